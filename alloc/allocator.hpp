@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every device memory allocator of Wyrm offers: an owner on the host and a trivially copyable ref for kernels.
+// Common to all: 16-byte alignment; any size from 1 byte to the whole pool; out of memory is nullptr, counted.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "../exec/config.hpp"
+#include "../exec/error.hpp"
+#include "../exec/tile.hpp"
+
+namespace wyrm::alloc {
+
+struct options {
+  std::size_t pool_bytes = std::size_t{64} << 20;  // memory committed when the pool is made, rounded up
+  std::size_t reserve_bytes = 0;  // addresses reserved, that is how far grow() can go; 0 = the machine's memory
+  bool checked = WYRM_CHECKED;    // track every live allocation: finds double and foreign frees; slow
+};
+
+/// One size class.
+struct class_statistics {
+  std::size_t page_bytes = 0;
+  std::size_t pages = 0;  // carved out of the pool for this class so far
+  std::size_t free = 0;   // of those, not in use
+};
+
+/// All in bytes, except failures and bad_frees, which are counts since the last reset.
+struct statistics {
+  std::size_t asked = 0;      // sum of all requests since the last reset; only counted when checked
+  std::size_t granted = 0;    // in use now, rounded up to what the family hands out
+  std::size_t peak = 0;       // the most of the pool that was ever handed to a class or a large request
+  std::size_t committed = 0;  // the pool
+  std::size_t reserved = 0;   // how large it can become
+  std::size_t overhead = 0;   // queues and tables beside the pool
+  std::size_t failures = 0;   // requests answered with nullptr
+  std::size_t bad_frees = 0;  // frees of what was not allocated; those of a double free only when checked
+  std::vector<class_statistics> classes;
+};
+
+/// What a family cannot do says so here; the conformance suite asks.
+struct traits {
+  bool reclaims = true;        // freed memory is used again
+  bool resets = true;          // reset() frees everything
+  bool finds_bad_frees = true; // in checked mode
+};
+
+/// For kernels, passed by value. allocate and deallocate are collectives of a tile, with one request a lane: 0 bytes,
+/// or nullptr, is none. malloc and free are the same for one thread on its own.
+template <class R>
+concept allocator_ref =
+    std::is_trivially_copyable_v<R> && requires(R const& ref, exec::scalar_tile const& t, std::size_t bytes, void* p) {
+      { ref.allocate(t, bytes) } -> std::same_as<void*>;
+      ref.deallocate(t, p);
+      { ref.malloc(bytes) } -> std::same_as<void*>;
+      ref.free(p);
+    };
+
+/// The owner. Its functions run on the host while no kernel uses the pool (they are ordered on the pool's space).
+///   reset()   frees everything and forgets the statistics        grow(bytes)  commits so much more; error(out_of_memory)
+///   stats()   see above                                          check()      proves that no byte is lost or owned
+///                                                                             twice, else error(corrupt)
+template <class A>
+concept device_allocator =
+    allocator_ref<typename A::ref_type> &&
+    requires(A& a, A const& c, typename A::space_type const& space, options const& o, std::size_t bytes) {
+      A(space, o);
+      { c.ref() } -> std::same_as<typename A::ref_type>;
+      { c.stats() } -> std::same_as<statistics>;
+      c.check();
+      a.reset();
+      a.grow(bytes);
+      { A::name } -> std::convertible_to<char const*>;
+      { A::family } -> std::convertible_to<traits>;
+    };
+
+/// For check(): error(corrupt) unless `holds`.
+inline void ensure(bool holds, char const* who, std::string const& what) {
+  if (!holds) throw error(error_code::corrupt, std::string(who) + ": " + what);
+}
+
+}  // namespace wyrm::alloc

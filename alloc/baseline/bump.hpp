@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// A bump pointer: the least that any allocator must do, and so the yardstick for the others. Freed memory comes back
+// only with reset(). Once a request did not fit, the pool counts as used up until reset() or grow().
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "../../exec/launch.hpp"
+#include "../allocator.hpp"
+#include "../ledger.hpp"
+
+namespace wyrm::alloc {
+
+class bump_ref {
+ public:
+  bump_ref(std::byte* base, std::size_t size, std::uint64_t* used, ledger_ref const& ledger)
+      : base_(base), size_(size), used_(used), ledger_(ledger) {}
+
+  /// Collective; one atomic addition a tile.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD void* allocate(Tile const& t, std::size_t bytes) const {
+    std::uint64_t const mine = (std::uint64_t{bytes} + alignment - 1) / alignment * alignment;
+    std::uint64_t before = 0;  // what the lanes below me want
+    std::uint64_t all = 0;
+    for (unsigned lane = 0; lane < Tile::size(); ++lane) {
+      if (lane == t.rank()) before = all;
+      all += t.shfl(mine, lane);
+    }
+    if (all == 0) return nullptr;
+    std::uint64_t start = 0;
+    if (t.rank() == 0) start = exec::atomic_ref<std::uint64_t>(*used_).fetch_add(all, exec::relaxed);
+    start = t.shfl(start, 0) + before;
+    if (mine == 0) return nullptr;
+    if (start + mine > size_) {
+      ledger_.count_failures(1);
+      return nullptr;
+    }
+    ledger_.note_allocation(base_ + start, bytes);
+    return base_ + start;
+  }
+  template <class Tile>
+  WYRM_HD void deallocate(Tile const&, void* p) const {
+    if (p == nullptr) return;
+    if (p < base_ || p >= base_ + size_ || static_cast<std::size_t>(static_cast<std::byte*>(p) - base_) % alignment != 0)
+      ledger_.count_bad_free();
+    else
+      (void)ledger_.note_free(p);
+  }
+  [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const { return allocate(exec::scalar_tile{}, bytes); }
+  WYRM_HD void free(void* p) const { deallocate(exec::scalar_tile{}, p); }
+
+ private:
+  std::byte* base_;
+  std::uint64_t size_;
+  std::uint64_t* used_;  // may run past size_, by what did not fit
+  ledger_ref ledger_;
+};
+
+template <class Space>
+class bump {
+ public:
+  using space_type = Space;
+  using ref_type = bump_ref;
+  static constexpr char const* name = "bump";
+  static constexpr traits family{.reclaims = false};
+
+  bump(Space const& space, options const& o)
+      : space_(space),
+        memory_(space, std::max(o.pool_bytes, o.reserve_bytes != 0 ? o.reserve_bytes : space.memory_total())),
+        used_(space, 1),
+        ledger_(space, memory_.data(), memory_.capacity(), o.checked) {
+    memory_.commit(std::max<std::size_t>(o.pool_bytes, 1));
+    ledger_.cover(memory_.committed());
+    reset();
+  }
+
+  [[nodiscard]] bump_ref ref() const { return {memory_.data(), memory_.committed(), used_.data(), ledger_.ref()}; }
+  void reset() {
+    space_.fill(used_.data(), 0, used_.bytes());
+    ledger_.reset();
+  }
+  void grow(std::size_t bytes) {
+    std::uint64_t const used = granted();
+    memory_.commit(memory_.committed() + bytes);
+    ledger_.cover(memory_.committed());
+    exec::write(space_, used_.data(), used);
+  }
+  [[nodiscard]] statistics stats() const {
+    statistics s;
+    ledger_.report(s);
+    s.granted = s.peak = granted();
+    s.committed = memory_.committed();
+    s.reserved = memory_.capacity();
+    s.overhead = used_.bytes() + ledger_.bytes();
+    return s;
+  }
+  void check() const {
+    std::vector<std::size_t> const live = ledger_.live_offsets();
+    ensure(live.empty() || live.back() < granted(), name, "a live allocation lies beyond the pointer");
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t granted() const {
+    return std::min<std::uint64_t>(exec::read(space_, used_.data()), memory_.committed());
+  }
+
+  Space space_;
+  exec::reservation<Space> memory_;
+  exec::buffer<std::uint64_t, Space> used_;
+  ledger<Space> ledger_;
+};
+
+}  // namespace wyrm::alloc

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// The allocator that the system brings: CUDA's device malloc in a kernel, the C library's malloc on a host. Sixteen
+// bytes before each allocation keep its size, so that statistics and the pool's limit work; a double free is not found.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include "../../exec/atomic.hpp"
+#include "../../exec/memory.hpp"
+#include "../allocator.hpp"
+#include "../ledger.hpp"
+
+namespace wyrm::alloc {
+
+struct system_malloc_state {
+  std::uint64_t granted;
+  std::uint64_t live;
+  std::uint64_t peak;
+};
+
+class system_malloc_ref {
+ public:
+  system_malloc_ref(system_malloc_state* state, std::uint64_t limit, ledger_ref const& ledger)
+      : state_(state), limit_(limit), ledger_(ledger) {}
+
+  [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const {
+    if (bytes == 0) return nullptr;
+    std::uint64_t const wanted = std::uint64_t{bytes} + sizeof(header);
+    exec::atomic_ref<std::uint64_t> granted(state_->granted);
+    std::uint64_t const now = granted.fetch_add(wanted, exec::relaxed) + wanted;
+    auto* const h = now <= limit_ ? static_cast<header*>(::malloc(wanted)) : nullptr;
+    if (h == nullptr) {
+      granted.fetch_sub(wanted, exec::relaxed);
+      ledger_.count_failures(1);
+      return nullptr;
+    }
+    exec::atomic_ref<std::uint64_t>(state_->peak).fetch_max(now, exec::relaxed);
+    exec::atomic_ref<std::uint64_t>(state_->live).fetch_add(1, exec::relaxed);
+    h->bytes = wanted;
+    return h + 1;
+  }
+  WYRM_HD void free(void* p) const {
+    if (p == nullptr) return;
+    header* const h = static_cast<header*>(p) - 1;
+    exec::atomic_ref<std::uint64_t>(state_->granted).fetch_sub(h->bytes, exec::relaxed);
+    exec::atomic_ref<std::uint64_t>(state_->live).fetch_sub(1, exec::relaxed);
+    ::free(h);
+  }
+  template <class Tile>
+  [[nodiscard]] WYRM_HD void* allocate(Tile const&, std::size_t bytes) const {
+    return malloc(bytes);
+  }
+  template <class Tile>
+  WYRM_HD void deallocate(Tile const&, void* p) const {
+    free(p);
+  }
+
+ private:
+  struct alignas(alignment) header {
+    std::uint64_t bytes;
+  };
+  system_malloc_state* state_;
+  std::uint64_t limit_;
+  ledger_ref ledger_;
+};
+
+template <class Space>
+class system_malloc {
+ public:
+  using space_type = Space;
+  using ref_type = system_malloc_ref;
+  static constexpr char const* name = "malloc";
+  static constexpr traits family{.resets = false, .finds_bad_frees = false};
+
+  /// On a GPU the heap of device malloc is one per process, and its size is fixed by its first use: make the largest
+  /// pool first.
+  system_malloc(Space const& space, options const& o)
+      : space_(space),
+        state_(space, 1),
+        ledger_(space, nullptr, 0, false),
+        limit_(std::max<std::size_t>(o.pool_bytes, 1)),
+        reserved_(std::max(limit_, o.reserve_bytes != 0 ? o.reserve_bytes : space.memory_total())) {
+    space_.fill(state_.data(), 0, state_.bytes());
+    space_.prepare_malloc(limit_);
+  }
+
+  [[nodiscard]] system_malloc_ref ref() const { return {state_.data(), limit_, ledger_.ref()}; }
+  void reset() {
+    throw error(error_code::bad_argument, "malloc: cannot free what it does not know; free every allocation instead");
+  }
+  void grow(std::size_t bytes) {
+    if (limit_ + bytes > reserved_)
+      throw error(error_code::out_of_memory, "malloc: the limit cannot grow by " + std::to_string(bytes >> 10) +
+                                                 " KiB; set a larger reserve_bytes");
+    space_.prepare_malloc(limit_ + bytes);
+    limit_ += bytes;
+  }
+  [[nodiscard]] statistics stats() const {
+    statistics s;
+    ledger_.report(s);
+    system_malloc_state const state = exec::read(space_, state_.data());
+    s.granted = state.granted;
+    s.peak = state.peak;
+    s.committed = limit_;
+    s.reserved = reserved_;
+    s.overhead = state_.bytes() + ledger_.bytes();
+    return s;
+  }
+  void check() const {
+    system_malloc_state const state = exec::read(space_, state_.data());
+    ensure((state.granted == 0) == (state.live == 0), name, "bytes and allocations in use do not agree");
+  }
+
+ private:
+  Space space_;
+  exec::buffer<system_malloc_state, Space> state_;
+  ledger<Space> ledger_;
+  std::size_t limit_;
+  std::size_t reserved_;
+};
+
+}  // namespace wyrm::alloc

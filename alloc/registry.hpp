@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of allocators -> types, for the program, tests and benchmarks. A new allocator is one line in `all`.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../exec/host_space.hpp"
+#include "allocator.hpp"
+#include "baseline/bump.hpp"
+#include "baseline/system.hpp"
+#include "ouroboros/ouroboros.hpp"
+
+namespace wyrm::alloc {
+
+template <class... A>
+struct list {};
+
+template <class Space>
+using all = list<ouroboros<Space>, bump<Space>, system_malloc<Space>>;
+
+static_assert(device_allocator<ouroboros<exec::host_space>>);
+static_assert(device_allocator<bump<exec::host_space>>);
+static_assert(device_allocator<system_malloc<exec::host_space>>);
+
+/// The allocator of choice when nobody chose.
+inline constexpr char const* default_name = "ouroboros-s-p";
+
+namespace detail {
+template <class... A>
+std::vector<std::string> names_of(list<A...>) {
+  return {A::name...};
+}
+
+template <class F, class... A>
+bool call_named(std::string_view wanted, F const& f, list<A...>) {
+  return ((wanted == A::name ? (f.template operator()<A>(), true) : false) || ...);
+}
+}  // namespace detail
+
+[[nodiscard]] inline std::vector<std::string> names() { return detail::names_of(all<exec::host_space>{}); }
+
+/// Calls f.template operator()<A>() for the allocator of that name, or throws error(bad_argument) with all names.
+template <class Space, class F>
+void visit(std::string_view wanted, F const& f) {
+  if (detail::call_named(wanted, f, all<Space>{})) return;
+  std::string known;
+  for (std::string const& one : names()) known += (known.empty() ? "" : ", ") + one;
+  throw error(error_code::bad_argument, "there is no allocator '" + std::string(wanted) + "'; there are: " + known);
+}
+
+}  // namespace wyrm::alloc

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cub/cub.cuh>
+#include <string>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
+#include "bulk.hpp"
+
+namespace wyrm::exec {
+
+namespace {
+struct widen {
+  __host__ __device__ std::uint64_t operator()(std::uint32_t value) const { return value; }
+};
+}  // namespace
+
+template <class Primitive>
+void cuda_bulk::call(Primitive const& primitive) {
+  std::size_t bytes = 0;
+  cudaError_t status = primitive(nullptr, bytes);
+  if (status == cudaSuccess) {
+    scratch_.reserve(bytes > 0 ? bytes : 1);
+    status = primitive(scratch_.data(), bytes);
+  }
+  if (status != cudaSuccess)
+    throw error(error_code::device, std::string("a CUB primitive failed: ") + cudaGetErrorString(status));
+}
+
+std::uint64_t* cuda_bulk::sort(std::uint64_t* keys, std::uint64_t* spare, std::size_t n, unsigned bits) {
+  cub::DoubleBuffer<std::uint64_t> both(keys, spare);
+  call([&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceRadixSort::SortKeys(scratch, bytes, both, n, 0, static_cast<int>(bits), space_.stream());
+  });
+  return both.Current();
+}
+
+std::size_t cuda_bulk::unique(std::uint64_t const* in, std::uint64_t* out, std::size_t n) {
+  call([&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceSelect::Unique(scratch, bytes, in, out, result_.data(), n, space_.stream());
+  });
+  return read(space_, result_.data());
+}
+
+std::size_t cuda_bulk::select(std::uint8_t const* flags, std::uint32_t* indices, std::size_t n) {
+  thrust::counting_iterator<std::uint32_t> const first(0);
+  call([&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceSelect::Flagged(scratch, bytes, first, flags, indices, result_.data(), n, space_.stream());
+  });
+  return read(space_, result_.data());
+}
+
+void cuda_bulk::inclusive_sum(std::uint32_t const* in, std::uint64_t* out, std::size_t n) {
+  space_.fill(out, 0, sizeof(*out));
+  auto const first = thrust::make_transform_iterator(in, widen{});
+  call([&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceScan::InclusiveSum(scratch, bytes, first, out + 1, n, space_.stream());
+  });
+}
+
+double cuda_bulk::sum(double const* values, std::size_t n) {
+  double* const result = reinterpret_cast<double*>(result_.data());
+  call([&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceReduce::Sum(scratch, bytes, values, result, n, space_.stream());
+  });
+  return read(space_, result);
+}
+
+std::uint64_t cuda_bulk::sum(std::uint64_t const* values, std::size_t n) {
+  call([&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceReduce::Sum(scratch, bytes, values, result_.data(), n, space_.stream());
+  });
+  return read(space_, result_.data());
+}
+
+}  // namespace wyrm::exec

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <thrust/copy.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+#include <thrust/reduce.h>
+#include <thrust/scan.h>
+#include <thrust/sort.h>
+#include <thrust/unique.h>
+
+#include "bulk.hpp"
+#if WYRM_HOST_THREADS == 2
+#include <thrust/system/tbb/execution_policy.h>
+#else
+#include <thrust/system/cpp/execution_policy.h>
+#endif
+
+namespace wyrm::exec {
+
+namespace {
+#if WYRM_HOST_THREADS == 2
+constexpr auto& policy = thrust::tbb::par;
+#else
+constexpr auto& policy = thrust::cpp::par;
+#endif
+
+struct widen {
+  std::uint64_t operator()(std::uint32_t value) const { return value; }
+};
+struct is_set {
+  bool operator()(std::uint8_t flag) const { return flag != 0; }
+};
+}  // namespace
+
+std::uint64_t* host_bulk::sort(std::uint64_t* keys, std::uint64_t*, std::size_t n, unsigned) {
+  thrust::sort(policy, keys, keys + n);
+  return keys;
+}
+
+std::size_t host_bulk::unique(std::uint64_t const* in, std::uint64_t* out, std::size_t n) {
+  return static_cast<std::size_t>(thrust::unique_copy(policy, in, in + n, out) - out);
+}
+
+std::size_t host_bulk::select(std::uint8_t const* flags, std::uint32_t* indices, std::size_t n) {
+  thrust::counting_iterator<std::uint32_t> const first(0);
+  auto const last = thrust::copy_if(policy, first, first + static_cast<std::ptrdiff_t>(n), flags, indices, is_set{});
+  return static_cast<std::size_t>(last - indices);
+}
+
+void host_bulk::inclusive_sum(std::uint32_t const* in, std::uint64_t* out, std::size_t n) {
+  out[0] = 0;
+  auto const first = thrust::make_transform_iterator(in, widen{});
+  thrust::inclusive_scan(policy, first, first + static_cast<std::ptrdiff_t>(n), out + 1);
+}
+
+double host_bulk::sum(double const* values, std::size_t n) { return thrust::reduce(policy, values, values + n, 0.0); }
+
+std::uint64_t host_bulk::sum(std::uint64_t const* values, std::size_t n) {
+  return thrust::reduce(policy, values, values + n, std::uint64_t{0});
+}
+
+}  // namespace wyrm::exec

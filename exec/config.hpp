@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the compiler at hand can do. This is the only file that asks the compiler; everything else asks these macros.
+#pragma once
+
+#if defined(__CUDACC__)
+#define WYRM_CUDACC 1  // this translation unit may define kernels
+#define WYRM_HD __host__ __device__
+#else
+#define WYRM_CUDACC 0
+#define WYRM_HD
+#endif
+
+// WYRM_WITH_CUDA, WYRM_HOST_THREADS and WYRM_CHECKED are set by the build, the same for every source.
+#if !defined(WYRM_WITH_CUDA)
+#define WYRM_WITH_CUDA 0
+#endif
+
+// Checked builds track every live allocation, so that double and foreign frees are found.
+#if !defined(WYRM_CHECKED)
+#define WYRM_CHECKED 0
+#endif

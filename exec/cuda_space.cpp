@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda_space.hpp"
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <string>
+#include <utility>
+
+#include "error.hpp"
+
+namespace wyrm::exec {
+
+namespace {
+
+void check(cudaError_t status, char const* what) {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();  // what can be cleared is cleared, so that the next call does not report it again
+  error_code const code =
+      status == cudaErrorMemoryAllocation ? error_code::out_of_memory : error_code::device;
+  throw error(code, std::string(what) + ": " + cudaGetErrorString(status));
+}
+
+void check(CUresult status, char const* what) {
+  if (status == CUDA_SUCCESS) return;
+  error_code const code = status == CUDA_ERROR_OUT_OF_MEMORY ? error_code::out_of_memory : error_code::device;
+  throw error(code, std::string(what) + ": driver error " + std::to_string(status));
+}
+
+// The driver's functions are looked up when they are first needed: a program built with CUDA then also starts on a
+// machine that has no driver.
+template <class F>
+F driver_function(char const* symbol, unsigned version) {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  check(cudaGetDriverEntryPointByVersion(symbol, &function, version, cudaEnableDefault, &found), symbol);
+  if (found != cudaDriverEntryPointSuccess)
+    throw error(error_code::device, std::string("the CUDA driver has no ") + symbol + "; install a newer driver");
+  return reinterpret_cast<F>(function);
+}
+
+struct memory_functions {
+  decltype(&cuMemAddressReserve) address_reserve =
+      driver_function<decltype(&cuMemAddressReserve)>("cuMemAddressReserve", 10020);
+  decltype(&cuMemAddressFree) address_free = driver_function<decltype(&cuMemAddressFree)>("cuMemAddressFree", 10020);
+  decltype(&cuMemCreate) create = driver_function<decltype(&cuMemCreate)>("cuMemCreate", 10020);
+  decltype(&cuMemRelease) release = driver_function<decltype(&cuMemRelease)>("cuMemRelease", 10020);
+  decltype(&cuMemMap) map = driver_function<decltype(&cuMemMap)>("cuMemMap", 10020);
+  decltype(&cuMemUnmap) unmap = driver_function<decltype(&cuMemUnmap)>("cuMemUnmap", 10020);
+  decltype(&cuMemSetAccess) set_access = driver_function<decltype(&cuMemSetAccess)>("cuMemSetAccess", 10020);
+};
+
+memory_functions const& driver() {
+  static memory_functions const functions;
+  return functions;
+}
+
+}  // namespace
+
+struct cuda_space::state {
+  int device;
+  cudaStream_t stream = nullptr;
+
+  explicit state(int d) : device(d) {
+    check(cudaSetDevice(device), "cudaSetDevice");
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+  }
+  state(state const&) = delete;
+  state& operator=(state const&) = delete;
+  ~state() { cudaStreamDestroy(stream); }
+};
+
+int cuda_space::device_count() noexcept {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) {
+    cudaGetLastError();
+    return 0;
+  }
+  return count;
+}
+
+cuda_space::cuda_space(int device) {
+  int const count = device_count();
+  if (device < 0 || device >= count)
+    throw error(error_code::device, "there is no CUDA device " + std::to_string(device) + "; this machine has " +
+                                        std::to_string(count) + " (use the CPU instead)");
+  state_ = std::make_shared<state const>(device);
+}
+
+int cuda_space::device() const { return state_->device; }
+CUstream_st* cuda_space::stream() const { return state_->stream; }
+void cuda_space::activate() const { check(cudaSetDevice(device()), "cudaSetDevice"); }
+void cuda_space::check_launch() const { check(cudaGetLastError(), "kernel launch"); }
+void cuda_space::synchronize() const { check(cudaStreamSynchronize(stream()), "a kernel failed"); }
+
+void* cuda_space::allocate(std::size_t bytes) const {
+  activate();
+  void* p = nullptr;
+  if (cudaMalloc(&p, bytes > 0 ? bytes : 1) != cudaSuccess) {
+    cudaGetLastError();
+    throw error(error_code::out_of_memory, "the GPU has no " + std::to_string(bytes >> 20) + " MiB of memory left");
+  }
+  return p;
+}
+
+void cuda_space::deallocate(void* p, std::size_t) const noexcept {
+  // cudaFree alone does not wait for work on streams that do not block the default one.
+  cudaStreamSynchronize(stream());
+  cudaFree(p);
+}
+
+void cuda_space::copy_in(void* to, void const* from_host, std::size_t bytes) const {
+  check(cudaMemcpyAsync(to, from_host, bytes, cudaMemcpyHostToDevice, stream()), "copy to the GPU");
+  synchronize();
+}
+
+void cuda_space::copy_out(void* to_host, void const* from, std::size_t bytes) const {
+  check(cudaMemcpyAsync(to_host, from, bytes, cudaMemcpyDeviceToHost, stream()), "copy from the GPU");
+  synchronize();
+}
+
+void cuda_space::copy(void* to, void const* from, std::size_t bytes) const {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream()), "copy on the GPU");
+}
+
+void cuda_space::fill(void* p, unsigned char byte, std::size_t bytes) const {
+  check(cudaMemsetAsync(p, byte, bytes, stream()), "fill on the GPU");
+}
+
+void* cuda_space::reserve(std::size_t bytes) const {
+  activate();
+  CUdeviceptr base = 0;
+  check(driver().address_reserve(&base, bytes, 0, 0, 0), "reserve addresses on the GPU");
+  return reinterpret_cast<void*>(base);
+}
+
+void cuda_space::commit(void* base, std::size_t from, std::size_t to) const {
+  activate();
+  CUmemAllocationProp kind{};
+  kind.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  kind.location = {CU_MEM_LOCATION_TYPE_DEVICE, {device()}};
+  CUmemGenericAllocationHandle memory = 0;
+  std::string const what = "commit " + std::to_string((to - from) >> 20) + " MiB on the GPU";
+  check(driver().create(&memory, to - from, &kind, 0), what.c_str());
+  CUdeviceptr const place = reinterpret_cast<CUdeviceptr>(base) + from;
+  CUresult status = driver().map(place, to - from, 0, memory, 0);
+  driver().release(memory);  // the mapping keeps the memory alive
+  check(status, what.c_str());
+  CUmemAccessDesc access{};
+  access.location = kind.location;
+  access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  status = driver().set_access(place, to - from, &access, 1);
+  if (status != CUDA_SUCCESS) driver().unmap(place, to - from);
+  check(status, what.c_str());
+}
+
+void cuda_space::unreserve(void* base, std::size_t reserved, std::size_t committed) const noexcept {
+  cudaStreamSynchronize(stream());
+  CUdeviceptr const place = reinterpret_cast<CUdeviceptr>(base);
+  if (committed > 0) driver().unmap(place, committed);
+  driver().address_free(place, reserved);
+}
+
+std::size_t cuda_space::memory_total() const {
+  activate();
+  std::size_t free = 0;
+  std::size_t total = 0;
+  check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+  return total;
+}
+
+void cuda_space::prepare_malloc(std::size_t bytes) const {
+  activate();
+  std::size_t heap = 0;
+  check(cudaDeviceGetLimit(&heap, cudaLimitMallocHeapSize), "cudaDeviceGetLimit");
+  std::size_t const wanted = bytes + bytes / 4;  // the heap's own bookkeeping comes out of it
+  if (heap < wanted) check(cudaDeviceSetLimit(cudaLimitMallocHeapSize, wanted), "enlarge the heap of device malloc");
+}
+
+std::string cuda_space::description() const {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, device()), "cudaGetDeviceProperties");
+  return properties.name;
+}
+
+}  // namespace wyrm::exec

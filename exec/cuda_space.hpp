@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// One CUDA device as a place to run. The class itself needs only the CUDA runtime, so that any compiler can hold one;
+// launching work needs nvcc. Everything goes through the space's own stream, in order; copies to the host wait.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#include "config.hpp"
+#include "tile.hpp"
+
+#if WYRM_CUDACC
+#include <algorithm>
+#endif
+
+struct CUstream_st;
+
+namespace wyrm::exec {
+
+class cuda_bulk;
+
+class cuda_space {
+ public:
+  using bulk = cuda_bulk;
+  static constexpr char const* name = "cuda";
+  template <unsigned W>
+  static constexpr unsigned tile_size = W;
+
+  /// Throws error(device) when there is no such device. Copies share the stream; they are cheap.
+  explicit cuda_space(int device = 0);
+
+  /// The number of devices; 0 also where there is no driver. Never throws.
+  [[nodiscard]] static int device_count() noexcept;
+
+  void synchronize() const;
+
+  [[nodiscard]] void* allocate(std::size_t bytes) const;
+  void deallocate(void* p, std::size_t bytes) const noexcept;
+  void copy_in(void* to, void const* from_host, std::size_t bytes) const;
+  void copy_out(void* to_host, void const* from, std::size_t bytes) const;
+  void copy(void* to, void const* from, std::size_t bytes) const;
+  void fill(void* p, unsigned char byte, std::size_t bytes) const;
+
+  [[nodiscard]] void* reserve(std::size_t bytes) const;
+  void commit(void* base, std::size_t from, std::size_t to) const;
+  void unreserve(void* base, std::size_t reserved, std::size_t committed) const noexcept;
+  [[nodiscard]] std::size_t granularity() const { return std::size_t{2} << 20; }
+  [[nodiscard]] std::size_t memory_total() const;
+
+  /// Makes room for so many bytes in the heap of device malloc. Throws error(device) when the heap is smaller and in
+  /// use already: CUDA fixes its size at the first use.
+  void prepare_malloc(std::size_t bytes) const;
+
+  [[nodiscard]] int device() const;
+  [[nodiscard]] CUstream_st* stream() const;
+  [[nodiscard]] std::string description() const;
+
+#if WYRM_CUDACC
+  template <class F>
+  void run(std::size_t n, F const& f) const;
+  template <unsigned W, class F>
+  void run_tiles(std::integral_constant<unsigned, W>, std::size_t n, F const& f) const;
+#endif
+
+ private:
+  void activate() const;
+  void check_launch() const;
+
+  struct state;
+  std::shared_ptr<state const> state_;
+};
+
+#if WYRM_CUDACC
+namespace detail {
+inline constexpr unsigned block_threads = 256;
+
+template <class F>
+__global__ void __launch_bounds__(block_threads) for_each_kernel(std::size_t n, F f) {
+  std::size_t const step = std::size_t{gridDim.x} * block_threads;
+  for (std::size_t i = std::size_t{blockIdx.x} * block_threads + threadIdx.x; i < n; i += step) f(i);
+}
+
+// All lanes of a tile have the same i, so that the loop never splits a tile.
+template <unsigned W, class F>
+__global__ void __launch_bounds__(block_threads) for_each_tile_kernel(std::size_t n, F f) {
+  constexpr unsigned tiles = block_threads / W;
+  std::size_t const step = std::size_t{gridDim.x} * tiles;
+  for (std::size_t i = std::size_t{blockIdx.x} * tiles + threadIdx.x / W; i < n; i += step) f(warp_tile<W>{}, i);
+}
+
+inline unsigned blocks_for(std::size_t items, std::size_t items_a_block) {
+  return static_cast<unsigned>(std::min<std::size_t>((items + items_a_block - 1) / items_a_block, 0x7fffffff));
+}
+}  // namespace detail
+
+template <class F>
+void cuda_space::run(std::size_t n, F const& f) const {
+  activate();
+  detail::for_each_kernel<<<detail::blocks_for(n, detail::block_threads), detail::block_threads, 0, stream()>>>(n, f);
+  check_launch();
+}
+
+template <unsigned W, class F>
+void cuda_space::run_tiles(std::integral_constant<unsigned, W>, std::size_t n, F const& f) const {
+  activate();
+  detail::for_each_tile_kernel<W>
+      <<<detail::blocks_for(n, detail::block_threads / W), detail::block_threads, 0, stream()>>>(n, f);
+  check_launch();
+}
+#endif
+
+}  // namespace wyrm::exec

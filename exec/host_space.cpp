@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_space.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "error.hpp"
+
+#if WYRM_HOST_THREADS == 2
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+#endif
+
+namespace wyrm::exec {
+
+namespace {
+thread_local void (*wait_action)() = nullptr;
+
+std::string mib(std::size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+}  // namespace
+
+void host_wait() {
+  if (wait_action != nullptr)
+    wait_action();
+  else
+    std::this_thread::yield();
+}
+
+void set_host_wait(void (*action)()) { wait_action = action; }
+
+host_space::host_space(unsigned threads)
+    : threads_(threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency())) {}
+
+std::string host_space::description() const {
+#if WYRM_HOST_THREADS == 2
+  return std::to_string(threads_) + " threads (oneTBB)";
+#elif WYRM_HOST_THREADS == 1
+  return std::to_string(threads_) + " threads (std::thread)";
+#else
+  return "1 thread";
+#endif
+}
+
+void host_space::parallel(std::size_t n, [[maybe_unused]] std::size_t grain, void const* work, range_function f) const {
+#if WYRM_HOST_THREADS == 2
+  if (threads_ > 1 && n > grain) {
+    tbb::task_arena arena(static_cast<int>(threads_));
+    arena.execute([&] {
+      tbb::parallel_for(tbb::blocked_range<std::size_t>(0, n, grain),
+                        [&](auto const& range) { f(work, range.begin(), range.end()); });
+    });
+    return;
+  }
+#elif WYRM_HOST_THREADS == 1
+  // Every thread takes an equal share, also of short launches: this form exists to show races to a checker.
+  if (threads_ > 1 && n > 1) {
+    std::size_t const shares = std::min<std::size_t>(threads_, n);
+    std::vector<std::thread> others;
+    for (std::size_t s = 1; s < shares; ++s) others.emplace_back(f, work, n * s / shares, n * (s + 1) / shares);
+    f(work, 0, n / shares);
+    for (std::thread& t : others) t.join();
+    return;
+  }
+#endif
+  f(work, 0, n);
+}
+
+void* host_space::allocate(std::size_t bytes) const {
+  void* const p = std::aligned_alloc(256, (std::max<std::size_t>(bytes, 1) + 255) / 256 * 256);
+  if (p == nullptr) throw error(error_code::out_of_memory, "the host has no " + mib(bytes) + " of memory left");
+  return p;
+}
+
+void host_space::deallocate(void* p, std::size_t) const noexcept { std::free(p); }
+
+void host_space::copy(void* to, void const* from, std::size_t bytes) const {
+  if (bytes > 0) std::memcpy(to, from, bytes);
+}
+
+void host_space::fill(void* p, unsigned char byte, std::size_t bytes) const {
+  if (bytes > 0) std::memset(p, byte, bytes);
+}
+
+void* host_space::reserve(std::size_t bytes) const {
+  void* const base = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED)
+    throw error(error_code::out_of_memory, "cannot reserve " + mib(bytes) + " of addresses: " +
+                                               std::generic_category().message(errno) + "; ask for a smaller range");
+  return base;
+}
+
+void host_space::commit(void* base, std::size_t from, std::size_t to) const {
+  if (mprotect(static_cast<char*>(base) + from, to - from, PROT_READ | PROT_WRITE) != 0)
+    throw error(error_code::out_of_memory,
+                "cannot commit " + mib(to - from) + " of memory: " + std::generic_category().message(errno));
+}
+
+void host_space::unreserve(void* base, std::size_t reserved, std::size_t) const noexcept { munmap(base, reserved); }
+
+std::size_t host_space::memory_total() const {
+  return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace wyrm::exec

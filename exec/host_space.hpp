@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CPU as a place to run: tiles of one lane, threads from oneTBB (or std::thread, or none, as built), memory from
+// the system, address ranges from mmap. Calls return when their work is done.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <type_traits>
+
+#include "tile.hpp"
+
+namespace wyrm::exec {
+
+class host_bulk;
+
+class host_space {
+ public:
+  using bulk = host_bulk;
+  static constexpr char const* name = "cpu";
+  template <unsigned W>
+  static constexpr unsigned tile_size = 1;
+
+  /// threads: at most so many run at once; 0 = one a core.
+  explicit host_space(unsigned threads = 0);
+
+  /// Calls f(i) for each i in [0, n).
+  template <class F>
+  void run(std::size_t n, F const& f) const {
+    parallel(n, 1024, &f, [](void const* work, std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) (*static_cast<F const*>(work))(i);
+    });
+  }
+  template <unsigned W, class F>
+  void run_tiles(std::integral_constant<unsigned, W>, std::size_t n, F const& f) const {
+    parallel(n, 64, &f, [](void const* work, std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) (*static_cast<F const*>(work))(scalar_tile{}, i);
+    });
+  }
+  void synchronize() const {}
+
+  // Memory: out of memory is wyrm::error(out_of_memory). Sizes in bytes.
+  [[nodiscard]] void* allocate(std::size_t bytes) const;
+  void deallocate(void* p, std::size_t bytes) const noexcept;
+  void copy_in(void* to, void const* from_host, std::size_t bytes) const { copy(to, from_host, bytes); }
+  void copy_out(void* to_host, void const* from, std::size_t bytes) const { copy(to_host, from, bytes); }
+  void copy(void* to, void const* from, std::size_t bytes) const;
+  void fill(void* p, unsigned char byte, std::size_t bytes) const;
+
+  // Address ranges, for `reservation`.
+  [[nodiscard]] void* reserve(std::size_t bytes) const;
+  void commit(void* base, std::size_t from, std::size_t to) const;
+  void unreserve(void* base, std::size_t reserved, std::size_t committed) const noexcept;
+  [[nodiscard]] std::size_t granularity() const { return std::size_t{64} << 10; }
+  [[nodiscard]] std::size_t memory_total() const;
+
+  /// Makes room for so many bytes in what `malloc` uses in device code: nothing to do here.
+  void prepare_malloc(std::size_t) const {}
+
+  [[nodiscard]] unsigned threads() const { return threads_; }
+  /// What runs the work, for reports: "2 threads (oneTBB)".
+  [[nodiscard]] std::string description() const;
+
+ private:
+  using range_function = void (*)(void const* work, std::size_t begin, std::size_t end);
+  /// Splits [0, n) into ranges of at least `grain` items where there is more than one thread.
+  void parallel(std::size_t n, std::size_t grain, void const* work, range_function f) const;
+
+  unsigned threads_;
+};
+
+}  // namespace wyrm::exec

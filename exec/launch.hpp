@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two launches, for_each and for_each_tile, and one adapter over them. Work is a functor, never a lambda under
+// nvcc; it is called once for each index, in any order, at the same time. Launches are asynchronous where the space is;
+// they are ordered after each other and after copies on the same space.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include "config.hpp"
+
+namespace wyrm::exec {
+
+/// Calls f(i) for i in [0, n), each by one thread.
+template <class Space, class F>
+void for_each(Space const& space, std::size_t n, F const& f) {
+  if (n > 0) space.run(n, f);
+}
+
+/// Calls f(tile, i) for i in [0, n), each by all lanes of a tile of W lanes (of one lane on a host).
+template <unsigned W, class Space, class F>
+void for_each_tile(Space const& space, std::size_t n, F const& f) {
+  static_assert(W >= 1 && W <= 32 && (W & (W - 1)) == 0, "a tile has 1, 2, 4, 8, 16 or 32 lanes");
+  if (n > 0) space.run_tiles(std::integral_constant<unsigned, W>{}, n, f);
+}
+
+namespace detail {
+template <class F>
+struct one_item_a_lane {
+  std::size_t n;
+  F f;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t group) const {
+    std::size_t const i = group * Tile::size() + t.rank();
+    f(t, i, i < n);
+  }
+};
+}  // namespace detail
+
+/// Calls f(tile, i, valid) with one index a lane, so that the lanes of a tile can serve their items together. All
+/// lanes are called; those beyond the end have valid == false.
+template <unsigned W, class Space, class F>
+void for_each_lane(Space const& space, std::size_t n, F const& f) {
+  constexpr unsigned lanes = Space::template tile_size<W>;
+  for_each_tile<W>(space, (n + lanes - 1) / lanes, detail::one_item_a_lane<F>{n, f});
+}
+
+}  // namespace wyrm::exec

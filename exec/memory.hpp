@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of a space: `buffer` for arrays, `reservation` for pools that grow in place.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "error.hpp"
+
+namespace wyrm::exec {
+
+/// Owns an array of n elements in the memory of a space; the elements are not initialised. Movable, not copyable.
+template <class T, class Space>
+class buffer {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  explicit buffer(Space const& space, std::size_t n = 0) : space_(space) { reserve(n); }
+  ~buffer() { release(); }
+  buffer(buffer&& other) noexcept
+      : space_(other.space_), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  buffer& operator=(buffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(space_, other.space_);
+    return *this;
+  }
+
+  [[nodiscard]] T* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::size_t bytes() const { return size_ * sizeof(T); }
+
+  /// Makes room for n elements. When the array is replaced, its contents are lost: for scratch that is kept and
+  /// reused, hence some headroom on every growth but the first.
+  void reserve(std::size_t n) {
+    if (n <= size_) return;
+    if (size_ > 0) n = std::max(n, size_ + size_ / 4);
+    release();
+    data_ = static_cast<T*>(space_.allocate(n * sizeof(T)));
+    size_ = n;
+  }
+
+ private:
+  void release() noexcept {
+    if (data_ != nullptr) space_.deallocate(data_, bytes());
+    data_ = nullptr;
+    size_ = 0;
+  }
+
+  Space space_;
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Copies values from host memory into the memory of a space; returns when `from` may be reused.
+template <class T, class Space>
+void copy_in(Space const& space, T* to, std::span<T const> from) {
+  space.copy_in(to, from.data(), from.size_bytes());
+}
+
+/// Copies n values to the host; returns when they are there.
+template <class T, class Space>
+[[nodiscard]] std::vector<std::remove_const_t<T>> copy_out(Space const& space, T* from, std::size_t n) {
+  std::vector<std::remove_const_t<T>> values(n);
+  space.copy_out(values.data(), from, n * sizeof(T));
+  return values;
+}
+
+/// One value, read back to the host.
+template <class T, class Space>
+[[nodiscard]] T read(Space const& space, T const* from) {
+  T value;
+  space.copy_out(&value, from, sizeof(T));
+  return value;
+}
+
+template <class T, class Space>
+void write(Space const& space, T* to, T const& value) {
+  space.copy_in(to, &value, sizeof(T));
+}
+
+/// A range of addresses whose physical memory is committed in steps, from the front: a pool inside it grows in place
+/// and pointers stay valid. Committed memory is not initialised. Movable, not copyable.
+template <class Space>
+class reservation {
+ public:
+  /// Reserves addresses for at least `capacity` bytes and commits nothing.
+  reservation(Space const& space, std::size_t capacity) : space_(space), capacity_(round_up(capacity)) {
+    if (capacity_ > 0) base_ = static_cast<std::byte*>(space_.reserve(capacity_));
+  }
+  ~reservation() {
+    if (base_ != nullptr) space_.unreserve(base_, capacity_, committed_);
+  }
+  reservation(reservation&& other) noexcept
+      : space_(other.space_),
+        base_(std::exchange(other.base_, nullptr)),
+        capacity_(std::exchange(other.capacity_, 0)),
+        committed_(std::exchange(other.committed_, 0)) {}
+  reservation& operator=(reservation&&) = delete;
+
+  [[nodiscard]] std::byte* data() const { return base_; }
+  [[nodiscard]] std::size_t committed() const { return committed_; }
+  [[nodiscard]] std::size_t capacity() const { return capacity_; }
+
+  /// Commits memory until at least `bytes` from the front can be used; less than is committed already: nothing
+  /// happens. Throws error(out_of_memory), and changes nothing, beyond the capacity or the machine's memory.
+  void commit(std::size_t bytes) {
+    if (bytes <= committed_) return;
+    if (bytes > capacity_)
+      throw error(error_code::out_of_memory,
+                  "a pool of " + std::to_string(capacity_ >> 10) + " KiB of addresses cannot grow to " +
+                      std::to_string(bytes >> 10) + " KiB; reserve more when it is made");
+    std::size_t const target = round_up(bytes);
+    space_.commit(base_, committed_, target);
+    committed_ = target;
+  }
+
+ private:
+  [[nodiscard]] std::size_t round_up(std::size_t bytes) const {
+    std::size_t const step = space_.granularity();
+    return (bytes + step - 1) / step * step;
+  }
+
+  Space space_;
+  std::byte* base_ = nullptr;
+  std::size_t capacity_;
+  std::size_t committed_ = 0;
+};
+
+}  // namespace wyrm::exec

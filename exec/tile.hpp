@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles: the groups of lanes that device code is written for. All lanes of a tile call a collective together; a lane
+// that wants nothing passes "nothing". A lane waits only through backoff(), and only for another tile.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <cuda/std/bit>
+
+#include "config.hpp"
+
+#include <nv/target>
+
+#if WYRM_CUDACC
+#include <cooperative_groups.h>
+#endif
+
+namespace wyrm::exec {
+
+/// What device code may ask of a tile. Lanes are numbered 0 ... size()-1; bit i of a ballot is lane i's predicate.
+template <class T>
+concept tile = requires(T const& t, bool predicate, std::uint64_t value, unsigned lane) {
+  { T::size() } -> std::convertible_to<unsigned>;
+  { t.rank() } -> std::convertible_to<unsigned>;
+  { t.ballot(predicate) } -> std::same_as<std::uint32_t>;
+  { t.any(predicate) } -> std::same_as<bool>;
+  { t.all(predicate) } -> std::same_as<bool>;
+  { t.shfl(value, lane) } -> std::same_as<std::uint64_t>;
+  t.sync();
+  t.backoff(lane);
+};
+
+/// A waiting host thread calls this: it yields, or does what `set_host_wait` asked for on this thread.
+void host_wait();
+/// Replaces what a waiting thread does (nullptr: yield again). For the test space, whose lanes are fibers.
+void set_host_wait(void (*action)());
+
+/// One polling pause of one thread; `attempt` counts the polls so far and lengthens the pause, to 2 us at most.
+WYRM_HD inline void pause([[maybe_unused]] unsigned attempt) {
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE, (__nanosleep(64u << (attempt < 5 ? attempt : 5));), (host_wait();))
+}
+
+/// One lane on its own: the tile of the host, and of single threads on any space.
+class scalar_tile {
+ public:
+  WYRM_HD static constexpr unsigned size() { return 1; }
+  WYRM_HD static constexpr unsigned rank() { return 0; }
+  WYRM_HD static std::uint32_t ballot(bool predicate) { return predicate ? 1u : 0u; }
+  WYRM_HD static bool any(bool predicate) { return predicate; }
+  WYRM_HD static bool all(bool predicate) { return predicate; }
+  template <class T>
+  WYRM_HD static T shfl(T value, unsigned /*lane*/) {
+    return value;
+  }
+  WYRM_HD static void sync() {}
+  WYRM_HD static void backoff(unsigned attempt) { pause(attempt); }
+};
+static_assert(tile<scalar_tile>);
+
+#if WYRM_CUDACC
+/// W neighbouring lanes of a warp; W is a power of two up to 32.
+template <unsigned W>
+class warp_tile {
+ public:
+  WYRM_HD static constexpr unsigned size() { return W; }
+  WYRM_HD unsigned rank() const {
+    NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return threadIdx.x % W;), (return 0;))
+  }
+  WYRM_HD std::uint32_t ballot(bool predicate) const {
+    NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return group().ballot(predicate);), (return predicate;))
+  }
+  WYRM_HD bool any(bool predicate) const {
+    NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return group().any(predicate) != 0;), (return predicate;))
+  }
+  WYRM_HD bool all(bool predicate) const {
+    NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return group().all(predicate) != 0;), (return predicate;))
+  }
+  template <class T>
+  WYRM_HD T shfl(T value, unsigned lane) const {
+    NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return group().shfl(value, lane);), (return value;))
+  }
+  /// Also orders the tile's memory accesses before it against those after it.
+  WYRM_HD void sync() const {
+    NV_IF_TARGET(NV_IS_DEVICE, (group().sync();))
+  }
+  WYRM_HD static void backoff(unsigned attempt) { pause(attempt); }
+
+ private:
+  __device__ static auto group() {
+    return cooperative_groups::tiled_partition<W>(cooperative_groups::this_thread_block());
+  }
+};
+static_assert(tile<warp_tile<32>>);
+#endif
+
+// What follows is written in terms of the collectives alone, and so runs on every tile.
+
+/// The number of lanes below mine whose bit is set.
+template <class Tile>
+WYRM_HD unsigned rank_in(Tile const& t, std::uint32_t mask) {
+  return static_cast<unsigned>(cuda::std::popcount(mask & ((1u << t.rank()) - 1u)));
+}
+
+/// The lowest lane in a mask that is not empty.
+WYRM_HD inline unsigned first_lane(std::uint32_t mask) {
+  return static_cast<unsigned>(cuda::std::countr_zero(mask));
+}
+
+/// The sum over all lanes, in every lane; collective.
+template <class Tile, class T>
+WYRM_HD T sum(Tile const& t, T value) {
+  for (unsigned step = Tile::size() / 2; step > 0; step /= 2)
+    value = static_cast<T>(value + t.shfl(value, t.rank() ^ step));
+  return value;
+}
+
+}  // namespace wyrm::exec

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plain types in which graphs travel between files, programs and containers. Nothing here needs a device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "../exec/error.hpp"
+
+namespace wyrm::graph {
+
+/// Vertices are numbered 0 ... n-1.
+using vertex_id = std::uint32_t;
+
+/// The most vertices that a graph can have: the largest id stays free, to mean "no vertex".
+inline constexpr std::size_t max_vertices = std::numeric_limits<vertex_id>::max();
+
+struct edge {
+  vertex_id source;
+  vertex_id target;
+  friend constexpr bool operator==(edge const&, edge const&) = default;
+  friend constexpr auto operator<=>(edge const&, edge const&) = default;
+};
+
+/// Edges as a file or a generator gives them, in any order; repeats and self-loops may occur.
+/// In an undirected list each edge stands once, in either direction.
+struct edge_list {
+  std::size_t vertices = 0;
+  bool directed = false;
+  std::vector<edge> edges;
+  std::vector<double> weights;  // empty, or one weight per edge
+};
+
+/// Compressed sparse rows: the neighbours of v are targets[offsets[v]] ... targets[offsets[v + 1] - 1], ascending.
+struct csr {
+  std::vector<std::uint64_t> offsets;  // vertices + 1 entries
+  std::vector<vertex_id> targets;
+  friend bool operator==(csr const&, csr const&) = default;
+};
+
+}  // namespace wyrm::graph

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simt_space.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <boost/context/fiber.hpp>
+#include <boost/context/fixedsize_stack.hpp>
+#include <boost/context/preallocated.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <random>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace wyrm::tests {
+
+namespace {
+
+// One side of a switch between the scheduler and a lane, told to the sanitizers where there are any.
+struct execution {
+  void const* stack_bottom = nullptr;
+  std::size_t stack_bytes = 0;
+  [[maybe_unused]] void* fake_stack = nullptr;
+  [[maybe_unused]] void* fiber = nullptr;
+
+  void leave_for([[maybe_unused]] execution& other) {
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_start_switch_fiber(&fake_stack, other.stack_bottom, other.stack_bytes);
+#endif
+#if defined(__SANITIZE_THREAD__)
+    __tsan_switch_to_fiber(other.fiber, 0);
+#endif
+  }
+  void arrived_from([[maybe_unused]] execution& other) {
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(fake_stack, &other.stack_bottom, &other.stack_bytes);
+#endif
+  }
+};
+
+enum class lane_state : std::uint8_t { idle, ready, meeting };
+
+}  // namespace
+
+struct launch_work {
+  unsigned lanes;
+  std::size_t n;
+  void const* work;
+  void (*f)(void const*, lockstep_warp&, unsigned, std::size_t);
+  std::atomic<std::size_t> next{0};
+};
+
+// One thread's worth of resident warps.
+class multiprocessor {
+ public:
+  multiprocessor(std::uint64_t seed, unsigned resident) : random_(seed), warps_(resident) {
+    for (unsigned i = 0; i < resident * 32; ++i) lanes_.emplace_back(*this, warps_[i / 32], i % 32);
+  }
+  ~multiprocessor() {
+    enter_thread();
+    stop_ = true;
+    for (lane& l : lanes_) resume(l);
+  }
+  multiprocessor(multiprocessor const&) = delete;
+  multiprocessor& operator=(multiprocessor const&) = delete;
+
+  void run(launch_work& job) {
+    job_ = &job;
+    enter_thread();
+    here = this;
+    exec::set_host_wait([] { here->yield(); });
+    for (lockstep_warp& w : warps_) start(w);
+    unsigned pauses = 0;
+    while (!ready_.empty()) {
+      std::size_t const pick = random_() % ready_.size();
+      lane& l = *ready_[pick];
+      paused_ = false;
+      resume(l);
+      if (l.state != lane_state::ready) {
+        ready_[pick] = ready_.back();
+        ready_.pop_back();
+        progress(l);
+      }
+      // When everybody here polls, those on the other threads should get on.
+      pauses = paused_ ? pauses + 1 : 0;
+      if (pauses > 4 * ready_.size()) std::this_thread::yield();
+    }
+    exec::set_host_wait(nullptr);
+  }
+
+  void meet(collective what) {
+    lane& l = *current_;
+    lockstep_warp& w = *l.warp;
+    if (w.arrived_ > 0 && w.what_ != what) fail("lanes of one tile call different collectives at the same time");
+    if (w.finished_ > 0) fail("a lane calls a collective that others of its tile will never call");
+    w.what_ = what;
+    ++w.arrived_;
+    l.state = lane_state::meeting;
+    leave(l);
+  }
+
+  static thread_local multiprocessor* here;
+
+ private:
+  struct lane {
+    lane(multiprocessor& m, lockstep_warp& w, unsigned r) : warp(&w), rank(r) {
+      boost::context::fixedsize_stack allocator(stack_size);
+      boost::context::stack_context const stack = allocator.allocate();
+      self.stack_bottom = static_cast<char*>(stack.sp) - stack.size;
+      self.stack_bytes = stack.size;
+#if defined(__SANITIZE_THREAD__)
+      self.fiber = __tsan_create_fiber(0);
+#endif
+      context = boost::context::fiber(std::allocator_arg, boost::context::preallocated(stack.sp, stack.size, stack),
+                                      allocator, [this, &m](boost::context::fiber&& scheduler) {
+                                        m.scheduler_context_ = std::move(scheduler);
+                                        self.arrived_from(m.scheduler_);
+                                        m.body(*this);
+                                        self.leave_for(m.scheduler_);
+                                        return std::move(m.scheduler_context_);
+                                      });
+    }
+    static constexpr std::size_t stack_size = std::size_t{256} << 10;
+    lockstep_warp* warp;
+    unsigned rank;
+    lane_state state = lane_state::idle;
+    execution self;
+    boost::context::fiber context;
+  };
+
+  [[noreturn]] static void fail(char const* what) {
+    std::fprintf(stderr, "simt_space: %s\n", what);
+    std::abort();
+  }
+
+  // The scheduler is whatever thread runs it this time.
+  void enter_thread() {
+#if defined(__SANITIZE_THREAD__)
+    scheduler_.fiber = __tsan_get_current_fiber();
+#endif
+  }
+
+  void body(lane& l) {
+    while (!stop_) {
+      job_->f(job_->work, *l.warp, l.rank, l.warp->index_);
+      if (l.warp->arrived_ > 0) fail("a lane returns while others of its tile wait for it in a collective");
+      ++l.warp->finished_;
+      l.state = lane_state::idle;
+      leave(l);
+    }
+  }
+
+  void resume(lane& l) {
+    current_ = &l;
+    scheduler_.leave_for(l.self);
+    l.context = std::move(l.context).resume();
+    scheduler_.arrived_from(l.self);
+  }
+  void leave(lane& l) {
+    l.self.leave_for(scheduler_);
+    scheduler_context_ = std::move(scheduler_context_).resume();
+    l.self.arrived_from(scheduler_);
+  }
+  void yield() {
+    paused_ = true;
+    leave(*current_);
+  }
+
+  // Gives the warp the next tile of the launch, if there is one.
+  void start(lockstep_warp& w) {
+    std::size_t const index = job_->next.fetch_add(1);
+    if (index >= job_->n) return;
+    w.index_ = index;
+    w.lanes_ = job_->lanes;
+    w.arrived_ = w.finished_ = 0;
+    make_ready(w);
+  }
+  void make_ready(lockstep_warp& w) {
+    std::size_t const first = static_cast<std::size_t>(&w - warps_.data()) * 32;
+    for (std::size_t i = first; i < first + w.lanes_; ++i) {
+      lanes_[i].state = lane_state::ready;
+      ready_.push_back(&lanes_[i]);
+    }
+  }
+  // After a lane came to a collective, or to its end.
+  void progress(lane& l) {
+    lockstep_warp& w = *l.warp;
+    if (w.finished_ == w.lanes_) {
+      start(w);
+    } else if (w.arrived_ == w.lanes_) {
+      ++w.phase_;
+      std::uint32_t mask = 0;
+      for (unsigned i = 0; i < w.lanes_; ++i) mask |= std::uint32_t{w.slots_[w.phase_ & 1][i][0] != 0} << i;
+      w.mask_[w.phase_ & 1] = mask;
+      w.arrived_ = 0;
+      make_ready(w);
+    }
+  }
+
+  std::minstd_rand random_;
+  std::vector<lockstep_warp> warps_;
+  std::deque<lane> lanes_;
+  std::vector<lane*> ready_;
+  lane* current_ = nullptr;
+  launch_work* job_ = nullptr;
+  bool stop_ = false;
+  bool paused_ = false;
+  execution scheduler_;
+  boost::context::fiber scheduler_context_;
+};
+
+thread_local multiprocessor* multiprocessor::here = nullptr;
+
+void lockstep_warp::meet(unsigned rank, collective what, void const* value, std::size_t bytes) {
+  if (bytes > 0) std::memcpy(slots_[(phase_ + 1) & 1][rank], value, bytes);
+  multiprocessor::here->meet(what);
+}
+
+class simt_machine {
+ public:
+  simt_machine(std::uint64_t seed, unsigned threads, unsigned resident) {
+    for (unsigned i = 0; i < threads; ++i) processors_.emplace_back(seed * 1000003 + i, resident);
+  }
+  void run(launch_work& job) {
+    std::size_t const used = std::min(processors_.size(), job.n);
+    std::vector<std::thread> others;
+    for (std::size_t i = 1; i < used; ++i) others.emplace_back([this, &job, i] { processors_[i].run(job); });
+    processors_[0].run(job);
+    for (std::thread& t : others) t.join();
+  }
+
+ private:
+  std::deque<multiprocessor> processors_;
+};
+
+simt_space::simt_space(std::uint64_t seed, unsigned threads, unsigned resident)
+    : machine_(std::make_shared<simt_machine>(seed, threads, resident)) {}
+
+void simt_space::launch(unsigned lanes, std::size_t n, void const* work, lane_function f) const {
+  launch_work job{lanes, n, work, f};
+  machine_->run(job);
+}
+
+}  // namespace wyrm::tests

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// A space whose warps are real lanes, on a machine without a GPU: each lane is a fiber, switched at every collective
+// and at every polling pause, in an order drawn from a seed. Several warps are resident on each of several threads, so
+// that warps meet in the middle of what they do. A collective that not all lanes of the tile call ends the program with
+// a message: on a GPU it would be undefined.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <type_traits>
+
+#include "../../exec/host_space.hpp"
+#include "../../exec/tile.hpp"
+
+namespace wyrm::tests {
+
+enum class collective : std::uint8_t { none, ballot, any, all, shfl, sync };
+
+/// A resident tile: what its lanes have brought to the collective at hand.
+class lockstep_warp {
+ public:
+  static constexpr std::size_t slot_bytes = 16;
+
+  /// Brings a value to a collective and waits until all lanes have. Afterwards, until the lane's next collective, the
+  /// values of all lanes stand in `slot` and the ballot in `mask`.
+  void meet(unsigned rank, collective what, void const* value, std::size_t bytes);
+  [[nodiscard]] void const* slot(unsigned rank) const { return slots_[phase_ & 1][rank]; }
+  [[nodiscard]] std::uint32_t mask() const { return mask_[phase_ & 1]; }
+
+ private:
+  friend class multiprocessor;
+  unsigned phase_ = 0;  // collectives met so far; slots alternate, as a fast lane may be one collective ahead
+  std::uint32_t mask_[2] = {};
+  alignas(16) unsigned char slots_[2][32][slot_bytes] = {};
+  unsigned arrived_ = 0;
+  unsigned finished_ = 0;
+  unsigned lanes_ = 0;
+  collective what_ = collective::none;
+  bool busy_ = false;
+  std::size_t index_ = 0;
+};
+
+template <unsigned W>
+class lockstep_tile {
+ public:
+  lockstep_tile(lockstep_warp& warp, unsigned rank) : warp_(&warp), rank_(rank) {}
+  static constexpr unsigned size() { return W; }
+  [[nodiscard]] unsigned rank() const { return rank_; }
+  [[nodiscard]] std::uint32_t ballot(bool predicate) const { return vote(collective::ballot, predicate); }
+  [[nodiscard]] bool any(bool predicate) const { return vote(collective::any, predicate) != 0; }
+  [[nodiscard]] bool all(bool predicate) const {
+    return vote(collective::all, predicate) == (0xffffffffu >> (32 - W));
+  }
+  template <class T>
+  [[nodiscard]] T shfl(T value, unsigned lane) const {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= lockstep_warp::slot_bytes);
+    warp_->meet(rank_, collective::shfl, &value, sizeof(T));
+    std::memcpy(&value, warp_->slot(lane % W), sizeof(T));
+    return value;
+  }
+  void sync() const { warp_->meet(rank_, collective::sync, nullptr, 0); }
+  static void backoff(unsigned attempt) { exec::pause(attempt); }
+
+ private:
+  [[nodiscard]] std::uint32_t vote(collective what, bool predicate) const {
+    warp_->meet(rank_, what, &predicate, sizeof(predicate));
+    return warp_->mask();
+  }
+  lockstep_warp* warp_;
+  unsigned rank_;
+};
+static_assert(exec::tile<lockstep_tile<32>>);
+
+class simt_machine;
+
+class simt_space : public exec::host_space {
+ public:
+  static constexpr char const* name = "simt";
+  template <unsigned W>
+  static constexpr unsigned tile_size = W;
+
+  /// threads: run at once, with `resident` warps each.
+  explicit simt_space(std::uint64_t seed = 1, unsigned threads = 2, unsigned resident = 3);
+
+  template <class F>
+  void run(std::size_t n, F const& f) const {
+    struct guarded {
+      F const& f;
+      std::size_t n;
+    } const work{f, n};
+    launch(32, (n + 31) / 32, &work, [](void const* w, lockstep_warp&, unsigned rank, std::size_t group) {
+      auto const& g = *static_cast<guarded const*>(w);
+      if (group * 32 + rank < g.n) g.f(group * 32 + rank);
+    });
+  }
+  template <unsigned W, class F>
+  void run_tiles(std::integral_constant<unsigned, W>, std::size_t n, F const& f) const {
+    launch(W, n, &f, [](void const* work, lockstep_warp& warp, unsigned rank, std::size_t i) {
+      (*static_cast<F const*>(work))(lockstep_tile<W>(warp, rank), i);
+    });
+  }
+
+ private:
+  friend class multiprocessor;
+  friend class simt_machine;
+  using lane_function = void (*)(void const* work, lockstep_warp& warp, unsigned rank, std::size_t index);
+  void launch(unsigned lanes, std::size_t n, void const* work, lane_function f) const;
+
+  std::shared_ptr<simt_machine> machine_;
+};
+
+}  // namespace wyrm::tests
