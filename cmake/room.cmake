@@ -6,6 +6,10 @@ set(wyrm_cuda_flags "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>")
 set(wyrm_warnings
   "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wconversion;-Wsign-conversion>"
   "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC 12 warns of overlapping copies inside std::string's operator+ (GCC bug 105651).
+  list(APPEND wyrm_warnings "$<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>" "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wno-restrict>")
+endif()
 if(WYRM_WERROR)
   list(APPEND wyrm_warnings
     "$<$<COMPILE_LANGUAGE:CXX>:-Werror>" "$<$<COMPILE_LANGUAGE:CUDA>:--Werror=all-warnings;-Xcompiler=-Werror>")

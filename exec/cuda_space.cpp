@@ -180,7 +180,7 @@ void cuda_space::prepare_malloc(std::size_t bytes) const {
 std::string cuda_space::description() const {
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, device()), "cudaGetDeviceProperties");
-  return properties.name;
+  return "cuda:" + std::to_string(device()) + " (" + properties.name + ")";
 }
 
 }  // namespace wyrm::exec

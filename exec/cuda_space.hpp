@@ -55,6 +55,7 @@ class cuda_space {
 
   [[nodiscard]] int device() const;
   [[nodiscard]] CUstream_st* stream() const;
+  /// For reports: "cuda:0 (NVIDIA H200)".
   [[nodiscard]] std::string description() const;
 
 #if WYRM_CUDACC

@@ -43,11 +43,11 @@ host_space::host_space(unsigned threads)
 
 std::string host_space::description() const {
 #if WYRM_HOST_THREADS == 2
-  return std::to_string(threads_) + " threads (oneTBB)";
+  return "cpu (oneTBB, threads: " + std::to_string(threads_) + ")";
 #elif WYRM_HOST_THREADS == 1
-  return std::to_string(threads_) + " threads (std::thread)";
+  return "cpu (std::thread, threads: " + std::to_string(threads_) + ")";
 #else
-  return "1 thread";
+  return "cpu (one thread)";
 #endif
 }
 

@@ -57,7 +57,7 @@ class host_space {
   void prepare_malloc(std::size_t) const {}
 
   [[nodiscard]] unsigned threads() const { return threads_; }
-  /// What runs the work, for reports: "2 threads (oneTBB)".
+  /// For reports: "cpu (oneTBB, threads: 2)".
   [[nodiscard]] std::string description() const;
 
  private:

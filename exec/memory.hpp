@@ -110,14 +110,19 @@ class reservation {
   /// Commits memory until at least `bytes` from the front can be used; less than is committed already: nothing
   /// happens. Throws error(out_of_memory), and changes nothing, beyond the capacity or the machine's memory.
   void commit(std::size_t bytes) {
-    if (bytes <= committed_) return;
+    std::size_t const target = committed_after(bytes);
+    if (target == committed_) return;
+    space_.commit(base_, committed_, target);
+    committed_ = target;
+  }
+  /// How much will be committed after commit(bytes); throws if that is too much.
+  [[nodiscard]] std::size_t committed_after(std::size_t bytes) const {
+    if (bytes <= committed_) return committed_;
     if (bytes > capacity_)
       throw error(error_code::out_of_memory,
                   "a pool of " + std::to_string(capacity_ >> 10) + " KiB of addresses cannot grow to " +
                       std::to_string(bytes >> 10) + " KiB; reserve more when it is made");
-    std::size_t const target = round_up(bytes);
-    space_.commit(base_, committed_, target);
-    committed_ = target;
+    return round_up(bytes);
   }
 
  private:

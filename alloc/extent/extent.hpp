@@ -168,6 +168,17 @@ class extent_ref {
   std::uint32_t* lengths_;  // units of the run that begins here; 0: none does
 };
 
+namespace detail {
+struct free_units {
+  or_tree tree;
+  std::uint32_t first;
+  std::uint32_t count;
+  WYRM_HD void operator()(std::size_t) const {
+    if (count > 0) tree.set_free(first, count);
+  }
+};
+}  // namespace detail
+
 /// Owns the memory. Grows in place; the pool's size is a multiple of unit_bytes.
 template <class Space>
 class extent {
@@ -188,6 +199,10 @@ class extent {
   [[nodiscard]] std::size_t bytes() const { return std::size_t{units_} * unit_bytes; }
   [[nodiscard]] std::size_t capacity() const { return memory_.capacity(); }
   [[nodiscard]] std::uint32_t chunks() const { return units_ * unit_chunks; }
+  /// How many there will be after grow(bytes).
+  [[nodiscard]] std::uint32_t chunks_after(std::size_t bytes) const {
+    return static_cast<std::uint32_t>(memory_.committed_after(memory_.committed() + bytes) / chunk_bytes);
+  }
   [[nodiscard]] std::size_t overhead() const { return sizeof(extent_state) + tree_.bytes() + lengths_.bytes(); }
   [[nodiscard]] std::size_t peak() const {
     return std::size_t{exec::read(space_, state_.data()).peak_units} * unit_bytes;
@@ -197,14 +212,14 @@ class extent {
     std::uint32_t const before = units_;
     memory_.commit(memory_.committed() + bytes);
     units_ = static_cast<std::uint32_t>(memory_.committed() / unit_bytes);
-    exec::for_each(space_, 1, free_units{tree(), before, units_ - before});
+    exec::for_each(space_, 1, detail::free_units{tree(), before, units_ - before});
   }
 
   void reset() {
     space_.fill(state_.data(), 0, sizeof(extent_state));
     space_.fill(tree_.data(), 0, tree_.bytes());
     space_.fill(lengths_.data(), 0, lengths_.bytes());
-    exec::for_each(space_, 1, free_units{tree(), 0, units_});
+    exec::for_each(space_, 1, detail::free_units{tree(), 0, units_});
   }
 
   /// Bytes in runs that allocate() handed out.
@@ -247,15 +262,6 @@ class extent {
   }
 
  private:
-  struct free_units {
-    or_tree tree;
-    std::uint32_t first;
-    std::uint32_t count;
-    WYRM_HD void operator()(std::size_t) const {
-      if (count > 0) tree.set_free(first, count);
-    }
-  };
-
   [[nodiscard]] std::uint32_t max_units() const {
     std::size_t const units = (memory_.capacity() + unit_bytes - 1) / unit_bytes;
     if (units > or_tree::max_units)

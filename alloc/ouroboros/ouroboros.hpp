@@ -48,6 +48,15 @@ struct slot_arrays {
   std::uint32_t sizes[page_classes];
 };
 
+/// Lays a ring out anew, from its front.
+struct move_entry {
+  std::uint32_t const* from;
+  std::size_t size;
+  std::uint32_t* to;
+  std::uint64_t front;
+  WYRM_HD void operator()(std::size_t i) const { to[i] = from[(front + i) % size]; }
+};
+
 }  // namespace detail
 
 class ouroboros_ref {
@@ -298,7 +307,8 @@ class ouroboros {
       arrays.slots[c] = slots_[c].data();
       arrays.sizes[c] = static_cast<std::uint32_t>(slots_[c].size());
     }
-    return {memory_.ref(), ledger_.ref(), states_.data(), arrays, chunk_classes_.data(), smallest_class()};
+    return {memory_.ref(), ledger_.ref(), states_.data(), arrays, chunk_classes_.data(),
+            smallest_class(memory_.chunks())};
   }
 
   /// O(pool).
@@ -310,25 +320,28 @@ class ouroboros {
     space_.copy_in(states_.data(), fresh.data(), sizeof(fresh));
     space_.fill(chunk_classes_.data(), detail::page_classes + 1, chunk_classes_.bytes());
     for (unsigned c = 0; c < detail::page_classes; ++c) {
-      slots_[c].reserve(slots_for(c));
+      slots_[c].reserve(slots_for(c, memory_.chunks()));
       space_.fill(slots_[c].data(), 0, slots_[c].bytes());
     }
   }
 
   /// The queues get longer, and so are laid out anew: O(free pages + pool). Refs made before must not be used again.
   void grow(std::size_t bytes) {
+    // All that can fail comes before anything changes.
+    std::uint32_t const chunks = memory_.chunks_after(bytes);
+    std::vector<exec::buffer<std::uint32_t, Space>> longer;
+    for (unsigned c = 0; c < detail::page_classes; ++c) longer.emplace_back(space_, slots_for(c, chunks));
+    ledger_.cover(std::size_t{chunks} * chunk_bytes);
     memory_.grow(bytes);
-    ledger_.cover(memory_.bytes());
     for (unsigned c = 0; c < detail::page_classes; ++c) {
-      if (slots_for(c) <= slots_[c].size()) continue;
+      if (longer[c].size() <= slots_[c].size()) continue;
       detail::page_class_state state = exec::read(space_, states_.data() + c);
-      exec::buffer<std::uint32_t, Space> longer(space_, slots_for(c));
-      space_.fill(longer.data(), 0, longer.bytes());
+      space_.fill(longer[c].data(), 0, longer[c].bytes());
       exec::for_each(space_, state.queue.back - state.queue.front,
-                     move_entry{slots_[c].data(), slots_[c].size(), longer.data(), state.queue.front});
+                     detail::move_entry{slots_[c].data(), slots_[c].size(), longer[c].data(), state.queue.front});
       state.queue = {0, state.queue.back - state.queue.front};
       exec::write(space_, states_.data() + c, state);
-      slots_[c] = std::move(longer);
+      slots_[c] = std::move(longer[c]);
     }
   }
 
@@ -364,22 +377,14 @@ class ouroboros {
   }
 
  private:
-  struct move_entry {
-    std::uint32_t const* from;
-    std::size_t size;
-    std::uint32_t* to;
-    std::uint64_t front;
-    WYRM_HD void operator()(std::size_t i) const { to[i] = from[(front + i) % size]; }
-  };
-
   // The pages of 16 bytes that a 32-bit index can name make 64 GiB; larger pools do without the smallest sizes.
-  [[nodiscard]] unsigned smallest_class() const {
+  [[nodiscard]] static unsigned smallest_class(std::uint32_t chunks) {
     unsigned c = 0;
-    while (std::uint64_t{memory_.chunks()} * detail::pages_a_chunk(c) > index_queue::max_indices) ++c;
+    while (std::uint64_t{chunks} * detail::pages_a_chunk(c) > index_queue::max_indices) ++c;
     return c;
   }
-  [[nodiscard]] std::size_t slots_for(unsigned c) const {
-    return c < smallest_class() ? 0 : std::size_t{memory_.chunks()} * detail::pages_a_chunk(c);
+  [[nodiscard]] static std::size_t slots_for(unsigned c, std::uint32_t chunks) {
+    return c < smallest_class(chunks) ? 0 : std::size_t{chunks} * detail::pages_a_chunk(c);
   }
 
   void check_class(unsigned c, std::vector<std::uint8_t> const& classes, std::vector<bool>& used) const {

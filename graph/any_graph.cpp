@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "any_graph.hpp"
+
+#include <utility>
+
+#include "../alloc/registry.hpp"
+
+namespace wyrm::graph {
+
+struct any_graph::face {
+  virtual ~face() = default;
+  [[nodiscard]] virtual vertex_id vertices() const = 0;
+  [[nodiscard]] virtual std::uint64_t edges() const = 0;
+  [[nodiscard]] virtual std::uint64_t arcs() const = 0;
+  [[nodiscard]] virtual options const& settings() const = 0;
+  [[nodiscard]] virtual graph_view view() const = 0;
+  virtual update_report insert(std::span<edge const> batch) = 0;
+  virtual update_report erase(std::span<edge const> batch) = 0;
+  virtual void clear() = 0;
+  [[nodiscard]] virtual csr to_csr() const = 0;
+  [[nodiscard]] virtual memory_report memory() const = 0;
+  [[nodiscard]] virtual alloc::statistics pool() const = 0;
+  virtual void check() const = 0;
+};
+
+template <class Space, class Allocator>
+struct any_graph::body final : face {
+  body(Space const& space, std::size_t n, options const& o) : graph(space, n, o) {}
+  [[nodiscard]] vertex_id vertices() const override { return graph.vertices(); }
+  [[nodiscard]] std::uint64_t edges() const override { return graph.edges(); }
+  [[nodiscard]] std::uint64_t arcs() const override { return graph.arcs(); }
+  [[nodiscard]] options const& settings() const override { return graph.settings(); }
+  [[nodiscard]] graph_view view() const override { return graph.view(); }
+  update_report insert(std::span<edge const> batch) override { return graph.insert(batch); }
+  update_report erase(std::span<edge const> batch) override { return graph.erase(batch); }
+  void clear() override { graph.clear(); }
+  [[nodiscard]] csr to_csr() const override { return graph.to_csr(); }
+  [[nodiscard]] memory_report memory() const override { return graph.memory(); }
+  [[nodiscard]] alloc::statistics pool() const override { return graph.allocator().stats(); }
+  void check() const override { graph.check(); }
+
+  dynamic_graph<Space, Allocator> graph;
+};
+
+any_graph::any_graph(exec::any_space const& space, std::string_view allocator, std::size_t vertices, options const& o)
+    : space_(space) {
+  std::visit(
+      [&]<class Space>(Space const& s) {
+        alloc::visit<Space>(
+            allocator, [&]<class Allocator> { graph_ = std::make_unique<body<Space, Allocator>>(s, vertices, o); });
+      },
+      space);
+}
+any_graph::~any_graph() = default;
+any_graph::any_graph(any_graph&&) noexcept = default;
+
+vertex_id any_graph::vertices() const { return graph_->vertices(); }
+std::uint64_t any_graph::edges() const { return graph_->edges(); }
+std::uint64_t any_graph::arcs() const { return graph_->arcs(); }
+options const& any_graph::settings() const { return graph_->settings(); }
+graph_view any_graph::view() const { return graph_->view(); }
+update_report any_graph::insert(std::span<edge const> batch) { return graph_->insert(batch); }
+update_report any_graph::erase(std::span<edge const> batch) { return graph_->erase(batch); }
+void any_graph::clear() { graph_->clear(); }
+csr any_graph::to_csr() const { return graph_->to_csr(); }
+memory_report any_graph::memory() const { return graph_->memory(); }
+alloc::statistics any_graph::pool() const { return graph_->pool(); }
+void any_graph::check() const { graph_->check(); }
+
+any_graph build(exec::any_space const& space, std::string_view allocator, edge_list const& list, options o) {
+  o.directed = list.directed;
+  any_graph g(space, allocator, list.vertices, o);
+  g.insert(list.edges);
+  return g;
+}
+
+}  // namespace wyrm::graph

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A dynamic graph whose space and allocator are chosen at run time, by name: what programs and bindings hold.
+// Everything means what it means in dynamic_graph; the templates are compiled once, in any_graph.cpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "../alloc/allocator.hpp"
+#include "../exec/device.hpp"
+#include "dynamic_graph.hpp"
+#include "report.hpp"
+#include "types.hpp"
+#include "view.hpp"
+
+namespace wyrm::graph {
+
+class any_graph {
+ public:
+  /// A graph without edges. Throws error(bad_argument) for an unknown allocator.
+  any_graph(exec::any_space const& space, std::string_view allocator, std::size_t vertices, options const& o = {});
+  ~any_graph();
+  any_graph(any_graph&&) noexcept;
+
+  [[nodiscard]] vertex_id vertices() const;
+  [[nodiscard]] std::uint64_t edges() const;
+  [[nodiscard]] std::uint64_t arcs() const;
+  [[nodiscard]] options const& settings() const;
+  [[nodiscard]] exec::any_space const& space() const { return space_; }
+  [[nodiscard]] graph_view view() const;
+
+  update_report insert(std::span<edge const> batch);
+  update_report erase(std::span<edge const> batch);
+  void clear();
+
+  [[nodiscard]] csr to_csr() const;
+  [[nodiscard]] memory_report memory() const;
+  [[nodiscard]] alloc::statistics pool() const;
+  void check() const;
+
+ private:
+  struct face;
+  template <class Space, class Allocator>
+  struct body;
+
+  exec::any_space space_;
+  std::unique_ptr<face> graph_;
+};
+
+/// The graph of an edge list: its vertices, its direction, its edges. Throws what insert throws.
+[[nodiscard]] any_graph build(exec::any_space const& space, std::string_view allocator, edge_list const& list,
+                              options o = {});
+
+}  // namespace wyrm::graph

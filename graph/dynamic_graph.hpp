@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// The container: a graph on a space that changes by batches of edges. Every vertex keeps its neighbours in one
+// contiguous, sorted page; pages come from a device memory allocator. One thread of the host uses a graph at a time.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "../alloc/allocator.hpp"
+#include "../exec/memory.hpp"
+#include "adjacency.hpp"
+#include "inspect.hpp"
+#include "report.hpp"
+#include "types.hpp"
+#include "view.hpp"
+
+namespace wyrm::graph {
+
+struct options {
+  bool directed = false;       // false: each edge is stored in both directions
+  bool in_neighbours = true;   // directed graphs: keep them too (PageRank pulls along them)
+  bool self_loops = false;     // false: they are dropped, and counted in the report
+  alloc::options pool = {};    // the allocator's; the pool grows as needed, up to reserve_bytes
+};
+
+template <class Space, class Allocator>
+class dynamic_graph {
+  static_assert(alloc::device_allocator<Allocator>);
+
+ public:
+  /// A graph without edges. Throws error(bad_argument) for more than max_vertices.
+  dynamic_graph(Space const& space, std::size_t vertices, options const& o = {})
+      : space_(space),
+        options_(o),
+        vertices_(checked_count(vertices)),
+        allocator_(space, o.pool),
+        out_(space, vertices_),
+        edges_(space) {
+    if (o.directed && o.in_neighbours) in_.emplace(space, vertices_);
+  }
+  dynamic_graph(dynamic_graph&&) = default;
+
+  [[nodiscard]] vertex_id vertices() const { return vertices_; }
+  [[nodiscard]] std::uint64_t edges() const { return edge_count_; }
+  [[nodiscard]] std::uint64_t arcs() const { return arc_count_; }
+  [[nodiscard]] options const& settings() const { return options_; }
+  [[nodiscard]] Space const& space() const { return space_; }
+  [[nodiscard]] Allocator const& allocator() const { return allocator_; }
+
+  /// For algorithms; valid until the next change.
+  [[nodiscard]] graph_view view() const {
+    vertex_record const* const in = !options_.directed ? out_.records() : in_ ? in_->records() : nullptr;
+    return {out_.records(), in, vertices_, arc_count_, options_.directed};
+  }
+
+  /// Inserts the edges of a batch (on the host) that are not there yet. All or nothing: on any error the graph is as
+  /// before. Throws error(bad_argument) for ids out of range, error(out_of_memory) when the pool may not grow enough.
+  /// O(m log m + the degrees of the vertices concerned) for m edges.
+  update_report insert(std::span<edge const> batch) { return update<detail::operation::insert>(batch); }
+
+  /// Erases the edges of a batch that are there. The same guarantee and cost; needs no memory beyond scratch.
+  update_report erase(std::span<edge const> batch) { return update<detail::operation::erase>(batch); }
+
+  /// Removes all edges.
+  void clear() {
+    out_.clear(allocator_.ref());
+    if (in_) in_->clear(allocator_.ref());
+    arc_count_ = edge_count_ = 0;
+  }
+
+  [[nodiscard]] csr to_csr() const { return detail::export_csr(space_, out_.records(), vertices_); }
+
+  [[nodiscard]] memory_report memory() const {
+    memory_report m;
+    alloc::statistics const pool = allocator_.stats();
+    detail::table_sums sums = detail::sum_table(space_, out_.records(), vertices_);
+    m.vertex_table = out_.table_bytes();
+    m.scratch = out_.scratch_bytes() + edges_.bytes();
+    if (in_) {
+      detail::table_sums const in = detail::sum_table(space_, in_->records(), vertices_);
+      sums.arcs += in.arcs;
+      sums.capacity += in.capacity;
+      m.vertex_table += in_->table_bytes();
+      m.scratch += in_->scratch_bytes();
+    }
+    m.neighbours = sums.arcs * sizeof(vertex_id);
+    m.slack = (sums.capacity - sums.arcs) * sizeof(vertex_id);
+    m.pool_committed = pool.committed;
+    m.pool_free = pool.committed - m.neighbours - m.slack;
+    m.pool_reserved = pool.reserved;
+    m.allocator_overhead = pool.overhead;
+    return m;
+  }
+
+  /// Proves the invariants of the graph and of its allocator; throws error(corrupt) otherwise. For tests and doubts.
+  void check() const {
+    bool const mirrored = !options_.directed;
+    vertex_record const* const in = mirrored ? out_.records() : in_ ? in_->records() : nullptr;
+    detail::check_table(space_, out_.records(), in, vertices_, options_.self_loops);
+    if (in_) detail::check_table(space_, in_->records(), out_.records(), vertices_, options_.self_loops);
+    std::uint64_t const arcs = detail::sum_table(space_, out_.records(), vertices_).arcs;
+    if (arcs != arc_count_)
+      throw error(error_code::corrupt, "the graph holds " + std::to_string(arcs) + " arcs but counted " +
+                                           std::to_string(arc_count_));
+    allocator_.check();
+  }
+
+ private:
+  static vertex_id checked_count(std::size_t vertices) {
+    if (vertices > max_vertices)
+      throw error(error_code::bad_argument, std::to_string(vertices) + " vertices are too many; ids have 32 bits, so " +
+                                                std::to_string(max_vertices) + " is the most");
+    return static_cast<vertex_id>(vertices);
+  }
+
+  template <detail::operation Op>
+  update_report update(std::span<edge const> batch) {
+    constexpr bool inserts = Op == detail::operation::insert;
+    update_report report;
+    report.requested = batch.size();
+    if (batch.empty()) return report;
+
+    edges_.reserve(batch.size());
+    exec::copy_in(space_, edges_.data(), batch);
+    std::span<edge const> const edges(edges_.data(), batch.size());
+    orientation const forward = options_.directed ? orientation::forward : orientation::both;
+    detail::update_totals const totals = out_.template plan<Op>(edges, forward, options_.self_loops);
+    if (in_) in_->template plan<Op>(edges, orientation::reverse, options_.self_loops);
+
+    try {
+      allocate<Op>(out_);
+      if (in_) allocate<Op>(*in_);
+    } catch (...) {
+      out_.release(allocator_.ref());
+      if (in_) in_->release(allocator_.ref());
+      throw;
+    }
+    out_.template merge<Op>();
+    if (in_) in_->template merge<Op>();
+    out_.release(allocator_.ref());
+    if (in_) in_->release(allocator_.ref());
+
+    report.self_loops = options_.self_loops ? 0 : out_.self_loops();
+    if (inserts) {
+      arc_count_ += totals.arcs;
+      edge_count_ += totals.edges;
+      report.inserted = totals.edges;
+      report.duplicates = report.requested - report.inserted - report.self_loops;
+    } else {
+      arc_count_ -= totals.arcs;
+      edge_count_ -= totals.edges;
+      report.erased = totals.edges;
+      report.missing = totals.distinct - totals.edges;
+      report.duplicates = report.requested - report.erased - report.missing - report.self_loops;
+    }
+    return report;
+  }
+
+  // Lets the pool grow until all planned pages are there. An erasure does without: it then stays in larger pages.
+  template <detail::operation Op>
+  void allocate(adjacency<Space>& table) {
+    for (;;) {
+      std::uint64_t const missing = table.allocate(allocator_.ref());
+      if (missing == 0 || Op == detail::operation::erase) return;
+      // A page of each class may need a fresh chunk, hence more than what was missing.
+      std::size_t const needed = missing + missing / 4 + (std::size_t{1} << 20);
+      std::size_t const generous = std::max(needed, allocator_.stats().committed / 2);
+      try {
+        grow(generous, needed);
+      } catch (error const& e) {
+        throw error(e.code(), "the batch needs " + std::to_string(missing >> 10) +
+                                  " KiB more for neighbours; nothing was changed (" + e.what() + ")");
+      }
+    }
+  }
+
+  void grow(std::size_t generous, std::size_t needed) {
+    if (generous > needed) {
+      try {
+        allocator_.grow(generous);
+        return;
+      } catch (error const& e) {
+        if (e.code() != error_code::out_of_memory) throw;
+      }
+    }
+    allocator_.grow(needed);
+  }
+
+  Space space_;
+  options options_;
+  vertex_id vertices_;
+  Allocator allocator_;
+  adjacency<Space> out_;
+  std::optional<adjacency<Space>> in_;
+  exec::buffer<edge, Space> edges_;
+  std::uint64_t arc_count_ = 0;
+  std::uint64_t edge_count_ = 0;
+};
+
+}  // namespace wyrm::graph

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What algorithms see of a graph: for each vertex a pointer to its neighbours, ascending and unique, and their number.
+// Trivially copyable, independent of the allocator; valid until the graph is next changed.
+#pragma once
+
+#include <cstdint>
+
+#include "../exec/config.hpp"
+#include "types.hpp"
+
+namespace wyrm::graph {
+
+/// One row of the vertex table. A vertex without neighbours has no page.
+struct alignas(16) vertex_record {
+  vertex_id* page;
+  std::uint32_t degree;
+  std::uint32_t capacity;  // neighbours that the page has room for
+};
+
+/// The neighbours of one vertex.
+struct neighbour_list {
+  vertex_id const* data;
+  std::uint32_t size;
+  [[nodiscard]] WYRM_HD vertex_id const* begin() const { return data; }
+  [[nodiscard]] WYRM_HD vertex_id const* end() const { return data + size; }
+  WYRM_HD vertex_id operator[](std::uint32_t i) const { return data[i]; }
+};
+
+/// The position of the first of n ascending values that is not less than `value`; n if there is none.
+template <class T>
+[[nodiscard]] WYRM_HD std::uint32_t lower_bound(T const* values, std::uint32_t n, T value) {
+  std::uint32_t first = 0;
+  while (n > 0) {
+    std::uint32_t const half = n / 2;
+    if (values[first + half] < value) {
+      first += half + 1;
+      n -= half + 1;
+    } else {
+      n = half;
+    }
+  }
+  return first;
+}
+
+class graph_view {
+ public:
+  /// `in` is nullptr when in-neighbours are not kept; in an undirected graph it is `out`.
+  graph_view(vertex_record const* out, vertex_record const* in, vertex_id vertices, std::uint64_t arcs, bool directed)
+      : out_(out), in_(in), vertices_(vertices), arcs_(arcs), directed_(directed) {}
+
+  [[nodiscard]] WYRM_HD vertex_id vertices() const { return vertices_; }
+  /// Directed entries stored: twice the edges of an undirected graph (a self-loop counts once).
+  [[nodiscard]] WYRM_HD std::uint64_t arcs() const { return arcs_; }
+  [[nodiscard]] WYRM_HD bool directed() const { return directed_; }
+  [[nodiscard]] WYRM_HD bool has_in_neighbours() const { return in_ != nullptr; }
+
+  [[nodiscard]] WYRM_HD std::uint32_t degree(vertex_id v) const { return out_[v].degree; }
+  [[nodiscard]] WYRM_HD neighbour_list neighbours(vertex_id v) const { return {out_[v].page, out_[v].degree}; }
+  [[nodiscard]] WYRM_HD neighbour_list in_neighbours(vertex_id v) const { return {in_[v].page, in_[v].degree}; }
+
+ private:
+  vertex_record const* out_;
+  vertex_record const* in_;
+  vertex_id vertices_;
+  std::uint64_t arcs_;
+  bool directed_;
+};
+
+}  // namespace wyrm::graph
