@@ -21,7 +21,7 @@ struct pagerank_options {
   double damping = 0.85;       // in [0, 1)
   double tolerance = 1e-9;     // stop when an iteration changes the ranks by less, in the L1 norm; > 0
   unsigned max_iterations = 500;
-  std::vector<double> start;   // warm start: a rank per vertex, scaled to sum 1 by the caller; empty = 1/n each
+  std::vector<double> start = {};  // warm start: a rank per vertex, scaled to sum 1 by the caller; empty = 1/n each
 };
 
 struct pagerank_result {

@@ -174,7 +174,11 @@ void cuda_space::prepare_malloc(std::size_t bytes) const {
   std::size_t heap = 0;
   check(cudaDeviceGetLimit(&heap, cudaLimitMallocHeapSize), "cudaDeviceGetLimit");
   std::size_t const wanted = bytes + bytes / 4;  // the heap's own bookkeeping comes out of it
-  if (heap < wanted) check(cudaDeviceSetLimit(cudaLimitMallocHeapSize, wanted), "enlarge the heap of device malloc");
+  if (heap >= wanted || cudaDeviceSetLimit(cudaLimitMallocHeapSize, wanted) == cudaSuccess) return;
+  cudaGetLastError();
+  throw error(error_code::out_of_memory, "the heap of device malloc has " + std::to_string(heap >> 20) +
+                                             " MiB, which its first use fixed; this needs " +
+                                             std::to_string(wanted >> 20) + " MiB: make the largest pool first");
 }
 
 std::string cuda_space::description() const {

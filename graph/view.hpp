@@ -52,7 +52,11 @@ class graph_view {
   /// Directed entries stored: twice the edges of an undirected graph (a self-loop counts once).
   [[nodiscard]] WYRM_HD std::uint64_t arcs() const { return arcs_; }
   [[nodiscard]] WYRM_HD bool directed() const { return directed_; }
-  [[nodiscard]] WYRM_HD bool has_in_neighbours() const { return in_ != nullptr; }
+  [[nodiscard]] WYRM_HD bool has_in_neighbours() const { return in_ != nullptr || vertices_ == 0; }
+
+  /// The vertex tables themselves.
+  [[nodiscard]] WYRM_HD vertex_record const* out_records() const { return out_; }
+  [[nodiscard]] WYRM_HD vertex_record const* in_records() const { return in_; }
 
   [[nodiscard]] WYRM_HD std::uint32_t degree(vertex_id v) const { return out_[v].degree; }
   [[nodiscard]] WYRM_HD neighbour_list neighbours(vertex_id v) const { return {out_[v].page, out_[v].degree}; }

@@ -75,8 +75,8 @@ class system_malloc {
   static constexpr char const* name = "malloc";
   static constexpr traits family{.resets = false, .finds_bad_frees = false};
 
-  /// On a GPU the heap of device malloc is one per process, and its size is fixed by its first use: make the largest
-  /// pool first.
+  /// On a GPU the heap of device malloc is one per process, and its first use fixes its size. Hence some room to grow
+  /// from the start, as far as reserve_bytes allows; make the largest pool first.
   system_malloc(Space const& space, options const& o)
       : space_(space),
         state_(space, 1),
@@ -84,7 +84,7 @@ class system_malloc {
         limit_(std::max<std::size_t>(o.pool_bytes, 1)),
         reserved_(std::max(limit_, o.reserve_bytes != 0 ? o.reserve_bytes : space.memory_total())) {
     space_.fill(state_.data(), 0, state_.bytes());
-    space_.prepare_malloc(limit_);
+    space_.prepare_malloc(std::min(reserved_, std::max(4 * limit_, std::size_t{1} << 30)));
   }
 
   [[nodiscard]] system_malloc_ref ref() const { return {state_.data(), limit_, ledger_.ref()}; }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all benchmarks share: sizes, names, and how one repetition is timed.
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "../exec/device.hpp"
+
+namespace wyrm::bench {
+
+inline std::vector<std::int64_t> const page_sizes{16, 64, 256, 1024, 4096, 8192};
+inline std::vector<std::int64_t> const thread_counts{10'000, 100'000, 1'000'000};
+inline std::vector<std::int64_t> const batch_sizes{1'000, 100'000, 1'000'000};
+
+/// Seconds that f() and the device work it starts take.
+template <class Space, class F>
+double seconds(Space const& space, F const& f) {
+  space.synchronize();
+  auto const start = std::chrono::steady_clock::now();
+  f();
+  space.synchronize();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Calls f(space) for the CPU, and for the first GPU if there is one.
+template <class F>
+void for_each_space(F const& f) {
+  f(exec::host_space());
+#if WYRM_WITH_CUDA
+  if (exec::cuda_space::device_count() > 0) f(exec::cuda_space(0));
+#endif
+}
+
+}  // namespace wyrm::bench

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The algorithms on the CPU, and on lanes that are fibers.
+#include "../support/simt_space.hpp"
+#include "algorithms_suite.hpp"
+
+namespace wyrm::tests {
+
+INSTANTIATE_TYPED_TEST_SUITE_P(cpu, algorithms_test, testing::Types<exec::host_space>);
+INSTANTIATE_TYPED_TEST_SUITE_P(simt, algorithms_test, testing::Types<simt_space>);
+
+}  // namespace wyrm::tests

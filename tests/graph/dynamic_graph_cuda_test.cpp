@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// dynamic_graph on a GPU.
+#include "../../alloc/registry.hpp"
+#include "../../exec/cuda_space.hpp"
+#include "graph_suite.hpp"
+
+namespace wyrm::tests {
+
+using cases = testing::Types<graph_case<exec::cuda_space, alloc::ouroboros>, graph_case<exec::cuda_space, alloc::bump>,
+                             graph_case<exec::cuda_space, alloc::system_malloc>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(cuda, dynamic_graph_test, cases);
+
+}  // namespace wyrm::tests

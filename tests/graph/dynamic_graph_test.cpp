@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// dynamic_graph on the CPU, and on lanes that are fibers.
+#include "../../alloc/registry.hpp"
+#include "../support/simt_space.hpp"
+#include "graph_suite.hpp"
+
+namespace wyrm::tests {
+
+using cases = testing::Types<graph_case<exec::host_space, alloc::ouroboros>, graph_case<exec::host_space, alloc::bump>,
+                             graph_case<exec::host_space, alloc::system_malloc>,
+                             graph_case<simt_space, alloc::ouroboros>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(cpu, dynamic_graph_test, cases);
+
+}  // namespace wyrm::tests

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a typed test makes and names the space it runs on, and how large it makes its work. A test of a space whose
+// device is missing skips itself. WYRM_TEST_SCALE, in (0, 1], makes the work smaller for slow checkers.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <type_traits>
+
+#include "../../exec/host_space.hpp"
+
+namespace wyrm::tests {
+
+/// seed: the order in which a space of fibers switches; others have no use for it.
+template <class Space>
+[[nodiscard]] Space make_space([[maybe_unused]] std::uint64_t seed = 1) {
+  if constexpr (std::is_constructible_v<Space, std::uint64_t, unsigned, unsigned>)
+    return Space(seed);
+  else if constexpr (std::is_same_v<Space, exec::host_space>)
+    return Space(std::max(2u, std::thread::hardware_concurrency()));
+  else
+    return Space(0);
+}
+
+template <class Space>
+[[nodiscard]] bool available() {
+  if constexpr (requires { Space::device_count(); })
+    return Space::device_count() > 0;
+  else
+    return true;
+}
+
+/// n times WYRM_TEST_SCALE, but not below `least`.
+[[nodiscard]] inline std::size_t scaled(std::size_t n, std::size_t least = 1) {
+  char const* const text = std::getenv("WYRM_TEST_SCALE");
+  double const scale = text != nullptr ? std::atof(text) : 1.0;
+  if (!(scale > 0.0 && scale < 1.0)) return std::max(n, least);
+  return std::max(static_cast<std::size_t>(static_cast<double>(n) * scale), least);
+}
+
+/// Fixture of a test that is typed by its space.
+template <class Space>
+class space_test : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!available<Space>()) GTEST_SKIP() << "there is no device for the space '" << Space::name << "'";
+  }
+};
+
+/// Names the instances of a test that is typed by something with a `name`. GoogleTest's filters give '-' a meaning.
+struct by_name {
+  template <class T>
+  static std::string GetName(int) {
+    std::string name = T::name;
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+  }
+};
+
+}  // namespace wyrm::tests
