@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Real graphs, from the file to PageRank and triangles, against published reference values: on the CPU, and on the GPU
+// where there is one. Needs the graphs: the folder that the environment variable WYRM_DATA names.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "../../algorithms/pagerank.hpp"
+#include "../../algorithms/triangles.hpp"
+#include "../../alloc/registry.hpp"
+#include "../../datasets/updates.hpp"
+#include "../../graph/any_graph.hpp"
+#include "../../loaders/loaders.hpp"
+#include "../support/truth.hpp"
+
+namespace wyrm::tests {
+
+namespace {
+
+void expect_truth(graph::any_graph const& g, truth_row const& want) {
+  EXPECT_EQ(g.vertices(), want.vertices);
+  EXPECT_EQ(g.arcs(), want.arcs_simple);
+  if (!g.settings().directed) {
+    EXPECT_EQ(g.edges(), want.undirected_edges);
+    EXPECT_EQ(algorithms::triangles(g).total, want.triangles);
+  }
+  auto const got = algorithms::pagerank(g);
+  EXPECT_TRUE(got.converged);
+  auto const largest = std::max_element(got.rank.begin(), got.rank.end());
+  EXPECT_EQ(static_cast<std::uint64_t>(largest - got.rank.begin()), want.pagerank_argmax);
+  EXPECT_NEAR(*largest / want.pagerank_max, 1.0, 1e-6);
+  double const squares = std::inner_product(got.rank.begin(), got.rank.end(), got.rank.begin(), 0.0);
+  EXPECT_NEAR(std::sqrt(squares) / want.pagerank_l2, 1.0, 1e-6);
+}
+
+class truth_test : public testing::TestWithParam<std::string> {};
+
+TEST_P(truth_test, holds_before_and_after_updates) {
+  auto const folder = data_folder();
+  if (!folder) GTEST_SKIP() << "WYRM_DATA does not name a folder of graphs";
+  if (GetParam() == "cuda" && std::holds_alternative<exec::host_space>(exec::make_space("auto")))
+    GTEST_SKIP() << "this machine has no CUDA device";
+  exec::any_space const space = exec::make_space(GetParam());
+  std::size_t graphs = 0;
+  for (truth_row const& row : read_truth(*folder)) {
+    SCOPED_TRACE(row.file);
+    std::filesystem::path const file = *folder / row.file;
+    if (!std::filesystem::exists(file) || (file.extension() != ".graph" && file.extension() != ".mtx")) continue;
+    ++graphs;
+    graph::any_graph g = graph::build(space, alloc::default_name, loaders::load(file));
+    expect_truth(g, row);
+
+    graph::csr const before = g.to_csr();
+    auto batch = datasets::update_batch(datasets::update_kind::random, g.vertices(), 20000, graphs);
+    g.insert(batch);
+    EXPECT_NE(g.to_csr(), before);
+    std::erase_if(batch, [&](graph::edge e) {
+      auto const begin = before.targets.begin() + static_cast<std::ptrdiff_t>(before.offsets[e.source]);
+      auto const end = before.targets.begin() + static_cast<std::ptrdiff_t>(before.offsets[e.source + 1]);
+      return std::binary_search(begin, end, e.target);
+    });
+    g.erase(batch);
+    EXPECT_EQ(g.to_csr(), before);
+    g.check();
+    expect_truth(g, row);
+  }
+  EXPECT_GT(graphs, 0u) << "no graph of TRUTH.tsv lies in " << *folder;
+}
+
+INSTANTIATE_TEST_SUITE_P(real_graphs, truth_test, testing::Values("cpu", "cuda"),
+                         [](auto const& tested) { return tested.param; });
+
+}  // namespace
+
+}  // namespace wyrm::tests

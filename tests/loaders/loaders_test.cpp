@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is common to all formats: files that cannot be read, names that tell no format, progress reports, and that
+// damage of any kind to a file ends in a graph or an error, never in anything else.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../../loaders/detail/text_reader.hpp"
+#include "../../loaders/loaders.hpp"
+#include "../../loaders/matrix_market.hpp"
+#include "../../loaders/metis.hpp"
+
+namespace wyrm::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path const corpus = fs::path(WYRM_TEST_DATA) / "invalid";
+fs::path const valid = fs::path(WYRM_TEST_DATA) / "valid";
+
+error_code code_of_loading(fs::path const& path, std::string& text) {
+  try {
+    (void)loaders::load(path);
+  } catch (error const& refused) {
+    text = refused.what();
+    return refused.code();
+  }
+  ADD_FAILURE() << path << " was loaded";
+  return error_code::corrupt;
+}
+
+TEST(unreadable_file, says_why) {
+  std::string text;
+  for (auto const* name : {"missing.graph", "missing.mtx", "missing.unknown"}) {
+    EXPECT_EQ(code_of_loading(corpus / name, text), error_code::io);
+    EXPECT_EQ(text.rfind((corpus / name).string() + ": ", 0), 0U) << text;
+    EXPECT_NE(text.find("No such file or directory"), std::string::npos) << text;
+  }
+  EXPECT_EQ(code_of_loading(corpus, text), error_code::io);
+  EXPECT_NE(text.find("Is a directory"), std::string::npos) << text;
+}
+
+TEST(unknown_format, lists_what_is_known) {
+  std::string text;
+  EXPECT_EQ(code_of_loading(valid / "unknown_format.txt", text), error_code::bad_argument);
+  for (auto const* known : {"unknown_format.txt", ".graph", ".metis", ".mtx", "%%MatrixMarket"}) {
+    EXPECT_NE(text.find(known), std::string::npos) << text;
+  }
+}
+
+TEST(progress, grows_to_the_end) {
+  // Large enough for reports on the way: an isolated vertex is an empty line, and comments are passed over.
+  std::size_t const vertices = 3000;
+  loaders::detail::text_file file{"text", std::to_string(vertices) + " 0\n"};
+  for (std::size_t i = 0; i < vertices; ++i) file.text += "%" + std::string(9000, ' ') + "\n\n";
+  std::vector<std::size_t> reports;
+  loaders::progress const report = [&](std::size_t done, std::size_t total) {
+    EXPECT_EQ(total, file.text.size());
+    reports.push_back(done);
+  };
+  loaders::detail::text_reader reader(file, report);
+  EXPECT_EQ(loaders::detail::parse_metis(reader).vertices, vertices);
+  reader.finish();
+  EXPECT_TRUE(std::is_sorted(reports.begin(), reports.end()));
+  EXPECT_EQ(reports.back(), file.text.size());
+  EXPECT_GT(reports.size(), 3U);
+  EXPECT_LT(reports.size(), 30U);
+}
+
+TEST(progress, is_told_the_end_of_a_small_file_and_may_cancel) {
+  auto const path = valid / "metis_plain.graph";
+  std::size_t calls = 0;
+  (void)loaders::load(path, [&](std::size_t done, std::size_t total) {
+    ++calls;
+    EXPECT_EQ(done, total);
+    EXPECT_EQ(total, fs::file_size(path));
+  });
+  EXPECT_EQ(calls, 1U);
+  struct cancelled {};
+  EXPECT_THROW((void)loaders::load(path, [](std::size_t, std::size_t) { throw cancelled(); }), cancelled);
+}
+
+using parser = graph::edge_list (*)(loaders::detail::text_reader&);
+
+/// Whatever the text, the outcome is a list whose ids are in range, or bad_input.
+void expect_list_or_error(parser parse, std::string text) {
+  loaders::detail::text_file const file{"text", std::move(text)};
+  loaders::progress const silent;
+  try {
+    loaders::detail::text_reader reader(file, silent);
+    auto const list = parse(reader);
+    for (auto const& [source, target] : list.edges) {
+      ASSERT_LT(source, list.vertices) << file.text;
+      ASSERT_LT(target, list.vertices) << file.text;
+    }
+    ASSERT_TRUE(list.weights.empty() || list.weights.size() == list.edges.size());
+  } catch (error const& refused) {
+    ASSERT_EQ(refused.code(), error_code::bad_input) << refused.what();
+  }
+}
+
+TEST(damaged_file, is_loaded_or_refused) {
+  constexpr char junk[] = {'\0', '\r', '\n', ' ', '%', '-', '+', '.', '0', '9', 'e', '\xff'};
+  for (auto const& folder : {corpus, valid}) {
+    for (auto const& entry : fs::directory_iterator(folder)) {
+      SCOPED_TRACE(entry.path());
+      bool const metis = entry.path().extension() == ".graph";
+      auto const parse = metis ? loaders::detail::parse_metis : loaders::detail::parse_matrix_market;
+      auto const text = loaders::detail::read_text(entry.path()).text;
+      for (std::size_t i = 0; i < text.size(); ++i) {
+        expect_list_or_error(parse, text.substr(0, i));
+        expect_list_or_error(parse, text.substr(i));
+        expect_list_or_error(parse, std::string(text).erase(i, 1));
+        for (char const c : junk) {
+          expect_list_or_error(parse, std::string(text).replace(i, 1, 1, c));
+          expect_list_or_error(parse, std::string(text).insert(i, 1, c));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace wyrm::tests

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reference values for real graphs, which tests compare with: TRUTH.tsv in the folder that the environment variable
+// WYRM_DATA names. The graphs are not part of the project; tests that need them are skipped where they are absent.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace wyrm::tests {
+
+/// One graph: its file's name, and what SciPy and igraph say about it. "Simple" means that self-loops are dropped and
+/// repeats merged; the undirected columns and the triangles belong to the graph without directions; PageRank (damping
+/// 0.85, dangling mass spread uniformly) follows the arcs of a directed graph.
+struct truth_row {
+  std::string file;
+  bool directed = false;
+  std::size_t vertices = 0;
+  std::uint64_t arcs_simple = 0;  // an undirected edge counts twice
+  std::uint64_t self_loops = 0;
+  std::uint64_t undirected_edges = 0;
+  std::uint64_t max_degree_undirected = 0;
+  std::uint64_t triangles = 0;
+  double pagerank_max = 0;
+  std::size_t pagerank_argmax = 0;  // a vertex that has pagerank_max, from 0
+  double pagerank_l2 = 0;
+};
+
+/// The folder that WYRM_DATA names, or nothing when the variable is unset or empty.
+[[nodiscard]] inline std::optional<std::filesystem::path> data_folder() {
+  auto const* const name = std::getenv("WYRM_DATA");
+  if (name == nullptr || *name == '\0') return std::nullopt;
+  return std::filesystem::path(name);
+}
+
+/// The rows of TRUTH.tsv in the folder, in its order, whether or not their files are there. Columns go by the names in
+/// the first line; those that truth_row lacks are passed over. Throws std::runtime_error when the table is missing, a
+/// column is missing or a row is broken.
+[[nodiscard]] inline std::vector<truth_row> read_truth(std::filesystem::path const& folder) {
+  auto const path = folder / "TRUTH.tsv";
+  std::ifstream table(path);
+  if (!table) throw std::runtime_error(path.string() + ": cannot be opened");
+
+  auto const split = [](std::string const& line) {
+    std::vector<std::string> cells;
+    std::istringstream stream(line);
+    for (std::string cell; std::getline(stream, cell, '\t');) cells.push_back(cell);
+    if (!cells.empty() && !cells.back().empty() && cells.back().back() == '\r') cells.back().pop_back();
+    return cells;
+  };
+
+  std::string line;
+  std::getline(table, line);
+  std::unordered_map<std::string, std::size_t> column;
+  for (auto const& name : split(line)) column.emplace(name, column.size());
+
+  std::vector<truth_row> rows;
+  while (std::getline(table, line)) {
+    if (line.empty()) continue;
+    auto const cells = split(line);
+    auto const cell = [&](char const* name) -> std::string const& {
+      auto const found = column.find(name);
+      if (found == column.end() || found->second >= cells.size()) {
+        throw std::runtime_error(path.string() + ": no column " + name + " in \"" + line + '"');
+      }
+      return cells[found->second];
+    };
+    auto const count = [&](char const* name) { return std::stoull(cell(name)); };
+    truth_row row;
+    row.file = cell("file");
+    row.directed = cell("directed") == "yes";
+    row.vertices = count("vertices");
+    row.arcs_simple = count("arcs_simple");
+    row.self_loops = count("self_loops");
+    row.undirected_edges = count("undirected_edges");
+    row.max_degree_undirected = count("max_degree_undirected");
+    row.triangles = count("triangles");
+    row.pagerank_max = std::stod(cell("pagerank_d085_max"));
+    row.pagerank_argmax = count("pagerank_argmax0");
+    row.pagerank_l2 = std::stod(cell("pagerank_l2"));
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace wyrm::tests
