@@ -13,11 +13,7 @@ if(WYRM_CUDA)
   endif()
 endif()
 
-set(CCCL_ENABLE_DEFAULT_THRUST_TARGET OFF)
-find_package(CCCL REQUIRED CONFIG
-  HINTS ${CUDAToolkit_LIBRARY_DIR}/cmake ${WYRM_CCCL_DIR}
-  PATHS /usr/local/cuda/lib64/cmake /usr/local/cuda/targets/x86_64-linux/lib/cmake)
-
+include(${CMAKE_CURRENT_LIST_DIR}/wyrm-cccl.cmake)
 find_package(Threads REQUIRED)
 if(WYRM_HOST_THREADS STREQUAL "auto")
   find_package(TBB QUIET CONFIG)

@@ -44,6 +44,16 @@ class dynamic_graph {
     if (o.directed && o.in_neighbours) in_.emplace(space, vertices_);
   }
   dynamic_graph(dynamic_graph&&) = default;
+  ~dynamic_graph() {
+    // A pool takes its pages with it; memory of the system has to be given back page by page.
+    if constexpr (!Allocator::family.resets) {
+      if (out_.records() == nullptr) return;  // moved from
+      try {
+        clear();
+      } catch (error const&) {  // the device is lost, and its memory with it
+      }
+    }
+  }
 
   [[nodiscard]] vertex_id vertices() const { return vertices_; }
   [[nodiscard]] std::uint64_t edges() const { return edge_count_; }

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# The installed package: headers, one static library a room, targets wyrm::<room> and wyrm::wyrm, and the program.
+include(CMakePackageConfigHelpers)
+
+get_property(wyrm_rooms GLOBAL PROPERTY WYRM_ROOMS)
+foreach(room ${wyrm_rooms})
+  install(TARGETS wyrm_${room} EXPORT wyrm)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wyrm
+    FILES_MATCHING PATTERN "*.hpp")
+endforeach()
+install(TARGETS wyrm_wyrm EXPORT wyrm)
+if(TARGET wyrm_program)
+  install(TARGETS wyrm_program)
+endif()
+
+set(wyrm_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/wyrm)
+install(EXPORT wyrm NAMESPACE wyrm:: FILE wyrm-targets.cmake DESTINATION ${wyrm_package_dir})
+configure_package_config_file(cmake/wyrm-config.cmake.in ${PROJECT_BINARY_DIR}/wyrm-config.cmake
+  INSTALL_DESTINATION ${wyrm_package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/wyrm-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/wyrm-config.cmake ${PROJECT_BINARY_DIR}/wyrm-config-version.cmake
+  cmake/wyrm-cccl.cmake DESTINATION ${wyrm_package_dir})

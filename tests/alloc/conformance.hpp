@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every device memory allocator promises, tested once for all: for each allocator in the registry, on any space.
+// What a family cannot do, alloc::traits says.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "../../alloc/registry.hpp"
+#include "workload.hpp"
+
+namespace wyrm::tests {
+
+inline constexpr std::size_t mib = std::size_t{1} << 20;
+inline constexpr std::size_t largest_pool = 32 * mib;
+
+template <class... A>
+::testing::Types<A...> to_types(alloc::list<A...>);
+/// For INSTANTIATE_TYPED_TEST_SUITE_P: the allocators of the registry.
+template <class Space>
+using all_allocators = decltype(to_types(alloc::all<Space>{}));
+
+/// For a space on which the first user of memory fixes its size: makes the largest pool of each allocator first.
+template <class Space>
+class largest_pools_first : public ::testing::Environment {
+ public:
+  void SetUp() override {
+    if (available<Space>()) make(alloc::all<Space>{});
+  }
+
+ private:
+  template <class... A>
+  static void make(alloc::list<A...>) {
+    (A(make_space<Space>(), alloc::options{.pool_bytes = largest_pool, .reserve_bytes = 2 * largest_pool}), ...);
+  }
+};
+
+inline alloc::options pool_of(std::size_t bytes, bool checked) {
+  return {.pool_bytes = bytes, .reserve_bytes = std::min(4 * bytes, 2 * largest_pool), .checked = checked};
+}
+
+inline std::vector<std::size_t> random_sizes(std::size_t n, std::size_t largest, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::size_t> sizes(n);
+  for (std::size_t& s : sizes) s = 1 + random() % largest;
+  return sizes;
+}
+
+/// Takes the last n blocks off.
+inline std::vector<block> split_off(std::vector<block>& all, std::size_t n) {
+  std::vector<block> last(all.end() - static_cast<std::ptrdiff_t>(n), all.end());
+  all.resize(all.size() - n);
+  return last;
+}
+
+template <class A>
+class conformance : public space_test<typename A::space_type> {};
+TYPED_TEST_SUITE_P(conformance);
+
+TYPED_TEST_P(conformance, one_size_at_a_time) {
+  for (bool const checked : {false, true})
+    for (std::size_t const bytes : {1u, 15u, 16u, 17u, 100u, 1000u, 4096u, 8192u, 8193u, 70000u}) {
+      SCOPED_TRACE(std::to_string(bytes) + (checked ? " bytes, checked" : " bytes"));
+      pool<TypeParam> p(pool_of(8 * mib, checked));
+      std::size_t const n = std::min(scaled(200, 40), 8 * mib / 16 / bytes + 1);
+      auto blocks = p.allocate(n, bytes);
+      EXPECT_EQ(served(blocks), n);
+      p.expect_sound();
+      p.free(split_off(blocks, n / 2));
+      p.expect_sound();
+      auto const more = p.allocate(n / 2, bytes);
+      EXPECT_EQ(served(more), n / 2);
+      p.expect_sound();
+      p.free(more);
+      p.free(blocks);
+      p.expect_sound();
+    }
+}
+
+TYPED_TEST_P(conformance, mixed_sizes_in_one_launch) {
+  for (bool const checked : {false, true}) {
+    SCOPED_TRACE(checked ? "checked" : "unchecked");
+    pool<TypeParam> p(pool_of(largest_pool, checked));
+    std::size_t const n = scaled(1000, 200);
+    auto const first = p.allocate(random_sizes(n, 9000, 1));
+    EXPECT_EQ(served(first), n);
+    p.expect_sound();
+    auto second = p.allocate(random_sizes(n, 9000, 2));
+    EXPECT_EQ(served(second), n);
+    p.free(first);
+    p.expect_sound();
+    p.free(split_off(second, n / 3));
+    p.expect_sound();
+    auto const third = p.allocate(random_sizes(n, 9000, 3));
+    EXPECT_EQ(served(third), n);
+    p.expect_sound();
+    p.free(third);
+    p.free(second);
+    p.expect_sound();
+  }
+}
+
+TYPED_TEST_P(conformance, only_some_lanes_ask) {
+  pool<TypeParam> p(pool_of(8 * mib, true));
+  std::mt19937 random(1);
+  for (int kind = 0; kind < 4; ++kind) {
+    std::vector<std::size_t> sizes = random_sizes(320, 3000, static_cast<std::uint64_t>(kind));
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      std::size_t const tile = i / 32;
+      bool const asks = kind == 0   ? i % 32 == tile       // one lane
+                        : kind == 1 ? i % 2 == tile % 2    // every other
+                        : kind == 2 ? i % 32 < 3 * tile    // the first ones, or none
+                                    : random() % 3 == 0;   // any
+      if (!asks) sizes[i] = 0;
+    }
+    auto const asked = static_cast<std::size_t>(sizes.size()) -
+                       static_cast<std::size_t>(std::count(sizes.begin(), sizes.end(), std::size_t{0}));
+    auto const blocks = p.allocate(sizes);
+    EXPECT_EQ(served(blocks), asked);
+    p.expect_sound();
+    p.free(blocks);  // in which as many lanes have nothing to free
+    p.expect_sound();
+  }
+  EXPECT_EQ(served(p.allocate(64, 0)), 0u);
+  p.expect_sound();
+}
+
+TYPED_TEST_P(conformance, single_threads) {
+  pool<TypeParam> p(pool_of(largest_pool, true));
+  std::size_t const n = scaled(1000, 200);
+  auto const blocks = p.allocate_alone(random_sizes(n, 9000, 4));
+  p.expect_sound();
+  auto const more = p.allocate(random_sizes(n / 2, 9000, 5));  // what threads freed is there for tiles
+  EXPECT_EQ(served(more), n / 2);
+  p.free_alone_shuffled(blocks);
+  p.expect_sound();
+  p.free_alone_shuffled(more);
+  p.expect_sound();
+  p.free_alone_shuffled(p.allocate(64, 0));  // nullptr
+  p.expect_sound();
+}
+
+TYPED_TEST_P(conformance, churn_with_room) {
+  for (bool const checked : {false, true}) {
+    SCOPED_TRACE(checked ? "checked" : "unchecked");
+    pool<TypeParam> p(pool_of(largest_pool, checked));
+    auto const left = p.churn(scaled(200, 64), static_cast<unsigned>(scaled(120, 20)), 1, 9000);
+    EXPECT_GT(left.size(), 0u);
+    p.expect_sound();
+    p.free(left);
+    p.expect_sound();
+  }
+}
+
+// More is wanted than there is, so that refusals happen in the middle of everything.
+TYPED_TEST_P(conformance, churn_without_room) {
+  for (std::uint64_t seed = 1; seed <= scaled(6, 3); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    pool<TypeParam> p(pool_of(mib / 2, seed != 2), make_space<typename TypeParam::space_type>(seed));
+    auto const left = p.churn(scaled(300, 64), static_cast<unsigned>(scaled(60, 20)), seed, 9000);
+    p.expect_sound();
+    p.free(left);
+    p.expect_sound();
+  }
+}
+
+TYPED_TEST_P(conformance, exhaustion) {
+  for (std::size_t const bytes : {16u, 512u, 4096u, 8192u}) {
+    SCOPED_TRACE(std::to_string(bytes) + " bytes");
+    pool<TypeParam> p(pool_of(mib, bytes != 16));
+    std::size_t at_once = 0;
+    auto const blocks = p.exhaust(bytes, &at_once);
+    if (owns_pool<TypeParam>()) {
+      EXPECT_GE(at_once * bytes, p.committed() * 95 / 100);
+    }
+    EXPECT_GT(at_once, 0u);
+    EXPECT_GT(p.owner().stats().failures, 0u);
+    p.expect_sound();
+    p.free(blocks);
+    p.expect_sound();
+    if (!family<TypeParam>().reclaims) continue;
+    auto const again = p.exhaust(bytes);
+    if (owns_pool<TypeParam>()) {
+      EXPECT_EQ(again.size(), blocks.size());
+    } else {
+      EXPECT_GE(again.size(), blocks.size() * 9 / 10);
+    }
+    p.expect_sound();
+    p.free(again);
+    p.expect_sound();
+  }
+}
+
+TYPED_TEST_P(conformance, the_whole_pool_and_no_more) {
+  if (!owns_pool<TypeParam>()) GTEST_SKIP() << "the family has no pool of its own";
+  for (bool const checked : {false, true}) {
+    pool<TypeParam> p(pool_of(2 * mib, checked));
+    std::size_t const all = p.committed();
+    auto const whole = p.allocate(1, all);
+    EXPECT_EQ(served(whole), 1u);
+    EXPECT_EQ(served(p.allocate(1, 1)), 0u);
+    p.expect_sound();
+    p.free(whole);
+    p.expect_sound();
+    p.reset();
+    EXPECT_EQ(served(p.allocate(1, all + 1)), 0u);
+    p.expect_sound();
+  }
+}
+
+// Sizes for which careless arithmetic goes around, alone and so that the sum over a tile does.
+TYPED_TEST_P(conformance, sizes_that_no_memory_has) {
+  constexpr std::size_t half = SIZE_MAX / 2 + 1;
+  for (std::vector<std::size_t> const& sizes :
+       {std::vector<std::size_t>{SIZE_MAX}, {SIZE_MAX - 14}, {SIZE_MAX - 15}, {SIZE_MAX - 31}, {SIZE_MAX - 100},
+        {half}, {half, half}, std::vector<std::size_t>(32, half), {half, half - 100, 0, half + 300},
+        std::vector<std::size_t>(32, SIZE_MAX / 32 + 1), {std::size_t{1} << 48}}) {
+    SCOPED_TRACE(std::to_string(sizes.size()) + " sizes, the first " + std::to_string(sizes[0]));
+    pool<TypeParam> p(pool_of(mib, true));
+    EXPECT_EQ(served(p.allocate(100, 100)), 100u);
+    EXPECT_EQ(served(p.allocate(sizes)), 0u);
+    p.expect_sound();
+    auto const after = p.allocate(100, 100);  // a family may count as used up after a refusal
+    EXPECT_TRUE(served(after) == 100u || !family<TypeParam>().reclaims);
+    p.expect_sound();
+  }
+}
+
+TYPED_TEST_P(conformance, blocks_lie_inside_the_pool) {
+  if (!owns_pool<TypeParam>()) GTEST_SKIP() << "the family has no pool of its own";
+  pool<TypeParam> p(pool_of(2 * mib, false));
+  unsigned char* const base = p.base();
+  ASSERT_NE(base, nullptr);
+  for (block const& b : p.allocate(random_sizes(scaled(1000, 500), 9000, 6))) {
+    if (b.p == nullptr) continue;
+    ASSERT_GE(b.p, base);
+    ASSERT_LE(b.p + b.bytes, base + p.committed());
+  }
+  p.expect_sound();
+}
+
+TYPED_TEST_P(conformance, reset_frees_everything) {
+  if (!family<TypeParam>().resets) {
+    pool<TypeParam> p(pool_of(mib, true));
+    EXPECT_THROW(p.owner().reset(), error);
+    return;
+  }
+  for (bool const checked : {false, true}) {
+    pool<TypeParam> p(pool_of(mib, checked));
+    std::size_t const n = p.exhaust(128).size();
+    p.reset();
+    EXPECT_EQ(p.owner().stats().granted, 0u);
+    p.expect_sound();
+    (void)p.allocate(random_sizes(300, 9000, 7));
+    p.expect_sound();
+    p.reset();
+    p.expect_sound();
+    EXPECT_EQ(p.exhaust(128).size(), n);
+    p.expect_sound();
+    p.reset();
+    EXPECT_EQ(p.exhaust(4096).size(), p.committed() / 4096);
+    p.expect_sound();
+  }
+}
+
+TYPED_TEST_P(conformance, growth_after_exhaustion) {
+  for (bool const checked : {false, true}) {
+    SCOPED_TRACE(checked ? "checked" : "unchecked");
+    pool<TypeParam> p(pool_of(mib, checked));
+    std::size_t const before = p.committed();
+    auto blocks = p.exhaust(1000);
+    p.expect_sound();
+    p.free(split_off(blocks, blocks.size() / 3));  // so that there are free blocks to take along
+    p.owner().grow(before);
+    p.expect_sound();
+    EXPECT_EQ(p.committed(), 2 * before);
+    auto const more = p.exhaust(1000);
+    EXPECT_GE(more.size(), blocks.size() / 2);
+    EXPECT_TRUE(more.size() * 1024 >= before * 95 / 100 || !owns_pool<TypeParam>()) << more.size();
+    p.expect_sound();
+    p.owner().grow(before);
+    EXPECT_GT(served(p.allocate(random_sizes(100, 9000, 8))), 0u);
+    p.expect_sound();
+    p.free(more);
+    p.free(blocks);
+    p.expect_sound();
+  }
+}
+
+TYPED_TEST_P(conformance, growth_beyond_the_reserve_changes_nothing) {
+  pool<TypeParam> p(pool_of(mib, true));
+  auto const blocks = p.allocate(random_sizes(100, 3000, 9));
+  std::size_t const before = p.committed();
+  for (std::size_t const more : {p.owner().stats().reserved - before + 1, 100 * largest_pool}) {
+    try {
+      p.owner().grow(more);
+      ADD_FAILURE() << "grew by " << more;
+    } catch (error const& e) {
+      EXPECT_EQ(e.code(), error_code::out_of_memory);
+    }
+    EXPECT_EQ(p.committed(), before);
+    p.expect_sound();
+  }
+  p.owner().grow(p.owner().stats().reserved - before);
+  EXPECT_EQ(p.committed(), p.owner().stats().reserved);
+  EXPECT_EQ(served(p.allocate(random_sizes(100, 3000, 10))), 100u);
+  p.expect_sound();
+}
+
+TYPED_TEST_P(conformance, bad_frees_are_counted_and_harmless) {
+  if (!family<TypeParam>().finds_bad_frees) GTEST_SKIP() << "the family does not find bad frees";
+  pool<TypeParam> p(pool_of(4 * mib, true));
+  unsigned char* const base = p.base();
+  ASSERT_NE(base, nullptr);
+  exec::buffer<unsigned char, typename TypeParam::space_type> const elsewhere(p.space(), 4096);
+  auto const blocks = p.allocate(random_sizes(150, 9000, 11));
+  auto const small = p.allocate(50, 64);
+  ASSERT_EQ(served(blocks) + served(small), 200u);
+
+  typename pool<TypeParam>::blocks foreign;
+  auto const add = [&](unsigned char* at) { foreign.push_back({1, 0, at}); };
+  add(elsewhere.data());
+  add(elsewhere.data() + 1024);
+  add(reinterpret_cast<unsigned char*>(std::uintptr_t{16}));
+  add(base - 16);
+  add(base + p.committed());
+  add(base + p.committed() + 64 * 1024);
+  add(base + p.committed() - 16);  // inside, where nothing was allocated
+  add(base + p.committed() - 64 * 1024);
+  add(base + p.committed() - 1);
+  for (block const& b : small) {
+    add(b.p + 1);
+    add(b.p + 8);
+    add(b.p + 16);
+    add(b.p + 32);
+  }
+  for (block const& b : blocks)
+    if (b.bytes > 128) add(b.p + b.bytes / 2 / 16 * 16);
+  p.free_in_order(foreign);
+  p.expect_bad_frees(foreign.size());
+  p.expect_sound();
+
+  // Good and bad ones in one tile; the same block twice in one launch.
+  std::size_t const bad = foreign.size();
+  foreign.insert(foreign.end(), small.begin(), small.end());
+  foreign.insert(foreign.end(), small.begin(), small.end());
+  p.free(small);
+  p.expect_sound();
+  p.free_in_order(foreign);
+  p.expect_bad_frees(bad + 2 * small.size());
+  p.expect_sound();
+  auto const twice = p.allocate(50, 64);
+  ASSERT_EQ(served(twice), 50u);
+  auto both = twice;
+  both.insert(both.end(), twice.begin(), twice.end());
+  std::shuffle(both.begin(), both.end(), std::mt19937(1));
+  p.free_once_each(both, twice);
+  p.expect_bad_frees(50);
+  p.expect_sound();
+
+  p.free(blocks);
+  p.expect_sound();
+  p.free_in_order(blocks);
+  p.expect_bad_frees(blocks.size());
+  p.expect_sound();
+  auto const after = p.allocate(random_sizes(150, 9000, 12));
+  EXPECT_EQ(served(after), 150u);
+  p.expect_sound();
+}
+
+TYPED_TEST_P(conformance, foreign_frees_are_counted_unchecked_too) {
+  if (!family<TypeParam>().finds_bad_frees) GTEST_SKIP() << "the family does not find bad frees";
+  pool<TypeParam> p(pool_of(2 * mib, false));
+  unsigned char* const base = p.base();
+  ASSERT_NE(base, nullptr);
+  auto const blocks = p.allocate(100, 200);
+  p.free_in_order({{1, 0, base - 16},
+                   {1, 0, base + p.committed()},
+                   {1, 0, blocks[0].p + 1},
+                   {1, 0, reinterpret_cast<unsigned char*>(std::uintptr_t{16})}});
+  p.expect_bad_frees(4);
+  p.expect_sound();
+  p.free(blocks);
+  p.expect_sound();
+}
+
+REGISTER_TYPED_TEST_SUITE_P(conformance, one_size_at_a_time, mixed_sizes_in_one_launch, only_some_lanes_ask,
+                            single_threads, churn_with_room, churn_without_room, exhaustion,
+                            the_whole_pool_and_no_more, sizes_that_no_memory_has, blocks_lie_inside_the_pool,
+                            reset_frees_everything, growth_after_exhaustion,
+                            growth_beyond_the_reserve_changes_nothing, bad_frees_are_counted_and_harmless,
+                            foreign_frees_are_counted_unchecked_too);
+
+}  // namespace wyrm::tests

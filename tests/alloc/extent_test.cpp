@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pool of units: runs and chunks out of one memory, the window that chunks come from, growth, and check(). By
+// single calls with literal answers, and by many tiles at once on threads and on warps of fibers.
+#include "../../alloc/extent/extent.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "../support/simt_space.hpp"
+#include "../support/spaces.hpp"
+
+namespace wyrm::tests {
+
+using alloc::chunk_bytes;
+using alloc::unit_bytes;
+
+// Host memory: refs work on the test's own thread.
+class extent : public ::testing::Test {
+ protected:
+  [[nodiscard]] static alloc::options units(std::size_t n, std::size_t reserved) {
+    return {.pool_bytes = n * unit_bytes, .reserve_bytes = reserved * unit_bytes};
+  }
+  // Takes chunks, and notes that we have them.
+  alloc::chunk_range take(std::uint32_t count) {
+    alloc::chunk_range const r = pool_.ref().take_chunks(count);
+    for (std::uint32_t c = r.first; c < r.first + r.count; ++c) {
+      EXPECT_FALSE(carved_[c]) << "chunk " << c << " is handed out twice";
+      carved_[c] = true;
+    }
+    return r;
+  }
+  // The unit at which a run for so many bytes begins, or -1.
+  int run(std::size_t bytes) {
+    void* const p = pool_.ref().allocate(bytes);
+    if (p == nullptr) return -1;
+    auto const offset = static_cast<std::size_t>(static_cast<std::byte*>(p) - pool_.base());
+    EXPECT_EQ(offset % unit_bytes, 0u);
+    return static_cast<int>(offset / unit_bytes);
+  }
+  bool free(std::size_t unit) { return pool_.ref().free(pool_.base() + unit * unit_bytes); }
+  void expect_corrupt(std::vector<bool> const& carved, std::string const& what) {
+    try {
+      pool_.check(carved);
+      ADD_FAILURE() << "check() found nothing";
+    } catch (error const& e) {
+      EXPECT_EQ(e.code(), error_code::corrupt);
+      EXPECT_NE(std::string(e.what()).find(what), std::string::npos) << e.what();
+    }
+  }
+
+  exec::host_space space_{1};
+  alloc::extent<exec::host_space> pool_{space_, units(10, 20)};
+  std::vector<bool> carved_ = std::vector<bool>(20 * alloc::unit_chunks);
+};
+
+TEST_F(extent, sizes) {
+  EXPECT_EQ(unit_bytes, 65536u);
+  EXPECT_EQ(chunk_bytes, 8192u);
+  EXPECT_EQ(pool_.bytes(), 10 * unit_bytes);
+  EXPECT_EQ(pool_.capacity(), 20 * unit_bytes);
+  EXPECT_EQ(pool_.chunks(), 80u);
+  EXPECT_EQ(pool_.allocated(), 0u);
+  EXPECT_EQ(pool_.runs(), 0u);
+  EXPECT_EQ(pool_.peak(), 0u);
+  EXPECT_TRUE(pool_.ref().contains(pool_.base()));
+  EXPECT_TRUE(pool_.ref().contains(pool_.base() + 10 * unit_bytes - 1));
+  EXPECT_FALSE(pool_.ref().contains(pool_.base() + 10 * unit_bytes));
+  EXPECT_FALSE(pool_.ref().contains(pool_.base() - 1));
+  pool_.check(carved_);
+  // The smallest pool there is.
+  alloc::extent<exec::host_space> const one(space_, {.pool_bytes = 1, .reserve_bytes = 1});
+  EXPECT_EQ(one.bytes(), unit_bytes);
+  EXPECT_EQ(one.capacity(), unit_bytes);
+}
+
+TEST_F(extent, runs_take_the_lowest_units) {
+  EXPECT_EQ(run(1), 0);
+  EXPECT_EQ(run(unit_bytes), 1);
+  EXPECT_EQ(run(unit_bytes + 1), 2);
+  EXPECT_EQ(run(3 * unit_bytes), 4);
+  EXPECT_EQ(pool_.allocated(), 7 * unit_bytes);
+  EXPECT_EQ(pool_.runs(), 4u);
+  EXPECT_EQ(run(4 * unit_bytes), -1);
+  EXPECT_EQ(run(10 * unit_bytes + 1), -1);
+  EXPECT_EQ(run(SIZE_MAX), -1);
+  EXPECT_EQ(run(3 * unit_bytes), 7);
+  EXPECT_EQ(run(1), -1);
+  pool_.check(carved_);
+  EXPECT_TRUE(free(1));
+  EXPECT_TRUE(free(2));
+  EXPECT_EQ(pool_.allocated(), 7 * unit_bytes);
+  EXPECT_EQ(run(4 * unit_bytes), -1);
+  EXPECT_EQ(run(3 * unit_bytes), 1);  // two neighbours have become one
+  EXPECT_EQ(pool_.peak(), 10 * unit_bytes);
+  pool_.check(carved_);
+  for (std::size_t const unit : {0u, 1u, 4u, 7u}) EXPECT_TRUE(free(unit));
+  EXPECT_EQ(pool_.allocated(), 0u);
+  EXPECT_EQ(run(10 * unit_bytes), 0);
+  pool_.check(carved_);
+}
+
+TEST_F(extent, only_what_was_allocated_is_freed) {
+  EXPECT_EQ(run(3 * unit_bytes), 0);
+  EXPECT_FALSE(free(1));
+  EXPECT_FALSE(free(3));
+  EXPECT_FALSE(pool_.ref().free(pool_.base() + 16));
+  EXPECT_EQ(pool_.allocated(), 3 * unit_bytes);
+  EXPECT_TRUE(free(0));
+  EXPECT_FALSE(free(0));
+  pool_.check(carved_);
+}
+
+TEST_F(extent, chunks_come_one_after_the_other) {
+  EXPECT_EQ(take(1).first, 0u);
+  alloc::chunk_range const r = take(5);
+  EXPECT_EQ(r.first, 1u);
+  EXPECT_EQ(r.count, 5u);
+  pool_.check(carved_);
+  // The window took all that was free: a run has to retire it. The units behind the one that is in use come back.
+  EXPECT_EQ(pool_.allocated(), 0u);
+  EXPECT_EQ(run(2 * unit_bytes), 1);
+  pool_.check(carved_);
+  EXPECT_EQ(run(7 * unit_bytes), 3);
+  EXPECT_EQ(run(1), -1);
+  pool_.check(carved_);
+  EXPECT_EQ(take(8).count, 2u);  // the rest of unit 0
+  EXPECT_EQ(take(8).count, 0u);
+  EXPECT_EQ(take(1).count, 0u);
+  pool_.check(carved_);
+  EXPECT_TRUE(free(1));
+  alloc::chunk_range const refilled = take(3);
+  EXPECT_EQ(refilled.first, 8u);
+  EXPECT_EQ(refilled.count, 3u);
+  EXPECT_EQ(take(80).count, 13u);
+  EXPECT_EQ(take(1).count, 0u);
+  EXPECT_EQ(pool_.peak(), 10 * unit_bytes);
+  pool_.check(carved_);
+}
+
+TEST_F(extent, a_window_that_begins_at_a_unit_retires_whole) {
+  EXPECT_EQ(take(8).first, 0u);
+  EXPECT_EQ(run(9 * unit_bytes), 1);
+  EXPECT_EQ(take(1).count, 0u);
+  pool_.check(carved_);
+  EXPECT_TRUE(free(1));
+  EXPECT_EQ(take(1).first, 8u);
+  pool_.check(carved_);
+}
+
+TEST_F(extent, all_chunks_once) {
+  std::uint32_t total = 0;
+  for (std::uint32_t count = 1;; count = count % 7 + 1) {
+    alloc::chunk_range const r = take(count);
+    if (r.count == 0) break;
+    total += r.count;
+  }
+  EXPECT_EQ(total, 80u);
+  EXPECT_EQ(run(1), -1);
+  pool_.check(carved_);
+}
+
+TEST_F(extent, grows_in_place) {
+  std::byte* const base = pool_.base();
+  EXPECT_EQ(run(10 * unit_bytes), 0);
+  EXPECT_EQ(pool_.chunks_after(unit_bytes), 88u);
+  EXPECT_EQ(pool_.chunks(), 80u);
+  pool_.grow(unit_bytes + 1);  // rounded up
+  EXPECT_EQ(pool_.base(), base);
+  EXPECT_EQ(pool_.chunks(), 96u);
+  pool_.check(carved_);
+  EXPECT_EQ(run(3 * unit_bytes), -1);
+  EXPECT_EQ(run(unit_bytes), 10);
+  EXPECT_EQ(take(1).first, 88u);
+  pool_.check(carved_);
+  EXPECT_THROW(pool_.grow(9 * unit_bytes), error);
+  EXPECT_EQ(pool_.chunks(), 96u);
+  pool_.check(carved_);
+  pool_.grow(8 * unit_bytes);
+  EXPECT_EQ(pool_.bytes(), pool_.capacity());
+  EXPECT_EQ(run(8 * unit_bytes), 12);
+  EXPECT_TRUE(free(0));
+  EXPECT_TRUE(free(10));
+  EXPECT_EQ(run(11 * unit_bytes), 0);
+  pool_.check(carved_);
+}
+
+TEST_F(extent, reset_frees_everything) {
+  (void)take(3);
+  (void)run(3 * unit_bytes);
+  pool_.reset();
+  carved_.assign(carved_.size(), false);
+  EXPECT_EQ(pool_.allocated(), 0u);
+  EXPECT_EQ(pool_.peak(), 0u);
+  pool_.check(carved_);
+  EXPECT_EQ(run(10 * unit_bytes), 0);
+}
+
+TEST_F(extent, check_finds_what_the_family_forgot_or_invented) {
+  (void)take(3);
+  EXPECT_EQ(run(unit_bytes), 1);
+  pool_.check(carved_);
+  std::vector<bool> wrong = carved_;
+  wrong[2] = false;
+  expect_corrupt(wrong, "chunk 2 has 0 owners");
+  wrong = carved_;
+  wrong[3] = true;  // in the window
+  expect_corrupt(wrong, "chunk 3 has 2 owners");
+  wrong = carved_;
+  wrong[9] = true;  // in a run
+  expect_corrupt(wrong, "chunk 9 has 2 owners");
+  wrong = carved_;
+  wrong[40] = true;  // in the tree
+  expect_corrupt(wrong, "chunk 40 has 2 owners");
+}
+
+TEST_F(extent, a_pool_beyond_the_tree_is_refused) {
+  using pool = alloc::extent<exec::host_space>;
+  try {
+    pool const p(space_, {.pool_bytes = unit_bytes, .reserve_bytes = (std::size_t{1} << 40) + unit_bytes});
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (error const& e) {
+    EXPECT_EQ(e.code(), error_code::bad_argument);
+  }
+}
+
+// A run that does not fit makes the window give its units back to the tree. A chunk can be had at every moment of that.
+TEST_F(extent, chunks_are_there_while_the_window_retires) {
+  alloc::extent_ref const memory = pool_.ref();
+  std::size_t const rounds = scaled(200000, 20000);
+  std::atomic<std::size_t> begun{0};
+  std::atomic<std::size_t> done{0};
+  std::thread other([&] {
+    for (std::size_t i = 1; i <= rounds; ++i) {
+      while (begun.load() < i) std::this_thread::yield();
+      EXPECT_EQ(memory.allocate(10 * unit_bytes), nullptr);
+      done.store(i);
+    }
+  });
+  std::size_t refused = 0;
+  for (std::size_t i = 1; i <= rounds; ++i) {
+    pool_.reset();
+    (void)memory.take_chunks(alloc::unit_chunks);
+    begun.store(i);
+    for (std::size_t k = 0; k < i % 200; ++k) std::atomic_signal_fence(std::memory_order_seq_cst);  // some time
+    refused += memory.take_chunks(1).count == 0;
+    while (done.load() < i) std::this_thread::yield();
+  }
+  other.join();
+  EXPECT_EQ(refused, 0u) << "requests for one chunk of 72, in " << rounds << " rounds";
+}
+
+// Tiles take chunks, and runs which they give back, at the same time. Each chunk goes to one of them.
+struct take_and_run {
+  alloc::extent_ref memory;
+  std::uint32_t* owners;  // a chunk: how many have it
+  std::uint32_t* broken;  // a run that somebody else wrote to
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i) const {
+    if (t.rank() == 0) {
+      alloc::chunk_range const r = memory.take_chunks(1 + static_cast<std::uint32_t>(i % 3));
+      for (std::uint32_t c = r.first; c < r.first + r.count; ++c)
+        exec::atomic_ref<std::uint32_t>(owners[c]).fetch_add(1, exec::relaxed);
+    }
+    t.sync();
+    for (unsigned round = 0; round < 4; ++round) {
+      std::uint64_t const tag = i * 1000 + t.rank() * 10 + round;
+      alloc::extent_ref::one_by_one(t, t.ballot(t.rank() % 4 == round), [&] {
+        auto* const words = static_cast<std::uint64_t*>(memory.allocate(unit_bytes * (1 + (i + round) % 3)));
+        if (words == nullptr) return;
+        *words = tag;
+        exec::pause(0);
+        if (*words != tag || !memory.free(words)) exec::atomic_ref<std::uint32_t>(*broken).fetch_add(1, exec::relaxed);
+      });
+    }
+  }
+};
+
+template <class Space>
+class shared_extent : public space_test<Space> {};
+using spaces = ::testing::Types<exec::host_space, simt_space>;
+TYPED_TEST_SUITE(shared_extent, spaces, by_name);
+
+TYPED_TEST(shared_extent, chunks_and_runs_at_the_same_time) {
+  for (std::uint64_t seed = 1; seed <= scaled(20, 3); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    TypeParam const space = make_space<TypeParam>(seed);
+    alloc::extent<TypeParam> pool(space, {.pool_bytes = 30 * unit_bytes, .reserve_bytes = 40 * unit_bytes});
+    exec::buffer<std::uint32_t, TypeParam> owners(space, pool.chunks() + 1);
+    space.fill(owners.data(), 0, owners.bytes());
+    std::size_t const tiles = 100;
+    exec::for_each_tile<32>(space, tiles, take_and_run{pool.ref(), owners.data(), owners.data() + pool.chunks()});
+    std::vector<std::uint32_t> const taken = exec::copy_out(space, owners.data(), owners.size());
+    EXPECT_EQ(taken.back(), 0u) << "runs that others wrote to, or that could not be freed";
+    std::vector<bool> carved;
+    for (std::uint32_t c = 0; c < pool.chunks(); ++c) {
+      ASSERT_LE(taken[c], 1u) << "chunk " << c;
+      carved.push_back(taken[c] == 1);
+    }
+    EXPECT_EQ(pool.runs(), 0u);
+    pool.check(carved);
+  }
+}
+
+}  // namespace wyrm::tests

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is special about Ouroboros: pages and classes as numbers, pools so small that many tiles wait for what does not
+// come, pages that one class leaves to another, and a check() that finds what was planted.
+#include "../../alloc/ouroboros/ouroboros.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "../support/simt_space.hpp"
+#include "workload.hpp"
+
+namespace wyrm::tests {
+
+using alloc::unit_bytes;
+
+// More tiles at work at a time than elsewhere.
+template <class Space>
+Space make_crowd(std::uint64_t seed) {
+  if constexpr (std::is_same_v<Space, simt_space>)
+    return simt_space(seed, 2, 1 + static_cast<unsigned>(seed % 8));
+  else
+    return make_space<Space>();
+}
+
+template <class Space>
+class ouroboros : public space_test<Space> {
+ protected:
+  using allocator = alloc::ouroboros<Space>;
+  using blocks = typename pool<allocator>::blocks;
+
+  // Pools of n units of 64 KiB, which are 8 chunks each.
+  static alloc::options units(std::size_t n, bool checked = true) {
+    return {.pool_bytes = n * unit_bytes, .reserve_bytes = 4 * n * unit_bytes, .checked = checked};
+  }
+  static void expect_class(pool<allocator>& p, std::size_t c, std::size_t page_bytes, std::size_t pages,
+                           std::size_t free) {
+    alloc::class_statistics const k = p.owner().stats().classes.at(c);
+    EXPECT_EQ(k.page_bytes, page_bytes);
+    EXPECT_EQ(k.pages, pages) << "of " << page_bytes << " bytes";
+    EXPECT_EQ(k.free, free) << "of " << page_bytes << " bytes";
+  }
+  // Everything is back: in each class all pages are free.
+  static void expect_all_free(pool<allocator>& p) {
+    for (alloc::class_statistics const& k : p.owner().stats().classes)
+      EXPECT_EQ(k.free, k.pages) << "of " << k.page_bytes << " bytes";
+    p.expect_sound();
+  }
+};
+
+using spaces = ::testing::Types<exec::host_space, simt_space>;
+TYPED_TEST_SUITE(ouroboros, spaces, by_name);
+
+TYPED_TEST(ouroboros, pages_and_classes_in_numbers) {
+  pool<alloc::ouroboros<TypeParam>> p(this->units(10));
+  alloc::statistics s = p.owner().stats();
+  EXPECT_EQ(s.committed, 655360u);
+  EXPECT_EQ(s.reserved, 2621440u);
+  EXPECT_EQ(s.granted, 0u);
+  EXPECT_EQ(s.peak, 0u);
+  ASSERT_EQ(s.classes.size(), 10u);
+  for (std::size_t c = 0; c < 10; ++c) this->expect_class(p, c, std::size_t{16} << c, 0, 0);
+
+  auto const a = p.allocate({1, 16, 17, 100, 128, 129, 5000, 8192, 8193, 65537});
+  EXPECT_EQ(served(a), 10u);
+  this->expect_class(p, 0, 16, 512, 510);
+  this->expect_class(p, 1, 32, 256, 255);
+  this->expect_class(p, 2, 64, 0, 0);
+  this->expect_class(p, 3, 128, 64, 62);
+  this->expect_class(p, 4, 256, 32, 31);
+  this->expect_class(p, 8, 4096, 0, 0);
+  this->expect_class(p, 9, 8192, 2, 0);
+  s = p.owner().stats();
+  EXPECT_EQ(s.granted, 2 * 16 + 32 + 2 * 128 + 256 + 2 * 8192 + 3 * unit_bytes);
+  EXPECT_EQ(s.asked, 1u + 16 + 17 + 100 + 128 + 129 + 5000 + 8192 + 8193 + 65537);
+  p.expect_sound();
+  p.free(a);
+  this->expect_class(p, 0, 16, 512, 512);
+  this->expect_class(p, 9, 8192, 2, 2);
+  this->expect_all_free(p);
+  // What is free is used before chunks are.
+  (void)p.allocate(510, 16);
+  this->expect_class(p, 0, 16, 512, 2);
+  p.expect_sound();
+}
+
+TYPED_TEST(ouroboros, the_smallest_pool) {
+  for (std::size_t const bytes : {16u, 17u, 1024u, 4096u, 8192u}) {
+    SCOPED_TRACE(std::to_string(bytes) + " bytes");
+    std::size_t const page = bytes == 17 ? 32 : bytes;
+    pool<alloc::ouroboros<TypeParam>> p({.pool_bytes = 1, .reserve_bytes = 1, .checked = true});
+    EXPECT_EQ(p.committed(), 65536u);
+    auto const all = p.exhaust(bytes);
+    EXPECT_EQ(all.size(), 65536 / page);
+    EXPECT_EQ(served(p.allocate({16, 8192, 65536})), 0u);
+    p.expect_sound();
+    p.free(all);
+    this->expect_all_free(p);
+    EXPECT_EQ(served(p.allocate({65536})), 0u);  // its chunks stay with their class
+    p.reset();
+    EXPECT_EQ(served(p.allocate({65536})), 1u);
+    p.expect_sound();
+  }
+}
+
+TYPED_TEST(ouroboros, all_classes_in_one_warp) {
+  pool<alloc::ouroboros<TypeParam>> p(this->units(40));
+  std::vector<std::size_t> sizes;
+  for (std::size_t i = 0; i < 32 * 20; ++i) sizes.push_back(i % 11 < 10 ? std::size_t{16} << (i % 11) : i < 200 ? 9000 : 0);
+  auto const some = p.allocate(sizes);
+  EXPECT_EQ(served(some), 600u);  // all 582 pages and 18 runs
+  p.expect_sound();
+  p.free(some);
+  this->expect_all_free(p);
+}
+
+// Eight chunks for a crowd: of one size, then of all. Some wait for pages that others were to bring and could not.
+TYPED_TEST(ouroboros, many_wait_for_what_does_not_come) {
+  for (std::uint64_t seed = 1; seed <= scaled(20, 5); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    TypeParam const space = make_crowd<TypeParam>(seed);
+    pool<alloc::ouroboros<TypeParam>> p(this->units(1 + seed % 2, seed % 3 != 0), space);
+    std::size_t const bytes = std::size_t{16} << (seed % 10);
+    std::size_t const pages = p.committed() / bytes;
+    auto const one_size = p.allocate(pages + 10 * 32, bytes);
+    EXPECT_LE(served(one_size), pages);
+    EXPECT_GE(served(one_size), pages * 9 / 10);
+    p.expect_sound();
+    p.free(one_size);
+    this->expect_all_free(p);
+
+    p.reset();
+    for (int round = 0; round < 3; ++round) {
+      std::vector<std::size_t> sizes(600);
+      for (std::size_t i = 0; i < sizes.size(); ++i)
+        sizes[i] = std::size_t{1} << scramble(seed * 1000 + i + static_cast<std::size_t>(round) * 7919) % 15;
+      auto const mixed = p.allocate(sizes);
+      EXPECT_GT(served(mixed), 0u);
+      EXPECT_LT(served(mixed), 600u);
+      p.expect_sound();
+      p.free(mixed);
+      this->expect_all_free(p);
+    }
+  }
+}
+
+// The same with frees in between, so that pages come back to those who wait.
+TYPED_TEST(ouroboros, churn_of_a_crowd_in_a_few_chunks) {
+  for (std::uint64_t seed = 1; seed <= scaled(12, 4); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    pool<alloc::ouroboros<TypeParam>> p(this->units(1 + seed % 3, seed % 2 == 0), make_crowd<TypeParam>(seed));
+    auto const left = p.churn(scaled(320, 160), 30, seed, seed % 4 == 0 ? 64 : 9000);
+    p.expect_sound();
+    p.free(left);
+    this->expect_all_free(p);
+  }
+}
+
+TYPED_TEST(ouroboros, growth_with_pages_in_every_queue) {
+  pool<alloc::ouroboros<TypeParam>> p(this->units(10));
+  auto first = p.allocate(std::vector<std::size_t>{16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192});
+  auto const second = p.allocate(300, 48);
+  p.free(second);  // moves the front and the back of a queue on
+  (void)p.allocate(100, 48);
+  p.owner().grow(5 * unit_bytes);
+  EXPECT_EQ(p.committed(), 15 * unit_bytes);
+  this->expect_class(p, 0, 16, 512, 511);
+  this->expect_class(p, 2, 64, 384, 283);
+  p.expect_sound();
+  EXPECT_EQ(served(p.allocate(283, 64)), 283u);  // the free ones first, without another chunk
+  this->expect_class(p, 2, 64, 384, 0);
+  p.free(first);
+  p.expect_sound();
+}
+
+// Unchecked, a double free is not noticed at once; the check proves that it happened.
+TYPED_TEST(ouroboros, check_finds_a_page_that_was_freed_twice) {
+  for (std::size_t const bytes : {16u, 100u, 8192u}) {
+    alloc::ouroboros<TypeParam> a(make_space<TypeParam>(), this->units(4, false));
+    auto const ref = a.ref();
+    void* const kept = ref.malloc(bytes);
+    void* const p = ref.malloc(bytes);
+    EXPECT_NE(kept, nullptr);
+    ref.free(p);
+    a.check();
+    ref.free(p);
+    try {
+      a.check();
+      ADD_FAILURE() << "check() found nothing";
+    } catch (error const& e) {
+      EXPECT_EQ(e.code(), error_code::corrupt);
+      EXPECT_NE(std::string(e.what()).find("queued twice"), std::string::npos) << e.what();
+    }
+  }
+}
+
+TYPED_TEST(ouroboros, a_large_block_freed_twice_is_counted_unchecked_too) {
+  alloc::ouroboros<TypeParam> a(make_space<TypeParam>(), this->units(4, false));
+  void* const p = a.ref().malloc(100000);
+  a.ref().free(p);
+  a.ref().free(p);
+  a.check();
+  EXPECT_EQ(a.stats().bad_frees, 1u);
+  EXPECT_EQ(a.stats().granted, 0u);
+}
+
+// A tile of one lane that stops at one of its collectives until it is told to go on: what an operating system may do to
+// a thread at any time.
+class stopping_tile {
+ public:
+  stopping_tile(unsigned stop_at, std::atomic<bool>& stopped, std::atomic<bool> const& go_on)
+      : left_(stop_at), stopped_(&stopped), go_on_(&go_on) {}
+  static constexpr unsigned size() { return 1; }
+  static constexpr unsigned rank() { return 0; }
+  [[nodiscard]] std::uint32_t ballot(bool predicate) const { return step(predicate ? 1u : 0u); }
+  [[nodiscard]] bool any(bool predicate) const { return step(predicate); }
+  [[nodiscard]] bool all(bool predicate) const { return step(predicate); }
+  template <class T>
+  [[nodiscard]] T shfl(T value, unsigned) const {
+    return step(value);
+  }
+  void sync() const { (void)step(0); }
+  static void backoff(unsigned attempt) { exec::pause(attempt); }
+
+ private:
+  template <class T>
+  T step(T value) const {
+    if (left_-- != 0) return value;
+    stopped_->store(true);
+    while (!go_on_->load()) std::this_thread::yield();
+    return value;
+  }
+  mutable unsigned left_;
+  std::atomic<bool>* stopped_;
+  std::atomic<bool> const* go_on_;
+};
+static_assert(exec::tile<stopping_tile>);
+
+// Wherever the tile stops that brings a chunk: who waits for it takes no more than one chunk in its place.
+TEST(ouroboros_progress, who_waits_for_a_stopped_tile_takes_one_chunk_at_most) {
+  exec::host_space const space(1);
+  bool reached = true;
+  unsigned stop_at = 0;
+  for (; reached; ++stop_at) {
+    SCOPED_TRACE("stopped at collective " + std::to_string(stop_at));
+    alloc::ouroboros<exec::host_space> a(space, {.pool_bytes = 10 * unit_bytes, .reserve_bytes = 10 * unit_bytes});
+    std::atomic<bool> stopped{false};
+    std::atomic<bool> go_on{false};
+    std::atomic<bool> first_done{false};
+    std::atomic<bool> second_done{false};
+    void* first = nullptr;
+    void* second = nullptr;
+    std::thread bringer([&] {
+      first = a.ref().allocate(stopping_tile(stop_at, stopped, go_on), 16);
+      first_done.store(true);
+    });
+    while (!stopped.load() && !first_done.load()) std::this_thread::yield();
+    reached = stopped.load();
+    std::thread waiter([&] {
+      second = a.ref().malloc(16);
+      second_done.store(true);
+    });
+    // It may help itself, or have to wait for the other.
+    for (int i = 0; i < 20 && !second_done.load(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    go_on.store(true);
+    bringer.join();
+    waiter.join();
+    EXPECT_NE(first, nullptr);
+    EXPECT_NE(second, nullptr);
+    EXPECT_NE(first, second);
+    EXPECT_LE(a.stats().classes[0].pages, 2 * 512u);
+    a.check();
+  }
+  EXPECT_GE(stop_at, 5u);  // there are collectives on the way
+}
+
+}  // namespace wyrm::tests

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bulk semaphore: cases with literal numbers, and its invariant (see the header) in every interleaving of a few
+// actors, each operation being one atomic step.
+#include "../../alloc/ouroboros/bulk_semaphore.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace wyrm::tests {
+
+TEST(bulk_semaphore, names_a_chunk_when_pages_run_out) {
+  alloc::bulk_semaphore s;
+  EXPECT_EQ(s.value(), 0);
+  EXPECT_EQ(s.demand(1, 4), 1u);  // the first of four awaited pages: its asker brings a chunk
+  EXPECT_EQ(s.value(), -1);
+  EXPECT_EQ(s.demand(1, 4), 0u);
+  EXPECT_EQ(s.demand(2, 4), 0u);
+  EXPECT_EQ(s.value(), -4);
+  EXPECT_EQ(s.demand(1, 4), 1u);  // the fifth needs a second chunk
+  s.supply(4);
+  EXPECT_EQ(s.value(), -1);
+  s.supply(4);
+  EXPECT_EQ(s.value(), 3);
+  EXPECT_EQ(s.demand(3, 4), 0u);
+  EXPECT_EQ(s.value(), 0);
+}
+
+TEST(bulk_semaphore, names_as_many_chunks_as_a_large_demand_needs) {
+  alloc::bulk_semaphore s;
+  EXPECT_EQ(s.demand(32, 1), 32u);
+  s.supply(32);
+  EXPECT_EQ(s.demand(32, 2), 16u);
+  EXPECT_EQ(s.demand(1, 2), 1u);
+  EXPECT_EQ(s.demand(1, 2), 0u);
+  EXPECT_EQ(s.demand(3, 2), 2u);
+  EXPECT_EQ(s.value(), -37);
+}
+
+TEST(bulk_semaphore, takes_what_is_there_first) {
+  alloc::bulk_semaphore s;
+  s.supply(10);
+  EXPECT_EQ(s.demand(10, 8), 0u);
+  s.supply(10);
+  EXPECT_EQ(s.demand(11, 8), 1u);
+  EXPECT_EQ(s.value(), -1);
+  s.supply(1);  // freed, before the chunk comes: it stays on its way
+  EXPECT_EQ(s.demand(1, 8), 1u);
+  EXPECT_EQ(s.value(), -1);
+}
+
+TEST(bulk_semaphore, counts_beyond_32_bits) {
+  alloc::bulk_semaphore s;
+  for (int i = 0; i < 4; ++i) s.supply(0xffffffffu);
+  EXPECT_EQ(s.value(), 4 * std::int64_t{0xffffffff});
+  EXPECT_EQ(s.demand(0xffffffffu, 512), 0u);
+  EXPECT_EQ(s.value(), 3 * std::int64_t{0xffffffff});
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(s.demand(0xffffffffu, 512), 0u);
+  EXPECT_EQ(s.demand(0xffffffffu, 512), 8388608u);
+}
+
+// An actor demands `pages`, brings the chunks it is named for, one step each, and then frees `freed` of its pages, one
+// step each. It does this `times` times.
+struct script {
+  std::uint32_t pages;
+  std::uint32_t freed;
+  unsigned times;
+};
+
+class explorer {
+ public:
+  explorer(std::vector<script> scripts, std::uint32_t initial, std::uint32_t pages_a_chunk)
+      : scripts_(std::move(scripts)), pages_a_chunk_(pages_a_chunk) {
+    state start{{}, std::vector<actor>(scripts_.size())};
+    for (std::size_t i = 0; i < scripts_.size(); ++i) {
+      start.actors[i].rounds = scripts_[i].times;
+      frees_ = frees_ || scripts_[i].freed > 0;
+    }
+    if (initial > 0) start.semaphore.supply(initial);
+    explore(start);
+  }
+  [[nodiscard]] std::size_t states() const { return seen_.size(); }
+  [[nodiscard]] std::size_t ends() const { return ends_; }
+
+ private:
+  struct actor {
+    unsigned rounds = 0;
+    std::uint32_t chunks = 0;  // named, and not yet brought
+    std::uint32_t freeing = 0;
+  };
+  struct state {
+    alloc::bulk_semaphore semaphore;
+    std::vector<actor> actors;
+  };
+
+  void explore(state s) {
+    if (::testing::Test::HasFailure()) return;
+    std::int64_t const number = s.semaphore.value();
+    std::vector<std::int64_t> key{number};
+    std::int64_t on_the_way = 0;
+    bool ended = true;
+    for (actor const& a : s.actors) {
+      key.insert(key.end(), {a.rounds, a.chunks, a.freeing});
+      on_the_way += std::int64_t{a.chunks} * pages_a_chunk_;
+      ended = ended && a.rounds == 0 && a.chunks == 0 && a.freeing == 0;
+    }
+    if (!seen_.insert(key).second) return;
+    check(number, on_the_way);
+    if (ended) {
+      ++ends_;
+      EXPECT_GE(number, 0) << "somebody waits for a page that nobody brings";
+    }
+    for (std::size_t i = 0; i < s.actors.size(); ++i) {
+      state next = s;
+      if (step(next, i)) explore(next);
+    }
+  }
+
+  void check(std::int64_t number, std::int64_t on_the_way) const {
+    std::int64_t const awaited = number < 0 ? -number : 0;
+    std::int64_t needed = 0;  // whole chunks, by counting
+    while (needed < awaited) needed += pages_a_chunk_;
+    EXPECT_GE(on_the_way, needed) << "awaited: " << awaited;
+    // Without freed pages nobody brings a chunk too many.
+    EXPECT_TRUE(frees_ || on_the_way == needed) << "awaited: " << awaited << ", on the way: " << on_the_way;
+  }
+
+  bool step(state& s, std::size_t i) const {
+    actor& a = s.actors[i];
+    if (a.chunks > 0) {
+      --a.chunks;
+      s.semaphore.supply(pages_a_chunk_);
+    } else if (a.freeing > 0) {
+      --a.freeing;
+      s.semaphore.supply(1);
+    } else if (a.rounds > 0) {
+      --a.rounds;
+      a.chunks = s.semaphore.demand(scripts_[i].pages, pages_a_chunk_);
+      a.freeing = scripts_[i].freed;
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  std::vector<script> scripts_;
+  std::uint32_t pages_a_chunk_;
+  bool frees_ = false;
+  std::set<std::vector<std::int64_t>> seen_;
+  std::size_t ends_ = 0;
+};
+
+// The semaphore does not assume that pages are freed only by those who were given them: here they may come back at any
+// time after the demand.
+TEST(bulk_semaphore, invariant_in_all_interleavings) {
+  std::size_t states = 0;
+  for (std::uint32_t const pages_a_chunk : {1u, 2u, 3u, 4u, 8u})
+    for (std::uint32_t const initial : {0u, 1u, 5u})
+      for (std::uint32_t a = 1; a <= 5; ++a)
+        for (std::uint32_t b = a; b <= 5; ++b)
+          for (std::uint32_t const c : {1u, 4u, 9u})
+            for (bool const frees : {false, true}) {
+              SCOPED_TRACE("demands " + std::to_string(a) + ", " + std::to_string(b) + ", " + std::to_string(c) +
+                           "; initial " + std::to_string(initial) + "; pages a chunk " +
+                           std::to_string(pages_a_chunk) + (frees ? "; with frees" : ""));
+              explorer const e({{a, frees ? a : 0, 2}, {b, frees ? 1u : 0, 2}, {c, 0, 1}}, initial, pages_a_chunk);
+              EXPECT_GE(e.ends(), 1u);
+              states += e.states();
+              if (HasFailure()) return;
+            }
+  EXPECT_GT(states, 100000u);
+}
+
+TEST(bulk_semaphore, invariant_with_four_actors) {
+  for (std::uint32_t const pages_a_chunk : {2u, 3u, 5u})
+    for (bool const frees : {false, true}) {
+      explorer const e({{1, frees ? 1u : 0, 2}, {2, frees ? 2u : 0, 2}, {3, 0, 1}, {7, frees ? 2u : 0, 1}}, 1,
+                       pages_a_chunk);
+      EXPECT_GE(e.ends(), 1u);
+      EXPECT_GT(e.states(), 200u);
+      if (HasFailure()) return;
+    }
+}
+
+}  // namespace wyrm::tests

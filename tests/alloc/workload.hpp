@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of allocators do on the device: ask, fill, look, free, in tiles and alone; and on the host: a pool
+// under test, with a model of what it must have handed out.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "../../alloc/allocator.hpp"
+#include "../../exec/atomic.hpp"
+#include "../../exec/launch.hpp"
+#include "../../exec/memory.hpp"
+#include "../support/spaces.hpp"
+
+namespace wyrm::tests {
+
+/// One request and what became of it. `tag` makes the contents of a block unlike those of any other.
+struct block {
+  std::uint64_t bytes;
+  std::uint64_t tag;
+  unsigned char* p;
+};
+
+WYRM_HD inline std::uint64_t scramble(std::uint64_t x) {
+  x = (x ^ (x >> 31)) * 0x9e3779b97f4a7c15ull;
+  x = (x ^ (x >> 29)) * 0xbf58476d1ce4e5b9ull;
+  return x ^ (x >> 32);
+}
+
+WYRM_HD inline unsigned char pattern(std::uint64_t scrambled_tag, std::uint64_t at) {
+  return static_cast<unsigned char>((scrambled_tag >> (8 * (at & 7))) + (at >> 3) * 37);
+}
+/// Blocks that cannot be are not written, so that a test that was given one fails, rather than crashes.
+WYRM_HD inline bool is_possible(block const& b) { return b.bytes < std::uint64_t{1} << 40; }
+WYRM_HD inline void fill_block(block const& b) {
+  if (!is_possible(b)) return;
+  std::uint64_t const s = scramble(b.tag);
+  for (std::uint64_t at = 0; at < b.bytes; ++at) b.p[at] = pattern(s, at);
+}
+WYRM_HD inline bool is_intact(block const& b) {
+  if (!is_possible(b)) return false;
+  std::uint64_t const s = scramble(b.tag);
+  for (std::uint64_t at = 0; at < b.bytes; ++at)
+    if (b.p[at] != pattern(s, at)) return false;
+  return true;
+}
+
+/// One request a lane.
+template <class Ref>
+struct ask_in_tiles {
+  Ref ref;
+  block* blocks;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    void* const p = ref.allocate(t, valid ? blocks[i].bytes : 0);
+    if (!valid) return;
+    blocks[i].p = static_cast<unsigned char*>(p);
+    if (p != nullptr) fill_block(blocks[i]);
+  }
+};
+
+/// One block, or nullptr, a lane.
+template <class Ref>
+struct free_in_tiles {
+  Ref ref;
+  block const* blocks;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    ref.deallocate(t, valid ? blocks[i].p : nullptr);
+  }
+};
+
+/// Each thread on its own: two blocks, of which it frees the first and keeps the second; whoever gets nothing, or finds
+/// its first block changed, is counted.
+template <class Ref>
+struct ask_alone {
+  Ref ref;
+  block* blocks;
+  std::uint64_t* refused;
+  std::uint64_t* changed;
+  WYRM_HD void operator()(std::size_t i) const {
+    block& kept = blocks[i];
+    block first{kept.bytes / 2 + 1, ~kept.tag, nullptr};
+    first.p = static_cast<unsigned char*>(ref.malloc(first.bytes));
+    if (first.p != nullptr) fill_block(first);
+    kept.p = static_cast<unsigned char*>(ref.malloc(kept.bytes));
+    if (kept.p != nullptr) fill_block(kept);
+    if (first.p != nullptr && !is_intact(first)) exec::atomic_ref<std::uint64_t>(*changed).fetch_add(1, exec::relaxed);
+    if (first.p == nullptr || kept.p == nullptr) exec::atomic_ref<std::uint64_t>(*refused).fetch_add(1, exec::relaxed);
+    ref.free(first.p);
+  }
+};
+
+template <class Ref>
+struct free_alone {
+  Ref ref;
+  block const* blocks;
+  WYRM_HD void operator()(std::size_t i) const { ref.free(blocks[i].p); }
+};
+
+/// Each lane owns a few blocks and, for many rounds, frees one of them, or asks for one where it has none, at random.
+template <class Ref>
+struct churn_in_tiles {
+  static constexpr unsigned blocks_a_lane = 4;
+  Ref ref;
+  block* blocks;  // blocks_a_lane entries a lane; p is nullptr where the lane has none
+  unsigned rounds;
+  std::uint64_t seed;
+  std::uint64_t largest;
+  std::uint64_t* asked;    // bytes of the requests that were served
+  std::uint64_t* refused;  // requests that were not
+  std::uint64_t* changed;  // blocks whose contents were not as left
+
+  // One size in 64 is far beyond the others; else every magnitude is as likely.
+  [[nodiscard]] WYRM_HD std::uint64_t size(std::uint64_t random) const {
+    if (random % 64 == 0) return 8 * largest;
+    return 1 + (random >> 16) % (1 + ((largest - 1) >> (random >> 8) % 11));
+  }
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    for (unsigned round = 0; round < rounds; ++round) {
+      std::uint64_t const random = scramble(scramble(seed + i) + round);
+      block& b = blocks[(valid ? i : 0) * blocks_a_lane + (random >> 60) % blocks_a_lane];
+      bool const has = valid && b.p != nullptr;
+      bool const asks = valid && !has && random % 8 != 1;  // in some rounds some lanes have nothing to do
+      if (has && !is_intact(b)) exec::atomic_ref<std::uint64_t>(*changed).fetch_add(1, exec::relaxed);
+      ref.deallocate(t, has ? b.p : nullptr);
+      if (has) b.p = nullptr;
+      std::uint64_t const bytes = asks ? size(random >> 4) : 0;
+      void* const p = ref.allocate(t, bytes);
+      if (!asks) continue;
+      b = {bytes, i << 32 | round, static_cast<unsigned char*>(p)};
+      if (p != nullptr) fill_block(b);
+      exec::atomic_ref<std::uint64_t>(p != nullptr ? *asked : *refused)
+          .fetch_add(p != nullptr ? bytes : 1, exec::relaxed);
+    }
+  }
+};
+
+struct count_changed {
+  block const* blocks;
+  std::uint64_t* changed;
+  WYRM_HD void operator()(std::size_t i) const {
+    if (blocks[i].p != nullptr && !is_intact(blocks[i]))
+      exec::atomic_ref<std::uint64_t>(*changed).fetch_add(1, exec::relaxed);
+  }
+};
+
+/// What the family can do, asked at run time: nvcc warns of code behind a constant that is false.
+template <class A>
+[[nodiscard]] alloc::traits family() {
+  return A::family;
+}
+/// Who cannot free what it handed out does not know it: it has no memory of its own, whose limits could be reached
+/// exactly, and no list of what is live.
+template <class A>
+[[nodiscard]] bool owns_pool() {
+  return family<A>().resets;
+}
+
+inline std::size_t served(std::vector<block> const& blocks) {
+  return static_cast<std::size_t>(
+      std::count_if(blocks.begin(), blocks.end(), [](block const& b) { return b.p != nullptr; }));
+}
+
+/// An allocator and the model of it. All launches go through here; after each, call expect_sound.
+template <class A>
+class pool {
+ public:
+  using space_type = typename A::space_type;
+  using blocks = std::vector<block>;
+
+  explicit pool(alloc::options const& o, space_type const& space = make_space<space_type>())
+      : space_(space), owner_(space_, o), checked_(o.checked), device_(space_), counters_(space_, 3) {}
+
+  // What nobody else would take back.
+  ~pool() {
+    if (!owns_pool<A>()) free_in_order(live());
+  }
+  pool(pool const&) = delete;
+  pool& operator=(pool const&) = delete;
+
+  [[nodiscard]] A& owner() { return owner_; }
+  [[nodiscard]] space_type const& space() const { return space_; }
+  [[nodiscard]] std::size_t committed() const { return owner_.stats().committed; }
+
+  /// One request for each size, in this order, with one lane for each; 0: this lane asks for nothing.
+  blocks allocate(std::vector<std::size_t> const& sizes) {
+    blocks asked;
+    for (std::size_t const bytes : sizes) asked.push_back({bytes, next_tag_++, nullptr});
+    upload(asked);
+    exec::for_each_lane<32>(space_, asked.size(), ask_in_tiles<typename A::ref_type>{owner_.ref(), device_.data()});
+    blocks const answered = exec::copy_out(space_, device_.data(), asked.size());
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      EXPECT_TRUE(sizes[i] != 0 || answered[i].p == nullptr) << "a lane that asks for nothing gets something";
+      if (sizes[i] != 0) note(answered[i]);
+    }
+    return answered;
+  }
+  blocks allocate(std::size_t n, std::size_t bytes) { return allocate(std::vector<std::size_t>(n, bytes)); }
+
+  /// Frees the blocks in another order than they came in, so by other lanes and tiles.
+  void free(blocks gone) {
+    std::shuffle(gone.begin(), gone.end(), random_);
+    free_in_order(gone);
+    for (block const& b : gone) forget(b);
+  }
+  /// Passes these pointers to deallocate, one a lane, whatever they are.
+  void free_in_order(blocks const& gone) {
+    upload(gone);
+    exec::for_each_lane<32>(space_, gone.size(), free_in_tiles<typename A::ref_type>{owner_.ref(), device_.data()});
+  }
+
+  /// The same, where the model's blocks `gone` are among those freed.
+  void free_once_each(blocks const& freed, blocks const& gone) {
+    free_in_order(freed);
+    for (block const& b : gone) forget(b);
+  }
+
+  /// Single threads; see ask_alone and free_alone.
+  blocks allocate_alone(std::vector<std::size_t> const& sizes) {
+    blocks asked;
+    for (std::size_t const bytes : sizes) {
+      asked.push_back({bytes, next_tag_++, nullptr});
+      asked_ += bytes / 2 + 1;
+    }
+    upload(asked);
+    clear_counters();
+    exec::for_each(space_, asked.size(), ask_alone<typename A::ref_type>{owner_.ref(), device_.data(),
+                                                                         counters_.data(), counters_.data() + 1});
+    blocks const answered = exec::copy_out(space_, device_.data(), asked.size());
+    std::vector<std::uint64_t> const counts = exec::copy_out(space_, counters_.data(), 2);
+    EXPECT_EQ(counts[0], 0u) << "there is room for all";
+    EXPECT_EQ(counts[1], 0u);
+    for (block const& b : answered) note(b);
+    return answered;
+  }
+  void free_alone_shuffled(blocks gone) {
+    std::shuffle(gone.begin(), gone.end(), random_);
+    upload(gone);
+    exec::for_each(space_, gone.size(), free_alone<typename A::ref_type>{owner_.ref(), device_.data()});
+    for (block const& b : gone) forget(b);
+  }
+
+  /// Churn by so many lanes, from nothing. What it leaves is live afterwards, and returned.
+  blocks churn(std::size_t lanes, unsigned rounds, std::uint64_t seed, std::uint64_t largest) {
+    using work = churn_in_tiles<typename A::ref_type>;
+    std::size_t const n = lanes * work::blocks_a_lane;
+    upload(blocks(n, block{0, 0, nullptr}));
+    clear_counters();
+    exec::for_each_lane<32>(space_, lanes,
+                            work{owner_.ref(), device_.data(), rounds, seed, largest, counters_.data(),
+                                 counters_.data() + 1, counters_.data() + 2});
+    std::vector<std::uint64_t> const counts = exec::copy_out(space_, counters_.data(), 3);
+    asked_ += counts[0];
+    refused_ += counts[1];
+    EXPECT_EQ(counts[2], 0u) << "blocks whose contents changed under their owners";
+    blocks left;
+    for (block const& b : exec::copy_out(space_, device_.data(), n)) {
+      if (b.p == nullptr) continue;
+      left.push_back(b);
+      enter(b);
+    }
+    return left;
+  }
+
+  /// Asks for blocks of this size until nobody gets one: many at once, then one by one for what a tile left behind
+  /// when it wanted more than there was. Returns those served. `wide`, if given: how many of them came at once.
+  blocks exhaust(std::size_t bytes, std::size_t* wide = nullptr) {
+    std::size_t const n = (committed() / bytes / 32 + 3) * 32;
+    blocks served = only_served(allocate(n, bytes));
+    if (wide != nullptr) *wide = served.size();
+    for (;;) {
+      block const one = allocate(1, bytes).front();
+      if (one.p == nullptr) return served;
+      served.push_back(one);
+    }
+  }
+  static blocks only_served(blocks all) {
+    std::erase_if(all, [](block const& b) { return b.p == nullptr; });
+    return all;
+  }
+
+  /// reset(), of which the statistics and the model know nothing afterwards.
+  void reset() {
+    owner_.reset();
+    live_.clear();
+    asked_ = refused_ = bad_frees_ = 0;
+  }
+  void expect_bad_frees(std::size_t more) { bad_frees_ += more; }
+
+  /// Where the pool lies: what a request for all of it is given. Only for a fresh pool, which it is again afterwards.
+  [[nodiscard]] unsigned char* base() {
+    unsigned char* const p = allocate(1, committed()).front().p;
+    reset();
+    return p;
+  }
+
+  /// The owner's own check, the statistics against the model, and the model's blocks against each other.
+  void expect_sound() {
+    owner_.check();
+    alloc::statistics const s = owner_.stats();
+    std::size_t bytes = 0;
+    for (auto const& [p, b] : live_) bytes += b.bytes;
+    if (family<A>().reclaims && live_.empty()) {
+      EXPECT_EQ(s.granted, 0u);
+    } else {
+      EXPECT_GE(s.granted, bytes);
+    }
+    EXPECT_LE(s.granted, s.peak);
+    EXPECT_LE(s.peak, s.committed);
+    EXPECT_LE(s.committed, s.reserved);
+    EXPECT_EQ(s.failures, refused_);
+    EXPECT_EQ(s.bad_frees, bad_frees_);
+    if (checked_ && owns_pool<A>()) {
+      EXPECT_EQ(s.asked, asked_);
+    }
+    for (alloc::class_statistics const& c : s.classes) EXPECT_LE(c.free, c.pages) << "of " << c.page_bytes << " bytes";
+    expect_apart();
+    expect_intact();
+  }
+
+ private:
+  void note(block const& b) {
+    if (b.p == nullptr) {
+      ++refused_;
+      return;
+    }
+    asked_ += b.bytes;
+    enter(b);
+  }
+  void enter(block const& b) {
+    EXPECT_TRUE(live_.emplace(b.p, b).second) << "a block that is live is handed out again";
+  }
+  void forget(block const& gone) {
+    EXPECT_EQ(live_.erase(gone.p), gone.p != nullptr ? 1u : 0u) << "the test frees what is not live";
+  }
+
+  void expect_apart() {
+    unsigned char const* end = nullptr;
+    for (auto const& [p, b] : live_) {
+      ASSERT_EQ(reinterpret_cast<std::uintptr_t>(p) % 16, 0u);
+      ASSERT_LE(end, p) << "blocks overlap";
+      end = p + b.bytes;
+    }
+    if (live_.empty() || !owns_pool<A>()) return;
+    ASSERT_LE(static_cast<std::size_t>(end - live_.begin()->first), committed()) << "blocks lie outside the pool";
+  }
+  void expect_intact() {
+    blocks const all = live();
+    upload(all);
+    clear_counters();
+    exec::for_each(space_, all.size(), count_changed{device_.data(), counters_.data()});
+    EXPECT_EQ(exec::read(space_, counters_.data()), 0u) << "live blocks whose contents changed";
+  }
+
+  [[nodiscard]] blocks live() const {
+    blocks all;
+    for (auto const& [p, b] : live_) all.push_back(b);
+    return all;
+  }
+  void upload(blocks const& values) {
+    device_.reserve(std::max<std::size_t>(values.size(), 1));
+    exec::copy_in<block>(space_, device_.data(), values);
+  }
+  void clear_counters() { space_.fill(counters_.data(), 0, counters_.bytes()); }
+
+  space_type space_;
+  A owner_;
+  bool checked_;
+  exec::buffer<block, space_type> device_;
+  exec::buffer<std::uint64_t, space_type> counters_;
+  std::mt19937_64 random_{1};
+  std::uint64_t next_tag_ = 1;
+  std::map<unsigned char*, block> live_;  // by address
+  std::size_t asked_ = 0;
+  std::size_t refused_ = 0;
+  std::size_t bad_frees_ = 0;
+};
+
+}  // namespace wyrm::tests

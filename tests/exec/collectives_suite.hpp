@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every collective of a tile, and what tile.hpp builds on them, for each width of tile: device code calls them all and
+// notes what each lane was told; the host compares that with a model that only knows the lanes' arguments.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "../../exec/launch.hpp"
+#include "../../exec/memory.hpp"
+#include "../../exec/tile.hpp"
+#include "../support/spaces.hpp"
+
+namespace wyrm::tests {
+
+inline constexpr unsigned widest = 32;
+
+struct sixteen_bytes {
+  std::uint64_t first;
+  std::uint32_t second;
+};
+
+/// What lane `lane` of tile `tile` brings to its collectives.
+struct lane_arguments {
+  WYRM_HD lane_arguments(std::size_t tile, unsigned lane, unsigned size)
+      : word((tile * 64 + lane + 1) * 0x9e3779b97f4a7c15ull),
+        source(static_cast<unsigned>((lane * 5 + tile) % size)),
+        common(static_cast<unsigned>(tile % size)) {}
+  [[nodiscard]] WYRM_HD std::uint8_t byte() const { return static_cast<std::uint8_t>(word >> 56); }
+  [[nodiscard]] WYRM_HD std::uint32_t half() const { return static_cast<std::uint32_t>(word >> 32); }
+  [[nodiscard]] WYRM_HD int negative() const { return -static_cast<int>(word >> 48); }
+  [[nodiscard]] WYRM_HD double real() const { return static_cast<double>(word >> 40) / 4; }
+  [[nodiscard]] WYRM_HD sixteen_bytes pair() const { return {word, half()}; }
+
+  std::uint64_t word;
+  unsigned source;  // the lane that this one wants to hear
+  unsigned common;  // the lane that all want to hear
+};
+
+/// What one lane was told.
+struct lane_results {
+  unsigned size;
+  unsigned rank;
+  std::uint32_t ballot;
+  bool any;
+  bool all;
+  std::uint8_t byte;
+  std::uint32_t half;
+  int negative;
+  std::uint64_t word;
+  std::uint64_t broadcast;
+  double real;
+  float single;
+  void const* pointer;
+  sixteen_bytes pair;
+  unsigned rank_in;
+  unsigned first_lane;
+  std::uint32_t sum_half;
+  std::uint64_t sum_word;
+  int sum_negative;
+  double sum_real;
+  std::uint64_t before_sync;
+  std::uint64_t after_sync;
+};
+
+struct call_collectives {
+  std::uint32_t const* masks;  // a tile: the predicates of its lanes
+  std::uint64_t* mailbox;      // `widest` entries a tile, as of the results
+  lane_results* results;
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i) const {
+    lane_arguments const mine(i, t.rank(), Tile::size());
+    std::uint32_t const mask = masks[i];
+    bool const predicate = (mask >> t.rank() & 1) != 0;
+    lane_results& r = results[i * widest + t.rank()];
+    r.size = Tile::size();
+    r.rank = t.rank();
+    r.ballot = t.ballot(predicate);
+    r.any = t.any(predicate);
+    r.all = t.all(predicate);
+    r.byte = t.shfl(mine.byte(), mine.source);
+    r.half = t.shfl(mine.half(), mine.source);
+    r.negative = t.shfl(mine.negative(), mine.source);
+    r.word = t.shfl(mine.word, mine.source);
+    r.broadcast = t.shfl(mine.word, mine.common);
+    r.real = t.shfl(mine.real(), mine.source);
+    r.single = t.shfl(static_cast<float>(mine.byte()), mine.source);
+    r.pointer = t.shfl(static_cast<void const*>(&r), mine.source);
+    r.pair = t.shfl(mine.pair(), mine.source);
+    r.rank_in = exec::rank_in(t, mask);
+    r.first_lane = mask != 0 ? exec::first_lane(mask) : widest;
+    r.sum_half = exec::sum(t, mine.half());
+    r.sum_word = exec::sum(t, mine.word);
+    r.sum_negative = exec::sum(t, mine.negative());
+    r.sum_real = exec::sum(t, mine.real());
+    // A neighbour's plain write is seen after a sync, and not overwritten before the next one.
+    mailbox[i * widest + t.rank()] = mine.word;
+    t.sync();
+    r.before_sync = mailbox[i * widest + mine.source];
+    t.sync();
+    mailbox[i * widest + t.rank()] = ~mine.word;
+    t.sync();
+    r.after_sync = mailbox[i * widest + mine.source];
+  }
+};
+
+/// The same for single threads, each its own tile.
+struct call_collectives_alone {
+  call_collectives calls;
+  WYRM_HD void operator()(std::size_t i) const { calls(exec::scalar_tile{}, i); }
+};
+
+/// All lanes, none, each one alone, each one missing, and any.
+inline std::vector<std::uint32_t> predicate_masks(unsigned size) {
+  std::uint32_t const full = 0xffffffffu >> (32 - size);
+  std::vector<std::uint32_t> masks{full, 0};
+  for (unsigned lane = 0; lane < size; ++lane) {
+    masks.push_back(1u << lane);
+    masks.push_back(full & ~(1u << lane));
+  }
+  std::mt19937 random(size);
+  for (int i = 0; i < 40; ++i) masks.push_back(static_cast<std::uint32_t>(random()) & full);
+  return masks;
+}
+
+inline void expect_lane(lane_results const* tile, lane_results const* tile_on_device, std::size_t i, unsigned lane,
+                        unsigned size, std::uint32_t mask) {
+  unsigned members = 0;
+  unsigned below = 0;
+  unsigned first = widest;
+  std::uint32_t sum_half = 0;
+  std::uint64_t sum_word = 0;
+  int sum_negative = 0;
+  double sum_real = 0;
+  for (unsigned l = 0; l < size; ++l) {
+    lane_arguments const a(i, l, size);
+    bool const set = (mask >> l & 1) != 0;
+    members += set;
+    below += set && l < lane;
+    if (set && first == widest) first = l;
+    sum_half += a.half();
+    sum_word += a.word;
+    sum_negative += a.negative();
+    sum_real += a.real();
+  }
+  lane_arguments const mine(i, lane, size);
+  lane_arguments const heard(i, mine.source, size);
+  lane_results const& r = tile[lane];
+  ASSERT_EQ(r.size, size);
+  ASSERT_EQ(r.rank, lane);
+  ASSERT_EQ(r.ballot, mask);
+  ASSERT_EQ(r.any, members > 0);
+  ASSERT_EQ(r.all, members == size);
+  ASSERT_EQ(r.byte, heard.byte());
+  ASSERT_EQ(r.half, heard.half());
+  ASSERT_EQ(r.negative, heard.negative());
+  ASSERT_EQ(r.word, heard.word);
+  ASSERT_EQ(r.broadcast, lane_arguments(i, mine.common, size).word);
+  ASSERT_EQ(r.real, heard.real());
+  ASSERT_EQ(r.single, static_cast<float>(heard.byte()));
+  ASSERT_EQ(r.pointer, tile_on_device + mine.source);
+  ASSERT_EQ(r.pair.first, heard.pair().first);
+  ASSERT_EQ(r.pair.second, heard.pair().second);
+  ASSERT_EQ(r.rank_in, below);
+  ASSERT_EQ(r.first_lane, first);
+  ASSERT_EQ(r.sum_half, sum_half);
+  ASSERT_EQ(r.sum_word, sum_word);
+  ASSERT_EQ(r.sum_negative, sum_negative);
+  ASSERT_EQ(r.sum_real, sum_real);
+  ASSERT_EQ(r.before_sync, heard.word);
+  ASSERT_EQ(r.after_sync, ~heard.word);
+}
+
+/// Calls `launch(tiles, calls)`, which runs the calls in `tiles` tiles of `size` lanes, and looks at what they note.
+template <class Space, class Launch>
+void expect_collectives(Space const& space, unsigned size, Launch const& launch) {
+  SCOPED_TRACE("tile of " + std::to_string(size));
+  std::vector<std::uint32_t> const masks = predicate_masks(size);
+  exec::buffer<std::uint32_t, Space> device_masks(space, masks.size());
+  exec::buffer<std::uint64_t, Space> mailbox(space, masks.size() * widest);
+  exec::buffer<lane_results, Space> device_results(space, masks.size() * widest);
+  exec::copy_in<std::uint32_t>(space, device_masks.data(), masks);
+  space.fill(device_results.data(), 0xee, device_results.bytes());
+  launch(masks.size(), call_collectives{device_masks.data(), mailbox.data(), device_results.data()});
+  std::vector<lane_results> const results = exec::copy_out(space, device_results.data(), device_results.size());
+  for (std::size_t i = 0; i < masks.size(); ++i)
+    for (unsigned lane = 0; lane < size; ++lane) {
+      SCOPED_TRACE("tile " + std::to_string(i) + ", lane " + std::to_string(lane));
+      expect_lane(results.data() + i * widest, device_results.data() + i * widest, i, lane, size, masks[i]);
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+}
+
+template <unsigned W, class Space>
+void expect_collectives_of_width(Space const& space) {
+  expect_collectives(space, Space::template tile_size<W>, [&](std::size_t tiles, call_collectives const& calls) {
+    exec::for_each_tile<W>(space, tiles, calls);
+  });
+}
+
+template <class Space>
+using collectives = space_test<Space>;
+TYPED_TEST_SUITE_P(collectives);
+
+TYPED_TEST_P(collectives, tiles_of_each_width) {
+  TypeParam const space = make_space<TypeParam>();
+  expect_collectives_of_width<1>(space);
+  expect_collectives_of_width<4>(space);
+  expect_collectives_of_width<8>(space);
+  expect_collectives_of_width<32>(space);
+}
+
+TYPED_TEST_P(collectives, single_threads) {
+  TypeParam const space = make_space<TypeParam>();
+  expect_collectives(space, 1, [&](std::size_t tiles, call_collectives const& calls) {
+    exec::for_each(space, tiles, call_collectives_alone{calls});
+  });
+}
+
+REGISTER_TYPED_TEST_SUITE_P(collectives, tiles_of_each_width, single_threads);
+
+}  // namespace wyrm::tests

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launches: every index is served exactly once, by all lanes of a tile where there are tiles; tiles that wait for
+// each other with backoff get on.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "../../exec/atomic.hpp"
+#include "../../exec/launch.hpp"
+#include "../../exec/memory.hpp"
+#include "../support/spaces.hpp"
+
+namespace wyrm::tests {
+
+/// How often an index was served, and by which lanes.
+struct visit {
+  std::uint32_t times;
+  std::uint32_t lanes;
+};
+
+/// Notes every call. One object for all launches: they differ in what they pass.
+struct note_visits {
+  visit* visits;
+  std::size_t n;
+  std::uint64_t* strays;  // calls with an index that is none
+
+  WYRM_HD void note(std::size_t i, unsigned lane, bool valid) const {
+    if (valid != (i < n)) exec::atomic_ref<std::uint64_t>(*strays).fetch_add(1, exec::relaxed);
+    if (!valid || i >= n) return;
+    exec::atomic_ref<std::uint32_t>(visits[i].times).fetch_add(1, exec::relaxed);
+    exec::atomic_ref<std::uint32_t>(visits[i].lanes).fetch_or(1u << lane, exec::relaxed);
+  }
+  WYRM_HD void operator()(std::size_t i) const { note(i, 0, true); }
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i) const {
+    note(i, t.rank(), true);
+  }
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    // All lanes of the tile are here, also those beyond the end.
+    bool const complete = t.ballot(true) == 0xffffffffu >> (32 - Tile::size());
+    if (!complete || i % Tile::size() != t.rank()) exec::atomic_ref<std::uint64_t>(*strays).fetch_add(1, exec::relaxed);
+    note(i, 0, valid);
+  }
+};
+
+/// `launch(space, n, note)` must serve each index below n once, by `lanes` lanes.
+template <class Space, class Launch>
+void expect_each_once(unsigned lanes, Launch const& launch) {
+  Space const space = make_space<Space>();
+  for (std::size_t const n : {std::size_t{0}, std::size_t{1}, std::size_t{31}, std::size_t{32}, std::size_t{33},
+                              std::size_t{1000}, scaled(100003, 2003)}) {
+    SCOPED_TRACE("n = " + std::to_string(n));
+    exec::buffer<visit, Space> visits(space, n);
+    exec::buffer<std::uint64_t, Space> strays(space, 1);
+    space.fill(visits.data(), 0, visits.bytes());
+    space.fill(strays.data(), 0, strays.bytes());
+    launch(space, n, note_visits{visits.data(), n, strays.data()});
+    std::vector<visit> const seen = exec::copy_out(space, visits.data(), n);
+    EXPECT_EQ(exec::read(space, strays.data()), 0u);
+    for (std::size_t i = 0; i < n; ++i) {
+      ASSERT_EQ(seen[i].times, lanes) << "index " << i;
+      ASSERT_EQ(seen[i].lanes, 0xffffffffu >> (32 - lanes)) << "index " << i;
+    }
+  }
+}
+
+/// Tiles take tickets and then turns. A tile waits only for tiles that are at work already; whoever has the turn
+/// changes what plain memory holds.
+struct take_turns {
+  std::uint32_t* tickets;
+  std::uint32_t* turn;
+  std::uint32_t* total;
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i) const {
+    std::uint32_t mine = 0;
+    if (t.rank() == 0) mine = exec::atomic_ref<std::uint32_t>(*tickets).fetch_add(1, exec::relaxed);
+    mine = t.shfl(mine, 0);
+    exec::atomic_ref<std::uint32_t> now(*turn);
+    for (unsigned attempt = 0; now.load(exec::acquire) != mine; ++attempt) t.backoff(attempt);
+    t.sync();
+    if (t.rank() == 0) {
+      *total += static_cast<std::uint32_t>(i);
+      now.store(mine + 1, exec::release);
+    }
+  }
+};
+
+template <unsigned W, class Space>
+void expect_turns(std::size_t tiles) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    Space const space = make_space<Space>(seed);
+    exec::buffer<std::uint32_t, Space> words(space, 3);
+    space.fill(words.data(), 0, words.bytes());
+    exec::for_each_tile<W>(space, tiles, take_turns{words.data(), words.data() + 1, words.data() + 2});
+    EXPECT_EQ(exec::copy_out(space, words.data(), 3),
+              (std::vector<std::uint32_t>{static_cast<std::uint32_t>(tiles), static_cast<std::uint32_t>(tiles),
+                                          static_cast<std::uint32_t>(tiles * (tiles - 1) / 2)}));
+  }
+}
+
+template <class Space>
+using launch = space_test<Space>;
+TYPED_TEST_SUITE_P(launch);
+
+TYPED_TEST_P(launch, for_each_serves_each_index_once) {
+  expect_each_once<TypeParam>(1, [](auto const& space, std::size_t n, auto const& f) { exec::for_each(space, n, f); });
+}
+
+TYPED_TEST_P(launch, for_each_tile_serves_each_index_once) {
+  expect_each_once<TypeParam>(TypeParam::template tile_size<8>, [](auto const& space, std::size_t n, auto const& f) {
+    exec::for_each_tile<8>(space, n, f);
+  });
+  expect_each_once<TypeParam>(TypeParam::template tile_size<32>, [](auto const& space, std::size_t n, auto const& f) {
+    exec::for_each_tile<32>(space, n, f);
+  });
+}
+
+TYPED_TEST_P(launch, for_each_lane_serves_each_index_once) {
+  expect_each_once<TypeParam>(
+      1, [](auto const& space, std::size_t n, auto const& f) { exec::for_each_lane<4>(space, n, f); });
+  expect_each_once<TypeParam>(
+      1, [](auto const& space, std::size_t n, auto const& f) { exec::for_each_lane<32>(space, n, f); });
+}
+
+TYPED_TEST_P(launch, tiles_that_wait_for_each_other_get_on) {
+  expect_turns<32, TypeParam>(scaled(1000, 100));
+  expect_turns<1, TypeParam>(scaled(1000, 100));
+}
+
+REGISTER_TYPED_TEST_SUITE_P(launch, for_each_serves_each_index_once, for_each_tile_serves_each_index_once,
+                            for_each_lane_serves_each_index_once, tiles_that_wait_for_each_other_get_on);
+
+}  // namespace wyrm::tests

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launches on threads of the host and on warps of fibers.
+#include "launch_suite.hpp"
+
+#include "../support/simt_space.hpp"
+
+namespace wyrm::tests {
+
+using spaces = ::testing::Types<exec::host_space, simt_space>;
+INSTANTIATE_TYPED_TEST_SUITE_P(on, launch, spaces, by_name);
+
+}  // namespace wyrm::tests

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// buffer, reservation, and the copies between host and space: sizes and addresses from the host's side, contents
+// through device code.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "../../exec/error.hpp"
+#include "../../exec/launch.hpp"
+#include "../../exec/memory.hpp"
+#include "../support/spaces.hpp"
+
+namespace wyrm::tests {
+
+/// Word i becomes factor * i.
+struct write_multiples {
+  std::uint64_t* words;
+  std::uint64_t factor;
+  WYRM_HD void operator()(std::size_t i) const { words[i] = factor * i; }
+};
+
+template <class Space>
+void expect_multiples(Space const& space, std::uint64_t* words, std::size_t begin, std::size_t end,
+                      std::uint64_t factor) {
+  std::vector<std::uint64_t> const found = exec::copy_out(space, words + begin, end - begin);
+  for (std::size_t i = begin; i < end; ++i) ASSERT_EQ(found[i - begin], factor * i) << "word " << i;
+}
+
+template <class F>
+void expect_out_of_memory(F const& f) {
+  try {
+    f();
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (error const& e) {
+    EXPECT_EQ(e.code(), error_code::out_of_memory) << e.what();
+    EXPECT_FALSE(std::string(e.what()).empty());
+  }
+}
+
+template <class Space>
+using memory = space_test<Space>;
+TYPED_TEST_SUITE_P(memory);
+
+TYPED_TEST_P(memory, buffer_reserves_and_moves) {
+  using words = exec::buffer<std::uint64_t, TypeParam>;
+  static_assert(!std::is_copy_constructible_v<words> && std::is_nothrow_move_constructible_v<words>);
+  TypeParam const space = make_space<TypeParam>();
+  words a(space);
+  EXPECT_EQ(a.data(), nullptr);
+  EXPECT_EQ(a.size(), 0u);
+  EXPECT_EQ(a.bytes(), 0u);
+  a.reserve(1000);
+  EXPECT_EQ(a.size(), 1000u);
+  EXPECT_EQ(a.bytes(), 8000u);
+  exec::for_each(space, a.size(), write_multiples{a.data(), 3});
+  std::uint64_t* const before = a.data();
+  a.reserve(1000);
+  a.reserve(10);
+  a.reserve(0);
+  EXPECT_EQ(a.data(), before);
+  EXPECT_EQ(a.size(), 1000u);
+  expect_multiples(space, a.data(), 0, 1000, 3);
+
+  words b(std::move(a));
+  EXPECT_EQ(b.data(), before);
+  EXPECT_EQ(b.size(), 1000u);
+  EXPECT_EQ(a.data(), nullptr);  // NOLINT(bugprone-use-after-move): a moved buffer is an empty one
+  EXPECT_EQ(a.size(), 0u);
+
+  b.reserve(1001);  // a quarter more than there was
+  EXPECT_EQ(b.size(), 1250u);
+  exec::for_each(space, b.size(), write_multiples{b.data(), 5});
+  expect_multiples(space, b.data(), 0, 1250, 5);
+  b.reserve(5000);
+  EXPECT_EQ(b.size(), 5000u);
+  exec::for_each(space, b.size(), write_multiples{b.data(), 7});
+  expect_multiples(space, b.data(), 0, 5000, 7);
+
+  words c(space, 20);
+  std::uint64_t* const larger = b.data();
+  c = std::move(b);
+  EXPECT_EQ(c.data(), larger);
+  EXPECT_EQ(c.size(), 5000u);
+  expect_multiples(space, c.data(), 0, 5000, 7);
+}
+
+TYPED_TEST_P(memory, copies_and_fills) {
+  TypeParam const space = make_space<TypeParam>();
+  exec::buffer<std::uint32_t, TypeParam> a(space, 100);
+  exec::buffer<std::uint32_t, TypeParam> b(space, 100);
+  std::vector<std::uint32_t> values(100);
+  for (std::uint32_t i = 0; i < 100; ++i) values[i] = i * i + 1;
+  exec::copy_in<std::uint32_t>(space, a.data(), values);
+  EXPECT_EQ(exec::copy_out(space, a.data(), 100), values);
+  EXPECT_EQ(exec::copy_out(space, a.data() + 7, 2), (std::vector<std::uint32_t>{50, 65}));
+  EXPECT_EQ(exec::read(space, a.data() + 9), 82u);
+  EXPECT_TRUE(exec::copy_out(space, a.data(), 0).empty());
+
+  space.copy(b.data(), a.data(), a.bytes());
+  exec::write(space, a.data() + 9, 5u);
+  EXPECT_EQ(exec::read(space, a.data() + 9), 5u);
+  EXPECT_EQ(exec::copy_out(space, b.data(), 100), values);
+
+  space.fill(b.data(), 0xab, 40);
+  std::vector<std::uint32_t> filled = values;
+  for (std::size_t i = 0; i < 10; ++i) filled[i] = 0xabababab;
+  EXPECT_EQ(exec::copy_out(space, b.data(), 100), filled);
+
+  space.fill(b.data(), 0, 0);
+  space.copy(b.data(), a.data(), 0);
+  exec::copy_in(space, b.data(), std::span<std::uint32_t const>());
+  EXPECT_EQ(exec::copy_out(space, b.data(), 100), filled);
+}
+
+TYPED_TEST_P(memory, reservation_commits_in_steps) {
+  TypeParam const space = make_space<TypeParam>();
+  std::size_t const step = space.granularity();
+  exec::reservation<TypeParam> pool(space, 4 * step - 1);
+  EXPECT_EQ(pool.capacity(), 4 * step);
+  EXPECT_EQ(pool.committed(), 0u);
+  auto* const words = reinterpret_cast<std::uint64_t*>(pool.data());
+  ASSERT_NE(words, nullptr);
+  std::size_t const step_words = step / sizeof(std::uint64_t);
+
+  pool.commit(1);
+  EXPECT_EQ(pool.committed(), step);
+  exec::for_each(space, step_words, write_multiples{words, 3});
+
+  EXPECT_EQ(pool.committed_after(step), step);
+  EXPECT_EQ(pool.committed_after(step + 1), 2 * step);
+  EXPECT_EQ(pool.committed(), step);
+  pool.commit(2 * step + 1);
+  EXPECT_EQ(pool.committed(), 3 * step);
+  EXPECT_EQ(reinterpret_cast<std::uint64_t*>(pool.data()), words);
+  expect_multiples(space, words, 0, step_words, 3);
+  exec::for_each(space, 2 * step_words, write_multiples{words + step_words, 5});
+  expect_multiples(space, words + step_words, 0, 2 * step_words, 5);
+  expect_multiples(space, words, 0, step_words, 3);
+
+  pool.commit(step);  // there already
+  EXPECT_EQ(pool.committed(), 3 * step);
+  expect_out_of_memory([&] { pool.commit(4 * step + 1); });
+  expect_out_of_memory([&] { (void)pool.committed_after(SIZE_MAX); });
+  EXPECT_EQ(pool.committed(), 3 * step);
+  EXPECT_EQ(pool.capacity(), 4 * step);
+  expect_multiples(space, words, 0, step_words, 3);
+  expect_multiples(space, words + step_words, 0, 2 * step_words, 5);
+
+  exec::reservation<TypeParam> moved(std::move(pool));
+  EXPECT_EQ(reinterpret_cast<std::uint64_t*>(moved.data()), words);
+  EXPECT_EQ(moved.committed(), 3 * step);
+  EXPECT_EQ(pool.data(), nullptr);  // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(pool.committed(), 0u);
+  moved.commit(4 * step);
+  exec::for_each(space, step_words, write_multiples{words + 3 * step_words, 7});
+  expect_multiples(space, words + 3 * step_words, 0, step_words, 7);
+  expect_multiples(space, words, 0, step_words, 3);
+}
+
+TYPED_TEST_P(memory, reservation_of_nothing_and_of_too_much) {
+  TypeParam const space = make_space<TypeParam>();
+  exec::reservation<TypeParam> none(space, 0);
+  EXPECT_EQ(none.capacity(), 0u);
+  EXPECT_EQ(none.data(), nullptr);
+  none.commit(0);
+  expect_out_of_memory([&] { none.commit(1); });
+  EXPECT_THROW(exec::reservation<TypeParam>(space, std::size_t{1} << 62), error);
+}
+
+REGISTER_TYPED_TEST_SUITE_P(memory, buffer_reserves_and_moves, copies_and_fills, reservation_commits_in_steps,
+                            reservation_of_nothing_and_of_too_much);
+
+}  // namespace wyrm::tests
