@@ -18,8 +18,8 @@
 namespace wyrm::algorithms {
 
 struct pagerank_options {
-  double damping = 0.85;       // in [0, 1)
-  double tolerance = 1e-9;     // stop when an iteration changes the ranks by less, in the L1 norm; > 0
+  double damping = 0.85;    // in [0, 1)
+  double tolerance = 1e-9;  // stop when an iteration changes the ranks by less, in the L1 norm; > 0
   unsigned max_iterations = 500;
   std::vector<double> start = {};  // warm start: a rank per vertex, scaled to sum 1 by the caller; empty = 1/n each
 };
@@ -27,8 +27,8 @@ struct pagerank_options {
 struct pagerank_result {
   std::vector<double> rank;  // sums to 1
   unsigned iterations = 0;
-  bool converged = false;    // the tolerance was reached
-  double change = 0;         // L1 norm of the last iteration's change
+  bool converged = false;  // the tolerance was reached
+  double change = 0;       // L1 norm of the last iteration's change
 };
 
 namespace detail {
@@ -95,8 +95,7 @@ pagerank_result pagerank(Space const& space, graph::graph_view const& g, pageran
     exec::for_each(space, n, detail::share_rank{g, rank.data(), share.data(), scratch.data()});
     double const dangling = bulk.sum(scratch.data(), n);
     double const base = (1 - o.damping + o.damping * dangling) / static_cast<double>(n);
-    exec::for_each_tile<8>(space, n,
-                           detail::pull_rank{g, share.data(), rank.data(), scratch.data(), base, o.damping});
+    exec::for_each_tile<8>(space, n, detail::pull_rank{g, share.data(), rank.data(), scratch.data(), base, o.damping});
     result.change = bulk.sum(scratch.data(), n);
     ++result.iterations;
     result.converged = result.change < o.tolerance;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Triangle counting by intersection of sorted neighbour lists: each triangle u < v < w is found once, at its arc (u, v),
-// as a common neighbour beyond v. A tile takes a vertex u; for each v its lanes look the members of the shorter list up
-// in the longer one.
+// Triangle counting by intersection of sorted neighbour lists: each triangle u < v < w is found once, at its arc (u,
+// v), as a common neighbour beyond v. A tile takes a vertex u; for each v its lanes look the members of the shorter
+// list up in the longer one.
 #pragma once
 
 #include <cstddef>

@@ -44,39 +44,39 @@ struct statistics {
 
 /// What a family cannot do says so here; the conformance suite asks.
 struct traits {
-  bool reclaims = true;        // freed memory is used again
-  bool resets = true;          // reset() frees everything
-  bool finds_bad_frees = true; // in checked mode
+  bool reclaims = true;         // freed memory is used again
+  bool resets = true;           // reset() frees everything
+  bool finds_bad_frees = true;  // in checked mode
 };
 
 /// For kernels, passed by value. allocate and deallocate are collectives of a tile, with one request a lane: 0 bytes,
 /// or nullptr, is none. malloc and free are the same for one thread on its own.
 template <class R>
-concept allocator_ref =
-    std::is_trivially_copyable_v<R> && requires(R const& ref, exec::scalar_tile const& t, std::size_t bytes, void* p) {
-      { ref.allocate(t, bytes) } -> std::same_as<void*>;
-      ref.deallocate(t, p);
-      { ref.malloc(bytes) } -> std::same_as<void*>;
-      ref.free(p);
-    };
+concept allocator_ref = std::is_trivially_copyable_v<R> &&
+    requires(R const& ref, exec::scalar_tile const& t, std::size_t bytes, void* p) {
+  { ref.allocate(t, bytes) } -> std::same_as<void*>;
+  ref.deallocate(t, p);
+  { ref.malloc(bytes) } -> std::same_as<void*>;
+  ref.free(p);
+};
 
 /// The owner. Its functions run on the host while no kernel uses the pool (they are ordered on the pool's space).
-///   reset()   frees everything and forgets the statistics        grow(bytes)  commits so much more; error(out_of_memory)
-///   stats()   see above                                          check()      proves that no byte is lost or owned
-///                                                                             twice, else error(corrupt)
+///  - reset() frees everything and forgets the statistics;
+///  - grow(bytes) commits so much more, or throws error(out_of_memory);
+///  - stats(): see above;
+///  - check() proves that no byte is lost or owned twice, or throws error(corrupt).
 template <class A>
-concept device_allocator =
-    allocator_ref<typename A::ref_type> &&
+concept device_allocator = allocator_ref<typename A::ref_type> &&
     requires(A& a, A const& c, typename A::space_type const& space, options const& o, std::size_t bytes) {
-      A(space, o);
-      { c.ref() } -> std::same_as<typename A::ref_type>;
-      { c.stats() } -> std::same_as<statistics>;
-      c.check();
-      a.reset();
-      a.grow(bytes);
-      { A::name } -> std::convertible_to<char const*>;
-      { A::family } -> std::convertible_to<traits>;
-    };
+  A(space, o);
+  { c.ref() } -> std::same_as<typename A::ref_type>;
+  { c.stats() } -> std::same_as<statistics>;
+  c.check();
+  a.reset();
+  a.grow(bytes);
+  { A::name } -> std::convertible_to<char const*>;
+  { A::family } -> std::convertible_to<traits>;
+};
 
 /// For check(): error(corrupt) unless `holds`.
 inline void ensure(bool holds, char const* who, std::string const& what) {

@@ -43,10 +43,12 @@ void run(benchmark::State& state, typename Allocator::space_type const& space, b
   exec::buffer<void*, typename Allocator::space_type> pointers(space, threads);
   for (auto _ : state) {
     if (!Allocator::family.reclaims) pool.reset();
-    double const allocating = seconds(
-        space, [&] { exec::for_each_lane<32>(space, threads, allocate_one<ref_type>{ref, bytes, pointers.data()}); });
-    double const freeing =
-        seconds(space, [&] { exec::for_each_lane<32>(space, threads, free_one<ref_type>{ref, pointers.data()}); });
+    double const allocating = seconds(space, [&] {
+      exec::for_each_lane<32>(space, threads, allocate_one<ref_type>{ref, bytes, pointers.data()});
+    });
+    double const freeing = seconds(space, [&] {
+      exec::for_each_lane<32>(space, threads, free_one<ref_type>{ref, pointers.data()});
+    });
     state.SetIterationTime(time_free ? freeing : allocating);
   }
   if (pool.stats().failures > 0) state.SkipWithError("out of memory: not every thread was served");

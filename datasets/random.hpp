@@ -18,9 +18,7 @@ class random_numbers {
     return z ^ (z >> 31);
   }
   /// In [0, n), n > 0; off from uniform by less than n / 2^32.
-  std::uint32_t below(std::uint32_t n) {
-    return static_cast<std::uint32_t>(((next() >> 32) * std::uint64_t{n}) >> 32);
-  }
+  std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(((next() >> 32) * std::uint64_t{n}) >> 32); }
 
  private:
   std::uint64_t state_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cub/cub.cuh>
-#include <string>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
+#include <cub/cub.cuh>
+#include <string>
 
 #include "bulk.hpp"
 

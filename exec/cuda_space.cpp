@@ -16,8 +16,7 @@ namespace {
 void check(cudaError_t status, char const* what) {
   if (status == cudaSuccess) return;
   cudaGetLastError();  // what can be cleared is cleared, so that the next call does not report it again
-  error_code const code =
-      status == cudaErrorMemoryAllocation ? error_code::out_of_memory : error_code::device;
+  error_code const code = status == cudaErrorMemoryAllocation ? error_code::out_of_memory : error_code::device;
   throw error(code, std::string(what) + ": " + cudaGetErrorString(status));
 }
 

@@ -49,8 +49,8 @@ class cuda_space {
   [[nodiscard]] std::size_t granularity() const { return std::size_t{2} << 20; }
   [[nodiscard]] std::size_t memory_total() const;
 
-  /// Makes room for so many bytes in the heap of device malloc. Throws error(out_of_memory) when the heap is smaller and
-  /// in use already: CUDA fixes its size at the first use.
+  /// Makes room for so many bytes in the heap of device malloc. Throws error(out_of_memory) when the heap is smaller
+  /// and in use already: CUDA fixes its size at the first use.
   void prepare_malloc(std::size_t bytes) const;
 
   [[nodiscard]] int device() const;

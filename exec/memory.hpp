@@ -119,9 +119,9 @@ class reservation {
   [[nodiscard]] std::size_t committed_after(std::size_t bytes) const {
     if (bytes <= committed_) return committed_;
     if (bytes > capacity_)
-      throw error(error_code::out_of_memory,
-                  "a pool of " + std::to_string(capacity_ >> 10) + " KiB of addresses cannot grow to " +
-                      std::to_string(bytes >> 10) + " KiB; reserve more when it is made");
+      throw error(error_code::out_of_memory, "a pool of " + std::to_string(capacity_ >> 10) +
+                                                 " KiB of addresses cannot grow to " + std::to_string(bytes >> 10) +
+                                                 " KiB; reserve more when it is made");
     return round_up(bytes);
   }
 

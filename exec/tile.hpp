@@ -63,9 +63,7 @@ template <unsigned W>
 class warp_tile {
  public:
   WYRM_HD static constexpr unsigned size() { return W; }
-  WYRM_HD unsigned rank() const {
-    NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return threadIdx.x % W;), (return 0;))
-  }
+  WYRM_HD unsigned rank() const { NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return threadIdx.x % W;), (return 0;)) }
   WYRM_HD std::uint32_t ballot(bool predicate) const {
     NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return group().ballot(predicate);), (return predicate;))
   }
@@ -80,9 +78,7 @@ class warp_tile {
     NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return group().shfl(value, lane);), (return value;))
   }
   /// Also orders the tile's memory accesses before it against those after it.
-  WYRM_HD void sync() const {
-    NV_IF_TARGET(NV_IS_DEVICE, (group().sync();))
-  }
+  WYRM_HD void sync() const { NV_IF_TARGET(NV_IS_DEVICE, (group().sync();)) }
   WYRM_HD static void backoff(unsigned attempt) { pause(attempt); }
 
  private:
@@ -102,9 +98,7 @@ WYRM_HD unsigned rank_in(Tile const& t, std::uint32_t mask) {
 }
 
 /// The lowest lane in a mask that is not empty.
-WYRM_HD inline unsigned first_lane(std::uint32_t mask) {
-  return static_cast<unsigned>(cuda::std::countr_zero(mask));
-}
+WYRM_HD inline unsigned first_lane(std::uint32_t mask) { return static_cast<unsigned>(cuda::std::countr_zero(mask)); }
 
 /// The sum over all lanes, in every lane; collective.
 template <class Tile, class T>

@@ -18,12 +18,7 @@ template <class Space>
 class adjacency {
  public:
   adjacency(Space const& space, vertex_id vertices)
-      : space_(space),
-        vertices_(vertices),
-        records_(space, vertices),
-        batch_(space),
-        plans_(space),
-        totals_(space, 1) {
+      : space_(space), vertices_(vertices), records_(space, vertices), batch_(space), plans_(space), totals_(space, 1) {
     space_.fill(records_.data(), 0, records_.bytes());
   }
 
@@ -45,7 +40,8 @@ class adjacency {
     return exec::read(space_, totals_.data());
   }
 
-  /// Allocates the pages that are planned and not there yet. Returns the bytes of those that could not be had: 0 = done.
+  /// Allocates the pages that are planned and not there yet. Returns the bytes of those that could not be had: 0 =
+  /// done.
   template <class AllocatorRef>
   [[nodiscard]] std::uint64_t allocate(AllocatorRef const& allocator) {
     exec::write(space_, totals_.data(), detail::update_totals{});

@@ -128,8 +128,8 @@ class batch {
   void prepare(std::span<edge const> edges, vertex_id vertices, orientation which, bool keep_self_loops) {
     std::size_t const n = which == orientation::both ? 2 * edges.size() : edges.size();
     if (n >= 0xffffffff)
-      throw error(error_code::bad_argument, "a batch of " + std::to_string(edges.size()) +
-                                                " edges is too large (2^32 arcs at most); split it");
+      throw error(error_code::bad_argument,
+                  "a batch of " + std::to_string(edges.size()) + " edges is too large (2^32 arcs at most); split it");
     unsigned const id_bits = static_cast<unsigned>(std::bit_width(vertices));  // has room for `vertices` itself
     keys_.reserve(n);
     spare_.reserve(n);
@@ -138,9 +138,9 @@ class batch {
     starts_.reserve(n);
     detail::pack_counters counters{0, ~std::uint64_t{0}, 0, 0};
     exec::write(space_, counters_.data(), counters);
-    exec::for_each_lane<32>(space_, edges.size(),
-                            detail::pack_edges{edges.data(), keys_.data(), counters_.data(), vertices, id_bits, which,
-                                               keep_self_loops});
+    exec::for_each_lane<32>(
+        space_, edges.size(),
+        detail::pack_edges{edges.data(), keys_.data(), counters_.data(), vertices, id_bits, which, keep_self_loops});
     counters = exec::read(space_, counters_.data());
     if (counters.out_of_range > 0) {
       edge const bad = exec::read(space_, edges.data() + counters.first_out_of_range);
@@ -157,8 +157,13 @@ class batch {
     exec::for_each(space_, entries, detail::split_keys{distinct, targets_.data(), flags_.data(), id_bits});
     std::size_t const segments = bulk_.select(flags_.data(), starts_.data(), entries);
     // The sorted keys are not needed any more: their memory serves as scratch.
-    view_ = {distinct, targets_.data(), reinterpret_cast<std::uint32_t*>(sorted), starts_.data(),
-             static_cast<std::uint32_t>(segments), static_cast<std::uint32_t>(entries), id_bits};
+    view_ = {distinct,
+             targets_.data(),
+             reinterpret_cast<std::uint32_t*>(sorted),
+             starts_.data(),
+             static_cast<std::uint32_t>(segments),
+             static_cast<std::uint32_t>(entries),
+             id_bits};
   }
 
   [[nodiscard]] batch_view const& view() const { return view_; }

@@ -22,10 +22,10 @@
 namespace wyrm::graph {
 
 struct options {
-  bool directed = false;       // false: each edge is stored in both directions
-  bool in_neighbours = true;   // directed graphs: keep them too (PageRank pulls along them)
-  bool self_loops = false;     // false: they are dropped, and counted in the report
-  alloc::options pool = {};    // the allocator's; the pool grows as needed, up to reserve_bytes
+  bool directed = false;      // false: each edge is stored in both directions
+  bool in_neighbours = true;  // directed graphs: keep them too (PageRank pulls along them)
+  bool self_loops = false;    // false: they are dropped, and counted in the report
+  alloc::options pool = {};   // the allocator's; the pool grows as needed, up to reserve_bytes
 };
 
 template <class Space, class Allocator>
@@ -115,8 +115,8 @@ class dynamic_graph {
     if (in_) detail::check_table(space_, in_->records(), out_.records(), vertices_, options_.self_loops);
     std::uint64_t const arcs = detail::sum_table(space_, out_.records(), vertices_).arcs;
     if (arcs != arc_count_)
-      throw error(error_code::corrupt, "the graph holds " + std::to_string(arcs) + " arcs but counted " +
-                                           std::to_string(arc_count_));
+      throw error(error_code::corrupt,
+                  "the graph holds " + std::to_string(arcs) + " arcs but counted " + std::to_string(arc_count_));
     allocator_.check();
   }
 

@@ -76,11 +76,11 @@ table_sums sum_table(Space const& space, vertex_record const* records, vertex_id
 
 /// How many vertices, or arcs, break a rule.
 struct table_faults {
-  std::uint64_t pages;        // no page though there are neighbours, or one though there are none, or too small
-  std::uint64_t order;        // not ascending and unique
-  std::uint64_t range;        // ids out of range
-  std::uint64_t self_loops;   // where none are kept
-  std::uint64_t unmirrored;   // arcs without their partner in the other direction
+  std::uint64_t pages;       // no page though there are neighbours, or one though there are none, or too small
+  std::uint64_t order;       // not ascending and unique
+  std::uint64_t range;       // ids out of range
+  std::uint64_t self_loops;  // where none are kept
+  std::uint64_t unmirrored;  // arcs without their partner in the other direction
 };
 
 struct check_records {
@@ -94,8 +94,8 @@ struct check_records {
   WYRM_HD void operator()(Tile const& t, std::size_t index) const {
     auto const v = static_cast<vertex_id>(index);
     vertex_record const r = records[v];
-    bool const page_good = (r.page == nullptr) == (r.degree == 0) && (r.page == nullptr) == (r.capacity == 0) &&
-                           r.degree <= r.capacity;
+    bool const page_good =
+        (r.page == nullptr) == (r.degree == 0) && (r.page == nullptr) == (r.capacity == 0) && r.degree <= r.capacity;
     if (!page_good) {
       if (t.rank() == 0) add(faults->pages);
       return;
@@ -126,15 +126,14 @@ void check_table(Space const& space, vertex_record const* records, vertex_record
                  bool self_loops_allowed) {
   exec::buffer<table_faults, Space> faults(space, 1);
   exec::write(space, faults.data(), table_faults{});
-  exec::for_each_tile<8>(space, vertices,
-                         check_records{records, partner, faults.data(), vertices, self_loops_allowed});
+  exec::for_each_tile<8>(space, vertices, check_records{records, partner, faults.data(), vertices, self_loops_allowed});
   table_faults const f = exec::read(space, faults.data());
   if (f.pages + f.order + f.range + f.self_loops + f.unmirrored == 0) return;
-  throw error(error_code::corrupt,
-              "the graph is damaged: " + std::to_string(f.pages) + " vertices with a wrong page, " +
-                  std::to_string(f.order) + " neighbours out of order, " + std::to_string(f.range) +
-                  " out of range, " + std::to_string(f.self_loops) + " self-loops, " +
-                  std::to_string(f.unmirrored) + " arcs without their partner");
+  throw error(error_code::corrupt, "the graph is damaged: " + std::to_string(f.pages) +
+                                       " vertices with a wrong page, " + std::to_string(f.order) +
+                                       " neighbours out of order, " + std::to_string(f.range) + " out of range, " +
+                                       std::to_string(f.self_loops) + " self-loops, " + std::to_string(f.unmirrored) +
+                                       " arcs without their partner");
 }
 
 }  // namespace wyrm::graph::detail

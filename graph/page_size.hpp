@@ -28,8 +28,7 @@ namespace wyrm::graph {
 
 /// Whether a page with room for `capacity` stays when its vertex gets `degree` neighbours.
 [[nodiscard]] WYRM_HD constexpr bool keeps_page(std::uint32_t capacity, std::uint32_t degree) {
-  return degree > 0 && degree <= capacity &&
-         (degree > capacity / 4 || capacity_for(degree) == capacity);
+  return degree > 0 && degree <= capacity && (degree > capacity / 4 || capacity_for(degree) == capacity);
 }
 
 [[nodiscard]] WYRM_HD constexpr std::size_t page_bytes(std::uint32_t capacity) {

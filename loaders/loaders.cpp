@@ -21,8 +21,9 @@ graph::edge_list load(std::filesystem::path const& path, progress const& report)
   constexpr std::size_t banner_bytes = 16;
   if (has_matrix_market_banner(detail::read_text(path, banner_bytes).text)) return load_matrix_market(path, report);
   throw error(error_code::bad_argument,
-              path.string() + ": the format is not known; known are METIS or DIMACS10 (.graph, .metis) and Matrix "
-                              "Market (.mtx, or a file that starts with %%MatrixMarket): rename or convert the file");
+              path.string() +
+                  ": the format is not known; known are METIS or DIMACS10 (.graph, .metis) and Matrix "
+                  "Market (.mtx, or a file that starts with %%MatrixMarket): rename or convert the file");
 }
 
 }  // namespace wyrm::loaders

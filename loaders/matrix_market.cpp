@@ -131,9 +131,8 @@ graph::edge_list parse_matrix_market(text_reader& reader) {
     list.edges.push_back({source, target});
     if (shape == symmetry::skew) list.edges.push_back({target, source});
     if (values != field::pattern) {
-      auto const value = values == field::real
-                             ? reader.read_real(real_value)
-                             : static_cast<double>(reader.read_signed(-exact, exact, integer_value));
+      auto const value = values == field::real ? reader.read_real(real_value)
+                                               : static_cast<double>(reader.read_signed(-exact, exact, integer_value));
       list.weights.push_back(value);
       if (shape == symmetry::skew) list.weights.push_back(-value);
     }

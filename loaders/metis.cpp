@@ -71,10 +71,10 @@ header read_header(text_reader& reader) {
   // A vertex takes a line, at least one byte; an edge two entries of at least a digit and a blank, where the last byte
   // of the file may lack. Nothing is allocated for counts that cannot be true.
   if (head.vertices > reader.bytes()) {
-    reader.fail_at(head.line, "a number of vertices that a file of this size can hold (0 to " +
-                                  std::to_string(reader.bytes()) + ")",
-                   '"' + std::to_string(head.vertices) + '"',
-                   "every vertex has a line of its own; the file may be truncated");
+    reader.fail_at(
+        head.line,
+        "a number of vertices that a file of this size can hold (0 to " + std::to_string(reader.bytes()) + ")",
+        '"' + std::to_string(head.vertices) + '"', "every vertex has a line of its own; the file may be truncated");
   }
   head.edges = reader.read_unsigned(0, (reader.bytes() + 1) / 4, edge_count);
   if (!reader.end_of_line()) read_format(reader, head);
@@ -145,10 +145,10 @@ class metis_parser {
       if (!unmatched(id) || list_.edges[i].target > vertex) fail_asymmetric(reader_.line(), vertex, id);
       if (list_.edges[i].target < vertex) fail_asymmetric(line_of(id), id, list_.edges[i].target);
       if (head_.edge_weights && list_.weights[i] != weight) {
-        reader_.fail_at(reader_.line(), "equal weights of edge " + name(id) + "-" + name(vertex) + " at both vertices",
-                        shown(weight) + " here and " + shown(list_.weights[i]) + " on line " +
-                            std::to_string(line_of(id)),
-                        "an undirected edge has one weight: correct one of the two");
+        reader_.fail_at(
+            reader_.line(), "equal weights of edge " + name(id) + "-" + name(vertex) + " at both vertices",
+            shown(weight) + " here and " + shown(list_.weights[i]) + " on line " + std::to_string(line_of(id)),
+            "an undirected edge has one weight: correct one of the two");
       }
       ++next_[id];
     }

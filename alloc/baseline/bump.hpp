@@ -21,13 +21,15 @@ class bump_ref {
   /// Collective; one atomic addition a tile.
   template <class Tile>
   [[nodiscard]] WYRM_HD void* allocate(Tile const& t, std::size_t bytes) const {
-    std::uint64_t const mine = (std::uint64_t{bytes} + alignment - 1) / alignment * alignment;
+    // What no pool of this size could serve does not take part, so that sums cannot go around.
+    std::uint64_t const mine = bytes > size_ ? 0 : (std::uint64_t{bytes} + alignment - 1) / alignment * alignment;
     std::uint64_t before = 0;  // what the lanes below me want
     std::uint64_t all = 0;
     for (unsigned lane = 0; lane < Tile::size(); ++lane) {
       if (lane == t.rank()) before = all;
       all += t.shfl(mine, lane);
     }
+    if (bytes > size_) ledger_.count_failures(1);
     if (all == 0) return nullptr;
     std::uint64_t start = 0;
     if (t.rank() == 0) start = exec::atomic_ref<std::uint64_t>(*used_).fetch_add(all, exec::relaxed);
@@ -43,7 +45,8 @@ class bump_ref {
   template <class Tile>
   WYRM_HD void deallocate(Tile const&, void* p) const {
     if (p == nullptr) return;
-    if (p < base_ || p >= base_ + size_ || static_cast<std::size_t>(static_cast<std::byte*>(p) - base_) % alignment != 0)
+    if (p < base_ || p >= base_ + size_ ||
+        static_cast<std::size_t>(static_cast<std::byte*>(p) - base_) % alignment != 0)
       ledger_.count_bad_free();
     else
       (void)ledger_.note_free(p);

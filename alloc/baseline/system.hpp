@@ -28,6 +28,10 @@ class system_malloc_ref {
 
   [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const {
     if (bytes == 0) return nullptr;
+    if (bytes > limit_) {  // also where adding the header would go around
+      ledger_.count_failures(1);
+      return nullptr;
+    }
     std::uint64_t const wanted = std::uint64_t{bytes} + sizeof(header);
     exec::atomic_ref<std::uint64_t> granted(state_->granted);
     std::uint64_t const now = granted.fetch_add(wanted, exec::relaxed) + wanted;

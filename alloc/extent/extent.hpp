@@ -32,7 +32,8 @@ struct extent_state {
   // Chunks are handed out of a window of units that the tree no longer holds: the next chunk in the upper half, the end
   // in the lower, both in chunks. When used up, "next" may run past the end, by at most what is asked at one time.
   std::uint64_t window;
-  std::uint32_t lock;  // guards the tree, the lengths, and every change of the window but taking chunks
+  // Odd while somebody holds it. Guards the tree, the lengths, and every change of the window but taking chunks.
+  std::uint32_t lock;
   std::uint32_t used_units;
   std::uint32_t peak_units;  // most units in extents or in windows so far
 };
@@ -58,12 +59,13 @@ class extent_ref {
         std::uint32_t const rest = left(before);
         if (rest > 0) return {next(before), rest < count ? rest : count};
       }
-      // A refill publishes the window before it takes the units from the tree. So an empty tree, then a used-up window,
-      // means that there was a moment with nothing left.
-      if (tree_.empty() && left(window.load(exec::acquire)) == 0) return {0, 0};
+      // Units move between window and tree, but only under the lock: if both are empty and nobody held the lock
+      // meanwhile, or we hold it, there was a moment with nothing left. Who goes round again saw somebody take chunks.
+      if (used_up()) return {0, 0};
       lock();
-      if (left(window.load(exec::acquire)) == 0) refill();
+      bool const more = left(window.load(exec::acquire)) > 0 || refill();
       unlock();
+      if (!more) return {0, 0};
     }
   }
 
@@ -121,28 +123,46 @@ class extent_ref {
     return next(window) < end(window) ? end(window) - next(window) : 0;
   }
 
+  // A sequence lock: its readers see whether somebody was at work.
   WYRM_HD void lock() const {
     exec::atomic_ref<std::uint32_t> word(state_->lock);
-    for (unsigned attempt = 0; word.exchange(1, exec::acquire) != 0; ++attempt) exec::pause(attempt);
+    for (unsigned attempt = 0;; ++attempt) {
+      std::uint32_t before = word.load(exec::relaxed);
+      if (before % 2 == 0 && word.compare_exchange_weak(before, before + 1, exec::acquire, exec::relaxed)) return;
+      exec::pause(attempt);
+    }
   }
-  WYRM_HD void unlock() const { exec::atomic_ref<std::uint32_t>(state_->lock).store(0, exec::release); }
+  WYRM_HD void unlock() const { exec::atomic_ref<std::uint32_t>(state_->lock).fetch_add(1, exec::release); }
+
+  // Every change under the lock is a release, and is read here with acquire: who sees one sees the lock taken.
+  [[nodiscard]] WYRM_HD bool used_up() const {
+    exec::atomic_ref<std::uint32_t> word(state_->lock);
+    std::uint32_t before = word.load(exec::acquire);
+    for (unsigned attempt = 0; before % 2 == 1; ++attempt) {
+      exec::pause(attempt);
+      before = word.load(exec::acquire);
+    }
+    return tree_.empty() && left(exec::atomic_ref<std::uint64_t>(state_->window).load(exec::acquire)) == 0 &&
+           word.load(exec::relaxed) == before;
+  }
 
   WYRM_HD void add_used(std::uint32_t units) const {
     state_->used_units += units;
     if (state_->used_units > state_->peak_units) state_->peak_units = state_->used_units;
   }
 
-  // The lowest free run becomes the window. Nobody else replaces it while we hold the lock, and additions to a used-up
-  // window change nothing that counts, so a plain store publishes it.
-  WYRM_HD void refill() const {
+  // The lowest free run, if there is one, becomes the window. Nobody else replaces it while we hold the lock, and
+  // additions to a used-up window change nothing that counts, so a plain store publishes it.
+  WYRM_HD bool refill() const {
     std::uint32_t const first = tree_.next_free(0);
-    if (first == or_tree::none) return;
+    if (first == or_tree::none) return false;
     std::uint32_t const longest = first + window_units < units_ ? first + window_units : units_;
     std::uint32_t const last = tree_.next_used(first, longest);
     exec::atomic_ref<std::uint64_t>(state_->window)
         .store(std::uint64_t{first * unit_chunks} << 32 | last * unit_chunks, exec::release);
     tree_.set_used(first, last - first);
     add_used(last - first);
+    return true;
   }
 
   // The whole units that the window has left go back into the tree.
@@ -244,7 +264,7 @@ class extent {
     std::vector<std::uint64_t> words = exec::copy_out(space_, tree_.data(), tree_.size());
     or_tree const tree(words.data(), max_units());
     std::vector<std::uint32_t> const lengths = exec::copy_out(space_, lengths_.data(), units_);
-    ensure(state.lock == 0, "extent", "the lock is held although nobody is at work");
+    ensure(state.lock % 2 == 0, "extent", "the lock is held although nobody is at work");
     std::uint32_t run_end = 0;
     for (std::uint32_t unit = 0; unit < units_; ++unit) {
       std::string const where = "unit " + std::to_string(unit);

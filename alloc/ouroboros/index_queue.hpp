@@ -5,8 +5,9 @@
 // slot for every page of the pool); tiles take positions for all their lanes at once; positions have 64 bits.
 //
 // A slot is written by compare-and-swap from "empty" (release) and read by exchange with "empty" (acquire): what the
-// last user of a page did is ordered before what the next one does. Two writers, or two readers, of one slot, a whole
-// lap apart, are possible and harmless: entries are interchangeable.
+// last user of a page did is ordered before what the next one does. Two writers, or two readers, of one slot, whole
+// laps apart, are possible, and a reader may get what was meant for the other: entries are interchangeable. A reader
+// looks only when its position is claimed for writing, so each slot has a writer to come for every reader that looks.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +39,11 @@ class index_queue {
     return exec::atomic_ref<std::uint64_t>(state_->front).fetch_add(n, exec::relaxed);
   }
 
+  /// Whether somebody has claimed this position for writing: then an entry is there, or will come.
+  [[nodiscard]] WYRM_HD bool claimed(std::uint64_t position) const {
+    return exec::atomic_ref<std::uint64_t>(state_->back).load(exec::relaxed) > position;
+  }
+
   /// Takes the next position to be written if it is at most `last`, which somebody waits at. False if it is behind.
   [[nodiscard]] WYRM_HD bool claim_back_up_to(std::uint64_t last, std::uint64_t& position) const {
     exec::atomic_ref<std::uint64_t> back(state_->back);
@@ -59,7 +65,7 @@ class index_queue {
     for (unsigned attempt = 0; !try_put(position, index); ++attempt) exec::pause(attempt);
   }
 
-  /// Reads the entry of a claimed position, if it has been written: a page index, or `nothing`.
+  /// Reads the entry of a position that is claimed on both sides, if it has been written: a page index, or `nothing`.
   [[nodiscard]] WYRM_HD bool try_take(std::uint64_t position, std::uint32_t& index) const {
     std::uint32_t const entry =
         exec::atomic_ref<std::uint32_t>(slots_[position % size_]).exchange(empty, exec::acquire);

@@ -147,12 +147,11 @@ class ouroboros_ref {
     return c < detail::page_classes ? c : large;
   }
 
-  WYRM_HD index_queue queue_of(unsigned c) const {
-    return {&states_[c].queue, slots_.slots[c], slots_.sizes[c]};
-  }
+  WYRM_HD index_queue queue_of(unsigned c) const { return {&states_[c].queue, slots_.slots[c], slots_.sizes[c]}; }
 
   // One page of class c for each lane of `members`; collective over the tile. A tile that has to bring chunks does so
-  // before anything else and then has all it wants: so whoever waits, waits for tiles that do not.
+  // before anything else and then has all it wants, unless memory is used up: so whoever waits, waits for tiles that do
+  // not wait, or helps itself.
   template <class Tile>
   WYRM_HD void* allocate_pages(Tile const& t, unsigned c, std::uint32_t members) const {
     detail::page_class_state& state = states_[c];
@@ -184,7 +183,7 @@ class ouroboros_ref {
   }
 
   // Brings the chunks that the semaphore named, and so many that all members can be served from them. Returns how many
-  // members are: all. Those for whom there was no memory keep `nothing`.
+  // members are: all, or fewer when memory is used up. The others wait like everybody else for what may come.
   template <class Tile>
   WYRM_HD std::uint32_t bring_chunks(Tile const& t, unsigned c, std::uint32_t chunks, std::uint32_t n, unsigned leader,
                                      std::uint32_t position, std::uint32_t& page) const {
@@ -219,10 +218,7 @@ class ouroboros_ref {
       served += kept;
       chunks -= range.count;
     }
-    if (chunks == 0) return n;
-    // No memory for the rest: we withdraw our demand. Others who counted on these chunks see to it in await_page.
-    if (leads) state.pages.supply(n - served);
-    return n;
+    return served;
   }
 
   // A lane at its position of a queue: takes what is there for it.
@@ -230,10 +226,12 @@ class ouroboros_ref {
     index_queue queue;
     std::uint64_t position;
     std::uint32_t page = index_queue::nothing;
+    bool claimed = false;  // for writing
     bool done = false;
 
     WYRM_HD bool poll() {
-      if (!done) done = queue.try_take(position, page);
+      if (!claimed) claimed = queue.claimed(position);
+      if (claimed && !done) done = queue.try_take(position, page);
       return done;
     }
     // Writes an entry, and polls meanwhile: when all slots are full, our own entry may be what is in the way.
@@ -245,22 +243,22 @@ class ouroboros_ref {
     }
   };
 
-  // One lane waits at its position of the queue. When nothing comes for long, those who were named have failed, or are
-  // very slow: then it brings a chunk itself, or, when there is none, writes "nothing" to the positions up to its own
-  // that nobody has claimed yet. Each of these has a reader, as readers' positions are handed out in order; each such
-  // entry makes up for one demand. So every reader gets an answer, and no "nothing" stays behind in the queue.
+  // One lane waits at its position of the queue. Once somebody has claimed the position for writing, the entry will
+  // come. While nobody does for long, those who were named have failed, or are very slow: then it brings a chunk
+  // itself, or, when there is none, writes "nothing" to the positions up to its own that nobody has claimed yet. Each
+  // of these has a reader, as readers' positions are handed out in order; each such entry makes up for one demand. So
+  // every reader gets an answer, and no "nothing" stays behind in the queue.
   WYRM_HD std::uint32_t await_page(unsigned c, std::uint64_t position) const {
     constexpr unsigned patience = 64;
     detail::page_class_state& state = states_[c];
     reader mine{queue_of(c), position};
     for (unsigned attempt = 0; !mine.poll(); ++attempt) {
       exec::pause(attempt);
-      if (attempt < patience) continue;
+      if (attempt < patience || mine.claimed) continue;
       chunk_range const range = memory_.take_chunks(1);
       if (range.count > 0) {
         std::uint32_t const pages = detail::pages_a_chunk(c);
-        exec::atomic_ref<std::uint8_t>(chunk_classes_[range.first])
-            .store(static_cast<std::uint8_t>(c), exec::relaxed);
+        exec::atomic_ref<std::uint8_t>(chunk_classes_[range.first]).store(static_cast<std::uint8_t>(c), exec::relaxed);
         exec::atomic_ref<std::uint64_t>(state.chunks).fetch_add(1, exec::relaxed);
         std::uint64_t const back = mine.queue.claim_back(pages);
         state.pages.supply(pages);
@@ -307,8 +305,8 @@ class ouroboros {
       arrays.slots[c] = slots_[c].data();
       arrays.sizes[c] = static_cast<std::uint32_t>(slots_[c].size());
     }
-    return {memory_.ref(), ledger_.ref(), states_.data(), arrays, chunk_classes_.data(),
-            smallest_class(memory_.chunks())};
+    return {memory_.ref(), ledger_.ref(),         states_.data(),
+            arrays,        chunk_classes_.data(), smallest_class(memory_.chunks())};
   }
 
   /// O(pool).
@@ -402,12 +400,12 @@ class ouroboros {
     ensure(state.pages.value() >= 0, name, what + "somebody still waits for a page");
     std::size_t const entries = state.queue.back - state.queue.front;
     ensure(entries == static_cast<std::size_t>(state.pages.value()), name,
-           what + std::to_string(entries) + " pages queued, the semaphore says " +
-               std::to_string(state.pages.value()));
+           what + std::to_string(entries) + " pages queued, the semaphore says " + std::to_string(state.pages.value()));
     std::vector<std::uint32_t> const slots = exec::copy_out(space_, slots_[c].data(), slots_[c].size());
     std::size_t full = 0;
     for (std::uint32_t const entry : slots) full += entry != index_queue::empty;
-    ensure(full == entries, name, what + std::to_string(full) + " full slots for " + std::to_string(entries) + " pages");
+    ensure(full == entries, name,
+           what + std::to_string(full) + " full slots for " + std::to_string(entries) + " pages");
     for (std::uint64_t at = state.queue.front; at < state.queue.back; ++at) {
       std::uint32_t const entry = slots[at % slots.size()];
       std::size_t const chunk = (entry - 1) / pages;

@@ -123,7 +123,7 @@ std::string_view text_reader::peek_word() noexcept {
 
 void text_reader::fail(expectation const& expected) {
   auto const word = peek_word();
-  auto const found = !word.empty()  ? quoted(word)
+  auto const found = !word.empty() ? quoted(word)
                      : at_ == end_ ? std::string("the end of the file")
                                    : std::string("the end of the line");
   fail_at(line_, expected.what, found, expected.advice);

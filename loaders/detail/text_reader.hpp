@@ -71,8 +71,7 @@ class text_reader {
     return read_integer<std::int64_t>(least, most, expected);
   }
   /// A finite number greater than `above`: no infinities, no NaN, no hexadecimal, no leading plus.
-  [[nodiscard]] double read_real(expectation const& expected,
-                                 double above = -std::numeric_limits<double>::infinity()) {
+  [[nodiscard]] double read_real(expectation const& expected, double above = -std::numeric_limits<double>::infinity()) {
     skip_blanks();
     double value = 0;
     auto const [stop, status] = std::from_chars(at_, end_, value);
@@ -100,9 +99,7 @@ class text_reader {
   [[nodiscard]] bool at_line_end(char const* at) const noexcept {
     return at == end_ || *at == '\n' || (*at == '\r' && (at + 1 == end_ || at[1] == '\n'));
   }
-  [[nodiscard]] bool at_word_end(char const* at) const noexcept {
-    return at_line_end(at) || *at == ' ' || *at == '\t';
-  }
+  [[nodiscard]] bool at_word_end(char const* at) const noexcept { return at_line_end(at) || *at == ' ' || *at == '\t'; }
   void skip_blanks() noexcept {
     while (at_ != end_ && (*at_ == ' ' || *at_ == '\t')) ++at_;
   }

@@ -110,7 +110,8 @@ TYPED_TEST_P(algorithms_test, pagerank_options) {
   EXPECT_THROW(this->pagerank(g, {.damping = -0.1}), error);
   EXPECT_THROW(this->pagerank(g, {.tolerance = 0}), error);
   EXPECT_THROW(this->pagerank(g, {.start = {1, 0}}), error);
-  typename TestFixture::graph_type const one_way(make_space<TypeParam>(), 3, {.directed = true, .in_neighbours = false});
+  typename TestFixture::graph_type const one_way(make_space<TypeParam>(), 3,
+                                                 {.directed = true, .in_neighbours = false});
   EXPECT_THROW(this->pagerank(one_way), error);
 }
 
@@ -121,8 +122,8 @@ TYPED_TEST_P(algorithms_test, triangles_of_known_graphs) {
   EXPECT_EQ(clique.total, 40u * 39 * 38 / 6);
   EXPECT_EQ(clique.per_vertex, std::vector<std::uint64_t>(40, 39 * 38 / 2));
   // Two triangles that share the edge 1-2, a tail, and self-loops that make none.
-  auto const bow = this->triangles(
-      this->make(6, {{0, 1}, {1, 2}, {2, 0}, {3, 1}, {3, 2}, {3, 4}, {1, 1}, {4, 4}}, false, true));
+  auto const bow =
+      this->triangles(this->make(6, {{0, 1}, {1, 2}, {2, 0}, {3, 1}, {3, 2}, {3, 4}, {1, 1}, {4, 4}}, false, true));
   EXPECT_EQ(bow.total, 2u);
   EXPECT_EQ(bow.per_vertex, (std::vector<std::uint64_t>{1, 2, 2, 1, 0, 0}));
   EXPECT_THROW(this->triangles(this->make(3, {{0, 1}}, true)), error);

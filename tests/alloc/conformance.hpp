@@ -41,7 +41,7 @@ class largest_pools_first : public ::testing::Environment {
 };
 
 inline alloc::options pool_of(std::size_t bytes, bool checked) {
-  return {.pool_bytes = bytes, .reserve_bytes = std::min(4 * bytes, 2 * largest_pool), .checked = checked};
+  return {.pool_bytes = bytes, .reserve_bytes = std::min(8 * bytes, 2 * largest_pool), .checked = checked};
 }
 
 inline std::vector<std::size_t> random_sizes(std::size_t n, std::size_t largest, std::uint64_t seed) {
@@ -112,10 +112,10 @@ TYPED_TEST_P(conformance, only_some_lanes_ask) {
     std::vector<std::size_t> sizes = random_sizes(320, 3000, static_cast<std::uint64_t>(kind));
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       std::size_t const tile = i / 32;
-      bool const asks = kind == 0   ? i % 32 == tile       // one lane
-                        : kind == 1 ? i % 2 == tile % 2    // every other
-                        : kind == 2 ? i % 32 < 3 * tile    // the first ones, or none
-                                    : random() % 3 == 0;   // any
+      bool const asks = kind == 0   ? i % 32 == tile      // one lane
+                        : kind == 1 ? i % 2 == tile % 2   // every other
+                        : kind == 2 ? i % 32 < 3 * tile   // the first ones, or none
+                                    : random() % 3 == 0;  // any
       if (!asks) sizes[i] = 0;
     }
     auto const asked = static_cast<std::size_t>(sizes.size()) -
@@ -172,7 +172,7 @@ TYPED_TEST_P(conformance, churn_without_room) {
 TYPED_TEST_P(conformance, exhaustion) {
   for (std::size_t const bytes : {16u, 512u, 4096u, 8192u}) {
     SCOPED_TRACE(std::to_string(bytes) + " bytes");
-    pool<TypeParam> p(pool_of(mib, bytes != 16));
+    pool<TypeParam> p(pool_of(scaled(mib, mib / 4), bytes != 16));
     std::size_t at_once = 0;
     auto const blocks = p.exhaust(bytes, &at_once);
     if (owns_pool<TypeParam>()) {
@@ -216,10 +216,17 @@ TYPED_TEST_P(conformance, the_whole_pool_and_no_more) {
 // Sizes for which careless arithmetic goes around, alone and so that the sum over a tile does.
 TYPED_TEST_P(conformance, sizes_that_no_memory_has) {
   constexpr std::size_t half = SIZE_MAX / 2 + 1;
-  for (std::vector<std::size_t> const& sizes :
-       {std::vector<std::size_t>{SIZE_MAX}, {SIZE_MAX - 14}, {SIZE_MAX - 15}, {SIZE_MAX - 31}, {SIZE_MAX - 100},
-        {half}, {half, half}, std::vector<std::size_t>(32, half), {half, half - 100, 0, half + 300},
-        std::vector<std::size_t>(32, SIZE_MAX / 32 + 1), {std::size_t{1} << 48}}) {
+  for (std::vector<std::size_t> const& sizes : {std::vector<std::size_t>{SIZE_MAX},
+                                                {SIZE_MAX - 14},
+                                                {SIZE_MAX - 15},
+                                                {SIZE_MAX - 31},
+                                                {SIZE_MAX - 100},
+                                                {half},
+                                                {half, half},
+                                                std::vector<std::size_t>(32, half),
+                                                {half, half - 100, 0, half + 300},
+                                                std::vector<std::size_t>(32, SIZE_MAX / 32 + 1),
+                                                {std::size_t{1} << 48}}) {
     SCOPED_TRACE(std::to_string(sizes.size()) + " sizes, the first " + std::to_string(sizes[0]));
     pool<TypeParam> p(pool_of(mib, true));
     EXPECT_EQ(served(p.allocate(100, 100)), 100u);
@@ -390,10 +397,9 @@ TYPED_TEST_P(conformance, foreign_frees_are_counted_unchecked_too) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(conformance, one_size_at_a_time, mixed_sizes_in_one_launch, only_some_lanes_ask,
-                            single_threads, churn_with_room, churn_without_room, exhaustion,
-                            the_whole_pool_and_no_more, sizes_that_no_memory_has, blocks_lie_inside_the_pool,
-                            reset_frees_everything, growth_after_exhaustion,
-                            growth_beyond_the_reserve_changes_nothing, bad_frees_are_counted_and_harmless,
-                            foreign_frees_are_counted_unchecked_too);
+                            single_threads, churn_with_room, churn_without_room, exhaustion, the_whole_pool_and_no_more,
+                            sizes_that_no_memory_has, blocks_lie_inside_the_pool, reset_frees_everything,
+                            growth_after_exhaustion, growth_beyond_the_reserve_changes_nothing,
+                            bad_frees_are_counted_and_harmless, foreign_frees_are_counted_unchecked_too);
 
 }  // namespace wyrm::tests

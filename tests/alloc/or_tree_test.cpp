@@ -18,9 +18,7 @@ class or_tree_model {
  public:
   explicit or_tree_model(std::uint32_t units) : free_(units) {}
 
-  void set(std::uint32_t first, std::uint32_t count, bool free) {
-    std::fill_n(free_.begin() + first, count, free);
-  }
+  void set(std::uint32_t first, std::uint32_t count, bool free) { std::fill_n(free_.begin() + first, count, free); }
   [[nodiscard]] bool empty() const { return std::find(free_.begin(), free_.end(), true) == free_.end(); }
   [[nodiscard]] std::uint32_t next_free(std::uint32_t from) const { return next(from, true, alloc::or_tree::none); }
   [[nodiscard]] std::uint32_t next_used(std::uint32_t from, std::uint32_t limit) const {

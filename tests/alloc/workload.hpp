@@ -37,17 +37,23 @@ WYRM_HD inline std::uint64_t scramble(std::uint64_t x) {
 WYRM_HD inline unsigned char pattern(std::uint64_t scrambled_tag, std::uint64_t at) {
   return static_cast<unsigned char>((scrambled_tag >> (8 * (at & 7))) + (at >> 3) * 37);
 }
+/// The bytes that are written and looked at: all, but in very large blocks only some between the first and last pages.
+WYRM_HD inline std::uint64_t next_byte(std::uint64_t at, std::uint64_t bytes) {
+  constexpr std::uint64_t ends = 16384;
+  constexpr std::uint64_t step = 61;
+  return at < ends || at + step + ends >= bytes ? at + 1 : at + step;
+}
 /// Blocks that cannot be are not written, so that a test that was given one fails, rather than crashes.
 WYRM_HD inline bool is_possible(block const& b) { return b.bytes < std::uint64_t{1} << 40; }
 WYRM_HD inline void fill_block(block const& b) {
   if (!is_possible(b)) return;
   std::uint64_t const s = scramble(b.tag);
-  for (std::uint64_t at = 0; at < b.bytes; ++at) b.p[at] = pattern(s, at);
+  for (std::uint64_t at = 0; at < b.bytes; at = next_byte(at, b.bytes)) b.p[at] = pattern(s, at);
 }
 WYRM_HD inline bool is_intact(block const& b) {
   if (!is_possible(b)) return false;
   std::uint64_t const s = scramble(b.tag);
-  for (std::uint64_t at = 0; at < b.bytes; ++at)
+  for (std::uint64_t at = 0; at < b.bytes; at = next_byte(at, b.bytes))
     if (b.p[at] != pattern(s, at)) return false;
   return true;
 }
@@ -233,8 +239,9 @@ class pool {
     }
     upload(asked);
     clear_counters();
-    exec::for_each(space_, asked.size(), ask_alone<typename A::ref_type>{owner_.ref(), device_.data(),
-                                                                         counters_.data(), counters_.data() + 1});
+    exec::for_each(
+        space_, asked.size(),
+        ask_alone<typename A::ref_type>{owner_.ref(), device_.data(), counters_.data(), counters_.data() + 1});
     blocks const answered = exec::copy_out(space_, device_.data(), asked.size());
     std::vector<std::uint64_t> const counts = exec::copy_out(space_, counters_.data(), 2);
     EXPECT_EQ(counts[0], 0u) << "there is room for all";

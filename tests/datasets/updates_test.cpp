@@ -39,8 +39,8 @@ TEST(update_batch, is_uniform_without_self_loops) {
 
 TEST(update_batch, pressure_has_sources_in_a_range_of_a_thousand) {
   auto const batch = update_batch(update_kind::pressure, 100000, 50000, 2);
-  auto const [low, high] = std::minmax_element(batch.begin(), batch.end(),
-                                               [](auto const& a, auto const& b) { return a.source < b.source; });
+  auto const [low, high] =
+      std::minmax_element(batch.begin(), batch.end(), [](auto const& a, auto const& b) { return a.source < b.source; });
   EXPECT_LT(high->source - low->source, 1000u);
   EXPECT_GT(high->source - low->source, 990u);
   EXPECT_GT(std::count_if(batch.begin(), batch.end(), [](auto const& e) { return e.target > 50000; }), 20000);

@@ -73,9 +73,9 @@ inline std::vector<graph::edge> random_edges(std::mt19937& random, std::size_t v
   for (graph::edge& e : edges) {
     e = {vertex(random), vertex(random)};
     switch (random() % 8) {
-      case 0: e.target = e.source; break;                     // a self-loop
-      case 1: e.source = 0; break;                            // the hub
-      case 2: e = edges[random() % edges.size()]; break;      // a repeat, or (0, 0)
+      case 0: e.target = e.source; break;                 // a self-loop
+      case 1: e.source = 0; break;                        // the hub
+      case 2: e = edges[random() % edges.size()]; break;  // a repeat, or (0, 0)
       default: break;
     }
   }

@@ -62,9 +62,8 @@ matrix const matrices[] = {
     {"mtx_most_vertices.mtx", graph::max_vertices, true, {{4294967294U, 0}}, {}},
 };
 
-INSTANTIATE_TEST_SUITE_P(files, matrix_market_file, testing::ValuesIn(matrices), [](auto const& info) {
-  return std::filesystem::path(info.param.file).stem().string();
-});
+INSTANTIATE_TEST_SUITE_P(files, matrix_market_file, testing::ValuesIn(matrices),
+                         [](auto const& info) { return std::filesystem::path(info.param.file).stem().string(); });
 
 TEST(matrix_market_banner, is_known_in_any_case) {
   EXPECT_TRUE(loaders::has_matrix_market_banner("%%MatrixMarket matrix"));

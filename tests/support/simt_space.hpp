@@ -49,9 +49,7 @@ class lockstep_tile {
   [[nodiscard]] unsigned rank() const { return rank_; }
   [[nodiscard]] std::uint32_t ballot(bool predicate) const { return vote(collective::ballot, predicate); }
   [[nodiscard]] bool any(bool predicate) const { return vote(collective::any, predicate) != 0; }
-  [[nodiscard]] bool all(bool predicate) const {
-    return vote(collective::all, predicate) == (0xffffffffu >> (32 - W));
-  }
+  [[nodiscard]] bool all(bool predicate) const { return vote(collective::all, predicate) == (0xffffffffu >> (32 - W)); }
   template <class T>
   [[nodiscard]] T shfl(T value, unsigned lane) const {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= lockstep_warp::slot_bytes);

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <map>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -17,15 +18,18 @@
 
 namespace wyrm::tests {
 
-/// seed: the order in which a space of fibers switches; others have no use for it.
+/// seed: the order in which a space of fibers switches; others have no use for it. Such a space is made once a seed, as
+/// its lanes are expensive under ThreadSanitizer.
 template <class Space>
 [[nodiscard]] Space make_space([[maybe_unused]] std::uint64_t seed = 1) {
-  if constexpr (std::is_constructible_v<Space, std::uint64_t, unsigned, unsigned>)
-    return Space(seed);
-  else if constexpr (std::is_same_v<Space, exec::host_space>)
+  if constexpr (std::is_constructible_v<Space, std::uint64_t, unsigned, unsigned>) {
+    static std::map<std::uint64_t, Space> made;
+    return made.try_emplace(seed, seed).first->second;
+  } else if constexpr (std::is_same_v<Space, exec::host_space>) {
     return Space(std::max(2u, std::thread::hardware_concurrency()));
-  else
+  } else {
     return Space(0);
+  }
 }
 
 template <class Space>

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The degree distribution of a graph, for tables and reports.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "../graph/types.hpp"
+
+namespace wyrm::apps {
+
+struct degree_summary {
+  std::uint64_t min = 0;
+  std::uint64_t median = 0;
+  double mean = 0;
+  std::uint64_t p99 = 0;
+  std::uint64_t max = 0;
+  std::uint64_t zero = 0;  // vertices of degree 0
+  /// Vertices of degree 0, 1, 2-3, 4-7, ..., up to the largest degree.
+  std::vector<std::uint64_t> histogram;
+};
+
+/// O(vertices log vertices). Of no vertices everything is 0.
+[[nodiscard]] degree_summary summarize_degrees(graph::csr const& g);
+
+}  // namespace wyrm::apps

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <iostream>
+
+#include "../alloc/registry.hpp"
+#include "../exec/host_space.hpp"
+#include "../graph/any_graph.hpp"
+#include "../loaders/loaders.hpp"
+#include "machine.hpp"
+#include "progress.hpp"
+#include "report.hpp"
+
+namespace wyrm::apps {
+
+namespace {
+
+void describe_program() {
+  build const b = this_build();
+  machine const m = this_machine();
+  std::cout << "wyrm " << b.version << " (" << b.type << ", " << b.compiler << ", host threads: " << b.host_threads
+            << ", CUDA: " << (b.cuda ? "yes" : "no") << ")\n"
+            << "devices:    cpu (" << m.cpu << ", " << m.cores << " logical cores)\n";
+  for (std::string const& gpu : m.gpus) std::cout << "            " << gpu << '\n';
+  std::cout << "allocators:";
+  for (std::string const& name : alloc::names()) std::cout << ' ' << name;
+  std::cout << "\nformats:    METIS, DIMACS10 (.graph, .metis); Matrix Market coordinate (.mtx, or by its banner)\n";
+}
+
+void describe_file(std::string const& file) {
+  graph::edge_list list;
+  {
+    progress_bar bar("loading");
+    list = loaders::load(file, [&](std::size_t done, std::size_t all) { bar(done, all); });
+  }
+  graph::any_graph g(exec::host_space(), "bump", list.vertices, {.directed = list.directed, .in_neighbours = false});
+  graph::update_report const built = g.insert(list.edges);
+  std::cout << file << '\n'
+            << "  vertices               " << list.vertices << '\n'
+            << "  edges                  " << g.edges() << (list.directed ? " (directed)" : " (undirected)") << '\n'
+            << "  weights                " << (list.weights.empty() ? "no" : "yes") << '\n'
+            << "  self-loops             " << built.self_loops << '\n'
+            << "  duplicates             " << built.duplicates << '\n';
+  print_degrees(std::cout, summarize_degrees(g.to_csr()));
+}
+
+}  // namespace
+
+void info(std::string const& file) {
+  if (file.empty())
+    describe_program();
+  else
+    describe_file(file);
+}
+
+}  // namespace wyrm::apps

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program `wyrm`: its command line and its exit codes.
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <iostream>
+#include <new>
+#include <string>
+
+#include "report.hpp"
+#include "report_file.hpp"
+#include "run.hpp"
+
+namespace {
+
+using namespace wyrm;
+
+constexpr char const* exit_codes =
+    "Exit codes: 0 done; 1 unexpected; 2 wrong command line or argument; 3 malformed input file;\n"
+    "4 a file cannot be read or written; 5 out of memory; 6 no such device, or it failed; 7 a check failed.";
+
+int exit_code(error_code code) {
+  switch (code) {
+    case error_code::bad_argument: return 2;
+    case error_code::bad_input: return 3;
+    case error_code::io: return 4;
+    case error_code::out_of_memory: return 5;
+    case error_code::device: return 6;
+    case error_code::corrupt: return 7;
+  }
+  return 1;
+}
+
+// CLI11 would take -1 for a huge number, and 010 for 8.
+std::string decimal(std::string const& text) {
+  bool const digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  return digits && (text.size() == 1 || text[0] != '0') ? "" : "'" + text + "' is not a whole number";
+}
+std::string tolerance(std::string const& text) {
+  double value = 0;
+  bool const good = CLI::detail::lexical_cast(text, value) && value > 0 && value <= 2;
+  return good ? "" : "'" + text + "' is not a number above 0, and at most 2";
+}
+
+void add_run(CLI::App& program, apps::run_options& o) {
+  CLI::App* const run = program.add_subcommand("run", "Build a graph, stream updates through it, run algorithms");
+  run->add_option("FILE", o.file, "A graph: METIS, DIMACS10 (.graph, .metis) or Matrix Market (.mtx, or by its banner)")
+      ->required();
+  run->add_option("--device", o.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
+  run->add_option("--allocator", o.allocator, "Where pages come from")
+      ->check(CLI::IsMember(alloc::names()))
+      ->capture_default_str();
+  auto* const directed = run->add_flag_callback(
+      "--directed", [&o] { o.directed = true; }, "Each edge of an undirected file is two arcs");
+  run->add_flag_callback(
+         "--undirected", [&o] { o.directed = false; }, "Each arc of a directed file is an edge")
+      ->excludes(directed);
+  run->add_option_function<std::string>(
+         "--updates",
+         [&o](std::string const& kind) {
+           o.updates = kind == "random" ? datasets::update_kind::random : datasets::update_kind::pressure;
+         },
+         "Sources of the random edges: random = all vertices, pressure = a range of 1,000 [random]")
+      ->check(CLI::IsMember({"random", "pressure"}));
+  run->add_option("--batch", o.batch, "Edges a batch")
+      ->check(decimal)
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->capture_default_str();
+  run->add_option("--rounds", o.rounds, "Batches to insert, then to erase; 0 = no updates")
+      ->check(decimal)
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  run->add_option("--seed", o.seed, "Of the random edges")->check(decimal)->capture_default_str();
+  run->add_option("--algorithms", o.algorithms, "pagerank, triangles, or both [what the graph's direction allows]")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"pagerank", "triangles"}));
+  run->add_option("--tolerance", o.tolerance, "Of PageRank: L1 change of the last iteration")
+      ->check(tolerance)
+      ->capture_default_str();
+  run->add_flag("--check", o.check, "Prove the invariants of graph and allocator (slow)");
+  run->add_option("--report", o.report, "Write a JSON report to this file");
+  run->callback([&o] {
+    apps::report_file report(o.report);
+    apps::run_result const result = apps::run(o);
+    apps::print_table(std::cout, o, result);
+    report.commit(apps::json_report(o, result));
+  });
+}
+
+int run_program(int argc, char** argv) {
+  CLI::App program("Dynamic graphs on GPUs and CPUs");
+  program.set_version_flag("--version", "wyrm " WYRM_VERSION);
+  program.require_subcommand(1);
+  program.footer(exit_codes);
+  apps::run_options options;
+  add_run(program, options);
+  std::string file;
+  CLI::App* const info =
+      program.add_subcommand("info", "What is in a graph file; without a file, what this program can do");
+  info->add_option("FILE", file, "A graph");
+  info->callback([&] { apps::info(file); });
+  try {
+    program.parse(argc, argv);
+    if (!std::cout.flush()) throw error(error_code::io, "cannot write to standard output");
+    return 0;
+  } catch (CLI::ParseError const& e) {
+    if (program.exit(e) == 0) return 0;
+    if (program.get_subcommands().empty() && argc > 1) std::cerr << "There is no subcommand '" << argv[1] << "'.\n";
+    return 2;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run_program(argc, argv);
+  } catch (error const& e) {
+    std::cerr << "wyrm: " << e.what() << '\n';
+    return exit_code(e.code());
+  } catch (std::bad_alloc const&) {
+    std::cerr << "wyrm: the host is out of memory\n";
+    return 5;
+  } catch (std::exception const& e) {
+    std::cerr << "wyrm: unexpected: " << e.what() << '\n';
+    return 1;
+  }
+}

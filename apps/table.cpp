@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cstdio>
+#include <ostream>
+#include <string>
+
+#include "report.hpp"
+
+namespace wyrm::apps {
+
+namespace {
+
+template <class... T>
+std::string format(char const* pattern, T... values) {
+  std::array<char, 256> text{};
+  std::snprintf(text.data(), text.size(), pattern, values...);
+  return text.data();
+}
+
+std::string count(std::uint64_t n) {
+  std::string digits = std::to_string(n);
+  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
+  return digits;
+}
+
+std::string mib(std::size_t bytes) { return format("%.1f MiB", static_cast<double>(bytes) / (1 << 20)); }
+
+void row(std::ostream& out, char const* name, std::string const& value) {
+  out << format("  %-22s ", name) << value << '\n';
+}
+
+void print_updates(std::ostream& out, char const* name, update_result const& u, std::string const& became) {
+  double ms = 0;
+  for (double const one : u.batch_ms) ms += one;
+  row(out, name,
+      format("%.3g M edges/s", u.edges_per_second() / 1e6) + " (median of " + std::to_string(u.batch_ms.size()) +
+          " batches; " + count(u.sum.requested) + " edges in " + format("%.1f ms", ms) + "; " + became + ")");
+}
+
+void print_algorithms(std::ostream& out, char const* when, algorithm_results const& a) {
+  if (a.pagerank)
+    row(out, "PageRank",
+        format("max %.9g at vertex %zu, L2 %.9g, %u iterations%s, %.1f ms", a.pagerank->max, a.pagerank->argmax,
+               a.pagerank->l2, a.pagerank->iterations, a.pagerank->converged ? "" : " (not converged)",
+               a.pagerank->ms) +
+            when);
+  if (a.triangles) row(out, "triangles", count(a.triangles->total) + format(", %.1f ms", a.triangles->ms) + when);
+}
+
+}  // namespace
+
+void print_degrees(std::ostream& out, degree_summary const& d) {
+  row(out, "degrees",
+      format("min %llu, median %llu, mean %.2f, 99 %% %llu, max %llu; ", static_cast<unsigned long long>(d.min),
+             static_cast<unsigned long long>(d.median), d.mean, static_cast<unsigned long long>(d.p99),
+             static_cast<unsigned long long>(d.max)) +
+          count(d.zero) + " of degree 0");
+  for (std::size_t i = 1; i < d.histogram.size(); ++i) {
+    std::uint64_t const low = std::uint64_t{1} << (i - 1);
+    row(out, "",
+        format("%9s", (i == 1 ? "1" : count(low) + "-" + count(2 * low - 1)).c_str()) +
+            format(" %12s", count(d.histogram[i]).c_str()));
+  }
+}
+
+void print_table(std::ostream& out, run_options const& o, run_result const& r) {
+  out << o.file << " on " << r.device << ", allocator " << o.allocator << "\n\ngraph\n";
+  row(out, "vertices", count(r.vertices));
+  row(out, "edges", count(r.edges) + (r.directed ? " (directed)" : " (undirected)"));
+  row(out, "arcs", count(r.arcs));
+  if (r.build.duplicates + r.build.self_loops > 0)
+    row(out, "dropped", count(r.build.duplicates) + " duplicates, " + count(r.build.self_loops) + " self-loops");
+  print_degrees(out, r.degrees);
+
+  out << "\ntimes\n";
+  row(out, "load", format("%.1f ms", r.load_ms));
+  row(out, "build",
+      format("%.2f ms", r.build_ms) +
+          format(" (%.3g M edges/s)", static_cast<double>(r.build.requested) / r.build_ms / 1e3));
+  if (!r.insert.batch_ms.empty()) {
+    print_updates(out, "insert", r.insert, count(r.insert.sum.inserted) + " new");
+    print_updates(out, "erase", r.erase, count(r.erase.sum.erased) + " found");
+    row(out, "graph restored", r.restored ? "yes, bit for bit" : "NO");
+  } else if (o.rounds > 0) {
+    row(out, "updates", "none: they need two vertices");
+  }
+
+  out << "\nmemory\n";
+  graph::memory_report const& m = r.memory_after;
+  row(out, "vertex table", mib(m.vertex_table));
+  row(out, "neighbours", mib(m.neighbours) + " + " + mib(m.slack) + " slack in pages");
+  row(out, "pool", mib(m.pool_committed) + ", of which free " + mib(m.pool_free));
+  row(out, "allocator's own", mib(m.allocator_overhead));
+  row(out, "scratch", mib(m.scratch));
+  row(out, "total", mib(m.total()));
+
+  if (r.before.pagerank || r.before.triangles) out << "\nalgorithms\n";
+  bool const twice = r.after.pagerank || r.after.triangles;
+  print_algorithms(out, twice ? ", before the updates" : "", r.before);
+  if (twice) print_algorithms(out, ", after them", r.after);
+  if (r.directed && !o.algorithms) row(out, "triangles", "not counted: the graph is directed (see --undirected)");
+}
+
+}  // namespace wyrm::apps

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program `wyrm` from the outside: command line, table, JSON report, exit codes and what it leaves on disk.
+// Expected values are literals, closed forms and a model of the updates (graphs.hpp), and reference values of real
+// graphs.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <sstream>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "../../datasets/updates.hpp"
+#include "../../exec/device.hpp"
+#include "../support/truth.hpp"
+#include "graphs.hpp"
+#include "program.hpp"
+#include "report.hpp"
+
+namespace wyrm::tests {
+
+namespace {
+
+using strings = std::vector<std::string>;
+using counts = std::vector<std::uint64_t>;
+
+// The value in the row of a table; fails the test when there is no such row.
+std::string row(std::string const& table, std::string const& name) {
+  std::istringstream lines(table);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("  " + name + "  ")) return line.substr(line.find_first_not_of(' ', 2 + name.size()));
+  ADD_FAILURE() << "no row " << name << " in\n" << table;
+  return {};
+}
+
+strings allocators_in(std::string const& info) {
+  std::istringstream lines(info);
+  std::string line;
+  while (std::getline(lines, line) && !line.starts_with("allocators:")) continue;
+  std::istringstream names(line.substr(line.find(':') + 1));
+  return {std::istream_iterator<std::string>(names), {}};
+}
+
+void expect_pagerank(report const& r, double max, std::uint64_t argmax, double l2, double error) {
+  for (std::string const when : {"algorithms/pagerank/", "algorithms/pagerank/after_updates/"}) {
+    SCOPED_TRACE(when);
+    EXPECT_NEAR(r.number(when + "max"), max, error);
+    EXPECT_EQ(r.count(when + "argmax"), argmax);
+    EXPECT_NEAR(r.number(when + "l2"), l2, error);
+    EXPECT_NEAR(r.number(when + "sum"), 1.0, 1e-12);
+    EXPECT_TRUE(r.flag(when + "converged"));
+    EXPECT_EQ(r.number(when + "max"), r.number("algorithms/pagerank/max"));
+  }
+}
+
+void expect_triangles(report const& r, std::uint64_t total) {
+  EXPECT_EQ(r.count("algorithms/triangles/total"), total);
+  EXPECT_EQ(r.count("algorithms/triangles/after_updates/total"), total);
+}
+
+void expect_graph(report const& r, bool directed, std::uint64_t vertices, std::uint64_t edges, std::uint64_t arcs) {
+  EXPECT_EQ(r.flag("graph/directed"), directed);
+  EXPECT_EQ(r.count("graph/vertices"), vertices);
+  EXPECT_EQ(r.count("graph/edges"), edges);
+  EXPECT_EQ(r.count("graph/arcs"), arcs);
+}
+
+void expect_degrees(report const& r, counts const& min_median_p99_max_zero, double mean, counts const& histogram) {
+  counts got;
+  for (std::string const name : {"min", "median", "p99", "max", "zero"})
+    got.push_back(r.count("graph/degrees/" + name));
+  EXPECT_EQ(got, min_median_p99_max_zero);
+  EXPECT_DOUBLE_EQ(r.number("graph/degrees/mean"), mean);
+  EXPECT_EQ(r.counts("graph/degrees/histogram"), histogram);
+}
+
+TEST_F(program_test, reports_a_small_undirected_graph) {
+  report const r = run(write("k5.graph", k5), {"--batch", "100", "--rounds", "3", "--tolerance", "1e-13"});
+  std::map<std::string, std::string> fields;
+  add_fields(r.all(), "", fields);
+  EXPECT_EQ(fields, documented_fields());
+  EXPECT_EQ(r.count("schema_version"), 1u);
+  EXPECT_EQ(r.text("parameters/file"), path("k5.graph"));
+  EXPECT_EQ(r.number("parameters/tolerance"), 1e-13);
+
+  expect_graph(r, false, 6, 10, 20);
+  EXPECT_EQ(r.count("graph/duplicates_dropped"), 0u);
+  EXPECT_EQ(r.count("graph/self_loops_dropped"), 0u);
+  expect_degrees(r, {0, 4, 4, 4, 1}, 20 / 6.0, {1, 0, 0, 5});
+  EXPECT_EQ(r.count("memory/built/neighbours"), 20u * 4);
+  EXPECT_EQ(r.count("memory/after_updates/neighbours"), 20u * 4);
+
+  // Only the five edges of vertex 5 are new; among 300 random edges each of them is sure to be.
+  EXPECT_EQ(r.counts("updates/insert/batch_edges"), (counts{100, 100, 100}));
+  EXPECT_EQ(r.count("updates/insert/batches"), 3u);
+  EXPECT_EQ(r.count("updates/insert/edges"), 300u);
+  EXPECT_EQ(r.count("updates/insert/inserted"), 5u);
+  EXPECT_EQ(r.count("updates/insert/duplicates"), 295u);
+  EXPECT_EQ(r.count("updates/erase/batches"), 3u);
+  EXPECT_EQ(r.count("updates/erase/erased"), 5u);
+  EXPECT_TRUE(r.flag("updates/restored"));
+  expect_triangles(r, 10);
+  expect_pagerank(r, k5_rank, 0, k5_l2, 1e-12);
+}
+
+TEST_F(program_test, follows_the_direction_of_the_file) {
+  report const r = run(write("arcs.mtx", arcs4), {"--batch", "100", "--rounds", "1"});
+  expect_graph(r, true, 4, 4, 4);
+  expect_degrees(r, {0, 1, 2, 2, 1}, 1.0, {1, 2, 1});
+  double const b = 1 / 6.91125;
+  expect_pagerank(r, 3.48625 * b, 2, b * std::sqrt(2 + 1.425 * 1.425 + 3.48625 * 3.48625), 1e-8);
+  EXPECT_EQ(r.count("updates/insert/inserted"), 8u) << "there are twelve arcs, and four of them were there";
+  EXPECT_EQ(r.count("updates/erase/erased"), 8u);
+  EXPECT_TRUE(r.at("algorithms/triangles").IsNull());
+}
+
+TEST_F(program_test, changes_the_direction_when_told) {
+  std::string const arcs = write("arcs.mtx", arcs4);
+  report const undirected = run(arcs, {"--undirected", "--batch", "100", "--rounds", "1"});
+  expect_graph(undirected, false, 4, 4, 8);
+  expect_triangles(undirected, 1);
+  EXPECT_EQ(undirected.text("parameters/direction"), "undirected");
+
+  report const directed = run(write("k5.graph", k5), {"--directed", "--batch", "100", "--rounds", "1"});
+  expect_graph(directed, true, 6, 20, 20);
+  EXPECT_TRUE(directed.at("algorithms/triangles").IsNull());
+  expect_pagerank(directed, k5_rank, 0, k5_l2, 1e-8);
+
+  expect_refused(2, "--undirected", {"run", arcs, "--algorithms", "triangles", "--report", path("none.json")});
+  expect_refused(2, "excludes", {"run", arcs, "--directed", "--undirected", "--report", path("none.json")});
+}
+
+TEST_F(program_test, drops_repeats_and_self_loops) {
+  std::string const file = write("repeats.mtx",
+                                 "%%MatrixMarket matrix coordinate integer general\n"
+                                 "1200 1200 6\n1 2 5\n1 2 5\n3 3 1\n2 3 4\n4 1 2\n1 4 2\n");
+  report const r = run(file, {"--undirected", "--rounds", "0"});
+  expect_graph(r, false, 1200, 3, 6);
+  EXPECT_EQ(r.count("graph/duplicates_dropped"), 2u);
+  EXPECT_EQ(r.count("graph/self_loops_dropped"), 1u);
+
+  std::string const table = output({"info", file});
+  EXPECT_EQ(row(table, "vertices"), "1200");
+  EXPECT_EQ(row(table, "edges"), "4 (directed)");
+  EXPECT_EQ(row(table, "weights"), "yes");
+  EXPECT_EQ(row(table, "duplicates"), "1");
+  EXPECT_EQ(row(table, "self-loops"), "1");
+  EXPECT_EQ(row(table, "degrees"), "min 0, median 0, mean 0.00, 99 % 0, max 2; 1,197 of degree 0");
+}
+
+// Every allocator that the program names, and both kinds of updates: the same graph, the same counts, the same results.
+TEST_F(program_test, gives_the_same_with_every_allocator) {
+  std::string const file = write("wheel.mtx", matrix_market(wheel_size, wheel()));
+  strings const names = allocators_in(output({"info"}));
+  ASSERT_TRUE(std::find(names.begin(), names.end(), "ouroboros-s-p") != names.end());
+  ASSERT_GE(names.size(), 2u);
+  double l2 = 0;
+  for (auto const kind : {datasets::update_kind::random, datasets::update_kind::pressure}) {
+    std::string const kind_name = kind == datasets::update_kind::random ? "random" : "pressure";
+    std::vector<std::vector<graph::edge>> batches;
+    for (std::uint64_t const seed : {11u, 12u, 13u})
+      batches.push_back(datasets::update_batch(kind, wheel_size, 10000, seed));
+    update_model const want(wheel(), batches);
+    ASSERT_GT(std::min({want.insert_duplicates, want.missing, want.erase_duplicates}), 0u);
+    ASSERT_EQ(want.inserted, want.erased);
+    for (std::string const& name : names) {
+      SCOPED_TRACE(name + ", " + kind_name);
+      report const r = run(file, {"--allocator", name, "--updates", kind_name, "--batch", "10000", "--rounds", "3",
+                                  "--seed", "11", "--check"});
+      EXPECT_EQ(r.text("parameters/allocator"), name);
+      EXPECT_EQ(r.text("parameters/updates"), kind_name);
+      expect_graph(r, false, wheel_size, 5998, 11996);
+      expect_degrees(r, {3, 3, 3, 2999, 0}, 11996 / 3000.0, {0, 0, 2999, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1});
+      EXPECT_EQ(r.count("updates/insert/edges"), 30000u);
+      EXPECT_EQ(r.count("updates/insert/inserted"), want.inserted);
+      EXPECT_EQ(r.count("updates/insert/duplicates"), want.insert_duplicates);
+      EXPECT_EQ(r.count("updates/erase/edges"), want.erase_requested);
+      EXPECT_EQ(r.count("updates/erase/erased"), want.erased);
+      EXPECT_EQ(r.count("updates/erase/missing"), want.missing);
+      EXPECT_EQ(r.count("updates/erase/duplicates"), want.erase_duplicates);
+      expect_triangles(r, 2999);
+      expect_pagerank(r, wheel_hub, 0, std::sqrt(wheel_hub * wheel_hub + wheel_m * wheel_rim * wheel_rim), 1e-8);
+      if (l2 == 0) l2 = r.number("algorithms/pagerank/l2");
+      EXPECT_EQ(r.number("algorithms/pagerank/l2"), l2);
+    }
+  }
+}
+
+TEST_F(program_test, leaves_out_what_was_not_asked_for) {
+  std::string const file = write("k5.graph", k5);
+  report const still = run(file, {"--rounds", "0"});
+  EXPECT_EQ(still.count("updates/insert/batches"), 0u);
+  EXPECT_EQ(still.count("updates/erase/batches"), 0u);
+  EXPECT_TRUE(still.flag("updates/restored"));
+  EXPECT_TRUE(still.at("algorithms/pagerank/after_updates").IsNull());
+  EXPECT_TRUE(still.at("algorithms/triangles/after_updates").IsNull());
+  EXPECT_EQ(still.count("algorithms/triangles/total"), 10u);
+
+  report const one = run(file, {"--batch", "10", "--rounds", "1", "--algorithms", "triangles"});
+  EXPECT_TRUE(one.at("algorithms/pagerank").IsNull());
+  expect_triangles(one, 10);
+  EXPECT_EQ(one.text("parameters/algorithms/0"), "triangles");
+
+  // The file's name may follow the list.
+  (void)output({"run", "--algorithms", "pagerank,triangles", file, "--rounds", "0"});
+  report const both = run(file, {"--batch", "10", "--rounds", "1", "--algorithms", "pagerank,triangles"});
+  expect_triangles(both, 10);
+  expect_pagerank(both, k5_rank, 0, k5_l2, 1e-8);
+}
+
+TEST_F(program_test, takes_graphs_too_small_for_updates) {
+  report const none = run(write("none.graph", "0 0\n"), {"--check"});
+  expect_graph(none, false, 0, 0, 0);
+  expect_degrees(none, {0, 0, 0, 0, 0}, 0.0, {});
+  EXPECT_EQ(none.number("algorithms/pagerank/sum"), 0.0);
+  EXPECT_TRUE(none.flag("algorithms/pagerank/converged"));
+  EXPECT_EQ(none.count("algorithms/triangles/total"), 0u);
+
+  report const one = run(write("one.graph", "1 0\n\n"), {"--check"});
+  expect_graph(one, false, 1, 0, 0);
+  expect_degrees(one, {0, 0, 0, 0, 1}, 0.0, {1});
+  EXPECT_DOUBLE_EQ(one.number("algorithms/pagerank/max"), 1.0);
+  for (report const* const r : {&none, &one}) {
+    EXPECT_EQ(r->count("updates/insert/batches"), 0u);
+    EXPECT_TRUE(r->at("algorithms/pagerank/after_updates").IsNull());
+  }
+  EXPECT_EQ(row(output({"run", path("one.graph")}), "updates"), "none: they need two vertices");
+}
+
+TEST_F(program_test, prints_a_table) {
+  std::string const file = write("wheel.mtx", matrix_market(wheel_size, wheel()));
+  std::string const table = output({"run", file, "--batch", "1000", "--rounds", "2"});
+  EXPECT_TRUE(table.starts_with(file + " on ")) << table;
+  EXPECT_EQ(row(table, "vertices"), "3,000");
+  EXPECT_EQ(row(table, "edges"), "5,998 (undirected)");
+  EXPECT_EQ(row(table, "arcs"), "11,996");
+  EXPECT_EQ(row(table, "degrees"), "min 3, median 3, mean 4.00, 99 % 3, max 2999; 0 of degree 0");
+  EXPECT_NE(row(table, "insert").find("2 batches; 2,000 edges in "), std::string::npos);
+  EXPECT_EQ(row(table, "graph restored"), "yes, bit for bit");
+  EXPECT_TRUE(row(table, "triangles").starts_with("2,999, ")) << table;
+  EXPECT_TRUE(row(table, "PageRank").starts_with("max 0.22")) << table;
+  EXPECT_NE(row(table, "PageRank").find(" at vertex 0, "), std::string::npos);
+
+  std::string const sparse = output(
+      {"run", write("sparse.mtx", matrix_market(1234567, {{0, 99}})), "--rounds", "0", "--algorithms", "triangles"});
+  EXPECT_EQ(row(sparse, "vertices"), "1,234,567");
+  EXPECT_EQ(row(sparse, "edges"), "1 (undirected)");
+  EXPECT_NE(row(sparse, "degrees").find("; 1,234,565 of degree 0"), std::string::npos);
+  EXPECT_EQ(sparse.find("PageRank"), std::string::npos);
+}
+
+TEST_F(program_test, describes_itself) {
+  EXPECT_TRUE(output({"--version"}).starts_with("wyrm "));
+  std::string const help = output({"--help"});
+  for (std::string const part : {"run", "info", "Exit codes: 0 done;"})
+    EXPECT_NE(help.find(part), std::string::npos) << part;
+  std::string const run_help = output({"run", "--help"});
+  for (std::string const part : {"FILE", "--device", "--allocator", "--directed", "--undirected", "--updates",
+                                 "--batch", "--rounds", "--seed", "--algorithms", "--tolerance", "--check", "--report"})
+    EXPECT_NE(run_help.find(part), std::string::npos) << part;
+}
+
+TEST_F(program_test, refuses_a_wrong_command_line) {
+  std::string const file = write("k5.graph", k5);
+  auto const refused = [&](std::string const& message, strings const& options) {
+    strings arguments{"run", file, "--report", path("none.json")};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    expect_refused(2, message, arguments);
+  };
+  refused("--batch", {"--batch", "0"});
+  refused("--batch", {"--batch", "-5"});
+  refused("--batch", {"--batch", "1000000001"});
+  refused("--rounds", {"--rounds", "1000001"});
+  refused("--rounds", {"--rounds", "some"});
+  refused("--batch", {"--batch", "010"});
+  refused("--seed", {"--seed", "-1"});
+  for (std::string const bad : {"0", "-1", "nan", "inf", "some"}) refused("--tolerance", {"--tolerance", bad});
+  refused("--updates", {"--updates", "sorted"});
+  refused("colouring", {"--algorithms", "pagerank,colouring"});
+  refused("ouroboros-s-p", {"--allocator", "best"});
+  refused("there is no device 'tpu'; there are: auto, cpu, cuda, cuda:N", {"--device", "tpu"});
+  refused("--fast", {"--fast"});
+  refused("more", {"more"});
+  expect_refused(2, "FILE", {"run"});
+  expect_refused(2, "There is no subcommand 'walk'", {"walk", file});
+  expect_refused(2, "subcommand", {});
+}
+
+TEST_F(program_test, refuses_files_that_it_cannot_use) {
+  auto const refused = [&](int status, std::string const& message, std::string const& file) {
+    expect_refused(status, message, {"run", file, "--report", path("none.json")});
+    expect_refused(status, message, {"info", file});
+  };
+  refused(4, path("missing.graph") + ": cannot be opened: No such file or directory", path("missing.graph"));
+  refused(4, "Is a directory", path(""));
+  std::string const lines = write("lines.graph", "3 2\n2\n1 3\n");
+  refused(3, lines + ":4: expected the line of vertex 3 of 3", lines);
+  std::string const ids = write("ids.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n1 4\n");
+  refused(3, ids + ":4: expected a column (1 to 3), found \"4\"", ids);
+  std::string const words = write("words.txt", "0 1\n1 2\n");
+  refused(2, words + ": the format is not known; known are METIS", words);
+}
+
+TEST_F(program_test, writes_a_report_whole_or_not_at_all) {
+  std::string const file = write("k5.graph", k5);
+  auto const refused = [&](std::string const& message, std::string const& target) {
+    expect_refused(4, "cannot write the report " + target + ": " + message,
+                   {"run", file, "--rounds", "0", "--report", target});
+  };
+  refused("No such file or directory", path("no/report.json"));
+  std::filesystem::create_directory(path("taken"));
+  refused("Is a directory", path("taken"));
+  std::filesystem::create_directory(path("half.json.part"));
+  refused("Is a directory", path("half.json"));
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  refused("it exists and is not a regular file", path("pipe"));
+
+  write("old.json", "old");
+  expect_refused(2, "triangles",
+                 {"run", file, "--directed", "--algorithms", "triangles", "--report", path("old.json")});
+  EXPECT_EQ(read("old.json"), "old") << "a run that failed touched an earlier report";
+  (void)output({"run", file, "--rounds", "0", "--report", path("old.json")});
+  EXPECT_EQ(report(read("old.json")).count("graph/edges"), 10u);
+
+  write("behind.json", "old");
+  std::filesystem::create_symlink(path("behind.json"), path("link.json"));
+  (void)output({"run", file, "--rounds", "0", "--report", path("link.json")});
+  EXPECT_TRUE(std::filesystem::is_symlink(path("link.json")));
+  EXPECT_EQ(report(read("behind.json")).count("graph/edges"), 10u);
+}
+
+TEST_F(program_test, says_when_its_output_is_lost) {
+  std::string const command = std::string(WYRM_PROGRAM_PATH) + " info >/dev/full 2>" + path("err");
+  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 4);
+  EXPECT_NE(read("err").find("cannot write to standard output"), std::string::npos);
+}
+
+TEST_F(program_test, reports_any_file_name_as_utf_8) {
+  report const r = run(write("k5\xff\xc3\xa9\xc3.graph", k5), {"--rounds", "0"});
+  EXPECT_EQ(r.text("parameters/file"), path("k5\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd.graph"));
+}
+
+TEST_F(program_test, refuses_a_gpu_where_there_is_none) {
+  if (!std::holds_alternative<exec::host_space>(exec::make_space("auto"))) GTEST_SKIP() << "this machine has a GPU";
+  std::string const file = write("k5.graph", k5);
+  for (std::string const device : {"cuda", "cuda:0", "cuda:1"})
+    expect_refused(6, "CUDA", {"run", file, "--device", device, "--report", path("none.json")});
+  EXPECT_TRUE(run(file, {"--rounds", "0"}).text("device").starts_with("cpu"));
+}
+
+// Against SciPy and igraph.
+TEST_F(program_test, finds_the_reference_values_of_real_graphs) {
+  auto const data = data_folder();
+  if (!data) GTEST_SKIP() << "WYRM_DATA does not name a folder of graphs";
+  std::size_t graphs = 0;
+  for (truth_row const& want : read_truth(*data)) {
+    SCOPED_TRACE(want.file);
+    std::filesystem::path const file = *data / want.file;
+    if (!std::filesystem::exists(file) || (file.extension() != ".graph" && file.extension() != ".mtx")) continue;
+    ++graphs;
+    report const r = run(file.string(), {"--undirected", "--batch", "1000", "--rounds", "2"});
+    expect_graph(r, false, want.vertices, want.undirected_edges, 2 * want.undirected_edges);
+    EXPECT_EQ(r.count("graph/degrees/max"), want.max_degree_undirected);
+    EXPECT_EQ(r.count("updates/insert/batches"), 2u);
+    EXPECT_EQ(r.count("updates/insert/inserted"), r.count("updates/erase/erased"));
+    expect_triangles(r, want.triangles);
+    expect_pagerank(r, want.pagerank_max, want.pagerank_argmax, want.pagerank_l2, 1e-6 * want.pagerank_max);
+  }
+  EXPECT_GT(graphs, 0u) << "no graph of TRUTH.tsv lies in " << *data;
+}
+
+}  // namespace
+
+}  // namespace wyrm::tests

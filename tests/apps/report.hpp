@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JSON report of `wyrm run`, for tests: its values by path, and the fields that docs/report.md promises.
+#pragma once
+
+#include <rapidjson/document.h>
+#include <rapidjson/pointer.h>
+
+#include <cstdint>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace wyrm::tests {
+
+/// A JSON report. Paths are those of docs/report.md with slashes: "graph/degrees/max". Throws std::runtime_error for
+/// text that is no JSON, a path that is not there, and a value of another type.
+class report {
+ public:
+  explicit report(std::string const& text) {
+    json_.Parse<rapidjson::kParseFullPrecisionFlag | rapidjson::kParseValidateEncodingFlag>(text.c_str(), text.size());
+    if (json_.HasParseError()) throw std::runtime_error("the report is not JSON: " + text);
+  }
+  [[nodiscard]] rapidjson::Value const& all() const { return json_; }
+  [[nodiscard]] rapidjson::Value const& at(std::string const& path) const {
+    rapidjson::Value const* const value = rapidjson::Pointer(("/" + path).c_str()).Get(json_);
+    if (value == nullptr) throw std::runtime_error("the report has no " + path);
+    return *value;
+  }
+  [[nodiscard]] std::uint64_t count(std::string const& path) const {
+    return checked(path, &rapidjson::Value::IsUint64).GetUint64();
+  }
+  [[nodiscard]] double number(std::string const& path) const {
+    return checked(path, &rapidjson::Value::IsDouble).GetDouble();
+  }
+  [[nodiscard]] bool flag(std::string const& path) const { return checked(path, &rapidjson::Value::IsBool).GetBool(); }
+  [[nodiscard]] std::string text(std::string const& path) const {
+    return checked(path, &rapidjson::Value::IsString).GetString();
+  }
+  [[nodiscard]] std::vector<std::uint64_t> counts(std::string const& path) const {
+    std::vector<std::uint64_t> values;
+    for (rapidjson::SizeType i = 0; i < checked(path, &rapidjson::Value::IsArray).Size(); ++i)
+      values.push_back(count(path + '/' + std::to_string(i)));
+    return values;
+  }
+
+ private:
+  [[nodiscard]] rapidjson::Value const& checked(std::string const& path, bool (rapidjson::Value::*type)() const) const {
+    rapidjson::Value const& value = at(path);
+    if (!(value.*type)()) throw std::runtime_error(path + " is of another type");
+    return value;
+  }
+  rapidjson::Document json_;
+};
+
+/// The fields of a report and their types: every scalar and array under its path.
+inline void add_fields(rapidjson::Value const& value, std::string const& path,
+                       std::map<std::string, std::string>& fields) {
+  if (value.IsObject()) {
+    for (auto const& member : value.GetObject())
+      add_fields(member.value, path.empty() ? member.name.GetString() : path + '/' + member.name.GetString(), fields);
+    return;
+  }
+  fields[path] = value.IsUint64()   ? "integer"
+                 : value.IsDouble() ? "number"
+                 : value.IsString() ? "string"
+                 : value.IsBool()   ? "boolean"
+                 : value.IsArray()  ? "array"
+                                    : "null";
+}
+
+/// What docs/report.md says of the report on an undirected graph with updates and both algorithms.
+[[nodiscard]] inline std::map<std::string, std::string> documented_fields() {
+  std::map<std::string, std::string> fields;
+  auto const add = [&](std::string const& type, std::string const& path, std::vector<std::string> const& names) {
+    for (std::string const& name : names) fields[path + name] = type;
+  };
+  add("integer", "", {"schema_version"});
+  add("string", "", {"device"});
+  add("string", "machine/", {"os", "cpu"});
+  add("integer", "machine/", {"logical_cores", "memory_bytes"});
+  add("array", "machine/", {"gpus"});
+  add("string", "build/", {"version", "compiler", "type", "host_threads"});
+  add("boolean", "build/", {"cuda", "checked"});
+  add("string", "parameters/", {"file", "device", "allocator", "direction", "updates"});
+  add("integer", "parameters/", {"batch", "rounds", "seed"});
+  add("null", "parameters/", {"algorithms"});
+  add("number", "parameters/", {"tolerance"});
+  add("integer", "graph/", {"vertices", "edges", "arcs", "duplicates_dropped", "self_loops_dropped"});
+  add("boolean", "graph/", {"directed"});
+  add("integer", "graph/degrees/", {"min", "median", "p99", "max", "zero"});
+  add("number", "graph/degrees/", {"mean"});
+  add("array", "graph/degrees/", {"histogram"});
+  add("number", "timings_ms/", {"load", "build"});
+  for (std::string const when : {"memory/built/", "memory/after_updates/"})
+    add("integer", when,
+        {"vertex_table", "neighbours", "slack", "pool_free", "pool_committed", "pool_reserved", "allocator_overhead",
+         "scratch", "total"});
+  for (std::string const kind : {"updates/insert/", "updates/erase/"}) {
+    add("integer", kind, {"batches", "edges", "duplicates", "self_loops"});
+    add("number", kind, {"edges_per_second"});
+    add("array", kind, {"batch_edges", "batch_ms"});
+  }
+  add("integer", "updates/", {"insert/inserted", "erase/erased", "erase/missing"});
+  add("boolean", "updates/", {"restored"});
+  for (std::string const when : {"", "after_updates/"}) {
+    add("number", "algorithms/pagerank/" + when, {"max", "l2", "sum", "change", "ms"});
+    add("integer", "algorithms/pagerank/" + when, {"argmax", "iterations"});
+    add("boolean", "algorithms/pagerank/" + when, {"converged"});
+    add("integer", "algorithms/triangles/" + when, {"total"});
+    add("number", "algorithms/triangles/" + when, {"ms"});
+  }
+  return fields;
+}
+
+}  // namespace wyrm::tests
