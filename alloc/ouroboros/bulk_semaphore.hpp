@@ -27,7 +27,7 @@ class bulk_semaphore {
     return static_cast<std::uint32_t>(chunks_for(-after, pages_a_chunk) - chunks_for(-before, pages_a_chunk));
   }
 
-  /// n pages, or answers that there is none, have been, or are just being, put into the queue.
+  /// n pages have been, or are just being, put into the queue; or n demands have their answer without one.
   WYRM_HD void supply(std::uint32_t n) { number().fetch_add(n, exec::relaxed); }
 
   /// Free pages; below zero while somebody waits.

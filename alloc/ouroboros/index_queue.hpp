@@ -39,16 +39,20 @@ class index_queue {
     return exec::atomic_ref<std::uint64_t>(state_->front).fetch_add(n, exec::relaxed);
   }
 
-  /// Whether somebody has claimed this position for writing: then an entry is there, or will come.
-  [[nodiscard]] WYRM_HD bool claimed(std::uint64_t position) const {
-    return exec::atomic_ref<std::uint64_t>(state_->back).load(exec::relaxed) > position;
+  /// The first positions that nobody has claimed yet, for writing and for reading. An entry is there, or will come, at
+  /// every position below back().
+  [[nodiscard]] WYRM_HD std::uint64_t back() const {
+    return exec::atomic_ref<std::uint64_t>(state_->back).load(exec::relaxed);
+  }
+  [[nodiscard]] WYRM_HD std::uint64_t front() const {
+    return exec::atomic_ref<std::uint64_t>(state_->front).load(exec::relaxed);
   }
 
-  /// Takes the next position to be written if it is at most `last`, which somebody waits at. False if it is behind.
-  [[nodiscard]] WYRM_HD bool claim_back_up_to(std::uint64_t last, std::uint64_t& position) const {
+  /// Takes the next position to be written if it is below `limit`, where somebody waits. False if it is not.
+  [[nodiscard]] WYRM_HD bool claim_back_below(std::uint64_t limit, std::uint64_t& position) const {
     exec::atomic_ref<std::uint64_t> back(state_->back);
     position = back.load(exec::relaxed);
-    while (position <= last)
+    while (position < limit)
       if (back.compare_exchange_weak(position, position + 1, exec::relaxed, exec::relaxed)) return true;
     return false;
   }
@@ -65,10 +69,12 @@ class index_queue {
     for (unsigned attempt = 0; !try_put(position, index); ++attempt) exec::pause(attempt);
   }
 
-  /// Reads the entry of a position that is claimed on both sides, if it has been written: a page index, or `nothing`.
+  /// Reads the entry of a position that is claimed for reading, if it has been written: a page index, or `nothing`.
+  /// Polls the slot, and the counters, which everybody uses, only once something is there.
   [[nodiscard]] WYRM_HD bool try_take(std::uint64_t position, std::uint32_t& index) const {
-    std::uint32_t const entry =
-        exec::atomic_ref<std::uint32_t>(slots_[position % size_]).exchange(empty, exec::acquire);
+    exec::atomic_ref<std::uint32_t> slot(slots_[position % size_]);
+    if (slot.load(exec::relaxed) == empty || back() <= position) return false;
+    std::uint32_t const entry = slot.exchange(empty, exec::acquire);
     index = entry == nothing ? nothing : entry - 1;
     return entry != empty;
   }

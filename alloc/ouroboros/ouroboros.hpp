@@ -150,8 +150,7 @@ class ouroboros_ref {
   WYRM_HD index_queue queue_of(unsigned c) const { return {&states_[c].queue, slots_.slots[c], slots_.sizes[c]}; }
 
   // One page of class c for each lane of `members`; collective over the tile. A tile that has to bring chunks does so
-  // before anything else and then has all it wants, unless memory is used up: so whoever waits, waits for tiles that do
-  // not wait, or helps itself.
+  // before anything else and then waits for nobody: so whoever waits, waits for tiles that do not.
   template <class Tile>
   WYRM_HD void* allocate_pages(Tile const& t, unsigned c, std::uint32_t members) const {
     detail::page_class_state& state = states_[c];
@@ -183,7 +182,7 @@ class ouroboros_ref {
   }
 
   // Brings the chunks that the semaphore named, and so many that all members can be served from them. Returns how many
-  // members are: all, or fewer when memory is used up. The others wait like everybody else for what may come.
+  // members are: all. Those for whom there was no memory keep `nothing`.
   template <class Tile>
   WYRM_HD std::uint32_t bring_chunks(Tile const& t, unsigned c, std::uint32_t chunks, std::uint32_t n, unsigned leader,
                                      std::uint32_t position, std::uint32_t& page) const {
@@ -218,7 +217,9 @@ class ouroboros_ref {
       served += kept;
       chunks -= range.count;
     }
-    return served;
+    // No memory for the rest: we withdraw our demand. Others who counted on these chunks see to it in await_page.
+    if (chunks > 0 && leads) state.pages.supply(n - served);
+    return n;
   }
 
   // A lane at its position of a queue: takes what is there for it.
@@ -226,12 +227,10 @@ class ouroboros_ref {
     index_queue queue;
     std::uint64_t position;
     std::uint32_t page = index_queue::nothing;
-    bool claimed = false;  // for writing
     bool done = false;
 
     WYRM_HD bool poll() {
-      if (!claimed) claimed = queue.claimed(position);
-      if (claimed && !done) done = queue.try_take(position, page);
+      if (!done) done = queue.try_take(position, page);
       return done;
     }
     // Writes an entry, and polls meanwhile: when all slots are full, our own entry may be what is in the way.
@@ -244,17 +243,19 @@ class ouroboros_ref {
   };
 
   // One lane waits at its position of the queue. Once somebody has claimed the position for writing, the entry will
-  // come. While nobody does for long, those who were named have failed, or are very slow: then it brings a chunk
-  // itself, or, when there is none, writes "nothing" to the positions up to its own that nobody has claimed yet. Each
-  // of these has a reader, as readers' positions are handed out in order; each such entry makes up for one demand. So
-  // every reader gets an answer, and no "nothing" stays behind in the queue.
+  // come. While nobody does for long, those who were named have failed, or are very slow: then the first reader without
+  // a writer helps all of them. It brings a chunk, or, when there is none, writes "nothing" for those who wait by then,
+  // each of which makes up for one demand. All positions below front() have a reader, so there is such a first one
+  // as long as anybody waits without a writer, and no "nothing" stays behind in the queue. A lane helps at most once
+  // for itself, so nobody takes much more than is asked for.
   WYRM_HD std::uint32_t await_page(unsigned c, std::uint64_t position) const {
     constexpr unsigned patience = 64;
     detail::page_class_state& state = states_[c];
     reader mine{queue_of(c), position};
-    for (unsigned attempt = 0; !mine.poll(); ++attempt) {
+    for (unsigned attempt = 1; !mine.poll(); ++attempt) {
       exec::pause(attempt);
-      if (attempt < patience || mine.claimed) continue;
+      if (attempt % patience != 0 || mine.queue.back() != position) continue;
+      std::uint64_t const waiting = mine.queue.front();  // below here, before we see that there is no memory
       chunk_range const range = memory_.take_chunks(1);
       if (range.count > 0) {
         std::uint32_t const pages = detail::pages_a_chunk(c);
@@ -263,9 +264,9 @@ class ouroboros_ref {
         std::uint64_t const back = mine.queue.claim_back(pages);
         state.pages.supply(pages);
         for (std::uint32_t k = 0; k < pages; ++k) mine.put(back + k, range.first * pages + k);
+        continue;
       }
-      std::uint64_t unclaimed = 0;
-      while (range.count == 0 && mine.queue.claim_back_up_to(position, unclaimed)) {
+      for (std::uint64_t unclaimed = 0; mine.queue.claim_back_below(waiting, unclaimed);) {
         state.pages.supply(1);
         mine.put(unclaimed, index_queue::nothing);
       }
