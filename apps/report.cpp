@@ -90,10 +90,13 @@ void write_memory(json& j, char const* name, graph::memory_report const& m) {
 }
 
 void write_updates(json& j, char const* name, update_result const& u, bool inserts) {
+  std::vector<double> const rates = u.rates();
   j.object(name, [&] {
     j.field("batches", std::uint64_t{u.batch_ms.size()});
     j.field("edges", u.sum.requested);
-    j.field("edges_per_second", u.edges_per_second());
+    j.field("edges_per_second", rates.empty() ? 0.0 : rates[rates.size() / 2]);
+    j.field("edges_per_second_min", rates.empty() ? 0.0 : rates.front());
+    j.field("edges_per_second_max", rates.empty() ? 0.0 : rates.back());
     if (inserts) {
       j.field("inserted", u.sum.inserted);
     } else {

@@ -112,14 +112,12 @@ void stream_updates(run_options const& o, graph::any_graph& g, graph::csr const&
 
 }  // namespace
 
-double update_result::edges_per_second() const {
+std::vector<double> update_result::rates() const {
   std::vector<double> rates;
   for (std::size_t i = 0; i < batch_ms.size(); ++i)
     rates.push_back(static_cast<double>(batch_edges[i]) / batch_ms[i] * 1000);
-  if (rates.empty()) return 0;
-  auto const middle = rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2);
-  std::nth_element(rates.begin(), middle, rates.end());
-  return *middle;
+  std::sort(rates.begin(), rates.end());
+  return rates;
 }
 
 run_result run(run_options const& o) {

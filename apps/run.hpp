@@ -35,8 +35,8 @@ struct update_result {
   graph::update_report sum;
   std::vector<double> batch_ms;
   std::vector<std::uint64_t> batch_edges;
-  /// The median over the batches of requested edges per second; 0 without batches.
-  [[nodiscard]] double edges_per_second() const;
+  /// Requested edges per second, a batch, ascending.
+  [[nodiscard]] std::vector<double> rates() const;
 };
 
 struct pagerank_summary {

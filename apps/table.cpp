@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "report.hpp"
 
@@ -32,9 +33,12 @@ void row(std::ostream& out, char const* name, std::string const& value) {
 void print_updates(std::ostream& out, char const* name, update_result const& u, std::string const& became) {
   double ms = 0;
   for (double const one : u.batch_ms) ms += one;
+  std::vector<double> const rates = u.rates();
   row(out, name,
-      format("%.3g M edges/s", u.edges_per_second() / 1e6) + " (median of " + std::to_string(u.batch_ms.size()) +
-          " batches; " + count(u.sum.requested) + " edges in " + format("%.1f ms", ms) + "; " + became + ")");
+      format("%.3g M edges/s (%.3g to %.3g, median of ", rates[rates.size() / 2] / 1e6, rates.front() / 1e6,
+             rates.back() / 1e6) +
+          std::to_string(rates.size()) + " batches; " + count(u.sum.requested) + " edges in " + format("%.1f ms", ms) +
+          "; " + became + ")");
 }
 
 void print_algorithms(std::ostream& out, char const* when, algorithm_results const& a) {

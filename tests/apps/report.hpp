@@ -98,7 +98,7 @@ inline void add_fields(rapidjson::Value const& value, std::string const& path,
          "scratch", "total"});
   for (std::string const kind : {"updates/insert/", "updates/erase/"}) {
     add("integer", kind, {"batches", "edges", "duplicates", "self_loops"});
-    add("number", kind, {"edges_per_second"});
+    add("number", kind, {"edges_per_second", "edges_per_second_min", "edges_per_second_max"});
     add("array", kind, {"batch_edges", "batch_ms"});
   }
   add("integer", "updates/", {"insert/inserted", "erase/erased", "erase/missing"});
