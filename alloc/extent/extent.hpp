@@ -205,7 +205,7 @@ class extent {
  public:
   extent(Space const& space, options const& o)
       : space_(space),
-        memory_(space, std::max(o.pool_bytes, o.reserve_bytes != 0 ? o.reserve_bytes : space.memory_total())),
+        memory_(space, addresses(space, o)),
         state_(space, 1),
         tree_(space, or_tree::words(max_units())),
         lengths_(space, max_units()) {
@@ -282,11 +282,17 @@ class extent {
   }
 
  private:
+  [[nodiscard]] static std::size_t addresses(Space const& space, options const& o) {
+    constexpr std::size_t limit = std::size_t{or_tree::max_units} * unit_bytes;
+    static_assert(limit == std::size_t{1} << 40);
+    std::size_t const wanted = o.reserve_bytes != 0 ? o.reserve_bytes : std::min(space.memory_total(), limit);
+    if (std::max(wanted, o.pool_bytes) > limit)
+      throw error(error_code::bad_argument,
+                  "a pool may have at most 1 TiB; ask for less in pool_bytes and reserve_bytes");
+    return std::max(wanted, o.pool_bytes);
+  }
   [[nodiscard]] std::uint32_t max_units() const {
-    std::size_t const units = (memory_.capacity() + unit_bytes - 1) / unit_bytes;
-    if (units > or_tree::max_units)
-      throw error(error_code::bad_argument, "a pool may reserve at most 1 TiB; ask for less in reserve_bytes");
-    return static_cast<std::uint32_t>(units);
+    return static_cast<std::uint32_t>((memory_.capacity() + unit_bytes - 1) / unit_bytes);
   }
   [[nodiscard]] or_tree tree() const { return {tree_.data(), max_units()}; }
 
