@@ -6,8 +6,13 @@
 
 namespace wyrm::exec {
 
+#if defined(WYRM_ATOMIC_REF)  // a test that watches every operation, see tests/support/interleave.hpp
+template <class T>
+using atomic_ref = WYRM_ATOMIC_REF<T>;
+#else
 template <class T>
 using atomic_ref = cuda::atomic_ref<T, cuda::thread_scope_device>;
+#endif
 
 inline constexpr auto relaxed = cuda::memory_order_relaxed;
 inline constexpr auto acquire = cuda::memory_order_acquire;

@@ -3,9 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <boost/context/fiber.hpp>
-#include <boost/context/fixedsize_stack.hpp>
-#include <boost/context/preallocated.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
@@ -14,38 +11,11 @@
 #include <utility>
 #include <vector>
 
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/common_interface_defs.h>
-#endif
-#if defined(__SANITIZE_THREAD__)
-#include <sanitizer/tsan_interface.h>
-#endif
+#include "fiber.hpp"
 
 namespace wyrm::tests {
 
 namespace {
-
-// One side of a switch between the scheduler and a lane, told to the sanitizers where there are any.
-struct execution {
-  void const* stack_bottom = nullptr;
-  std::size_t stack_bytes = 0;
-  [[maybe_unused]] void* fake_stack = nullptr;
-  [[maybe_unused]] void* fiber = nullptr;
-
-  void leave_for([[maybe_unused]] execution& other) {
-#if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_start_switch_fiber(&fake_stack, other.stack_bottom, other.stack_bytes);
-#endif
-#if defined(__SANITIZE_THREAD__)
-    __tsan_switch_to_fiber(other.fiber, 0);
-#endif
-  }
-  void arrived_from([[maybe_unused]] execution& other) {
-#if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_finish_switch_fiber(fake_stack, &other.stack_bottom, &other.stack_bytes);
-#endif
-  }
-};
 
 enum class lane_state : std::uint8_t { idle, ready, meeting };
 
@@ -66,7 +36,6 @@ class multiprocessor {
     for (unsigned i = 0; i < resident * 32; ++i) lanes_.emplace_back(*this, warps_[i / 32], i % 32);
   }
   ~multiprocessor() {
-    enter_thread();
     stop_ = true;
     for (lane& l : lanes_) resume(l);
   }
@@ -75,7 +44,6 @@ class multiprocessor {
 
   void run(launch_work& job) {
     job_ = &job;
-    enter_thread();
     here = this;
     exec::set_host_wait([] { here->yield(); });
     for (lockstep_warp& w : warps_) start(w);
@@ -105,48 +73,23 @@ class multiprocessor {
     w.what_ = what;
     ++w.arrived_;
     l.state = lane_state::meeting;
-    leave(l);
+    l.code.leave();
   }
 
   static thread_local multiprocessor* here;
 
  private:
   struct lane {
-    lane(multiprocessor& m, lockstep_warp& w, unsigned r) : warp(&w), rank(r) {
-      boost::context::fixedsize_stack allocator(stack_size);
-      boost::context::stack_context const stack = allocator.allocate();
-      self.stack_bottom = static_cast<char*>(stack.sp) - stack.size;
-      self.stack_bytes = stack.size;
-#if defined(__SANITIZE_THREAD__)
-      self.fiber = __tsan_create_fiber(0);
-#endif
-      context = boost::context::fiber(std::allocator_arg, boost::context::preallocated(stack.sp, stack.size, stack),
-                                      allocator, [this, &m](boost::context::fiber&& scheduler) {
-                                        m.scheduler_context_ = std::move(scheduler);
-                                        self.arrived_from(m.scheduler_);
-                                        m.body(*this);
-                                        self.leave_for(m.scheduler_);
-                                        return std::move(m.scheduler_context_);
-                                      });
-    }
-    static constexpr std::size_t stack_size = std::size_t{256} << 10;
+    lane(multiprocessor& m, lockstep_warp& w, unsigned r) : warp(&w), rank(r), code([this, &m] { m.body(*this); }) {}
     lockstep_warp* warp;
     unsigned rank;
     lane_state state = lane_state::idle;
-    execution self;
-    boost::context::fiber context;
+    fiber code;
   };
 
   [[noreturn]] static void fail(char const* what) {
     std::fprintf(stderr, "simt_space: %s\n", what);
     std::abort();
-  }
-
-  // The scheduler is whatever thread runs it this time.
-  void enter_thread() {
-#if defined(__SANITIZE_THREAD__)
-    scheduler_.fiber = __tsan_get_current_fiber();
-#endif
   }
 
   void body(lane& l) {
@@ -155,24 +98,17 @@ class multiprocessor {
       if (l.warp->arrived_ > 0) fail("a lane returns while others of its tile wait for it in a collective");
       ++l.warp->finished_;
       l.state = lane_state::idle;
-      leave(l);
+      l.code.leave();
     }
   }
 
   void resume(lane& l) {
     current_ = &l;
-    scheduler_.leave_for(l.self);
-    l.context = std::move(l.context).resume();
-    scheduler_.arrived_from(l.self);
-  }
-  void leave(lane& l) {
-    l.self.leave_for(scheduler_);
-    scheduler_context_ = std::move(scheduler_context_).resume();
-    l.self.arrived_from(scheduler_);
+    l.code.resume();
   }
   void yield() {
     paused_ = true;
-    leave(*current_);
+    current_->code.leave();
   }
 
   // Gives the warp the next tile of the launch, if there is one.
@@ -214,8 +150,6 @@ class multiprocessor {
   launch_work* job_ = nullptr;
   bool stop_ = false;
   bool paused_ = false;
-  execution scheduler_;
-  boost::context::fiber scheduler_context_;
 };
 
 thread_local multiprocessor* multiprocessor::here = nullptr;

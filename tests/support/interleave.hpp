@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a few threads, as fibers, in every interleaving of their atomic operations that takes at most so many
+// preemptions: one thread runs at a time, and every operation on exec::atomic_ref is a place where it may be stopped (a
+// systematic search with bounded preemptions, Musuvathi and Qadeer, PLDI 2007). A thread that polls hands over to the
+// next. So executions are sequentially consistent; weaker orders are the thread sanitizer's business. Include this
+// before any header of Wyrm, in a program of its own.
+#pragma once
+
+#include <cuda/atomic>
+
+#define WYRM_ATOMIC_REF ::wyrm::tests::watched_ref
+
+namespace wyrm::tests {
+
+/// A place where another thread may go on. Does nothing outside an exploration.
+void step();
+
+/// exec::atomic_ref, watched.
+template <class T>
+class watched_ref : cuda::atomic_ref<T, cuda::thread_scope_device> {
+  using base = cuda::atomic_ref<T, cuda::thread_scope_device>;
+  using order = cuda::memory_order;
+
+ public:
+  using base::base;
+  T load(order o) const { return step(), base::load(o); }
+  void store(T value, order o) const { step(), base::store(value, o); }
+  T exchange(T value, order o) const { return step(), base::exchange(value, o); }
+  T fetch_add(T value, order o) const { return step(), base::fetch_add(value, o); }
+  T fetch_sub(T value, order o) const { return step(), base::fetch_sub(value, o); }
+  T fetch_and(T value, order o) const { return step(), base::fetch_and(value, o); }
+  T fetch_or(T value, order o) const { return step(), base::fetch_or(value, o); }
+  bool compare_exchange_weak(T& expected, T value, order good, order bad) const {
+    return compare_exchange_strong(expected, value, good, bad);
+  }
+  bool compare_exchange_strong(T& expected, T value, order good, order bad) const {
+    return step(), base::compare_exchange_strong(expected, value, good, bad);
+  }
+};
+
+}  // namespace wyrm::tests
+
+#include <deque>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "../../exec/tile.hpp"
+#include "fiber.hpp"
+
+namespace wyrm::tests {
+
+class interleavings {
+ public:
+  /// preemptions: at most so many; horizon: and only in the first so many steps.
+  explicit interleavings(unsigned preemptions, unsigned horizon = 1000)
+      : preemptions_(preemptions), horizon_(horizon) {}
+
+  ~interleavings() {
+    over_ = true;
+    for (fiber& t : threads_) t.resume();
+  }
+  interleavings(interleavings const&) = delete;
+  interleavings& operator=(interleavings const&) = delete;
+
+  /// Calls make() for a fresh set of bodies, runs them in one interleaving, calls check(); until there is no other
+  /// interleaving, or check() returns false. Returns how many there were; 0 if somebody waited for ever.
+  template <class Make, class Check>
+  std::size_t explore(Make const& make, Check const& check) {
+    std::size_t n = 0;
+    do {
+      run(make());
+      if (stuck_) return 0;
+      ++n;
+    } while (check() && next());
+    return n;
+  }
+
+ private:
+  friend void step();
+  struct decision {
+    unsigned choice;
+    unsigned width;
+  };
+  struct given_up {};
+  static constexpr unsigned too_many_steps = 100000;
+
+  void run(std::vector<std::function<void()>> bodies) {
+    depth_ = steps_ = preempted_ = 0;
+    stuck_ = false;
+    alive_.assign(bodies.size(), true);
+    bodies_ = std::move(bodies);
+    while (threads_.size() < bodies_.size()) threads_.emplace_back([this] { live(); });
+    owner = this;
+    exec::set_host_wait([] { owner->hand_over(); });
+    current_ = decide(count_alive());
+    while (count_alive() > 0) {
+      threads_[current_].resume();
+      if (alive_[current_]) {
+        current_ = wanted_;
+      } else if (unsigned const others = count_alive(); others > 0) {
+        current_ = other(decide(others));
+      }
+    }
+    exec::set_host_wait(nullptr);
+    owner = nullptr;
+  }
+
+  // A fiber's whole life: one body in each interleaving.
+  void live() {
+    while (!over_) {
+      try {
+        bodies_[current_]();
+      } catch (given_up) {
+      }
+      alive_[current_] = false;
+      threads_[current_].leave();
+    }
+  }
+
+  // The next thread that has not ended, or the one `further` behind it.
+  [[nodiscard]] unsigned other(unsigned further) const {
+    auto const n = static_cast<unsigned>(alive_.size());
+    for (unsigned at = (current_ + 1) % n;; at = (at + 1) % n) {
+      if (at == current_ || !alive_[at]) continue;
+      if (further-- == 0) return at;
+    }
+  }
+  [[nodiscard]] unsigned count_alive() const {
+    unsigned n = 0;
+    for (bool const alive : alive_) n += alive;
+    return n;
+  }
+
+  void at_step() {
+    count_step();
+    if (preempted_ == preemptions_ || steps_ > horizon_) return;
+    unsigned const choice = decide(count_alive());
+    if (choice == 0) return;
+    ++preempted_;
+    give_turn(other(choice - 1));
+  }
+  void hand_over() {
+    count_step();
+    if (count_alive() > 1) give_turn(other(0));
+  }
+  void count_step() {
+    if (++steps_ > too_many_steps) stuck_ = true;
+    if (stuck_) throw given_up{};
+  }
+  void give_turn(unsigned to) {
+    wanted_ = to;
+    threads_[current_].leave();
+    if (stuck_) throw given_up{};
+  }
+
+  unsigned decide(unsigned width) {
+    if (width <= 1 || stuck_) return 0;
+    if (depth_ == path_.size()) path_.push_back({0, width});
+    return path_[depth_++].choice;
+  }
+  bool next() {
+    while (!path_.empty() && path_.back().choice + 1 == path_.back().width) path_.pop_back();
+    if (path_.empty()) return false;
+    ++path_.back().choice;
+    return true;
+  }
+
+  static inline interleavings* owner = nullptr;  // the one that is at work
+
+  unsigned preemptions_;
+  unsigned horizon_;
+  std::vector<decision> path_;
+  std::vector<bool> alive_;
+  std::deque<fiber> threads_;
+  std::vector<std::function<void()>> bodies_;
+  unsigned current_ = 0;
+  unsigned wanted_ = 0;
+  std::size_t depth_ = 0;
+  unsigned steps_ = 0;
+  unsigned preempted_ = 0;
+  bool stuck_ = false;
+  bool over_ = false;
+};
+
+inline void step() {
+  if (interleavings::owner != nullptr) interleavings::owner->at_step();
+}
+
+}  // namespace wyrm::tests
