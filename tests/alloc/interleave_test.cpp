@@ -14,6 +14,7 @@
 
 #include "../../alloc/ouroboros/ouroboros.hpp"
 #include "../../exec/host_space.hpp"
+#include "../support/spaces.hpp"
 
 namespace wyrm::tests {
 
@@ -82,7 +83,7 @@ TEST(interleave, every_reader_of_the_queue_gets_an_entry) {
         SCOPED_TRACE(std::to_string(size) + " slots, " + std::to_string(readers) + " readers, " +
                      std::to_string(writers) + " writers");
         std::unique_ptr<ring> r;
-        std::size_t const n = interleavings(3, readers + writers < 4 ? 60 : 30)
+        std::size_t const n = interleavings(3, scaled(readers + writers < 4 ? 60 : 30, 15))
                                   .explore(
                                       [&] {
                                         r = std::make_unique<ring>(size, readers, writers);
@@ -145,7 +146,7 @@ void expect_always(std::size_t units, std::size_t taken, std::vector<std::size_t
   for (std::size_t const bytes : requests) name += std::to_string(bytes) + " ";
   SCOPED_TRACE(name + "of " + std::to_string(units) + " units, of which " + std::to_string(taken) + " chunks taken");
   std::unique_ptr<pool_under_test> p;
-  std::size_t const n = interleavings(preemptions, 60)
+  std::size_t const n = interleavings(preemptions, scaled(60, 15))
                             .explore(
                                 [&] {
                                   p = std::make_unique<pool_under_test>(units, taken, requests);

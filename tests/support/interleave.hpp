@@ -53,8 +53,7 @@ namespace wyrm::tests {
 class interleavings {
  public:
   /// preemptions: at most so many; horizon: and only in the first so many steps.
-  explicit interleavings(unsigned preemptions, unsigned horizon = 1000)
-      : preemptions_(preemptions), horizon_(horizon) {}
+  explicit interleavings(unsigned preemptions, std::size_t horizon) : preemptions_(preemptions), horizon_(horizon) {}
 
   ~interleavings() {
     over_ = true;
@@ -169,7 +168,7 @@ class interleavings {
   static inline interleavings* owner = nullptr;  // the one that is at work
 
   unsigned preemptions_;
-  unsigned horizon_;
+  std::size_t horizon_;
   std::vector<decision> path_;
   std::vector<bool> alive_;
   std::deque<fiber> threads_;
