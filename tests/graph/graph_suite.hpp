@@ -237,7 +237,7 @@ TYPED_TEST_P(dynamic_graph_test, out_of_memory_changes_nothing) {
     g.insert(random_edges(random, n, 5000));
     graph::csr const before = g.to_csr();
     std::size_t const used = g.memory().neighbours + g.memory().slack;
-    auto const too_much = random_edges(random, n, 600000);
+    auto const too_much = random_edges(random, n, 1000000);
     try {
       g.insert(too_much);
       FAIL() << "the batch fits";
