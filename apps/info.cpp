@@ -4,9 +4,8 @@
 #include "../alloc/registry.hpp"
 #include "../exec/host_space.hpp"
 #include "../graph/any_graph.hpp"
-#include "../loaders/loaders.hpp"
+#include "load.hpp"
 #include "machine.hpp"
-#include "progress.hpp"
 #include "report.hpp"
 
 namespace wyrm::apps {
@@ -26,11 +25,7 @@ void describe_program() {
 }
 
 void describe_file(std::string const& file) {
-  graph::edge_list list;
-  {
-    progress_bar bar("loading");
-    list = loaders::load(file, [&](std::size_t done, std::size_t all) { bar(done, all); });
-  }
+  graph::edge_list const list = load_file(file);
   graph::any_graph g(exec::host_space(), "bump", list.vertices, {.directed = list.directed, .in_neighbours = false});
   graph::update_report const built = g.insert(list.edges);
   std::cout << file << '\n'

@@ -11,7 +11,7 @@
 #include "../algorithms/triangles.hpp"
 #include "../exec/device.hpp"
 #include "../graph/any_graph.hpp"
-#include "../loaders/loaders.hpp"
+#include "load.hpp"
 #include "progress.hpp"
 
 namespace wyrm::apps {
@@ -27,8 +27,7 @@ double timed(F const& f) {
 }
 
 graph::edge_list load(run_options const& o) {
-  progress_bar bar("loading");
-  graph::edge_list list = loaders::load(o.file, [&](std::size_t done, std::size_t all) { bar(done, all); });
+  graph::edge_list list = load_file(o.file);
   if (o.directed && *o.directed && !list.directed) {
     list.edges.reserve(2 * list.edges.size());
     for (std::size_t i = 0, n = list.edges.size(); i < n; ++i) {

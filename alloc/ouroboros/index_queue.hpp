@@ -7,7 +7,7 @@
 // A slot is written by compare-and-swap from "empty" (release) and read by exchange with "empty" (acquire): what the
 // last user of a page did is ordered before what the next one does. Two writers, or two readers, of one slot, whole
 // laps apart, are possible, and a reader may get what was meant for the other: entries are interchangeable. A reader
-// looks only when its position is claimed for writing, so each slot has a writer to come for every reader that looks.
+// takes only when its position is claimed for writing, so each slot has a writer to come for every reader that takes.
 #pragma once
 
 #include <cstdint>
@@ -70,7 +70,7 @@ class index_queue {
   }
 
   /// Reads the entry of a position that is claimed for reading, if it has been written: a page index, or `nothing`.
-  /// Polls the slot, and the counters, which everybody uses, only once something is there.
+  /// Polls the slot alone, and looks at the counters, which everybody uses, only once something is there.
   [[nodiscard]] WYRM_HD bool try_take(std::uint64_t position, std::uint32_t& index) const {
     exec::atomic_ref<std::uint32_t> slot(slots_[position % size_]);
     if (slot.load(exec::relaxed) == empty || back() <= position) return false;
