@@ -18,9 +18,11 @@ template <class... A>
 struct list {};
 
 template <class Space>
-using all = list<ouroboros<Space>, bump<Space>, system_malloc<Space>>;
+using all = list<ouroboros_s_p<Space>, ouroboros_va_p<Space>, ouroboros_vl_p<Space>, bump<Space>, system_malloc<Space>>;
 
-static_assert(device_allocator<ouroboros<exec::host_space>>);
+static_assert(device_allocator<ouroboros_s_p<exec::host_space>>);
+static_assert(device_allocator<ouroboros_va_p<exec::host_space>>);
+static_assert(device_allocator<ouroboros_vl_p<exec::host_space>>);
 static_assert(device_allocator<bump<exec::host_space>>);
 static_assert(device_allocator<system_malloc<exec::host_space>>);
 

@@ -1,81 +1,294 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocation and freeing by many threads at once, one request each: the survey's basic experiment, for every registered
-// allocator on every space. The first repetition is first touch, all others reuse; a repetition counts only when every
-// thread got memory.
+// The cost of memory from each registered allocator, on the host and on the GPU: the cases of the survey of dynamic
+// memory managers for GPUs (Winter, Mlakar, Parger, Steinberger, PPoPP 2021) and of the papers behind the allocators.
+// One request a thread unless a case says otherwise; bytes 0 means 16 to 8192, drawn for each thread. Every run also
+// writes a pattern over each block and looks at all of them afterwards, untimed: a run whose blocks overlap, or whose
+// requests were refused, is an error and has no time.
+#include <algorithm>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "../alloc/registry.hpp"
+#include "../exec/atomic.hpp"
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
 #include "defaults.hpp"
 
 namespace wyrm::bench {
 
-template <class Ref>
-struct allocate_one {
-  Ref allocator;
+namespace {
+
+WYRM_HD std::uint64_t scramble(std::uint64_t x) {
+  x = (x ^ (x >> 31)) * 0x9e3779b97f4a7c15ull;
+  return x ^ (x >> 29);
+}
+
+/// Who asks for how much: every stride-th thread, `bytes` or, if 0, 16 to 8192 bytes.
+struct request {
   std::size_t bytes;
-  void** pointers;
-  template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
-    void* const p = allocator.allocate(t, valid ? bytes : 0);
-    if (valid) pointers[i] = p;
+  std::size_t stride;
+  [[nodiscard]] WYRM_HD std::size_t of(std::size_t i) const {
+    if (i % stride != 0) return 0;
+    return bytes != 0 ? bytes : 16 + scramble(i) % (8192 - 16 + 1);
   }
 };
 
 template <class Ref>
-struct free_one {
-  Ref allocator;
-  void** pointers;
+struct allocate_all {
+  Ref ref;
+  request wanted;
+  std::uint64_t** blocks;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
-    allocator.deallocate(t, valid ? pointers[i] : nullptr);
+    void* const p = ref.allocate(t, valid ? wanted.of(i) : 0);
+    if (valid) blocks[i] = static_cast<std::uint64_t*>(p);
   }
 };
+
+template <class Ref>
+struct free_all {
+  Ref ref;
+  std::uint64_t** blocks;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    ref.deallocate(t, valid ? blocks[i] : nullptr);
+  }
+};
+
+/// A warp writes a block after the other, so that neighbouring threads write neighbouring words.
+struct write_pattern {
+  request wanted;
+  std::uint64_t* const* blocks;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i) const {
+    if (blocks[i] == nullptr) return;
+    for (std::size_t k = t.rank(); k < wanted.of(i) / 8; k += Tile::size()) blocks[i][k] = i * 31 + k;
+  }
+};
+struct find_damage {
+  request wanted;
+  std::uint64_t* const* blocks;
+  std::uint64_t* damaged;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i) const {
+    bool bad = wanted.of(i) > 0 && blocks[i] == nullptr;
+    for (std::size_t k = t.rank(); !bad && k < wanted.of(i) / 8; k += Tile::size()) bad = blocks[i][k] != i * 31 + k;
+    if (t.any(bad) && t.rank() == 0) exec::atomic_ref<std::uint64_t>(*damaged).fetch_add(1, exec::relaxed);
+  }
+};
+
+/// Every thread writes its own block, word by word: how fast the memory is that neighbours were given.
+struct write_alone {
+  request wanted;
+  std::uint64_t* const* blocks;
+  WYRM_HD void operator()(std::size_t i) const {
+    for (std::size_t k = 0; k < wanted.of(i) / 8; ++k) blocks[i][k] = k;
+  }
+};
+
+enum class what { reuse_allocate, reuse_free, first_allocate, first_free, write };
 
 template <class Allocator>
-void run(benchmark::State& state, typename Allocator::space_type const& space, bool time_free) {
-  auto const threads = static_cast<std::size_t>(state.range(0));
-  auto const bytes = static_cast<std::size_t>(state.range(1));
-  Allocator pool(space, {.pool_bytes = threads * bytes * 2 + (std::size_t{64} << 20)});
-  auto const ref = pool.ref();
+class bed {
+ public:
+  using space_type = typename Allocator::space_type;
   using ref_type = typename Allocator::ref_type;
-  exec::buffer<void*, typename Allocator::space_type> pointers(space, threads);
-  for (auto _ : state) {
-    if (!Allocator::family.reclaims) pool.reset();
-    double const allocating = seconds(space, [&] {
-      exec::for_each_lane<32>(space, threads, allocate_one<ref_type>{ref, bytes, pointers.data()});
-    });
-    double const freeing = seconds(space, [&] {
-      exec::for_each_lane<32>(space, threads, free_one<ref_type>{ref, pointers.data()});
-    });
-    state.SetIterationTime(time_free ? freeing : allocating);
+
+  bed(space_type const& space, std::size_t threads, std::size_t pool_bytes)
+      : space_(space),
+        pool_(space, {.pool_bytes = pool_bytes, .reserve_bytes = pool_bytes, .checked = false}),
+        threads_(threads),
+        blocks_(space, threads),
+        damaged_(space, 1),
+        watch_(space) {
+    space_.fill(damaged_.data(), 0, sizeof(std::uint64_t));
   }
-  if (pool.stats().failures > 0) state.SkipWithError("out of memory: not every thread was served");
+
+  [[nodiscard]] Allocator& pool() { return pool_; }
+  double allocate(request const& r) {
+    return timed([&] {
+      exec::for_each_lane<32>(space_, threads_, allocate_all<ref_type>{pool_.ref(), r, blocks_.data()});
+    });
+  }
+  double free() {
+    return timed(
+        [&] { exec::for_each_lane<32>(space_, threads_, free_all<ref_type>{pool_.ref(), blocks_.data()}); });
+  }
+  double write(request const& r) {
+    return timed([&] { exec::for_each(space_, threads_, write_alone{r, blocks_.data()}); });
+  }
+  void verify(request const& r) {
+    exec::for_each_tile<32>(space_, threads_, write_pattern{r, blocks_.data()});
+    exec::for_each_tile<32>(space_, threads_, find_damage{r, blocks_.data(), damaged_.data()});
+  }
+  [[nodiscard]] std::uint64_t damaged() const { return exec::read(space_, damaged_.data()); }
+  /// Those that were served.
+  [[nodiscard]] std::vector<std::uint64_t*> blocks() const {
+    std::vector<std::uint64_t*> all = exec::copy_out(space_, blocks_.data(), threads_);
+    std::erase(all, nullptr);
+    return all;
+  }
+
+ private:
+  template <class F>
+  double timed(F const& f) {
+    space_.synchronize();
+    watch_.start();
+    f();
+    return watch_.stop();
+  }
+
+  space_type space_;
+  Allocator pool_;
+  std::size_t threads_;
+  exec::buffer<std::uint64_t*, space_type> blocks_;
+  exec::buffer<std::uint64_t, space_type> damaged_;
+  typename space_type::stopwatch watch_;
+};
+
+constexpr std::size_t gib = std::size_t{1} << 30;
+// Of 2 GiB, as in the papers; more where that would not do, with room for what a family rounds up.
+std::size_t pool_for(std::size_t threads, request const& r) {
+  std::size_t const need = threads / r.stride * (r.bytes != 0 ? r.bytes : 4104) * 2;
+  return std::max(2 * gib, need * 5 / 4);
+}
+
+template <class Allocator>
+void time_one(benchmark::State& state, typename Allocator::space_type const& space, what timed, std::size_t stride) {
+  auto const threads = static_cast<std::size_t>(state.range(0)) * stride;
+  request const r{static_cast<std::size_t>(state.range(1)), stride};
+  bed<Allocator> b(space, threads, pool_for(threads, r));
+  bool const first = timed == what::first_allocate || timed == what::first_free || !Allocator::family.reclaims;
+  if (first && !Allocator::family.resets) {
+    state.SkipWithError("the family cannot be reset");
+    return;
+  }
+  b.allocate(r);  // once, untimed, with a look at the blocks
+  b.verify(r);
+  b.free();
+  for (auto _ : state) {
+    if (first) b.pool().reset();
+    double const allocating = b.allocate(r);
+    double const writing = timed == what::write ? b.write(r) : 0;
+    b.verify(r);
+    double const freeing = b.free();
+    state.SetIterationTime(timed == what::write                                                     ? writing
+                           : timed == what::reuse_allocate || timed == what::first_allocate ? allocating
+                                                                                                    : freeing);
+  }
+  if (b.damaged() > 0) state.SkipWithError("requests were refused, or blocks overlap");
+  b.pool().check();
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 
-template <class Space, class... A>
-void add(Space const& space, alloc::list<A...>) {
-  auto const one = [&]<class Allocator> {
-    for (bool const time_free : {false, true}) {
-      std::string const name = std::string(time_free ? "free/" : "allocate/") + Space::name + "/" + Allocator::name;
-      benchmark::RegisterBenchmark(name.c_str(),
-                                   [space, time_free](benchmark::State& s) { run<Allocator>(s, space, time_free); })
-          ->ArgsProduct({thread_counts, page_sizes})
-          ->ArgNames({"threads", "bytes"})
-          ->UseManualTime()
-          ->Unit(benchmark::kMicrosecond);
-    }
-  };
-  (one.template operator()<A>(), ...);
+/// Time to make a pool, to reset it, and to destroy it.
+template <class Allocator>
+void time_making(benchmark::State& state, typename Allocator::space_type const& space) {
+  auto const bytes = static_cast<std::size_t>(state.range(0)) * (gib / 1024);
+  for (auto _ : state)
+    state.SetIterationTime(seconds(space, [&] {
+      Allocator const pool(space, {.pool_bytes = bytes, .reserve_bytes = bytes, .checked = false});
+    }));
 }
+template <class Allocator>
+void time_reset(benchmark::State& state, typename Allocator::space_type const& space) {
+  auto const bytes = static_cast<std::size_t>(state.range(0)) * (gib / 1024);
+  Allocator pool(space, {.pool_bytes = bytes, .reserve_bytes = bytes, .checked = false});
+  for (auto _ : state) state.SetIterationTime(seconds(space, [&] { pool.reset(); }));
+}
+
+/// The range of addresses of 100,000 blocks from a fresh pool, over the bytes asked for.
+template <class Allocator>
+void measure_range(benchmark::State& state, typename Allocator::space_type const& space) {
+  request const r{static_cast<std::size_t>(state.range(0)), 1};
+  bed<Allocator> b(space, 100'000, 2 * gib);
+  for (auto _ : state) {
+    if (Allocator::family.resets) b.pool().reset();
+    state.SetIterationTime(b.allocate(r));
+    b.verify(r);
+    auto const blocks = b.blocks();
+    auto const [low, high] = std::minmax_element(blocks.begin(), blocks.end());
+    state.counters["range_over_asked"] =
+        static_cast<double>(reinterpret_cast<std::uintptr_t>(*high) + r.bytes - reinterpret_cast<std::uintptr_t>(*low)) /
+        static_cast<double>(r.bytes * 100'000);
+    b.free();
+  }
+  if (b.damaged() > 0) state.SkipWithError("requests were refused, or blocks overlap");
+}
+
+/// How much of a pool of 256 MiB, with what lies beside it, blocks of this size can fill.
+template <class Allocator>
+void measure_utilisation(benchmark::State& state, typename Allocator::space_type const& space) {
+  request const r{static_cast<std::size_t>(state.range(0)), 1};
+  constexpr std::size_t pool_bytes = gib / 4;
+  std::size_t const threads = pool_bytes / r.bytes + 4096;
+  bed<Allocator> b(space, threads, pool_bytes);
+  for (auto _ : state) {
+    state.SetIterationTime(b.allocate(r));
+    auto const served = static_cast<double>(b.blocks().size() * r.bytes);
+    auto const s = b.pool().stats();
+    state.counters["of_pool"] = served / static_cast<double>(s.committed);
+    state.counters["of_pool_and_overhead"] = served / static_cast<double>(s.committed + s.overhead);
+    b.pool().check();
+    b.free();
+    b.pool().check();
+  }
+}
+
+template <class Allocator, class Space>
+void add(Space const& space) {
+  auto const name = [](std::string const& subject) { return subject + "/" + Space::name + "/" + Allocator::name; };
+  auto const add_case = [](std::string const& full, auto const& f) {
+    return benchmark::RegisterBenchmark(full.c_str(), f)->UseManualTime()->Unit(benchmark::kMicrosecond);
+  };
+  struct {
+    char const* subject;
+    what timed;
+  } const cases[] = {{"reuse_allocate", what::reuse_allocate},
+                     {"reuse_free", what::reuse_free},
+                     {"first_allocate", what::first_allocate},
+                     {"first_free", what::first_free},
+                     {"write", what::write}};
+  for (auto const& [subject, timed] : cases) {
+    add_case(name(subject), [space, timed = timed](benchmark::State& s) { time_one<Allocator>(s, space, timed, 1); })
+        ->ArgsProduct({thread_counts, block_sizes})
+        ->ArgNames({"threads", "bytes"});
+    if (timed == what::write) continue;
+    add_case(name(std::string(subject) + "_warps"),
+             [space, timed = timed](benchmark::State& s) { time_one<Allocator>(s, space, timed, 32); })
+        ->ArgsProduct({{10'000}, block_sizes})
+        ->ArgNames({"warps", "bytes"});
+  }
+  if (!Allocator::family.resets) return;
+  add_case(name("make"), [space](benchmark::State& s) { time_making<Allocator>(s, space); })
+      ->ArgName("MiB")
+      ->ArgsProduct({pool_sizes});
+  add_case(name("reset"), [space](benchmark::State& s) { time_reset<Allocator>(s, space); })
+      ->ArgName("MiB")
+      ->ArgsProduct({pool_sizes});
+  add_case(name("range"), [space](benchmark::State& s) { measure_range<Allocator>(s, space); })
+      ->ArgName("bytes")
+      ->ArgsProduct({page_sizes})
+      ->Iterations(1);
+  add_case(name("utilisation"), [space](benchmark::State& s) { measure_utilisation<Allocator>(s, space); })
+      ->ArgName("bytes")
+      ->ArgsProduct({page_sizes})
+      ->Iterations(1);
+}
+
+template <class Space, class... A>
+void add_all(Space const& space, alloc::list<A...>) {
+  (add<A>(space), ...);
+}
+
+}  // namespace
 
 }  // namespace wyrm::bench
 
 int main(int argc, char** argv) {
   wyrm::bench::for_each_space(
-      []<class Space>(Space const& space) { wyrm::bench::add(space, wyrm::alloc::all<Space>{}); });
+      []<class Space>(Space const& space) { wyrm::bench::add_all(space, wyrm::alloc::all<Space>{}); });
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();

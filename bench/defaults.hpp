@@ -13,7 +13,9 @@
 namespace wyrm::bench {
 
 inline std::vector<std::int64_t> const page_sizes{16, 64, 256, 1024, 4096, 8192};
-inline std::vector<std::int64_t> const thread_counts{10'000, 100'000, 1'000'000};
+inline std::vector<std::int64_t> const block_sizes{16, 64, 256, 1024, 4096, 8192, 0};  // 0: mixed
+inline std::vector<std::int64_t> const thread_counts{1, 1'000, 10'000, 100'000, 1'000'000};
+inline std::vector<std::int64_t> const pool_sizes{64, 1024, 16 * 1024};  // MiB
 inline std::vector<std::int64_t> const batch_sizes{1'000, 100'000, 1'000'000};
 
 /// Seconds that f() and the device work it starts take.

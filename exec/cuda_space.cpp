@@ -186,4 +186,22 @@ std::string cuda_space::description() const {
   return "cuda:" + std::to_string(device()) + " (" + properties.name + ")";
 }
 
+cuda_stopwatch::cuda_stopwatch(cuda_space const& space) : space_(space) {
+  check(cudaSetDevice(space.device()), "cudaSetDevice");
+  for (cudaEvent_t& event : events_) check(cudaEventCreate(&event), "cudaEventCreate");
+}
+cuda_stopwatch::~cuda_stopwatch() {
+  for (cudaEvent_t const event : events_) cudaEventDestroy(event);
+}
+
+void cuda_stopwatch::start() { check(cudaEventRecord(events_[0], space_.stream()), "cudaEventRecord"); }
+
+double cuda_stopwatch::stop() {
+  check(cudaEventRecord(events_[1], space_.stream()), "cudaEventRecord");
+  check(cudaEventSynchronize(events_[1]), "a kernel failed");
+  float milliseconds = 0;
+  check(cudaEventElapsedTime(&milliseconds, events_[0], events_[1]), "cudaEventElapsedTime");
+  return double{milliseconds} / 1e3;
+}
+
 }  // namespace wyrm::exec

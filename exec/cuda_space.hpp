@@ -16,14 +16,17 @@
 #endif
 
 struct CUstream_st;
+struct CUevent_st;
 
 namespace wyrm::exec {
 
 class cuda_bulk;
+class cuda_stopwatch;
 
 class cuda_space {
  public:
   using bulk = cuda_bulk;
+  using stopwatch = cuda_stopwatch;
   static constexpr char const* name = "cuda";
   template <unsigned W>
   static constexpr unsigned tile_size = W;
@@ -71,6 +74,23 @@ class cuda_space {
 
   struct state;
   std::shared_ptr<state const> state_;
+};
+
+/// The time that the device spends on work of one space, by its own clock.
+class cuda_stopwatch {
+ public:
+  explicit cuda_stopwatch(cuda_space const& space);
+  ~cuda_stopwatch();
+  cuda_stopwatch(cuda_stopwatch const&) = delete;
+  cuda_stopwatch& operator=(cuda_stopwatch const&) = delete;
+
+  void start();
+  /// Seconds since start(); waits for the work.
+  [[nodiscard]] double stop();
+
+ private:
+  cuda_space space_;
+  CUevent_st* events_[2];
 };
 
 #if WYRM_CUDACC

@@ -3,6 +3,7 @@
 // the system, address ranges from mmap. Calls return when their work is done.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <type_traits>
@@ -12,10 +13,12 @@
 namespace wyrm::exec {
 
 class host_bulk;
+class host_stopwatch;
 
 class host_space {
  public:
   using bulk = host_bulk;
+  using stopwatch = host_stopwatch;
   static constexpr char const* name = "cpu";
   template <unsigned W>
   static constexpr unsigned tile_size = 1;
@@ -66,6 +69,20 @@ class host_space {
   void parallel(std::size_t n, std::size_t grain, void const* work, range_function f) const;
 
   unsigned threads_;
+};
+
+/// The time that work on a host takes.
+class host_stopwatch {
+ public:
+  explicit host_stopwatch(host_space const&) {}
+  void start() { start_ = std::chrono::steady_clock::now(); }
+  /// Seconds since start().
+  [[nodiscard]] double stop() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_;
 };
 
 }  // namespace wyrm::exec

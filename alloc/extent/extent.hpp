@@ -14,6 +14,7 @@
 #include "../../exec/memory.hpp"
 #include "../../exec/tile.hpp"
 #include "../allocator.hpp"
+#include "../sequence_lock.hpp"
 #include "or_tree.hpp"
 
 namespace wyrm::alloc {
@@ -32,8 +33,7 @@ struct extent_state {
   // Chunks are handed out of a window of units that the tree no longer holds: the next chunk in the upper half, the end
   // in the lower, both in chunks. When used up, "next" may run past the end, by at most what is asked at one time.
   std::uint64_t window;
-  // Odd while somebody holds it. Guards the tree, the lengths, and every change of the window but taking chunks.
-  std::uint32_t lock;
+  std::uint64_t lock;  // guards the tree, the lengths, and every change of the window but taking chunks
   std::uint32_t used_units;
   std::uint32_t peak_units;  // most units in extents or in windows so far
 };
@@ -48,7 +48,8 @@ class extent_ref {
     return p >= base_ && p < base_ + std::size_t{units_} * unit_bytes;
   }
 
-  /// One thread takes up to `count` neighbouring chunks; fewer, also 0, near the end of memory. Ask again until 0.
+  /// One thread takes up to `count` neighbouring chunks; fewer, also 0, near the end of memory. Ask again until 0:
+  /// then there was a moment during the call when no chunk was left.
   /// One atomic addition, unless the window is used up: then the next free run becomes the window, under the lock.
   [[nodiscard]] WYRM_HD chunk_range take_chunks(std::uint32_t count) const {
     exec::atomic_ref<std::uint64_t> window(state_->window);
@@ -59,21 +60,28 @@ class extent_ref {
         std::uint32_t const rest = left(before);
         if (rest > 0) return {next(before), rest < count ? rest : count};
       }
-      // Units move between window and tree, but only under the lock: if both are empty and nobody held the lock
-      // meanwhile, or we hold it, there was a moment with nothing left. Who goes round again saw somebody take chunks.
-      if (used_up()) return {0, 0};
-      lock();
-      bool const more = left(window.load(exec::acquire)) > 0 || refill();
-      unlock();
-      if (!more) return {0, 0};
+      // Units move between window and tree, but only under the lock.
+      sequence_lock::outcome const outcome = lock().take_or_wait();
+      if (outcome == sequence_lock::outcome::nothing_left) return {0, 0};
+      if (outcome == sequence_lock::outcome::again) continue;
+      if (left(window.load(exec::acquire)) == 0 && !refill()) {
+        lock().unlock_with_nothing_left();
+        return {0, 0};
+      }
+      lock().unlock();
     }
+  }
+
+  /// Whether there seems to be no chunk left; a hint.
+  [[nodiscard]] WYRM_HD bool looks_used_up() const {
+    return left(exec::atomic_ref<std::uint64_t>(state_->window).load(exec::relaxed)) == 0 && tree_.empty();
   }
 
   /// One thread takes units for so many bytes, or gets nullptr.
   [[nodiscard]] WYRM_HD void* allocate(std::size_t bytes) const {
     if (bytes > std::size_t{units_} * unit_bytes) return nullptr;
     auto const count = static_cast<std::uint32_t>((bytes + unit_bytes - 1) / unit_bytes);
-    lock();
+    lock().lock();
     std::uint32_t first = tree_.find(count);
     if (first == or_tree::none) {
       retire();
@@ -84,7 +92,7 @@ class extent_ref {
       lengths_[first] = count;
       add_used(count);
     }
-    unlock();
+    lock().unlock();
     return first == or_tree::none ? nullptr : base_ + std::size_t{first} * unit_bytes;
   }
 
@@ -93,14 +101,14 @@ class extent_ref {
     auto const offset = static_cast<std::size_t>(static_cast<std::byte const*>(p) - base_);
     if (offset % unit_bytes != 0) return false;
     auto const first = static_cast<std::uint32_t>(offset / unit_bytes);
-    lock();
+    lock().lock();
     std::uint32_t const count = lengths_[first];
     if (count > 0) {
       lengths_[first] = 0;
       tree_.set_free(first, count);
       state_->used_units -= count;
     }
-    unlock();
+    lock().unlock();
     return count > 0;
   }
 
@@ -123,28 +131,7 @@ class extent_ref {
     return next(window) < end(window) ? end(window) - next(window) : 0;
   }
 
-  // A sequence lock: its readers see whether somebody was at work.
-  WYRM_HD void lock() const {
-    exec::atomic_ref<std::uint32_t> word(state_->lock);
-    for (unsigned attempt = 0;; ++attempt) {
-      std::uint32_t before = word.load(exec::relaxed);
-      if (before % 2 == 0 && word.compare_exchange_weak(before, before + 1, exec::acquire, exec::relaxed)) return;
-      exec::pause(attempt);
-    }
-  }
-  WYRM_HD void unlock() const { exec::atomic_ref<std::uint32_t>(state_->lock).fetch_add(1, exec::release); }
-
-  // Every change under the lock is a release, and is read here with acquire: who sees one sees the lock taken.
-  [[nodiscard]] WYRM_HD bool used_up() const {
-    exec::atomic_ref<std::uint32_t> word(state_->lock);
-    std::uint32_t before = word.load(exec::acquire);
-    for (unsigned attempt = 0; before % 2 == 1; ++attempt) {
-      exec::pause(attempt);
-      before = word.load(exec::acquire);
-    }
-    return tree_.empty() && left(exec::atomic_ref<std::uint64_t>(state_->window).load(exec::acquire)) == 0 &&
-           word.load(exec::relaxed) == before;
-  }
+  [[nodiscard]] WYRM_HD sequence_lock lock() const { return sequence_lock(&state_->lock); }
 
   WYRM_HD void add_used(std::uint32_t units) const {
     state_->used_units += units;

@@ -99,15 +99,11 @@ class or_tree {
         std::uint32_t const low = w == begin >> 6 ? begin & 63 : 0;
         std::uint32_t const high = w == (end - 1) >> 6 ? (end - 1) & 63 : 63;
         std::uint64_t const mask = (~std::uint64_t{0} >> (63 - high)) & (~std::uint64_t{0} << low);
-        std::uint64_t word = nodes_[l][w];
-        if (Free) {
-          word |= mask;
-        } else if (l == 0) {
-          word &= ~mask;
-        } else {  // a child of the run may still have other free units
-          for (std::uint32_t b = low; b <= high; ++b)
-            if (nodes_[l - 1][w * 64 + b] == 0) word &= ~(std::uint64_t{1} << b);
-        }
+        std::uint64_t word = mask == ~std::uint64_t{0} ? 0 : nodes_[l][w];
+        word = Free ? word | mask : word & ~mask;
+        if (!Free && l > 0)  // the first and the last child of the run may still have other free units
+          for (std::uint32_t const child : {begin, end - 1})
+            if (child >> 6 == w && nodes_[l - 1][child] != 0) word |= std::uint64_t{1} << (child & 63);
         exec::atomic_ref<std::uint64_t>(nodes_[l][w]).store(word, exec::release);
       }
       end = ((end - 1) >> 6) + 1;

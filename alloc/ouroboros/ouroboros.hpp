@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ouroboros with pages in the standard queue, "ouroboros-s-p" (ICS 2020, section 4.1, Algorithm 3): chunks of 8 KiB are
-// split into pages of one of ten sizes, 16 to 8192 bytes; free pages wait in one index queue a size. A chunk keeps its
-// page size until reset. Larger requests go to alloc/extent. Departures: the lanes of a tile that want the same size
-// are served by one semaphore and one queue operation; who brings a chunk keeps the pages it wants and never queues for
-// them; all lanes write the rest into the queue; out of memory is an answer, not a state (see bulk_semaphore.hpp).
-// The static queues cost 4 bytes a page of each size: half of the pool's size. Virtualized queues will not.
+// Ouroboros (Winter, Parger, Mlakar, Steinberger: "Ouroboros: Virtualized Queues for Dynamic Memory Management on GPUs",
+// ICS 2020): chunks of 8 KiB are split into pages of one of ten sizes, 16 to 8192 bytes; free pages are managed through
+// queues. Variants: the queues are standard (s), virtualized by an array of chunks (va), or by a list of them (vl); in
+// them are pages (p). Larger requests go to alloc/extent.
 #pragma once
 
 #include <algorithm>
@@ -12,77 +10,36 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
-#include "../../exec/launch.hpp"
 #include "../allocator.hpp"
-#include "../extent/extent.hpp"
 #include "../ledger.hpp"
-#include "bulk_semaphore.hpp"
-#include "index_queue.hpp"
+#include "chunk_directory.hpp"
+#include "chunk_list.hpp"
+#include "chunk_pool.hpp"
+#include "page_manager.hpp"
+#include "ring_queues.hpp"
+#include "size_classes.hpp"
+#include "virtual_queues.hpp"
 
 namespace wyrm::alloc {
 
-namespace detail {
-
-inline constexpr unsigned page_classes = 10;
-inline constexpr unsigned smallest_page_log2 = 4;
-static_assert(std::size_t{1} << (smallest_page_log2 + page_classes - 1) == chunk_bytes);
-
-WYRM_HD constexpr std::uint32_t pages_a_chunk(unsigned page_class) {
-  return static_cast<std::uint32_t>(chunk_bytes >> (smallest_page_log2 + page_class));
-}
-constexpr std::size_t page_bytes(unsigned page_class) { return std::size_t{1} << (smallest_page_log2 + page_class); }
-
-/// What changes on the device, a class; on cache lines of its own.
-struct alignas(128) page_class_state {
-  bulk_semaphore pages;
-  index_queue_state queue;
-  std::uint64_t chunks;  // carved for this class
-};
-
-/// The rings of all classes: where they lie and how many slots they have.
-struct slot_arrays {
-  std::uint32_t* slots[page_classes];
-  std::uint32_t sizes[page_classes];
-};
-
-/// Lays a ring out anew, from its front.
-struct move_entry {
-  std::uint32_t const* from;
-  std::size_t size;
-  std::uint32_t* to;
-  std::uint64_t front;
-  WYRM_HD void operator()(std::size_t i) const { to[i] = from[(front + i) % size]; }
-};
-
-}  // namespace detail
-
+template <class Manager>
 class ouroboros_ref {
  public:
-  ouroboros_ref(extent_ref const& memory, ledger_ref const& ledger, detail::page_class_state* states,
-                detail::slot_arrays const& slots, std::uint8_t* chunk_classes, unsigned smallest_class)
-      : memory_(memory),
-        ledger_(ledger),
-        states_(states),
-        slots_(slots),
-        chunk_classes_(chunk_classes),
-        smallest_class_(smallest_class) {}
+  ouroboros_ref(chunk_pool_ref const& pool, ledger_ref const& ledger, Manager const& manager)
+      : pool_(pool), ledger_(ledger), manager_(manager) {}
 
   /// Collective; one request a lane, 0 = none.
   template <class Tile>
   [[nodiscard]] WYRM_HD void* allocate(Tile const& t, std::size_t bytes) const {
-    unsigned const mine = class_of(bytes);
+    bool const is_paged = bytes > 0 && bytes <= chunk_bytes;
+    unsigned const c = is_paged ? detail::class_for(bytes) : 0;
+    std::uint64_t const page = manager_.allocate(t, c, is_paged);
     void* result = nullptr;
-    for (std::uint32_t waiting = t.ballot(mine < detail::page_classes); waiting != 0;) {
-      unsigned const c = t.shfl(mine, exec::first_lane(waiting));
-      std::uint32_t const members = t.ballot(mine == c);
-      void* const page = allocate_pages(t, c, members);
-      if (mine == c) result = page;
-      waiting &= ~members;
-    }
-    extent_ref::one_by_one(t, t.ballot(mine == large), [&] { result = memory_.allocate(bytes); });
+    if (page != Manager::no_page) result = pool_.memory().base() + (page << detail::page_log2(c));
+    extent_ref::one_by_one(t, t.ballot(bytes > chunk_bytes), [&] { result = pool_.memory().allocate(bytes); });
     if (bytes > 0 && result == nullptr) ledger_.count_failures(1);
     ledger_.note_allocation(result, bytes);
     return result;
@@ -91,27 +48,11 @@ class ouroboros_ref {
   /// Collective; one pointer a lane, nullptr = none.
   template <class Tile>
   WYRM_HD void deallocate(Tile const& t, void* p) const {
-    unsigned const mine = class_of_live(p);
-    std::uint64_t const offset = static_cast<std::uint64_t>(static_cast<std::byte*>(p) - memory_.base());
-    for (std::uint32_t waiting = t.ballot(mine < detail::page_classes); waiting != 0;) {
-      unsigned const c = t.shfl(mine, exec::first_lane(waiting));
-      std::uint32_t const members = t.ballot(mine == c);
-      auto const n = static_cast<std::uint32_t>(cuda::std::popcount(members));
-      index_queue const queue = queue_of(c);
-      std::uint64_t position = 0;
-      if (t.rank() == exec::first_lane(members)) {
-        position = queue.claim_back(n);
-        states_[c].pages.supply(n);
-      }
-      position = t.shfl(position, exec::first_lane(members));
-      if (mine == c) {
-        auto const page = static_cast<std::uint32_t>(offset >> (detail::smallest_page_log2 + c));
-        queue.put(position + exec::rank_in(t, members), page);
-      }
-      waiting &= ~members;
-    }
-    extent_ref::one_by_one(t, t.ballot(mine == large), [&] {
-      if (!memory_.free(p)) ledger_.count_bad_free();
+    unsigned const c = class_of_live(p);
+    std::uint64_t const offset = static_cast<std::uint64_t>(static_cast<std::byte*>(p) - pool_.memory().base());
+    manager_.deallocate(t, c, offset >> detail::page_log2(c), c < detail::page_classes);
+    extent_ref::one_by_one(t, t.ballot(c == large), [&] {
+      if (!pool_.memory().free(p)) ledger_.count_bad_free();
     });
   }
 
@@ -122,322 +63,130 @@ class ouroboros_ref {
   static constexpr unsigned large = detail::page_classes;
   static constexpr unsigned no_class = detail::page_classes + 1;
 
-  WYRM_HD unsigned class_of(std::size_t bytes) const {
-    if (bytes == 0) return no_class;
-    if (bytes > chunk_bytes) return large;
-    auto const log2 = static_cast<unsigned>(cuda::std::bit_width(bytes - 1));
-    unsigned const smallest = detail::smallest_page_log2 + smallest_class_;
-    return (log2 > smallest ? log2 : smallest) - detail::smallest_page_log2;
-  }
-
   // The class of the page at p. A pointer that cannot be a page or a run is counted and left alone.
   WYRM_HD unsigned class_of_live(void* p) const {
     if (p == nullptr) return no_class;
-    auto const offset = static_cast<std::uint64_t>(static_cast<std::byte*>(p) - memory_.base());
-    if (!memory_.contains(p) || offset % alignment != 0) {
-      ledger_.count_bad_free();
-      return no_class;
+    auto const offset = static_cast<std::uint64_t>(static_cast<std::byte*>(p) - pool_.memory().base());
+    unsigned c = no_class;
+    if (pool_.memory().contains(p) && offset % alignment == 0) {
+      std::uint8_t const use = pool_.use(offset / chunk_bytes);
+      if (use == chunk_unused) c = large;
+      if (use < detail::page_classes && offset % detail::page_bytes(use) == 0) c = use;
     }
-    unsigned const c = exec::atomic_ref<std::uint8_t>(chunk_classes_[offset / chunk_bytes]).load(exec::relaxed);
-    if (c < detail::page_classes && offset % (std::size_t{16} << c) != 0) {
-      ledger_.count_bad_free();
-      return no_class;
-    }
-    if (!ledger_.note_free(p)) return no_class;
-    return c < detail::page_classes ? c : large;
+    if (c == no_class) ledger_.count_bad_free();
+    return c != no_class && ledger_.note_free(p) ? c : no_class;
   }
 
-  WYRM_HD index_queue queue_of(unsigned c) const { return {&states_[c].queue, slots_.slots[c], slots_.sizes[c]}; }
-
-  // One page of class c for each lane of `members`; collective over the tile. A tile that has to bring chunks does so
-  // before anything else and then waits for nobody: so whoever waits, waits for tiles that do not.
-  template <class Tile>
-  WYRM_HD void* allocate_pages(Tile const& t, unsigned c, std::uint32_t members) const {
-    detail::page_class_state& state = states_[c];
-    index_queue const queue = queue_of(c);
-    unsigned const leader = exec::first_lane(members);
-    bool const leads = t.rank() == leader;
-    bool const member = (members >> t.rank() & 1) != 0;
-    std::uint32_t const position = exec::rank_in(t, members);
-    auto const n = static_cast<std::uint32_t>(cuda::std::popcount(members));
-
-    std::uint32_t chunks = 0;
-    if (leads) chunks = state.pages.demand(n, detail::pages_a_chunk(c));
-    chunks = t.shfl(chunks, leader);
-
-    std::uint32_t served = 0;  // members below this position have their answer
-    std::uint32_t page = index_queue::nothing;
-    if (chunks > 0) {
-      served = bring_chunks(t, c, chunks, n, leader, position, page);
-      if (!member || position >= served) page = index_queue::nothing;
-    }
-    if (served < n) {
-      std::uint64_t first = 0;
-      if (leads) first = queue.claim_front(n - served);
-      first = t.shfl(first, leader);
-      if (member && position >= served) page = await_page(c, first + position - served);
-    }
-    if (!member || page == index_queue::nothing) return nullptr;
-    return memory_.base() + (std::size_t{page} << (detail::smallest_page_log2 + c));
-  }
-
-  // Brings the chunks that the semaphore named, and so many that all members can be served from them. Returns how many
-  // members are: all. Those for whom there was no memory keep `nothing`.
-  template <class Tile>
-  WYRM_HD std::uint32_t bring_chunks(Tile const& t, unsigned c, std::uint32_t chunks, std::uint32_t n, unsigned leader,
-                                     std::uint32_t position, std::uint32_t& page) const {
-    detail::page_class_state& state = states_[c];
-    index_queue const queue = queue_of(c);
-    bool const leads = t.rank() == leader;
-    std::uint32_t const pages = detail::pages_a_chunk(c);
-    std::uint32_t const enough = (n + pages - 1) / pages;
-    if (chunks < enough) chunks = enough;
-    std::uint32_t served = 0;
-    while (chunks > 0) {
-      chunk_range range{0, 0};
-      if (leads) range = memory_.take_chunks(chunks);
-      range.first = t.shfl(range.first, leader);
-      range.count = t.shfl(range.count, leader);
-      if (range.count == 0) break;
-      for (std::uint32_t k = t.rank(); k < range.count; k += Tile::size())
-        exec::atomic_ref<std::uint8_t>(chunk_classes_[range.first + k])
-            .store(static_cast<std::uint8_t>(c), exec::relaxed);
-      std::uint32_t const first_page = range.first * pages;
-      std::uint32_t const all = range.count * pages;
-      std::uint32_t const kept = n - served < all ? n - served : all;
-      if (position >= served && position < served + kept) page = first_page + position - served;
-      std::uint64_t back = 0;
-      if (leads) {
-        back = queue.claim_back(all - kept);
-        state.pages.supply(all);
-        exec::atomic_ref<std::uint64_t>(state.chunks).fetch_add(range.count, exec::relaxed);
-      }
-      back = t.shfl(back, leader);
-      for (std::uint32_t k = t.rank(); k < all - kept; k += Tile::size()) queue.put(back + k, first_page + kept + k);
-      served += kept;
-      chunks -= range.count;
-    }
-    // No memory for the rest: we withdraw our demand. Others who counted on these chunks see to it in await_page.
-    if (chunks > 0 && leads) state.pages.supply(n - served);
-    return n;
-  }
-
-  // A lane at its position of a queue: takes what is there for it.
-  struct reader {
-    index_queue queue;
-    std::uint64_t position;
-    std::uint32_t page = index_queue::nothing;
-    bool done = false;
-
-    WYRM_HD bool poll() {
-      if (!done) done = queue.try_take(position, page);
-      return done;
-    }
-    // Writes an entry, and polls meanwhile: when all slots are full, our own entry may be what is in the way.
-    WYRM_HD void put(std::uint64_t at, std::uint32_t index) {
-      for (unsigned attempt = 0; !queue.try_put(at, index); ++attempt) {
-        poll();
-        exec::pause(attempt);
-      }
-    }
-  };
-
-  // One lane waits at its position of the queue. Once somebody has claimed the position for writing, the entry will
-  // come. While nobody does for long, those who were named have failed, or are very slow: then the first reader without
-  // a writer helps all of them. It brings a chunk, or, when there is none, writes "nothing" for those who wait by then,
-  // each of which makes up for one demand. All positions below front() have a reader, so there is such a first one
-  // as long as anybody waits without a writer, and no "nothing" stays behind in the queue. A lane helps at most once
-  // for itself, so nobody takes much more than is asked for.
-  WYRM_HD std::uint32_t await_page(unsigned c, std::uint64_t position) const {
-    constexpr unsigned patience = 64;
-    detail::page_class_state& state = states_[c];
-    reader mine{queue_of(c), position};
-    for (unsigned attempt = 1; !mine.poll(); ++attempt) {
-      exec::pause(attempt);
-      if (attempt % patience != 0 || mine.queue.back() != position) continue;
-      std::uint64_t const waiting = mine.queue.front();  // below here, before we see that there is no memory
-      chunk_range const range = memory_.take_chunks(1);
-      if (range.count > 0) {
-        std::uint32_t const pages = detail::pages_a_chunk(c);
-        exec::atomic_ref<std::uint8_t>(chunk_classes_[range.first]).store(static_cast<std::uint8_t>(c), exec::relaxed);
-        exec::atomic_ref<std::uint64_t>(state.chunks).fetch_add(1, exec::relaxed);
-        std::uint64_t const back = mine.queue.claim_back(pages);
-        state.pages.supply(pages);
-        for (std::uint32_t k = 0; k < pages; ++k) mine.put(back + k, range.first * pages + k);
-        continue;
-      }
-      for (std::uint64_t unclaimed = 0; mine.queue.claim_back_below(waiting, unclaimed);) {
-        state.pages.supply(1);
-        mine.put(unclaimed, index_queue::nothing);
-      }
-    }
-    return mine.page;
-  }
-
-  extent_ref memory_;
+  chunk_pool_ref pool_;
   ledger_ref ledger_;
-  detail::page_class_state* states_;
-  detail::slot_arrays slots_;
-  std::uint8_t* chunk_classes_;  // a byte a chunk: its class, or no_class
-  unsigned smallest_class_;
+  Manager manager_;
 };
 
-template <class Space>
+template <class Manager>
 class ouroboros {
+  // "ouroboros-va-p", say.
+  static constexpr std::array<char, 16> name_text = [] {
+    std::array<char, 16> text{};
+    std::size_t n = 0;
+    for (std::string_view const part :
+         {std::string_view("ouroboros-"), std::string_view(Manager::queue_kind), std::string_view("-")})
+      for (char const letter : part) text[n++] = letter;
+    text[n] = Manager::kind;
+    return text;
+  }();
+
  public:
-  using space_type = Space;
-  using ref_type = ouroboros_ref;
-  static constexpr char const* name = "ouroboros-s-p";
+  using space_type = typename Manager::space_type;
+  using ref_type = ouroboros_ref<typename Manager::ref_type>;
+  static constexpr char const* name = name_text.data();
   static constexpr traits family{};
 
-  ouroboros(Space const& space, options const& o)
+  /// node_log2: virtualized queues have 2^node_log2 entries on a chunk, 2048 at most; fewer are for tests.
+  ouroboros(space_type const& space, options const& o, unsigned node_log2 = 11)
       : space_(space),
-        memory_(space, o),
-        ledger_(space, memory_.base(), memory_.capacity(), o.checked),
-        states_(space, detail::page_classes),
-        chunk_classes_(space, memory_.capacity() / chunk_bytes) {
-    for (unsigned c = 0; c < detail::page_classes; ++c) slots_.emplace_back(space_);
-    reset();
-  }
-
-  [[nodiscard]] ouroboros_ref ref() const {
-    detail::slot_arrays arrays{};
-    for (unsigned c = 0; c < detail::page_classes; ++c) {
-      arrays.slots[c] = slots_[c].data();
-      arrays.sizes[c] = static_cast<std::uint32_t>(slots_[c].size());
-    }
-    return {memory_.ref(), ledger_.ref(),         states_.data(),
-            arrays,        chunk_classes_.data(), smallest_class(memory_.chunks())};
-  }
-
-  /// O(pool).
-  void reset() {
-    memory_.reset();
-    ledger_.cover(memory_.bytes());
+        pool_(space, o),
+        ledger_(space, pool_.memory().base(), pool_.memory().capacity(), o.checked),
+        manager_(space, pool_, node_log2) {
+    ledger_.cover(pool_.memory().bytes());
     ledger_.reset();
-    std::array<detail::page_class_state, detail::page_classes> const fresh{};
-    space_.copy_in(states_.data(), fresh.data(), sizeof(fresh));
-    space_.fill(chunk_classes_.data(), detail::page_classes + 1, chunk_classes_.bytes());
-    for (unsigned c = 0; c < detail::page_classes; ++c) {
-      slots_[c].reserve(slots_for(c, memory_.chunks()));
-      space_.fill(slots_[c].data(), 0, slots_[c].bytes());
-    }
+    manager_.reset();
+  }
+  // The manager holds on to the pool.
+  ouroboros(ouroboros const&) = delete;
+  ouroboros& operator=(ouroboros const&) = delete;
+
+  [[nodiscard]] ref_type ref() const { return {pool_.ref(), ledger_.ref(), manager_.ref()}; }
+
+  void reset() {
+    pool_.reset();
+    ledger_.reset();
+    manager_.reset();
   }
 
-  /// The queues get longer, and so are laid out anew: O(free pages + pool). Refs made before must not be used again.
+  /// Standard queues get longer, and so are laid out anew. Refs made before must not be used again.
   void grow(std::size_t bytes) {
     // All that can fail comes before anything changes.
-    std::uint32_t const chunks = memory_.chunks_after(bytes);
-    std::vector<exec::buffer<std::uint32_t, Space>> longer;
-    for (unsigned c = 0; c < detail::page_classes; ++c) longer.emplace_back(space_, slots_for(c, chunks));
+    std::uint32_t const chunks = pool_.memory().chunks_after(bytes);
+    auto prepared = manager_.prepare(chunks);
     ledger_.cover(std::size_t{chunks} * chunk_bytes);
-    memory_.grow(bytes);
-    for (unsigned c = 0; c < detail::page_classes; ++c) {
-      if (longer[c].size() <= slots_[c].size()) continue;
-      detail::page_class_state state = exec::read(space_, states_.data() + c);
-      space_.fill(longer[c].data(), 0, longer[c].bytes());
-      exec::for_each(space_, state.queue.back - state.queue.front,
-                     detail::move_entry{slots_[c].data(), slots_[c].size(), longer[c].data(), state.queue.front});
-      state.queue = {0, state.queue.back - state.queue.front};
-      exec::write(space_, states_.data() + c, state);
-      slots_[c] = std::move(longer[c]);
-    }
+    pool_.grow(bytes);
+    manager_.grow(std::move(prepared));
   }
 
   [[nodiscard]] statistics stats() const {
     statistics s;
     ledger_.report(s);
-    s.committed = memory_.bytes();
-    s.reserved = memory_.capacity();
-    s.peak = memory_.peak();
-    s.overhead = memory_.overhead() + ledger_.bytes() + states_.bytes() + chunk_classes_.bytes();
-    s.granted = memory_.allocated();
-    for (unsigned c = 0; c < detail::page_classes; ++c) {
-      s.overhead += slots_[c].bytes();
-      detail::page_class_state state = exec::read(space_, states_.data() + c);
-      class_statistics const k{detail::page_bytes(c), state.chunks * detail::pages_a_chunk(c),
-                               static_cast<std::size_t>(state.pages.value())};
-      s.granted += (k.pages - k.free) * k.page_bytes;
-      s.classes.push_back(k);
-    }
+    s.committed = pool_.memory().bytes();
+    s.reserved = pool_.memory().capacity();
+    s.peak = pool_.memory().peak();
+    s.overhead = pool_.overhead() + ledger_.bytes() + manager_.bytes();
+    s.granted = pool_.memory().allocated();
+    manager_.report(s);
+    for (class_statistics const& k : s.classes) s.granted += (k.pages - k.free) * k.page_bytes;
     return s;
   }
 
-  /// Each chunk has one owner; each queue holds as many entries as its semaphore says, each of them a page of a chunk
-  /// of that class, none twice; in checked mode every other page is live, and nothing else is. O(pool).
+  /// Each chunk has one owner; each free page is free in one place, and of a chunk of its class; in checked mode every
+  /// other page is live, and nothing else is. O(pool).
   void check() const {
-    std::vector<std::uint8_t> const classes = exec::copy_out(space_, chunk_classes_.data(), memory_.chunks());
-    std::vector<bool> carved(classes.size());
-    for (std::size_t chunk = 0; chunk < classes.size(); ++chunk) carved[chunk] = classes[chunk] < detail::page_classes;
-    memory_.check(carved);
-    std::vector<bool> used(memory_.bytes() / alignment);  // by its first 16 bytes: the pages in no queue
-    for (unsigned c = 0; c < detail::page_classes; ++c) check_class(c, classes, used);
-    if (ledger_.checked()) check_live(carved, used);
+    pool_.check(name);
+    std::vector<std::uint8_t> const uses = pool_.uses();
+    std::vector<bool> used(pool_.memory().bytes() / alignment);  // by its first 16 bytes: pages that are not free
+    for (std::size_t chunk = 0; chunk < uses.size(); ++chunk)
+      for (std::size_t at = 0; uses[chunk] < detail::page_classes && at < chunk_bytes;
+           at += detail::page_bytes(uses[chunk]))
+        used[(chunk * chunk_bytes + at) / alignment] = true;
+    manager_.check(name, uses, used);
+    if (ledger_.checked()) check_live(uses, used);
   }
 
  private:
-  // The pages of 16 bytes that a 32-bit index can name make 64 GiB; larger pools do without the smallest sizes.
-  [[nodiscard]] static unsigned smallest_class(std::uint32_t chunks) {
-    unsigned c = 0;
-    while (std::uint64_t{chunks} * detail::pages_a_chunk(c) > index_queue::max_indices) ++c;
-    return c;
-  }
-  [[nodiscard]] static std::size_t slots_for(unsigned c, std::uint32_t chunks) {
-    return c < smallest_class(chunks) ? 0 : std::size_t{chunks} * detail::pages_a_chunk(c);
-  }
-
-  void check_class(unsigned c, std::vector<std::uint8_t> const& classes, std::vector<bool>& used) const {
-    std::string const what = "class of " + std::to_string(detail::page_bytes(c)) + " bytes: ";
-    detail::page_class_state state = exec::read(space_, states_.data() + c);
-    std::uint32_t const pages = detail::pages_a_chunk(c);
-    std::size_t const granules = detail::page_bytes(c) / alignment;
-    std::size_t chunks = 0;
-    for (std::size_t chunk = 0; chunk < classes.size(); ++chunk) {
-      if (classes[chunk] != c) continue;
-      ++chunks;
-      for (std::uint32_t p = 0; p < pages; ++p) used[(chunk * pages + p) * granules] = true;
-    }
-    ensure(chunks == state.chunks, name, what + "chunks were carved but not counted");
-    ensure(state.pages.value() >= 0, name, what + "somebody still waits for a page");
-    std::size_t const entries = state.queue.back - state.queue.front;
-    ensure(entries == static_cast<std::size_t>(state.pages.value()), name,
-           what + std::to_string(entries) + " pages queued, the semaphore says " + std::to_string(state.pages.value()));
-    std::vector<std::uint32_t> const slots = exec::copy_out(space_, slots_[c].data(), slots_[c].size());
-    std::size_t full = 0;
-    for (std::uint32_t const entry : slots) full += entry != index_queue::empty;
-    ensure(full == entries, name,
-           what + std::to_string(full) + " full slots for " + std::to_string(entries) + " pages");
-    for (std::uint64_t at = state.queue.front; at < state.queue.back; ++at) {
-      std::uint32_t const entry = slots[at % slots.size()];
-      std::size_t const chunk = (entry - 1) / pages;
-      ensure(entry != index_queue::empty && chunk < classes.size() && classes[chunk] == c, name,
-             what + "a queued page is not of this class");
-      ensure(used[(entry - 1) * granules], name, what + "page " + std::to_string(entry - 1) + " is queued twice");
-      used[(entry - 1) * granules] = false;
-    }
-  }
-
-  void check_live(std::vector<bool> const& carved, std::vector<bool>& used) const {
+  void check_live(std::vector<std::uint8_t> const& uses, std::vector<bool>& used) const {
     std::size_t runs = 0;
     for (std::size_t const offset : ledger_.live_offsets()) {
-      if (!carved[offset / chunk_bytes]) {
+      if (uses[offset / chunk_bytes] == chunk_unused) {
         ++runs;  // whose units the extent has checked
         continue;
       }
-      ensure(used[offset / alignment], name, "the live page at offset " + std::to_string(offset) + " is also queued");
+      ensure(used[offset / alignment], name, "the live page at offset " + std::to_string(offset) + " is also free");
       used[offset / alignment] = false;
     }
     std::size_t const lost = static_cast<std::size_t>(std::count(used.begin(), used.end(), true));
-    ensure(lost == 0, name, std::to_string(lost) + " pages are neither live nor queued");
-    ensure(runs == memory_.runs(), name, "a run of units is lost");
+    ensure(lost == 0, name, std::to_string(lost) + " pages are neither live nor free");
+    ensure(runs == pool_.memory().runs(), name, "a run of units is lost");
   }
 
-  Space space_;
-  extent<Space> memory_;
-  ledger<Space> ledger_;
-  exec::buffer<detail::page_class_state, Space> states_;
-  std::vector<exec::buffer<std::uint32_t, Space>> slots_;
-  exec::buffer<std::uint8_t, Space> chunk_classes_;
+  space_type space_;
+  chunk_pool<space_type> pool_;
+  ledger<space_type> ledger_;
+  Manager manager_;
 };
+
+template <class Space>
+using ouroboros_s_p = ouroboros<page_manager<Space, ring_queues<Space>>>;
+template <class Space>
+using ouroboros_va_p = ouroboros<page_manager<Space, virtual_queues<Space, chunk_directory>>>;
+template <class Space>
+using ouroboros_vl_p = ouroboros<page_manager<Space, virtual_queues<Space, chunk_list>>>;
 
 }  // namespace wyrm::alloc

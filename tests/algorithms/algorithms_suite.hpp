@@ -23,7 +23,7 @@ namespace wyrm::tests {
 template <class Space>
 class algorithms_test : public space_test<Space> {
  protected:
-  using graph_type = graph::dynamic_graph<Space, alloc::ouroboros<Space>>;
+  using graph_type = graph::dynamic_graph<Space, alloc::ouroboros_s_p<Space>>;
 
   graph_type make(std::size_t n, std::vector<graph::edge> const& edges, bool directed = false, bool loops = false) {
     graph::options o{.directed = directed, .self_loops = loops};

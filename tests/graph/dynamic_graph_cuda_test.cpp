@@ -6,7 +6,7 @@
 
 namespace wyrm::tests {
 
-using cases = testing::Types<graph_case<exec::cuda_space, alloc::ouroboros>, graph_case<exec::cuda_space, alloc::bump>,
+using cases = testing::Types<graph_case<exec::cuda_space, alloc::ouroboros_s_p>, graph_case<exec::cuda_space, alloc::bump>,
                              graph_case<exec::cuda_space, alloc::system_malloc>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(cuda, dynamic_graph_test, cases);
 

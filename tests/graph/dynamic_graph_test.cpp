@@ -7,8 +7,8 @@
 namespace wyrm::tests {
 
 using cases =
-    testing::Types<graph_case<exec::host_space, alloc::ouroboros>, graph_case<exec::host_space, alloc::bump>,
-                   graph_case<exec::host_space, alloc::system_malloc>, graph_case<simt_space, alloc::ouroboros>>;
+    testing::Types<graph_case<exec::host_space, alloc::ouroboros_s_p>, graph_case<exec::host_space, alloc::bump>,
+                   graph_case<exec::host_space, alloc::system_malloc>, graph_case<simt_space, alloc::ouroboros_s_p>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(cpu, dynamic_graph_test, cases);
 
 }  // namespace wyrm::tests

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The virtualized array-hierarchy queue, VA (Ouroboros, ICS 2020, section 5.1): an array of 1024 entries a class says
+// on which chunk a node lies; node n has entry n mod 1024. An entry holds the chunk and how often the array has gone
+// around, so that a node that is about to come is not taken for the one before it. 4 KiB a class.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "virtual_queues.hpp"
+
+namespace wyrm::alloc {
+
+namespace detail {
+inline constexpr unsigned directory_log2 = 10;
+struct directory_state {
+  std::uint32_t chunks[std::size_t{1} << directory_log2];  // 4 bits of the round, 28 bits of chunk + 1; 0: none
+  std::uint32_t nodes;                                     // there are at most as many as entries
+};
+}  // namespace detail
+
+class chunk_directory_ref {
+ public:
+  explicit chunk_directory_ref(detail::directory_state* states) : states_(states) {}
+
+  /// Whether there is an entry for another node of class c.
+  [[nodiscard]] WYRM_HD bool admit(detail::node_size const&, unsigned c) const {
+    exec::atomic_ref<std::uint32_t> nodes(states_[c].nodes);
+    if (nodes.fetch_add(1, exec::relaxed) < 1u << detail::directory_log2) return true;
+    nodes.fetch_sub(1, exec::relaxed);
+    return false;
+  }
+  [[nodiscard]] WYRM_HD bool is_full(detail::node_size const&, unsigned c) const {
+    return exec::atomic_ref<std::uint32_t>(states_[c].nodes).load(exec::relaxed) >= 1u << detail::directory_log2;
+  }
+  WYRM_HD void dismiss(unsigned c) const {
+    exec::atomic_ref<std::uint32_t>(states_[c].nodes).fetch_sub(1, exec::relaxed);
+  }
+
+  /// Waits only for those who still read a node that came a whole round earlier.
+  WYRM_HD void publish(detail::node_size const&, unsigned c, std::uint32_t node, std::uint32_t chunk) const {
+    for (unsigned attempt = 0; entry(c, node).load(exec::acquire) != 0; ++attempt) exec::pause(attempt);
+    entry(c, node).store(round(node) << 28 | (chunk + 1), exec::release);
+  }
+
+  [[nodiscard]] WYRM_HD std::uint32_t find_to_write(detail::node_size const&, unsigned c, std::uint32_t node) const {
+    for (unsigned attempt = 0;; ++attempt) {
+      std::uint32_t const found = entry(c, node).load(exec::acquire);
+      if (found != 0 && found >> 28 == round(node)) return (found & 0xfffffff) - 1;
+      exec::pause(attempt);
+    }
+  }
+  [[nodiscard]] WYRM_HD std::uint32_t find_to_read(detail::node_size const& size, unsigned c,
+                                                   std::uint32_t node) const {
+    return find_to_write(size, c, node);
+  }
+
+  /// All entries of the node have been read.
+  WYRM_HD void emptied(detail::node_size const&, chunk_pool_ref const& pool, std::uint32_t const*, unsigned c,
+                       std::uint32_t node, std::uint32_t chunk) const {
+    entry(c, node).store(0, exec::release);
+    dismiss(c);
+    pool.give(chunk);
+  }
+
+ private:
+  [[nodiscard]] WYRM_HD static std::uint32_t round(std::uint32_t node) { return node >> detail::directory_log2 & 15; }
+  [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> entry(unsigned c, std::uint32_t node) const {
+    return exec::atomic_ref<std::uint32_t>(states_[c].chunks[node & ((1u << detail::directory_log2) - 1)]);
+  }
+
+  detail::directory_state* states_;
+};
+
+template <class Space>
+class chunk_directory {
+ public:
+  using ref_type = chunk_directory_ref;
+  static constexpr char const* kind = "va";
+
+  chunk_directory(Space const& space, std::size_t /*chunks*/) : space_(space), states_(space, detail::page_classes) {}
+
+  [[nodiscard]] ref_type ref() const { return ref_type(states_.data()); }
+  [[nodiscard]] std::size_t bytes() const { return states_.bytes(); }
+  void cover(std::uint32_t) {}
+  void reset(detail::node_size const&, std::uint32_t) { space_.fill(states_.data(), 0, states_.bytes()); }
+
+  /// The nodes that class c has, and their chunks; `front` is the node of the next entry to be read.
+  [[nodiscard]] std::map<std::uint32_t, std::uint32_t> nodes(detail::node_size const& size, unsigned c,
+                                                             std::uint32_t front) const {
+    std::map<std::uint32_t, std::uint32_t> all;
+    detail::directory_state const state = exec::read(space_, states_.data() + c);
+    constexpr std::uint32_t mask = (1u << detail::directory_log2) - 1;
+    for (std::uint32_t i = 0; i <= mask; ++i)
+      if (state.chunks[i] != 0)
+        all[(front + ((i - front) & mask)) & size.last_node(c)] = (state.chunks[i] & 0xfffffff) - 1;
+    return all;
+  }
+
+ private:
+  Space space_;
+  exec::buffer<detail::directory_state, Space> states_;
+};
+
+}  // namespace wyrm::alloc

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// The virtualized linked-chunk queue, VL (Ouroboros, ICS 2020, section 5.2): the nodes of a class form a list; only its
+// ends are kept, 128 bytes a class. Readers walk from the end that is nearer, writers from the back. Algorithm 6 moves the
+// front on.
+//
+// Departure: no trail of t chunks behind the front, with t guessed from the number of threads. The links lie in a table
+// beside the pool, which never turns into something else, and a link to the next node names its class and number. A
+// reader of node s starts at the front as it was after s was claimed, so it passes nodes from there to s. While s is not
+// read to its end no new node gets a number between (nodes have 2^32 / E numbers, a queue at most 2^30 entries), so a
+// link that names the node sought is right, also if its own chunk has been given back meanwhile; any other sends the
+// reader back to the front. Writers walk backwards from the back to a node that they have not written yet: that one, and
+// all behind it, stay.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "virtual_queues.hpp"
+
+namespace wyrm::alloc {
+
+namespace detail {
+/// One end of a list: the number of the node in the upper half, its chunk in the lower.
+WYRM_HD constexpr std::uint64_t list_end(std::uint32_t node, std::uint32_t chunk) {
+  return std::uint64_t{node} << 32 | chunk;
+}
+WYRM_HD constexpr std::uint32_t node_of(std::uint64_t end) { return static_cast<std::uint32_t>(end >> 32); }
+WYRM_HD constexpr std::uint32_t chunk_of(std::uint64_t end) { return static_cast<std::uint32_t>(end); }
+inline constexpr std::uint32_t no_chunk = 0xffffffff;
+/// The next node: its number, its class (5 bits), its chunk (27 bits).
+WYRM_HD constexpr std::uint64_t link_to(unsigned c, std::uint32_t node, std::uint32_t chunk) {
+  return std::uint64_t{node} << 32 | c << 27 | chunk;
+}
+inline constexpr std::uint64_t no_link = ~std::uint64_t{0};
+
+struct alignas(128) list_state {
+  std::uint64_t front;
+  std::uint64_t back;
+  std::uint32_t nodes;
+};
+struct list_links {
+  std::uint64_t next;
+  std::uint32_t previous;
+};
+}  // namespace detail
+
+class chunk_list_ref {
+ public:
+  chunk_list_ref(detail::list_state* states, detail::list_links* links) : states_(states), links_(links) {}
+
+  /// Whether the queue of class c may have another node: it holds at most 2^30 entries.
+  [[nodiscard]] WYRM_HD bool admit(detail::node_size const& size, unsigned c) const {
+    if (nodes(c).fetch_add(1, exec::relaxed) < most(size, c)) return true;
+    dismiss(c);
+    return false;
+  }
+  [[nodiscard]] WYRM_HD bool is_full(detail::node_size const& size, unsigned c) const {
+    return nodes(c).load(exec::relaxed) >= most(size, c);
+  }
+  WYRM_HD void dismiss(unsigned c) const { nodes(c).fetch_sub(1, exec::relaxed); }
+
+  /// Waits only for those who bring the nodes before this one.
+  WYRM_HD void publish(detail::node_size const& size, unsigned c, std::uint32_t node, std::uint32_t chunk) const {
+    exec::atomic_ref<std::uint64_t> back(states_[c].back);
+    std::uint64_t last = back.load(exec::acquire);
+    for (unsigned attempt = 0; size.next(c, detail::node_of(last)) != node; ++attempt) {
+      exec::pause(attempt);
+      last = back.load(exec::acquire);
+    }
+    next(chunk).store(detail::no_link, exec::relaxed);
+    previous(chunk).store(detail::chunk_of(last), exec::relaxed);
+    if (detail::chunk_of(last) == detail::no_chunk)
+      exec::atomic_ref<std::uint64_t>(states_[c].front).store(detail::list_end(node, chunk), exec::release);
+    else
+      next(detail::chunk_of(last)).store(detail::link_to(c, node, chunk), exec::release);
+    back.store(detail::list_end(node, chunk), exec::release);
+  }
+
+  [[nodiscard]] WYRM_HD std::uint32_t find_to_write(detail::node_size const& size, unsigned c,
+                                                    std::uint32_t node) const {
+    exec::atomic_ref<std::uint64_t> back(states_[c].back);
+    for (unsigned attempt = 0;; ++attempt) {
+      std::uint64_t const last = back.load(exec::acquire);
+      std::int32_t const behind = size.distance(c, detail::node_of(last), node);
+      if (detail::chunk_of(last) != detail::no_chunk && behind >= 0)
+        return walk_back(detail::chunk_of(last), behind);
+      exec::pause(attempt);
+    }
+  }
+  [[nodiscard]] WYRM_HD std::uint32_t find_to_read(detail::node_size const& size, unsigned c,
+                                                   std::uint32_t node) const {
+    for (unsigned attempt = 0;; ++attempt) {
+      std::uint64_t const first = exec::atomic_ref<std::uint64_t>(states_[c].front).load(exec::acquire);
+      std::uint64_t const last = exec::atomic_ref<std::uint64_t>(states_[c].back).load(exec::acquire);
+      std::int32_t const ahead = size.distance(c, node, detail::node_of(first));
+      std::int32_t const behind = size.distance(c, detail::node_of(last), node);
+      std::uint32_t chunk = detail::chunk_of(first);
+      if (behind >= 0 && behind < ahead && detail::chunk_of(last) != detail::no_chunk)
+        return walk_back(detail::chunk_of(last), behind);
+      for (std::uint32_t at = detail::node_of(first); chunk != detail::no_chunk && at != node;) {
+        at = size.next(c, at);
+        chunk = follow(c, at, chunk);
+      }
+      if (chunk != detail::no_chunk) return chunk;
+      exec::pause(attempt);
+    }
+  }
+
+  /// All entries of the node have been read. The first nodes of the list go back to the pool while they are such, but
+  /// the last node stays; also, for a while, one that is emptied at the same time as another.
+  WYRM_HD void emptied(detail::node_size const& size, chunk_pool_ref const& pool, std::uint32_t* read, unsigned c,
+                       std::uint32_t, std::uint32_t) const {
+    exec::atomic_ref<std::uint64_t> front(states_[c].front);
+    std::uint64_t first = front.load(exec::acquire);
+    for (;;) {
+      std::uint32_t const chunk = detail::chunk_of(first);
+      std::uint32_t const node = size.next(c, detail::node_of(first));
+      if (exec::atomic_ref<std::uint32_t>(read[chunk]).load(exec::acquire) != size.entries(c)) return;
+      std::uint32_t const second = follow(c, node, chunk);
+      if (second == detail::no_chunk) return;
+      std::uint64_t const moved = detail::list_end(node, second);
+      if (!front.compare_exchange_strong(first, moved, exec::acq_rel, exec::acquire)) continue;
+      dismiss(c);
+      pool.give(chunk);
+      first = moved;
+    }
+  }
+
+ private:
+  [[nodiscard]] WYRM_HD static std::uint32_t most(detail::node_size const& size, unsigned c) {
+    return (1u << 30) >> size.entries_log2(c);
+  }
+  [[nodiscard]] WYRM_HD std::uint32_t walk_back(std::uint32_t chunk, std::int32_t nodes) const {
+    for (; nodes > 0; --nodes) chunk = previous(chunk).load(exec::relaxed);
+    return chunk;
+  }
+  // The chunk of this node if the one before it lies, or lay, on `chunk`; no_chunk otherwise, or if there is none yet.
+  [[nodiscard]] WYRM_HD std::uint32_t follow(unsigned c, std::uint32_t node, std::uint32_t chunk) const {
+    std::uint64_t const link = next(chunk).load(exec::acquire);
+    std::uint32_t const found = static_cast<std::uint32_t>(link) & 0x7ffffff;
+    return link == detail::link_to(c, node, found) ? found : detail::no_chunk;
+  }
+  [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> nodes(unsigned c) const {
+    return exec::atomic_ref<std::uint32_t>(states_[c].nodes);
+  }
+  [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint64_t> next(std::uint32_t chunk) const {
+    return exec::atomic_ref<std::uint64_t>(links_[chunk].next);
+  }
+  [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> previous(std::uint32_t chunk) const {
+    return exec::atomic_ref<std::uint32_t>(links_[chunk].previous);
+  }
+
+  detail::list_state* states_;
+  detail::list_links* links_;  // one a chunk
+};
+
+template <class Space>
+class chunk_list {
+ public:
+  using ref_type = chunk_list_ref;
+  static constexpr char const* kind = "vl";
+
+  chunk_list(Space const& space, std::size_t chunks)
+      : space_(space), states_(space, detail::page_classes), links_(space, chunks) {}
+
+  [[nodiscard]] ref_type ref() const { return {states_.data(), links_.data()}; }
+  [[nodiscard]] std::size_t bytes() const { return states_.bytes() + links_.bytes(); }
+  void cover(std::uint32_t chunks) { links_.cover(chunks); }
+  void reset(detail::node_size const& size, std::uint32_t chunks) {
+    links_.cover(chunks);
+    std::vector<detail::list_state> fresh(detail::page_classes);
+    for (unsigned c = 0; c < detail::page_classes; ++c)  // as if node -1 had been the last
+      fresh[c] = {detail::list_end(0, detail::no_chunk), detail::list_end(size.last_node(c), detail::no_chunk), 0};
+    exec::copy_in<detail::list_state>(space_, states_.data(), fresh);
+  }
+
+  /// The nodes that class c has, and their chunks.
+  [[nodiscard]] std::map<std::uint32_t, std::uint32_t> nodes(detail::node_size const& size, unsigned c,
+                                                             std::uint32_t) const {
+    std::map<std::uint32_t, std::uint32_t> all;
+    detail::list_state const state = exec::read(space_, states_.data() + c);
+    if (detail::chunk_of(state.back) == detail::no_chunk) return all;
+    std::uint32_t chunk = detail::chunk_of(state.back);
+    for (std::uint32_t node = detail::node_of(state.back);; node = (node - 1) & size.last_node(c)) {
+      all[node] = chunk;
+      if (node == detail::node_of(state.front)) return all;
+      chunk = exec::read(space_, links_.data() + chunk).previous;
+    }
+  }
+
+ private:
+  Space space_;
+  exec::buffer<detail::list_state, Space> states_;
+  pool_table<detail::list_links, Space> links_;
+};
+
+}  // namespace wyrm::alloc

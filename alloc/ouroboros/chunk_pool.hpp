@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the chunks of Ouroboros come from, and where they go (ICS 2020, sections 3.1 and 3.2): a reuse queue of chunks
+// that came back, then fresh ones from alloc/extent. A table says what each chunk is used for.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "../../exec/launch.hpp"
+#include "../../exec/memory.hpp"
+#include "../extent/extent.hpp"
+#include "index_ring.hpp"
+#include "queue_ends.hpp"
+
+namespace wyrm::alloc {
+
+/// What a chunk is used for: the class of its pages, or one of these.
+inline constexpr std::uint8_t chunk_unused = 0xff;    // in the pool, in the reuse queue, or part of a large request
+inline constexpr std::uint8_t chunk_of_queue = 0xfe;  // holds the entries of a virtualized queue
+
+class chunk_pool_ref {
+ public:
+  chunk_pool_ref(extent_ref const& memory, queue_ends* ends, index_ring const& reusable, std::uint8_t* uses)
+      : memory_(memory), ends_(ends), reusable_(reusable), uses_(uses) {}
+
+  [[nodiscard]] WYRM_HD extent_ref const& memory() const { return memory_; }
+  [[nodiscard]] WYRM_HD std::byte* address(std::uint64_t chunk) const { return memory_.base() + chunk * chunk_bytes; }
+
+  /// One thread takes up to `count` neighbouring chunks; none if at some moment meanwhile there was none.
+  [[nodiscard]] WYRM_HD chunk_range take(std::uint32_t count) const {
+    for (unsigned attempt = 0;; ++attempt) {
+      if (ends_->number() > 0) {
+        if (ends_->take(1) > 0) return {static_cast<std::uint32_t>(reusable_.take(ends_->claim_front(1))), 1};
+        ends_->give_back(1);
+      }
+      chunk_range const range = memory_.take_chunks(count);
+      if (range.count > 0 || ends_->is_empty()) return range;
+      exec::pause(attempt);
+    }
+  }
+  WYRM_HD void give(std::uint32_t chunk) const {
+    mark(chunk, chunk_unused);
+    reusable_.put(ends_->claim_back(1), chunk);
+  }
+  /// A hint.
+  [[nodiscard]] WYRM_HD bool looks_used_up() const { return memory_.looks_used_up() && ends_->number() <= 0; }
+
+  WYRM_HD void mark(std::uint32_t chunk, std::uint8_t use) const {
+    exec::atomic_ref<std::uint8_t>(uses_[chunk]).store(use, exec::relaxed);
+  }
+  [[nodiscard]] WYRM_HD std::uint8_t use(std::uint64_t chunk) const {
+    return exec::atomic_ref<std::uint8_t>(uses_[chunk]).load(exec::relaxed);
+  }
+
+ private:
+  extent_ref memory_;
+  queue_ends* ends_;
+  index_ring reusable_;
+  std::uint8_t* uses_;
+};
+
+/// An array with an entry for every chunk, or so, of a pool that grows: its memory grows with the pool.
+template <class T, class Space>
+class pool_table {
+ public:
+  pool_table(Space const& space, std::size_t capacity) : memory_(space, capacity * sizeof(T)) {}
+  /// Makes room for n entries; new ones are not initialised.
+  void cover(std::size_t n) { memory_.commit(n * sizeof(T)); }
+  [[nodiscard]] T* data() const { return reinterpret_cast<T*>(memory_.data()); }
+  [[nodiscard]] std::size_t bytes() const { return memory_.committed(); }
+
+ private:
+  exec::reservation<Space> memory_;
+};
+
+namespace detail {
+/// Lays the entries of a ring out anew in a longer one, from its front.
+template <class T>
+struct move_entry {
+  T const* from;
+  std::uint32_t size;
+  T* to;
+  std::uint32_t front;
+  WYRM_HD void operator()(std::size_t i) const { to[i] = from[(front + static_cast<std::uint32_t>(i)) & (size - 1)]; }
+};
+}  // namespace detail
+
+/// Owns the slots of a ring, and makes it longer.
+template <class Space>
+class ring_memory {
+ public:
+  explicit ring_memory(Space const& space) : space_(space), slots_(space) {}
+
+  /// At least so many slots, all empty.
+  void reset(std::size_t slots, bool wide) {
+    wide_ = wide;
+    slots = std::bit_ceil(slots);
+    if (slots > size_) {
+      slots_.reserve(slots * index_slots::entry_bytes(wide) / sizeof(std::uint32_t));
+      size_ = static_cast<std::uint32_t>(slots);
+    }
+    space_.fill(slots_.data(), 0, bytes());
+  }
+  /// A longer one, to become this one's by move_to; may throw.
+  [[nodiscard]] ring_memory longer(std::size_t slots) const {
+    ring_memory other(space_);
+    other.reset(std::max<std::size_t>(slots, size_), wide_);
+    return other;
+  }
+  /// The entries between the ends go into `other`, which is as long or longer, and becomes this one.
+  void move_to(ring_memory&& other, queue_ends& ends) {
+    if (other.size_ > size_) {
+      if (wide_)
+        move<std::uint64_t>(other, ends);
+      else
+        move<std::uint32_t>(other, ends);
+      ends.restart(ends.size());
+      std::swap(slots_, other.slots_);
+      size_ = other.size_;
+    }
+  }
+
+  [[nodiscard]] index_ring ring() const { return {slots_.data(), size_, wide_}; }
+  [[nodiscard]] std::uint32_t size() const { return size_; }
+  [[nodiscard]] std::size_t bytes() const { return size_ * index_slots::entry_bytes(wide_); }
+
+  /// The indices between the ends, from the front; throws error(corrupt) if there are others, or one is missing.
+  [[nodiscard]] std::vector<std::uint64_t> entries(queue_ends const& ends, char const* who,
+                                                   std::string const& what) const {
+    return wide_ ? entries<std::uint64_t>(ends, who, what) : entries<std::uint32_t>(ends, who, what);
+  }
+
+ private:
+  template <class T>
+  void move(ring_memory& other, queue_ends const& ends) const {
+    exec::for_each(space_, ends.size(),
+                   detail::move_entry<T>{reinterpret_cast<T const*>(slots_.data()), size_,
+                                         reinterpret_cast<T*>(other.slots_.data()), ends.first()});
+  }
+  template <class T>
+  [[nodiscard]] std::vector<std::uint64_t> entries(queue_ends const& ends, char const* who,
+                                                   std::string const& what) const {
+    std::vector<T> const slots = exec::copy_out(space_, reinterpret_cast<T*>(slots_.data()), size_);
+    auto const full = static_cast<std::size_t>(std::count_if(slots.begin(), slots.end(), [](T e) { return e != 0; }));
+    ensure(full == ends.size(), who,
+           what + std::to_string(full) + " full slots for " + std::to_string(ends.size()) + " entries");
+    std::vector<std::uint64_t> all;
+    for (std::uint32_t i = 0; i < ends.size(); ++i) {
+      T const entry = slots[(ends.first() + i) & (size_ - 1)];
+      ensure(entry != 0, who, what + "an entry is missing");
+      all.push_back(std::uint64_t{entry} - 1);
+    }
+    return all;
+  }
+
+  Space space_;
+  exec::buffer<std::uint32_t, Space> slots_;
+  std::uint32_t size_ = 0;
+  bool wide_ = false;
+};
+
+/// Owns the chunks.
+template <class Space>
+class chunk_pool {
+ public:
+  chunk_pool(Space const& space, options const& o)
+      : space_(space),
+        memory_(space, o),
+        ends_(space, 1),
+        reusable_(space),
+        uses_(space, memory_.capacity() / chunk_bytes) {
+    reset();
+  }
+
+  [[nodiscard]] chunk_pool_ref ref() const { return {memory_.ref(), ends_.data(), reusable_.ring(), uses_.data()}; }
+  [[nodiscard]] extent<Space> const& memory() const { return memory_; }
+  [[nodiscard]] std::uint32_t chunks() const { return memory_.chunks(); }
+  [[nodiscard]] std::size_t overhead() const {
+    return memory_.overhead() + ends_.bytes() + reusable_.bytes() + uses_.bytes();
+  }
+
+  void reset() {
+    memory_.reset();
+    exec::write(space_, ends_.data(), queue_ends{});
+    reusable_.reset(chunks(), false);
+    uses_.cover(chunks());
+    space_.fill(uses_.data(), chunk_unused, chunks());
+  }
+  /// Strong guarantee.
+  void grow(std::size_t bytes) {
+    std::uint32_t const before = chunks();
+    std::uint32_t const after = memory_.chunks_after(bytes);
+    ring_memory<Space> longer = reusable_.longer(after);
+    uses_.cover(after);
+    memory_.grow(bytes);
+    space_.fill(uses_.data() + before, chunk_unused, after - before);
+    queue_ends ends = exec::read(space_, ends_.data());
+    reusable_.move_to(std::move(longer), ends);
+    exec::write(space_, ends_.data(), ends);
+  }
+
+  /// What each chunk is used for.
+  [[nodiscard]] std::vector<std::uint8_t> uses() const { return exec::copy_out(space_, uses_.data(), chunks()); }
+
+  /// Each chunk is in exactly one place: used, in the reuse queue, or the extent's.
+  void check(char const* who) const {
+    std::vector<std::uint8_t> const uses = this->uses();
+    std::vector<bool> taken(uses.size());
+    for (std::size_t chunk = 0; chunk < uses.size(); ++chunk) taken[chunk] = uses[chunk] != chunk_unused;
+    queue_ends const ends = exec::read(space_, ends_.data());
+    for (std::uint64_t const chunk : reusable_.entries(ends, who, "chunks for reuse: ")) {
+      ensure(chunk < uses.size() && !taken[chunk], who, "chunk " + std::to_string(chunk) + " is for reuse and in use");
+      taken[chunk] = true;
+    }
+    memory_.check(taken);
+  }
+
+ private:
+  Space space_;
+  extent<Space> memory_;
+  exec::buffer<queue_ends, Space> ends_;
+  ring_memory<Space> reusable_;
+  pool_table<std::uint8_t, Space> uses_;
+};
+
+}  // namespace wyrm::alloc

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Both ends of an index queue (Ouroboros, ICS 2020, section 3.3), as numbers: how many entries there are, and who has
+// which position. The back and the number of entries lie in one word, back * 2^32 + number, and change together by one
+// atomic addition, which returns both. The number is signed: below zero it says for how many pages lanes are looking
+// that the queue did not have; they add what they asked in vain when they have found it elsewhere. So it is count less
+// reserved of Algorithm 2 (expected is the business of who brings chunks), and no compare-and-swap is needed.
+//
+// Positions have 32 bits and go around. Entries are at most 2^31, and fewer lanes than that run at a time, so that
+// differences of positions, taken modulo 2^32, are exact.
+#pragma once
+
+#include <cstdint>
+
+#include "../../exec/atomic.hpp"
+#include "../../exec/config.hpp"
+
+namespace wyrm::alloc {
+
+class queue_ends {
+ public:
+  /// Takes up to n entries: returns how many the caller may read, and owes claim_front() for. It must give_back() the
+  /// rest once it does not look for them any more.
+  [[nodiscard]] WYRM_HD std::uint32_t take(std::uint32_t n) {
+    std::int32_t const before = number(word().fetch_sub(n, exec::relaxed));
+    if (before <= 0) return 0;
+    return static_cast<std::uint32_t>(before) < n ? static_cast<std::uint32_t>(before) : n;
+  }
+  WYRM_HD void give_back(std::uint32_t n) { word().fetch_add(n, exec::relaxed); }
+
+  /// The positions of n entries, from the one returned on, to be read; every one has a writer, which waits for nobody.
+  [[nodiscard]] WYRM_HD std::uint32_t claim_front(std::uint32_t n) { return front().fetch_add(n, exec::relaxed); }
+  /// Positions for n entries to be written. Readers may come before they are.
+  [[nodiscard]] WYRM_HD std::uint32_t claim_back(std::uint32_t n) {
+    return position(word().fetch_add((std::uint64_t{n} << 32) + n, exec::relaxed));
+  }
+
+  /// Entries less those that are asked for.
+  [[nodiscard]] WYRM_HD std::int32_t number() { return number(word().load(exec::relaxed)); }
+  /// Whether there was a moment during the call when no entry was left that nobody had claimed.
+  [[nodiscard]] WYRM_HD bool is_empty() {
+    std::uint32_t const claimed = front().load(exec::acquire);
+    return position(word().load(exec::relaxed)) == claimed;
+  }
+
+  /// For the host.
+  [[nodiscard]] std::uint32_t first() const { return front_; }
+  [[nodiscard]] std::uint32_t size() const { return position(word_) - front_; }
+  void restart(std::uint32_t entries) {
+    word_ = (std::uint64_t{entries} << 32) + entries;
+    front_ = 0;
+  }
+
+ private:
+  [[nodiscard]] WYRM_HD static std::int32_t number(std::uint64_t word) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(word));
+  }
+  [[nodiscard]] WYRM_HD static std::uint32_t position(std::uint64_t word) {
+    return static_cast<std::uint32_t>((word - static_cast<std::uint64_t>(std::int64_t{number(word)})) >> 32);
+  }
+  WYRM_HD exec::atomic_ref<std::uint64_t> word() { return exec::atomic_ref<std::uint64_t>(word_); }
+  WYRM_HD exec::atomic_ref<std::uint32_t> front() { return exec::atomic_ref<std::uint32_t>(front_); }
+
+  // 256 bytes apart: an H200 serves one atomic a nanosecond on either, at the same time. On one cache line, or at some
+  // other distances, it is one a nanosecond on both together.
+  std::uint64_t word_ = 0;
+  std::uint64_t apart_[31] = {};
+  std::uint32_t front_ = 0;
+};
+
+}  // namespace wyrm::alloc

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Virtualized queues (Ouroboros, ICS 2020, section 5): the entries lie on queue chunks, taken from the pool when they
+// are needed and given back when all their entries have been read. Entry p of a queue lies on node p / E, a queue chunk
+// of E entries. `Links` finds the chunk of a node: chunk_directory.hpp (VA) or chunk_list.hpp (VL).
+//
+// Before it claims positions, a writer reserves room: a bulk semaphore names those who must bring a node. So every
+// position that is claimed has, or will have, a node, and nobody who holds a position waits for memory. When a node
+// cannot be had, room is refused, and the entries go elsewhere (see page_manager.hpp). Departures from the paper: the
+// thread that brings a chunk is named by the semaphore, rather than by position 0; one counter a node instead of two, as
+// a node whose E entries were read has been written.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bulk_semaphore.hpp"
+#include "chunk_pool.hpp"
+#include "index_ring.hpp"
+#include "queue_ends.hpp"
+#include "size_classes.hpp"
+
+namespace wyrm::alloc {
+
+namespace detail {
+
+/// What changes on the device, a class.
+struct alignas(128) virtual_queue_state {
+  bulk_semaphore room;
+  std::uint32_t nodes;  // brought so far
+};
+
+/// How many entries a node of class c has, as a power of two.
+struct node_size {
+  unsigned log2 = 11;
+  unsigned wide_classes = 0;  // in the classes below, entries have 64 bits and nodes half as many of them
+
+  [[nodiscard]] WYRM_HD bool is_wide(unsigned c) const { return c < wide_classes; }
+  [[nodiscard]] WYRM_HD unsigned entries_log2(unsigned c) const { return is_wide(c) ? log2 - 1 : log2; }
+  [[nodiscard]] WYRM_HD std::uint32_t entries(unsigned c) const { return 1u << entries_log2(c); }
+  /// The node of a position; nodes go around as positions do.
+  [[nodiscard]] WYRM_HD std::uint32_t node(unsigned c, std::uint32_t position) const {
+    return position >> entries_log2(c);
+  }
+  [[nodiscard]] WYRM_HD std::uint32_t last_node(unsigned c) const { return 0xffffffffu >> entries_log2(c); }
+  [[nodiscard]] WYRM_HD std::uint32_t next(unsigned c, std::uint32_t node) const { return (node + 1) & last_node(c); }
+  /// How far node a lies behind node b; negative if before it.
+  [[nodiscard]] WYRM_HD std::int32_t distance(unsigned c, std::uint32_t a, std::uint32_t b) const {
+    return static_cast<std::int32_t>((a - b) << entries_log2(c)) >> entries_log2(c);
+  }
+};
+
+}  // namespace detail
+
+template <class Links>
+class virtual_queues_ref {
+ public:
+  virtual_queues_ref(std::byte* base, detail::virtual_queue_state* states, std::uint32_t* read, Links const& links,
+                     detail::node_size const& size)
+      : base_(base), states_(states), read_(read), links_(links), size_(size) {}
+
+  /// Whether there is room for n more entries in the queue of class c, asked by the lanes that lead, at most one a
+  /// class; collective. Who is named brings nodes before it waits for anybody.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD bool reserve(Tile const& t, chunk_pool_ref const& pool, queue_ends&, bool leads, unsigned c,
+                                     std::uint32_t n) const {
+    constexpr unsigned patience = 64;
+    bool granted = false;
+    bool asks = leads;
+    std::uint32_t named = asks ? states_[c].room.demand(n, size_.entries(c)) : 0;
+    while (t.any(asks)) {
+      bool refused = false;
+      for (std::uint32_t bringing = t.ballot(named > 0); bringing != 0; bringing &= bringing - 1) {
+        unsigned const leader = exec::first_lane(bringing);
+        bool const brought = bring_nodes(t, pool, t.shfl(c, leader), t.shfl(named, leader), leader);
+        if (t.rank() == leader) refused = !brought;
+      }
+      for (unsigned attempt = 0; asks && !refused && !granted && attempt < patience; ++attempt) {
+        granted = states_[c].room.value() >= 0;
+        if (granted) break;
+        refused = attempt % 8 == 7 && (pool.looks_used_up() || links_.is_full(size_, c));
+        exec::pause(attempt);
+      }
+      if (refused) states_[c].room.supply(n);
+      asks = asks && !granted && !refused;
+      named = asks ? 1 : 0;  // those who were named have failed, or are very slow
+    }
+    return granted;
+  }
+
+  WYRM_HD void put(unsigned c, std::uint32_t position, std::uint64_t index) const {
+    slots(c, links_.find_to_write(size_, c, size_.node(c, position))).put_once(slot(c, position), index);
+  }
+  /// Also says on which chunk the entry was, for finish().
+  [[nodiscard]] WYRM_HD std::uint64_t take(unsigned c, std::uint32_t position, std::uint32_t& chunk) const {
+    chunk = links_.find_to_read(size_, c, size_.node(c, position));
+    std::uint64_t index = 0;
+    for (unsigned attempt = 0; !slots(c, chunk).try_read_once(slot(c, position), index); ++attempt)
+      exec::pause(attempt);
+    return index;
+  }
+
+  /// A group of lanes has read n entries, mine the one of that rank, at this position; n is 0 for other lanes;
+  /// collective. Who reads the last entry of a node sees to it that the chunk goes back to the pool.
+  template <class Tile>
+  WYRM_HD void finish(Tile const& t, chunk_pool_ref const& pool, unsigned c, std::uint32_t chunk,
+                      std::uint32_t position, std::uint32_t rank, std::uint32_t n) const {
+    t.sync();
+    if (rank >= n || (rank > 0 && slot(c, position) > 0)) return;
+    std::uint32_t const rest = size_.entries(c) - slot(c, position);  // on this node
+    std::uint32_t const here = n - rank < rest ? n - rank : rest;
+    std::uint32_t const before = exec::atomic_ref<std::uint32_t>(read_[chunk]).fetch_add(here, exec::acq_rel);
+    if (before + here == size_.entries(c)) links_.emptied(size_, pool, read_, c, size_.node(c, position), chunk);
+  }
+
+ private:
+  [[nodiscard]] WYRM_HD std::uint32_t slot(unsigned c, std::uint32_t position) const {
+    return position & (size_.entries(c) - 1);
+  }
+  [[nodiscard]] WYRM_HD index_slots slots(unsigned c, std::uint32_t chunk) const {
+    return {base_ + std::size_t{chunk} * chunk_bytes, size_.is_wide(c)};
+  }
+
+  // Brings so many nodes for class c; collective. False if one cannot be had.
+  template <class Tile>
+  WYRM_HD bool bring_nodes(Tile const& t, chunk_pool_ref const& pool, unsigned c, std::uint32_t count,
+                           unsigned leader) const {
+    for (; count > 0; --count) {
+      chunk_range range{0, 0};
+      if (t.rank() == leader && links_.admit(size_, c)) {
+        range = pool.take(1);
+        if (range.count == 0) links_.dismiss(c);
+      }
+      if (t.shfl(range.count, leader) == 0) return false;
+      range.first = t.shfl(range.first, leader);
+      // A node's slots are written once; they begin as "empty".
+      auto* const words = reinterpret_cast<std::uint64_t*>(pool.address(range.first));
+      std::uint32_t const bytes = static_cast<std::uint32_t>(index_slots::entry_bytes(size_.is_wide(c)))
+                                  << size_.entries_log2(c);
+      for (std::uint32_t k = t.rank(); k < (bytes + 7) / 8; k += Tile::size()) words[k] = 0;
+      t.sync();
+      if (t.rank() == leader) {
+        pool.mark(range.first, chunk_of_queue);
+        exec::atomic_ref<std::uint32_t>(read_[range.first]).store(0, exec::relaxed);
+        std::uint32_t const node = exec::atomic_ref<std::uint32_t>(states_[c].nodes).fetch_add(1, exec::relaxed);
+        links_.publish(size_, c, node & size_.last_node(c), range.first);
+        states_[c].room.supply(size_.entries(c));
+      }
+    }
+    return true;
+  }
+
+  std::byte* base_;
+  detail::virtual_queue_state* states_;
+  std::uint32_t* read_;  // of a queue chunk: entries that were read
+  Links links_;
+  detail::node_size size_;
+};
+
+template <class Space, template <class> class Links>
+class virtual_queues {
+ public:
+  using links = Links<Space>;
+  using ref_type = virtual_queues_ref<typename links::ref_type>;
+  static constexpr char const* kind = links::kind;
+
+  virtual_queues(Space const& space, extent<Space> const& memory, unsigned node_log2)
+      : space_(space),
+        base_(memory.base()),
+        states_(space, detail::page_classes),
+        read_(space, memory.capacity() / chunk_bytes),
+        links_(space, memory.capacity() / chunk_bytes) {
+    size_.log2 = node_log2;
+    while (size_.wide_classes < detail::page_classes &&
+           memory.capacity() >> detail::page_log2(size_.wide_classes) >= 0xffffffff)
+      ++size_.wide_classes;
+  }
+
+  [[nodiscard]] ref_type ref() const { return {base_, states_.data(), read_.data(), links_.ref(), size_}; }
+  [[nodiscard]] std::size_t bytes() const { return states_.bytes() + read_.bytes() + links_.bytes(); }
+
+  void reset(std::uint32_t chunks) {
+    std::vector<detail::virtual_queue_state> const fresh(detail::page_classes);
+    exec::copy_in<detail::virtual_queue_state>(space_, states_.data(), fresh);
+    read_.cover(chunks);
+    links_.reset(size_, chunks);
+  }
+  /// What a pool of so many chunks needs; may throw.
+  [[nodiscard]] int prepare(std::uint32_t chunks) {
+    read_.cover(chunks);
+    links_.cover(chunks);
+    return 0;
+  }
+  template <class Ends>
+  void grow(int, Ends const&) {}
+
+  /// The entries of class c from the front; throws error(corrupt) if one is missing.
+  [[nodiscard]] std::vector<std::uint64_t> entries(unsigned c, queue_ends const& ends, char const* who,
+                                                   std::string const& what) const {
+    std::vector<std::uint64_t> all;
+    auto const live = links_.nodes(size_, c, size_.node(c, ends.first()));
+    for (std::uint32_t done = 0; done < ends.size();) {
+      std::uint32_t const position = ends.first() + done;
+      auto const found = live.find(size_.node(c, position));
+      ensure(found != live.end(), who, what + "an entry is on a node that is not there");
+      std::uint32_t const from = position & (size_.entries(c) - 1);
+      std::uint32_t const count = std::min(size_.entries(c) - from, ends.size() - done);
+      if (size_.is_wide(c))
+        append<std::uint64_t>(all, found->second, from, count);
+      else
+        append<std::uint32_t>(all, found->second, from, count);
+      done += count;
+    }
+    for (std::uint64_t const index : all) ensure(index != ~std::uint64_t{0}, who, what + "an entry is missing");
+    return all;
+  }
+
+  /// The queue chunks are those that the queues have.
+  void check(char const* who, chunk_pool<Space> const& pool, std::vector<queue_ends> const& ends) const {
+    std::vector<std::uint8_t> const uses = pool.uses();
+    auto const all = static_cast<std::size_t>(std::count(uses.begin(), uses.end(), chunk_of_queue));
+    std::size_t owned = 0;
+    for (unsigned c = 0; c < detail::page_classes; ++c)
+      for (auto const& [node, chunk] : links_.nodes(size_, c, size_.node(c, ends[c].first()))) {
+        ensure(chunk < uses.size() && uses[chunk] == chunk_of_queue, who, "a node is not on a queue chunk");
+        ++owned;
+      }
+    ensure(owned == all, who, std::to_string(all - owned) + " queue chunks belong to no queue");
+  }
+
+ private:
+  template <class T>
+  void append(std::vector<std::uint64_t>& all, std::uint32_t chunk, std::uint32_t from, std::uint32_t count) const {
+    auto* const slots = reinterpret_cast<T*>(base_ + std::size_t{chunk} * chunk_bytes);
+    for (T const entry : exec::copy_out(space_, slots + from, count)) all.push_back(std::uint64_t{entry} - 1);
+  }
+
+  Space space_;
+  std::byte* base_;
+  exec::buffer<detail::virtual_queue_state, Space> states_;
+  pool_table<std::uint32_t, Space> read_;
+  links links_;
+  detail::node_size size_;
+};
+
+}  // namespace wyrm::alloc
