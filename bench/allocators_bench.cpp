@@ -112,8 +112,7 @@ class bed {
     });
   }
   double free() {
-    return timed(
-        [&] { exec::for_each_lane<32>(space_, threads_, free_all<ref_type>{pool_.ref(), blocks_.data()}); });
+    return timed([&] { exec::for_each_lane<32>(space_, threads_, free_all<ref_type>{pool_.ref(), blocks_.data()}); });
   }
   double write(request const& r) {
     return timed([&] { exec::for_each(space_, threads_, write_alone{r, blocks_.data()}); });
@@ -173,9 +172,9 @@ void time_one(benchmark::State& state, typename Allocator::space_type const& spa
     double const writing = timed == what::write ? b.write(r) : 0;
     b.verify(r);
     double const freeing = b.free();
-    state.SetIterationTime(timed == what::write                                                     ? writing
+    state.SetIterationTime(timed == what::write                                             ? writing
                            : timed == what::reuse_allocate || timed == what::first_allocate ? allocating
-                                                                                                    : freeing);
+                                                                                            : freeing);
   }
   if (b.damaged() > 0) state.SkipWithError("requests were refused, or blocks overlap");
   b.pool().check();
@@ -187,9 +186,8 @@ template <class Allocator>
 void time_making(benchmark::State& state, typename Allocator::space_type const& space) {
   auto const bytes = static_cast<std::size_t>(state.range(0)) * (gib / 1024);
   for (auto _ : state)
-    state.SetIterationTime(seconds(space, [&] {
-      Allocator const pool(space, {.pool_bytes = bytes, .reserve_bytes = bytes, .checked = false});
-    }));
+    state.SetIterationTime(seconds(
+        space, [&] { Allocator const pool(space, {.pool_bytes = bytes, .reserve_bytes = bytes, .checked = false}); }));
 }
 template <class Allocator>
 void time_reset(benchmark::State& state, typename Allocator::space_type const& space) {
@@ -209,9 +207,9 @@ void measure_range(benchmark::State& state, typename Allocator::space_type const
     b.verify(r);
     auto const blocks = b.blocks();
     auto const [low, high] = std::minmax_element(blocks.begin(), blocks.end());
-    state.counters["range_over_asked"] =
-        static_cast<double>(reinterpret_cast<std::uintptr_t>(*high) + r.bytes - reinterpret_cast<std::uintptr_t>(*low)) /
-        static_cast<double>(r.bytes * 100'000);
+    state.counters["range_over_asked"] = static_cast<double>(reinterpret_cast<std::uintptr_t>(*high) + r.bytes -
+                                                             reinterpret_cast<std::uintptr_t>(*low)) /
+                                         static_cast<double>(r.bytes * 100'000);
     b.free();
   }
   if (b.damaged() > 0) state.SkipWithError("requests were refused, or blocks overlap");

@@ -62,13 +62,17 @@ class or_tree {
 
   /// The first unit that is not free at or after `from`, but at most `limit`.
   [[nodiscard]] WYRM_HD std::uint32_t next_used(std::uint32_t from, std::uint32_t limit) const {
+    constexpr unsigned at_once = 8;  // loads that do not wait for each other
     while (from < limit) {
-      std::uint64_t const used = ~nodes_[0][from >> 6] >> (from & 63);
-      if (used != 0) {
-        std::uint32_t const at = from + static_cast<std::uint32_t>(cuda::std::countr_zero(used));
+      std::uint64_t used[at_once];
+      for (unsigned i = 0; i < at_once; ++i) used[i] = (from >> 6) + i < size(0) ? ~nodes_[0][(from >> 6) + i] : 0;
+      used[0] &= ~std::uint64_t{0} << (from & 63);
+      for (unsigned i = 0; i < at_once; ++i) {
+        if (used[i] == 0) continue;
+        std::uint32_t const at = ((from >> 6) + i) * 64 + static_cast<std::uint32_t>(cuda::std::countr_zero(used[i]));
         return at < limit ? at : limit;
       }
-      from = (from & ~63u) + 64;
+      from = ((from >> 6) + at_once) * 64;
     }
     return limit;
   }

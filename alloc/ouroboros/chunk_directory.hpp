@@ -63,7 +63,7 @@ class chunk_directory_ref {
                        std::uint32_t node, std::uint32_t chunk) const {
     entry(c, node).store(0, exec::release);
     dismiss(c);
-    pool.give(chunk);
+    pool.give(&chunk, 1);
   }
 
  private:

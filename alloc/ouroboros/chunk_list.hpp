@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The virtualized linked-chunk queue, VL (Ouroboros, ICS 2020, section 5.2): the nodes of a class form a list; only its
-// ends are kept, 128 bytes a class. Readers walk from the end that is nearer, writers from the back. Algorithm 6 moves the
-// front on.
+// ends are kept, 128 bytes a class. Readers walk from the end that is nearer, writers from the back. Algorithm 6 moves
+// the front on.
 //
 // Departure: no trail of t chunks behind the front, with t guessed from the number of threads. The links lie in a table
 // beside the pool, which never turns into something else, and a link to the next node names its class and number. A
-// reader of node s starts at the front as it was after s was claimed, so it passes nodes from there to s. While s is not
-// read to its end no new node gets a number between (nodes have 2^32 / E numbers, a queue at most 2^30 entries), so a
-// link that names the node sought is right, also if its own chunk has been given back meanwhile; any other sends the
-// reader back to the front. Writers walk backwards from the back to a node that they have not written yet: that one, and
-// all behind it, stay.
+// reader of node s starts at the front as it was after s was claimed, so it passes nodes from there to s. While s is
+// not read to its end no new node gets a number between (nodes have 2^32 / E numbers, a queue at most 2^30 entries), so
+// a link that names the node sought is right, also if its own chunk has been given back meanwhile; any other sends the
+// reader back to the front. Writers walk backwards from the back to a node that they have not written yet: that one,
+// and all behind it, stay.
 #pragma once
 
 #include <cstddef>
@@ -65,8 +65,8 @@ class chunk_list_ref {
   WYRM_HD void publish(detail::node_size const& size, unsigned c, std::uint32_t node, std::uint32_t chunk) const {
     exec::atomic_ref<std::uint64_t> back(states_[c].back);
     std::uint64_t last = back.load(exec::acquire);
-    for (unsigned attempt = 0; size.next(c, detail::node_of(last)) != node; ++attempt) {
-      exec::pause(attempt);
+    while (size.next(c, detail::node_of(last)) != node) {
+      exec::pause(0);  // few wait here, one after the other
       last = back.load(exec::acquire);
     }
     next(chunk).store(detail::no_link, exec::relaxed);
@@ -84,8 +84,7 @@ class chunk_list_ref {
     for (unsigned attempt = 0;; ++attempt) {
       std::uint64_t const last = back.load(exec::acquire);
       std::int32_t const behind = size.distance(c, detail::node_of(last), node);
-      if (detail::chunk_of(last) != detail::no_chunk && behind >= 0)
-        return walk_back(detail::chunk_of(last), behind);
+      if (detail::chunk_of(last) != detail::no_chunk && behind >= 0) return walk_back(detail::chunk_of(last), behind);
       exec::pause(attempt);
     }
   }
@@ -112,19 +111,27 @@ class chunk_list_ref {
   /// the last node stays; also, for a while, one that is emptied at the same time as another.
   WYRM_HD void emptied(detail::node_size const& size, chunk_pool_ref const& pool, std::uint32_t* read, unsigned c,
                        std::uint32_t, std::uint32_t) const {
+    constexpr unsigned at_once = 16;
     exec::atomic_ref<std::uint64_t> front(states_[c].front);
     std::uint64_t first = front.load(exec::acquire);
     for (;;) {
-      std::uint32_t const chunk = detail::chunk_of(first);
-      std::uint32_t const node = size.next(c, detail::node_of(first));
-      if (exec::atomic_ref<std::uint32_t>(read[chunk]).load(exec::acquire) != size.entries(c)) return;
-      std::uint32_t const second = follow(c, node, chunk);
-      if (second == detail::no_chunk) return;
-      std::uint64_t const moved = detail::list_end(node, second);
-      if (!front.compare_exchange_strong(first, moved, exec::acq_rel, exec::acquire)) continue;
-      dismiss(c);
-      pool.give(chunk);
-      first = moved;
+      std::uint32_t chunks[at_once];
+      unsigned n = 0;
+      std::uint64_t now = first;
+      for (; n < at_once; ++n) {
+        chunks[n] = detail::chunk_of(now);
+        std::uint32_t const node = size.next(c, detail::node_of(now));
+        std::uint32_t const second = follow(c, node, chunks[n]);
+        std::uint32_t const count = exec::atomic_ref<std::uint32_t>(read[chunks[n]]).load(exec::acquire);
+        if (count != size.entries(c) || second == detail::no_chunk) break;
+        now = detail::list_end(node, second);
+      }
+      if (n == 0) return;
+      // If the front is still where it was, nobody has given these chunks back, and what we saw of them holds.
+      if (!front.compare_exchange_strong(first, now, exec::acq_rel, exec::acquire)) continue;
+      nodes(c).fetch_sub(n, exec::relaxed);
+      pool.give(chunks, n);
+      first = now;
     }
   }
 

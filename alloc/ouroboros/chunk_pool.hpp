@@ -41,9 +41,10 @@ class chunk_pool_ref {
       exec::pause(attempt);
     }
   }
-  WYRM_HD void give(std::uint32_t chunk) const {
-    mark(chunk, chunk_unused);
-    reusable_.put(ends_->claim_back(1), chunk);
+  WYRM_HD void give(std::uint32_t const* chunks, std::uint32_t count) const {
+    for (std::uint32_t i = 0; i < count; ++i) mark(chunks[i], chunk_unused);
+    std::uint32_t const first = ends_->claim_back(count);
+    for (std::uint32_t i = 0; i < count; ++i) reusable_.put(first + i, chunks[i]);
   }
   /// A hint.
   [[nodiscard]] WYRM_HD bool looks_used_up() const { return memory_.looks_used_up() && ends_->number() <= 0; }

@@ -4,10 +4,10 @@
 // dequeues what does not come.
 //
 // A slot is written by compare-and-swap from "empty" (release) and read by exchange with "empty" (acquire): what the
-// last user of a page did is ordered before what the next one does. Two writers, or two readers, of one slot, whole laps
-// apart, are possible, and a reader may get what was meant for the other: entries are interchangeable, and every slot
-// has as many writers as readers to come. A reader waits for the writer of its position, which waits for the reader of
-// the lap before, and so on down to the first of them, who waits for nobody.
+// last user of a page did is ordered before what the next one does. Two writers, or two readers, of one slot, whole
+// laps apart, are possible, and a reader may get what was meant for the other: entries are interchangeable, and every
+// slot has as many writers as readers to come. A reader waits for the writer of its position, which waits for the
+// reader of the lap before, and so on down to the first of them, who waits for nobody.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ouroboros (Winter, Parger, Mlakar, Steinberger: "Ouroboros: Virtualized Queues for Dynamic Memory Management on GPUs",
-// ICS 2020): chunks of 8 KiB are split into pages of one of ten sizes, 16 to 8192 bytes; free pages are managed through
-// queues. Variants: the queues are standard (s), virtualized by an array of chunks (va), or by a list of them (vl); in
-// them are pages (p). Larger requests go to alloc/extent.
+// Ouroboros (Winter, Parger, Mlakar, Steinberger: "Ouroboros: Virtualized Queues for Dynamic Memory Management on
+// GPUs", ICS 2020): chunks of 8 KiB are split into pages of one of ten sizes, 16 to 8192 bytes; free pages are managed
+// through queues. Variants: the queues are standard (s), virtualized by an array of chunks (va), or by a list of them
+// (vl); in them are pages (p). Larger requests go to alloc/extent.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,8 @@
 #include "chunk_directory.hpp"
 #include "chunk_list.hpp"
 #include "chunk_pool.hpp"
-#include "page_manager.hpp"
+#include "manager.hpp"
+#include "page_store.hpp"
 #include "ring_queues.hpp"
 #include "size_classes.hpp"
 #include "virtual_queues.hpp"
@@ -38,7 +39,7 @@ class ouroboros_ref {
     unsigned const c = is_paged ? detail::class_for(bytes) : 0;
     std::uint64_t const page = manager_.allocate(t, c, is_paged);
     void* result = nullptr;
-    if (page != Manager::no_page) result = pool_.memory().base() + (page << detail::page_log2(c));
+    if (page != detail::no_page) result = pool_.memory().base() + (page << detail::page_log2(c));
     extent_ref::one_by_one(t, t.ballot(bytes > chunk_bytes), [&] { result = pool_.memory().allocate(bytes); });
     if (bytes > 0 && result == nullptr) ledger_.count_failures(1);
     ledger_.note_allocation(result, bytes);
@@ -89,9 +90,9 @@ class ouroboros {
     std::array<char, 16> text{};
     std::size_t n = 0;
     for (std::string_view const part :
-         {std::string_view("ouroboros-"), std::string_view(Manager::queue_kind), std::string_view("-")})
+         {std::string_view("ouroboros-"), std::string_view(Manager::store_type::queue_kind), std::string_view("-")})
       for (char const letter : part) text[n++] = letter;
-    text[n] = Manager::kind;
+    text[n] = Manager::store_type::kind;
     return text;
   }();
 
@@ -183,10 +184,10 @@ class ouroboros {
 };
 
 template <class Space>
-using ouroboros_s_p = ouroboros<page_manager<Space, ring_queues<Space>>>;
+using ouroboros_s_p = ouroboros<manager<Space, page_store<Space, ring_queues<Space>>>>;
 template <class Space>
-using ouroboros_va_p = ouroboros<page_manager<Space, virtual_queues<Space, chunk_directory>>>;
+using ouroboros_va_p = ouroboros<manager<Space, page_store<Space, virtual_queues<Space, chunk_directory>>>>;
 template <class Space>
-using ouroboros_vl_p = ouroboros<page_manager<Space, virtual_queues<Space, chunk_list>>>;
+using ouroboros_vl_p = ouroboros<manager<Space, page_store<Space, virtual_queues<Space, chunk_list>>>>;
 
 }  // namespace wyrm::alloc

@@ -10,10 +10,12 @@
 
 namespace wyrm::alloc {
 
+namespace detail {
 struct page_range {
   std::uint64_t first;
   std::uint32_t count;
 };
+}  // namespace detail
 
 class page_window {
  public:
@@ -21,7 +23,7 @@ class page_window {
 
   /// Up to n pages. Looks first, so that "next" runs past the end by no more than lanes can ask for at one time (2^20):
   /// none of them asks twice of a window that it has seen used up.
-  [[nodiscard]] WYRM_HD page_range take(std::uint32_t n, std::uint32_t pages_a_chunk) {
+  [[nodiscard]] WYRM_HD detail::page_range take(std::uint32_t n, std::uint32_t pages_a_chunk) {
     if (left() == 0) return {0, 0};
     std::uint64_t const before = word().fetch_add(std::uint64_t{n} << 16, exec::acquire);
     std::uint32_t const rest = left(before);

@@ -92,7 +92,8 @@ class ring_queues {
                                                    std::string const& what) const {
     return rings_[c].entries(ends, who, what);
   }
-  void check(char const*, chunk_pool<Space> const&, std::vector<queue_ends> const&) const {}
+  template <class Ends>
+  void check(char const*, chunk_pool<Space> const&, Ends const&) const {}
 
  private:
   [[nodiscard]] static std::size_t slots_for(unsigned c, std::uint32_t chunks) {

@@ -5,9 +5,9 @@
 //
 // Before it claims positions, a writer reserves room: a bulk semaphore names those who must bring a node. So every
 // position that is claimed has, or will have, a node, and nobody who holds a position waits for memory. When a node
-// cannot be had, room is refused, and the entries go elsewhere (see page_manager.hpp). Departures from the paper: the
-// thread that brings a chunk is named by the semaphore, rather than by position 0; one counter a node instead of two, as
-// a node whose E entries were read has been written.
+// cannot be had, room is refused, and the entries go elsewhere (see page_store.hpp). Departures from the paper: the
+// thread that brings a chunk is named by the semaphore, rather than by position 0; one counter a node instead of two,
+// as a node whose E entries were read has been written.
 #pragma once
 
 #include <algorithm>
@@ -218,12 +218,13 @@ class virtual_queues {
   }
 
   /// The queue chunks are those that the queues have.
-  void check(char const* who, chunk_pool<Space> const& pool, std::vector<queue_ends> const& ends) const {
+  template <class Ends>
+  void check(char const* who, chunk_pool<Space> const& pool, Ends const& ends) const {
     std::vector<std::uint8_t> const uses = pool.uses();
     auto const all = static_cast<std::size_t>(std::count(uses.begin(), uses.end(), chunk_of_queue));
     std::size_t owned = 0;
     for (unsigned c = 0; c < detail::page_classes; ++c)
-      for (auto const& [node, chunk] : links_.nodes(size_, c, size_.node(c, ends[c].first()))) {
+      for (auto const& [node, chunk] : links_.nodes(size_, c, size_.node(c, ends(c).first()))) {
         ensure(chunk < uses.size() && uses[chunk] == chunk_of_queue, who, "a node is not on a queue chunk");
         ++owned;
       }

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// What managing pages and managing chunks have in common (Ouroboros, ICS 2020, section 4). The pages of a class that
+// were freed are in its store: page_store.hpp or chunk_store.hpp. Pages come, in this order, from the store; from a
+// window of chunks that were carved for the class and that nobody has had yet; from the pool. Departures from the
+// paper: fresh pages never go through the queue, so the first use of memory costs one atomic addition a tile; the lanes
+// of a tile that want the same class are served together, by neighbouring pages where they are fresh or were freed
+// together.
+//
+// Who waits for whom: for an entry of a queue, on its writer, who has claimed its position and waits for nobody; for
+// the lock of a class, on its holder, who waits at most for the lock of the pool. Never on a lane of one's own tile: a
+// lane leads for all of its class, and the locks of two classes are taken one after the other.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../sequence_lock.hpp"
+#include "chunk_pool.hpp"
+#include "page_window.hpp"
+#include "queue_ends.hpp"
+#include "size_classes.hpp"
+
+namespace wyrm::alloc {
+
+namespace detail {
+
+inline constexpr std::uint64_t no_page = ~std::uint64_t{0};
+
+/// What changes on the device, a class.
+struct alignas(128) page_class_state {
+  queue_ends pages;  // in the store; their positions too, where the queue holds pages
+  page_window fresh;
+  std::uint64_t chunks;  // carved for this class, and not given back
+  std::uint64_t lock;    // guards the replacement of the window, and what the store says
+};
+
+}  // namespace detail
+
+template <class Store>
+class manager_ref {
+ public:
+  manager_ref(chunk_pool_ref const& pool, detail::page_class_state* states, Store const& store)
+      : pool_(pool), states_(states), store_(store) {}
+
+  /// A page of class c for each lane that asks, or no_page; collective.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD std::uint64_t allocate(Tile const& t, unsigned c, bool asks) const {
+    detail::lane_group const mine = detail::group_by(t, c, asks);
+    std::uint32_t taken = 0;
+    std::uint32_t first = 0;
+    if (mine.led_by(t.rank())) {
+      taken = states_[c].pages.take(mine.size);
+      if (taken > 0) first = states_[c].pages.claim_front(taken);
+    }
+    taken = t.shfl(taken, mine.leader);
+    first = t.shfl(first, mine.leader);
+    std::uint64_t page = store_.take(t, pool_, c, first, mine.rank, asks && mine.rank < taken ? taken : 0);
+    // The rest, a class after the other. What the store counts as looked for is given back before anything else is
+    // tried, or two tiles could keep free pages of two classes from each other.
+    for (bool const again : {false, true})
+      for (std::uint32_t waiting = t.ballot(asks && page == detail::no_page); waiting != 0;) {
+        unsigned const wanted = t.shfl(c, exec::first_lane(waiting));
+        std::uint32_t const lanes = t.ballot(asks && page == detail::no_page && c == wanted);
+        bring(t, wanted, lanes, again, page);
+        waiting &= ~lanes;
+      }
+    return page;
+  }
+
+  /// Frees a page of class c for each lane that has one; collective.
+  template <class Tile>
+  WYRM_HD void deallocate(Tile const& t, unsigned c, std::uint64_t page, bool has) const {
+    store_.put(t, pool_, states_, c, page, has);
+  }
+
+ private:
+  // Pages for these lanes, which want class c and found none in the store; collective. The first time they are counted
+  // as looking, and look once for pages that nobody has had yet. The second time they look everywhere, and give up only
+  // if at one moment there was no such page, and then at another none in the store that nobody had claimed.
+  template <class Tile>
+  WYRM_HD void bring(Tile const& t, unsigned c, std::uint32_t lanes, bool again, std::uint64_t& page) const {
+    queue_ends& stored = states_[c].pages;
+    unsigned const leader = exec::first_lane(lanes);
+    bool const leads = t.rank() == leader;
+    bool const mine = (lanes >> t.rank() & 1) != 0;
+    std::uint32_t const rank = exec::rank_in(t, lanes);
+    auto const n = static_cast<std::uint32_t>(cuda::std::popcount(lanes));
+    std::uint32_t served = 0;
+    for (unsigned attempt = 0;; ++attempt) {
+      served += store_.take_spilled(t, states_, c, leader, n - served, mine ? rank - served : n, page);
+      source from = source::window;
+      while (served < n && (from == source::window || from == source::chunks || from == source::new_window)) {
+        detail::page_range got{0, 0};
+        if (leads) from = take_fresh(c, n - served, got);
+        from = t.shfl(from, leader);
+        got.first = t.shfl(got.first, leader);
+        got.count = t.shfl(got.count, leader);
+        if (from == source::chunks || from == source::new_window) adopt(t, c, leader, got);
+        if (from == source::new_window) {
+          if (leads) {
+            states_[c].fresh.replace(static_cast<std::uint32_t>(got.first / detail::pages_a_chunk(c)), got.count);
+            sequence_lock(&states_[c].lock).unlock();
+          }
+        } else if (got.count > 0) {
+          if (mine && rank >= served && rank - served < got.count) page = got.first + (rank - served);
+          served += got.count;
+        }
+      }
+      if (!again && (from != source::wait || served == n)) {
+        if (leads) stored.give_back(n);
+        return;
+      }
+      if (served == n) return;
+      bool empty = false;
+      if (from == source::none) {
+        std::uint32_t taken = 0;
+        std::uint32_t first = 0;
+        if (leads) {
+          if (stored.number() > 0) {
+            taken = stored.take(n - served);
+            stored.give_back(n - served - taken);
+            if (taken > 0) first = stored.claim_front(taken);
+          }
+          empty = taken == 0 && stored.is_empty();
+        }
+        taken = t.shfl(taken, leader);
+        first = t.shfl(first, leader);
+        bool const reads = mine && rank >= served && rank - served < taken;
+        std::uint64_t const got = store_.take(t, pool_, c, first, reads ? rank - served : 0, reads ? taken : 0);
+        if (reads) page = got;
+        served += taken;
+      }
+      if (t.shfl(empty, leader) || served == n) return;
+      if (leads) exec::pause(attempt);
+    }
+  }
+
+  enum class source : std::uint32_t {
+    none,        // there was a moment when there were no such pages
+    wait,        // somebody else is at it
+    window,      // pages of the window
+    chunks,      // whole chunks, straight from the pool
+    new_window,  // chunks for a new window; the caller holds the lock of the class
+  };
+
+  // One lane looks for up to n pages that nobody has had yet.
+  [[nodiscard]] WYRM_HD source take_fresh(unsigned c, std::uint32_t n, detail::page_range& got) const {
+    detail::page_class_state& state = states_[c];
+    std::uint32_t const pages = detail::pages_a_chunk(c);
+    if (n >= pages) {
+      chunk_range const chunks = pool_.take(n / pages);
+      if (chunks.count > 0) {
+        got = {std::uint64_t{chunks.first} * pages, chunks.count * pages};
+        return source::chunks;
+      }
+    }
+    got = state.fresh.take(n, pages);
+    if (got.count > 0) return source::window;
+    sequence_lock const lock(&state.lock);
+    sequence_lock::outcome const outcome = lock.take_or_wait();
+    if (outcome == sequence_lock::outcome::nothing_left) return source::none;
+    if (outcome == sequence_lock::outcome::again) return source::wait;
+    bool none = false;
+    if (state.fresh.left() == 0) {
+      // As many chunks as all who look for pages of this class will need, as far as we can see.
+      std::int32_t const number = state.pages.number();
+      std::uint32_t const all = number < 0 ? static_cast<std::uint32_t>(-number) : 0;
+      std::uint32_t const wanted = ((all > n ? all : n) + pages - 1) / pages;
+      std::uint32_t const most = page_window::max_pages / pages;
+      chunk_range chunks = pool_.take(wanted < most ? wanted : most);
+      if (chunks.count == 0 && store_.reclaim(pool_, states_)) chunks = pool_.take(1);
+      if (chunks.count > 0) {
+        got = {std::uint64_t{chunks.first} * pages, chunks.count * pages};
+        return source::new_window;
+      }
+      none = !store_.has_spilled(c);
+    }
+    if (none)
+      lock.unlock_with_nothing_left();
+    else
+      lock.unlock();
+    return none ? source::none : source::wait;
+  }
+
+  // Whole chunks of pages become class c's; collective. The store may keep some for itself.
+  template <class Tile>
+  WYRM_HD void adopt(Tile const& t, unsigned c, unsigned leader, detail::page_range& pages) const {
+    std::uint32_t const each = detail::pages_a_chunk(c);
+    auto first = static_cast<std::uint32_t>(pages.first / each);
+    std::uint32_t count = pages.count / each;
+    std::uint32_t const kept = store_.keep(t, pool_, states_[c].chunks, c, leader, first, count);
+    first += kept;
+    count -= kept;
+    for (std::uint32_t k = t.rank(); k < count; k += Tile::size()) {
+      store_.start(first + k);
+      pool_.mark(first + k, static_cast<std::uint8_t>(c));
+    }
+    t.sync();
+    pages = {std::uint64_t{first} * each, count * each};
+  }
+
+  chunk_pool_ref pool_;
+  detail::page_class_state* states_;
+  Store store_;
+};
+
+/// Owns the states of the classes, and the store.
+template <class Space, class Store>
+class manager {
+ public:
+  using ref_type = manager_ref<typename Store::ref_type>;
+  using space_type = Space;
+  using store_type = Store;
+
+  manager(Space const& space, chunk_pool<Space> const& pool, unsigned node_log2)
+      : space_(space), pool_(pool), states_(space, detail::page_classes), store_(space, pool, node_log2) {}
+
+  [[nodiscard]] ref_type ref() const { return {pool_.ref(), states_.data(), store_.ref()}; }
+  [[nodiscard]] std::size_t bytes() const { return states_.bytes() + store_.bytes(); }
+
+  void reset() {
+    std::vector<detail::page_class_state> const fresh(detail::page_classes);
+    exec::copy_in<detail::page_class_state>(space_, states_.data(), fresh);
+    store_.reset();
+  }
+  /// What a pool of so many chunks needs, for grow() after the pool has grown; may throw.
+  [[nodiscard]] auto prepare(std::uint32_t chunks) { return store_.prepare(chunks); }
+  template <class Prepared>
+  void grow(Prepared prepared) {
+    store_.grow(std::move(prepared), [this](unsigned c) { return &states_.data()[c].pages; });
+  }
+
+  void report(statistics& s) const {
+    for (unsigned c = 0; c < detail::page_classes; ++c) {
+      detail::page_class_state state = exec::read(space_, states_.data() + c);
+      s.classes.push_back({detail::page_bytes(c), state.chunks * detail::pages_a_chunk(c),
+                           state.pages.size() + store_.spilled(c) + state.fresh.left()});
+    }
+  }
+
+  /// Takes the free pages out of `used` (one entry for each 16 bytes of the pool; true where a page of a carved chunk
+  /// begins). Each of them is there, and of the class that it is free in; the counts are right.
+  void check(char const* who, std::vector<std::uint8_t> const& uses, std::vector<bool>& used) const {
+    std::vector<detail::page_class_state> states = exec::copy_out(space_, states_.data(), detail::page_classes);
+    for (unsigned c = 0; c < detail::page_classes; ++c) {
+      detail::page_class_state& state = states[c];
+      std::string const what = "class of " + std::to_string(detail::page_bytes(c)) + " bytes: ";
+      std::uint32_t const pages = detail::pages_a_chunk(c);
+      auto const chunks = static_cast<std::size_t>(std::count(uses.begin(), uses.end(), c));
+      ensure(chunks == state.chunks, who, what + "chunks were carved but not counted");
+      ensure(state.lock % 2 == 0, who, what + "the lock is held although nobody is at work");
+      ensure(state.pages.number() == static_cast<std::int32_t>(state.pages.size()), who,
+             what + std::to_string(state.pages.size()) + " pages stored, but " + std::to_string(state.pages.number()) +
+                 " counted");
+      auto const take = [&](std::uint64_t page, char const* where) {
+        std::size_t const chunk = page / pages;
+        ensure(chunk < uses.size() && uses[chunk] == c, who,
+               what + "a page that is " + where + " is not of this class");
+        std::size_t const first = page << detail::page_log2(c) >> 4;
+        ensure(used[first], who, what + "page " + std::to_string(page) + " is free twice");
+        used[first] = false;
+      };
+      store_.check(who, what, c, state, uses, take);
+      detail::page_range const fresh = state.fresh.take(page_window::max_pages, pages);
+      for (std::uint32_t i = 0; i < fresh.count; ++i) take(fresh.first + i, "fresh");
+    }
+    store_.check_queues(who, states);
+  }
+
+ private:
+  Space space_;
+  chunk_pool<Space> const& pool_;
+  exec::buffer<detail::page_class_state, Space> states_;
+  Store store_;
+};
+
+}  // namespace wyrm::alloc
