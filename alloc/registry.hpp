@@ -18,11 +18,15 @@ template <class... A>
 struct list {};
 
 template <class Space>
-using all = list<ouroboros_s_p<Space>, ouroboros_va_p<Space>, ouroboros_vl_p<Space>, bump<Space>, system_malloc<Space>>;
+using all = list<ouroboros_s_p<Space>, ouroboros_s_c<Space>, ouroboros_va_p<Space>, ouroboros_va_c<Space>,
+                 ouroboros_vl_p<Space>, ouroboros_vl_c<Space>, bump<Space>, system_malloc<Space>>;
 
 static_assert(device_allocator<ouroboros_s_p<exec::host_space>>);
+static_assert(device_allocator<ouroboros_s_c<exec::host_space>>);
 static_assert(device_allocator<ouroboros_va_p<exec::host_space>>);
+static_assert(device_allocator<ouroboros_va_c<exec::host_space>>);
 static_assert(device_allocator<ouroboros_vl_p<exec::host_space>>);
+static_assert(device_allocator<ouroboros_vl_c<exec::host_space>>);
 static_assert(device_allocator<bump<exec::host_space>>);
 static_assert(device_allocator<system_malloc<exec::host_space>>);
 

@@ -27,6 +27,13 @@ class bulk_semaphore {
     return static_cast<std::uint32_t>(chunks_for(-after, pages_a_chunk) - chunks_for(-before, pages_a_chunk));
   }
 
+  /// Demands n pages if there are as many.
+  [[nodiscard]] WYRM_HD bool take(std::uint32_t n) {
+    if (number().fetch_sub(n, exec::relaxed) >= std::int64_t{n}) return true;
+    supply(n);
+    return false;
+  }
+
   /// n pages have been, or are just being, put into the queue; or n demands have their answer without one.
   WYRM_HD void supply(std::uint32_t n) { number().fetch_add(n, exec::relaxed); }
 

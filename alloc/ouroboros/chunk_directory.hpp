@@ -46,24 +46,31 @@ class chunk_directory_ref {
     entry(c, node).store(round(node) << 28 | (chunk + 1), exec::release);
   }
 
-  [[nodiscard]] WYRM_HD std::uint32_t find_to_write(detail::node_size const&, unsigned c, std::uint32_t node) const {
+  [[nodiscard]] WYRM_HD std::uint32_t find_to_write(detail::node_size const& size, unsigned c,
+                                                    std::uint32_t node) const {
     for (unsigned attempt = 0;; ++attempt) {
-      std::uint32_t const found = entry(c, node).load(exec::acquire);
-      if (found != 0 && found >> 28 == round(node)) return (found & 0xfffffff) - 1;
+      std::uint32_t const chunk = look_to_read(size, c, node);
+      if (chunk != detail::no_chunk) return chunk;
       exec::pause(attempt);
     }
+  }
+  /// The same without waiting, for a node that may not have come: its chunk, or no_chunk.
+  [[nodiscard]] WYRM_HD std::uint32_t look_to_read(detail::node_size const&, unsigned c, std::uint32_t node) const {
+    std::uint32_t const found = entry(c, node).load(exec::acquire);
+    return found != 0 && found >> 28 == round(node) ? (found & 0xfffffff) - 1 : detail::no_chunk;
   }
   [[nodiscard]] WYRM_HD std::uint32_t find_to_read(detail::node_size const& size, unsigned c,
                                                    std::uint32_t node) const {
     return find_to_write(size, c, node);
   }
 
-  /// All entries of the node have been read.
-  WYRM_HD void emptied(detail::node_size const&, chunk_pool_ref const& pool, std::uint32_t const*, unsigned c,
-                       std::uint32_t node, std::uint32_t chunk) const {
+  /// All entries of the node have been read: calls give(chunks, n) with its chunk.
+  template <class Give>
+  WYRM_HD void emptied(detail::node_size const&, std::uint32_t const*, unsigned c, std::uint32_t node,
+                       std::uint32_t chunk, Give const& give) const {
     entry(c, node).store(0, exec::release);
     dismiss(c);
-    pool.give(&chunk, 1);
+    give(&chunk, 1);
   }
 
  private:

@@ -28,7 +28,6 @@ WYRM_HD constexpr std::uint64_t list_end(std::uint32_t node, std::uint32_t chunk
 }
 WYRM_HD constexpr std::uint32_t node_of(std::uint64_t end) { return static_cast<std::uint32_t>(end >> 32); }
 WYRM_HD constexpr std::uint32_t chunk_of(std::uint64_t end) { return static_cast<std::uint32_t>(end); }
-inline constexpr std::uint32_t no_chunk = 0xffffffff;
 /// The next node: its number, its class (5 bits), its chunk (27 bits).
 WYRM_HD constexpr std::uint64_t link_to(unsigned c, std::uint32_t node, std::uint32_t chunk) {
   return std::uint64_t{node} << 32 | c << 27 | chunk;
@@ -91,26 +90,33 @@ class chunk_list_ref {
   [[nodiscard]] WYRM_HD std::uint32_t find_to_read(detail::node_size const& size, unsigned c,
                                                    std::uint32_t node) const {
     for (unsigned attempt = 0;; ++attempt) {
-      std::uint64_t const first = exec::atomic_ref<std::uint64_t>(states_[c].front).load(exec::acquire);
-      std::uint64_t const last = exec::atomic_ref<std::uint64_t>(states_[c].back).load(exec::acquire);
-      std::int32_t const ahead = size.distance(c, node, detail::node_of(first));
-      std::int32_t const behind = size.distance(c, detail::node_of(last), node);
-      std::uint32_t chunk = detail::chunk_of(first);
-      if (behind >= 0 && behind < ahead && detail::chunk_of(last) != detail::no_chunk)
-        return walk_back(detail::chunk_of(last), behind);
-      for (std::uint32_t at = detail::node_of(first); chunk != detail::no_chunk && at != node;) {
-        at = size.next(c, at);
-        chunk = follow(c, at, chunk);
-      }
+      std::uint32_t const chunk = look_to_read(size, c, node);
       if (chunk != detail::no_chunk) return chunk;
       exec::pause(attempt);
     }
   }
+  /// The same without waiting, for a node that may not have come: its chunk, or no_chunk.
+  [[nodiscard]] WYRM_HD std::uint32_t look_to_read(detail::node_size const& size, unsigned c,
+                                                   std::uint32_t node) const {
+    std::uint64_t const first = exec::atomic_ref<std::uint64_t>(states_[c].front).load(exec::acquire);
+    std::uint64_t const last = exec::atomic_ref<std::uint64_t>(states_[c].back).load(exec::acquire);
+    std::int32_t const ahead = size.distance(c, node, detail::node_of(first));
+    std::int32_t const behind = size.distance(c, detail::node_of(last), node);
+    std::uint32_t chunk = detail::chunk_of(first);
+    if (behind >= 0 && behind < ahead && detail::chunk_of(last) != detail::no_chunk)
+      return walk_back(detail::chunk_of(last), behind);
+    for (std::uint32_t at = detail::node_of(first); chunk != detail::no_chunk && at != node;) {
+      at = size.next(c, at);
+      chunk = follow(c, at, chunk);
+    }
+    return chunk;
+  }
 
-  /// All entries of the node have been read. The first nodes of the list go back to the pool while they are such, but
-  /// the last node stays; also, for a while, one that is emptied at the same time as another.
-  WYRM_HD void emptied(detail::node_size const& size, chunk_pool_ref const& pool, std::uint32_t* read, unsigned c,
-                       std::uint32_t, std::uint32_t) const {
+  /// All entries of the node have been read. While the first nodes of the list are such, calls give(chunks, n) with
+  /// their chunks; but the last node stays; also, for a while, one that is emptied at the same time as another.
+  template <class Give>
+  WYRM_HD void emptied(detail::node_size const& size, std::uint32_t* read, unsigned c, std::uint32_t, std::uint32_t,
+                       Give const& give) const {
     constexpr unsigned at_once = 16;
     exec::atomic_ref<std::uint64_t> front(states_[c].front);
     std::uint64_t first = front.load(exec::acquire);
@@ -130,7 +136,7 @@ class chunk_list_ref {
       // If the front is still where it was, nobody has given these chunks back, and what we saw of them holds.
       if (!front.compare_exchange_strong(first, now, exec::acq_rel, exec::acquire)) continue;
       nodes(c).fetch_sub(n, exec::relaxed);
-      pool.give(chunks, n);
+      give(chunks, n);
       first = now;
     }
   }

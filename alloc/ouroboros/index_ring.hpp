@@ -74,8 +74,11 @@ class index_ring {
 
   [[nodiscard]] WYRM_HD std::uint32_t size() const { return mask_ + 1; }
 
+  [[nodiscard]] WYRM_HD bool try_put(std::uint32_t position, std::uint64_t index) const {
+    return slots_.try_put(position & mask_, index);
+  }
   WYRM_HD void put(std::uint32_t position, std::uint64_t index) const {
-    for (unsigned attempt = 0; !slots_.try_put(position & mask_, index); ++attempt) exec::pause(attempt);
+    for (unsigned attempt = 0; !try_put(position, index); ++attempt) exec::pause(attempt);
   }
   [[nodiscard]] WYRM_HD bool try_take(std::uint32_t position, std::uint64_t& index) const {
     return slots_.try_take(position & mask_, index);

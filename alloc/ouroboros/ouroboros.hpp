@@ -2,7 +2,7 @@
 // Ouroboros (Winter, Parger, Mlakar, Steinberger: "Ouroboros: Virtualized Queues for Dynamic Memory Management on
 // GPUs", ICS 2020): chunks of 8 KiB are split into pages of one of ten sizes, 16 to 8192 bytes; free pages are managed
 // through queues. Variants: the queues are standard (s), virtualized by an array of chunks (va), or by a list of them
-// (vl); in them are pages (p). Larger requests go to alloc/extent.
+// (vl); in them are pages (p), or chunks that have free pages (c). Larger requests go to alloc/extent.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +18,7 @@
 #include "chunk_directory.hpp"
 #include "chunk_list.hpp"
 #include "chunk_pool.hpp"
+#include "chunk_store.hpp"
 #include "manager.hpp"
 #include "page_store.hpp"
 #include "ring_queues.hpp"
@@ -183,6 +184,12 @@ class ouroboros {
   Manager manager_;
 };
 
+template <class Space>
+using ouroboros_s_c = ouroboros<manager<Space, chunk_store<Space, ring_queues<Space>>>>;
+template <class Space>
+using ouroboros_va_c = ouroboros<manager<Space, chunk_store<Space, virtual_queues<Space, chunk_directory>>>>;
+template <class Space>
+using ouroboros_vl_c = ouroboros<manager<Space, chunk_store<Space, virtual_queues<Space, chunk_list>>>>;
 template <class Space>
 using ouroboros_s_p = ouroboros<manager<Space, page_store<Space, ring_queues<Space>>>>;
 template <class Space>

@@ -134,7 +134,10 @@ class page_store {
   static constexpr char kind = 'p';
 
   page_store(Space const& space, chunk_pool<Space> const& pool, unsigned node_log2)
-      : space_(space), pool_(pool), spilled_(space, detail::page_classes), queues_(space, pool.memory(), node_log2) {}
+      : space_(space),
+        pool_(pool),
+        spilled_(space, detail::page_classes),
+        queues_(space, pool.memory(), node_log2, false) {}
 
   [[nodiscard]] ref_type ref() const { return {pool_.memory().base(), spilled_.data(), queues_.ref()}; }
   [[nodiscard]] std::size_t bytes() const { return spilled_.bytes() + queues_.bytes(); }

@@ -34,6 +34,11 @@ class queue_ends {
     return position(word().fetch_add((std::uint64_t{n} << 32) + n, exec::relaxed));
   }
 
+  /// The same, for entries that are not counted here.
+  [[nodiscard]] WYRM_HD std::uint32_t claim_back_uncounted(std::uint32_t n) {
+    return position(word().fetch_add(std::uint64_t{n} << 32, exec::relaxed));
+  }
+
   /// Entries less those that are asked for.
   [[nodiscard]] WYRM_HD std::int32_t number() { return number(word().load(exec::relaxed)); }
   /// Whether there was a moment during the call when no entry was left that nobody had claimed.
@@ -42,11 +47,18 @@ class queue_ends {
     return position(word().load(exec::relaxed)) == claimed;
   }
 
+  /// Entries at about this time; none if more positions are claimed for reading than for writing.
+  [[nodiscard]] WYRM_HD std::uint32_t length() {
+    std::int32_t const n =
+        static_cast<std::int32_t>(position(word().load(exec::relaxed)) - front().load(exec::relaxed));
+    return n > 0 ? static_cast<std::uint32_t>(n) : 0;
+  }
+
   /// For the host.
   [[nodiscard]] std::uint32_t first() const { return front_; }
   [[nodiscard]] std::uint32_t size() const { return position(word_) - front_; }
   void restart(std::uint32_t entries) {
-    word_ = (std::uint64_t{entries} << 32) + entries;
+    word_ = (std::uint64_t{entries} << 32) + static_cast<std::uint64_t>(std::int64_t{number(word_)});
     front_ = 0;
   }
 

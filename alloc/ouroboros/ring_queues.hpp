@@ -38,6 +38,20 @@ class ring_queues_ref {
   [[nodiscard]] WYRM_HD std::uint64_t take(unsigned c, std::uint32_t position, std::uint32_t&) const {
     return rings_[c].take(position);
   }
+  // The same without waiting; and without room where there is room for every chunk.
+  [[nodiscard]] WYRM_HD bool try_room(unsigned) const { return true; }
+  [[nodiscard]] WYRM_HD bool try_put(unsigned c, std::uint32_t position, std::uint64_t index) const {
+    return rings_[c].try_put(position, index);
+  }
+  [[nodiscard]] WYRM_HD bool try_take(unsigned c, std::uint32_t position, std::uint64_t& index, std::uint32_t&) const {
+    return rings_[c].try_take(position, index);
+  }
+  [[nodiscard]] WYRM_HD static std::uint32_t entries_a_node(unsigned) { return 0; }  // there are no nodes
+  template <class Tile>
+  [[nodiscard]] WYRM_HD bool add_node(Tile const&, chunk_pool_ref const&, unsigned, unsigned, std::uint32_t) const {
+    return false;
+  }
+
   /// Nothing to do once entries have been read; collective.
   template <class Tile>
   WYRM_HD void finish(Tile const&, chunk_pool_ref const&, unsigned, std::uint32_t, std::uint32_t, std::uint32_t,
@@ -53,8 +67,9 @@ class ring_queues {
   using ref_type = ring_queues_ref;
   static constexpr char const* kind = "s";
 
-  ring_queues(Space const& space, extent<Space> const& memory, unsigned /*node_log2*/)
-      : space_(space), capacity_(memory.capacity()) {
+  /// of_chunks: the entries are chunks, not pages, and each chunk of the pool has room.
+  ring_queues(Space const& space, extent<Space> const& memory, unsigned /*node_log2*/, bool of_chunks)
+      : space_(space), capacity_(memory.capacity()), of_chunks_(of_chunks) {
     for (unsigned c = 0; c < detail::page_classes; ++c) rings_.emplace_back(space);
   }
 
@@ -96,13 +111,17 @@ class ring_queues {
   void check(char const*, chunk_pool<Space> const&, Ends const&) const {}
 
  private:
-  [[nodiscard]] static std::size_t slots_for(unsigned c, std::uint32_t chunks) {
+  [[nodiscard]] std::size_t slots_for(unsigned c, std::uint32_t chunks) const {
+    if (of_chunks_) return chunks;
     return std::min<std::size_t>(std::size_t{chunks} * detail::pages_a_chunk(c), ring_queues_ref::most);
   }
-  [[nodiscard]] bool is_wide(unsigned c) const { return capacity_ >> detail::page_log2(c) >= 0xffffffff; }
+  [[nodiscard]] bool is_wide(unsigned c) const {
+    return !of_chunks_ && capacity_ >> detail::page_log2(c) >= 0xffffffff;
+  }
 
   Space space_;
   std::size_t capacity_;
+  bool of_chunks_;
   std::vector<ring_memory<Space>> rings_;
 };
 

@@ -32,6 +32,8 @@ struct alignas(128) virtual_queue_state {
   std::uint32_t nodes;  // brought so far
 };
 
+inline constexpr std::uint32_t no_chunk = 0xffffffff;
+
 /// How many entries a node of class c has, as a power of two.
 struct node_size {
   unsigned log2 = 11;
@@ -58,8 +60,8 @@ template <class Links>
 class virtual_queues_ref {
  public:
   virtual_queues_ref(std::byte* base, detail::virtual_queue_state* states, std::uint32_t* read, Links const& links,
-                     detail::node_size const& size)
-      : base_(base), states_(states), read_(read), links_(links), size_(size) {}
+                     detail::node_size const& size, bool keeps_nodes)
+      : base_(base), states_(states), read_(read), links_(links), size_(size), keeps_nodes_(keeps_nodes) {}
 
   /// Whether there is room for n more entries in the queue of class c, asked by the lanes that lead, at most one a
   /// class; collective. Who is named brings nodes before it waits for anybody.
@@ -102,18 +104,63 @@ class virtual_queues_ref {
     return index;
   }
 
+  // The same without waiting: room for one entry; an entry, perhaps, at a position that nobody may have written yet.
+  [[nodiscard]] WYRM_HD bool try_room(unsigned c) const { return states_[c].room.take(1); }
+  [[nodiscard]] WYRM_HD bool try_put(unsigned c, std::uint32_t position, std::uint64_t index) const {
+    put(c, position, index);
+    return true;
+  }
+  [[nodiscard]] WYRM_HD bool try_take(unsigned c, std::uint32_t position, std::uint64_t& index,
+                                      std::uint32_t& chunk) const {
+    chunk = links_.look_to_read(size_, c, size_.node(c, position));
+    return chunk != detail::no_chunk && slots(c, chunk).try_read_once(slot(c, position), index);
+  }
+
   /// A group of lanes has read n entries, mine the one of that rank, at this position; n is 0 for other lanes;
-  /// collective. Who reads the last entry of a node sees to it that the chunk goes back to the pool.
+  /// collective. Who reads the last entry of a node sees to it that the chunk is used again.
   template <class Tile>
   WYRM_HD void finish(Tile const& t, chunk_pool_ref const& pool, unsigned c, std::uint32_t chunk,
                       std::uint32_t position, std::uint32_t rank, std::uint32_t n) const {
     t.sync();
-    if (rank >= n || (rank > 0 && slot(c, position) > 0)) return;
-    std::uint32_t const rest = size_.entries(c) - slot(c, position);  // on this node
-    std::uint32_t const here = n - rank < rest ? n - rank : rest;
-    std::uint32_t const before = exec::atomic_ref<std::uint32_t>(read_[chunk]).fetch_add(here, exec::acq_rel);
-    if (before + here == size_.entries(c)) links_.emptied(size_, pool, read_, c, size_.node(c, position), chunk);
+    bool last = false;
+    if (rank < n && (rank == 0 || slot(c, position) == 0)) {
+      std::uint32_t const rest = size_.entries(c) - slot(c, position);  // on this node
+      std::uint32_t const here = n - rank < rest ? n - rank : rest;
+      std::uint32_t const before = exec::atomic_ref<std::uint32_t>(read_[chunk]).fetch_add(here, exec::acq_rel);
+      last = before + here == size_.entries(c);
+    }
+    extent_ref::one_by_one(t, t.ballot(last), [&] {
+      links_.emptied(size_, read_, c, size_.node(c, position), chunk,
+                     [&](std::uint32_t const* chunks, std::uint32_t count) {
+                       if (!keeps_nodes_) return pool.give(chunks, count);
+                       for (std::uint32_t i = 0; i < count; ++i)
+                         (void)add_node(exec::scalar_tile{}, pool, c, 0, chunks[i]);
+                     });
+    });
   }
+
+  /// A chunk becomes a node of class c; collective. False, and nothing happens, if the queue may have no other.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD bool add_node(Tile const& t, chunk_pool_ref const& pool, unsigned c, unsigned leader,
+                                      std::uint32_t chunk) const {
+    bool const leads = t.rank() == leader;
+    if (!t.shfl(leads && links_.admit(size_, c), leader)) return false;
+    // A node's slots are written once; they begin as "empty".
+    auto* const words = reinterpret_cast<std::uint64_t*>(pool.address(chunk));
+    std::uint32_t const bytes = static_cast<std::uint32_t>(index_slots::entry_bytes(size_.is_wide(c)))
+                                << size_.entries_log2(c);
+    for (std::uint32_t k = t.rank(); k < (bytes + 7) / 8; k += Tile::size()) words[k] = 0;
+    t.sync();
+    if (leads) {
+      pool.mark(chunk, chunk_of_queue);
+      exec::atomic_ref<std::uint32_t>(read_[chunk]).store(0, exec::relaxed);
+      std::uint32_t const node = exec::atomic_ref<std::uint32_t>(states_[c].nodes).fetch_add(1, exec::relaxed);
+      links_.publish(size_, c, node & size_.last_node(c), chunk);
+      states_[c].room.supply(size_.entries(c));
+    }
+    return true;
+  }
+  [[nodiscard]] WYRM_HD std::uint32_t entries_a_node(unsigned c) const { return size_.entries(c); }
 
  private:
   [[nodiscard]] WYRM_HD std::uint32_t slot(unsigned c, std::uint32_t position) const {
@@ -129,24 +176,12 @@ class virtual_queues_ref {
                            unsigned leader) const {
     for (; count > 0; --count) {
       chunk_range range{0, 0};
-      if (t.rank() == leader && links_.admit(size_, c)) {
-        range = pool.take(1);
-        if (range.count == 0) links_.dismiss(c);
-      }
-      if (t.shfl(range.count, leader) == 0) return false;
+      if (t.rank() == leader && !links_.is_full(size_, c)) range = pool.take(1);
       range.first = t.shfl(range.first, leader);
-      // A node's slots are written once; they begin as "empty".
-      auto* const words = reinterpret_cast<std::uint64_t*>(pool.address(range.first));
-      std::uint32_t const bytes = static_cast<std::uint32_t>(index_slots::entry_bytes(size_.is_wide(c)))
-                                  << size_.entries_log2(c);
-      for (std::uint32_t k = t.rank(); k < (bytes + 7) / 8; k += Tile::size()) words[k] = 0;
-      t.sync();
-      if (t.rank() == leader) {
-        pool.mark(range.first, chunk_of_queue);
-        exec::atomic_ref<std::uint32_t>(read_[range.first]).store(0, exec::relaxed);
-        std::uint32_t const node = exec::atomic_ref<std::uint32_t>(states_[c].nodes).fetch_add(1, exec::relaxed);
-        links_.publish(size_, c, node & size_.last_node(c), range.first);
-        states_[c].room.supply(size_.entries(c));
+      if (t.shfl(range.count, leader) == 0) return false;
+      if (!add_node(t, pool, c, leader, range.first)) {
+        if (t.rank() == leader) pool.give(&range.first, 1);
+        return false;
       }
     }
     return true;
@@ -157,6 +192,7 @@ class virtual_queues_ref {
   std::uint32_t* read_;  // of a queue chunk: entries that were read
   Links links_;
   detail::node_size size_;
+  bool keeps_nodes_;
 };
 
 template <class Space, template <class> class Links>
@@ -166,19 +202,21 @@ class virtual_queues {
   using ref_type = virtual_queues_ref<typename links::ref_type>;
   static constexpr char const* kind = links::kind;
 
-  virtual_queues(Space const& space, extent<Space> const& memory, unsigned node_log2)
+  /// of_chunks: the entries are chunks, not pages, and emptied nodes are used again by their queue.
+  virtual_queues(Space const& space, extent<Space> const& memory, unsigned node_log2, bool of_chunks)
       : space_(space),
+        of_chunks_(of_chunks),
         base_(memory.base()),
         states_(space, detail::page_classes),
         read_(space, memory.capacity() / chunk_bytes),
         links_(space, memory.capacity() / chunk_bytes) {
     size_.log2 = node_log2;
-    while (size_.wide_classes < detail::page_classes &&
+    while (!of_chunks && size_.wide_classes < detail::page_classes &&
            memory.capacity() >> detail::page_log2(size_.wide_classes) >= 0xffffffff)
       ++size_.wide_classes;
   }
 
-  [[nodiscard]] ref_type ref() const { return {base_, states_.data(), read_.data(), links_.ref(), size_}; }
+  [[nodiscard]] ref_type ref() const { return {base_, states_.data(), read_.data(), links_.ref(), size_, of_chunks_}; }
   [[nodiscard]] std::size_t bytes() const { return states_.bytes() + read_.bytes() + links_.bytes(); }
 
   void reset(std::uint32_t chunks) {
@@ -239,6 +277,7 @@ class virtual_queues {
   }
 
   Space space_;
+  bool of_chunks_;
   std::byte* base_;
   exec::buffer<detail::virtual_queue_state, Space> states_;
   pool_table<std::uint32_t, Space> read_;

@@ -270,7 +270,9 @@ TYPED_TEST_P(conformance, reset_frees_everything) {
     EXPECT_EQ(p.exhaust(128).size(), n);
     p.expect_sound();
     p.reset();
-    EXPECT_EQ(p.exhaust(4096).size(), p.committed() / 4096);
+    std::size_t const all = p.exhaust(4096).size();  // but for some chunks that hold queues
+    EXPECT_LE(all, p.committed() / 4096);
+    EXPECT_GE(all, p.committed() / 4096 * 98 / 100);
     p.expect_sound();
   }
 }
