@@ -88,15 +88,21 @@ class chunk_store_ref {
       bool const got = waits && queues_.try_take(c, position, chunk, node);
       queues_.finish(t, pool, c, node, position, 0, got ? 1 : 0);
       std::uint32_t taken = 0;
+      std::uint32_t there = 0;
       if (got) {
         waits = false;
-        std::uint32_t const there = count(chunk).load(exec::acquire);
+        there = count(chunk).load(exec::acquire);
         taken = need < there ? need : there;
-        std::uint32_t const before = count(chunk).fetch_sub(taken, exec::acq_rel);
-        if (before == pages) full(c).fetch_sub(1, exec::relaxed);
-        if (before > taken) held = {static_cast<std::uint32_t>(chunk), 0, true, false};
+        held = {static_cast<std::uint32_t>(chunk), 0, there > taken, false};
+        if (held.is_there) try_claim(c, held);  // others wait for it; it is written when we are done with the mask
       }
       if (t.any(taken > 0)) take_bits(t, mine, chunk, pages, taken, had, n > 0, page);
+      if (got) {
+        // Not before the bits are cleared: at 0, who frees a page makes the chunk somebody else's.
+        std::uint32_t const before = count(chunk).fetch_sub(taken, exec::acq_rel);
+        held.is_there = before > taken;
+        if (before == pages) full(c).fetch_sub(1, exec::relaxed);
+      }
       had += taken;
       need -= taken;
       if (held.is_there) try_put(c, held);
@@ -210,13 +216,14 @@ class chunk_store_ref {
     return exec::atomic_ref<std::uint32_t>(states_[c].full);
   }
 
+  WYRM_HD void try_claim(unsigned c, token& held) const {
+    if (held.has_position || !queues_.try_room(c)) return;
+    held.position = states_[c].chunks.claim_back_uncounted(1);
+    held.has_position = true;
+  }
   WYRM_HD void try_put(unsigned c, token& held) const {
-    if (!held.has_position) {
-      if (!queues_.try_room(c)) return;
-      held.position = states_[c].chunks.claim_back_uncounted(1);
-      held.has_position = true;
-    }
-    held.is_there = !queues_.try_put(c, held.position, held.chunk);
+    try_claim(c, held);
+    if (held.has_position) held.is_there = !queues_.try_put(c, held.position, held.chunk);
   }
 
   // The leaders of groups have counted `taken` pages of a chunk for their groups, which had `had` before: finds them in
@@ -227,9 +234,11 @@ class chunk_store_ref {
     std::uint64_t const from = t.shfl(chunk, mine.leader);
     std::uint32_t first = t.shfl(had, mine.leader);
     std::uint32_t left = taken;
+    std::uint64_t words[detail::mask_words];  // read all at once: none waits for another
+    for (unsigned w = 0; w < detail::mask_words; ++w)
+      words[w] = left > 0 && w < (pages + 63) / 64 ? mask(chunk, w).load(exec::relaxed) : 0;
     for (unsigned w = 0; w < detail::mask_words && t.any(left > 0); ++w) {
-      std::uint64_t bits = 0;
-      if (left > 0 && w < (pages + 63) / 64) bits = detail::lowest_bits(mask(chunk, w).load(exec::relaxed), left);
+      std::uint64_t bits = detail::lowest_bits(words[w], left);
       if (bits != 0) mask(chunk, w).fetch_and(~bits, exec::relaxed);
       left -= static_cast<std::uint32_t>(cuda::std::popcount(bits));
       bits = t.shfl(bits, mine.leader);
