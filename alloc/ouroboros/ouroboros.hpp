@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -106,21 +107,17 @@ class ouroboros {
   /// node_log2: virtualized queues have 2^node_log2 entries on a chunk, 2048 at most; fewer are for tests.
   ouroboros(space_type const& space, options const& o, unsigned node_log2 = 11)
       : space_(space),
-        pool_(space, o),
-        ledger_(space, pool_.memory().base(), pool_.memory().capacity(), o.checked),
-        manager_(space, pool_, node_log2) {
-    ledger_.cover(pool_.memory().bytes());
+        pool_(std::make_unique<chunk_pool<space_type>>(space, o)),
+        ledger_(space, pool_->memory().base(), pool_->memory().capacity(), o.checked),
+        manager_(space, *pool_, node_log2) {
+    ledger_.cover(pool_->memory().bytes());
     ledger_.reset();
     manager_.reset();
   }
-  // The manager holds on to the pool.
-  ouroboros(ouroboros const&) = delete;
-  ouroboros& operator=(ouroboros const&) = delete;
-
-  [[nodiscard]] ref_type ref() const { return {pool_.ref(), ledger_.ref(), manager_.ref()}; }
+  [[nodiscard]] ref_type ref() const { return {pool_->ref(), ledger_.ref(), manager_.ref()}; }
 
   void reset() {
-    pool_.reset();
+    pool_->reset();
     ledger_.reset();
     manager_.reset();
   }
@@ -128,21 +125,21 @@ class ouroboros {
   /// Standard queues get longer, and so are laid out anew. Refs made before must not be used again.
   void grow(std::size_t bytes) {
     // All that can fail comes before anything changes.
-    std::uint32_t const chunks = pool_.memory().chunks_after(bytes);
+    std::uint32_t const chunks = pool_->memory().chunks_after(bytes);
     auto prepared = manager_.prepare(chunks);
     ledger_.cover(std::size_t{chunks} * chunk_bytes);
-    pool_.grow(bytes);
+    pool_->grow(bytes);
     manager_.grow(std::move(prepared));
   }
 
   [[nodiscard]] statistics stats() const {
     statistics s;
     ledger_.report(s);
-    s.committed = pool_.memory().bytes();
-    s.reserved = pool_.memory().capacity();
-    s.peak = pool_.memory().peak();
-    s.overhead = pool_.overhead() + ledger_.bytes() + manager_.bytes();
-    s.granted = pool_.memory().allocated();
+    s.committed = pool_->memory().bytes();
+    s.reserved = pool_->memory().capacity();
+    s.peak = pool_->memory().peak();
+    s.overhead = pool_->overhead() + ledger_.bytes() + manager_.bytes();
+    s.granted = pool_->memory().allocated();
     manager_.report(s);
     for (class_statistics const& k : s.classes) s.granted += (k.pages - k.free) * k.page_bytes;
     return s;
@@ -151,9 +148,9 @@ class ouroboros {
   /// Each chunk has one owner; each free page is free in one place, and of a chunk of its class; in checked mode every
   /// other page is live, and nothing else is. O(pool).
   void check() const {
-    pool_.check(name);
-    std::vector<std::uint8_t> const uses = pool_.uses();
-    std::vector<bool> used(pool_.memory().bytes() / alignment);  // by its first 16 bytes: pages that are not free
+    pool_->check(name);
+    std::vector<std::uint8_t> const uses = pool_->uses();
+    std::vector<bool> used(pool_->memory().bytes() / alignment);  // by its first 16 bytes: pages that are not free
     for (std::size_t chunk = 0; chunk < uses.size(); ++chunk)
       for (std::size_t at = 0; uses[chunk] < detail::page_classes && at < chunk_bytes;
            at += detail::page_bytes(uses[chunk]))
@@ -175,11 +172,11 @@ class ouroboros {
     }
     std::size_t const lost = static_cast<std::size_t>(std::count(used.begin(), used.end(), true));
     ensure(lost == 0, name, std::to_string(lost) + " pages are neither live nor free");
-    ensure(runs == pool_.memory().runs(), name, "a run of units is lost");
+    ensure(runs == pool_->memory().runs(), name, "a run of units is lost");
   }
 
   space_type space_;
-  chunk_pool<space_type> pool_;
+  std::unique_ptr<chunk_pool<space_type>> pool_;  // where it stays when the owner moves
   ledger<space_type> ledger_;
   Manager manager_;
 };
