@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The index queue, Ouroboros and the extent in every interleaving of a few threads with a few preemptions.
+// The queues, the six variants of Ouroboros and the extent in every interleaving of a few threads with a few
+// preemptions.
 #include "../support/interleave.hpp"
 
 #include <gtest/gtest.h>

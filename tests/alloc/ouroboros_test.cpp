@@ -202,6 +202,26 @@ TYPED_TEST(ouroboros, growth_with_pages_in_every_queue) {
   p.expect_sound();
 }
 
+// Where 32 bits do not count all pages of the smallest sizes, entries of their queues have 64.
+TYPED_TEST(ouroboros, a_pool_that_may_grow_beyond_64_gib) {
+  alloc::options const o{.pool_bytes = 60 * unit_bytes, .reserve_bytes = std::size_t{300} << 30, .checked = false};
+  pool<TypeParam> p(o);
+  for (std::size_t const bytes : {16u, 64u, 128u}) {
+    auto const some = p.allocate(scaled(6000, 500), bytes);
+    EXPECT_EQ(served(some), some.size());
+    p.expect_sound();
+    p.free(some);
+    this->expect_all_free(p);
+    auto const again = p.allocate(some.size(), bytes);
+    EXPECT_EQ(served(again), again.size());
+    p.expect_sound();
+    p.free(again);
+  }
+  p.owner().grow(10 * unit_bytes);
+  p.free(p.churn(scaled(320, 64), 20, 1, 200));
+  this->expect_all_free(p);
+}
+
 // Unchecked, a double free is not noticed at once; the check proves that it happened.
 TYPED_TEST(ouroboros, check_finds_a_page_that_was_freed_twice) {
   for (std::size_t const bytes : {16u, 100u, 8192u}) {

@@ -2,6 +2,8 @@
 // The bulk semaphore: cases with literal numbers, and its invariant (see the header) in every interleaving of a few
 // actors, each operation being one atomic step.
 #include "../../alloc/ouroboros/bulk_semaphore.hpp"
+#include "../../alloc/ouroboros/page_window.hpp"
+#include "../../alloc/ouroboros/queue_ends.hpp"
 
 #include <gtest/gtest.h>
 
@@ -61,6 +63,70 @@ TEST(bulk_semaphore, counts_beyond_32_bits) {
   EXPECT_EQ(s.value(), 3 * std::int64_t{0xffffffff});
   for (int i = 0; i < 3; ++i) EXPECT_EQ(s.demand(0xffffffffu, 512), 0u);
   EXPECT_EQ(s.demand(0xffffffffu, 512), 8388608u);
+}
+
+TEST(bulk_semaphore, takes_all_or_nothing) {
+  alloc::bulk_semaphore s;
+  EXPECT_FALSE(s.take(1));
+  s.supply(3);
+  EXPECT_TRUE(s.take(2));
+  EXPECT_FALSE(s.take(2));
+  EXPECT_EQ(s.value(), 1);
+  EXPECT_TRUE(s.take(1));
+  EXPECT_EQ(s.value(), 0);
+}
+
+// Positions go around at 2^32; the number of entries does not care.
+TEST(queue_ends, positions_go_around) {
+  alloc::queue_ends ends;
+  EXPECT_EQ(ends.claim_back_uncounted(0xfffffff0u), 0u);
+  EXPECT_EQ(ends.claim_front(0xfffffff0u), 0u);
+  EXPECT_TRUE(ends.is_empty());
+  EXPECT_EQ(ends.number(), 0);
+  EXPECT_EQ(ends.claim_back(10), 0xfffffff0u);
+  EXPECT_EQ(ends.claim_back(20), 0xfffffffau);
+  EXPECT_EQ(ends.claim_back(1), 14u);
+  EXPECT_EQ(ends.number(), 31);
+  EXPECT_EQ(ends.length(), 31u);
+  EXPECT_EQ(ends.size(), 31u);
+  EXPECT_EQ(ends.take(40), 31u);
+  EXPECT_EQ(ends.number(), -9);
+  EXPECT_EQ(ends.take(1), 0u);
+  ends.give_back(10);
+  EXPECT_EQ(ends.number(), 0);
+  EXPECT_FALSE(ends.is_empty());
+  EXPECT_EQ(ends.claim_front(31), 0xfffffff0u);
+  EXPECT_TRUE(ends.is_empty());
+  EXPECT_EQ(ends.claim_back(1), 15u);
+  EXPECT_EQ(ends.number(), 1);
+}
+
+// Demands that were not met do not spoil the back, which shares a word with the number.
+TEST(queue_ends, back_while_the_number_is_below_zero) {
+  alloc::queue_ends ends;
+  for (std::uint32_t i = 0; i < 10; ++i) {
+    EXPECT_EQ(ends.take(1000), 0u);
+    EXPECT_EQ(ends.claim_back(3), 3 * i);
+    EXPECT_EQ(ends.claim_front(3), 3 * i);
+    EXPECT_TRUE(ends.is_empty());
+  }
+  ends.give_back(10 * 1000 - 30);
+  EXPECT_EQ(ends.number(), 0);
+}
+
+TEST(page_window, hands_out_pages_up_to_its_end) {
+  alloc::page_window w;
+  EXPECT_EQ(w.take(5, 512).count, 0u);
+  w.replace(0x7ffffff, 512);  // the last chunk that there can be
+  EXPECT_EQ(w.left(), 512u);
+  EXPECT_EQ(w.take(500, 512).first, std::uint64_t{0x7ffffff} * 512);
+  alloc::detail::page_range const last = w.take(32, 512);
+  EXPECT_EQ(last.first, std::uint64_t{0x7ffffff} * 512 + 500);
+  EXPECT_EQ(last.count, 12u);
+  EXPECT_EQ(w.take(32, 512).count, 0u);
+  w.replace(3, alloc::page_window::max_pages);
+  EXPECT_EQ(w.take(1, 2).first, 6u);
+  EXPECT_EQ(w.left(), alloc::page_window::max_pages - 1);
 }
 
 // An actor demands `pages`, brings the chunks it is named for, one step each, and then frees `freed` of its pages, one
