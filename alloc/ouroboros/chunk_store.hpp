@@ -119,7 +119,8 @@ class chunk_store_ref {
     auto const chunk = static_cast<std::uint32_t>(page / pages);
     detail::lane_group const mine = detail::group_by(t, chunk, has);
     auto const bit = static_cast<std::uint32_t>(page % pages);
-    if (has) mask(chunk, bit / 64).fetch_or(std::uint64_t{1} << bit % 64, exec::relaxed);
+    // What its user did is ordered before the bit, and what the next one does after it.
+    if (has) mask(chunk, bit / 64).fetch_or(std::uint64_t{1} << bit % 64, exec::release);
     t.sync();
     token held;
     if (mine.led_by(t.rank())) {
@@ -236,7 +237,7 @@ class chunk_store_ref {
     std::uint32_t left = taken;
     std::uint64_t words[detail::mask_words];  // read all at once: none waits for another
     for (unsigned w = 0; w < detail::mask_words; ++w)
-      words[w] = left > 0 && w < (pages + 63) / 64 ? mask(chunk, w).load(exec::relaxed) : 0;
+      words[w] = left > 0 && w < (pages + 63) / 64 ? mask(chunk, w).load(exec::acquire) : 0;
     for (unsigned w = 0; w < detail::mask_words && t.any(left > 0); ++w) {
       std::uint64_t bits = detail::lowest_bits(words[w], left);
       if (bits != 0) mask(chunk, w).fetch_and(~bits, exec::relaxed);

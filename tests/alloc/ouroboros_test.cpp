@@ -145,7 +145,7 @@ TYPED_TEST(ouroboros, all_classes_in_one_warp) {
 
 // Eight chunks for a crowd: of one size, then of all. Some wait for pages that others were to bring and could not.
 TYPED_TEST(ouroboros, many_wait_for_what_does_not_come) {
-  for (std::uint64_t seed = 1; seed <= scaled(60, 5); ++seed) {
+  for (std::uint64_t seed = 1; seed <= scaled(60); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     auto const space = make_crowd<typename TypeParam::space_type>(seed);
     // Three chunks and more for each class, where its queue takes two.
@@ -175,7 +175,7 @@ TYPED_TEST(ouroboros, many_wait_for_what_does_not_come) {
 
 // The same with frees in between, so that pages come back to those who wait.
 TYPED_TEST(ouroboros, churn_of_a_crowd_in_a_few_chunks) {
-  for (std::uint64_t seed = 1; seed <= scaled(40, 4); ++seed) {
+  for (std::uint64_t seed = 1; seed <= scaled(40); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     pool<TypeParam> p(this->units(1 + seed % 3, seed % 2 == 0), make_crowd<typename TypeParam::space_type>(seed));
     auto const left = p.churn(scaled(320, 160), 30, seed, seed % 4 == 0 ? 64 : 9000);
