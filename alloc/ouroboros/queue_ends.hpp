@@ -75,7 +75,7 @@ class queue_ends {
   // 256 bytes apart: an H200 serves one atomic a nanosecond on either, at the same time. On one cache line, or at some
   // other distances, it is one a nanosecond on both together.
   std::uint64_t word_ = 0;
-  std::uint64_t apart_[31] = {};
+  [[maybe_unused]] std::uint64_t apart_[31] = {};
   std::uint32_t front_ = 0;
 };
 
