@@ -80,7 +80,6 @@ TEST(interleave, entries_are_taken_once) {
   struct shared {
     alloc::queue_ends ends;
     std::uint32_t got = 0;
-    bool claimed_written = true;
   };
   std::unique_ptr<shared> s;
   std::size_t const n = interleavings(3, 60).explore(
