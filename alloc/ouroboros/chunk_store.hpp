@@ -144,7 +144,7 @@ class chunk_store_ref {
   [[nodiscard]] WYRM_HD bool has_spilled(unsigned) const { return false; }
 
   /// Chunks that become class c's; collective. Returns how many of the first of them become nodes of the queue instead,
-  /// so that it has room for the others.
+  /// so that it has room for the others; no_room, and all are back in the pool, if the queue can have no more of them.
   template <class Tile>
   [[nodiscard]] WYRM_HD std::uint32_t keep(Tile const& t, chunk_pool_ref const& pool, std::uint64_t& chunks, unsigned c,
                                            unsigned leader, std::uint32_t first, std::uint32_t count) const {
@@ -176,10 +176,10 @@ class chunk_store_ref {
             pool.give(&chunk, 1);
           }
         }
-        kept = count;
-      } else {
-        ++kept;
+        if (leads) carved.fetch_sub(count, exec::relaxed);
+        return detail::no_room;
       }
+      ++kept;
     }
     if (leads && kept > 0) carved.fetch_sub(kept, exec::relaxed);
     return kept;

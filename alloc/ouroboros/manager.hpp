@@ -29,6 +29,7 @@ namespace wyrm::alloc {
 namespace detail {
 
 inline constexpr std::uint64_t no_page = ~std::uint64_t{0};
+inline constexpr std::uint32_t no_room = 0xffffffff;  // see chunk_store_ref::keep
 
 /// What changes on the device, a class.
 struct alignas(128) page_class_state {
@@ -99,7 +100,7 @@ class manager_ref {
         from = t.shfl(from, leader);
         got.first = t.shfl(got.first, leader);
         got.count = t.shfl(got.count, leader);
-        if (from == source::chunks || from == source::new_window) adopt(t, c, leader, got);
+        bool const room = (from != source::chunks && from != source::new_window) || adopt(t, c, leader, got);
         if (from == source::new_window) {
           if (leads) {
             states_[c].fresh.replace(static_cast<std::uint32_t>(got.first / detail::pages_a_chunk(c)), got.count);
@@ -109,6 +110,7 @@ class manager_ref {
           if (mine && rank >= served && rank - served < got.count) page = got.first + (rank - served);
           served += got.count;
         }
+        if (!room) from = source::none;
       }
       if (!again && (from != source::wait || served == n)) {
         if (leads) stored.give_back(n);
@@ -186,13 +188,18 @@ class manager_ref {
     return none ? source::none : source::wait;
   }
 
-  // Whole chunks of pages become class c's; collective. The store may keep some for itself.
+  // Whole chunks of pages become class c's; collective. The store may keep some for itself. False, and there
+  // are none, if it can manage no more.
   template <class Tile>
-  WYRM_HD void adopt(Tile const& t, unsigned c, unsigned leader, detail::page_range& pages) const {
+  [[nodiscard]] WYRM_HD bool adopt(Tile const& t, unsigned c, unsigned leader, detail::page_range& pages) const {
     std::uint32_t const each = detail::pages_a_chunk(c);
     auto first = static_cast<std::uint32_t>(pages.first / each);
     std::uint32_t count = pages.count / each;
     std::uint32_t const kept = store_.keep(t, pool_, states_[c].chunks, c, leader, first, count);
+    if (kept == detail::no_room) {
+      pages = {0, 0};
+      return false;
+    }
     first += kept;
     count -= kept;
     for (std::uint32_t k = t.rank(); k < count; k += Tile::size()) {
@@ -201,6 +208,7 @@ class manager_ref {
     }
     t.sync();
     pages = {std::uint64_t{first} * each, count * each};
+    return true;
   }
 
   chunk_pool_ref pool_;

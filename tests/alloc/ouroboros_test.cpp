@@ -202,6 +202,19 @@ TYPED_TEST(ouroboros, growth_with_pages_in_every_queue) {
   p.expect_sound();
 }
 
+// With nodes of two entries a directory of 1024 nodes has room for 2046 chunks: the class is full before the pool is.
+TEST(ouroboros_directory, a_class_that_can_have_no_more_chunks_says_so) {
+  alloc::ouroboros_va_c<exec::host_space> a(exec::host_space(1), {.pool_bytes = 32u << 20, .reserve_bytes = 32u << 20},
+                                            1);
+  std::vector<void*> pages;
+  while (void* const p = a.ref().malloc(8192)) pages.push_back(p);
+  EXPECT_EQ(pages.size(), 2046u);
+  EXPECT_NE(a.ref().malloc(4096), nullptr);  // another class has room
+  a.check();
+  for (void* const p : pages) a.ref().free(p);
+  a.check();
+}
+
 // Where 32 bits do not count all pages of the smallest sizes, entries of their queues have 64.
 TYPED_TEST(ouroboros, a_pool_that_may_grow_beyond_64_gib) {
   alloc::options const o{.pool_bytes = 60 * unit_bytes, .reserve_bytes = std::size_t{300} << 30, .checked = false};
