@@ -12,9 +12,18 @@
 #include <utility>
 
 #if defined(__SANITIZE_ADDRESS__)
+#define WYRM_ADDRESS_SANITIZER 1
+#elif defined(__SANITIZE_THREAD__)
+#define WYRM_THREAD_SANITIZER 1
+#elif defined(__has_feature)  // clang
+#define WYRM_ADDRESS_SANITIZER __has_feature(address_sanitizer)
+#define WYRM_THREAD_SANITIZER __has_feature(thread_sanitizer)
+#endif
+
+#if WYRM_ADDRESS_SANITIZER
 #include <sanitizer/common_interface_defs.h>
 #endif
-#if defined(__SANITIZE_THREAD__)
+#if WYRM_THREAD_SANITIZER
 #include <sanitizer/tsan_interface.h>
 #endif
 
@@ -27,7 +36,7 @@ class fiber {
     boost::context::stack_context const stack = allocator.allocate();
     self_.stack_bottom = static_cast<char*>(stack.sp) - stack.size;
     self_.stack_bytes = stack.size;
-#if defined(__SANITIZE_THREAD__)
+#if WYRM_THREAD_SANITIZER
     self_.thread = __tsan_create_fiber(0);
 #endif
     context_ = boost::context::fiber(std::allocator_arg, boost::context::preallocated(stack.sp, stack.size, stack),
@@ -44,7 +53,7 @@ class fiber {
 
   /// Runs it until it leaves or ends; not from inside. A fiber must have ended before it is destroyed.
   void resume() {
-#if defined(__SANITIZE_THREAD__)
+#if WYRM_THREAD_SANITIZER
     caller_.thread = __tsan_get_current_fiber();
 #endif
     caller_.leave_for(self_);
@@ -69,15 +78,15 @@ class fiber {
     [[maybe_unused]] void* thread = nullptr;
 
     void leave_for([[maybe_unused]] execution& other) {
-#if defined(__SANITIZE_ADDRESS__)
+#if WYRM_ADDRESS_SANITIZER
       __sanitizer_start_switch_fiber(&fake_stack, other.stack_bottom, other.stack_bytes);
 #endif
-#if defined(__SANITIZE_THREAD__)
+#if WYRM_THREAD_SANITIZER
       __tsan_switch_to_fiber(other.thread, 0);
 #endif
     }
     void arrived_from([[maybe_unused]] execution& other) {
-#if defined(__SANITIZE_ADDRESS__)
+#if WYRM_ADDRESS_SANITIZER
       __sanitizer_finish_switch_fiber(fake_stack, &other.stack_bottom, &other.stack_bytes);
 #endif
     }
