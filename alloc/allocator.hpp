@@ -63,6 +63,8 @@ concept allocator_ref = std::is_trivially_copyable_v<R> &&
 /// The owner. Its functions run on the host while no kernel uses the pool (they are ordered on the pool's space).
 ///  - reset() frees everything and forgets the statistics;
 ///  - grow(bytes) commits so much more, or throws error(out_of_memory);
+///  - compact() makes memory that is free, but tied to one size, usable for every size; some of that, or all, a family
+///    does by itself while it runs;
 ///  - stats(): see above;
 ///  - check() proves that no byte is lost or owned twice, or throws error(corrupt).
 template <class A>
@@ -74,6 +76,7 @@ concept device_allocator = allocator_ref<typename A::ref_type> &&
   c.check();
   a.reset();
   a.grow(bytes);
+  a.compact();
   { A::name } -> std::convertible_to<char const*>;
   { A::family } -> std::convertible_to<traits>;
 };

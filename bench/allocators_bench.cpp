@@ -87,6 +87,33 @@ struct write_alone {
   }
 };
 
+/// One round of growth: half of the threads, drawn anew, replace their block by one that is half as large again.
+template <class Ref>
+struct grow_half {
+  Ref ref;
+  std::uint64_t** blocks;
+  std::uint32_t* bytes;
+  std::uint64_t round;
+  std::uint64_t* refused;
+  std::uint64_t* damaged;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    bool const grows = valid && scramble(i * 977 + round) % 2 == 0;
+    std::uint32_t const now = valid ? bytes[i] : 0;
+    std::uint32_t const wanted = grows ? (now + now / 2 + 7) / 8 * 8 : 0;
+    auto* const larger = static_cast<std::uint64_t*>(ref.allocate(t, wanted));
+    if (grows && larger == nullptr) exec::atomic_ref<std::uint64_t>(*refused).fetch_add(1, exec::relaxed);
+    bool const moves = larger != nullptr;
+    for (std::uint32_t k = 0; moves && k < now / 8; ++k)
+      if (blocks[i][k] != i * 31 + k) exec::atomic_ref<std::uint64_t>(*damaged).fetch_add(1, exec::relaxed);
+    ref.deallocate(t, moves ? blocks[i] : nullptr);
+    if (!moves) return;
+    blocks[i] = larger;
+    bytes[i] = wanted;
+    for (std::uint32_t k = 0; k < wanted / 8; ++k) larger[k] = i * 31 + k;
+  }
+};
+
 enum class what { reuse_allocate, reuse_free, first_allocate, first_free, write };
 
 template <class Allocator>
@@ -179,6 +206,10 @@ void time_one(benchmark::State& state, typename Allocator::space_type const& spa
   if (b.damaged() > 0) state.SkipWithError("requests were refused, or blocks overlap");
   b.pool().check();
   state.SetItemsProcessed(state.iterations() * state.range(0));
+  using ref_type = typename Allocator::ref_type;
+  state.counters["registers"] = timed == what::reuse_free || timed == what::first_free
+                                    ? exec::registers<32, free_all<ref_type>>(space)
+                                    : exec::registers<32, allocate_all<ref_type>>(space);
 }
 
 /// Time to make a pool, to reset it, and to destroy it.
@@ -234,6 +265,44 @@ void measure_utilisation(benchmark::State& state, typename Allocator::space_type
   }
 }
 
+/// 100,000 blocks of 16 bytes grow, by halves of them and by half of their size, until a request is refused: how much
+/// of a pool of 256 MiB live blocks fill then.
+template <class Allocator>
+void measure_growth(benchmark::State& state, typename Allocator::space_type const& space) {
+  constexpr std::size_t pool_bytes = gib / 4;
+  constexpr std::size_t threads = 100'000;
+  using ref_type = typename Allocator::ref_type;
+  Allocator pool(space, {.pool_bytes = pool_bytes, .reserve_bytes = pool_bytes, .checked = false});
+  exec::buffer<std::uint64_t*, typename Allocator::space_type> blocks(space, threads);
+  exec::buffer<std::uint32_t, typename Allocator::space_type> bytes(space, threads);
+  exec::buffer<std::uint64_t, typename Allocator::space_type> counters(space, 2);
+  typename Allocator::space_type::stopwatch watch(space);
+  request const first{16, 1};
+  for (auto _ : state) {
+    pool.reset();
+    space.fill(counters.data(), 0, counters.bytes());
+    exec::for_each_lane<32>(space, threads, allocate_all<ref_type>{pool.ref(), first, blocks.data()});
+    exec::for_each_tile<32>(space, threads, write_pattern{first, blocks.data()});
+    exec::copy_in<std::uint32_t>(space, bytes.data(), std::vector<std::uint32_t>(threads, 16));
+    double time = 0;
+    std::uint64_t round = 0;
+    for (; exec::read(space, counters.data()) == 0; ++round) {
+      watch.start();
+      exec::for_each_lane<32>(
+          space, threads,
+          grow_half<ref_type>{pool.ref(), blocks.data(), bytes.data(), round, counters.data(), counters.data() + 1});
+      time += watch.stop();
+    }
+    double live = 0;
+    for (std::uint32_t const b : exec::copy_out(space, bytes.data(), threads)) live += b;
+    state.SetIterationTime(time);
+    state.counters["rounds"] = static_cast<double>(round);
+    state.counters["of_pool"] = live / static_cast<double>(pool_bytes);
+    pool.check();
+  }
+  if (exec::read(space, counters.data() + 1) > 0) state.SkipWithError("blocks overlap");
+}
+
 template <class Allocator, class Space>
 void add(Space const& space) {
   auto const name = [](std::string const& subject) { return subject + "/" + Space::name + "/" + Allocator::name; };
@@ -273,6 +342,7 @@ void add(Space const& space) {
       ->ArgName("bytes")
       ->ArgsProduct({page_sizes})
       ->Iterations(1);
+  add_case(name("growth"), [space](benchmark::State& s) { measure_growth<Allocator>(s, space); })->Iterations(1);
 }
 
 template <class Space, class... A>

@@ -66,6 +66,8 @@ class cuda_space {
   void run(std::size_t n, F const& f) const;
   template <unsigned W, class F>
   void run_tiles(std::integral_constant<unsigned, W>, std::size_t n, F const& f) const;
+  template <unsigned W, class F>
+  [[nodiscard]] int tile_registers() const;
 #endif
 
  private:
@@ -129,6 +131,14 @@ void cuda_space::run_tiles(std::integral_constant<unsigned, W>, std::size_t n, F
   detail::for_each_tile_kernel<W>
       <<<detail::blocks_for(n, detail::block_threads / W), detail::block_threads, 0, stream()>>>(n, f);
   check_launch();
+}
+template <unsigned W, class F>
+int cuda_space::tile_registers() const {
+  activate();
+  cudaFuncAttributes attributes{};
+  cudaFuncGetAttributes(&attributes, detail::for_each_tile_kernel<W, F>);
+  check_launch();
+  return attributes.numRegs;
 }
 #endif
 

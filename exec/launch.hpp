@@ -45,4 +45,14 @@ void for_each_lane(Space const& space, std::size_t n, F const& f) {
   for_each_tile<W>(space, (n + lanes - 1) / lanes, detail::one_item_a_lane<F>{n, f});
 }
 
+/// How many registers a thread has in the kernel behind for_each_lane<W>(space, n, f), as `ptxas -v` says; 0 where
+/// there are no kernels.
+template <unsigned W, class F, class Space>
+[[nodiscard]] int registers(Space const& space) {
+  if constexpr (requires { space.template tile_registers<W, detail::one_item_a_lane<F>>(); })
+    return space.template tile_registers<W, detail::one_item_a_lane<F>>();
+  else
+    return 0;
+}
+
 }  // namespace wyrm::exec

@@ -171,10 +171,11 @@ class dynamic_graph {
     return report;
   }
 
-  // Lets the pool grow until all planned pages are there. An erasure does without: it then stays in larger pages.
+  // Lets the pool grow until all planned pages are there; where it cannot, gathers what is free. An erasure does without:
+  // it then stays in larger pages.
   template <detail::operation Op>
   void allocate(adjacency<Space>& table) {
-    for (;;) {
+    for (bool gathered = false;;) {
       std::uint64_t const missing = table.allocate(allocator_.ref());
       if (missing == 0 || Op == detail::operation::erase) return;
       // A page of each class may need a fresh chunk, hence more than what was missing.
@@ -183,6 +184,11 @@ class dynamic_graph {
       try {
         grow(generous, needed);
       } catch (error const& e) {
+        if (e.code() == error_code::out_of_memory && !gathered) {
+          allocator_.compact();
+          gathered = true;
+          continue;
+        }
         throw error(e.code(), "the batch needs " + std::to_string(missing >> 10) +
                                   " KiB more for neighbours; nothing was changed (" + e.what() + ")");
       }

@@ -13,15 +13,14 @@
 namespace wyrm::graph {
 
 /// The neighbours that a new page for `degree` of them has room for; 0 for none. The page is a power of two of at least
-/// 16 bytes, and beyond 64 KiB a multiple of 64 KiB with at most 1/8 of slack, or one unit of 64 KiB.
+/// 16 bytes, as allocators have them, and beyond 1 MiB a multiple of 128 KiB with at most 1/8 of slack.
 [[nodiscard]] WYRM_HD constexpr std::uint32_t capacity_for(std::uint32_t degree) {
   constexpr std::uint32_t smallest = 16 / sizeof(vertex_id);
-  constexpr std::uint32_t unit = (std::uint32_t{64} << 10) / sizeof(vertex_id);
+  constexpr std::uint32_t largest = (std::uint32_t{1} << 20) / sizeof(vertex_id);
   if (degree == 0) return 0;
   if (degree <= smallest) return smallest;
-  if (degree <= unit) return cuda::std::bit_ceil(degree);
-  std::uint32_t const eighth = cuda::std::bit_floor(degree) / 8;
-  std::uint64_t const step = eighth > unit ? eighth : unit;
+  if (degree <= largest) return cuda::std::bit_ceil(degree);
+  std::uint64_t const step = cuda::std::bit_floor(degree) / 8;
   std::uint64_t const rounded = (degree + step - 1) / step * step;
   return rounded <= 0xffffffff ? static_cast<std::uint32_t>(rounded) : 0xffffffff;
 }

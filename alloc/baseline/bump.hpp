@@ -90,6 +90,7 @@ class bump {
     ledger_.cover(memory_.committed());
     exec::write(space_, used_.data(), used);
   }
+  void compact() {}
   [[nodiscard]] statistics stats() const {
     statistics s;
     ledger_.report(s);

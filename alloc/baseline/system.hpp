@@ -102,6 +102,7 @@ class system_malloc {
     space_.prepare_malloc(limit_ + bytes);
     limit_ += bytes;
   }
+  void compact() {}
   [[nodiscard]] statistics stats() const {
     statistics s;
     ledger_.report(s);

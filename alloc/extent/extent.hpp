@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pool itself: memory in units of 64 KiB under an OR-tree. Families take their chunks from it, by one atomic add,
-// and requests beyond a family's largest class are served here as runs of units.
+// The pool itself: memory in chunks of 8 KiB. Families take their chunks from it, by one atomic addition, and requests
+// beyond a family's largest class are served here as runs of chunks. Memory that nobody has had yet is one window,
+// whose front moves on; what comes back lies under an OR-tree. So a new pool costs nothing to set up.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +15,13 @@
 #include "../../exec/memory.hpp"
 #include "../../exec/tile.hpp"
 #include "../allocator.hpp"
+#include "../pool_table.hpp"
 #include "../sequence_lock.hpp"
 #include "or_tree.hpp"
 
 namespace wyrm::alloc {
 
-inline constexpr std::size_t unit_bytes = std::size_t{64} << 10;
 inline constexpr std::size_t chunk_bytes = std::size_t{8} << 10;
-inline constexpr std::uint32_t unit_chunks = unit_bytes / chunk_bytes;
 
 struct chunk_range {
   std::uint32_t first;
@@ -30,41 +30,40 @@ struct chunk_range {
 
 /// What changes on the device.
 struct extent_state {
-  // Chunks are handed out of a window of units that the tree no longer holds: the next chunk in the upper half, the end
-  // in the lower, both in chunks. When used up, "next" may run past the end, by at most what is asked at one time.
+  // Chunks are handed out of a window that the tree does not hold: the next chunk in the upper half, the end in the
+  // lower. When used up, "next" may run past the end, by at most what is asked at one time.
   std::uint64_t window;
-  std::uint64_t lock;  // guards the tree, the lengths, and every change of the window but taking chunks
-  std::uint32_t used_units;
-  std::uint32_t peak_units;  // most units in extents or in windows so far
+  std::uint64_t lock;      // guards the tree, and every change of the window but moving "next" on
+  std::uint32_t touched;   // all chunks from here on were free when the window last changed
+  std::uint32_t hopeless;  // neither tree nor window have a run of so many chunks; not_known if nobody has looked
+  static constexpr std::uint32_t not_known = 0xffffffff;
 };
 
 class extent_ref {
  public:
-  extent_ref(std::byte* base, std::uint32_t units, extent_state* state, or_tree const& tree, std::uint32_t* lengths)
-      : base_(base), units_(units), state_(state), tree_(tree), lengths_(lengths) {}
+  extent_ref(std::byte* base, std::uint32_t chunks, extent_state* state, or_tree const& tree, std::uint32_t* lengths)
+      : base_(base), chunks_(chunks), state_(state), tree_(tree), lengths_(lengths) {}
 
   [[nodiscard]] WYRM_HD std::byte* base() const { return base_; }
   [[nodiscard]] WYRM_HD bool contains(void const* p) const {
-    return p >= base_ && p < base_ + std::size_t{units_} * unit_bytes;
+    return p >= base_ && p < base_ + std::size_t{chunks_} * chunk_bytes;
   }
 
-  /// One thread takes up to `count` neighbouring chunks; fewer, also 0, near the end of memory. Ask again until 0:
-  /// then there was a moment during the call when no chunk was left.
-  /// One atomic addition, unless the window is used up: then the next free run becomes the window, under the lock.
+  /// One thread takes up to `count` neighbouring chunks, `at_once` at most; fewer, also 0, near the end of memory. Ask
+  /// again until 0: then there was a moment during the call when no chunk was left.
+  /// One atomic addition, unless the window is used up: then the lowest free run becomes the window, under the lock.
   [[nodiscard]] WYRM_HD chunk_range take_chunks(std::uint32_t count) const {
-    exec::atomic_ref<std::uint64_t> window(state_->window);
     for (;;) {
       // Looking first keeps "next" from running away while everybody finds the pool used up.
-      if (left(window.load(exec::acquire)) > 0) {
-        std::uint64_t const before = window.fetch_add(std::uint64_t{count} << 32, exec::acq_rel);
-        std::uint32_t const rest = left(before);
-        if (rest > 0) return {next(before), rest < count ? rest : count};
+      if (left() > 0) {
+        chunk_range const range = cut(count);
+        if (range.count > 0) return range;
       }
-      // Units move between window and tree, but only under the lock.
+      // Chunks move between window and tree, but only under the lock.
       sequence_lock::outcome const outcome = lock().take_or_wait();
       if (outcome == sequence_lock::outcome::nothing_left) return {0, 0};
       if (outcome == sequence_lock::outcome::again) continue;
-      if (left(window.load(exec::acquire)) == 0 && !refill()) {
+      if (left() == 0 && !refill()) {
         lock().unlock_with_nothing_left();
         return {0, 0};
       }
@@ -72,43 +71,58 @@ class extent_ref {
     }
   }
 
-  /// Whether there seems to be no chunk left; a hint.
-  [[nodiscard]] WYRM_HD bool looks_used_up() const {
-    return left(exec::atomic_ref<std::uint64_t>(state_->window).load(exec::relaxed)) == 0 && tree_.empty();
-  }
-
-  /// One thread takes units for so many bytes, or gets nullptr.
-  [[nodiscard]] WYRM_HD void* allocate(std::size_t bytes) const {
-    if (bytes > std::size_t{units_} * unit_bytes) return nullptr;
-    auto const count = static_cast<std::uint32_t>((bytes + unit_bytes - 1) / unit_bytes);
-    lock().lock();
-    std::uint32_t first = tree_.find(count);
-    if (first == or_tree::none) {
-      retire();
-      first = tree_.find(count);
+  /// The same for runs of `each` chunks: up to `count` of them, one behind the other. None if at some moment during the
+  /// call there was none. One atomic addition while the window lasts, a search under the lock after that.
+  [[nodiscard]] WYRM_HD chunk_range take_runs(std::uint32_t count, std::uint32_t each) const {
+    if (count <= at_once / each && left() >= each) {
+      chunk_range const range = cut(count * each);
+      std::uint32_t const runs = range.count / each;
+      if (range.count > runs * each) give(range.first + runs * each, range.count - runs * each);
+      if (runs > 0) return {range.first, runs};
     }
-    if (first != or_tree::none) {
-      tree_.set_used(first, count);
-      lengths_[first] = count;
-      add_used(count);
+    if (each >= hopeless().load(exec::acquire) && left() < each) return {0, 0};
+    lock().lock();
+    std::uint32_t first = tree_.find(each);
+    if (first == or_tree::none) first = cut_under_lock(each);
+    if (first == or_tree::none && retire()) first = tree_.find(each);
+    if (first == or_tree::none) {
+      hopeless().store(each < hopeless().load(exec::relaxed) ? each : hopeless().load(exec::relaxed), exec::release);
+    } else {
+      tree_.set_used(first, each);  // also if it was the window's: then nothing changes
+      touch(first + each);
     }
     lock().unlock();
-    return first == or_tree::none ? nullptr : base_ + std::size_t{first} * unit_bytes;
+    return {first, first == or_tree::none ? 0u : 1u};
+  }
+
+  /// Gives chunks back that were taken.
+  WYRM_HD void give(std::uint32_t first, std::uint32_t count) const {
+    lock().lock();
+    set_free(first, count);
+    lock().unlock();
+  }
+
+  /// Whether there seems to be no chunk left; a hint.
+  [[nodiscard]] WYRM_HD bool looks_used_up() const { return left() == 0 && tree_.empty(); }
+
+  /// One thread takes a run for so many bytes, or gets nullptr.
+  [[nodiscard]] WYRM_HD void* allocate(std::size_t bytes) const {
+    if (bytes > std::size_t{chunks_} * chunk_bytes) return nullptr;
+    auto const count = static_cast<std::uint32_t>((bytes + chunk_bytes - 1) / chunk_bytes);
+    chunk_range const run = take_runs(1, count);
+    if (run.count == 0) return nullptr;
+    length(run.first).store(count, exec::relaxed);
+    return base_ + std::size_t{run.first} * chunk_bytes;
   }
 
   /// Gives back what allocate returned. False, and nothing happens, if no such run begins at p.
   [[nodiscard]] WYRM_HD bool free(void const* p) const {
     auto const offset = static_cast<std::size_t>(static_cast<std::byte const*>(p) - base_);
-    if (offset % unit_bytes != 0) return false;
-    auto const first = static_cast<std::uint32_t>(offset / unit_bytes);
-    lock().lock();
-    std::uint32_t const count = lengths_[first];
-    if (count > 0) {
-      lengths_[first] = 0;
-      tree_.set_free(first, count);
-      state_->used_units -= count;
-    }
-    lock().unlock();
+    if (offset % chunk_bytes != 0) return false;
+    auto const first = static_cast<std::uint32_t>(offset / chunk_bytes);
+    if (length(first).load(exec::relaxed) == 0) return false;
+    std::uint32_t const count = length(first).exchange(0, exec::relaxed);
+    if (count > 0) give(first, count);
     return count > 0;
   }
 
@@ -122,8 +136,12 @@ class extent_ref {
     }
   }
 
+  /// The most that the window hands out at a time without the lock: 2^18 threads that do so at the same time cannot
+  /// make "next" overflow.
+  static constexpr std::uint32_t at_once = 4096;
+
  private:
-  static constexpr std::uint32_t window_units = 4096;
+  static constexpr std::uint32_t refill_chunks = 32768;
 
   WYRM_HD static std::uint32_t next(std::uint64_t window) { return static_cast<std::uint32_t>(window >> 32); }
   WYRM_HD static std::uint32_t end(std::uint64_t window) { return static_cast<std::uint32_t>(window); }
@@ -131,62 +149,87 @@ class extent_ref {
     return next(window) < end(window) ? end(window) - next(window) : 0;
   }
 
+  [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint64_t> window() const {
+    return exec::atomic_ref<std::uint64_t>(state_->window);
+  }
+  [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> hopeless() const {
+    return exec::atomic_ref<std::uint32_t>(state_->hopeless);
+  }
+  [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> length(std::uint32_t first) const {
+    return exec::atomic_ref<std::uint32_t>(lengths_[first]);
+  }
   [[nodiscard]] WYRM_HD sequence_lock lock() const { return sequence_lock(&state_->lock); }
+  [[nodiscard]] WYRM_HD std::uint32_t left() const { return left(window().load(exec::acquire)); }
 
-  WYRM_HD void add_used(std::uint32_t units) const {
-    state_->used_units += units;
-    if (state_->used_units > state_->peak_units) state_->peak_units = state_->used_units;
+  // Up to n chunks from the front of the window.
+  [[nodiscard]] WYRM_HD chunk_range cut(std::uint32_t n) const {
+    std::uint64_t const before = window().fetch_add(std::uint64_t{n} << 32, exec::acq_rel);
+    std::uint32_t const rest = left(before);
+    return {next(before), rest < n ? rest : n};
   }
 
-  // The lowest free run, if there is one, becomes the window. Nobody else replaces it while we hold the lock, and
-  // additions to a used-up window change nothing that counts, so a plain store publishes it.
-  WYRM_HD bool refill() const {
+  // What follows is for who holds the lock.
+
+  // Where a run from the front of the window begins, of any length; or none.
+  [[nodiscard]] WYRM_HD std::uint32_t cut_under_lock(std::uint32_t n) const {
+    std::uint64_t before = window().load(exec::acquire);
+    while (left(before) >= n)
+      if (window().compare_exchange_weak(before, before + (std::uint64_t{n} << 32), exec::acq_rel, exec::acquire))
+        return next(before);
+    return or_tree::none;
+  }
+
+  WYRM_HD void touch(std::uint32_t end) const {
+    if (end > state_->touched) state_->touched = end;
+  }
+  WYRM_HD void set_free(std::uint32_t first, std::uint32_t count) const {
+    touch(first + count);
+    tree_.set_free(first, count);
+    hopeless().store(extent_state::not_known, exec::release);
+  }
+
+  // The lowest free run, if there is one, becomes the window, which is used up. Nobody else replaces it while we hold
+  // the lock, and additions to a used-up window change nothing that counts, so a plain store publishes it.
+  [[nodiscard]] WYRM_HD bool refill() const {
     std::uint32_t const first = tree_.next_free(0);
     if (first == or_tree::none) return false;
-    std::uint32_t const longest = first + window_units < units_ ? first + window_units : units_;
-    std::uint32_t const last = tree_.next_used(first, longest);
-    exec::atomic_ref<std::uint64_t>(state_->window)
-        .store(std::uint64_t{first * unit_chunks} << 32 | last * unit_chunks, exec::release);
+    std::uint32_t const last =
+        tree_.next_used(first, first + refill_chunks < chunks_ ? first + refill_chunks : chunks_);
+    touch(end(window().load(exec::relaxed)));
+    window().store(std::uint64_t{first} << 32 | last, exec::release);
     tree_.set_used(first, last - first);
-    add_used(last - first);
     return true;
   }
 
-  // The whole units that the window has left go back into the tree.
-  WYRM_HD void retire() const {
-    exec::atomic_ref<std::uint64_t> window(state_->window);
-    std::uint64_t before = window.load(exec::acquire);
-    for (;;) {
-      std::uint32_t const cut = (next(before) + unit_chunks - 1) / unit_chunks * unit_chunks;
-      if (left(before) == 0 || cut >= end(before)) return;
-      if (window.compare_exchange_weak(before, (before >> 32 << 32) | cut, exec::acq_rel, exec::acquire)) {
-        std::uint32_t const units = (end(before) - cut) / unit_chunks;
-        tree_.set_free(cut / unit_chunks, units);
-        state_->used_units -= units;
-        return;
-      }
-    }
+  // What the window has left goes into the tree. False if it has nothing.
+  [[nodiscard]] WYRM_HD bool retire() const {
+    std::uint64_t before = window().load(exec::acquire);
+    do {
+      if (left(before) == 0) return false;
+    } while (!window().compare_exchange_weak(before, 0, exec::acq_rel, exec::acquire));
+    touch(next(before));
+    tree_.set_free(next(before), left(before));
+    hopeless().store(extent_state::not_known, exec::release);
+    return true;
   }
 
   std::byte* base_;
-  std::uint32_t units_;
+  std::uint32_t chunks_;
   extent_state* state_;
   or_tree tree_;
-  std::uint32_t* lengths_;  // units of the run that begins here; 0: none does
+  std::uint32_t* lengths_;  // chunks of the run that begins here; 0: none does
 };
 
 namespace detail {
-struct free_units {
+struct free_chunks {
   or_tree tree;
   std::uint32_t first;
   std::uint32_t count;
-  WYRM_HD void operator()(std::size_t) const {
-    if (count > 0) tree.set_free(first, count);
-  }
+  WYRM_HD void operator()(std::size_t) const { tree.set_free(first, count); }
 };
 }  // namespace detail
 
-/// Owns the memory. Grows in place; the pool's size is a multiple of unit_bytes.
+/// Owns the memory. Grows in place; the pool's size is a multiple of chunk_bytes.
 template <class Space>
 class extent {
  public:
@@ -194,83 +237,94 @@ class extent {
       : space_(space),
         memory_(space, addresses(space, o)),
         state_(space, 1),
-        tree_(space, or_tree::words(max_units())),
-        lengths_(space, max_units()) {
-    memory_.commit(std::max(o.pool_bytes, unit_bytes));
-    units_ = static_cast<std::uint32_t>(memory_.committed() / unit_bytes);
-    reset();
+        tree_(space, or_tree::words(max_chunks())),
+        lengths_(space, max_chunks()) {
+    memory_.commit(std::max(o.pool_bytes, chunk_bytes));
+    start(0, chunks_after(0));
+    restart();
   }
 
-  [[nodiscard]] extent_ref ref() const { return {memory_.data(), units_, state_.data(), tree(), lengths_.data()}; }
+  [[nodiscard]] extent_ref ref() const { return {memory_.data(), chunks_, state_.data(), tree(), lengths_.data()}; }
   [[nodiscard]] std::byte* base() const { return memory_.data(); }
-  [[nodiscard]] std::size_t bytes() const { return std::size_t{units_} * unit_bytes; }
+  [[nodiscard]] std::size_t bytes() const { return std::size_t{chunks_} * chunk_bytes; }
   [[nodiscard]] std::size_t capacity() const { return memory_.capacity(); }
-  [[nodiscard]] std::uint32_t chunks() const { return units_ * unit_chunks; }
+  [[nodiscard]] std::uint32_t chunks() const { return chunks_; }
   /// How many there will be after grow(bytes).
   [[nodiscard]] std::uint32_t chunks_after(std::size_t bytes) const {
     return static_cast<std::uint32_t>(memory_.committed_after(memory_.committed() + bytes) / chunk_bytes);
   }
   [[nodiscard]] std::size_t overhead() const { return sizeof(extent_state) + tree_.bytes() + lengths_.bytes(); }
-  [[nodiscard]] std::size_t peak() const {
-    return std::size_t{exec::read(space_, state_.data()).peak_units} * unit_bytes;
+  /// How far into the pool allocations have come.
+  [[nodiscard]] std::size_t peak() const { return std::size_t{touched()} * chunk_bytes; }
+  [[nodiscard]] std::uint32_t touched() const {
+    extent_state const state = exec::read(space_, state_.data());
+    return std::max(state.touched, std::min(next(state), end(state)));
   }
 
   void grow(std::size_t bytes) {
-    std::uint32_t const before = units_;
+    std::uint32_t const before = chunks_;
+    lengths_.cover(chunks_after(bytes));
     memory_.commit(memory_.committed() + bytes);
-    units_ = static_cast<std::uint32_t>(memory_.committed() / unit_bytes);
-    exec::for_each(space_, 1, detail::free_units{tree(), before, units_ - before});
+    start(before, chunks_after(0));
+    extent_state state = exec::read(space_, state_.data());
+    state.hopeless = extent_state::not_known;
+    if (next(state) >= end(state) || end(state) == before) {  // the window gets longer, or is used up
+      state.touched = touched();
+      std::uint32_t const first = next(state) < end(state) ? next(state) : before;
+      state.window = std::uint64_t{first} << 32 | chunks_;
+    } else if (chunks_ > before) {
+      exec::for_each(space_, 1, detail::free_chunks{tree(), before, chunks_ - before});
+    }
+    exec::write(space_, state_.data(), state);
   }
 
+  /// O(what was used).
   void reset() {
-    space_.fill(state_.data(), 0, sizeof(extent_state));
-    space_.fill(tree_.data(), 0, tree_.bytes());
-    space_.fill(lengths_.data(), 0, lengths_.bytes());
-    exec::for_each(space_, 1, detail::free_units{tree(), 0, units_});
+    space_.fill(lengths_.data(), 0, touched() * sizeof(std::uint32_t));
+    restart();
   }
 
   /// Bytes in runs that allocate() handed out.
   [[nodiscard]] std::size_t allocated() const {
-    std::size_t units = 0;
-    for (std::uint32_t length : exec::copy_out(space_, lengths_.data(), units_)) units += length;
-    return units * unit_bytes;
+    std::size_t chunks = 0;
+    for (std::uint32_t length : lengths()) chunks += length;
+    return chunks * chunk_bytes;
   }
 
   /// How many runs these are.
   [[nodiscard]] std::size_t runs() const {
-    std::vector<std::uint32_t> const lengths = exec::copy_out(space_, lengths_.data(), units_);
-    return lengths.size() - static_cast<std::size_t>(std::count(lengths.begin(), lengths.end(), 0u));
+    std::vector<std::uint32_t> const all = lengths();
+    return all.size() - static_cast<std::size_t>(std::count(all.begin(), all.end(), 0u));
   }
 
   /// Every chunk is in exactly one of: the tree, the window, a run, or `carved` (one entry a chunk, true if the family
-  /// took it and has it). O(units).
+  /// took it and has it). O(chunks).
   void check(std::vector<bool> const& carved) const {
     extent_state const state = exec::read(space_, state_.data());
-    auto const next = static_cast<std::uint32_t>(state.window >> 32);
-    auto const end = static_cast<std::uint32_t>(state.window);
     std::vector<std::uint64_t> words = exec::copy_out(space_, tree_.data(), tree_.size());
-    or_tree const tree(words.data(), max_units());
-    std::vector<std::uint32_t> const lengths = exec::copy_out(space_, lengths_.data(), units_);
+    or_tree const tree(words.data(), max_chunks());
+    std::vector<std::uint32_t> const lengths = this->lengths();
     ensure(state.lock % 2 == 0, "extent", "the lock is held although nobody is at work");
     std::uint32_t run_end = 0;
-    for (std::uint32_t unit = 0; unit < units_; ++unit) {
-      std::string const where = "unit " + std::to_string(unit);
-      ensure(lengths[unit] == 0 || run_end <= unit, "extent", where + " begins a run inside another");
-      if (lengths[unit] > 0) run_end = unit + lengths[unit];
-      bool const is_free = tree.next_used(unit, unit + 1) != unit;
-      ensure(!is_free || tree.next_free(unit) == unit, "extent", where + " is free but the OR-tree misses it");
-      for (std::uint32_t c = unit * unit_chunks; c < (unit + 1) * unit_chunks; ++c) {
-        int const owners = (unit < run_end) + is_free + (c >= next && c < end) + carved[c];
-        ensure(owners == 1, "extent", "chunk " + std::to_string(c) + " has " + std::to_string(owners) + " owners");
-      }
+    for (std::uint32_t chunk = 0; chunk < chunks_; ++chunk) {
+      std::string const where = "chunk " + std::to_string(chunk);
+      ensure(lengths[chunk] == 0 || run_end <= chunk, "extent", where + " begins a run inside another");
+      if (lengths[chunk] > 0) run_end = chunk + lengths[chunk];
+      bool const is_free = tree.next_used(chunk, chunk + 1) != chunk;
+      ensure(!is_free || tree.next_free(chunk) == chunk, "extent", where + " is free but the OR-tree misses it");
+      int const owners = (chunk < run_end) + is_free + (chunk >= next(state) && chunk < end(state)) + carved[chunk];
+      ensure(owners == 1, "extent", where + " has " + std::to_string(owners) + " owners");
     }
-    ensure(run_end <= units_, "extent", "a run goes beyond the pool");
-    ensure(tree.next_free(units_) == or_tree::none, "extent", "units beyond the pool are free");
+    ensure(run_end <= chunks_, "extent", "a run goes beyond the pool");
+    ensure(tree.next_free(chunks_) == or_tree::none, "extent", "chunks beyond the pool are free");
   }
 
  private:
+  [[nodiscard]] static std::uint32_t next(extent_state const& s) { return static_cast<std::uint32_t>(s.window >> 32); }
+  [[nodiscard]] static std::uint32_t end(extent_state const& s) { return static_cast<std::uint32_t>(s.window); }
+
   [[nodiscard]] static std::size_t addresses(Space const& space, options const& o) {
-    constexpr std::size_t limit = std::size_t{or_tree::max_units} * unit_bytes;
+    constexpr std::size_t limit = std::size_t{or_tree::max_units} * chunk_bytes;
     static_assert(limit == std::size_t{1} << 40);
     std::size_t const wanted = o.reserve_bytes != 0 ? o.reserve_bytes : std::min(space.memory_total(), limit);
     if (std::max(wanted, o.pool_bytes) > limit)
@@ -278,17 +332,29 @@ class extent {
                   "a pool may have at most 1 TiB; ask for less in pool_bytes and reserve_bytes");
     return std::max(wanted, o.pool_bytes);
   }
-  [[nodiscard]] std::uint32_t max_units() const {
-    return static_cast<std::uint32_t>((memory_.capacity() + unit_bytes - 1) / unit_bytes);
+  [[nodiscard]] std::uint32_t max_chunks() const {
+    return static_cast<std::uint32_t>((memory_.capacity() + chunk_bytes - 1) / chunk_bytes);
   }
-  [[nodiscard]] or_tree tree() const { return {tree_.data(), max_units()}; }
+  // No run begins in these chunks, which are new.
+  void start(std::uint32_t from, std::uint32_t to) {
+    lengths_.cover(to);
+    space_.fill(lengths_.data() + from, 0, (to - from) * sizeof(std::uint32_t));
+    chunks_ = to;
+  }
+  // All chunks are in the window.
+  void restart() {
+    exec::write(space_, state_.data(), extent_state{chunks_, 0, 0, extent_state::not_known});
+    space_.fill(tree_.data(), 0, tree_.bytes());
+  }
+  [[nodiscard]] std::vector<std::uint32_t> lengths() const { return exec::copy_out(space_, lengths_.data(), chunks_); }
+  [[nodiscard]] or_tree tree() const { return {tree_.data(), max_chunks()}; }
 
   Space space_;
   exec::reservation<Space> memory_;
   exec::buffer<extent_state, Space> state_;
   exec::buffer<std::uint64_t, Space> tree_;
-  exec::buffer<std::uint32_t, Space> lengths_;
-  std::uint32_t units_ = 0;
+  pool_table<std::uint32_t, Space> lengths_;
+  std::uint32_t chunks_ = 0;
 };
 
 }  // namespace wyrm::alloc

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A bitmap of free units under an OR-tree (AlignMalloc, TPDS 2025, section V-B): a bit of an inner node is the logical
 // OR of the node below it, so that the first free unit is found in one descent. Departure: the nodes have 64 children
-// instead of two, one machine word each, so that 2^24 units take four levels. Not thread-safe: its user holds a lock.
+// instead of two, one machine word each, so that 2^27 units take five levels. Not thread-safe: its user holds a lock.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,9 @@ namespace wyrm::alloc {
 
 class or_tree {
  public:
-  static constexpr unsigned levels = 4;
+  static constexpr unsigned levels = 5;
   static constexpr std::uint32_t none = 0xffffffff;
-  static constexpr std::size_t max_units = std::size_t{1} << 24;
+  static constexpr std::size_t max_units = std::size_t{1} << 27;
 
   /// How many words hold a tree over so many units (at most max_units).
   static constexpr std::size_t words(std::size_t units) {

@@ -4,7 +4,6 @@
 // around, so that a node that is about to come is not taken for the one before it. 4 KiB a class.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -28,17 +27,14 @@ class chunk_directory_ref {
 
   /// Whether there is an entry for another node of class c.
   [[nodiscard]] WYRM_HD bool admit(detail::node_size const&, unsigned c) const {
-    exec::atomic_ref<std::uint32_t> nodes(states_[c].nodes);
-    if (nodes.fetch_add(1, exec::relaxed) < 1u << detail::directory_log2) return true;
-    nodes.fetch_sub(1, exec::relaxed);
+    if (nodes(c).fetch_add(1, exec::relaxed) < 1u << detail::directory_log2) return true;
+    dismiss(c, 1);
     return false;
   }
   [[nodiscard]] WYRM_HD bool is_full(detail::node_size const&, unsigned c) const {
-    return exec::atomic_ref<std::uint32_t>(states_[c].nodes).load(exec::relaxed) >= 1u << detail::directory_log2;
+    return nodes(c).load(exec::relaxed) >= 1u << detail::directory_log2;
   }
-  WYRM_HD void dismiss(unsigned c) const {
-    exec::atomic_ref<std::uint32_t>(states_[c].nodes).fetch_sub(1, exec::relaxed);
-  }
+  WYRM_HD void dismiss(unsigned c, std::uint32_t count) const { nodes(c).fetch_sub(count, exec::relaxed); }
 
   /// Waits only for those who still read a node that came a whole round earlier.
   WYRM_HD void publish(detail::node_size const&, unsigned c, std::uint32_t node, std::uint32_t chunk) const {
@@ -69,11 +65,13 @@ class chunk_directory_ref {
   WYRM_HD void emptied(detail::node_size const&, std::uint32_t const*, unsigned c, std::uint32_t node,
                        std::uint32_t chunk, Give const& give) const {
     entry(c, node).store(0, exec::release);
-    dismiss(c);
     give(&chunk, 1);
   }
 
  private:
+  [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> nodes(unsigned c) const {
+    return exec::atomic_ref<std::uint32_t>(states_[c].nodes);
+  }
   [[nodiscard]] WYRM_HD static std::uint32_t round(std::uint32_t node) { return node >> detail::directory_log2 & 15; }
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> entry(unsigned c, std::uint32_t node) const {
     return exec::atomic_ref<std::uint32_t>(states_[c].chunks[node & ((1u << detail::directory_log2) - 1)]);
@@ -87,6 +85,7 @@ class chunk_directory {
  public:
   using ref_type = chunk_directory_ref;
   static constexpr char const* kind = "va";
+  static constexpr std::size_t bytes_a_class = sizeof(detail::directory_state);
 
   chunk_directory(Space const& space, std::size_t /*chunks*/) : space_(space), states_(space, detail::page_classes) {}
 

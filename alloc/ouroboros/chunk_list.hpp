@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The virtualized linked-chunk queue, VL (Ouroboros, ICS 2020, section 5.2): the nodes of a class form a list; only its
-// ends are kept, 128 bytes a class. Readers walk from the end that is nearer, writers from the back. Algorithm 6 moves
+// ends are kept, 64 bytes a class. Readers walk from the end that is nearer, writers from the back. Algorithm 6 moves
 // the front on.
 //
 // Departure: no trail of t chunks behind the front, with t guessed from the number of threads. The links lie in a table
@@ -34,7 +34,7 @@ WYRM_HD constexpr std::uint64_t link_to(unsigned c, std::uint32_t node, std::uin
 }
 inline constexpr std::uint64_t no_link = ~std::uint64_t{0};
 
-struct alignas(128) list_state {
+struct alignas(64) list_state {
   std::uint64_t front;
   std::uint64_t back;
   std::uint32_t nodes;
@@ -52,13 +52,13 @@ class chunk_list_ref {
   /// Whether the queue of class c may have another node: it holds at most 2^30 entries.
   [[nodiscard]] WYRM_HD bool admit(detail::node_size const& size, unsigned c) const {
     if (nodes(c).fetch_add(1, exec::relaxed) < most(size, c)) return true;
-    dismiss(c);
+    dismiss(c, 1);
     return false;
   }
   [[nodiscard]] WYRM_HD bool is_full(detail::node_size const& size, unsigned c) const {
     return nodes(c).load(exec::relaxed) >= most(size, c);
   }
-  WYRM_HD void dismiss(unsigned c) const { nodes(c).fetch_sub(1, exec::relaxed); }
+  WYRM_HD void dismiss(unsigned c, std::uint32_t count) const { nodes(c).fetch_sub(count, exec::relaxed); }
 
   /// Waits only for those who bring the nodes before this one.
   WYRM_HD void publish(detail::node_size const& size, unsigned c, std::uint32_t node, std::uint32_t chunk) const {
@@ -135,7 +135,6 @@ class chunk_list_ref {
       if (n == 0) return;
       // If the front is still where it was, nobody has given these chunks back, and what we saw of them holds.
       if (!front.compare_exchange_strong(first, now, exec::acq_rel, exec::acquire)) continue;
-      nodes(c).fetch_sub(n, exec::relaxed);
       give(chunks, n);
       first = now;
     }
@@ -174,6 +173,7 @@ class chunk_list {
  public:
   using ref_type = chunk_list_ref;
   static constexpr char const* kind = "vl";
+  static constexpr std::size_t bytes_a_class = sizeof(detail::list_state);
 
   chunk_list(Space const& space, std::size_t chunks)
       : space_(space), states_(space, detail::page_classes), links_(space, chunks) {}

@@ -12,8 +12,10 @@
 #include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
 #include "../extent/extent.hpp"
+#include "../pool_table.hpp"
 #include "index_ring.hpp"
 #include "queue_ends.hpp"
+#include "size_classes.hpp"
 
 namespace wyrm::alloc {
 
@@ -41,10 +43,32 @@ class chunk_pool_ref {
       exec::pause(attempt);
     }
   }
+  /// The same for runs of `each` chunks.
+  [[nodiscard]] WYRM_HD chunk_range take_runs(std::uint32_t count, std::uint32_t each) const {
+    if (each == 1) return take(count);
+    for (;;) {
+      chunk_range const range = memory_.take_runs(count, each);
+      if (range.count > 0 || !gather()) return range;
+    }
+  }
+  /// A request that no class serves.
+  [[nodiscard]] WYRM_HD void* allocate(std::size_t bytes) const {
+    for (;;) {
+      void* const p = memory_.allocate(bytes);
+      if (p != nullptr || !gather()) return p;
+    }
+  }
+  /// Single chunks to be used again, as such or as nodes of a queue.
   WYRM_HD void give(std::uint32_t const* chunks, std::uint32_t count) const {
     for (std::uint32_t i = 0; i < count; ++i) mark(chunks[i], chunk_unused);
     std::uint32_t const first = ends_->claim_back(count);
     for (std::uint32_t i = 0; i < count; ++i) reusable_.put(first + i, chunks[i]);
+  }
+  /// A run of `each` chunks.
+  WYRM_HD void give_run(std::uint32_t first, std::uint32_t each) const {
+    if (each == 1) return give(&first, 1);
+    mark(first, chunk_unused);
+    memory_.give(first, each);
   }
   /// A hint.
   [[nodiscard]] WYRM_HD bool looks_used_up() const { return memory_.looks_used_up() && ends_->number() <= 0; }
@@ -57,24 +81,24 @@ class chunk_pool_ref {
   }
 
  private:
+  // Single chunks go back to where neighbours become runs. False if there are none.
+  [[nodiscard]] WYRM_HD bool gather() const {
+    bool some = false;
+    while (ends_->number() > 0) {
+      if (ends_->take(1) > 0) {
+        memory_.give(static_cast<std::uint32_t>(reusable_.take(ends_->claim_front(1))), 1);
+        some = true;
+      } else {
+        ends_->give_back(1);
+      }
+    }
+    return some;
+  }
+
   extent_ref memory_;
   queue_ends* ends_;
   index_ring reusable_;
   std::uint8_t* uses_;
-};
-
-/// An array with an entry for every chunk, or so, of a pool that grows: its memory grows with the pool.
-template <class T, class Space>
-class pool_table {
- public:
-  pool_table(Space const& space, std::size_t capacity) : memory_(space, capacity * sizeof(T)) {}
-  /// Makes room for n entries; new ones are not initialised.
-  void cover(std::size_t n) { memory_.commit(n * sizeof(T)); }
-  [[nodiscard]] T* data() const { return reinterpret_cast<T*>(memory_.data()); }
-  [[nodiscard]] std::size_t bytes() const { return memory_.committed(); }
-
- private:
-  exec::reservation<Space> memory_;
 };
 
 namespace detail {
@@ -95,20 +119,25 @@ class ring_memory {
  public:
   explicit ring_memory(Space const& space) : space_(space), slots_(space) {}
 
-  /// At least so many slots, all empty.
-  void reset(std::size_t slots, bool wide) {
+  /// At least so many slots, all empty, after entries between these ends. O(entries) if there were as many slots.
+  void reset(std::size_t slots, bool wide, queue_ends const& ends) {
     wide_ = wide;
     slots = std::bit_ceil(slots);
     if (slots > size_) {
       slots_.reserve(slots * index_slots::entry_bytes(wide) / sizeof(std::uint32_t));
       size_ = static_cast<std::uint32_t>(slots);
+      clear(0, size_);
+    } else {
+      std::uint32_t const first = ends.first() & (size_ - 1);
+      std::uint32_t const rest = std::min(ends.size(), size_ - first);  // up to the end of the ring
+      clear(first, rest);
+      clear(0, ends.size() - rest);
     }
-    space_.fill(slots_.data(), 0, bytes());
   }
   /// A longer one, to become this one's by move_to; may throw.
   [[nodiscard]] ring_memory longer(std::size_t slots) const {
     ring_memory other(space_);
-    other.reset(std::max<std::size_t>(slots, size_), wide_);
+    other.reset(std::max<std::size_t>(slots, size_), wide_, {});
     return other;
   }
   /// The entries between the ends go into `other`, which is as long or longer, and becomes this one.
@@ -135,6 +164,10 @@ class ring_memory {
   }
 
  private:
+  void clear(std::uint32_t first, std::uint32_t count) {
+    std::size_t const each = index_slots::entry_bytes(wide_);
+    if (count > 0) space_.fill(reinterpret_cast<std::byte*>(slots_.data()) + first * each, 0, count * each);
+  }
   template <class T>
   void move(ring_memory& other, queue_ends const& ends) const {
     exec::for_each(space_, ends.size(),
@@ -173,7 +206,8 @@ class chunk_pool {
         ends_(space, 1),
         reusable_(space),
         uses_(space, memory_.capacity() / chunk_bytes) {
-    reset();
+    start(0);
+    restart({});
   }
 
   [[nodiscard]] chunk_pool_ref ref() const { return {memory_.ref(), ends_.data(), reusable_.ring(), uses_.data()}; }
@@ -184,11 +218,9 @@ class chunk_pool {
   }
 
   void reset() {
+    space_.fill(uses_.data(), chunk_unused, memory_.touched());
     memory_.reset();
-    exec::write(space_, ends_.data(), queue_ends{});
-    reusable_.reset(chunks(), false);
-    uses_.cover(chunks());
-    space_.fill(uses_.data(), chunk_unused, chunks());
+    restart(exec::read(space_, ends_.data()));
   }
   /// Strong guarantee.
   void grow(std::size_t bytes) {
@@ -197,7 +229,7 @@ class chunk_pool {
     ring_memory<Space> longer = reusable_.longer(after);
     uses_.cover(after);
     memory_.grow(bytes);
-    space_.fill(uses_.data() + before, chunk_unused, after - before);
+    start(before);
     queue_ends ends = exec::read(space_, ends_.data());
     reusable_.move_to(std::move(longer), ends);
     exec::write(space_, ends_.data(), ends);
@@ -210,7 +242,15 @@ class chunk_pool {
   void check(char const* who) const {
     std::vector<std::uint8_t> const uses = this->uses();
     std::vector<bool> taken(uses.size());
-    for (std::size_t chunk = 0; chunk < uses.size(); ++chunk) taken[chunk] = uses[chunk] != chunk_unused;
+    for (std::size_t chunk = 0; chunk < uses.size(); ++chunk) {
+      if (uses[chunk] == chunk_unused) continue;
+      std::size_t const end = chunk + (uses[chunk] < detail::page_classes ? detail::run_chunks(uses[chunk]) : 1);
+      ensure(end <= uses.size(), who, "a page goes beyond the pool");
+      for (std::size_t part = chunk; part < end; ++part) {
+        ensure(!taken[part], who, "chunk " + std::to_string(part) + " belongs to two pages");
+        taken[part] = true;
+      }
+    }
     queue_ends const ends = exec::read(space_, ends_.data());
     for (std::uint64_t const chunk : reusable_.entries(ends, who, "chunks for reuse: ")) {
       ensure(chunk < uses.size() && !taken[chunk], who, "chunk " + std::to_string(chunk) + " is for reuse and in use");
@@ -220,6 +260,16 @@ class chunk_pool {
   }
 
  private:
+  // Chunks that are new, from here on.
+  void start(std::uint32_t first) {
+    uses_.cover(chunks());
+    space_.fill(uses_.data() + first, chunk_unused, chunks() - first);
+  }
+  void restart(queue_ends const& before) {
+    reusable_.reset(chunks(), false, before);
+    exec::write(space_, ends_.data(), queue_ends{});
+  }
+
   Space space_;
   extent<Space> memory_;
   exec::buffer<queue_ends, Space> ends_;

@@ -88,21 +88,18 @@ class chunk_store_ref {
       bool const got = waits && queues_.try_take(c, position, chunk, node);
       queues_.finish(t, pool, c, node, position, 0, got ? 1 : 0);
       std::uint32_t taken = 0;
-      std::uint32_t there = 0;
+      std::uint32_t before = 0;
       if (got) {
         waits = false;
-        there = count(chunk).load(exec::acquire);
+        // Nobody else lowers the count while the chunk is out of the queue.
+        std::uint32_t const there = count(chunk).load(exec::relaxed);
         taken = need < there ? need : there;
-        held = {static_cast<std::uint32_t>(chunk), 0, there > taken, false};
-        if (held.is_there) try_claim(c, held);  // others wait for it; it is written when we are done with the mask
-      }
-      if (t.any(taken > 0)) take_bits(t, mine, chunk, pages, taken, had, n > 0, page);
-      if (got) {
-        // Not before the bits are cleared: at 0, who frees a page makes the chunk somebody else's.
-        std::uint32_t const before = count(chunk).fetch_sub(taken, exec::acq_rel);
-        held.is_there = before > taken;
+        before = count(chunk).fetch_sub(taken, exec::relaxed);
+        held = {static_cast<std::uint32_t>(chunk), 0, before > taken, false};
+        if (held.is_there) try_put(c, held);  // others wait for it
         if (before == pages) full(c).fetch_sub(1, exec::relaxed);
       }
+      if (t.any(taken > 0)) take_bits(t, mine, chunk, pages, pages - before, taken, had, n > 0, page);
       had += taken;
       need -= taken;
       if (held.is_there) try_put(c, held);
@@ -137,8 +134,8 @@ class chunk_store_ref {
   }
 
   template <class Tile>
-  [[nodiscard]] WYRM_HD std::uint32_t take_spilled(Tile const&, detail::page_class_state*, unsigned, unsigned,
-                                                   std::uint32_t, std::uint32_t, std::uint64_t&) const {
+  [[nodiscard]] WYRM_HD std::uint32_t take_spilled(Tile const&, unsigned, unsigned, std::uint32_t, std::uint32_t,
+                                                   std::uint64_t&) const {
     return 0;
   }
   [[nodiscard]] WYRM_HD bool has_spilled(unsigned) const { return false; }
@@ -150,6 +147,7 @@ class chunk_store_ref {
                                            unsigned leader, std::uint32_t first, std::uint32_t count) const {
     bool const leads = t.rank() == leader;
     std::uint32_t const each = queues_.entries_a_node(c);
+    std::uint32_t const run = detail::run_chunks(c);
     exec::atomic_ref<std::uint64_t> carved(chunks);
     exec::atomic_ref<std::uint32_t> nodes(states_[c].nodes);
     std::uint64_t all = 0;
@@ -167,19 +165,23 @@ class chunk_store_ref {
         }
       }
       if (!t.shfl(lacks, leader)) break;
-      if (!queues_.add_node(t, pool, c, leader, first + kept)) {
+      // A node is one chunk; rather another one than a part of a run.
+      chunk_range other{0, 0};
+      if (leads && run > 1) other = pool.take(1);
+      bool const own = t.shfl(other.count, leader) == 0;
+      std::uint32_t const node = own ? first + kept * run : t.shfl(other.first, leader);
+      if (!queues_.add_node(t, pool, c, leader, node)) {
         // The queue can have no more: these chunks go back.
         if (leads) {
           nodes.fetch_sub(1, exec::relaxed);
-          for (std::uint32_t k = kept; k < count; ++k) {
-            std::uint32_t const chunk = first + k;
-            pool.give(&chunk, 1);
-          }
+          if (!own) pool.give(&node, 1);
+          for (std::uint32_t k = kept; k < count; ++k) pool.give_run(first + k * run, run);
+          carved.fetch_sub(count, exec::relaxed);
         }
-        if (leads) carved.fetch_sub(count, exec::relaxed);
         return detail::no_room;
       }
-      ++kept;
+      if (own && leads && run > 1) pool.memory().give(node + 1, run - 1);
+      kept += own;
     }
     if (leads && kept > 0) carved.fetch_sub(kept, exec::relaxed);
     return kept;
@@ -228,25 +230,35 @@ class chunk_store_ref {
   }
 
   // The leaders of groups have counted `taken` pages of a chunk for their groups, which had `had` before: finds them in
-  // the mask, the lowest first; collective. Only who has taken a chunk out of the queue clears bits of its mask.
+  // the mask; collective. There are as many set bits as the count says, and those that were counted for somebody and
+  // not found yet: who frees sets the bit first. So everybody finds his, though others may be faster at the bits he
+  // sees. They begin where nobody else does if the chunk was all free.
   template <class Tile>
   WYRM_HD void take_bits(Tile const& t, detail::lane_group const& mine, std::uint64_t chunk, std::uint32_t pages,
-                         std::uint32_t taken, std::uint32_t had, bool member, std::uint64_t& page) const {
+                         std::uint32_t begin, std::uint32_t taken, std::uint32_t had, bool member,
+                         std::uint64_t& page) const {
     std::uint64_t const from = t.shfl(chunk, mine.leader);
     std::uint32_t first = t.shfl(had, mine.leader);
     std::uint32_t left = taken;
-    std::uint64_t words[detail::mask_words];  // read all at once: none waits for another
-    for (unsigned w = 0; w < detail::mask_words; ++w)
-      words[w] = left > 0 && w < (pages + 63) / 64 ? mask(chunk, w).load(exec::acquire) : 0;
-    for (unsigned w = 0; w < detail::mask_words && t.any(left > 0); ++w) {
-      std::uint64_t bits = detail::lowest_bits(words[w], left);
-      if (bits != 0) mask(chunk, w).fetch_and(~bits, exec::relaxed);
-      left -= static_cast<std::uint32_t>(cuda::std::popcount(bits));
-      bits = t.shfl(bits, mine.leader);
-      auto const found = static_cast<std::uint32_t>(cuda::std::popcount(bits));
-      if (member && mine.rank >= first && mine.rank - first < found)
-        page = from * pages + w * 64 + detail::select_bit(bits, mine.rank - first);
-      first += found;
+    unsigned const words = (pages + 63) / 64;
+    for (unsigned skip = begin % 64; t.any(left > 0); skip = 0) {
+      std::uint64_t seen[detail::mask_words];  // read all at once: no word waits for another
+      for (unsigned i = 0; i < detail::mask_words; ++i)
+        seen[i] = left > 0 && i < words ? mask(chunk, (begin / 64 + i) % words).load(exec::relaxed) : 0;
+      seen[0] &= ~std::uint64_t{0} << skip;
+      for (unsigned i = 0; i < detail::mask_words && t.any(left > 0); ++i) {
+        unsigned const w = (begin / 64 + i) % words;
+        std::uint64_t bits = detail::lowest_bits(seen[i], left);
+        // What the last user of these pages did is ordered before what ours do.
+        if (bits != 0) bits &= mask(chunk, w).fetch_and(~bits, exec::acquire);
+        left -= static_cast<std::uint32_t>(cuda::std::popcount(bits));
+        bits = t.shfl(bits, mine.leader);
+        auto const found = static_cast<std::uint32_t>(cuda::std::popcount(bits));
+        unsigned const word = t.shfl(w, mine.leader);
+        if (member && mine.rank >= first && mine.rank - first < found)
+          page = from * pages + word * 64 + detail::select_bit(bits, mine.rank - first);
+        first += found;
+      }
     }
   }
 
@@ -274,8 +286,7 @@ class chunk_store_ref {
     (void)state.pages.claim_front(pages);
     full(c).fetch_sub(1, exec::relaxed);
     exec::atomic_ref<std::uint64_t>(state.chunks).fetch_sub(1, exec::relaxed);
-    auto const one = static_cast<std::uint32_t>(chunk);
-    pool.give(&one, 1);
+    pool.give_run(static_cast<std::uint32_t>(chunk), detail::run_chunks(c));
     return true;
   }
 
@@ -291,6 +302,7 @@ class chunk_store {
   using ref_type = chunk_store_ref<typename Queues::ref_type>;
   static constexpr char const* queue_kind = Queues::kind;
   static constexpr char kind = 'c';
+  static constexpr std::size_t bytes_a_class = sizeof(detail::chunk_queue_state) + Queues::bytes_a_class;
 
   chunk_store(Space const& space, chunk_pool<Space> const& pool, unsigned node_log2)
       : space_(space),
@@ -298,17 +310,19 @@ class chunk_store {
         states_(space, detail::page_classes),
         counts_(space, pool.memory().capacity() / chunk_bytes),
         masks_(space, pool.memory().capacity() / chunk_bytes * detail::mask_words),
-        queues_(space, pool.memory(), node_log2, true) {}
+        queues_(space, pool.memory(), node_log2, true) {
+    restart();
+  }
 
   [[nodiscard]] ref_type ref() const { return {states_.data(), counts_.data(), masks_.data(), queues_.ref()}; }
   [[nodiscard]] std::size_t bytes() const {
     return states_.bytes() + counts_.bytes() + masks_.bytes() + queues_.bytes();
   }
-  void reset() {
-    std::vector<detail::chunk_queue_state> const fresh(detail::page_classes);
-    exec::copy_in<detail::chunk_queue_state>(space_, states_.data(), fresh);
+  void reset(std::vector<detail::page_class_state> const&) {
+    auto const before = exec::copy_out(space_, states_.data(), detail::page_classes);
+    queues_.reset(pool_.chunks(), [&](unsigned c) -> queue_ends const& { return before[c].chunks; });
+    restart();
     cover(pool_.chunks());
-    queues_.reset(pool_.chunks());
   }
   [[nodiscard]] auto prepare(std::uint32_t chunks) {
     cover(chunks);
@@ -319,6 +333,7 @@ class chunk_store {
     queues_.grow(std::move(prepared), [this](unsigned c) { return &states_.data()[c].chunks; });
   }
 
+  void compact(chunk_pool_ref const&, detail::page_class_state*, unsigned) {}  // reclaim() does
   [[nodiscard]] std::size_t spilled(unsigned) const { return 0; }
 
   /// Calls take(page, where) for each page of class c in the store.
@@ -361,6 +376,10 @@ class chunk_store {
   }
 
  private:
+  void restart() {
+    std::vector<detail::chunk_queue_state> const fresh(detail::page_classes);
+    exec::copy_in<detail::chunk_queue_state>(space_, states_.data(), fresh);
+  }
   void cover(std::uint32_t chunks) {
     counts_.cover(chunks);
     masks_.cover(std::size_t{chunks} * detail::mask_words);

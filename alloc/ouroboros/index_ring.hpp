@@ -83,6 +83,11 @@ class index_ring {
   [[nodiscard]] WYRM_HD bool try_take(std::uint32_t position, std::uint64_t& index) const {
     return slots_.try_take(position & mask_, index);
   }
+  [[nodiscard]] WYRM_HD std::uint64_t peek(std::uint32_t position) const {
+    std::uint64_t index = 0;
+    (void)slots_.try_read_once(position & mask_, index);
+    return index;
+  }
   [[nodiscard]] WYRM_HD std::uint64_t take(std::uint32_t position) const {
     std::uint64_t index = 0;
     for (unsigned attempt = 0; !try_take(position, index); ++attempt) exec::pause(attempt);

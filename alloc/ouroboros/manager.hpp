@@ -36,7 +36,7 @@ struct alignas(128) page_class_state {
   queue_ends pages;  // in the store; their positions too, where the queue holds pages
   page_window fresh;
   std::uint64_t chunks;  // carved for this class, and not given back
-  std::uint64_t lock;    // guards the replacement of the window, and what the store says
+  std::uint64_t lock;    // guards the replacement of the window
 };
 
 }  // namespace detail
@@ -60,6 +60,7 @@ class manager_ref {
     taken = t.shfl(taken, mine.leader);
     first = t.shfl(first, mine.leader);
     std::uint64_t page = store_.take(t, pool_, c, first, mine.rank, asks && mine.rank < taken ? taken : 0);
+    if (t.any(asks && page == detail::no_page)) take_window(t, c, asks && page == detail::no_page, page);
     // The rest, a class after the other. What the store counts as looked for is given back before anything else is
     // tried, or two tiles could keep free pages of two classes from each other.
     for (bool const again : {false, true})
@@ -72,6 +73,14 @@ class manager_ref {
     return page;
   }
 
+  /// A run for a request that no class serves; one thread.
+  [[nodiscard]] WYRM_HD void* allocate_large(std::size_t bytes) const {
+    for (;;) {
+      void* const p = pool_.allocate(bytes);
+      if (p != nullptr || !store_.reclaim(pool_, states_)) return p;
+    }
+  }
+
   /// Frees a page of class c for each lane that has one; collective.
   template <class Tile>
   WYRM_HD void deallocate(Tile const& t, unsigned c, std::uint64_t page, bool has) const {
@@ -79,6 +88,21 @@ class manager_ref {
   }
 
  private:
+  // Pages that nobody has had yet, for the lanes that want some, as long as the windows of their classes last;
+  // collective.
+  template <class Tile>
+  WYRM_HD void take_window(Tile const& t, unsigned c, bool wants, std::uint64_t& page) const {
+    detail::lane_group const mine = detail::group_by(t, c, wants);
+    detail::page_range got{0, 0};
+    if (mine.led_by(t.rank()) && detail::pages_a_chunk(c) > 1) {
+      got = states_[c].fresh.take(mine.size, detail::pages_a_chunk(c));
+      if (got.count > 0) states_[c].pages.give_back(got.count);
+    }
+    got.first = t.shfl(got.first, mine.leader);
+    got.count = t.shfl(got.count, mine.leader);
+    if (wants && mine.rank < got.count) page = got.first + mine.rank;
+  }
+
   // Pages for these lanes, which want class c and found none in the store; collective. The first time they are counted
   // as looking, and look once for pages that nobody has had yet. The second time they look everywhere, and give up only
   // if at one moment there was no such page, and then at another none in the store that nobody had claimed.
@@ -92,7 +116,7 @@ class manager_ref {
     auto const n = static_cast<std::uint32_t>(cuda::std::popcount(lanes));
     std::uint32_t served = 0;
     for (unsigned attempt = 0;; ++attempt) {
-      served += store_.take_spilled(t, states_, c, leader, n - served, mine ? rank - served : n, page);
+      served += store_.take_spilled(t, c, leader, n - served, mine ? rank - served : n, page);
       source from = source::window;
       while (served < n && (from == source::window || from == source::chunks || from == source::new_window)) {
         detail::page_range got{0, 0};
@@ -103,11 +127,13 @@ class manager_ref {
         bool const room = (from != source::chunks && from != source::new_window) || adopt(t, c, leader, got);
         if (from == source::new_window) {
           if (leads) {
-            states_[c].fresh.replace(static_cast<std::uint32_t>(got.first / detail::pages_a_chunk(c)), got.count);
+            std::uint32_t const each = detail::pages_a_chunk(c);
+            states_[c].fresh.replace(static_cast<std::uint32_t>(got.first / each), got.count / each);
             sequence_lock(&states_[c].lock).unlock();
           }
         } else if (got.count > 0) {
-          if (mine && rank >= served && rank - served < got.count) page = got.first + (rank - served);
+          if (mine && rank >= served && rank - served < got.count)
+            page = got.first + std::uint64_t{rank - served} * detail::run_chunks(c);
           served += got.count;
         }
         if (!room) from = source::none;
@@ -153,39 +179,40 @@ class manager_ref {
   [[nodiscard]] WYRM_HD source take_fresh(unsigned c, std::uint32_t n, detail::page_range& got) const {
     detail::page_class_state& state = states_[c];
     std::uint32_t const pages = detail::pages_a_chunk(c);
-    if (n >= pages) {
-      chunk_range const chunks = pool_.take(n / pages);
-      if (chunks.count > 0) {
-        got = {std::uint64_t{chunks.first} * pages, chunks.count * pages};
-        return source::chunks;
-      }
-    }
-    got = state.fresh.take(n, pages);
+    auto const take = [&](std::uint32_t most) {
+      chunk_range const chunks = pool_.take_runs(most, detail::run_chunks(c));
+      got = {std::uint64_t{chunks.first} * pages, chunks.count * pages};
+      return got.count > 0;
+    };
+    if (n >= pages && take(n / pages)) return source::chunks;
+    if (pages > 1) got = state.fresh.take(n, pages);
     if (got.count > 0) return source::window;
     sequence_lock const lock(&state.lock);
     sequence_lock::outcome const outcome = lock.take_or_wait();
     if (outcome == sequence_lock::outcome::nothing_left) return source::none;
     if (outcome == sequence_lock::outcome::again) return source::wait;
     bool none = false;
-    if (state.fresh.left() == 0) {
-      // As many chunks as all who look for pages of this class will need, as far as we can see.
-      std::int32_t const number = state.pages.number();
-      std::uint32_t const all = number < 0 ? static_cast<std::uint32_t>(-number) : 0;
-      std::uint32_t const wanted = ((all > n ? all : n) + pages - 1) / pages;
-      std::uint32_t const most = page_window::max_pages / pages;
-      chunk_range chunks = pool_.take(wanted < most ? wanted : most);
-      if (chunks.count == 0 && store_.reclaim(pool_, states_)) chunks = pool_.take(1);
-      if (chunks.count > 0) {
-        got = {std::uint64_t{chunks.first} * pages, chunks.count * pages};
-        return source::new_window;
+    if (pages == 1 || state.fresh.left(pages) == 0) {
+      // As many chunks as all who look for pages of this class will need: a crowd comes at once, so wait for its end.
+      std::int32_t number = state.pages.number();
+      for (std::int32_t before = -static_cast<std::int32_t>(n); pages > 1 && number < before;) {
+        before = number;
+        exec::pause(1);
+        number = state.pages.number();
       }
-      none = !store_.has_spilled(c);
+      std::uint32_t const all = number < 0 && pages > 1 ? static_cast<std::uint32_t>(-number) : 0;
+      std::uint32_t const wanted = ((all > n ? all : n) + pages - 1) / pages;
+      std::uint32_t const most = page_window::max_chunks(pages);
+      bool some = take(wanted < most ? wanted : most);
+      while (!some && store_.reclaim(pool_, states_)) some = take(1);
+      if (some && pages > 1) return source::new_window;
+      none = !some && !store_.has_spilled(c);
     }
     if (none)
       lock.unlock_with_nothing_left();
     else
       lock.unlock();
-    return none ? source::none : source::wait;
+    return got.count > 0 ? source::chunks : none ? source::none : source::wait;
   }
 
   // Whole chunks of pages become class c's; collective. The store may keep some for itself. False, and there
@@ -193,6 +220,7 @@ class manager_ref {
   template <class Tile>
   [[nodiscard]] WYRM_HD bool adopt(Tile const& t, unsigned c, unsigned leader, detail::page_range& pages) const {
     std::uint32_t const each = detail::pages_a_chunk(c);
+    std::uint32_t const run = detail::run_chunks(c);
     auto first = static_cast<std::uint32_t>(pages.first / each);
     std::uint32_t count = pages.count / each;
     std::uint32_t const kept = store_.keep(t, pool_, states_[c].chunks, c, leader, first, count);
@@ -200,11 +228,11 @@ class manager_ref {
       pages = {0, 0};
       return false;
     }
-    first += kept;
+    first += kept * run;
     count -= kept;
     for (std::uint32_t k = t.rank(); k < count; k += Tile::size()) {
-      store_.start(first + k);
-      pool_.mark(first + k, static_cast<std::uint8_t>(c));
+      store_.start(first + k * run);
+      pool_.mark(first + k * run, static_cast<std::uint8_t>(c));
     }
     t.sync();
     pages = {std::uint64_t{first} * each, count * each};
@@ -216,6 +244,19 @@ class manager_ref {
   Store store_;
 };
 
+namespace detail {
+/// Whatever can be given to the pool without counting.
+template <class Store>
+struct reclaim_all {
+  Store store;
+  chunk_pool_ref pool;
+  page_class_state* states;
+  WYRM_HD void operator()(std::size_t) const {
+    while (store.reclaim(pool, states)) continue;
+  }
+};
+}  // namespace detail
+
 /// Owns the states of the classes, and the store.
 template <class Space, class Store>
 class manager {
@@ -223,17 +264,20 @@ class manager {
   using ref_type = manager_ref<typename Store::ref_type>;
   using space_type = Space;
   using store_type = Store;
+  /// Whatever the size of the pool; the slots of standard queues, and tables with an entry a chunk, come on top.
+  static constexpr std::size_t bytes_a_class = sizeof(detail::page_class_state) + Store::bytes_a_class;
 
   manager(Space const& space, chunk_pool<Space> const& pool, unsigned node_log2)
-      : space_(space), pool_(pool), states_(space, detail::page_classes), store_(space, pool, node_log2) {}
+      : space_(space), pool_(pool), states_(space, detail::page_classes), store_(space, pool, node_log2) {
+    restart();
+  }
 
   [[nodiscard]] ref_type ref() const { return {pool_.ref(), states_.data(), store_.ref()}; }
   [[nodiscard]] std::size_t bytes() const { return states_.bytes() + store_.bytes(); }
 
   void reset() {
-    std::vector<detail::page_class_state> const fresh(detail::page_classes);
-    exec::copy_in<detail::page_class_state>(space_, states_.data(), fresh);
-    store_.reset();
+    store_.reset(exec::copy_out(space_, states_.data(), detail::page_classes));
+    restart();
   }
   /// What a pool of so many chunks needs, for grow() after the pool has grown; may throw.
   [[nodiscard]] auto prepare(std::uint32_t chunks) { return store_.prepare(chunks); }
@@ -242,11 +286,18 @@ class manager {
     store_.grow(std::move(prepared), [this](unsigned c) { return &states_.data()[c].pages; });
   }
 
+  /// Chunks that are free go to the pool, for any class; while nobody uses it.
+  void compact() {
+    for (unsigned c = 0; c < detail::page_classes; ++c) store_.compact(pool_.ref(), states_.data(), c);
+    exec::for_each(space_, 1024,
+                   detail::reclaim_all<typename Store::ref_type>{store_.ref(), pool_.ref(), states_.data()});
+  }
+
   void report(statistics& s) const {
     for (unsigned c = 0; c < detail::page_classes; ++c) {
       detail::page_class_state state = exec::read(space_, states_.data() + c);
       s.classes.push_back({detail::page_bytes(c), state.chunks * detail::pages_a_chunk(c),
-                           state.pages.size() + store_.spilled(c) + state.fresh.left()});
+                           state.pages.size() + store_.spilled(c) + state.fresh.left(detail::pages_a_chunk(c))});
     }
   }
 
@@ -268,7 +319,7 @@ class manager {
         std::size_t const chunk = page / pages;
         ensure(chunk < uses.size() && uses[chunk] == c, who,
                what + "a page that is " + where + " is not of this class");
-        std::size_t const first = page << detail::page_log2(c) >> 4;
+        std::size_t const first = page << detail::number_log2(c) >> 4;
         ensure(used[first], who, what + "page " + std::to_string(page) + " is free twice");
         used[first] = false;
       };
@@ -280,6 +331,11 @@ class manager {
   }
 
  private:
+  void restart() {
+    std::vector<detail::page_class_state> const fresh(detail::page_classes);
+    exec::copy_in<detail::page_class_state>(space_, states_.data(), fresh);
+  }
+
   Space space_;
   chunk_pool<Space> const& pool_;
   exec::buffer<detail::page_class_state, Space> states_;

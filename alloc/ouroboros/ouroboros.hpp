@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ouroboros (Winter, Parger, Mlakar, Steinberger: "Ouroboros: Virtualized Queues for Dynamic Memory Management on
-// GPUs", ICS 2020): chunks of 8 KiB are split into pages of one of ten sizes, 16 to 8192 bytes; free pages are managed
-// through queues. Variants: the queues are standard (s), virtualized by an array of chunks (va), or by a list of them
-// (vl); in them are pages (p), or chunks that have free pages (c). Larger requests go to alloc/extent.
+// GPUs", ICS 2020): chunks of 8 KiB are split into pages of one of ten sizes, 16 to 8192 bytes, and runs of chunks are
+// pages of up to 1 MiB (the paper's multi-instance form); free pages are managed through queues. Variants: the queues
+// are standard (s), virtualized by an array of chunks (va), or by a list of them (vl); in them are pages (p), or chunks
+// that have free pages (c). Larger requests go to alloc/extent.
 #pragma once
 
 #include <algorithm>
@@ -37,12 +38,12 @@ class ouroboros_ref {
   /// Collective; one request a lane, 0 = none.
   template <class Tile>
   [[nodiscard]] WYRM_HD void* allocate(Tile const& t, std::size_t bytes) const {
-    bool const is_paged = bytes > 0 && bytes <= chunk_bytes;
+    bool const is_paged = bytes > 0 && bytes <= detail::largest_page;
     unsigned const c = is_paged ? detail::class_for(bytes) : 0;
     std::uint64_t const page = manager_.allocate(t, c, is_paged);
     void* result = nullptr;
-    if (page != detail::no_page) result = pool_.memory().base() + (page << detail::page_log2(c));
-    extent_ref::one_by_one(t, t.ballot(bytes > chunk_bytes), [&] { result = pool_.memory().allocate(bytes); });
+    if (page != detail::no_page) result = pool_.memory().base() + (page << detail::number_log2(c));
+    extent_ref::one_by_one(t, t.ballot(bytes > detail::largest_page), [&] { result = manager_.allocate_large(bytes); });
     if (bytes > 0 && result == nullptr) ledger_.count_failures(1);
     ledger_.note_allocation(result, bytes);
     return result;
@@ -53,7 +54,7 @@ class ouroboros_ref {
   WYRM_HD void deallocate(Tile const& t, void* p) const {
     unsigned const c = class_of_live(p);
     std::uint64_t const offset = static_cast<std::uint64_t>(static_cast<std::byte*>(p) - pool_.memory().base());
-    manager_.deallocate(t, c, offset >> detail::page_log2(c), c < detail::page_classes);
+    manager_.deallocate(t, c, offset >> detail::number_log2(c), c < detail::page_classes);
     extent_ref::one_by_one(t, t.ballot(c == large), [&] {
       if (!pool_.memory().free(p)) ledger_.count_bad_free();
     });
@@ -74,7 +75,7 @@ class ouroboros_ref {
     if (pool_.memory().contains(p) && offset % alignment == 0) {
       std::uint8_t const use = pool_.use(offset / chunk_bytes);
       if (use == chunk_unused) c = large;
-      if (use < detail::page_classes && offset % detail::page_bytes(use) == 0) c = use;
+      if (use < detail::page_classes && offset % (std::size_t{1} << detail::number_log2(use)) == 0) c = use;
     }
     if (c == no_class) ledger_.count_bad_free();
     return c != no_class && ledger_.note_free(p) ? c : no_class;
@@ -103,6 +104,7 @@ class ouroboros {
   using ref_type = ouroboros_ref<typename Manager::ref_type>;
   static constexpr char const* name = name_text.data();
   static constexpr traits family{};
+  static constexpr std::size_t bytes_a_class = Manager::bytes_a_class;  // beside the pool; see manager
 
   /// node_log2: virtualized queues have 2^node_log2 entries on a chunk, 2048 at most; fewer are for tests.
   ouroboros(space_type const& space, options const& o, unsigned node_log2 = 11)
@@ -132,6 +134,8 @@ class ouroboros {
     manager_.grow(std::move(prepared));
   }
 
+  void compact() { manager_.compact(); }
+
   [[nodiscard]] statistics stats() const {
     statistics s;
     ledger_.report(s);
@@ -153,7 +157,7 @@ class ouroboros {
     std::vector<bool> used(pool_->memory().bytes() / alignment);  // by its first 16 bytes: pages that are not free
     for (std::size_t chunk = 0; chunk < uses.size(); ++chunk)
       for (std::size_t at = 0; uses[chunk] < detail::page_classes && at < chunk_bytes;
-           at += detail::page_bytes(uses[chunk]))
+           at += std::size_t{1} << detail::number_log2(uses[chunk]))
         used[(chunk * chunk_bytes + at) / alignment] = true;
     manager_.check(name, uses, used);
     if (ledger_.checked()) check_live(uses, used);

@@ -9,17 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "compaction.hpp"
 #include "manager.hpp"
 
 namespace wyrm::alloc {
-
-namespace detail {
-/// The list of a class; guarded by its lock.
-struct spilled_pages {
-  std::uint64_t first;  // + 1; 0: none
-  std::uint64_t count;
-};
-}  // namespace detail
 
 template <class Queues>
 class page_store_ref {
@@ -47,40 +40,51 @@ class page_store_ref {
     bool const leads = mine.led_by(t.rank());
     bool room = queues_.reserve(t, pool, states[leads ? c : 0].pages, leads, c, mine.size);
     std::uint32_t first = 0;
-    if (room) first = states[c].pages.claim_back(mine.size);
+    if (room) first = queues_.claim_back(states[c].pages, mine.size);
     room = t.shfl(room, mine.leader);
     first = t.shfl(first, mine.leader);
     if (has && room) queues_.put(c, first + mine.rank, page);
-    if (t.any(has && !room)) spill(t, states, c, page, mine, has && !room);
+    if (t.any(has && !room)) spill(t, c, page, mine, has && !room);
   }
 
   /// Up to n pages out of the list of class c, the first for the lane with rank 0; collective. How many.
   template <class Tile>
-  [[nodiscard]] WYRM_HD std::uint32_t take_spilled(Tile const& t, detail::page_class_state* states, unsigned c,
-                                                   unsigned leader, std::uint32_t n, std::uint32_t rank,
-                                                   std::uint64_t& page) const {
-    detail::spilled_pages& list = spilled_[leader == t.rank() ? c : 0];
-    bool const leads = t.rank() == leader;
-    if (!t.shfl(leads && has_spilled(c), leader)) return 0;
-    if (leads) sequence_lock(&states[c].lock).lock();
+  [[nodiscard]] WYRM_HD std::uint32_t take_spilled(Tile const& t, unsigned c, unsigned leader, std::uint32_t n,
+                                                   std::uint32_t rank, std::uint64_t& page) const {
+    bool const some = t.rank() == leader && n > 0 && has_spilled(c);
+    return take_batch(t, spilled_[c], c, leader, some ? n : 0, rank, page);
+  }
+  /// The same out of any list, n being the leader's; of one batch, whose rest goes back.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD std::uint32_t take_batch(Tile const& t, detail::spilled_pages& list, unsigned c,
+                                                 unsigned leader, std::uint32_t n, std::uint32_t rank,
+                                                 std::uint64_t& page) const {
+    std::uint64_t next = 0;  // + 1; in the leader
     std::uint32_t got = 0;
-    for (; got < n; ++got) {
-      std::uint64_t one = detail::no_page;
-      if (leads && list.first != 0) {
-        one = list.first - 1;
-        list.first = link(c, one);
-      }
-      one = t.shfl(one, leader);
-      if (one == detail::no_page) break;
-      if (rank == got) page = one;
+    if (n > 0) next = pop_batch(list, c);
+    while (t.shfl(got < n && next != 0, leader)) {
+      std::uint64_t const one = t.shfl(next, leader) - 1;
+      if (rank == t.shfl(got, leader)) page = one;
+      if (next != 0) next = at(c, one).next;
+      ++got;
     }
-    if (leads) {
-      count(c).store(list.count - got, exec::release);
-      sequence_lock(&states[c].lock).unlock();
-    }
+    if (next != 0) push_batch(list, c, next - 1);
+    got = t.shfl(got, leader);
+    if (t.rank() == leader && got > 0) count(list).fetch_sub(got, exec::release);
     return got;
   }
-  [[nodiscard]] WYRM_HD bool has_spilled(unsigned c) const { return count(c).load(exec::relaxed) > 0; }
+  /// The pages of a batch, which stay where they are, by one thread; takes the batch out of the list.
+  template <class F>
+  [[nodiscard]] WYRM_HD bool visit_batch(detail::spilled_pages& list, unsigned c, F const& f) const {
+    std::uint64_t next = pop_batch(list, c);
+    bool const some = next != 0;
+    for (; next != 0; next = at(c, next - 1).next) f(next - 1);
+    return some;
+  }
+  [[nodiscard]] WYRM_HD std::uint64_t peek(unsigned c, std::uint32_t position) const {
+    return queues_.peek(c, position);
+  }
+  [[nodiscard]] WYRM_HD bool has_spilled(unsigned c) const { return count(spilled_[c]).load(exec::relaxed) > 0; }
 
   /// Chunks that become class c's; nothing is kept of them.
   template <class Tile>
@@ -90,34 +94,59 @@ class page_store_ref {
     return 0;
   }
   WYRM_HD void start(std::uint32_t) const {}
-  [[nodiscard]] WYRM_HD bool reclaim(chunk_pool_ref const&, detail::page_class_state*) const { return false; }
+  /// One thread gives the pool a page that is a chunk, or a run of them, whichever class has one. False if none was
+  /// found.
+  [[nodiscard]] WYRM_HD bool reclaim(chunk_pool_ref const& pool, detail::page_class_state* states) const {
+    for (unsigned c = detail::page_classes; c-- > 0 && detail::pages_a_chunk(c) == 1;) {
+      std::uint64_t page = detail::no_page;
+      if (take_spilled(exec::scalar_tile{}, c, 0, 1, 0, page) == 0) {
+        if (states[c].pages.number() <= 0) continue;
+        if (states[c].pages.take(1) == 0) {
+          states[c].pages.give_back(1);
+          continue;
+        }
+        page = take(exec::scalar_tile{}, pool, c, states[c].pages.claim_front(1), 0, 1);
+      }
+      exec::atomic_ref<std::uint64_t>(states[c].chunks).fetch_sub(1, exec::relaxed);
+      pool.give_run(static_cast<std::uint32_t>(page), detail::run_chunks(c));
+      return true;
+    }
+    return false;
+  }
 
  private:
-  [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint64_t> count(unsigned c) const {
-    return exec::atomic_ref<std::uint64_t>(spilled_[c].count);
+  [[nodiscard]] WYRM_HD static exec::atomic_ref<std::uint64_t> count(detail::spilled_pages& list) {
+    return exec::atomic_ref<std::uint64_t>(list.count);
   }
-  // The link of a page in the list: the next page + 1.
-  [[nodiscard]] WYRM_HD std::uint64_t& link(unsigned c, std::uint64_t page) const {
-    return *reinterpret_cast<std::uint64_t*>(base_ + (page << detail::page_log2(c)));
+  [[nodiscard]] WYRM_HD detail::spilled_page& at(unsigned c, std::uint64_t page) const {
+    return *reinterpret_cast<detail::spilled_page*>(base_ + (page << detail::number_log2(c)));
+  }
+  [[nodiscard]] WYRM_HD std::uint64_t pop_batch(detail::spilled_pages& list, unsigned c) const {
+    sequence_lock const lock(&list.lock);
+    lock.lock();
+    std::uint64_t const first = list.first;
+    if (first != 0) list.first = at(c, first - 1).next_batch;
+    lock.unlock();
+    return first;
+  }
+  WYRM_HD void push_batch(detail::spilled_pages& list, unsigned c, std::uint64_t page) const {
+    sequence_lock const lock(&list.lock);
+    lock.lock();
+    at(c, page).next_batch = list.first;
+    list.first = page + 1;
+    lock.unlock();
   }
 
-  // Puts pages that the queue has no room for into the lists of their classes; collective.
+  // Puts pages that the queue has no room for into the lists of their classes, a batch a group; collective.
   template <class Tile>
-  WYRM_HD void spill(Tile const& t, detail::page_class_state* states, unsigned c, std::uint64_t page,
-                     detail::lane_group const& mine, bool spills) const {
+  WYRM_HD void spill(Tile const& t, unsigned c, std::uint64_t page, detail::lane_group const& mine, bool spills) const {
     std::uint32_t const above = mine.lanes & ~((2u << t.rank()) - 1u);
     std::uint64_t const next = t.shfl(page, above != 0 ? exec::first_lane(above) : t.rank());
-    unsigned const last = 31 - static_cast<unsigned>(cuda::std::countl_zero(mine.lanes | 1u));
-    std::uint64_t const last_page = t.shfl(page, last);
-    if (spills && above != 0) link(c, page) = next + 1;
+    if (spills) at(c, page).next = above != 0 ? next + 1 : 0;
     t.sync();
     extent_ref::one_by_one(t, t.ballot(spills && mine.led_by(t.rank())), [&] {
-      sequence_lock const lock(&states[c].lock);
-      lock.lock();
-      link(c, last_page) = spilled_[c].first;
-      spilled_[c].first = page + 1;
-      count(c).store(spilled_[c].count + mine.size, exec::release);
-      lock.unlock();
+      count(spilled_[c]).fetch_add(mine.size, exec::relaxed);
+      push_batch(spilled_[c], c, page);
     });
   }
 
@@ -132,6 +161,7 @@ class page_store {
   using ref_type = page_store_ref<typename Queues::ref_type>;
   static constexpr char const* queue_kind = Queues::kind;
   static constexpr char kind = 'p';
+  static constexpr std::size_t bytes_a_class = sizeof(detail::spilled_pages) + Queues::bytes_a_class;
 
   page_store(Space const& space, chunk_pool<Space> const& pool, unsigned node_log2)
       : space_(space),
@@ -141,14 +171,37 @@ class page_store {
 
   [[nodiscard]] ref_type ref() const { return {pool_.memory().base(), spilled_.data(), queues_.ref()}; }
   [[nodiscard]] std::size_t bytes() const { return spilled_.bytes() + queues_.bytes(); }
-  void reset() {
+  /// states: as they were until now.
+  void reset(std::vector<detail::page_class_state> const& states) {
     space_.fill(spilled_.data(), 0, spilled_.bytes());
-    queues_.reset(pool_.chunks());
+    queues_.reset(pool_.chunks(), [&](unsigned c) -> queue_ends const& { return states[c].pages; });
   }
   [[nodiscard]] auto prepare(std::uint32_t chunks) { return queues_.prepare(chunks); }
   template <class Prepared, class Ends>
   void grow(Prepared prepared, Ends const& ends) {
     queues_.grow(std::move(prepared), ends);
+  }
+
+  /// Chunks of class c all of whose pages are free go to the pool, while nobody else uses it.
+  void compact(chunk_pool_ref const& pool, detail::page_class_state* states, unsigned c) {
+    if (detail::pages_a_chunk(c) == 1) return;  // reclaim() does
+    detail::page_class_state const state = exec::read(space_, states + c);
+    detail::spilled_pages list = exec::read(space_, spilled_.data() + c);
+    if (state.pages.size() + list.count < detail::pages_a_chunk(c)) return;
+    exec::buffer<std::uint32_t, Space> free(space_, pool_.chunks());
+    space_.fill(free.data(), 0, free.bytes());
+    exec::buffer<detail::spilled_pages, Space> old(space_, 1);
+    detail::compaction<ref_type> const job{ref(), pool, states, c, state.pages.first(), free.data(), old.data()};
+    std::size_t const walkers = list.count > 0 ? 1024 : 0;
+
+    exec::write(space_, old.data(), list);
+    exec::for_each(space_, state.pages.size(), detail::count_queued<ref_type>{job});
+    exec::for_each(space_, walkers, detail::count_spilled<ref_type>{job});
+    exec::write(space_, old.data(), list);
+    exec::write(space_, spilled_.data() + c, detail::spilled_pages{});
+    exec::for_each_lane<32>(space_, state.pages.size(), detail::sift_queued<ref_type>{job});
+    exec::for_each_tile<32>(space_, walkers, detail::sift_spilled<ref_type>{job});
+    exec::for_each(space_, pool_.chunks(), detail::give_chunks<ref_type>{job});
   }
 
   [[nodiscard]] std::size_t spilled(unsigned c) const { return exec::read(space_, spilled_.data() + c).count; }
@@ -160,10 +213,11 @@ class page_store {
     for (std::uint64_t const page : queues_.entries(c, state.pages, who, what)) take(page, "queued");
     detail::spilled_pages const list = exec::read(space_, spilled_.data() + c);
     std::uint64_t count = 0;
-    for (std::uint64_t next = list.first; next != 0; ++count) {
-      take(next - 1, "spilled");
-      auto* const link = pool_.memory().base() + ((next - 1) << detail::page_log2(c));
-      next = exec::read(space_, reinterpret_cast<std::uint64_t*>(link));
+    for (std::uint64_t batch = list.first; batch != 0;) {
+      detail::spilled_page const first = spilled_page(c, batch - 1);
+      for (std::uint64_t next = batch; next != 0; next = spilled_page(c, next - 1).next, ++count)
+        take(next - 1, "spilled");
+      batch = first.next_batch;
     }
     ensure(count == list.count, who, what + "spilled pages are not counted");
   }
@@ -172,6 +226,11 @@ class page_store {
   }
 
  private:
+  [[nodiscard]] detail::spilled_page spilled_page(unsigned c, std::uint64_t page) const {
+    auto* const at = pool_.memory().base() + (page << detail::number_log2(c));
+    return exec::read(space_, reinterpret_cast<detail::spilled_page*>(at));
+  }
+
   Space space_;
   chunk_pool<Space> const& pool_;
   exec::buffer<detail::spilled_pages, Space> spilled_;

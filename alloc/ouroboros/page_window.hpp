@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages of one class that nobody has had yet: a run of chunks, handed out from its beginning by one atomic addition.
-// One word: the first chunk (27 bits), the next page (21 bits, counted from that chunk on) and the end (16 bits).
+// One word: the first chunk (27 bits), the next page (21 bits, counted from that chunk on), the chunks (16 bits).
 #pragma once
 
 #include <cstdint>
@@ -19,29 +19,34 @@ struct page_range {
 
 class page_window {
  public:
-  static constexpr std::uint32_t max_pages = 0xffff;
+  /// The most pages of a window: "next" runs past the end by no more than the lanes that ask at one time, 2^19.
+  static constexpr std::uint32_t max_pages = std::uint32_t{1} << 20;
+  [[nodiscard]] static WYRM_HD std::uint32_t max_chunks(std::uint32_t pages_a_chunk) {
+    return max_pages / pages_a_chunk < 0xffff ? max_pages / pages_a_chunk : 0xffff;
+  }
 
-  /// Up to n pages. Looks first, so that "next" runs past the end by no more than lanes can ask for at one time (2^20):
-  /// none of them asks twice of a window that it has seen used up.
+  /// Up to n pages. Looks first, so that nobody asks twice of a window that it has seen used up.
   [[nodiscard]] WYRM_HD detail::page_range take(std::uint32_t n, std::uint32_t pages_a_chunk) {
-    if (left() == 0) return {0, 0};
+    if (left(pages_a_chunk) == 0) return {0, 0};
     std::uint64_t const before = word().fetch_add(std::uint64_t{n} << 16, exec::acquire);
-    std::uint32_t const rest = left(before);
+    std::uint32_t const rest = left(before, pages_a_chunk);
     return {(before >> 37) * pages_a_chunk + next(before), rest < n ? rest : n};
   }
-  [[nodiscard]] WYRM_HD std::uint32_t left() { return left(word().load(exec::acquire)); }
+  [[nodiscard]] WYRM_HD std::uint32_t left(std::uint32_t pages_a_chunk) {
+    return left(word().load(exec::acquire), pages_a_chunk);
+  }
 
   /// Replaces a window that is used up. Additions to it meanwhile change nothing that counts, so a store will do.
-  WYRM_HD void replace(std::uint32_t first_chunk, std::uint32_t pages) {
-    word().store(std::uint64_t{first_chunk} << 37 | pages, exec::release);
+  WYRM_HD void replace(std::uint32_t first_chunk, std::uint32_t chunks) {
+    word().store(std::uint64_t{first_chunk} << 37 | chunks, exec::release);
   }
 
  private:
   [[nodiscard]] WYRM_HD static std::uint32_t next(std::uint64_t word) {
     return static_cast<std::uint32_t>(word >> 16) & 0x1fffff;
   }
-  [[nodiscard]] WYRM_HD static std::uint32_t left(std::uint64_t word) {
-    auto const end = static_cast<std::uint32_t>(word) & max_pages;
+  [[nodiscard]] WYRM_HD static std::uint32_t left(std::uint64_t word, std::uint32_t pages_a_chunk) {
+    std::uint32_t const end = static_cast<std::uint32_t>(word & 0xffff) * pages_a_chunk;
     return next(word) < end ? end - next(word) : 0;
   }
   WYRM_HD exec::atomic_ref<std::uint64_t> word() { return exec::atomic_ref<std::uint64_t>(word_); }

@@ -34,7 +34,19 @@ class queue_ends {
     return position(word().fetch_add((std::uint64_t{n} << 32) + n, exec::relaxed));
   }
 
-  /// The same, for entries that are not counted here.
+  /// The same where there should not be more than `limit` entries: who finds as many says so to all, also to himself.
+  /// Up to as many more as threads run at a time may come until they look.
+  [[nodiscard]] WYRM_HD std::uint32_t claim_back(std::uint32_t n, std::int32_t limit) {
+    std::uint64_t const before = word().fetch_add((std::uint64_t{n} << 32) + n, exec::relaxed);
+    if (number(before) >= limit) crowded().store(1, exec::relaxed);
+    return position(before);
+  }
+  /// Looks at the number, which is where everybody adds, only if it once was too large.
+  [[nodiscard]] WYRM_HD bool is_crowded(std::int32_t limit) {
+    return crowded().load(exec::relaxed) != 0 && number() >= limit;
+  }
+
+  /// Positions for entries that are not counted here.
   [[nodiscard]] WYRM_HD std::uint32_t claim_back_uncounted(std::uint32_t n) {
     return position(word().fetch_add(std::uint64_t{n} << 32, exec::relaxed));
   }
@@ -60,6 +72,7 @@ class queue_ends {
   void restart(std::uint32_t entries) {
     word_ = (std::uint64_t{entries} << 32) + static_cast<std::uint64_t>(std::int64_t{number(word_)});
     front_ = 0;
+    crowded_ = 0;
   }
 
  private:
@@ -70,6 +83,7 @@ class queue_ends {
     return static_cast<std::uint32_t>((word - static_cast<std::uint64_t>(std::int64_t{number(word)})) >> 32);
   }
   WYRM_HD exec::atomic_ref<std::uint64_t> word() { return exec::atomic_ref<std::uint64_t>(word_); }
+  WYRM_HD exec::atomic_ref<std::uint32_t> crowded() { return exec::atomic_ref<std::uint32_t>(crowded_); }
   WYRM_HD exec::atomic_ref<std::uint32_t> front() { return exec::atomic_ref<std::uint32_t>(front_); }
 
   // 256 bytes apart: an H200 serves one atomic a nanosecond on either, at the same time. On one cache line, or at some
@@ -77,6 +91,7 @@ class queue_ends {
   std::uint64_t word_ = 0;
   [[maybe_unused]] std::uint64_t apart_[31] = {};
   std::uint32_t front_ = 0;
+  std::uint32_t crowded_ = 0;
 };
 
 }  // namespace wyrm::alloc

@@ -3,6 +3,7 @@
 // pool: as many as the class could have pages, but 2^21 at most.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -26,17 +27,26 @@ class ring_queues_ref {
   /// The most slots a ring has. Such a ring takes no more entries when it is half full: lanes that have just seen room,
   /// and those that have taken entries and not read them yet, are fewer than the other half.
   static constexpr std::uint32_t most = std::uint32_t{1} << 21;
+  static constexpr std::int32_t limit = most / 2;
 
   /// Whether there is room for n more entries in the queue of class c, asked by the lanes that lead; collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD bool reserve(Tile const&, chunk_pool_ref const&, queue_ends& ends, bool leads, unsigned c,
                                      std::uint32_t) const {
-    return leads && (rings_[c].size() < most || ends.number() < static_cast<std::int32_t>(most / 2));
+    return leads && (rings_[c].size() < most || !ends.is_crowded(limit));
+  }
+  /// Positions for entries for which there is room.
+  [[nodiscard]] WYRM_HD static std::uint32_t claim_back(queue_ends& ends, std::uint32_t n) {
+    return ends.claim_back(n, limit);
   }
   /// Writes, or reads, the entry at a claimed position.
   WYRM_HD void put(unsigned c, std::uint32_t position, std::uint64_t index) const { rings_[c].put(position, index); }
   [[nodiscard]] WYRM_HD std::uint64_t take(unsigned c, std::uint32_t position, std::uint32_t&) const {
     return rings_[c].take(position);
+  }
+  /// The entry at a position between the ends, while nobody is at work.
+  [[nodiscard]] WYRM_HD std::uint64_t peek(unsigned c, std::uint32_t position) const {
+    return rings_[c].peek(position);
   }
   // The same without waiting; and without room where there is room for every chunk.
   [[nodiscard]] WYRM_HD bool try_room(unsigned) const { return true; }
@@ -66,6 +76,7 @@ class ring_queues {
  public:
   using ref_type = ring_queues_ref;
   static constexpr char const* kind = "s";
+  static constexpr std::size_t bytes_a_class = 0;  // beside the slots
 
   /// of_chunks: the entries are chunks, not pages, and each chunk of the pool has room.
   ring_queues(Space const& space, extent<Space> const& memory, unsigned /*node_log2*/, bool of_chunks)
@@ -84,8 +95,10 @@ class ring_queues {
     return sum;
   }
 
-  void reset(std::uint32_t chunks) {
-    for (unsigned c = 0; c < detail::page_classes; ++c) rings_[c].reset(slots_for(c, chunks), is_wide(c));
+  /// ends(c): of class c until now.
+  template <class Ends>
+  void reset(std::uint32_t chunks, Ends const& ends) {
+    for (unsigned c = 0; c < detail::page_classes; ++c) rings_[c].reset(slots_for(c, chunks), is_wide(c), ends(c));
   }
   /// What a pool of so many chunks needs, to be passed to grow(); may throw.
   [[nodiscard]] std::vector<ring_memory<Space>> prepare(std::uint32_t chunks) const {
@@ -112,11 +125,11 @@ class ring_queues {
 
  private:
   [[nodiscard]] std::size_t slots_for(unsigned c, std::uint32_t chunks) const {
-    if (of_chunks_) return chunks;
-    return std::min<std::size_t>(std::size_t{chunks} * detail::pages_a_chunk(c), ring_queues_ref::most);
+    std::size_t const runs = std::max(chunks / detail::run_chunks(c), 1u);
+    return of_chunks_ ? runs : std::min<std::size_t>(runs * detail::pages_a_chunk(c), ring_queues_ref::most);
   }
   [[nodiscard]] bool is_wide(unsigned c) const {
-    return !of_chunks_ && capacity_ >> detail::page_log2(c) >= 0xffffffff;
+    return !of_chunks_ && capacity_ >> detail::number_log2(c) >= 0xffffffff;
   }
 
   Space space_;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sizes of pages that Ouroboros has: powers of two from 16 bytes to a chunk.
+// The sizes of pages that Ouroboros has: powers of two from 16 bytes to 1 MiB. Pages of 16 bytes to 8 KiB share chunks
+// of 8 KiB. A larger page is a run of such chunks: what the paper calls an instance with a multiple of the base chunk
+// size (ICS 2020, section 4.3), each with one size of pages.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +13,28 @@
 
 namespace wyrm::alloc::detail {
 
-inline constexpr unsigned page_classes = 10;
+inline constexpr unsigned page_classes = 17;
 inline constexpr unsigned smallest_page_log2 = 4;
-static_assert(std::size_t{1} << (smallest_page_log2 + page_classes - 1) == chunk_bytes);
+inline constexpr unsigned chunk_log2 = 13;
+inline constexpr std::size_t largest_page = std::size_t{1} << (smallest_page_log2 + page_classes - 1);
+static_assert(largest_page == std::size_t{1} << 20 && std::size_t{1} << chunk_log2 == chunk_bytes);
 
 WYRM_HD constexpr unsigned page_log2(unsigned page_class) { return smallest_page_log2 + page_class; }
 WYRM_HD constexpr std::size_t page_bytes(unsigned page_class) { return std::size_t{1} << page_log2(page_class); }
+/// In a chunk, or in the run of chunks that is one page.
 WYRM_HD constexpr std::uint32_t pages_a_chunk(unsigned page_class) {
-  return static_cast<std::uint32_t>(chunk_bytes >> page_log2(page_class));
+  return page_log2(page_class) < chunk_log2 ? 1u << (chunk_log2 - page_log2(page_class)) : 1;
 }
-/// The class of the smallest page that holds so many bytes, 1 to chunk_bytes.
+/// The chunks of such a run; 1 for the smaller classes.
+WYRM_HD constexpr std::uint32_t run_chunks(unsigned page_class) {
+  return page_log2(page_class) > chunk_log2 ? 1u << (page_log2(page_class) - chunk_log2) : 1;
+}
+/// Pages are numbered by where they are in the pool, as multiples of their size; runs of chunks, which need not lie at
+/// such multiples, by their first chunk.
+WYRM_HD constexpr unsigned number_log2(unsigned page_class) {
+  return page_log2(page_class) < chunk_log2 ? page_log2(page_class) : chunk_log2;
+}
+/// The class of the smallest page that holds so many bytes, 1 to largest_page.
 WYRM_HD inline unsigned class_for(std::size_t bytes) {
   auto const log2 = static_cast<unsigned>(cuda::std::bit_width(bytes - 1));
   return (log2 > smallest_page_log2 ? log2 : smallest_page_log2) - smallest_page_log2;

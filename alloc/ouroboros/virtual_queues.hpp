@@ -92,6 +92,10 @@ class virtual_queues_ref {
     return granted;
   }
 
+  /// Positions for entries for which there is room.
+  [[nodiscard]] WYRM_HD static std::uint32_t claim_back(queue_ends& ends, std::uint32_t n) {
+    return ends.claim_back(n);
+  }
   WYRM_HD void put(unsigned c, std::uint32_t position, std::uint64_t index) const {
     slots(c, links_.find_to_write(size_, c, size_.node(c, position))).put_once(slot(c, position), index);
   }
@@ -101,6 +105,13 @@ class virtual_queues_ref {
     std::uint64_t index = 0;
     for (unsigned attempt = 0; !slots(c, chunk).try_read_once(slot(c, position), index); ++attempt)
       exec::pause(attempt);
+    return index;
+  }
+
+  /// The entry at a position between the ends, while nobody is at work.
+  [[nodiscard]] WYRM_HD std::uint64_t peek(unsigned c, std::uint32_t position) const {
+    std::uint64_t index = 0;
+    (void)slots(c, links_.find_to_read(size_, c, size_.node(c, position))).try_read_once(slot(c, position), index);
     return index;
   }
 
@@ -132,9 +143,12 @@ class virtual_queues_ref {
     extent_ref::one_by_one(t, t.ballot(last), [&] {
       links_.emptied(size_, read_, c, size_.node(c, position), chunk,
                      [&](std::uint32_t const* chunks, std::uint32_t count) {
-                       if (!keeps_nodes_) return pool.give(chunks, count);
-                       for (std::uint32_t i = 0; i < count; ++i)
-                         (void)add_node(exec::scalar_tile{}, pool, c, 0, chunks[i]);
+                       if (keeps_nodes_) {
+                         for (std::uint32_t i = 0; i < count; ++i) install(exec::scalar_tile{}, pool, c, 0, chunks[i]);
+                       } else {
+                         links_.dismiss(c, count);
+                         pool.give(chunks, count);
+                       }
                      });
     });
   }
@@ -143,8 +157,25 @@ class virtual_queues_ref {
   template <class Tile>
   [[nodiscard]] WYRM_HD bool add_node(Tile const& t, chunk_pool_ref const& pool, unsigned c, unsigned leader,
                                       std::uint32_t chunk) const {
+    if (!t.shfl(t.rank() == leader && links_.admit(size_, c), leader)) return false;
+    install(t, pool, c, leader, chunk);
+    return true;
+  }
+  [[nodiscard]] WYRM_HD std::uint32_t entries_a_node(unsigned c) const { return size_.entries(c); }
+
+ private:
+  [[nodiscard]] WYRM_HD std::uint32_t slot(unsigned c, std::uint32_t position) const {
+    return position & (size_.entries(c) - 1);
+  }
+  [[nodiscard]] WYRM_HD index_slots slots(unsigned c, std::uint32_t chunk) const {
+    return {base_ + std::size_t{chunk} * chunk_bytes, size_.is_wide(c)};
+  }
+
+  // A chunk for which there is a place becomes a node of class c; collective.
+  template <class Tile>
+  WYRM_HD void install(Tile const& t, chunk_pool_ref const& pool, unsigned c, unsigned leader,
+                       std::uint32_t chunk) const {
     bool const leads = t.rank() == leader;
-    if (!t.shfl(leads && links_.admit(size_, c), leader)) return false;
     // A node's slots are written once; they begin as "empty".
     auto* const words = reinterpret_cast<std::uint64_t*>(pool.address(chunk));
     std::uint32_t const bytes = static_cast<std::uint32_t>(index_slots::entry_bytes(size_.is_wide(c)))
@@ -158,16 +189,6 @@ class virtual_queues_ref {
       links_.publish(size_, c, node & size_.last_node(c), chunk);
       states_[c].room.supply(size_.entries(c));
     }
-    return true;
-  }
-  [[nodiscard]] WYRM_HD std::uint32_t entries_a_node(unsigned c) const { return size_.entries(c); }
-
- private:
-  [[nodiscard]] WYRM_HD std::uint32_t slot(unsigned c, std::uint32_t position) const {
-    return position & (size_.entries(c) - 1);
-  }
-  [[nodiscard]] WYRM_HD index_slots slots(unsigned c, std::uint32_t chunk) const {
-    return {base_ + std::size_t{chunk} * chunk_bytes, size_.is_wide(c)};
   }
 
   // Brings so many nodes for class c; collective. False if one cannot be had.
@@ -201,6 +222,7 @@ class virtual_queues {
   using links = Links<Space>;
   using ref_type = virtual_queues_ref<typename links::ref_type>;
   static constexpr char const* kind = links::kind;
+  static constexpr std::size_t bytes_a_class = sizeof(detail::virtual_queue_state) + links::bytes_a_class;
 
   /// of_chunks: the entries are chunks, not pages, and emptied nodes are used again by their queue.
   virtual_queues(Space const& space, extent<Space> const& memory, unsigned node_log2, bool of_chunks)
@@ -212,14 +234,15 @@ class virtual_queues {
         links_(space, memory.capacity() / chunk_bytes) {
     size_.log2 = node_log2;
     while (!of_chunks && size_.wide_classes < detail::page_classes &&
-           memory.capacity() >> detail::page_log2(size_.wide_classes) >= 0xffffffff)
+           memory.capacity() >> detail::number_log2(size_.wide_classes) >= 0xffffffff)
       ++size_.wide_classes;
   }
 
   [[nodiscard]] ref_type ref() const { return {base_, states_.data(), read_.data(), links_.ref(), size_, of_chunks_}; }
   [[nodiscard]] std::size_t bytes() const { return states_.bytes() + read_.bytes() + links_.bytes(); }
 
-  void reset(std::uint32_t chunks) {
+  template <class Ends>
+  void reset(std::uint32_t chunks, Ends const&) {
     std::vector<detail::virtual_queue_state> const fresh(detail::page_classes);
     exec::copy_in<detail::virtual_queue_state>(space_, states_.data(), fresh);
     read_.cover(chunks);

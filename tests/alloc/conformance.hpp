@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <random>
 #include <vector>
 
@@ -49,13 +50,6 @@ inline std::vector<std::size_t> random_sizes(std::size_t n, std::size_t largest,
   std::vector<std::size_t> sizes(n);
   for (std::size_t& s : sizes) s = 1 + random() % largest;
   return sizes;
-}
-
-/// Takes the last n blocks off.
-inline std::vector<block> split_off(std::vector<block>& all, std::size_t n) {
-  std::vector<block> last(all.end() - static_cast<std::ptrdiff_t>(n), all.end());
-  all.resize(all.size() - n);
-  return last;
 }
 
 template <class A>
@@ -165,6 +159,24 @@ TYPED_TEST_P(conformance, churn_without_room) {
     auto const left = p.churn(scaled(300, 64), static_cast<unsigned>(scaled(60, 20)), seed, 9000);
     p.expect_sound();
     p.free(left);
+    p.expect_sound();
+  }
+}
+
+// As many operations as WYRM_TEST_OPERATIONS says, most of them on small blocks, in a pool that never gets empty.
+TYPED_TEST_P(conformance, long_churn) {
+  char const* const text = std::getenv("WYRM_TEST_OPERATIONS");
+  double const operations = text != nullptr ? std::atof(text) : 20000;
+  if (!owns_pool<TypeParam>() || !family<TypeParam>().reclaims) GTEST_SKIP() << "the family keeps no pool";
+  std::size_t const lanes = operations < 1e7 ? 320 : 131072;
+  pool<TypeParam> p({.pool_bytes = lanes << 14, .reserve_bytes = lanes << 14, .checked = false});
+  struct {
+    std::uint64_t largest;
+    double share;
+  } const kinds[] = {{200, 0.7}, {64, 0.2}, {9000, 0.1}};
+  for (auto const& [largest, share] : kinds) {
+    auto const rounds = static_cast<unsigned>(operations * share / static_cast<double>(lanes)) + 1;
+    p.free(p.churn(lanes, rounds, largest, largest));
     p.expect_sound();
   }
 }
@@ -398,10 +410,35 @@ TYPED_TEST_P(conformance, foreign_frees_are_counted_unchecked_too) {
   p.expect_sound();
 }
 
+TYPED_TEST_P(conformance, compaction_keeps_what_is_live) {
+  for (bool const checked : {false, true}) {
+    SCOPED_TRACE(checked ? "checked" : "unchecked");
+    pool<TypeParam> p(pool_of(largest_pool, checked));
+    std::size_t const n = scaled(2000, 200);
+    auto blocks = p.allocate(random_sizes(n, 3000, 13));
+    auto small = p.allocate(n, 24);
+    p.free(split_off(blocks, n / 2));
+    p.free(split_off(small, n - n / 10));
+    p.owner().compact();
+    p.expect_sound();
+    auto const more = p.allocate(random_sizes(n, 3000, 14));
+    EXPECT_EQ(served(more), n);
+    p.expect_sound();
+    p.free(small);
+    p.free(more);
+    p.owner().compact();
+    p.owner().compact();  // with nothing left to do
+    p.expect_sound();
+    p.free(blocks);
+    p.expect_sound();
+  }
+}
+
 REGISTER_TYPED_TEST_SUITE_P(conformance, one_size_at_a_time, mixed_sizes_in_one_launch, only_some_lanes_ask,
-                            single_threads, churn_with_room, churn_without_room, exhaustion, the_whole_pool_and_no_more,
-                            sizes_that_no_memory_has, blocks_lie_inside_the_pool, reset_frees_everything,
-                            growth_after_exhaustion, growth_beyond_the_reserve_changes_nothing,
-                            bad_frees_are_counted_and_harmless, foreign_frees_are_counted_unchecked_too);
+                            single_threads, churn_with_room, churn_without_room, long_churn, exhaustion,
+                            the_whole_pool_and_no_more, sizes_that_no_memory_has, blocks_lie_inside_the_pool,
+                            reset_frees_everything, growth_after_exhaustion, growth_beyond_the_reserve_changes_nothing,
+                            bad_frees_are_counted_and_harmless, foreign_frees_are_counted_unchecked_too,
+                            compaction_keeps_what_is_live);
 
 }  // namespace wyrm::tests

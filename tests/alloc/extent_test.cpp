@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pool of units: runs and chunks out of one memory, the window that chunks come from, growth, and check(). By
+// The pool: runs and chunks out of one memory, the window that chunks come from, growth, and check(). By
 // single calls with literal answers, and by many tiles at once on threads and on warps of fibers.
 #include "../../alloc/extent/extent.hpp"
 
@@ -18,7 +18,7 @@
 namespace wyrm::tests {
 
 using alloc::chunk_bytes;
-using alloc::unit_bytes;
+constexpr std::size_t unit_bytes = 8 * chunk_bytes;  // what host memory is committed by
 
 // Host memory: refs work on the test's own thread.
 class extent : public ::testing::Test {
@@ -35,15 +35,15 @@ class extent : public ::testing::Test {
     }
     return r;
   }
-  // The unit at which a run for so many bytes begins, or -1.
+  // The chunk at which a run for so many bytes begins, or -1.
   int run(std::size_t bytes) {
     void* const p = pool_.ref().allocate(bytes);
     if (p == nullptr) return -1;
     auto const offset = static_cast<std::size_t>(static_cast<std::byte*>(p) - pool_.base());
-    EXPECT_EQ(offset % unit_bytes, 0u);
-    return static_cast<int>(offset / unit_bytes);
+    EXPECT_EQ(offset % chunk_bytes, 0u);
+    return static_cast<int>(offset / chunk_bytes);
   }
-  bool free(std::size_t unit) { return pool_.ref().free(pool_.base() + unit * unit_bytes); }
+  bool free(std::size_t chunk) { return pool_.ref().free(pool_.base() + chunk * chunk_bytes); }
   void expect_corrupt(std::vector<bool> const& carved, std::string const& what) {
     try {
       pool_.check(carved);
@@ -56,11 +56,10 @@ class extent : public ::testing::Test {
 
   exec::host_space space_{1};
   alloc::extent<exec::host_space> pool_{space_, units(10, 20)};
-  std::vector<bool> carved_ = std::vector<bool>(20 * alloc::unit_chunks);
+  std::vector<bool> carved_ = std::vector<bool>(160);
 };
 
 TEST_F(extent, sizes) {
-  EXPECT_EQ(unit_bytes, 65536u);
   EXPECT_EQ(chunk_bytes, 8192u);
   EXPECT_EQ(pool_.bytes(), 10 * unit_bytes);
   EXPECT_EQ(pool_.capacity(), 20 * unit_bytes);
@@ -79,78 +78,116 @@ TEST_F(extent, sizes) {
   EXPECT_EQ(one.capacity(), unit_bytes);
 }
 
-TEST_F(extent, runs_take_the_lowest_units) {
+TEST_F(extent, runs_take_the_lowest_chunks_that_came_back_then_new_ones) {
   EXPECT_EQ(run(1), 0);
-  EXPECT_EQ(run(unit_bytes), 1);
-  EXPECT_EQ(run(unit_bytes + 1), 2);
-  EXPECT_EQ(run(3 * unit_bytes), 4);
-  EXPECT_EQ(pool_.allocated(), 7 * unit_bytes);
+  EXPECT_EQ(run(chunk_bytes), 1);
+  EXPECT_EQ(run(chunk_bytes + 1), 2);
+  EXPECT_EQ(run(3 * chunk_bytes), 4);
+  EXPECT_EQ(pool_.allocated(), 7 * chunk_bytes);
   EXPECT_EQ(pool_.runs(), 4u);
-  EXPECT_EQ(run(4 * unit_bytes), -1);
-  EXPECT_EQ(run(10 * unit_bytes + 1), -1);
+  EXPECT_EQ(run(74 * chunk_bytes), -1);
+  EXPECT_EQ(run(80 * chunk_bytes + 1), -1);
   EXPECT_EQ(run(SIZE_MAX), -1);
-  EXPECT_EQ(run(3 * unit_bytes), 7);
+  pool_.check(carved_);
+  EXPECT_EQ(run(73 * chunk_bytes), 7);
   EXPECT_EQ(run(1), -1);
   pool_.check(carved_);
   EXPECT_TRUE(free(1));
   EXPECT_TRUE(free(2));
-  EXPECT_EQ(pool_.allocated(), 7 * unit_bytes);
-  EXPECT_EQ(run(4 * unit_bytes), -1);
-  EXPECT_EQ(run(3 * unit_bytes), 1);  // two neighbours have become one
-  EXPECT_EQ(pool_.peak(), 10 * unit_bytes);
+  EXPECT_EQ(pool_.allocated(), 77 * chunk_bytes);
+  EXPECT_EQ(run(4 * chunk_bytes), -1);
+  EXPECT_EQ(run(3 * chunk_bytes), 1);  // two neighbours have become one
+  EXPECT_EQ(pool_.peak(), 80 * chunk_bytes);
   pool_.check(carved_);
-  for (std::size_t const unit : {0u, 1u, 4u, 7u}) EXPECT_TRUE(free(unit));
+  for (std::size_t const chunk : {0u, 1u, 4u, 7u}) EXPECT_TRUE(free(chunk));
   EXPECT_EQ(pool_.allocated(), 0u);
-  EXPECT_EQ(run(10 * unit_bytes), 0);
+  EXPECT_EQ(run(80 * chunk_bytes), 0);
   pool_.check(carved_);
 }
 
 TEST_F(extent, only_what_was_allocated_is_freed) {
-  EXPECT_EQ(run(3 * unit_bytes), 0);
+  EXPECT_EQ(run(3 * chunk_bytes), 0);
   EXPECT_FALSE(free(1));
   EXPECT_FALSE(free(3));
   EXPECT_FALSE(pool_.ref().free(pool_.base() + 16));
-  EXPECT_EQ(pool_.allocated(), 3 * unit_bytes);
+  EXPECT_EQ(pool_.allocated(), 3 * chunk_bytes);
   EXPECT_TRUE(free(0));
   EXPECT_FALSE(free(0));
   pool_.check(carved_);
 }
 
 TEST_F(extent, chunks_come_one_after_the_other) {
+  EXPECT_EQ(pool_.peak(), 0u);
   EXPECT_EQ(take(1).first, 0u);
   alloc::chunk_range const r = take(5);
   EXPECT_EQ(r.first, 1u);
   EXPECT_EQ(r.count, 5u);
+  EXPECT_EQ(pool_.peak(), 6 * chunk_bytes);
   pool_.check(carved_);
-  // The window took all that was free: a run has to retire it. The units behind the one that is in use come back.
-  EXPECT_EQ(pool_.allocated(), 0u);
-  EXPECT_EQ(run(2 * unit_bytes), 1);
+  EXPECT_EQ(run(2 * chunk_bytes), 6);
+  EXPECT_EQ(run(70 * chunk_bytes), 8);
+  EXPECT_EQ(run(3 * chunk_bytes), -1);  // what the window has left goes into the tree
   pool_.check(carved_);
-  EXPECT_EQ(run(7 * unit_bytes), 3);
-  EXPECT_EQ(run(1), -1);
-  pool_.check(carved_);
-  EXPECT_EQ(take(8).count, 2u);  // the rest of unit 0
+  EXPECT_EQ(pool_.peak(), 78 * chunk_bytes);
+  EXPECT_FALSE(pool_.ref().looks_used_up());
+  EXPECT_EQ(take(8).count, 2u);
+  EXPECT_TRUE(pool_.ref().looks_used_up());
   EXPECT_EQ(take(8).count, 0u);
   EXPECT_EQ(take(1).count, 0u);
   pool_.check(carved_);
-  EXPECT_TRUE(free(1));
+  EXPECT_TRUE(free(6));
   alloc::chunk_range const refilled = take(3);
-  EXPECT_EQ(refilled.first, 8u);
-  EXPECT_EQ(refilled.count, 3u);
-  EXPECT_EQ(take(80).count, 13u);
+  EXPECT_EQ(refilled.first, 6u);
+  EXPECT_EQ(refilled.count, 2u);
+  EXPECT_TRUE(free(8));
+  EXPECT_EQ(take(80).count, 70u);
   EXPECT_EQ(take(1).count, 0u);
-  EXPECT_EQ(pool_.peak(), 10 * unit_bytes);
+  EXPECT_EQ(pool_.peak(), 80 * chunk_bytes);
   pool_.check(carved_);
 }
 
-TEST_F(extent, a_window_that_begins_at_a_unit_retires_whole) {
-  EXPECT_EQ(take(8).first, 0u);
-  EXPECT_EQ(run(9 * unit_bytes), 1);
-  EXPECT_EQ(take(1).count, 0u);
-  pool_.check(carved_);
-  EXPECT_TRUE(free(1));
-  EXPECT_EQ(take(1).first, 8u);
-  pool_.check(carved_);
+TEST_F(extent, chunks_come_back_and_grow_together) {
+  alloc::chunk_range const all = take(80);
+  EXPECT_EQ(all.count, 80u);
+  auto const give = [&](std::uint32_t first, std::uint32_t count) {
+    pool_.ref().give(first, count);
+    for (std::uint32_t c = first; c < first + count; ++c) carved_[c] = false;
+    pool_.check(carved_);
+  };
+  give(40, 2);
+  give(43, 3);
+  EXPECT_EQ(run(4 * chunk_bytes), -1);
+  give(42, 1);
+  EXPECT_EQ(run(4 * chunk_bytes), 40);
+  EXPECT_EQ(take(8).first, 44u);
+}
+
+TEST_F(extent, runs_of_several_chunks) {
+  auto const take_runs = [&](std::uint32_t count, std::uint32_t each) {
+    alloc::chunk_range const r = pool_.ref().take_runs(count, each);
+    for (std::uint32_t c = r.first; c < r.first + r.count * each; ++c) {
+      EXPECT_FALSE(carved_[c]) << "chunk " << c << " is handed out twice";
+      carved_[c] = true;
+    }
+    pool_.check(carved_);
+    return r;
+  };
+  alloc::chunk_range r = take_runs(3, 16);
+  EXPECT_EQ(r.first, 0u);
+  EXPECT_EQ(r.count, 3u);
+  r = take_runs(3, 14);  // 32 chunks are left: two runs, and four chunks that come back
+  EXPECT_EQ(r.first, 48u);
+  EXPECT_EQ(r.count, 2u);
+  EXPECT_EQ(take_runs(1, 5).count, 0u);
+  EXPECT_EQ(take_runs(1, 5).count, 0u);  // nobody has to search again
+  pool_.ref().give(0, 16);
+  for (std::uint32_t c = 0; c < 16; ++c) carved_[c] = false;
+  EXPECT_EQ(take_runs(9, 5).first, 0u);
+  EXPECT_EQ(take_runs(9, 4).first, 5u);  // one at a time, the lowest first
+  EXPECT_EQ(take_runs(1, 8).count, 0u);
+  EXPECT_EQ(take_runs(1, 7).first, 9u);
+  EXPECT_EQ(take_runs(1, 4).first, 76u);
+  EXPECT_EQ(take_runs(1, 1).count, 0u);
 }
 
 TEST_F(extent, all_chunks_once) {
@@ -175,18 +212,37 @@ TEST_F(extent, grows_in_place) {
   EXPECT_EQ(pool_.chunks(), 96u);
   pool_.check(carved_);
   EXPECT_EQ(run(3 * unit_bytes), -1);
-  EXPECT_EQ(run(unit_bytes), 10);
-  EXPECT_EQ(take(1).first, 88u);
+  EXPECT_EQ(run(unit_bytes), 80);
+  EXPECT_EQ(take(8).first, 88u);
   pool_.check(carved_);
   EXPECT_THROW(pool_.grow(9 * unit_bytes), error);
   EXPECT_EQ(pool_.chunks(), 96u);
   pool_.check(carved_);
   pool_.grow(8 * unit_bytes);
   EXPECT_EQ(pool_.bytes(), pool_.capacity());
-  EXPECT_EQ(run(8 * unit_bytes), 12);
+  EXPECT_EQ(run(8 * unit_bytes), 96);
   EXPECT_TRUE(free(0));
-  EXPECT_TRUE(free(10));
+  EXPECT_TRUE(free(80));
   EXPECT_EQ(run(11 * unit_bytes), 0);
+  pool_.check(carved_);
+}
+
+// In a pool that is not used up: what it has left, and what is new, are one.
+TEST_F(extent, grows_at_its_end) {
+  (void)take(3);
+  pool_.grow(unit_bytes);
+  pool_.check(carved_);
+  EXPECT_EQ(run(85 * chunk_bytes), 3);
+  pool_.grow(unit_bytes);
+  EXPECT_EQ(run(9 * chunk_bytes), -1);
+  EXPECT_EQ(run(8 * chunk_bytes), 88);
+  EXPECT_TRUE(free(3));
+  EXPECT_EQ(take(1).first, 3u);  // a window that does not end where the pool does
+  pool_.grow(unit_bytes);
+  pool_.check(carved_);
+  EXPECT_EQ(run(8 * chunk_bytes), 4);
+  EXPECT_EQ(take(200).count, 76u);
+  EXPECT_EQ(take(200).count, 8u);
   pool_.check(carved_);
 }
 
@@ -202,21 +258,23 @@ TEST_F(extent, reset_frees_everything) {
 }
 
 TEST_F(extent, check_finds_what_the_family_forgot_or_invented) {
+  EXPECT_EQ(run(chunk_bytes), 0);
   (void)take(3);
-  EXPECT_EQ(run(unit_bytes), 1);
+  EXPECT_EQ(run(2 * chunk_bytes), 4);
+  EXPECT_TRUE(free(0));
   pool_.check(carved_);
   std::vector<bool> wrong = carved_;
   wrong[2] = false;
   expect_corrupt(wrong, "chunk 2 has 0 owners");
   wrong = carved_;
-  wrong[3] = true;  // in the window
-  expect_corrupt(wrong, "chunk 3 has 2 owners");
-  wrong = carved_;
-  wrong[9] = true;  // in a run
-  expect_corrupt(wrong, "chunk 9 has 2 owners");
-  wrong = carved_;
-  wrong[40] = true;  // in the tree
+  wrong[40] = true;  // in the window
   expect_corrupt(wrong, "chunk 40 has 2 owners");
+  wrong = carved_;
+  wrong[5] = true;  // in a run
+  expect_corrupt(wrong, "chunk 5 has 2 owners");
+  wrong = carved_;
+  wrong[0] = true;  // in the tree
+  expect_corrupt(wrong, "chunk 0 has 2 owners");
 }
 
 TEST_F(extent, a_pool_beyond_the_tree_is_refused) {
@@ -229,7 +287,7 @@ TEST_F(extent, a_pool_beyond_the_tree_is_refused) {
   }
 }
 
-// A run that does not fit makes the window give its units back to the tree. A chunk can be had at every moment of that.
+// A run that does not fit makes the window give its chunks to the tree. A chunk can be had at every moment of that.
 TEST_F(extent, chunks_are_there_while_the_window_retires) {
   alloc::extent_ref const memory = pool_.ref();
   std::size_t const rounds = scaled(200000, 20000);
@@ -245,7 +303,7 @@ TEST_F(extent, chunks_are_there_while_the_window_retires) {
   std::size_t refused = 0;
   for (std::size_t i = 1; i <= rounds; ++i) {
     pool_.reset();
-    (void)memory.take_chunks(alloc::unit_chunks);
+    (void)memory.take_chunks(8);
     begun.store(i);
     for (std::size_t k = 0; k < i % 200; ++k) std::atomic_signal_fence(std::memory_order_seq_cst);  // some time
     refused += memory.take_chunks(1).count == 0;

@@ -117,16 +117,22 @@ TEST(queue_ends, back_while_the_number_is_below_zero) {
 TEST(page_window, hands_out_pages_up_to_its_end) {
   alloc::page_window w;
   EXPECT_EQ(w.take(5, 512).count, 0u);
-  w.replace(0x7ffffff, 512);  // the last chunk that there can be
-  EXPECT_EQ(w.left(), 512u);
+  w.replace(0x7ffffff, 1);  // the last chunk that there can be
+  EXPECT_EQ(w.left(512), 512u);
   EXPECT_EQ(w.take(500, 512).first, std::uint64_t{0x7ffffff} * 512);
   alloc::detail::page_range const last = w.take(32, 512);
   EXPECT_EQ(last.first, std::uint64_t{0x7ffffff} * 512 + 500);
   EXPECT_EQ(last.count, 12u);
   EXPECT_EQ(w.take(32, 512).count, 0u);
-  w.replace(3, alloc::page_window::max_pages);
-  EXPECT_EQ(w.take(1, 2).first, 6u);
-  EXPECT_EQ(w.left(), alloc::page_window::max_pages - 1);
+  for (std::uint32_t const pages : {2u, 16u, 512u}) {
+    std::uint32_t const chunks = alloc::page_window::max_chunks(pages);
+    EXPECT_LE(chunks * pages, alloc::page_window::max_pages);
+    w.replace(3, chunks);
+    EXPECT_EQ(w.take(1, pages).first, 3 * pages);
+    EXPECT_EQ(w.left(pages), chunks * pages - 1);
+    EXPECT_EQ(w.take(chunks * pages, pages).count, chunks * pages - 1);
+    EXPECT_EQ(w.take(1, pages).count, 0u);
+  }
 }
 
 // An actor demands `pages`, brings the chunks it is named for, one step each, and then frees `freed` of its pages, one

@@ -28,6 +28,13 @@ struct block {
   unsigned char* p;
 };
 
+/// Takes the last n blocks off.
+inline std::vector<block> split_off(std::vector<block>& all, std::size_t n) {
+  std::vector<block> last(all.end() - static_cast<std::ptrdiff_t>(n), all.end());
+  all.resize(all.size() - n);
+  return last;
+}
+
 WYRM_HD inline std::uint64_t scramble(std::uint64_t x) {
   x = (x ^ (x >> 31)) * 0x9e3779b97f4a7c15ull;
   x = (x ^ (x >> 29)) * 0xbf58476d1ce4e5b9ull;
