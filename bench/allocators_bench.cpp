@@ -204,7 +204,6 @@ void time_one(benchmark::State& state, typename Allocator::space_type const& spa
                                                                                             : freeing);
   }
   if (b.damaged() > 0) state.SkipWithError("requests were refused, or blocks overlap");
-  b.pool().check();
   state.SetItemsProcessed(state.iterations() * state.range(0));
   using ref_type = typename Allocator::ref_type;
   state.counters["registers"] = timed == what::reuse_free || timed == what::first_free

@@ -54,11 +54,8 @@ class extent_ref {
   /// One atomic addition, unless the window is used up: then the lowest free run becomes the window, under the lock.
   [[nodiscard]] WYRM_HD chunk_range take_chunks(std::uint32_t count) const {
     for (;;) {
-      // Looking first keeps "next" from running away while everybody finds the pool used up.
-      if (left() > 0) {
-        chunk_range const range = cut(count);
-        if (range.count > 0) return range;
-      }
+      chunk_range const range = try_take_chunks(count);
+      if (range.count > 0) return range;
       // Chunks move between window and tree, but only under the lock.
       sequence_lock::outcome const outcome = lock().take_or_wait();
       if (outcome == sequence_lock::outcome::nothing_left) return {0, 0};
@@ -71,7 +68,13 @@ class extent_ref {
     }
   }
 
-  /// The same for runs of `each` chunks: up to `count` of them, one behind the other. None if at some moment during the
+  /// The same without waiting: from the window alone.
+  [[nodiscard]] WYRM_HD chunk_range try_take_chunks(std::uint32_t count) const {
+    // Looking first keeps "next" from running away while everybody finds the pool used up.
+    return left() > 0 ? cut(count) : chunk_range{0, 0};
+  }
+
+  /// Runs of `each` chunks: up to `count` of them, one behind the other. None if at some moment during the
   /// call there was none. One atomic addition while the window lasts, a search under the lock after that.
   [[nodiscard]] WYRM_HD chunk_range take_runs(std::uint32_t count, std::uint32_t each) const {
     if (count <= at_once / each && left() >= each) {
@@ -307,13 +310,15 @@ class extent {
     ensure(state.lock % 2 == 0, "extent", "the lock is held although nobody is at work");
     std::uint32_t run_end = 0;
     for (std::uint32_t chunk = 0; chunk < chunks_; ++chunk) {
-      std::string const where = "chunk " + std::to_string(chunk);
-      ensure(lengths[chunk] == 0 || run_end <= chunk, "extent", where + " begins a run inside another");
+      auto const fail = [chunk](std::string const& what) {
+        ensure(false, "extent", "chunk " + std::to_string(chunk) + what);
+      };
+      if (lengths[chunk] > 0 && run_end > chunk) fail(" begins a run inside another");
       if (lengths[chunk] > 0) run_end = chunk + lengths[chunk];
       bool const is_free = tree.next_used(chunk, chunk + 1) != chunk;
-      ensure(!is_free || tree.next_free(chunk) == chunk, "extent", where + " is free but the OR-tree misses it");
+      if (is_free && tree.next_free(chunk) != chunk) fail(" is free but the OR-tree misses it");
       int const owners = (chunk < run_end) + is_free + (chunk >= next(state) && chunk < end(state)) + carved[chunk];
-      ensure(owners == 1, "extent", where + " has " + std::to_string(owners) + " owners");
+      if (owners != 1) fail(" has " + std::to_string(owners) + " owners");
     }
     ensure(run_end <= chunks_, "extent", "a run goes beyond the pool");
     ensure(tree.next_free(chunks_) == or_tree::none, "extent", "chunks beyond the pool are free");

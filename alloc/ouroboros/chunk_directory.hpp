@@ -25,7 +25,10 @@ class chunk_directory_ref {
  public:
   explicit chunk_directory_ref(detail::directory_state* states) : states_(states) {}
 
-  /// Whether there is an entry for another node of class c.
+  [[nodiscard]] WYRM_HD static std::uint32_t most(detail::node_size const&, unsigned) {
+    return 1u << detail::directory_log2;
+  }
+  /// Whether there is an entry for another node of class c; then it is counted.
   [[nodiscard]] WYRM_HD bool admit(detail::node_size const&, unsigned c) const {
     if (nodes(c).fetch_add(1, exec::relaxed) < 1u << detail::directory_log2) return true;
     dismiss(c, 1);

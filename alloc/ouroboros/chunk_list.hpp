@@ -49,6 +49,9 @@ class chunk_list_ref {
  public:
   chunk_list_ref(detail::list_state* states, detail::list_links* links) : states_(states), links_(links) {}
 
+  [[nodiscard]] WYRM_HD static std::uint32_t most(detail::node_size const& size, unsigned c) {
+    return (1u << 30) >> size.entries_log2(c);
+  }
   /// Whether the queue of class c may have another node: it holds at most 2^30 entries.
   [[nodiscard]] WYRM_HD bool admit(detail::node_size const& size, unsigned c) const {
     if (nodes(c).fetch_add(1, exec::relaxed) < most(size, c)) return true;
@@ -141,9 +144,6 @@ class chunk_list_ref {
   }
 
  private:
-  [[nodiscard]] WYRM_HD static std::uint32_t most(detail::node_size const& size, unsigned c) {
-    return (1u << 30) >> size.entries_log2(c);
-  }
   [[nodiscard]] WYRM_HD std::uint32_t walk_back(std::uint32_t chunk, std::int32_t nodes) const {
     for (; nodes > 0; --nodes) chunk = previous(chunk).load(exec::relaxed);
     return chunk;

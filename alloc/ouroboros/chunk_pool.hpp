@@ -20,12 +20,13 @@
 namespace wyrm::alloc {
 
 /// What a chunk is used for: the class of its pages, or one of these.
-inline constexpr std::uint8_t chunk_unused = 0xff;    // in the pool, in the reuse queue, or part of a large request
-inline constexpr std::uint8_t chunk_of_queue = 0xfe;  // holds the entries of a virtualized queue
+inline constexpr std::uint32_t chunk_unused =
+    0xffffffff;  // in the pool, in the reuse queue, or part of a large request
+inline constexpr std::uint32_t chunk_of_queue = 0xfffffffe;  // holds the entries of a virtualized queue
 
 class chunk_pool_ref {
  public:
-  chunk_pool_ref(extent_ref const& memory, queue_ends* ends, index_ring const& reusable, std::uint8_t* uses)
+  chunk_pool_ref(extent_ref const& memory, queue_ends* ends, index_ring const& reusable, std::uint32_t* uses)
       : memory_(memory), ends_(ends), reusable_(reusable), uses_(uses) {}
 
   [[nodiscard]] WYRM_HD extent_ref const& memory() const { return memory_; }
@@ -43,7 +44,11 @@ class chunk_pool_ref {
       exec::pause(attempt);
     }
   }
-  /// The same for runs of `each` chunks.
+  /// The same without waiting: none also if there are chunks to be used again, or the window is used up.
+  [[nodiscard]] WYRM_HD chunk_range try_take(std::uint32_t count) const {
+    return ends_->number() > 0 ? chunk_range{0, 0} : memory_.try_take_chunks(count);
+  }
+  /// Runs of `each` chunks.
   [[nodiscard]] WYRM_HD chunk_range take_runs(std::uint32_t count, std::uint32_t each) const {
     if (each == 1) return take(count);
     for (;;) {
@@ -73,11 +78,11 @@ class chunk_pool_ref {
   /// A hint.
   [[nodiscard]] WYRM_HD bool looks_used_up() const { return memory_.looks_used_up() && ends_->number() <= 0; }
 
-  WYRM_HD void mark(std::uint32_t chunk, std::uint8_t use) const {
-    exec::atomic_ref<std::uint8_t>(uses_[chunk]).store(use, exec::relaxed);
+  WYRM_HD void mark(std::uint32_t chunk, std::uint32_t use) const {
+    exec::atomic_ref<std::uint32_t>(uses_[chunk]).store(use, exec::relaxed);
   }
-  [[nodiscard]] WYRM_HD std::uint8_t use(std::uint64_t chunk) const {
-    return exec::atomic_ref<std::uint8_t>(uses_[chunk]).load(exec::relaxed);
+  [[nodiscard]] WYRM_HD std::uint32_t use(std::uint64_t chunk) const {
+    return exec::atomic_ref<std::uint32_t>(uses_[chunk]).load(exec::relaxed);
   }
 
  private:
@@ -98,7 +103,7 @@ class chunk_pool_ref {
   extent_ref memory_;
   queue_ends* ends_;
   index_ring reusable_;
-  std::uint8_t* uses_;
+  std::uint32_t* uses_;
 };
 
 namespace detail {
@@ -218,7 +223,7 @@ class chunk_pool {
   }
 
   void reset() {
-    space_.fill(uses_.data(), chunk_unused, memory_.touched());
+    fill(0, memory_.touched());
     memory_.reset();
     restart(exec::read(space_, ends_.data()));
   }
@@ -236,11 +241,11 @@ class chunk_pool {
   }
 
   /// What each chunk is used for.
-  [[nodiscard]] std::vector<std::uint8_t> uses() const { return exec::copy_out(space_, uses_.data(), chunks()); }
+  [[nodiscard]] std::vector<std::uint32_t> uses() const { return exec::copy_out(space_, uses_.data(), chunks()); }
 
   /// Each chunk is in exactly one place: used, in the reuse queue, or the extent's.
   void check(char const* who) const {
-    std::vector<std::uint8_t> const uses = this->uses();
+    std::vector<std::uint32_t> const uses = this->uses();
     std::vector<bool> taken(uses.size());
     for (std::size_t chunk = 0; chunk < uses.size(); ++chunk) {
       if (uses[chunk] == chunk_unused) continue;
@@ -263,7 +268,11 @@ class chunk_pool {
   // Chunks that are new, from here on.
   void start(std::uint32_t first) {
     uses_.cover(chunks());
-    space_.fill(uses_.data() + first, chunk_unused, chunks() - first);
+    fill(first, chunks() - first);
+  }
+  void fill(std::uint32_t first, std::uint32_t count) {
+    static_assert(chunk_unused == 0xffffffff);
+    space_.fill(uses_.data() + first, 0xff, count * sizeof(std::uint32_t));
   }
   void restart(queue_ends const& before) {
     reusable_.reset(chunks(), false, before);
@@ -274,7 +283,7 @@ class chunk_pool {
   extent<Space> memory_;
   exec::buffer<queue_ends, Space> ends_;
   ring_memory<Space> reusable_;
-  pool_table<std::uint8_t, Space> uses_;
+  pool_table<std::uint32_t, Space> uses_;
 };
 
 }  // namespace wyrm::alloc

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queues that hold chunks with free pages (Ouroboros, ICS 2020, section 4.2, Algorithms 4 and 5). A bit mask says which
-// pages of a chunk are free, and a counter how many. A chunk is in the queue, once, while it has free pages; who takes
-// it out is alone with it, takes pages, and puts it back if some are left. The two stages of the paper: first the count
-// of all free pages of a class says that there are some for us, then we look for the chunks that have them.
+// pages of a chunk are free, and a word how many, whose the chunk is, and which queues it is in. A chunk is in the
+// queue of its class, once, while it has free pages; who takes it out is alone with it, takes pages, and puts it back
+// if some are left. The two stages of the paper: first the count of all free pages of a class says that there are some
+// for us, then we look for the chunks that have them.
 //
 // Departures. In the paper everybody looks at the chunk in front, which many threads empty at once, and walks on from
 // there; here every chunk that is taken out yields a page at least, so nobody walks. That a chunk is not in the queue
-// and must be put there is said by its counter alone: who frees the first page (0 before), and who leaves some (more
-// than taken), puts it there; nobody re-enqueues for somebody else. Chunks that are wholly free stay with their class
-// until the pool is used up; then any class takes them. Every queue has room for all the chunks of its class: the nodes
-// are brought when chunks are carved, and emptied ones are used again by their queue.
+// and must be put there is said by its word alone: who frees the first page, and who leaves some, puts it there; nobody
+// re-enqueues for somebody else. Pages are counted for who takes them before they are looked up in the mask, so that
+// the chunk can go back at once. Chunks that are wholly free stay with their class until the pool is used up; then any
+// class takes them, wherever in the queue they are: who fills a chunk leaves a hint, and a queued chunk that has been
+// taken away is no longer its class's when it comes to the front, and is dropped. Every queue has room for all the
+// chunks of its class and for those: the nodes are brought when chunks are carved, and emptied ones are used again by
+// their queue.
 //
 // Nobody waits in vain: lanes that wait for an entry are as many as the pages, or fewer, that were counted for them and
 // that they have not had. So there is a chunk with free pages, in the queue or in the hands of a lane that puts it
@@ -33,7 +37,18 @@ namespace detail {
 struct alignas(128) chunk_queue_state {
   queue_ends chunks;
   std::uint32_t nodes;  // of the queue
-  std::uint32_t full;   // chunks all of whose pages are free
+  std::int32_t gone;    // chunks that are in the queue, but not of the class any more
+};
+
+/// What is to know of a chunk, in one word.
+struct chunk_word {
+  static constexpr std::uint64_t counts = 0xffff;                   // how many pages are free
+  static constexpr std::uint64_t owners = std::uint64_t{31} << 16;  // its class + 1; 0: none, all else but queues is 0
+  static constexpr std::uint64_t hinted = std::uint64_t{1} << 21;   // it is among the hints
+  static constexpr WYRM_HD std::uint64_t owner(unsigned c) { return std::uint64_t{c + 1} << 16; }
+  static constexpr WYRM_HD std::uint64_t queued(unsigned c) { return std::uint64_t{1} << (24 + c); }
+  static constexpr WYRM_HD std::uint32_t count(std::uint64_t word) { return static_cast<std::uint32_t>(word & counts); }
+  static constexpr WYRM_HD bool is_of(std::uint64_t word, unsigned c) { return (word & owners) == owner(c); }
 };
 
 inline constexpr unsigned mask_words = pages_a_chunk(0) / 64;
@@ -55,8 +70,9 @@ WYRM_HD inline std::uint64_t lowest_bits(std::uint64_t bits, unsigned k) {
 template <class Queues>
 class chunk_store_ref {
  public:
-  chunk_store_ref(detail::chunk_queue_state* states, std::uint32_t* counts, std::uint64_t* masks, Queues const& queues)
-      : states_(states), counts_(counts), masks_(masks), queues_(queues) {}
+  chunk_store_ref(detail::chunk_queue_state* states, std::uint64_t* words, std::uint64_t* masks, queue_ends* hint_ends,
+                  index_ring const& hints, Queues const& queues)
+      : states_(states), words_(words), masks_(masks), hint_ends_(hint_ends), hints_(hints), queues_(queues) {}
 
   /// A group of lanes takes n pages that are counted for it, mine the one of that rank; n is 0 for other lanes;
   /// collective.
@@ -74,7 +90,7 @@ class chunk_store_ref {
     bool waits = false;  // for the entry at that position
     token held;          // a chunk to put back
     for (unsigned attempt = 0; t.any(need > 0 || held.is_there); ++attempt) {
-      bool const asks = need > 0 && !waits;
+      bool const asks = need > 0 && !waits && !held.is_there;
       if (t.any(asks)) {
         detail::lane_group const askers = detail::group_by(t, c, asks);
         std::uint32_t first = 0;
@@ -85,21 +101,20 @@ class chunk_store_ref {
       }
       std::uint64_t chunk = 0;
       std::uint32_t node = 0;
-      bool const got = waits && queues_.try_take(c, position, chunk, node);
+      bool const got = waits && !held.is_there && queues_.try_take(c, position, chunk, node);
       queues_.finish(t, pool, c, node, position, 0, got ? 1 : 0);
       std::uint32_t taken = 0;
-      std::uint32_t before = 0;
+      std::uint32_t there = 0;
       if (got) {
         waits = false;
-        // Nobody else lowers the count while the chunk is out of the queue.
-        std::uint32_t const there = count(chunk).load(exec::relaxed);
+        there = leave_queue(c, chunk);
         taken = need < there ? need : there;
-        before = count(chunk).fetch_sub(taken, exec::relaxed);
-        held = {static_cast<std::uint32_t>(chunk), 0, before > taken, false};
-        if (held.is_there) try_put(c, held);  // others wait for it
-        if (before == pages) full(c).fetch_sub(1, exec::relaxed);
+        if (taken > 0 && lower(c, chunk, there, taken)) {
+          held = {static_cast<std::uint32_t>(chunk), 0, true, false};
+          try_put(c, held);  // others wait for it
+        }
       }
-      if (t.any(taken > 0)) take_bits(t, mine, chunk, pages, pages - before, taken, had, n > 0, page);
+      if (t.any(taken > 0)) take_bits(t, mine, chunk, pages, pages - there, taken, had, n > 0, page);
       had += taken;
       need -= taken;
       if (held.is_there) try_put(c, held);
@@ -120,11 +135,16 @@ class chunk_store_ref {
     if (has) mask(chunk, bit / 64).fetch_or(std::uint64_t{1} << bit % 64, exec::release);
     t.sync();
     token held;
+    bool hints = false;
     if (mine.led_by(t.rank())) {
-      std::uint32_t const before = count(chunk).fetch_add(mine.size, exec::acq_rel);
-      if (before == 0) held = {chunk, 0, true, false};
-      if (before + mine.size == pages) full(c).fetch_add(1, exec::relaxed);
+      std::uint64_t now = word(chunk).fetch_add(mine.size, exec::acq_rel) + mine.size;
+      if (detail::chunk_word::count(now) == mine.size && (now & detail::chunk_word::queued(c)) == 0) {
+        now = word(chunk).fetch_or(detail::chunk_word::queued(c), exec::acq_rel);
+        held = {chunk, 0, true, false};
+      }
+      hints = pages > 1 && detail::chunk_word::count(now) == pages && wants_hint(now, chunk);
     }
+    hint(t, chunk, hints);
     for (unsigned attempt = 0; t.any(held.is_there); ++attempt) {
       if (attempt > 0) exec::pause(attempt);
       if (held.is_there) try_put(c, held);
@@ -140,27 +160,40 @@ class chunk_store_ref {
   }
   [[nodiscard]] WYRM_HD bool has_spilled(unsigned) const { return false; }
 
-  /// Chunks that become class c's; collective. Returns how many of the first of them become nodes of the queue instead,
-  /// so that it has room for the others; no_room, and all are back in the pool, if the queue can have no more of them.
+  /// Counts chunks as class c's. False, and nothing happens, if the queue needs more nodes for them; see keep().
+  [[nodiscard]] WYRM_HD bool count_carved(std::uint64_t& chunks, unsigned c, std::uint32_t count) const {
+    std::uint32_t const each = queues_.entries_a_node(c);
+    std::uint64_t const wanted = count_more(chunks, c, count);
+    if (each == 0 || nodes(c).load(exec::relaxed) >= wanted) return true;
+    exec::atomic_ref<std::uint64_t>(chunks).fetch_sub(count, exec::relaxed);
+    return false;
+  }
+  /// Chunks, or runs, that become class c's; collective. Returns how many of the first of them become nodes of the
+  /// queue instead, so that it has room for the others; no_room, and all are back in the pool, if it can have no more
+  /// nodes.
   template <class Tile>
   [[nodiscard]] WYRM_HD std::uint32_t keep(Tile const& t, chunk_pool_ref const& pool, std::uint64_t& chunks, unsigned c,
                                            unsigned leader, std::uint32_t first, std::uint32_t count) const {
     bool const leads = t.rank() == leader;
-    std::uint32_t const each = queues_.entries_a_node(c);
     std::uint32_t const run = detail::run_chunks(c);
     exec::atomic_ref<std::uint64_t> carved(chunks);
-    exec::atomic_ref<std::uint32_t> nodes(states_[c].nodes);
-    std::uint64_t all = 0;
-    if (leads) all = carved.fetch_add(count, exec::relaxed) + count;
-    all = t.shfl(all, leader);
+    std::uint64_t wanted = leads ? count_more(chunks, c, count) : 0;
+    wanted = t.shfl(wanted, leader);
     std::uint32_t kept = 0;
-    while (each > 0 && kept < count) {
+    if (queues_.entries_a_node(c) == 0) return kept;
+    if (wanted > queues_.most_nodes(c)) {
+      if (leads) {
+        for (std::uint32_t k = 0; k < count; ++k) pool.give_run(first + k * run, run);
+        carved.fetch_sub(count, exec::relaxed);
+      }
+      return detail::no_room;
+    }
+    while (kept < count) {
       bool lacks = false;
       if (leads) {
-        std::uint64_t const wanted = (all + each - 1) / each + 1;
-        lacks = nodes.load(exec::relaxed) < wanted;
-        if (lacks && nodes.fetch_add(1, exec::relaxed) >= wanted) {
-          nodes.fetch_sub(1, exec::relaxed);
+        lacks = nodes(c).load(exec::relaxed) < wanted;
+        if (lacks && nodes(c).fetch_add(1, exec::relaxed) >= wanted) {
+          nodes(c).fetch_sub(1, exec::relaxed);
           lacks = false;
         }
       }
@@ -170,16 +203,7 @@ class chunk_store_ref {
       if (leads && run > 1) other = pool.take(1);
       bool const own = t.shfl(other.count, leader) == 0;
       std::uint32_t const node = own ? first + kept * run : t.shfl(other.first, leader);
-      if (!queues_.add_node(t, pool, c, leader, node)) {
-        // The queue can have no more: these chunks go back.
-        if (leads) {
-          nodes.fetch_sub(1, exec::relaxed);
-          if (!own) pool.give(&node, 1);
-          for (std::uint32_t k = kept; k < count; ++k) pool.give_run(first + k * run, run);
-          carved.fetch_sub(count, exec::relaxed);
-        }
-        return detail::no_room;
-      }
+      queues_.install(t, pool, c, leader, node);
       if (own && leads && run > 1) pool.memory().give(node + 1, run - 1);
       kept += own;
     }
@@ -187,16 +211,24 @@ class chunk_store_ref {
     return kept;
   }
   /// A chunk begins, with no page free: those that nobody has had yet are not the store's.
-  WYRM_HD void start(std::uint32_t chunk) const {
-    count(chunk).store(0, exec::relaxed);
-    for (unsigned w = 0; w < detail::mask_words; ++w) mask(chunk, w).store(0, exec::relaxed);
+  WYRM_HD void start(unsigned c, std::uint32_t chunk) const {
+    for (unsigned w = 0; w < (detail::pages_a_chunk(c) + 63) / 64; ++w) mask(chunk, w).store(0, exec::relaxed);
+    std::uint64_t const before = word(chunk).fetch_or(detail::chunk_word::owner(c), exec::acq_rel);
+    if ((before & detail::chunk_word::queued(c)) != 0) gone(c).fetch_sub(1, exec::relaxed);  // it is here again
   }
 
   /// One thread gives the pool a chunk all of whose pages are free, whichever class has one. False if none was found.
   [[nodiscard]] WYRM_HD bool reclaim(chunk_pool_ref const& pool, detail::page_class_state* states) const {
-    for (unsigned c = detail::page_classes; c-- > 0;)
-      for (std::uint32_t left = states_[c].chunks.length(); left > 0 && full(c).load(exec::relaxed) > 0; --left)
-        if (take_full(pool, states[c], c)) return true;
+    for (unsigned c = detail::page_classes; c-- > 0 && detail::pages_a_chunk(c) == 1;)
+      if (reclaim_front(pool, states[c], c)) return true;
+    for (std::uint32_t left = hint_ends_->length(); left > 0 && hint_ends_->number() > 0; --left) {
+      if (hint_ends_->take(1) == 0) {
+        hint_ends_->give_back(1);
+        break;
+      }
+      if (reclaim_hinted(pool, states, static_cast<std::uint32_t>(hints_.take(hint_ends_->claim_front(1)))))
+        return true;
+    }
     return false;
   }
 
@@ -209,14 +241,61 @@ class chunk_store_ref {
     bool has_position = false;
   };
 
-  [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> count(std::uint64_t chunk) const {
-    return exec::atomic_ref<std::uint32_t>(counts_[chunk]);
+  [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint64_t> word(std::uint64_t chunk) const {
+    return exec::atomic_ref<std::uint64_t>(words_[chunk]);
   }
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint64_t> mask(std::uint64_t chunk, unsigned word) const {
     return exec::atomic_ref<std::uint64_t>(masks_[chunk * detail::mask_words + word]);
   }
-  [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> full(unsigned c) const {
-    return exec::atomic_ref<std::uint32_t>(states_[c].full);
+  [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> nodes(unsigned c) const {
+    return exec::atomic_ref<std::uint32_t>(states_[c].nodes);
+  }
+  // Counts chunks as class c's; how many nodes its queue must have then: all chunks that it may hold, and one more.
+  [[nodiscard]] WYRM_HD std::uint64_t count_more(std::uint64_t& chunks, unsigned c, std::uint32_t count) const {
+    std::uint64_t const carved = exec::atomic_ref<std::uint64_t>(chunks).fetch_add(count, exec::acq_rel) + count;
+    std::uint32_t const each = queues_.entries_a_node(c);
+    if (each == 0) return 0;
+    auto const queued = carved + static_cast<std::uint64_t>(std::int64_t{gone(c).load(exec::acquire)});
+    return (queued + each - 1) / each + 1;
+  }
+  [[nodiscard]] WYRM_HD exec::atomic_ref<std::int32_t> gone(unsigned c) const {
+    return exec::atomic_ref<std::int32_t>(states_[c].gone);
+  }
+
+  // A chunk has come out of the queue of class c. How many free pages it has for that class; the caller alone may now
+  // lower their number.
+  [[nodiscard]] WYRM_HD std::uint32_t leave_queue(unsigned c, std::uint64_t chunk) const {
+    std::uint64_t const before = word(chunk).fetch_and(~detail::chunk_word::queued(c), exec::acq_rel);
+    if (detail::chunk_word::is_of(before, c)) return detail::chunk_word::count(before);
+    gone(c).fetch_sub(1, exec::relaxed);
+    return 0;
+  }
+  // The same caller takes pages of those it saw there. Whether others are left, so that it must put the chunk back.
+  [[nodiscard]] WYRM_HD bool lower(unsigned c, std::uint64_t chunk, std::uint32_t there, std::uint32_t taken) const {
+    std::uint64_t const queued = detail::chunk_word::queued(c);
+    if (there > taken) {
+      word(chunk).fetch_add(queued - taken, exec::acq_rel);
+      return true;
+    }
+    std::uint64_t const before = word(chunk).fetch_sub(taken, exec::acq_rel);
+    if (detail::chunk_word::count(before) == taken) return false;  // who frees the next one puts it there
+    word(chunk).fetch_or(queued, exec::acq_rel);
+    return true;
+  }
+
+  // Whether who has seen this word, of a chunk that is wholly free, must leave a hint.
+  [[nodiscard]] WYRM_HD bool wants_hint(std::uint64_t seen, std::uint32_t chunk) const {
+    constexpr std::uint64_t hinted = detail::chunk_word::hinted;
+    return (seen & hinted) == 0 && (word(chunk).fetch_or(hinted, exec::acq_rel) & hinted) == 0;
+  }
+  template <class Tile>
+  WYRM_HD void hint(Tile const& t, std::uint32_t chunk, bool hints) const {
+    if (!t.any(hints)) return;
+    detail::lane_group const all = detail::group_by(t, 0, hints);
+    std::uint32_t first = 0;
+    if (all.led_by(t.rank())) first = hint_ends_->claim_back(all.size);
+    first = t.shfl(first, all.leader);
+    if (hints) hints_.put(first + all.rank, chunk);
   }
 
   WYRM_HD void try_claim(unsigned c, token& held) const {
@@ -262,37 +341,64 @@ class chunk_store_ref {
     }
   }
 
-  // One thread takes a chunk of class c out of the queue, and gives it to the pool if all its pages are free.
-  [[nodiscard]] WYRM_HD bool take_full(chunk_pool_ref const& pool, detail::page_class_state& state, unsigned c) const {
-    std::uint32_t const pages = detail::pages_a_chunk(c);
-    if (state.pages.take(pages) < pages) {
-      state.pages.give_back(pages);
+  // Of a class whose pages are chunks, or runs: every one in the queue is wholly free.
+  [[nodiscard]] WYRM_HD bool reclaim_front(chunk_pool_ref const& pool, detail::page_class_state& state,
+                                           unsigned c) const {
+    if (state.pages.number() <= 0) return false;
+    if (state.pages.take(1) == 0) {
+      state.pages.give_back(1);
       return false;
     }
+    (void)state.pages.claim_front(1);
     std::uint32_t const position = states_[c].chunks.claim_front(1);
     std::uint64_t chunk = 0;
     std::uint32_t node = 0;
     for (unsigned attempt = 0; !queues_.try_take(c, position, chunk, node); ++attempt) exec::pause(attempt);
     queues_.finish(exec::scalar_tile{}, pool, c, node, position, 0, 1);
-    if (count(chunk).load(exec::acquire) != pages) {
-      token held{static_cast<std::uint32_t>(chunk), 0, true, false};
-      for (unsigned attempt = 0; held.is_there; ++attempt) {
-        if (attempt > 0) exec::pause(attempt);
-        try_put(c, held);
-      }
-      state.pages.give_back(pages);
-      return false;
-    }
-    (void)state.pages.claim_front(pages);
-    full(c).fetch_sub(1, exec::relaxed);
-    exec::atomic_ref<std::uint64_t>(state.chunks).fetch_sub(1, exec::relaxed);
-    pool.give_run(static_cast<std::uint32_t>(chunk), detail::run_chunks(c));
+    word(chunk).fetch_and(~(detail::chunk_word::queued(c) | detail::chunk_word::owners | detail::chunk_word::counts),
+                          exec::acq_rel);
+    leave(pool, state, c, static_cast<std::uint32_t>(chunk));
     return true;
   }
 
+  // If the chunk is still wholly free: it stays in the queue of its class, but belongs to nobody.
+  [[nodiscard]] WYRM_HD bool reclaim_hinted(chunk_pool_ref const& pool, detail::page_class_state* states,
+                                            std::uint32_t chunk) const {
+    using w = detail::chunk_word;
+    std::uint64_t now = word(chunk).fetch_and(~w::hinted, exec::acq_rel) & ~w::hinted;
+    for (;;) {
+      if ((now & w::owners) == 0) return false;
+      auto const c = static_cast<unsigned>((now & w::owners) >> 16) - 1;
+      std::uint32_t const pages = detail::pages_a_chunk(c);
+      // Not in the queue: who puts it there leaves another hint if it must.
+      if (w::count(now) != pages || (now & w::queued(c)) == 0) return false;
+      if (states[c].pages.take(pages) < pages) {
+        // Others have a claim on these pages, or on as many.
+        states[c].pages.give_back(pages);
+        hint(exec::scalar_tile{}, chunk, wants_hint(now, chunk));
+        return false;
+      }
+      if (word(chunk).compare_exchange_strong(now, now & ~(w::owners | w::counts), exec::acq_rel, exec::acquire)) {
+        (void)states[c].pages.claim_front(pages);
+        gone(c).fetch_add(1, exec::release);
+        leave(pool, states[c], c, chunk);
+        return true;
+      }
+      states[c].pages.give_back(pages);
+      if ((now & w::hinted) != 0) return false;  // somebody else's hint
+    }
+  }
+  WYRM_HD void leave(chunk_pool_ref const& pool, detail::page_class_state& state, unsigned c,
+                     std::uint32_t chunk) const {
+    exec::atomic_ref<std::uint64_t>(state.chunks).fetch_sub(1, exec::acq_rel);
+    pool.give_run(chunk, detail::run_chunks(c));
+  }
+
   detail::chunk_queue_state* states_;
-  std::uint32_t* counts_;  // of a chunk: how many pages are free
-  std::uint64_t* masks_;   // of a chunk, mask_words: which
+  std::uint64_t* words_;  // chunk_word, a chunk
+  std::uint64_t* masks_;  // of a chunk, mask_words: which pages are free
+  queue_ends* hint_ends_;
+  index_ring hints_;  // chunks that were wholly free, each at most once
   Queues queues_;
 };
 
@@ -308,29 +414,39 @@ class chunk_store {
       : space_(space),
         pool_(pool),
         states_(space, detail::page_classes),
-        counts_(space, pool.memory().capacity() / chunk_bytes),
+        words_(space, pool.memory().capacity() / chunk_bytes),
         masks_(space, pool.memory().capacity() / chunk_bytes * detail::mask_words),
+        hint_ends_(space, 1),
+        hints_(space),
         queues_(space, pool.memory(), node_log2, true) {
     restart();
   }
 
-  [[nodiscard]] ref_type ref() const { return {states_.data(), counts_.data(), masks_.data(), queues_.ref()}; }
+  [[nodiscard]] ref_type ref() const {
+    return {states_.data(), words_.data(), masks_.data(), hint_ends_.data(), hints_.ring(), queues_.ref()};
+  }
   [[nodiscard]] std::size_t bytes() const {
-    return states_.bytes() + counts_.bytes() + masks_.bytes() + queues_.bytes();
+    return states_.bytes() + words_.bytes() + masks_.bytes() + hints_.bytes() + queues_.bytes();
   }
   void reset(std::vector<detail::page_class_state> const&) {
     auto const before = exec::copy_out(space_, states_.data(), detail::page_classes);
     queues_.reset(pool_.chunks(), [&](unsigned c) -> queue_ends const& { return before[c].chunks; });
+    hints_.reset(pool_.chunks(), false, exec::read(space_, hint_ends_.data()));
     restart();
+    if (covered_ > 0) space_.fill(words_.data(), 0, pool_.memory().touched() * sizeof(std::uint64_t));
     cover(pool_.chunks());
   }
+  /// What a pool of so many chunks needs, to be passed to grow(); may throw.
   [[nodiscard]] auto prepare(std::uint32_t chunks) {
     cover(chunks);
-    return queues_.prepare(chunks);
+    return std::pair(hints_.longer(chunks), queues_.prepare(chunks));
   }
   template <class Prepared, class Ends>
   void grow(Prepared prepared, Ends const&) {
-    queues_.grow(std::move(prepared), [this](unsigned c) { return &states_.data()[c].chunks; });
+    queue_ends ends = exec::read(space_, hint_ends_.data());
+    hints_.move_to(std::move(prepared.first), ends);
+    exec::write(space_, hint_ends_.data(), ends);
+    queues_.grow(std::move(prepared.second), [this](unsigned c) { return &states_.data()[c].chunks; });
   }
 
   void compact(chunk_pool_ref const&, detail::page_class_state*, unsigned) {}  // reclaim() does
@@ -339,58 +455,81 @@ class chunk_store {
   /// Calls take(page, where) for each page of class c in the store.
   template <class Take>
   void check(char const* who, std::string const& what, unsigned c, detail::page_class_state const& state,
-             std::vector<std::uint8_t> const& uses, Take const& take) const {
+             std::vector<std::uint32_t> const& uses, Take const& take) const {
+    using w = detail::chunk_word;
     std::uint32_t const pages = detail::pages_a_chunk(c);
-    std::vector<std::uint32_t> const counts = exec::copy_out(space_, counts_.data(), uses.size());
-    std::vector<std::uint64_t> const masks = exec::copy_out(space_, masks_.data(), uses.size() * detail::mask_words);
     detail::chunk_queue_state const queue = exec::read(space_, states_.data() + c);
+    if (state.chunks == 0 && state.pages.size() == 0 && queue.chunks.size() == 0) return;
+    std::vector<std::uint64_t> const words = exec::copy_out(space_, words_.data(), uses.size());
+    std::vector<std::uint64_t> const masks = exec::copy_out(space_, masks_.data(), uses.size() * detail::mask_words);
     std::vector<bool> queued(uses.size());
     for (std::uint64_t const chunk : queues_.entries(c, queue.chunks, who, what)) {
-      ensure(chunk < uses.size() && uses[chunk] == c, who, what + "a queued chunk is not of this class");
+      ensure(chunk < uses.size(), who, what + "a queued chunk is not of the pool");
       ensure(!queued[chunk], who, what + "chunk " + std::to_string(chunk) + " is queued twice");
       queued[chunk] = true;
     }
     std::size_t stored = 0;
-    std::size_t full = 0;
+    std::int32_t gone = 0;
     for (std::size_t chunk = 0; chunk < uses.size(); ++chunk) {
-      if (uses[chunk] != c) continue;
-      std::string const name = what + "chunk " + std::to_string(chunk);
+      auto const fail = [&](std::string const& why) {
+        ensure(false, who, what + "chunk " + std::to_string(chunk) + why);
+      };
+      if (queued[chunk] != ((words[chunk] & w::queued(c)) != 0))
+        fail(queued[chunk] ? " is queued without knowing it" : " is not queued");
+      if (w::is_of(words[chunk], c) != (uses[chunk] == c)) fail(" is used for something else");
+      if (uses[chunk] != c) {
+        gone += queued[chunk];
+        continue;
+      }
       std::size_t bits = 0;
       for (std::uint32_t p = 0; p < pages; ++p) {
         if ((masks[chunk * detail::mask_words + p / 64] >> p % 64 & 1) == 0) continue;
         take(chunk * pages + p, "stored");
         ++bits;
       }
-      ensure(bits == counts[chunk], who,
-             name + " has " + std::to_string(bits) + " free pages, but counts " + std::to_string(counts[chunk]));
-      ensure(queued[chunk] == (bits > 0), who, name + (bits > 0 ? " is not queued" : " is queued without a free page"));
+      std::uint32_t const count = w::count(words[chunk]);
+      if (bits != count) fail(" has " + std::to_string(bits) + " free pages, but counts " + std::to_string(count));
+      if (bits > 0 && !queued[chunk]) fail(" has free pages, but is not queued");
+      if (bits == pages && pages > 1 && (words[chunk] & w::hinted) == 0) fail(" is free without a hint");
       stored += bits;
-      full += bits == pages;
     }
     ensure(stored == state.pages.size(), who, what + "free pages are not counted");
-    ensure(full == queue.full, who, what + "chunks whose pages are all free are not counted");
+    ensure(gone == queue.gone, who, what + "chunks that are gone, and still queued, are not counted");
   }
   void check_queues(char const* who, std::vector<detail::page_class_state> const&) const {
     auto const states = exec::copy_out(space_, states_.data(), detail::page_classes);
     queues_.check(who, pool_, [&](unsigned c) -> queue_ends const& { return states[c].chunks; });
+    std::vector<std::uint64_t> words = exec::copy_out(space_, words_.data(), pool_.chunks());
+    for (std::uint64_t const chunk : hints_.entries(exec::read(space_, hint_ends_.data()), who, "hints: ")) {
+      ensure(chunk < words.size() && (words[chunk] & detail::chunk_word::hinted) != 0, who, "a hint is there twice");
+      words[chunk] &= ~detail::chunk_word::hinted;
+    }
+    for (std::uint64_t const word : words) ensure((word & detail::chunk_word::hinted) == 0, who, "a hint is lost");
   }
 
  private:
   void restart() {
     std::vector<detail::chunk_queue_state> const fresh(detail::page_classes);
     exec::copy_in<detail::chunk_queue_state>(space_, states_.data(), fresh);
+    exec::write(space_, hint_ends_.data(), queue_ends{});
   }
   void cover(std::uint32_t chunks) {
-    counts_.cover(chunks);
     masks_.cover(std::size_t{chunks} * detail::mask_words);
+    words_.cover(chunks);
+    if (chunks <= covered_) return;
+    space_.fill(words_.data() + covered_, 0, (chunks - covered_) * sizeof(std::uint64_t));
+    covered_ = chunks;
   }
 
   Space space_;
   chunk_pool<Space> const& pool_;
   exec::buffer<detail::chunk_queue_state, Space> states_;
-  pool_table<std::uint32_t, Space> counts_;
+  pool_table<std::uint64_t, Space> words_;
   pool_table<std::uint64_t, Space> masks_;
+  exec::buffer<queue_ends, Space> hint_ends_;
+  ring_memory<Space> hints_;
   Queues queues_;
+  std::uint32_t covered_ = 0;  // words that are initialised
 };
 
 }  // namespace wyrm::alloc

@@ -60,7 +60,7 @@ class manager_ref {
     taken = t.shfl(taken, mine.leader);
     first = t.shfl(first, mine.leader);
     std::uint64_t page = store_.take(t, pool_, c, first, mine.rank, asks && mine.rank < taken ? taken : 0);
-    if (t.any(asks && page == detail::no_page)) take_window(t, c, asks && page == detail::no_page, page);
+    if (t.any(asks && page == detail::no_page)) take_new(t, c, asks && page == detail::no_page, page);
     // The rest, a class after the other. What the store counts as looked for is given back before anything else is
     // tried, or two tiles could keep free pages of two classes from each other.
     for (bool const again : {false, true})
@@ -88,19 +88,44 @@ class manager_ref {
   }
 
  private:
-  // Pages that nobody has had yet, for the lanes that want some, as long as the windows of their classes last;
-  // collective.
+  // Pages that nobody has had yet, for the lanes that want some, all classes at a time, as long as it goes without
+  // locks: whole chunks where a group fills them, pages of its window else; collective.
   template <class Tile>
-  WYRM_HD void take_window(Tile const& t, unsigned c, bool wants, std::uint64_t& page) const {
+  WYRM_HD void take_new(Tile const& t, unsigned c, bool wants, std::uint64_t& page) const {
     detail::lane_group const mine = detail::group_by(t, c, wants);
-    detail::page_range got{0, 0};
-    if (mine.led_by(t.rank()) && detail::pages_a_chunk(c) > 1) {
-      got = states_[c].fresh.take(mine.size, detail::pages_a_chunk(c));
-      if (got.count > 0) states_[c].pages.give_back(got.count);
+    std::uint32_t const pages = wants ? detail::pages_a_chunk(c) : 1;
+    chunk_range chunks{0, 0};
+    detail::page_range single{0, 0};
+    if (mine.led_by(t.rank())) {
+      if (mine.size >= pages && detail::run_chunks(c) == 1) chunks = carve(c, mine.size / pages);
+      std::uint32_t const rest = mine.size - chunks.count * pages;
+      if (rest > 0 && pages > 1) single = states_[c].fresh.take(rest, pages);
+      std::uint32_t const got = chunks.count * pages + single.count;
+      if (got > 0) states_[c].pages.give_back(got);
     }
-    got.first = t.shfl(got.first, mine.leader);
-    got.count = t.shfl(got.count, mine.leader);
-    if (wants && mine.rank < got.count) page = got.first + mine.rank;
+    chunks.first = t.shfl(chunks.first, mine.leader);
+    std::uint32_t const in_chunks = t.shfl(chunks.count, mine.leader) * pages;
+    single.first = t.shfl(single.first, mine.leader);
+    single.count = t.shfl(single.count, mine.leader);
+    if (wants && mine.rank < in_chunks) {
+      page = std::uint64_t{chunks.first} * pages + mine.rank;
+      if (mine.rank % pages == 0) start(c, chunks.first + mine.rank / pages);
+    } else if (wants && mine.rank - in_chunks < single.count) {
+      page = single.first + (mine.rank - in_chunks);
+    }
+    t.sync();
+  }
+  // Chunks for class c, if the store wants none of them for itself.
+  [[nodiscard]] WYRM_HD chunk_range carve(unsigned c, std::uint32_t count) const {
+    if (!store_.count_carved(states_[c].chunks, c, count)) return {0, 0};
+    chunk_range const got = pool_.try_take(count);
+    if (got.count < count)
+      exec::atomic_ref<std::uint64_t>(states_[c].chunks).fetch_sub(count - got.count, exec::relaxed);
+    return got;
+  }
+  WYRM_HD void start(unsigned c, std::uint32_t chunk) const {
+    store_.start(c, chunk);
+    pool_.mark(chunk, c);
   }
 
   // Pages for these lanes, which want class c and found none in the store; collective. The first time they are counted
@@ -230,10 +255,7 @@ class manager_ref {
     }
     first += kept * run;
     count -= kept;
-    for (std::uint32_t k = t.rank(); k < count; k += Tile::size()) {
-      store_.start(first + k * run);
-      pool_.mark(first + k * run, static_cast<std::uint8_t>(c));
-    }
+    for (std::uint32_t k = t.rank(); k < count; k += Tile::size()) start(c, first + k * run);
     t.sync();
     pages = {std::uint64_t{first} * each, count * each};
     return true;
@@ -303,7 +325,7 @@ class manager {
 
   /// Takes the free pages out of `used` (one entry for each 16 bytes of the pool; true where a page of a carved chunk
   /// begins). Each of them is there, and of the class that it is free in; the counts are right.
-  void check(char const* who, std::vector<std::uint8_t> const& uses, std::vector<bool>& used) const {
+  void check(char const* who, std::vector<std::uint32_t> const& uses, std::vector<bool>& used) const {
     std::vector<detail::page_class_state> states = exec::copy_out(space_, states_.data(), detail::page_classes);
     for (unsigned c = 0; c < detail::page_classes; ++c) {
       detail::page_class_state& state = states[c];
@@ -317,10 +339,10 @@ class manager {
                  " counted");
       auto const take = [&](std::uint64_t page, char const* where) {
         std::size_t const chunk = page / pages;
-        ensure(chunk < uses.size() && uses[chunk] == c, who,
-               what + "a page that is " + where + " is not of this class");
+        if (chunk >= uses.size() || uses[chunk] != c)
+          ensure(false, who, what + "a page that is " + where + " is not of this class");
         std::size_t const first = page << detail::number_log2(c) >> 4;
-        ensure(used[first], who, what + "page " + std::to_string(page) + " is free twice");
+        if (!used[first]) ensure(false, who, what + "page " + std::to_string(page) + " is free twice");
         used[first] = false;
       };
       store_.check(who, what, c, state, uses, take);

@@ -73,7 +73,7 @@ class ouroboros_ref {
     auto const offset = static_cast<std::uint64_t>(static_cast<std::byte*>(p) - pool_.memory().base());
     unsigned c = no_class;
     if (pool_.memory().contains(p) && offset % alignment == 0) {
-      std::uint8_t const use = pool_.use(offset / chunk_bytes);
+      std::uint32_t const use = pool_.use(offset / chunk_bytes);
       if (use == chunk_unused) c = large;
       if (use < detail::page_classes && offset % (std::size_t{1} << detail::number_log2(use)) == 0) c = use;
     }
@@ -119,9 +119,9 @@ class ouroboros {
   [[nodiscard]] ref_type ref() const { return {pool_->ref(), ledger_.ref(), manager_.ref()}; }
 
   void reset() {
+    manager_.reset();  // while the pool knows how far it was used
     pool_->reset();
     ledger_.reset();
-    manager_.reset();
   }
 
   /// Standard queues get longer, and so are laid out anew. Refs made before must not be used again.
@@ -153,7 +153,7 @@ class ouroboros {
   /// other page is live, and nothing else is. O(pool).
   void check() const {
     pool_->check(name);
-    std::vector<std::uint8_t> const uses = pool_->uses();
+    std::vector<std::uint32_t> const uses = pool_->uses();
     std::vector<bool> used(pool_->memory().bytes() / alignment);  // by its first 16 bytes: pages that are not free
     for (std::size_t chunk = 0; chunk < uses.size(); ++chunk)
       for (std::size_t at = 0; uses[chunk] < detail::page_classes && at < chunk_bytes;
@@ -164,7 +164,7 @@ class ouroboros {
   }
 
  private:
-  void check_live(std::vector<std::uint8_t> const& uses, std::vector<bool>& used) const {
+  void check_live(std::vector<std::uint32_t> const& uses, std::vector<bool>& used) const {
     std::size_t runs = 0;
     for (std::size_t const offset : ledger_.live_offsets()) {
       if (uses[offset / chunk_bytes] == chunk_unused) {

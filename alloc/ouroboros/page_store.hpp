@@ -86,6 +86,10 @@ class page_store_ref {
   }
   [[nodiscard]] WYRM_HD bool has_spilled(unsigned c) const { return count(spilled_[c]).load(exec::relaxed) > 0; }
 
+  [[nodiscard]] WYRM_HD bool count_carved(std::uint64_t& chunks, unsigned, std::uint32_t count) const {
+    exec::atomic_ref<std::uint64_t>(chunks).fetch_add(count, exec::relaxed);
+    return true;
+  }
   /// Chunks that become class c's; nothing is kept of them.
   template <class Tile>
   [[nodiscard]] WYRM_HD std::uint32_t keep(Tile const& t, chunk_pool_ref const&, std::uint64_t& chunks, unsigned,
@@ -93,7 +97,7 @@ class page_store_ref {
     if (t.rank() == leader) exec::atomic_ref<std::uint64_t>(chunks).fetch_add(count, exec::relaxed);
     return 0;
   }
-  WYRM_HD void start(std::uint32_t) const {}
+  WYRM_HD void start(unsigned, std::uint32_t) const {}
   /// One thread gives the pool a page that is a chunk, or a run of them, whichever class has one. False if none was
   /// found.
   [[nodiscard]] WYRM_HD bool reclaim(chunk_pool_ref const& pool, detail::page_class_state* states) const {
@@ -209,7 +213,7 @@ class page_store {
   /// Calls take(page, where) for each page of class c in the store.
   template <class Take>
   void check(char const* who, std::string const& what, unsigned c, detail::page_class_state const& state,
-             std::vector<std::uint8_t> const&, Take const& take) const {
+             std::vector<std::uint32_t> const&, Take const& take) const {
     for (std::uint64_t const page : queues_.entries(c, state.pages, who, what)) take(page, "queued");
     detail::spilled_pages const list = exec::read(space_, spilled_.data() + c);
     std::uint64_t count = 0;

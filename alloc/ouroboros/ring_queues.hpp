@@ -57,10 +57,9 @@ class ring_queues_ref {
     return rings_[c].try_take(position, index);
   }
   [[nodiscard]] WYRM_HD static std::uint32_t entries_a_node(unsigned) { return 0; }  // there are no nodes
+  [[nodiscard]] WYRM_HD static std::uint32_t most_nodes(unsigned) { return 0; }
   template <class Tile>
-  [[nodiscard]] WYRM_HD bool add_node(Tile const&, chunk_pool_ref const&, unsigned, unsigned, std::uint32_t) const {
-    return false;
-  }
+  WYRM_HD void install(Tile const&, chunk_pool_ref const&, unsigned, unsigned, std::uint32_t) const {}
 
   /// Nothing to do once entries have been read; collective.
   template <class Tile>

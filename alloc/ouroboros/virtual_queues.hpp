@@ -153,25 +153,7 @@ class virtual_queues_ref {
     });
   }
 
-  /// A chunk becomes a node of class c; collective. False, and nothing happens, if the queue may have no other.
-  template <class Tile>
-  [[nodiscard]] WYRM_HD bool add_node(Tile const& t, chunk_pool_ref const& pool, unsigned c, unsigned leader,
-                                      std::uint32_t chunk) const {
-    if (!t.shfl(t.rank() == leader && links_.admit(size_, c), leader)) return false;
-    install(t, pool, c, leader, chunk);
-    return true;
-  }
-  [[nodiscard]] WYRM_HD std::uint32_t entries_a_node(unsigned c) const { return size_.entries(c); }
-
- private:
-  [[nodiscard]] WYRM_HD std::uint32_t slot(unsigned c, std::uint32_t position) const {
-    return position & (size_.entries(c) - 1);
-  }
-  [[nodiscard]] WYRM_HD index_slots slots(unsigned c, std::uint32_t chunk) const {
-    return {base_ + std::size_t{chunk} * chunk_bytes, size_.is_wide(c)};
-  }
-
-  // A chunk for which there is a place becomes a node of class c; collective.
+  /// A chunk becomes a node of class c, which has fewer than most_nodes(); collective.
   template <class Tile>
   WYRM_HD void install(Tile const& t, chunk_pool_ref const& pool, unsigned c, unsigned leader,
                        std::uint32_t chunk) const {
@@ -190,6 +172,16 @@ class virtual_queues_ref {
       states_[c].room.supply(size_.entries(c));
     }
   }
+  [[nodiscard]] WYRM_HD std::uint32_t most_nodes(unsigned c) const { return links_.most(size_, c); }
+  [[nodiscard]] WYRM_HD std::uint32_t entries_a_node(unsigned c) const { return size_.entries(c); }
+
+ private:
+  [[nodiscard]] WYRM_HD std::uint32_t slot(unsigned c, std::uint32_t position) const {
+    return position & (size_.entries(c) - 1);
+  }
+  [[nodiscard]] WYRM_HD index_slots slots(unsigned c, std::uint32_t chunk) const {
+    return {base_ + std::size_t{chunk} * chunk_bytes, size_.is_wide(c)};
+  }
 
   // Brings so many nodes for class c; collective. False if one cannot be had.
   template <class Tile>
@@ -197,13 +189,12 @@ class virtual_queues_ref {
                            unsigned leader) const {
     for (; count > 0; --count) {
       chunk_range range{0, 0};
-      if (t.rank() == leader && !links_.is_full(size_, c)) range = pool.take(1);
-      range.first = t.shfl(range.first, leader);
-      if (t.shfl(range.count, leader) == 0) return false;
-      if (!add_node(t, pool, c, leader, range.first)) {
-        if (t.rank() == leader) pool.give(&range.first, 1);
-        return false;
+      if (t.rank() == leader && links_.admit(size_, c)) {
+        range = pool.take(1);
+        if (range.count == 0) links_.dismiss(c, 1);
       }
+      if (t.shfl(range.count, leader) == 0) return false;
+      install(t, pool, c, leader, t.shfl(range.first, leader));
     }
     return true;
   }
@@ -281,7 +272,7 @@ class virtual_queues {
   /// The queue chunks are those that the queues have.
   template <class Ends>
   void check(char const* who, chunk_pool<Space> const& pool, Ends const& ends) const {
-    std::vector<std::uint8_t> const uses = pool.uses();
+    std::vector<std::uint32_t> const uses = pool.uses();
     auto const all = static_cast<std::size_t>(std::count(uses.begin(), uses.end(), chunk_of_queue));
     std::size_t owned = 0;
     for (unsigned c = 0; c < detail::page_classes; ++c)

@@ -12,4 +12,41 @@ namespace wyrm::tests {
 
 INSTANTIATE_TYPED_TEST_SUITE_P(cuda, conformance, all_allocators<exec::cuda_space>, by_name);
 
+// Where 32 bits do not count all pages: the blocks lie behind 66 GiB that one thread takes first.
+template <class Ref>
+struct take_run {
+  Ref ref;
+  std::size_t bytes;
+  void** block;
+  WYRM_HD void operator()(std::size_t) const { *block = ref.malloc(bytes); }
+};
+template <class A>
+class beyond_64_gib : public space_test<exec::cuda_space> {};
+using ouroboros_on_cuda =
+    ::testing::Types<alloc::ouroboros_s_p<exec::cuda_space>, alloc::ouroboros_s_c<exec::cuda_space>,
+                     alloc::ouroboros_va_p<exec::cuda_space>, alloc::ouroboros_va_c<exec::cuda_space>,
+                     alloc::ouroboros_vl_p<exec::cuda_space>, alloc::ouroboros_vl_c<exec::cuda_space>>;
+TYPED_TEST_SUITE(beyond_64_gib, ouroboros_on_cuda, by_name);
+
+TYPED_TEST(beyond_64_gib, small_pages_behind_a_long_run) {
+  constexpr std::size_t gib = std::size_t{1} << 30;
+  auto const space = make_space<exec::cuda_space>();
+  if (space.memory_total() < 80 * gib) GTEST_SKIP() << "the device has less than 80 GiB";
+  pool<TypeParam> p({.pool_bytes = 67 * gib, .reserve_bytes = 70 * gib, .checked = false}, space);
+  exec::buffer<void*, exec::cuda_space> run(space, 1);
+  exec::for_each(space, 1, take_run<typename TypeParam::ref_type>{p.owner().ref(), 66 * gib, run.data()});
+  ASSERT_NE(exec::read(space, run.data()), nullptr);
+  for (std::size_t const bytes : {16u, 32u, 100u, 8192u, 100000u}) {
+    SCOPED_TRACE(std::to_string(bytes) + " bytes");
+    for (int round = 0; round < 2; ++round) {
+      auto const some = p.allocate(std::min<std::size_t>(20000, (std::size_t{1} << 28) / bytes), bytes);
+      EXPECT_EQ(served(some), some.size());
+      for (block const& b : some) ASSERT_GE(b.p, static_cast<unsigned char*>(exec::read(space, run.data())) + 66 * gib);
+      p.free(some);
+    }
+  }
+  p.free(p.churn(scaled(20000), 50, 1, 9000));
+  p.expect_sound();
+}
+
 }  // namespace wyrm::tests

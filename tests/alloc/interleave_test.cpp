@@ -203,6 +203,14 @@ class interleave_variant : public ::testing::Test {
   // The queue itself takes chunks, where it is virtualized: then fewer requests are served, or none.
   static constexpr bool is_virtual = A::name[10] == 'v';
   static constexpr bool manages_chunks = std::string_view(A::name).ends_with('c');
+
+  // Pages of 8 KiB in one unit, with the chunks that the queue takes.
+  static std::size_t room() {
+    A probe(exec::host_space(1), {.pool_bytes = 1, .reserve_bytes = 1}, 1);
+    std::size_t n = 0;
+    while (probe.ref().malloc(8192) != nullptr) ++n;
+    return n;
+  }
 };
 using space = exec::host_space;
 using variants =
@@ -226,9 +234,7 @@ TYPED_TEST(interleave_variant, pages_go_and_come) {
 
 // One unit, which has eight chunks; what is left of them the test takes.
 TYPED_TEST(interleave_variant, memory_runs_out) {
-  TypeParam probe(space(1), {.pool_bytes = 1, .reserve_bytes = 1}, 1);
-  std::size_t room = 0;  // pages of 8 KiB in one unit, with the chunks that the queue takes
-  while (probe.ref().malloc(8192) != nullptr) ++room;
+  std::size_t const room = this->room();
   EXPECT_TRUE(this->is_virtual ? room >= 3 : room == 8) << room;
   explore<TypeParam>({1, room - 1, 0, 8192, {8192, 8192}, 1, 1});
   explore<TypeParam>({1, room, 0, 8192, {-1, 8192, 8192}, 0, 1});
@@ -236,6 +242,18 @@ TYPED_TEST(interleave_variant, memory_runs_out) {
   explore<TypeParam>({1, room, 1, 8192, {-1, 8192}, 1, 1});
   explore<TypeParam>({1, room, 2, 8192, {8192, 8192, 8192}, 2, 2});
   explore<TypeParam>({1, 2 * room, 2, 4096, {-1, 4096, 4096}, 2, 2});
+}
+
+// A chunk that one class has filled with free pages, and another needs; meanwhile its own class wants it, or frees.
+TYPED_TEST(interleave_variant, a_free_chunk_changes_its_class) {
+  std::size_t const room = this->room();
+  // A virtualized queue of the other class may take what there is.
+  std::size_t const least = this->is_virtual ? 0 : 1;
+  explore<TypeParam>({1, 2 * room, 2, 4096, {2048, 4096}, least, 1});
+  explore<TypeParam>({1, 2 * room, 2, 4096, {2048, -1, 4096}, least, 2});
+  explore<TypeParam>({1, 2 * room, 3, 4096, {2048, 3 - static_cast<int>(2 * room), 4096}, least, 3});
+  explore<TypeParam>({1, 4 * room, 4, 2048, {4096, 2048, 8192}, least, 2});
+  explore<TypeParam>({1, 4 * room, 3, 2048, {4096, 3 - static_cast<int>(4 * room), 2048}, least, 2});
 }
 
 TYPED_TEST(interleave_variant, runs_of_units_and_chunks) {
