@@ -163,7 +163,8 @@ TYPED_TEST_P(conformance, churn_without_room) {
   }
 }
 
-// As many operations as WYRM_TEST_OPERATIONS says, most of them on small blocks, in a pool that never gets empty.
+// As many rounds as make WYRM_TEST_OPERATIONS, one operation a lane in nearly all of them, most of them on small
+// blocks.
 TYPED_TEST_P(conformance, long_churn) {
   char const* const text = std::getenv("WYRM_TEST_OPERATIONS");
   double const operations = text != nullptr ? std::atof(text) : 20000;
