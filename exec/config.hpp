@@ -5,10 +5,13 @@
 #if defined(__CUDACC__)
 #define WYRM_CUDACC 1  // this translation unit may define kernels
 #define WYRM_HD __host__ __device__
+#define WYRM_NOINLINE __noinline__
 #else
 #define WYRM_CUDACC 0
 #define WYRM_HD
+#define WYRM_NOINLINE __attribute__((noinline))
 #endif
+// WYRM_NOINLINE keeps rare paths out of kernels, whose instructions would not fit the cache of a multiprocessor else.
 
 // WYRM_WITH_CUDA, WYRM_HOST_THREADS and WYRM_CHECKED are set by the build, the same for every source.
 #if !defined(WYRM_WITH_CUDA)

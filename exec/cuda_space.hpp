@@ -100,14 +100,14 @@ namespace detail {
 inline constexpr unsigned block_threads = 256;
 
 template <class F>
-__global__ void __launch_bounds__(block_threads) for_each_kernel(std::size_t n, F f) {
+__global__ void __launch_bounds__(block_threads) for_each_kernel(std::size_t n, __grid_constant__ F const f) {
   std::size_t const step = std::size_t{gridDim.x} * block_threads;
   for (std::size_t i = std::size_t{blockIdx.x} * block_threads + threadIdx.x; i < n; i += step) f(i);
 }
 
 // All lanes of a tile have the same i, so that the loop never splits a tile.
 template <unsigned W, class F>
-__global__ void __launch_bounds__(block_threads) for_each_tile_kernel(std::size_t n, F f) {
+__global__ void __launch_bounds__(block_threads) for_each_tile_kernel(std::size_t n, __grid_constant__ F const f) {
   constexpr unsigned tiles = block_threads / W;
   std::size_t const step = std::size_t{gridDim.x} * tiles;
   for (std::size_t i = std::size_t{blockIdx.x} * tiles + threadIdx.x / W; i < n; i += step) f(warp_tile<W>{}, i);

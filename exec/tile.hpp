@@ -77,6 +77,9 @@ class warp_tile {
   WYRM_HD T shfl(T value, unsigned lane) const {
     NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return group().shfl(value, lane);), (return value;))
   }
+  [[nodiscard]] WYRM_HD std::uint32_t match(std::uint32_t key) const {
+    NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return group().match_any(key);), (static_cast<void>(key); return 1u;))
+  }
   /// Also orders the tile's memory accesses before it against those after it.
   WYRM_HD void sync() const { NV_IF_TARGET(NV_IS_DEVICE, (group().sync();)) }
   WYRM_HD static void backoff(unsigned attempt) { pause(attempt); }
@@ -99,6 +102,34 @@ WYRM_HD unsigned rank_in(Tile const& t, std::uint32_t mask) {
 
 /// The lowest lane in a mask that is not empty.
 WYRM_HD inline unsigned first_lane(std::uint32_t mask) { return static_cast<unsigned>(cuda::std::countr_zero(mask)); }
+
+/// The lanes that pass the same key as mine, me among them; collective.
+template <class Tile>
+WYRM_HD std::uint32_t match(Tile const& t, std::uint32_t key) {
+  if constexpr (requires { t.match(key); }) {
+    return t.match(key);
+  } else {
+    std::uint32_t mine = 0;
+    for (std::uint32_t left = t.ballot(true); left != 0;) {
+      std::uint32_t const wanted = t.shfl(key, first_lane(left));
+      std::uint32_t const lanes = t.ballot(key == wanted);
+      if (key == wanted) mine = lanes;
+      left &= ~lanes;
+    }
+    return mine;
+  }
+}
+
+/// The sum over the lanes below mine; collective.
+template <class Tile, class T>
+WYRM_HD T sum_below(Tile const& t, T value) {
+  T sum = value;
+  for (unsigned step = 1; step < Tile::size(); step *= 2) {
+    T const other = t.shfl(sum, t.rank() - step);
+    if (t.rank() >= step) sum = static_cast<T>(sum + other);
+  }
+  return static_cast<T>(sum - value);
+}
 
 /// The sum over all lanes, in every lane; collective.
 template <class Tile, class T>

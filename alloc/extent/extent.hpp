@@ -45,6 +45,7 @@ class extent_ref {
       : base_(base), chunks_(chunks), state_(state), tree_(tree), lengths_(lengths) {}
 
   [[nodiscard]] WYRM_HD std::byte* base() const { return base_; }
+  [[nodiscard]] WYRM_HD std::uint32_t chunks() const { return chunks_; }
   [[nodiscard]] WYRM_HD bool contains(void const* p) const {
     return p >= base_ && p < base_ + std::size_t{chunks_} * chunk_bytes;
   }
@@ -89,7 +90,7 @@ class extent_ref {
     if (first == or_tree::none) first = cut_under_lock(each);
     if (first == or_tree::none && retire()) first = tree_.find(each);
     if (first == or_tree::none) {
-      hopeless().store(each < hopeless().load(exec::relaxed) ? each : hopeless().load(exec::relaxed), exec::release);
+      if (each < hopeless().load(exec::relaxed)) hopeless().store(each, exec::release);
     } else {
       tree_.set_used(first, each);  // also if it was the window's: then nothing changes
       touch(first + each);
@@ -101,6 +102,7 @@ class extent_ref {
   /// Gives chunks back that were taken.
   WYRM_HD void give(std::uint32_t first, std::uint32_t count) const {
     lock().lock();
+    touch(first + count);
     set_free(first, count);
     lock().unlock();
   }
@@ -166,7 +168,7 @@ class extent_ref {
 
   // Up to n chunks from the front of the window.
   [[nodiscard]] WYRM_HD chunk_range cut(std::uint32_t n) const {
-    std::uint64_t const before = window().fetch_add(std::uint64_t{n} << 32, exec::acq_rel);
+    std::uint64_t const before = window().fetch_add(std::uint64_t{n} << 32, exec::acquire);
     std::uint32_t const rest = left(before);
     return {next(before), rest < n ? rest : n};
   }
@@ -186,7 +188,6 @@ class extent_ref {
     if (end > state_->touched) state_->touched = end;
   }
   WYRM_HD void set_free(std::uint32_t first, std::uint32_t count) const {
-    touch(first + count);
     tree_.set_free(first, count);
     hopeless().store(extent_state::not_known, exec::release);
   }
@@ -211,8 +212,7 @@ class extent_ref {
       if (left(before) == 0) return false;
     } while (!window().compare_exchange_weak(before, 0, exec::acq_rel, exec::acquire));
     touch(next(before));
-    tree_.set_free(next(before), left(before));
-    hopeless().store(extent_state::not_known, exec::release);
+    set_free(next(before), left(before));
     return true;
   }
 

@@ -28,8 +28,10 @@ class bulk_semaphore {
     return static_cast<std::uint32_t>(lots_for(-after, units_a_lot) - lots_for(-before, units_a_lot));
   }
 
-  /// Demands n units if there are as many.
+  /// Demands n units if there are as many. Looks first: many who poll, and demand in vain, would hide units from each
+  /// other.
   [[nodiscard]] WYRM_HD bool take(std::uint32_t n) {
+    if (value() < std::int64_t{n}) return false;
     if (number().fetch_sub(n, exec::relaxed) >= std::int64_t{n}) return true;
     supply(n);
     return false;

@@ -39,28 +39,23 @@ class chunk_directory_ref {
   }
   WYRM_HD void dismiss(unsigned c, std::uint32_t count) const { nodes(c).fetch_sub(count, exec::relaxed); }
 
-  /// Waits only for those who still read a node that came a whole round earlier.
-  WYRM_HD void publish(detail::node_size const&, unsigned c, std::uint32_t node, std::uint32_t chunk) const {
-    for (unsigned attempt = 0; entry(c, node).load(exec::acquire) != 0; ++attempt) exec::pause(attempt);
+  /// False, and it must be tried again, while somebody still reads a node that came a whole round earlier. Every entry
+  /// of that one has a reader: the node that we have again lay behind it, and was read to its end.
+  [[nodiscard]] WYRM_HD bool try_publish(detail::node_size const&, unsigned c, std::uint32_t node,
+                                         std::uint32_t chunk) const {
+    if (entry(c, node).load(exec::acquire) != 0) return false;
     entry(c, node).store(round(node) << 28 | (chunk + 1), exec::release);
+    return true;
   }
 
-  [[nodiscard]] WYRM_HD std::uint32_t find_to_write(detail::node_size const& size, unsigned c,
-                                                    std::uint32_t node) const {
-    for (unsigned attempt = 0;; ++attempt) {
-      std::uint32_t const chunk = look_to_read(size, c, node);
-      if (chunk != detail::no_chunk) return chunk;
-      exec::pause(attempt);
-    }
-  }
-  /// The same without waiting, for a node that may not have come: its chunk, or no_chunk.
+  /// The chunk of a node, or no_chunk if it has not come.
   [[nodiscard]] WYRM_HD std::uint32_t look_to_read(detail::node_size const&, unsigned c, std::uint32_t node) const {
     std::uint32_t const found = entry(c, node).load(exec::acquire);
     return found != 0 && found >> 28 == round(node) ? (found & 0xfffffff) - 1 : detail::no_chunk;
   }
-  [[nodiscard]] WYRM_HD std::uint32_t find_to_read(detail::node_size const& size, unsigned c,
-                                                   std::uint32_t node) const {
-    return find_to_write(size, c, node);
+  [[nodiscard]] WYRM_HD std::uint32_t look_to_write(detail::node_size const& size, unsigned c,
+                                                    std::uint32_t node) const {
+    return look_to_read(size, c, node);
   }
 
   /// All entries of the node have been read: calls give(chunks, n) with its chunk.

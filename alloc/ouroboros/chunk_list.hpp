@@ -63,8 +63,9 @@ class chunk_list_ref {
   }
   WYRM_HD void dismiss(unsigned c, std::uint32_t count) const { nodes(c).fetch_sub(count, exec::relaxed); }
 
-  /// Waits only for those who bring the nodes before this one.
-  WYRM_HD void publish(detail::node_size const& size, unsigned c, std::uint32_t node, std::uint32_t chunk) const {
+  /// Always true; waits only for those who bring the nodes before this one.
+  [[nodiscard]] WYRM_HD bool try_publish(detail::node_size const& size, unsigned c, std::uint32_t node,
+                                         std::uint32_t chunk) const {
     exec::atomic_ref<std::uint64_t> back(states_[c].back);
     std::uint64_t last = back.load(exec::acquire);
     while (size.next(c, detail::node_of(last)) != node) {
@@ -78,27 +79,17 @@ class chunk_list_ref {
     else
       next(detail::chunk_of(last)).store(detail::link_to(c, node, chunk), exec::release);
     back.store(detail::list_end(node, chunk), exec::release);
+    return true;
   }
 
-  [[nodiscard]] WYRM_HD std::uint32_t find_to_write(detail::node_size const& size, unsigned c,
+  /// The chunk of a node, or no_chunk if it has not come.
+  [[nodiscard]] WYRM_HD std::uint32_t look_to_write(detail::node_size const& size, unsigned c,
                                                     std::uint32_t node) const {
-    exec::atomic_ref<std::uint64_t> back(states_[c].back);
-    for (unsigned attempt = 0;; ++attempt) {
-      std::uint64_t const last = back.load(exec::acquire);
-      std::int32_t const behind = size.distance(c, detail::node_of(last), node);
-      if (detail::chunk_of(last) != detail::no_chunk && behind >= 0) return walk_back(detail::chunk_of(last), behind);
-      exec::pause(attempt);
-    }
+    std::uint64_t const last = exec::atomic_ref<std::uint64_t>(states_[c].back).load(exec::acquire);
+    std::int32_t const behind = size.distance(c, detail::node_of(last), node);
+    bool const has_come = detail::chunk_of(last) != detail::no_chunk && behind >= 0;
+    return has_come ? walk_back(detail::chunk_of(last), behind) : detail::no_chunk;
   }
-  [[nodiscard]] WYRM_HD std::uint32_t find_to_read(detail::node_size const& size, unsigned c,
-                                                   std::uint32_t node) const {
-    for (unsigned attempt = 0;; ++attempt) {
-      std::uint32_t const chunk = look_to_read(size, c, node);
-      if (chunk != detail::no_chunk) return chunk;
-      exec::pause(attempt);
-    }
-  }
-  /// The same without waiting, for a node that may not have come: its chunk, or no_chunk.
   [[nodiscard]] WYRM_HD std::uint32_t look_to_read(detail::node_size const& size, unsigned c,
                                                    std::uint32_t node) const {
     std::uint64_t const first = exec::atomic_ref<std::uint64_t>(states_[c].front).load(exec::acquire);

@@ -19,10 +19,20 @@
 
 namespace wyrm::alloc {
 
-/// What a chunk is used for: the class of its pages, or one of these.
-inline constexpr std::uint32_t chunk_unused =
-    0xffffffff;  // in the pool, in the reuse queue, or part of a large request
-inline constexpr std::uint32_t chunk_of_queue = 0xfffffffe;  // holds the entries of a virtualized queue
+// What a chunk is used for: the class of its pages, or one of these.
+/// In the pool, in the reuse queue, or part of a large request.
+inline constexpr std::uint32_t chunk_unused = 0xffffffff;
+/// Holds the entries of a virtualized queue.
+inline constexpr std::uint32_t chunk_of_queue = 0xfffffffe;
+
+namespace detail {
+/// A chunk that is to become a node of a virtualized queue, and has its number there, but is not in it yet.
+struct late_node {
+  std::uint32_t number = 0;
+  std::uint32_t chunk = 0;
+  bool is_there = false;
+};
+}  // namespace detail
 
 class chunk_pool_ref {
  public:
@@ -35,10 +45,7 @@ class chunk_pool_ref {
   /// One thread takes up to `count` neighbouring chunks; none if at some moment meanwhile there was none.
   [[nodiscard]] WYRM_HD chunk_range take(std::uint32_t count) const {
     for (unsigned attempt = 0;; ++attempt) {
-      if (ends_->number() > 0) {
-        if (ends_->take(1) > 0) return {static_cast<std::uint32_t>(reusable_.take(ends_->claim_front(1))), 1};
-        ends_->give_back(1);
-      }
+      if (ends_->take_one()) return {static_cast<std::uint32_t>(reusable_.take(ends_->claim_front(1))), 1};
       chunk_range const range = memory_.take_chunks(count);
       if (range.count > 0 || ends_->is_empty()) return range;
       exec::pause(attempt);
@@ -90,12 +97,9 @@ class chunk_pool_ref {
   [[nodiscard]] WYRM_HD bool gather() const {
     bool some = false;
     while (ends_->number() > 0) {
-      if (ends_->take(1) > 0) {
-        memory_.give(static_cast<std::uint32_t>(reusable_.take(ends_->claim_front(1))), 1);
-        some = true;
-      } else {
-        ends_->give_back(1);
-      }
+      if (!ends_->take_one()) continue;
+      memory_.give(static_cast<std::uint32_t>(reusable_.take(ends_->claim_front(1))), 1);
+      some = true;
     }
     return some;
   }

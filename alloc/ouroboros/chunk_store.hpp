@@ -77,7 +77,7 @@ class chunk_store_ref {
   /// A group of lanes takes n pages that are counted for it, mine the one of that rank; n is 0 for other lanes;
   /// collective.
   template <class Tile>
-  [[nodiscard]] WYRM_HD std::uint64_t take(Tile const& t, chunk_pool_ref const& pool, unsigned c, std::uint32_t,
+  [[nodiscard]] WYRM_HD std::uint64_t take(Tile const& t, chunk_pool_ref const&, unsigned c, std::uint32_t,
                                            std::uint32_t rank, std::uint32_t n) const {
     if (!t.any(n > 0)) return detail::no_page;
     // As many lanes as one chunk has pages look for chunks together; their leader does so.
@@ -89,8 +89,9 @@ class chunk_store_ref {
     std::uint32_t position = 0;
     bool waits = false;  // for the entry at that position
     token held;          // a chunk to put back
-    for (unsigned attempt = 0; t.any(need > 0 || held.is_there); ++attempt) {
-      bool const asks = need > 0 && !waits && !held.is_there;
+    detail::late_node late;
+    for (unsigned attempt = 0; t.any(need > 0 || held.is_there || late.is_there); ++attempt) {
+      bool const asks = need > 0 && !waits && !held.is_there && !late.is_there;
       if (t.any(asks)) {
         detail::lane_group const askers = detail::group_by(t, c, asks);
         std::uint32_t first = 0;
@@ -101,8 +102,8 @@ class chunk_store_ref {
       }
       std::uint64_t chunk = 0;
       std::uint32_t node = 0;
-      bool const got = waits && !held.is_there && queues_.try_take(c, position, chunk, node);
-      queues_.finish(t, pool, c, node, position, 0, got ? 1 : 0);
+      bool const got = waits && queues_.try_take(c, position, chunk, node);
+      queues_.finish_and_keep(t, c, node, position, got, late);
       std::uint32_t taken = 0;
       std::uint32_t there = 0;
       if (got) {
@@ -118,6 +119,7 @@ class chunk_store_ref {
       had += taken;
       need -= taken;
       if (held.is_there) try_put(c, held);
+      if (late.is_there) queues_.try_publish(c, late);
       if (!got) exec::pause(attempt);
     }
     return page;
@@ -160,6 +162,11 @@ class chunk_store_ref {
   }
   [[nodiscard]] WYRM_HD bool has_spilled(unsigned) const { return false; }
 
+  /// How many nodes a queue needs that may hold so many chunks.
+  [[nodiscard]] WYRM_HD std::uint64_t nodes_for(unsigned c, std::uint64_t chunks) const {
+    std::uint32_t const each = queues_.entries_a_node(c);
+    return each == 0 || chunks == 0 ? 0 : (chunks + each - 1) / each + 1;
+  }
   /// Counts chunks as class c's. False, and nothing happens, if the queue needs more nodes for them; see keep().
   [[nodiscard]] WYRM_HD bool count_carved(std::uint64_t& chunks, unsigned c, std::uint32_t count) const {
     std::uint32_t const each = queues_.entries_a_node(c);
@@ -191,11 +198,10 @@ class chunk_store_ref {
     while (kept < count) {
       bool lacks = false;
       if (leads) {
-        lacks = nodes(c).load(exec::relaxed) < wanted;
-        if (lacks && nodes(c).fetch_add(1, exec::relaxed) >= wanted) {
-          nodes(c).fetch_sub(1, exec::relaxed);
-          lacks = false;
-        }
+        // Never more than there will be: somebody else would see enough.
+        std::uint32_t now = nodes(c).load(exec::relaxed);
+        while (now < wanted && !lacks)
+          lacks = nodes(c).compare_exchange_strong(now, now + 1, exec::relaxed, exec::relaxed);
       }
       if (!t.shfl(lacks, leader)) break;
       // A node is one chunk; rather another one than a part of a run.
@@ -216,16 +222,18 @@ class chunk_store_ref {
     std::uint64_t const before = word(chunk).fetch_or(detail::chunk_word::owner(c), exec::acq_rel);
     if ((before & detail::chunk_word::queued(c)) != 0) gone(c).fetch_sub(1, exec::relaxed);  // it is here again
   }
+  /// The opposite, for a chunk that no page was handed out of.
+  WYRM_HD void stop(unsigned c, std::uint32_t chunk) const {
+    std::uint64_t const before = word(chunk).fetch_and(~detail::chunk_word::owners, exec::acq_rel);
+    if ((before & detail::chunk_word::queued(c)) != 0) gone(c).fetch_add(1, exec::release);
+  }
 
   /// One thread gives the pool a chunk all of whose pages are free, whichever class has one. False if none was found.
   [[nodiscard]] WYRM_HD bool reclaim(chunk_pool_ref const& pool, detail::page_class_state* states) const {
     for (unsigned c = detail::page_classes; c-- > 0 && detail::pages_a_chunk(c) == 1;)
       if (reclaim_front(pool, states[c], c)) return true;
-    for (std::uint32_t left = hint_ends_->length(); left > 0 && hint_ends_->number() > 0; --left) {
-      if (hint_ends_->take(1) == 0) {
-        hint_ends_->give_back(1);
-        break;
-      }
+    for (std::uint32_t left = hint_ends_->length(); left > 0; --left) {
+      if (!hint_ends_->take_one()) break;
       if (reclaim_hinted(pool, states, static_cast<std::uint32_t>(hints_.take(hint_ends_->claim_front(1)))))
         return true;
     }
@@ -250,13 +258,10 @@ class chunk_store_ref {
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> nodes(unsigned c) const {
     return exec::atomic_ref<std::uint32_t>(states_[c].nodes);
   }
-  // Counts chunks as class c's; how many nodes its queue must have then: all chunks that it may hold, and one more.
+  // Counts chunks as class c's; how many nodes its queue must have then.
   [[nodiscard]] WYRM_HD std::uint64_t count_more(std::uint64_t& chunks, unsigned c, std::uint32_t count) const {
     std::uint64_t const carved = exec::atomic_ref<std::uint64_t>(chunks).fetch_add(count, exec::acq_rel) + count;
-    std::uint32_t const each = queues_.entries_a_node(c);
-    if (each == 0) return 0;
-    auto const queued = carved + static_cast<std::uint64_t>(std::int64_t{gone(c).load(exec::acquire)});
-    return (queued + each - 1) / each + 1;
+    return nodes_for(c, carved + static_cast<std::uint64_t>(std::int64_t{gone(c).load(exec::acquire)}));
   }
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::int32_t> gone(unsigned c) const {
     return exec::atomic_ref<std::int32_t>(states_[c].gone);
@@ -344,17 +349,15 @@ class chunk_store_ref {
   // Of a class whose pages are chunks, or runs: every one in the queue is wholly free.
   [[nodiscard]] WYRM_HD bool reclaim_front(chunk_pool_ref const& pool, detail::page_class_state& state,
                                            unsigned c) const {
-    if (state.pages.number() <= 0) return false;
-    if (state.pages.take(1) == 0) {
-      state.pages.give_back(1);
-      return false;
-    }
+    if (!state.pages.take_one()) return false;
     (void)state.pages.claim_front(1);
     std::uint32_t const position = states_[c].chunks.claim_front(1);
     std::uint64_t chunk = 0;
     std::uint32_t node = 0;
     for (unsigned attempt = 0; !queues_.try_take(c, position, chunk, node); ++attempt) exec::pause(attempt);
-    queues_.finish(exec::scalar_tile{}, pool, c, node, position, 0, 1);
+    detail::late_node late;
+    queues_.finish_and_keep(exec::scalar_tile{}, c, node, position, true, late);
+    for (unsigned attempt = 0; late.is_there; ++attempt) exec::pause(attempt), queues_.try_publish(c, late);
     word(chunk).fetch_and(~(detail::chunk_word::queued(c) | detail::chunk_word::owners | detail::chunk_word::counts),
                           exec::acq_rel);
     leave(pool, state, c, static_cast<std::uint32_t>(chunk));
@@ -449,7 +452,7 @@ class chunk_store {
     queues_.grow(std::move(prepared.second), [this](unsigned c) { return &states_.data()[c].chunks; });
   }
 
-  void compact(chunk_pool_ref const&, detail::page_class_state*, unsigned) {}  // reclaim() does
+  void compact(chunk_pool_ref const&, detail::page_class_state*) {}  // reclaim() does
   [[nodiscard]] std::size_t spilled(unsigned) const { return 0; }
 
   /// Calls take(page, where) for each page of class c in the store.
@@ -495,6 +498,9 @@ class chunk_store {
     }
     ensure(stored == state.pages.size(), who, what + "free pages are not counted");
     ensure(gone == queue.gone, who, what + "chunks that are gone, and still queued, are not counted");
+    std::uint64_t const nodes = ref().nodes_for(c, state.chunks + static_cast<std::uint64_t>(gone));
+    ensure(queue.nodes >= nodes, who,
+           what + "a queue of " + std::to_string(queue.nodes) + " nodes, which needs " + std::to_string(nodes));
   }
   void check_queues(char const* who, std::vector<detail::page_class_state> const&) const {
     auto const states = exec::copy_out(space_, states_.data(), detail::page_classes);

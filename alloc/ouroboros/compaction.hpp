@@ -12,18 +12,7 @@
 
 namespace wyrm::alloc::detail {
 
-/// The list of a class. It consists of batches, each a list of pages that were freed together.
-struct spilled_pages {
-  std::uint64_t first;  // page of the first batch + 1; 0: none
-  std::uint64_t count;  // pages that are in the list, or that somebody is taking out of it
-  std::uint64_t lock;   // guards `first`; who holds it waits for nobody
-};
-/// What a page in the list says; its own memory holds it.
-struct spilled_page {
-  std::uint64_t next;        // of the batch, + 1; 0: none
-  std::uint64_t next_batch;  // its first page + 1; 0: none; in the first page of a batch
-};
-static_assert(sizeof(spilled_page) <= page_bytes(0));
+struct spilled_pages;  // see page_store.hpp
 
 template <class Store>
 struct compaction {
@@ -59,7 +48,11 @@ template <class Store>
 struct count_spilled {
   compaction<Store> job;
   WYRM_HD void operator()(std::size_t) const {
-    while (job.store.visit_batch(*job.spilled, job.c, [&](std::uint64_t page) { job.count(page); })) continue;
+    auto const count = [&](std::uint64_t page) {
+      job.count(page);
+      return true;
+    };
+    while (job.store.visit_batch(*job.spilled, job.c, count)) continue;
   }
 };
 template <class Store>

@@ -61,15 +61,12 @@ class manager_ref {
     first = t.shfl(first, mine.leader);
     std::uint64_t page = store_.take(t, pool_, c, first, mine.rank, asks && mine.rank < taken ? taken : 0);
     if (t.any(asks && page == detail::no_page)) take_new(t, c, asks && page == detail::no_page, page);
-    // The rest, a class after the other. What the store counts as looked for is given back before anything else is
-    // tried, or two tiles could keep free pages of two classes from each other.
-    for (bool const again : {false, true})
-      for (std::uint32_t waiting = t.ballot(asks && page == detail::no_page); waiting != 0;) {
-        unsigned const wanted = t.shfl(c, exec::first_lane(waiting));
-        std::uint32_t const lanes = t.ballot(asks && page == detail::no_page && c == wanted);
-        bring(t, wanted, lanes, again, page);
-        waiting &= ~lanes;
-      }
+    for (std::uint32_t waiting = t.ballot(asks && page == detail::no_page); waiting != 0;) {
+      unsigned const wanted = t.shfl(c, exec::first_lane(waiting));
+      std::uint32_t const lanes = t.ballot(asks && page == detail::no_page && c == wanted);
+      page = bring(t, wanted, lanes, page);
+      waiting &= ~lanes;
+    }
     return page;
   }
 
@@ -77,7 +74,7 @@ class manager_ref {
   [[nodiscard]] WYRM_HD void* allocate_large(std::size_t bytes) const {
     for (;;) {
       void* const p = pool_.allocate(bytes);
-      if (p != nullptr || !store_.reclaim(pool_, states_)) return p;
+      if (p != nullptr || !reclaim()) return p;
     }
   }
 
@@ -87,22 +84,39 @@ class manager_ref {
     store_.put(t, pool_, states_, c, page, has);
   }
 
+  /// One thread gives free chunks of any class to the pool. False if there seems to be none.
+  [[nodiscard]] WYRM_HD bool reclaim() const {
+    bool some = false;
+    for (unsigned c = 0; detail::pages_a_chunk(c) > 1; ++c) {
+      chunk_range const rest = states_[c].fresh.shorten(detail::pages_a_chunk(c));
+      if (rest.count == 0) continue;
+      for (std::uint32_t k = 0; k < rest.count; ++k) {
+        store_.stop(c, rest.first + k);
+        pool_.mark(rest.first + k, chunk_unused);
+      }
+      exec::atomic_ref<std::uint64_t>(states_[c].chunks).fetch_sub(rest.count, exec::acq_rel);
+      pool_.memory().give(rest.first, rest.count);
+      some = true;
+    }
+    return some || store_.reclaim(pool_, states_);
+  }
+
  private:
-  // Pages that nobody has had yet, for the lanes that want some, all classes at a time, as long as it goes without
-  // locks: whole chunks where a group fills them, pages of its window else; collective.
+  // Pages that nobody has had yet, for the lanes that want some and are counted as looking, all classes at a time, as
+  // long as it goes without locks: whole chunks where a group fills them, pages of its window else; collective.
   template <class Tile>
   WYRM_HD void take_new(Tile const& t, unsigned c, bool wants, std::uint64_t& page) const {
     detail::lane_group const mine = detail::group_by(t, c, wants);
+    bool const leads = mine.led_by(t.rank());
     std::uint32_t const pages = wants ? detail::pages_a_chunk(c) : 1;
+    // What the store counts as looked for is given back before anything else is tried, or two tiles could keep free
+    // pages of two classes from each other.
+    if (leads) states_[c].pages.give_back(mine.size);
+    std::uint32_t const wanted = leads && detail::run_chunks(c) == 1 ? mine.size / pages : 0;
     chunk_range chunks{0, 0};
+    if (t.any(wanted > 0)) chunks = carve(t, c, wanted);
     detail::page_range single{0, 0};
-    if (mine.led_by(t.rank())) {
-      if (mine.size >= pages && detail::run_chunks(c) == 1) chunks = carve(c, mine.size / pages);
-      std::uint32_t const rest = mine.size - chunks.count * pages;
-      if (rest > 0 && pages > 1) single = states_[c].fresh.take(rest, pages);
-      std::uint32_t const got = chunks.count * pages + single.count;
-      if (got > 0) states_[c].pages.give_back(got);
-    }
+    if (leads && pages > 1 && mine.size % pages > 0) single = states_[c].fresh.take(mine.size % pages, pages);
     chunks.first = t.shfl(chunks.first, mine.leader);
     std::uint32_t const in_chunks = t.shfl(chunks.count, mine.leader) * pages;
     single.first = t.shfl(single.first, mine.leader);
@@ -115,12 +129,21 @@ class manager_ref {
     }
     t.sync();
   }
-  // Chunks for class c, if the store wants none of them for itself.
-  [[nodiscard]] WYRM_HD chunk_range carve(unsigned c, std::uint32_t count) const {
-    if (!store_.count_carved(states_[c].chunks, c, count)) return {0, 0};
-    chunk_range const got = pool_.try_take(count);
-    if (got.count < count)
-      exec::atomic_ref<std::uint64_t>(states_[c].chunks).fetch_sub(count - got.count, exec::relaxed);
+  // So many chunks for class c, one of those that have a different class each, or fewer: no lane waits, and the store
+  // must want none of them for itself; collective.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD chunk_range carve(Tile const& t, unsigned c, std::uint32_t wanted) const {
+    if (wanted > 0 && !store_.count_carved(states_[c].chunks, c, wanted)) wanted = 0;
+    std::uint32_t const before = exec::sum_below(t, wanted);
+    std::uint32_t const all = t.shfl(before + wanted, Tile::size() - 1);
+    chunk_range got{0, 0};
+    if (t.rank() == 0 && all > 0) got = pool_.try_take(all);
+    got.first = t.shfl(got.first, 0) + before;
+    got.count = t.shfl(got.count, 0);
+    got.count = got.count > before ? got.count - before : 0;
+    if (got.count > wanted) got.count = wanted;
+    if (got.count < wanted)
+      exec::atomic_ref<std::uint64_t>(states_[c].chunks).fetch_sub(wanted - got.count, exec::relaxed);
     return got;
   }
   WYRM_HD void start(unsigned c, std::uint32_t chunk) const {
@@ -128,11 +151,11 @@ class manager_ref {
     pool_.mark(chunk, c);
   }
 
-  // Pages for these lanes, which want class c and found none in the store; collective. The first time they are counted
-  // as looking, and look once for pages that nobody has had yet. The second time they look everywhere, and give up only
-  // if at one moment there was no such page, and then at another none in the store that nobody had claimed.
+  // Pages for these lanes, which want class c and have none yet, wherever they are; collective. Gives up only if at one
+  // moment there was no page that nobody had had yet, and then at another none in the store that nobody had claimed.
   template <class Tile>
-  WYRM_HD void bring(Tile const& t, unsigned c, std::uint32_t lanes, bool again, std::uint64_t& page) const {
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD std::uint64_t bring(Tile const t, unsigned c, std::uint32_t lanes,
+                                                          std::uint64_t page) const {
     queue_ends& stored = states_[c].pages;
     unsigned const leader = exec::first_lane(lanes);
     bool const leads = t.rank() == leader;
@@ -163,11 +186,7 @@ class manager_ref {
         }
         if (!room) from = source::none;
       }
-      if (!again && (from != source::wait || served == n)) {
-        if (leads) stored.give_back(n);
-        return;
-      }
-      if (served == n) return;
+      if (served == n) return page;
       bool empty = false;
       if (from == source::none) {
         std::uint32_t taken = 0;
@@ -187,7 +206,7 @@ class manager_ref {
         if (reads) page = got;
         served += taken;
       }
-      if (t.shfl(empty, leader) || served == n) return;
+      if (t.shfl(empty, leader) || served == n) return page;
       if (leads) exec::pause(attempt);
     }
   }
@@ -218,18 +237,8 @@ class manager_ref {
     if (outcome == sequence_lock::outcome::again) return source::wait;
     bool none = false;
     if (pages == 1 || state.fresh.left(pages) == 0) {
-      // As many chunks as all who look for pages of this class will need: a crowd comes at once, so wait for its end.
-      std::int32_t number = state.pages.number();
-      for (std::int32_t before = -static_cast<std::int32_t>(n); pages > 1 && number < before;) {
-        before = number;
-        exec::pause(1);
-        number = state.pages.number();
-      }
-      std::uint32_t const all = number < 0 && pages > 1 ? static_cast<std::uint32_t>(-number) : 0;
-      std::uint32_t const wanted = ((all > n ? all : n) + pages - 1) / pages;
-      std::uint32_t const most = page_window::max_chunks(pages);
-      bool some = take(wanted < most ? wanted : most);
-      while (!some && store_.reclaim(pool_, states_)) some = take(1);
+      bool some = take(pages > 1 ? window_chunks(c, n) : n);
+      while (!some && reclaim()) some = take(1);
       if (some && pages > 1) return source::new_window;
       none = !some && !store_.has_spilled(c);
     }
@@ -238,6 +247,18 @@ class manager_ref {
     else
       lock.unlock();
     return got.count > 0 ? source::chunks : none ? source::none : source::wait;
+  }
+
+  // How many chunks a new window for n pages or more should have: so many that it is worth the trouble, and more if the
+  // class has had many. What is left of it is given to others when memory is short.
+  [[nodiscard]] WYRM_HD std::uint32_t window_chunks(unsigned c, std::uint32_t n) const {
+    std::uint32_t const pages = detail::pages_a_chunk(c);
+    std::uint32_t const all = pool_.memory().chunks();
+    std::uint64_t const carved = exec::atomic_ref<std::uint64_t>(states_[c].chunks).load(exec::relaxed);
+    std::uint32_t wanted = carved < all / 16 ? static_cast<std::uint32_t>(carved) : all / 16;
+    if (wanted < all / 256) wanted = all / 256;
+    if (wanted < (n + pages - 1) / pages) wanted = (n + pages - 1) / pages;
+    return wanted < page_window::max_chunks(pages) ? wanted : page_window::max_chunks(pages);
   }
 
   // Whole chunks of pages become class c's; collective. The store may keep some for itself. False, and there
@@ -268,13 +289,11 @@ class manager_ref {
 
 namespace detail {
 /// Whatever can be given to the pool without counting.
-template <class Store>
+template <class Manager>
 struct reclaim_all {
-  Store store;
-  chunk_pool_ref pool;
-  page_class_state* states;
+  Manager manager;
   WYRM_HD void operator()(std::size_t) const {
-    while (store.reclaim(pool, states)) continue;
+    while (manager.reclaim()) continue;
   }
 };
 }  // namespace detail
@@ -310,9 +329,8 @@ class manager {
 
   /// Chunks that are free go to the pool, for any class; while nobody uses it.
   void compact() {
-    for (unsigned c = 0; c < detail::page_classes; ++c) store_.compact(pool_.ref(), states_.data(), c);
-    exec::for_each(space_, 1024,
-                   detail::reclaim_all<typename Store::ref_type>{store_.ref(), pool_.ref(), states_.data()});
+    store_.compact(pool_.ref(), states_.data());
+    exec::for_each(space_, 1024, detail::reclaim_all<ref_type>{ref()});
   }
 
   void report(statistics& s) const {

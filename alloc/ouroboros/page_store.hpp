@@ -14,6 +14,43 @@
 
 namespace wyrm::alloc {
 
+namespace detail {
+
+/// The list of a class. It consists of batches, each a list of pages that were freed together.
+struct spilled_pages {
+  std::uint64_t first;  // page of the first batch + 1; 0: none
+  std::uint64_t count;  // pages that are in the list, or that somebody is taking out of it
+  std::uint64_t lock;   // guards `first`; who holds it waits for nobody
+};
+/// What a page in the list says; its own memory holds it.
+struct spilled_page {
+  std::uint64_t next;        // of the batch, + 1; 0: none
+  std::uint64_t next_batch;  // its first page + 1; 0: none; in the first page of a batch
+};
+static_assert(sizeof(spilled_page) <= page_bytes(0));
+
+/// Writes down the pages of a list that is not changed meanwhile, by many walkers; no more than there should be.
+template <class Store>
+struct list_spilled {
+  Store store;
+  unsigned c;
+  spilled_pages* list;  // a copy, which gets empty
+  std::uint64_t* pages;
+  std::uint64_t room;
+  std::uint64_t* count;
+  WYRM_HD void operator()(std::size_t) const {
+    exec::atomic_ref<std::uint64_t> all(*count);
+    auto const note = [&](std::uint64_t page) {
+      std::uint64_t const k = all.fetch_add(1, exec::relaxed);
+      if (k < room) pages[k] = page;
+      return k < room;
+    };
+    while (all.load(exec::relaxed) <= room && store.visit_batch(*list, c, note)) continue;
+  }
+};
+
+}  // namespace detail
+
 template <class Queues>
 class page_store_ref {
  public:
@@ -73,12 +110,13 @@ class page_store_ref {
     if (t.rank() == leader && got > 0) count(list).fetch_sub(got, exec::release);
     return got;
   }
-  /// The pages of a batch, which stay where they are, by one thread; takes the batch out of the list.
+  /// The pages of a batch, which stay where they are, by one thread, until f says false; takes the batch out of the
+  /// list. False if there is none.
   template <class F>
   [[nodiscard]] WYRM_HD bool visit_batch(detail::spilled_pages& list, unsigned c, F const& f) const {
     std::uint64_t next = pop_batch(list, c);
     bool const some = next != 0;
-    for (; next != 0; next = at(c, next - 1).next) f(next - 1);
+    while (next != 0 && f(next - 1)) next = at(c, next - 1).next;
     return some;
   }
   [[nodiscard]] WYRM_HD std::uint64_t peek(unsigned c, std::uint32_t position) const {
@@ -98,17 +136,14 @@ class page_store_ref {
     return 0;
   }
   WYRM_HD void start(unsigned, std::uint32_t) const {}
+  WYRM_HD void stop(unsigned, std::uint32_t) const {}
   /// One thread gives the pool a page that is a chunk, or a run of them, whichever class has one. False if none was
   /// found.
   [[nodiscard]] WYRM_HD bool reclaim(chunk_pool_ref const& pool, detail::page_class_state* states) const {
     for (unsigned c = detail::page_classes; c-- > 0 && detail::pages_a_chunk(c) == 1;) {
       std::uint64_t page = detail::no_page;
       if (take_spilled(exec::scalar_tile{}, c, 0, 1, 0, page) == 0) {
-        if (states[c].pages.number() <= 0) continue;
-        if (states[c].pages.take(1) == 0) {
-          states[c].pages.give_back(1);
-          continue;
-        }
+        if (!states[c].pages.take_one()) continue;
         page = take(exec::scalar_tile{}, pool, c, states[c].pages.claim_front(1), 0, 1);
       }
       exec::atomic_ref<std::uint64_t>(states[c].chunks).fetch_sub(1, exec::relaxed);
@@ -186,26 +221,10 @@ class page_store {
     queues_.grow(std::move(prepared), ends);
   }
 
-  /// Chunks of class c all of whose pages are free go to the pool, while nobody else uses it.
-  void compact(chunk_pool_ref const& pool, detail::page_class_state* states, unsigned c) {
-    if (detail::pages_a_chunk(c) == 1) return;  // reclaim() does
-    detail::page_class_state const state = exec::read(space_, states + c);
-    detail::spilled_pages list = exec::read(space_, spilled_.data() + c);
-    if (state.pages.size() + list.count < detail::pages_a_chunk(c)) return;
+  /// Chunks all of whose pages are free go to the pool, while nobody else uses it.
+  void compact(chunk_pool_ref const& pool, detail::page_class_state* states) {
     exec::buffer<std::uint32_t, Space> free(space_, pool_.chunks());
-    space_.fill(free.data(), 0, free.bytes());
-    exec::buffer<detail::spilled_pages, Space> old(space_, 1);
-    detail::compaction<ref_type> const job{ref(), pool, states, c, state.pages.first(), free.data(), old.data()};
-    std::size_t const walkers = list.count > 0 ? 1024 : 0;
-
-    exec::write(space_, old.data(), list);
-    exec::for_each(space_, state.pages.size(), detail::count_queued<ref_type>{job});
-    exec::for_each(space_, walkers, detail::count_spilled<ref_type>{job});
-    exec::write(space_, old.data(), list);
-    exec::write(space_, spilled_.data() + c, detail::spilled_pages{});
-    exec::for_each_lane<32>(space_, state.pages.size(), detail::sift_queued<ref_type>{job});
-    exec::for_each_tile<32>(space_, walkers, detail::sift_spilled<ref_type>{job});
-    exec::for_each(space_, pool_.chunks(), detail::give_chunks<ref_type>{job});
+    for (unsigned c = 0; detail::pages_a_chunk(c) > 1; ++c) compact(pool, states, c, free);  // reclaim() does the others
   }
 
   [[nodiscard]] std::size_t spilled(unsigned c) const { return exec::read(space_, spilled_.data() + c).count; }
@@ -216,23 +235,43 @@ class page_store {
              std::vector<std::uint32_t> const&, Take const& take) const {
     for (std::uint64_t const page : queues_.entries(c, state.pages, who, what)) take(page, "queued");
     detail::spilled_pages const list = exec::read(space_, spilled_.data() + c);
-    std::uint64_t count = 0;
-    for (std::uint64_t batch = list.first; batch != 0;) {
-      detail::spilled_page const first = spilled_page(c, batch - 1);
-      for (std::uint64_t next = batch; next != 0; next = spilled_page(c, next - 1).next, ++count)
-        take(next - 1, "spilled");
-      batch = first.next_batch;
-    }
-    ensure(count == list.count, who, what + "spilled pages are not counted");
+    if (list.first == 0 && list.count == 0) return;
+    exec::buffer<detail::spilled_pages, Space> copy(space_, 1);
+    exec::buffer<std::uint64_t, Space> pages(space_, list.count);
+    exec::buffer<std::uint64_t, Space> count(space_, 1);
+    exec::write(space_, copy.data(), list);
+    exec::write(space_, count.data(), std::uint64_t{0});
+    exec::for_each(space_, walkers,
+                   detail::list_spilled<ref_type>{ref(), c, copy.data(), pages.data(), list.count, count.data()});
+    std::uint64_t const found = exec::read(space_, count.data());
+    ensure(found == list.count, who, what + "spilled pages are not counted");
+    for (std::uint64_t const page : exec::copy_out(space_, pages.data(), found)) take(page, "spilled");
   }
   void check_queues(char const* who, std::vector<detail::page_class_state> const& states) const {
     queues_.check(who, pool_, [&](unsigned c) -> queue_ends const& { return states[c].pages; });
   }
 
  private:
-  [[nodiscard]] detail::spilled_page spilled_page(unsigned c, std::uint64_t page) const {
-    auto* const at = pool_.memory().base() + (page << detail::number_log2(c));
-    return exec::read(space_, reinterpret_cast<detail::spilled_page*>(at));
+  static constexpr std::size_t walkers = 1024;  // of lists
+
+  void compact(chunk_pool_ref const& pool, detail::page_class_state* states, unsigned c,
+               exec::buffer<std::uint32_t, Space>& free) {
+    detail::page_class_state const state = exec::read(space_, states + c);
+    detail::spilled_pages list = exec::read(space_, spilled_.data() + c);
+    if (state.pages.size() + list.count < detail::pages_a_chunk(c)) return;
+    space_.fill(free.data(), 0, free.bytes());
+    exec::buffer<detail::spilled_pages, Space> old(space_, 1);
+    detail::compaction<ref_type> const job{ref(), pool, states, c, state.pages.first(), free.data(), old.data()};
+    std::size_t const some = list.count > 0 ? walkers : 0;
+
+    exec::write(space_, old.data(), list);
+    exec::for_each(space_, state.pages.size(), detail::count_queued<ref_type>{job});
+    exec::for_each(space_, some, detail::count_spilled<ref_type>{job});
+    exec::write(space_, old.data(), list);
+    exec::write(space_, spilled_.data() + c, detail::spilled_pages{});
+    exec::for_each_lane<32>(space_, state.pages.size(), detail::sift_queued<ref_type>{job});
+    exec::for_each_tile<32>(space_, some, detail::sift_spilled<ref_type>{job});
+    exec::for_each(space_, pool_.chunks(), detail::give_chunks<ref_type>{job});
   }
 
   Space space_;

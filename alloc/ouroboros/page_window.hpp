@@ -7,6 +7,7 @@
 
 #include "../../exec/atomic.hpp"
 #include "../../exec/config.hpp"
+#include "../extent/extent.hpp"
 
 namespace wyrm::alloc {
 
@@ -22,7 +23,7 @@ class page_window {
   /// The most pages of a window: "next" runs past the end by no more than the lanes that ask at one time, 2^19.
   static constexpr std::uint32_t max_pages = std::uint32_t{1} << 20;
   [[nodiscard]] static WYRM_HD std::uint32_t max_chunks(std::uint32_t pages_a_chunk) {
-    return max_pages / pages_a_chunk < 0xffff ? max_pages / pages_a_chunk : 0xffff;
+    return max_pages / pages_a_chunk < extent_ref::at_once ? max_pages / pages_a_chunk : extent_ref::at_once;
   }
 
   /// Up to n pages. Looks first, so that nobody asks twice of a window that it has seen used up.
@@ -34,6 +35,19 @@ class page_window {
   }
   [[nodiscard]] WYRM_HD std::uint32_t left(std::uint32_t pages_a_chunk) {
     return left(word().load(exec::acquire), pages_a_chunk);
+  }
+
+  /// Takes from its end the chunks that no page was handed out of. They are the range of chunks returned.
+  [[nodiscard]] WYRM_HD chunk_range shorten(std::uint32_t pages_a_chunk) {
+    std::uint64_t now = word().load(exec::acquire);
+    while (left(now, pages_a_chunk) > 0) {
+      std::uint32_t const used = (next(now) + pages_a_chunk - 1) / pages_a_chunk;
+      std::uint32_t const chunks = static_cast<std::uint32_t>(now & 0xffff);
+      if (used == chunks) break;
+      if (word().compare_exchange_strong(now, now - (chunks - used), exec::acq_rel, exec::acquire))
+        return {static_cast<std::uint32_t>(now >> 37) + used, chunks - used};
+    }
+    return {0, 0};
   }
 
   /// Replaces a window that is used up. Additions to it meanwhile change nothing that counts, so a store will do.

@@ -25,6 +25,13 @@ class queue_ends {
     if (before <= 0) return 0;
     return static_cast<std::uint32_t>(before) < n ? static_cast<std::uint32_t>(before) : n;
   }
+  /// The same for one entry, or none and nothing to give back.
+  [[nodiscard]] WYRM_HD bool take_one() {
+    if (number() <= 0) return false;
+    if (take(1) == 1) return true;
+    give_back(1);
+    return false;
+  }
   WYRM_HD void give_back(std::uint32_t n) { word().fetch_add(n, exec::relaxed); }
 
   /// The positions of n entries, from the one returned on, to be read; every one has a writer, which waits for nobody.

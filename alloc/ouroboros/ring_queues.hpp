@@ -61,6 +61,10 @@ class ring_queues_ref {
   template <class Tile>
   WYRM_HD void install(Tile const&, chunk_pool_ref const&, unsigned, unsigned, std::uint32_t) const {}
 
+  template <class Tile>
+  WYRM_HD void finish_and_keep(Tile const&, unsigned, std::uint32_t, std::uint32_t, bool, detail::late_node&) const {}
+  WYRM_HD void try_publish(unsigned, detail::late_node&) const {}
+
   /// Nothing to do once entries have been read; collective.
   template <class Tile>
   WYRM_HD void finish(Tile const&, chunk_pool_ref const&, unsigned, std::uint32_t, std::uint32_t, std::uint32_t,

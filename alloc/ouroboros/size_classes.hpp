@@ -49,20 +49,14 @@ struct lane_group {
   [[nodiscard]] WYRM_HD bool led_by(unsigned lane) const { return size > 0 && leader == lane; }
 };
 
-/// Collective.
+/// Collective; no key is no_key.
+inline constexpr std::uint32_t no_key = 0xffffffff;
 template <class Tile>
 [[nodiscard]] WYRM_HD lane_group group_by(Tile const& t, std::uint32_t key, bool has_key) {
-  lane_group mine;
-  mine.leader = t.rank();
-  for (std::uint32_t waiting = t.ballot(has_key); waiting != 0;) {
-    unsigned const leader = exec::first_lane(waiting);
-    std::uint32_t const wanted = t.shfl(key, leader);
-    std::uint32_t const lanes = t.ballot(has_key && key == wanted);
-    if ((lanes >> t.rank() & 1) != 0)
-      mine = {lanes, leader, exec::rank_in(t, lanes), static_cast<std::uint32_t>(cuda::std::popcount(lanes))};
-    waiting &= ~lanes;
-  }
-  return mine;
+  std::uint32_t const lanes = exec::match(t, has_key ? key : no_key);
+  if (!has_key) return {0, t.rank(), 0, 0};
+  return {lanes, exec::first_lane(lanes), exec::rank_in(t, lanes),
+          static_cast<std::uint32_t>(cuda::std::popcount(lanes))};
 }
 
 }  // namespace wyrm::alloc::detail

@@ -60,8 +60,8 @@ template <class Links>
 class virtual_queues_ref {
  public:
   virtual_queues_ref(std::byte* base, detail::virtual_queue_state* states, std::uint32_t* read, Links const& links,
-                     detail::node_size const& size, bool keeps_nodes)
-      : base_(base), states_(states), read_(read), links_(links), size_(size), keeps_nodes_(keeps_nodes) {}
+                     detail::node_size const& size)
+      : base_(base), states_(states), read_(read), links_(links), size_(size) {}
 
   /// Whether there is room for n more entries in the queue of class c, asked by the lanes that lead, at most one a
   /// class; collective. Who is named brings nodes before it waits for anybody.
@@ -97,29 +97,30 @@ class virtual_queues_ref {
     return ends.claim_back(n);
   }
   WYRM_HD void put(unsigned c, std::uint32_t position, std::uint64_t index) const {
-    slots(c, links_.find_to_write(size_, c, size_.node(c, position))).put_once(slot(c, position), index);
+    for (unsigned attempt = 0; !try_put(c, position, index); ++attempt) exec::pause(attempt);
   }
   /// Also says on which chunk the entry was, for finish().
   [[nodiscard]] WYRM_HD std::uint64_t take(unsigned c, std::uint32_t position, std::uint32_t& chunk) const {
-    chunk = links_.find_to_read(size_, c, size_.node(c, position));
     std::uint64_t index = 0;
-    for (unsigned attempt = 0; !slots(c, chunk).try_read_once(slot(c, position), index); ++attempt)
-      exec::pause(attempt);
+    for (unsigned attempt = 0; !try_take(c, position, index, chunk); ++attempt) exec::pause(attempt);
     return index;
   }
 
   /// The entry at a position between the ends, while nobody is at work.
   [[nodiscard]] WYRM_HD std::uint64_t peek(unsigned c, std::uint32_t position) const {
     std::uint64_t index = 0;
-    (void)slots(c, links_.find_to_read(size_, c, size_.node(c, position))).try_read_once(slot(c, position), index);
+    std::uint32_t chunk = 0;
+    (void)try_take(c, position, index, chunk);
     return index;
   }
 
-  // The same without waiting: room for one entry; an entry, perhaps, at a position that nobody may have written yet.
+  // The same without waiting: room for one entry; an entry, perhaps, at a position whose node may not have come, or
+  // that nobody may have written yet.
   [[nodiscard]] WYRM_HD bool try_room(unsigned c) const { return states_[c].room.take(1); }
   [[nodiscard]] WYRM_HD bool try_put(unsigned c, std::uint32_t position, std::uint64_t index) const {
-    put(c, position, index);
-    return true;
+    std::uint32_t const chunk = links_.look_to_write(size_, c, size_.node(c, position));
+    if (chunk != detail::no_chunk) slots(c, chunk).put_once(slot(c, position), index);
+    return chunk != detail::no_chunk;
   }
   [[nodiscard]] WYRM_HD bool try_take(unsigned c, std::uint32_t position, std::uint64_t& index,
                                       std::uint32_t& chunk) const {
@@ -128,54 +129,83 @@ class virtual_queues_ref {
   }
 
   /// A group of lanes has read n entries, mine the one of that rank, at this position; n is 0 for other lanes;
-  /// collective. Who reads the last entry of a node sees to it that the chunk is used again.
+  /// collective. Who reads the last entry of a node gives the chunk to the pool.
   template <class Tile>
   WYRM_HD void finish(Tile const& t, chunk_pool_ref const& pool, unsigned c, std::uint32_t chunk,
                       std::uint32_t position, std::uint32_t rank, std::uint32_t n) const {
-    t.sync();
-    bool last = false;
-    if (rank < n && (rank == 0 || slot(c, position) == 0)) {
-      std::uint32_t const rest = size_.entries(c) - slot(c, position);  // on this node
-      std::uint32_t const here = n - rank < rest ? n - rank : rest;
-      std::uint32_t const before = exec::atomic_ref<std::uint32_t>(read_[chunk]).fetch_add(here, exec::acq_rel);
-      last = before + here == size_.entries(c);
-    }
+    bool const last = count_read(t, c, chunk, position, rank, n);
     extent_ref::one_by_one(t, t.ballot(last), [&] {
       links_.emptied(size_, read_, c, size_.node(c, position), chunk,
                      [&](std::uint32_t const* chunks, std::uint32_t count) {
-                       if (keeps_nodes_) {
-                         for (std::uint32_t i = 0; i < count; ++i) install(exec::scalar_tile{}, pool, c, 0, chunks[i]);
-                       } else {
-                         links_.dismiss(c, count);
-                         pool.give(chunks, count);
-                       }
+                       links_.dismiss(c, count);
+                       pool.give(chunks, count);
                      });
     });
   }
 
-  /// A chunk becomes a node of class c, which has fewer than most_nodes(); collective.
+  /// The same after one entry, if `has`, but the chunk becomes the last node of this queue. Whoever is told by `late`
+  /// that it has not become so yet must try_publish() it until it has, and may not wait for anything meanwhile.
+  template <class Tile>
+  WYRM_HD void finish_and_keep(Tile const& t, unsigned c, std::uint32_t chunk, std::uint32_t position, bool has,
+                               detail::late_node& late) const {
+    bool const last = count_read(t, c, chunk, position, 0, has ? 1 : 0);
+    extent_ref::one_by_one(t, t.ballot(last), [&] {
+      links_.emptied(size_, read_, c, size_.node(c, position), chunk,
+                     [&](std::uint32_t const* chunks, std::uint32_t count) {
+                       for (std::uint32_t i = 0; i < count; ++i) {  // one, where any can be late
+                         clear(exec::scalar_tile{}, c, chunks[i]);
+                         late = number(c, chunks[i]);
+                         try_publish(c, late);
+                       }
+                     });
+    });
+  }
+  WYRM_HD void try_publish(unsigned c, detail::late_node& node) const {
+    if (!links_.try_publish(size_, c, node.number, node.chunk)) return;
+    node.is_there = false;
+    states_[c].room.supply(size_.entries(c));
+  }
+
+  /// A chunk becomes a node of class c, which has fewer than most_nodes(); collective. Waits, at most, for those who
+  /// read nodes: who calls this holds no position.
   template <class Tile>
   WYRM_HD void install(Tile const& t, chunk_pool_ref const& pool, unsigned c, unsigned leader,
                        std::uint32_t chunk) const {
-    bool const leads = t.rank() == leader;
-    // A node's slots are written once; they begin as "empty".
-    auto* const words = reinterpret_cast<std::uint64_t*>(pool.address(chunk));
-    std::uint32_t const bytes = static_cast<std::uint32_t>(index_slots::entry_bytes(size_.is_wide(c)))
-                                << size_.entries_log2(c);
-    for (std::uint32_t k = t.rank(); k < (bytes + 7) / 8; k += Tile::size()) words[k] = 0;
-    t.sync();
-    if (leads) {
-      pool.mark(chunk, chunk_of_queue);
-      exec::atomic_ref<std::uint32_t>(read_[chunk]).store(0, exec::relaxed);
-      std::uint32_t const node = exec::atomic_ref<std::uint32_t>(states_[c].nodes).fetch_add(1, exec::relaxed);
-      links_.publish(size_, c, node & size_.last_node(c), chunk);
-      states_[c].room.supply(size_.entries(c));
-    }
+    clear(t, c, chunk);
+    if (t.rank() != leader) return;
+    pool.mark(chunk, chunk_of_queue);
+    detail::late_node node = number(c, chunk);
+    for (unsigned attempt = 0; try_publish(c, node), node.is_there; ++attempt) exec::pause(attempt);
   }
   [[nodiscard]] WYRM_HD std::uint32_t most_nodes(unsigned c) const { return links_.most(size_, c); }
   [[nodiscard]] WYRM_HD std::uint32_t entries_a_node(unsigned c) const { return size_.entries(c); }
 
  private:
+  // Whether n entries that were read, see finish(), were the last ones of their node, mine at its beginning; collective.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD bool count_read(Tile const& t, unsigned c, std::uint32_t chunk, std::uint32_t position,
+                                        std::uint32_t rank, std::uint32_t n) const {
+    t.sync();
+    if (rank >= n || (rank > 0 && slot(c, position) != 0)) return false;
+    std::uint32_t const rest = size_.entries(c) - slot(c, position);  // on this node
+    std::uint32_t const here = n - rank < rest ? n - rank : rest;
+    return exec::atomic_ref<std::uint32_t>(read_[chunk]).fetch_add(here, exec::acq_rel) + here == size_.entries(c);
+  }
+  // A node's slots are written once; they begin as "empty". Collective.
+  template <class Tile>
+  WYRM_HD void clear(Tile const& t, unsigned c, std::uint32_t chunk) const {
+    auto* const words = reinterpret_cast<std::uint64_t*>(base_ + std::size_t{chunk} * chunk_bytes);
+    std::uint32_t const bytes = static_cast<std::uint32_t>(index_slots::entry_bytes(size_.is_wide(c)))
+                                << size_.entries_log2(c);
+    for (std::uint32_t k = t.rank(); k < (bytes + 7) / 8; k += Tile::size()) words[k] = 0;
+    t.sync();
+  }
+  [[nodiscard]] WYRM_HD detail::late_node number(unsigned c, std::uint32_t chunk) const {
+    exec::atomic_ref<std::uint32_t>(read_[chunk]).store(0, exec::relaxed);
+    std::uint32_t const node = exec::atomic_ref<std::uint32_t>(states_[c].nodes).fetch_add(1, exec::relaxed);
+    return {node & size_.last_node(c), chunk, true};
+  }
+
   [[nodiscard]] WYRM_HD std::uint32_t slot(unsigned c, std::uint32_t position) const {
     return position & (size_.entries(c) - 1);
   }
@@ -204,7 +234,6 @@ class virtual_queues_ref {
   std::uint32_t* read_;  // of a queue chunk: entries that were read
   Links links_;
   detail::node_size size_;
-  bool keeps_nodes_;
 };
 
 template <class Space, template <class> class Links>
@@ -218,7 +247,6 @@ class virtual_queues {
   /// of_chunks: the entries are chunks, not pages, and emptied nodes are used again by their queue.
   virtual_queues(Space const& space, extent<Space> const& memory, unsigned node_log2, bool of_chunks)
       : space_(space),
-        of_chunks_(of_chunks),
         base_(memory.base()),
         states_(space, detail::page_classes),
         read_(space, memory.capacity() / chunk_bytes),
@@ -229,7 +257,7 @@ class virtual_queues {
       ++size_.wide_classes;
   }
 
-  [[nodiscard]] ref_type ref() const { return {base_, states_.data(), read_.data(), links_.ref(), size_, of_chunks_}; }
+  [[nodiscard]] ref_type ref() const { return {base_, states_.data(), read_.data(), links_.ref(), size_}; }
   [[nodiscard]] std::size_t bytes() const { return states_.bytes() + read_.bytes() + links_.bytes(); }
 
   template <class Ends>
@@ -291,7 +319,6 @@ class virtual_queues {
   }
 
   Space space_;
-  bool of_chunks_;
   std::byte* base_;
   exec::buffer<detail::virtual_queue_state, Space> states_;
   pool_table<std::uint32_t, Space> read_;
