@@ -17,38 +17,42 @@ namespace wyrm::alloc {
 
 class sequence_lock {
  public:
-  WYRM_HD explicit sequence_lock(std::uint64_t* word) : word_(*word) {}
+  WYRM_HD explicit sequence_lock(std::uint64_t& word) : word_(word) {}
 
   /// Takes the lock, or waits until somebody who had it no longer has.
   enum class outcome { taken, again, nothing_left };
-  [[nodiscard]] WYRM_HD outcome take_or_wait() const {
-    std::uint64_t before = word_.load(exec::relaxed);
-    if (before % 2 == 0 && word_.compare_exchange_strong(before, before + 1, exec::acquire, exec::relaxed))
-      return outcome::taken;
-    if (before % 2 == 0) return outcome::again;
-    auto const holder = static_cast<std::uint32_t>(before);
+  [[nodiscard]] WYRM_HD outcome take_or_wait() {
+    return take_or_wait([] { return false; });
+  }
+  /// The same, or until over() says that there is nothing to wait for: outcome::again.
+  template <class Over>
+  [[nodiscard]] WYRM_HD outcome take_or_wait(Over const& over) {
+    std::uint64_t const before = word_.fetch_or(1, exec::acquire);
+    held_ = static_cast<std::uint32_t>(before) | 1;
+    if (before % 2 == 0) return outcome::taken;
     std::uint64_t now = before;
     // Many wait, and every look delays the holder: the pauses are long from the beginning.
-    for (unsigned attempt = 4; static_cast<std::uint32_t>(now) == holder; ++attempt) {
+    for (unsigned attempt = 4; static_cast<std::uint32_t>(now) == held_; ++attempt) {
       exec::pause(attempt);
+      if (over()) return outcome::again;
       now = word_.load(exec::acquire);
     }
     auto const found = static_cast<std::uint32_t>(now >> 32);
-    return found != 0 && static_cast<std::int32_t>(found - holder) >= 0 ? outcome::nothing_left : outcome::again;
+    return found != 0 && static_cast<std::int32_t>(found - held_) >= 0 ? outcome::nothing_left : outcome::again;
   }
-  WYRM_HD void lock() const {
+  WYRM_HD void lock() {
     while (take_or_wait() != outcome::taken) continue;
   }
-  WYRM_HD void unlock() const { word_.store(held() + 1, exec::release); }
+  /// By the object that took the lock.
+  WYRM_HD void unlock() { word_.store(std::uint32_t{held_ + 1}, exec::release); }
   /// The same, for who found nothing.
-  WYRM_HD void unlock_with_nothing_left() const {
-    word_.store(std::uint64_t{held()} << 32 | (held() + 1), exec::release);
+  WYRM_HD void unlock_with_nothing_left() {
+    word_.store(std::uint64_t{held_} << 32 | std::uint32_t{held_ + 1}, exec::release);
   }
 
  private:
-  [[nodiscard]] WYRM_HD std::uint32_t held() const { return static_cast<std::uint32_t>(word_.load(exec::relaxed)); }
-
   exec::atomic_ref<std::uint64_t> word_;
+  std::uint32_t held_ = 0;  // the lower half while we, or those we wait for, hold the lock
 };
 
 }  // namespace wyrm::alloc

@@ -54,25 +54,15 @@ class extent_ref {
   /// again until 0: then there was a moment during the call when no chunk was left.
   /// One atomic addition, unless the window is used up: then the lowest free run becomes the window, under the lock.
   [[nodiscard]] WYRM_HD chunk_range take_chunks(std::uint32_t count) const {
-    for (;;) {
-      chunk_range const range = try_take_chunks(count);
-      if (range.count > 0) return range;
-      // Chunks move between window and tree, but only under the lock.
-      sequence_lock::outcome const outcome = lock().take_or_wait();
-      if (outcome == sequence_lock::outcome::nothing_left) return {0, 0};
-      if (outcome == sequence_lock::outcome::again) continue;
-      if (left() == 0 && !refill()) {
-        lock().unlock_with_nothing_left();
-        return {0, 0};
-      }
-      lock().unlock();
-    }
+    chunk_range const range = try_take_chunks(count);
+    return range.count > 0 ? range : refill_and_take(count);
   }
 
   /// The same without waiting: from the window alone.
   [[nodiscard]] WYRM_HD chunk_range try_take_chunks(std::uint32_t count) const {
     // Looking first keeps "next" from running away while everybody finds the pool used up.
-    return left() > 0 ? cut(count) : chunk_range{0, 0};
+    std::uint32_t const there = left();
+    return there > 0 && count > 0 ? cut(count) : chunk_range{0, 0};
   }
 
   /// Runs of `each` chunks: up to `count` of them, one behind the other. None if at some moment during the
@@ -85,7 +75,8 @@ class extent_ref {
       if (runs > 0) return {range.first, runs};
     }
     if (each >= hopeless().load(exec::acquire) && left() < each) return {0, 0};
-    lock().lock();
+    sequence_lock lock(state_->lock);
+    lock.lock();
     std::uint32_t first = tree_.find(each);
     if (first == or_tree::none) first = cut_under_lock(each);
     if (first == or_tree::none && retire()) first = tree_.find(each);
@@ -95,16 +86,17 @@ class extent_ref {
       tree_.set_used(first, each);  // also if it was the window's: then nothing changes
       touch(first + each);
     }
-    lock().unlock();
+    lock.unlock();
     return {first, first == or_tree::none ? 0u : 1u};
   }
 
   /// Gives chunks back that were taken.
   WYRM_HD void give(std::uint32_t first, std::uint32_t count) const {
-    lock().lock();
+    sequence_lock lock(state_->lock);
+    lock.lock();
     touch(first + count);
     set_free(first, count);
-    lock().unlock();
+    lock.unlock();
   }
 
   /// Whether there seems to be no chunk left; a hint.
@@ -163,14 +155,31 @@ class extent_ref {
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> length(std::uint32_t first) const {
     return exec::atomic_ref<std::uint32_t>(lengths_[first]);
   }
-  [[nodiscard]] WYRM_HD sequence_lock lock() const { return sequence_lock(&state_->lock); }
-  [[nodiscard]] WYRM_HD std::uint32_t left() const { return left(window().load(exec::acquire)); }
+  [[nodiscard]] WYRM_HD std::uint32_t left() const { return left(window().load(exec::relaxed)); }
 
   // Up to n chunks from the front of the window.
   [[nodiscard]] WYRM_HD chunk_range cut(std::uint32_t n) const {
     std::uint64_t const before = window().fetch_add(std::uint64_t{n} << 32, exec::acquire);
     std::uint32_t const rest = left(before);
     return {next(before), rest < n ? rest : n};
+  }
+
+  [[nodiscard]] WYRM_HD chunk_range refill_and_take(std::uint32_t count) const {
+    for (;;) {
+      sequence_lock lock(state_->lock);
+      sequence_lock::outcome const outcome = lock.take_or_wait();
+      if (outcome == sequence_lock::outcome::nothing_left) return {0, 0};
+      if (outcome == sequence_lock::outcome::taken) {
+        // Chunks move between window and tree, but only under the lock.
+        if (left() == 0 && !refill()) {
+          lock.unlock_with_nothing_left();
+          return {0, 0};
+        }
+        lock.unlock();
+      }
+      chunk_range const range = try_take_chunks(count);
+      if (range.count > 0) return range;
+    }
   }
 
   // What follows is for who holds the lock.

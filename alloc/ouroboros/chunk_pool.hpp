@@ -44,6 +44,7 @@ class chunk_pool_ref {
 
   /// One thread takes up to `count` neighbouring chunks; none if at some moment meanwhile there was none.
   [[nodiscard]] WYRM_HD chunk_range take(std::uint32_t count) const {
+    if (chunk_range const range = try_take(count); range.count > 0) return range;
     for (unsigned attempt = 0;; ++attempt) {
       if (ends_->take_one()) return {static_cast<std::uint32_t>(reusable_.take(ends_->claim_front(1))), 1};
       chunk_range const range = memory_.take_chunks(count);
@@ -53,7 +54,8 @@ class chunk_pool_ref {
   }
   /// The same without waiting: none also if there are chunks to be used again, or the window is used up.
   [[nodiscard]] WYRM_HD chunk_range try_take(std::uint32_t count) const {
-    return ends_->number() > 0 ? chunk_range{0, 0} : memory_.try_take_chunks(count);
+    bool const some = ends_->number() > 0;  // not waited for before the look at the window
+    return memory_.try_take_chunks(some ? 0 : count);
   }
   /// Runs of `each` chunks.
   [[nodiscard]] WYRM_HD chunk_range take_runs(std::uint32_t count, std::uint32_t each) const {

@@ -34,7 +34,7 @@ namespace wyrm::alloc {
 namespace detail {
 
 /// What changes on the device, a class.
-struct alignas(128) chunk_queue_state {
+struct alignas(64) chunk_queue_state {
   queue_ends chunks;
   std::uint32_t nodes;  // of the queue
   std::int32_t gone;    // chunks that are in the queue, but not of the class any more
@@ -73,6 +73,9 @@ class chunk_store_ref {
   chunk_store_ref(detail::chunk_queue_state* states, std::uint64_t* words, std::uint64_t* masks, queue_ends* hint_ends,
                   index_ring const& hints, Queues const& queues)
       : states_(states), words_(words), masks_(masks), hint_ends_(hint_ends), hints_(hints), queues_(queues) {}
+
+  /// The most chunks of a window, unless more are wanted at once: each must be made ready.
+  static constexpr std::uint32_t window_chunks = 256;
 
   /// A group of lanes takes n pages that are counted for it, mine the one of that rank; n is 0 for other lanes;
   /// collective.
@@ -179,8 +182,9 @@ class chunk_store_ref {
   /// queue instead, so that it has room for the others; no_room, and all are back in the pool, if it can have no more
   /// nodes.
   template <class Tile>
-  [[nodiscard]] WYRM_HD std::uint32_t keep(Tile const& t, chunk_pool_ref const& pool, std::uint64_t& chunks, unsigned c,
-                                           unsigned leader, std::uint32_t first, std::uint32_t count) const {
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD std::uint32_t keep(Tile const t, chunk_pool_ref const& pool,
+                                                         std::uint64_t& chunks, unsigned c, unsigned leader,
+                                                         std::uint32_t first, std::uint32_t count) const {
     bool const leads = t.rank() == leader;
     std::uint32_t const run = detail::run_chunks(c);
     exec::atomic_ref<std::uint64_t> carved(chunks);
@@ -229,7 +233,8 @@ class chunk_store_ref {
   }
 
   /// One thread gives the pool a chunk all of whose pages are free, whichever class has one. False if none was found.
-  [[nodiscard]] WYRM_HD bool reclaim(chunk_pool_ref const& pool, detail::page_class_state* states) const {
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD bool reclaim(chunk_pool_ref const& pool,
+                                                   detail::page_class_state* states) const {
     for (unsigned c = detail::page_classes; c-- > 0 && detail::pages_a_chunk(c) == 1;)
       if (reclaim_front(pool, states[c], c)) return true;
     for (std::uint32_t left = hint_ends_->length(); left > 0; --left) {

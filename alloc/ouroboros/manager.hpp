@@ -36,7 +36,8 @@ struct alignas(128) page_class_state {
   queue_ends pages;  // in the store; their positions too, where the queue holds pages
   page_window fresh;
   std::uint64_t chunks;  // carved for this class, and not given back
-  std::uint64_t lock;    // guards the replacement of the window
+  // Guards the replacement of the window. Many poll it: who replaces the window need not wait behind them.
+  alignas(128) std::uint64_t lock;
 };
 
 }  // namespace detail
@@ -71,7 +72,7 @@ class manager_ref {
   }
 
   /// A run for a request that no class serves; one thread.
-  [[nodiscard]] WYRM_HD void* allocate_large(std::size_t bytes) const {
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD void* allocate_large(std::size_t bytes) const {
     for (;;) {
       void* const p = pool_.allocate(bytes);
       if (p != nullptr || !reclaim()) return p;
@@ -85,7 +86,7 @@ class manager_ref {
   }
 
   /// One thread gives free chunks of any class to the pool. False if there seems to be none.
-  [[nodiscard]] WYRM_HD bool reclaim() const {
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD bool reclaim() const {
     bool some = false;
     for (unsigned c = 0; detail::pages_a_chunk(c) > 1; ++c) {
       chunk_range const rest = states_[c].fresh.shorten(detail::pages_a_chunk(c));
@@ -163,13 +164,16 @@ class manager_ref {
     std::uint32_t const rank = exec::rank_in(t, lanes);
     auto const n = static_cast<std::uint32_t>(cuda::std::popcount(lanes));
     std::uint32_t served = 0;
+    sequence_lock lock(states_[c].lock);
+    bool looked = detail::run_chunks(c) == 1;  // take_new() has, just now
     for (unsigned attempt = 0;; ++attempt) {
-      served += store_.take_spilled(t, c, leader, n - served, mine ? rank - served : n, page);
-      source from = source::window;
-      while (served < n && (from == source::window || from == source::chunks || from == source::new_window)) {
+      if (attempt > 0) served += store_.take_spilled(t, c, leader, n - served, mine ? rank - served : n, page);
+      source from = source::look;
+      while (served < n && from != source::none && from != source::wait) {
         detail::page_range got{0, 0};
-        if (leads) from = take_fresh(c, n - served, got);
+        if (leads) from = looked ? carve_under_lock(lock, c, n - served, got) : take_fresh(c, n - served, got);
         from = t.shfl(from, leader);
+        looked = !looked && from == source::look;
         got.first = t.shfl(got.first, leader);
         got.count = t.shfl(got.count, leader);
         bool const room = (from != source::chunks && from != source::new_window) || adopt(t, c, leader, got);
@@ -177,7 +181,7 @@ class manager_ref {
           if (leads) {
             std::uint32_t const each = detail::pages_a_chunk(c);
             states_[c].fresh.replace(static_cast<std::uint32_t>(got.first / each), got.count / each);
-            sequence_lock(&states_[c].lock).unlock();
+            lock.unlock();
           }
         } else if (got.count > 0) {
           if (mine && rank >= served && rank - served < got.count)
@@ -213,40 +217,50 @@ class manager_ref {
 
   enum class source : std::uint32_t {
     none,        // there was a moment when there were no such pages
-    wait,        // somebody else is at it
+    wait,        // there are some elsewhere
+    look,        // nothing yet: who has looked without the lock takes it, who has had the lock looks again
     window,      // pages of the window
     chunks,      // whole chunks, straight from the pool
     new_window,  // chunks for a new window; the caller holds the lock of the class
   };
 
   // One lane looks for up to n pages that nobody has had yet.
+  [[nodiscard]] WYRM_HD bool take_chunks(unsigned c, std::uint32_t n, detail::page_range& got) const {
+    chunk_range const chunks = pool_.take_runs(n, detail::run_chunks(c));
+    got = {std::uint64_t{chunks.first} * detail::pages_a_chunk(c), chunks.count * detail::pages_a_chunk(c)};
+    return got.count > 0;
+  }
   [[nodiscard]] WYRM_HD source take_fresh(unsigned c, std::uint32_t n, detail::page_range& got) const {
+    std::uint32_t const pages = detail::pages_a_chunk(c);
+    if (n >= pages && take_chunks(c, n / pages, got)) return source::chunks;
+    if (pages > 1) got = states_[c].fresh.take(n, pages);
+    return got.count > 0 ? source::window : source::look;
+  }
+  // The same for the lane that gets the lock; the others wait for it.
+  [[nodiscard]] WYRM_HD source carve_under_lock(sequence_lock& lock, unsigned c, std::uint32_t n,
+                                                detail::page_range& got) const {
     detail::page_class_state& state = states_[c];
     std::uint32_t const pages = detail::pages_a_chunk(c);
-    auto const take = [&](std::uint32_t most) {
-      chunk_range const chunks = pool_.take_runs(most, detail::run_chunks(c));
-      got = {std::uint64_t{chunks.first} * pages, chunks.count * pages};
-      return got.count > 0;
-    };
-    if (n >= pages && take(n / pages)) return source::chunks;
-    if (pages > 1) got = state.fresh.take(n, pages);
-    if (got.count > 0) return source::window;
-    sequence_lock const lock(&state.lock);
-    sequence_lock::outcome const outcome = lock.take_or_wait();
-    if (outcome == sequence_lock::outcome::nothing_left) return source::none;
-    if (outcome == sequence_lock::outcome::again) return source::wait;
-    bool none = false;
-    if (pages == 1 || state.fresh.left(pages) == 0) {
-      bool some = take(pages > 1 ? window_chunks(c, n) : n);
-      while (!some && reclaim()) some = take(1);
-      if (some && pages > 1) return source::new_window;
-      none = !some && !store_.has_spilled(c);
+    auto const has_window = [&] { return pages > 1 && state.fresh.left(pages) > 0; };
+    switch (lock.take_or_wait(has_window)) {
+      case sequence_lock::outcome::nothing_left: return source::none;
+      case sequence_lock::outcome::again: return source::look;
+      case sequence_lock::outcome::taken: break;
     }
-    if (none)
-      lock.unlock_with_nothing_left();
-    else
+    std::uint32_t const wanted = pages > 1 ? window_chunks(c, n) : n;
+    if (has_window()) {
       lock.unlock();
-    return got.count > 0 ? source::chunks : none ? source::none : source::wait;
+      return source::look;
+    }
+    bool some = take_chunks(c, wanted, got);
+    while (!some && !store_.has_spilled(c) && reclaim()) some = take_chunks(c, 1, got);
+    if (some && pages > 1) return source::new_window;
+    if (some || store_.has_spilled(c)) {
+      lock.unlock();
+      return some ? source::chunks : source::wait;
+    }
+    lock.unlock_with_nothing_left();
+    return source::none;
   }
 
   // How many chunks a new window for n pages or more should have: so many that it is worth the trouble, and more if the
@@ -257,6 +271,7 @@ class manager_ref {
     std::uint64_t const carved = exec::atomic_ref<std::uint64_t>(states_[c].chunks).load(exec::relaxed);
     std::uint32_t wanted = carved < all / 16 ? static_cast<std::uint32_t>(carved) : all / 16;
     if (wanted < all / 256) wanted = all / 256;
+    if (wanted > Store::window_chunks) wanted = Store::window_chunks;
     if (wanted < (n + pages - 1) / pages) wanted = (n + pages - 1) / pages;
     return wanted < page_window::max_chunks(pages) ? wanted : page_window::max_chunks(pages);
   }

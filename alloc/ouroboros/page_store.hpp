@@ -57,6 +57,9 @@ class page_store_ref {
   page_store_ref(std::byte* base, detail::spilled_pages* spilled, Queues const& queues)
       : base_(base), spilled_(spilled), queues_(queues) {}
 
+  /// The most chunks of a window, unless more are wanted at once: to make one costs hardly anything.
+  static constexpr std::uint32_t window_chunks = 1 << 16;
+
   /// A group of lanes takes n pages, at positions from `first` on, mine the one of that rank; n is 0 for other lanes;
   /// collective.
   template <class Tile>
@@ -89,11 +92,11 @@ class page_store_ref {
   [[nodiscard]] WYRM_HD std::uint32_t take_spilled(Tile const& t, unsigned c, unsigned leader, std::uint32_t n,
                                                    std::uint32_t rank, std::uint64_t& page) const {
     bool const some = t.rank() == leader && n > 0 && has_spilled(c);
-    return take_batch(t, spilled_[c], c, leader, some ? n : 0, rank, page);
+    return t.any(some) ? take_batch(t, spilled_[c], c, leader, some ? n : 0, rank, page) : 0;
   }
   /// The same out of any list, n being the leader's; of one batch, whose rest goes back.
   template <class Tile>
-  [[nodiscard]] WYRM_HD std::uint32_t take_batch(Tile const& t, detail::spilled_pages& list, unsigned c,
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD std::uint32_t take_batch(Tile const t, detail::spilled_pages& list, unsigned c,
                                                  unsigned leader, std::uint32_t n, std::uint32_t rank,
                                                  std::uint64_t& page) const {
     std::uint64_t next = 0;  // + 1; in the leader
@@ -139,7 +142,8 @@ class page_store_ref {
   WYRM_HD void stop(unsigned, std::uint32_t) const {}
   /// One thread gives the pool a page that is a chunk, or a run of them, whichever class has one. False if none was
   /// found.
-  [[nodiscard]] WYRM_HD bool reclaim(chunk_pool_ref const& pool, detail::page_class_state* states) const {
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD bool reclaim(chunk_pool_ref const& pool,
+                                                   detail::page_class_state* states) const {
     for (unsigned c = detail::page_classes; c-- > 0 && detail::pages_a_chunk(c) == 1;) {
       std::uint64_t page = detail::no_page;
       if (take_spilled(exec::scalar_tile{}, c, 0, 1, 0, page) == 0) {
@@ -161,7 +165,7 @@ class page_store_ref {
     return *reinterpret_cast<detail::spilled_page*>(base_ + (page << detail::number_log2(c)));
   }
   [[nodiscard]] WYRM_HD std::uint64_t pop_batch(detail::spilled_pages& list, unsigned c) const {
-    sequence_lock const lock(&list.lock);
+    sequence_lock lock(list.lock);
     lock.lock();
     std::uint64_t const first = list.first;
     if (first != 0) list.first = at(c, first - 1).next_batch;
@@ -169,7 +173,7 @@ class page_store_ref {
     return first;
   }
   WYRM_HD void push_batch(detail::spilled_pages& list, unsigned c, std::uint64_t page) const {
-    sequence_lock const lock(&list.lock);
+    sequence_lock lock(list.lock);
     lock.lock();
     at(c, page).next_batch = list.first;
     list.first = page + 1;
@@ -178,7 +182,8 @@ class page_store_ref {
 
   // Puts pages that the queue has no room for into the lists of their classes, a batch a group; collective.
   template <class Tile>
-  WYRM_HD void spill(Tile const& t, unsigned c, std::uint64_t page, detail::lane_group const& mine, bool spills) const {
+  WYRM_NOINLINE WYRM_HD void spill(Tile const t, unsigned c, std::uint64_t page, detail::lane_group const mine,
+                                   bool spills) const {
     std::uint32_t const above = mine.lanes & ~((2u << t.rank()) - 1u);
     std::uint64_t const next = t.shfl(page, above != 0 ? exec::first_lane(above) : t.rank());
     if (spills) at(c, page).next = above != 0 ? next + 1 : 0;

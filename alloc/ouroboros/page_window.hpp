@@ -33,8 +33,9 @@ class page_window {
     std::uint32_t const rest = left(before, pages_a_chunk);
     return {(before >> 37) * pages_a_chunk + next(before), rest < n ? rest : n};
   }
+  /// A hint.
   [[nodiscard]] WYRM_HD std::uint32_t left(std::uint32_t pages_a_chunk) {
-    return left(word().load(exec::acquire), pages_a_chunk);
+    return left(word().load(exec::relaxed), pages_a_chunk);
   }
 
   /// Takes from its end the chunks that no page was handed out of. They are the range of chunks returned.

@@ -27,7 +27,7 @@ namespace wyrm::alloc {
 namespace detail {
 
 /// What changes on the device, a class.
-struct alignas(128) virtual_queue_state {
+struct alignas(64) virtual_queue_state {
   bulk_semaphore room;
   std::uint32_t nodes;  // brought so far
 };
@@ -215,8 +215,8 @@ class virtual_queues_ref {
 
   // Brings so many nodes for class c; collective. False if one cannot be had.
   template <class Tile>
-  WYRM_HD bool bring_nodes(Tile const& t, chunk_pool_ref const& pool, unsigned c, std::uint32_t count,
-                           unsigned leader) const {
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD bool bring_nodes(Tile const t, chunk_pool_ref const& pool, unsigned c,
+                                                       std::uint32_t count, unsigned leader) const {
     for (; count > 0; --count) {
       chunk_range range{0, 0};
       if (t.rank() == leader && links_.admit(size_, c)) {

@@ -3,6 +3,7 @@
 #include "conformance.hpp"
 
 #include "../../exec/cuda_space.hpp"
+#include "full_queue.hpp"
 
 namespace wyrm::tests {
 
@@ -21,14 +22,18 @@ struct take_run {
   WYRM_HD void operator()(std::size_t) const { *block = ref.malloc(bytes); }
 };
 template <class A>
-class beyond_64_gib : public space_test<exec::cuda_space> {};
+class ouroboros_cuda : public space_test<exec::cuda_space> {};
 using ouroboros_on_cuda =
     ::testing::Types<alloc::ouroboros_s_p<exec::cuda_space>, alloc::ouroboros_s_c<exec::cuda_space>,
                      alloc::ouroboros_va_p<exec::cuda_space>, alloc::ouroboros_va_c<exec::cuda_space>,
                      alloc::ouroboros_vl_p<exec::cuda_space>, alloc::ouroboros_vl_c<exec::cuda_space>>;
-TYPED_TEST_SUITE(beyond_64_gib, ouroboros_on_cuda, by_name);
+TYPED_TEST_SUITE(ouroboros_cuda, ouroboros_on_cuda, by_name);
 
-TYPED_TEST(beyond_64_gib, small_pages_behind_a_long_run) {
+TYPED_TEST(ouroboros_cuda, queues_that_are_full) {
+  fill_a_queue<TypeParam>(make_space<exec::cuda_space>(), scaled(6000, 500), 9);
+}
+
+TYPED_TEST(ouroboros_cuda, small_pages_behind_66_gib) {
   constexpr std::size_t gib = std::size_t{1} << 30;
   auto const space = make_space<exec::cuda_space>();
   if (space.memory_total() < 80 * gib) GTEST_SKIP() << "the device has less than 80 GiB";

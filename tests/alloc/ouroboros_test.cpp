@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "../support/simt_space.hpp"
+#include "full_queue.hpp"
 #include "workload.hpp"
 
 namespace wyrm::tests {
@@ -305,6 +306,13 @@ TYPED_TEST(ouroboros, growth_with_pages_in_every_queue) {
   this->expect_class(p, 2, 64, before[2].pages, before[2].free - 20);
   p.free(first);
   p.expect_sound();
+}
+
+TYPED_TEST(ouroboros, queues_that_are_full) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    fill_a_queue<TypeParam>(make_crowd<typename TypeParam::space_type>(seed), scaled(400, 100), 4);
+  }
 }
 
 // With nodes of two entries a directory of 1024 nodes has room for 2046 chunks: the class is full before the pool is.

@@ -190,8 +190,10 @@ class pool {
   using space_type = typename A::space_type;
   using blocks = std::vector<block>;
 
-  explicit pool(alloc::options const& o, space_type const& space = make_space<space_type>())
-      : space_(space), owner_(space_, o), checked_(o.checked), device_(space_), counters_(space_, 3) {}
+  /// more: what else the allocator's constructor is to know.
+  template <class... More>
+  explicit pool(alloc::options const& o, space_type const& space = make_space<space_type>(), More const&... more)
+      : space_(space), owner_(space_, o, more...), checked_(o.checked), device_(space_), counters_(space_, 3) {}
 
   // What nobody else would take back.
   ~pool() {
