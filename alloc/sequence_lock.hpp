@@ -19,29 +19,33 @@ class sequence_lock {
  public:
   WYRM_HD explicit sequence_lock(std::uint64_t& word) : word_(word) {}
 
-  /// Takes the lock, or waits until somebody who had it no longer has.
-  enum class outcome { taken, again, nothing_left };
-  [[nodiscard]] WYRM_HD outcome take_or_wait() {
-    return take_or_wait([] { return false; });
-  }
-  /// The same, or until over() says that there is nothing to wait for: outcome::again.
-  template <class Over>
-  [[nodiscard]] WYRM_HD outcome take_or_wait(Over const& over) {
+  /// Takes the lock, if nobody has it; else the same object must be asked again, until it says something else: that one
+  /// who had the lock meanwhile found nothing. Waits for nobody.
+  enum class outcome { taken, wait, nothing_left };
+  [[nodiscard]] WYRM_HD outcome try_take() {
+    if (waits_) {
+      std::uint64_t const now = word_.load(exec::acquire);
+      if (static_cast<std::uint32_t>(now) == held_) return outcome::wait;
+      waits_ = false;
+      auto const found = static_cast<std::uint32_t>(now >> 32);
+      if (found != 0 && static_cast<std::int32_t>(found - held_) >= 0) return outcome::nothing_left;
+    }
     std::uint64_t const before = word_.fetch_or(1, exec::acquire);
     held_ = static_cast<std::uint32_t>(before) | 1;
-    if (before % 2 == 0) return outcome::taken;
-    std::uint64_t now = before;
-    // Many wait, and every look delays the holder: the pauses are long from the beginning.
-    for (unsigned attempt = 4; static_cast<std::uint32_t>(now) == held_; ++attempt) {
+    waits_ = before % 2 != 0;
+    return waits_ ? outcome::wait : outcome::taken;
+  }
+  /// Waits for the lock, or until somebody has found nothing. True if it was taken.
+  [[nodiscard]] WYRM_HD bool take_unless_nothing_is_left() {
+    outcome now = try_take();
+    for (unsigned attempt = 4; now == outcome::wait; ++attempt) {
       exec::pause(attempt);
-      if (over()) return outcome::again;
-      now = word_.load(exec::acquire);
+      now = try_take();
     }
-    auto const found = static_cast<std::uint32_t>(now >> 32);
-    return found != 0 && static_cast<std::int32_t>(found - held_) >= 0 ? outcome::nothing_left : outcome::again;
+    return now == outcome::taken;
   }
   WYRM_HD void lock() {
-    while (take_or_wait() != outcome::taken) continue;
+    while (!take_unless_nothing_is_left()) continue;
   }
   /// By the object that took the lock.
   WYRM_HD void unlock() { word_.store(std::uint32_t{held_ + 1}, exec::release); }
@@ -53,6 +57,7 @@ class sequence_lock {
  private:
   exec::atomic_ref<std::uint64_t> word_;
   std::uint32_t held_ = 0;  // the lower half while we, or those we wait for, hold the lock
+  bool waits_ = false;
 };
 
 }  // namespace wyrm::alloc

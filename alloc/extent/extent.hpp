@@ -167,16 +167,13 @@ class extent_ref {
   [[nodiscard]] WYRM_HD chunk_range refill_and_take(std::uint32_t count) const {
     for (;;) {
       sequence_lock lock(state_->lock);
-      sequence_lock::outcome const outcome = lock.take_or_wait();
-      if (outcome == sequence_lock::outcome::nothing_left) return {0, 0};
-      if (outcome == sequence_lock::outcome::taken) {
-        // Chunks move between window and tree, but only under the lock.
-        if (left() == 0 && !refill()) {
-          lock.unlock_with_nothing_left();
-          return {0, 0};
-        }
-        lock.unlock();
+      if (!lock.take_unless_nothing_is_left()) return {0, 0};
+      // Chunks move between window and tree, but only under the lock.
+      if (left() == 0 && !refill()) {
+        lock.unlock_with_nothing_left();
+        return {0, 0};
       }
+      lock.unlock();
       chunk_range const range = try_take_chunks(count);
       if (range.count > 0) return range;
     }

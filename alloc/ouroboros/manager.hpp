@@ -7,8 +7,8 @@
 // together.
 //
 // Who waits for whom: for an entry of a queue, on its writer, who has claimed its position and waits for nobody; for
-// the lock of a class, on its holder, who waits at most for the lock of the pool. Never on a lane of one's own tile: a
-// lane leads for all of its class, and the locks of two classes are taken one after the other.
+// the lock of the pool, on its holder, who waits for nobody. The lock of a class is never waited for: the tile that
+// did not get it goes round, for its lanes that want other classes, and looks again.
 #pragma once
 
 #include <algorithm>
@@ -61,13 +61,7 @@ class manager_ref {
     taken = t.shfl(taken, mine.leader);
     first = t.shfl(first, mine.leader);
     std::uint64_t page = store_.take(t, pool_, c, first, mine.rank, asks && mine.rank < taken ? taken : 0);
-    if (t.any(asks && page == detail::no_page)) take_new(t, c, asks && page == detail::no_page, page);
-    for (std::uint32_t waiting = t.ballot(asks && page == detail::no_page); waiting != 0;) {
-      unsigned const wanted = t.shfl(c, exec::first_lane(waiting));
-      std::uint32_t const lanes = t.ballot(asks && page == detail::no_page && c == wanted);
-      page = bring(t, wanted, lanes, page);
-      waiting &= ~lanes;
-    }
+    if (t.any(asks && page == detail::no_page)) page = bring(t, c, asks && page == detail::no_page, page);
     return page;
   }
 
@@ -103,31 +97,55 @@ class manager_ref {
   }
 
  private:
-  // Pages that nobody has had yet, for the lanes that want some and are counted as looking, all classes at a time, as
-  // long as it goes without locks: whole chunks where a group fills them, pages of its window else; collective.
+  // For lanes that found no page in the store, and are counted as looking there: one that nobody has had yet, or what
+  // has come meanwhile, or no_page; all classes at a time; collective. A lane gives up only if at one moment there was
+  // no page that nobody had had yet, and then at another none in the store that nobody had claimed.
   template <class Tile>
-  WYRM_HD void take_new(Tile const& t, unsigned c, bool wants, std::uint64_t& page) const {
-    detail::lane_group const mine = detail::group_by(t, c, wants);
-    bool const leads = mine.led_by(t.rank());
-    std::uint32_t const pages = wants ? detail::pages_a_chunk(c) : 1;
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD std::uint64_t bring(Tile const t, unsigned c, bool asks,
+                                                          std::uint64_t page) const {
     // What the store counts as looked for is given back before anything else is tried, or two tiles could keep free
     // pages of two classes from each other.
-    if (leads) states_[c].pages.give_back(mine.size);
+    detail::lane_group const all = detail::group_by(t, c, asks);
+    if (all.led_by(t.rank())) states_[c].pages.give_back(all.size);
+    sequence_lock lock(states_[asks ? c : 0].lock);
+    for (unsigned attempt = 0;; ++attempt) {
+      take_fresh(t, c, asks, page);
+      if (!t.any(asks)) return page;
+      bool none = false;
+      bool const again = carve_under_lock(t, lock, c, asks, page, none);
+      if (t.any(none)) take_late(t, c, asks, none, page);
+      if (!t.any(asks)) return page;
+      if (t.any(again)) continue;
+      // Many wait, and every look delays those they wait for: the pauses are long from the beginning.
+      exec::pause(4 + attempt);
+      take_spilled(t, c, asks, page);
+    }
+  }
+
+  // As long as it goes without locks, pages for all lanes that ask, which are then served: whole chunks where a group
+  // fills them, pages of its window else; collective.
+  template <class Tile>
+  WYRM_HD void take_fresh(Tile const& t, unsigned c, bool& asks, std::uint64_t& page) const {
+    detail::lane_group const mine = detail::group_by(t, c, asks);
+    bool const leads = mine.led_by(t.rank());
+    std::uint32_t const pages = asks ? detail::pages_a_chunk(c) : 1;
     std::uint32_t const wanted = leads && detail::run_chunks(c) == 1 ? mine.size / pages : 0;
     chunk_range chunks{0, 0};
     if (t.any(wanted > 0)) chunks = carve(t, c, wanted);
     detail::page_range single{0, 0};
-    if (leads && pages > 1 && mine.size % pages > 0) single = states_[c].fresh.take(mine.size % pages, pages);
+    std::uint32_t const rest = mine.size - chunks.count * pages;
+    if (leads && pages > 1 && rest > 0) single = states_[c].fresh.take(rest, pages);
     chunks.first = t.shfl(chunks.first, mine.leader);
     std::uint32_t const in_chunks = t.shfl(chunks.count, mine.leader) * pages;
     single.first = t.shfl(single.first, mine.leader);
     single.count = t.shfl(single.count, mine.leader);
-    if (wants && mine.rank < in_chunks) {
+    if (asks && mine.rank < in_chunks) {
       page = std::uint64_t{chunks.first} * pages + mine.rank;
       if (mine.rank % pages == 0) start(c, chunks.first + mine.rank / pages);
-    } else if (wants && mine.rank - in_chunks < single.count) {
+    } else if (asks && mine.rank - in_chunks < single.count) {
       page = single.first + (mine.rank - in_chunks);
     }
+    asks = asks && page == detail::no_page;
     t.sync();
   }
   // So many chunks for class c, one of those that have a different class each, or fewer: no lane waits, and the store
@@ -152,115 +170,83 @@ class manager_ref {
     pool_.mark(chunk, c);
   }
 
-  // Pages for these lanes, which want class c and have none yet, wherever they are; collective. Gives up only if at one
-  // moment there was no page that nobody had had yet, and then at another none in the store that nobody had claimed.
+  // The first lane of each class that gets its lock carves a window, or pages that are chunks; collective. True for it
+  // if there are some, also if somebody was faster; and all lanes of a class are told if it, or who had the lock before,
+  // found `none` at some moment of bring().
   template <class Tile>
-  [[nodiscard]] WYRM_NOINLINE WYRM_HD std::uint64_t bring(Tile const t, unsigned c, std::uint32_t lanes,
-                                                          std::uint64_t page) const {
-    queue_ends& stored = states_[c].pages;
-    unsigned const leader = exec::first_lane(lanes);
-    bool const leads = t.rank() == leader;
-    bool const mine = (lanes >> t.rank() & 1) != 0;
-    std::uint32_t const rank = exec::rank_in(t, lanes);
-    auto const n = static_cast<std::uint32_t>(cuda::std::popcount(lanes));
-    std::uint32_t served = 0;
-    sequence_lock lock(states_[c].lock);
-    bool looked = detail::run_chunks(c) == 1;  // take_new() has, just now
-    for (unsigned attempt = 0;; ++attempt) {
-      if (attempt > 0) served += store_.take_spilled(t, c, leader, n - served, mine ? rank - served : n, page);
-      source from = source::look;
-      while (served < n && from != source::none && from != source::wait) {
-        detail::page_range got{0, 0};
-        if (leads) from = looked ? carve_under_lock(lock, c, n - served, got) : take_fresh(c, n - served, got);
-        from = t.shfl(from, leader);
-        looked = !looked && from == source::look;
-        got.first = t.shfl(got.first, leader);
-        got.count = t.shfl(got.count, leader);
-        bool const room = (from != source::chunks && from != source::new_window) || adopt(t, c, leader, got);
-        if (from == source::new_window) {
-          if (leads) {
-            std::uint32_t const each = detail::pages_a_chunk(c);
-            states_[c].fresh.replace(static_cast<std::uint32_t>(got.first / each), got.count / each);
-            lock.unlock();
-          }
-        } else if (got.count > 0) {
-          if (mine && rank >= served && rank - served < got.count)
-            page = got.first + std::uint64_t{rank - served} * detail::run_chunks(c);
-          served += got.count;
-        }
-        if (!room) from = source::none;
-      }
-      if (served == n) return page;
-      bool empty = false;
-      if (from == source::none) {
-        std::uint32_t taken = 0;
-        std::uint32_t first = 0;
-        if (leads) {
-          if (stored.number() > 0) {
-            taken = stored.take(n - served);
-            stored.give_back(n - served - taken);
-            if (taken > 0) first = stored.claim_front(taken);
-          }
-          empty = taken == 0 && stored.is_empty();
-        }
-        taken = t.shfl(taken, leader);
-        first = t.shfl(first, leader);
-        bool const reads = mine && rank >= served && rank - served < taken;
-        std::uint64_t const got = store_.take(t, pool_, c, first, reads ? rank - served : 0, reads ? taken : 0);
-        if (reads) page = got;
-        served += taken;
-      }
-      if (t.shfl(empty, leader) || served == n) return page;
-      if (leads) exec::pause(attempt);
+  [[nodiscard]] WYRM_HD bool carve_under_lock(Tile const& t, sequence_lock& lock, unsigned c, bool& asks,
+                                              std::uint64_t& page, bool& none) const {
+    detail::lane_group const mine = detail::group_by(t, c, asks);
+    bool const leads = mine.led_by(t.rank());
+    std::uint32_t const pages = asks ? detail::pages_a_chunk(c) : 1;
+    sequence_lock::outcome const outcome = leads ? lock.try_take() : sequence_lock::outcome::wait;
+    none = outcome == sequence_lock::outcome::nothing_left;
+    bool holds = outcome == sequence_lock::outcome::taken;
+    bool const late = holds && pages > 1 && states_[c].fresh.left(pages) > 0;
+    if (late) lock.unlock();
+    holds = holds && !late;
+    chunk_range chunks{0, 0};
+    std::uint32_t const wanted = holds && pages > 1 ? window_chunks(c, mine.size) : mine.size;
+    if (holds && detail::run_chunks(c) == 1) chunks = pool_.try_take(wanted);
+    extent_ref::one_by_one(t, t.ballot(holds && chunks.count == 0), [&] {
+      chunks = pool_.take_runs(wanted, detail::run_chunks(c));
+      while (chunks.count == 0 && !store_.has_spilled(c) && reclaim())
+        chunks = pool_.take_runs(1, detail::run_chunks(c));
+      none = chunks.count == 0 && !store_.has_spilled(c);
+    });
+    for (std::uint32_t lanes = t.ballot(holds && chunks.count > 0); lanes != 0; lanes &= lanes - 1) {
+      unsigned const leader = exec::first_lane(lanes);
+      bool const room = adopt(t, t.shfl(c, leader), leader, chunks);
+      if (t.rank() == leader) none = !room;
     }
+    if (holds && pages > 1 && chunks.count > 0) states_[c].fresh.replace(chunks.first, chunks.count);
+    if (holds && none) lock.unlock_with_nothing_left();
+    if (holds && !none) lock.unlock();
+    // Pages that are chunks, or runs of them, need no window.
+    std::uint32_t const first = t.shfl(chunks.first, mine.leader);
+    std::uint32_t const count = t.shfl(pages == 1 ? chunks.count : 0, mine.leader);
+    if (asks && mine.rank < count) page = first + std::uint64_t{mine.rank} * detail::run_chunks(c);
+    asks = asks && page == detail::no_page;
+    none = t.shfl(none, mine.leader) && asks;
+    return late || chunks.count > 0;
   }
 
-  enum class source : std::uint32_t {
-    none,        // there was a moment when there were no such pages
-    wait,        // there are some elsewhere
-    look,        // nothing yet: who has looked without the lock takes it, who has had the lock looks again
-    window,      // pages of the window
-    chunks,      // whole chunks, straight from the pool
-    new_window,  // chunks for a new window; the caller holds the lock of the class
-  };
+  // For lanes of classes of which there are no new pages: those that the store has, after all, or none, and they do not
+  // ask any more; collective.
+  template <class Tile>
+  WYRM_HD void take_late(Tile const& t, unsigned c, bool& asks, bool none, std::uint64_t& page) const {
+    detail::lane_group const mine = detail::group_by(t, c, none);
+    std::uint32_t taken = 0;
+    std::uint32_t first = 0;
+    bool empty = false;
+    if (mine.led_by(t.rank())) {
+      queue_ends& stored = states_[c].pages;
+      if (stored.number() > 0) {
+        taken = stored.take(mine.size);
+        stored.give_back(mine.size - taken);
+        if (taken > 0) first = stored.claim_front(taken);
+      }
+      empty = taken == 0 && stored.is_empty();
+    }
+    taken = t.shfl(taken, mine.leader);
+    first = t.shfl(first, mine.leader);
+    bool const reads = none && mine.rank < taken;
+    std::uint64_t const got = store_.take(t, pool_, c, first, reads ? mine.rank : 0, reads ? taken : 0);
+    if (reads) page = got;
+    if (t.shfl(empty, mine.leader) && none) asks = false;
+    asks = asks && page == detail::no_page;
+  }
 
-  // One lane looks for up to n pages that nobody has had yet.
-  [[nodiscard]] WYRM_HD bool take_chunks(unsigned c, std::uint32_t n, detail::page_range& got) const {
-    chunk_range const chunks = pool_.take_runs(n, detail::run_chunks(c));
-    got = {std::uint64_t{chunks.first} * detail::pages_a_chunk(c), chunks.count * detail::pages_a_chunk(c)};
-    return got.count > 0;
-  }
-  [[nodiscard]] WYRM_HD source take_fresh(unsigned c, std::uint32_t n, detail::page_range& got) const {
-    std::uint32_t const pages = detail::pages_a_chunk(c);
-    if (n >= pages && take_chunks(c, n / pages, got)) return source::chunks;
-    if (pages > 1) got = states_[c].fresh.take(n, pages);
-    return got.count > 0 ? source::window : source::look;
-  }
-  // The same for the lane that gets the lock; the others wait for it.
-  [[nodiscard]] WYRM_HD source carve_under_lock(sequence_lock& lock, unsigned c, std::uint32_t n,
-                                                detail::page_range& got) const {
-    detail::page_class_state& state = states_[c];
-    std::uint32_t const pages = detail::pages_a_chunk(c);
-    auto const has_window = [&] { return pages > 1 && state.fresh.left(pages) > 0; };
-    switch (lock.take_or_wait(has_window)) {
-      case sequence_lock::outcome::nothing_left: return source::none;
-      case sequence_lock::outcome::again: return source::look;
-      case sequence_lock::outcome::taken: break;
+  // Pages of the store that are in no queue, a class after the other; collective.
+  template <class Tile>
+  WYRM_HD void take_spilled(Tile const& t, unsigned c, bool& asks, std::uint64_t& page) const {
+    detail::lane_group const mine = detail::group_by(t, c, asks);
+    for (std::uint32_t some = t.ballot(mine.led_by(t.rank()) && store_.has_spilled(c)); some != 0; some &= some - 1) {
+      unsigned const leader = exec::first_lane(some);
+      unsigned const wanted = t.shfl(c, leader);
+      (void)store_.take_spilled(t, wanted, leader, mine.size, asks && c == wanted ? mine.rank : Tile::size(), page);
     }
-    std::uint32_t const wanted = pages > 1 ? window_chunks(c, n) : n;
-    if (has_window()) {
-      lock.unlock();
-      return source::look;
-    }
-    bool some = take_chunks(c, wanted, got);
-    while (!some && !store_.has_spilled(c) && reclaim()) some = take_chunks(c, 1, got);
-    if (some && pages > 1) return source::new_window;
-    if (some || store_.has_spilled(c)) {
-      lock.unlock();
-      return some ? source::chunks : source::wait;
-    }
-    lock.unlock_with_nothing_left();
-    return source::none;
+    asks = asks && page == detail::no_page;
   }
 
   // How many chunks a new window for n pages or more should have: so many that it is worth the trouble, and more if the
@@ -276,25 +262,21 @@ class manager_ref {
     return wanted < page_window::max_chunks(pages) ? wanted : page_window::max_chunks(pages);
   }
 
-  // Whole chunks of pages become class c's; collective. The store may keep some for itself. False, and there
-  // are none, if it can manage no more.
+  // Chunks, or runs, become class c's; collective. They are the leader's, and so is what is left of them when the store
+  // has kept some for itself. False, and there are none, if it can manage no more.
   template <class Tile>
-  [[nodiscard]] WYRM_HD bool adopt(Tile const& t, unsigned c, unsigned leader, detail::page_range& pages) const {
-    std::uint32_t const each = detail::pages_a_chunk(c);
+  [[nodiscard]] WYRM_HD bool adopt(Tile const& t, unsigned c, unsigned leader, chunk_range& chunks) const {
     std::uint32_t const run = detail::run_chunks(c);
-    auto first = static_cast<std::uint32_t>(pages.first / each);
-    std::uint32_t count = pages.count / each;
+    std::uint32_t first = t.shfl(chunks.first, leader);
+    std::uint32_t count = t.shfl(chunks.count, leader);
     std::uint32_t const kept = store_.keep(t, pool_, states_[c].chunks, c, leader, first, count);
-    if (kept == detail::no_room) {
-      pages = {0, 0};
-      return false;
-    }
-    first += kept * run;
-    count -= kept;
+    bool const room = kept != detail::no_room;
+    first += room ? kept * run : 0;
+    count = room ? count - kept : 0;
     for (std::uint32_t k = t.rank(); k < count; k += Tile::size()) start(c, first + k * run);
     t.sync();
-    pages = {std::uint64_t{first} * each, count * each};
-    return true;
+    if (t.rank() == leader) chunks = {first, count};
+    return room;
   }
 
   chunk_pool_ref pool_;
