@@ -68,12 +68,7 @@ class extent_ref {
   /// Runs of `each` chunks: up to `count` of them, one behind the other. None if at some moment during the
   /// call there was none. One atomic addition while the window lasts, a search under the lock after that.
   [[nodiscard]] WYRM_HD chunk_range take_runs(std::uint32_t count, std::uint32_t each) const {
-    if (count <= at_once / each && left() >= each) {
-      chunk_range const range = cut(count * each);
-      std::uint32_t const runs = range.count / each;
-      if (range.count > runs * each) give(range.first + runs * each, range.count - runs * each);
-      if (runs > 0) return {range.first, runs};
-    }
+    if (chunk_range const runs = try_take_runs(count, each); runs.count > 0) return runs;
     if (each >= hopeless().load(exec::acquire) && left() < each) return {0, 0};
     sequence_lock lock(state_->lock);
     lock.lock();
@@ -88,6 +83,15 @@ class extent_ref {
     }
     lock.unlock();
     return {first, first == or_tree::none ? 0u : 1u};
+  }
+
+  /// The same from the window alone. It may take the lock, for what is too short there.
+  [[nodiscard]] WYRM_HD chunk_range try_take_runs(std::uint32_t count, std::uint32_t each) const {
+    if (count > at_once / each || left() < each) return {0, 0};
+    chunk_range const range = cut(count * each);
+    std::uint32_t const runs = range.count / each;
+    if (range.count > runs * each) give(range.first + runs * each, range.count - runs * each);
+    return {range.first, runs};
   }
 
   /// Gives chunks back that were taken.

@@ -112,7 +112,7 @@ class manager_ref {
       take_fresh(t, c, asks, page);
       if (!t.any(asks)) return page;
       bool none = false;
-      bool const again = carve_under_lock(t, lock, c, asks, page, none);
+      bool const again = bring_chunks(t, lock, c, asks, page, none);
       if (t.any(none)) take_late(t, c, asks, none, page);
       if (!t.any(asks)) return page;
       if (t.any(again)) continue;
@@ -170,31 +170,36 @@ class manager_ref {
     pool_.mark(chunk, c);
   }
 
-  // The first lane of each class that gets its lock carves a window, or pages that are chunks; collective. True for it
+  // The first lane of each class carves a window, if it gets the lock, or pages that are chunks; collective. True for it
   // if there are some, also if somebody was faster; and all lanes of a class are told if it, or who had the lock before,
   // found `none` at some moment of bring().
   template <class Tile>
-  [[nodiscard]] WYRM_HD bool carve_under_lock(Tile const& t, sequence_lock& lock, unsigned c, bool& asks,
+  [[nodiscard]] WYRM_HD bool bring_chunks(Tile const& t, sequence_lock& lock, unsigned c, bool& asks,
                                               std::uint64_t& page, bool& none) const {
     detail::lane_group const mine = detail::group_by(t, c, asks);
     bool const leads = mine.led_by(t.rank());
     std::uint32_t const pages = asks ? detail::pages_a_chunk(c) : 1;
-    sequence_lock::outcome const outcome = leads ? lock.try_take() : sequence_lock::outcome::wait;
+    std::uint32_t const run = asks ? detail::run_chunks(c) : 1;
+    // Pages that are chunks, or runs of them, need no window: the lock only for what is not found easily.
+    chunk_range chunks{0, 0};
+    if (leads && pages == 1 && run == 1) chunks = pool_.try_take(mine.size);
+    extent_ref::one_by_one(t, t.ballot(run > 1 && leads),
+                           [&] { chunks = pool_.memory().try_take_runs(mine.size, run); });
+    sequence_lock::outcome const outcome =
+        leads && chunks.count == 0 ? lock.try_take() : sequence_lock::outcome::wait;
     none = outcome == sequence_lock::outcome::nothing_left;
     bool holds = outcome == sequence_lock::outcome::taken;
     bool const late = holds && pages > 1 && states_[c].fresh.left(pages) > 0;
     if (late) lock.unlock();
     holds = holds && !late;
-    chunk_range chunks{0, 0};
     std::uint32_t const wanted = holds && pages > 1 ? window_chunks(c, mine.size) : mine.size;
-    if (holds && detail::run_chunks(c) == 1) chunks = pool_.try_take(wanted);
+    if (holds && pages > 1) chunks = pool_.try_take(wanted);
     extent_ref::one_by_one(t, t.ballot(holds && chunks.count == 0), [&] {
-      chunks = pool_.take_runs(wanted, detail::run_chunks(c));
-      while (chunks.count == 0 && !store_.has_spilled(c) && reclaim())
-        chunks = pool_.take_runs(1, detail::run_chunks(c));
+      chunks = pool_.take_runs(wanted, run);
+      while (chunks.count == 0 && !store_.has_spilled(c) && reclaim()) chunks = pool_.take_runs(1, run);
       none = chunks.count == 0 && !store_.has_spilled(c);
     });
-    for (std::uint32_t lanes = t.ballot(holds && chunks.count > 0); lanes != 0; lanes &= lanes - 1) {
+    for (std::uint32_t lanes = t.ballot(chunks.count > 0); lanes != 0; lanes &= lanes - 1) {
       unsigned const leader = exec::first_lane(lanes);
       bool const room = adopt(t, t.shfl(c, leader), leader, chunks);
       if (t.rank() == leader) none = !room;
@@ -202,10 +207,9 @@ class manager_ref {
     if (holds && pages > 1 && chunks.count > 0) states_[c].fresh.replace(chunks.first, chunks.count);
     if (holds && none) lock.unlock_with_nothing_left();
     if (holds && !none) lock.unlock();
-    // Pages that are chunks, or runs of them, need no window.
     std::uint32_t const first = t.shfl(chunks.first, mine.leader);
     std::uint32_t const count = t.shfl(pages == 1 ? chunks.count : 0, mine.leader);
-    if (asks && mine.rank < count) page = first + std::uint64_t{mine.rank} * detail::run_chunks(c);
+    if (asks && mine.rank < count) page = first + std::uint64_t{mine.rank} * run;
     asks = asks && page == detail::no_page;
     none = t.shfl(none, mine.leader) && asks;
     return late || chunks.count > 0;

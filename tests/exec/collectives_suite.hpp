@@ -29,7 +29,8 @@ struct lane_arguments {
   WYRM_HD lane_arguments(std::size_t tile, unsigned lane, unsigned size)
       : word((tile * 64 + lane + 1) * 0x9e3779b97f4a7c15ull),
         source(static_cast<unsigned>((lane * 5 + tile) % size)),
-        common(static_cast<unsigned>(tile % size)) {}
+        common(static_cast<unsigned>(tile % size)),
+        key(static_cast<std::uint32_t>(word >> 20) % (tile % 5 == 0 ? 0xffffffff : 1 + static_cast<unsigned>(tile))) {}
   [[nodiscard]] WYRM_HD std::uint8_t byte() const { return static_cast<std::uint8_t>(word >> 56); }
   [[nodiscard]] WYRM_HD std::uint32_t half() const { return static_cast<std::uint32_t>(word >> 32); }
   [[nodiscard]] WYRM_HD int negative() const { return -static_cast<int>(word >> 48); }
@@ -39,6 +40,7 @@ struct lane_arguments {
   std::uint64_t word;
   unsigned source;  // the lane that this one wants to hear
   unsigned common;  // the lane that all want to hear
+  std::uint32_t key;
 };
 
 /// What one lane was told.
@@ -59,6 +61,9 @@ struct lane_results {
   sixteen_bytes pair;
   unsigned rank_in;
   unsigned first_lane;
+  std::uint32_t match;
+  std::uint32_t sum_below_half;
+  std::uint64_t sum_below_word;
   std::uint32_t sum_half;
   std::uint64_t sum_word;
   int sum_negative;
@@ -94,6 +99,9 @@ struct call_collectives {
     r.pair = t.shfl(mine.pair(), mine.source);
     r.rank_in = exec::rank_in(t, mask);
     r.first_lane = mask != 0 ? exec::first_lane(mask) : widest;
+    r.match = exec::match(t, mine.key);
+    r.sum_below_half = exec::sum_below(t, mine.half());
+    r.sum_below_word = exec::sum_below(t, mine.word);
     r.sum_half = exec::sum(t, mine.half());
     r.sum_word = exec::sum(t, mine.word);
     r.sum_negative = exec::sum(t, mine.negative());
@@ -133,6 +141,9 @@ inline void expect_lane(lane_results const* tile, lane_results const* tile_on_de
   unsigned members = 0;
   unsigned below = 0;
   unsigned first = widest;
+  std::uint32_t matches = 0;
+  std::uint32_t below_half = 0;
+  std::uint64_t below_word = 0;
   std::uint32_t sum_half = 0;
   std::uint64_t sum_word = 0;
   int sum_negative = 0;
@@ -143,6 +154,11 @@ inline void expect_lane(lane_results const* tile, lane_results const* tile_on_de
     members += set;
     below += set && l < lane;
     if (set && first == widest) first = l;
+    if (a.key == lane_arguments(i, lane, size).key) matches |= 1u << l;
+    if (l < lane) {
+      below_half += a.half();
+      below_word += a.word;
+    }
     sum_half += a.half();
     sum_word += a.word;
     sum_negative += a.negative();
@@ -168,6 +184,9 @@ inline void expect_lane(lane_results const* tile, lane_results const* tile_on_de
   ASSERT_EQ(r.pair.second, heard.pair().second);
   ASSERT_EQ(r.rank_in, below);
   ASSERT_EQ(r.first_lane, first);
+  ASSERT_EQ(r.match, matches);
+  ASSERT_EQ(r.sum_below_half, below_half);
+  ASSERT_EQ(r.sum_below_word, below_word);
   ASSERT_EQ(r.sum_half, sum_half);
   ASSERT_EQ(r.sum_word, sum_word);
   ASSERT_EQ(r.sum_negative, sum_negative);
