@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The virtualized array-hierarchy queue, VA (Ouroboros, ICS 2020, section 5.1): an array of 1024 entries a class says
 // on which chunk a node lies; node n has entry n mod 1024. An entry holds the chunk and how often the array has gone
-// around, so that a node that is about to come is not taken for the one before it. 4 KiB a class.
+// around, so that a node that is about to come is not taken for the one before it, and nodes that share an entry come
+// in turn. 4 KiB a class.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@ namespace wyrm::alloc {
 namespace detail {
 inline constexpr unsigned directory_log2 = 10;
 struct directory_state {
-  std::uint32_t chunks[std::size_t{1} << directory_log2];  // 4 bits of the round, 28 bits of chunk + 1; 0: none
+  std::uint32_t chunks[std::size_t{1} << directory_log2];  // 4 bits of the round, 28 bits of chunk + 1, or 0: to come
   std::uint32_t nodes;                                     // there are at most as many as entries
 };
 }  // namespace detail
@@ -43,7 +44,7 @@ class chunk_directory_ref {
   /// of that one has a reader: the node that we have again lay behind it, and was read to its end.
   [[nodiscard]] WYRM_HD bool try_publish(detail::node_size const&, unsigned c, std::uint32_t node,
                                          std::uint32_t chunk) const {
-    if (entry(c, node).load(exec::acquire) != 0) return false;
+    if (entry(c, node).load(exec::acquire) != round(node) << 28) return false;
     entry(c, node).store(round(node) << 28 | (chunk + 1), exec::release);
     return true;
   }
@@ -51,7 +52,8 @@ class chunk_directory_ref {
   /// The chunk of a node, or no_chunk if it has not come.
   [[nodiscard]] WYRM_HD std::uint32_t look_to_read(detail::node_size const&, unsigned c, std::uint32_t node) const {
     std::uint32_t const found = entry(c, node).load(exec::acquire);
-    return found != 0 && found >> 28 == round(node) ? (found & 0xfffffff) - 1 : detail::no_chunk;
+    bool const has_come = found >> 28 == round(node) && (found & 0xfffffff) != 0;
+    return has_come ? (found & 0xfffffff) - 1 : detail::no_chunk;
   }
   [[nodiscard]] WYRM_HD std::uint32_t look_to_write(detail::node_size const& size, unsigned c,
                                                     std::uint32_t node) const {
@@ -62,7 +64,7 @@ class chunk_directory_ref {
   template <class Give>
   WYRM_HD void emptied(detail::node_size const&, std::uint32_t const*, unsigned c, std::uint32_t node,
                        std::uint32_t chunk, Give const& give) const {
-    entry(c, node).store(0, exec::release);
+    entry(c, node).store(round(node + (1u << detail::directory_log2)) << 28, exec::release);
     give(&chunk, 1);
   }
 
@@ -99,7 +101,7 @@ class chunk_directory {
     detail::directory_state const state = exec::read(space_, states_.data() + c);
     constexpr std::uint32_t mask = (1u << detail::directory_log2) - 1;
     for (std::uint32_t i = 0; i <= mask; ++i)
-      if (state.chunks[i] != 0)
+      if ((state.chunks[i] & 0xfffffff) != 0)
         all[(front + ((i - front) & mask)) & size.last_node(c)] = (state.chunks[i] & 0xfffffff) - 1;
     return all;
   }

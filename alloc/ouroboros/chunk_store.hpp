@@ -362,7 +362,10 @@ class chunk_store_ref {
     for (unsigned attempt = 0; !queues_.try_take(c, position, chunk, node); ++attempt) exec::pause(attempt);
     detail::late_node late;
     queues_.finish_and_keep(exec::scalar_tile{}, c, node, position, true, late);
-    for (unsigned attempt = 0; late.is_there; ++attempt) exec::pause(attempt), queues_.try_publish(c, late);
+    for (unsigned attempt = 0; late.is_there; ++attempt) {
+      exec::pause(attempt);
+      queues_.try_publish(c, late);
+    }
     word(chunk).fetch_and(~(detail::chunk_word::queued(c) | detail::chunk_word::owners | detail::chunk_word::counts),
                           exec::acq_rel);
     leave(pool, state, c, static_cast<std::uint32_t>(chunk));

@@ -35,9 +35,8 @@ inline constexpr std::uint32_t no_room = 0xffffffff;  // see chunk_store_ref::ke
 struct alignas(128) page_class_state {
   queue_ends pages;  // in the store; their positions too, where the queue holds pages
   page_window fresh;
-  std::uint64_t chunks;  // carved for this class, and not given back
-  // Guards the replacement of the window. Many poll it: who replaces the window need not wait behind them.
-  alignas(128) std::uint64_t lock;
+  alignas(128) std::uint64_t chunks;  // carved for this class, and not given back
+  std::uint64_t lock;                 // guards the replacement of the window
 };
 
 }  // namespace detail
