@@ -74,8 +74,8 @@ class chunk_store_ref {
                   index_ring const& hints, Queues const& queues)
       : states_(states), words_(words), masks_(masks), hint_ends_(hint_ends), hints_(hints), queues_(queues) {}
 
-  /// The most chunks of a window, unless more are wanted at once: each must be made ready.
-  static constexpr std::uint32_t window_chunks = 256;
+  /// The most pages of a window, unless more are wanted at once: each chunk must be made ready.
+  static constexpr std::uint32_t window_pages = 1 << 17;
 
   /// A group of lanes takes n pages that are counted for it, mine the one of that rank; n is 0 for other lanes;
   /// collective.

@@ -179,9 +179,10 @@ class manager_ref {
     bool const leads = mine.led_by(t.rank());
     std::uint32_t const pages = asks ? detail::pages_a_chunk(c) : 1;
     std::uint32_t const run = asks ? detail::run_chunks(c) : 1;
-    // Pages that are chunks, or runs of them, need no window: the lock only for what is not found easily.
+    // Lanes that fill chunks, or runs of them, need no window: the lock only for what is not found easily. (They come
+    // here although the pool has chunks if the store wants some for itself.)
     chunk_range chunks{0, 0};
-    if (leads && pages == 1 && run == 1) chunks = pool_.try_take(mine.size);
+    if (leads && run == 1 && mine.size >= pages) chunks = pool_.try_take(mine.size / pages);
     extent_ref::one_by_one(t, t.ballot(run > 1 && leads),
                            [&] { chunks = pool_.memory().try_take_runs(mine.size, run); });
     sequence_lock::outcome const outcome =
@@ -203,12 +204,13 @@ class manager_ref {
       bool const room = adopt(t, t.shfl(c, leader), leader, chunks);
       if (t.rank() == leader) none = !room;
     }
-    if (holds && pages > 1 && chunks.count > 0) states_[c].fresh.replace(chunks.first, chunks.count);
+    bool const is_window = holds && pages > 1;
+    if (is_window && chunks.count > 0) states_[c].fresh.replace(chunks.first, chunks.count);
     if (holds && none) lock.unlock_with_nothing_left();
     if (holds && !none) lock.unlock();
     std::uint32_t const first = t.shfl(chunks.first, mine.leader);
-    std::uint32_t const count = t.shfl(pages == 1 ? chunks.count : 0, mine.leader);
-    if (asks && mine.rank < count) page = first + std::uint64_t{mine.rank} * run;
+    std::uint32_t const count = t.shfl(is_window ? 0 : chunks.count * pages, mine.leader);
+    if (asks && mine.rank < count) page = std::uint64_t{first} * pages + std::uint64_t{mine.rank} * run;
     asks = asks && page == detail::no_page;
     none = t.shfl(none, mine.leader) && asks;
     return late || chunks.count > 0;
@@ -260,7 +262,7 @@ class manager_ref {
     std::uint64_t const carved = exec::atomic_ref<std::uint64_t>(states_[c].chunks).load(exec::relaxed);
     std::uint32_t wanted = carved < all / 16 ? static_cast<std::uint32_t>(carved) : all / 16;
     if (wanted < all / 256) wanted = all / 256;
-    if (wanted > Store::window_chunks) wanted = Store::window_chunks;
+    if (wanted > Store::window_pages / pages) wanted = Store::window_pages / pages;
     if (wanted < (n + pages - 1) / pages) wanted = (n + pages - 1) / pages;
     return wanted < page_window::max_chunks(pages) ? wanted : page_window::max_chunks(pages);
   }

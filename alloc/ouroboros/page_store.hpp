@@ -57,8 +57,8 @@ class page_store_ref {
   page_store_ref(std::byte* base, detail::spilled_pages* spilled, Queues const& queues)
       : base_(base), spilled_(spilled), queues_(queues) {}
 
-  /// The most chunks of a window, unless more are wanted at once: to make one costs hardly anything.
-  static constexpr std::uint32_t window_chunks = 1 << 16;
+  /// The most pages of a window, unless more are wanted at once: to make one costs hardly anything.
+  static constexpr std::uint32_t window_pages = page_window::max_pages;
 
   /// A group of lanes takes n pages, at positions from `first` on, mine the one of that rank; n is 0 for other lanes;
   /// collective.
