@@ -204,12 +204,14 @@ class manager_ref {
       bool const room = adopt(t, t.shfl(c, leader), leader, chunks);
       if (t.rank() == leader) none = !room;
     }
-    bool const is_window = holds && pages > 1;
-    if (is_window && chunks.count > 0) states_[c].fresh.replace(chunks.first, chunks.count);
+    // The first pages of a window are ours before others see it: when memory is short they might take it away again,
+    // and we theirs, for ever.
+    std::uint32_t const ours = chunks.count * pages < mine.size ? chunks.count * pages : mine.size;
+    if (holds && pages > 1 && chunks.count > 0) states_[c].fresh.replace(chunks.first, chunks.count, ours);
     if (holds && none) lock.unlock_with_nothing_left();
     if (holds && !none) lock.unlock();
     std::uint32_t const first = t.shfl(chunks.first, mine.leader);
-    std::uint32_t const count = t.shfl(is_window ? 0 : chunks.count * pages, mine.leader);
+    std::uint32_t const count = t.shfl(ours, mine.leader);
     if (asks && mine.rank < count) page = std::uint64_t{first} * pages + std::uint64_t{mine.rank} * run;
     asks = asks && page == detail::no_page;
     none = t.shfl(none, mine.leader) && asks;

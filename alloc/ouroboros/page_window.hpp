@@ -51,9 +51,10 @@ class page_window {
     return {0, 0};
   }
 
-  /// Replaces a window that is used up. Additions to it meanwhile change nothing that counts, so a store will do.
-  WYRM_HD void replace(std::uint32_t first_chunk, std::uint32_t chunks) {
-    word().store(std::uint64_t{first_chunk} << 37 | chunks, exec::release);
+  /// Replaces a window that is used up; the first `taken` pages of the new one are the caller's. Additions meanwhile
+  /// change nothing that counts, so a store will do.
+  WYRM_HD void replace(std::uint32_t first_chunk, std::uint32_t chunks, std::uint32_t taken) {
+    word().store(std::uint64_t{first_chunk} << 37 | std::uint64_t{taken} << 16 | chunks, exec::release);
   }
 
  private:
