@@ -115,9 +115,10 @@ class manager_ref {
       if (t.any(none)) take_late(t, c, asks, none, page);
       if (!t.any(asks)) return page;
       if (t.any(again)) continue;
+      take_spilled(t, c, asks, page);
+      if (!t.any(asks)) return page;
       // Many wait, and every look delays those they wait for: the pauses are long from the beginning.
       exec::pause(4 + attempt);
-      take_spilled(t, c, asks, page);
     }
   }
 

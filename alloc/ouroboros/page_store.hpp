@@ -165,18 +165,21 @@ class page_store_ref {
     return *reinterpret_cast<detail::spilled_page*>(base_ + (page << detail::number_log2(c)));
   }
   [[nodiscard]] WYRM_HD std::uint64_t pop_batch(detail::spilled_pages& list, unsigned c) const {
+    exec::atomic_ref<std::uint64_t> first(list.first);
+    if (first.load(exec::relaxed) == 0) return 0;  // hundreds may look; who puts something there should not wait for them
     sequence_lock lock(list.lock);
     lock.lock();
-    std::uint64_t const first = list.first;
-    if (first != 0) list.first = at(c, first - 1).next_batch;
+    std::uint64_t const found = first.load(exec::relaxed);
+    if (found != 0) first.store(at(c, found - 1).next_batch, exec::relaxed);
     lock.unlock();
-    return first;
+    return found;
   }
   WYRM_HD void push_batch(detail::spilled_pages& list, unsigned c, std::uint64_t page) const {
     sequence_lock lock(list.lock);
     lock.lock();
-    at(c, page).next_batch = list.first;
-    list.first = page + 1;
+    exec::atomic_ref<std::uint64_t> first(list.first);
+    at(c, page).next_batch = first.load(exec::relaxed);
+    first.store(page + 1, exec::relaxed);
     lock.unlock();
   }
 
