@@ -170,9 +170,9 @@ class manager_ref {
     pool_.mark(chunk, c);
   }
 
-  // The first lane of each class carves a window, if it gets the lock, or pages that are chunks; collective. True for it
-  // if there are some, also if somebody was faster; and all lanes of a class are told if it, or who had the lock before,
-  // found `none` at some moment of bring().
+  // The first lane of each class carves a window, if it gets the lock, or pages that are chunks; collective. True for
+  // it if there are some, also if somebody was faster; and all lanes of a class are told if it, or who had the lock
+  // before, found `none` at some moment of bring().
   template <class Tile>
   [[nodiscard]] WYRM_HD bool bring_chunks(Tile const& t, sequence_lock& lock, unsigned c, bool& asks,
                                               std::uint64_t& page, bool& none) const {

@@ -166,7 +166,8 @@ class page_store_ref {
   }
   [[nodiscard]] WYRM_HD std::uint64_t pop_batch(detail::spilled_pages& list, unsigned c) const {
     exec::atomic_ref<std::uint64_t> first(list.first);
-    if (first.load(exec::relaxed) == 0) return 0;  // hundreds may look; who puts something there should not wait for them
+    // Hundreds may look; who puts something there should not wait for them.
+    if (first.load(exec::relaxed) == 0) return 0;
     sequence_lock lock(list.lock);
     lock.lock();
     std::uint64_t const found = first.load(exec::relaxed);
@@ -232,7 +233,8 @@ class page_store {
   /// Chunks all of whose pages are free go to the pool, while nobody else uses it.
   void compact(chunk_pool_ref const& pool, detail::page_class_state* states) {
     exec::buffer<std::uint32_t, Space> free(space_, pool_.chunks());
-    for (unsigned c = 0; detail::pages_a_chunk(c) > 1; ++c) compact(pool, states, c, free);  // reclaim() does the others
+    // Of pages that are chunks reclaim() takes care.
+    for (unsigned c = 0; detail::pages_a_chunk(c) > 1; ++c) compact(pool, states, c, free);
   }
 
   [[nodiscard]] std::size_t spilled(unsigned c) const { return exec::read(space_, spilled_.data() + c).count; }

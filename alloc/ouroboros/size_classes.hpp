@@ -49,8 +49,8 @@ struct lane_group {
   [[nodiscard]] WYRM_HD bool led_by(unsigned lane) const { return size > 0 && leader == lane; }
 };
 
-/// Collective; no key is no_key.
-inline constexpr std::uint32_t no_key = 0xffffffff;
+inline constexpr std::uint32_t no_key = 0xffffffff;  // what lanes without a key pass for one
+/// Collective.
 template <class Tile>
 [[nodiscard]] WYRM_HD lane_group group_by(Tile const& t, std::uint32_t key, bool has_key) {
   std::uint32_t const lanes = exec::match(t, has_key ? key : no_key);

@@ -181,7 +181,8 @@ class virtual_queues_ref {
   [[nodiscard]] WYRM_HD std::uint32_t entries_a_node(unsigned c) const { return size_.entries(c); }
 
  private:
-  // Whether n entries that were read, see finish(), were the last ones of their node, mine at its beginning; collective.
+  // Whether n entries that were read, see finish(), were the last ones of their node, mine at its beginning;
+  // collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD bool count_read(Tile const& t, unsigned c, std::uint32_t chunk, std::uint32_t position,
                                         std::uint32_t rank, std::uint32_t n) const {
