@@ -37,6 +37,8 @@ struct extent_state {
   std::uint32_t touched;   // all chunks from here on were free when the window last changed
   std::uint32_t hopeless;  // neither tree nor window have a run of so many chunks; not_known if nobody has looked
   static constexpr std::uint32_t not_known = 0xffffffff;
+  std::uint32_t apart[26];
+  std::uint32_t used_up;  // 1: somebody found too little in the window; far from it, as everybody looks here
 };
 
 class extent_ref {
@@ -60,9 +62,16 @@ class extent_ref {
 
   /// The same without waiting: from the window alone.
   [[nodiscard]] WYRM_HD chunk_range try_take_chunks(std::uint32_t count) const {
-    // Looking first keeps "next" from running away while everybody finds the pool used up.
-    std::uint32_t const there = left();
-    return there > 0 && count > 0 ? cut(count) : chunk_range{0, 0};
+    return count > 0 && !seems_used_up() ? cut(count) : chunk_range{0, 0};
+  }
+  /// The same in two steps: cut() only after seeing that the window does not seem used up. That keeps "next" from
+  /// running away while everybody finds the pool used up.
+  [[nodiscard]] WYRM_HD bool seems_used_up() const { return used_up().load(exec::relaxed) != 0; }
+  [[nodiscard]] WYRM_HD chunk_range cut(std::uint32_t count) const {
+    std::uint64_t const before = window().fetch_add(std::uint64_t{count} << 32, exec::acquire);
+    std::uint32_t const rest = left(before);
+    if (rest < count && !seems_used_up()) used_up().store(1, exec::relaxed);
+    return {next(before), rest < count ? rest : count};
   }
 
   /// Runs of `each` chunks: up to `count` of them, one behind the other. None if at some moment during the
@@ -153,6 +162,9 @@ class extent_ref {
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint64_t> window() const {
     return exec::atomic_ref<std::uint64_t>(state_->window);
   }
+  [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> used_up() const {
+    return exec::atomic_ref<std::uint32_t>(state_->used_up);
+  }
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> hopeless() const {
     return exec::atomic_ref<std::uint32_t>(state_->hopeless);
   }
@@ -160,13 +172,6 @@ class extent_ref {
     return exec::atomic_ref<std::uint32_t>(lengths_[first]);
   }
   [[nodiscard]] WYRM_HD std::uint32_t left() const { return left(window().load(exec::relaxed)); }
-
-  // Up to n chunks from the front of the window.
-  [[nodiscard]] WYRM_HD chunk_range cut(std::uint32_t n) const {
-    std::uint64_t const before = window().fetch_add(std::uint64_t{n} << 32, exec::acquire);
-    std::uint32_t const rest = left(before);
-    return {next(before), rest < n ? rest : n};
-  }
 
   [[nodiscard]] WYRM_HD chunk_range refill_and_take(std::uint32_t count) const {
     for (;;) {
@@ -177,6 +182,7 @@ class extent_ref {
         lock.unlock_with_nothing_left();
         return {0, 0};
       }
+      used_up().store(0, exec::relaxed);
       lock.unlock();
       chunk_range const range = try_take_chunks(count);
       if (range.count > 0) return range;
@@ -285,6 +291,7 @@ class extent {
       state.touched = touched();
       std::uint32_t const first = next(state) < end(state) ? next(state) : before;
       state.window = std::uint64_t{first} << 32 | chunks_;
+      state.used_up = 0;
     } else if (chunks_ > before) {
       exec::for_each(space_, 1, detail::free_chunks{tree(), before, chunks_ - before});
     }
@@ -358,7 +365,7 @@ class extent {
   }
   // All chunks are in the window.
   void restart() {
-    exec::write(space_, state_.data(), extent_state{chunks_, 0, 0, extent_state::not_known});
+    exec::write(space_, state_.data(), extent_state{chunks_, 0, 0, extent_state::not_known, {}, 0});
     space_.fill(tree_.data(), 0, tree_.bytes());
   }
   [[nodiscard]] std::vector<std::uint32_t> lengths() const { return exec::copy_out(space_, lengths_.data(), chunks_); }

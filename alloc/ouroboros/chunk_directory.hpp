@@ -15,10 +15,20 @@
 namespace wyrm::alloc {
 
 namespace detail {
-inline constexpr unsigned directory_log2 = 10;
+inline constexpr std::uint32_t directory_size = 1024;
 struct directory_state {
-  std::uint32_t chunks[std::size_t{1} << directory_log2];  // 4 bits of the round, 28 bits of chunk + 1, or 0: to come
-  std::uint32_t nodes;                                     // there are at most as many as entries
+  std::uint32_t entries[directory_size];  // see directory_entry
+  std::uint32_t nodes;                    // there are at most as many as entries
+};
+/// 4 bits of the round, 28 bits of chunk + 1, or 0: to come.
+struct directory_entry {
+  static constexpr WYRM_HD std::uint32_t round(std::uint32_t node) { return node / directory_size & 15; }
+  static constexpr WYRM_HD std::uint32_t to_come(std::uint32_t node) { return round(node) << 28; }
+  static constexpr WYRM_HD std::uint32_t of(std::uint32_t node, std::uint32_t chunk) {
+    return to_come(node) | (chunk + 1);
+  }
+  static constexpr WYRM_HD bool has_chunk(std::uint32_t entry) { return (entry & 0xfffffff) != 0; }
+  static constexpr WYRM_HD std::uint32_t chunk(std::uint32_t entry) { return (entry & 0xfffffff) - 1; }
 };
 }  // namespace detail
 
@@ -27,16 +37,16 @@ class chunk_directory_ref {
   explicit chunk_directory_ref(detail::directory_state* states) : states_(states) {}
 
   [[nodiscard]] WYRM_HD static std::uint32_t most(detail::node_size const&, unsigned) {
-    return 1u << detail::directory_log2;
+    return detail::directory_size;
   }
   /// Whether there is an entry for another node of class c; then it is counted.
   [[nodiscard]] WYRM_HD bool admit(detail::node_size const&, unsigned c) const {
-    if (nodes(c).fetch_add(1, exec::relaxed) < 1u << detail::directory_log2) return true;
+    if (nodes(c).fetch_add(1, exec::relaxed) < detail::directory_size) return true;
     dismiss(c, 1);
     return false;
   }
   [[nodiscard]] WYRM_HD bool is_full(detail::node_size const&, unsigned c) const {
-    return nodes(c).load(exec::relaxed) >= 1u << detail::directory_log2;
+    return nodes(c).load(exec::relaxed) >= detail::directory_size;
   }
   WYRM_HD void dismiss(unsigned c, std::uint32_t count) const { nodes(c).fetch_sub(count, exec::relaxed); }
 
@@ -44,16 +54,17 @@ class chunk_directory_ref {
   /// of that one has a reader: the node that we have again lay behind it, and was read to its end.
   [[nodiscard]] WYRM_HD bool try_publish(detail::node_size const&, unsigned c, std::uint32_t node,
                                          std::uint32_t chunk) const {
-    if (entry(c, node).load(exec::acquire) != round(node) << 28) return false;
-    entry(c, node).store(round(node) << 28 | (chunk + 1), exec::release);
+    if (entry(c, node).load(exec::acquire) != detail::directory_entry::to_come(node)) return false;
+    entry(c, node).store(detail::directory_entry::of(node, chunk), exec::release);
     return true;
   }
 
   /// The chunk of a node, or no_chunk if it has not come.
   [[nodiscard]] WYRM_HD std::uint32_t look_to_read(detail::node_size const&, unsigned c, std::uint32_t node) const {
     std::uint32_t const found = entry(c, node).load(exec::acquire);
-    bool const has_come = found >> 28 == round(node) && (found & 0xfffffff) != 0;
-    return has_come ? (found & 0xfffffff) - 1 : detail::no_chunk;
+    bool const has_come =
+        found >> 28 == detail::directory_entry::round(node) && detail::directory_entry::has_chunk(found);
+    return has_come ? detail::directory_entry::chunk(found) : detail::no_chunk;
   }
   [[nodiscard]] WYRM_HD std::uint32_t look_to_write(detail::node_size const& size, unsigned c,
                                                     std::uint32_t node) const {
@@ -64,7 +75,7 @@ class chunk_directory_ref {
   template <class Give>
   WYRM_HD void emptied(detail::node_size const&, std::uint32_t const*, unsigned c, std::uint32_t node,
                        std::uint32_t chunk, Give const& give) const {
-    entry(c, node).store(round(node + (1u << detail::directory_log2)) << 28, exec::release);
+    entry(c, node).store(detail::directory_entry::to_come(node + detail::directory_size), exec::release);
     give(&chunk, 1);
   }
 
@@ -72,9 +83,8 @@ class chunk_directory_ref {
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> nodes(unsigned c) const {
     return exec::atomic_ref<std::uint32_t>(states_[c].nodes);
   }
-  [[nodiscard]] WYRM_HD static std::uint32_t round(std::uint32_t node) { return node >> detail::directory_log2 & 15; }
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> entry(unsigned c, std::uint32_t node) const {
-    return exec::atomic_ref<std::uint32_t>(states_[c].chunks[node & ((1u << detail::directory_log2) - 1)]);
+    return exec::atomic_ref<std::uint32_t>(states_[c].entries[node % detail::directory_size]);
   }
 
   detail::directory_state* states_;
@@ -99,10 +109,10 @@ class chunk_directory {
                                                              std::uint32_t front) const {
     std::map<std::uint32_t, std::uint32_t> all;
     detail::directory_state const state = exec::read(space_, states_.data() + c);
-    constexpr std::uint32_t mask = (1u << detail::directory_log2) - 1;
-    for (std::uint32_t i = 0; i <= mask; ++i)
-      if ((state.chunks[i] & 0xfffffff) != 0)
-        all[(front + ((i - front) & mask)) & size.last_node(c)] = (state.chunks[i] & 0xfffffff) - 1;
+    for (std::uint32_t i = 0; i < detail::directory_size; ++i)
+      if (detail::directory_entry::has_chunk(state.entries[i]))
+        all[(front + (i - front) % detail::directory_size) & size.last_node(c)] =
+            detail::directory_entry::chunk(state.entries[i]);
     return all;
   }
 

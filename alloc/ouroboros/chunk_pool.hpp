@@ -44,7 +44,6 @@ class chunk_pool_ref {
 
   /// One thread takes up to `count` neighbouring chunks; none if at some moment meanwhile there was none.
   [[nodiscard]] WYRM_HD chunk_range take(std::uint32_t count) const {
-    if (chunk_range const range = try_take(count); range.count > 0) return range;
     for (unsigned attempt = 0;; ++attempt) {
       if (ends_->take_one()) return {static_cast<std::uint32_t>(reusable_.take(ends_->claim_front(1))), 1};
       chunk_range const range = memory_.take_chunks(count);
@@ -53,9 +52,19 @@ class chunk_pool_ref {
     }
   }
   /// The same without waiting: none also if there are chunks to be used again, or the window is used up.
-  [[nodiscard]] WYRM_HD chunk_range try_take(std::uint32_t count) const {
-    bool const some = ends_->number() > 0;  // not waited for before the look at the window
-    return memory_.try_take_chunks(some ? 0 : count);
+  [[nodiscard]] WYRM_HD chunk_range try_take(std::uint32_t count) const { return try_take(count, look_at(true)); }
+  /// The same in two steps; the first may be left out, and then there are none.
+  struct look {
+    std::int32_t reusable;
+    bool used_up;
+    [[nodiscard]] WYRM_HD bool has_some() const { return reusable <= 0 && !used_up; }
+  };
+  [[nodiscard]] WYRM_HD look look_at(bool wanted) const {
+    if (!wanted) return {1, true};
+    return {ends_->number(), memory_.seems_used_up()};
+  }
+  [[nodiscard]] WYRM_HD chunk_range try_take(std::uint32_t count, look const& seen) const {
+    return count > 0 && seen.has_some() ? memory_.cut(count) : chunk_range{0, 0};
   }
   /// Runs of `each` chunks.
   [[nodiscard]] WYRM_HD chunk_range take_runs(std::uint32_t count, std::uint32_t each) const {
@@ -250,8 +259,7 @@ class chunk_pool {
   [[nodiscard]] std::vector<std::uint32_t> uses() const { return exec::copy_out(space_, uses_.data(), chunks()); }
 
   /// Each chunk is in exactly one place: used, in the reuse queue, or the extent's.
-  void check(char const* who) const {
-    std::vector<std::uint32_t> const uses = this->uses();
+  void check(char const* who, std::vector<std::uint32_t> const& uses) const {
     std::vector<bool> taken(uses.size());
     for (std::size_t chunk = 0; chunk < uses.size(); ++chunk) {
       if (uses[chunk] == chunk_unused) continue;

@@ -130,7 +130,7 @@ class chunk_store_ref {
 
   /// Frees one page for each lane that has one; collective.
   template <class Tile>
-  WYRM_HD void put(Tile const& t, chunk_pool_ref const&, detail::page_class_state* states, unsigned c,
+  WYRM_HD void put(Tile const& t, chunk_pool_ref const&, detail::class_states states, unsigned c,
                    std::uint64_t page, bool has) const {
     std::uint32_t const pages = has ? detail::pages_a_chunk(c) : 1;
     auto const chunk = static_cast<std::uint32_t>(page / pages);
@@ -234,7 +234,7 @@ class chunk_store_ref {
 
   /// One thread gives the pool a chunk all of whose pages are free, whichever class has one. False if none was found.
   [[nodiscard]] WYRM_NOINLINE WYRM_HD bool reclaim(chunk_pool_ref const& pool,
-                                                   detail::page_class_state* states) const {
+                                                   detail::class_states states) const {
     for (unsigned c = detail::page_classes; c-- > 0 && detail::pages_a_chunk(c) == 1;)
       if (reclaim_front(pool, states[c], c)) return true;
     for (std::uint32_t left = hint_ends_->length(); left > 0; --left) {
@@ -373,7 +373,7 @@ class chunk_store_ref {
   }
 
   // If the chunk is still wholly free: it stays in the queue of its class, but belongs to nobody.
-  [[nodiscard]] WYRM_HD bool reclaim_hinted(chunk_pool_ref const& pool, detail::page_class_state* states,
+  [[nodiscard]] WYRM_HD bool reclaim_hinted(chunk_pool_ref const& pool, detail::class_states states,
                                             std::uint32_t chunk) const {
     using w = detail::chunk_word;
     std::uint64_t now = word(chunk).fetch_and(~w::hinted, exec::acq_rel) & ~w::hinted;
@@ -460,7 +460,7 @@ class chunk_store {
     queues_.grow(std::move(prepared.second), [this](unsigned c) { return &states_.data()[c].chunks; });
   }
 
-  void compact(chunk_pool_ref const&, detail::page_class_state*) {}  // reclaim() does
+  void compact(chunk_pool_ref const&, detail::class_states) {}  // reclaim() does
   [[nodiscard]] std::size_t spilled(unsigned) const { return 0; }
 
   /// Calls take(page, where) for each page of class c in the store.

@@ -31,12 +31,26 @@ namespace detail {
 inline constexpr std::uint64_t no_page = ~std::uint64_t{0};
 inline constexpr std::uint32_t no_room = 0xffffffff;  // see chunk_store_ref::keep
 
-/// What changes on the device, a class.
-struct alignas(128) page_class_state {
-  queue_ends pages;  // in the store; their positions too, where the queue holds pages
+/// What changes on the device, a class. An H200 adds about once a nanosecond to what lies in one block of 256 bytes, and
+/// to all others at the same time: who takes from the store, and who takes what is new, are in different blocks; what
+/// is looked at, and not added to, has lines of its own.
+struct alignas(512) page_class_state {
+  queue_ends pages;      // in the store; their positions too, where the queue holds pages
+  std::uint64_t chunks;  // carved for this class, and not given back
   page_window fresh;
-  alignas(128) std::uint64_t chunks;  // carved for this class, and not given back
-  std::uint64_t lock;                 // guards the replacement of the window
+  alignas(128) std::uint64_t lock;  // guards the replacement of the window
+};
+static_assert(sizeof(page_class_state) == 512);
+
+/// Of all classes. Some neighbouring ones share what adds, as it were one block, and neighbouring sizes are often
+/// wanted at a time: so a small class lies between two large ones.
+struct class_states {
+  page_class_state* slots;
+  WYRM_HD static constexpr unsigned slot(unsigned c) {
+    constexpr unsigned half = (page_classes + 1) / 2;
+    return c < half ? 2 * c : 2 * (c - half) + 1;
+  }
+  WYRM_HD page_class_state& operator[](unsigned c) const { return slots[slot(c)]; }
 };
 
 }  // namespace detail
@@ -44,7 +58,7 @@ struct alignas(128) page_class_state {
 template <class Store>
 class manager_ref {
  public:
-  manager_ref(chunk_pool_ref const& pool, detail::page_class_state* states, Store const& store)
+  manager_ref(chunk_pool_ref const& pool, detail::class_states states, Store const& store)
       : pool_(pool), states_(states), store_(store) {}
 
   /// A page of class c for each lane that asks, or no_page; collective.
@@ -84,10 +98,7 @@ class manager_ref {
     for (unsigned c = 0; detail::pages_a_chunk(c) > 1; ++c) {
       chunk_range const rest = states_[c].fresh.shorten(detail::pages_a_chunk(c));
       if (rest.count == 0) continue;
-      for (std::uint32_t k = 0; k < rest.count; ++k) {
-        store_.stop(c, rest.first + k);
-        pool_.mark(rest.first + k, chunk_unused);
-      }
+      for (std::uint32_t k = 0; k < rest.count; ++k) store_.stop(c, rest.first + k);
       exec::atomic_ref<std::uint64_t>(states_[c].chunks).fetch_sub(rest.count, exec::acq_rel);
       pool_.memory().give(rest.first, rest.count);
       some = true;
@@ -126,37 +137,56 @@ class manager_ref {
   // fills them, pages of its window else; collective.
   template <class Tile>
   WYRM_HD void take_fresh(Tile const& t, unsigned c, bool& asks, std::uint64_t& page) const {
+    // In registers: what is read after an acquire comes from far away.
+    chunk_pool_ref const pool = pool_;
+    detail::class_states const states = states_;
     detail::lane_group const mine = detail::group_by(t, c, asks);
     bool const leads = mine.led_by(t.rank());
     std::uint32_t const pages = asks ? detail::pages_a_chunk(c) : 1;
-    std::uint32_t const wanted = leads && detail::run_chunks(c) == 1 ? mine.size / pages : 0;
+    std::uint32_t fills = leads && detail::run_chunks(c) == 1 ? mine.size / pages : 0;
+    std::uint32_t rest = leads && pages > 1 ? mine.size % pages : 0;
+    bool const carves = t.any(fills > 0);
+    // All looks at a time, and then all additions: each is a way to a place where many are.
+    chunk_pool_ref::look const pool_now = pool.look_at(carves);
+    std::uint64_t window_now = rest > 0 ? states[c].fresh.look() : 0;
+    if (fills > 0 && pages > 1 && !pool_now.has_some()) {
+      fills = 0;
+      rest = mine.size;
+      window_now = states[c].fresh.look();
+    }
     chunk_range chunks{0, 0};
-    if (t.any(wanted > 0)) chunks = carve(t, c, wanted);
+    if (carves) chunks = carve(t, c, fills, pool, pool_now);
     detail::page_range single{0, 0};
-    std::uint32_t const rest = mine.size - chunks.count * pages;
-    if (leads && pages > 1 && rest > 0) single = states_[c].fresh.take(rest, pages);
+    if (page_window::left(window_now, pages) > 0) single = states[c].fresh.cut(rest, pages);
     chunks.first = t.shfl(chunks.first, mine.leader);
     std::uint32_t const in_chunks = t.shfl(chunks.count, mine.leader) * pages;
     single.first = t.shfl(single.first, mine.leader);
     single.count = t.shfl(single.count, mine.leader);
     if (asks && mine.rank < in_chunks) {
       page = std::uint64_t{chunks.first} * pages + mine.rank;
-      if (mine.rank % pages == 0) start(c, chunks.first + mine.rank / pages);
+      if (mine.rank % pages == 0) store_.start(c, chunks.first + mine.rank / pages);
     } else if (asks && mine.rank - in_chunks < single.count) {
       page = single.first + (mine.rank - in_chunks);
     }
+    mark(pool, c, pages, page, asks && page != detail::no_page, mine.rank == in_chunks);
     asks = asks && page == detail::no_page;
     t.sync();
+  }
+  // Whose a chunk is, for who frees its pages: said by everybody who hands some out, so that windows cost nothing.
+  WYRM_HD static void mark(chunk_pool_ref const& pool, unsigned c, std::uint32_t pages, std::uint64_t page, bool has,
+                           bool is_first) {
+    if (has && (is_first || page % pages == 0)) pool.mark(static_cast<std::uint32_t>(page / pages), c);
   }
   // So many chunks for class c, one of those that have a different class each, or fewer: no lane waits, and the store
   // must want none of them for itself; collective.
   template <class Tile>
-  [[nodiscard]] WYRM_HD chunk_range carve(Tile const& t, unsigned c, std::uint32_t wanted) const {
+  [[nodiscard]] WYRM_HD chunk_range carve(Tile const& t, unsigned c, std::uint32_t wanted, chunk_pool_ref const& pool,
+                                          chunk_pool_ref::look const& left) const {
     if (wanted > 0 && !store_.count_carved(states_[c].chunks, c, wanted)) wanted = 0;
     std::uint32_t const before = exec::sum_below(t, wanted);
     std::uint32_t const all = t.shfl(before + wanted, Tile::size() - 1);
     chunk_range got{0, 0};
-    if (t.rank() == 0 && all > 0) got = pool_.try_take(all);
+    if (t.rank() == 0 && all > 0) got = pool.try_take(all, left);
     got.first = t.shfl(got.first, 0) + before;
     got.count = t.shfl(got.count, 0);
     got.count = got.count > before ? got.count - before : 0;
@@ -165,58 +195,80 @@ class manager_ref {
       exec::atomic_ref<std::uint64_t>(states_[c].chunks).fetch_sub(wanted - got.count, exec::relaxed);
     return got;
   }
-  WYRM_HD void start(unsigned c, std::uint32_t chunk) const {
-    store_.start(c, chunk);
-    pool_.mark(chunk, c);
-  }
 
   // The first lane of each class carves a window, if it gets the lock, or pages that are chunks; collective. True for
   // it if there are some, also if somebody was faster; and all lanes of a class are told if it, or who had the lock
   // before, found `none` at some moment of bring().
   template <class Tile>
   [[nodiscard]] WYRM_HD bool bring_chunks(Tile const& t, sequence_lock& lock, unsigned c, bool& asks,
-                                              std::uint64_t& page, bool& none) const {
+                                          std::uint64_t& page, bool& none) const {
     detail::lane_group const mine = detail::group_by(t, c, asks);
-    bool const leads = mine.led_by(t.rank());
     std::uint32_t const pages = asks ? detail::pages_a_chunk(c) : 1;
     std::uint32_t const run = asks ? detail::run_chunks(c) : 1;
-    // Lanes that fill chunks, or runs of them, need no window: the lock only for what is not found easily. (They come
-    // here although the pool has chunks if the store wants some for itself.)
-    chunk_range chunks{0, 0};
-    if (leads && run == 1 && mine.size >= pages) chunks = pool_.try_take(mine.size / pages);
-    extent_ref::one_by_one(t, t.ballot(run > 1 && leads),
-                           [&] { chunks = pool_.memory().try_take_runs(mine.size, run); });
-    sequence_lock::outcome const outcome =
-        leads && chunks.count == 0 ? lock.try_take() : sequence_lock::outcome::wait;
-    none = outcome == sequence_lock::outcome::nothing_left;
-    bool holds = outcome == sequence_lock::outcome::taken;
-    bool const late = holds && pages > 1 && states_[c].fresh.left(pages) > 0;
-    if (late) lock.unlock();
-    holds = holds && !late;
-    std::uint32_t const wanted = holds && pages > 1 ? window_chunks(c, mine.size) : mine.size;
-    if (holds && pages > 1) chunks = pool_.try_take(wanted);
-    extent_ref::one_by_one(t, t.ballot(holds && chunks.count == 0), [&] {
-      chunks = pool_.take_runs(wanted, run);
-      while (chunks.count == 0 && !store_.has_spilled(c) && reclaim()) chunks = pool_.take_runs(1, run);
-      none = chunks.count == 0 && !store_.has_spilled(c);
-    });
-    for (std::uint32_t lanes = t.ballot(chunks.count > 0); lanes != 0; lanes &= lanes - 1) {
+    found_chunks found = find_chunks(t, lock, c, mine, none);
+    std::uint32_t ours = 0;
+    for (std::uint32_t lanes = t.ballot(found.chunks.count > 0); lanes != 0; lanes &= lanes - 1) {
       unsigned const leader = exec::first_lane(lanes);
-      bool const room = adopt(t, t.shfl(c, leader), leader, chunks);
-      if (t.rank() == leader) none = !room;
+      bool const room = adopt(t, t.shfl(c, leader), leader, found.chunks);
+      if (t.rank() != leader) continue;
+      none = !room;
+      // The first pages of a window are ours before others see it: when memory is short they might take it away again,
+      // and we theirs, for ever.
+      ours = found.chunks.count * pages < mine.size ? found.chunks.count * pages : mine.size;
+      if (!found.holds) continue;
+      if (pages > 1 && found.chunks.count > 0) states_[c].fresh.replace(found.chunks.first, found.chunks.count, ours);
+      release(lock, none);
+      found.holds = false;
     }
-    // The first pages of a window are ours before others see it: when memory is short they might take it away again,
-    // and we theirs, for ever.
-    std::uint32_t const ours = chunks.count * pages < mine.size ? chunks.count * pages : mine.size;
-    if (holds && pages > 1 && chunks.count > 0) states_[c].fresh.replace(chunks.first, chunks.count, ours);
-    if (holds && none) lock.unlock_with_nothing_left();
-    if (holds && !none) lock.unlock();
-    std::uint32_t const first = t.shfl(chunks.first, mine.leader);
+    if (found.holds) release(lock, none);
+    std::uint32_t const first = t.shfl(found.chunks.first, mine.leader);
     std::uint32_t const count = t.shfl(ours, mine.leader);
     if (asks && mine.rank < count) page = std::uint64_t{first} * pages + std::uint64_t{mine.rank} * run;
+    mark(pool_, c, pages, page, asks && mine.rank < count, mine.rank == 0);
+    t.sync();
     asks = asks && page == detail::no_page;
     none = t.shfl(none, mine.leader) && asks;
-    return late || chunks.count > 0;
+    return found.late || found.chunks.count > 0;
+  }
+  WYRM_HD static void release(sequence_lock& lock, bool none) {
+    if (none)
+      lock.unlock_with_nothing_left();
+    else
+      lock.unlock();
+  }
+
+  // What the first lane of a class has got: chunks of nobody's, maybe with the lock; or somebody was faster.
+  struct found_chunks {
+    chunk_range chunks{0, 0};
+    bool holds = false;
+    bool late = false;
+  };
+  template <class Tile>
+  [[nodiscard]] WYRM_HD found_chunks find_chunks(Tile const& t, sequence_lock& lock, unsigned c,
+                                                 detail::lane_group const& mine, bool& none) const {
+    bool const leads = mine.led_by(t.rank());
+    std::uint32_t const pages = leads ? detail::pages_a_chunk(c) : 1;
+    std::uint32_t const run = leads ? detail::run_chunks(c) : 1;
+    found_chunks found;
+    // Lanes that fill chunks, or runs of them, need no window: the lock only for what is not found easily. (They come
+    // here although the pool has chunks if the store wants some for itself.)
+    if (leads && run == 1 && mine.size >= pages) found.chunks = pool_.try_take(mine.size / pages);
+    extent_ref::one_by_one(t, t.ballot(run > 1), [&] { found.chunks = pool_.memory().try_take_runs(mine.size, run); });
+    sequence_lock::outcome const outcome =
+        leads && found.chunks.count == 0 ? lock.try_take() : sequence_lock::outcome::wait;
+    none = outcome == sequence_lock::outcome::nothing_left;
+    found.holds = outcome == sequence_lock::outcome::taken;
+    found.late = found.holds && pages > 1 && states_[c].fresh.left(pages) > 0;
+    if (found.late) lock.unlock();
+    found.holds = found.holds && !found.late;
+    std::uint32_t const wanted = found.holds && pages > 1 ? window_chunks(c, mine.size) : mine.size;
+    if (found.holds && pages > 1) found.chunks = pool_.try_take(wanted);
+    extent_ref::one_by_one(t, t.ballot(found.holds && found.chunks.count == 0), [&] {
+      found.chunks = pool_.take_runs(wanted, run);
+      while (found.chunks.count == 0 && !store_.has_spilled(c) && reclaim()) found.chunks = pool_.take_runs(1, run);
+      none = found.chunks.count == 0 && !store_.has_spilled(c);
+    });
+    return found;
   }
 
   // For lanes of classes of which there are no new pages: those that the store has, after all, or none, and they do not
@@ -281,14 +333,14 @@ class manager_ref {
     bool const room = kept != detail::no_room;
     first += room ? kept * run : 0;
     count = room ? count - kept : 0;
-    for (std::uint32_t k = t.rank(); k < count; k += Tile::size()) start(c, first + k * run);
+    for (std::uint32_t k = t.rank(); k < count; k += Tile::size()) store_.start(c, first + k * run);
     t.sync();
     if (t.rank() == leader) chunks = {first, count};
     return room;
   }
 
   chunk_pool_ref pool_;
-  detail::page_class_state* states_;
+  detail::class_states states_;
   Store store_;
 };
 
@@ -318,38 +370,47 @@ class manager {
     restart();
   }
 
-  [[nodiscard]] ref_type ref() const { return {pool_.ref(), states_.data(), store_.ref()}; }
+  [[nodiscard]] ref_type ref() const { return {pool_.ref(), on_device(), store_.ref()}; }
   [[nodiscard]] std::size_t bytes() const { return states_.bytes() + store_.bytes(); }
 
   void reset() {
-    store_.reset(exec::copy_out(space_, states_.data(), detail::page_classes));
+    store_.reset(states());
     restart();
   }
   /// What a pool of so many chunks needs, for grow() after the pool has grown; may throw.
   [[nodiscard]] auto prepare(std::uint32_t chunks) { return store_.prepare(chunks); }
   template <class Prepared>
   void grow(Prepared prepared) {
-    store_.grow(std::move(prepared), [this](unsigned c) { return &states_.data()[c].pages; });
+    store_.grow(std::move(prepared), [this](unsigned c) { return &on_device()[c].pages; });
   }
 
   /// Chunks that are free go to the pool, for any class; while nobody uses it.
   void compact() {
-    store_.compact(pool_.ref(), states_.data());
+    store_.compact(pool_.ref(), on_device());
     exec::for_each(space_, 1024, detail::reclaim_all<ref_type>{ref()});
   }
 
   void report(statistics& s) const {
     for (unsigned c = 0; c < detail::page_classes; ++c) {
-      detail::page_class_state state = exec::read(space_, states_.data() + c);
+      detail::page_class_state state = exec::read(space_, &on_device()[c]);
       s.classes.push_back({detail::page_bytes(c), state.chunks * detail::pages_a_chunk(c),
                            state.pages.size() + store_.spilled(c) + state.fresh.left(detail::pages_a_chunk(c))});
+    }
+  }
+
+  /// Adds to what chunks are used for those that nobody has had a page of yet.
+  void add_windows(std::vector<std::uint32_t>& uses) const {
+    std::vector<detail::page_class_state> states = this->states();
+    for (unsigned c = 0; detail::pages_a_chunk(c) > 1; ++c) {
+      chunk_range const rest = states[c].fresh.shorten(detail::pages_a_chunk(c));
+      for (std::uint32_t k = 0; k < rest.count; ++k) uses.at(rest.first + k) = c;
     }
   }
 
   /// Takes the free pages out of `used` (one entry for each 16 bytes of the pool; true where a page of a carved chunk
   /// begins). Each of them is there, and of the class that it is free in; the counts are right.
   void check(char const* who, std::vector<std::uint32_t> const& uses, std::vector<bool>& used) const {
-    std::vector<detail::page_class_state> states = exec::copy_out(space_, states_.data(), detail::page_classes);
+    std::vector<detail::page_class_state> states = this->states();
     for (unsigned c = 0; c < detail::page_classes; ++c) {
       detail::page_class_state& state = states[c];
       std::string const what = "class of " + std::to_string(detail::page_bytes(c)) + " bytes: ";
@@ -369,13 +430,21 @@ class manager {
         used[first] = false;
       };
       store_.check(who, what, c, state, uses, take);
-      detail::page_range const fresh = state.fresh.take(page_window::max_pages, pages);
+      detail::page_range const fresh = state.fresh.cut(page_window::max_pages, pages);
       for (std::uint32_t i = 0; i < fresh.count; ++i) take(fresh.first + i, "fresh");
     }
     store_.check_queues(who, states);
   }
 
  private:
+  [[nodiscard]] detail::class_states on_device() const { return detail::class_states{states_.data()}; }
+  // A copy; class c's at c.
+  [[nodiscard]] std::vector<detail::page_class_state> states() const {
+    auto const slots = exec::copy_out(space_, states_.data(), detail::page_classes);
+    std::vector<detail::page_class_state> all;
+    for (unsigned c = 0; c < detail::page_classes; ++c) all.push_back(slots[detail::class_states::slot(c)]);
+    return all;
+  }
   void restart() {
     std::vector<detail::page_class_state> const fresh(detail::page_classes);
     exec::copy_in<detail::page_class_state>(space_, states_.data(), fresh);

@@ -152,8 +152,9 @@ class ouroboros {
   /// Each chunk has one owner; each free page is free in one place, and of a chunk of its class; in checked mode every
   /// other page is live, and nothing else is. O(pool).
   void check() const {
-    pool_->check(name);
-    std::vector<std::uint32_t> const uses = pool_->uses();
+    std::vector<std::uint32_t> uses = pool_->uses();
+    manager_.add_windows(uses);
+    pool_->check(name, uses);
     std::vector<bool> used(pool_->memory().bytes() / alignment);  // by its first 16 bytes: pages that are not free
     for (std::size_t chunk = 0; chunk < uses.size(); ++chunk)
       for (std::size_t at = 0; uses[chunk] < detail::page_classes && at < chunk_bytes;

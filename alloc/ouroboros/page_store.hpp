@@ -74,7 +74,7 @@ class page_store_ref {
 
   /// Puts one page for each lane that has one; collective.
   template <class Tile>
-  WYRM_HD void put(Tile const& t, chunk_pool_ref const& pool, detail::page_class_state* states, unsigned c,
+  WYRM_HD void put(Tile const& t, chunk_pool_ref const& pool, detail::class_states states, unsigned c,
                    std::uint64_t page, bool has) const {
     detail::lane_group const mine = detail::group_by(t, c, has);
     bool const leads = mine.led_by(t.rank());
@@ -91,8 +91,7 @@ class page_store_ref {
   template <class Tile>
   [[nodiscard]] WYRM_HD std::uint32_t take_spilled(Tile const& t, unsigned c, unsigned leader, std::uint32_t n,
                                                    std::uint32_t rank, std::uint64_t& page) const {
-    bool const some = t.rank() == leader && n > 0 && has_spilled(c);
-    return t.any(some) ? take_batch(t, spilled_[c], c, leader, some ? n : 0, rank, page) : 0;
+    return take_batch(t, spilled_[c], c, leader, t.rank() == leader ? n : 0, rank, page);
   }
   /// The same out of any list, n being the leader's; of one batch, whose rest goes back.
   template <class Tile>
@@ -143,10 +142,10 @@ class page_store_ref {
   /// One thread gives the pool a page that is a chunk, or a run of them, whichever class has one. False if none was
   /// found.
   [[nodiscard]] WYRM_NOINLINE WYRM_HD bool reclaim(chunk_pool_ref const& pool,
-                                                   detail::page_class_state* states) const {
+                                                   detail::class_states states) const {
     for (unsigned c = detail::page_classes; c-- > 0 && detail::pages_a_chunk(c) == 1;) {
       std::uint64_t page = detail::no_page;
-      if (take_spilled(exec::scalar_tile{}, c, 0, 1, 0, page) == 0) {
+      if (!has_spilled(c) || take_spilled(exec::scalar_tile{}, c, 0, 1, 0, page) == 0) {
         if (!states[c].pages.take_one()) continue;
         page = take(exec::scalar_tile{}, pool, c, states[c].pages.claim_front(1), 0, 1);
       }
@@ -231,7 +230,7 @@ class page_store {
   }
 
   /// Chunks all of whose pages are free go to the pool, while nobody else uses it.
-  void compact(chunk_pool_ref const& pool, detail::page_class_state* states) {
+  void compact(chunk_pool_ref const& pool, detail::class_states states) {
     exec::buffer<std::uint32_t, Space> free(space_, pool_.chunks());
     // Of pages that are chunks reclaim() takes care.
     for (unsigned c = 0; detail::pages_a_chunk(c) > 1; ++c) compact(pool, states, c, free);
@@ -264,9 +263,9 @@ class page_store {
  private:
   static constexpr std::size_t walkers = 1024;  // of lists
 
-  void compact(chunk_pool_ref const& pool, detail::page_class_state* states, unsigned c,
+  void compact(chunk_pool_ref const& pool, detail::class_states states, unsigned c,
                exec::buffer<std::uint32_t, Space>& free) {
-    detail::page_class_state const state = exec::read(space_, states + c);
+    detail::page_class_state const state = exec::read(space_, &states[c]);
     detail::spilled_pages list = exec::read(space_, spilled_.data() + c);
     if (state.pages.size() + list.count < detail::pages_a_chunk(c)) return;
     space_.fill(free.data(), 0, free.bytes());

@@ -28,14 +28,22 @@ class page_window {
 
   /// Up to n pages. Looks first, so that nobody asks twice of a window that it has seen used up.
   [[nodiscard]] WYRM_HD detail::page_range take(std::uint32_t n, std::uint32_t pages_a_chunk) {
-    if (left(pages_a_chunk) == 0) return {0, 0};
+    return left(pages_a_chunk) > 0 ? cut(n, pages_a_chunk) : detail::page_range{0, 0};
+  }
+  /// The same in two steps: cut() only after a look() of which something was left().
+  [[nodiscard]] WYRM_HD std::uint64_t look() { return word().load(exec::relaxed); }
+  [[nodiscard]] WYRM_HD static std::uint32_t left(std::uint64_t word, std::uint32_t pages_a_chunk) {
+    std::uint32_t const end = static_cast<std::uint32_t>(word & 0xffff) * pages_a_chunk;
+    return next(word) < end ? end - next(word) : 0;
+  }
+  [[nodiscard]] WYRM_HD detail::page_range cut(std::uint32_t n, std::uint32_t pages_a_chunk) {
     std::uint64_t const before = word().fetch_add(std::uint64_t{n} << 16, exec::acquire);
     std::uint32_t const rest = left(before, pages_a_chunk);
     return {(before >> 37) * pages_a_chunk + next(before), rest < n ? rest : n};
   }
   /// A hint.
   [[nodiscard]] WYRM_HD std::uint32_t left(std::uint32_t pages_a_chunk) {
-    return left(word().load(exec::relaxed), pages_a_chunk);
+    return left(look(), pages_a_chunk);
   }
 
   /// Takes from its end the chunks that no page was handed out of. They are the range of chunks returned.
@@ -60,10 +68,6 @@ class page_window {
  private:
   [[nodiscard]] WYRM_HD static std::uint32_t next(std::uint64_t word) {
     return static_cast<std::uint32_t>(word >> 16) & 0x1fffff;
-  }
-  [[nodiscard]] WYRM_HD static std::uint32_t left(std::uint64_t word, std::uint32_t pages_a_chunk) {
-    std::uint32_t const end = static_cast<std::uint32_t>(word & 0xffff) * pages_a_chunk;
-    return next(word) < end ? end - next(word) : 0;
   }
   WYRM_HD exec::atomic_ref<std::uint64_t> word() { return exec::atomic_ref<std::uint64_t>(word_); }
 

@@ -93,8 +93,7 @@ class queue_ends {
   WYRM_HD exec::atomic_ref<std::uint32_t> crowded() { return exec::atomic_ref<std::uint32_t>(crowded_); }
   WYRM_HD exec::atomic_ref<std::uint32_t> front() { return exec::atomic_ref<std::uint32_t>(front_); }
 
-  // 256 bytes apart: an H200 serves one atomic a nanosecond on either, at the same time. On one cache line, or at some
-  // other distances, it is one a nanosecond on both together.
+  // 256 bytes apart: an H200 adds to either once a nanosecond, at the same time; closer, to both together.
   std::uint64_t word_ = 0;
   [[maybe_unused]] std::uint64_t apart_[31] = {};
   std::uint32_t front_ = 0;
