@@ -167,8 +167,7 @@ TYPED_TEST_P(conformance, churn_without_room) {
 // As many rounds as make WYRM_TEST_OPERATIONS, one operation a lane in nearly all of them, most of them on small
 // blocks.
 TYPED_TEST_P(conformance, long_churn) {
-  char const* const text = std::getenv("WYRM_TEST_OPERATIONS");
-  double const operations = text != nullptr ? std::atof(text) : 20000;
+  double const operations = operations_or(20000);
   if (!owns_pool<TypeParam>() || !family<TypeParam>().reclaims) GTEST_SKIP() << "the family keeps no pool";
   std::size_t const lanes = operations < 1e7 ? 320 : 131072;
   pool<TypeParam> p({.pool_bytes = lanes << 14, .reserve_bytes = lanes << 14, .checked = false});

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "../../alloc/ouroboros/ouroboros.hpp"
+#include "../../alloc/random_walk/page_pool.hpp"
 #include "../../exec/host_space.hpp"
 #include "../support/spaces.hpp"
 
@@ -260,6 +261,70 @@ TYPED_TEST(interleave_variant, runs_of_units_and_chunks) {
   explore<TypeParam>({2, 1, 0, 8192, {65536, 8192}, 2, 2});
   // A virtualized queue of chunks needs one of the eight.
   explore<TypeParam>({1, 0, 0, 8192, {65536, 8192}, this->is_virtual && this->manages_chunks ? 0u : 1u, 1});
+}
+
+// A pool of random searches that is one word: each thread gets a page, has it for a while, and frees it.
+template <class Pool>
+class one_word {
+ public:
+  explicit one_word(std::uint64_t pages) : pool_(exec::host_space(1), pages, 0.9), owners_(pages, 0) {}
+
+  bodies threads(unsigned n) {
+    bodies all;
+    for (unsigned i = 0; i < n; ++i) all.emplace_back([this, i] { use_a_page(i + 1); });
+    return all;
+  }
+  // No page had two owners, all are free again, and who got none can say that all were used.
+  [[nodiscard]] bool sound(unsigned least) const {
+    std::vector<bool> const used = pool_.used();
+    return !shared_ && served_ >= least && std::count(used.begin(), used.end(), true) == 0;
+  }
+
+ private:
+  void use_a_page(unsigned who) {
+    alloc::walk w(1, who);
+    std::uint64_t const page = pool_.ref().get(exec::scalar_tile{}, w, true);
+    if (page == Pool::ref_type::no_page) return;
+    ++served_;
+    shared_ = shared_ || owners_[page] != 0;
+    owners_[page] = who;
+    step();
+    shared_ = shared_ || owners_[page] != who;
+    owners_[page] = 0;
+    pool_.ref().put(page);
+  }
+
+  Pool pool_;
+  std::vector<unsigned> owners_;
+  unsigned served_ = 0;
+  bool shared_ = false;
+};
+
+template <class Pool>
+class interleave_random_walk : public ::testing::Test {};
+using random_walk_pools =
+    ::testing::Types<alloc::rw_pages<space>, alloc::rw_bm_pages<space, std::uint32_t, true>,
+                     alloc::rw_bm_pages<space, std::uint64_t, false>, alloc::corw_pages<space, std::uint64_t, true>,
+                     alloc::corw_pages<space, std::uint32_t, false>, alloc::crw_pages<space, std::uint32_t, true>>;
+TYPED_TEST_SUITE(interleave_random_walk, random_walk_pools);
+
+TYPED_TEST(interleave_random_walk, no_page_has_two_owners) {
+  for (std::uint64_t const pages : {1u, 2u, 3u})
+    for (unsigned const threads : {2u, 3u}) {
+      SCOPED_TRACE(std::to_string(pages) + " pages, " + std::to_string(threads) + " threads");
+      // As many threads as pages are always served; of more, as many as there are pages.
+      unsigned const least = pages < threads ? static_cast<unsigned>(pages) : threads;
+      std::unique_ptr<one_word<TypeParam>> pool;
+      std::size_t const n = interleavings(threads == 2 ? 4 : 3, scaled(40, 15))
+                                .explore(
+                                    [&] {
+                                      pool = std::make_unique<one_word<TypeParam>>(pages);
+                                      return pool->threads(threads);
+                                    },
+                                    [&] { return pool->sound(least); });
+      EXPECT_GT(n, 20u) << "somebody waits for ever";
+      EXPECT_TRUE(pool->sound(least));
+    }
 }
 
 }  // namespace

@@ -48,6 +48,12 @@ template <class Space>
   return std::max(static_cast<std::size_t>(static_cast<double>(n) * scale), least);
 }
 
+/// How many operations a long churn should make: WYRM_TEST_OPERATIONS, or n.
+[[nodiscard]] inline double operations_or(double n) {
+  char const* const text = std::getenv("WYRM_TEST_OPERATIONS");
+  return text != nullptr ? std::atof(text) : n;
+}
+
 /// Fixture of a test that is typed by its space.
 template <class Space>
 class space_test : public ::testing::Test {

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which pages of a pool are used: a flag a page (RW), or a bit a page (all others; "Dynamic Buffer Management in
+// Massively Parallel Systems", ACM TOPC 2025, sections 3.2 and 3.3). Both are words of `bits` pages each, looked at and
+// taken in the same three steps: look(), take(), leave().
+//
+// Why no page is handed out twice, and none is lost:
+//  - A flag is set by exchange: of all who set it, one finds it clear. It is cleared by the one who has the page, with a
+//    plain store, which nobody's store can cross: others only exchange it with "used", which it is already, until it is
+//    clear.
+//  - Without a LockMap, bits are set by an atomic OR, whose result says which of them were clear: these are ours, and
+//    no one else's. Bits are cleared by an atomic AND by who has the page. The OR is the lock.
+//  - With a LockMap (Algorithm 2), only who has the lock of a word sets bits of it; everybody who has one of its pages
+//    may clear that bit at any time, locked or not. So what the holder saw clear is clear until it sets it, and as both
+//    OR and AND are atomic a bit that is cleared meanwhile stays so. The lock passes on what was set (release, acquire).
+//    Nobody waits for a lock: a word that is locked has nothing for us.
+// What the last user of a page did is ordered before what the next one does: clearing releases, setting acquires, and
+// every change between them is a read-modify-write of the same word.
+#pragma once
+
+#include <cstdint>
+#include <cuda/std/bit>
+
+#include "../../exec/atomic.hpp"
+#include "../../exec/config.hpp"
+
+namespace wyrm::alloc {
+
+/// What one look found.
+template <class Word>
+struct seen_pages {
+  Word free = 0;      // one bit a page
+  bool held = false;  // whether the word is locked, by us
+};
+
+/// A flag a page, in a word of its own.
+class used_flags_ref {
+ public:
+  using word = std::uint32_t;
+  static constexpr unsigned bits = 1;
+  static constexpr bool locks = false;
+
+  used_flags_ref(word* flags, word*, std::uint64_t pages) : flags_(flags), pages_(pages) {}
+
+  [[nodiscard]] WYRM_HD std::uint64_t words() const { return pages_; }
+  [[nodiscard]] WYRM_HD seen_pages<word> look(std::uint64_t p) const { return {peek(p), false}; }
+  /// Without taking a lock.
+  [[nodiscard]] WYRM_HD word peek(std::uint64_t p) const { return at(p).load(exec::relaxed) == 0; }
+  /// Takes pages that were seen free; which of them we have got.
+  [[nodiscard]] WYRM_HD word take(std::uint64_t p, word) const { return at(p).exchange(1, exec::acquire) == 0; }
+  WYRM_HD void leave(std::uint64_t) const {}
+  WYRM_HD void put(std::uint64_t page) const { at(page).store(0, exec::release); }
+
+ private:
+  [[nodiscard]] WYRM_HD exec::atomic_ref<word> at(std::uint64_t p) const { return exec::atomic_ref<word>(flags_[p]); }
+
+  word* flags_;
+  std::uint64_t pages_;
+};
+
+/// A bit a page, in words of 32 or 64 bits, with or without a LockMap.
+template <class Word, bool Locks>
+class used_bits_ref {
+ public:
+  using word = Word;
+  static constexpr unsigned bits = 8 * sizeof(Word);
+  static constexpr bool locks = Locks;
+
+  used_bits_ref(Word* map, Word* lock_map, std::uint64_t pages)
+      : map_(map), lock_map_(lock_map), words_((pages + bits - 1) / bits) {}
+
+  [[nodiscard]] WYRM_HD std::uint64_t words() const { return words_; }
+  [[nodiscard]] WYRM_HD seen_pages<Word> look(std::uint64_t p) const {
+    if constexpr (Locks) {
+      if ((lock(p).fetch_or(lock_bit(p), exec::acquire) & lock_bit(p)) != 0) return {};
+    }
+    return {peek(p), Locks};
+  }
+  [[nodiscard]] WYRM_HD Word peek(std::uint64_t p) const { return static_cast<Word>(~at(p).load(exec::relaxed)); }
+  [[nodiscard]] WYRM_HD Word take(std::uint64_t p, Word wanted) const {
+    return static_cast<Word>(wanted & ~at(p).fetch_or(wanted, exec::acquire));
+  }
+  /// By who holds the lock.
+  WYRM_HD void leave(std::uint64_t p) const {
+    if constexpr (Locks) lock(p).fetch_and(static_cast<Word>(~lock_bit(p)), exec::release);
+  }
+  WYRM_HD void put(std::uint64_t page) const {
+    at(page / bits).fetch_and(static_cast<Word>(~(Word{1} << page % bits)), exec::release);
+  }
+
+ private:
+  [[nodiscard]] WYRM_HD exec::atomic_ref<Word> at(std::uint64_t p) const { return exec::atomic_ref<Word>(map_[p]); }
+  [[nodiscard]] WYRM_HD exec::atomic_ref<Word> lock(std::uint64_t p) const {
+    return exec::atomic_ref<Word>(lock_map_[p / bits]);
+  }
+  [[nodiscard]] WYRM_HD static Word lock_bit(std::uint64_t p) { return Word{1} << p % bits; }
+
+  Word* map_;
+  Word* lock_map_;  // a bit a word
+  std::uint64_t words_;
+};
+
+/// Algorithm 4 (fks): the position, from 1 on, of the k-th set bit; 0 if there are fewer.
+template <class Word>
+[[nodiscard]] WYRM_HD unsigned find_kth_set(Word x, unsigned k) {
+  if (static_cast<unsigned>(cuda::std::popcount(x)) < k || k == 0) return 0;
+  unsigned left = 1;
+  unsigned right = 8 * sizeof(Word);
+  while (left < right) {
+    unsigned const middle = (left + right) / 2;
+    auto const low = static_cast<Word>(x << (8 * sizeof(Word) - middle));  // the lowest `middle` bits
+    if (static_cast<unsigned>(cuda::std::popcount(low)) < k)
+      left = middle + 1;
+    else
+      right = middle;
+  }
+  return left;
+}
+
+/// The n lowest set bits, or all.
+template <class Word>
+[[nodiscard]] WYRM_HD Word lowest_set(Word x, unsigned n) {
+  unsigned const last = find_kth_set(x, n);
+  return last == 0 ? (n == 0 ? Word{0} : x) : static_cast<Word>(x & (~Word{0} >> (8 * sizeof(Word) - last)));
+}
+
+}  // namespace wyrm::alloc

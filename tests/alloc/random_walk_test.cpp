@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// The theory and the tools of the random searches with known numbers, and their pools on the host and in lockstep.
+#include "random_walk_suite.hpp"
+
+#include <bit>
+#include <cmath>
+#include <string>
+
+#include "../../exec/host_space.hpp"
+#include "../support/simt_space.hpp"
+
+namespace wyrm::tests {
+
+namespace theory = alloc::theory;
+
+TEST(random_walk_theory, queues) {
+  EXPECT_DOUBLE_EQ(theory::queue_average(1), 1);
+  EXPECT_DOUBLE_EQ(theory::queue_average(5000), 2500.5);
+  EXPECT_DOUBLE_EQ(theory::queue_of_warp(1), 1);
+  // The largest of 32 of N places is N 32/33 on average, but for what lies between whole numbers.
+  EXPECT_NEAR(theory::queue_of_warp(100'000), 100'000 * 32.0 / 33, 1);
+}
+
+TEST(random_walk_theory, averages_of_hand_computed_searches) {
+  // Two free pages of four, two threads: 4/2 steps for the first, 4/1 for the second.
+  EXPECT_DOUBLE_EQ(theory::average({4, 2, 2}, 1), 3);
+  // Words of two pages: 1/(1 - 1/4) and 1/(1 - 9/16).
+  EXPECT_DOUBLE_EQ(theory::average({4, 2, 2}, 2), (4.0 / 3 + 16.0 / 7) / 2);
+  // (T/N) (H_A - H_(A-N)) against its logarithm, of a million pages of which 1 % are free.
+  theory::search const s{1e6, 1e4, 5000};
+  EXPECT_NEAR(theory::average(s, 1), 200 * std::log(2), 0.02);
+  EXPECT_NEAR(theory::average_approximately(s), 200 * std::log(2), 1e-9);
+  // While nearly all words have a free page one look will do.
+  EXPECT_NEAR(theory::average({1e6, 5e5, 5000}, 32), 1, 1e-6);
+  EXPECT_NEAR(theory::average_as_words_empty({1e6, 5e5, 5000}, 32), 1, 0.1);
+  // Pages that are words empty as Eq. 5 says.
+  EXPECT_NEAR(theory::average_as_words_empty({1e6, 1e4, 5000}, 1), theory::average({1e6, 1e4, 5000}, 1), 0.02);
+}
+
+TEST(random_walk_theory, bounds_of_warps) {
+  // Half free at the end: of 32 threads that fail with 1/2 the last needs, on average, the sum over k of
+  // 1 - (1 - 2^-k)^32, which is log2(32) + Euler's constant / ln 2 + 1/2, but for terms of the order of 1/32.
+  EXPECT_NEAR(theory::bound_of_warp({1e6, 505'000, 5000}, 1), 5 + 0.5772 / std::log(2) + 0.5, 0.03);
+  EXPECT_EQ(theory::bound_of_warp_failing(0), 1);
+  EXPECT_TRUE(std::isinf(theory::bound_of_warp_failing(1)));
+  // Theorems 1 and 2, where nearly all free pages are wanted.
+  theory::search const s{1e6, 5001, 5000};
+  for (unsigned const w : {32u, 64u}) {
+    EXPECT_NEAR(theory::average(s, w), theory::average_in_words(theory::average(s, 1), w),
+                0.03 * theory::average(s, w));
+    EXPECT_NEAR(theory::bound_of_warp(s, w), theory::bound_in_words(theory::bound_of_warp(s, 1), w),
+                0.01 * theory::bound_of_warp(s, w));
+  }
+}
+
+TEST(random_walk_theory, warps_that_search_together) {
+  theory::search const s{1e6, 1e4, 5000};
+  EXPECT_DOUBLE_EQ(theory::found_by_warp(s, 32).mean, 5.12);
+  EXPECT_NEAR(theory::found_by_warp(s, 32).deviation, 2.2570, 1e-4);
+  EXPECT_DOUBLE_EQ(theory::together(s, 32), 6.25);
+  EXPECT_DOUBLE_EQ(theory::together({1e6, 5e5, 5000}, 64), 1);
+}
+
+TEST(random_walk_theory, runs_of_free_pages) {
+  EXPECT_DOUBLE_EQ(theory::run_is_used_up(10, 1), 0);
+  EXPECT_DOUBLE_EQ(theory::run_is_used_up(10, 4), 3.0 / 13);
+  EXPECT_DOUBLE_EQ(theory::average_nearby({1e6, 1e4, 5000}, 1), 1);
+  EXPECT_NEAR(theory::average_nearby({1e6, 1e4, 5000}, 10'001), 1 + 0.5 * 200 * std::log(2), 1e-9);
+}
+
+TEST(random_walk_theory, when_to_give_up) {
+  EXPECT_NEAR(theory::pages_until_given_up(0.005), 1076, 1);  // section 3.2.3
+  // Then fewer than one search in a hundred gives up wrongly: none of so many pages is free with this chance.
+  for (double const share : {0.1, 0.01, 0.001})
+    EXPECT_LT(std::pow(1 - share, theory::pages_until_given_up(share)), 0.01);
+}
+
+// Known answers of the authors' library (Random123, kat_vectors).
+TEST(walk, philox_gives_the_known_answers) {
+  auto const expect = [](alloc::detail::four_words counter, std::uint32_t a, std::uint32_t b,
+                         alloc::detail::four_words wanted) {
+    alloc::detail::four_words const got = alloc::detail::philox(counter, a, b);
+    for (unsigned i = 0; i < 4; ++i) EXPECT_EQ(got.x[i], wanted.x[i]) << i;
+  };
+  expect({{0, 0, 0, 0}}, 0, 0, {{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}});
+  expect({{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}}, 0xffffffff, 0xffffffff,
+         {{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}});
+  expect({{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}}, 0xa4093822, 0x299f31d0,
+         {{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}});
+}
+
+TEST(walk, draws_evenly) {
+  constexpr unsigned places = 10;
+  constexpr unsigned draws = 100'000;
+  unsigned hits[places] = {};
+  alloc::walk w(1, 2);
+  for (unsigned i = 0; i < draws; ++i) ++hits[w.draw(places)];
+  double chi_square = 0;
+  for (unsigned const h : hits) chi_square += (h - 1e4) * (h - 1e4) / 1e4;
+  EXPECT_LT(chi_square, 27.9);  // 9 degrees of freedom, one in a thousand
+}
+
+TEST(used_pages, the_kth_set_bit) {
+  std::mt19937_64 random(1);
+  for (unsigned i = 0; i < 2000; ++i) {
+    std::uint64_t const x = i < 70 ? (i < 64 ? std::uint64_t{1} << i : i % 2 * ~std::uint64_t{0}) : random() & random();
+    unsigned k = 0;
+    for (unsigned bit = 0; bit < 64; ++bit) {
+      EXPECT_EQ(alloc::lowest_set(x, k), x & ((std::uint64_t{1} << bit) - 1)) << x;
+      if ((x >> bit & 1) == 0) continue;
+      EXPECT_EQ(alloc::find_kth_set(x, ++k), bit + 1) << x;
+    }
+    EXPECT_EQ(alloc::find_kth_set(x, 0), 0u);
+    EXPECT_EQ(alloc::find_kth_set(x, k + 1), 0u);
+    EXPECT_EQ(alloc::lowest_set(x, k), x);
+    EXPECT_EQ(alloc::lowest_set(x, 99), x);
+    auto const half = static_cast<std::uint32_t>(x);
+    if (half != 0) {
+      EXPECT_EQ(alloc::find_kth_set(half, 1), static_cast<unsigned>(std::countr_zero(half)) + 1);
+    }
+  }
+}
+
+TEST(page_pool, bad_sizes_are_refused) {
+  exec::host_space const space(1);
+  using pool = alloc::corw_pages<exec::host_space>;
+  EXPECT_THROW(pool(space, 0), error);
+  EXPECT_THROW(pool(space, (std::uint64_t{1} << 32) + 1), error);
+  EXPECT_THROW(pool(space, 10, 0), error);
+  EXPECT_THROW(pool(space, 10, 1), error);
+  pool ten(space, 10);
+  EXPECT_THROW(ten.set_used(std::vector<bool>(11)), error);
+  EXPECT_EQ(ten.bytes(), 2 * sizeof(std::uint64_t));
+}
+
+INSTANTIATE_TYPED_TEST_SUITE_P(host, random_walk, random_walk_pools<exec::host_space>, random_walk_names);
+INSTANTIATE_TYPED_TEST_SUITE_P(simt, random_walk, random_walk_pools<simt_space>, random_walk_names);
+
+}  // namespace wyrm::tests
