@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools of random searches: one page for each thread, of a pool of which so much is free when the kernel begins ("Dynamic
-// Buffer Management in Massively Parallel Systems", ACM TOPC 2025, section 5.2.1, Fig. 11), and freeing them (Fig. 16),
-// with the steps that were taken (TAS, WAS) and those that the theory expects. `bump` is an atomic addition a warp: what
-// any way of handing out pages costs at least. A run that hands out a page twice, or too few, is an error.
+// Pools of random searches: one page for each thread, of a pool of which so much is free when the kernel begins
+// ("Dynamic Buffer Management in Massively Parallel Systems", ACM TOPC 2025, section 5.2.1, Fig. 11), and freeing them
+// (Fig. 16), with the steps that were taken (TAS, WAS) and those that the theory expects. `bump` is an atomic addition
+// a warp: what any way of handing out pages costs at least. A run that hands out a page twice, or too few, is an error.
 #include <algorithm>
 #include <cstdint>
 #include <map>

@@ -31,9 +31,9 @@ namespace detail {
 inline constexpr std::uint64_t no_page = ~std::uint64_t{0};
 inline constexpr std::uint32_t no_room = 0xffffffff;  // see chunk_store_ref::keep
 
-/// What changes on the device, a class. An H200 adds about once a nanosecond to what lies in one block of 256 bytes, and
-/// to all others at the same time: who takes from the store, and who takes what is new, are in different blocks; what
-/// is looked at, and not added to, has lines of its own.
+/// What changes on the device, a class. An H200 adds about once a nanosecond to what lies in one block of 256 bytes,
+/// and to all others at the same time: who takes from the store, and who takes what is new, are in different blocks;
+/// what is looked at, and not added to, has lines of its own.
 struct alignas(256) page_class_state {
   queue_ends pages;      // in the store; their positions too, where the queue holds pages
   std::uint64_t chunks;  // carved for this class, and not given back

@@ -71,7 +71,7 @@ class page_pool_ref {
     for (std::uint32_t n = 0; asks && n < enough; ++n) asks = !look_at(w.draw(all), w, page);
   }
   // Takes the first free page from this one on to the end of its word, else any of the word; whether there was one. If
-  // somebody else is faster, the next: threads that look at one word at a time find as many pages as one after the other.
+  // somebody else is faster, the next: who looks at a word together with others finds as much as one after the other.
   WYRM_HD bool look_at(std::uint64_t from, walk& w, std::uint64_t& page) const {
     using word = typename Used::word;
     std::uint64_t const p = from / Used::bits;

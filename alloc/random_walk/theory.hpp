@@ -36,12 +36,12 @@ struct search {
   return sum / s.threads;
 }
 
-/// What becomes of the words without the assumption behind Eq. 5 and 6 that free pages stay evenly spread. They do not: a
-/// word with one free page is found as often as one with many, and so those with few are emptied first. A word with C
-/// of its w pages free, C being binomial, that was drawn H times, H being Poisson, has given min(C, H) pages.
+/// What becomes of the words without the assumption behind Eq. 5 and 6 that free pages stay evenly spread. They do not:
+/// a word with one free page is found as often as one with many, and so those with few are emptied first. A word with
+/// C of its w pages free, C being binomial, that was drawn H times, H being Poisson, has given min(C, H) pages.
 struct emptied_words {
-  double draws;      // a word, on average, until all threads have their pages
-  double empty_then; // the share of words without a free page
+  double draws;       // a word, on average, until all threads have their pages
+  double empty_then;  // the share of words without a free page
 };
 [[nodiscard]] inline emptied_words empty_words(search const& s, unsigned w) {
   struct sums {

@@ -4,15 +4,14 @@
 // taken in the same three steps: look(), take(), leave().
 //
 // Why no page is handed out twice, and none is lost:
-//  - A flag is set by exchange: of all who set it, one finds it clear. It is cleared by the one who has the page, with a
-//    plain store, which nobody's store can cross: others only exchange it with "used", which it is already, until it is
-//    clear.
+//  - A flag is set by exchange: of all who set it, one finds it clear. It is cleared by the one who has the page, with
+//    a plain store, which nobody's store can cross: others only exchange it with "used", which it is already.
 //  - Without a LockMap, bits are set by an atomic OR, whose result says which of them were clear: these are ours, and
 //    no one else's. Bits are cleared by an atomic AND by who has the page. The OR is the lock.
 //  - With a LockMap (Algorithm 2), only who has the lock of a word sets bits of it; everybody who has one of its pages
 //    may clear that bit at any time, locked or not. So what the holder saw clear is clear until it sets it, and as both
-//    OR and AND are atomic a bit that is cleared meanwhile stays so. The lock passes on what was set (release, acquire).
-//    Nobody waits for a lock: a word that is locked has nothing for us.
+//    OR and AND are atomic a bit that is cleared meanwhile stays so. The lock passes on what was set (release,
+//    acquire). Nobody waits for a lock: a word that is locked has nothing for us.
 // What the last user of a page did is ordered before what the next one does: clearing releases, setting acquires, and
 // every change between them is a read-modify-write of the same word.
 #pragma once

@@ -52,7 +52,7 @@ class walk {
     return r * n >> 32;
   }
 
-  std::uint64_t steps = 0;        // looks at a page, or at a word of pages, so far
+  std::uint64_t steps = 0;       // looks at a page, or at a word of pages, so far
   std::uint64_t last = nowhere;  // the page that CRW got last
 
  private:

@@ -142,8 +142,7 @@ class random_walk : public space_test<typename Pool::space_type> {
     space().fill(owners.data(), 0, owners.bytes());
     space().fill(counters.data(), 0, counters.bytes());
     exec::for_each_lane<32>(
-        space(), threads,
-        churn<ref_type>{pool.ref(), 3, rounds, owners.data(), counters.data(), counters.data() + 1});
+        space(), threads, churn<ref_type>{pool.ref(), 3, rounds, owners.data(), counters.data(), counters.data() + 1});
     EXPECT_EQ(exec::read(space(), counters.data()), 0u) << "a page had two owners";
     EXPECT_EQ(count_used(pool), 0u);
     return exec::read(space(), counters.data() + 1);
@@ -284,8 +283,10 @@ struct random_walk_names {
     using used = typename Pool::ref_type::used_type;
     constexpr auto how = Pool::ref_type::how;
     if (used::bits == 1) return "rw";
-    return std::string(how == alloc::page_search::alone ? "rw_bm" : how == alloc::page_search::together ? "corw" : "crw") +
-           "_" + std::to_string(used::bits) + (used::locks ? "_lock_map" : "");
+    std::string const name = how == alloc::page_search::alone    ? "rw_bm"
+                             : how == alloc::page_search::nearby ? "crw"
+                                                                 : "corw";
+    return name + "_" + std::to_string(used::bits) + (used::locks ? "_lock_map" : "");
   }
 };
 
