@@ -38,7 +38,10 @@ struct extent_state {
   std::uint32_t hopeless;  // neither tree nor window have a run of so many chunks; not_known if nobody has looked
   static constexpr std::uint32_t not_known = 0xffffffff;
   std::uint32_t apart[26];
-  std::uint32_t used_up;  // 1: somebody found too little in the window; far from it, as everybody looks here
+  // 1: somebody found too little in the window; far from it, as everybody looks here. It may be wrong for a while. Set
+  // too late, after a refill: who looks goes for the lock, and clears it. Cleared too late, by who held the lock when
+  // the window was used up: each of the others adds to "next" once more, and sets it again.
+  std::uint32_t used_up;
 };
 
 class extent_ref {

@@ -26,11 +26,8 @@ class page_window {
     return max_pages / pages_a_chunk < extent_ref::at_once ? max_pages / pages_a_chunk : extent_ref::at_once;
   }
 
-  /// Up to n pages. Looks first, so that nobody asks twice of a window that it has seen used up.
-  [[nodiscard]] WYRM_HD detail::page_range take(std::uint32_t n, std::uint32_t pages_a_chunk) {
-    return left(pages_a_chunk) > 0 ? cut(n, pages_a_chunk) : detail::page_range{0, 0};
-  }
-  /// The same in two steps: cut() only after a look() of which something was left().
+  /// Up to n pages: cut() them only after a look() of which something was left(), so that nobody asks twice of a window
+  /// that it has seen used up.
   [[nodiscard]] WYRM_HD std::uint64_t look() { return word().load(exec::relaxed); }
   [[nodiscard]] WYRM_HD static std::uint32_t left(std::uint64_t word, std::uint32_t pages_a_chunk) {
     std::uint32_t const end = static_cast<std::uint32_t>(word & 0xffff) * pages_a_chunk;

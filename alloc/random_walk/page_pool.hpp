@@ -41,7 +41,7 @@ class page_pool_ref {
  public:
   using used_type = Used;
   static constexpr page_search how = How;
-  static constexpr std::uint64_t no_page = ~std::uint64_t{0};
+  static constexpr std::uint64_t no_page = walk::nowhere;
 
   page_pool_ref(Used const& used, std::uint32_t patience) : used_(used), patience_(patience) {}
 

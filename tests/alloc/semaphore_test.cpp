@@ -116,22 +116,22 @@ TEST(queue_ends, back_while_the_number_is_below_zero) {
 
 TEST(page_window, hands_out_pages_up_to_its_end) {
   alloc::page_window w;
-  EXPECT_EQ(w.take(5, 512).count, 0u);
+  EXPECT_EQ(w.cut(5, 512).count, 0u);
   w.replace(0x7ffffff, 1, 0);  // the last chunk that there can be
   EXPECT_EQ(w.left(512), 512u);
-  EXPECT_EQ(w.take(500, 512).first, std::uint64_t{0x7ffffff} * 512);
-  alloc::detail::page_range const last = w.take(32, 512);
+  EXPECT_EQ(w.cut(500, 512).first, std::uint64_t{0x7ffffff} * 512);
+  alloc::detail::page_range const last = w.cut(32, 512);
   EXPECT_EQ(last.first, std::uint64_t{0x7ffffff} * 512 + 500);
   EXPECT_EQ(last.count, 12u);
-  EXPECT_EQ(w.take(32, 512).count, 0u);
+  EXPECT_EQ(w.cut(32, 512).count, 0u);
   for (std::uint32_t const pages : {2u, 16u, 512u}) {
     std::uint32_t const chunks = alloc::page_window::max_chunks(pages);
     EXPECT_LE(chunks * pages, alloc::page_window::max_pages);
     w.replace(3, chunks, 0);
-    EXPECT_EQ(w.take(1, pages).first, 3 * pages);
+    EXPECT_EQ(w.cut(1, pages).first, 3 * pages);
     EXPECT_EQ(w.left(pages), chunks * pages - 1);
-    EXPECT_EQ(w.take(chunks * pages, pages).count, chunks * pages - 1);
-    EXPECT_EQ(w.take(1, pages).count, 0u);
+    EXPECT_EQ(w.cut(chunks * pages, pages).count, chunks * pages - 1);
+    EXPECT_EQ(w.cut(1, pages).count, 0u);
   }
 }
 
@@ -144,8 +144,8 @@ TEST(page_window, gives_back_the_chunks_that_nobody_has_had_a_page_of) {
   EXPECT_EQ(rest.first, 103u);
   EXPECT_EQ(rest.count, 7u);
   EXPECT_EQ(w.shorten(16).count, 0u);
-  EXPECT_EQ(w.take(5, 16).first, 100u * 16 + 33);
-  EXPECT_EQ(w.take(32, 16).count, 10u);
+  EXPECT_EQ(w.cut(5, 16).first, 100u * 16 + 33);
+  EXPECT_EQ(w.cut(32, 16).count, 10u);
   EXPECT_EQ(w.shorten(16).count, 0u);
   EXPECT_EQ(w.left(16), 0u);
 }
