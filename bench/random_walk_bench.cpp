@@ -5,8 +5,7 @@
 // a warp: what any way of handing out pages costs at least. A run that hands out a page twice, or too few, is an error.
 #include <algorithm>
 #include <cstdint>
-#include <map>
-#include <random>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -58,35 +57,33 @@ constexpr double shares[] = {0.5, 0.1, 0.01, 0.005};
 
 enum class what { get, put };
 
-/// Which pages are used, so that each is free with the chance of share, and how many are free. Made once a share.
-struct occupancy {
+/// A pool of which each page is free with the chance of share. Made once a share; who takes pages puts them back.
+template <class Pool>
+struct occupied {
+  Pool pool;
+  double share;
+  std::uint64_t free;
   std::vector<bool> used;
-  std::size_t free = 0;
-};
-occupancy const& occupied(double share) {
-  static std::map<double, occupancy> made;
-  occupancy& o = made[share];
-  if (!o.used.empty()) return o;
-  std::mt19937 random(1);
-  auto const limit = static_cast<std::uint32_t>(share * 4294967296.0);
-  o.used.resize(pages_of_pool);
-  for (std::size_t page = 0; page < pages_of_pool; ++page) {
-    bool const is_free = random() < limit;
-    o.used[page] = !is_free;
-    o.free += is_free;
+
+  static occupied& get(typename Pool::space_type const& space, double share) {
+    static std::unique_ptr<occupied> last;
+    if (last == nullptr || last->share != share) {
+      last.reset();
+      last.reset(new occupied{Pool(space, pages_of_pool, 1e-4), share, 0, {}});
+      last->free = last->pool.scatter(share, 1);
+      last->used = last->pool.used();
+    }
+    return *last;
   }
-  return o;
-}
+};
 
 template <class Pool>
 void time_pool(benchmark::State& state, typename Pool::space_type const& space, what timed) {
   auto const threads = static_cast<std::size_t>(state.range(0));
   double const share = static_cast<double>(state.range(1)) / 1000;
-  auto const& [used, free] = occupied(share);
+  auto const& [pool, unused, free, used] = occupied<Pool>::get(space, share);
   if (free <= threads) return state.SkipWithError("fewer pages are free than wanted");
   using ref_type = typename Pool::ref_type;
-  Pool pool(space, pages_of_pool, 1e-4);
-  pool.set_used(used);
   exec::buffer<std::uint32_t, typename Pool::space_type> pages(space, threads);
   exec::buffer<std::uint32_t, typename Pool::space_type> steps(space, threads);
   typename Pool::space_type::stopwatch watch(space);
@@ -103,6 +100,7 @@ void time_pool(benchmark::State& state, typename Pool::space_type const& space, 
   if (timed == what::put) return;
   exec::for_each_lane<32>(space, threads, get_pages<ref_type>{pool.ref(), ++seed, pages.data(), steps.data()});
   auto all = exec::copy_out(space, pages.data(), threads);
+  exec::for_each(space, threads, put_pages<ref_type>{pool.ref(), pages.data()});
   auto const taken = exec::copy_out(space, steps.data(), threads);
   std::sort(all.begin(), all.end());
   bool good = std::adjacent_find(all.begin(), all.end()) == all.end();
@@ -144,8 +142,8 @@ void add(typename Pool::space_type const& space, std::string const& name) {
     auto* const b = benchmark::RegisterBenchmark(
         full.c_str(), [space, timed](benchmark::State& s) { time_pool<Pool>(s, space, timed); });
     b->UseManualTime()->Unit(benchmark::kMicrosecond)->ArgNames({"threads", "free_per_mille"});
-    for (std::int64_t threads = 256; threads <= 1 << 20; threads *= 4)
-      for (double const share : shares)
+    for (double const share : shares)
+      for (std::int64_t threads = 256; threads <= 1 << 20; threads *= 4)
         if (share * pages_of_pool > static_cast<double>(threads))
           b->Args({threads, static_cast<std::int64_t>(share * 1000 + 0.5)});
   }

@@ -27,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "../bits.hpp"
 #include "manager.hpp"
 
 namespace wyrm::alloc {
@@ -52,18 +53,6 @@ struct chunk_word {
 };
 
 inline constexpr unsigned mask_words = pages_a_chunk(0) / 64;
-
-/// The position of the k-th set bit.
-WYRM_HD inline unsigned select_bit(std::uint64_t bits, unsigned k) {
-  for (; k > 0; --k) bits &= bits - 1;
-  return static_cast<unsigned>(cuda::std::countr_zero(bits));
-}
-/// The k lowest set bits, or all.
-WYRM_HD inline std::uint64_t lowest_bits(std::uint64_t bits, unsigned k) {
-  std::uint64_t rest = bits;
-  for (; k > 0 && rest != 0; --k) rest &= rest - 1;
-  return bits & ~rest;
-}
 
 }  // namespace detail
 
@@ -150,6 +139,7 @@ class chunk_store_ref {
       hints = pages > 1 && detail::chunk_word::count(now) == pages && wants_hint(now, chunk);
     }
     hint(t, chunk, hints);
+    claim_together(t, c, held);
     for (unsigned attempt = 0; t.any(held.is_there); ++attempt) {
       if (attempt > 0) exec::pause(attempt);
       if (held.is_there) try_put(c, held);
@@ -308,8 +298,20 @@ class chunk_store_ref {
     if (hints) hints_.put(first + all.rank, chunk);
   }
 
+  // Positions for all lanes of a tile that have a chunk, neighbouring ones for those of the same class, if there is room
+  // for all of these; collective. Else each tries alone.
+  template <class Tile>
+  WYRM_HD void claim_together(Tile const& t, unsigned c, token& held) const {
+    if (!t.any(held.is_there)) return;
+    detail::lane_group const mine = detail::group_by(t, c, held.is_there);
+    bool const room = mine.led_by(t.rank()) && queues_.try_room(c, mine.size);
+    std::uint32_t first = 0;
+    if (room) first = states_[c].chunks.claim_back_uncounted(mine.size);
+    held.has_position = t.shfl(room, mine.leader) && held.is_there;
+    held.position = t.shfl(first, mine.leader) + mine.rank;
+  }
   WYRM_HD void try_claim(unsigned c, token& held) const {
-    if (held.has_position || !queues_.try_room(c)) return;
+    if (held.has_position || !queues_.try_room(c, 1)) return;
     held.position = states_[c].chunks.claim_back_uncounted(1);
     held.has_position = true;
   }
@@ -337,7 +339,7 @@ class chunk_store_ref {
       seen[0] &= ~std::uint64_t{0} << skip;
       for (unsigned i = 0; i < detail::mask_words && t.any(left > 0); ++i) {
         unsigned const w = (begin / 64 + i) % words;
-        std::uint64_t bits = detail::lowest_bits(seen[i], left);
+        std::uint64_t bits = lowest_set(seen[i], left);
         // What the last user of these pages did is ordered before what ours do.
         if (bits != 0) bits &= mask(chunk, w).fetch_and(~bits, exec::acquire);
         left -= static_cast<std::uint32_t>(cuda::std::popcount(bits));
@@ -345,7 +347,7 @@ class chunk_store_ref {
         auto const found = static_cast<std::uint32_t>(cuda::std::popcount(bits));
         unsigned const word = t.shfl(w, mine.leader);
         if (member && mine.rank >= first && mine.rank - first < found)
-          page = from * pages + word * 64 + detail::select_bit(bits, mine.rank - first);
+          page = from * pages + word * 64 + find_kth_set(bits, mine.rank - first);
         first += found;
       }
     }

@@ -49,7 +49,7 @@ class ring_queues_ref {
     return rings_[c].peek(position);
   }
   // The same without waiting; and without room where there is room for every chunk.
-  [[nodiscard]] WYRM_HD bool try_room(unsigned) const { return true; }
+  [[nodiscard]] WYRM_HD bool try_room(unsigned, std::uint32_t) const { return true; }
   [[nodiscard]] WYRM_HD bool try_put(unsigned c, std::uint32_t position, std::uint64_t index) const {
     return rings_[c].try_put(position, index);
   }

@@ -116,7 +116,7 @@ class virtual_queues_ref {
 
   // The same without waiting: room for one entry; an entry, perhaps, at a position whose node may not have come, or
   // that nobody may have written yet.
-  [[nodiscard]] WYRM_HD bool try_room(unsigned c) const { return states_[c].room.take(1); }
+  [[nodiscard]] WYRM_HD bool try_room(unsigned c, std::uint32_t n) const { return states_[c].room.take(n); }
   [[nodiscard]] WYRM_HD bool try_put(unsigned c, std::uint32_t position, std::uint64_t index) const {
     std::uint32_t const chunk = links_.look_to_write(size_, c, size_.node(c, position));
     if (chunk != detail::no_chunk) slots(c, chunk).put_once(slot(c, position), index);

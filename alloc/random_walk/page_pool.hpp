@@ -23,10 +23,12 @@
 #include <string>
 #include <vector>
 
+#include "../../exec/atomic.hpp"
 #include "../../exec/error.hpp"
 #include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
 #include "../../exec/tile.hpp"
+#include "../bits.hpp"
 #include "theory.hpp"
 #include "used_pages.hpp"
 #include "walk.hpp"
@@ -129,23 +131,27 @@ class page_pool_ref {
     std::uint32_t const askers = t.ballot(asks);
     auto const wanted = static_cast<unsigned>(cuda::std::popcount(askers));
     auto const found = static_cast<unsigned>(cuda::std::popcount(seen.free));
-    unsigned const before = exec::sum_below(t, found);
-    unsigned const mine = before >= wanted ? 0 : (found < wanted - before ? found : wanted - before);
-    word const got = mine > 0 ? used_.take(p, lowest_set(seen.free, mine)) : word{0};
-    if (seen.held) used_.leave(p);
-    // The k-th asker gets the k-th page, which is of the first lane up to which there are more than k.
-    auto const gives = static_cast<unsigned>(cuda::std::popcount(got));
-    unsigned const up_to = exec::sum_below(t, gives) + gives;
+    // The k-th asker wants the k-th page, which is of the first lane up to which there are more than k.
     unsigned const k = exec::rank_in(t, askers);
+    unsigned const before = exec::sum_below(t, found);
     unsigned giver = 0;
     for (unsigned step = Tile::size() / 2; step > 0; step /= 2)
-      if (t.shfl(up_to, giver + step - 1) <= k) giver += step;
-    unsigned const all = t.shfl(up_to, Tile::size() - 1);
-    bool const served = asks && k < all;
-    word const pages = t.shfl(got, giver);
-    unsigned const first = t.shfl(up_to - gives, giver);
+      if (t.shfl(before + found, giver + step - 1) <= k) giver += step;
+    unsigned const all = t.shfl(before + found, Tile::size() - 1);
+    bool const hopes = asks && k < all;
+    word const pages = t.shfl(seen.free, giver);
+    unsigned const first = t.shfl(before, giver);
+    unsigned const bit = hopes ? find_kth_set(pages, k - first) : 0;
+    // A lane gives all that it found; or up to what the last asker wants; or nothing.
+    unsigned const last = t.shfl(bit, 31 - static_cast<unsigned>(cuda::std::countl_zero(askers | 1)));
+    word takes = before < wanted ? seen.free : word{0};
+    if (before + found > wanted) takes = static_cast<word>(takes & bits_up_to<word>(last));
+    word const got = takes != 0 ? used_.take(p, takes) : word{0};
+    if (seen.held) used_.leave(p);
+    word const ours = t.shfl(got, giver);
     std::uint64_t const at = t.shfl(p, giver);
-    if (served) page = at * Used::bits + find_kth_set(pages, k - first + 1) - 1;
+    bool const served = hopes && (ours >> bit & 1) != 0;
+    if (served) page = at * Used::bits + bit;
     asks = asks && !served;
     return t.any(served);
   }
@@ -153,6 +159,32 @@ class page_pool_ref {
   Used used_;
   std::uint32_t patience_;  // pages seen in vain before a sweep
 };
+
+namespace detail {
+template <class Used>
+struct scattered {
+  typename Used::word* used;
+  std::uint64_t pages;
+  std::uint64_t limit;  // of 2^32
+  std::uint64_t seed;
+  std::uint64_t* free;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t p, bool valid) const {
+    using word = typename Used::word;
+    walk w(seed, p);
+    word mine = 0;
+    unsigned some = 0;
+    for (unsigned bit = 0; bit < Used::bits; ++bit) {
+      bool const is_free = p * Used::bits + bit < pages && w.draw(std::uint64_t{1} << 32) < limit;
+      if (!is_free) mine |= word{1} << bit;
+      some += is_free;
+    }
+    if (valid) used[p] = mine;
+    unsigned const all = exec::sum(t, valid ? some : 0);
+    if (t.rank() == 0) exec::atomic_ref<std::uint64_t>(*free).fetch_add(all, exec::relaxed);
+  }
+};
+}  // namespace detail
 
 /// Owns what says which pages are used; the pages themselves are its user's. On the host, while no kernel uses it.
 template <class Space, class Used, page_search How>
@@ -186,6 +218,14 @@ class page_pool {
     exec::write(space_, used_.data() + words() - 1, static_cast<word>(~word{0} << pages_ % Used::bits));
   }
 
+  /// Frees each page with this chance, and makes the others used; how many are free.
+  std::uint64_t scatter(double share, std::uint64_t seed) {
+    exec::buffer<std::uint64_t, Space> free(space_, 1);
+    exec::write(space_, free.data(), std::uint64_t{0});
+    auto const limit = static_cast<std::uint64_t>(std::clamp(share, 0.0, 1.0) * 0x1p32);
+    exec::for_each_lane<32>(space_, words(), detail::scattered<Used>{used_.data(), pages_, limit, seed, free.data()});
+    return exec::read(space_, free.data());
+  }
   /// Makes exactly these pages used; one entry a page.
   void set_used(std::vector<bool> const& used) {
     if (used.size() != pages_)

@@ -17,7 +17,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cuda/std/bit>
 
 #include "../../exec/atomic.hpp"
 #include "../../exec/config.hpp"
@@ -97,29 +96,5 @@ class used_bits_ref {
   Word* lock_map_;  // a bit a word
   std::uint64_t words_;
 };
-
-/// Algorithm 4 (fks): the position, from 1 on, of the k-th set bit; 0 if there are fewer.
-template <class Word>
-[[nodiscard]] WYRM_HD unsigned find_kth_set(Word x, unsigned k) {
-  if (static_cast<unsigned>(cuda::std::popcount(x)) < k || k == 0) return 0;
-  unsigned left = 1;
-  unsigned right = 8 * sizeof(Word);
-  while (left < right) {
-    unsigned const middle = (left + right) / 2;
-    auto const low = static_cast<Word>(x << (8 * sizeof(Word) - middle));  // the lowest `middle` bits
-    if (static_cast<unsigned>(cuda::std::popcount(low)) < k)
-      left = middle + 1;
-    else
-      right = middle;
-  }
-  return left;
-}
-
-/// The n lowest set bits, or all.
-template <class Word>
-[[nodiscard]] WYRM_HD Word lowest_set(Word x, unsigned n) {
-  unsigned const last = find_kth_set(x, n);
-  return last == 0 ? (n == 0 ? Word{0} : x) : static_cast<Word>(x & (~Word{0} >> (8 * sizeof(Word) - last)));
-}
 
 }  // namespace wyrm::alloc

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Set bits of a word, by number: fks, Algorithm 4 of "Dynamic Buffer Management in Massively Parallel Systems" (ACM
+// TOPC 2025), by halves: as many steps as the word's width has bits, each a popcount.
+#pragma once
+
+#include <cstdint>
+#include <cuda/std/bit>
+
+#include "../exec/config.hpp"
+
+namespace wyrm::alloc {
+
+/// The position of the k-th set bit, both from 0 on; k < popcount(x).
+WYRM_HD inline unsigned find_kth_set(std::uint32_t x, unsigned k) {
+  unsigned position = 0;
+  for (unsigned half = 16; half > 0; half /= 2) {
+    auto const low = static_cast<unsigned>(cuda::std::popcount(x >> position & ((1u << half) - 1)));
+    if (low <= k) {
+      k -= low;
+      position += half;
+    }
+  }
+  return position;
+}
+WYRM_HD inline unsigned find_kth_set(std::uint64_t x, unsigned k) {
+  auto const low = static_cast<unsigned>(cuda::std::popcount(static_cast<std::uint32_t>(x)));
+  bool const upper = low <= k;
+  return (upper ? 32 : 0) + find_kth_set(static_cast<std::uint32_t>(upper ? x >> 32 : x), upper ? k - low : k);
+}
+
+/// All bits up to this position.
+template <class Word>
+[[nodiscard]] WYRM_HD Word bits_up_to(unsigned position) {
+  return static_cast<Word>(~Word{0} >> (8 * sizeof(Word) - 1 - position));
+}
+
+/// The n lowest set bits, or all.
+template <class Word>
+[[nodiscard]] WYRM_HD Word lowest_set(Word x, unsigned n) {
+  if (n >= static_cast<unsigned>(cuda::std::popcount(x))) return x;
+  return n == 0 ? Word{0} : static_cast<Word>(x & bits_up_to<Word>(find_kth_set(x, n - 1)));
+}
+
+}  // namespace wyrm::alloc
