@@ -11,6 +11,8 @@
 #include "baseline/bump.hpp"
 #include "baseline/system.hpp"
 #include "ouroboros/ouroboros.hpp"
+#include "random_walk/random_walk.hpp"
+#include "random_walk/rw_malloc.hpp"
 
 namespace wyrm::alloc {
 
@@ -19,7 +21,8 @@ struct list {};
 
 template <class Space>
 using all = list<ouroboros_s_p<Space>, ouroboros_s_c<Space>, ouroboros_va_p<Space>, ouroboros_va_c<Space>,
-                 ouroboros_vl_p<Space>, ouroboros_vl_c<Space>, bump<Space>, system_malloc<Space>>;
+                 ouroboros_vl_p<Space>, ouroboros_vl_c<Space>, rw<Space>, rw_bm<Space>, corw<Space>, crw<Space>,
+                 rw_malloc<Space>, bump<Space>, system_malloc<Space>>;
 
 static_assert(device_allocator<ouroboros_s_p<exec::host_space>>);
 static_assert(device_allocator<ouroboros_s_c<exec::host_space>>);
@@ -27,6 +30,11 @@ static_assert(device_allocator<ouroboros_va_p<exec::host_space>>);
 static_assert(device_allocator<ouroboros_va_c<exec::host_space>>);
 static_assert(device_allocator<ouroboros_vl_p<exec::host_space>>);
 static_assert(device_allocator<ouroboros_vl_c<exec::host_space>>);
+static_assert(device_allocator<rw<exec::host_space>>);
+static_assert(device_allocator<rw_bm<exec::host_space>>);
+static_assert(device_allocator<corw<exec::host_space>>);
+static_assert(device_allocator<crw<exec::host_space>>);
+static_assert(device_allocator<rw_malloc<exec::host_space>>);
 static_assert(device_allocator<bump<exec::host_space>>);
 static_assert(device_allocator<system_malloc<exec::host_space>>);
 

@@ -340,6 +340,7 @@ void add(Space const& space) {
   add_case(name("utilisation"), [space](benchmark::State& s) { measure_utilisation<Allocator>(s, space); })
       ->ArgName("bytes")
       ->ArgsProduct({page_sizes})
+      ->ArgsProduct({odd_sizes})
       ->Iterations(1);
   add_case(name("growth"), [space](benchmark::State& s) { measure_growth<Allocator>(s, space); })->Iterations(1);
 }

@@ -13,6 +13,7 @@
 namespace wyrm::bench {
 
 inline std::vector<std::int64_t> const page_sizes{16, 64, 256, 1024, 4096, 8192};
+inline std::vector<std::int64_t> const odd_sizes{24, 72, 200, 600, 1500, 3000, 5000, 6000};
 inline std::vector<std::int64_t> const block_sizes{16, 64, 256, 1024, 4096, 8192, 0};  // 0: mixed
 inline std::vector<std::int64_t> const thread_counts{1, 1'000, 10'000, 100'000, 1'000'000};
 inline std::vector<std::int64_t> const pool_sizes{64, 1024, 16 * 1024};  // MiB

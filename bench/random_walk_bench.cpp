@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pools of random searches: one page for each thread, of a pool of which so much is free when the kernel begins
-// ("Dynamic Buffer Management in Massively Parallel Systems", ACM TOPC 2025, section 5.2.1, Fig. 11), and freeing them
-// (Fig. 16), with the steps that were taken (TAS, WAS) and those that the theory expects. `bump` is an atomic addition
-// a warp: what any way of handing out pages costs at least. A run that hands out a page twice, or too few, is an error.
+// ("Dynamic Buffer Management in Massively Parallel Systems", ACM TOPC 2025, section 5.2.1, Fig. 11), or for some lanes
+// of each warp (Fig. 12 and 13), and freeing them (Fig. 16), with the steps that were taken (TAS, WAS) and those that
+// the theory expects; and how many pages a warp finds in one step (Fig. 6). Beside them `bump`, an atomic addition a
+// warp: what any way of handing out pages costs at least; `queue`, an addition a thread and an entry of a ring; and
+// Ouroboros with pages that were freed before. A run that hands out a page twice, or too few, is an error.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
+#include "../alloc/ouroboros/ouroboros.hpp"
 #include "../alloc/random_walk/page_pool.hpp"
+#include "../alloc/random_walk/random_walk.hpp"
 #include "../exec/atomic.hpp"
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
@@ -19,16 +25,19 @@ namespace wyrm::bench {
 
 namespace {
 
+constexpr std::uint32_t no_page = 0xffffffff;  // what a page_pool answers, as it is stored here
+
 template <class Ref>
 struct get_pages {
   Ref ref;
   std::uint64_t seed;
+  std::uint32_t asking;  // lanes of each warp
   std::uint32_t* pages;
   std::uint32_t* steps;  // or nullptr
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     alloc::walk w(seed, i);
-    std::uint64_t const page = ref.get(t, w, valid);
+    std::uint64_t const page = ref.get(t, w, valid && i % 32 < asking);
     if (!valid) return;
     pages[i] = static_cast<std::uint32_t>(page);
     if (steps != nullptr) steps[i] = static_cast<std::uint32_t>(w.steps);
@@ -38,7 +47,55 @@ template <class Ref>
 struct put_pages {
   Ref ref;
   std::uint32_t const* pages;
-  WYRM_HD void operator()(std::size_t i) const { ref.put(pages[i]); }
+  WYRM_HD void operator()(std::size_t i) const {
+    if (pages[i] != no_page) ref.put(pages[i]);
+  }
+};
+/// How many pages a warp finds, each lane in a word of its own.
+template <class Used>
+struct count_found {
+  Used used;
+  std::uint64_t* histogram;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool) const {
+    alloc::walk w(1, i);
+    auto const mine = static_cast<unsigned>(cuda::std::popcount(used.peek(w.draw(used.words()))));
+    unsigned const all = exec::sum(t, mine);
+    if (t.rank() == 0) exec::atomic_ref<std::uint64_t>(histogram[all]).fetch_add(1, exec::relaxed);
+  }
+};
+struct queue_pages {
+  alloc::queue_ends* ends;
+  alloc::index_ring ring;
+  std::uint32_t* pages;
+  WYRM_HD void operator()(std::size_t i) const {
+    if (ends->take_one()) pages[i] = static_cast<std::uint32_t>(ring.take(ends->claim_front(1)));
+  }
+};
+struct refill_queue {
+  alloc::queue_ends* ends;
+  alloc::index_ring ring;
+  std::uint32_t* pages;
+  WYRM_HD void operator()(std::size_t i) const { ring.put(ends->claim_back(1), pages[i]); }
+};
+template <class Ref>
+struct allocate_pages {
+  Ref ref;
+  void** pages;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    void* const p = ref.allocate(t, valid ? 256 : 0);
+    if (valid) pages[i] = p;
+  }
+};
+template <class Ref>
+struct free_pages {
+  Ref ref;
+  void* const* pages;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    ref.deallocate(t, valid ? pages[i] : nullptr);
+  }
 };
 struct bump_pages {
   std::uint64_t* next;
@@ -53,7 +110,7 @@ struct bump_pages {
 };
 
 constexpr std::size_t pages_of_pool = std::size_t{1} << 27;  // 32 GiB of 256 bytes, so that 1 % is a page for 2^20
-constexpr double shares[] = {0.5, 0.1, 0.01, 0.005};
+constexpr double shares[] = {0.5, 0.1, 0.05, 0.01, 0.008, 0.005};
 
 enum class what { get, put };
 
@@ -81,8 +138,10 @@ template <class Pool>
 void time_pool(benchmark::State& state, typename Pool::space_type const& space, what timed) {
   auto const threads = static_cast<std::size_t>(state.range(0));
   double const share = static_cast<double>(state.range(1)) / 1000;
+  auto const asking = static_cast<std::uint32_t>(state.range(2));
+  std::size_t const wanted = threads / 32 * asking;
   auto const& [pool, unused, free, used] = occupied<Pool>::get(space, share);
-  if (free <= threads) return state.SkipWithError("fewer pages are free than wanted");
+  if (free <= wanted) return state.SkipWithError("fewer pages are free than wanted");
   using ref_type = typename Pool::ref_type;
   exec::buffer<std::uint32_t, typename Pool::space_type> pages(space, threads);
   exec::buffer<std::uint32_t, typename Pool::space_type> steps(space, threads);
@@ -91,33 +150,117 @@ void time_pool(benchmark::State& state, typename Pool::space_type const& space, 
   for (auto _ : state) {
     space.synchronize();
     if (timed == what::get) watch.start();
-    exec::for_each_lane<32>(space, threads, get_pages<ref_type>{pool.ref(), ++seed, pages.data(), nullptr});
+    exec::for_each_lane<32>(space, threads, get_pages<ref_type>{pool.ref(), ++seed, asking, pages.data(), nullptr});
     if (timed == what::get) state.SetIterationTime(watch.stop());
     if (timed == what::put) watch.start();
     exec::for_each(space, threads, put_pages<ref_type>{pool.ref(), pages.data()});
     if (timed == what::put) state.SetIterationTime(watch.stop());
   }
   if (timed == what::put) return;
-  exec::for_each_lane<32>(space, threads, get_pages<ref_type>{pool.ref(), ++seed, pages.data(), steps.data()});
+  exec::for_each_lane<32>(space, threads, get_pages<ref_type>{pool.ref(), ++seed, asking, pages.data(), steps.data()});
   auto all = exec::copy_out(space, pages.data(), threads);
   exec::for_each(space, threads, put_pages<ref_type>{pool.ref(), pages.data()});
   auto const taken = exec::copy_out(space, steps.data(), threads);
   std::sort(all.begin(), all.end());
-  bool good = std::adjacent_find(all.begin(), all.end()) == all.end();
+  all.resize(static_cast<std::size_t>(std::lower_bound(all.begin(), all.end(), no_page) - all.begin()));
+  bool good = all.size() == wanted && std::adjacent_find(all.begin(), all.end()) == all.end();
   for (std::uint32_t const page : all) good = good && page < pages_of_pool && !used[page];
   if (!good) return state.SkipWithError("a page was handed out that was used, or none");
   double average = 0;
   double of_warp = 0;
-  for (std::size_t i = 0; i < threads; ++i) average += taken[i];
+  for (std::size_t i = 0; i < threads; ++i) average += i % 32 < asking ? taken[i] : 0;
   for (std::size_t i = 0; i < threads; i += 32)
     of_warp += *std::max_element(taken.data() + i, taken.data() + std::min(i + 32, threads));
   constexpr unsigned w = ref_type::used_type::bits;
-  alloc::theory::search const s{pages_of_pool, static_cast<double>(free), static_cast<double>(threads)};
+  alloc::theory::search const s{pages_of_pool, static_cast<double>(free), static_cast<double>(wanted)};
   bool const together = ref_type::how == alloc::page_search::together;
-  state.counters["tas"] = average / static_cast<double>(threads);
+  state.counters["tas"] = average / static_cast<double>(wanted);
   state.counters["was"] = of_warp / static_cast<double>((threads + 31) / 32);
+  if (asking < 32) return;  // the theory is of warps all of whose lanes ask
   state.counters["tas_theory"] = together ? alloc::theory::together(s, w) : alloc::theory::average(s, w);
   state.counters["was_bound"] = together ? alloc::theory::together(s, w) : alloc::theory::bound_of_warp(s, w);
+}
+
+template <class Pool>
+void measure_found(benchmark::State& state, typename Pool::space_type const& space) {
+  using used = typename Pool::ref_type::used_type;
+  constexpr std::size_t threads = std::size_t{1} << 22;
+  auto const& [pool, share, free, unused] = occupied<Pool>::get(space, static_cast<double>(state.range(0)) / 1000);
+  exec::buffer<std::uint64_t, typename Pool::space_type> histogram(space, 32 * used::bits + 1);
+  typename Pool::space_type::stopwatch watch(space);
+  for (auto _ : state) {
+    space.fill(histogram.data(), 0, histogram.bytes());
+    watch.start();
+    exec::for_each_lane<32>(space, threads, count_found<used>{pool.ref().used(), histogram.data()});
+    state.SetIterationTime(watch.stop());
+  }
+  auto const counts = exec::copy_out(space, histogram.data(), 32 * used::bits + 1);
+  double tiles = 0;
+  double sum = 0;
+  double squares = 0;
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    auto const n = static_cast<double>(counts[k]);
+    tiles += n;
+    sum += n * static_cast<double>(k);
+    squares += n * static_cast<double>(k * k);
+    if (counts[k] > 0 && k < 100) state.counters["found_" + std::to_string(k)] = n;
+  }
+  auto const lanes = Pool::space_type::template tile_size<32>;  // a host's tile has one
+  auto const theory = alloc::theory::found_by_warp({pages_of_pool, static_cast<double>(free), 0}, used::bits);
+  state.counters["mean"] = sum / tiles;
+  state.counters["deviation"] = std::sqrt(squares / tiles - sum / tiles * (sum / tiles));
+  state.counters["mean_theory"] = theory.mean * lanes / 32;
+  state.counters["deviation_theory"] = theory.deviation * std::sqrt(lanes / 32.0);
+}
+
+template <class Space>
+void time_queue(benchmark::State& state, Space const& space) {
+  auto const threads = static_cast<std::size_t>(state.range(0));
+  constexpr std::uint32_t slots = 1 << 21;
+  exec::buffer<std::uint32_t, Space> entries(space, slots);
+  exec::buffer<std::uint32_t, Space> pages(space, threads);
+  exec::buffer<alloc::queue_ends, Space> ends(space, 1);
+  std::vector<std::uint32_t> numbers(threads);
+  std::iota(numbers.begin(), numbers.end(), 0u);
+  exec::copy_in<std::uint32_t>(space, pages.data(), numbers);
+  space.fill(entries.data(), 0, entries.bytes());
+  exec::write(space, ends.data(), alloc::queue_ends{});
+  alloc::index_ring const ring(entries.data(), slots, false);
+  typename Space::stopwatch watch(space);
+  for (auto _ : state) {
+    exec::for_each(space, threads, refill_queue{ends.data(), ring, pages.data()});
+    space.synchronize();
+    watch.start();
+    exec::for_each(space, threads, queue_pages{ends.data(), ring, pages.data()});
+    state.SetIterationTime(watch.stop());
+  }
+  std::vector<std::uint32_t> all = exec::copy_out(space, pages.data(), threads);
+  std::sort(all.begin(), all.end());
+  if (all != numbers) state.SkipWithError("a page was handed out twice, or none");
+}
+
+template <class Allocator>
+void time_allocator(benchmark::State& state, typename Allocator::space_type const& space) {
+  using ref_type = typename Allocator::ref_type;
+  auto const threads = static_cast<std::size_t>(state.range(0));
+  Allocator pool(space, {.pool_bytes = std::size_t{1} << 30, .reserve_bytes = std::size_t{1} << 30, .checked = false});
+  exec::buffer<void*, typename Allocator::space_type> pages(space, threads);
+  typename Allocator::space_type::stopwatch watch(space);
+  bool first = true;
+  for (auto _ : state) {
+    for (int k = first ? 0 : 1; k < 2; ++k) {
+      space.synchronize();
+      watch.start();
+      exec::for_each_lane<32>(space, threads, allocate_pages<ref_type>{pool.ref(), pages.data()});
+      if (k == 1) state.SetIterationTime(watch.stop());
+      exec::for_each_lane<32>(space, threads, free_pages<ref_type>{pool.ref(), pages.data()});
+    }
+    first = false;
+  }
+  auto all = exec::copy_out(space, pages.data(), threads);
+  std::sort(all.begin(), all.end());
+  if (all.front() == nullptr || std::adjacent_find(all.begin(), all.end()) != all.end())
+    state.SkipWithError("a page was handed out twice, or none");
 }
 
 template <class Space>
@@ -135,18 +278,38 @@ void time_bump(benchmark::State& state, Space const& space) {
   }
 }
 
+constexpr std::int64_t least_threads = 256;
+constexpr std::int64_t most_threads = 1 << 20;
+
 template <class Pool>
 void add(typename Pool::space_type const& space, std::string const& name) {
-  for (what const timed : {what::get, what::put}) {
-    std::string const full = std::string(timed == what::get ? "get/" : "put/") + Pool::space_type::name + "/" + name;
+  auto const add_case = [&](char const* subject, what timed) {
+    std::string const full = std::string(subject) + "/" + Pool::space_type::name + "/" + name;
     auto* const b = benchmark::RegisterBenchmark(
         full.c_str(), [space, timed](benchmark::State& s) { time_pool<Pool>(s, space, timed); });
-    b->UseManualTime()->Unit(benchmark::kMicrosecond)->ArgNames({"threads", "free_per_mille"});
-    for (double const share : shares)
-      for (std::int64_t threads = 256; threads <= 1 << 20; threads *= 4)
-        if (share * pages_of_pool > static_cast<double>(threads))
-          b->Args({threads, static_cast<std::int64_t>(share * 1000 + 0.5)});
+    return b->UseManualTime()->Unit(benchmark::kMicrosecond)->ArgNames({"threads", "free_per_mille", "asking"});
+  };
+  auto* const get = add_case("get", what::get);
+  auto* const put = add_case("put", what::put);
+  auto* const some = add_case("get_some", what::get);
+  for (double const share : shares) {
+    auto const per_mille = static_cast<std::int64_t>(share * 1000 + 0.5);
+    for (std::int64_t threads = least_threads; threads <= most_threads; threads *= 4) {
+      if (share * pages_of_pool <= static_cast<double>(threads)) continue;
+      get->Args({threads, per_mille, 32});
+      put->Args({threads, per_mille, 32});
+    }
+    for (std::int64_t const asking : {1, 2, 4, 8, 16, 24, 32})
+      if (share < 0.1) some->Args({most_threads / 4, per_mille, asking});
   }
+}
+
+template <class Space, class F>
+void add_other(Space const& space, char const* name, F const& f) {
+  std::string const full = std::string("get/") + Space::name + "/" + name;
+  auto* const b = benchmark::RegisterBenchmark(full.c_str(), [space, f](benchmark::State& s) { f(s, space); });
+  b->UseManualTime()->Unit(benchmark::kMicrosecond)->ArgName("threads");
+  for (std::int64_t threads = least_threads; threads <= most_threads; threads *= 4) b->Arg(threads);
 }
 
 template <class Space>
@@ -156,10 +319,16 @@ void add_all(Space const& space) {
   add<alloc::corw_pages<Space>>(space, "corw");
   add<alloc::corw_pages<Space, std::uint64_t, true>>(space, "corw-lock-map");
   add<alloc::crw_pages<Space>>(space, "crw");
-  auto* const b = benchmark::RegisterBenchmark((std::string("get/") + Space::name + "/bump").c_str(),
-                                               [space](benchmark::State& s) { time_bump(s, space); });
-  b->UseManualTime()->Unit(benchmark::kMicrosecond)->ArgName("threads");
-  for (std::int64_t threads = 256; threads <= 1 << 20; threads *= 4) b->Arg(threads);
+  add_other(space, "bump", [](auto& state, auto const& s) { time_bump(state, s); });
+  add_other(space, "queue", [](auto& state, auto const& s) { time_queue(state, s); });
+  add_other(space, "ouroboros-s-p",
+            [](auto& state, Space const& s) { time_allocator<alloc::ouroboros_s_p<Space>>(state, s); });
+  add_other(space, "corw-allocator", [](auto& state, Space const& s) { time_allocator<alloc::corw<Space>>(state, s); });
+  auto* const found = benchmark::RegisterBenchmark(
+      (std::string("found/") + Space::name + "/corw").c_str(),
+      [space](auto& s) { measure_found<alloc::corw_pages<Space, std::uint32_t>>(s, space); });
+  found->UseManualTime()->Unit(benchmark::kMicrosecond)->ArgName("free_per_mille");
+  for (double const share : shares) found->Arg(static_cast<std::int64_t>(share * 1000 + 0.5));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -37,6 +38,12 @@ void host_wait() {
 }
 
 void set_host_wait(void (*action)()) { wait_action = action; }
+
+unsigned host_thread_number() {
+  static std::atomic<unsigned> threads = 0;
+  thread_local unsigned const number = threads.fetch_add(1, std::memory_order_relaxed);
+  return number;
+}
 
 host_space::host_space(unsigned threads)
     : threads_(threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency())) {}

@@ -35,6 +35,9 @@ void host_wait();
 /// Replaces what a waiting thread does (nullptr: yield again). For the test space, whose lanes are fibers.
 void set_host_wait(void (*action)());
 
+/// How many host threads had asked this before the calling one did.
+unsigned host_thread_number();
+
 /// One polling pause of one thread; `attempt` counts the polls so far and lengthens the pause, to 2 us at most.
 WYRM_HD inline void pause([[maybe_unused]] unsigned attempt) {
   NV_IF_ELSE_TARGET(NV_IS_DEVICE, (__nanosleep(64u << (attempt < 5 ? attempt : 5));), (host_wait();))
@@ -91,6 +94,13 @@ class warp_tile {
 };
 static_assert(tile<warp_tile<32>>);
 #endif
+
+/// A number that the calling lane has for itself among those that run at the same time.
+template <class Tile>
+WYRM_HD std::uint64_t thread_number([[maybe_unused]] Tile const& t) {
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;),
+                    (return std::uint64_t{host_thread_number()} * 32 + t.rank();))
+}
 
 // What follows is written in terms of the collectives alone, and so runs on every tile.
 

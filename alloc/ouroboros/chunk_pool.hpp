@@ -15,7 +15,7 @@
 #include "../pool_table.hpp"
 #include "index_ring.hpp"
 #include "queue_ends.hpp"
-#include "size_classes.hpp"
+#include "../size_classes.hpp"
 
 namespace wyrm::alloc {
 

@@ -22,7 +22,7 @@
 #include "chunk_pool.hpp"
 #include "page_window.hpp"
 #include "queue_ends.hpp"
-#include "size_classes.hpp"
+#include "../size_classes.hpp"
 
 namespace wyrm::alloc {
 

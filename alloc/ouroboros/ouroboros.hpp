@@ -24,7 +24,7 @@
 #include "manager.hpp"
 #include "page_store.hpp"
 #include "ring_queues.hpp"
-#include "size_classes.hpp"
+#include "../size_classes.hpp"
 #include "virtual_queues.hpp"
 
 namespace wyrm::alloc {

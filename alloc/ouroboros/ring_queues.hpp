@@ -14,7 +14,7 @@
 #include "chunk_pool.hpp"
 #include "index_ring.hpp"
 #include "queue_ends.hpp"
-#include "size_classes.hpp"
+#include "../size_classes.hpp"
 
 namespace wyrm::alloc {
 

@@ -1,25 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools of equal pages without any central state: threads look at random places for pages that are free ("Dynamic
-// Buffer Management in Massively Parallel Systems: The Power of Randomness", ACM TOPC 12(1), 2025). RW (Algorithm 1):
-// a flag a page. RW-BM (Algorithm 2): the same with words of 32 or 64 pages. CoRW (Algorithm 3): the lanes of a tile
-// look at a word each and share what they find. CRW (Algorithm 5): a thread goes on from its last page.
-//
-// Departures. In CoRW as many pages as are wanted are taken out of as few words as possible, by one atomic operation a
-// word, and each lane computes whose it gets: no round per page, and no bit is set for a page that nobody takes. A
-// LockMap is a choice: without one the OR that sets the bits says who was first, see used_pages.hpp.
-//
-// Out of memory (section 3.2.3): who has seen so many pages, all used, that with 99 % confidence less than a chosen
-// share is free, gives up the search, and its tile sweeps over all pages, from a random one on. A page that is free as
-// long as the sweep lasts is found; so `no_page` says that every page was used at some moment of the call. Searches and
-// frees wait for nobody. A sweep is repeated while it passes by free pages: then somebody else got a page, or frees
-// them, or has their word locked, a lane of another tile, who waits for nobody.
+// Pools of equal pages without any central state, in the four forms of "Dynamic Buffer Management in Massively Parallel
+// Systems: The Power of Randomness" (ACM TOPC 12(1), 2025); see search.hpp. The pages themselves are their user's.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cuda/std/bit>
 #include <string>
 #include <vector>
 
@@ -28,137 +15,10 @@
 #include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
 #include "../../exec/tile.hpp"
-#include "../bits.hpp"
+#include "search.hpp"
 #include "theory.hpp"
-#include "used_pages.hpp"
-#include "walk.hpp"
 
 namespace wyrm::alloc {
-
-enum class page_search { alone, together, nearby };
-
-/// For kernels. Used: used_flags_ref or used_bits_ref.
-template <class Used, page_search How>
-class page_pool_ref {
- public:
-  using used_type = Used;
-  static constexpr page_search how = How;
-  static constexpr std::uint64_t no_page = walk::nowhere;
-
-  page_pool_ref(Used const& used, std::uint32_t patience) : used_(used), patience_(patience) {}
-
-  /// A page for each lane that asks, or no_page; collective. Every lane brings its own walk.
-  template <class Tile>
-  [[nodiscard]] WYRM_HD std::uint64_t get(Tile const& t, walk& w, bool asks) const {
-    std::uint64_t page = no_page;
-    if constexpr (How == page_search::together)
-      search_together(t, w, asks, page);
-    else
-      search_alone(w, asks, page);
-    for (unsigned attempt = 0; t.any(asks) && !sweep(t, w, asks, page); ++attempt) t.backoff(attempt);
-    if (page != no_page) w.last = page;
-    return page;
-  }
-
-  /// Frees a page that get() returned; one thread. A plain store (RW), or one atomic AND.
-  WYRM_HD void put(std::uint64_t page) const { used_.put(page); }
-
- private:
-  // One lane, until it has a page or has seen enough.
-  WYRM_HD void search_alone(walk& w, bool& asks, std::uint64_t& page) const {
-    std::uint64_t const all = used_.words() * Used::bits;
-    if (How == page_search::nearby && asks && w.last != walk::nowhere && w.last + 1 < all)
-      asks = !look_at(w.last + 1, w, page);
-    std::uint32_t const enough = (patience_ + Used::bits - 1) / Used::bits;
-    for (std::uint32_t n = 0; asks && n < enough; ++n) asks = !look_at(w.draw(all), w, page);
-  }
-  // Takes the first free page from this one on to the end of its word, else any of the word; whether there was one. If
-  // somebody else is faster, the next: who looks at a word together with others finds as much as one after the other.
-  WYRM_HD bool look_at(std::uint64_t from, walk& w, std::uint64_t& page) const {
-    using word = typename Used::word;
-    std::uint64_t const p = from / Used::bits;
-    ++w.steps;
-    seen_pages<word> seen = used_.look(p);
-    word got = 0;
-    while (got == 0 && seen.free != 0) {
-      auto first = static_cast<word>(seen.free >> from % Used::bits << from % Used::bits);
-      if (first == 0) first = seen.free;
-      first = static_cast<word>(first & (~first + 1));
-      got = used_.take(p, first);
-      seen.free = static_cast<word>(seen.free & ~first);
-    }
-    if (seen.held) used_.leave(p);
-    if (got != 0) page = p * Used::bits + static_cast<unsigned>(cuda::std::countr_zero(got));
-    return got != 0;
-  }
-
-  // All lanes look at a word each, until those that ask have a page, or the tile has seen enough in vain; collective.
-  template <class Tile>
-  WYRM_HD void search_together(Tile const& t, walk& w, bool& asks, std::uint64_t& page) const {
-    constexpr std::uint32_t at_once = Used::bits * Tile::size();
-    std::uint32_t const enough = (patience_ + at_once - 1) / at_once;
-    for (std::uint32_t in_vain = 0; in_vain < enough && t.any(asks);) {
-      ++w.steps;
-      in_vain = share(t, w.draw(used_.words()), true, asks, page) ? 0 : in_vain + 1;
-    }
-  }
-
-  // Looks at all pages, once, for the lanes that ask; collective. False if it passed by free pages, because a word was
-  // locked, or somebody else took those that it wanted: then it must be done again.
-  template <class Tile>
-  [[nodiscard]] WYRM_HD bool sweep(Tile const& t, walk& w, bool& asks, std::uint64_t& page) const {
-    std::uint64_t const words = used_.words();
-    std::uint64_t const start = t.shfl(w.draw(words), 0);
-    bool sure = true;
-    for (std::uint64_t i = 0; i < words && t.any(asks); i += Tile::size()) {
-      std::uint64_t p = start + i + t.rank();
-      if (p >= words) p -= words;
-      bool const has_some = i + t.rank() < words && used_.peek(p) != 0;
-      if (!t.any(has_some)) continue;
-      (void)share(t, has_some ? p : 0, has_some, asks, page);
-      if (t.any(has_some && used_.peek(p) != 0)) sure = false;
-    }
-    return sure || !t.any(asks);
-  }
-
-  // The lanes that look, each at its word p, share what they find among the lanes that ask, lowest lanes first;
-  // collective. Whether somebody got a page.
-  template <class Tile>
-  WYRM_HD bool share(Tile const& t, std::uint64_t p, bool looks, bool& asks, std::uint64_t& page) const {
-    using word = typename Used::word;
-    seen_pages<word> seen;
-    if (looks) seen = used_.look(p);
-    std::uint32_t const askers = t.ballot(asks);
-    auto const wanted = static_cast<unsigned>(cuda::std::popcount(askers));
-    auto const found = static_cast<unsigned>(cuda::std::popcount(seen.free));
-    // The k-th asker wants the k-th page, which is of the first lane up to which there are more than k.
-    unsigned const k = exec::rank_in(t, askers);
-    unsigned const before = exec::sum_below(t, found);
-    unsigned giver = 0;
-    for (unsigned step = Tile::size() / 2; step > 0; step /= 2)
-      if (t.shfl(before + found, giver + step - 1) <= k) giver += step;
-    unsigned const all = t.shfl(before + found, Tile::size() - 1);
-    bool const hopes = asks && k < all;
-    word const pages = t.shfl(seen.free, giver);
-    unsigned const first = t.shfl(before, giver);
-    unsigned const bit = hopes ? find_kth_set(pages, k - first) : 0;
-    // A lane gives all that it found; or up to what the last asker wants; or nothing.
-    unsigned const last = t.shfl(bit, 31 - static_cast<unsigned>(cuda::std::countl_zero(askers | 1)));
-    word takes = before < wanted ? seen.free : word{0};
-    if (before + found > wanted) takes = static_cast<word>(takes & bits_up_to<word>(last));
-    word const got = takes != 0 ? used_.take(p, takes) : word{0};
-    if (seen.held) used_.leave(p);
-    word const ours = t.shfl(got, giver);
-    std::uint64_t const at = t.shfl(p, giver);
-    bool const served = hopes && (ours >> bit & 1) != 0;
-    if (served) page = at * Used::bits + bit;
-    asks = asks && !served;
-    return t.any(served);
-  }
-
-  Used used_;
-  std::uint32_t patience_;  // pages seen in vain before a sweep
-};
 
 namespace detail {
 template <class Used>
@@ -265,7 +125,7 @@ class page_pool {
 };
 
 template <class Space>
-using rw_pages = page_pool<Space, used_flags_ref, page_search::alone>;
+using rw_pages = page_pool<Space, used_flags_ref<>, page_search::alone>;
 template <class Space, class Word = std::uint64_t, bool Locks = true>
 using rw_bm_pages = page_pool<Space, used_bits_ref<Word, Locks>, page_search::alone>;
 template <class Space, class Word = std::uint64_t, bool Locks = false>

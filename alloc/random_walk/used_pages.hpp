@@ -30,14 +30,21 @@ struct seen_pages {
   bool held = false;  // whether the word is locked, by us
 };
 
+/// Where word p of a pool lies: the words one behind the other.
+struct in_a_row {
+  WYRM_HD std::uint64_t operator()(std::uint64_t p) const { return p; }
+};
+
 /// A flag a page, in a word of its own.
+template <class Layout = in_a_row>
 class used_flags_ref {
  public:
   using word = std::uint32_t;
   static constexpr unsigned bits = 1;
   static constexpr bool locks = false;
 
-  used_flags_ref(word* flags, word*, std::uint64_t pages) : flags_(flags), pages_(pages) {}
+  WYRM_HD used_flags_ref(word* flags, word*, std::uint64_t pages, Layout const& place = {})
+      : flags_(flags), pages_(pages), place_(place) {}
 
   [[nodiscard]] WYRM_HD std::uint64_t words() const { return pages_; }
   [[nodiscard]] WYRM_HD seen_pages<word> look(std::uint64_t p) const { return {peek(p), false}; }
@@ -47,24 +54,31 @@ class used_flags_ref {
   [[nodiscard]] WYRM_HD word take(std::uint64_t p, word) const { return at(p).exchange(1, exec::acquire) == 0; }
   WYRM_HD void leave(std::uint64_t) const {}
   WYRM_HD void put(std::uint64_t page) const { at(page).store(0, exec::release); }
+  /// Several pages of a word, by who has them.
+  WYRM_HD void put_all(std::uint64_t p, word pages) const {
+    if (pages != 0) put(p);
+  }
 
  private:
-  [[nodiscard]] WYRM_HD exec::atomic_ref<word> at(std::uint64_t p) const { return exec::atomic_ref<word>(flags_[p]); }
+  [[nodiscard]] WYRM_HD exec::atomic_ref<word> at(std::uint64_t p) const {
+    return exec::atomic_ref<word>(flags_[place_(p)]);
+  }
 
   word* flags_;
   std::uint64_t pages_;
+  Layout place_;
 };
 
 /// A bit a page, in words of 32 or 64 bits, with or without a LockMap.
-template <class Word, bool Locks>
+template <class Word, bool Locks, class Layout = in_a_row>
 class used_bits_ref {
  public:
   using word = Word;
   static constexpr unsigned bits = 8 * sizeof(Word);
   static constexpr bool locks = Locks;
 
-  used_bits_ref(Word* map, Word* lock_map, std::uint64_t pages)
-      : map_(map), lock_map_(lock_map), words_((pages + bits - 1) / bits) {}
+  WYRM_HD used_bits_ref(Word* map, Word* lock_map, std::uint64_t pages, Layout const& place = {})
+      : map_(map), lock_map_(lock_map), words_((pages + bits - 1) / bits), place_(place) {}
 
   [[nodiscard]] WYRM_HD std::uint64_t words() const { return words_; }
   [[nodiscard]] WYRM_HD seen_pages<Word> look(std::uint64_t p) const {
@@ -81,20 +95,24 @@ class used_bits_ref {
   WYRM_HD void leave(std::uint64_t p) const {
     if constexpr (Locks) lock(p).fetch_and(static_cast<Word>(~lock_bit(p)), exec::release);
   }
-  WYRM_HD void put(std::uint64_t page) const {
-    at(page / bits).fetch_and(static_cast<Word>(~(Word{1} << page % bits)), exec::release);
+  WYRM_HD void put(std::uint64_t page) const { put_all(page / bits, Word{1} << page % bits); }
+  WYRM_HD void put_all(std::uint64_t p, Word pages) const {
+    if (pages != 0) at(p).fetch_and(static_cast<Word>(~pages), exec::release);
   }
 
  private:
-  [[nodiscard]] WYRM_HD exec::atomic_ref<Word> at(std::uint64_t p) const { return exec::atomic_ref<Word>(map_[p]); }
-  [[nodiscard]] WYRM_HD exec::atomic_ref<Word> lock(std::uint64_t p) const {
-    return exec::atomic_ref<Word>(lock_map_[p / bits]);
+  [[nodiscard]] WYRM_HD exec::atomic_ref<Word> at(std::uint64_t p) const {
+    return exec::atomic_ref<Word>(map_[place_(p)]);
   }
-  [[nodiscard]] WYRM_HD static Word lock_bit(std::uint64_t p) { return Word{1} << p % bits; }
+  [[nodiscard]] WYRM_HD exec::atomic_ref<Word> lock(std::uint64_t p) const {
+    return exec::atomic_ref<Word>(lock_map_[place_(p) / bits]);
+  }
+  [[nodiscard]] WYRM_HD Word lock_bit(std::uint64_t p) const { return Word{1} << place_(p) % bits; }
 
   Word* map_;
   Word* lock_map_;  // a bit a word
   std::uint64_t words_;
+  Layout place_;
 };
 
 }  // namespace wyrm::alloc

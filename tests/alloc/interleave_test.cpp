@@ -18,6 +18,8 @@
 
 #include "../../alloc/ouroboros/ouroboros.hpp"
 #include "../../alloc/random_walk/page_pool.hpp"
+#include "../../alloc/random_walk/random_walk.hpp"
+#include "../../alloc/random_walk/rw_malloc.hpp"
 #include "../../exec/host_space.hpp"
 #include "../support/spaces.hpp"
 
@@ -169,7 +171,10 @@ class pool_under_test {
   static A& pool_of(std::size_t units) {
     static std::map<std::size_t, A> pools;
     alloc::options const o{.pool_bytes = units * unit_bytes, .reserve_bytes = units * unit_bytes};
-    return pools.try_emplace(units, exec::host_space(1), o, 1).first->second;
+    if constexpr (std::is_constructible_v<A, exec::host_space, alloc::options, unsigned>)
+      return pools.try_emplace(units, exec::host_space(1), o, 1).first->second;
+    else
+      return pools.try_emplace(units, exec::host_space(1), o).first->second;
   }
 
   scenario scenario_;
@@ -325,6 +330,33 @@ TYPED_TEST(interleave_random_walk, no_page_has_two_owners) {
       EXPECT_GT(n, 20u) << "somebody waits for ever";
       EXPECT_TRUE(pool->sound(least));
     }
+}
+
+// The allocators over such pools, which take chunks from the extent, and from each other when there are no more.
+template <class A>
+class interleave_random_walk_allocator : public ::testing::Test {};
+using random_walk_allocators = ::testing::Types<alloc::rw_bm<space>, alloc::corw<space>, alloc::rw_malloc<space>>;
+TYPED_TEST_SUITE(interleave_random_walk_allocator, random_walk_allocators, by_name);
+
+TYPED_TEST(interleave_random_walk_allocator, memory_comes_and_goes) {
+  // RW_malloc takes a block word by word. Who sees another at it may take one across two chunks, and then there are no
+  // two whole ones any more. Its steps are many: fewer preemptions.
+  bool const by_words = std::is_same_v<TypeParam, alloc::rw_malloc<space>>;
+  unsigned const preemptions = by_words ? 1 : 2;
+  explore<TypeParam>({2, 0, 0, 0, {8192, 8192, 8192}, 3, 3}, preemptions);
+  explore<TypeParam>({2, 0, 0, 0, {4096, 2048}, 2, 2}, preemptions + 1);
+  explore<TypeParam>({2, 4, 2, 4096, {4096, -1, 4096}, 2, 2}, preemptions);
+  explore<TypeParam>({1, 7, 0, 8192, {8192, 8192}, 1, 1}, preemptions);
+  explore<TypeParam>({1, 8, 0, 8192, {-1, 8192, 8192}, 0, 1}, preemptions);
+  explore<TypeParam>({1, 8, 2, 8192, {8192, 8192, 8192}, by_words ? 1u : 2u, 2}, preemptions);
+}
+
+TYPED_TEST(interleave_random_walk_allocator, a_free_chunk_changes_its_class) {
+  unsigned const preemptions = std::is_same_v<TypeParam, alloc::rw_malloc<space>> ? 1 : 2;
+  explore<TypeParam>({1, 16, 2, 4096, {2048, 4096}, 1, 2});
+  explore<TypeParam>({1, 16, 2, 4096, {8192, -1, 4096}, 1, 2}, preemptions);
+  explore<TypeParam>({1, 16, 4, 4096, {8192, 16384}, 1, 2}, preemptions);
+  explore<TypeParam>({1, 8, 8, 8192, {65536, 8192}, 1, 1}, preemptions);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The theory and the tools of the random searches with known numbers, and their pools on the host and in lockstep.
+#include "random_walk_allocators.hpp"
 #include "random_walk_suite.hpp"
 
 #include <bit>
@@ -126,6 +127,70 @@ TEST(bits, the_kth_set_bit) {
   }
 }
 
+// Against a loop over units, of words and of regions with borders that runs do not cross.
+TEST(free_runs, of_words_and_regions) {
+  std::mt19937_64 random(1);
+  for (unsigned i = 0; i < 3000; ++i) {
+    std::size_t const words = 1 + i % 4;
+    std::vector<std::uint64_t> free(words);
+    for (std::uint64_t& word : free) {
+      word = random();
+      for (std::uint64_t k = random() % 6; k > 0; --k) word = k % 2 == 0 ? word & random() : word | random();
+      if (random() % 5 == 0) word = random() % 2 == 0 ? 0 : ~std::uint64_t{0};
+    }
+    std::vector<bool> behind(words);
+    alloc::detail::free_runs got;
+    for (std::size_t w = 0; w < words; ++w) {
+      behind[w] = w > 0 && random() % 3 != 0;
+      got = w == 0 ? alloc::detail::runs_of(free[w])
+                   : alloc::detail::join(got, alloc::detail::runs_of(free[w]), behind[w]);
+      got = alloc::detail::free_runs::unpacked(got.units, got.packed());
+    }
+    std::uint32_t longest = 0;
+    std::vector<std::uint32_t> length;  // of the run that ends with each unit
+    for (std::size_t unit = 0; unit < 64 * words; ++unit) {
+      bool const goes_on = unit > 0 && (unit % 64 != 0 || behind[unit / 64]);
+      bool const is_free = (free[unit / 64] >> unit % 64 & 1) != 0;
+      length.push_back(is_free ? (goes_on ? length.back() : 0) + 1 : 0);
+      longest = std::max(longest, length.back());
+    }
+    std::uint32_t prefix = 0;
+    while (prefix < 64 * words && length[prefix] == prefix + 1) ++prefix;
+    ASSERT_EQ(got.units, 64 * words);
+    ASSERT_EQ(got.longest, longest);
+    ASSERT_EQ(got.prefix, prefix);
+    ASSERT_EQ(got.suffix, length.back());
+    if (longest > 0) {
+      ASSERT_EQ(length[got.at + longest - 1], longest);
+    }
+  }
+}
+
+// One thread draws the same numbers each time, and so finds the same pages.
+template <class A>
+std::vector<std::ptrdiff_t> places_of_blocks() {
+  A pool(exec::host_space(1), {.pool_bytes = std::size_t{1} << 20, .reserve_bytes = std::size_t{1} << 20});
+  auto* const base = static_cast<std::byte*>(pool.ref().malloc(std::size_t{1} << 20));
+  pool.ref().free(base);
+  pool.reset();
+  std::vector<std::ptrdiff_t> places;
+  std::vector<void*> blocks;
+  for (unsigned i = 0; i < 2000; ++i) {
+    blocks.push_back(pool.ref().malloc(16 + i % 5 * 100));
+    places.push_back(static_cast<std::byte*>(blocks.back()) - base);
+    if (i % 3 == 0) pool.ref().free(blocks[i / 2]);
+    if (i % 3 == 0) blocks[i / 2] = nullptr;
+  }
+  return places;
+}
+TEST(random_walk_allocators, runs_repeat) {
+  using space = exec::host_space;
+  EXPECT_EQ(places_of_blocks<alloc::rw<space>>(), places_of_blocks<alloc::rw<space>>());
+  EXPECT_EQ(places_of_blocks<alloc::corw<space>>(), places_of_blocks<alloc::corw<space>>());
+  EXPECT_EQ(places_of_blocks<alloc::crw<space>>(), places_of_blocks<alloc::crw<space>>());
+  EXPECT_EQ(places_of_blocks<alloc::rw_malloc<space>>(), places_of_blocks<alloc::rw_malloc<space>>());
+}
+
 TEST(page_pool, bad_sizes_are_refused) {
   exec::host_space const space(1);
   using pool = alloc::corw_pages<exec::host_space>;
@@ -140,5 +205,9 @@ TEST(page_pool, bad_sizes_are_refused) {
 
 INSTANTIATE_TYPED_TEST_SUITE_P(host, random_walk, random_walk_pools<exec::host_space>, random_walk_names);
 INSTANTIATE_TYPED_TEST_SUITE_P(simt, random_walk, random_walk_pools<simt_space>, random_walk_names);
+INSTANTIATE_TYPED_TEST_SUITE_P(host, random_walk_allocator, random_walk_allocators<exec::host_space>, by_name);
+INSTANTIATE_TYPED_TEST_SUITE_P(simt, random_walk_allocator, random_walk_allocators<simt_space>, by_name);
+INSTANTIATE_TYPED_TEST_SUITE_P(host, rw_malloc_suite, ::testing::Types<exec::host_space>);
+INSTANTIATE_TYPED_TEST_SUITE_P(simt, rw_malloc_suite, ::testing::Types<simt_space>);
 
 }  // namespace wyrm::tests

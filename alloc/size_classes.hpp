@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sizes of pages that Ouroboros has: powers of two from 16 bytes to 1 MiB. Pages of 16 bytes to 8 KiB share chunks
-// of 8 KiB. A larger page is a run of such chunks: what the paper calls an instance with a multiple of the base chunk
-// size (ICS 2020, section 4.3), each with one size of pages.
+// The sizes of pages that families with size classes have: powers of two from 16 bytes to 1 MiB. Pages of 16 bytes to 8
+// KiB share chunks of 8 KiB. A larger page is a run of such chunks: what Ouroboros (ICS 2020, section 4.3) calls an
+// instance with a multiple of the base chunk size, each with one size of pages.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cuda/std/bit>
 
-#include "../../exec/tile.hpp"
-#include "../extent/extent.hpp"
+#include "../exec/tile.hpp"
+#include "extent/extent.hpp"
 
 namespace wyrm::alloc::detail {
 

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the allocators over random searches do beyond the conformance suite: memory goes from size to size, blocks of
+// RW_malloc lie anywhere. On any space.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "../../alloc/random_walk/random_walk.hpp"
+#include "../../alloc/random_walk/rw_malloc.hpp"
+#include "workload.hpp"
+
+namespace wyrm::tests {
+
+template <class A>
+class random_walk_allocator : public space_test<typename A::space_type> {
+ protected:
+  static constexpr bool has_classes = !std::is_same_v<A, alloc::rw_malloc<typename A::space_type>>;
+  static constexpr std::size_t mib = std::size_t{1} << 20;
+  static alloc::options options(std::size_t bytes) {
+    return {.pool_bytes = bytes, .reserve_bytes = 2 * bytes, .checked = true};
+  }
+};
+TYPED_TEST_SUITE_P(random_walk_allocator);
+
+// The whole pool, in blocks of one size after the other, and in one.
+TYPED_TEST_P(random_walk_allocator, memory_goes_from_size_to_size) {
+  pool<TypeParam> p(this->options(scaled(this->mib, this->mib / 2)));
+  for (std::size_t const bytes : {64u, 8192u, 1024u, 16384u, 128u, 4096u, 65536u, 64u, 64u}) {
+    SCOPED_TRACE(std::to_string(bytes) + " bytes");
+    auto const all = p.exhaust(bytes);
+    // Where chunks come back one by one, a run of them may come to lie in the way of another.
+    EXPECT_GE(all.size() + (bytes > 8192 ? 2 : 0), p.committed() / bytes);
+    p.expect_sound();
+    p.free(all);
+    p.expect_sound();
+  }
+  auto const whole = p.allocate(1, p.committed());
+  EXPECT_EQ(served(whole), 1u);
+  p.expect_sound();
+}
+
+// Every second block stays, so that no chunk is wholly free; then the others go too.
+TYPED_TEST_P(random_walk_allocator, what_is_not_wholly_free_stays) {
+  pool<TypeParam> p(this->options(scaled(this->mib, this->mib / 4)));
+  auto all = p.exhaust(2048);
+  std::sort(all.begin(), all.end(), [](block const& a, block const& b) { return a.p < b.p; });
+  typename pool<TypeParam>::blocks stay;
+  typename pool<TypeParam>::blocks go;
+  for (std::size_t i = 0; i < all.size(); ++i) (i % 2 == 0 ? stay : go).push_back(all[i]);
+  p.free(go);
+  p.owner().compact();
+  p.expect_sound();
+  EXPECT_EQ(served(p.allocate(4, 4096)), 0u);
+  auto const again = p.exhaust(2048);
+  EXPECT_EQ(again.size(), go.size());
+  p.expect_sound();
+  p.free(stay);
+  p.free(again);
+  EXPECT_EQ(p.exhaust(1024).size(), 2 * all.size());
+  p.expect_sound();
+}
+
+TYPED_TEST_P(random_walk_allocator, all_sizes_in_one_warp) {
+  pool<TypeParam> p(this->options(16 * this->mib));
+  for (unsigned round = 0; round < 3; ++round) {
+    std::vector<std::size_t> sizes;
+    for (unsigned i = 0; i < 32; ++i) sizes.push_back(std::size_t{16} << (i * 7 + round) % 17);
+    auto const blocks = p.allocate(sizes);
+    EXPECT_EQ(served(blocks), 32u);
+    p.expect_sound();
+    if (round == 1) continue;  // which stay
+    p.free(blocks);
+    p.expect_sound();
+  }
+}
+
+TYPED_TEST_P(random_walk_allocator, blocks_that_are_no_powers_of_two) {
+  for (std::size_t const bytes : {3000u, 5000u, 6000u}) {
+    SCOPED_TRACE(std::to_string(bytes) + " bytes");
+    pool<TypeParam> p(this->options(this->mib));
+    auto const all = p.exhaust(bytes);
+    p.expect_sound();
+    if (this->has_classes) {
+      EXPECT_EQ(all.size(), p.committed() / (bytes <= 4096 ? 4096 : 8192));
+    } else {
+      EXPECT_GE(static_cast<double>(all.size() * bytes), 0.9 * static_cast<double>(p.committed()));
+    }
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(random_walk_allocator, memory_goes_from_size_to_size, what_is_not_wholly_free_stays,
+                            all_sizes_in_one_warp, blocks_that_are_no_powers_of_two);
+
+template <class Space>
+using random_walk_allocators = ::testing::Types<alloc::rw<Space>, alloc::rw_bm<Space>, alloc::corw<Space>,
+                                                alloc::crw<Space>, alloc::rw_malloc<Space>>;
+
+/// Frees with the size that was asked for.
+template <class Ref>
+struct free_sized {
+  Ref ref;
+  block const* blocks;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    ref.deallocate(t, valid ? blocks[i].p : nullptr, valid ? blocks[i].bytes : 0);
+  }
+};
+
+template <class Space>
+class rw_malloc_suite : public space_test<Space> {};
+TYPED_TEST_SUITE_P(rw_malloc_suite);
+
+TYPED_TEST_P(rw_malloc_suite, sized_free) {
+  using allocator = alloc::rw_malloc<TypeParam>;
+  pool<allocator> p({.pool_bytes = std::size_t{4} << 20, .reserve_bytes = std::size_t{4} << 20, .checked = true});
+  std::vector<std::size_t> sizes;
+  for (std::size_t i = 0; i < scaled(300, 100); ++i) sizes.push_back(1 + i * 7919 % (i % 50 == 0 ? 70000 : 3000));
+  auto const blocks = p.allocate(sizes);
+  EXPECT_EQ(served(blocks), sizes.size());
+  exec::buffer<block, TypeParam> copy(p.space(), blocks.size());
+  exec::copy_in<block>(p.space(), copy.data(), blocks);
+  exec::for_each_lane<32>(p.space(), blocks.size(),
+                          free_sized<typename allocator::ref_type>{p.owner().ref(), copy.data()});
+  EXPECT_EQ(p.owner().stats().granted, 0u);
+  EXPECT_EQ(p.owner().stats().bad_frees, 0u);
+  p.owner().check();
+}
+
+// In a pool that is not checked: a size that is not the block's has no end where it should be.
+TYPED_TEST_P(rw_malloc_suite, a_wrong_size_is_counted_and_harmless) {
+  using allocator = alloc::rw_malloc<TypeParam>;
+  pool<allocator> p({.pool_bytes = std::size_t{1} << 20, .reserve_bytes = std::size_t{1} << 20, .checked = false});
+  auto const good = p.allocate(40, 100);
+  auto wrong = good;
+  for (std::size_t i = 0; i < wrong.size(); ++i) wrong[i].bytes = i % 2 == 0 ? 50 : 200000;
+  exec::buffer<block, TypeParam> copy(p.space(), wrong.size());
+  exec::copy_in<block>(p.space(), copy.data(), wrong);
+  exec::for_each_lane<32>(p.space(), wrong.size(),
+                          free_sized<typename allocator::ref_type>{p.owner().ref(), copy.data()});
+  p.expect_bad_frees(wrong.size());
+  p.expect_sound();
+  p.free(good);
+  p.expect_sound();
+}
+
+REGISTER_TYPED_TEST_SUITE_P(rw_malloc_suite, sized_free, a_wrong_size_is_counted_and_harmless);
+
+}  // namespace wyrm::tests

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every allocator of the registry keeps a graph: edges of vertices with few neighbours and with thousands come and go,
+// on the host and, where there is one, on the first GPU, as they do in the model.
+#include "../../graph/any_graph.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "../../alloc/registry.hpp"
+#include "../support/spaces.hpp"
+#include "model.hpp"
+
+namespace wyrm::tests {
+
+namespace {
+
+constexpr graph::vertex_id vertices = 5000;
+
+// A third of the edges are of vertex 1.
+std::vector<graph::edge> random_edges(std::size_t n, std::mt19937_64& random) {
+  std::vector<graph::edge> edges;
+  for (std::size_t i = 0; i < n; ++i) {
+    auto const u = static_cast<graph::vertex_id>(i % 3 == 0 ? 1 : random() % vertices);
+    edges.push_back({u, static_cast<graph::vertex_id>(random() % vertices)});
+  }
+  return edges;
+}
+
+void keeps_a_graph(exec::any_space const& space, std::string const& allocator) {
+  SCOPED_TRACE(allocator);
+  graph::any_graph g(space, allocator, vertices);
+  graph_model model(vertices, g.settings().directed, g.settings().self_loops);
+  std::mt19937_64 random(1);
+  std::vector<graph::edge> all;
+  for (unsigned round = 0; round < 4; ++round) {
+    std::vector<graph::edge> const more = random_edges(scaled(20000, 2000), random);
+    EXPECT_EQ(g.insert(more).inserted, model.insert(more).inserted);
+    all.insert(all.end(), more.begin(), more.end());
+    std::shuffle(all.begin(), all.end(), random);
+    std::vector<graph::edge> const gone(all.end() - static_cast<std::ptrdiff_t>(all.size() / 3), all.end());
+    all.resize(all.size() - gone.size());
+    EXPECT_EQ(g.erase(gone).erased, model.erase(gone).erased);
+    g.check();
+    EXPECT_EQ(g.to_csr(), model.to_csr());
+  }
+  g.clear();
+  g.check();
+  EXPECT_EQ(g.edges(), 0u);
+}
+
+}  // namespace
+
+TEST(any_graph, every_allocator_keeps_a_graph) {
+  for (std::string const& allocator : alloc::names()) {
+    keeps_a_graph(exec::make_space("cpu"), allocator);
+#if WYRM_WITH_CUDA
+    if (exec::cuda_space::device_count() > 0) keeps_a_graph(exec::make_space("cuda"), allocator);
+#endif
+  }
+}
+
+}  // namespace wyrm::tests
