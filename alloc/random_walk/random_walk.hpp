@@ -171,21 +171,24 @@ class random_walk_ref {
     if (t.any(asks && c != first)) {  // each for itself, to begin with
       if (std::uint32_t const n = spans(c).count(exec::scalar_tile{}); asks && n > 0)
         pool_ref(used(c, n), parts_.patience_to_grow).search_alone(w, asks, page);
-      left = t.ballot(asks);
+    } else if (std::uint32_t const n = spans(first).count(t); n > 0) {
+      pool_ref(used(first, n), parts_.patience_to_grow).search(t, w, asks, page);
     }
-    while (left != 0) {
+    for (left = t.ballot(asks); left != 0;) {
       unsigned const one = t.shfl(c, exec::first_lane(left));
       bool const mine = asks && c == one;
-      serve(t, one, w, mine, page);
+      page = serve(t, one, w, mine, page);
       left &= ~t.ballot(mine);
     }
     remember(t, c, page);
     return page;
   }
 
-  // The same for lanes that want the same class.
+  // The same for lanes that want the same class, and did not find it easily. What is passed by value stays in
+  // registers.
   template <class Tile>
-  WYRM_HD void serve(Tile const& t, unsigned c, walk& w, bool asks, std::uint64_t& page) const {
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD std::uint64_t serve(Tile const t, unsigned c, walk w, bool asks,
+                                                          std::uint64_t page) const {
     spans_ref<used_type> const all = spans(c);
     sequence_lock lock(all.lock());
     for (unsigned attempt = 0;; ++attempt) {
@@ -196,11 +199,11 @@ class random_walk_ref {
       // Lanes that fill spans take them at once; the others see that they are not too many who take more.
       if (std::uint32_t const whole = number(t.ballot(asks)) / all.pages(); grows && whole > 0)
         (void)all.append(t, whole, false, asks, page);
-      if (!t.any(asks)) return;
+      if (!t.any(asks)) return page;
       sequence_lock::outcome turn = sequence_lock::outcome::wait;
       if (t.rank() == 0) turn = lock.try_take();
       turn = t.shfl(turn, 0);
-      if (turn == sequence_lock::outcome::nothing_left) return;
+      if (turn == sequence_lock::outcome::nothing_left) return page;
       if (turn == sequence_lock::outcome::wait) {
         t.backoff(attempt);
         continue;
@@ -213,7 +216,7 @@ class random_walk_ref {
         else
           lock.unlock_with_nothing_left();
       }
-      if (!some || !t.any(asks)) return;
+      if (!some || !t.any(asks)) return page;
     }
   }
   WYRM_HD static std::uint32_t number(std::uint32_t lanes) {
@@ -236,7 +239,7 @@ class random_walk_ref {
 
   // One that no class serves; collective, one request for all lanes.
   template <class Tile>
-  [[nodiscard]] WYRM_HD void* allocate_large(Tile const& t, std::size_t bytes) const {
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD void* allocate_large(Tile const t, std::size_t bytes) const {
     if (bytes > std::size_t{parts_.memory.chunks()} * chunk_bytes) return nullptr;
     for (;;) {
       void* p = nullptr;

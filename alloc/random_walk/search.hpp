@@ -65,9 +65,13 @@ class page_pool_ref {
   WYRM_HD void search_alone(walk& w, bool& asks, std::uint64_t& page) const {
     std::uint64_t const all = used_.words() * Used::bits;
     if (How == page_search::nearby && asks && w.last != walk::nowhere && w.last + 1 < all)
-      asks = !look_at(w.last + 1, w, page);
+      asks = look_at(w.last + 1, w, page) != look_result::got;
     std::uint32_t const enough = (patience_ + Used::bits - 1) / Used::bits;
-    for (std::uint32_t n = 0; asks && n < enough; ++n) asks = !look_at(w.draw(all), w, page);
+    for (std::uint32_t in_vain = 0; asks && in_vain < enough;) {
+      look_result const found = look_at(w.draw(all), w, page);
+      asks = found != look_result::got;
+      in_vain += found == look_result::nothing;
+    }
   }
   /// Then through all pages, until none was passed by that is free; collective.
   template <class Tile>
@@ -75,7 +79,7 @@ class page_pool_ref {
     for (unsigned attempt = 0; t.any(asks) && !sweep_once(t, w, asks, page); ++attempt) t.backoff(attempt);
   }
   /// The lanes that look, each at its word p, share what they find among the lanes that ask, lowest lanes first;
-  /// collective. Whether somebody got a page.
+  /// collective. Whether there was a free page, be it that somebody else took it first.
   template <class Tile>
   WYRM_HD bool share(Tile const& t, std::uint64_t p, bool looks, bool& asks, std::uint64_t& page) const {
     using word = typename Used::word;
@@ -106,17 +110,22 @@ class page_pool_ref {
     bool const served = hopes && (ours >> bit & 1) != 0;
     if (served) page = at * Used::bits + bit;
     asks = asks && !served;
-    return t.any(served);
+    return all > 0;
   }
 
  private:
-  // Takes the first free page from this one on to the end of its word, else any of the word; whether there was one. If
-  // somebody else is faster, the next: who looks at a word together with others finds as much as one after the other.
-  WYRM_HD bool look_at(std::uint64_t from, walk& w, std::uint64_t& page) const {
+  // beaten: there was a free page, which says nothing of how few are free. A locked word has nothing: nobody waits for
+  // it.
+  enum class look_result { got, beaten, nothing };
+
+  // Takes the first free page from this one on to the end of its word, else any of the word. If somebody else is
+  // faster, the next: who looks at a word together with others finds as much as one after the other.
+  WYRM_HD look_result look_at(std::uint64_t from, walk& w, std::uint64_t& page) const {
     using word = typename Used::word;
     std::uint64_t const p = from / Used::bits;
     ++w.steps;
     seen_pages<word> seen = used_.look(p);
+    bool const nothing = seen.free == 0;
     word got = 0;
     while (got == 0 && seen.free != 0) {
       auto first = static_cast<word>(seen.free >> from % Used::bits << from % Used::bits);
@@ -127,7 +136,7 @@ class page_pool_ref {
     }
     if (seen.held) used_.leave(p);
     if (got != 0) page = p * Used::bits + static_cast<unsigned>(cuda::std::countr_zero(got));
-    return got != 0;
+    return got != 0 ? look_result::got : nothing ? look_result::nothing : look_result::beaten;
   }
 
   // All lanes look at a word each, until those that ask have a page, or the tile has seen enough in vain; collective.
