@@ -150,7 +150,7 @@ class rw_malloc_ref {
       for (unsigned in_vain = 0; n > 0 && in_vain < patience && t.any(asks);) {
         ++w.steps;
         auto const region = static_cast<std::uint32_t>(t.shfl(w.draw(regions(n)), 0));
-        in_vain = look(t, region, n, units, asks, result) == look_result::served ? 0 : in_vain + 1;
+        in_vain += look(t, region, n, units, asks, result) == look_result::nothing;
       }
       // Lanes that fill chunks take them at once; the others see that they are not too many who take more.
       if (std::uint32_t const whole = wanted(t, units, asks) / detail::units_a_chunk; grows && whole > 0)

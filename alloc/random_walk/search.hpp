@@ -68,7 +68,9 @@ class page_pool_ref {
       asks = look_at(w.last + 1, w, page) != look_result::got;
     std::uint32_t const enough = (patience_ + Used::bits - 1) / Used::bits;
     for (std::uint32_t in_vain = 0; asks && in_vain < enough;) {
-      look_result const found = look_at(w.draw(all), w, page);
+      // Of more than 2^32 pages up to 255 at the end are left to sweeps.
+      std::uint64_t const from = all <= most_drawn ? w.draw(all) : w.draw(all / 256) * 256 + w.draw(256);
+      look_result const found = look_at(from, w, page);
       asks = found != look_result::got;
       in_vain += found == look_result::nothing;
     }
@@ -114,6 +116,8 @@ class page_pool_ref {
   }
 
  private:
+  static constexpr std::uint64_t most_drawn = std::uint64_t{1} << 32;
+
   // beaten: there was a free page, which says nothing of how few are free. A locked word has nothing: nobody waits for
   // it.
   enum class look_result { got, beaten, nothing };

@@ -43,10 +43,8 @@ class walk {
   WYRM_HD walk(std::uint64_t seed, std::uint64_t thread, std::uint64_t drawn = 0)
       : seed_(seed), thread_(thread), drawn_(drawn) {}
 
-  /// Evenly distributed in [0, n), n at most 2^40; what is uneven is less than n / 2^32. Beyond 2^32 the last 255
-  /// numbers may be left out.
+  /// Evenly distributed in [0, n), n at most 2^32; what is uneven is less than n / 2^32.
   [[nodiscard]] WYRM_HD std::uint64_t draw(std::uint64_t n) {
-    if (n >> 32 > 0 && n != std::uint64_t{1} << 32) return draw(n >> 8) << 8 | draw(256);
     if (left_ == 0) {
       next_ = detail::philox({{static_cast<std::uint32_t>(thread_), static_cast<std::uint32_t>(thread_ >> 32),
                                static_cast<std::uint32_t>(drawn_), static_cast<std::uint32_t>(drawn_ >> 32)}},
