@@ -17,6 +17,7 @@
 #include "../../exec/atomic.hpp"
 #include "../../exec/tile.hpp"
 #include "../extent/extent.hpp"
+#include "used_pages.hpp"
 
 namespace wyrm::alloc {
 
