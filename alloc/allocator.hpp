@@ -47,6 +47,7 @@ struct traits {
   bool reclaims = true;         // freed memory is used again
   bool resets = true;           // reset() frees everything
   bool finds_bad_frees = true;  // in checked mode
+  bool packs = true;            // blocks of one size fill the pool, however requests came together
 };
 
 /// For kernels, passed by value. allocate and deallocate are collectives of a tile, with one request a lane: 0 bytes,

@@ -374,7 +374,7 @@ class rw_malloc {
   using space_type = Space;
   using ref_type = rw_malloc_ref;
   static constexpr char const* name = "rw-malloc";
-  static constexpr traits family{};
+  static constexpr traits family{.packs = false};
 
   rw_malloc(Space const& space, options const& o)
       : space_(space),

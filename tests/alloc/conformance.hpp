@@ -198,7 +198,7 @@ TYPED_TEST_P(conformance, exhaustion) {
     p.expect_sound();
     if (!family<TypeParam>().reclaims) continue;
     auto const again = p.exhaust(bytes);
-    if (owns_pool<TypeParam>()) {
+    if (owns_pool<TypeParam>() && family<TypeParam>().packs) {
       EXPECT_EQ(again.size(), blocks.size());
     } else {
       EXPECT_GE(again.size(), blocks.size() * 9 / 10);
@@ -280,11 +280,16 @@ TYPED_TEST_P(conformance, reset_frees_everything) {
     p.expect_sound();
     p.reset();
     p.expect_sound();
-    EXPECT_EQ(p.exhaust(128).size(), n);
+    std::size_t const again = p.exhaust(128).size();
+    EXPECT_TRUE(again == n || (!family<TypeParam>().packs && again >= n * 9 / 10)) << again << " of " << n;
     p.expect_sound();
     p.reset();
     std::size_t const all = p.exhaust(4096).size();
     std::string_view const name = TypeParam::name;  // a virtualized queue of chunks takes two chunks for itself
+    if (!family<TypeParam>().packs) {
+      EXPECT_GE(all, p.committed() / 4096 * 9 / 10);
+      continue;
+    }
     EXPECT_EQ(all, p.committed() / 4096 - (name.ends_with("va-c") || name.ends_with("vl-c") ? 4 : 0));
     p.expect_sound();
   }
