@@ -22,3 +22,19 @@
 #if !defined(WYRM_CHECKED)
 #define WYRM_CHECKED 0
 #endif
+
+// Sanitizers: gcc says so itself, clang when asked.
+#if defined(__SANITIZE_ADDRESS__)
+#define WYRM_ADDRESS_SANITIZER 1
+#elif defined(__SANITIZE_THREAD__)
+#define WYRM_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#define WYRM_ADDRESS_SANITIZER __has_feature(address_sanitizer)
+#define WYRM_THREAD_SANITIZER __has_feature(thread_sanitizer)
+#endif
+#if !defined(WYRM_THREAD_SANITIZER)
+#define WYRM_THREAD_SANITIZER 0
+#endif
+#if !defined(WYRM_ADDRESS_SANITIZER)
+#define WYRM_ADDRESS_SANITIZER 0
+#endif

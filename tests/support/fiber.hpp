@@ -11,14 +11,7 @@
 #include <memory>
 #include <utility>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define WYRM_ADDRESS_SANITIZER 1
-#elif defined(__SANITIZE_THREAD__)
-#define WYRM_THREAD_SANITIZER 1
-#elif defined(__has_feature)  // clang
-#define WYRM_ADDRESS_SANITIZER __has_feature(address_sanitizer)
-#define WYRM_THREAD_SANITIZER __has_feature(thread_sanitizer)
-#endif
+#include "../../exec/config.hpp"
 
 #if WYRM_ADDRESS_SANITIZER
 #include <sanitizer/common_interface_defs.h>
