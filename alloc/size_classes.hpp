@@ -21,10 +21,12 @@ static_assert(largest_page == std::size_t{1} << 20 && std::size_t{1} << chunk_lo
 
 WYRM_HD constexpr unsigned page_log2(unsigned page_class) { return smallest_page_log2 + page_class; }
 WYRM_HD constexpr std::size_t page_bytes(unsigned page_class) { return std::size_t{1} << page_log2(page_class); }
-/// In a chunk, or in the run of chunks that is one page.
-WYRM_HD constexpr std::uint32_t pages_a_chunk(unsigned page_class) {
-  return page_log2(page_class) < chunk_log2 ? 1u << (chunk_log2 - page_log2(page_class)) : 1;
+/// In a chunk, or in the run of chunks that is one page: 2 to the power of so many.
+WYRM_HD constexpr unsigned pages_log2(unsigned page_class) {
+  return page_log2(page_class) < chunk_log2 ? chunk_log2 - page_log2(page_class) : 0;
 }
+/// How many.
+WYRM_HD constexpr std::uint32_t pages_a_chunk(unsigned page_class) { return 1u << pages_log2(page_class); }
 /// The chunks of such a run; 1 for the smaller classes.
 WYRM_HD constexpr std::uint32_t run_chunks(unsigned page_class) {
   return page_log2(page_class) > chunk_log2 ? 1u << (page_log2(page_class) - chunk_log2) : 1;

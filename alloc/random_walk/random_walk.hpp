@@ -4,32 +4,29 @@
 // grows by spans (spans.hpp) out of alloc/extent and gives them back; larger requests go there at once. The paper has
 // pools of a fixed number of pages of one size.
 //
-// Who finds nothing after so many pages that less than 1 in 20 seems free (section 3.2.3) takes more memory, as long as
-// there is some. After that it searches until less than 1 in 1000 seems free. Then the lock of the size decides: its
-// holder sweeps over all pages, gives back spans of other sizes that are wholly free, and takes them; if there is
-// nothing, that holds for all who waited.
+// Who finds nothing after so many pages that less than 1 in 5 seems free (section 3.2.3), or a tile that in one look
+// together finds less than it wants, takes more memory, as long as there is some: so searches stay short. After that it
+// searches until less than 1 in 1000 seems free. Then the lock of the size decides: its holder sweeps over all pages,
+// gives back spans of other sizes that are wholly free, and takes them; if there is nothing, that holds for all who
+// waited.
 //
 // Who waits for whom: for the lock of a size, on its holder, who waits for the extent's lock at most; nobody waits with
 // that. Searches and frees wait for nobody.
 #pragma once
 
-#include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
 #include "../allocator.hpp"
 #include "../extent/extent.hpp"
-#include "../ledger.hpp"
-#include "../pool_table.hpp"
-#include "../sequence_lock.hpp"
 #include "../size_classes.hpp"
 #include "search.hpp"
+#include "span_memory.hpp"
 #include "spans.hpp"
 #include "theory.hpp"
 #include "used_pages.hpp"
@@ -45,7 +42,7 @@ struct in_groups {
   unsigned log2;         // words of this size in a group
   std::uint32_t offset;  // of the first
   std::uint32_t stride;  // words of all sizes in a group
-  static constexpr unsigned spans = 64;
+  static constexpr unsigned spans = span_shape::group;
   /// Pages of a span, of all sizes below c.
   static constexpr std::uint32_t pages_below(unsigned c) {
     std::uint32_t sum = 0;
@@ -79,24 +76,19 @@ class random_walk_ref {
   using used_type = UsedOf<detail::in_groups>;
   using word = typename used_type::word;
   using pool_ref = page_pool_ref<used_type, How>;
+  static constexpr unsigned large = detail::page_classes;
+  static constexpr unsigned no_class = detail::page_classes + 1;
 
-  /// What the owner has for it.
-  struct parts {
-    extent_ref memory;
-    ledger_ref ledger;
-    detail::span_state* states;  // a size
-    std::uint32_t* table;        // an entry for each span and size
-    std::uint32_t* owners;
-    word* used;
-    word* lock_map;
-    std::uint32_t* calls;
-    std::uint64_t* last;
-    std::uint64_t seed;
-    std::uint32_t patience_to_grow;  // pages seen in vain
-    std::uint32_t patience;          // the same, when there is no memory to grow
+  using parts = span_parts<word>;
+  /// How many pages are seen in vain before more memory is taken, and when there is none.
+  struct patience {
+    std::uint32_t to_grow;
+    std::uint32_t at_the_end;
   };
 
-  explicit random_walk_ref(parts const& p) : parts_(p) {}
+  /// last: the pages that threads got last, and their sizes (nearby).
+  random_walk_ref(parts const& p, patience const& how_long, std::uint64_t* last)
+      : parts_(p), patience_(how_long), last_(last) {}
 
   /// Collective; one request a lane, 0 = none.
   template <class Tile>
@@ -131,101 +123,94 @@ class random_walk_ref {
   [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const { return allocate(exec::scalar_tile{}, bytes); }
   WYRM_HD void free(void* p) const { deallocate(exec::scalar_tile{}, p); }
 
-  /// Spans of any size but this one that are wholly free go to the extent, some of them; collective. False if there are
-  /// none.
+  /// Spans of any size that are wholly free go to the extent, some of them; collective. False if there are none. `but`:
+  /// of any other size.
   template <class Tile>
-  WYRM_HD bool reclaim(Tile const& t, unsigned but) const {
+  WYRM_NOINLINE WYRM_HD bool reclaim(Tile const& t, unsigned but = no_class) const {
     for (unsigned c = 0; c < detail::page_classes; ++c)
       if (c != but && spans(c).give_back(t)) return true;
     return false;
   }
 
  private:
-  static constexpr unsigned large = detail::page_classes;
-  static constexpr unsigned no_class = detail::page_classes + 1;
-
   [[nodiscard]] WYRM_HD used_type used(unsigned c, std::uint32_t spans) const {
-    return {parts_.used, parts_.lock_map, std::uint64_t{spans} * detail::pages_a_chunk(c),
+    return {parts_.used, parts_.marks, std::uint64_t{spans} * detail::pages_a_chunk(c),
             detail::in_groups::of<used_type>(c)};
   }
   [[nodiscard]] WYRM_HD spans_ref<used_type> spans(unsigned c) const {
     return {parts_.memory,
             parts_.states[c],
-            {c, static_cast<unsigned>(cuda::std::countr_zero(detail::pages_a_chunk(c))), detail::run_chunks(c),
-             parts_.table + c, detail::page_classes, parts_.owners},
+            {c, detail::page_classes, detail::pages_log2(c), detail::run_chunks(c), parts_.table, parts_.owners},
             used(c, 0)};
   }
   [[nodiscard]] WYRM_HD void* address(unsigned c, std::uint64_t page) const {
-    std::uint32_t const pages = detail::pages_a_chunk(c);
-    std::uint64_t const chunk = spans(c).chunk(static_cast<std::uint32_t>(page / pages));
-    return parts_.memory.base() + chunk * chunk_bytes + (page % pages) * detail::page_bytes(c);
+    unsigned const log2 = detail::pages_log2(c);
+    std::uint64_t const chunk = spans(c).chunk(static_cast<std::uint32_t>(page >> log2));
+    std::uint64_t const in_span = page & ((std::uint64_t{1} << log2) - 1);
+    return parts_.memory.base() + (chunk << detail::chunk_log2) + (in_span << detail::page_log2(c));
   }
 
   // A page of class c for each lane that asks, or no_page; collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD std::uint64_t find(Tile const& t, unsigned c, bool asks) const {
     std::uint64_t page = pool_ref::no_page;
-    walk w = begin(t, c);
-    std::uint32_t left = t.ballot(asks);
-    unsigned const first = t.shfl(c, exec::first_lane(left));
-    if (t.any(asks && c != first)) {  // each for itself, to begin with
-      if (std::uint32_t const n = spans(c).count(exec::scalar_tile{}); asks && n > 0)
-        pool_ref(used(c, n), parts_.patience_to_grow).search_alone(w, asks, page);
-    } else if (std::uint32_t const n = spans(first).count(t); n > 0) {
-      pool_ref(used(first, n), parts_.patience_to_grow).search(t, w, asks, page);
+    bool searches = asks;
+    unsigned const first = t.shfl(c, exec::first_lane(t.ballot(asks)));
+    if (!t.any(asks && c != first)) {
+      std::uint32_t n = spans(first).recent_count();  // asked for before there is anything to wait for
+      walk w = begin(t, first);
+      if (n = t.shfl(n, 0); n > 0) pool_ref(used(first, n), patience_.to_grow).search(t, w, searches, page, true);
     }
-    for (left = t.ballot(asks); left != 0;) {
+    if (t.any(searches)) page = serve_all(t, c, searches, page);
+    remember(t, c, page);
+    return page;
+  }
+
+  // The same for lanes that want different classes, or did not find a page easily. What is passed by value stays in
+  // registers.
+  template <class Tile>
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD std::uint64_t serve_all(Tile const t, unsigned c, bool asks,
+                                                              std::uint64_t page) const {
+    walk w = begin(t, c);
+    unsigned const first = t.shfl(c, exec::first_lane(t.ballot(asks)));
+    if (t.any(asks && c != first) && asks) {  // each for itself, to begin with
+      std::uint32_t const n = spans(c).recent_count();
+      constexpr std::uint32_t looks = 4;  // as who finds nothing there is served one size after the other
+      if (n > 0) pool_ref(used(c, n), patience_.to_grow + (looks - 1) * used_type::bits).search_alone(w, asks, page);
+    }
+    for (std::uint32_t left = t.ballot(asks); left != 0;) {
       unsigned const one = t.shfl(c, exec::first_lane(left));
       bool const mine = asks && c == one;
       page = serve(t, one, w, mine, page);
       left &= ~t.ballot(mine);
     }
-    remember(t, c, page);
     return page;
   }
 
-  // The same for lanes that want the same class, and did not find it easily. What is passed by value stays in
-  // registers.
+  // The same for lanes that want the same class.
   template <class Tile>
-  [[nodiscard]] WYRM_NOINLINE WYRM_HD std::uint64_t serve(Tile const t, unsigned c, walk w, bool asks,
-                                                          std::uint64_t page) const {
+  [[nodiscard]] WYRM_HD std::uint64_t serve(Tile const& t, unsigned c, walk& w, bool asks, std::uint64_t page) const {
     spans_ref<used_type> const all = spans(c);
-    sequence_lock lock(all.lock());
-    for (unsigned attempt = 0;; ++attempt) {
-      std::uint32_t const n = all.count(t);
-      bool const grows = !t.shfl(parts_.memory.looks_used_up(), 0);
-      pool_ref const pool(used(c, n), grows ? parts_.patience_to_grow : parts_.patience);
-      if (n > 0) pool.search(t, w, asks, page);
-      // Lanes that fill spans take them at once; the others see that they are not too many who take more.
-      if (std::uint32_t const whole = number(t.ballot(asks)) / all.pages(); grows && whole > 0)
-        (void)all.append(t, whole, false, asks, page);
-      if (!t.any(asks)) return page;
-      sequence_lock::outcome turn = sequence_lock::outcome::wait;
-      if (t.rank() == 0) turn = lock.try_take();
-      turn = t.shfl(turn, 0);
-      if (turn == sequence_lock::outcome::nothing_left) return page;
-      if (turn == sequence_lock::outcome::wait) {
-        t.backoff(attempt);
-        continue;
-      }
-      bool const some = all.count(t) != n || grow(t, all, c, w, asks, page);
-      t.sync();
-      if (t.rank() == 0) {
-        if (some)
-          lock.unlock();
-        else
-          lock.unlock_with_nothing_left();
-      }
-      if (!some || !t.any(asks)) return page;
-    }
+    all.search_and_grow(
+        t,
+        [&](std::uint32_t n, bool grows) {
+          pool_ref const pool(used(c, n), grows ? patience_.to_grow : patience_.at_the_end);
+          if (n > 0) pool.search(t, w, asks, page, grows);
+          // Lanes that fill spans take them at once; the others see that they are not too many who take more.
+          if (std::uint32_t const whole = number(t.ballot(asks)) >> detail::pages_log2(c); grows && whole > 0)
+            (void)all.append(t, whole, false, asks, page);
+          return t.any(asks);
+        },
+        [&] { return grow(t, all, c, w, asks, page); });
+    return page;
   }
   WYRM_HD static std::uint32_t number(std::uint32_t lanes) {
     return static_cast<std::uint32_t>(cuda::std::popcount(lanes));
   }
   // By the tile that has the lock. False if there is nothing left.
   template <class Tile>
-  [[nodiscard]] WYRM_HD bool grow(Tile const& t, spans_ref<used_type> const& all, unsigned c, walk& w, bool& asks,
-                                  std::uint64_t& page) const {
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD bool grow(Tile const& t, spans_ref<used_type> const& all, unsigned c, walk& w,
+                                                bool& asks, std::uint64_t& page) const {
     for (bool swept = false;;) {
       if (all.append(t, t.shfl(all.batch(number(t.ballot(asks))), 0), true, asks, page).count > 0) return true;
       std::uint32_t const n = all.count(t);
@@ -240,13 +225,7 @@ class random_walk_ref {
   // One that no class serves; collective, one request for all lanes.
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD void* allocate_large(Tile const t, std::size_t bytes) const {
-    if (bytes > std::size_t{parts_.memory.chunks()} * chunk_bytes) return nullptr;
-    for (;;) {
-      void* p = nullptr;
-      if (t.rank() == 0) p = parts_.memory.allocate(bytes);
-      p = t.shfl(p, 0);
-      if (p != nullptr || !reclaim(t, no_class)) return p;
-    }
+    return allocate_run(t, parts_.memory, bytes, [&] { return reclaim(t); });
   }
 
   // The class of the page at p, and its number. A pointer that cannot be a page or a run is counted and left alone.
@@ -261,9 +240,9 @@ class random_walk_ref {
       std::uint64_t const in_span = offset % chunk_bytes;
       if (word == detail::no_chunk_here) {
         c = large;
-      } else if (in_span % detail::page_bytes(pool) == 0) {
+      } else if ((in_span & (detail::page_bytes(pool) - 1)) == 0) {
         c = pool;
-        page = std::uint64_t{index} * detail::pages_a_chunk(pool) + in_span / detail::page_bytes(pool);
+        page = (std::uint64_t{index} << detail::pages_log2(pool)) + (in_span >> detail::page_log2(pool));
       }
     }
     if (c == no_class) parts_.ledger.count_bad_free();
@@ -276,7 +255,7 @@ class random_walk_ref {
     walk w = next_walk(t, parts_.seed, parts_.calls);
     if constexpr (How == page_search::nearby) {
       std::uint64_t const last =
-          exec::atomic_ref<std::uint64_t>(parts_.last[exec::thread_number(t) % detail::last_pages]).load(exec::relaxed);
+          exec::atomic_ref<std::uint64_t>(last_[exec::thread_number(t) % detail::last_pages]).load(exec::relaxed);
       if (last % detail::span_owner::pools == c) w.last = last / detail::span_owner::pools;
     }
     return w;
@@ -286,261 +265,92 @@ class random_walk_ref {
                         [[maybe_unused]] std::uint64_t page) const {
     if constexpr (How == page_search::nearby) {
       if (page == pool_ref::no_page) return;
-      exec::atomic_ref<std::uint64_t>(parts_.last[exec::thread_number(t) % detail::last_pages])
+      exec::atomic_ref<std::uint64_t>(last_[exec::thread_number(t) % detail::last_pages])
           .store(page * detail::span_owner::pools + c, exec::relaxed);
     }
   }
 
   parts parts_;
+  patience patience_;
+  std::uint64_t* last_;
 };
 
 namespace detail {
-/// Whatever is wholly free goes to the extent.
-template <class Ref>
-struct give_back_all {
-  Ref ref;
-  template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t) const {
-    while (ref.reclaim(t, page_classes)) continue;
+/// A pool for each size, see span_memory. Marks: the LockMap.
+template <class Used>
+struct pools_by_size {
+  using word = typename Used::word;
+  static constexpr unsigned bits = Used::bits;
+  static constexpr unsigned pools = page_classes;
+  static std::uint32_t pages(unsigned c) { return pages_a_chunk(c); }
+  static std::uint32_t run(unsigned c) { return run_chunks(c); }
+  static std::size_t page_bytes(unsigned c) { return detail::page_bytes(c); }
+  static in_groups place(unsigned c) { return in_groups::of<Used>(c); }
+  static std::size_t words(std::uint32_t chunks) {
+    std::size_t const groups = (chunks + in_groups::spans - 1) / in_groups::spans;
+    return groups * in_groups::pages_below(page_classes) * in_groups::spans / bits;
   }
+  static std::size_t marks(std::uint32_t chunks) { return Used::locks ? words(chunks) / bits + 1 : 1; }
 };
 }  // namespace detail
 
 /// Owns the memory, and what says which pages are used: 1 / 63 of the pool for bits, half as much as the pool for flags
-/// (a word of 4 bytes for 16 bytes, and so on), 68 bytes a chunk for the tables.
+/// (a word of 4 bytes for 16 bytes, and so on), 72 bytes a chunk for the tables.
 template <class Space, template <class> class UsedOf, page_search How>
-class random_walk {
+class random_walk : public span_memory<Space, detail::pools_by_size<UsedOf<detail::in_groups>>> {
+  using base = span_memory<Space, detail::pools_by_size<UsedOf<detail::in_groups>>>;
+  using used_type = UsedOf<detail::in_groups>;
+
  public:
-  using space_type = Space;
   using ref_type = random_walk_ref<UsedOf, How>;
-  static constexpr bool has_flags = ref_type::used_type::bits == 1;
-  static constexpr char const* name = has_flags                      ? "rw"
+  static constexpr char const* name = used_type::bits == 1           ? "rw"
                                       : How == page_search::alone    ? "rw-bm"
                                       : How == page_search::together ? "corw"
                                                                      : "crw";
   static constexpr traits family{};
 
   random_walk(Space const& space, options const& o)
-      : space_(space),
-        memory_(space, o),
-        ledger_(space, memory_.base(), memory_.capacity(), o.checked),
-        states_(space, detail::page_classes),
-        table_(space, memory_.capacity() / chunk_bytes * detail::page_classes),
-        owners_(space, memory_.capacity() / chunk_bytes),
-        used_(space, words(static_cast<std::uint32_t>(memory_.capacity() / chunk_bytes))),
-        lock_map_(space, lock_words(static_cast<std::uint32_t>(memory_.capacity() / chunk_bytes))),
-        calls_(space, call_counters),
-        last_(space, How == page_search::nearby ? detail::last_pages : 1) {
-    cover(memory_.chunks());
-    start(0);
-    ledger_.cover(memory_.bytes());
-    ledger_.reset();
-    restart();
+      : base(space, o, name), last_(space, How == page_search::nearby ? detail::last_pages : 1) {
+    forget();
   }
 
-  [[nodiscard]] ref_type ref() const {
-    return ref_type({memory_.ref(), ledger_.ref(), states_.data(), table_.data(), owners_.data(), used_.data(),
-                     lock_map_.data(), calls_.data(), last_.data(), 1, patience(0.05), patience(0.001)});
-  }
+  [[nodiscard]] ref_type ref() const { return {base::parts(), {patience(0.2), patience(0.001)}, last_.data()}; }
 
-  /// O(what was used).
   void reset() {
-    space_.fill(owners_.data(), 0xff, memory_.touched() * sizeof(std::uint32_t));
-    std::uint32_t most = 0;
-    for (detail::span_state const& s : states()) most = std::max(most, s.count);
-    clear(0, most);
-    memory_.reset();
-    ledger_.reset();
-    restart();
+    base::reset();
+    forget();
   }
-
-  void grow(std::size_t bytes) {
-    std::uint32_t const before = memory_.chunks();
-    std::uint32_t const after = memory_.chunks_after(bytes);
-    cover(after);  // all that can fail comes before anything changes
-    ledger_.cover(std::size_t{after} * chunk_bytes);
-    memory_.grow(bytes);
-    start(before);
-  }
-
-  void compact() { exec::for_each_tile<32>(space_, 1, detail::give_back_all<ref_type>{ref()}); }
+  void compact() { exec::for_each_tile<32>(base::space(), 1, detail::give_back_all<ref_type>{ref()}); }
 
   [[nodiscard]] statistics stats() const {
-    statistics s;
-    ledger_.report(s);
-    s.committed = memory_.bytes();
-    s.reserved = memory_.capacity();
-    s.peak = memory_.peak();
-    s.overhead = memory_.overhead() + ledger_.bytes() + states_.bytes() + table_.bytes() + owners_.bytes() +
-                 used_.bytes() + lock_map_.bytes() + calls_.bytes() + last_.bytes();
-    s.granted = memory_.allocated();
-    contents const all = copy();
-    for (unsigned c = 0; c < detail::page_classes; ++c) {
-      detail::span_state const& state = all.states[c];
-      std::uint64_t const pages = std::uint64_t{state.count} * detail::pages_a_chunk(c);
-      std::uint64_t const here = pages - std::uint64_t{state.holes} * detail::pages_a_chunk(c);
-      class_statistics const k{detail::page_bytes(c), here, all.free(c, pages)};
-      s.granted += (k.pages - k.free) * k.page_bytes;
-      s.classes.push_back(k);
-    }
+    statistics s = base::stats();
+    s.overhead += last_.bytes();
     return s;
   }
 
-  /// Each chunk has one owner, which knows it; holes are counted and have no free page; nobody is at work; in checked
-  /// mode every used page is live, and nothing else is. O(pool).
+  /// See check_spans; and in checked mode every used page is live, and nothing else is. O(pool).
   void check() const {
-    contents const all = copy();
-    std::vector<bool> carved(memory_.chunks());
-    std::vector<bool> used(memory_.bytes() / alignment);  // by its first 16 bytes
-    std::size_t owned = 0;
-    for (unsigned c = 0; c < detail::page_classes; ++c) {
-      std::string const what = "class of " + std::to_string(detail::page_bytes(c)) + " bytes: ";
-      detail::span_state const& state = all.states[c];
-      ensure(state.lock % 2 == 0, name, what + "the lock is held although nobody is at work");
-      std::uint32_t holes = 0;
-      for (std::uint32_t span = 0; span < state.count; ++span) {
-        std::uint32_t const chunk = all.chunk(c, span);
-        bool const hole = chunk == detail::no_chunk_here;
-        holes += hole;
-        if (!hole) owned += take_span(all, c, span, chunk, carved, what);
-        for (std::uint32_t i = 0; i < detail::pages_a_chunk(c); ++i) {
-          bool const is_used = all.is_used(c, span, i);
-          if (hole && !is_used) ensure(false, name, what + "a page of a hole is free");
-          if (!hole && is_used) used[(chunk * chunk_bytes + i * detail::page_bytes(c)) / alignment] = true;
-        }
+    auto const all = base::copy();
+    base::check_spans(all);
+    if constexpr (used_type::locks)
+      for (std::uint64_t const locks : all.marks)
+        ensure(locks == 0, name, "a word is locked although nobody is at work");
+    std::vector<std::size_t> used;
+    for (unsigned c = 0; c < detail::page_classes; ++c)
+      for (std::uint64_t page = 0; page < std::uint64_t{all.states[c].count} * detail::pages_a_chunk(c); ++page) {
+        std::uint32_t const chunk = all.chunk(c, static_cast<std::uint32_t>(page / detail::pages_a_chunk(c)));
+        if (chunk != detail::no_chunk_here && all.is_used(c, page))
+          used.push_back(chunk * chunk_bytes + page % detail::pages_a_chunk(c) * detail::page_bytes(c));
       }
-      ensure(holes == state.holes, name,
-             what + std::to_string(holes) + " holes, " + std::to_string(state.holes) + " counted");
-    }
-    std::size_t const known = all.owners.size() - static_cast<std::size_t>(std::count(
-                                                      all.owners.begin(), all.owners.end(), detail::no_chunk_here));
-    ensure(known == owned, name, "chunks have owners that do not have them");
-    memory_.check(carved);
-    for (std::uint64_t const locks :
-         exec::copy_out(space_, lock_map_.data(), used_type::locks ? all.used.size() / 64 : 0))
-      ensure(locks == 0, name, "a word is locked although nobody is at work");
-    if (ledger_.checked()) check_live(all, used);
+    base::check_live(all, std::move(used));
   }
 
  private:
-  using used_type = typename ref_type::used_type;
-  using word = typename ref_type::word;
-
-  // A copy of what is on the device.
-  struct contents {
-    std::vector<detail::span_state> states;
-    std::vector<std::uint32_t> table;
-    std::vector<std::uint32_t> owners;
-    std::vector<word> used;
-    [[nodiscard]] std::uint32_t chunk(unsigned c, std::uint32_t span) const {
-      return table[std::size_t{span} * detail::page_classes + c];
-    }
-    // How many of a size; those beyond its last are used, and so are those of holes.
-    [[nodiscard]] std::size_t free(unsigned c, std::uint64_t pages) const {
-      detail::in_groups const place = detail::in_groups::of<used_type>(c);
-      std::size_t n = 0;
-      for (std::uint64_t p = 0; p * used_type::bits < pages; ++p)
-        n += used_type::bits == 1 ? used[place(p)] == 0
-                                  : static_cast<std::size_t>(std::popcount(static_cast<word>(~used[place(p)])));
-      return n;
-    }
-    [[nodiscard]] bool is_used(unsigned c, std::uint32_t span, std::uint32_t i) const {
-      std::uint64_t const page = std::uint64_t{span} * detail::pages_a_chunk(c) + i;
-      return (used[detail::in_groups::of<used_type>(c)(page / used_type::bits)] >> page % used_type::bits & 1) != 0;
-    }
-  };
-  [[nodiscard]] std::vector<detail::span_state> states() const {
-    return exec::copy_out(space_, states_.data(), detail::page_classes);
-  }
-  [[nodiscard]] contents copy() const {
-    contents all;
-    all.states = states();
-    std::uint32_t most = 0;
-    for (detail::span_state const& s : all.states) most = std::max(most, s.count);
-    all.table = exec::copy_out(space_, table_.data(), std::size_t{most} * detail::page_classes);
-    all.owners = exec::copy_out(space_, owners_.data(), memory_.chunks());
-    all.used = exec::copy_out(space_, used_.data(), words(most));
-    return all;
-  }
-
-  // Marks the chunks of a span, which nobody else may have.
-  [[nodiscard]] std::size_t take_span(contents const& all, unsigned c, std::uint32_t span, std::uint32_t chunk,
-                                      std::vector<bool>& carved, std::string const& what) const {
-    ensure(chunk + std::size_t{detail::run_chunks(c)} <= carved.size(), name, what + "a span goes beyond the pool");
-    ensure(all.owners[chunk] == detail::span_owner{span, c}.word(), name,
-           what + "chunk " + std::to_string(chunk) + " does not know its span");
-    for (std::uint32_t k = 0; k < detail::run_chunks(c); ++k) {
-      ensure(!carved[chunk + k], name, what + "chunk " + std::to_string(chunk + k) + " belongs to two spans");
-      carved[chunk + k] = true;
-    }
-    return 1;
-  }
-  void check_live(contents const& all, std::vector<bool>& used) const {
-    std::size_t runs = 0;
-    for (std::size_t const offset : ledger_.live_offsets()) {
-      if (all.owners[offset / chunk_bytes] == detail::no_chunk_here) {
-        ++runs;  // whose chunks the extent has checked
-        continue;
-      }
-      ensure(used[offset / alignment], name, "the live page at offset " + std::to_string(offset) + " is also free");
-      used[offset / alignment] = false;
-    }
-    std::size_t const lost = static_cast<std::size_t>(std::count(used.begin(), used.end(), true));
-    ensure(lost == 0, name, std::to_string(lost) + " pages are neither live nor free");
-    ensure(runs == memory_.runs(), name, "a run of chunks is lost");
-  }
-
   static std::uint32_t patience(double share) {
     return static_cast<std::uint32_t>(std::ceil(theory::pages_until_given_up(share)));
   }
-  // Of a pool of so many chunks.
-  static std::size_t words(std::uint32_t chunks) {
-    constexpr unsigned spans = detail::in_groups::spans;
-    std::size_t const groups = (chunks + spans - 1) / spans;
-    return groups * detail::in_groups::pages_below(detail::page_classes) * spans / used_type::bits;
-  }
-  static std::size_t lock_words(std::uint32_t chunks) {
-    return used_type::locks ? words(chunks) / used_type::bits + 1 : 1;
-  }
-  void cover(std::uint32_t chunks) {
-    table_.cover(std::size_t{chunks} * detail::page_classes);
-    owners_.cover(chunks);
-    used_.cover(words(chunks));
-    lock_map_.cover(lock_words(chunks));
-  }
-  // Chunks that are new, from here on.
-  void start(std::uint32_t first) {
-    std::uint32_t const chunks = memory_.chunks();
-    static_assert(detail::no_chunk_here == 0xffffffff);
-    space_.fill(owners_.data() + first, 0xff, (chunks - first) * sizeof(std::uint32_t));
-    std::size_t const begin = first == 0 ? 0 : lock_words(first);
-    if (lock_words(chunks) > begin)
-      space_.fill(lock_map_.data() + begin, 0, (lock_words(chunks) - begin) * sizeof(word));
-    clear(first, chunks);
-  }
-  // There are no spans from one to another.
-  void clear(std::uint32_t from, std::uint32_t to) {
-    if (from == to) return;
-    space_.fill(table_.data() + std::size_t{from} * detail::page_classes, detail::not_yet,
-                std::size_t{to - from} * detail::page_classes * sizeof(std::uint32_t));
-    std::size_t const begin = from == 0 ? 0 : words(from);  // the last of a group may have been there before
-    space_.fill(used_.data() + begin, detail::all_used, (words(to) - begin) * sizeof(word));
-  }
-  void restart() {
-    space_.fill(states_.data(), 0, states_.bytes());
-    space_.fill(calls_.data(), 0, calls_.bytes());
-    space_.fill(last_.data(), 0xff, last_.bytes());
-  }
+  void forget() { base::space().fill(last_.data(), 0xff, last_.bytes()); }
 
-  Space space_;
-  extent<Space> memory_;
-  ledger<Space> ledger_;
-  exec::buffer<detail::span_state, Space> states_;
-  pool_table<std::uint32_t, Space> table_;
-  pool_table<std::uint32_t, Space> owners_;
-  pool_table<word, Space> used_;
-  pool_table<word, Space> lock_map_;
-  exec::buffer<std::uint32_t, Space> calls_;
   exec::buffer<std::uint64_t, Space> last_;
 };
 

@@ -14,21 +14,18 @@
 // taken, as from then on they stay. Who waits for whom: as in random_walk.hpp.
 #pragma once
 
-#include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
 #include "../allocator.hpp"
 #include "../extent/extent.hpp"
-#include "../ledger.hpp"
-#include "../pool_table.hpp"
-#include "../sequence_lock.hpp"
 #include "free_runs.hpp"
+#include "span_memory.hpp"
 #include "spans.hpp"
 #include "used_pages.hpp"
 #include "walk.hpp"
@@ -48,18 +45,7 @@ class rw_malloc_ref {
   using used_units = used_bits_ref<std::uint64_t, false>;
 
  public:
-  /// What the owner has for it.
-  struct parts {
-    extent_ref memory;
-    ledger_ref ledger;
-    detail::span_state* state;
-    std::uint32_t* table;
-    std::uint32_t* owners;
-    std::uint64_t* used;
-    std::uint64_t* ends;
-    std::uint32_t* calls;
-    std::uint64_t seed;
-  };
+  using parts = span_parts<std::uint64_t>;
 
   explicit rw_malloc_ref(parts const& p) : parts_(p) {}
 
@@ -70,16 +56,12 @@ class rw_malloc_ref {
     std::uint32_t const units = is_small ? units_for(bytes) : 0;
     void* result = nullptr;
     bool asks = is_small;
-    walk w = next_walk(t, parts_.seed, parts_.calls);
-    if (t.any(asks)) find(t, w, units, asks, result);
-    // What is more than a chunk need not be in a region.
-    for (std::uint32_t lanes = t.ballot(bytes > chunk_bytes && result == nullptr); lanes != 0; lanes &= lanes - 1) {
-      unsigned const lane = exec::first_lane(lanes);
-      void* const p = allocate_large(t, t.shfl(bytes, lane));
-      if (t.rank() == lane) result = p;
+    if (t.any(asks)) {
+      std::uint32_t n = spans().recent_count();  // asked for before there is anything to wait for
+      walk w = next_walk(t, parts_.seed, parts_.calls);
+      if (n = t.shfl(n, 0); n > 0) search(t, w, n, looks_to_grow, units, asks, result);
     }
-    asks = is_small && bytes > chunk_bytes && result == nullptr;
-    sweep(t, w, units, asks, result);
+    if (t.any(bytes > 0 && result == nullptr)) result = serve(t, bytes, result);
     if (bytes > 0 && result == nullptr) parts_.ledger.count_failures(1);
     parts_.ledger.note_allocation(result, bytes);
     return result;
@@ -116,10 +98,10 @@ class rw_malloc_ref {
   }
   [[nodiscard]] WYRM_HD used_units used() const { return {parts_.used, nullptr, 0}; }
   [[nodiscard]] WYRM_HD spans_ref<used_units> spans() const {
-    return {parts_.memory, *parts_.state, {0, detail::units_log2, 1, parts_.table, 1, parts_.owners}, used()};
+    return {parts_.memory, *parts_.states, {0, 1, detail::units_log2, 1, parts_.table, parts_.owners}, used()};
   }
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint64_t> ends(std::uint64_t word) const {
-    return exec::atomic_ref<std::uint64_t>(parts_.ends[word]);
+    return exec::atomic_ref<std::uint64_t>(parts_.marks[word]);
   }
   // Whether the chunk of this word is the one behind that of the word before it.
   [[nodiscard]] WYRM_HD bool are_neighbours(std::uint64_t word) const {
@@ -138,42 +120,44 @@ class rw_malloc_ref {
     return (~std::uint64_t{0} >> (64 - (high - begin - low))) << low;
   }
 
-  // Blocks for the lanes that ask, in regions; collective. Lanes that want more than a chunk may get none.
+  // Looks at regions until all who ask are served, or so many looks were in vain; collective.
   template <class Tile>
-  WYRM_HD void find(Tile const& t, walk& w, std::uint32_t units, bool& asks, void*& result) const {
-    spans_ref<used_units> const all = spans();
-    sequence_lock lock(all.lock());
-    for (unsigned attempt = 0;; ++attempt) {
-      std::uint32_t const n = all.count(t);
-      bool const grows = !t.shfl(parts_.memory.looks_used_up(), 0);
-      unsigned const patience = grows ? looks_to_grow : looks;
-      for (unsigned in_vain = 0; n > 0 && in_vain < patience && t.any(asks);) {
-        ++w.steps;
-        auto const region = static_cast<std::uint32_t>(t.shfl(w.draw(regions(n)), 0));
-        in_vain += look(t, region, n, units, asks, result) == look_result::nothing;
-      }
-      // Lanes that fill chunks take them at once; the others see that they are not too many who take more.
-      if (std::uint32_t const whole = wanted(t, units, asks) / detail::units_a_chunk; grows && whole > 0)
-        (void)more(t, all, units, whole, false, asks, result);
-      if (wanted(t, units, asks) == 0) return;
-      sequence_lock::outcome turn = sequence_lock::outcome::wait;
-      if (t.rank() == 0) turn = lock.try_take();
-      turn = t.shfl(turn, 0);
-      if (turn == sequence_lock::outcome::nothing_left) return;
-      if (turn == sequence_lock::outcome::wait) {
-        t.backoff(attempt);
-        continue;
-      }
-      bool const some = all.count(t) != n || grow(t, all, w, units, asks, result);
-      t.sync();
-      if (t.rank() == 0) {
-        if (some)
-          lock.unlock();
-        else
-          lock.unlock_with_nothing_left();
-      }
-      if (!some || !t.any(asks)) return;
+  WYRM_HD void search(Tile const& t, walk& w, std::uint32_t n, unsigned patience, std::uint32_t units, bool& asks,
+                      void*& result) const {
+    for (unsigned in_vain = 0; in_vain < patience && t.any(asks);) {
+      ++w.steps;
+      auto const region = static_cast<std::uint32_t>(t.shfl(w.draw(regions(n)), 0));
+      in_vain += look(t, region, n, units, asks, result) == look_result::nothing;
     }
+  }
+  // Blocks for those who have none: in regions, and what is more than a chunk, which need not be in a region, in the
+  // extent; collective. What is passed by value stays in registers.
+  template <class Tile>
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD void* serve(Tile const t, std::size_t bytes, void* result) const {
+    bool const is_small = bytes > 0 && bytes <= detail::region_units * alignment;
+    std::uint32_t const units = is_small ? units_for(bytes) : 0;
+    bool asks = is_small && result == nullptr;
+    walk w = next_walk(t, parts_.seed, parts_.calls);
+    spans_ref<used_units> const all = spans();
+    if (t.any(asks))
+      all.search_and_grow(
+          t,
+          [&](std::uint32_t n, bool grows) {
+            if (n > 0) search(t, w, n, grows ? looks_to_grow : looks, units, asks, result);
+            // Lanes that fill chunks take them at once; the others see that they are not too many who take more.
+            if (std::uint32_t const whole = wanted(t, units, asks) / detail::units_a_chunk; grows && whole > 0)
+              (void)more(t, all, units, whole, false, asks, result);
+            return wanted(t, units, asks) > 0;
+          },
+          [&] { return grow(t, all, w, units, asks, result); });
+    for (std::uint32_t lanes = t.ballot(bytes > chunk_bytes && result == nullptr); lanes != 0; lanes &= lanes - 1) {
+      unsigned const lane = exec::first_lane(lanes);
+      void* const p = allocate_run(t, parts_.memory, t.shfl(bytes, lane), [&] { return reclaim(t); });
+      if (t.rank() == lane) result = p;
+    }
+    asks = is_small && bytes > chunk_bytes && result == nullptr;
+    sweep(t, w, units, asks, result);
+    return result;
   }
   WYRM_HD static std::uint32_t regions(std::uint32_t spans) {
     return (spans + detail::region_chunks - 1) / detail::region_chunks;
@@ -186,8 +170,9 @@ class rw_malloc_ref {
   }
   // Looks at new chunks, so many or fewer; collective. False if there are none.
   template <class Tile>
-  [[nodiscard]] WYRM_HD bool more(Tile const& t, spans_ref<used_units> const& all, std::uint32_t units,
-                                  std::uint32_t chunks, bool fills_holes, bool& asks, void*& result) const {
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD bool more(Tile const& t, spans_ref<used_units> const& all, std::uint32_t units,
+                                                std::uint32_t chunks, bool fills_holes, bool& asks,
+                                                void*& result) const {
     bool nobody = false;
     std::uint64_t page = 0;
     auto const [first, count] = all.append(t, chunks, fills_holes, nobody, page);
@@ -210,7 +195,7 @@ class rw_malloc_ref {
 
   // Looks at all regions, until there was none where somebody else was faster; collective.
   template <class Tile>
-  WYRM_HD void sweep(Tile const& t, walk& w, std::uint32_t units, bool& asks, void*& result) const {
+  WYRM_NOINLINE WYRM_HD void sweep(Tile const& t, walk& w, std::uint32_t units, bool& asks, void*& result) const {
     std::uint32_t const n = spans().count(t);
     for (unsigned attempt = 0; n > 0 && t.any(asks) && !sweep_once(t, w, n, units, asks, result); ++attempt)
       t.backoff(attempt);
@@ -293,17 +278,6 @@ class rw_malloc_ref {
     return false;
   }
 
-  template <class Tile>
-  [[nodiscard]] WYRM_HD void* allocate_large(Tile const& t, std::size_t bytes) const {
-    if (bytes > std::size_t{parts_.memory.chunks()} * chunk_bytes) return nullptr;
-    for (;;) {
-      void* p = nullptr;
-      if (t.rank() == 0) p = parts_.memory.allocate(bytes);
-      p = t.shfl(p, 0);
-      if (p != nullptr || !reclaim(t)) return p;
-    }
-  }
-
   // bytes: 0 if not known.
   template <class Tile>
   WYRM_HD void free_one(Tile const& t, void* p, std::size_t bytes) const {
@@ -358,185 +332,62 @@ class rw_malloc_ref {
 };
 
 namespace detail {
-struct give_back_chunks {
-  rw_malloc_ref ref;
-  template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t) const {
-    while (ref.reclaim(t)) continue;
-  }
+/// One pool of all units, see span_memory. Marks: the last units of blocks.
+struct pool_of_units {
+  using word = std::uint64_t;
+  static constexpr unsigned bits = 64;
+  static constexpr unsigned pools = 1;
+  static std::uint32_t pages(unsigned) { return units_a_chunk; }
+  static std::uint32_t run(unsigned) { return 1; }
+  static std::size_t page_bytes(unsigned) { return alignment; }
+  static in_a_row place(unsigned) { return {}; }
+  static std::size_t words(std::uint32_t chunks) { return std::size_t{chunks} * (units_a_chunk / bits); }
+  static std::size_t marks(std::uint32_t chunks) { return words(chunks); }
 };
 }  // namespace detail
 
 /// Owns the memory, and the bitmaps: 1 / 64 of the pool, and 8 bytes a chunk for the tables.
 template <class Space>
-class rw_malloc {
+class rw_malloc : public span_memory<Space, detail::pool_of_units> {
+  using base = span_memory<Space, detail::pool_of_units>;
+
  public:
-  using space_type = Space;
   using ref_type = rw_malloc_ref;
   static constexpr char const* name = "rw-malloc";
   static constexpr traits family{.packs = false};
 
-  rw_malloc(Space const& space, options const& o)
-      : space_(space),
-        memory_(space, o),
-        ledger_(space, memory_.base(), memory_.capacity(), o.checked),
-        state_(space, 1),
-        table_(space, memory_.capacity() / chunk_bytes),
-        owners_(space, memory_.capacity() / chunk_bytes),
-        used_(space, memory_.capacity() / chunk_bytes * words_a_chunk),
-        ends_(space, memory_.capacity() / chunk_bytes * words_a_chunk),
-        calls_(space, call_counters) {
-    cover(memory_.chunks());
-    start(0);
-    ledger_.cover(memory_.bytes());
-    ledger_.reset();
-    restart();
-  }
+  rw_malloc(Space const& space, options const& o) : base(space, o, name) {}
 
-  [[nodiscard]] ref_type ref() const {
-    return ref_type({memory_.ref(), ledger_.ref(), state_.data(), table_.data(), owners_.data(), used_.data(),
-                     ends_.data(), calls_.data(), 1});
-  }
+  [[nodiscard]] ref_type ref() const { return ref_type(base::parts()); }
+  void compact() { exec::for_each_tile<32>(base::space(), 1, detail::give_back_all<ref_type>{ref()}); }
 
-  /// O(what was used).
-  void reset() {
-    std::uint32_t const spans = exec::read(space_, state_.data()).count;
-    clear(0, spans);
-    space_.fill(owners_.data(), 0xff, memory_.touched() * sizeof(std::uint32_t));
-    memory_.reset();
-    ledger_.reset();
-    restart();
-  }
-  void grow(std::size_t bytes) {
-    std::uint32_t const before = memory_.chunks();
-    std::uint32_t const after = memory_.chunks_after(bytes);
-    cover(after);  // all that can fail comes before anything changes
-    ledger_.cover(std::size_t{after} * chunk_bytes);
-    memory_.grow(bytes);
-    start(before);
-  }
-  void compact() { exec::for_each_tile<32>(space_, 1, detail::give_back_chunks{ref()}); }
-
-  [[nodiscard]] statistics stats() const {
-    statistics s;
-    ledger_.report(s);
-    s.committed = memory_.bytes();
-    s.reserved = memory_.capacity();
-    s.peak = memory_.peak();
-    s.overhead = memory_.overhead() + ledger_.bytes() + state_.bytes() + table_.bytes() + owners_.bytes() +
-                 used_.bytes() + ends_.bytes() + calls_.bytes();
-    detail::span_state const state = exec::read(space_, state_.data());
-    std::size_t free = 0;
-    for (std::uint64_t const word : exec::copy_out(space_, used_.data(), std::size_t{state.count} * words_a_chunk))
-      free += static_cast<std::size_t>(std::popcount(~word));
-    std::size_t const units = std::size_t{state.count - state.holes} * detail::units_a_chunk;
-    s.classes.push_back({alignment, units, free});
-    s.granted = memory_.allocated() + (units - free) * alignment;
-    return s;
-  }
-
-  /// Each chunk has one owner, which knows it; holes are counted and have no free unit; every block ends at a unit that
-  /// is said to be a last one, and nowhere else; nobody is at work; in checked mode each of them is live. O(pool).
+  /// See check_spans; every block ends at a unit that is said to be a last one, and nowhere else; in checked mode each
+  /// of them is live. O(pool).
   void check() const {
-    detail::span_state const state = exec::read(space_, state_.data());
-    std::vector<std::uint32_t> const table = exec::copy_out(space_, table_.data(), state.count);
-    std::vector<std::uint32_t> const owners = exec::copy_out(space_, owners_.data(), memory_.chunks());
-    std::vector<std::uint64_t> const used = exec::copy_out(space_, used_.data(), table.size() * words_a_chunk);
-    std::vector<std::uint64_t> const ends = exec::copy_out(space_, ends_.data(), table.size() * words_a_chunk);
-    ensure(state.lock % 2 == 0, name, "the lock is held although nobody is at work");
-    std::vector<bool> carved(memory_.chunks());
-    std::size_t holes = 0;
-    for (std::uint32_t span = 0; span < table.size(); ++span) {
-      std::uint32_t const chunk = table[span];
-      holes += chunk == detail::no_chunk_here;
-      if (chunk == detail::no_chunk_here) continue;
-      ensure(chunk < carved.size() && !carved[chunk], name, "a chunk belongs to two spans");
-      ensure(owners[chunk] == detail::span_owner{span, 0}.word(), name,
-             "chunk " + std::to_string(chunk) + " does not know its span");
-      carved[chunk] = true;
-    }
-    ensure(holes == state.holes, name, std::to_string(holes) + " holes, " + std::to_string(state.holes) + " counted");
-    std::size_t const known =
-        owners.size() - static_cast<std::size_t>(std::count(owners.begin(), owners.end(), detail::no_chunk_here));
-    ensure(known == table.size() - holes, name, "chunks have owners that do not have them");
-    memory_.check(carved);
-
-    auto const is_set = [](std::vector<std::uint64_t> const& bits, std::size_t unit) {
-      return (bits[unit / 64] >> unit % 64 & 1) != 0;
-    };
+    auto const all = base::copy();
+    base::check_spans(all);
+    auto const is_last = [&](std::size_t unit) { return (all.marks[unit / 64] >> unit % 64 & 1) != 0; };
     std::vector<std::size_t> blocks;  // where they begin, in the pool
     bool inside = false;
-    for (std::size_t unit = 0; unit < used.size() * 64; ++unit) {
-      std::uint32_t const chunk = table[unit / detail::units_a_chunk];
-      bool const is_used = is_set(used, unit);
+    for (std::size_t unit = 0; unit < std::size_t{all.states[0].count} * detail::units_a_chunk; ++unit) {
+      auto const span = static_cast<std::uint32_t>(unit / detail::units_a_chunk);
+      std::uint32_t const chunk = all.chunk(0, span);
+      bool const is_used = all.is_used(0, unit);
       std::string const what = "unit " + std::to_string(unit);
       if (chunk == detail::no_chunk_here) {
-        if (!is_used || is_set(ends, unit) || inside) ensure(false, name, what + " of a hole is not just used");
+        if (is_last(unit) || inside) ensure(false, name, what + " of a hole is not just used");
         continue;
       }
       bool const crosses = inside && unit % detail::units_a_chunk == 0;
-      if (crosses && (unit % detail::region_units == 0 || table[unit / detail::units_a_chunk - 1] + 1 != chunk))
+      if (crosses && (unit % detail::region_units == 0 || all.chunk(0, span - 1) + 1 != chunk))
         ensure(false, name, what + ": a block goes on where its chunk does not");
-      if (!is_used && (inside || is_set(ends, unit))) ensure(false, name, what + " is free in a block");
+      if (!is_used && (inside || is_last(unit))) ensure(false, name, what + " is free in a block");
       if (is_used && !inside) blocks.push_back(chunk * chunk_bytes + unit % detail::units_a_chunk * alignment);
-      inside = is_used && !is_set(ends, unit);
+      inside = is_used && !is_last(unit);
     }
     ensure(!inside, name, "the last block does not end");
-    if (ledger_.checked()) check_live(owners, std::move(blocks));
+    base::check_live(all, std::move(blocks));
   }
-
- private:
-  static constexpr std::size_t words_a_chunk = detail::units_a_chunk / 64;
-
-  void check_live(std::vector<std::uint32_t> const& owners, std::vector<std::size_t> blocks) const {
-    std::vector<std::size_t> live;
-    std::size_t runs = 0;
-    for (std::size_t const offset : ledger_.live_offsets()) {
-      if (owners[offset / chunk_bytes] == detail::no_chunk_here)
-        ++runs;  // whose chunks the extent has checked
-      else
-        live.push_back(offset);
-    }
-    std::sort(blocks.begin(), blocks.end());
-    ensure(live == blocks, name, "the blocks in use are not those that are live");
-    ensure(runs == memory_.runs(), name, "a run of chunks is lost");
-  }
-  void cover(std::uint32_t chunks) {
-    table_.cover(chunks);
-    owners_.cover(chunks);
-    used_.cover(std::size_t{chunks} * words_a_chunk);
-    ends_.cover(std::size_t{chunks} * words_a_chunk);
-  }
-  // Chunks that are new, from here on.
-  void start(std::uint32_t first) {
-    std::size_t const n = memory_.chunks() - first;
-    static_assert(detail::no_chunk_here == 0xffffffff);
-    space_.fill(owners_.data() + first, 0xff, n * sizeof(std::uint32_t));
-    clear(first, memory_.chunks());
-  }
-  // There are no spans from one to another.
-  void clear(std::uint32_t from, std::uint32_t to) {
-    std::size_t const n = to - from;
-    std::size_t const bytes = n * words_a_chunk * sizeof(std::uint64_t);
-    if (n == 0) return;
-    space_.fill(table_.data() + from, detail::not_yet, n * sizeof(std::uint32_t));
-    space_.fill(used_.data() + from * words_a_chunk, detail::all_used, bytes);
-    space_.fill(ends_.data() + from * words_a_chunk, 0, bytes);
-  }
-  void restart() {
-    space_.fill(state_.data(), 0, state_.bytes());
-    space_.fill(calls_.data(), 0, calls_.bytes());
-  }
-
-  Space space_;
-  extent<Space> memory_;
-  ledger<Space> ledger_;
-  exec::buffer<detail::span_state, Space> state_;
-  pool_table<std::uint32_t, Space> table_;
-  pool_table<std::uint32_t, Space> owners_;
-  pool_table<std::uint64_t, Space> used_;
-  pool_table<std::uint64_t, Space> ends_;
-  exec::buffer<std::uint32_t, Space> calls_;
 };
 
 }  // namespace wyrm::alloc

@@ -35,6 +35,7 @@ class page_pool_ref {
   static constexpr page_search how = How;
   static constexpr std::uint64_t no_page = walk::nowhere;
 
+  /// patience: pages seen in vain before a search ends.
   WYRM_HD page_pool_ref(Used const& used, std::uint32_t patience) : used_(used), patience_(patience) {}
 
   /// A page for each lane that asks, or no_page; collective. Every lane brings its own walk.
@@ -53,11 +54,12 @@ class page_pool_ref {
   [[nodiscard]] WYRM_HD Used const& used() const { return used_; }
 
   /// In parts: lanes that get a page do not ask any more. First until a lane, or its tile, has seen enough in vain;
-  /// collective.
+  /// collective. is_short: a tile that searches together looks once.
   template <class Tile>
-  WYRM_HD void search(Tile const& t, walk& w, bool& asks, std::uint64_t& page) const {
+  WYRM_HD void search(Tile const& t, walk& w, bool& asks, std::uint64_t& page,
+                      [[maybe_unused]] bool is_short = false) const {
     if constexpr (How == page_search::together)
-      search_together(t, w, asks, page);
+      search_together(t, w, asks, page, is_short);
     else
       search_alone(w, asks, page);
   }
@@ -77,7 +79,7 @@ class page_pool_ref {
   }
   /// Then through all pages, until none was passed by that is free; collective.
   template <class Tile>
-  WYRM_HD void sweep(Tile const& t, walk& w, bool& asks, std::uint64_t& page) const {
+  WYRM_NOINLINE WYRM_HD void sweep(Tile const& t, walk& w, bool& asks, std::uint64_t& page) const {
     for (unsigned attempt = 0; t.any(asks) && !sweep_once(t, w, asks, page); ++attempt) t.backoff(attempt);
   }
   /// The lanes that look, each at its word p, share what they find among the lanes that ask, lowest lanes first;
@@ -145,12 +147,13 @@ class page_pool_ref {
 
   // All lanes look at a word each, until those that ask have a page, or the tile has seen enough in vain; collective.
   template <class Tile>
-  WYRM_HD void search_together(Tile const& t, walk& w, bool& asks, std::uint64_t& page) const {
+  WYRM_HD void search_together(Tile const& t, walk& w, bool& asks, std::uint64_t& page, bool is_short) const {
     constexpr std::uint32_t at_once = Used::bits * Tile::size();
     std::uint32_t const enough = (patience_ + at_once - 1) / at_once;
-    for (std::uint32_t in_vain = 0; in_vain < enough && t.any(asks);) {
+    for (std::uint32_t in_vain = 0; t.any(asks);) {
       ++w.steps;
       in_vain = share(t, w.draw(used_.words()), true, asks, page) ? 0 : in_vain + 1;
+      if (is_short || in_vain >= enough) return;
     }
   }
 
@@ -173,7 +176,7 @@ class page_pool_ref {
   }
 
   Used used_;
-  std::uint32_t patience_;  // pages seen in vain before a sweep
+  std::uint32_t patience_;
 };
 
 }  // namespace wyrm::alloc

@@ -17,6 +17,7 @@
 #include "../../exec/atomic.hpp"
 #include "../../exec/tile.hpp"
 #include "../extent/extent.hpp"
+#include "../sequence_lock.hpp"
 #include "used_pages.hpp"
 
 namespace wyrm::alloc {
@@ -52,14 +53,25 @@ struct span_range {
   std::uint32_t count;
 };
 
-/// What the spans of a pool are.
+/// What the spans of a pool are. Pools share a table, in which each 64 spans of each of them make a group, so that it
+/// grows with the memory whatever they will have.
 struct span_shape {
-  unsigned pool;         // its number, of those that share a table of owners
-  unsigned pages_log2;   // pages a span
-  std::uint32_t chunks;  // chunks a span
-  std::uint32_t* table;  // the first chunk of span i is at table[i * stride]
-  std::uint32_t stride;
+  unsigned pool;          // its number, of those that share the tables
+  unsigned pools;         // how many share them
+  unsigned pages_log2;    // pages a span
+  std::uint32_t chunks;   // chunks a span
+  std::uint32_t* table;   // the first chunk of a span
   std::uint32_t* owners;  // an entry a chunk; of a run, only of its first
+
+  static constexpr std::uint32_t group = 64;
+  /// Where the entry of a span is.
+  [[nodiscard]] WYRM_HD static std::uint64_t place(std::uint32_t span, unsigned pool, unsigned pools) {
+    return std::uint64_t{span / group} * (group * pools) + pool * group + span % group;
+  }
+  /// How many, for so many spans of each pool.
+  [[nodiscard]] static std::size_t entries(std::uint32_t spans, unsigned pools) {
+    return std::size_t{(spans + group - 1) / group} * group * pools;
+  }
 };
 
 /// For kernels. Used: used_flags_ref or used_bits_ref, for the pages of `capacity` spans.
@@ -77,7 +89,11 @@ class spans_ref {
     std::uint32_t const n = number(state_.count).load(exec::relaxed);
     return t.shfl(n < memory_.chunks() ? n : memory_.chunks(), 0);
   }
-  [[nodiscard]] WYRM_HD std::uint64_t& lock() const { return state_.lock; }
+  /// The same for a lane, or what it was a while ago.
+  [[nodiscard]] WYRM_HD std::uint32_t recent_count() const {
+    std::uint32_t const n = exec::load_recent(state_.count);
+    return n < memory_.chunks() ? n : memory_.chunks();
+  }
   [[nodiscard]] WYRM_HD std::uint32_t pages() const { return 1u << shape_.pages_log2; }
   /// The first chunk of a span that has one.
   [[nodiscard]] WYRM_HD std::uint32_t chunk(std::uint32_t span) const { return entry(span).load(exec::relaxed); }
@@ -87,8 +103,8 @@ class spans_ref {
   /// nobody else gets spans, and it no more than a tile has lanes. How many spans there are more, and the first; where
   /// they fill holes the others may be anywhere.
   template <class Tile>
-  WYRM_HD span_range append(Tile const& t, std::uint32_t wanted, bool fills_holes, bool& asks,
-                            std::uint64_t& page) const {
+  WYRM_NOINLINE WYRM_HD span_range append(Tile const& t, std::uint32_t wanted, bool fills_holes, bool& asks,
+                                          std::uint64_t& page) const {
     for (;;) {
       bool const has_holes = t.shfl(number(state_.holes).load(exec::acquire), 0) > 0;
       if (has_holes && !fills_holes) return {0, 0};
@@ -109,10 +125,39 @@ class spans_ref {
     return n < wanted ? wanted : n;
   }
 
+  /// Searches, and makes the pool larger, until a tile wants no more or there is no memory; collective. search(n,
+  /// grows) looks through n spans, longer if the pool cannot grow, and is false when nobody asks any more; grow() is
+  /// called by who holds the lock, and false if there is nothing left: that holds for all who wait.
+  template <class Tile, class Search, class Grow>
+  WYRM_HD void search_and_grow(Tile const& t, Search const& search, Grow const& grow) const {
+    sequence_lock lock(state_.lock);
+    for (unsigned attempt = 0;; ++attempt) {
+      std::uint32_t const n = count(t);
+      if (!search(n, !t.shfl(memory_.looks_used_up(), 0))) return;
+      sequence_lock::outcome turn = sequence_lock::outcome::wait;
+      if (t.rank() == 0) turn = lock.try_take();
+      turn = t.shfl(turn, 0);
+      if (turn == sequence_lock::outcome::nothing_left) return;
+      if (turn == sequence_lock::outcome::wait) {
+        t.backoff(attempt);
+        continue;
+      }
+      bool const some = count(t) != n || grow();
+      t.sync();
+      if (t.rank() == 0) {
+        if (some)
+          lock.unlock();
+        else
+          lock.unlock_with_nothing_left();
+      }
+      if (!some) return;
+    }
+  }
+
   /// Spans that are wholly free go back to the extent, as many as a tile has lanes, or fewer; collective. False if
   /// there was a moment for each when it was not free.
   template <class Tile>
-  WYRM_HD bool give_back(Tile const& t) const {
+  WYRM_NOINLINE WYRM_HD bool give_back(Tile const& t) const {
     std::uint32_t const n = count(t);
     std::uint32_t const start = t.shfl(number(state_.next_free).load(exec::relaxed), 0);
     for (std::uint32_t k = 0; k < n; k += Tile::size()) {
@@ -138,11 +183,12 @@ class spans_ref {
   }
 
  private:
-  static constexpr std::uint32_t most_words = 4096;  // that are freed at a time, unless more are wanted
+  // That are freed at a time, unless more are wanted: by one tile, for whom all others may wait.
+  static constexpr std::uint32_t most_words = Used::bits == 1 ? 65536 : 4096;
 
   WYRM_HD static exec::atomic_ref<std::uint32_t> number(std::uint32_t& n) { return exec::atomic_ref<std::uint32_t>(n); }
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> entry(std::uint32_t span) const {
-    return number(shape_.table[std::uint64_t{span} * shape_.stride]);
+    return number(shape_.table[span_shape::place(span, shape_.pool, shape_.pools)]);
   }
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> owner(std::uint32_t chunk) const {
     return number(shape_.owners[chunk]);
@@ -207,12 +253,19 @@ class spans_ref {
     t.sync();
     std::uint64_t const from = std::uint64_t{first} << shape_.pages_log2;
     std::uint64_t const to = from + (std::uint64_t{got.count} << shape_.pages_log2);
-    std::uint64_t const rest = keep(t, from, to, asks, page);
-    for (std::uint64_t w = rest / Used::bits + t.rank(); w * Used::bits < to; w += Tile::size())
-      used_.put_all(w, pages_in(w, rest, to));
+    keep_and_open(t, from, to, asks, page);
     return {first, got.count};
   }
-  // The first of these pages go to the lanes that ask; collective. Where the others begin.
+  // The first of these pages go to the lanes that ask, the others are free; collective.
+  template <class Tile>
+  WYRM_HD void keep_and_open(Tile const& t, std::uint64_t from, std::uint64_t to, bool& asks,
+                             std::uint64_t& page) const {
+    std::uint64_t const rest = keep(t, from, to, asks, page);
+    exec::release_fence();
+    for (std::uint64_t w = rest / Used::bits + t.rank(); w * Used::bits < to; w += Tile::size())
+      used_.open(w, pages_in(w, rest, to));
+  }
+  // Where the others begin.
   template <class Tile>
   WYRM_HD static std::uint64_t keep(Tile const& t, std::uint64_t from, std::uint64_t to, bool& asks,
                                     std::uint64_t& page) {
@@ -248,9 +301,7 @@ class spans_ref {
     for (std::uint32_t i = 0; i < got.count; ++i, lanes &= lanes - 1) {
       std::uint64_t const from = std::uint64_t{t.shfl(span, exec::first_lane(lanes))} << shape_.pages_log2;
       std::uint64_t const to = from + pages();
-      std::uint64_t const rest = keep(t, from, to, asks, page);
-      for (std::uint64_t w = rest / Used::bits + t.rank(); w * Used::bits < to; w += Tile::size())
-        used_.put_all(w, pages_in(w, rest, to));
+      keep_and_open(t, from, to, asks, page);
     }
     if (t.rank() == 0 && got.count > 0) {
       state_.next_hole = place(start, k - Tile::size(), n);
@@ -286,5 +337,19 @@ class spans_ref {
   span_shape shape_;
   Used used_;
 };
+
+/// A run of chunks from the extent, the same request for all lanes; collective. reclaim() brings memory back to it from
+/// spans, and is false if there is none.
+template <class Tile, class Reclaim>
+[[nodiscard]] WYRM_HD void* allocate_run(Tile const& t, extent_ref const& memory, std::size_t bytes,
+                                         Reclaim const& reclaim) {
+  if (bytes > std::size_t{memory.chunks()} * chunk_bytes) return nullptr;
+  for (;;) {
+    void* p = nullptr;
+    if (t.rank() == 0) p = memory.allocate(bytes);
+    p = t.shfl(p, 0);
+    if (p != nullptr || !reclaim()) return p;
+  }
+}
 
 }  // namespace wyrm::alloc

@@ -58,6 +58,10 @@ class used_flags_ref {
   WYRM_HD void put_all(std::uint64_t p, word pages) const {
     if (pages != 0) put(p);
   }
+  /// The same after a release_fence().
+  WYRM_HD void open(std::uint64_t p, word pages) const {
+    if (pages != 0) at(p).store(0, exec::after_fence);
+  }
 
  private:
   [[nodiscard]] WYRM_HD exec::atomic_ref<word> at(std::uint64_t p) const {
@@ -98,6 +102,10 @@ class used_bits_ref {
   WYRM_HD void put(std::uint64_t page) const { put_all(page / bits, Word{1} << page % bits); }
   WYRM_HD void put_all(std::uint64_t p, Word pages) const {
     if (pages != 0) at(p).fetch_and(static_cast<Word>(~pages), exec::release);
+  }
+  /// The same after a release_fence().
+  WYRM_HD void open(std::uint64_t p, Word pages) const {
+    if (pages != 0) at(p).fetch_and(static_cast<Word>(~pages), exec::after_fence);
   }
 
  private:
