@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// One block for each thread, out of a pool that is nearly full of blocks of that size: so many per mille of them were
+// freed, drawn at random, before ("Dynamic Buffer Management in Massively Parallel Systems", ACM TOPC 2025, section
+// 5.2.2, Fig. 14). bytes 0 means 16 to 8192, drawn for each block; `at_once`: the kernel frees its blocks as well, the
+// paper's seventh scenario. A run in which a thread gets nothing, or two the same, is an error and has no time.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "../alloc/registry.hpp"
+#include "../exec/atomic.hpp"
+#include "../exec/launch.hpp"
+#include "../exec/memory.hpp"
+#include "defaults.hpp"
+
+namespace wyrm::bench {
+
+namespace {
+
+constexpr std::size_t largest = 8192;
+constexpr std::size_t smallest = 16;
+
+WYRM_HD std::uint64_t scramble(std::uint64_t x) {
+  x = (x ^ (x >> 31)) * 0x9e3779b97f4a7c15ull;
+  return x ^ (x >> 29);
+}
+WYRM_HD std::size_t bytes_of(std::size_t bytes, std::size_t i) {
+  return bytes != 0 ? bytes : smallest + scramble(i) % (largest - smallest + 1);
+}
+
+template <class Ref>
+struct allocate_blocks {
+  Ref ref;
+  std::size_t bytes;
+  void** blocks;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    void* const p = ref.allocate(t, valid ? bytes_of(bytes, i) : 0);
+    if (valid) blocks[i] = p;
+  }
+};
+/// Frees each block with a chance, of 2^32; the others stay, and nobody knows them any more.
+template <class Ref>
+struct free_some {
+  Ref ref;
+  void** blocks;
+  std::uint64_t limit;
+  std::uint64_t* freed;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    bool const goes = valid && blocks[i] != nullptr && scramble(i * 977 + 5) >> 32 < limit;
+    ref.deallocate(t, goes ? blocks[i] : nullptr);
+    std::uint32_t const all = t.ballot(goes);
+    if (t.rank() == 0 && all != 0)
+      exec::atomic_ref<std::uint64_t>(*freed).fetch_add(static_cast<std::uint64_t>(cuda::std::popcount(all)),
+                                                        exec::relaxed);
+  }
+};
+template <class Ref>
+struct allocate_and_free {
+  Ref ref;
+  std::size_t bytes;
+  void** blocks;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    void* const p = ref.allocate(t, valid ? bytes_of(bytes, i) : 0);
+    if (valid) blocks[i] = p;
+    ref.deallocate(t, p);
+  }
+};
+
+/// A pool of which each block was freed with the chance of per_mille / 1000. Whoever takes blocks puts them back.
+template <class Allocator>
+struct occupied {
+  using space_type = typename Allocator::space_type;
+  using ref_type = typename Allocator::ref_type;
+  std::size_t bytes;
+  std::int64_t per_mille;
+  Allocator pool;
+  std::uint64_t freed = 0;
+
+  occupied(space_type const& space, std::size_t of, std::int64_t share)
+      : bytes(of),
+        per_mille(share),
+        pool(space, {.pool_bytes = pool_bytes(), .reserve_bytes = pool_bytes(), .checked = false}) {
+    std::size_t const blocks = pool_bytes() / (bytes != 0 ? bytes : (smallest + largest) / 2);
+    exec::buffer<void*, space_type> all(space, blocks);
+    exec::buffer<std::uint64_t, space_type> counter(space, 1);
+    exec::write(space, counter.data(), std::uint64_t{0});
+    exec::for_each_lane<32>(space, blocks, allocate_blocks<ref_type>{pool.ref(), bytes, all.data()});
+    std::uint64_t const limit = (static_cast<std::uint64_t>(per_mille) << 32) / 1000;
+    exec::for_each_lane<32>(space, blocks, free_some<ref_type>{pool.ref(), all.data(), limit, counter.data()});
+    freed = exec::read(space, counter.data());
+  }
+  static std::size_t pool_bytes() {
+    return std::size_t{std::is_same_v<space_type, exec::host_space> ? 64u : 4096u} << 20;
+  }
+  /// Made once for cases that follow each other.
+  static occupied& get(space_type const& space, std::size_t bytes, std::int64_t per_mille) {
+    static std::unique_ptr<occupied> last;
+    if (last == nullptr || last->bytes != bytes || last->per_mille != per_mille) {
+      last.reset();
+      last = std::make_unique<occupied>(space, bytes, per_mille);
+    }
+    return *last;
+  }
+};
+
+template <class Allocator>
+void time_one(benchmark::State& state, typename Allocator::space_type const& space, bool at_once) {
+  using space_type = typename Allocator::space_type;
+  using ref_type = typename Allocator::ref_type;
+  auto const bytes = static_cast<std::size_t>(state.range(0));
+  auto const threads = static_cast<std::size_t>(state.range(2));
+  auto& [unused, share, pool, freed] = occupied<Allocator>::get(space, bytes, state.range(1));
+  if (freed < 2 * threads) return state.SkipWithError("too few blocks were freed");
+  exec::buffer<void*, space_type> blocks(space, threads);
+  exec::buffer<std::uint64_t, space_type> counter(space, 1);
+  typename space_type::stopwatch watch(space);
+  constexpr std::uint64_t all = std::uint64_t{1} << 32;
+  std::uint64_t const refused = pool.stats().failures;
+  bool good = true;
+  for (auto _ : state) {
+    space.synchronize();
+    watch.start();
+    if (at_once)
+      exec::for_each_lane<32>(space, threads, allocate_and_free<ref_type>{pool.ref(), bytes, blocks.data()});
+    else
+      exec::for_each_lane<32>(space, threads, allocate_blocks<ref_type>{pool.ref(), bytes, blocks.data()});
+    state.SetIterationTime(watch.stop());
+    if (at_once) continue;
+    std::vector<void*> got = exec::copy_out(space, blocks.data(), threads);
+    std::sort(got.begin(), got.end());
+    good = good && got.front() != nullptr && std::adjacent_find(got.begin(), got.end()) == got.end();
+    exec::for_each_lane<32>(space, threads, free_some<ref_type>{pool.ref(), blocks.data(), all, counter.data()});
+  }
+  if (!good || pool.stats().failures > refused) state.SkipWithError("a thread got no block, or that of another");
+}
+
+template <class Allocator>
+void add(typename Allocator::space_type const& space) {
+  if (!Allocator::family.reclaims || !Allocator::family.resets) return;
+  auto const add_case = [space](char const* subject, bool at_once) {
+    std::string const full = std::string(subject) + "/" + Allocator::space_type::name + "/" + Allocator::name;
+    auto* const b = benchmark::RegisterBenchmark(
+        full.c_str(), [space, at_once](benchmark::State& s) { time_one<Allocator>(s, space, at_once); });
+    return b->UseManualTime()->Unit(benchmark::kMicrosecond)->ArgNames({"bytes", "free_per_mille", "threads"});
+  };
+  std::vector<std::int64_t> const per_mille{500, 100, 10, 5};
+  std::vector<std::int64_t> const threads{1 << 8, 1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20};
+  // As the last argument varies slowest, the cases of a pool stand together only if they are added one by one.
+  auto* const nearly_full = add_case("nearly_full", false);
+  auto* const at_once = add_case("at_once", true);
+  for (std::int64_t const share : per_mille) {
+    for (std::int64_t const bytes : {16, 256, 1024, 4096, 8192, 0})
+      for (std::int64_t const n : threads) {
+        auto const average = static_cast<double>(bytes != 0 ? bytes : (smallest + largest) / 2);
+        double const blocks = static_cast<double>(occupied<Allocator>::pool_bytes()) / average;
+        if (blocks * static_cast<double>(share) / 1000 < 2.5 * static_cast<double>(n)) continue;
+        nearly_full->Args({bytes, share, n});
+        if (bytes == 4096) at_once->Args({bytes, share, n});
+      }
+  }
+}
+
+template <class Space, class... A>
+void add_all(Space const& space, alloc::list<A...>) {
+  (add<A>(space), ...);
+}
+
+}  // namespace
+
+}  // namespace wyrm::bench
+
+int main(int argc, char** argv) {
+  wyrm::bench::for_each_space(
+      []<class Space>(Space const& space) { wyrm::bench::add_all(space, wyrm::alloc::all<Space>{}); });
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+}
