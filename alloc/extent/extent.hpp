@@ -115,6 +115,8 @@ class extent_ref {
     lock.unlock();
   }
 
+  /// Whether at least half of the chunks seem never to have been used; a hint.
+  [[nodiscard]] WYRM_HD bool looks_plentiful() const { return left() >= chunks_ / 2; }
   /// Whether there seems to be no chunk left; a hint.
   [[nodiscard]] WYRM_HD bool looks_used_up() const { return left() == 0 && tree_.empty(); }
 

@@ -4,11 +4,11 @@
 // grows by spans (spans.hpp) out of alloc/extent and gives them back; larger requests go there at once. The paper has
 // pools of a fixed number of pages of one size.
 //
-// Who finds nothing after so many pages that less than 1 in 5 seems free (section 3.2.3), or a tile that in one look
-// together finds less than it wants, takes more memory, as long as there is some: so searches stay short. After that it
-// searches until less than 1 in 1000 seems free. Then the lock of the size decides: its holder sweeps over all pages,
-// gives back spans of other sizes that are wholly free, and takes them; if there is nothing, that holds for all who
-// waited.
+// Who finds nothing after so many pages that less than 1 in 20 seems free (section 3.2.3) takes more memory, as long as
+// there is some; while half of it was never used, a tile that searches together does so when one look finds less than
+// it wants. Later it searches until less than 1 in 1000 seems free. Then the lock of the size decides: its holder
+// sweeps over all pages, gives back spans of other sizes that are wholly free, and takes them; if there is nothing,
+// that holds for all who waited.
 //
 // Who waits for whom: for the lock of a size, on its holder, who waits for the extent's lock at most; nobody waits with
 // that. Searches and frees wait for nobody.
@@ -175,8 +175,8 @@ class random_walk_ref {
     unsigned const first = t.shfl(c, exec::first_lane(t.ballot(asks)));
     if (t.any(asks && c != first) && asks) {  // each for itself, to begin with
       std::uint32_t const n = spans(c).recent_count();
-      constexpr std::uint32_t looks = 4;  // as who finds nothing there is served one size after the other
-      if (n > 0) pool_ref(used(c, n), patience_.to_grow + (looks - 1) * used_type::bits).search_alone(w, asks, page);
+      // Somewhat longer than usual, as who finds nothing is served one size after the other.
+      if (n > 0) pool_ref(used(c, n), 2 * patience_.to_grow).search_alone(w, asks, page);
     }
     for (std::uint32_t left = t.ballot(asks); left != 0;) {
       unsigned const one = t.shfl(c, exec::first_lane(left));
@@ -195,7 +195,7 @@ class random_walk_ref {
         t,
         [&](std::uint32_t n, bool grows) {
           pool_ref const pool(used(c, n), grows ? patience_.to_grow : patience_.at_the_end);
-          if (n > 0) pool.search(t, w, asks, page, grows);
+          if (n > 0) pool.search(t, w, asks, page, t.shfl(parts_.memory.looks_plentiful(), 0));
           // Lanes that fill spans take them at once; the others see that they are not too many who take more.
           if (std::uint32_t const whole = number(t.ballot(asks)) >> detail::pages_log2(c); grows && whole > 0)
             (void)all.append(t, whole, false, asks, page);
@@ -215,7 +215,8 @@ class random_walk_ref {
       if (all.append(t, t.shfl(all.batch(number(t.ballot(asks))), 0), true, asks, page).count > 0) return true;
       std::uint32_t const n = all.count(t);
       std::uint32_t const before = t.ballot(asks);
-      if (!swept && n > 0) pool_ref(used(c, n), 0).sweep(t, w, asks, page);
+      if (!swept && n > 0) page = pool_ref(used(c, n), 0).sweep(t, w, asks, page);
+      asks = asks && page == pool_ref::no_page;
       swept = true;
       if (t.ballot(asks) != before) return true;
       if (!reclaim(t, c)) return false;
@@ -314,7 +315,7 @@ class random_walk : public span_memory<Space, detail::pools_by_size<UsedOf<detai
     forget();
   }
 
-  [[nodiscard]] ref_type ref() const { return {base::parts(), {patience(0.2), patience(0.001)}, last_.data()}; }
+  [[nodiscard]] ref_type ref() const { return {base::parts(), {patience(0.05), patience(0.001)}, last_.data()}; }
 
   void reset() {
     base::reset();

@@ -43,7 +43,7 @@ class page_pool_ref {
   [[nodiscard]] WYRM_HD std::uint64_t get(Tile const& t, walk& w, bool asks) const {
     std::uint64_t page = no_page;
     search(t, w, asks, page);
-    sweep(t, w, asks, page);
+    if (t.any(asks)) page = sweep(t, w, asks, page);
     if (page != no_page) w.last = page;
     return page;
   }
@@ -68,27 +68,39 @@ class page_pool_ref {
     std::uint64_t const all = used_.words() * Used::bits;
     if (How == page_search::nearby && asks && w.last != walk::nowhere && w.last + 1 < all)
       asks = look_at(w.last + 1, w, page) != look_result::got;
-    std::uint32_t const enough = (patience_ + Used::bits - 1) / Used::bits;
+    constexpr std::uint32_t locked_looks = 4;  // for one in vain
+    std::uint32_t const enough = (patience_ + Used::bits - 1) / Used::bits * locked_looks;
     for (std::uint32_t in_vain = 0; asks && in_vain < enough;) {
       // Of more than 2^32 pages up to 255 at the end are left to sweeps.
       std::uint64_t const from = all <= most_drawn ? w.draw(all) : w.draw(all / 256) * 256 + w.draw(256);
       look_result const found = look_at(from, w, page);
       asks = found != look_result::got;
-      in_vain += found == look_result::nothing;
+      in_vain += found == look_result::nothing ? locked_looks : found == look_result::locked;
     }
   }
-  /// Then through all pages, until none was passed by that is free; collective.
+  /// Then through all pages, until none was passed by that is free; collective. What is passed by value stays in
+  /// registers.
   template <class Tile>
-  WYRM_NOINLINE WYRM_HD void sweep(Tile const& t, walk& w, bool& asks, std::uint64_t& page) const {
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD std::uint64_t sweep(Tile const t, walk w, bool asks, std::uint64_t page) const {
     for (unsigned attempt = 0; t.any(asks) && !sweep_once(t, w, asks, page); ++attempt) t.backoff(attempt);
+    return page;
   }
   /// The lanes that look, each at its word p, share what they find among the lanes that ask, lowest lanes first;
   /// collective. Whether there was a free page, be it that somebody else took it first.
   template <class Tile>
   WYRM_HD bool share(Tile const& t, std::uint64_t p, bool looks, bool& asks, std::uint64_t& page) const {
-    using word = typename Used::word;
-    seen_pages<word> seen;
+    seen_pages<typename Used::word> seen;
     if (looks) seen = used_.look(p);
+    return share_seen(t, p, seen, asks, page);
+  }
+
+ private:
+  static constexpr std::uint64_t most_drawn = std::uint64_t{1} << 32;
+
+  template <class Tile>
+  WYRM_HD bool share_seen(Tile const& t, std::uint64_t p, seen_pages<typename Used::word> const& seen, bool& asks,
+                          std::uint64_t& page) const {
+    using word = typename Used::word;
     std::uint32_t const askers = t.ballot(asks);
     auto const wanted = static_cast<unsigned>(cuda::std::popcount(askers));
     auto const found = static_cast<unsigned>(cuda::std::popcount(seen.free));
@@ -117,12 +129,9 @@ class page_pool_ref {
     return all > 0;
   }
 
- private:
-  static constexpr std::uint64_t most_drawn = std::uint64_t{1} << 32;
-
-  // beaten: there was a free page, which says nothing of how few are free. A locked word has nothing: nobody waits for
-  // it.
-  enum class look_result { got, beaten, nothing };
+  // beaten: there was a free page, which says nothing of how few are free; neither does a locked word, but nobody waits
+  // for it.
+  enum class look_result { got, beaten, locked, nothing };
 
   // Takes the first free page from this one on to the end of its word, else any of the word. If somebody else is
   // faster, the next: who looks at a word together with others finds as much as one after the other.
@@ -131,7 +140,9 @@ class page_pool_ref {
     std::uint64_t const p = from / Used::bits;
     ++w.steps;
     seen_pages<word> seen = used_.look(p);
-    bool const nothing = seen.free == 0;
+    look_result const otherwise = seen.is_locked   ? look_result::locked
+                                  : seen.free == 0 ? look_result::nothing
+                                                   : look_result::beaten;
     word got = 0;
     while (got == 0 && seen.free != 0) {
       auto first = static_cast<word>(seen.free >> from % Used::bits << from % Used::bits);
@@ -142,7 +153,7 @@ class page_pool_ref {
     }
     if (seen.held) used_.leave(p);
     if (got != 0) page = p * Used::bits + static_cast<unsigned>(cuda::std::countr_zero(got));
-    return got != 0 ? look_result::got : nothing ? look_result::nothing : look_result::beaten;
+    return got != 0 ? look_result::got : otherwise;
   }
 
   // All lanes look at a word each, until those that ask have a page, or the tile has seen enough in vain; collective.
@@ -157,8 +168,9 @@ class page_pool_ref {
     }
   }
 
-  // Looks at all pages, once, for the lanes that ask; collective. False if it passed by free pages, because a word was
-  // locked, or somebody else took those that it wanted: then it must be done again.
+  // Looks at all pages, once, for the lanes that ask; collective. False if it passed by free pages, because somebody
+  // else took those that it wanted: then it must be done again. It goes without locks, which searches would keep it
+  // from.
   template <class Tile>
   [[nodiscard]] WYRM_HD bool sweep_once(Tile const& t, walk& w, bool& asks, std::uint64_t& page) const {
     std::uint64_t const words = used_.words();
@@ -167,9 +179,11 @@ class page_pool_ref {
     for (std::uint64_t i = 0; i < words && t.any(asks); i += Tile::size()) {
       std::uint64_t p = start + i + t.rank();
       if (p >= words) p -= words;
-      bool const has_some = i + t.rank() < words && used_.peek(p) != 0;
+      seen_pages<typename Used::word> seen;
+      if (i + t.rank() < words) seen.free = used_.peek(p);
+      bool const has_some = seen.free != 0;
       if (!t.any(has_some)) continue;
-      (void)share(t, has_some ? p : 0, has_some, asks, page);
+      (void)share_seen(t, has_some ? p : 0, seen, asks, page);
       if (t.any(has_some && used_.peek(p) != 0)) sure = false;
     }
     return sure || !t.any(asks);

@@ -8,10 +8,12 @@
 //    a plain store, which nobody's store can cross: others only exchange it with "used", which it is already.
 //  - Without a LockMap, bits are set by an atomic OR, whose result says which of them were clear: these are ours, and
 //    no one else's. Bits are cleared by an atomic AND by who has the page. The OR is the lock.
-//  - With a LockMap (Algorithm 2), only who has the lock of a word sets bits of it; everybody who has one of its pages
-//    may clear that bit at any time, locked or not. So what the holder saw clear is clear until it sets it, and as both
-//    OR and AND are atomic a bit that is cleared meanwhile stays so. The lock passes on what was set (release,
-//    acquire). Nobody waits for a lock: a word that is locked has nothing for us.
+//  - With a LockMap (Algorithm 2), who searches sets bits of a word only with its lock; everybody who has one of its
+//    pages may clear that bit at any time, locked or not. So of those who search only one sets bits, and what it saw
+//    clear is mostly clear until it sets it; as both OR and AND are atomic a bit that is cleared meanwhile stays so.
+//    The lock passes on what was set (release, acquire). Nobody waits for a lock: a word that is locked has nothing for
+//    us. Sweeps go without, as searches would keep them from one word or another for ever: then the OR says whose a
+//    page is, as it does without a LockMap.
 // What the last user of a page did is ordered before what the next one does: clearing releases, setting acquires, and
 // every change between them is a read-modify-write of the same word.
 #pragma once
@@ -26,8 +28,9 @@ namespace wyrm::alloc {
 /// What one look found.
 template <class Word>
 struct seen_pages {
-  Word free = 0;      // one bit a page
-  bool held = false;  // whether the word is locked, by us
+  Word free = 0;           // one bit a page
+  bool held = false;       // whether the word is locked, by us
+  bool is_locked = false;  // by somebody else, so that we have not seen it
 };
 
 /// Where word p of a pool lies: the words one behind the other.
@@ -47,7 +50,7 @@ class used_flags_ref {
       : flags_(flags), pages_(pages), place_(place) {}
 
   [[nodiscard]] WYRM_HD std::uint64_t words() const { return pages_; }
-  [[nodiscard]] WYRM_HD seen_pages<word> look(std::uint64_t p) const { return {peek(p), false}; }
+  [[nodiscard]] WYRM_HD seen_pages<word> look(std::uint64_t p) const { return {peek(p)}; }
   /// Without taking a lock.
   [[nodiscard]] WYRM_HD word peek(std::uint64_t p) const { return at(p).load(exec::relaxed) == 0; }
   /// Takes pages that were seen free; which of them we have got.
@@ -87,9 +90,9 @@ class used_bits_ref {
   [[nodiscard]] WYRM_HD std::uint64_t words() const { return words_; }
   [[nodiscard]] WYRM_HD seen_pages<Word> look(std::uint64_t p) const {
     if constexpr (Locks) {
-      if ((lock(p).fetch_or(lock_bit(p), exec::acquire) & lock_bit(p)) != 0) return {};
+      if ((lock(p).fetch_or(lock_bit(p), exec::acquire) & lock_bit(p)) != 0) return {0, false, true};
     }
-    return {peek(p), Locks};
+    return {peek(p), Locks, false};
   }
   [[nodiscard]] WYRM_HD Word peek(std::uint64_t p) const { return static_cast<Word>(~at(p).load(exec::relaxed)); }
   [[nodiscard]] WYRM_HD Word take(std::uint64_t p, Word wanted) const {
