@@ -36,6 +36,7 @@ struct request {
 
 template <class Ref>
 struct allocate_all {
+  static constexpr unsigned resident_blocks = exec::resident_blocks_of<Ref>();
   Ref ref;
   request wanted;
   std::uint64_t** blocks;
@@ -48,6 +49,7 @@ struct allocate_all {
 
 template <class Ref>
 struct free_all {
+  static constexpr unsigned resident_blocks = exec::resident_blocks_of<Ref>();
   Ref ref;
   std::uint64_t** blocks;
   template <class Tile>
@@ -90,6 +92,7 @@ struct write_alone {
 /// One round of growth: half of the threads, drawn anew, replace their block by one that is half as large again.
 template <class Ref>
 struct grow_half {
+  static constexpr unsigned resident_blocks = exec::resident_blocks_of<Ref>();
   Ref ref;
   std::uint64_t** blocks;
   std::uint32_t* bytes;

@@ -33,6 +33,7 @@ WYRM_HD std::size_t bytes_of(std::size_t bytes, std::size_t i) {
 
 template <class Ref>
 struct allocate_blocks {
+  static constexpr unsigned resident_blocks = exec::resident_blocks_of<Ref>();
   Ref ref;
   std::size_t bytes;
   void** blocks;
@@ -45,6 +46,7 @@ struct allocate_blocks {
 /// Frees each block with a chance, of 2^32; the others stay, and nobody knows them any more.
 template <class Ref>
 struct free_some {
+  static constexpr unsigned resident_blocks = exec::resident_blocks_of<Ref>();
   Ref ref;
   void** blocks;
   std::uint64_t limit;
@@ -61,6 +63,7 @@ struct free_some {
 };
 template <class Ref>
 struct allocate_and_free {
+  static constexpr unsigned resident_blocks = exec::resident_blocks_of<Ref>();
   Ref ref;
   std::size_t bytes;
   void** blocks;

@@ -29,6 +29,7 @@ constexpr std::uint32_t no_page = 0xffffffff;  // what a page_pool answers, as i
 
 template <class Ref>
 struct get_pages {
+  static constexpr unsigned resident_blocks = exec::resident_blocks_of<Ref>();
   Ref ref;
   std::uint64_t seed;
   std::uint32_t asking;  // lanes of each warp
@@ -45,6 +46,7 @@ struct get_pages {
 };
 template <class Ref>
 struct put_pages {
+  static constexpr unsigned resident_blocks = exec::resident_blocks_of<Ref>();
   Ref ref;
   std::uint32_t const* pages;
   WYRM_HD void operator()(std::size_t i) const {
@@ -80,6 +82,7 @@ struct refill_queue {
 };
 template <class Ref>
 struct allocate_pages {
+  static constexpr unsigned resident_blocks = exec::resident_blocks_of<Ref>();
   Ref ref;
   void** pages;
   template <class Tile>
@@ -90,6 +93,7 @@ struct allocate_pages {
 };
 template <class Ref>
 struct free_pages {
+  static constexpr unsigned resident_blocks = exec::resident_blocks_of<Ref>();
   Ref ref;
   void* const* pages;
   template <class Tile>

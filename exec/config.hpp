@@ -38,3 +38,18 @@
 #if !defined(WYRM_ADDRESS_SANITIZER)
 #define WYRM_ADDRESS_SANITIZER 0
 #endif
+
+namespace wyrm::exec {
+
+/// How many blocks of 256 threads a multiprocessor should have room for while it runs a kernel of F, which bounds the
+/// registers of a thread (4: to 64). F says so by a member `resident_blocks`: work that waits for memory most of the
+/// time is faster when more threads wait.
+template <class F>
+WYRM_HD constexpr unsigned resident_blocks_of() {
+  if constexpr (requires { F::resident_blocks; })
+    return F::resident_blocks;
+  else
+    return 1;
+}
+
+}  // namespace wyrm::exec

@@ -98,8 +98,6 @@ class cuda_stopwatch {
 #if WYRM_CUDACC
 namespace detail {
 inline constexpr unsigned block_threads = 256;
-// Of tiles, so that a thread has 64 registers at most: these kernels wait for memory, and more threads wait for more.
-inline constexpr unsigned blocks_a_multiprocessor = 4;
 
 template <class F>
 __global__ void __launch_bounds__(block_threads) for_each_kernel(std::size_t n, __grid_constant__ F const f) {
@@ -109,7 +107,7 @@ __global__ void __launch_bounds__(block_threads) for_each_kernel(std::size_t n, 
 
 // All lanes of a tile have the same i, so that the loop never splits a tile.
 template <unsigned W, class F>
-__global__ void __launch_bounds__(block_threads, blocks_a_multiprocessor)
+__global__ void __launch_bounds__(block_threads, resident_blocks_of<F>())
     for_each_tile_kernel(std::size_t n, __grid_constant__ F const f) {
   constexpr unsigned tiles = block_threads / W;
   std::size_t const step = std::size_t{gridDim.x} * tiles;

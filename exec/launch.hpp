@@ -27,6 +27,7 @@ void for_each_tile(Space const& space, std::size_t n, F const& f) {
 namespace detail {
 template <class F>
 struct one_item_a_lane {
+  static constexpr unsigned resident_blocks = resident_blocks_of<F>();
   std::size_t n;
   F f;
   template <class Tile>

@@ -100,6 +100,7 @@ struct sum_plans {
 /// Allocates the pages that are still missing, and sums up the bytes of those that could not be had.
 template <class AllocatorRef>
 struct allocate_pages {
+  static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
   AllocatorRef allocator;
   segment_plan* plans;
   update_totals* totals;
@@ -192,6 +193,7 @@ struct merge_segments {
 /// Gives back the pages that the plans name.
 template <class AllocatorRef>
 struct release_pages {
+  static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
   AllocatorRef allocator;
   segment_plan* plans;
 
@@ -205,6 +207,7 @@ struct release_pages {
 /// Empties a vertex and gives its page back.
 template <class AllocatorRef>
 struct clear_records {
+  static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
   AllocatorRef allocator;
   vertex_record* records;
 

@@ -73,6 +73,7 @@ inline constexpr std::size_t last_pages = std::size_t{1} << 18;
 template <template <class> class UsedOf, page_search How>
 class random_walk_ref {
  public:
+  static constexpr unsigned resident_blocks = 4;  // see exec::resident_blocks_of
   using used_type = UsedOf<detail::in_groups>;
   using word = typename used_type::word;
   using pool_ref = page_pool_ref<used_type, How>;

@@ -45,6 +45,7 @@ class rw_malloc_ref {
   using used_units = used_bits_ref<std::uint64_t, false>;
 
  public:
+  static constexpr unsigned resident_blocks = 4;  // see exec::resident_blocks_of
   using parts = span_parts<std::uint64_t>;
 
   explicit rw_malloc_ref(parts const& p) : parts_(p) {}
