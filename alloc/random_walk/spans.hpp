@@ -310,7 +310,8 @@ class spans_ref {
     return {first, got.count};
   }
 
-  // All pages of a span, if they are free; one lane. Those of a hole are not.
+  // All pages of a span, if they are free; one lane. Those of a hole are not. Without locks, as in sweeps: that
+  // somebody searches a word does not make its pages used.
   [[nodiscard]] WYRM_HD bool take_all(std::uint32_t span) const {
     bool free = true;
     for_words(span, [&](std::uint64_t w, word pages) { return free = (used_.peek(w) & pages) == pages; });
@@ -318,9 +319,7 @@ class spans_ref {
     std::uint64_t had = 0;  // words
     word of_last = 0;
     for_words(span, [&](std::uint64_t w, word pages) {
-      seen_pages<word> const seen = used_.look(w);
-      of_last = (seen.free & pages) == pages ? used_.take(w, pages) : word{0};
-      if (seen.held) used_.leave(w);
+      of_last = used_.take(w, pages);
       had += of_last == pages;
       return free = of_last == pages;
     });
