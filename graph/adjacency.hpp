@@ -25,6 +25,7 @@ class adjacency {
   [[nodiscard]] vertex_record const* records() const { return records_.data(); }
   [[nodiscard]] std::size_t table_bytes() const { return records_.bytes(); }
   [[nodiscard]] std::size_t scratch_bytes() const { return batch_.bytes() + plans_.bytes() + totals_.bytes(); }
+  [[nodiscard]] std::uint32_t segments() const { return batch_.view().segments; }
   [[nodiscard]] std::uint64_t self_loops() const { return batch_.self_loops(); }
 
   /// Finds out what the batch will change and which pages that needs; changes nothing.
@@ -40,13 +41,13 @@ class adjacency {
     return exec::read(space_, totals_.data());
   }
 
-  /// Allocates the pages that are planned and not there yet. Returns the bytes of those that could not be had: 0 =
-  /// done.
+  /// Allocates the pages that are planned and not there yet, but for segments from `fails_from` on. Returns the bytes
+  /// of those that could not be had: 0 = done.
   template <class AllocatorRef>
-  [[nodiscard]] std::uint64_t allocate(AllocatorRef const& allocator) {
+  [[nodiscard]] std::uint64_t allocate(AllocatorRef const& allocator, std::uint64_t fails_from) {
     exec::write(space_, totals_.data(), detail::update_totals{});
     exec::for_each_lane<32>(space_, batch_.view().segments,
-                            detail::allocate_pages<AllocatorRef>{allocator, plans_.data(), totals_.data()});
+                            detail::allocate_pages<AllocatorRef>{allocator, plans_.data(), totals_.data(), fails_from});
     return exec::read(space_, totals_.data()).failed_bytes;
   }
 

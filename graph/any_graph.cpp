@@ -17,6 +17,7 @@ struct any_graph::face {
   virtual update_report insert(std::span<edge const> batch) = 0;
   virtual update_report erase(std::span<edge const> batch) = 0;
   virtual void clear() = 0;
+  virtual void fail_allocations_from(std::uint64_t k) = 0;
   [[nodiscard]] virtual csr to_csr() const = 0;
   [[nodiscard]] virtual memory_report memory() const = 0;
   [[nodiscard]] virtual alloc::statistics pool() const = 0;
@@ -34,6 +35,7 @@ struct any_graph::body final : face {
   update_report insert(std::span<edge const> batch) override { return graph.insert(batch); }
   update_report erase(std::span<edge const> batch) override { return graph.erase(batch); }
   void clear() override { graph.clear(); }
+  void fail_allocations_from(std::uint64_t k) override { graph.fail_allocations_from(k); }
   [[nodiscard]] csr to_csr() const override { return graph.to_csr(); }
   [[nodiscard]] memory_report memory() const override { return graph.memory(); }
   [[nodiscard]] alloc::statistics pool() const override { return graph.allocator().stats(); }
@@ -62,6 +64,7 @@ graph_view any_graph::view() const { return graph_->view(); }
 update_report any_graph::insert(std::span<edge const> batch) { return graph_->insert(batch); }
 update_report any_graph::erase(std::span<edge const> batch) { return graph_->erase(batch); }
 void any_graph::clear() { graph_->clear(); }
+void any_graph::fail_allocations_from(std::uint64_t k) { graph_->fail_allocations_from(k); }
 csr any_graph::to_csr() const { return graph_->to_csr(); }
 memory_report any_graph::memory() const { return graph_->memory(); }
 alloc::statistics any_graph::pool() const { return graph_->pool(); }

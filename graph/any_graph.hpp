@@ -36,6 +36,8 @@ class any_graph {
   update_report insert(std::span<edge const> batch);
   update_report erase(std::span<edge const> batch);
   void clear();
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
+  void fail_allocations_from(std::uint64_t k);
 
   [[nodiscard]] csr to_csr() const;
   [[nodiscard]] memory_report memory() const;

@@ -83,6 +83,11 @@ class dynamic_graph {
     arc_count_ = edge_count_ = 0;
   }
 
+  /// For tests: until it is called again, updates find no memory for the vertices from the k-th on that a batch
+  /// concerns (of a directed graph with in-neighbours, sources and then targets), and the pool cannot grow.
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
+  void fail_allocations_from(std::uint64_t k) { fails_from_ = k; }
+
   [[nodiscard]] csr to_csr() const { return detail::export_csr(space_, out_.records(), vertices_); }
 
   [[nodiscard]] memory_report memory() const {
@@ -143,8 +148,8 @@ class dynamic_graph {
     if (in_) in_->template plan<Op>(edges, orientation::reverse, options_.self_loops);
 
     try {
-      allocate<Op>(out_);
-      if (in_) allocate<Op>(*in_);
+      allocate<Op>(out_, fails_from_);
+      if (in_) allocate<Op>(*in_, fails_from_ - std::min<std::uint64_t>(fails_from_, out_.segments()));
     } catch (...) {
       out_.release(allocator_.ref());
       if (in_) in_->release(allocator_.ref());
@@ -171,12 +176,12 @@ class dynamic_graph {
     return report;
   }
 
-  // Lets the pool grow until all planned pages are there; where it cannot, gathers what is free. An erasure does without:
-  // it then stays in larger pages.
+  // Lets the pool grow until all planned pages are there; where it cannot, gathers what is free. An erasure does
+  // without: it then stays in larger pages.
   template <detail::operation Op>
-  void allocate(adjacency<Space>& table) {
+  void allocate(adjacency<Space>& table, std::uint64_t fails_from) {
     for (bool gathered = false;;) {
-      std::uint64_t const missing = table.allocate(allocator_.ref());
+      std::uint64_t const missing = table.allocate(allocator_.ref(), fails_from);
       if (missing == 0 || Op == detail::operation::erase) return;
       // A page of each class may need a fresh chunk, hence more than what was missing.
       std::size_t const needed = missing + missing / 4 + (std::size_t{1} << 20);
@@ -196,6 +201,7 @@ class dynamic_graph {
   }
 
   void grow(std::size_t generous, std::size_t needed) {
+    if (fails_from_ != never) throw error(error_code::out_of_memory, "allocations are made to fail");
     if (generous > needed) {
       try {
         allocator_.grow(generous);
@@ -216,6 +222,7 @@ class dynamic_graph {
   exec::buffer<edge, Space> edges_;
   std::uint64_t arc_count_ = 0;
   std::uint64_t edge_count_ = 0;
+  std::uint64_t fails_from_ = never;
 };
 
 }  // namespace wyrm::graph

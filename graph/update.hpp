@@ -97,19 +97,21 @@ struct sum_plans {
   }
 };
 
-/// Allocates the pages that are still missing, and sums up the bytes of those that could not be had.
+/// Allocates the pages that are still missing, and sums up the bytes of those that could not be had. For tests none is
+/// to be had for segments from `fails_from` on.
 template <class AllocatorRef>
 struct allocate_pages {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
   AllocatorRef allocator;
   segment_plan* plans;
   update_totals* totals;
+  std::uint64_t fails_from;
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t s, bool valid) const {
     segment_plan const plan = valid ? plans[s] : segment_plan{nullptr, keep, 0, 0, 0};
     std::size_t const wanted = plan.capacity != keep && plan.page == nullptr ? page_bytes(plan.capacity) : 0;
-    auto* const page = static_cast<vertex_id*>(allocator.allocate(t, wanted));
+    auto* const page = static_cast<vertex_id*>(allocator.allocate(t, s < fails_from ? wanted : 0));
     if (page != nullptr) plans[s].page = page;
     std::uint64_t const failed = exec::sum(t, std::uint64_t{wanted > 0 && page == nullptr ? wanted : 0});
     if (t.rank() == 0 && failed > 0)

@@ -12,6 +12,7 @@
 
 #include "../../alloc/registry.hpp"
 #include "../support/spaces.hpp"
+#include "failures.hpp"
 #include "model.hpp"
 
 namespace wyrm::tests {
@@ -52,15 +53,29 @@ void keeps_a_graph(exec::any_space const& space, std::string const& allocator) {
   EXPECT_EQ(g.edges(), 0u);
 }
 
-}  // namespace
+void survives_failures(exec::any_space const& space, std::string const& allocator) {
+  SCOPED_TRACE(allocator);
+  bool reclaims = false;
+  alloc::visit<exec::host_space>(allocator, [&]<class A> { reclaims = A::family.reclaims; });
+  for (bool const directed : {false, true}) {
+    graph::any_graph g(space, allocator, 30, {.directed = directed});
+    expect_failures_change_nothing(g, reclaims);
+  }
+}
 
-TEST(any_graph, every_allocator_keeps_a_graph) {
+template <class Test>
+void on_all(Test const& test) {
   for (std::string const& allocator : alloc::names()) {
-    keeps_a_graph(exec::make_space("cpu"), allocator);
+    test(exec::make_space("cpu"), allocator);
 #if WYRM_WITH_CUDA
-    if (exec::cuda_space::device_count() > 0) keeps_a_graph(exec::make_space("cuda"), allocator);
+    if (exec::cuda_space::device_count() > 0) test(exec::make_space("cuda"), allocator);
 #endif
   }
 }
+
+}  // namespace
+
+TEST(any_graph, every_allocator_keeps_a_graph) { on_all(keeps_a_graph); }
+TEST(any_graph, every_allocation_may_fail) { on_all(survives_failures); }
 
 }  // namespace wyrm::tests

@@ -13,6 +13,7 @@
 
 #include "../../graph/dynamic_graph.hpp"
 #include "../support/spaces.hpp"
+#include "failures.hpp"
 #include "model.hpp"
 
 namespace wyrm::tests {
@@ -257,6 +258,14 @@ TYPED_TEST_P(dynamic_graph_test, out_of_memory_changes_nothing) {
   }
 }
 
+TYPED_TEST_P(dynamic_graph_test, every_allocation_may_fail) {
+  for (bool const directed : {false, true}) {
+    SCOPED_TRACE(directed ? "directed" : "undirected");
+    auto g = this->make(30, {.directed = directed});
+    expect_failures_change_nothing(g, TypeParam::reclaims);
+  }
+}
+
 // Nothing leaks: what the pages hold is what the allocator says is in use, and it all comes back.
 TYPED_TEST_P(dynamic_graph_test, memory_adds_up) {
   std::size_t const n = 1000;
@@ -313,7 +322,7 @@ TYPED_TEST_P(dynamic_graph_test, pages_have_hysteresis) {
 REGISTER_TYPED_TEST_SUITE_P(dynamic_graph_test, agrees_with_the_model_undirected, agrees_with_the_model_directed,
                             agrees_with_the_model_with_self_loops, agrees_with_the_model_large_batches,
                             keeps_in_neighbours, empty_and_trivial, a_hub, insert_then_erase_restores_it,
-                            an_id_out_of_range_changes_nothing, out_of_memory_changes_nothing, memory_adds_up,
-                            pages_have_hysteresis);
+                            an_id_out_of_range_changes_nothing, out_of_memory_changes_nothing,
+                            every_allocation_may_fail, memory_adds_up, pages_have_hysteresis);
 
 }  // namespace wyrm::tests
