@@ -4,6 +4,7 @@ option(WYRM_CUDA "Build for CUDA devices (default: when a CUDA compiler is found
 option(WYRM_CHECKED "Track every device allocation, so that double and foreign frees are found (slow)" OFF)
 option(WYRM_PROGRAM "Build the program `wyrm`" ${PROJECT_IS_TOP_LEVEL})
 option(WYRM_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(WYRM_FUZZ "Build the fuzzer, which clang++ has the library for" OFF)
 option(WYRM_BENCHMARKS "Build the benchmarks" OFF)
 option(WYRM_INSTALL "Make the install rules" ${PROJECT_IS_TOP_LEVEL})
 option(WYRM_WERROR "Warnings are errors" OFF)

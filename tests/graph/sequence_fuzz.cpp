@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// libFuzzer on sequences of operations: sequence_fuzz [-max_total_time=SECONDS] CORPUS. What it finds it writes to a
+// file; put that into tests/data/sequences, where sequence_test replays it.
+#include <cstdio>
+#include <cstdlib>
+
+#include "sequence.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t size) {
+  std::string const wrong = wyrm::tests::run_sequence({bytes, size});
+  if (wrong.empty()) return 0;
+  std::fprintf(stderr, "%s\n", wrong.c_str());
+  std::abort();
+}
