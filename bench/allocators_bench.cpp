@@ -19,18 +19,13 @@ namespace wyrm::bench {
 
 namespace {
 
-WYRM_HD std::uint64_t scramble(std::uint64_t x) {
-  x = (x ^ (x >> 31)) * 0x9e3779b97f4a7c15ull;
-  return x ^ (x >> 29);
-}
-
 /// Who asks for how much: every stride-th thread, `bytes` or, if 0, 16 to 8192 bytes.
 struct request {
   std::size_t bytes;
   std::size_t stride;
   [[nodiscard]] WYRM_HD std::size_t of(std::size_t i) const {
     if (i % stride != 0) return 0;
-    return bytes != 0 ? bytes : 16 + scramble(i) % (8192 - 16 + 1);
+    return bytes_of_block(bytes, i);
   }
 };
 
@@ -365,7 +360,5 @@ void add_all(Space const& space, alloc::list<A...>) {
 int main(int argc, char** argv) {
   wyrm::bench::for_each_space(
       []<class Space>(Space const& space) { wyrm::bench::add_all(space, wyrm::alloc::all<Space>{}); });
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  benchmark::RunSpecifiedBenchmarks();
+  return wyrm::bench::run_registered(argc, argv);
 }

@@ -5,6 +5,7 @@
 #include <benchmark/benchmark.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -18,6 +19,26 @@ inline std::vector<std::int64_t> const block_sizes{16, 64, 256, 1024, 4096, 8192
 inline std::vector<std::int64_t> const thread_counts{1, 1'000, 10'000, 100'000, 1'000'000};
 inline std::vector<std::int64_t> const pool_sizes{64, 1024, 16 * 1024};  // MiB
 inline std::vector<std::int64_t> const batch_sizes{1'000, 100'000, 1'000'000};
+
+/// A number that looks random, a function of x.
+WYRM_HD inline std::uint64_t scramble(std::uint64_t x) {
+  x = (x ^ (x >> 31)) * 0x9e3779b97f4a7c15ull;
+  return x ^ (x >> 29);
+}
+inline constexpr std::size_t smallest_block = 16;
+inline constexpr std::size_t largest_block = 8192;
+/// What block i asks for where a case says `bytes`: 0 is a size drawn for each.
+WYRM_HD inline std::size_t bytes_of_block(std::size_t bytes, std::size_t i) {
+  return bytes != 0 ? bytes : smallest_block + scramble(i) % (largest_block - smallest_block + 1);
+}
+
+/// Runs what is registered, as the command line says; the exit status.
+inline int run_registered(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
 
 /// Seconds that f() and the device work it starts take.
 template <class Space, class F>

@@ -20,18 +20,8 @@ namespace wyrm::bench {
 
 namespace {
 
-constexpr std::size_t largest = 8192;
-constexpr std::size_t smallest = 16;
-
-WYRM_HD std::uint64_t scramble(std::uint64_t x) {
-  x = (x ^ (x >> 31)) * 0x9e3779b97f4a7c15ull;
-  return x ^ (x >> 29);
-}
-WYRM_HD std::size_t bytes_of(std::size_t bytes, std::size_t i) {
-  return bytes != 0 ? bytes : smallest + scramble(i) % (largest - smallest + 1);
-}
-
-template <class Ref>
+/// at_once: and frees them.
+template <class Ref, bool at_once = false>
 struct allocate_blocks {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<Ref>();
   Ref ref;
@@ -39,8 +29,9 @@ struct allocate_blocks {
   void** blocks;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
-    void* const p = ref.allocate(t, valid ? bytes_of(bytes, i) : 0);
+    void* const p = ref.allocate(t, valid ? bytes_of_block(bytes, i) : 0);
     if (valid) blocks[i] = p;
+    if constexpr (at_once) ref.deallocate(t, p);
   }
 };
 /// Frees each block with a chance, of 2^32; the others stay, and nobody knows them any more.
@@ -59,19 +50,6 @@ struct free_some {
     if (t.rank() == 0 && all != 0)
       exec::atomic_ref<std::uint64_t>(*freed).fetch_add(static_cast<std::uint64_t>(cuda::std::popcount(all)),
                                                         exec::relaxed);
-  }
-};
-template <class Ref>
-struct allocate_and_free {
-  static constexpr unsigned resident_blocks = exec::resident_blocks_of<Ref>();
-  Ref ref;
-  std::size_t bytes;
-  void** blocks;
-  template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
-    void* const p = ref.allocate(t, valid ? bytes_of(bytes, i) : 0);
-    if (valid) blocks[i] = p;
-    ref.deallocate(t, p);
   }
 };
 
@@ -136,7 +114,7 @@ void time_one(benchmark::State& state, typename Allocator::space_type const& spa
     space.synchronize();
     watch.start();
     if (at_once)
-      exec::for_each_lane<32>(space, threads, allocate_and_free<ref_type>{pool.ref(), bytes, blocks.data()});
+      exec::for_each_lane<32>(space, threads, allocate_blocks<ref_type, true>{pool.ref(), bytes, blocks.data()});
     else
       exec::for_each_lane<32>(space, threads, allocate_blocks<ref_type>{pool.ref(), bytes, blocks.data()});
     state.SetIterationTime(watch.stop());
@@ -187,7 +165,5 @@ void add_all(Space const& space, alloc::list<A...>) {
 int main(int argc, char** argv) {
   wyrm::bench::for_each_space(
       []<class Space>(Space const& space) { wyrm::bench::add_all(space, wyrm::alloc::all<Space>{}); });
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  benchmark::RunSpecifiedBenchmarks();
+  return wyrm::bench::run_registered(argc, argv);
 }

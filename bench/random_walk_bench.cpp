@@ -341,7 +341,5 @@ void add_all(Space const& space) {
 
 int main(int argc, char** argv) {
   wyrm::bench::for_each_space([]<class Space>(Space const& space) { wyrm::bench::add_all(space); });
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  benchmark::RunSpecifiedBenchmarks();
+  return wyrm::bench::run_registered(argc, argv);
 }

@@ -44,7 +44,5 @@ int main(int argc, char** argv) {
             ->Unit(benchmark::kMicrosecond);
       }
   });
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  benchmark::RunSpecifiedBenchmarks();
+  return bench::run_registered(argc, argv);
 }
