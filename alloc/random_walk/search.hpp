@@ -85,21 +85,15 @@ class page_pool_ref {
     for (unsigned attempt = 0; t.any(asks) && !sweep_once(t, w, asks, page); ++attempt) t.backoff(attempt);
     return page;
   }
-  /// The lanes that look, each at its word p, share what they find among the lanes that ask, lowest lanes first;
-  /// collective. Whether there was a free page, be it that somebody else took it first.
-  template <class Tile>
-  WYRM_HD bool share(Tile const& t, std::uint64_t p, bool looks, bool& asks, std::uint64_t& page) const {
-    seen_pages<typename Used::word> seen;
-    if (looks) seen = used_.look(p);
-    return share_seen(t, p, seen, asks, page);
-  }
 
  private:
   static constexpr std::uint64_t most_drawn = std::uint64_t{1} << 32;
 
+  // The lanes, each of which has seen word p, share what they found among those that ask, lowest lanes first;
+  // collective. Whether there was a free page, be it that somebody else took it first.
   template <class Tile>
-  WYRM_HD bool share_seen(Tile const& t, std::uint64_t p, seen_pages<typename Used::word> const& seen, bool& asks,
-                          std::uint64_t& page) const {
+  WYRM_HD bool share(Tile const& t, std::uint64_t p, seen_pages<typename Used::word> const& seen, bool& asks,
+                     std::uint64_t& page) const {
     using word = typename Used::word;
     std::uint32_t const askers = t.ballot(asks);
     auto const wanted = static_cast<unsigned>(cuda::std::popcount(askers));
@@ -163,7 +157,8 @@ class page_pool_ref {
     std::uint32_t const enough = (patience_ + at_once - 1) / at_once;
     for (std::uint32_t in_vain = 0; t.any(asks);) {
       ++w.steps;
-      in_vain = share(t, w.draw(used_.words()), true, asks, page) ? 0 : in_vain + 1;
+      std::uint64_t const p = w.draw(used_.words());
+      in_vain = share(t, p, used_.look(p), asks, page) ? 0 : in_vain + 1;
       if (is_short || in_vain >= enough) return;
     }
   }
@@ -183,7 +178,7 @@ class page_pool_ref {
       if (i + t.rank() < words) seen.free = used_.peek(p);
       bool const has_some = seen.free != 0;
       if (!t.any(has_some)) continue;
-      (void)share_seen(t, has_some ? p : 0, seen, asks, page);
+      (void)share(t, has_some ? p : 0, seen, asks, page);
       if (t.any(has_some && used_.peek(p) != 0)) sure = false;
     }
     return sure || !t.any(asks);

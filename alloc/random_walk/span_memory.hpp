@@ -21,7 +21,7 @@
 
 namespace wyrm::alloc {
 
-/// The same for kernels. Word: what says which pages are used.
+/// What kernels need of it. Word: what says which pages are used.
 template <class Word>
 struct span_parts {
   extent_ref memory;
