@@ -169,14 +169,16 @@ class rw_malloc_ref {
   [[nodiscard]] WYRM_HD static std::uint32_t wanted(Tile const& t, std::uint32_t units, bool asks) {
     return exec::sum(t, asks && units <= detail::units_a_chunk ? units : 0);
   }
-  // Looks at new chunks, so many or fewer; collective. False if there are none.
+  // Looks at new chunks, so many (in full regions, whose chunks are neighbours then) or fewer; collective. False if
+  // there are none.
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD bool more(Tile const& t, spans_ref<used_units> const& all, std::uint32_t units,
                                                 std::uint32_t chunks, bool fills_holes, bool& asks,
                                                 void*& result) const {
     bool nobody = false;
     std::uint64_t page = 0;
-    auto const [first, count] = all.append(t, chunks, fills_holes, nobody, page);
+    std::uint32_t const in_full = (chunks + detail::region_chunks - 1) / detail::region_chunks * detail::region_chunks;
+    auto const [first, count] = all.append(t, in_full, fills_holes, nobody, page);
     std::uint32_t const n = all.count(t);
     std::uint32_t const end = regions(first + count < n ? first + count : n);
     for (std::uint32_t region = first / detail::region_chunks; region < end && t.any(asks); ++region)
