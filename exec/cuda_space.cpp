@@ -108,15 +108,32 @@ void cuda_space::deallocate(void* p, std::size_t) const noexcept {
   cudaFree(p);
 }
 
-void cuda_space::copy_in(void* to, void const* from_host, std::size_t bytes) const {
+void cuda_space::enqueue_copy_in(void* to, void const* from_host, std::size_t bytes) const {
   check(cudaMemcpyAsync(to, from_host, bytes, cudaMemcpyHostToDevice, stream()), "copy to the GPU");
+}
+
+void cuda_space::enqueue_copy_out(void* to_host, void const* from, std::size_t bytes) const {
+  check(cudaMemcpyAsync(to_host, from, bytes, cudaMemcpyDeviceToHost, stream()), "copy from the GPU");
+}
+
+void cuda_space::copy_in(void* to, void const* from_host, std::size_t bytes) const {
+  enqueue_copy_in(to, from_host, bytes);
   synchronize();
 }
 
 void cuda_space::copy_out(void* to_host, void const* from, std::size_t bytes) const {
-  check(cudaMemcpyAsync(to_host, from, bytes, cudaMemcpyDeviceToHost, stream()), "copy from the GPU");
+  enqueue_copy_out(to_host, from, bytes);
   synchronize();
 }
+
+void* cuda_space::allocate_staging(std::size_t bytes) const {
+  activate();
+  void* p = nullptr;
+  check(cudaMallocHost(&p, bytes > 0 ? bytes : 1), "pin host memory");
+  return p;
+}
+
+void cuda_space::deallocate_staging(void* p) const noexcept { cudaFreeHost(p); }
 
 void cuda_space::copy(void* to, void const* from, std::size_t bytes) const {
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream()), "copy on the GPU");

@@ -43,8 +43,15 @@ class cuda_space {
   void deallocate(void* p, std::size_t bytes) const noexcept;
   void copy_in(void* to, void const* from_host, std::size_t bytes) const;
   void copy_out(void* to_host, void const* from, std::size_t bytes) const;
+  /// These do not wait; host memory has to stay as it is until the space has been waited for.
+  void enqueue_copy_in(void* to, void const* from_host, std::size_t bytes) const;
+  void enqueue_copy_out(void* to_host, void const* from, std::size_t bytes) const;
   void copy(void* to, void const* from, std::size_t bytes) const;
   void fill(void* p, unsigned char byte, std::size_t bytes) const;
+
+  /// Memory of the host that copies need not stage: pinned.
+  [[nodiscard]] void* allocate_staging(std::size_t bytes) const;
+  void deallocate_staging(void* p) const noexcept;
 
   [[nodiscard]] void* reserve(std::size_t bytes) const;
   void commit(void* base, std::size_t from, std::size_t to) const;

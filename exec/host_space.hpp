@@ -46,8 +46,14 @@ class host_space {
   void deallocate(void* p, std::size_t bytes) const noexcept;
   void copy_in(void* to, void const* from_host, std::size_t bytes) const { copy(to, from_host, bytes); }
   void copy_out(void* to_host, void const* from, std::size_t bytes) const { copy(to_host, from, bytes); }
+  void enqueue_copy_in(void* to, void const* from_host, std::size_t bytes) const { copy(to, from_host, bytes); }
+  void enqueue_copy_out(void* to_host, void const* from, std::size_t bytes) const { copy(to_host, from, bytes); }
   void copy(void* to, void const* from, std::size_t bytes) const;
   void fill(void* p, unsigned char byte, std::size_t bytes) const;
+
+  // Memory of the host from which devices copy fastest.
+  [[nodiscard]] void* allocate_staging(std::size_t bytes) const { return allocate(bytes); }
+  void deallocate_staging(void* p) const noexcept { deallocate(p, 0); }
 
   // Address ranges, for `reservation`.
   [[nodiscard]] void* reserve(std::size_t bytes) const;

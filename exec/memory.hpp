@@ -57,6 +57,33 @@ class buffer {
   std::size_t size_ = 0;
 };
 
+/// Owns an array of n elements in memory of the host from which, and to which, the space copies fastest. Elements are
+/// not initialised. Movable, not copyable.
+template <class T, class Space>
+class staging_buffer {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  staging_buffer(Space const& space, std::size_t n)
+      : space_(space), data_(static_cast<T*>(space.allocate_staging(n * sizeof(T)))), size_(n) {}
+  ~staging_buffer() {
+    if (data_ != nullptr) space_.deallocate_staging(data_);
+  }
+  staging_buffer(staging_buffer&& other) noexcept
+      : space_(other.space_), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  staging_buffer& operator=(staging_buffer&&) = delete;
+
+  [[nodiscard]] T* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::size_t bytes() const { return size_ * sizeof(T); }
+  [[nodiscard]] std::span<T> span() const { return {data_, size_}; }
+
+ private:
+  Space space_;
+  T* data_;
+  std::size_t size_;
+};
+
 /// Copies values from host memory into the memory of a space; returns when `from` may be reused.
 template <class T, class Space>
 void copy_in(Space const& space, T* to, std::span<T const> from) {

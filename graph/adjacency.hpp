@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// One direction of a graph: the vertex table, and the host side of the four steps of an update (see update.hpp). A
-// directed graph that keeps in-neighbours has two of these; an update then allocates for both before it merges either.
+// One direction of a graph: the vertex table, and the host side of the steps of an update (see batch.hpp, plan.hpp and
+// update.hpp), each of which is started, not waited for. A directed graph that keeps in-neighbours has two of these; an
+// update then allocates for both before it merges either.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
 #include "batch.hpp"
+#include "plan.hpp"
+#include "skew.hpp"
+#include "status.hpp"
 #include "update.hpp"
 #include "view.hpp"
 
@@ -17,52 +22,75 @@ namespace wyrm::graph {
 template <class Space>
 class adjacency {
  public:
-  adjacency(Space const& space, vertex_id vertices)
-      : space_(space), vertices_(vertices), records_(space, vertices), batch_(space), plans_(space), totals_(space, 1) {
+  /// number: 0, or 1 for the second table of a graph.
+  adjacency(Space const& space, vertex_id vertices, unsigned number)
+      : space_(space),
+        vertices_(vertices),
+        number_(number),
+        records_(space, vertices),
+        batch_(space),
+        skewed_(space),
+        plans_(space),
+        hubs_(space) {
     space_.fill(records_.data(), 0, records_.bytes());
   }
 
   [[nodiscard]] vertex_record const* records() const { return records_.data(); }
   [[nodiscard]] std::size_t table_bytes() const { return records_.bytes(); }
-  [[nodiscard]] std::size_t scratch_bytes() const { return batch_.bytes() + plans_.bytes() + totals_.bytes(); }
-  [[nodiscard]] std::uint32_t segments() const { return batch_.view().segments; }
-  [[nodiscard]] std::uint64_t self_loops() const { return batch_.self_loops(); }
+  [[nodiscard]] std::size_t scratch_bytes() const {
+    return batch_.bytes() + skewed_.bytes() + plans_.bytes() + hubs_.bytes();
+  }
 
-  /// Finds out what the batch will change and which pages that needs; changes nothing.
+  /// Groups a batch by source, and finds out what it will change and which pages that needs; changes nothing. `arcs`:
+  /// how many the table has.
   template <detail::operation Op>
-  detail::update_totals plan(std::span<edge const> edges, orientation which, bool keep_self_loops) {
-    batch_.prepare(edges, vertices_, which, keep_self_loops);
-    batch_view const& b = batch_.view();
-    plans_.reserve(b.segments);
-    exec::write(space_, totals_.data(), detail::update_totals{});
-    exec::for_each_tile<8>(space_, b.segments,
-                           detail::plan_segments<Op>{b, records_.data(), plans_.data(), which == orientation::both});
-    exec::for_each_lane<32>(space_, b.segments, detail::sum_plans{plans_.data(), totals_.data()});
-    return exec::read(space_, totals_.data());
+  void plan(resident_edges edges, orientation which, bool keep_self_loops, std::uint64_t arcs,
+            detail::update_status* status) {
+    // Wide tiles where segments are long on average.
+    std::size_t const per_vertex =
+        (which == orientation::both ? 2 : 1) * edges.size / std::max(vertices_, vertex_id{1});
+    width_ = per_vertex >= 12 ? 32 : 8;
+    with_width([&]<unsigned W>() {
+      batch_.group(edges, vertices_, which, keep_self_loops, status, number_, most<W>);
+      std::size_t const segments = batch_.most_segments();
+      plans_.reserve(segments);
+      std::size_t const most_arcs = arcs + 2 * edges.size;
+      hubs_.reserve(std::min<std::size_t>(segments, most_arcs / detail::hub_degree));
+      merge_tiles_ = std::max<std::size_t>(segments, std::min<std::size_t>(2 * most_arcs / detail::hub_part, 4096));
+      exec::for_each_tile<W>(space_, segments,
+                             detail::plan_segments<Op>{batch_.view(), records_.data(), plans_.data(), status, number_,
+                                                       which == orientation::both});
+    });
   }
-
-  /// Allocates the pages that are planned and not there yet, but for segments from `fails_from` on. Returns the bytes
-  /// of those that could not be had: 0 = done.
-  template <class AllocatorRef>
-  [[nodiscard]] std::uint64_t allocate(AllocatorRef const& allocator, std::uint64_t fails_from) {
-    exec::write(space_, totals_.data(), detail::update_totals{});
-    exec::for_each_lane<32>(space_, batch_.view().segments,
-                            detail::allocate_pages<AllocatorRef>{allocator, plans_.data(), totals_.data(), fails_from});
-    return exec::read(space_, totals_.data()).failed_bytes;
-  }
-
-  /// Carries the planned changes out.
+  /// Plans the same batch once more when a segment was too large for that; `known`: what the status was then.
   template <detail::operation Op>
-  void merge() {
-    exec::for_each_tile<8>(space_, batch_.view().segments,
-                           detail::merge_segments<Op>{batch_.view(), records_.data(), plans_.data()});
+  void plan_skewed(detail::update_status const& known, detail::update_status* status) {
+    skewed_.template make<Op>(batch_.view(), known.segments(number_), known.arcs(number_), records_.data(), vertices_,
+                              plans_.data(), status, number_);
   }
 
-  /// After merge: gives back the replaced pages. Instead of merge: gives back those allocated.
+  /// Allocates the pages that are planned and not there yet, but for segments from `fails_from` on.
+  template <detail::operation Op, class AllocatorRef>
+  void allocate(AllocatorRef const& allocator, std::uint64_t fails_from, detail::update_status* status) {
+    exec::for_each_lane<32>(
+        space_, batch_.most_segments(),
+        detail::allocate_pages<Op, AllocatorRef>{allocator, batch_.view().segments, records_.data(), plans_.data(),
+                                                 hubs_.data(), status, number_, fails_from});
+  }
+  /// Carries the planned changes out, if all pages are there.
+  template <detail::operation Op>
+  void merge(detail::update_status const* status) {
+    with_width([&]<unsigned W>() {
+      exec::for_each_tile<W>(space_, merge_tiles_,
+                             detail::merge_segments<Op>{batch_.view(), records_.data(), plans_.data(), hubs_.data(),
+                                                        status, number_, merge_tiles_});
+    });
+  }
+  /// After merge: gives back the replaced pages, and sums up. With `undoes`, instead of merge: those allocated.
   template <class AllocatorRef>
-  void release(AllocatorRef const& allocator) {
-    exec::for_each_lane<32>(space_, batch_.view().segments,
-                            detail::release_pages<AllocatorRef>{allocator, plans_.data()});
+  void release(AllocatorRef const& allocator, detail::update_status* status, bool undoes) {
+    exec::for_each_lane<32>(space_, batch_.most_segments(),
+                            detail::release_pages<AllocatorRef>{allocator, plans_.data(), status, number_, undoes});
   }
 
   /// Gives back every page.
@@ -72,12 +100,28 @@ class adjacency {
   }
 
  private:
+  // Arcs of one vertex that a tile sorts; a thread on its own does so for some more.
+  template <unsigned W>
+  static constexpr std::uint32_t most = Space::template tile_size<W> == 1 ? 1024 : 32 * W;
+
+  template <class F>
+  void with_width(F const& f) {
+    if (width_ == 32)
+      f.template operator()<32>();
+    else
+      f.template operator()<8>();
+  }
+
   Space space_;
   vertex_id vertices_;
+  unsigned number_;
+  unsigned width_ = 8;           // of a tile
+  std::size_t merge_tiles_ = 0;  // more than segments where there may be hubs
   exec::buffer<vertex_record, Space> records_;
   batch<Space> batch_;
+  detail::skewed_plan<Space> skewed_;
   exec::buffer<detail::segment_plan, Space> plans_;
-  exec::buffer<detail::update_totals, Space> totals_;
+  exec::buffer<detail::hub, Space> hubs_;
 };
 
 }  // namespace wyrm::graph

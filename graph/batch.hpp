@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch of edges made ready for an update: packed into keys (source, target) of only the bits that the vertex count
-// needs, sorted, without repeats, split into segments of one source each. O(m) work and memory for m edges, nothing in
-// proportion to the vertices.
+// A batch of edges made ready for an update: its arcs lie together by their source, a segment a source, in any order
+// and with repeats. Nothing is sorted for that: a table counts the arcs of each source, and who adds to a count learns
+// its place among them. The table has a slot a vertex where there are few vertices for so large a batch, and is a hash
+// table otherwise, so that nothing is in proportion to the vertices: O(m) work and memory for m edges.
 #pragma once
 
+#include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 
 #include "../exec/atomic.hpp"
-#include "../exec/bulk.hpp"
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
 #include "../exec/tile.hpp"
+#include "status.hpp"
 #include "types.hpp"
 
 namespace wyrm::graph {
@@ -21,38 +23,87 @@ namespace wyrm::graph {
 /// Which arcs an edge stands for.
 enum class orientation : std::uint8_t { forward, reverse, both };
 
-/// What the device sees of a batch: segment s holds entries [begin(s), end(s)), all with the same source.
-struct batch_view {
-  std::uint64_t const* keys;
-  vertex_id* targets;        // of each entry, ascending in a segment; an update may overwrite them
-  std::uint32_t* positions;  // scratch, one an entry
-  std::uint32_t const* starts;
-  std::uint32_t segments;
-  std::uint32_t entries;
-  unsigned id_bits;
-
-  [[nodiscard]] WYRM_HD std::uint32_t begin(std::size_t s) const { return starts[s]; }
-  [[nodiscard]] WYRM_HD std::uint32_t end(std::size_t s) const { return s + 1 < segments ? starts[s + 1] : entries; }
-  [[nodiscard]] WYRM_HD vertex_id source(std::size_t s) const {
-    return static_cast<vertex_id>(keys[starts[s]] >> id_bits);
-  }
+/// Edges in the memory of a space.
+struct resident_edges {
+  explicit resident_edges(edge const* first, std::size_t n) : data(first), size(n) {}
+  edge const* data;
+  std::size_t size;
 };
 
 namespace detail {
 
-struct pack_counters {
-  std::uint64_t out_of_range;
-  std::uint64_t first_out_of_range;
-  std::uint64_t self_loops;
-  std::uint64_t dropped;  // keys that stand for nothing; they sort behind all others
+/// The arcs of a batch that have the same source: so many entries of the batch, from `begin` on.
+struct segment {
+  vertex_id source;
+  std::uint32_t begin;
+  std::uint32_t size;
 };
 
-struct pack_edges {
+/// Where an arc of a batch is: the slot of its source, and which it is of the arcs there.
+struct arc_place {
+  std::uint32_t slot;
+  std::uint32_t rank;
+};
+
+inline constexpr std::uint32_t no_slot = 0xffffffff;  // of an arc that is dropped
+
+/// Counts by vertex, and then where the segments begin.
+struct slot_table {
+  vertex_id* keys;        // all bits set: a free slot; nullptr: the slot of v is v
+  std::uint32_t* counts;  // 0 at first
+  std::uint32_t slots;    // of a hash table a power of two, at least twice as many as there are arcs
+  unsigned shift;         // 32 - log2(slots)
+
+  static constexpr std::uint32_t a_lane = 4;  // slots that a lane makes segments of
+
+  [[nodiscard]] WYRM_HD std::uint32_t find(vertex_id v) const {
+    if (keys == nullptr) return v;
+    constexpr vertex_id free = 0xffffffff;
+    for (std::uint32_t slot = (v * 0x9e3779b1u) >> shift;; slot = (slot + 1) & (slots - 1)) {
+      exec::atomic_ref<vertex_id> const key(keys[slot]);
+      vertex_id there = key.load(exec::relaxed);
+      if (there == free) {
+        if (key.compare_exchange_strong(there, v, exec::relaxed)) return slot;
+      }
+      if (there == v) return slot;
+    }
+  }
+  [[nodiscard]] WYRM_HD vertex_id source(std::uint32_t slot) const {
+    return keys == nullptr ? static_cast<vertex_id>(slot) : keys[slot];
+  }
+};
+
+/// What the device sees of a batch.
+struct batch_view {
   edge const* edges;
-  std::uint64_t* keys;
-  pack_counters* counters;
+  std::size_t size;
+  orientation which;
+  slot_table table;
+  arc_place const* places;   // of the arcs: one an edge, or two
+  segment const* segments;   // as many as the status says
+  vertex_id* targets;        // of the arcs, by segment; an update may overwrite them
+  std::uint32_t* positions;  // scratch, one an arc
+
+  /// Calls f(place, target) for each arc of edge i that is not dropped.
+  template <class F>
+  WYRM_HD void for_arcs(std::size_t i, F const& f) const {
+    edge const e = edges[i];
+    if (which == orientation::both) {
+      if (arc_place const p = places[2 * i]; p.slot != no_slot) f(p, e.target);
+      if (arc_place const p = places[2 * i + 1]; p.slot != no_slot) f(p, e.source);
+    } else if (arc_place const p = places[i]; p.slot != no_slot) {
+      f(p, which == orientation::forward ? e.target : e.source);
+    }
+  }
+};
+
+/// A lane an edge. Edges out of range are counted, and the update ends there.
+struct count_arcs {
+  edge const* edges;
+  arc_place* places;
+  slot_table table;
+  update_status* status;
   vertex_id vertices;
-  unsigned id_bits;
   orientation which;
   bool keep_self_loops;
 
@@ -61,51 +112,88 @@ struct pack_edges {
     edge const e = valid ? edges[i] : edge{0, 1};
     bool const outside = valid && (e.source >= vertices || e.target >= vertices);
     bool const loop = valid && !outside && e.source == e.target;
-    bool const drop = outside || (loop && !keep_self_loops);
-    if (valid) {
-      if (which == orientation::both) {
-        keys[2 * i] = drop ? nothing() : key(e.source, e.target);
-        keys[2 * i + 1] = drop || loop ? nothing() : key(e.target, e.source);
-      } else {
-        bool const forward = which == orientation::forward;
-        keys[i] = drop ? nothing() : forward ? key(e.source, e.target) : key(e.target, e.source);
-      }
+    bool const counts = valid && !outside && (keep_self_loops || !loop);
+    if (which == orientation::both) {
+      arc_place const there = count(t, e.source, counts);
+      arc_place const back = count(t, e.target, counts && !loop);
+      if (valid) places[2 * i] = there;
+      if (valid) places[2 * i + 1] = back;
+    } else {
+      arc_place const there = count(t, which == orientation::forward ? e.source : e.target, counts);
+      if (valid) places[i] = there;
     }
     std::uint32_t const loops = t.ballot(loop);
     std::uint32_t const bad = t.ballot(outside);
-    if (t.rank() == 0 && (loops | bad) != 0) {
-      unsigned const n = static_cast<unsigned>(cuda::std::popcount(loops));
-      unsigned const n_bad = static_cast<unsigned>(cuda::std::popcount(bad));
-      unsigned const keys_an_edge = which == orientation::both ? 2 : 1;
-      unsigned const keys_a_loop = keep_self_loops ? keys_an_edge - 1 : keys_an_edge;
-      add(counters->self_loops, n);
-      add(counters->dropped, n * keys_a_loop + n_bad * keys_an_edge);
+    // The second table of a graph has the same edges.
+    if (t.rank() == 0 && (loops | bad) != 0 && which != orientation::reverse) {
+      add(status->part[i / Tile::size() % update_status::places].self_loops,
+          static_cast<unsigned>(cuda::std::popcount(loops)));
       if (bad != 0) {
-        add(counters->out_of_range, n_bad);
-        exec::atomic_ref<std::uint64_t>(counters->first_out_of_range)
-            .fetch_min(i + exec::first_lane(bad), exec::relaxed);
+        add(status->out_of_range, static_cast<unsigned>(cuda::std::popcount(bad)));
+        exec::atomic_ref<std::uint64_t>(status->first_out_of_range)
+            .fetch_max(~(i + exec::first_lane(bad)), exec::relaxed);
       }
     }
   }
 
-  WYRM_HD static void add(std::uint64_t& counter, std::uint64_t n) {
-    exec::atomic_ref<std::uint64_t>(counter).fetch_add(n, exec::relaxed);
+ private:
+  // Lanes with the same source count together; collective.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD arc_place count(Tile const& t, vertex_id source, bool counts) const {
+    std::uint32_t const slot = counts ? table.find(source) : no_slot;
+    std::uint32_t const same = exec::match(t, slot);
+    unsigned const leader = exec::first_lane(same);
+    std::uint32_t before = 0;
+    if (counts && t.rank() == leader)
+      before = exec::atomic_ref<std::uint32_t>(table.counts[slot])
+                   .fetch_add(static_cast<std::uint32_t>(cuda::std::popcount(same)), exec::relaxed);
+    return {slot, t.shfl(before, leader) + exec::rank_in(t, same)};
   }
-  WYRM_HD std::uint64_t key(vertex_id source, vertex_id target) const {
-    return std::uint64_t{source} << id_bits | target;
-  }
-  WYRM_HD std::uint64_t nothing() const { return key(vertices, 0); }  // no vertex has this id
 };
 
-struct split_keys {
-  std::uint64_t const* keys;
-  vertex_id* targets;
-  std::uint8_t* starts_segment;
-  unsigned id_bits;
+/// A lane a few slots: makes a segment of each that has arcs. Neighbouring slots get neighbouring segments.
+struct place_segments {
+  slot_table table;
+  segment* segments;
+  update_status* status;
+  unsigned which;      // of the two tables of a graph
+  std::uint32_t most;  // arcs of a segment that is not too large
 
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t group, bool valid) const {
+    constexpr std::uint64_t one = std::uint64_t{1} << 32;
+    auto const first = static_cast<std::uint32_t>(group * slot_table::a_lane);
+    std::uint32_t counts[slot_table::a_lane];
+    std::uint64_t mine = 0;
+    bool skewed = false;
+    for (std::uint32_t k = 0; k < slot_table::a_lane; ++k) {
+      counts[k] = valid ? table.counts[first + k] : 0;
+      mine += counts[k] > 0 ? one | counts[k] : 0;
+      skewed = skewed || counts[k] > most;
+    }
+    std::uint64_t const below = exec::sum_below(t, mine);
+    std::uint64_t const all = t.shfl(below + mine, Tile::size() - 1);
+    std::uint64_t next = 0;
+    if (t.rank() == 0 && all > 0)
+      next = exec::atomic_ref<std::uint64_t>(status->batches[which]).fetch_add(all, exec::relaxed);
+    next = t.shfl(next, 0) + below;
+    for (std::uint32_t k = 0; k < slot_table::a_lane; ++k) {
+      if (counts[k] == 0) continue;
+      auto const begin = static_cast<std::uint32_t>(next);
+      segments[next >> 32] = {table.source(first + k), begin, counts[k]};
+      table.counts[first + k] = begin;
+      next += one | counts[k];
+    }
+    if (t.any(skewed) && t.rank() == 0) exec::atomic_ref<std::uint64_t>(status->skewed).store(1, exec::relaxed);
+  }
+};
+
+/// A thread an edge.
+struct scatter_targets {
+  batch_view batch;
   WYRM_HD void operator()(std::size_t i) const {
-    targets[i] = static_cast<vertex_id>(keys[i] & ((std::uint64_t{1} << id_bits) - 1));
-    starts_segment[i] = i == 0 || keys[i - 1] >> id_bits != keys[i] >> id_bits;
+    batch.for_arcs(i,
+                   [&](arc_place p, vertex_id target) { batch.targets[batch.table.counts[p.slot] + p.rank] = target; });
   }
 };
 
@@ -116,74 +204,70 @@ class batch {
  public:
   explicit batch(Space const& space)
       : space_(space),
-        bulk_(space),
-        counters_(space, 1),
         keys_(space),
-        spare_(space),
+        counts_(space),
+        places_(space),
+        segments_(space),
         targets_(space),
-        flags_(space),
-        starts_(space) {}
+        positions_(space) {}
 
-  /// `edges` lie in the memory of the space. Throws error(bad_argument) when an id is not below `vertices`.
-  void prepare(std::span<edge const> edges, vertex_id vertices, orientation which, bool keep_self_loops) {
-    std::size_t const n = which == orientation::both ? 2 * edges.size() : edges.size();
-    if (n >= 0xffffffff)
+  /// Starts to group the arcs of `edges`, which stay where they are until the update is over; `table` says which of the
+  /// two of the status this batch fills in. Segments of more than `most` arcs are too large. Throws
+  /// error(bad_argument) for more than 2^32 arcs.
+  void group(resident_edges edges, vertex_id vertices, orientation which, bool keep_self_loops,
+             detail::update_status* status, unsigned table, std::uint32_t most) {
+    std::size_t const arcs = which == orientation::both ? 2 * edges.size : edges.size;
+    if (arcs >= 0xffffffff)
       throw error(error_code::bad_argument,
-                  "a batch of " + std::to_string(edges.size()) + " edges is too large (2^32 arcs at most); split it");
-    unsigned const id_bits = static_cast<unsigned>(std::bit_width(vertices));  // has room for `vertices` itself
-    keys_.reserve(n);
-    spare_.reserve(n);
-    targets_.reserve(n);
-    flags_.reserve(n);
-    starts_.reserve(n);
-    detail::pack_counters counters{0, ~std::uint64_t{0}, 0, 0};
-    exec::write(space_, counters_.data(), counters);
+                  "a batch of " + std::to_string(edges.size) + " edges is too large (2^32 arcs at most); split it");
+    most_segments_ = std::min<std::size_t>(arcs, vertices);
+    places_.reserve(arcs);
+    segments_.reserve(most_segments_);
+    targets_.reserve(arcs);
+    positions_.reserve(arcs);
+    view_ = {edges.data,     edges.size,       which,           make_table(arcs, vertices),
+             places_.data(), segments_.data(), targets_.data(), positions_.data()};
     exec::for_each_lane<32>(
-        space_, edges.size(),
-        detail::pack_edges{edges.data(), keys_.data(), counters_.data(), vertices, id_bits, which, keep_self_loops});
-    counters = exec::read(space_, counters_.data());
-    if (counters.out_of_range > 0) {
-      edge const bad = exec::read(space_, edges.data() + counters.first_out_of_range);
-      throw error(error_code::bad_argument,
-                  "edge " + std::to_string(counters.first_out_of_range) + " of the batch is (" +
-                      std::to_string(bad.source) + ", " + std::to_string(bad.target) + "), but the graph has only " +
-                      std::to_string(vertices) + " vertices (" + std::to_string(counters.out_of_range) +
-                      " such edges in all); nothing was changed");
-    }
-    self_loops_ = counters.self_loops;
-    std::uint64_t* const sorted = bulk_.sort(keys_.data(), spare_.data(), n, 2 * id_bits);
-    std::uint64_t* const distinct = sorted == keys_.data() ? spare_.data() : keys_.data();
-    std::size_t const entries = bulk_.unique(sorted, distinct, n - counters.dropped);
-    exec::for_each(space_, entries, detail::split_keys{distinct, targets_.data(), flags_.data(), id_bits});
-    std::size_t const segments = bulk_.select(flags_.data(), starts_.data(), entries);
-    // The sorted keys are not needed any more: their memory serves as scratch.
-    view_ = {distinct,
-             targets_.data(),
-             reinterpret_cast<std::uint32_t*>(sorted),
-             starts_.data(),
-             static_cast<std::uint32_t>(segments),
-             static_cast<std::uint32_t>(entries),
-             id_bits};
+        space_, edges.size,
+        detail::count_arcs{edges.data, places_.data(), view_.table, status, vertices, which, keep_self_loops});
+    exec::for_each_lane<32>(space_, (view_.table.slots + detail::slot_table::a_lane - 1) / detail::slot_table::a_lane,
+                            detail::place_segments{view_.table, segments_.data(), status, table, most});
+    exec::for_each(space_, edges.size, detail::scatter_targets{view_});
   }
 
-  [[nodiscard]] batch_view const& view() const { return view_; }
-  [[nodiscard]] std::uint64_t self_loops() const { return self_loops_; }
+  [[nodiscard]] detail::batch_view const& view() const { return view_; }
+  /// There may be fewer.
+  [[nodiscard]] std::size_t most_segments() const { return most_segments_; }
   [[nodiscard]] std::size_t bytes() const {
-    return bulk_.bytes() + counters_.bytes() + keys_.bytes() + spare_.bytes() + targets_.bytes() + flags_.bytes() +
-           starts_.bytes();
+    return keys_.bytes() + counts_.bytes() + places_.bytes() + segments_.bytes() + targets_.bytes() +
+           positions_.bytes();
   }
 
  private:
+  detail::slot_table make_table(std::size_t arcs, vertex_id vertices) {
+    std::size_t const hashed = std::bit_ceil(std::max<std::size_t>(2 * arcs, 64));
+    bool const direct = vertices <= 4 * hashed;
+    std::size_t const slots = direct ? vertices : hashed;
+    std::size_t const padded =
+        (slots + detail::slot_table::a_lane - 1) / detail::slot_table::a_lane * detail::slot_table::a_lane;
+    counts_.reserve(padded);
+    space_.fill(counts_.data(), 0, padded * sizeof(std::uint32_t));
+    if (direct) return {nullptr, counts_.data(), static_cast<std::uint32_t>(slots), 0};
+    keys_.reserve(slots);
+    space_.fill(keys_.data(), 0xff, slots * sizeof(vertex_id));
+    return {keys_.data(), counts_.data(), static_cast<std::uint32_t>(slots),
+            32 - static_cast<unsigned>(std::countr_zero(slots))};
+  }
+
   Space space_;
-  typename Space::bulk bulk_;
-  exec::buffer<detail::pack_counters, Space> counters_;
-  exec::buffer<std::uint64_t, Space> keys_;
-  exec::buffer<std::uint64_t, Space> spare_;
+  exec::buffer<vertex_id, Space> keys_;
+  exec::buffer<std::uint32_t, Space> counts_;
+  exec::buffer<detail::arc_place, Space> places_;
+  exec::buffer<detail::segment, Space> segments_;
   exec::buffer<vertex_id, Space> targets_;
-  exec::buffer<std::uint8_t, Space> flags_;
-  exec::buffer<std::uint32_t, Space> starts_;
-  batch_view view_{};
-  std::uint64_t self_loops_ = 0;
+  exec::buffer<std::uint32_t, Space> positions_;
+  detail::batch_view view_{};
+  std::size_t most_segments_ = 0;
 };
 
 }  // namespace wyrm::graph

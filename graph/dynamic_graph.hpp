@@ -39,9 +39,11 @@ class dynamic_graph {
         options_(o),
         vertices_(checked_count(vertices)),
         allocator_(space, o.pool),
-        out_(space, vertices_),
-        edges_(space) {
-    if (o.directed && o.in_neighbours) in_.emplace(space, vertices_);
+        out_(space, vertices_, 0),
+        edges_(space),
+        status_(space, 1),
+        report_(space, 1) {
+    if (o.directed && o.in_neighbours) in_.emplace(space, vertices_, 1);
   }
   dynamic_graph(dynamic_graph&&) = default;
   ~dynamic_graph() {
@@ -72,9 +74,12 @@ class dynamic_graph {
   /// before. Throws error(bad_argument) for ids out of range, error(out_of_memory) when the pool may not grow enough.
   /// O(m log m + the degrees of the vertices concerned) for m edges.
   update_report insert(std::span<edge const> batch) { return update<detail::operation::insert>(batch); }
+  /// The same for edges that lie in the memory of the graph's space.
+  update_report insert(resident_edges batch) { return update<detail::operation::insert>(batch); }
 
   /// Erases the edges of a batch that are there. The same guarantee and cost; needs no memory beyond scratch.
   update_report erase(std::span<edge const> batch) { return update<detail::operation::erase>(batch); }
+  update_report erase(resident_edges batch) { return update<detail::operation::erase>(batch); }
 
   /// Removes all edges.
   void clear() {
@@ -95,7 +100,7 @@ class dynamic_graph {
     alloc::statistics const pool = allocator_.stats();
     detail::table_sums sums = detail::sum_table(space_, out_.records(), vertices_);
     m.vertex_table = out_.table_bytes();
-    m.scratch = out_.scratch_bytes() + edges_.bytes();
+    m.scratch = out_.scratch_bytes() + edges_.bytes() + status_.bytes();
     if (in_) {
       detail::table_sums const in = detail::sum_table(space_, in_->records(), vertices_);
       sums.arcs += in.arcs;
@@ -135,68 +140,106 @@ class dynamic_graph {
 
   template <detail::operation Op>
   update_report update(std::span<edge const> batch) {
-    constexpr bool inserts = Op == detail::operation::insert;
-    update_report report;
-    report.requested = batch.size();
-    if (batch.empty()) return report;
-
     edges_.reserve(batch.size());
-    exec::copy_in(space_, edges_.data(), batch);
-    std::span<edge const> const edges(edges_.data(), batch.size());
-    orientation const forward = options_.directed ? orientation::forward : orientation::both;
-    detail::update_totals const totals = out_.template plan<Op>(edges, forward, options_.self_loops);
-    if (in_) in_->template plan<Op>(edges, orientation::reverse, options_.self_loops);
-
-    try {
-      allocate<Op>(out_, fails_from_);
-      if (in_) allocate<Op>(*in_, fails_from_ - std::min<std::uint64_t>(fails_from_, out_.segments()));
-    } catch (...) {
-      out_.release(allocator_.ref());
-      if (in_) in_->release(allocator_.ref());
-      throw;
-    }
-    out_.template merge<Op>();
-    if (in_) in_->template merge<Op>();
-    out_.release(allocator_.ref());
-    if (in_) in_->release(allocator_.ref());
-
-    report.self_loops = options_.self_loops ? 0 : out_.self_loops();
-    if (inserts) {
-      arc_count_ += totals.arcs;
-      edge_count_ += totals.edges;
-      report.inserted = totals.edges;
-      report.duplicates = report.requested - report.inserted - report.self_loops;
-    } else {
-      arc_count_ -= totals.arcs;
-      edge_count_ -= totals.edges;
-      report.erased = totals.edges;
-      report.missing = totals.distinct - totals.edges;
-      report.duplicates = report.requested - report.erased - report.missing - report.self_loops;
-    }
-    return report;
+    space_.enqueue_copy_in(edges_.data(), batch.data(), batch.size_bytes());
+    return update<Op>(resident_edges{edges_.data(), batch.size()});
   }
 
-  // Lets the pool grow until all planned pages are there; where it cannot, gathers what is free. An erasure does
-  // without: it then stays in larger pages.
+  // All steps are started at once, as if nothing could go wrong; where something does, the steps behind it do nothing,
+  // and the status says what is to be done before they are started again.
   template <detail::operation Op>
-  void allocate(adjacency<Space>& table, std::uint64_t fails_from) {
+  update_report update(resident_edges batch) {
+    if (batch.size == 0) return {};
+    space_.fill(status_.data(), 0, status_.bytes());
+    orientation const forward = options_.directed ? orientation::forward : orientation::both;
+    out_.template plan<Op>(batch, forward, options_.self_loops, arc_count_, status_.data());
+    if (in_) in_->template plan<Op>(batch, orientation::reverse, options_.self_loops, arc_count_, status_.data());
     for (bool gathered = false;;) {
-      std::uint64_t const missing = table.allocate(allocator_.ref(), fails_from);
-      if (missing == 0 || Op == detail::operation::erase) return;
-      // A page of each class may need a fresh chunk, hence more than what was missing.
-      std::size_t const needed = missing + missing / 4 + (std::size_t{1} << 20);
-      std::size_t const generous = std::max(needed, allocator_.stats().committed / 2);
-      try {
-        grow(generous, needed);
-      } catch (error const& e) {
-        if (e.code() == error_code::out_of_memory && !gathered) {
-          allocator_.compact();
-          gathered = true;
-          continue;
+      detail::update_status const& s = carry_out<Op>();
+      if (s.out_of_range > 0) refuse(batch, s);
+      if (s.skewed > 0) {
+        forget(&detail::update_status::skewed);
+        out_.template plan_skewed<Op>(s, status_.data());
+        if (in_) in_->template plan_skewed<Op>(s, status_.data());
+      } else if (s.failed_bytes > 0) {
+        forget(&detail::update_status::failed_bytes);
+        try {
+          find_memory(s.failed_bytes, gathered);
+        } catch (...) {
+          for_tables([&](auto& table) { table.release(allocator_.ref(), status_.data(), true); });
+          throw;
         }
-        throw error(e.code(), "the batch needs " + std::to_string(missing >> 10) +
-                                  " KiB more for neighbours; nothing was changed (" + e.what() + ")");
+      } else {
+        return report<Op>(batch.size, s);
       }
+    }
+  }
+
+  template <class F>
+  void for_tables(F const& f) {
+    f(out_);
+    if (in_) f(*in_);
+  }
+
+  // Starts the steps that follow the plan, and waits for what they say.
+  template <detail::operation Op>
+  detail::update_status const& carry_out() {
+    for_tables([&](auto& table) { table.template allocate<Op>(allocator_.ref(), fails_from_, status_.data()); });
+    for_tables([&](auto& table) { table.template merge<Op>(status_.data()); });
+    for_tables([&](auto& table) { table.release(allocator_.ref(), status_.data(), false); });
+    space_.enqueue_copy_out(report_.data(), status_.data(), status_.bytes());
+    space_.synchronize();
+    return *report_.data();
+  }
+  void forget(std::uint64_t detail::update_status::*what) {
+    space_.fill(&(status_.data()->*what), 0, sizeof(std::uint64_t));
+  }
+
+  [[noreturn]] void refuse(resident_edges batch, detail::update_status const& s) const {
+    std::uint64_t const first = ~s.first_out_of_range;
+    edge const bad = exec::read(space_, batch.data + first);
+    throw error(error_code::bad_argument,
+                "edge " + std::to_string(first) + " of the batch is (" + std::to_string(bad.source) + ", " +
+                    std::to_string(bad.target) + "), but the graph has only " + std::to_string(vertices_) +
+                    " vertices (" + std::to_string(s.out_of_range) + " such edges in all); nothing was changed");
+  }
+
+  template <detail::operation Op>
+  update_report report(std::size_t requested, detail::update_status const& s) {
+    detail::update_status::sums const all = s.total();
+    update_report r;
+    r.requested = requested;
+    r.self_loops = options_.self_loops ? 0 : all.self_loops;
+    if (Op == detail::operation::insert) {
+      arc_count_ += all.arcs;
+      edge_count_ += all.edges;
+      r.inserted = all.edges;
+      r.duplicates = r.requested - r.inserted - r.self_loops;
+    } else {
+      arc_count_ -= all.arcs;
+      edge_count_ -= all.edges;
+      r.erased = all.edges;
+      r.missing = all.distinct - all.edges;
+      r.duplicates = r.requested - r.erased - r.missing - r.self_loops;
+    }
+    return r;
+  }
+
+  // Lets the pool grow by what pages are missing; where it cannot, gathers what is free, once.
+  void find_memory(std::uint64_t missing, bool& gathered) {
+    // A page of each class may need a fresh chunk, hence more than what was missing.
+    std::size_t const needed = missing + missing / 4 + (std::size_t{1} << 20);
+    std::size_t const generous = std::max(needed, allocator_.stats().committed / 2);
+    try {
+      grow(generous, needed);
+    } catch (error const& e) {
+      if (e.code() == error_code::out_of_memory && !gathered) {
+        allocator_.compact();
+        gathered = true;
+        return;
+      }
+      throw error(e.code(), "the batch needs " + std::to_string(missing >> 10) +
+                                " KiB more for neighbours; nothing was changed (" + e.what() + ")");
     }
   }
 
@@ -220,6 +263,8 @@ class dynamic_graph {
   adjacency<Space> out_;
   std::optional<adjacency<Space>> in_;
   exec::buffer<edge, Space> edges_;
+  exec::buffer<detail::update_status, Space> status_;
+  exec::staging_buffer<detail::update_status, Space> report_;
   std::uint64_t arc_count_ = 0;
   std::uint64_t edge_count_ = 0;
   std::uint64_t fails_from_ = never;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device side of an update, in four steps over the segments of a batch. Plan: a tile a segment finds which entries
-// change the graph, and which page the vertex will need. Allocate: a lane a segment, so that a tile's requests are
-// served together. Merge: a tile a segment, in place or into the new page. Release: the pages that were replaced.
-// Nothing that a reader of the graph could see changes before all pages are there. No two segments share a vertex, so
-// that a step's tiles never meet.
+// The steps of an update after its plan, over the segments of a batch. Allocate: a lane a segment, so that a tile's
+// requests are served together. Merge: a tile a segment, in place or into the new page, and many tiles for a hub.
+// Release: the pages that were replaced. Nothing that a reader of the graph could see changes before all pages are
+// there: where the status says that one could not be had, merge and release do nothing. No two segments share a vertex,
+// so that a step's tiles never meet.
 #pragma once
 
 #include <cstdint>
@@ -12,197 +12,220 @@
 #include "../exec/tile.hpp"
 #include "batch.hpp"
 #include "page_size.hpp"
+#include "plan.hpp"
+#include "status.hpp"
 #include "view.hpp"
 
 namespace wyrm::graph::detail {
 
-enum class operation : std::uint8_t { insert, erase };
+inline constexpr std::uint32_t hub_part = 512;  // neighbours of a hub that a tile copies
 
-inline constexpr std::uint32_t keep = 0xffffffff;  // as a capacity: the page stays
-
-struct segment_plan {
-  vertex_id* page;         // the page to allocate; after the merge, the page to release
-  std::uint32_t capacity;  // of that page; `keep` if there is none to allocate
-  std::uint32_t changed;   // entries that change the graph: the first of the segment's targets, or positions
-  std::uint32_t edges;     // of these, the ones that count as edges (undirected: one of the two directions)
-  std::uint32_t distinct;  // entries of the segment that count as edges
-};
-
-struct update_totals {
-  std::uint64_t arcs;
-  std::uint64_t edges;
-  std::uint64_t distinct;
-  std::uint64_t failed_bytes;
-};
-
-/// Insert: the targets that are new move to the front of the segment. Erase: the positions in the page of those that
-/// are there go to the front of the segment's positions.
-template <operation Op>
-struct plan_segments {
-  batch_view batch;
-  vertex_record const* records;
-  segment_plan* plans;
-  bool undirected;
-
-  template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t s) const {
-    vertex_id const v = batch.source(s);
-    vertex_record const r = records[v];
-    std::uint32_t const begin = batch.begin(s);
-    std::uint32_t const end = batch.end(s);
-    std::uint32_t changed = 0;
-    std::uint32_t edges = 0;
-    std::uint32_t distinct = 0;
-    for (std::uint32_t base = begin; base < end; base += Tile::size()) {
-      std::uint32_t const i = base + t.rank();
-      vertex_id const target = i < end ? batch.targets[i] : 0;
-      std::uint32_t const at = i < end ? lower_bound(r.page, r.degree, target) : 0;
-      bool const there = i < end && at < r.degree && r.page[at] == target;
-      bool const changes = i < end && there == (Op == operation::erase);
-      // All lanes have read their targets when the ballot returns; what is written lies at or before them.
-      std::uint32_t const mask = t.ballot(changes);
-      if (changes) {
-        std::uint32_t const to = begin + changed + exec::rank_in(t, mask);
-        if (Op == operation::insert)
-          batch.targets[to] = target;
-        else
-          batch.positions[to] = at;
-      }
-      changed += static_cast<std::uint32_t>(cuda::std::popcount(mask));
-      std::uint32_t const counted = t.ballot(i < end && (!undirected || v <= target));
-      edges += static_cast<std::uint32_t>(cuda::std::popcount(mask & counted));
-      distinct += static_cast<std::uint32_t>(cuda::std::popcount(counted));
-    }
-    if (t.rank() != 0) return;
-    std::uint32_t const degree = Op == operation::insert ? r.degree + changed : r.degree - changed;
-    std::uint32_t const capacity = changed == 0 || keeps_page(r.capacity, degree) ? keep : capacity_for(degree);
-    plans[s] = {nullptr, capacity, changed, edges, distinct};
-  }
-};
-
-struct sum_plans {
-  segment_plan const* plans;
-  update_totals* totals;
-
-  template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t s, bool valid) const {
-    std::uint64_t const arcs = exec::sum(t, std::uint64_t{valid ? plans[s].changed : 0});
-    std::uint64_t const edges = exec::sum(t, std::uint64_t{valid ? plans[s].edges : 0});
-    std::uint64_t const distinct = exec::sum(t, std::uint64_t{valid ? plans[s].distinct : 0});
-    if (t.rank() != 0) return;
-    exec::atomic_ref<std::uint64_t>(totals->distinct).fetch_add(distinct, exec::relaxed);
-    if (arcs == 0) return;
-    exec::atomic_ref<std::uint64_t>(totals->arcs).fetch_add(arcs, exec::relaxed);
-    exec::atomic_ref<std::uint64_t>(totals->edges).fetch_add(edges, exec::relaxed);
-  }
+/// A hub that moves to another page.
+struct hub {
+  vertex_record from;
+  vertex_id* to;
+  std::uint32_t begin;       // in the batch
+  std::uint32_t changed;     // see segment_plan
+  std::uint32_t first_part;  // its parts are numbered from here on
 };
 
 /// Allocates the pages that are still missing, and sums up the bytes of those that could not be had. For tests none is
-/// to be had for segments from `fails_from` on.
-template <class AllocatorRef>
+/// to be had for segments from `fails_from` on, those of the first table counted before those of the second.
+template <operation Op, class AllocatorRef>
 struct allocate_pages {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
   AllocatorRef allocator;
+  segment const* segments;
+  vertex_record const* records;
   segment_plan* plans;
-  update_totals* totals;
+  hub* hubs;
+  update_status* status;
+  unsigned which;
   std::uint64_t fails_from;
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t s, bool valid) const {
+    if (t.all(s >= status->segments(which)) || status->is_refused()) return;
+    valid = valid && s < status->segments(which);
     segment_plan const plan = valid ? plans[s] : segment_plan{nullptr, keep, 0, 0, 0};
     std::size_t const wanted = plan.capacity != keep && plan.page == nullptr ? page_bytes(plan.capacity) : 0;
-    auto* const page = static_cast<vertex_id*>(allocator.allocate(t, s < fails_from ? wanted : 0));
-    if (page != nullptr) plans[s].page = page;
+    if (!t.any(wanted > 0)) return;
+    bool const fails = s + (which > 0 ? status->segments(0) : 0) >= fails_from;
+    auto* const page = static_cast<vertex_id*>(allocator.allocate(t, fails ? 0 : wanted));
+    if (page != nullptr) {
+      plans[s].page = page;
+      note_hub(segments[s], plan.changed, page);
+    }
+    if (Op == operation::erase) return;  // goes on in the old page
     std::uint64_t const failed = exec::sum(t, std::uint64_t{wanted > 0 && page == nullptr ? wanted : 0});
-    if (t.rank() == 0 && failed > 0)
-      exec::atomic_ref<std::uint64_t>(totals->failed_bytes).fetch_add(failed, exec::relaxed);
+    if (t.rank() == 0 && failed > 0) add(status->failed_bytes, failed);
+  }
+
+ private:
+  WYRM_HD void note_hub(segment const& g, std::uint32_t changed, vertex_id* page) const {
+    vertex_record const r = records[g.source];
+    std::uint32_t const degree = degree_after<Op>(r.degree, changed);
+    if (!is_hub(r.degree, degree)) return;
+    std::uint32_t const parts = (degree + hub_part - 1) / hub_part;
+    std::uint64_t const at =
+        exec::atomic_ref<std::uint64_t>(status->hubs[which]).fetch_add(std::uint64_t{1} << 32 | parts, exec::relaxed);
+    hubs[at >> 32] = {r, page, g.begin, changed, static_cast<std::uint32_t>(at)};
   }
 };
 
+/// A tile a segment, and then a tile a part of a hub.
 template <operation Op>
 struct merge_segments {
   batch_view batch;
   vertex_record* records;
   segment_plan* plans;
+  hub const* hubs;
+  update_status const* status;
+  unsigned which;
+  std::size_t tiles;  // launched
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t s) const {
-    segment_plan const plan = plans[s];
-    if (plan.changed == 0) return;
-    vertex_record& record = records[batch.source(s)];
-    vertex_record const old = record;
-    std::uint32_t const begin = batch.begin(s);
-    // An erasure may go on in the old page when there is none to shrink into.
-    bool const moves = plan.capacity != keep && (plan.page != nullptr || plan.capacity == 0);
-    vertex_id* const to = moves ? plan.page : old.page;
-    if (Op == operation::insert)
-      insert(t, old, batch.targets + begin, batch.positions + begin, plan.changed, to);
-    else if (!moves || plan.capacity != 0)
-      erase(t, old, batch.positions + begin, plan.changed, to);
-    t.sync();  // every lane has read the record
-    if (t.rank() != 0) return;
-    std::uint32_t const degree = Op == operation::insert ? old.degree + plan.changed : old.degree - plan.changed;
-    record = {to, degree, moves ? plan.capacity : old.capacity};
-    plans[s].page = moves ? old.page : nullptr;
+    if (status->stops()) return;
+    if (s < status->segments(which)) merge(t, s);
+    for (std::size_t part = s; part < status->hub_parts(which); part += tiles)
+      copy_part(t, static_cast<std::uint32_t>(part));
   }
 
  private:
-  // `added` are n ascending values, none of them in the page. Each value of the page moves up by the number of added
-  // values below it. In place, from the end: a tile reads a block, then writes it at or behind where it was; what lies
-  // behind has been moved before.
   template <class Tile>
-  WYRM_HD static void insert(Tile const& t, vertex_record const& old, vertex_id const* added, std::uint32_t* positions,
-                             std::uint32_t n, vertex_id* to) {
-    for (std::uint32_t i = t.rank(); i < n; i += Tile::size())
-      positions[i] = i + lower_bound(old.page, old.degree, added[i]);
-    t.sync();
-    if (to != old.page) {
-      for (std::uint32_t i = t.rank(); i < old.degree; i += Tile::size())
-        to[i + lower_bound(added, n, old.page[i])] = old.page[i];
-    } else {
-      std::uint32_t const first = positions[0];  // what lies before stays
-      for (std::uint32_t end = old.degree; end > first;) {
-        std::uint32_t const base = end - first > Tile::size() ? end - Tile::size() : first;
-        std::uint32_t const i = base + t.rank();
-        vertex_id const value = i < end ? old.page[i] : 0;
-        std::uint32_t const shift = i < end ? lower_bound(added, n, value) : 0;
-        t.sync();
-        if (i < end) to[i + shift] = value;
-        t.sync();
-        end = base;
-      }
-    }
-    for (std::uint32_t i = t.rank(); i < n; i += Tile::size()) to[positions[i]] = added[i];
+  WYRM_HD void merge(Tile const& t, std::size_t s) const {
+    segment_plan const plan = plans[s];
+    if (plan.changed == 0) return;
+    segment const g = batch.segments[s];
+    vertex_record& record = records[g.source];
+    vertex_record const old = record;
+    std::uint32_t const degree = degree_after<Op>(old.degree, plan.changed);
+    // An erasure may go on in the old page when there is none to move to.
+    bool const moves = plan.capacity != keep && (plan.page != nullptr || plan.capacity == 0);
+    if (!moves)
+      change_in_place(t, old, g.begin, plan.changed);
+    else if (!is_hub(old.degree, degree))
+      copy(t, old.page, g.begin, plan.changed, plan.page, 0, degree);
+    t.sync();  // every lane has read the record
+    if (t.rank() != 0) return;
+    record = {moves ? plan.page : old.page, degree, moves ? plan.capacity : old.capacity};
+    plans[s].page = moves ? old.page : nullptr;
   }
 
+  // The parts of a hub do not look at its record, which may have changed by now.
+  template <class Tile>
+  WYRM_HD void copy_part(Tile const& t, std::uint32_t part) const {
+    std::uint32_t h = 0;
+    for (std::uint32_t n = status->hub_count(which) - h; n > 1;) {  // the last one that begins at or before it
+      std::uint32_t const half = n / 2;
+      if (hubs[h + half].first_part <= part) h += half;
+      n -= half;
+    }
+    hub const from = hubs[h];
+    std::uint32_t const degree = degree_after<Op>(from.from.degree, from.changed);
+    std::uint32_t const first = (part - from.first_part) * hub_part;
+    std::uint32_t const last = degree - first < hub_part ? degree : first + hub_part;
+    copy(t, from.from.page, from.begin, from.changed, from.to, first, last);
+  }
+
+  // Fills the new page from `first` to `last`.
+  template <class Tile>
+  WYRM_HD void copy(Tile const& t, vertex_id const* page, std::uint32_t begin, std::uint32_t n, vertex_id* to,
+                    std::uint32_t first, std::uint32_t last) const {
+    std::uint32_t const* const positions = batch.positions + begin;
+    for (std::uint32_t i = first + t.rank(); i < last; i += Tile::size()) {
+      if (Op == operation::insert) {
+        std::uint32_t const below = lower_bound(positions, n, i);
+        to[i] = below < n && positions[below] == i ? batch.targets[begin + below] : page[i - below];
+      } else {
+        to[i] = page[i + gone_below(positions, n, i)];
+      }
+    }
+  }
+  // How many of n ascending positions in a page are gone before what is the i-th of those that stay.
+  WYRM_HD static std::uint32_t gone_below(std::uint32_t const* positions, std::uint32_t n, std::uint32_t i) {
+    std::uint32_t first = 0;
+    while (n > 0) {
+      std::uint32_t const half = n / 2;
+      if (positions[first + half] - (first + half) <= i) {
+        first += half + 1;
+        n -= half + 1;
+      } else {
+        n = half;
+      }
+    }
+    return first;
+  }
+
+  template <class Tile>
+  WYRM_HD void change_in_place(Tile const& t, vertex_record const& r, std::uint32_t begin, std::uint32_t n) const {
+    if (Op == operation::insert)
+      insert(t, r, batch.targets + begin, batch.positions + begin, n);
+    else
+      erase(t, r, batch.positions + begin, n);
+  }
+  // `added` are n ascending values, none of them in the page. Each value of the page moves up by the number of added
+  // values below it, from the end: a tile reads a block, then writes it at or behind where it was; what lies behind has
+  // been moved before.
+  template <class Tile>
+  WYRM_HD static void insert(Tile const& t, vertex_record const& r, vertex_id const* added,
+                             std::uint32_t const* positions, std::uint32_t n) {
+    std::uint32_t const first = positions[0];  // what lies before stays
+    for (std::uint32_t end = r.degree; end > first;) {
+      std::uint32_t const base = end - first > Tile::size() ? end - Tile::size() : first;
+      std::uint32_t const i = base + t.rank();
+      vertex_id const value = i < end ? r.page[i] : 0;
+      std::uint32_t const shift = i < end ? lower_bound(added, n, value) : 0;
+      t.sync();
+      if (i < end) r.page[i + shift] = value;
+      t.sync();
+      end = base;
+    }
+    for (std::uint32_t i = t.rank(); i < n; i += Tile::size()) r.page[positions[i]] = added[i];
+  }
   // `removed` are n ascending positions in the page. The same, from the front.
   template <class Tile>
-  WYRM_HD static void erase(Tile const& t, vertex_record const& old, std::uint32_t const* removed, std::uint32_t n,
-                            vertex_id* to) {
-    std::uint32_t const first = to == old.page ? removed[0] : 0;
-    for (std::uint32_t base = first; base < old.degree; base += Tile::size()) {
+  WYRM_HD static void erase(Tile const& t, vertex_record const& r, std::uint32_t const* removed, std::uint32_t n) {
+    for (std::uint32_t base = removed[0]; base < r.degree; base += Tile::size()) {
       std::uint32_t const i = base + t.rank();
-      vertex_id const value = i < old.degree ? old.page[i] : 0;
-      std::uint32_t const below = i < old.degree ? lower_bound(removed, n, i) : n;
-      bool const stays = i < old.degree && (below == n || removed[below] != i);
+      vertex_id const value = i < r.degree ? r.page[i] : 0;
+      std::uint32_t const below = i < r.degree ? lower_bound(removed, n, i) : n;
+      bool const stays = i < r.degree && (below == n || removed[below] != i);
       t.sync();
-      if (stays) to[i - below] = value;
+      if (stays) r.page[i - below] = value;
       t.sync();
     }
   }
 };
 
-/// Gives back the pages that the plans name.
+/// Gives back the pages that the plans name: after a merge those that were replaced, and sums up what has changed;
+/// otherwise, to undo it, those that were allocated.
 template <class AllocatorRef>
 struct release_pages {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
   AllocatorRef allocator;
   segment_plan* plans;
+  update_status* status;
+  unsigned which;
+  bool undoes;
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t s, bool valid) const {
-    allocator.deallocate(t, valid ? plans[s].page : nullptr);
-    if (valid) plans[s].page = nullptr;
+    if (t.all(s >= status->segments(which)) || (!undoes && status->stops())) return;
+    valid = valid && s < status->segments(which);
+    segment_plan const plan = valid ? plans[s] : segment_plan{nullptr, keep, 0, 0, 0};
+    if (t.any(plan.page != nullptr)) allocator.deallocate(t, plan.page);
+    if (plan.page != nullptr) plans[s].page = nullptr;
+    if (which > 0 || undoes) return;  // the second table has the same edges
+    std::uint64_t const arcs = exec::sum(t, std::uint64_t{plan.changed});
+    std::uint64_t const edges = exec::sum(t, std::uint64_t{plan.edges});
+    std::uint64_t const distinct = exec::sum(t, std::uint64_t{plan.distinct});
+    if (t.rank() != 0 || distinct + arcs == 0) return;
+    update_status::sums& sums = status->part[s / Tile::size() % update_status::places];
+    add(sums.arcs, arcs);
+    add(sums.edges, edges);
+    add(sums.distinct, distinct);
   }
 };
 

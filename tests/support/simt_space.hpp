@@ -57,6 +57,13 @@ class lockstep_tile {
     std::memcpy(&value, warp_->slot(lane % W), sizeof(T));
     return value;
   }
+  [[nodiscard]] std::uint32_t match(std::uint32_t key) const {
+    warp_->meet(rank_, collective::shfl, &key, sizeof(key));
+    std::uint32_t same = 0;
+    for (unsigned lane = 0; lane < W; ++lane)
+      same |= std::uint32_t{std::memcmp(warp_->slot(lane), &key, sizeof(key)) == 0} << lane;
+    return same;
+  }
   void sync() const { warp_->meet(rank_, collective::sync, nullptr, 0); }
   static void backoff(unsigned attempt) { exec::pause(attempt); }
 

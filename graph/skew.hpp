@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plan of a batch in which some segment is too large for one tile: the same result as plan_segments, by steps that
+// go over arcs, each of which is as much work as any other. All arcs are sorted by segment and target, each is looked
+// up on its own, and a running sum of those that change the graph says where each goes.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "../exec/bulk.hpp"
+#include "../exec/launch.hpp"
+#include "../exec/memory.hpp"
+#include "batch.hpp"
+#include "plan.hpp"
+#include "status.hpp"
+#include "view.hpp"
+
+namespace wyrm::graph::detail {
+
+/// The arcs of a batch, sorted.
+struct sorted_arcs {
+  std::uint64_t const* keys;    // begin of the segment << id_bits | target
+  std::uint32_t const* owners;  // the segment that begins at an arc
+  std::uint32_t* found;         // of each arc its position in the page
+  std::uint32_t* changes;       // of each arc, whether it changes the graph
+  std::uint64_t const* before;  // of each arc, and of the end, how many such arcs come before it
+  unsigned id_bits;
+
+  [[nodiscard]] WYRM_HD std::uint32_t begin(std::size_t i) const {
+    return static_cast<std::uint32_t>(keys[i] >> id_bits);
+  }
+  [[nodiscard]] WYRM_HD vertex_id target(std::size_t i) const {
+    return static_cast<vertex_id>(keys[i] & ((std::uint64_t{1} << id_bits) - 1));
+  }
+  [[nodiscard]] WYRM_HD std::uint32_t changes_between(std::size_t first, std::size_t last) const {
+    return static_cast<std::uint32_t>(before[last] - before[first]);
+  }
+};
+
+/// A thread an edge.
+struct key_arcs {
+  batch_view batch;
+  std::uint64_t* keys;
+  unsigned id_bits;
+  WYRM_HD void operator()(std::size_t i) const {
+    batch.for_arcs(i, [&](arc_place p, vertex_id target) {
+      std::uint32_t const begin = batch.table.counts[p.slot];
+      keys[begin + p.rank] = std::uint64_t{begin} << id_bits | target;
+    });
+  }
+};
+
+/// A thread a segment.
+struct own_arcs {
+  segment const* segments;
+  std::uint32_t* owners;
+  WYRM_HD void operator()(std::size_t s) const { owners[segments[s].begin] = static_cast<std::uint32_t>(s); }
+};
+
+/// A lane an arc.
+template <operation Op>
+struct find_arcs {
+  sorted_arcs arcs;
+  segment const* segments;
+  vertex_record const* records;
+  update_status* status;
+  unsigned which;
+  bool undirected;
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    bool changes = false;
+    bool counted = false;
+    if (valid) {
+      bool const repeated = i > 0 && arcs.keys[i - 1] == arcs.keys[i];
+      vertex_id const source = segments[arcs.owners[arcs.begin(i)]].source;
+      vertex_id const target = arcs.target(i);
+      vertex_record const r = records[source];
+      std::uint32_t const at = lower_bound(r.page, r.degree, target);
+      bool const there = at < r.degree && r.page[at] == target;
+      changes = !repeated && there == (Op == operation::erase);
+      counted = !repeated && (!undirected || source <= target);
+      arcs.found[i] = at;
+      arcs.changes[i] = changes;
+    }
+    if (which > 0) return;  // the second table has the same edges
+    std::uint32_t const edges = t.ballot(changes && counted);
+    std::uint32_t const distinct = t.ballot(counted);
+    if (t.rank() != 0 || distinct == 0) return;
+    update_status::sums& sums = status->part[i / Tile::size() % update_status::places];
+    add(sums.edges, static_cast<unsigned>(cuda::std::popcount(edges)));
+    add(sums.distinct, static_cast<unsigned>(cuda::std::popcount(distinct)));
+  }
+};
+
+/// A thread an arc.
+template <operation Op>
+struct note_arcs {
+  sorted_arcs arcs;
+  vertex_id* targets;
+  std::uint32_t* positions;
+  WYRM_HD void operator()(std::size_t i) const {
+    if (arcs.changes[i] == 0) return;
+    std::uint32_t const begin = arcs.begin(i);
+    std::uint32_t const k = arcs.changes_between(begin, i);
+    if (Op == operation::insert) targets[begin + k] = arcs.target(i);
+    positions[begin + k] = Op == operation::insert ? arcs.found[i] + k : arcs.found[i];
+  }
+};
+
+/// A thread a segment.
+template <operation Op>
+struct plan_sorted {
+  sorted_arcs arcs;
+  segment const* segments;
+  vertex_record const* records;
+  segment_plan* plans;
+  WYRM_HD void operator()(std::size_t s) const {
+    segment const g = segments[s];
+    std::uint32_t const changed = arcs.changes_between(g.begin, std::size_t{g.begin} + g.size);
+    plans[s] = {nullptr, capacity_to_allocate<Op>(records[g.source], changed), changed, 0, 0};
+  }
+};
+
+template <class Space>
+class skewed_plan {
+ public:
+  explicit skewed_plan(Space const& space)
+      : space_(space), bulk_(space), keys_(space), spare_(space), owners_(space), before_(space) {}
+
+  /// What plan_segments does, for a batch of so many segments and arcs.
+  template <operation Op>
+  void make(batch_view const& batch, std::uint32_t segments, std::uint32_t arcs, vertex_record const* records,
+            vertex_id vertices, segment_plan* plans, update_status* status, unsigned which) {
+    if (arcs == 0) return;
+    keys_.reserve(arcs);
+    spare_.reserve(arcs);
+    owners_.reserve(arcs);
+    before_.reserve(std::size_t{arcs} + 1);
+    auto const id_bits = static_cast<unsigned>(std::bit_width(vertices));
+    exec::for_each(space_, batch.size, key_arcs{batch, keys_.data(), id_bits});
+    exec::for_each(space_, segments, own_arcs{batch.segments, owners_.data()});
+    auto const bits = id_bits + static_cast<unsigned>(std::bit_width(arcs));
+    std::uint64_t const* const keys = bulk_.sort(keys_.data(), spare_.data(), arcs, bits);
+    auto* const left = reinterpret_cast<std::uint32_t*>(keys == keys_.data() ? spare_.data() : keys_.data());
+    sorted_arcs const sorted{keys, owners_.data(), left, left + arcs, before_.data(), id_bits};
+    exec::for_each_lane<32>(
+        space_, arcs, find_arcs<Op>{sorted, batch.segments, records, status, which, batch.which == orientation::both});
+    bulk_.inclusive_sum(sorted.changes, before_.data(), arcs);
+    exec::for_each(space_, arcs, note_arcs<Op>{sorted, batch.targets, batch.positions});
+    exec::for_each(space_, segments, plan_sorted<Op>{sorted, batch.segments, records, plans});
+  }
+
+  [[nodiscard]] std::size_t bytes() const {
+    return bulk_.bytes() + keys_.bytes() + spare_.bytes() + owners_.bytes() + before_.bytes();
+  }
+
+ private:
+  Space space_;
+  typename Space::bulk bulk_;
+  exec::buffer<std::uint64_t, Space> keys_;
+  exec::buffer<std::uint64_t, Space> spare_;
+  exec::buffer<std::uint32_t, Space> owners_;
+  exec::buffer<std::uint64_t, Space> before_;
+};
+
+}  // namespace wyrm::graph::detail

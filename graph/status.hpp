@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernels of an update tell each other, and at the end the host: counts stay on the device, so that nobody
+// waits for the device between the steps of an update.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../exec/atomic.hpp"
+#include "../exec/tile.hpp"
+
+namespace wyrm::graph::detail {
+
+/// All zero when an update begins.
+struct update_status {
+  /// Sums are spread over several places, as a device serves one addition to a place at a time.
+  struct alignas(64) sums {
+    std::uint64_t arcs;        // that change the graph
+    std::uint64_t edges;       // of these, the ones that count as edges (undirected: one of the two directions)
+    std::uint64_t distinct;    // edges of the batch without repeats
+    std::uint64_t self_loops;  // in the batch
+  };
+  static constexpr unsigned places = 16;
+  sums part[places];
+
+  std::uint64_t batches[2];          // of each table: segments << 32 | arcs
+  std::uint64_t hubs[2];             // of each table: hubs << 32 | parts of hubs
+  std::uint64_t out_of_range;        // edges
+  std::uint64_t first_out_of_range;  // the complement of its index, so that the largest is the first
+  std::uint64_t skewed;              // not 0: there is a segment that is too large for one tile
+  std::uint64_t failed_bytes;        // of pages that could not be had
+
+  [[nodiscard]] WYRM_HD std::uint32_t segments(unsigned table) const {
+    return static_cast<std::uint32_t>(batches[table] >> 32);
+  }
+  [[nodiscard]] WYRM_HD std::uint32_t arcs(unsigned table) const { return static_cast<std::uint32_t>(batches[table]); }
+  [[nodiscard]] WYRM_HD std::uint32_t hub_count(unsigned table) const {
+    return static_cast<std::uint32_t>(hubs[table] >> 32);
+  }
+  [[nodiscard]] WYRM_HD std::uint32_t hub_parts(unsigned table) const {
+    return static_cast<std::uint32_t>(hubs[table]);
+  }
+  /// Whether the batch cannot be planned as it is.
+  [[nodiscard]] WYRM_HD bool is_refused() const { return (out_of_range | skewed) != 0; }
+  /// Whether what is planned must not be carried out, or not yet.
+  [[nodiscard]] WYRM_HD bool stops() const { return (out_of_range | skewed | failed_bytes) != 0; }
+
+  [[nodiscard]] sums total() const {
+    sums all{};
+    for (sums const& s : part) {
+      all.arcs += s.arcs;
+      all.edges += s.edges;
+      all.distinct += s.distinct;
+      all.self_loops += s.self_loops;
+    }
+    return all;
+  }
+};
+
+WYRM_HD inline void add(std::uint64_t& counter, std::uint64_t n) {
+  exec::atomic_ref<std::uint64_t>(counter).fetch_add(n, exec::relaxed);
+}
+
+}  // namespace wyrm::graph::detail
