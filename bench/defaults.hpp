@@ -18,7 +18,6 @@ inline std::vector<std::int64_t> const odd_sizes{24, 72, 200, 600, 1500, 3000, 5
 inline std::vector<std::int64_t> const block_sizes{16, 64, 256, 1024, 4096, 8192, 0};  // 0: mixed
 inline std::vector<std::int64_t> const thread_counts{1, 1'000, 10'000, 100'000, 1'000'000};
 inline std::vector<std::int64_t> const pool_sizes{64, 1024, 16 * 1024};  // MiB
-inline std::vector<std::int64_t> const batch_sizes{1'000, 100'000, 1'000'000};
 
 /// A number that looks random, a function of x.
 WYRM_HD inline std::uint64_t scramble(std::uint64_t x) {

@@ -1,48 +1,239 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches of random edges into, and out of, a uniform random graph of 2^18 vertices and 16 edges a vertex: transfer,
-// sort and update, for every registered allocator on every space.
+// Updates of dynamic graphs with the parameters of faimGraph's and OuroGraph's measurements: batches of random edges go
+// into real and generated graphs and out again, one arc an edge, by the clock on the wall from the call to its report.
+// Edges come from pinned memory of the host, or lie on the device. Beside it what users have otherwise: to build the
+// CSR anew from all arcs and the batch, with the sort of the space.
+//
+//   insert|erase/SPACE/ALLOCATOR/GRAPH/KIND/from:host|device/edges:N
+//   rebuild/SPACE/GRAPH/from:host|device/edges:N
+//   scaling/SPACE/ALLOCATOR/vertices:2^N/edges:N     does the number of vertices matter?
+//
+// WYRM_DATA names the folder of the real graphs.
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <map>
 #include <string>
 
 #include "../alloc/registry.hpp"
+#include "../datasets/generators.hpp"
 #include "../datasets/updates.hpp"
+#include "../exec/bulk.hpp"
 #include "../graph/any_graph.hpp"
+#include "../loaders/loaders.hpp"
 #include "defaults.hpp"
 
 namespace wyrm::bench {
 
-void run(benchmark::State& state, exec::any_space const& space, std::string const& allocator, bool time_erase) {
-  std::size_t const n = std::size_t{1} << 18;
-  auto const size = static_cast<std::size_t>(state.range(0));
-  graph::any_graph g(space, allocator, n);
-  g.insert(datasets::update_batch(datasets::update_kind::random, n, 16 * n, 1));
-  std::uint64_t seed = 2;
-  for (auto _ : state) {
-    auto const batch = datasets::update_batch(datasets::update_kind::random, n, size, seed++);
-    auto const timed = [&](auto const& f) { return std::visit([&](auto const& s) { return seconds(s, f); }, space); };
-    double const inserting = timed([&] { g.insert(batch); });
-    double const erasing = timed([&] { g.erase(batch); });
-    state.SetIterationTime(time_erase ? erasing : inserting);
-  }
-  state.SetItemsProcessed(state.iterations() * state.range(0));
+namespace {
+
+using source = std::function<graph::edge_list()>;
+
+std::map<std::string, source> const& sources() {
+  static std::map<std::string, source> const all = [] {
+    std::map<std::string, source> m;
+    m["rgg-20"] = [] { return datasets::random_geometric(std::size_t{1} << 20, 1); };
+    m["rmat-18"] = [] { return datasets::rmat(18, 16, 1); };
+    m["rmat-22"] = [] { return datasets::rmat(22, 16, 1); };
+    if (char const* const folder = std::getenv("WYRM_DATA"))
+      for (char const* const name : {"luxembourg_osm", "coAuthorsDBLP"}) {
+        std::filesystem::path const file = std::filesystem::path(folder) / (name + std::string(".mtx"));
+        if (std::filesystem::exists(file)) m[name] = [file] { return loaders::load(file); };
+      }
+    return m;
+  }();
+  return all;
 }
 
+// All arcs of the graph, made once.
+graph::edge_list const& arcs_of(std::string const& name) {
+  static std::map<std::string, graph::edge_list> made;
+  auto [at, is_new] = made.try_emplace(name);
+  if (is_new) {
+    at->second = sources().at(name)();
+    std::vector<graph::edge>& edges = at->second.edges;
+    edges.reserve(2 * edges.size());
+    for (std::size_t i = 0, n = edges.size(); i < n; ++i) edges.push_back({edges[i].target, edges[i].source});
+    at->second.directed = true;
+  }
+  return at->second;
+}
+
+std::vector<graph::edge> batch_of(std::string const& kind, std::size_t vertices, std::size_t size, std::uint64_t seed) {
+  if (kind != "rmat")
+    return datasets::update_batch(kind == "random" ? datasets::update_kind::random : datasets::update_kind::pressure,
+                                  vertices, size, seed);
+  std::vector<graph::edge> edges(size);
+  datasets::rmat_edges const edge{static_cast<unsigned>(std::bit_width(vertices - 1)), 1};  // the graph's own
+  for (std::size_t i = 0; i < size; ++i) {
+    edges[i] = edge((seed << 40) + i);
+    if (edges[i].source >= vertices || edges[i].target >= vertices) edges[i] = {0, 1};
+  }
+  return edges;
+}
+
+/// The edges of a batch where the benchmark wants them.
+template <class Space>
+class batch_memory {
+ public:
+  batch_memory(Space const& space, std::size_t size) : space_(space), host_(space, size), device_(space, size) {}
+  void fill(std::vector<graph::edge> const& edges) {
+    std::copy(edges.begin(), edges.end(), host_.data());
+    exec::copy_in<graph::edge>(space_, device_.data(), edges);
+  }
+  [[nodiscard]] std::span<graph::edge const> host() const { return host_.span(); }
+  [[nodiscard]] graph::resident_edges device() const { return graph::resident_edges(device_.data(), device_.size()); }
+
+ private:
+  Space space_;
+  exec::staging_buffer<graph::edge, Space> host_;
+  exec::buffer<graph::edge, Space> device_;
+};
+
+struct update_case {
+  std::string allocator;
+  std::string kind;
+  bool from_host;
+  bool erases;
+  std::size_t edges;
+};
+
+template <class Space>
+void run_updates(benchmark::State& state, Space const& space, update_case const& c, graph::any_graph& g) {
+  batch_memory<Space> memory(space, c.edges);
+  std::uint64_t seed = 2;
+  auto const round = [&](bool erases) {
+    memory.fill(batch_of(c.kind, g.vertices(), c.edges, seed++));
+    double const inserting = seconds(space, [&] { c.from_host ? g.insert(memory.host()) : g.insert(memory.device()); });
+    double const erasing = seconds(space, [&] { c.from_host ? g.erase(memory.host()) : g.erase(memory.device()); });
+    return erases ? erasing : inserting;
+  };
+  for (int i = 0; i < 3; ++i) (void)round(false);  // scratch and pool have their size now
+  for (auto _ : state) state.SetIterationTime(round(c.erases));
+  state.counters["edges_per_s"] =
+      benchmark::Counter(static_cast<double>(c.edges), benchmark::Counter::kIsIterationInvariantRate);
+}
+
+template <class Space>
+void updates(benchmark::State& state, Space const& space, std::string const& name, update_case const& c) {
+  graph::edge_list const& list = arcs_of(name);
+  graph::any_graph g(space, c.allocator, list.vertices, {.directed = true, .in_neighbours = false});
+  g.insert(list.edges);
+  run_updates(state, space, c, g);
+}
+
+// 2^20 edges, whatever the number of vertices.
+template <class Space>
+void scaling(benchmark::State& state, Space const& space, update_case const& c, unsigned vertices_log2) {
+  std::size_t const n = std::size_t{1} << vertices_log2;
+  graph::any_graph g(space, c.allocator, n, {.directed = true, .in_neighbours = false});
+  g.insert(datasets::update_batch(datasets::update_kind::random, n, std::size_t{1} << 20, 1));
+  run_updates(state, space, c, g);
+}
+
+struct key_edges {
+  graph::edge const* edges;
+  std::uint64_t* keys;
+  unsigned id_bits;
+  WYRM_HD void operator()(std::size_t i) const {
+    keys[i] = std::uint64_t{edges[i].source} << id_bits | edges[i].target;
+  }
+};
+
+struct fill_rows {
+  std::uint64_t const* keys;
+  std::size_t arcs;
+  std::uint32_t* offsets;
+  graph::vertex_id* targets;
+  graph::vertex_id vertices;
+  unsigned id_bits;
+  WYRM_HD void operator()(std::size_t i) const {
+    auto const row = [&](std::size_t k) { return k < arcs ? keys[k] >> id_bits : vertices; };
+    for (std::uint64_t v = i > 0 ? row(i - 1) + 1 : 0; v <= row(i); ++v) offsets[v] = static_cast<std::uint32_t>(i);
+    if (i < arcs) targets[i] = static_cast<graph::vertex_id>(keys[i] & ((std::uint64_t{1} << id_bits) - 1));
+  }
+};
+
+// The keys of all arcs are kept, sorted; the batch is put behind them, all are sorted, and rows are made of them.
+template <class Space>
+void rebuild(benchmark::State& state, Space const& space, std::string const& name, bool from_host, std::size_t size) {
+  graph::edge_list const& list = arcs_of(name);
+  auto const n = static_cast<graph::vertex_id>(list.vertices);
+  std::size_t const all = list.edges.size() + size;
+  auto const id_bits = static_cast<unsigned>(std::bit_width(n));
+  typename Space::bulk bulk(space);
+  batch_memory<Space> memory(space, size);
+  exec::buffer<graph::edge, Space> edges(space, std::max(list.edges.size(), size));
+  exec::buffer<std::uint64_t, Space> base(space, all);
+  exec::buffer<std::uint64_t, Space> keys(space, all);
+  exec::buffer<std::uint64_t, Space> spare(space, all);
+  exec::buffer<std::uint32_t, Space> offsets(space, std::size_t{n} + 1);
+  exec::buffer<graph::vertex_id, Space> targets(space, all);
+  exec::copy_in<graph::edge>(space, edges.data(), list.edges);
+  exec::for_each(space, list.edges.size(), key_edges{edges.data(), keys.data(), id_bits});
+  std::uint64_t* const sorted = bulk.sort(keys.data(), spare.data(), list.edges.size(), 2 * id_bits);
+  space.copy(base.data(), sorted, list.edges.size() * sizeof(std::uint64_t));
+  std::uint64_t seed = 2;
+  auto const round = [&] {
+    memory.fill(batch_of("random", n, size, seed++));
+    space.copy(keys.data(), base.data(), list.edges.size() * sizeof(std::uint64_t));
+    return seconds(space, [&] {
+      if (from_host) space.enqueue_copy_in(edges.data(), memory.host().data(), memory.host().size_bytes());
+      exec::for_each(
+          space, size,
+          key_edges{from_host ? edges.data() : memory.device().data, keys.data() + list.edges.size(), id_bits});
+      std::uint64_t* const in_order = bulk.sort(keys.data(), spare.data(), all, 2 * id_bits);
+      std::uint64_t* const distinct = in_order == keys.data() ? spare.data() : keys.data();
+      std::size_t const arcs = bulk.unique(in_order, distinct, all);
+      exec::for_each(space, arcs + 1, fill_rows{distinct, arcs, offsets.data(), targets.data(), n, id_bits});
+    });
+  };
+  (void)round();
+  for (auto _ : state) state.SetIterationTime(round());
+  state.counters["edges_per_s"] =
+      benchmark::Counter(static_cast<double>(size), benchmark::Counter::kIsIterationInvariantRate);
+}
+
+template <class F>
+void add(std::string const& name, F const& f) {
+  benchmark::RegisterBenchmark(name.c_str(), f)->UseManualTime()->Unit(benchmark::kMicrosecond);
+}
+
+std::vector<std::size_t> const sizes{1, 1'000, 10'000, 100'000, 1'000'000, 10'000'000};
+
+template <class Space>
+void add_cases(Space const& space) {
+  std::string const on = std::string("/") + space.name + "/";
+  auto const where = [](bool from_host) { return std::string("/from:") + (from_host ? "host" : "device"); };
+  for (std::size_t const size : sizes) {
+    std::string const edges = "/edges:" + std::to_string(size);
+    for (bool const from_host : {true, false}) {
+      for (auto const& [name, make] : sources()) {
+        for (std::string const& allocator : alloc::names())
+          for (std::string const kind : {"random", "pressure", "rmat"})
+            for (bool const erases : {false, true})
+              add((erases ? "erase" : "insert") + on + allocator + "/" + name + "/" + kind + where(from_host) + edges,
+                  [=, graph = name](benchmark::State& s) {
+                    updates(s, space, graph, {allocator, kind, from_host, erases, size});
+                  });
+        add("rebuild" + on + name + where(from_host) + edges,
+            [=, graph = name](benchmark::State& s) { rebuild(s, space, graph, from_host, size); });
+      }
+    }
+    for (std::string const& allocator : alloc::names())
+      for (unsigned log2 = 16; log2 <= 26; log2 += 2)
+        add("scaling" + on + allocator + "/vertices:2^" + std::to_string(log2) + edges, [=](benchmark::State& s) {
+          scaling(s, space, {allocator, "random", true, false, size}, log2);
+        });
+  }
+}
+
+}  // namespace
 }  // namespace wyrm::bench
 
 int main(int argc, char** argv) {
-  using namespace wyrm;
-  bench::for_each_space([](auto const& space) {
-    for (std::string const& allocator : alloc::names())
-      for (bool const time_erase : {false, true}) {
-        std::string const name = std::string(time_erase ? "erase/" : "insert/") + space.name + "/" + allocator;
-        benchmark::RegisterBenchmark(name.c_str(),
-                                     [space, allocator, time_erase](benchmark::State& s) {
-                                       bench::run(s, exec::any_space(space), allocator, time_erase);
-                                     })
-            ->ArgsProduct({bench::batch_sizes})
-            ->ArgName("edges")
-            ->UseManualTime()
-            ->Unit(benchmark::kMicrosecond);
-      }
-  });
-  return bench::run_registered(argc, argv);
+  wyrm::bench::for_each_space([](auto const& space) { wyrm::bench::add_cases(space); });
+  return wyrm::bench::run_registered(argc, argv);
 }

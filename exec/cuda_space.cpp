@@ -203,6 +203,33 @@ std::string cuda_space::description() const {
   return "cuda:" + std::to_string(device()) + " (" + properties.name + ")";
 }
 
+cuda_upload::cuda_upload(cuda_space const& space) : space_(space) {
+  check(cudaSetDevice(space.device()), "cudaSetDevice");
+  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+  check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreate");
+}
+cuda_upload::cuda_upload(cuda_upload&& other) noexcept
+    : space_(other.space_),
+      stream_(std::exchange(other.stream_, nullptr)),
+      event_(std::exchange(other.event_, nullptr)) {}
+cuda_upload::~cuda_upload() {
+  if (stream_ == nullptr) return;
+  cudaStreamSynchronize(stream_);
+  cudaEventDestroy(event_);
+  cudaStreamDestroy(stream_);
+}
+
+// An event may be recorded again at once: who waits for it waits for what it was when that was asked.
+void cuda_upload::start() {
+  check(cudaEventRecord(event_, space_.stream()), "cudaEventRecord");
+  check(cudaStreamWaitEvent(stream_, event_), "cudaStreamWaitEvent");
+}
+void cuda_upload::enqueue(void* to, void const* from_host, std::size_t bytes) {
+  check(cudaMemcpyAsync(to, from_host, bytes, cudaMemcpyHostToDevice, stream_), "copy to the GPU");
+  check(cudaEventRecord(event_, stream_), "cudaEventRecord");
+  check(cudaStreamWaitEvent(space_.stream(), event_), "cudaStreamWaitEvent");
+}
+
 cuda_stopwatch::cuda_stopwatch(cuda_space const& space) : space_(space) {
   check(cudaSetDevice(space.device()), "cudaSetDevice");
   for (cudaEvent_t& event : events_) check(cudaEventCreate(&event), "cudaEventCreate");

@@ -22,11 +22,13 @@ namespace wyrm::exec {
 
 class cuda_bulk;
 class cuda_stopwatch;
+class cuda_upload;
 
 class cuda_space {
  public:
   using bulk = cuda_bulk;
   using stopwatch = cuda_stopwatch;
+  using upload = cuda_upload;
   static constexpr char const* name = "cuda";
   template <unsigned W>
   static constexpr unsigned tile_size = W;
@@ -83,6 +85,25 @@ class cuda_space {
 
   struct state;
   std::shared_ptr<state const> state_;
+};
+
+/// Copies from the host that go on beside the work of a space.
+class cuda_upload {
+ public:
+  explicit cuda_upload(cuda_space const& space);
+  ~cuda_upload();
+  cuda_upload(cuda_upload&& other) noexcept;
+  cuda_upload& operator=(cuda_upload&&) = delete;
+
+  /// Copies begin when what the space has to do now is done.
+  void start();
+  /// What the space is given to do from now on waits for this copy, and for no later one.
+  void enqueue(void* to, void const* from_host, std::size_t bytes);
+
+ private:
+  cuda_space space_;
+  CUstream_st* stream_ = nullptr;
+  CUevent_st* event_ = nullptr;
 };
 
 /// The time that the device spends on work of one space, by its own clock.

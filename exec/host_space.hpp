@@ -14,11 +14,13 @@ namespace wyrm::exec {
 
 class host_bulk;
 class host_stopwatch;
+class host_upload;
 
 class host_space {
  public:
   using bulk = host_bulk;
   using stopwatch = host_stopwatch;
+  using upload = host_upload;
   static constexpr char const* name = "cpu";
   template <unsigned W>
   static constexpr unsigned tile_size = 1;
@@ -75,6 +77,17 @@ class host_space {
   void parallel(std::size_t n, std::size_t grain, void const* work, range_function f) const;
 
   unsigned threads_;
+};
+
+/// The same as copying.
+class host_upload {
+ public:
+  explicit host_upload(host_space const& space) : space_(space) {}
+  void start() {}
+  void enqueue(void* to, void const* from_host, std::size_t bytes) { space_.copy_in(to, from_host, bytes); }
+
+ private:
+  host_space space_;
 };
 
 /// The time that work on a host takes.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
@@ -36,30 +37,43 @@ class adjacency {
   }
 
   [[nodiscard]] vertex_record const* records() const { return records_.data(); }
+  [[nodiscard]] vertex_record* records() { return records_.data(); }
+  /// Takes these records instead of its own, and gives all scratch back.
+  void replace(exec::buffer<vertex_record, Space>&& records) {
+    adjacency fresh(space_, 0, number_);
+    fresh.vertices_ = vertices_;
+    fresh.records_ = std::move(records);
+    *this = std::move(fresh);
+  }
   [[nodiscard]] std::size_t table_bytes() const { return records_.bytes(); }
   [[nodiscard]] std::size_t scratch_bytes() const {
     return batch_.bytes() + skewed_.bytes() + plans_.bytes() + hubs_.bytes();
   }
 
-  /// Groups a batch by source, and finds out what it will change and which pages that needs; changes nothing. `arcs`:
-  /// how many the table has.
-  template <detail::operation Op>
-  void plan(resident_edges edges, orientation which, bool keep_self_loops, std::uint64_t arcs,
-            detail::update_status* status) {
+  /// Makes room for a batch. `arcs`: how many the table has.
+  void begin(resident_edges edges, orientation which, bool keep_self_loops, std::uint64_t arcs,
+             detail::update_status* status) {
+    batch_.begin(edges, vertices_, which, keep_self_loops, status, number_);
     // Wide tiles where segments are long on average.
     std::size_t const per_vertex =
         (which == orientation::both ? 2 : 1) * edges.size / std::max(vertices_, vertex_id{1});
-    width_ = per_vertex >= 12 ? 32 : 8;
+    width_ = per_vertex >= 10 ? 32 : per_vertex >= 4 ? 16 : 8;
+    std::size_t const segments = batch_.most_segments();
+    std::size_t const most_arcs = arcs + 2 * edges.size;
+    plans_.reserve(segments);
+    hubs_.reserve(std::min<std::size_t>(segments, most_arcs / detail::hub_degree));
+    merge_tiles_ = std::max<std::size_t>(segments, std::min<std::size_t>(2 * most_arcs / detail::hub_part, 4096));
+  }
+  /// Counts n edges of the batch from `first` on, which are there then.
+  void count(std::size_t first, std::size_t n) { batch_.count(first, n); }
+  /// Groups the batch by source, and finds out what it will change and which pages that needs; changes nothing.
+  template <detail::operation Op>
+  void plan(detail::update_status const* status) {
     with_width([&]<unsigned W>() {
-      batch_.group(edges, vertices_, which, keep_self_loops, status, number_, most<W>);
-      std::size_t const segments = batch_.most_segments();
-      plans_.reserve(segments);
-      std::size_t const most_arcs = arcs + 2 * edges.size;
-      hubs_.reserve(std::min<std::size_t>(segments, most_arcs / detail::hub_degree));
-      merge_tiles_ = std::max<std::size_t>(segments, std::min<std::size_t>(2 * most_arcs / detail::hub_part, 4096));
-      exec::for_each_tile<W>(space_, segments,
+      batch_.group(most<W>);
+      exec::for_each_tile<W>(space_, batch_.most_segments(),
                              detail::plan_segments<Op>{batch_.view(), records_.data(), plans_.data(), status, number_,
-                                                       which == orientation::both});
+                                                       batch_.view().which == orientation::both});
     });
   }
   /// Plans the same batch once more when a segment was too large for that; `known`: what the status was then.
@@ -108,6 +122,8 @@ class adjacency {
   void with_width(F const& f) {
     if (width_ == 32)
       f.template operator()<32>();
+    else if (width_ == 16)
+      f.template operator()<16>();
     else
       f.template operator()<8>();
   }

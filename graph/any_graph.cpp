@@ -16,6 +16,11 @@ struct any_graph::face {
   [[nodiscard]] virtual graph_view view() const = 0;
   virtual update_report insert(std::span<edge const> batch) = 0;
   virtual update_report erase(std::span<edge const> batch) = 0;
+  virtual update_report insert(resident_edges batch) = 0;
+  virtual update_report erase(resident_edges batch) = 0;
+  virtual update_report build(csr const& rows) = 0;
+  virtual update_report build(resident_csr rows) = 0;
+  virtual void compact() = 0;
   virtual void clear() = 0;
   virtual void fail_allocations_from(std::uint64_t k) = 0;
   [[nodiscard]] virtual csr to_csr() const = 0;
@@ -34,6 +39,11 @@ struct any_graph::body final : face {
   [[nodiscard]] graph_view view() const override { return graph.view(); }
   update_report insert(std::span<edge const> batch) override { return graph.insert(batch); }
   update_report erase(std::span<edge const> batch) override { return graph.erase(batch); }
+  update_report insert(resident_edges batch) override { return graph.insert(batch); }
+  update_report erase(resident_edges batch) override { return graph.erase(batch); }
+  update_report build(csr const& rows) override { return graph.build(rows); }
+  update_report build(resident_csr rows) override { return graph.build(rows); }
+  void compact() override { graph.compact(); }
   void clear() override { graph.clear(); }
   void fail_allocations_from(std::uint64_t k) override { graph.fail_allocations_from(k); }
   [[nodiscard]] csr to_csr() const override { return graph.to_csr(); }
@@ -63,6 +73,11 @@ options const& any_graph::settings() const { return graph_->settings(); }
 graph_view any_graph::view() const { return graph_->view(); }
 update_report any_graph::insert(std::span<edge const> batch) { return graph_->insert(batch); }
 update_report any_graph::erase(std::span<edge const> batch) { return graph_->erase(batch); }
+update_report any_graph::insert(resident_edges batch) { return graph_->insert(batch); }
+update_report any_graph::erase(resident_edges batch) { return graph_->erase(batch); }
+update_report any_graph::build(csr const& rows) { return graph_->build(rows); }
+update_report any_graph::build(resident_csr rows) { return graph_->build(rows); }
+void any_graph::compact() { graph_->compact(); }
 void any_graph::clear() { graph_->clear(); }
 void any_graph::fail_allocations_from(std::uint64_t k) { graph_->fail_allocations_from(k); }
 csr any_graph::to_csr() const { return graph_->to_csr(); }

@@ -35,6 +35,11 @@ class any_graph {
 
   update_report insert(std::span<edge const> batch);
   update_report erase(std::span<edge const> batch);
+  update_report insert(resident_edges batch);
+  update_report erase(resident_edges batch);
+  update_report build(csr const& rows);
+  update_report build(resident_csr rows);
+  void compact();
   void clear();
   static constexpr std::uint64_t never = ~std::uint64_t{0};
   void fail_allocations_from(std::uint64_t k);

@@ -30,6 +30,13 @@ struct resident_edges {
   std::size_t size;
 };
 
+/// A CSR in the memory of a space; see csr.
+struct resident_csr {
+  std::uint64_t const* offsets;
+  vertex_id const* targets;
+  std::uint64_t arcs;
+};
+
 namespace detail {
 
 /// The arcs of a batch that have the same source: so many entries of the batch, from `begin` on.
@@ -97,7 +104,7 @@ struct batch_view {
   }
 };
 
-/// A lane an edge. Edges out of range are counted, and the update ends there.
+/// A lane an edge, from `first` on. Edges out of range are counted, and the update ends there.
 struct count_arcs {
   edge const* edges;
   arc_place* places;
@@ -106,9 +113,11 @@ struct count_arcs {
   vertex_id vertices;
   orientation which;
   bool keep_self_loops;
+  std::size_t first;
 
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+  WYRM_HD void operator()(Tile const& t, std::size_t index, bool valid) const {
+    std::size_t const i = first + index;
     edge const e = valid ? edges[i] : edge{0, 1};
     bool const outside = valid && (e.source >= vertices || e.target >= vertices);
     bool const loop = valid && !outside && e.source == e.target;
@@ -211,11 +220,10 @@ class batch {
         targets_(space),
         positions_(space) {}
 
-  /// Starts to group the arcs of `edges`, which stay where they are until the update is over; `table` says which of the
-  /// two of the status this batch fills in. Segments of more than `most` arcs are too large. Throws
-  /// error(bad_argument) for more than 2^32 arcs.
-  void group(resident_edges edges, vertex_id vertices, orientation which, bool keep_self_loops,
-             detail::update_status* status, unsigned table, std::uint32_t most) {
+  /// Makes room for a batch of edges, which stay where they are until the update is over; `table` says which of the two
+  /// of the status it fills in. Throws error(bad_argument) for more than 2^32 arcs.
+  void begin(resident_edges edges, vertex_id vertices, orientation which, bool keep_self_loops,
+             detail::update_status* status, unsigned table) {
     std::size_t const arcs = which == orientation::both ? 2 * edges.size : edges.size;
     if (arcs >= 0xffffffff)
       throw error(error_code::bad_argument,
@@ -225,14 +233,22 @@ class batch {
     segments_.reserve(most_segments_);
     targets_.reserve(arcs);
     positions_.reserve(arcs);
-    view_ = {edges.data,     edges.size,       which,           make_table(arcs, vertices),
+    table_ = make_table(arcs, vertices);
+    view_ = {edges.data,     edges.size,       which,           table_,
              places_.data(), segments_.data(), targets_.data(), positions_.data()};
-    exec::for_each_lane<32>(
-        space_, edges.size,
-        detail::count_arcs{edges.data, places_.data(), view_.table, status, vertices, which, keep_self_loops});
-    exec::for_each_lane<32>(space_, (view_.table.slots + detail::slot_table::a_lane - 1) / detail::slot_table::a_lane,
-                            detail::place_segments{view_.table, segments_.data(), status, table, most});
-    exec::for_each(space_, edges.size, detail::scatter_targets{view_});
+    count_ = {edges.data, places_.data(), table_, status, vertices, which, keep_self_loops, 0};
+    number_ = table;
+  }
+  /// Counts n edges from `first` on; all have to be counted before they are grouped.
+  void count(std::size_t first, std::size_t n) {
+    count_.first = first;
+    exec::for_each_lane<32>(space_, n, count_);
+  }
+  /// Segments of more than `most` arcs are too large.
+  void group(std::uint32_t most) {
+    exec::for_each_lane<32>(space_, (table_.slots + detail::slot_table::a_lane - 1) / detail::slot_table::a_lane,
+                            detail::place_segments{table_, segments_.data(), count_.status, number_, most});
+    exec::for_each(space_, view_.size, detail::scatter_targets{view_});
   }
 
   [[nodiscard]] detail::batch_view const& view() const { return view_; }
@@ -266,7 +282,10 @@ class batch {
   exec::buffer<detail::segment, Space> segments_;
   exec::buffer<vertex_id, Space> targets_;
   exec::buffer<std::uint32_t, Space> positions_;
+  detail::slot_table table_{};
   detail::batch_view view_{};
+  detail::count_arcs count_{};
+  unsigned number_ = 0;
   std::size_t most_segments_ = 0;
 };
 

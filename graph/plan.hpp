@@ -52,16 +52,17 @@ template <class Tile>
 [[nodiscard]] WYRM_HD vertex_id* sort(Tile const& t, vertex_id* values, vertex_id* spare, std::uint32_t n) {
   constexpr std::uint32_t width = Tile::size();
   // Runs of as many values as the tile has lanes: each lane counts those that come before its own.
-  for (std::uint32_t base = 0; width > 1 && base < n; base += width) {
-    std::uint32_t const i = base + t.rank();
-    vertex_id const mine = i < n ? values[i] : 0xffffffff;  // no vertex has this id: these come last
-    std::uint32_t before = 0;
-    for (std::uint32_t lane = 0; lane < width; ++lane) {
-      vertex_id const other = t.shfl(mine, lane);
-      before += other < mine || (other == mine && lane < t.rank());
+  if constexpr (width > 1)
+    for (std::uint32_t base = 0; base < n; base += width) {
+      std::uint32_t const i = base + t.rank();
+      vertex_id const mine = i < n ? values[i] : 0xffffffff;  // no vertex has this id: these come last
+      std::uint32_t before = 0;
+      for (std::uint32_t lane = 0; lane < width; ++lane) {
+        vertex_id const other = t.shfl(mine, lane);
+        before += other < mine || (other == mine && lane < t.rank());
+      }
+      if (i < n) values[base + before] = mine;
     }
-    if (i < n) values[base + before] = mine;
-  }
   t.sync();
   // Then pairs of runs, over and over: a value's place is its place in its run and the number of those of the other run
   // that come before it.
@@ -129,10 +130,11 @@ struct plan_segments {
     bool const valid = t.rank() < g.size;
     vertex_id const target = valid ? batch.targets[g.begin + t.rank()] : 0;
     bool repeated = false;
-    for (std::uint32_t lane = 0; lane + 1 < g.size; ++lane) {
-      vertex_id const other = t.shfl(target, lane);
-      repeated = repeated || (other == target && lane < t.rank());
-    }
+    if constexpr (Tile::size() > 1)
+      for (std::uint32_t lane = 0; lane + 1 < g.size; ++lane) {
+        vertex_id const other = t.shfl(target, lane);
+        repeated = repeated || (other == target && lane < t.rank());
+      }
     bool const counts = valid && !repeated;
     auto const [at, changes] = find(r, target, counts);
     std::uint32_t const changing = t.ballot(changes);

@@ -27,7 +27,7 @@ struct update_status {
   std::uint64_t hubs[2];             // of each table: hubs << 32 | parts of hubs
   std::uint64_t out_of_range;        // edges
   std::uint64_t first_out_of_range;  // the complement of its index, so that the largest is the first
-  std::uint64_t skewed;              // not 0: there is a segment that is too large for one tile
+  std::uint64_t skewed;              // not 0: there is a segment that is too large for one tile, or a row that is none
   std::uint64_t failed_bytes;        // of pages that could not be had
 
   [[nodiscard]] WYRM_HD std::uint32_t segments(unsigned table) const {

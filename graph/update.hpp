@@ -29,6 +29,18 @@ struct hub {
   std::uint32_t first_part;  // its parts are numbered from here on
 };
 
+/// The last of those, by ascending first parts, that begins at or before this part.
+template <class Hub>
+[[nodiscard]] WYRM_HD std::uint32_t hub_of_part(Hub const* hubs, std::uint32_t count, std::uint32_t part) {
+  std::uint32_t first = 0;
+  for (std::uint32_t n = count; n > 1;) {
+    std::uint32_t const half = n / 2;
+    if (hubs[first + half].first_part <= part) first += half;
+    n -= half;
+  }
+  return first;
+}
+
 /// Allocates the pages that are still missing, and sums up the bytes of those that could not be had. For tests none is
 /// to be had for segments from `fails_from` on, those of the first table counted before those of the second.
 template <operation Op, class AllocatorRef>
@@ -116,13 +128,7 @@ struct merge_segments {
   // The parts of a hub do not look at its record, which may have changed by now.
   template <class Tile>
   WYRM_HD void copy_part(Tile const& t, std::uint32_t part) const {
-    std::uint32_t h = 0;
-    for (std::uint32_t n = status->hub_count(which) - h; n > 1;) {  // the last one that begins at or before it
-      std::uint32_t const half = n / 2;
-      if (hubs[h + half].first_part <= part) h += half;
-      n -= half;
-    }
-    hub const from = hubs[h];
+    hub const from = hubs[hub_of_part(hubs, status->hub_count(which), part)];
     std::uint32_t const degree = degree_after<Op>(from.from.degree, from.changed);
     std::uint32_t const first = (part - from.first_part) * hub_part;
     std::uint32_t const last = degree - first < hub_part ? degree : first + hub_part;

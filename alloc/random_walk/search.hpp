@@ -68,7 +68,7 @@ class page_pool_ref {
     std::uint64_t const all = used_.words() * Used::bits;
     if (How == page_search::nearby && asks && w.last != walk::nowhere && w.last + 1 < all)
       asks = look_at(w.last + 1, w, page) != look_result::got;
-    constexpr std::uint32_t locked_looks = 16;  // for one in vain
+    constexpr std::uint32_t locked_looks = 4;  // for one in vain
     std::uint32_t const enough = (patience_ + Used::bits - 1) / Used::bits * locked_looks;
     for (std::uint32_t in_vain = 0; asks && in_vain < enough;) {
       // Of more than 2^32 pages up to 255 at the end are left to sweeps.

@@ -24,8 +24,9 @@ std::size_t granted(Graph const& g) {
     return g.allocator().stats().granted;
 }
 
-/// g is empty. An insertion that finds no memory from its k-th vertex on changes nothing, for every k for which it does;
-/// the batch after it works, and no page is lost if the allocator takes any back. An erasure works without any memory.
+/// g is empty. An insertion that finds no memory from its k-th vertex on changes nothing, for every k for which it
+/// does; the batch after it works, and no page is lost if the allocator takes any back. An erasure works without any
+/// memory.
 template <class Graph>
 void expect_failures_change_nothing(Graph& g, bool reclaims) {
   graph::vertex_id const n = g.vertices();

@@ -116,6 +116,214 @@ TYPED_TEST_P(dynamic_graph_test, agrees_with_the_model_large_batches) {
   churn(g, scaled(60), 3000, 20000, 5);
 }
 
+// So few edges that their sources are counted in a hash table.
+TYPED_TEST_P(dynamic_graph_test, agrees_with_the_model_small_batches) {
+  auto undirected = this->make(5000);
+  churn(undirected, scaled(400), 5000, 40, 6);
+  auto directed = this->make(5000, {.directed = true});
+  churn(directed, scaled(400), 5000, 40, 7);
+}
+
+// Segments that are sorted by a tile, and that are too large for one, of vertices that become hubs and stop to be hubs.
+TYPED_TEST_P(dynamic_graph_test, agrees_with_the_model_few_sources) {
+  std::size_t const n = 4000;
+  for (bool const directed : {false, true}) {
+    auto g = this->make(n, {.directed = directed});
+    graph_model model(n, directed, false);
+    std::mt19937 random(19);
+    for (std::size_t const size : {100u, 2000u, 8000u, 40u, 20000u, 3000u, 1u, 12000u}) {
+      auto batch = random_edges(random, n, size);
+      auto const sources = static_cast<graph::vertex_id>(1 + random() % 30);
+      for (graph::edge& e : batch) e.source %= sources;
+      expect_equal(g.insert(batch), model.insert(batch));
+      ASSERT_EQ(g.to_csr(), model.to_csr()) << size << " edges inserted";
+      ASSERT_EQ(damage(g), "") << size << " edges inserted";
+      for (graph::edge& e : batch)
+        if (random() % 4 == 0) e.target = static_cast<graph::vertex_id>(random() % n);
+      expect_equal(g.erase(batch), model.erase(batch));
+      ASSERT_EQ(g.to_csr(), model.to_csr()) << size << " edges erased";
+      ASSERT_EQ(damage(g), "") << size << " edges erased";
+      batch.resize(batch.size() * 3 / 4);
+      expect_equal(g.insert(batch), model.insert(batch));
+    }
+  }
+}
+
+// A hub shrinks where it is when there is no memory to move to.
+TYPED_TEST_P(dynamic_graph_test, a_hub_without_memory) {
+  std::size_t const n = 3000;
+  auto g = this->make(n, {.directed = true, .in_neighbours = false});
+  graph_model model(n, true, false);
+  std::vector<graph::edge> all;
+  for (graph::vertex_id v = 1; v < n; ++v) all.push_back({0, v});
+  expect_equal(g.insert(all), model.insert(all));
+  g.fail_allocations_from(0);
+  std::mt19937 random(29);
+  for (int round = 0; round < 6; ++round) {
+    auto some = random_edges(random, n, 400);
+    for (graph::edge& e : some) e.source = 0;
+    expect_equal(g.erase(some), model.erase(some));
+    ASSERT_EQ(g.to_csr(), model.to_csr());
+  }
+  expect_equal(g.erase(all), model.erase(all));
+  EXPECT_EQ(g.arcs(), 0u);
+  EXPECT_EQ(damage(g), "");
+}
+
+// Edges in the memory of the space, and more of them than travel in one piece.
+TYPED_TEST_P(dynamic_graph_test, edges_that_are_there_or_come_in_slices) {
+  std::size_t const n = 50;
+  std::mt19937 random(31);
+  bool const fibers = std::string(TestFixture::space_type::name) == "simt";
+  std::size_t const large = fibers ? 50000 : (std::size_t{2} << 20) + 100;
+  std::vector<graph::edge> const batch = random_edges(random, n, scaled(large, 1000));
+  graph_model model(n, false, false);
+  graph::update_report const inserted = model.insert(batch);
+  graph::update_report const erased = model.erase(batch);
+  auto g = this->make(n);
+  exec::buffer<graph::edge, typename TestFixture::space_type> there(g.space(), batch.size());
+  exec::copy_in<graph::edge>(g.space(), there.data(), batch);
+  graph::resident_edges const resident(there.data(), batch.size());
+  expect_equal(g.insert(resident), inserted);
+  expect_equal(g.erase(batch), erased);
+  expect_equal(g.insert(batch), inserted);
+  expect_equal(g.erase(resident), erased);
+  EXPECT_EQ(g.arcs(), 0u);
+  expect_equal(g.insert(graph::resident_edges(nullptr, 0)), {});
+}
+
+// A graph from a CSR, with hubs and without; and then it works like any other.
+TYPED_TEST_P(dynamic_graph_test, is_built_from_a_csr) {
+  std::size_t const n = 1500;
+  std::mt19937 random(37);
+  for (graph::options const o : {graph::options{}, graph::options{.self_loops = true}, graph::options{.directed = true},
+                                 graph::options{.directed = true, .in_neighbours = false, .self_loops = true}})
+    for (std::size_t const size : {0u, 10u, 3000u, 20000u}) {
+      graph_model model(n, o.directed, o.self_loops);
+      auto edges = random_edges(random, n, size);
+      for (std::size_t i = 0; i < size / 8; ++i) edges[i].source = 0;
+      model.insert(edges);
+      graph::csr const rows = model.to_csr();
+      auto g = this->make(n, o);
+      graph::update_report const built = g.build(rows);
+      ASSERT_EQ(g.to_csr(), rows);
+      ASSERT_EQ(damage(g), "");
+      EXPECT_EQ(g.arcs(), rows.targets.size());
+      auto other = this->make(n, o);
+      std::vector<graph::edge> const all = this->edges_of(rows);
+      graph::update_report const inserted = other.insert(all);
+      EXPECT_EQ(g.edges(), other.edges());
+      EXPECT_EQ(built.inserted, inserted.inserted);
+      auto const more = random_edges(random, n, 1000);
+      expect_equal(g.insert(more), model.insert(more));
+      expect_equal(g.erase(edges), model.erase(edges));
+      ASSERT_EQ(g.to_csr(), model.to_csr());
+      ASSERT_EQ(damage(g), "");
+
+      auto third = this->make(n, o);
+      exec::buffer<std::uint64_t, typename TestFixture::space_type> offsets(g.space(), n + 1);
+      exec::buffer<graph::vertex_id, typename TestFixture::space_type> targets(g.space(), rows.targets.size());
+      exec::copy_in<std::uint64_t>(g.space(), offsets.data(), rows.offsets);
+      exec::copy_in<graph::vertex_id>(g.space(), targets.data(), rows.targets);
+      third.build(graph::resident_csr{offsets.data(), targets.data(), rows.targets.size()});
+      EXPECT_EQ(third.to_csr(), rows);
+      EXPECT_EQ(damage(third), "");
+    }
+}
+
+TYPED_TEST_P(dynamic_graph_test, a_wrong_csr_changes_nothing) {
+  using graph::csr;
+  auto const refused = [&](csr const& rows, bool directed, char const* why) {
+    auto g = this->make(4, {.directed = directed});
+    std::string what;
+    try {
+      g.build(rows);
+    } catch (error const& e) {
+      EXPECT_EQ(e.code(), error_code::bad_argument);
+      what = e.what();
+    }
+    EXPECT_NE(what.find(why), std::string::npos) << what;
+    EXPECT_EQ(g.to_csr(), (csr{{0, 0, 0, 0, 0}, {}}));
+    EXPECT_EQ(damage(g), "");
+    EXPECT_EQ(g.insert(std::vector<graph::edge>{{0, 1}}).inserted, 1u);
+  };
+  for (bool const directed : {false, true}) {
+    refused({{0, 1, 2, 2}, {1, 0}}, directed, "offset more than vertices");
+    refused({{0, 1, 2, 2, 3}, {1, 0}}, directed, "offset more than vertices");
+    refused({{0, 2, 1, 2, 2}, {1, 0}}, directed, "row 1 of the CSR is wrong (1 such");
+    refused({{0, 9, 1, 2, 2}, {1, 0}}, directed, "row 0 of the CSR is wrong (2 such");
+    refused({{1, 1, 1, 2, 2}, {1, 0}}, directed, "row 0 of the CSR is wrong (1 such");
+    refused({{0, 1, 2, 2, 2}, {1, 4}}, directed, "row 1 of the CSR is wrong (1 such");
+    refused({{0, 0, 2, 2, 2}, {2, 0}}, directed, "row 1 of the CSR is wrong (1 such");
+    refused({{0, 0, 0, 2, 2}, {1, 1}}, directed, "row 2 of the CSR is wrong (1 such");
+    refused({{0, 0, 0, 0, 1}, {3}}, directed, "no self-loops");
+  }
+  refused({{0, 1, 1, 1, 1}, {1}}, false, "both directions");
+
+  auto h = this->make(4, {.directed = true});
+  for (std::uint64_t k = 0; k < 2; ++k) {
+    h.fail_allocations_from(k);
+    EXPECT_THROW(h.build(csr{{0, 1, 2, 2, 2}, {1, 0}}), error);
+    EXPECT_EQ(h.to_csr(), (csr{{0, 0, 0, 0, 0}, {}}));
+    EXPECT_EQ(damage(h), "");
+  }
+  auto g = this->make(4);
+  g.insert(std::vector<graph::edge>{{0, 1}});
+  EXPECT_THROW(g.build(csr{{0, 0, 0, 0, 0}, {}}), error);
+  EXPECT_EQ(g.edges(), 1u);
+}
+
+// A hub in a CSR that lies about the others must not be written where there is no room for so many hubs.
+TYPED_TEST_P(dynamic_graph_test, a_csr_with_rows_that_overlap_is_refused) {
+  graph::vertex_id const n = 1200;
+  graph::csr rows;
+  for (graph::vertex_id v = 0; v <= n; ++v) rows.offsets.push_back(v % 2 == 0 ? 0 : 600);
+  rows.offsets.back() = 600;
+  for (graph::vertex_id v = 0; v < 600; ++v) rows.targets.push_back(2 * v);
+  auto g = this->make(n, {.directed = true, .self_loops = true});
+  EXPECT_THROW(g.build(rows), error);
+  EXPECT_EQ(g.arcs(), 0u);
+  EXPECT_EQ(damage(g), "");
+}
+
+TYPED_TEST_P(dynamic_graph_test, compaction_keeps_the_graph_and_gives_memory_back) {
+  std::size_t const n = 3000;
+  for (bool const directed : {false, true}) {
+    auto g = this->make(n, {.directed = directed});
+    graph_model model(n, directed, false);
+    std::mt19937 random(41);
+    g.compact();
+    EXPECT_EQ(damage(g), "");
+    auto const many = random_edges(random, n, 60000);
+    expect_equal(g.insert(many), model.insert(many));
+    std::vector<graph::edge> const gone(many.begin(), many.begin() + 55000);
+    expect_equal(g.erase(gone), model.erase(gone));
+    graph::memory_report const before = g.memory();
+    for (std::uint64_t const k : {0u, 1u, 1000u}) {
+      g.fail_allocations_from(k);
+      EXPECT_THROW(g.compact(), error);
+      EXPECT_EQ(g.to_csr(), model.to_csr());
+      EXPECT_EQ(damage(g), "");
+    }
+    g.fail_allocations_from(decltype(g)::never);
+    EXPECT_EQ(g.memory().total(), before.total());
+    g.compact();
+    graph::memory_report const after = g.memory();
+    EXPECT_EQ(g.to_csr(), model.to_csr());
+    EXPECT_EQ(damage(g), "");
+    EXPECT_LE(after.slack, before.slack);
+    EXPECT_LT(after.scratch, before.scratch / 4);
+    EXPECT_LE(after.total(), before.total());
+    if (directed) {
+      EXPECT_EQ(graph::detail::export_csr(g.space(), this->in_records(g), n).targets.size(), g.arcs());
+    }
+    auto const more = random_edges(random, n, 5000);
+    expect_equal(g.insert(more), model.insert(more));
+    EXPECT_EQ(g.to_csr(), model.to_csr());
+    EXPECT_EQ(damage(g), "");
+  }
+}
+
 TYPED_TEST_P(dynamic_graph_test, keeps_in_neighbours) {
   using graph::edge;
   auto g = this->make(4, {.directed = true});
@@ -321,8 +529,12 @@ TYPED_TEST_P(dynamic_graph_test, pages_have_hysteresis) {
 
 REGISTER_TYPED_TEST_SUITE_P(dynamic_graph_test, agrees_with_the_model_undirected, agrees_with_the_model_directed,
                             agrees_with_the_model_with_self_loops, agrees_with_the_model_large_batches,
-                            keeps_in_neighbours, empty_and_trivial, a_hub, insert_then_erase_restores_it,
-                            an_id_out_of_range_changes_nothing, out_of_memory_changes_nothing,
-                            every_allocation_may_fail, memory_adds_up, pages_have_hysteresis);
+                            agrees_with_the_model_small_batches, agrees_with_the_model_few_sources,
+                            a_hub_without_memory, edges_that_are_there_or_come_in_slices, is_built_from_a_csr,
+                            a_wrong_csr_changes_nothing, a_csr_with_rows_that_overlap_is_refused,
+                            compaction_keeps_the_graph_and_gives_memory_back, keeps_in_neighbours, empty_and_trivial,
+                            a_hub, insert_then_erase_restores_it, an_id_out_of_range_changes_nothing,
+                            out_of_memory_changes_nothing, every_allocation_may_fail, memory_adds_up,
+                            pages_have_hysteresis);
 
 }  // namespace wyrm::tests

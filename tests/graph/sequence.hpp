@@ -84,6 +84,8 @@ class sequence {
           model_ = graph_model(n_, graph_.settings().directed, graph_.settings().self_loops);
           return same({}, {});
         }
+        if (n % 4 == 1) return compacts();
+        if (n % 4 == 2) return rebuilds();
         return refuses(n);
     }
   }
@@ -95,6 +97,17 @@ class sequence {
   std::string erases(std::vector<graph::edge> const& batch) {
     graph::update_report const got = graph_.erase(batch);
     return same(got, model_.erase(batch));
+  }
+  std::string compacts() {
+    graph_.compact();
+    return same({}, {});
+  }
+  // The same graph, from its CSR.
+  std::string rebuilds() {
+    graph::csr const rows = graph_.to_csr();
+    graph_.clear();
+    graph_.build(rows);
+    return same({}, {});
   }
   // Out of memory from the k-th vertex on: nothing changes, or all of it.
   std::string fails(std::vector<graph::edge> const& batch, std::uint64_t k) {

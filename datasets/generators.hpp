@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random graphs that the field measures with. The same for the same arguments on every machine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../exec/config.hpp"
+#include "../graph/types.hpp"
+
+namespace wyrm::datasets {
+
+/// Edge i of an R-MAT graph of 2^scale vertices (Chakrabarti, Zhan, Faloutsos, SDM 2004) with the parameters of
+/// Graph500: a = 0.57, b = c = 0.19, d = 0.05, ids scrambled so that large degrees lie anywhere. A function of its
+/// arguments alone, so that a device can make the edges, too. Self-loops and repeats occur.
+struct rmat_edges {
+  unsigned scale;  // 1 ... 31
+  std::uint64_t seed;
+
+  WYRM_HD graph::edge operator()(std::uint64_t i) const {
+    std::uint32_t source = 0;
+    std::uint32_t target = 0;
+    std::uint64_t bits = 0;
+    for (unsigned level = 0; level < scale; ++level) {
+      // Two levels to 64 random bits.
+      bits = level % 2 == 0 ? mixed(mixed(seed + i) + level) : bits >> 32;
+      auto const draw = static_cast<std::uint32_t>(bits);
+      bool const lower = draw >= share(0.57 + 0.19);                                // c or d
+      bool const right = lower ? draw >= share(0.57 + 0.38) : draw >= share(0.57);  // b or d
+      source = source * 2 + lower;
+      target = target * 2 + right;
+    }
+    return {scrambled(source), scrambled(target)};
+  }
+
+ private:
+  WYRM_HD static constexpr std::uint32_t share(double p) { return static_cast<std::uint32_t>(p * 4294967296.0); }
+  // The output function of splitmix64, see random.hpp.
+  WYRM_HD static std::uint64_t mixed(std::uint64_t x) {
+    x += 0x9e3779b97f4a7c15;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return x ^ (x >> 31);
+  }
+  // A permutation of the ids: odd multipliers and shifted xors can be undone.
+  WYRM_HD std::uint32_t scrambled(std::uint32_t v) const {
+    std::uint32_t const mask = static_cast<std::uint32_t>((std::uint64_t{1} << scale) - 1);
+    v = (v * 0x9e3779b1u + static_cast<std::uint32_t>(seed)) & mask;
+    v ^= v >> ((scale + 1) / 2);
+    return (v * 0x85ebca6bu) & mask;
+  }
+};
+
+/// An undirected R-MAT graph: 2^scale vertices and edge_factor as many edges (as drawn, see rmat_edges). Throws
+/// error(bad_argument) for a scale that is not in 1 ... 31.
+[[nodiscard]] graph::edge_list rmat(unsigned scale, std::size_t edge_factor, std::uint64_t seed);
+
+/// An undirected random geometric graph: points in the unit square, edges between all that are closer than 0.55
+/// sqrt(ln n / n), as in the rgg graphs of DIMACS10 (Holtgrewe, Sanders, Schulz, IPDPS 2010): almost certainly
+/// connected, with a mean degree of 0.95 ln n. Ids follow the points over the square in narrow rows. O(n log n).
+[[nodiscard]] graph::edge_list random_geometric(std::size_t vertices, std::uint64_t seed);
+
+}  // namespace wyrm::datasets
