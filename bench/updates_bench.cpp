@@ -5,6 +5,9 @@
 // CSR anew from all arcs and the batch, with the sort of the space.
 //
 //   insert|erase/SPACE/ALLOCATOR/GRAPH/KIND/from:host|device/edges:N
+//   build/SPACE/ALLOCATOR/GRAPH/from:host|device      a graph from a CSR
+//   memory/SPACE/ALLOCATOR/GRAPH                      what it takes then, beside the CSR
+//   churn/SPACE/ALLOCATOR/GRAPH                       and after 50 and 100 rounds of 100,000 edges in and out
 //   rebuild/SPACE/GRAPH/from:host|device/edges:N
 //   scaling/SPACE/ALLOCATOR/vertices:2^N/edges:N     does the number of vertices matter?
 //
@@ -15,6 +18,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <string>
 
 #include "../alloc/registry.hpp"
@@ -116,10 +120,17 @@ void run_updates(benchmark::State& state, Space const& space, update_case const&
       benchmark::Counter(static_cast<double>(c.edges), benchmark::Counter::kIsIterationInvariantRate);
 }
 
+// An arc an edge, and as large a pool as the others were measured with, as far as the machine has memory.
+graph::options settings() {
+  graph::options o{.directed = true, .in_neighbours = false};
+  o.pool.pool_bytes = std::size_t{2} << 30;
+  return o;
+}
+
 template <class Space>
 void updates(benchmark::State& state, Space const& space, std::string const& name, update_case const& c) {
   graph::edge_list const& list = arcs_of(name);
-  graph::any_graph g(space, c.allocator, list.vertices, {.directed = true, .in_neighbours = false});
+  graph::any_graph g(space, c.allocator, list.vertices, settings());
   g.insert(list.edges);
   run_updates(state, space, c, g);
 }
@@ -128,9 +139,116 @@ void updates(benchmark::State& state, Space const& space, std::string const& nam
 template <class Space>
 void scaling(benchmark::State& state, Space const& space, update_case const& c, unsigned vertices_log2) {
   std::size_t const n = std::size_t{1} << vertices_log2;
-  graph::any_graph g(space, c.allocator, n, {.directed = true, .in_neighbours = false});
+  graph::any_graph g(space, c.allocator, n, settings());
   g.insert(datasets::update_batch(datasets::update_kind::random, n, std::size_t{1} << 20, 1));
   run_updates(state, space, c, g);
+}
+
+graph::csr const& rows_of(std::string const& name) {
+  static std::map<std::string, graph::csr> made;
+  auto [at, is_new] = made.try_emplace(name);
+  if (is_new) {
+    graph::edge_list const& list = arcs_of(name);
+    std::vector<graph::edge> arcs = list.edges;
+    std::erase_if(arcs, [](graph::edge e) { return e.source == e.target; });
+    std::sort(arcs.begin(), arcs.end());
+    arcs.erase(std::unique(arcs.begin(), arcs.end()), arcs.end());
+    graph::csr& c = at->second;
+    c.offsets.resize(list.vertices + 1);
+    for (auto const& [u, v] : arcs) {
+      ++c.offsets[u + 1];
+      c.targets.push_back(v);
+    }
+    std::partial_sum(c.offsets.begin(), c.offsets.end(), c.offsets.begin());
+  }
+  return at->second;
+}
+
+// The same CSR in pinned memory and on the device.
+template <class Space>
+struct rows_memory {
+  rows_memory(Space const& space, graph::csr const& c)
+      : host_offsets(space, c.offsets.size()),
+        host_targets(space, c.targets.size()),
+        offsets(space, c.offsets.size()),
+        targets(space, c.targets.size()) {
+    std::copy(c.offsets.begin(), c.offsets.end(), host_offsets.data());
+    std::copy(c.targets.begin(), c.targets.end(), host_targets.data());
+    exec::copy_in<std::uint64_t>(space, offsets.data(), c.offsets);
+    exec::copy_in<graph::vertex_id>(space, targets.data(), c.targets);
+  }
+  [[nodiscard]] graph::csr_view host() const { return {host_offsets.span(), host_targets.span()}; }
+  [[nodiscard]] graph::resident_csr device() const { return {offsets.data(), targets.data(), targets.size()}; }
+
+  exec::staging_buffer<std::uint64_t, Space> host_offsets;
+  exec::staging_buffer<graph::vertex_id, Space> host_targets;
+  exec::buffer<std::uint64_t, Space> offsets;
+  exec::buffer<graph::vertex_id, Space> targets;
+};
+
+template <class Space>
+void build(benchmark::State& state, Space const& space, std::string const& allocator, std::string const& name,
+           bool from_host) {
+  graph::csr const& c = rows_of(name);
+  rows_memory<Space> const rows(space, c);
+  graph::any_graph g(space, allocator, c.offsets.size() - 1, settings());
+  auto const once = [&] {
+    g.clear();
+    return seconds(space, [&] { from_host ? g.build(rows.host()) : g.build(rows.device()); });
+  };
+  (void)once();
+  for (auto _ : state) state.SetIterationTime(once());
+  state.counters["bytes_per_s"] = benchmark::Counter(static_cast<double>(c.targets.size() * sizeof(graph::vertex_id)),
+                                                     benchmark::Counter::kIsIterationInvariantRate);
+}
+
+void count_memory(benchmark::State& state, graph::any_graph const& g, std::string const& when) {
+  graph::memory_report const m = g.memory();
+  auto const csr = static_cast<double>((std::size_t{g.vertices()} + 1) * sizeof(std::uint64_t) + m.neighbours);
+  state.counters["of_csr" + when] = static_cast<double>(m.total()) / csr;
+  state.counters["bytes_per_arc" + when] = static_cast<double>(m.total()) / static_cast<double>(g.arcs());
+  state.counters["without_free_and_queues" + when] =
+      static_cast<double>(m.total() - m.pool_free - m.allocator_overhead) / csr;
+}
+
+graph::options small_pool() {
+  graph::options o = settings();
+  o.pool.pool_bytes = std::size_t{1} << 20;
+  return o;
+}
+
+template <class Space>
+void memory(benchmark::State& state, Space const& space, std::string const& allocator, std::string const& name) {
+  graph::csr const& c = rows_of(name);
+  rows_memory<Space> const rows(space, c);
+  for (auto _ : state) {
+    graph::any_graph g(space, allocator, c.offsets.size() - 1, small_pool());
+    state.SetIterationTime(seconds(space, [&] { g.build(rows.device()); }));
+    count_memory(state, g, "");
+  }
+}
+
+// What a round inserts the next but one erases.
+template <class Space>
+void churn(benchmark::State& state, Space const& space, std::string const& allocator, std::string const& name) {
+  graph::csr const& c = rows_of(name);
+  std::size_t const n = c.offsets.size() - 1;
+  for (auto _ : state) {
+    graph::any_graph g(space, allocator, n, small_pool());
+    g.build(c);
+    double time = 0;
+    for (std::uint64_t round = 0; round < 100; ++round) {
+      if (round == 50) count_memory(state, g, "_50");
+      auto const in = batch_of("random", n, 100'000, round);
+      auto const out = batch_of("random", n, 100'000, round - 2);
+      time += seconds(space, [&] {
+        g.insert(in);
+        if (round >= 2) g.erase(out);
+      });
+    }
+    count_memory(state, g, "_100");
+    state.SetIterationTime(time);
+  }
 }
 
 struct key_edges {
@@ -201,6 +319,21 @@ void add(std::string const& name, F const& f) {
   benchmark::RegisterBenchmark(name.c_str(), f)->UseManualTime()->Unit(benchmark::kMicrosecond);
 }
 
+template <class Space>
+void add_builds(Space const& space) {
+  std::string const on = std::string("/") + space.name + "/";
+  for (std::string const& allocator : alloc::names())
+    for (auto const& [name, make] : sources()) {
+      for (bool const from_host : {true, false})
+        add("build" + on + allocator + "/" + name + "/from:" + (from_host ? "host" : "device"),
+            [=, graph = name](benchmark::State& s) { build(s, space, allocator, graph, from_host); });
+      add("memory" + on + allocator + "/" + name,
+          [=, graph = name](benchmark::State& s) { memory(s, space, allocator, graph); });
+      add("churn" + on + allocator + "/" + name,
+          [=, graph = name](benchmark::State& s) { churn(s, space, allocator, graph); });
+    }
+}
+
 std::vector<std::size_t> const sizes{1, 1'000, 10'000, 100'000, 1'000'000, 10'000'000};
 
 template <class Space>
@@ -234,6 +367,9 @@ void add_cases(Space const& space) {
 }  // namespace wyrm::bench
 
 int main(int argc, char** argv) {
-  wyrm::bench::for_each_space([](auto const& space) { wyrm::bench::add_cases(space); });
+  wyrm::bench::for_each_space([](auto const& space) {
+    wyrm::bench::add_cases(space);
+    wyrm::bench::add_builds(space);
+  });
   return wyrm::bench::run_registered(argc, argv);
 }

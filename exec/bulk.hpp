@@ -17,8 +17,8 @@
 namespace wyrm::exec {
 
 // The interface stands twice, word for word, because the spaces share no base class:
-//   sort            orders n keys by their lowest `bits` bits, which must be all that are used; `spare` has room for n
-//                   more; the result is in one of the two arrays, and its address is returned
+//   sort            orders n keys by their lowest `bits` bits (a host by all of them); `spare` has room for n more; the
+//                   result is in one of the two arrays, and its address is returned
 //   unique          copies the first of each run of equal keys; returns how many
 //   select          writes the indices i with flags[i] != 0, ascending; returns how many; n < 2^32
 //   inclusive_sum   out[0] = 0 and out[i + 1] = in[0] + ... + in[i]; out has n + 1 entries

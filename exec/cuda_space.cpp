@@ -212,6 +212,12 @@ cuda_upload::cuda_upload(cuda_upload&& other) noexcept
     : space_(other.space_),
       stream_(std::exchange(other.stream_, nullptr)),
       event_(std::exchange(other.event_, nullptr)) {}
+cuda_upload& cuda_upload::operator=(cuda_upload&& other) noexcept {
+  std::swap(space_, other.space_);
+  std::swap(stream_, other.stream_);
+  std::swap(event_, other.event_);
+  return *this;
+}
 cuda_upload::~cuda_upload() {
   if (stream_ == nullptr) return;
   cudaStreamSynchronize(stream_);

@@ -90,10 +90,11 @@ class cuda_space {
 /// Copies from the host that go on beside the work of a space.
 class cuda_upload {
  public:
+  static constexpr bool is_beside = true;
   explicit cuda_upload(cuda_space const& space);
   ~cuda_upload();
   cuda_upload(cuda_upload&& other) noexcept;
-  cuda_upload& operator=(cuda_upload&&) = delete;
+  cuda_upload& operator=(cuda_upload&& other) noexcept;
 
   /// Copies begin when what the space has to do now is done.
   void start();

@@ -82,6 +82,7 @@ class host_space {
 /// The same as copying.
 class host_upload {
  public:
+  static constexpr bool is_beside = false;
   explicit host_upload(host_space const& space) : space_(space) {}
   void start() {}
   void enqueue(void* to, void const* from_host, std::size_t bytes) { space_.copy_in(to, from_host, bytes); }

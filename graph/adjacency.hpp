@@ -50,10 +50,10 @@ class adjacency {
     return batch_.bytes() + skewed_.bytes() + plans_.bytes() + hubs_.bytes();
   }
 
-  /// Makes room for a batch. `arcs`: how many the table has.
-  void begin(resident_edges edges, orientation which, bool keep_self_loops, std::uint64_t arcs,
+  /// Makes room for a batch; slice: see batch_view. `arcs`: how many the table has.
+  void begin(resident_edges edges, std::size_t slice, orientation which, bool keep_self_loops, std::uint64_t arcs,
              detail::update_status* status) {
-    batch_.begin(edges, vertices_, which, keep_self_loops, status, number_);
+    batch_.begin(edges, slice, vertices_, which, keep_self_loops, status, number_);
     // Wide tiles where segments are long on average.
     std::size_t const per_vertex =
         (which == orientation::both ? 2 : 1) * edges.size / std::max(vertices_, vertex_id{1});

@@ -18,7 +18,7 @@ struct any_graph::face {
   virtual update_report erase(std::span<edge const> batch) = 0;
   virtual update_report insert(resident_edges batch) = 0;
   virtual update_report erase(resident_edges batch) = 0;
-  virtual update_report build(csr const& rows) = 0;
+  virtual update_report build(csr_view const& rows) = 0;
   virtual update_report build(resident_csr rows) = 0;
   virtual void compact() = 0;
   virtual void clear() = 0;
@@ -41,7 +41,7 @@ struct any_graph::body final : face {
   update_report erase(std::span<edge const> batch) override { return graph.erase(batch); }
   update_report insert(resident_edges batch) override { return graph.insert(batch); }
   update_report erase(resident_edges batch) override { return graph.erase(batch); }
-  update_report build(csr const& rows) override { return graph.build(rows); }
+  update_report build(csr_view const& rows) override { return graph.build(rows); }
   update_report build(resident_csr rows) override { return graph.build(rows); }
   void compact() override { graph.compact(); }
   void clear() override { graph.clear(); }
@@ -75,7 +75,7 @@ update_report any_graph::insert(std::span<edge const> batch) { return graph_->in
 update_report any_graph::erase(std::span<edge const> batch) { return graph_->erase(batch); }
 update_report any_graph::insert(resident_edges batch) { return graph_->insert(batch); }
 update_report any_graph::erase(resident_edges batch) { return graph_->erase(batch); }
-update_report any_graph::build(csr const& rows) { return graph_->build(rows); }
+update_report any_graph::build(csr_view const& rows) { return graph_->build(rows); }
 update_report any_graph::build(resident_csr rows) { return graph_->build(rows); }
 void any_graph::compact() { graph_->compact(); }
 void any_graph::clear() { graph_->clear(); }

@@ -37,7 +37,7 @@ class any_graph {
   update_report erase(std::span<edge const> batch);
   update_report insert(resident_edges batch);
   update_report erase(resident_edges batch);
-  update_report build(csr const& rows);
+  update_report build(csr_view const& rows);
   update_report build(resident_csr rows);
   void compact();
   void clear();

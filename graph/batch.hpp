@@ -90,6 +90,7 @@ struct batch_view {
   segment const* segments;   // as many as the status says
   vertex_id* targets;        // of the arcs, by segment; an update may overwrite them
   std::uint32_t* positions;  // scratch, one an arc
+  std::size_t slice;         // not 0: each so many edges are sorted by source
 
   /// Calls f(place, target) for each arc of edge i that is not dropped.
   template <class F>
@@ -137,11 +138,7 @@ struct count_arcs {
     if (t.rank() == 0 && (loops | bad) != 0 && which != orientation::reverse) {
       add(status->part[i / Tile::size() % update_status::places].self_loops,
           static_cast<unsigned>(cuda::std::popcount(loops)));
-      if (bad != 0) {
-        add(status->out_of_range, static_cast<unsigned>(cuda::std::popcount(bad)));
-        exec::atomic_ref<std::uint64_t>(status->first_out_of_range)
-            .fetch_max(~(i + exec::first_lane(bad)), exec::relaxed);
-      }
+      if (bad != 0) add(status->out_of_range, static_cast<unsigned>(cuda::std::popcount(bad)));
     }
   }
 
@@ -197,10 +194,22 @@ struct place_segments {
   }
 };
 
-/// A thread an edge.
+/// A thread an edge. Where edges come in sorted slices, threads that run at the same time take them from the same part
+/// of each slice, so that what they write lies together.
 struct scatter_targets {
   batch_view batch;
-  WYRM_HD void operator()(std::size_t i) const {
+  static constexpr std::size_t part = 256;
+
+  [[nodiscard]] std::size_t threads() const { return batch.slice == 0 ? batch.size : slices() * batch.slice; }
+  [[nodiscard]] WYRM_HD std::size_t slices() const { return (batch.size + batch.slice - 1) / batch.slice; }
+
+  WYRM_HD void operator()(std::size_t thread) const {
+    std::size_t i = thread;
+    if (batch.slice != 0) {
+      std::size_t const parts = thread / part;
+      i = parts % slices() * batch.slice + parts / slices() * part + thread % part;
+      if (i >= batch.size) return;
+    }
     batch.for_arcs(i,
                    [&](arc_place p, vertex_id target) { batch.targets[batch.table.counts[p.slot] + p.rank] = target; });
   }
@@ -221,8 +230,8 @@ class batch {
         positions_(space) {}
 
   /// Makes room for a batch of edges, which stay where they are until the update is over; `table` says which of the two
-  /// of the status it fills in. Throws error(bad_argument) for more than 2^32 arcs.
-  void begin(resident_edges edges, vertex_id vertices, orientation which, bool keep_self_loops,
+  /// of the status it fills in. slice: see batch_view. Throws error(bad_argument) for more than 2^32 arcs.
+  void begin(resident_edges edges, std::size_t slice, vertex_id vertices, orientation which, bool keep_self_loops,
              detail::update_status* status, unsigned table) {
     std::size_t const arcs = which == orientation::both ? 2 * edges.size : edges.size;
     if (arcs >= 0xffffffff)
@@ -234,8 +243,8 @@ class batch {
     targets_.reserve(arcs);
     positions_.reserve(arcs);
     table_ = make_table(arcs, vertices);
-    view_ = {edges.data,     edges.size,       which,           table_,
-             places_.data(), segments_.data(), targets_.data(), positions_.data()};
+    view_ = {edges.data,      edges.size,        which, table_, places_.data(), segments_.data(),
+             targets_.data(), positions_.data(), slice};
     count_ = {edges.data, places_.data(), table_, status, vertices, which, keep_self_loops, 0};
     number_ = table;
   }
@@ -248,7 +257,8 @@ class batch {
   void group(std::uint32_t most) {
     exec::for_each_lane<32>(space_, (table_.slots + detail::slot_table::a_lane - 1) / detail::slot_table::a_lane,
                             detail::place_segments{table_, segments_.data(), count_.status, number_, most});
-    exec::for_each(space_, view_.size, detail::scatter_targets{view_});
+    detail::scatter_targets const scatter{view_};
+    exec::for_each(space_, scatter.threads(), scatter);
   }
 
   [[nodiscard]] detail::batch_view const& view() const { return view_; }

@@ -4,15 +4,14 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "../alloc/allocator.hpp"
 #include "../exec/memory.hpp"
@@ -20,6 +19,8 @@
 #include "inspect.hpp"
 #include "layout.hpp"
 #include "report.hpp"
+#include "status.hpp"
+#include "transfer.hpp"
 #include "types.hpp"
 #include "view.hpp"
 
@@ -44,11 +45,8 @@ class dynamic_graph {
         vertices_(checked_count(vertices)),
         allocator_(std::make_unique<Allocator>(space, o.pool)),
         out_(space, vertices_, 0),
-        edges_(space),
-        offsets_(space),
-        targets_(space),
-        status_(space, 1),
-        report_(space, 1) {
+        transfer_(space),
+        status_(space) {
     if (o.directed && o.in_neighbours) in_.emplace(space, vertices_, 1);
   }
   dynamic_graph(dynamic_graph&&) = default;
@@ -92,7 +90,7 @@ class dynamic_graph {
   /// nothing: throws error(bad_argument) for a CSR that is not so, or has other self-loops than the graph keeps, or if
   /// there are edges already; out_of_memory as insert does. O(vertices + arcs), and the logarithm of degrees to see
   /// that both directions are there.
-  update_report build(csr const& rows) { return build_from(rows); }
+  update_report build(csr_view const& rows) { return build_from(rows); }
   /// The same for a CSR in the memory of the graph's space.
   update_report build(resident_csr rows) { return build_from(rows); }
 
@@ -101,47 +99,27 @@ class dynamic_graph {
   /// Both pools are there for a moment. Throws error(out_of_memory), and changes nothing, if that is too much. The view
   /// is another one afterwards. O(vertices + arcs).
   void compact() {
-    std::array<exec::buffer<vertex_record, Space>, 2> records{exec::buffer<vertex_record, Space>(space_),
-                                                              exec::buffer<vertex_record, Space>(space_)};
-    space_.fill(status_.data(), 0, status_.bytes());
-    exec::buffer<std::uint64_t, Space> bytes(space_, 1);
-    space_.fill(bytes.data(), 0, sizeof(std::uint64_t));
-    for_tables([&](auto& table) {
-      exec::for_each_lane<32>(space_, vertices_, detail::sum_page_bytes{table.records(), bytes.data()});
-    });
     alloc::options pool = options_.pool;
-    pool.pool_bytes = exec::read(space_, bytes.data()) + (std::size_t{1} << 20);
-    auto fresh = std::make_unique<Allocator>(space_, pool);
+    pool.pool_bytes = std::size_t{1} << 20;
+    for_tables([&](auto const& t) { pool.pool_bytes += detail::laid_out_bytes(space_, t.records(), vertices_); });
+    std::unique_ptr<Allocator> fresh;
+    std::vector<exec::buffer<vertex_record, Space>> records;
     try {
-      unsigned number = 0;
-      for_tables([&](auto& table) {
-        exec::buffer<vertex_record, Space>& to = records[number];
-        to.reserve(vertices_);
-        space_.fill(to.data(), 0, to.bytes());
-        detail::layout<Space, detail::table_rows> layout(space_, {table.records()}, vertices_, arc_count_, true,
-                                                         to.data(), status_.data(), number++);
-        for (;;) {
-          layout.allocate(fresh->ref(), to.data(), fails_from_);
-          layout.copy(0, vertices_);
-          layout.copy_hubs();
-          detail::update_status const& s = read_status();
-          if (s.failed_bytes == 0) break;
-          forget(&detail::update_status::failed_bytes);
-          if (fails_from_ != never) throw error(error_code::out_of_memory, "allocations are made to fail");
-          fresh->grow(s.failed_bytes + (std::size_t{1} << 20));
-        }
+      fresh = std::make_unique<Allocator>(space_, pool);
+      for_tables([&](auto const& t) {
+        records.push_back(detail::laid_out(space_, t.records(), vertices_, arc_count_, *fresh, status_, fails_from_));
       });
     } catch (error const& e) {
       if constexpr (!Allocator::family.resets)
-        for (auto const& r : records)
-          exec::for_each_lane<32>(space_, r.size(), detail::clear_records{fresh->ref(), r.data()});
-      throw error(e.code(), std::string("no memory for a second pool; nothing was changed (") + e.what() + ")");
+        for (auto const& r : records) detail::give_back(space_, r, *fresh);
+      throw error(e.code(),
+                  std::string("there is no memory for a second pool; nothing was changed (") + e.what() + ")");
     }
-    if constexpr (!Allocator::family.resets) for_tables([&](auto& table) { table.clear(allocator_->ref()); });
-    unsigned number = 0;
-    for_tables([&](auto& table) { table.replace(std::move(records[number++])); });
+    if constexpr (!Allocator::family.resets) for_tables([&](auto& t) { t.clear(allocator_->ref()); });
+    for (auto* next = records.data(); auto* table : {&out_, in_ ? &*in_ : nullptr})
+      if (table != nullptr) table->replace(std::move(*next++));
     allocator_ = std::move(fresh);
-    forget_scratch();
+    transfer_ = detail::transfer<Space>(space_);
   }
 
   /// Removes all edges.
@@ -164,7 +142,7 @@ class dynamic_graph {
     alloc::statistics const pool = allocator_->stats();
     detail::table_sums sums = detail::sum_table(space_, out_.records(), vertices_);
     m.vertex_table = out_.table_bytes();
-    m.scratch = out_.scratch_bytes() + edges_.bytes() + offsets_.bytes() + targets_.bytes() + status_.bytes();
+    m.scratch = out_.scratch_bytes() + transfer_.bytes() + status_.bytes();
     if (in_) {
       detail::table_sums const in = detail::sum_table(space_, in_->records(), vertices_);
       sums.arcs += in.arcs;
@@ -195,9 +173,6 @@ class dynamic_graph {
   }
 
  private:
-  // Edges that travel to the device while those before them are counted.
-  static constexpr std::size_t slice = std::size_t{1} << 20;
-
   static vertex_id checked_count(std::size_t vertices) {
     if (vertices > max_vertices)
       throw error(error_code::bad_argument, std::to_string(vertices) + " vertices are too many; ids have 32 bits, so " +
@@ -205,61 +180,56 @@ class dynamic_graph {
     return static_cast<vertex_id>(vertices);
   }
 
+  template <class F>
+  void for_tables(F const& f) {
+    f(out_);
+    if (in_) f(*in_);
+  }
+
+  // All steps of an update are started at once, as if nothing could go wrong; where something does, the steps behind it
+  // do nothing, and the status says what is to be done before they are started again.
   template <detail::operation Op>
   update_report update(std::span<edge const> batch) {
     if (batch.empty()) return {};
-    edges_.reserve(batch.size());
-    resident_edges const edges(edges_.data(), batch.size());
-    begin(edges);
-    if (batch.size() < 2 * slice) {
-      space_.enqueue_copy_in(edges_.data(), batch.data(), batch.size_bytes());
-      for_tables([&](auto& table) { table.count(0, edges.size); });
-      return finish<Op>(edges);
-    }
-    if (!upload_) upload_.emplace(space_);
-    upload_->start();
-    for (std::size_t first = 0; first < batch.size(); first += slice) {
-      std::span<edge const> const part = batch.subspan(first, std::min(slice, batch.size() - first));
-      upload_->enqueue(edges_.data() + first, part.data(), part.size_bytes());
-      for_tables([&](auto& table) { table.count(first, part.size()); });
-    }
-    return finish<Op>(edges);
+    begin(transfer_.room_for(batch.size()), transfer_.slice_of(batch.size()));
+    transfer_.bring(batch, vertices_,
+                    [&](std::size_t first, std::size_t n) { for_tables([&](auto& table) { table.count(first, n); }); });
+    return finish<Op>(batch, batch.size());
   }
   template <detail::operation Op>
-  update_report update(resident_edges edges) {
-    if (edges.size == 0) return {};
-    begin(edges);
-    for_tables([&](auto& table) { table.count(0, edges.size); });
-    return finish<Op>(edges);
+  update_report update(resident_edges batch) {
+    if (batch.size == 0) return {};
+    begin(batch, 0);
+    for_tables([&](auto& table) { table.count(0, batch.size); });
+    return finish<Op>(batch, batch.size);
   }
-  void begin(resident_edges edges) {
-    space_.fill(status_.data(), 0, status_.bytes());
+  void begin(resident_edges edges, std::size_t slice) {
+    status_.clear();
     orientation const forward = options_.directed ? orientation::forward : orientation::both;
-    out_.begin(edges, forward, options_.self_loops, arc_count_, status_.data());
-    if (in_) in_->begin(edges, orientation::reverse, options_.self_loops, arc_count_, status_.data());
+    out_.begin(edges, slice, forward, options_.self_loops, arc_count_, status_.data());
+    if (in_) in_->begin(edges, slice, orientation::reverse, options_.self_loops, arc_count_, status_.data());
   }
-
-  // All steps are started at once, as if nothing could go wrong; where something does, the steps behind it do nothing,
-  // and the status says what is to be done before they are started again.
-  template <detail::operation Op>
-  update_report finish(resident_edges batch) {
-    return report<Op>(batch.size, settle<Op>(batch, [&](auto const& f) { for_tables(f); }));
+  template <detail::operation Op, class Batch>
+  update_report finish(Batch const& batch, std::size_t size) {
+    detail::update_status const& s = settle<Op>([&](auto const& f) { for_tables(f); });
+    if (s.out_of_range > 0) refuse(batch, s.out_of_range);
+    return report<Op>(size, s);
   }
   // for_these(f) calls f for the tables that are concerned.
   template <detail::operation Op, class ForTables>
-  detail::update_status const& settle(resident_edges batch, ForTables const& for_these) {
+  detail::update_status const& settle(ForTables const& for_these) {
     for_these([&](auto& table) { table.template plan<Op>(status_.data()); });
     for (bool gathered = false;;) {
       for_these([&](auto& table) { table.template allocate<Op>(allocator_->ref(), fails_from_, status_.data()); });
       for_these([&](auto& table) { table.template merge<Op>(status_.data()); });
       for_these([&](auto& table) { table.release(allocator_->ref(), status_.data(), false); });
-      detail::update_status const& s = read_status();
-      if (s.out_of_range > 0) refuse(batch, s);
+      detail::update_status const& s = status_.read();
+      if (s.out_of_range > 0) return s;  // nothing was done
       if (s.skewed > 0) {
-        forget(&detail::update_status::skewed);
+        status_.clear(&detail::update_status::skewed);
         for_these([&](auto& table) { table.template plan_skewed<Op>(s, status_.data()); });
       } else if (s.failed_bytes > 0) {
-        forget(&detail::update_status::failed_bytes);
+        status_.clear(&detail::update_status::failed_bytes);
         try {
           find_memory(s.failed_bytes, allocator_->stats().committed / 2, gathered);
         } catch (...) {
@@ -272,155 +242,16 @@ class dynamic_graph {
     }
   }
 
-  template <class F>
-  void for_tables(F const& f) {
-    f(out_);
-    if (in_) f(*in_);
+  [[noreturn]] void refuse(resident_edges batch, std::uint64_t count) const {
+    refuse(std::span<edge const>(exec::copy_out(space_, batch.data, batch.size)), count);
   }
-
-  detail::update_status const& read_status() {
-    space_.enqueue_copy_out(report_.data(), status_.data(), status_.bytes());
-    space_.synchronize();
-    return *report_.data();
-  }
-  void forget_scratch() {
-    edges_ = exec::buffer<edge, Space>(space_);
-    offsets_ = exec::buffer<std::uint64_t, Space>(space_);
-    targets_ = exec::buffer<vertex_id, Space>(space_);
-  }
-
-  void forget(std::uint64_t detail::update_status::*what) {
-    space_.fill(&(status_.data()->*what), 0, sizeof(std::uint64_t));
-  }
-
-  template <class Csr>
-  update_report build_from(Csr const& rows) {
-    if (arc_count_ > 0)
-      throw error(error_code::bad_argument, "a CSR is for a graph without edges, and this one has " +
-                                                std::to_string(edge_count_) + "; clear() it, or insert edges");
-    std::uint64_t const arcs = check_sizes(rows);
-    if (vertices_ == 0) return {};
-    try {
-      space_.fill(status_.data(), 0, status_.bytes());
-      update_report const r = lay_out(rows, arcs);
-      if (in_) insert_reverse(list(rows, arcs));
-      return r;
-    } catch (...) {
-      clear();
-      throw;
-    }
-  }
-  [[nodiscard]] std::uint64_t check_sizes(resident_csr const& rows) const { return rows.arcs; }
-  [[nodiscard]] std::uint64_t check_sizes(csr const& rows) const {
-    if (rows.offsets.size() != std::size_t{vertices_} + 1 || rows.offsets.back() != rows.targets.size())
-      throw error(error_code::bad_argument, "a CSR of " + std::to_string(rows.offsets.size()) + " offsets and " +
-                                                std::to_string(rows.targets.size()) +
-                                                " targets is none of a graph of " + std::to_string(vertices_) +
-                                                " vertices, which has an offset more than vertices, the last of "
-                                                "which is the number of targets");
-    return rows.targets.size();
-  }
-
-  // All steps are started before anybody waits, and once more after the pool has grown.
-  template <class Csr>
-  update_report lay_out(Csr const& rows, std::uint64_t arcs) {
-    detail::csr_rows const there = room_for(rows);
-    detail::layout<Space, detail::csr_rows> layout(space_, there, vertices_, arcs, options_.self_loops, out_.records(),
-                                                   status_.data(), 0);
-    for (bool is_there = false, gathered = false;; is_there = true) {
-      if (!is_there) bring_offsets(rows);
-      layout.allocate(allocator_->ref(), out_.records(), fails_from_);
-      if (is_there)
-        layout.copy(0, vertices_);
-      else
-        bring_targets(rows, layout);
-      layout.copy_hubs();
-      detail::update_status const& s = read_status();
-      if (s.out_of_range > 0)
-        throw error(
-            error_code::bad_argument,
-            "row " + std::to_string(~s.first_out_of_range) + " of the CSR is wrong (" + std::to_string(s.out_of_range) +
-                " such rows in all): offsets must ascend from 0 to the number "
-                "of targets, and targets in each row, ids below " +
-                std::to_string(vertices_) + (options_.self_loops ? "" : ", no self-loops") + "; nothing was changed");
-      if (s.failed_bytes == 0) return report_build(arcs, s.total().self_loops);
-      forget(&detail::update_status::failed_bytes);
-      find_memory(s.failed_bytes, 0, gathered);
-    }
-  }
-  update_report report_build(std::uint64_t arcs, std::uint64_t self_loops) {
-    if (!options_.directed) {
-      try {
-        detail::check_table(space_, out_.records(), out_.records(), vertices_, options_.self_loops);
-      } catch (error const& e) {
-        throw error(error_code::bad_argument,
-                    "the CSR of an undirected graph must have both directions of each edge; "
-                    "nothing was changed (" +
-                        std::string(e.what()) + ")");
-      }
-    }
-    arc_count_ = arcs;
-    edge_count_ = options_.directed ? arcs : (arcs + self_loops) / 2;
-    update_report r;
-    r.requested = r.inserted = edge_count_;
-    return r;
-  }
-
-  // A CSR where it is, or where it will be.
-  detail::csr_rows room_for(resident_csr const& rows) { return {rows.offsets, rows.targets, rows.arcs}; }
-  detail::csr_rows room_for(csr const& rows) {
-    offsets_.reserve(rows.offsets.size());
-    targets_.reserve(rows.targets.size());
-    return {offsets_.data(), targets_.data(), rows.targets.size()};
-  }
-  void bring_offsets(resident_csr const&) {}
-  void bring_offsets(csr const& rows) {
-    space_.enqueue_copy_in(offsets_.data(), rows.offsets.data(), rows.offsets.size() * sizeof(std::uint64_t));
-  }
-  // Rows are copied when they are there, while others are on their way.
-  template <class Layout>
-  void bring_targets(resident_csr const&, Layout& layout) {
-    layout.copy(0, vertices_);
-  }
-  template <class Layout>
-  void bring_targets(csr const& rows, Layout& layout) {
-    if (!upload_) upload_.emplace(space_);
-    upload_->start();
-    std::size_t next = 0;  // the first row that is not there
-    for (std::size_t first = 0; next < vertices_; first += 4 * slice) {
-      std::size_t const n = std::min(4 * slice, rows.targets.size() - std::min(first, rows.targets.size()));
-      if (n > 0) upload_->enqueue(targets_.data() + first, rows.targets.data() + first, n * sizeof(vertex_id));
-      auto const row = rows.offsets.begin() + 1;
-      // Whether offsets ascend is not known yet; where they do not, rows are refused all the same.
-      auto const last = std::upper_bound(row + static_cast<std::ptrdiff_t>(next), rows.offsets.end(), first + n);
-      std::size_t const end = first + n < rows.targets.size() ? static_cast<std::size_t>(last - row) : vertices_;
-      if (end > next) layout.copy(next, end - next);
-      next = std::max(next, end);
-    }
-  }
-
-  // The arcs of a CSR that is there, as edges; and in-neighbours, of them.
-  template <class Csr>
-  resident_edges list(Csr const& rows, std::uint64_t arcs) {
-    edges_.reserve(arcs);
-    exec::for_each_tile<8>(space_, vertices_, detail::list_rows{room_for(rows), edges_.data()});
-    return resident_edges(edges_.data(), arcs);
-  }
-  void insert_reverse(resident_edges edges) {
-    if (edges.size == 0) return;
-    space_.fill(status_.data(), 0, status_.bytes());
-    in_->begin(edges, orientation::reverse, options_.self_loops, 0, status_.data());
-    in_->count(0, edges.size);
-    settle<detail::operation::insert>(edges, [&](auto const& f) { f(*in_); });
-  }
-
-  [[noreturn]] void refuse(resident_edges batch, detail::update_status const& s) const {
-    std::uint64_t const first = ~s.first_out_of_range;
-    edge const bad = exec::read(space_, batch.data + first);
-    throw error(error_code::bad_argument,
-                "edge " + std::to_string(first) + " of the batch is (" + std::to_string(bad.source) + ", " +
-                    std::to_string(bad.target) + "), but the graph has only " + std::to_string(vertices_) +
-                    " vertices (" + std::to_string(s.out_of_range) + " such edges in all); nothing was changed");
+  [[noreturn]] void refuse(std::span<edge const> batch, std::uint64_t count) const {
+    auto const bad = std::find_if(batch.begin(), batch.end(),
+                                  [&](edge e) { return e.source >= vertices_ || e.target >= vertices_; });
+    throw error(error_code::bad_argument, "edge " + std::to_string(bad - batch.begin()) + " of the batch is (" +
+                                              std::to_string(bad->source) + ", " + std::to_string(bad->target) +
+                                              "), but the graph has only " + std::to_string(vertices_) + " vertices (" +
+                                              std::to_string(count) + " such edges in all); nothing was changed");
   }
 
   template <detail::operation Op>
@@ -444,14 +275,90 @@ class dynamic_graph {
     return r;
   }
 
+  template <class Csr>
+  update_report build_from(Csr const& rows) {
+    if (arc_count_ > 0)
+      throw error(error_code::bad_argument, "a CSR is for a graph without edges, and this one has " +
+                                                std::to_string(edge_count_) + "; clear() it, or insert edges");
+    check_sizes(rows);
+    if (vertices_ == 0) return {};
+    detail::csr_rows const there = transfer_.room_for(rows);
+    try {
+      std::uint64_t const self_loops = lay_out(rows, there);
+      if (!options_.directed) check_mirrored();
+      if (in_) insert_reverse(there);
+      arc_count_ = there.arcs;
+      edge_count_ = options_.directed ? there.arcs : (there.arcs + self_loops) / 2;
+    } catch (...) {
+      clear();
+      throw;
+    }
+    update_report r;
+    r.requested = r.inserted = edge_count_;
+    return r;
+  }
+  void check_sizes(resident_csr const&) const {}
+  void check_sizes(csr_view const& rows) const {
+    if (rows.offsets.size() != std::size_t{vertices_} + 1 || rows.offsets.back() != rows.targets.size())
+      throw error(error_code::bad_argument, "a CSR of " + std::to_string(rows.offsets.size()) + " offsets and " +
+                                                std::to_string(rows.targets.size()) +
+                                                " targets is none of a graph of " + std::to_string(vertices_) +
+                                                " vertices, which has an offset more than vertices, the last of which "
+                                                "is the number of targets");
+  }
+  // All steps are started before anybody waits, and once more after the pool has grown. Returns the number of
+  // self-loops.
+  template <class Csr>
+  std::uint64_t lay_out(Csr const& rows, detail::csr_rows const& there) {
+    status_.clear();
+    detail::layout<Space, detail::csr_rows> layout(space_, there, vertices_, there.arcs, options_.self_loops,
+                                                   out_.records(), status_.data(), 0);
+    auto const allocate = [&] { layout.allocate(allocator_->ref(), out_.records(), fails_from_); };
+    transfer_.bring(rows, vertices_, allocate, [&](std::size_t first, std::size_t n) { layout.copy(first, n); });
+    for (bool gathered = false;;) {
+      layout.copy_hubs();
+      detail::update_status const& s = status_.read();
+      if (s.out_of_range > 0)
+        throw error(
+            error_code::bad_argument,
+            "row " + std::to_string(~s.first_out_of_range) + " of the CSR is wrong (" + std::to_string(s.out_of_range) +
+                " such rows in all): offsets must ascend from 0 to the number of targets, and targets in each "
+                "row, ids below " +
+                std::to_string(vertices_) + (options_.self_loops ? "" : ", no self-loops") + "; nothing was changed");
+      if (s.failed_bytes == 0) return s.total().self_loops;
+      status_.clear(&detail::update_status::failed_bytes);
+      find_memory(s.failed_bytes, 0, gathered);
+      allocate();
+      layout.copy(0, vertices_);
+    }
+  }
+  void check_mirrored() const {
+    try {
+      detail::check_table(space_, out_.records(), out_.records(), vertices_, options_.self_loops);
+    } catch (error const& e) {
+      throw error(error_code::bad_argument,
+                  "the CSR of an undirected graph must have both directions of each edge; "
+                  "nothing was changed (" +
+                      std::string(e.what()) + ")");
+    }
+  }
+  // In-neighbours, as of any batch.
+  void insert_reverse(detail::csr_rows const& rows) {
+    if (rows.arcs == 0) return;
+    resident_edges const edges = transfer_.list(rows, vertices_);
+    status_.clear();
+    in_->begin(edges, 0, orientation::reverse, options_.self_loops, 0, status_.data());
+    in_->count(0, edges.size);
+    settle<detail::operation::insert>([&](auto const& f) { f(*in_); });
+  }
+
   // Lets the pool grow by what pages are missing, or by `at_least` if it can; where it cannot, gathers what is free,
   // once.
   void find_memory(std::uint64_t missing, std::size_t at_least, bool& gathered) {
     // A page of each class may need a fresh chunk, hence more than what was missing.
     std::size_t const needed = missing + missing / 4 + (std::size_t{1} << 20);
-    std::size_t const generous = std::max(needed, at_least);
     try {
-      grow(generous, needed);
+      grow(std::max(needed, at_least), needed);
     } catch (error const& e) {
       if (e.code() == error_code::out_of_memory && !gathered) {
         allocator_->compact();
@@ -462,7 +369,6 @@ class dynamic_graph {
                                 " KiB more for neighbours; nothing was changed (" + e.what() + ")");
     }
   }
-
   void grow(std::size_t generous, std::size_t needed) {
     if (fails_from_ != never) throw error(error_code::out_of_memory, "allocations are made to fail");
     if (generous > needed) {
@@ -482,12 +388,8 @@ class dynamic_graph {
   std::unique_ptr<Allocator> allocator_;
   adjacency<Space> out_;
   std::optional<adjacency<Space>> in_;
-  exec::buffer<edge, Space> edges_;
-  exec::buffer<std::uint64_t, Space> offsets_;
-  exec::buffer<vertex_id, Space> targets_;
-  std::optional<typename Space::upload> upload_;
-  exec::buffer<detail::update_status, Space> status_;
-  exec::staging_buffer<detail::update_status, Space> report_;
+  detail::transfer<Space> transfer_;
+  detail::status_memory<Space> status_;
   std::uint64_t arc_count_ = 0;
   std::uint64_t edge_count_ = 0;
   std::uint64_t fails_from_ = never;

@@ -227,4 +227,47 @@ class layout {
   lay_rows<Rows> step_;
 };
 
+/// Gives all pages of these records back: memory of the system has to be, page by page.
+template <class Space, class Allocator>
+void give_back(Space const& space, exec::buffer<vertex_record, Space> const& records, Allocator const& allocator) {
+  exec::for_each_lane<32>(space, records.size(),
+                          clear_records<typename Allocator::ref_type>{allocator.ref(), records.data()});
+}
+
+/// The pages of a table once more, in the pool of another allocator, which grows as needed. Throws what its grow()
+/// does; what it has allocated then is lost with it.
+template <class Space, class Allocator>
+exec::buffer<vertex_record, Space> laid_out(Space const& space, vertex_record const* records, vertex_id vertices,
+                                            std::uint64_t arcs, Allocator& allocator, status_memory<Space>& status,
+                                            std::uint64_t fails_from) {
+  exec::buffer<vertex_record, Space> to(space, vertices);
+  space.fill(to.data(), 0, to.bytes());
+  status.clear();
+  layout<Space, table_rows> rows(space, {records}, vertices, arcs, true, to.data(), status.data(), 0);
+  try {
+    for (;;) {
+      rows.allocate(allocator.ref(), to.data(), fails_from);
+      rows.copy(0, vertices);
+      rows.copy_hubs();
+      update_status const& s = status.read();
+      if (s.failed_bytes == 0) return to;
+      status.clear(&update_status::failed_bytes);
+      if (fails_from < vertices) throw error(error_code::out_of_memory, "allocations are made to fail");
+      allocator.grow(s.failed_bytes + (std::size_t{1} << 20));
+    }
+  } catch (...) {
+    if constexpr (!Allocator::family.resets) give_back(space, to, allocator);
+    throw;
+  }
+}
+
+/// The bytes of all pages of a table as they would be laid out now.
+template <class Space>
+std::uint64_t laid_out_bytes(Space const& space, vertex_record const* records, vertex_id vertices) {
+  exec::buffer<std::uint64_t, Space> bytes(space, 1);
+  space.fill(bytes.data(), 0, sizeof(std::uint64_t));
+  exec::for_each_lane<32>(space, vertices, sum_page_bytes{records, bytes.data()});
+  return exec::read(space, bytes.data());
+}
+
 }  // namespace wyrm::graph::detail

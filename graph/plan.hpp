@@ -129,19 +129,20 @@ struct plan_segments {
   WYRM_HD segment_plan plan_few(Tile const& t, segment const& g, vertex_record const& r) const {
     bool const valid = t.rank() < g.size;
     vertex_id const target = valid ? batch.targets[g.begin + t.rank()] : 0;
+    std::uint32_t before = 0;  // first of all arcs, then of those that change the graph
     bool repeated = false;
     if constexpr (Tile::size() > 1)
-      for (std::uint32_t lane = 0; lane + 1 < g.size; ++lane) {
+      for (std::uint32_t lane = 0; lane < g.size; ++lane) {
         vertex_id const other = t.shfl(target, lane);
+        before += other < target;
         repeated = repeated || (other == target && lane < t.rank());
       }
     bool const counts = valid && !repeated;
     auto const [at, changes] = find(r, target, counts);
     std::uint32_t const changing = t.ballot(changes);
     std::uint32_t const counted = t.ballot(counts && (!undirected || g.source <= target));
-    std::uint32_t before = 0;
-    for (std::uint32_t lanes = changing; lanes != 0; lanes &= lanes - 1)
-      before += t.shfl(target, exec::first_lane(lanes)) < target;
+    for (std::uint32_t lanes = t.ballot(valid && !changes); lanes != 0; lanes &= lanes - 1)
+      before -= t.shfl(target, exec::first_lane(lanes)) < target;
     if (changes) note(g, before, target, at);
     return {nullptr, keep, number(changing), number(changing & counted), number(counted)};
   }

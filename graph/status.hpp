@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "../exec/atomic.hpp"
+#include "../exec/memory.hpp"
 #include "../exec/tile.hpp"
 
 namespace wyrm::graph::detail {
@@ -25,8 +26,8 @@ struct update_status {
 
   std::uint64_t batches[2];          // of each table: segments << 32 | arcs
   std::uint64_t hubs[2];             // of each table: hubs << 32 | parts of hubs
-  std::uint64_t out_of_range;        // edges
-  std::uint64_t first_out_of_range;  // the complement of its index, so that the largest is the first
+  std::uint64_t out_of_range;        // edges; or rows of a CSR that are wrong
+  std::uint64_t first_out_of_range;  // such row: the complement of its number, so that the largest is the first
   std::uint64_t skewed;              // not 0: there is a segment that is too large for one tile, or a row that is none
   std::uint64_t failed_bytes;        // of pages that could not be had
 
@@ -55,6 +56,29 @@ struct update_status {
     }
     return all;
   }
+};
+
+/// The status in the memory of a space, and what of it the host has seen.
+template <class Space>
+class status_memory {
+ public:
+  explicit status_memory(Space const& space) : space_(space), there_(space, 1), seen_(space, 1) {}
+
+  [[nodiscard]] update_status* data() { return there_.data(); }
+  [[nodiscard]] std::size_t bytes() const { return there_.bytes(); }
+  void clear() { space_.fill(there_.data(), 0, there_.bytes()); }
+  void clear(std::uint64_t update_status::*what) { space_.fill(&(there_.data()->*what), 0, sizeof(std::uint64_t)); }
+  /// Waits for all work of the space; valid until the next call.
+  [[nodiscard]] update_status const& read() {
+    space_.enqueue_copy_out(seen_.data(), there_.data(), there_.bytes());
+    space_.synchronize();
+    return *seen_.data();
+  }
+
+ private:
+  Space space_;
+  exec::buffer<update_status, Space> there_;
+  exec::staging_buffer<update_status, Space> seen_;
 };
 
 WYRM_HD inline void add(std::uint64_t& counter, std::uint64_t n) {

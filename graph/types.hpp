@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "../exec/error.hpp"
@@ -38,6 +39,14 @@ struct csr {
   std::vector<std::uint64_t> offsets;  // vertices + 1 entries
   std::vector<vertex_id> targets;
   friend bool operator==(csr const&, csr const&) = default;
+};
+
+/// The same, of somebody else's arrays.
+struct csr_view {
+  csr_view(std::span<std::uint64_t const> o, std::span<vertex_id const> t) : offsets(o), targets(t) {}
+  csr_view(csr const& c) : offsets(c.offsets), targets(c.targets) {}
+  std::span<std::uint64_t const> offsets;
+  std::span<vertex_id const> targets;
 };
 
 }  // namespace wyrm::graph

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Brings batches and CSRs from the host into the memory of a space: large ones in pieces, of which one travels while
+// those before it are worked on. The memory is kept for the next.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "../exec/bulk.hpp"
+#include "../exec/memory.hpp"
+#include "batch.hpp"
+#include "layout.hpp"
+#include "types.hpp"
+
+namespace wyrm::graph::detail {
+
+template <class Space>
+class transfer {
+ public:
+  explicit transfer(Space const& space)
+      : space_(space), edges_(space), spare_(space), offsets_(space), targets_(space), bulk_(space) {}
+
+  /// Where a batch will be.
+  [[nodiscard]] resident_edges room_for(std::size_t edges) {
+    edges_.reserve(edges);
+    return resident_edges(edges_.data(), edges);
+  }
+  /// How many edges of so large a batch come in sorted slices; 0: they come in one piece, as they are.
+  [[nodiscard]] static std::size_t slice_of(std::size_t edges) {
+    return Space::upload::is_beside && edges >= 2 * slice ? slice : 0;
+  }
+  /// Brings a batch for which there is room, and starts each(first, n) for the parts of it. Slices are sorted by
+  /// source, which is for free while the next one travels.
+  template <class Each>
+  void bring(std::span<edge const> batch, vertex_id vertices, Each const& each) {
+    if (slice_of(batch.size()) == 0) {
+      space_.enqueue_copy_in(edges_.data(), batch.data(), batch.size_bytes());
+      each(0, batch.size());
+      return;
+    }
+    static_assert(sizeof(edge) == sizeof(std::uint64_t) && std::endian::native == std::endian::little);
+    spare_.reserve(slice);
+    start();
+    for (std::size_t first = 0; first < batch.size(); first += slice) {
+      std::span<edge const> const part = batch.subspan(first, std::min(slice, batch.size() - first));
+      auto* const keys = reinterpret_cast<std::uint64_t*>(edges_.data() + first);  // the source is the lower half
+      upload_->enqueue(keys, part.data(), part.size_bytes());
+      std::uint64_t const* const sorted =
+          bulk_.sort(keys, spare_.data(), part.size(), static_cast<unsigned>(std::bit_width(vertices)));
+      if (sorted != keys) space_.copy(keys, sorted, part.size_bytes());
+      each(first, part.size());
+    }
+  }
+
+  /// Where a CSR is, or will be.
+  [[nodiscard]] csr_rows room_for(resident_csr const& rows) { return {rows.offsets, rows.targets, rows.arcs}; }
+  [[nodiscard]] csr_rows room_for(csr_view const& rows) {
+    offsets_.reserve(rows.offsets.size());
+    targets_.reserve(rows.targets.size());
+    return {offsets_.data(), targets_.data(), rows.targets.size()};
+  }
+  /// The arcs of a CSR that is there, as edges.
+  [[nodiscard]] resident_edges list(csr_rows const& rows, vertex_id vertices) {
+    resident_edges const edges = room_for(rows.arcs);
+    exec::for_each_tile<8>(space_, vertices, list_rows{rows, edges_.data()});
+    return edges;
+  }
+  /// Brings the offsets of a CSR, calls allocate(), brings the targets, and calls copy(first, n) for the rows as they
+  /// come.
+  template <class Allocate, class Copy>
+  void bring(resident_csr const&, vertex_id vertices, Allocate const& allocate, Copy const& copy) {
+    allocate();
+    copy(0, vertices);
+  }
+  template <class Allocate, class Copy>
+  void bring(csr_view const& rows, vertex_id vertices, Allocate const& allocate, Copy const& copy) {
+    space_.enqueue_copy_in(offsets_.data(), rows.offsets.data(), rows.offsets.size() * sizeof(std::uint64_t));
+    start();
+    allocate();
+    auto const ends = rows.offsets.begin() + 1;
+    std::size_t next = 0;  // the first row that is not there
+    for (std::size_t first = 0; next < vertices; first += 4 * slice) {
+      std::size_t const n = std::min(4 * slice, rows.targets.size() - std::min(first, rows.targets.size()));
+      if (n > 0) upload_->enqueue(targets_.data() + first, rows.targets.data() + first, n * sizeof(vertex_id));
+      // Whether offsets ascend is not known yet; where they do not, nothing is copied.
+      auto const last = std::upper_bound(ends + static_cast<std::ptrdiff_t>(next), rows.offsets.end(), first + n);
+      std::size_t const end = first + n < rows.targets.size() ? static_cast<std::size_t>(last - ends) : vertices;
+      if (end > next) copy(next, end - next);
+      next = std::max(next, end);
+    }
+  }
+
+  [[nodiscard]] std::size_t bytes() const {
+    return edges_.bytes() + spare_.bytes() + offsets_.bytes() + targets_.bytes() + bulk_.bytes();
+  }
+
+ private:
+  static constexpr std::size_t slice = std::size_t{1} << 20;  // edges; of targets four times as many
+
+  void start() {
+    if (!upload_) upload_.emplace(space_);
+    upload_->start();
+  }
+
+  Space space_;
+  exec::buffer<edge, Space> edges_;
+  exec::buffer<std::uint64_t, Space> spare_;
+  exec::buffer<std::uint64_t, Space> offsets_;
+  exec::buffer<vertex_id, Space> targets_;
+  typename Space::bulk bulk_;
+  std::optional<typename Space::upload> upload_;
+};
+
+}  // namespace wyrm::graph::detail
