@@ -59,14 +59,18 @@ memory_functions const& driver() {
 struct cuda_space::state {
   int device;
   cudaStream_t stream = nullptr;
+  bool owns_stream = true;
 
   explicit state(int d) : device(d) {
     check(cudaSetDevice(device), "cudaSetDevice");
     check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
   }
+  state(int d, cudaStream_t s) : device(d), stream(s), owns_stream(false) {}
   state(state const&) = delete;
   state& operator=(state const&) = delete;
-  ~state() { cudaStreamDestroy(stream); }
+  ~state() {
+    if (owns_stream) cudaStreamDestroy(stream);
+  }
 };
 
 int cuda_space::device_count() noexcept {
@@ -78,13 +82,19 @@ int cuda_space::device_count() noexcept {
   return count;
 }
 
-cuda_space::cuda_space(int device) {
-  int const count = device_count();
+namespace {
+int checked_device(int device) {
+  int const count = cuda_space::device_count();
   if (device < 0 || device >= count)
     throw error(error_code::device, "there is no CUDA device " + std::to_string(device) + "; this machine has " +
                                         std::to_string(count) + " (use the CPU instead)");
-  state_ = std::make_shared<state const>(device);
+  return device;
 }
+}  // namespace
+
+cuda_space::cuda_space(int device) : state_(std::make_shared<state const>(checked_device(device))) {}
+cuda_space::cuda_space(int device, CUstream_st* stream)
+    : state_(std::make_shared<state const>(checked_device(device), stream)) {}
 
 int cuda_space::device() const { return state_->device; }
 CUstream_st* cuda_space::stream() const { return state_->stream; }

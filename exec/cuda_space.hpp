@@ -35,6 +35,8 @@ class cuda_space {
 
   /// Throws error(device) when there is no such device. Copies share the stream; they are cheap.
   explicit cuda_space(int device = 0);
+  /// On a stream of somebody else, which outlives the space and all that is on it.
+  cuda_space(int device, CUstream_st* stream);
 
   /// The number of devices; 0 also where there is no driver. Never throws.
   [[nodiscard]] static int device_count() noexcept;

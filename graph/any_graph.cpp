@@ -14,10 +14,10 @@ struct any_graph::face {
   [[nodiscard]] virtual std::uint64_t arcs() const = 0;
   [[nodiscard]] virtual options const& settings() const = 0;
   [[nodiscard]] virtual graph_view view() const = 0;
-  virtual update_report insert(std::span<edge const> batch) = 0;
-  virtual update_report erase(std::span<edge const> batch) = 0;
-  virtual update_report insert(resident_edges batch) = 0;
-  virtual update_report erase(resident_edges batch) = 0;
+  virtual pending_update insert_async(std::span<edge const> batch) = 0;
+  virtual pending_update erase_async(std::span<edge const> batch) = 0;
+  virtual pending_update insert_async(resident_edges batch) = 0;
+  virtual pending_update erase_async(resident_edges batch) = 0;
   virtual update_report build(csr_view const& rows) = 0;
   virtual update_report build(resident_csr rows) = 0;
   virtual void compact() = 0;
@@ -37,10 +37,10 @@ struct any_graph::body final : face {
   [[nodiscard]] std::uint64_t arcs() const override { return graph.arcs(); }
   [[nodiscard]] options const& settings() const override { return graph.settings(); }
   [[nodiscard]] graph_view view() const override { return graph.view(); }
-  update_report insert(std::span<edge const> batch) override { return graph.insert(batch); }
-  update_report erase(std::span<edge const> batch) override { return graph.erase(batch); }
-  update_report insert(resident_edges batch) override { return graph.insert(batch); }
-  update_report erase(resident_edges batch) override { return graph.erase(batch); }
+  pending_update insert_async(std::span<edge const> batch) override { return graph.insert_async(batch); }
+  pending_update erase_async(std::span<edge const> batch) override { return graph.erase_async(batch); }
+  pending_update insert_async(resident_edges batch) override { return graph.insert_async(batch); }
+  pending_update erase_async(resident_edges batch) override { return graph.erase_async(batch); }
   update_report build(csr_view const& rows) override { return graph.build(rows); }
   update_report build(resident_csr rows) override { return graph.build(rows); }
   void compact() override { graph.compact(); }
@@ -71,10 +71,14 @@ std::uint64_t any_graph::edges() const { return graph_->edges(); }
 std::uint64_t any_graph::arcs() const { return graph_->arcs(); }
 options const& any_graph::settings() const { return graph_->settings(); }
 graph_view any_graph::view() const { return graph_->view(); }
-update_report any_graph::insert(std::span<edge const> batch) { return graph_->insert(batch); }
-update_report any_graph::erase(std::span<edge const> batch) { return graph_->erase(batch); }
-update_report any_graph::insert(resident_edges batch) { return graph_->insert(batch); }
-update_report any_graph::erase(resident_edges batch) { return graph_->erase(batch); }
+update_report any_graph::insert(std::span<edge const> batch) { return insert_async(batch).get(); }
+pending_update any_graph::insert_async(std::span<edge const> batch) { return graph_->insert_async(batch); }
+update_report any_graph::erase(std::span<edge const> batch) { return erase_async(batch).get(); }
+pending_update any_graph::erase_async(std::span<edge const> batch) { return graph_->erase_async(batch); }
+update_report any_graph::insert(resident_edges batch) { return insert_async(batch).get(); }
+pending_update any_graph::insert_async(resident_edges batch) { return graph_->insert_async(batch); }
+update_report any_graph::erase(resident_edges batch) { return erase_async(batch).get(); }
+pending_update any_graph::erase_async(resident_edges batch) { return graph_->erase_async(batch); }
 update_report any_graph::build(csr_view const& rows) { return graph_->build(rows); }
 update_report any_graph::build(resident_csr rows) { return graph_->build(rows); }
 void any_graph::compact() { graph_->compact(); }

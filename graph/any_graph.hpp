@@ -37,6 +37,10 @@ class any_graph {
   update_report erase(std::span<edge const> batch);
   update_report insert(resident_edges batch);
   update_report erase(resident_edges batch);
+  pending_update insert_async(std::span<edge const> batch);
+  pending_update erase_async(std::span<edge const> batch);
+  pending_update insert_async(resident_edges batch);
+  pending_update erase_async(resident_edges batch);
   update_report build(csr_view const& rows);
   update_report build(resident_csr rows);
   void compact();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -31,6 +32,27 @@ struct options {
   bool in_neighbours = true;  // directed graphs: keep them too (PageRank pulls along them)
   bool self_loops = false;    // false: they are dropped, and counted in the report
   alloc::options pool = {};   // the allocator's; the pool grows as needed, up to reserve_bytes
+};
+
+/// An update that was started. Movable, not copyable.
+class pending_update {
+ public:
+  explicit pending_update(std::function<update_report()> finish) : finish_(std::move(finish)) {}
+  pending_update(pending_update&& other) noexcept : finish_(std::exchange(other.finish_, nullptr)) {}
+  pending_update& operator=(pending_update&&) = delete;
+  /// An update that nobody asks for is finished all the same; what it would throw is lost.
+  ~pending_update() {
+    try {
+      if (finish_) get();
+    } catch (error const&) {
+    }
+  }
+  /// Waits for the update, does what only the host can do (where memory has to grow, or the batch is very uneven), and
+  /// says what has become of it. Once.
+  update_report get() { return std::exchange(finish_, nullptr)(); }
+
+ private:
+  std::function<update_report()> finish_;
 };
 
 template <class Space, class Allocator>
@@ -77,13 +99,20 @@ class dynamic_graph {
   /// Inserts the edges of a batch (on the host) that are not there yet. All or nothing: on any error the graph is as
   /// before. Throws error(bad_argument) for ids out of range, error(out_of_memory) when the pool may not grow enough.
   /// O(m log m + the degrees of the vertices concerned) for m edges.
-  update_report insert(std::span<edge const> batch) { return update<detail::operation::insert>(batch); }
+  update_report insert(std::span<edge const> batch) { return insert_async(batch).get(); }
   /// The same for edges that lie in the memory of the graph's space.
-  update_report insert(resident_edges batch) { return update<detail::operation::insert>(batch); }
+  update_report insert(resident_edges batch) { return insert_async(batch).get(); }
 
   /// Erases the edges of a batch that are there. The same guarantee and cost; needs no memory beyond scratch.
-  update_report erase(std::span<edge const> batch) { return update<detail::operation::erase>(batch); }
-  update_report erase(resident_edges batch) { return update<detail::operation::erase>(batch); }
+  update_report erase(std::span<edge const> batch) { return erase_async(batch).get(); }
+  update_report erase(resident_edges batch) { return erase_async(batch).get(); }
+
+  /// The same, started on the stream of the graph's space and not waited for. The edges stay as they are, and the graph
+  /// is left alone and where it is, until get() has been called, which throws what insert() and erase() throw.
+  pending_update insert_async(std::span<edge const> batch) { return update<detail::operation::insert>(batch); }
+  pending_update insert_async(resident_edges batch) { return update<detail::operation::insert>(batch); }
+  pending_update erase_async(std::span<edge const> batch) { return update<detail::operation::erase>(batch); }
+  pending_update erase_async(resident_edges batch) { return update<detail::operation::erase>(batch); }
 
   /// Makes a graph without edges that of a CSR (on the host): of a directed graph its out-neighbours, of an undirected
   /// one both directions of each edge. Rows must ascend without repeats. Pages lie in the order of the vertices. All or
@@ -189,16 +218,16 @@ class dynamic_graph {
   // All steps of an update are started at once, as if nothing could go wrong; where something does, the steps behind it
   // do nothing, and the status says what is to be done before they are started again.
   template <detail::operation Op>
-  update_report update(std::span<edge const> batch) {
-    if (batch.empty()) return {};
+  pending_update update(std::span<edge const> batch) {
+    if (batch.empty()) return pending_update([] { return update_report{}; });
     begin(transfer_.room_for(batch.size()), transfer_.slice_of(batch.size()));
     transfer_.bring(batch, vertices_,
                     [&](std::size_t first, std::size_t n) { for_tables([&](auto& table) { table.count(first, n); }); });
     return finish<Op>(batch, batch.size());
   }
   template <detail::operation Op>
-  update_report update(resident_edges batch) {
-    if (batch.size == 0) return {};
+  pending_update update(resident_edges batch) {
+    if (batch.size == 0) return pending_update([] { return update_report{}; });
     begin(batch, 0);
     for_tables([&](auto& table) { table.count(0, batch.size); });
     return finish<Op>(batch, batch.size);
@@ -210,20 +239,32 @@ class dynamic_graph {
     if (in_) in_->begin(edges, slice, orientation::reverse, options_.self_loops, arc_count_, status_.data());
   }
   template <detail::operation Op, class Batch>
-  update_report finish(Batch const& batch, std::size_t size) {
-    detail::update_status const& s = settle<Op>([&](auto const& f) { for_tables(f); });
-    if (s.out_of_range > 0) refuse(batch, s.out_of_range);
-    return report<Op>(size, s);
+  pending_update finish(Batch const& batch, std::size_t size) {
+    auto const all = [this](auto const& f) { for_tables(f); };
+    start<Op>(all);
+    return pending_update([this, all, batch, size] {
+      detail::update_status const& s = settle<Op>(all);
+      if (s.out_of_range > 0) refuse(batch, s.out_of_range);
+      return report<Op>(size, s);
+    });
   }
   // for_these(f) calls f for the tables that are concerned.
   template <detail::operation Op, class ForTables>
-  detail::update_status const& settle(ForTables const& for_these) {
+  void start(ForTables const& for_these) {
     for_these([&](auto& table) { table.template plan<Op>(status_.data()); });
-    for (bool gathered = false;;) {
-      for_these([&](auto& table) { table.template allocate<Op>(allocator_->ref(), fails_from_, status_.data()); });
-      for_these([&](auto& table) { table.template merge<Op>(status_.data()); });
-      for_these([&](auto& table) { table.release(allocator_->ref(), status_.data(), false); });
-      detail::update_status const& s = status_.read();
+    carry_out<Op>(for_these);
+  }
+  template <detail::operation Op, class ForTables>
+  void carry_out(ForTables const& for_these) {
+    for_these([&](auto& table) { table.template allocate<Op>(allocator_->ref(), fails_from_, status_.data()); });
+    for_these([&](auto& table) { table.template merge<Op>(status_.data()); });
+    for_these([&](auto& table) { table.release(allocator_->ref(), status_.data(), false); });
+    status_.enqueue_read();
+  }
+  template <detail::operation Op, class ForTables>
+  detail::update_status const& settle(ForTables const& for_these) {
+    for (bool gathered = false;; carry_out<Op>(for_these)) {
+      detail::update_status const& s = status_.wait();
       if (s.out_of_range > 0) return s;  // nothing was done
       if (s.skewed > 0) {
         status_.clear(&detail::update_status::skewed);
@@ -231,7 +272,9 @@ class dynamic_graph {
       } else if (s.failed_bytes > 0) {
         status_.clear(&detail::update_status::failed_bytes);
         try {
-          find_memory(s.failed_bytes, allocator_->stats().committed / 2, gathered);
+          // A page of each class may need a fresh chunk, hence more than what is missing.
+          find_memory(s.failed_bytes, s.failed_bytes / 4 + (std::size_t{1} << 20), allocator_->stats().committed / 8,
+                      gathered);
         } catch (...) {
           for_these([&](auto& table) { table.release(allocator_->ref(), status_.data(), true); });
           throw;
@@ -312,11 +355,12 @@ class dynamic_graph {
   std::uint64_t lay_out(Csr const& rows, detail::csr_rows const& there) {
     status_.clear();
     detail::layout<Space, detail::csr_rows> layout(space_, there, vertices_, there.arcs, options_.self_loops,
-                                                   out_.records(), status_.data(), 0);
-    auto const allocate = [&] { layout.allocate(allocator_->ref(), out_.records(), fails_from_); };
-    transfer_.bring(rows, vertices_, allocate, [&](std::size_t first, std::size_t n) { layout.copy(first, n); });
+                                                   out_.records(), status_.data());
+    transfer_.bring(rows, vertices_, [&](std::size_t first, std::size_t n) {
+      layout.lay(allocator_->ref(), first, n, false, fails_from_);
+    });
     for (bool gathered = false;;) {
-      layout.copy_hubs();
+      layout.lay_wide();
       detail::update_status const& s = status_.read();
       if (s.out_of_range > 0)
         throw error(
@@ -327,9 +371,8 @@ class dynamic_graph {
                 std::to_string(vertices_) + (options_.self_loops ? "" : ", no self-loops") + "; nothing was changed");
       if (s.failed_bytes == 0) return s.total().self_loops;
       status_.clear(&detail::update_status::failed_bytes);
-      find_memory(s.failed_bytes, 0, gathered);
-      allocate();
-      layout.copy(0, vertices_);
+      find_memory(s.failed_bytes, s.failed_bytes / 32 + (std::size_t{256} << 10), 0, gathered);
+      layout.lay(allocator_->ref(), 0, vertices_, true, fails_from_);
     }
   }
   void check_mirrored() const {
@@ -349,16 +392,16 @@ class dynamic_graph {
     status_.clear();
     in_->begin(edges, 0, orientation::reverse, options_.self_loops, 0, status_.data());
     in_->count(0, edges.size);
-    settle<detail::operation::insert>([&](auto const& f) { f(*in_); });
+    auto const only_in = [&](auto const& f) { f(*in_); };
+    start<detail::operation::insert>(only_in);
+    settle<detail::operation::insert>(only_in);
   }
 
-  // Lets the pool grow by what pages are missing, or by `at_least` if it can; where it cannot, gathers what is free,
-  // once.
-  void find_memory(std::uint64_t missing, std::size_t at_least, bool& gathered) {
-    // A page of each class may need a fresh chunk, hence more than what was missing.
-    std::size_t const needed = missing + missing / 4 + (std::size_t{1} << 20);
+  // Lets the pool grow by what pages are missing and some more, or by `generous` if it can; where it cannot, gathers
+  // what is free, once.
+  void find_memory(std::uint64_t missing, std::size_t more, std::size_t generous, bool& gathered) {
     try {
-      grow(std::max(needed, at_least), needed);
+      grow(std::max(missing + more, generous), missing + more);
     } catch (error const& e) {
       if (e.code() == error_code::out_of_memory && !gathered) {
         allocator_->compact();

@@ -130,13 +130,9 @@ struct plan_segments {
     bool const valid = t.rank() < g.size;
     vertex_id const target = valid ? batch.targets[g.begin + t.rank()] : 0;
     std::uint32_t before = 0;  // first of all arcs, then of those that change the graph
-    bool repeated = false;
+    bool const repeated = exec::rank_in(t, exec::match(t, valid ? target : 0xffffffff)) > 0;
     if constexpr (Tile::size() > 1)
-      for (std::uint32_t lane = 0; lane < g.size; ++lane) {
-        vertex_id const other = t.shfl(target, lane);
-        before += other < target;
-        repeated = repeated || (other == target && lane < t.rank());
-      }
+      for (std::uint32_t lane = 0; lane < g.size; ++lane) before += t.shfl(target, lane) < target;
     bool const counts = valid && !repeated;
     auto const [at, changes] = find(r, target, counts);
     std::uint32_t const changing = t.ballot(changes);

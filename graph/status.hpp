@@ -68,11 +68,15 @@ class status_memory {
   [[nodiscard]] std::size_t bytes() const { return there_.bytes(); }
   void clear() { space_.fill(there_.data(), 0, there_.bytes()); }
   void clear(std::uint64_t update_status::*what) { space_.fill(&(there_.data()->*what), 0, sizeof(std::uint64_t)); }
-  /// Waits for all work of the space; valid until the next call.
-  [[nodiscard]] update_status const& read() {
-    space_.enqueue_copy_out(seen_.data(), there_.data(), there_.bytes());
+  /// What the status is when the work so far is done; wait() has it then.
+  void enqueue_read() { space_.enqueue_copy_out(seen_.data(), there_.data(), there_.bytes()); }
+  [[nodiscard]] update_status const& wait() {
     space_.synchronize();
     return *seen_.data();
+  }
+  [[nodiscard]] update_status const& read() {
+    enqueue_read();
+    return wait();
   }
 
  private:

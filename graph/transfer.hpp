@@ -69,18 +69,15 @@ class transfer {
     exec::for_each_tile<8>(space_, vertices, list_rows{rows, edges_.data()});
     return edges;
   }
-  /// Brings the offsets of a CSR, calls allocate(), brings the targets, and calls copy(first, n) for the rows as they
-  /// come.
-  template <class Allocate, class Copy>
-  void bring(resident_csr const&, vertex_id vertices, Allocate const& allocate, Copy const& copy) {
-    allocate();
-    copy(0, vertices);
+  /// Brings a CSR, and calls each(first, n) for the rows as they come.
+  template <class Each>
+  void bring(resident_csr const&, vertex_id vertices, Each const& each) {
+    each(0, vertices);
   }
-  template <class Allocate, class Copy>
-  void bring(csr_view const& rows, vertex_id vertices, Allocate const& allocate, Copy const& copy) {
+  template <class Each>
+  void bring(csr_view const& rows, vertex_id vertices, Each const& each) {
     space_.enqueue_copy_in(offsets_.data(), rows.offsets.data(), rows.offsets.size() * sizeof(std::uint64_t));
     start();
-    allocate();
     auto const ends = rows.offsets.begin() + 1;
     std::size_t next = 0;  // the first row that is not there
     for (std::size_t first = 0; next < vertices; first += 4 * slice) {
@@ -89,7 +86,7 @@ class transfer {
       // Whether offsets ascend is not known yet; where they do not, nothing is copied.
       auto const last = std::upper_bound(ends + static_cast<std::ptrdiff_t>(next), rows.offsets.end(), first + n);
       std::size_t const end = first + n < rows.targets.size() ? static_cast<std::size_t>(last - ends) : vertices;
-      if (end > next) copy(next, end - next);
+      if (end > next) each(next, end - next);
       next = std::max(next, end);
     }
   }
