@@ -8,6 +8,8 @@
 //   build/SPACE/ALLOCATOR/GRAPH/from:host|device      a graph from a CSR
 //   memory/SPACE/ALLOCATOR/GRAPH                      what it takes then, beside the CSR
 //   churn/SPACE/ALLOCATOR/GRAPH                       and after 50 and 100 rounds of 100,000 edges in and out
+//   scale/SPACE/ALLOCATOR                             R-MAT: 2^26 vertices, 10^9 arcs, 10^7 more, ranked
+//   star/SPACE/ALLOCATOR                              a vertex with 10^8 neighbours, and with half of them
 //   rebuild/SPACE/GRAPH/from:host|device/edges:N
 //   scaling/SPACE/ALLOCATOR/vertices:2^N/edges:N     does the number of vertices matter?
 //
@@ -21,6 +23,7 @@
 #include <numeric>
 #include <string>
 
+#include "../algorithms/pagerank.hpp"
 #include "../alloc/registry.hpp"
 #include "../datasets/generators.hpp"
 #include "../datasets/updates.hpp"
@@ -319,10 +322,76 @@ void add(std::string const& name, F const& f) {
   benchmark::RegisterBenchmark(name.c_str(), f)->UseManualTime()->Unit(benchmark::kMicrosecond);
 }
 
+struct draw_rmat {
+  datasets::rmat_edges edge;
+  std::uint64_t first;
+  graph::edge* edges;
+  WYRM_HD void operator()(std::size_t i) const { edges[i] = edge(first + i); }
+};
+
+struct draw_star {
+  graph::edge* edges;
+  std::uint32_t first;
+  std::uint32_t step;
+  WYRM_HD void operator()(std::size_t i) const { edges[i] = {first + step * static_cast<std::uint32_t>(i), 0}; }
+};
+
+// The time is that of all insertions of edges that lie there.
+template <class Space>
+void scale(benchmark::State& state, Space const& space, std::string const& allocator) {
+  constexpr std::size_t part = 100'000'000;
+  constexpr std::size_t more = 10'000'000;
+  datasets::rmat_edges const edge{26, 1};
+  for (auto _ : state) {
+    graph::any_graph g(space, allocator, std::size_t{1} << 26);
+    exec::buffer<graph::edge, Space> edges(space, part);
+    double time = 0;
+    std::uint64_t drawn = 0;
+    while (g.arcs() < 1'000'000'000) {
+      exec::for_each(space, part, draw_rmat{edge, drawn, edges.data()});
+      time += seconds(space, [&] { g.insert(graph::resident_edges(edges.data(), part)); });
+      drawn += part;
+    }
+    state.counters["arcs"] = static_cast<double>(g.arcs());
+    exec::staging_buffer<graph::edge, Space> batch(space, more);
+    for (std::size_t i = 0; i < more; ++i) batch.data()[i] = edge(drawn + i);
+    state.counters["insert_10M_ms"] = 1e3 * seconds(space, [&] { g.insert(batch.span()); });
+    state.counters["erase_10M_ms"] = 1e3 * seconds(space, [&] { g.erase(batch.span()); });
+    algorithms::pagerank_result r;
+    state.counters["pagerank_ms"] = 1e3 * seconds(space, [&] { r = algorithms::pagerank(g, {.tolerance = 1e-6}); });
+    state.counters["iterations"] = static_cast<double>(r.iterations);
+    count_memory(state, g, "");
+    if (g.memory().neighbours != g.arcs() * sizeof(graph::vertex_id)) state.SkipWithError("arcs are lost");
+    state.SetIterationTime(time);
+  }
+}
+
+template <class Space>
+void star(benchmark::State& state, Space const& space, std::string const& allocator) {
+  constexpr std::size_t leaves = 100'000'000;
+  for (auto _ : state) {
+    graph::any_graph g(space, allocator, leaves + 1);
+    exec::buffer<graph::edge, Space> edges(space, leaves);
+    exec::for_each(space, leaves, draw_star{edges.data(), 1, 1});
+    state.SetIterationTime(seconds(space, [&] { g.insert(graph::resident_edges(edges.data(), leaves)); }));
+    exec::for_each(space, leaves / 2, draw_star{edges.data(), 1, 2});
+    state.counters["erase_ms"] = 1e3 * seconds(space, [&] {
+                                   state.counters["erased"] = static_cast<double>(
+                                       g.erase(graph::resident_edges(edges.data(), leaves / 2)).erased);
+                                 });
+    graph::edge const one{0, 1};
+    state.counters["insert_one_ms"] = 1e3 * seconds(space, [&] { g.insert(std::span(&one, 1)); });
+    if (g.memory().neighbours != g.arcs() * sizeof(graph::vertex_id)) state.SkipWithError("arcs are lost");
+    state.counters["edges"] = static_cast<double>(g.edges());
+  }
+}
+
 template <class Space>
 void add_builds(Space const& space) {
   std::string const on = std::string("/") + space.name + "/";
-  for (std::string const& allocator : alloc::names())
+  for (std::string const& allocator : alloc::names()) {
+    add("scale" + on + allocator, [=](benchmark::State& s) { scale(s, space, allocator); });
+    add("star" + on + allocator, [=](benchmark::State& s) { star(s, space, allocator); });
     for (auto const& [name, make] : sources()) {
       for (bool const from_host : {true, false})
         add("build" + on + allocator + "/" + name + "/from:" + (from_host ? "host" : "device"),
@@ -332,6 +401,7 @@ void add_builds(Space const& space) {
       add("churn" + on + allocator + "/" + name,
           [=, graph = name](benchmark::State& s) { churn(s, space, allocator, graph); });
     }
+  }
 }
 
 std::vector<std::size_t> const sizes{1, 1'000, 10'000, 100'000, 1'000'000, 10'000'000};

@@ -33,7 +33,7 @@ class adjacency {
         skewed_(space),
         plans_(space),
         hubs_(space) {
-    space_.fill(records_.data(), 0, records_.bytes());
+    forget();
   }
 
   [[nodiscard]] vertex_record const* records() const { return records_.data(); }
@@ -107,11 +107,8 @@ class adjacency {
                             detail::release_pages<AllocatorRef>{allocator, plans_.data(), status, number_, undoes});
   }
 
-  /// Gives back every page.
-  template <class AllocatorRef>
-  void clear(AllocatorRef const& allocator) {
-    exec::for_each_lane<32>(space_, vertices_, detail::clear_records<AllocatorRef>{allocator, records_.data()});
-  }
+  /// Empties all vertices, whose pages are somebody else's matter.
+  void forget() { space_.fill(records_.data(), 0, records_.bytes()); }
 
  private:
   // Arcs of one vertex that a tile sorts; a thread on its own does so for some more.

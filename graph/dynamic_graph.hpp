@@ -140,11 +140,12 @@ class dynamic_graph {
       });
     } catch (error const& e) {
       if constexpr (!Allocator::family.resets)
-        for (auto const& r : records) detail::give_back(space_, r, *fresh);
+        for (auto const& r : records) detail::give_back(space_, r.data(), vertices_, *fresh);
       throw error(e.code(),
                   std::string("there is no memory for a second pool; nothing was changed (") + e.what() + ")");
     }
-    if constexpr (!Allocator::family.resets) for_tables([&](auto& t) { t.clear(allocator_->ref()); });
+    if constexpr (!Allocator::family.resets)
+      for_tables([&](auto const& t) { detail::give_back(space_, t.records(), vertices_, *allocator_); });
     for (auto* next = records.data(); auto* table : {&out_, in_ ? &*in_ : nullptr})
       if (table != nullptr) table->replace(std::move(*next++));
     allocator_ = std::move(fresh);
@@ -153,8 +154,11 @@ class dynamic_graph {
 
   /// Removes all edges.
   void clear() {
-    out_.clear(allocator_->ref());
-    if (in_) in_->clear(allocator_->ref());
+    if constexpr (Allocator::family.resets)
+      allocator_->reset();
+    else
+      for_tables([&](auto& table) { detail::give_back(space_, table.records(), vertices_, *allocator_); });
+    for_tables([&](auto& table) { table.forget(); });
     arc_count_ = edge_count_ = 0;
   }
 

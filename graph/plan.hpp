@@ -130,9 +130,13 @@ struct plan_segments {
     bool const valid = t.rank() < g.size;
     vertex_id const target = valid ? batch.targets[g.begin + t.rank()] : 0;
     std::uint32_t before = 0;  // first of all arcs, then of those that change the graph
-    bool const repeated = exec::rank_in(t, exec::match(t, valid ? target : 0xffffffff)) > 0;
+    bool repeated = false;
     if constexpr (Tile::size() > 1)
-      for (std::uint32_t lane = 0; lane < g.size; ++lane) before += t.shfl(target, lane) < target;
+      for (std::uint32_t lane = 0; lane < g.size; ++lane) {
+        vertex_id const other = t.shfl(target, lane);
+        before += other < target;
+        repeated = repeated || (other == target && lane < t.rank());
+      }
     bool const counts = valid && !repeated;
     auto const [at, changes] = find(r, target, counts);
     std::uint32_t const changing = t.ballot(changes);

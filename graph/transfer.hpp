@@ -80,8 +80,8 @@ class transfer {
     start();
     auto const ends = rows.offsets.begin() + 1;
     std::size_t next = 0;  // the first row that is not there
-    for (std::size_t first = 0; next < vertices; first += 4 * slice) {
-      std::size_t const n = std::min(4 * slice, rows.targets.size() - std::min(first, rows.targets.size()));
+    for (std::size_t first = 0; next < vertices; first += targets_slice) {
+      std::size_t const n = std::min(targets_slice, rows.targets.size() - std::min(first, rows.targets.size()));
       if (n > 0) upload_->enqueue(targets_.data() + first, rows.targets.data() + first, n * sizeof(vertex_id));
       // Whether offsets ascend is not known yet; where they do not, nothing is copied.
       auto const last = std::upper_bound(ends + static_cast<std::ptrdiff_t>(next), rows.offsets.end(), first + n);
@@ -96,7 +96,9 @@ class transfer {
   }
 
  private:
-  static constexpr std::size_t slice = std::size_t{1} << 20;  // edges; of targets four times as many
+  // As many edges as take the bus somewhat longer to carry than the device to sort.
+  static constexpr std::size_t slice = std::size_t{1} << 18;
+  static constexpr std::size_t targets_slice = std::size_t{1} << 22;
 
   void start() {
     if (!upload_) upload_.emplace(space_);

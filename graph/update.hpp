@@ -235,18 +235,4 @@ struct release_pages {
   }
 };
 
-/// Empties a vertex and gives its page back.
-template <class AllocatorRef>
-struct clear_records {
-  static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
-  AllocatorRef allocator;
-  vertex_record* records;
-
-  template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t v, bool valid) const {
-    allocator.deallocate(t, valid ? records[v].page : nullptr);
-    if (valid) records[v] = {nullptr, 0, 0};
-  }
-};
-
 }  // namespace wyrm::graph::detail

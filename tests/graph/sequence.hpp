@@ -46,7 +46,7 @@ class sequence {
   explicit sequence(byte_reader& bytes, std::uint8_t flags)
       : bytes_(bytes),
         n_(16u * (1u + bytes.next())),
-        graph_(exec::host_space(), n_, settings(flags)),
+        graph_(exec::host_space(1), n_, settings(flags)),
         model_(n_, graph_.settings().directed, graph_.settings().self_loops) {}
 
   /// What went wrong; empty if nothing did.
