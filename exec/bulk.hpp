@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bulk primitives: sort, unique, select, scan, reduce. The only door to Thrust and CUB, compiled once for each
+// The bulk primitives: sort, unique, scan, reduce. The only door to Thrust and CUB, compiled once for each
 // space, so that nothing else waits for those headers. Scratch memory is kept and reused. Use `Space::bulk`; one
 // object serves one thread of the host at a time.
 #pragma once
@@ -20,7 +20,6 @@ namespace wyrm::exec {
 //   sort            orders n keys by their lowest `bits` bits (a host by all of them); `spare` has room for n more; the
 //                   result is in one of the two arrays, and its address is returned
 //   unique          copies the first of each run of equal keys; returns how many
-//   select          writes the indices i with flags[i] != 0, ascending; returns how many; n < 2^32
 //   inclusive_sum   out[0] = 0 and out[i + 1] = in[0] + ... + in[i]; out has n + 1 entries
 //   sum             adds all values; the order of additions is fixed for a given n and space
 
@@ -29,7 +28,6 @@ class host_bulk {
   explicit host_bulk(host_space const& space) : space_(space) {}
   [[nodiscard]] std::uint64_t* sort(std::uint64_t* keys, std::uint64_t* spare, std::size_t n, unsigned bits);
   [[nodiscard]] std::size_t unique(std::uint64_t const* in, std::uint64_t* out, std::size_t n);
-  [[nodiscard]] std::size_t select(std::uint8_t const* flags, std::uint32_t* indices, std::size_t n);
   void inclusive_sum(std::uint32_t const* in, std::uint64_t* out, std::size_t n);
   [[nodiscard]] double sum(double const* values, std::size_t n);
   [[nodiscard]] std::uint64_t sum(std::uint64_t const* values, std::size_t n);
@@ -45,7 +43,6 @@ class cuda_bulk {
   explicit cuda_bulk(cuda_space const& space) : space_(space), scratch_(space), result_(space, 1) {}
   [[nodiscard]] std::uint64_t* sort(std::uint64_t* keys, std::uint64_t* spare, std::size_t n, unsigned bits);
   [[nodiscard]] std::size_t unique(std::uint64_t const* in, std::uint64_t* out, std::size_t n);
-  [[nodiscard]] std::size_t select(std::uint8_t const* flags, std::uint32_t* indices, std::size_t n);
   void inclusive_sum(std::uint32_t const* in, std::uint64_t* out, std::size_t n);
   [[nodiscard]] double sum(double const* values, std::size_t n);
   [[nodiscard]] std::uint64_t sum(std::uint64_t const* values, std::size_t n);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 #include <cub/cub.cuh>
 #include <string>
@@ -37,14 +36,6 @@ std::uint64_t* cuda_bulk::sort(std::uint64_t* keys, std::uint64_t* spare, std::s
 std::size_t cuda_bulk::unique(std::uint64_t const* in, std::uint64_t* out, std::size_t n) {
   call([&](void* scratch, std::size_t& bytes) {
     return cub::DeviceSelect::Unique(scratch, bytes, in, out, result_.data(), n, space_.stream());
-  });
-  return read(space_, result_.data());
-}
-
-std::size_t cuda_bulk::select(std::uint8_t const* flags, std::uint32_t* indices, std::size_t n) {
-  thrust::counting_iterator<std::uint32_t> const first(0);
-  call([&](void* scratch, std::size_t& bytes) {
-    return cub::DeviceSelect::Flagged(scratch, bytes, first, flags, indices, result_.data(), n, space_.stream());
   });
   return read(space_, result_.data());
 }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <thrust/copy.h>
-#include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 #include <thrust/scan.h>
 #include <thrust/sort.h>
@@ -29,9 +27,6 @@ constexpr auto& policy = thrust::cpp::par;
 struct widen {
   std::uint64_t operator()(std::uint32_t value) const { return value; }
 };
-struct is_set {
-  bool operator()(std::uint8_t flag) const { return flag != 0; }
-};
 }  // namespace
 
 std::uint64_t* host_bulk::sort(std::uint64_t* keys, std::uint64_t*, std::size_t n, unsigned) {
@@ -41,12 +36,6 @@ std::uint64_t* host_bulk::sort(std::uint64_t* keys, std::uint64_t*, std::size_t 
 
 std::size_t host_bulk::unique(std::uint64_t const* in, std::uint64_t* out, std::size_t n) {
   return static_cast<std::size_t>(thrust::unique_copy(policy, in, in + n, out) - out);
-}
-
-std::size_t host_bulk::select(std::uint8_t const* flags, std::uint32_t* indices, std::size_t n) {
-  thrust::counting_iterator<std::uint32_t> const first(0);
-  auto const last = thrust::copy_if(policy, first, first + static_cast<std::ptrdiff_t>(n), flags, indices, is_set{});
-  return static_cast<std::size_t>(last - indices);
 }
 
 void host_bulk::inclusive_sum(std::uint32_t const* in, std::uint64_t* out, std::size_t n) {

@@ -73,7 +73,7 @@ class dynamic_graph {
   }
   dynamic_graph(dynamic_graph&&) = default;
   ~dynamic_graph() {
-    // A pool takes its pages with it; memory of the system has to be given back page by page.
+    // A pool takes its pages with it; memory of the system has to be given back.
     if constexpr (!Allocator::family.resets) {
       if (out_.records() == nullptr) return;  // moved from
       try {
@@ -98,7 +98,8 @@ class dynamic_graph {
 
   /// Inserts the edges of a batch (on the host) that are not there yet. All or nothing: on any error the graph is as
   /// before. Throws error(bad_argument) for ids out of range, error(out_of_memory) when the pool may not grow enough.
-  /// O(m log m + the degrees of the vertices concerned) for m edges.
+  /// O(m + the degrees of the vertices concerned), expected, for m edges; and a sort of them if very many have the same
+  /// source.
   update_report insert(std::span<edge const> batch) { return insert_async(batch).get(); }
   /// The same for edges that lie in the memory of the graph's space.
   update_report insert(resident_edges batch) { return insert_async(batch).get(); }
@@ -244,7 +245,7 @@ class dynamic_graph {
   }
   template <detail::operation Op, class Batch>
   pending_update finish(Batch const& batch, std::size_t size) {
-    auto const all = [this](auto const& f) { for_tables(f); };
+    auto const all = [this](auto const& f) { this->for_tables(f); };
     start<Op>(all);
     return pending_update([this, all, batch, size] {
       detail::update_status const& s = settle<Op>(all);

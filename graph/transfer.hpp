@@ -96,8 +96,8 @@ class transfer {
   }
 
  private:
-  // As many edges as take the bus somewhat longer to carry than the device to sort.
-  static constexpr std::size_t slice = std::size_t{1} << 18;
+  // Smaller slices of edges take longer to launch and sort than the bus to carry.
+  static constexpr std::size_t slice = std::size_t{1} << 20;
   static constexpr std::size_t targets_slice = std::size_t{1} << 22;
 
   void start() {

@@ -80,31 +80,6 @@ TYPED_TEST_P(bulk, unique) {
   }
 }
 
-TYPED_TEST_P(bulk, select) {
-  TypeParam const space = make_space<TypeParam>();
-  typename TypeParam::bulk primitives(space);
-  auto const expect_selected = [&](std::vector<std::uint8_t> const& flags) {
-    SCOPED_TRACE(std::to_string(flags.size()) + " flags");
-    auto const in = on(space, flags);
-    exec::buffer<std::uint32_t, TypeParam> const out(space, flags.size() + 1);
-    std::size_t const n = primitives.select(in.data(), out.data(), flags.size());
-    std::vector<std::uint32_t> expected;
-    for (std::uint32_t i = 0; i < flags.size(); ++i)
-      if (flags[i] != 0) expected.push_back(i);
-    ASSERT_EQ(n, expected.size());
-    EXPECT_EQ(exec::copy_out(space, out.data(), n), expected);
-  };
-  for (std::size_t const n : bulk_sizes()) {
-    expect_selected(std::vector<std::uint8_t>(n, 0));
-    expect_selected(std::vector<std::uint8_t>(n, 1));
-    std::vector<std::uint8_t> flags(n);
-    std::mt19937 random(static_cast<std::uint32_t>(n));
-    // Any value but 0 is a yes.
-    for (std::uint8_t& f : flags) f = random() % 3 == 0 ? static_cast<std::uint8_t>(1 + random() % 255) : 0;
-    expect_selected(flags);
-  }
-}
-
 TYPED_TEST_P(bulk, inclusive_sum) {
   TypeParam const space = make_space<TypeParam>();
   typename TypeParam::bulk primitives(space);
@@ -174,7 +149,6 @@ TYPED_TEST_P(bulk, scratch_is_kept) {
   EXPECT_EQ(primitives.bytes(), bytes);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(bulk, sort, unique, select, inclusive_sum, sum, sum_of_doubles_is_repeatable,
-                            scratch_is_kept);
+REGISTER_TYPED_TEST_SUITE_P(bulk, sort, unique, inclusive_sum, sum, sum_of_doubles_is_repeatable, scratch_is_kept);
 
 }  // namespace wyrm::tests

@@ -173,7 +173,46 @@ TYPED_TEST_P(memory, reservation_of_nothing_and_of_too_much) {
   EXPECT_THROW(exec::reservation<TypeParam>(space, std::size_t{1} << 62), error);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(memory, buffer_reserves_and_moves, copies_and_fills, reservation_commits_in_steps,
-                            reservation_of_nothing_and_of_too_much);
+/// Word i grows by i.
+struct add_index {
+  std::uint64_t* words;
+  WYRM_HD void operator()(std::size_t i) const { words[i] += i; }
+};
+
+// Staged copies that are not waited for, and uploads beside the work of the space: each is ordered before what the
+// space is given to do after it.
+TYPED_TEST_P(memory, staging_and_uploads) {
+  TypeParam const space = make_space<TypeParam>();
+  std::size_t const n = 100000;
+  std::size_t const parts = 8;
+  exec::staging_buffer<std::uint64_t, TypeParam> host(space, parts * n);
+  EXPECT_EQ(host.size(), parts * n);
+  EXPECT_EQ(host.bytes(), 8 * parts * n);
+  for (std::size_t i = 0; i < host.size(); ++i) host.data()[i] = 3 * (i % n);
+  exec::buffer<std::uint64_t, TypeParam> there(space, parts * n);
+  typename TypeParam::upload upload(space);
+  for (int round = 0; round < 3; ++round) {
+    exec::for_each(space, there.size(), write_multiples{there.data(), 9});
+    upload.start();  // or the copies would be overtaken by the line above
+    for (std::size_t p = 0; p < parts; ++p) {
+      upload.enqueue(there.data() + p * n, host.data() + p * n, n * sizeof(std::uint64_t));
+      exec::for_each(space, n, add_index{there.data() + p * n});
+    }
+    exec::staging_buffer<std::uint64_t, TypeParam> back(space, there.size());
+    space.enqueue_copy_out(back.data(), there.data(), there.bytes());
+    space.synchronize();
+    for (std::size_t i = 0; i < back.size(); ++i) ASSERT_EQ(back.data()[i], 4 * (i % n)) << i;
+  }
+  typename TypeParam::upload moved(std::move(upload));
+  moved.start();
+  moved.enqueue(there.data(), host.data(), 80);
+  expect_multiples(space, there.data(), 0, 10, 3);
+  exec::staging_buffer<std::uint64_t, TypeParam> const other(std::move(host));
+  EXPECT_EQ(other.data()[1], 3u);
+  EXPECT_EQ(host.data(), nullptr);  // NOLINT(bugprone-use-after-move): a moved buffer is an empty one
+}
+
+REGISTER_TYPED_TEST_SUITE_P(memory, staging_and_uploads, buffer_reserves_and_moves, copies_and_fills,
+                            reservation_commits_in_steps, reservation_of_nothing_and_of_too_much);
 
 }  // namespace wyrm::tests
