@@ -50,7 +50,7 @@ def main():
             graph.removeEdge(u, v)
         remove.append(time.perf_counter() - start)
         start = time.perf_counter()
-        graph.addEdges((batch[:, 0], batch[:, 1]), checkMultiEdge=True)
+        graph.addEdges(tuple(numpy.ascontiguousarray(batch.T)), checkMultiEdge=True)
         add_all.append(time.perf_counter() - start)
         for u, v in added:
             graph.removeEdge(u, v)

@@ -61,7 +61,9 @@ struct slot_table {
   std::uint32_t slots;    // of a hash table a power of two, at least twice as many as there are arcs
   unsigned shift;         // 32 - log2(slots)
 
-  static constexpr std::uint32_t a_lane = 4;  // slots that a lane makes segments of
+  /// Slots that a lane makes segments of; a thread on its own does so for more, as it shares an addition with nobody.
+  template <unsigned Width>
+  static constexpr std::uint32_t a_lane = Width == 1 ? 256 : 4;
 
   [[nodiscard]] WYRM_HD std::uint32_t find(vertex_id v) const {
     if (keys == nullptr) return v;
@@ -136,8 +138,7 @@ struct count_arcs {
     std::uint32_t const bad = t.ballot(outside);
     // The second table of a graph has the same edges.
     if (t.rank() == 0 && (loops | bad) != 0 && which != orientation::reverse) {
-      add(status->part[i / Tile::size() % update_status::places].self_loops,
-          static_cast<unsigned>(cuda::std::popcount(loops)));
+      add(status->mine(t).self_loops, static_cast<unsigned>(cuda::std::popcount(loops)));
       if (bad != 0) add(status->out_of_range, static_cast<unsigned>(cuda::std::popcount(bad)));
     }
   }
@@ -168,11 +169,12 @@ struct place_segments {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t group, bool valid) const {
     constexpr std::uint64_t one = std::uint64_t{1} << 32;
-    auto const first = static_cast<std::uint32_t>(group * slot_table::a_lane);
-    std::uint32_t counts[slot_table::a_lane];
+    constexpr std::uint32_t slots = slot_table::a_lane<Tile::size()>;
+    auto const first = static_cast<std::uint32_t>(group * slots);
+    std::uint32_t counts[slots];
     std::uint64_t mine = 0;
     bool skewed = false;
-    for (std::uint32_t k = 0; k < slot_table::a_lane; ++k) {
+    for (std::uint32_t k = 0; k < slots; ++k) {
       counts[k] = valid ? table.counts[first + k] : 0;
       mine += counts[k] > 0 ? one | counts[k] : 0;
       skewed = skewed || counts[k] > most;
@@ -183,7 +185,7 @@ struct place_segments {
     if (t.rank() == 0 && all > 0)
       next = exec::atomic_ref<std::uint64_t>(status->batches[which]).fetch_add(all, exec::relaxed);
     next = t.shfl(next, 0) + below;
-    for (std::uint32_t k = 0; k < slot_table::a_lane; ++k) {
+    for (std::uint32_t k = 0; k < slots; ++k) {
       if (counts[k] == 0) continue;
       auto const begin = static_cast<std::uint32_t>(next);
       segments[next >> 32] = {table.source(first + k), begin, counts[k]};
@@ -255,7 +257,7 @@ class batch {
   }
   /// Segments of more than `most` arcs are too large.
   void group(std::uint32_t most) {
-    exec::for_each_lane<32>(space_, (table_.slots + detail::slot_table::a_lane - 1) / detail::slot_table::a_lane,
+    exec::for_each_lane<32>(space_, (table_.slots + a_lane - 1) / a_lane,
                             detail::place_segments{table_, segments_.data(), count_.status, number_, most});
     detail::scatter_targets const scatter{view_};
     exec::for_each(space_, scatter.threads(), scatter);
@@ -270,12 +272,13 @@ class batch {
   }
 
  private:
+  static constexpr std::uint32_t a_lane = detail::slot_table::a_lane<Space::template tile_size<32>>;
+
   detail::slot_table make_table(std::size_t arcs, vertex_id vertices) {
     std::size_t const hashed = std::bit_ceil(std::max<std::size_t>(2 * arcs, 64));
     bool const direct = vertices <= 4 * hashed;
     std::size_t const slots = direct ? vertices : hashed;
-    std::size_t const padded =
-        (slots + detail::slot_table::a_lane - 1) / detail::slot_table::a_lane * detail::slot_table::a_lane;
+    std::size_t const padded = (slots + a_lane - 1) / a_lane * a_lane;
     counts_.reserve(padded);
     space_.fill(counts_.data(), 0, padded * sizeof(std::uint32_t));
     if (direct) return {nullptr, counts_.data(), static_cast<std::uint32_t>(slots), 0};

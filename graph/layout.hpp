@@ -151,7 +151,7 @@ struct copy_into_pages {
       }
     }
     if constexpr (!Rows::trusted) {
-      if (loops > 0) add(status->part[v % update_status::places].self_loops, loops);
+      if (loops > 0) add(status->mine(t).self_loops, loops);
       if (!t.any(!good) || t.rank() != 0) return;
       add(status->out_of_range, 1);
       exec::atomic_ref<std::uint64_t>(status->first_out_of_range).fetch_max(~std::uint64_t{v}, exec::relaxed);

@@ -87,7 +87,7 @@ struct find_arcs {
     std::uint32_t const edges = t.ballot(changes && counted);
     std::uint32_t const distinct = t.ballot(counted);
     if (t.rank() != 0 || distinct == 0) return;
-    update_status::sums& sums = status->part[i / Tile::size() % update_status::places];
+    update_status::sums& sums = status->mine(t);
     add(sums.edges, static_cast<unsigned>(cuda::std::popcount(edges)));
     add(sums.distinct, static_cast<unsigned>(cuda::std::popcount(distinct)));
   }

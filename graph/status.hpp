@@ -23,6 +23,11 @@ struct update_status {
   };
   static constexpr unsigned places = 16;
   sums part[places];
+  /// Where a warp, or a thread of a host, adds to the sums.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD sums& mine(Tile const& t) {
+    return part[exec::thread_number(t) / 32 % places];
+  }
 
   std::uint64_t batches[2];          // of each table: segments << 32 | arcs
   std::uint64_t hubs[2];             // of each table: hubs << 32 | parts of hubs

@@ -228,9 +228,9 @@ struct release_pages {
     std::uint64_t const edges = exec::sum(t, std::uint64_t{plan.edges});
     std::uint64_t const distinct = exec::sum(t, std::uint64_t{plan.distinct});
     if (t.rank() != 0 || distinct + arcs == 0) return;
-    update_status::sums& sums = status->part[s / Tile::size() % update_status::places];
-    add(sums.arcs, arcs);
-    add(sums.edges, edges);
+    update_status::sums& sums = status->mine(t);
+    if (arcs > 0) add(sums.arcs, arcs);
+    if (edges > 0) add(sums.edges, edges);
     add(sums.distinct, distinct);
   }
 };
