@@ -275,7 +275,7 @@ class dynamic_graph {
         status_.clear(&detail::update_status::skewed);
         for_these([&](auto& table) { table.template plan_skewed<Op>(s, status_.data()); });
       } else if (s.failed_bytes > 0) {
-        status_.clear(&detail::update_status::failed_bytes);
+        status_.forget_failures();
         try {
           // A page of each class may need a fresh chunk, hence more than what is missing.
           find_memory(s.failed_bytes, s.failed_bytes / 4 + (std::size_t{1} << 20), allocator_->stats().committed / 8,
@@ -375,7 +375,7 @@ class dynamic_graph {
                 "row, ids below " +
                 std::to_string(vertices_) + (options_.self_loops ? "" : ", no self-loops") + "; nothing was changed");
       if (s.failed_bytes == 0) return s.total().self_loops;
-      status_.clear(&detail::update_status::failed_bytes);
+      status_.forget_failures();
       find_memory(s.failed_bytes, s.failed_bytes / 32 + (std::size_t{256} << 10), 0, gathered);
       layout.lay(allocator_->ref(), 0, vertices_, true, fails_from_);
     }

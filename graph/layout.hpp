@@ -80,7 +80,9 @@ struct allocate_rows {
     std::uint32_t const degree = is_row && !(again && records[v].page != nullptr) ? rows.degree(v) : 0;
     std::uint32_t const capacity = capacity_for(degree);
     std::size_t const wanted = page_bytes(capacity);
-    auto* const page = static_cast<vertex_id*>(allocator.allocate(t, v < fails_from ? wanted : 0));
+    bool const asks = v < fails_from && !status->is_exhausted(t);
+    auto* const page = static_cast<vertex_id*>(allocator.allocate(t, asks ? wanted : 0));
+    if (asks && wanted > 0 && page == nullptr) status->note_exhaustion();
     if (page != nullptr) {
       records[v] = {page, degree, capacity};
       if (degree > hub_degree) note_wide(v, degree);
@@ -255,7 +257,7 @@ exec::buffer<vertex_record, Space> laid_out(Space const& space, vertex_record co
       rows.lay_wide();
       update_status const& s = status.read();
       if (s.failed_bytes == 0) return to;
-      status.clear(&update_status::failed_bytes);
+      status.forget_failures();
       if (fails_from < vertices) throw error(error_code::out_of_memory, "allocations are made to fail");
       allocator.grow(s.failed_bytes + s.failed_bytes / 32 + (std::size_t{256} << 10));
     }

@@ -23,10 +23,24 @@ struct update_status {
   };
   static constexpr unsigned places = 16;
   sums part[places];
+  /// Not 0: an allocation found no memory, and nobody asks any more. All the same; many places, as everybody looks.
+  struct alignas(64) flag {
+    std::uint64_t is_set;
+  };
+  flag exhausted[places];
   /// Where a warp, or a thread of a host, adds to the sums.
   template <class Tile>
   [[nodiscard]] WYRM_HD sums& mine(Tile const& t) {
     return part[exec::thread_number(t) / 32 % places];
+  }
+  /// An allocator that has no memory takes long to be sure of that: once is enough for all.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD bool is_exhausted(Tile const& t) {
+    return exec::atomic_ref<std::uint64_t>(exhausted[exec::thread_number(t) / 32 % places].is_set)
+               .load(exec::relaxed) != 0;
+  }
+  WYRM_HD void note_exhaustion() {
+    for (flag& f : exhausted) exec::atomic_ref<std::uint64_t>(f.is_set).store(1, exec::relaxed);
   }
 
   std::uint64_t batches[2];          // of each table: segments << 32 | arcs
@@ -73,6 +87,11 @@ class status_memory {
   [[nodiscard]] std::size_t bytes() const { return there_.bytes(); }
   void clear() { space_.fill(there_.data(), 0, there_.bytes()); }
   void clear(std::uint64_t update_status::*what) { space_.fill(&(there_.data()->*what), 0, sizeof(std::uint64_t)); }
+  /// Before what could not be had is asked for once more.
+  void forget_failures() {
+    clear(&update_status::failed_bytes);
+    space_.fill(there_.data()->exhausted, 0, sizeof(there_.data()->exhausted));
+  }
   /// What the status is when the work so far is done; wait() has it then.
   void enqueue_read() { space_.enqueue_copy_out(seen_.data(), there_.data(), there_.bytes()); }
   [[nodiscard]] update_status const& wait() {

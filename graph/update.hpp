@@ -62,11 +62,13 @@ struct allocate_pages {
     segment_plan const plan = valid ? plans[s] : segment_plan{nullptr, keep, 0, 0, 0};
     std::size_t const wanted = plan.capacity != keep && plan.page == nullptr ? page_bytes(plan.capacity) : 0;
     if (!t.any(wanted > 0)) return;
-    bool const fails = s + (which > 0 ? status->segments(0) : 0) >= fails_from;
-    auto* const page = static_cast<vertex_id*>(allocator.allocate(t, fails ? 0 : wanted));
+    bool const asks = s + (which > 0 ? status->segments(0) : 0) < fails_from && !status->is_exhausted(t);
+    auto* const page = static_cast<vertex_id*>(allocator.allocate(t, asks ? wanted : 0));
     if (page != nullptr) {
       plans[s].page = page;
       note_hub(segments[s], plan.changed, page);
+    } else if (asks && wanted > 0) {
+      status->note_exhaustion();
     }
     if (Op == operation::erase) return;  // goes on in the old page
     std::uint64_t const failed = exec::sum(t, std::uint64_t{wanted > 0 && page == nullptr ? wanted : 0});
