@@ -23,11 +23,13 @@ struct update_status {
   };
   static constexpr unsigned places = 16;
   sums part[places];
+
   /// Not 0: an allocation found no memory, and nobody asks any more. All the same; many places, as everybody looks.
   struct alignas(64) flag {
     std::uint64_t is_set;
   };
   flag exhausted[places];
+
   /// Where a warp, or a thread of a host, adds to the sums.
   template <class Tile>
   [[nodiscard]] WYRM_HD sums& mine(Tile const& t) {
