@@ -147,8 +147,8 @@ class dynamic_graph {
     }
     if constexpr (!Allocator::family.resets)
       for_tables([&](auto const& t) { detail::give_back(space_, t.records(), vertices_, *allocator_); });
-    for (auto* next = records.data(); auto* table : {&out_, in_ ? &*in_ : nullptr})
-      if (table != nullptr) table->replace(std::move(*next++));
+    auto next = records.begin();
+    for_tables([&](auto& t) { t.replace(std::move(*next++)); });
     allocator_ = std::move(fresh);
     transfer_ = detail::transfer<Space>(space_);
   }
@@ -376,6 +376,7 @@ class dynamic_graph {
                 std::to_string(vertices_) + (options_.self_loops ? "" : ", no self-loops") + "; nothing was changed");
       if (s.failed_bytes == 0) return s.total().self_loops;
       status_.forget_failures();
+      status_.clear_sums();  // slices that were complete are counted once more
       find_memory(s.failed_bytes, s.failed_bytes / 32 + (std::size_t{256} << 10), 0, gathered);
       layout.lay(allocator_->ref(), 0, vertices_, true, fails_from_);
     }

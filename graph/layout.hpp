@@ -99,9 +99,7 @@ struct allocate_rows {
 
  private:
   WYRM_HD void note_wide(std::size_t v, std::uint32_t degree) const {
-    std::uint32_t const parts = (degree + hub_part - 1) / hub_part;
-    std::uint64_t const at =
-        exec::atomic_ref<std::uint64_t>(status->hubs[0]).fetch_add(std::uint64_t{1} << 32 | parts, exec::relaxed);
+    std::uint64_t const at = claim_parts(*status, 0, degree);
     // A CSR whose rows overlap may have more; it is refused.
     if (at >> 32 < wide_room) wide[at >> 32] = {static_cast<vertex_id>(v), static_cast<std::uint32_t>(at)};
   }

@@ -47,6 +47,24 @@ template <operation Op>
   return is_hub(r.degree, degree) ? r.capacity : keep;
 }
 
+struct found_arc {
+  std::uint32_t at;  // the first neighbour that is not less
+  bool changes;      // the graph
+};
+template <operation Op>
+[[nodiscard]] WYRM_HD found_arc find_arc(vertex_record const& r, vertex_id target) {
+  std::uint32_t const at = lower_bound(r.page, r.degree, target);
+  bool const there = at < r.degree && r.page[at] == target;
+  return {at, there == (Op == operation::erase)};
+}
+/// Notes an arc that changes the graph, as the k-th of those of the segment that begins there.
+template <operation Op>
+WYRM_HD void note_arc(batch_view const& batch, std::uint32_t begin, std::uint32_t k, vertex_id target,
+                      std::uint32_t at) {
+  if (Op == operation::insert) batch.targets[begin + k] = target;
+  batch.positions[begin + k] = Op == operation::insert ? at + k : at;
+}
+
 /// Sorts n values; `spare` has room for as many. Returns which of the two has them then. Collective. O(n log^2 n) work.
 template <class Tile>
 [[nodiscard]] WYRM_HD vertex_id* sort(Tile const& t, vertex_id* values, vertex_id* spare, std::uint32_t n) {
@@ -106,24 +124,12 @@ struct plan_segments {
   }
 
  private:
-  struct found {
-    std::uint32_t at;  // the first neighbour that is not less
-    bool changes;
-  };
-  WYRM_HD static found find(vertex_record const& r, vertex_id target, bool valid) {
-    std::uint32_t const at = valid ? lower_bound(r.page, r.degree, target) : 0;
-    bool const there = valid && at < r.degree && r.page[at] == target;
-    return {at, valid && there == (Op == operation::erase)};
+  WYRM_HD static found_arc find(vertex_record const& r, vertex_id target, bool valid) {
+    return valid ? find_arc<Op>(r, target) : found_arc{0, false};
   }
   WYRM_HD static std::uint32_t number(std::uint32_t lanes) {
     return static_cast<std::uint32_t>(cuda::std::popcount(lanes));
   }
-  // Notes that an arc changes the graph, as the k-th of those of its segment.
-  WYRM_HD void note(segment const& g, std::uint32_t k, vertex_id target, std::uint32_t at) const {
-    if (Op == operation::insert) batch.targets[g.begin + k] = target;
-    batch.positions[g.begin + k] = Op == operation::insert ? at + k : at;
-  }
-
   // No more than the tile has lanes; nothing is sorted, each lane counts those that come before its own.
   template <class Tile>
   WYRM_HD segment_plan plan_few(Tile const& t, segment const& g, vertex_record const& r) const {
@@ -143,7 +149,7 @@ struct plan_segments {
     std::uint32_t const counted = t.ballot(counts && (!undirected || g.source <= target));
     for (std::uint32_t lanes = t.ballot(valid && !changes); lanes != 0; lanes &= lanes - 1)
       before -= t.shfl(target, exec::first_lane(lanes)) < target;
-    if (changes) note(g, before, target, at);
+    if (changes) note_arc<Op>(batch, g.begin, before, target, at);
     return {nullptr, keep, number(changing), number(changing & counted), number(counted)};
   }
 
@@ -162,7 +168,7 @@ struct plan_segments {
       // All lanes have read their targets when the ballot returns; what is written lies at or before them.
       std::uint32_t const changing = t.ballot(changes);
       std::uint32_t const counted = t.ballot(counts && (!undirected || g.source <= target));
-      if (changes) note(g, plan.changed + exec::rank_in(t, changing), target, at);
+      if (changes) note_arc<Op>(batch, g.begin, plan.changed + exec::rank_in(t, changing), target, at);
       plan.changed += number(changing);
       plan.edges += number(changing & counted);
       plan.distinct += number(counted);

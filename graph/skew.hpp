@@ -75,12 +75,10 @@ struct find_arcs {
       bool const repeated = i > 0 && arcs.keys[i - 1] == arcs.keys[i];
       vertex_id const source = segments[arcs.owners[arcs.begin(i)]].source;
       vertex_id const target = arcs.target(i);
-      vertex_record const r = records[source];
-      std::uint32_t const at = lower_bound(r.page, r.degree, target);
-      bool const there = at < r.degree && r.page[at] == target;
-      changes = !repeated && there == (Op == operation::erase);
+      found_arc const found = find_arc<Op>(records[source], target);
+      changes = !repeated && found.changes;
       counted = !repeated && (!undirected || source <= target);
-      arcs.found[i] = at;
+      arcs.found[i] = found.at;
       arcs.changes[i] = changes;
     }
     if (which > 0) return;  // the second table has the same edges
@@ -97,14 +95,11 @@ struct find_arcs {
 template <operation Op>
 struct note_arcs {
   sorted_arcs arcs;
-  vertex_id* targets;
-  std::uint32_t* positions;
+  batch_view batch;
   WYRM_HD void operator()(std::size_t i) const {
     if (arcs.changes[i] == 0) return;
     std::uint32_t const begin = arcs.begin(i);
-    std::uint32_t const k = arcs.changes_between(begin, i);
-    if (Op == operation::insert) targets[begin + k] = arcs.target(i);
-    positions[begin + k] = Op == operation::insert ? arcs.found[i] + k : arcs.found[i];
+    note_arc<Op>(batch, begin, arcs.changes_between(begin, i), arcs.target(i), arcs.found[i]);
   }
 };
 
@@ -147,7 +142,7 @@ class skewed_plan {
     exec::for_each_lane<32>(
         space_, arcs, find_arcs<Op>{sorted, batch.segments, records, status, which, batch.which == orientation::both});
     bulk_.inclusive_sum(sorted.changes, before_.data(), arcs);
-    exec::for_each(space_, arcs, note_arcs<Op>{sorted, batch.targets, batch.positions});
+    exec::for_each(space_, arcs, note_arcs<Op>{sorted, batch});
     exec::for_each(space_, segments, plan_sorted<Op>{sorted, batch.segments, records, plans});
   }
 

@@ -29,6 +29,12 @@ struct hub {
   std::uint32_t first_part;  // its parts are numbered from here on
 };
 
+/// Numbers for one hub more and for its parts: the hub's << 32 | the first part's.
+WYRM_HD inline std::uint64_t claim_parts(update_status& status, unsigned which, std::uint32_t degree) {
+  std::uint32_t const parts = (degree + hub_part - 1) / hub_part;
+  return exec::atomic_ref<std::uint64_t>(status.hubs[which]).fetch_add(std::uint64_t{1} << 32 | parts, exec::relaxed);
+}
+
 /// The last of those, by ascending first parts, that begins at or before this part.
 template <class Hub>
 [[nodiscard]] WYRM_HD std::uint32_t hub_of_part(Hub const* hubs, std::uint32_t count, std::uint32_t part) {
@@ -80,9 +86,7 @@ struct allocate_pages {
     vertex_record const r = records[g.source];
     std::uint32_t const degree = degree_after<Op>(r.degree, changed);
     if (!is_hub(r.degree, degree)) return;
-    std::uint32_t const parts = (degree + hub_part - 1) / hub_part;
-    std::uint64_t const at =
-        exec::atomic_ref<std::uint64_t>(status->hubs[which]).fetch_add(std::uint64_t{1} << 32 | parts, exec::relaxed);
+    std::uint64_t const at = claim_parts(*status, which, degree);
     hubs[at >> 32] = {r, page, g.begin, changed, static_cast<std::uint32_t>(at)};
   }
 };
