@@ -8,7 +8,7 @@
 //   build/SPACE/ALLOCATOR/GRAPH/from:host|device      a graph from a CSR
 //   memory/SPACE/ALLOCATOR/GRAPH                      what it takes then, beside the CSR
 //   churn/SPACE/ALLOCATOR/GRAPH                       and after 50 and 100 rounds of 100,000 edges in and out
-//   scale/SPACE/ALLOCATOR                             R-MAT: 2^26 vertices, 10^9 arcs, 10^7 more, ranked
+//   scale/SPACE/ALLOCATOR/rmat:N                      R-MAT: 2^N vertices, 15 arcs each (2^26: 10^9), 10^7 more, ranked
 //   star/SPACE/ALLOCATOR                              a vertex with 10^8 neighbours, and with half of them
 //   rebuild/SPACE/GRAPH/from:host|device/edges:N
 //   scaling/SPACE/ALLOCATOR/vertices:2^N/edges:N     does the number of vertices matter?
@@ -338,16 +338,16 @@ struct draw_star {
 
 // The time is that of all insertions of edges that lie there.
 template <class Space>
-void scale(benchmark::State& state, Space const& space, std::string const& allocator) {
-  constexpr std::size_t part = 100'000'000;
+void scale(benchmark::State& state, Space const& space, std::string const& allocator, unsigned log2) {
+  std::size_t const part = std::size_t{100'000'000} >> (26 - log2);
   constexpr std::size_t more = 10'000'000;
-  datasets::rmat_edges const edge{26, 1};
+  datasets::rmat_edges const edge{log2, 1};
   for (auto _ : state) {
-    graph::any_graph g(space, allocator, std::size_t{1} << 26);
+    graph::any_graph g(space, allocator, std::size_t{1} << log2);
     exec::buffer<graph::edge, Space> edges(space, part);
     double time = 0;
     std::uint64_t drawn = 0;
-    while (g.arcs() < 1'000'000'000) {
+    while (g.arcs() < std::uint64_t{1'000'000'000} >> (26 - log2)) {
       exec::for_each(space, part, draw_rmat{edge, drawn, edges.data()});
       time += seconds(space, [&] { g.insert(graph::resident_edges(edges.data(), part)); });
       drawn += part;
@@ -390,7 +390,9 @@ template <class Space>
 void add_builds(Space const& space) {
   std::string const on = std::string("/") + space.name + "/";
   for (std::string const& allocator : alloc::names()) {
-    add("scale" + on + allocator, [=](benchmark::State& s) { scale(s, space, allocator); });
+    for (unsigned log2 : {22, 24, 26})
+      add("scale" + on + allocator + "/rmat:" + std::to_string(log2),
+          [=](benchmark::State& s) { scale(s, space, allocator, log2); });
     add("star" + on + allocator, [=](benchmark::State& s) { star(s, space, allocator); });
     for (auto const& [name, make] : sources()) {
       for (bool const from_host : {true, false})

@@ -85,16 +85,21 @@ class extent_ref {
     sequence_lock lock(state_->lock);
     lock.lock();
     std::uint32_t first = tree_.find(each);
-    if (first == or_tree::none) first = cut_under_lock(each);
+    std::uint32_t runs = 1;
+    if (first == or_tree::none)
+      first = cut_under_lock(each);
+    else if (count > 1)
+      runs = (tree_.next_used(first, first + count * each) - first) / each;
     if (first == or_tree::none && retire()) first = tree_.find(each);
     if (first == or_tree::none) {
+      runs = 0;
       if (each < hopeless().load(exec::relaxed)) hopeless().store(each, exec::release);
     } else {
-      tree_.set_used(first, each);  // also if it was the window's: then nothing changes
-      touch(first + each);
+      tree_.set_used(first, runs * each);  // also if it was the window's: then nothing changes
+      touch(first + runs * each);
     }
     lock.unlock();
-    return {first, first == or_tree::none ? 0u : 1u};
+    return {first, runs};
   }
 
   /// The same from the window alone. It may take the lock, for what is too short there.
@@ -113,6 +118,20 @@ class extent_ref {
     touch(first + count);
     set_free(first, count);
     lock.unlock();
+  }
+
+  /// The same for runs of one length, one in each of `lanes`; collective.
+  template <class Tile>
+  WYRM_HD void give_all(Tile const& t, std::uint32_t lanes, std::uint32_t first, std::uint32_t count) const {
+    sequence_lock lock(state_->lock);
+    if (t.rank() == 0) lock.lock();
+    for (; lanes != 0; lanes &= lanes - 1) {
+      std::uint32_t const next = t.shfl(first, exec::first_lane(lanes));
+      if (t.rank() != 0) continue;
+      touch(next + count);
+      set_free(next, count);
+    }
+    if (t.rank() == 0) lock.unlock();
   }
 
   /// Whether at least half of the chunks seem never to have been used; a hint.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A bitmap of free units under an OR-tree (AlignMalloc, TPDS 2025, section V-B): a bit of an inner node is the logical
-// OR of the node below it, so that the first free unit is found in one descent. Departure: the nodes have 64 children
-// instead of two, one machine word each, so that 2^27 units take five levels. Not thread-safe: its user holds a lock.
+// OR of the node below it, so that the first free unit is found in one descent. Departures: the nodes have 64 children
+// instead of two, one machine word each, so that 2^27 units take five levels; and a run is looked for from a place on
+// before which none of its length begins, kept for each power of two. Not thread-safe: its user holds a lock.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +20,8 @@ class or_tree {
   static constexpr std::uint32_t none = 0xffffffff;
   static constexpr std::size_t max_units = std::size_t{1} << 27;
 
+  static constexpr unsigned lengths = 11;  // powers of two of runs
+
   /// How many words hold a tree over so many units (at most max_units).
   static constexpr std::size_t words(std::size_t units) {
     std::size_t total = 0;
@@ -26,7 +29,7 @@ class or_tree {
       units = (units + 63) / 64;
       total += units;
     }
-    return total;
+    return total + (lengths + 1) / 2;
   }
 
   /// Over `words(units)` words, all zero: nothing is free.
@@ -36,6 +39,7 @@ class or_tree {
       memory += (std::size_t{units} + 63) / 64;
       units = (units + 63) / 64;
     }
+    lowest_ = reinterpret_cast<std::uint32_t*>(memory);
   }
 
   [[nodiscard]] WYRM_HD std::uint32_t units() const { return units_; }
@@ -77,20 +81,54 @@ class or_tree {
     return limit;
   }
 
-  /// The lowest run of `count` free units, or none. O(free runs before it).
+  /// The lowest run of `count` free units, or none. O(free runs that are too short), and each of them is looked at once
+  /// for a power of two, unless runs that are long enough have become free before it.
   [[nodiscard]] WYRM_HD std::uint32_t find(std::uint32_t count) const {
-    for (std::uint32_t at = next_free(0); at != none && count <= units_ - at;) {
+    unsigned const k = floor_log2(count);
+    std::uint32_t at = next_free(lowest_[k]);
+    std::uint32_t lowest = none;
+    std::uint32_t found = none;
+    while (at != none && count <= units_ - at) {
       std::uint32_t const end = next_used(at, at + count);
-      if (end == at + count) return at;
+      if (lowest == none && end - at >= (1u << k)) lowest = at;
+      if (end == at + count) {
+        found = at;
+        break;
+      }
       at = next_free(end);
     }
-    return none;
+    if (lowest == none) lowest = at == none ? units_ : at;
+    lowest_[k] = lowest;
+    return found;
   }
 
-  WYRM_HD void set_free(std::uint32_t first, std::uint32_t count) const { change<true>(first, count); }
+  WYRM_HD void set_free(std::uint32_t first, std::uint32_t count) const {
+    change<true>(first, count);
+    std::uint32_t const begin = begin_of_run(first);
+    std::uint32_t const after = first + count;
+    std::uint32_t const end = next_used(after, units_ - after < longest ? units_ : after + longest);
+    for (unsigned k = 0; k <= floor_log2(end - begin); ++k)
+      if (lowest_[k] > begin) lowest_[k] = begin;
+  }
   WYRM_HD void set_used(std::uint32_t first, std::uint32_t count) const { change<false>(first, count); }
 
  private:
+  static constexpr std::uint32_t longest = std::uint32_t{1} << (lengths - 1);
+
+  [[nodiscard]] WYRM_HD static unsigned floor_log2(std::uint32_t count) {
+    return count < longest ? static_cast<unsigned>(cuda::std::bit_width(count)) - 1 : lengths - 1;
+  }
+  // Where the run of free units before `at` begins, which may be there; or somewhere in it, if it is a very long one.
+  [[nodiscard]] WYRM_HD std::uint32_t begin_of_run(std::uint32_t at) const {
+    std::uint32_t const limit = at > longest ? at - longest : 0;
+    while (at > limit) {
+      std::uint32_t const word = (at - 1) >> 6;
+      std::uint64_t const used = ~nodes_[0][word] << (63 - ((at - 1) & 63));
+      if (used != 0) return at - static_cast<std::uint32_t>(cuda::std::countl_zero(used));
+      at = word * 64;
+    }
+    return at;
+  }
   [[nodiscard]] WYRM_HD std::uint32_t size(unsigned level) const { return ((units_ - 1) >> (6 * (level + 1))) + 1; }
 
   // Writes a run of bits, then every ancestor that this changes. The root is read without the lock: atomic stores.
@@ -116,6 +154,7 @@ class or_tree {
   }
 
   std::uint64_t* nodes_[levels];
+  std::uint32_t* lowest_;  // for each power of two: no run of so many free units, or more, begins before this one
   std::uint32_t units_;
 };
 

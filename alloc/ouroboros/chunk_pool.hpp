@@ -13,9 +13,9 @@
 #include "../../exec/memory.hpp"
 #include "../extent/extent.hpp"
 #include "../pool_table.hpp"
+#include "../size_classes.hpp"
 #include "index_ring.hpp"
 #include "queue_ends.hpp"
-#include "../size_classes.hpp"
 
 namespace wyrm::alloc {
 
@@ -89,9 +89,15 @@ class chunk_pool_ref {
   }
   /// A run of `each` chunks.
   WYRM_HD void give_run(std::uint32_t first, std::uint32_t each) const {
-    if (each == 1) return give(&first, 1);
-    mark(first, chunk_unused);
-    memory_.give(first, each);
+    give_runs(exec::scalar_tile{}, first, each, true);
+  }
+  /// The same for each lane that has one; collective.
+  template <class Tile>
+  WYRM_HD void give_runs(Tile const& t, std::uint32_t first, std::uint32_t each, bool has) const {
+    if (has && each == 1) give(&first, 1);
+    if (has && each > 1) mark(first, chunk_unused);
+    if (each > 1) memory_.give_all(t, t.ballot(has), first, each);
+    t.sync();
   }
   /// A hint.
   [[nodiscard]] WYRM_HD bool looks_used_up() const { return memory_.looks_used_up() && ends_->number() <= 0; }

@@ -119,8 +119,8 @@ class chunk_store_ref {
 
   /// Frees one page for each lane that has one; collective.
   template <class Tile>
-  WYRM_HD void put(Tile const& t, chunk_pool_ref const&, detail::class_states states, unsigned c,
-                   std::uint64_t page, bool has) const {
+  WYRM_HD void put(Tile const& t, chunk_pool_ref const&, detail::class_states states, unsigned c, std::uint64_t page,
+                   bool has) const {
     std::uint32_t const pages = has ? detail::pages_a_chunk(c) : 1;
     auto const chunk = static_cast<std::uint32_t>(page / pages);
     detail::lane_group const mine = detail::group_by(t, chunk, has);
@@ -222,17 +222,15 @@ class chunk_store_ref {
     if ((before & detail::chunk_word::queued(c)) != 0) gone(c).fetch_add(1, exec::release);
   }
 
-  /// One thread gives the pool a chunk all of whose pages are free, whichever class has one. False if none was found.
-  [[nodiscard]] WYRM_NOINLINE WYRM_HD bool reclaim(chunk_pool_ref const& pool,
+  /// Gives the pool chunks all of whose pages are free, one a lane at most, whichever class has some; collective. False
+  /// if none was found.
+  template <class Tile>
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD bool reclaim(Tile const t, chunk_pool_ref const& pool,
                                                    detail::class_states states) const {
-    for (unsigned c = detail::page_classes; c-- > 0 && detail::pages_a_chunk(c) == 1;)
-      if (reclaim_front(pool, states[c], c)) return true;
-    for (std::uint32_t left = hint_ends_->length(); left > 0; --left) {
-      if (!hint_ends_->take_one()) break;
-      if (reclaim_hinted(pool, states, static_cast<std::uint32_t>(hints_.take(hint_ends_->claim_front(1)))))
-        return true;
-    }
-    return false;
+    unsigned some = 0;
+    if (t.rank() == 0)
+      while (some < Tile::size() && reclaim_one(pool, states)) ++some;
+    return t.shfl(some, 0) > 0;
   }
 
  private:
@@ -298,8 +296,8 @@ class chunk_store_ref {
     if (hints) hints_.put(first + all.rank, chunk);
   }
 
-  // Positions for all lanes of a tile that have a chunk, neighbouring ones for those of the same class, if there is room
-  // for all of these; collective. Else each tries alone.
+  // Positions for all lanes of a tile that have a chunk, neighbouring ones for those of the same class, if there is
+  // room for all of these; collective. Else each tries alone.
   template <class Tile>
   WYRM_HD void claim_together(Tile const& t, unsigned c, token& held) const {
     if (!t.any(held.is_there)) return;
@@ -351,6 +349,18 @@ class chunk_store_ref {
         first += found;
       }
     }
+  }
+
+  // One thread gives one chunk, or run.
+  [[nodiscard]] WYRM_HD bool reclaim_one(chunk_pool_ref const& pool, detail::class_states states) const {
+    for (unsigned c = detail::page_classes; c-- > 0 && detail::pages_a_chunk(c) == 1;)
+      if (reclaim_front(pool, states[c], c)) return true;
+    for (std::uint32_t left = hint_ends_->length(); left > 0; --left) {
+      if (!hint_ends_->take_one()) break;
+      if (reclaim_hinted(pool, states, static_cast<std::uint32_t>(hints_.take(hint_ends_->claim_front(1)))))
+        return true;
+    }
+    return false;
   }
 
   // Of a class whose pages are chunks, or runs: every one in the queue is wholly free.

@@ -47,12 +47,12 @@ struct count_queued {
 template <class Store>
 struct count_spilled {
   compaction<Store> job;
-  WYRM_HD void operator()(std::size_t) const {
+  WYRM_HD void operator()(std::size_t i) const {
     auto const count = [&](std::uint64_t page) {
       job.count(page);
       return true;
     };
-    while (job.store.visit_batch(*job.spilled, job.c, count)) continue;
+    while (job.store.visit_batch(*job.spilled, job.c, i, count)) continue;
   }
 };
 template <class Store>

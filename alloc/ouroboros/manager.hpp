@@ -19,10 +19,10 @@
 #include <vector>
 
 #include "../sequence_lock.hpp"
+#include "../size_classes.hpp"
 #include "chunk_pool.hpp"
 #include "page_window.hpp"
 #include "queue_ends.hpp"
-#include "../size_classes.hpp"
 
 namespace wyrm::alloc {
 
@@ -82,7 +82,7 @@ class manager_ref {
   [[nodiscard]] WYRM_NOINLINE WYRM_HD void* allocate_large(std::size_t bytes) const {
     for (;;) {
       void* const p = pool_.allocate(bytes);
-      if (p != nullptr || !reclaim()) return p;
+      if (p != nullptr || !reclaim(exec::scalar_tile{})) return p;
     }
   }
 
@@ -92,18 +92,22 @@ class manager_ref {
     store_.put(t, pool_, states_, c, page, has);
   }
 
-  /// One thread gives free chunks of any class to the pool. False if there seems to be none.
-  [[nodiscard]] WYRM_NOINLINE WYRM_HD bool reclaim() const {
+  /// Gives free chunks of any class to the pool; collective. False if there seem to be none.
+  template <class Tile>
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD bool reclaim(Tile const t) const {
     bool some = false;
-    for (unsigned c = 0; detail::pages_a_chunk(c) > 1; ++c) {
-      chunk_range const rest = states_[c].fresh.shorten(detail::pages_a_chunk(c));
-      if (rest.count == 0) continue;
+    for (unsigned from = 0; detail::pages_a_chunk(from) > 1; from += Tile::size()) {
+      unsigned const c = from + t.rank();
+      chunk_range rest{0, 0};
+      if (c < detail::page_classes && detail::pages_a_chunk(c) > 1)
+        rest = states_[c].fresh.shorten(detail::pages_a_chunk(c));
       for (std::uint32_t k = 0; k < rest.count; ++k) store_.stop(c, rest.first + k);
-      exec::atomic_ref<std::uint64_t>(states_[c].chunks).fetch_sub(rest.count, exec::acq_rel);
-      pool_.memory().give(rest.first, rest.count);
-      some = true;
+      if (rest.count > 0) exec::atomic_ref<std::uint64_t>(states_[c].chunks).fetch_sub(rest.count, exec::acq_rel);
+      std::uint32_t const lanes = t.ballot(rest.count > 0);
+      extent_ref::one_by_one(t, lanes, [&] { pool_.memory().give(rest.first, rest.count); });
+      some = some || lanes != 0;
     }
-    return some || store_.reclaim(pool_, states_);
+    return some || store_.reclaim(t, pool_, states_);
   }
 
  private:
@@ -263,11 +267,14 @@ class manager_ref {
     found.holds = found.holds && !found.late;
     std::uint32_t const wanted = found.holds && pages > 1 ? window_chunks(c, mine.size) : mine.size;
     if (found.holds && pages > 1) found.chunks = pool_.try_take(wanted);
-    extent_ref::one_by_one(t, t.ballot(found.holds && found.chunks.count == 0), [&] {
-      found.chunks = pool_.take_runs(wanted, run);
-      while (found.chunks.count == 0 && !store_.has_spilled(c) && reclaim()) found.chunks = pool_.take_runs(1, run);
-      none = found.chunks.count == 0 && !store_.has_spilled(c);
-    });
+    for (std::uint32_t lanes = t.ballot(found.holds && found.chunks.count == 0); lanes != 0; lanes &= lanes - 1) {
+      bool const searches = t.rank() == exec::first_lane(lanes);
+      for (bool again = true; again;) {
+        if (searches) found.chunks = pool_.take_runs(wanted, run);
+        none = searches ? found.chunks.count == 0 && !store_.has_spilled(c) : none;
+        again = t.any(searches && none) && reclaim(t);
+      }
+    }
     return found;
   }
 
@@ -350,7 +357,7 @@ template <class Manager>
 struct reclaim_all {
   Manager manager;
   WYRM_HD void operator()(std::size_t) const {
-    while (manager.reclaim()) continue;
+    while (manager.reclaim(exec::scalar_tile{})) continue;
   }
 };
 }  // namespace detail

@@ -3,8 +3,10 @@
 // happens when the pool has no chunk for a node, is kept in a list through the pages themselves: nothing is lost.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,11 +18,13 @@ namespace wyrm::alloc {
 
 namespace detail {
 
-/// The list of a class. It consists of batches, each a list of pages that were freed together.
+/// The lists of a class: many, for a star that loses its leaves frees pages by the million. A list consists of batches,
+/// each a list of pages that were freed together.
 struct spilled_pages {
-  std::uint64_t first;  // page of the first batch + 1; 0: none
-  std::uint64_t count;  // pages that are in the list, or that somebody is taking out of it
-  std::uint64_t lock;   // guards `first`; who holds it waits for nobody
+  static constexpr unsigned size = 32;
+  static constexpr std::uint64_t locked = std::uint64_t{1} << 63;  // by who waits for nobody
+  std::uint64_t count;        // pages that are in a list, or that somebody is taking out of one
+  std::uint64_t lists[size];  // page of the first batch + 1; 0: none
 };
 /// What a page in the list says; its own memory holds it.
 struct spilled_page {
@@ -29,23 +33,23 @@ struct spilled_page {
 };
 static_assert(sizeof(spilled_page) <= page_bytes(0));
 
-/// Writes down the pages of a list that is not changed meanwhile, by many walkers; no more than there should be.
+/// Writes down the pages of lists that are not changed meanwhile, by many walkers; no more than there should be.
 template <class Store>
 struct list_spilled {
   Store store;
   unsigned c;
-  spilled_pages* list;  // a copy, which gets empty
+  spilled_pages* lists;  // a copy, which gets empty
   std::uint64_t* pages;
   std::uint64_t room;
   std::uint64_t* count;
-  WYRM_HD void operator()(std::size_t) const {
+  WYRM_HD void operator()(std::size_t i) const {
     exec::atomic_ref<std::uint64_t> all(*count);
     auto const note = [&](std::uint64_t page) {
       std::uint64_t const k = all.fetch_add(1, exec::relaxed);
       if (k < room) pages[k] = page;
       return k < room;
     };
-    while (all.load(exec::relaxed) <= room && store.visit_batch(*list, c, note)) continue;
+    while (all.load(exec::relaxed) <= room && store.visit_batch(*lists, c, i, note)) continue;
   }
 };
 
@@ -95,28 +99,30 @@ class page_store_ref {
   }
   /// The same out of any list, n being the leader's; of one batch, whose rest goes back.
   template <class Tile>
-  [[nodiscard]] WYRM_NOINLINE WYRM_HD std::uint32_t take_batch(Tile const t, detail::spilled_pages& list, unsigned c,
-                                                 unsigned leader, std::uint32_t n, std::uint32_t rank,
-                                                 std::uint64_t& page) const {
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD std::uint32_t take_batch(Tile const t, detail::spilled_pages& lists, unsigned c,
+                                                               unsigned leader, std::uint32_t n, std::uint32_t rank,
+                                                               std::uint64_t& page) const {
+    std::uint64_t const home = exec::thread_number(t) / 32;
     std::uint64_t next = 0;  // + 1; in the leader
     std::uint32_t got = 0;
-    if (n > 0) next = pop_batch(list, c);
+    if (n > 0) next = pop_batch(lists, c, home);
     while (t.shfl(got < n && next != 0, leader)) {
       std::uint64_t const one = t.shfl(next, leader) - 1;
       if (rank == t.shfl(got, leader)) page = one;
       if (next != 0) next = at(c, one).next;
       ++got;
     }
-    if (next != 0) push_batch(list, c, next - 1);
+    if (next != 0) push_batch(lists, c, home, next - 1);
     got = t.shfl(got, leader);
-    if (t.rank() == leader && got > 0) count(list).fetch_sub(got, exec::release);
+    if (t.rank() == leader && got > 0) count(lists).fetch_sub(got, exec::release);
     return got;
   }
-  /// The pages of a batch, which stay where they are, by one thread, until f says false; takes the batch out of the
-  /// list. False if there is none.
+  /// The pages of a batch, which stay where they are, by one thread, until f says false; takes the batch out of its
+  /// list, the one at `home` or one behind it. False if there is none.
   template <class F>
-  [[nodiscard]] WYRM_HD bool visit_batch(detail::spilled_pages& list, unsigned c, F const& f) const {
-    std::uint64_t next = pop_batch(list, c);
+  [[nodiscard]] WYRM_HD bool visit_batch(detail::spilled_pages& lists, unsigned c, std::uint64_t home,
+                                         F const& f) const {
+    std::uint64_t next = pop_batch(lists, c, home);
     bool const some = next != 0;
     while (next != 0 && f(next - 1)) next = at(c, next - 1).next;
     return some;
@@ -139,48 +145,62 @@ class page_store_ref {
   }
   WYRM_HD void start(unsigned, std::uint32_t) const {}
   WYRM_HD void stop(unsigned, std::uint32_t) const {}
-  /// One thread gives the pool a page that is a chunk, or a run of them, whichever class has one. False if none was
-  /// found.
-  [[nodiscard]] WYRM_NOINLINE WYRM_HD bool reclaim(chunk_pool_ref const& pool,
+  /// Gives the pool pages that are chunks, or runs of them, one a lane at most, whichever class has some; collective.
+  /// False if none were found.
+  template <class Tile>
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD bool reclaim(Tile const t, chunk_pool_ref const& pool,
                                                    detail::class_states states) const {
     for (unsigned c = detail::page_classes; c-- > 0 && detail::pages_a_chunk(c) == 1;) {
-      std::uint64_t page = detail::no_page;
-      if (!has_spilled(c) || take_spilled(exec::scalar_tile{}, c, 0, 1, 0, page) == 0) {
-        if (!states[c].pages.take_one()) continue;
-        page = take(exec::scalar_tile{}, pool, c, states[c].pages.claim_front(1), 0, 1);
+      std::uint32_t n = 0;
+      std::uint32_t first = 0;
+      if (t.rank() == 0 && states[c].pages.number() > 0) {
+        n = states[c].pages.take(Tile::size());
+        if (n < Tile::size()) states[c].pages.give_back(Tile::size() - n);
+        if (n > 0) first = states[c].pages.claim_front(n);
       }
-      exec::atomic_ref<std::uint64_t>(states[c].chunks).fetch_sub(1, exec::relaxed);
-      pool.give_run(static_cast<std::uint32_t>(page), detail::run_chunks(c));
+      n = t.shfl(n, 0);
+      first = t.shfl(first, 0);
+      std::uint64_t page = take(t, pool, c, first, t.rank(), t.rank() < n ? n : 0);
+      if (n == 0 && t.shfl(has_spilled(c), 0)) n = take_spilled(t, c, 0, Tile::size(), t.rank(), page);
+      if (n == 0) continue;
+      if (t.rank() == 0) exec::atomic_ref<std::uint64_t>(states[c].chunks).fetch_sub(n, exec::relaxed);
+      pool.give_runs(t, static_cast<std::uint32_t>(page), detail::run_chunks(c), t.rank() < n);
       return true;
     }
     return false;
   }
 
  private:
-  [[nodiscard]] WYRM_HD static exec::atomic_ref<std::uint64_t> count(detail::spilled_pages& list) {
-    return exec::atomic_ref<std::uint64_t>(list.count);
+  [[nodiscard]] WYRM_HD static exec::atomic_ref<std::uint64_t> count(detail::spilled_pages& lists) {
+    return exec::atomic_ref<std::uint64_t>(lists.count);
   }
   [[nodiscard]] WYRM_HD detail::spilled_page& at(unsigned c, std::uint64_t page) const {
     return *reinterpret_cast<detail::spilled_page*>(base_ + (page << detail::number_log2(c)));
   }
-  [[nodiscard]] WYRM_HD std::uint64_t pop_batch(detail::spilled_pages& list, unsigned c) const {
-    exec::atomic_ref<std::uint64_t> first(list.first);
-    // Hundreds may look; who puts something there should not wait for them.
-    if (first.load(exec::relaxed) == 0) return 0;
-    sequence_lock lock(list.lock);
-    lock.lock();
-    std::uint64_t const found = first.load(exec::relaxed);
-    if (found != 0) first.store(at(c, found - 1).next_batch, exec::relaxed);
-    lock.unlock();
-    return found;
+  // Locks a list, which a store unlocks; its first batch.
+  [[nodiscard]] WYRM_HD static std::uint64_t lock(exec::atomic_ref<std::uint64_t> const& list) {
+    for (unsigned attempt = 4;; ++attempt) {
+      std::uint64_t const before = list.fetch_or(detail::spilled_pages::locked, exec::acquire);
+      if ((before & detail::spilled_pages::locked) == 0) return before;
+      do exec::pause(attempt);
+      while ((list.load(exec::relaxed) & detail::spilled_pages::locked) != 0);
+    }
   }
-  WYRM_HD void push_batch(detail::spilled_pages& list, unsigned c, std::uint64_t page) const {
-    sequence_lock lock(list.lock);
-    lock.lock();
-    exec::atomic_ref<std::uint64_t> first(list.first);
-    at(c, page).next_batch = first.load(exec::relaxed);
-    first.store(page + 1, exec::relaxed);
-    lock.unlock();
+  [[nodiscard]] WYRM_HD std::uint64_t pop_batch(detail::spilled_pages& lists, unsigned c, std::uint64_t home) const {
+    for (unsigned k = 0; k < detail::spilled_pages::size; ++k) {
+      exec::atomic_ref<std::uint64_t> list(lists.lists[(home + k) % detail::spilled_pages::size]);
+      // Hundreds may look; who puts something there should not wait for them.
+      if (list.load(exec::relaxed) == 0) continue;
+      std::uint64_t const found = lock(list);
+      list.store(found != 0 ? at(c, found - 1).next_batch : 0, exec::release);
+      if (found != 0) return found;
+    }
+    return 0;
+  }
+  WYRM_HD void push_batch(detail::spilled_pages& lists, unsigned c, std::uint64_t home, std::uint64_t page) const {
+    exec::atomic_ref<std::uint64_t> list(lists.lists[home % detail::spilled_pages::size]);
+    at(c, page).next_batch = lock(list);
+    list.store(page + 1, exec::release);
   }
 
   // Puts pages that the queue has no room for into the lists of their classes, a batch a group; collective.
@@ -193,7 +213,7 @@ class page_store_ref {
     t.sync();
     extent_ref::one_by_one(t, t.ballot(spills && mine.led_by(t.rank())), [&] {
       count(spilled_[c]).fetch_add(mine.size, exec::relaxed);
-      push_batch(spilled_[c], c, page);
+      push_batch(spilled_[c], c, exec::thread_number(t) / 32, page);
     });
   }
 
@@ -244,7 +264,9 @@ class page_store {
              std::vector<std::uint32_t> const&, Take const& take) const {
     for (std::uint64_t const page : queues_.entries(c, state.pages, who, what)) take(page, "queued");
     detail::spilled_pages const list = exec::read(space_, spilled_.data() + c);
-    if (list.first == 0 && list.count == 0) return;
+    bool const none =
+        std::all_of(std::begin(list.lists), std::end(list.lists), [](std::uint64_t first) { return first == 0; });
+    if (none && list.count == 0) return;
     exec::buffer<detail::spilled_pages, Space> copy(space_, 1);
     exec::buffer<std::uint64_t, Space> pages(space_, list.count);
     exec::buffer<std::uint64_t, Space> count(space_, 1);

@@ -182,11 +182,15 @@ TEST_F(extent, runs_of_several_chunks) {
   EXPECT_EQ(take_runs(1, 5).count, 0u);  // nobody has to search again
   pool_.ref().give(0, 16);
   for (std::uint32_t c = 0; c < 16; ++c) carved_[c] = false;
-  EXPECT_EQ(take_runs(9, 5).first, 0u);
-  EXPECT_EQ(take_runs(9, 4).first, 5u);  // one at a time, the lowest first
-  EXPECT_EQ(take_runs(1, 8).count, 0u);
-  EXPECT_EQ(take_runs(1, 7).first, 9u);
+  r = take_runs(2, 3);  // the lowest
+  EXPECT_EQ(r.first, 0u);
+  EXPECT_EQ(r.count, 2u);
+  r = take_runs(9, 4);  // as many as lie behind each other
+  EXPECT_EQ(r.first, 6u);
+  EXPECT_EQ(r.count, 2u);
+  EXPECT_EQ(take_runs(1, 5).count, 0u);
   EXPECT_EQ(take_runs(1, 4).first, 76u);
+  EXPECT_EQ(take_runs(1, 2).first, 14u);
   EXPECT_EQ(take_runs(1, 1).count, 0u);
 }
 
