@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// An array with an entry for every chunk, or so, of a pool that grows: its memory grows with the pool.
+// An array with an entry for every chunk, or so, of a pool that grows: it is replaced by a longer one. (Memory that
+// grows in place comes in steps of 2 MiB on a GPU, which is more than all tables of a small pool.)
 #pragma once
 
 #include <cstddef>
+#include <utility>
 
 #include "../exec/memory.hpp"
 
@@ -11,14 +13,20 @@ namespace wyrm::alloc {
 template <class T, class Space>
 class pool_table {
  public:
-  pool_table(Space const& space, std::size_t capacity) : memory_(space, capacity * sizeof(T)) {}
-  /// Makes room for n entries; new ones are not initialised.
-  void cover(std::size_t n) { memory_.commit(n * sizeof(T)); }
-  [[nodiscard]] T* data() const { return reinterpret_cast<T*>(memory_.data()); }
-  [[nodiscard]] std::size_t bytes() const { return memory_.committed(); }
+  explicit pool_table(Space const& space) : space_(space), entries_(space) {}
+  /// Makes room for n entries; new ones are not initialised. While nobody uses the pool; pointers become invalid.
+  void cover(std::size_t n) {
+    if (n <= entries_.size()) return;
+    exec::buffer<T, Space> longer(space_, n);
+    if (entries_.size() > 0) space_.copy(longer.data(), entries_.data(), entries_.bytes());
+    std::swap(entries_, longer);
+  }
+  [[nodiscard]] T* data() const { return entries_.data(); }
+  [[nodiscard]] std::size_t bytes() const { return entries_.bytes(); }
 
  private:
-  exec::reservation<Space> memory_;
+  Space space_;
+  exec::buffer<T, Space> entries_;
 };
 
 }  // namespace wyrm::alloc

@@ -210,8 +210,14 @@ void count_memory(benchmark::State& state, graph::any_graph const& g, std::strin
   auto const csr = static_cast<double>((std::size_t{g.vertices()} + 1) * sizeof(std::uint64_t) + m.neighbours);
   state.counters["of_csr" + when] = static_cast<double>(m.total()) / csr;
   state.counters["bytes_per_arc" + when] = static_cast<double>(m.total()) / static_cast<double>(g.arcs());
-  state.counters["without_free_and_queues" + when] =
-      static_cast<double>(m.total() - m.pool_free - m.allocator_overhead) / csr;
+  auto const part = [&](char const* what, std::size_t bytes) {
+    state.counters[what + when] = static_cast<double>(bytes) / csr;
+  };
+  part("table", m.vertex_table);
+  part("pages", m.neighbours + m.slack);
+  part("free", m.pool_free);
+  part("queues", m.allocator_overhead);
+  part("scratch", m.scratch);
 }
 
 graph::options small_pool() {

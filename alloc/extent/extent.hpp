@@ -89,7 +89,7 @@ class extent_ref {
     if (first == or_tree::none)
       first = cut_under_lock(each);
     else if (count > 1)
-      runs = (tree_.next_used(first, first + count * each) - first) / each;
+      runs = (tree_.next_used(first, count < (chunks_ - first) / each ? first + count * each : chunks_) - first) / each;
     if (first == or_tree::none && retire()) first = tree_.find(each);
     if (first == or_tree::none) {
       runs = 0;
@@ -277,13 +277,12 @@ template <class Space>
 class extent {
  public:
   extent(Space const& space, options const& o)
-      : space_(space),
-        memory_(space, addresses(space, o)),
-        state_(space, 1),
-        tree_(space, or_tree::words(max_chunks())),
-        lengths_(space, max_chunks()) {
+      : space_(space), memory_(space, addresses(space, o)), state_(space, 1), tree_(space), lengths_(space) {
     memory_.commit(std::max(o.pool_bytes, chunk_bytes));
-    start(0, chunks_after(0));
+    chunks_ = chunks_after(0);
+    tree_.reserve(or_tree::words(chunks_));
+    lengths_.cover(chunks_);
+    space_.fill(lengths_.data(), 0, lengths_.bytes());
     restart();
   }
 
@@ -306,9 +305,17 @@ class extent {
 
   void grow(std::size_t bytes) {
     std::uint32_t const before = chunks_;
-    lengths_.cover(chunks_after(bytes));
+    std::uint32_t const after = chunks_after(bytes);
+    lengths_.cover(after);
+    exec::buffer<std::uint64_t, Space> longer(space_, or_tree::words(after));
     memory_.commit(memory_.committed() + bytes);
-    start(before, chunks_after(0));
+    space_.fill(lengths_.data() + before, 0, (after - before) * sizeof(std::uint32_t));
+    space_.fill(longer.data(), 0, longer.bytes());
+    or_tree::for_each_part(before, after, [&](std::size_t from, std::size_t to, std::size_t words) {
+      space_.copy(longer.data() + to, tree_.data() + from, words * sizeof(std::uint64_t));
+    });
+    std::swap(tree_, longer);
+    chunks_ = after;
     extent_state state = exec::read(space_, state_.data());
     state.hopeless = extent_state::not_known;
     if (next(state) >= end(state) || end(state) == before) {  // the window gets longer, or is used up
@@ -346,7 +353,7 @@ class extent {
   void check(std::vector<bool> const& carved) const {
     extent_state const state = exec::read(space_, state_.data());
     std::vector<std::uint64_t> words = exec::copy_out(space_, tree_.data(), tree_.size());
-    or_tree const tree(words.data(), max_chunks());
+    or_tree const tree(words.data(), chunks_);
     std::vector<std::uint32_t> const lengths = this->lengths();
     ensure(state.lock % 2 == 0, "extent", "the lock is held although nobody is at work");
     std::uint32_t run_end = 0;
@@ -378,27 +385,18 @@ class extent {
                   "a pool may have at most 1 TiB; ask for less in pool_bytes and reserve_bytes");
     return std::max(wanted, o.pool_bytes);
   }
-  [[nodiscard]] std::uint32_t max_chunks() const {
-    return static_cast<std::uint32_t>((memory_.capacity() + chunk_bytes - 1) / chunk_bytes);
-  }
-  // No run begins in these chunks, which are new.
-  void start(std::uint32_t from, std::uint32_t to) {
-    lengths_.cover(to);
-    space_.fill(lengths_.data() + from, 0, (to - from) * sizeof(std::uint32_t));
-    chunks_ = to;
-  }
   // All chunks are in the window.
   void restart() {
     exec::write(space_, state_.data(), extent_state{chunks_, 0, 0, extent_state::not_known, {}, 0});
     space_.fill(tree_.data(), 0, tree_.bytes());
   }
   [[nodiscard]] std::vector<std::uint32_t> lengths() const { return exec::copy_out(space_, lengths_.data(), chunks_); }
-  [[nodiscard]] or_tree tree() const { return {tree_.data(), max_chunks()}; }
+  [[nodiscard]] or_tree tree() const { return {tree_.data(), chunks_}; }
 
   Space space_;
   exec::reservation<Space> memory_;
   exec::buffer<extent_state, Space> state_;
-  exec::buffer<std::uint64_t, Space> tree_;
+  exec::buffer<std::uint64_t, Space> tree_;  // over chunks_
   pool_table<std::uint32_t, Space> lengths_;
   std::uint32_t chunks_ = 0;
 };

@@ -32,6 +32,21 @@ class or_tree {
     return total + (lengths + 1) / 2;
   }
 
+  /// Where the words of a tree over so many units have to go in one over more: calls f(from, to, words) for each part.
+  template <class F>
+  static void for_each_part(std::size_t units, std::size_t more, F const& f) {
+    std::size_t from = 0;
+    std::size_t to = 0;
+    for (unsigned l = 0; l < levels; ++l) {
+      units = (units + 63) / 64;
+      more = (more + 63) / 64;
+      f(from, to, units);
+      from += units;
+      to += more;
+    }
+    f(from, to, std::size_t{(lengths + 1) / 2});
+  }
+
   /// Over `words(units)` words, all zero: nothing is free.
   or_tree(std::uint64_t* memory, std::uint32_t units) : units_(units) {
     for (unsigned l = 0; l < levels; ++l) {

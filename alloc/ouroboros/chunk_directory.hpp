@@ -97,7 +97,7 @@ class chunk_directory {
   static constexpr char const* kind = "va";
   static constexpr std::size_t bytes_a_class = sizeof(detail::directory_state);
 
-  chunk_directory(Space const& space, std::size_t /*chunks*/) : space_(space), states_(space, detail::page_classes) {}
+  explicit chunk_directory(Space const& space) : space_(space), states_(space, detail::page_classes) {}
 
   [[nodiscard]] ref_type ref() const { return ref_type(states_.data()); }
   [[nodiscard]] std::size_t bytes() const { return states_.bytes(); }

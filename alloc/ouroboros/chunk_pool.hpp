@@ -231,7 +231,7 @@ class chunk_pool {
         memory_(space, o),
         ends_(space, 1),
         reusable_(space),
-        uses_(space, memory_.capacity() / chunk_bytes) {
+        uses_(space) {
     start(0);
     restart({});
   }

@@ -437,8 +437,8 @@ class chunk_store {
       : space_(space),
         pool_(pool),
         states_(space, detail::page_classes),
-        words_(space, pool.memory().capacity() / chunk_bytes),
-        masks_(space, pool.memory().capacity() / chunk_bytes * detail::mask_words),
+        words_(space),
+        masks_(space),
         hint_ends_(space, 1),
         hints_(space),
         queues_(space, pool.memory(), node_log2, true) {

@@ -250,8 +250,8 @@ class virtual_queues {
       : space_(space),
         base_(memory.base()),
         states_(space, detail::page_classes),
-        read_(space, memory.capacity() / chunk_bytes),
-        links_(space, memory.capacity() / chunk_bytes) {
+        read_(space),
+        links_(space) {
     size_.log2 = node_log2;
     while (!of_chunks && size_.wide_classes < detail::page_classes &&
            memory.capacity() >> detail::number_log2(size_.wide_classes) >= 0xffffffff)

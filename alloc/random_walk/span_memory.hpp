@@ -62,10 +62,10 @@ class span_memory {
         memory_(space, o),
         ledger_(space, memory_.base(), memory_.capacity(), o.checked),
         states_(space, Layout::pools),
-        table_(space, span_shape::entries(capacity(), Layout::pools)),
-        owners_(space, capacity()),
-        used_(space, Layout::words(capacity())),
-        marks_(space, Layout::marks(capacity())),
+        table_(space),
+        owners_(space),
+        used_(space),
+        marks_(space),
         calls_(space, call_counters) {
     cover(memory_.chunks());
     start(0);
@@ -208,7 +208,6 @@ class span_memory {
   }
 
  private:
-  [[nodiscard]] std::uint32_t capacity() const { return static_cast<std::uint32_t>(memory_.capacity() / chunk_bytes); }
   [[nodiscard]] std::vector<detail::span_state> states() const {
     return exec::copy_out(space_, states_.data(), Layout::pools);
   }

@@ -120,6 +120,37 @@ TEST_P(or_tree, random_changes) {
   }
 }
 
+// In the words of a larger tree it is the same, and what is new is used until somebody frees it.
+TEST_P(or_tree, grows) {
+  for (std::uint32_t const more : {units_, units_ + 1, units_ + 64, 2 * units_ + 5000}) {
+    SCOPED_TRACE(more);
+    std::vector<std::uint64_t> longer(alloc::or_tree::words(more));
+    alloc::or_tree const larger(longer.data(), more);
+    or_tree_model model(more);
+    tree_.set_used(0, units_);
+    for (std::uint32_t first = 0; first < units_; first += 7 + first / 3) {
+      std::uint32_t const count = std::min(1 + first % 5, units_ - first);
+      tree_.set_free(first, count);
+      model.set(first, count, true);
+    }
+    (void)tree_.find(6);
+    alloc::or_tree::for_each_part(units_, more, [&](std::size_t from, std::size_t to, std::size_t words) {
+      std::copy_n(words_.begin() + static_cast<std::ptrdiff_t>(from), words,
+                  longer.begin() + static_cast<std::ptrdiff_t>(to));
+    });
+    auto const expect_same = [&] {
+      for (std::uint32_t const count : {1u, 2u, 3u, 5u, 6u, 64u})
+        EXPECT_EQ(larger.find(count), model.find(count)) << count;
+      EXPECT_EQ(larger.next_free(units_), model.next_free(units_));
+    };
+    expect_same();
+    if (more == units_) continue;
+    larger.set_free(units_, more - units_);
+    model.set(units_, more - units_, true);
+    expect_same();
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(units, or_tree, ::testing::Values(1u, 63u, 64u, 65u, 4096u, 5000u, 300000u),
                          ::testing::PrintToStringParamName());
 
