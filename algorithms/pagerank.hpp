@@ -1,27 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 // PageRank (Page, Brin, Motwani, Winograd 1999) by pull: every vertex adds up what its in-neighbours send, so that no
-// two tiles write one place and the result does not depend on their order. The mass of vertices without out-neighbours
-// is spread over all vertices evenly.
+// two tiles write one place. Rows are dealt out by their length, see detail/row_bins.hpp. An iteration is two launches:
+// one pulls, one adds up, in a fixed order, what has changed and what vertices without out-neighbours hold; the host
+// looks at the result of several iterations at a time. The same graph gives the same ranks, bit for bit, on each run in
+// the same space.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
-#include "../exec/bulk.hpp"
+#include "../exec/atomic.hpp"
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
 #include "../exec/tile.hpp"
 #include "../graph/any_graph.hpp"
 #include "../graph/view.hpp"
+#include "detail/row_bins.hpp"
 
 namespace wyrm::algorithms {
+
+enum class precision : std::uint8_t { fp64, fp32 };
 
 struct pagerank_options {
   double damping = 0.85;    // in [0, 1)
   double tolerance = 1e-9;  // stop when an iteration changes the ranks by less, in the L1 norm; > 0
   unsigned max_iterations = 500;
-  std::vector<double> start = {};  // warm start: a rank per vertex, scaled to sum 1 by the caller; empty = 1/n each
+  std::vector<double> start = {};     // warm start: a rank per vertex, scaled to sum 1 by the caller; empty = 1/n each
+  std::vector<double> teleport = {};  // where a jump goes: a weight per vertex, not negative; empty = anywhere
+  bool dangling_teleports = false;    // a vertex without out-neighbours jumps as `teleport` says; false: anywhere
+  /// Of the ranks while they are computed; sums are always of 64 bits. With fp32 changes below about 1e-7 are noise.
+  precision ranks = precision::fp64;
 };
 
 struct pagerank_result {
@@ -33,75 +46,295 @@ struct pagerank_result {
 
 namespace detail {
 
-struct share_rank {
+/// On the device; the host reads it.
+struct rank_state {
+  double change;    // of the last iteration
+  double dangling;  // what vertices without out-neighbours hold now
+  std::uint32_t iterations;
+  std::uint32_t done;
+  std::uint32_t arrived;  // tiles that have added up their share
+};
+
+/// What pulls and sums work on.
+template <class Real>
+struct rank_vectors {
   graph::graph_view g;
-  double const* rank;
-  double* share;     // what a vertex sends along each arc
-  double* dangling;  // its rank, if it has no arc
-  WYRM_HD void operator()(std::size_t v) const {
-    std::uint32_t const degree = g.degree(static_cast<graph::vertex_id>(v));
-    share[v] = degree > 0 ? rank[v] / degree : 0.0;
-    dangling[v] = degree > 0 ? 0.0 : rank[v];
+  row_bins_view bins;  // of in-neighbours
+  Real* rank;
+  Real* share[2];        // what a vertex sends along each arc: one is read while the other is written
+  Real const* teleport;  // nullptr: anywhere
+  double* parts;         // of hubs: what was pulled
+  double* changes;       // a sum an item
+  double* danglings;     // a sum an item
+  rank_state* state;
+  double damping;
+  double tolerance;
+  bool dangling_teleports;
+
+  /// Sets the rank of a vertex that has been sent so much.
+  struct sums {
+    double change = 0;
+    double dangling = 0;
+  };
+  WYRM_HD void set(graph::vertex_id v, double sent, Real* next, sums& all) const {
+    double const even = 1.0 / static_cast<double>(g.vertices());
+    double const jump = teleport != nullptr ? static_cast<double>(teleport[v]) : even;
+    double const lost = state->dangling * (dangling_teleports ? jump : even);
+    auto const fresh = static_cast<Real>((1 - damping) * jump + damping * (lost + sent));
+    double const difference = static_cast<double>(fresh) - static_cast<double>(rank[v]);
+    all.change += difference < 0 ? -difference : difference;
+    rank[v] = fresh;
+    send(v, fresh, next, all);
+  }
+  WYRM_HD void send(graph::vertex_id v, Real fresh, Real* next, sums& all) const {
+    std::uint32_t const degree = g.degree(v);
+    next[v] = degree > 0 ? static_cast<Real>(fresh / static_cast<Real>(degree)) : Real{0};
+    if (degree == 0) all.dangling += static_cast<double>(fresh);
   }
 };
 
-struct pull_rank {
-  graph::graph_view g;
-  double const* share;
-  double* rank;
-  double* change;
-  double base;
-  double damping;
+/// A tile an item of the bins.
+template <class Real>
+struct pull_ranks {
+  rank_vectors<Real> x;
+  unsigned from;  // which of the shares is read
+
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t v) const {
-    graph::neighbour_list const sources = g.in_neighbours(static_cast<graph::vertex_id>(v));
-    double part = 0;
-    for (std::uint32_t i = t.rank(); i < sources.size; i += Tile::size()) part += share[sources[i]];
-    double const fresh = base + damping * exec::sum(t, part);
+  WYRM_HD void operator()(Tile const& t, std::size_t item) const {
+    if (x.state->done != 0) return;
+    rows here{*this, {}};
+    x.bins.dispatch(t, static_cast<std::uint32_t>(item), here);
+    double const change = exec::sum(t, here.all.change);
+    double const dangling = exec::sum(t, here.all.dangling);
     if (t.rank() != 0) return;
-    double const difference = fresh - rank[v];
-    change[v] = difference < 0 ? -difference : difference;
-    rank[v] = fresh;
+    x.changes[item] = change;
+    x.danglings[item] = dangling;
+  }
+
+ private:
+  struct alignas(16) quad {
+    graph::vertex_id v[4];
+  };
+  // A lane's share of the entries from `begin` to `end`: four at a time, those of all lanes side by side. A row may
+  // begin anywhere, but is read at multiples of 16 bytes, that is up to three entries before it and behind, which do
+  // not count.
+  WYRM_HD double pull(graph::vertex_id const* row, std::uint32_t begin, std::uint32_t end, std::uint32_t lane,
+                      std::uint32_t lanes) const {
+    Real const* const share = x.share[from];
+    auto const head = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(row) / sizeof(graph::vertex_id) % 4);
+    double sum = 0;
+    for (std::uint32_t i = begin + 4 * lane; i < end + head; i += 4 * lanes) {
+      quad const four = *reinterpret_cast<quad const*>(row - head + i);
+      Real got[4];
+      for (std::uint32_t k = 0; k < 4; ++k)
+        got[k] = i + k >= begin + head && i + k < end + head ? share[four.v[k]] : Real{0};
+      sum += (static_cast<double>(got[0]) + static_cast<double>(got[1])) +
+             (static_cast<double>(got[2]) + static_cast<double>(got[3]));
+    }
+    return sum;
+  }
+
+  struct rows {
+    pull_ranks const& p;
+    typename rank_vectors<Real>::sums all;
+
+    WYRM_HD graph::vertex_record row(graph::vertex_id v) const { return p.x.g.in_records()[v]; }
+    WYRM_HD void set(graph::vertex_id v, double sent) { p.x.set(v, sent, p.x.share[1 - p.from], all); }
+
+    template <class Tile>
+    WYRM_HD void lane(Tile const&, graph::vertex_id v, bool valid) {
+      if (!valid) return;
+      graph::vertex_record const r = row(v);
+      set(v, p.pull(r.page, 0, r.degree, 0, 1));
+    }
+    template <class Tile>
+    WYRM_HD void group(Tile const& t, graph::vertex_id v, bool valid) {
+      constexpr unsigned lanes = Tile::size() < row_bins_view::group_lanes ? Tile::size() : row_bins_view::group_lanes;
+      graph::vertex_record const r = valid ? row(v) : graph::vertex_record{nullptr, 0, 0};
+      double const sent = group_sum(t, p.pull(r.page, 0, r.degree, t.rank() % lanes, lanes));
+      if (valid && t.rank() % lanes == 0) set(v, sent);
+    }
+    template <class Tile>
+    WYRM_HD void warp(Tile const& t, graph::vertex_id v) {
+      graph::vertex_record const r = row(v);
+      double const sent = exec::sum(t, p.pull(r.page, 0, r.degree, t.rank(), Tile::size()));
+      if (t.rank() == 0) set(v, sent);
+    }
+    template <class Tile>
+    WYRM_HD void part(Tile const& t, std::uint32_t number) {
+      row_part const part = p.x.bins.part(number, p.x.g.in_records());
+      graph::vertex_id const* const page = row(part.vertex).page;
+      double const sent = exec::sum(t, p.pull(page, part.begin, part.end, t.rank(), Tile::size()));
+      if (t.rank() == 0) p.x.parts[number] = sent;
+    }
+  };
+};
+
+/// A tile 32 vertices: what they send before the first iteration.
+template <class Real>
+struct send_first {
+  rank_vectors<Real> x;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t block) const {
+    typename rank_vectors<Real>::sums all;
+    for (unsigned k = 0; k < 32; k += Tile::size()) {
+      std::size_t const v = block * 32 + k + t.rank();
+      if (v < x.g.vertices()) x.send(static_cast<graph::vertex_id>(v), x.rank[v], x.share[0], all);
+    }
+    double const dangling = exec::sum(t, all.dangling);
+    if (t.rank() != 0) return;
+    x.changes[block] = 0;
+    x.danglings[block] = dangling;
   }
 };
+
+/// Ranks of hubs, and the sums of an iteration; or only the sums, before the first. The tile that arrives last adds up
+/// what all have added up; it waits for nobody.
+template <class Real>
+struct settle_ranks {
+  static constexpr std::size_t tiles = 128;
+  rank_vectors<Real> x;
+  std::uint32_t sums;  // of items
+  unsigned from;
+  bool first;
+  double* totals;  // [tiles] changes, then [tiles] dangling
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
+    rank_state& state = *x.state;
+    if (state.done != 0) return;
+    typename rank_vectors<Real>::sums all;
+    if (!first) set_hubs(t, static_cast<std::uint32_t>(tile), all);
+    for (std::size_t i = tile * Tile::size() + t.rank(); i < sums; i += tiles * Tile::size()) {
+      all.change += x.changes[i];
+      all.dangling += x.danglings[i];
+    }
+    double const change = exec::sum(t, all.change);
+    double const dangling = exec::sum(t, all.dangling);
+    std::uint32_t before = 0;
+    if (t.rank() == 0) {
+      totals[tile] = change;
+      totals[tiles + tile] = dangling;
+      before = exec::atomic_ref<std::uint32_t>(state.arrived).fetch_add(1, exec::acq_rel);
+    }
+    if (t.shfl(before, 0) + 1 < tiles) return;
+    t.sync();
+    all = {};
+    for (std::size_t i = t.rank(); i < tiles; i += Tile::size()) {
+      all.change += totals[i];
+      all.dangling += totals[tiles + i];
+    }
+    all.change = exec::sum(t, all.change);
+    all.dangling = exec::sum(t, all.dangling);
+    if (t.rank() != 0) return;
+    state.arrived = 0;
+    state.dangling = all.dangling;
+    if (first) return;
+    state.change = all.change;
+    ++state.iterations;
+    state.done = all.change < x.tolerance ? 1 : 0;
+  }
+
+ private:
+  template <class Tile>
+  WYRM_HD void set_hubs(Tile const& t, std::uint32_t tile, typename rank_vectors<Real>::sums& all) const {
+    row_bins_view const& b = x.bins;
+    for (std::uint32_t h = tile; h < b.hub_rows; h += tiles) {
+      std::uint32_t const end = h + 1 < b.hub_rows ? b.hubs[h + 1].first_part : b.parts;
+      double sent = 0;
+      for (std::uint32_t p = b.hubs[h].first_part + t.rank(); p < end; p += Tile::size()) sent += x.parts[p];
+      sent = exec::sum(t, sent);
+      if (t.rank() == 0) x.set(b.hubs[h].vertex, sent, x.share[1 - from], all);
+    }
+  }
+};
+
+inline void check(pagerank_options const& o, graph::graph_view const& g) {
+  auto const refuse = [](std::string const& what) { throw error(error_code::bad_argument, "pagerank: " + what); };
+  if (!(o.damping >= 0 && o.damping < 1) || !(o.tolerance > 0))
+    refuse("damping must be in [0, 1) and the tolerance positive");
+  if (!g.has_in_neighbours())
+    refuse("the directed graph does not keep in-neighbours; make it with options::in_neighbours");
+  if (!o.start.empty() && o.start.size() != g.vertices()) refuse("the start vector must have one rank per vertex");
+  if (o.teleport.empty()) return;
+  if (o.teleport.size() != g.vertices()) refuse("the teleport vector must have one weight per vertex");
+  double sum = 0;
+  for (double const weight : o.teleport) {
+    if (!(weight >= 0) || std::isinf(weight)) refuse("the weights of the teleport vector must not be negative");
+    sum += weight;
+  }
+  if (!(sum > 0)) refuse("one weight of the teleport vector at least must be positive");
+}
+
+template <class Real, class Space>
+pagerank_result pagerank(Space const& space, graph::graph_view const& g, pagerank_options const& o) {
+  std::size_t const n = g.vertices();
+  row_bins<Space> in_bins(space);
+  row_bins_view const bins = in_bins.make(g.in_records(), n, g.arcs(), {16, 256, 4096, 4096});
+  std::size_t const sums = std::max<std::size_t>(bins.items(), (n + 31) / 32);
+  exec::buffer<Real, Space> rank(space, n);
+  exec::buffer<Real, Space> share(space, 2 * n);
+  exec::buffer<Real, Space> teleport(space, o.teleport.size());
+  exec::buffer<double, Space> scratch(space, 2 * sums + bins.parts + 2 * settle_ranks<Real>::tiles);
+  exec::buffer<rank_state, Space> state(space, 1);
+
+  auto const bring = [&](Real* to, std::vector<double> const& values, double scale) {
+    std::vector<Real> scaled(n);
+    for (std::size_t v = 0; v < n; ++v) scaled[v] = static_cast<Real>(values.empty() ? scale : values[v] * scale);
+    exec::copy_in<Real>(space, to, scaled);
+  };
+  bring(rank.data(), o.start, o.start.empty() ? 1.0 / static_cast<double>(n) : 1.0);
+  if (!o.teleport.empty()) {
+    double sum = 0;
+    for (double const weight : o.teleport) sum += weight;
+    bring(teleport.data(), o.teleport, 1 / sum);
+  }
+  exec::write(space, state.data(), rank_state{});
+
+  double* const changes = scratch.data();
+  double* const totals = changes + 2 * sums + bins.parts;
+  rank_vectors<Real> const x{g,
+                             bins,
+                             rank.data(),
+                             {share.data(), share.data() + n},
+                             o.teleport.empty() ? nullptr : teleport.data(),
+                             changes + 2 * sums,
+                             changes,
+                             changes + sums,
+                             state.data(),
+                             o.damping,
+                             o.tolerance,
+                             o.dangling_teleports};
+  auto const settle = [&](std::uint32_t count, unsigned from, bool first) {
+    exec::for_each_tile<32>(space, settle_ranks<Real>::tiles, settle_ranks<Real>{x, count, from, first, totals});
+  };
+  auto const blocks = static_cast<std::uint32_t>((n + 31) / 32);
+  exec::for_each_tile<32>(space, blocks, send_first<Real>{x});
+  settle(blocks, 0, true);
+
+  constexpr unsigned at_once = 8;  // iterations that are started before the host looks
+  rank_state now{};
+  for (unsigned started = 0; started < o.max_iterations && now.done == 0;) {
+    for (unsigned const end = std::min(o.max_iterations, started + at_once); started < end; ++started) {
+      exec::for_each_tile<32>(space, bins.items(), pull_ranks<Real>{x, started % 2});
+      settle(bins.items() - bins.parts, started % 2, false);
+    }
+    now = exec::read(space, state.data());
+  }
+  std::vector<Real> const ranks = exec::copy_out(space, rank.data(), n);
+  return {std::vector<double>(ranks.begin(), ranks.end()), now.iterations, now.done != 0, now.change};
+}
 
 }  // namespace detail
 
-/// O((vertices + arcs) iterations). Throws error(bad_argument) for options out of range, or a directed graph that does
-/// not keep in-neighbours. A graph without vertices has an empty result that converged.
+/// O((vertices + arcs) iterations), and about 24 bytes a vertex of memory. Throws error(bad_argument) for options out
+/// of range, or a directed graph that does not keep in-neighbours. A graph without vertices has an empty result that
+/// converged. Arcs have no weights: each out-neighbour gets the same.
 template <class Space>
 pagerank_result pagerank(Space const& space, graph::graph_view const& g, pagerank_options const& o = {}) {
-  std::size_t const n = g.vertices();
-  if (!(o.damping >= 0 && o.damping < 1) || !(o.tolerance > 0))
-    throw error(error_code::bad_argument, "pagerank: damping must be in [0, 1) and the tolerance positive");
-  if (!g.has_in_neighbours())
-    throw error(error_code::bad_argument,
-                "pagerank: the directed graph does not keep in-neighbours; make it with options::in_neighbours");
-  if (!o.start.empty() && o.start.size() != n)
-    throw error(error_code::bad_argument, "pagerank: the start vector must have one rank per vertex");
-  pagerank_result result;
-  if (n == 0) {
-    result.converged = true;
-    return result;
-  }
-  exec::buffer<double, Space> rank(space, n);
-  exec::buffer<double, Space> share(space, n);
-  exec::buffer<double, Space> scratch(space, n);  // dangling mass, then changes
-  typename Space::bulk bulk(space);
-  std::vector<double> const even(o.start.empty() ? n : 0, 1.0 / static_cast<double>(n));
-  exec::copy_in<double>(space, rank.data(), o.start.empty() ? even : o.start);
-
-  while (result.iterations < o.max_iterations && !result.converged) {
-    exec::for_each(space, n, detail::share_rank{g, rank.data(), share.data(), scratch.data()});
-    double const dangling = bulk.sum(scratch.data(), n);
-    double const base = (1 - o.damping + o.damping * dangling) / static_cast<double>(n);
-    exec::for_each_tile<8>(space, n, detail::pull_rank{g, share.data(), rank.data(), scratch.data(), base, o.damping});
-    result.change = bulk.sum(scratch.data(), n);
-    ++result.iterations;
-    result.converged = result.change < o.tolerance;
-  }
-  result.rank = exec::copy_out(space, rank.data(), n);
-  return result;
+  detail::check(o, g);
+  if (g.vertices() == 0) return {{}, 0, true, 0};
+  return o.ranks == precision::fp32 ? detail::pagerank<float>(space, g, o) : detail::pagerank<double>(space, g, o);
 }
 
 pagerank_result pagerank(graph::any_graph const& g, pagerank_options const& o = {});

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Triangle counting by intersection of sorted neighbour lists: each triangle u < v < w is found once, at its arc (u,
-// v), as a common neighbour beyond v. A tile takes a vertex u; for each v its lanes look the members of the shorter
-// list up in the longer one.
+// Triangle counting by intersection of sorted rows: with each edge taken once, from the end with fewer neighbours to
+// the one with more (detail/orientation.hpp), a triangle is found once, at the arc between its first two corners, as a
+// common entry of their rows. A lane intersects two short rows; for longer ones the lanes of a warp look the entries of
+// the shorter row up in the longer one.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "../exec/atomic.hpp"
@@ -14,87 +16,207 @@
 #include "../exec/tile.hpp"
 #include "../graph/any_graph.hpp"
 #include "../graph/view.hpp"
+#include "detail/orientation.hpp"
+#include "detail/row_bins.hpp"
 
 namespace wyrm::algorithms {
 
 struct triangles_options {
   bool per_vertex = false;  // also count the triangles that each vertex is a corner of
+  bool clustering = false;  // also clustering coefficients; implies per_vertex
 };
 
 struct triangles_result {
   std::uint64_t total = 0;
   std::vector<std::uint64_t> per_vertex;  // empty unless asked for
+  /// Of a vertex: its triangles over the pairs of its neighbours (Watts and Strogatz 1998); 0 with fewer than two.
+  /// Self-loops do not count. Empty unless asked for.
+  std::vector<double> local_clustering;
+  double average_clustering = 0;  // the mean of those; 0 without vertices
+  double global_clustering = 0;   // three times the triangles over all such pairs; 0 if there are none
 };
 
 namespace detail {
 
+/// A tile an item of the bins of oriented rows.
 struct count_triangles {
-  graph::graph_view g;
-  std::uint64_t* total;
+  static constexpr unsigned places = 256;  // for the total: a device serves one addition to a place at a time
+  graph::vertex_record const* rows;
+  row_bins_view bins;
+  std::uint64_t* totals;
   std::uint64_t* per_vertex;  // or nullptr
 
-  // The members of a list that are greater than v.
-  WYRM_HD static graph::neighbour_list beyond(graph::neighbour_list list, graph::vertex_id v) {
-    std::uint32_t const first = graph::lower_bound(list.data, list.size, v + 1);
-    return {list.data + first, list.size - first};
-  }
-
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t index) const {
-    auto const u = static_cast<graph::vertex_id>(index);
-    graph::neighbour_list const targets = beyond(g.neighbours(u), u);
-    std::uint64_t found = 0;
-    for (std::uint32_t k = 0; k + 1 < targets.size; ++k) {
-      graph::vertex_id const v = targets[k];
-      graph::neighbour_list few{targets.data + k + 1, targets.size - k - 1};
-      graph::neighbour_list many = beyond(g.neighbours(v), v);
-      if (few.size > many.size) {
-        graph::neighbour_list const swapped = few;
-        few = many;
-        many = swapped;
-      }
-      std::uint64_t here = 0;
-      for (std::uint32_t i = t.rank(); i < few.size; i += Tile::size()) {
-        graph::vertex_id const w = few[i];
-        std::uint32_t const at = graph::lower_bound(many.data, many.size, w);
-        if (at == many.size || many[at] != w) continue;
-        ++here;
-        if (per_vertex != nullptr) add(per_vertex[w], 1);
-      }
-      if (per_vertex != nullptr && here > 0) {
-        add(per_vertex[u], here);
-        add(per_vertex[v], here);
-      }
-      found += here;
-    }
-    found = exec::sum(t, found);
-    if (t.rank() == 0 && found > 0) add(*total, found);
+  WYRM_HD void operator()(Tile const& t, std::size_t item) const {
+    counter here{*this, 0};
+    bins.dispatch(t, static_cast<std::uint32_t>(item), here);
+    std::uint64_t const found = exec::sum(t, here.found);
+    if (t.rank() == 0 && found > 0) add(totals[exec::thread_number(t) / 32 % places], found);
   }
 
+ private:
   WYRM_HD static void add(std::uint64_t& counter, std::uint64_t n) {
     exec::atomic_ref<std::uint64_t>(counter).fetch_add(n, exec::relaxed);
   }
+
+  struct counter {
+    count_triangles const& c;
+    std::uint64_t found;  // by this lane
+
+    template <class Tile>
+    WYRM_HD void lane(Tile const&, graph::vertex_id u, bool valid) {
+      if (!valid) return;
+      graph::vertex_record const r = c.rows[u];
+      for (std::uint32_t i = 0; r.degree > 1 && i < r.degree; ++i) alone(u, r, r.page[i]);
+    }
+    template <class Tile>
+    WYRM_HD void group(Tile const& t, graph::vertex_id u, bool valid) {
+      constexpr unsigned lanes = Tile::size() < row_bins_view::group_lanes ? Tile::size() : row_bins_view::group_lanes;
+      if (!valid) return;
+      graph::vertex_record const r = c.rows[u];
+      for (std::uint32_t i = t.rank() % lanes; i < r.degree; i += lanes) alone(u, r, r.page[i]);
+    }
+    template <class Tile>
+    WYRM_HD void warp(Tile const& t, graph::vertex_id u) {
+      graph::vertex_record const r = c.rows[u];
+      for (std::uint32_t i = 0; i < r.degree; ++i) together(t, u, r, r.page[i]);
+    }
+    template <class Tile>
+    WYRM_HD void part(Tile const& t, std::uint32_t number) {
+      row_part const p = c.bins.part(number, c.rows);
+      graph::vertex_record const r = c.rows[p.vertex];
+      for (std::uint32_t i = p.begin; i < p.end; ++i) together(t, p.vertex, r, r.page[i]);
+    }
+
+    // A corner that closes a triangle with u and v.
+    WYRM_HD void note(graph::vertex_id w) {
+      ++found;
+      if (c.per_vertex != nullptr) add(c.per_vertex[w], 1);
+    }
+    WYRM_HD void note_ends(graph::vertex_id u, graph::vertex_id v, std::uint64_t before) const {
+      if (c.per_vertex == nullptr || found == before) return;
+      add(c.per_vertex[u], found - before);
+      add(c.per_vertex[v], found - before);
+    }
+
+    // One lane: step by step through both rows, or, where one is much longer, entries of the other looked up in it.
+    WYRM_HD void alone(graph::vertex_id u, graph::vertex_record const& r, graph::vertex_id v) {
+      graph::vertex_record const s = c.rows[v];
+      std::uint64_t const before = found;
+      if (s.degree > 8 * r.degree || r.degree > 8 * s.degree) {
+        graph::vertex_record const& few = r.degree < s.degree ? r : s;
+        graph::vertex_record const& many = r.degree < s.degree ? s : r;
+        for (std::uint32_t i = 0; i < few.degree; ++i) look_up(few.page[i], many);
+      } else {
+        for (std::uint32_t i = 0, k = 0; i < r.degree && k < s.degree;) {
+          graph::vertex_id const a = r.page[i];
+          graph::vertex_id const b = s.page[k];
+          if (a == b) note(a);
+          i += a <= b ? 1 : 0;
+          k += b <= a ? 1 : 0;
+        }
+      }
+      note_ends(u, v, before);
+    }
+    template <class Tile>
+    WYRM_HD void together(Tile const& t, graph::vertex_id u, graph::vertex_record const& r, graph::vertex_id v) {
+      if constexpr (Tile::size() == 1) return alone(u, r, v);
+      graph::vertex_record const s = c.rows[v];
+      graph::vertex_record const& few = r.degree < s.degree ? r : s;
+      graph::vertex_record const& many = r.degree < s.degree ? s : r;
+      std::uint64_t const before = found;
+      for (std::uint32_t i = t.rank(); i < few.degree; i += Tile::size()) look_up(few.page[i], many);
+      note_ends(u, v, before);
+    }
+    WYRM_HD void look_up(graph::vertex_id w, graph::vertex_record const& many) {
+      std::uint32_t const at = graph::lower_bound(many.page, many.degree, w);
+      if (at < many.degree && many.page[at] == w) note(w);
+    }
+  };
 };
+
+/// The neighbours of a vertex but itself.
+struct count_others {
+  graph::graph_view g;
+  std::uint32_t* others;
+  WYRM_HD void operator()(std::size_t i) const {
+    auto const v = static_cast<graph::vertex_id>(i);
+    graph::neighbour_list const all = g.neighbours(v);
+    std::uint32_t const at = graph::lower_bound(all.data, all.size, v);
+    others[i] = all.size - (at < all.size && all[at] == v ? 1u : 0u);
+  }
+};
+
+inline void set_clustering(triangles_result& r, std::vector<std::uint32_t> const& others) {
+  double pairs = 0;
+  r.local_clustering.resize(others.size());
+  for (std::size_t v = 0; v < others.size(); ++v) {
+    double const here = 0.5 * others[v] * (others[v] - 1.0);
+    pairs += here;
+    r.local_clustering[v] = here > 0 ? static_cast<double>(r.per_vertex[v]) / here : 0;
+  }
+  if (others.empty()) return;
+  r.average_clustering =
+      std::accumulate(r.local_clustering.begin(), r.local_clustering.end(), 0.0) / static_cast<double>(others.size());
+  r.global_clustering = pairs > 0 ? 3 * static_cast<double>(r.total) / pairs : 0;
+}
 
 }  // namespace detail
 
-/// O(sum over arcs (u, v) of min(d(u), d(v)) log max(d(u), d(v))). Self-loops make no triangle. Throws
-/// error(bad_argument) for a directed graph.
+/// Counts triangles of one graph after the other, or of one as it changes, and keeps its scratch. Not thread-safe.
+template <class Space>
+class triangle_counter {
+ public:
+  explicit triangle_counter(Space const& space)
+      : space_(space),
+        orientation_(space),
+        bins_(space),
+        totals_(space, detail::count_triangles::places),
+        corners_(space),
+        others_(space) {}
+
+  /// O(arcs + sum over edges of the shorter of two oriented rows, times a logarithm), which is O(edges^1.5 log edges);
+  /// scratch as for detail::orientation. Self-loops make no triangle. Throws error(bad_argument) for a directed graph.
+  triangles_result count(graph::graph_view const& g, triangles_options const& o = {}) {
+    if (g.directed())
+      throw error(error_code::bad_argument, "triangles: the graph is directed; count those of its undirected form");
+    std::size_t const n = g.vertices();
+    bool const per_vertex = o.per_vertex || o.clustering;
+    triangles_result result;
+    if (n == 0) return result;
+    corners_.reserve(per_vertex ? n : 0);
+    space_.fill(totals_.data(), 0, totals_.bytes());
+    if (per_vertex) space_.fill(corners_.data(), 0, n * sizeof(std::uint64_t));
+
+    graph::vertex_record const* const rows = orientation_.make(g);
+    detail::row_bins_view const work = bins_.make(rows, n, g.arcs(), {2, 16, 64, 64});
+    exec::for_each_tile<32>(
+        space_, work.items(),
+        detail::count_triangles{rows, work, totals_.data(), per_vertex ? corners_.data() : nullptr});
+
+    for (std::uint64_t const count : exec::copy_out(space_, totals_.data(), totals_.size())) result.total += count;
+    if (per_vertex) result.per_vertex = exec::copy_out(space_, corners_.data(), n);
+    if (o.clustering) {
+      others_.reserve(n);
+      exec::for_each(space_, n, detail::count_others{g, others_.data()});
+      detail::set_clustering(result, exec::copy_out(space_, others_.data(), n));
+    }
+    return result;
+  }
+
+ private:
+  Space space_;
+  detail::orientation<Space> orientation_;
+  detail::row_bins<Space> bins_;
+  exec::buffer<std::uint64_t, Space> totals_;
+  exec::buffer<std::uint64_t, Space> corners_;
+  exec::buffer<std::uint32_t, Space> others_;
+};
+
+/// The same, once.
 template <class Space>
 triangles_result triangles(Space const& space, graph::graph_view const& g, triangles_options const& o = {}) {
-  if (g.directed())
-    throw error(error_code::bad_argument, "triangles: the graph is directed; count those of its undirected form");
-  std::size_t const n = g.vertices();
-  exec::buffer<std::uint64_t, Space> total(space, 1);
-  exec::buffer<std::uint64_t, Space> per_vertex(space, o.per_vertex ? n : 0);
-  space.fill(total.data(), 0, total.bytes());
-  space.fill(per_vertex.data(), 0, per_vertex.bytes());
-  exec::for_each_tile<32>(space, n,
-                          detail::count_triangles{g, total.data(), o.per_vertex ? per_vertex.data() : nullptr});
-  triangles_result result;
-  result.total = exec::read(space, total.data());
-  if (o.per_vertex) result.per_vertex = exec::copy_out(space, per_vertex.data(), n);
-  return result;
+  return triangle_counter<Space>(space).count(g, o);
 }
 
 triangles_result triangles(graph::any_graph const& g, triangles_options const& o = {});

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "../exec/device.hpp"
@@ -29,6 +30,12 @@ inline constexpr std::size_t largest_block = 8192;
 /// What block i asks for where a case says `bytes`: 0 is a size drawn for each.
 WYRM_HD inline std::size_t bytes_of_block(std::size_t bytes, std::size_t i) {
   return bytes != 0 ? bytes : smallest_block + scramble(i) % (largest_block - smallest_block + 1);
+}
+
+/// A case whose time the benchmark itself takes.
+template <class F>
+void add(std::string const& name, F const& f) {
+  benchmark::RegisterBenchmark(name.c_str(), f)->UseManualTime()->Unit(benchmark::kMicrosecond);
 }
 
 /// Runs what is registered, as the command line says; the exit status.

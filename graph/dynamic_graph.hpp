@@ -377,7 +377,7 @@ class dynamic_graph {
       if (s.failed_bytes == 0) return s.total().self_loops;
       status_.forget_failures();
       status_.clear_sums();  // slices that were complete are counted once more
-      find_memory(s.failed_bytes, s.failed_bytes / 32 + (std::size_t{256} << 10), 0, gathered);
+      find_memory(s.failed_bytes, std::size_t{256} << 10, 0, gathered);
       layout.lay(allocator_->ref(), 0, vertices_, true, fails_from_);
     }
   }
@@ -403,9 +403,14 @@ class dynamic_graph {
     settle<detail::operation::insert>(only_in);
   }
 
-  // Lets the pool grow by what pages are missing and some more, or by `generous` if it can; where it cannot, gathers
-  // what is free, once.
+  // Lets the pool grow by what pages are missing and some more, or by `generous` if it can; where it cannot, or much is
+  // free, gathers that, once.
   void find_memory(std::uint64_t missing, std::size_t more, std::size_t generous, bool& gathered) {
+    if (!gathered && has_much_free(missing)) {
+      allocator_->compact();
+      gathered = true;
+      return;
+    }
     try {
       grow(std::max(missing + more, generous), missing + more);
     } catch (error const& e) {
@@ -417,6 +422,14 @@ class dynamic_graph {
       throw error(e.code(), "the batch needs " + std::to_string(missing >> 10) +
                                 " KiB more for neighbours; nothing was changed (" + e.what() + ")");
     }
+  }
+  // Whether so much is free, in pages of other sizes, that the pool need not grow if whole chunks are among it: else it
+  // would grow and grow under updates that do not make the graph larger.
+  [[nodiscard]] bool has_much_free(std::uint64_t missing) const {
+    if (!Allocator::family.reclaims || fails_from_ != never) return false;
+    alloc::statistics const pool = allocator_->stats();
+    std::size_t const free = pool.committed > pool.granted ? pool.committed - pool.granted : 0;
+    return free / 4 >= missing && free >= pool.committed / 4;
   }
   void grow(std::size_t generous, std::size_t needed) {
     if (fails_from_ != never) throw error(error_code::out_of_memory, "allocations are made to fail");

@@ -257,7 +257,7 @@ exec::buffer<vertex_record, Space> laid_out(Space const& space, vertex_record co
       if (s.failed_bytes == 0) return to;
       status.forget_failures();
       if (fails_from < vertices) throw error(error_code::out_of_memory, "allocations are made to fail");
-      allocator.grow(s.failed_bytes + s.failed_bytes / 32 + (std::size_t{256} << 10));
+      allocator.grow(s.failed_bytes + (std::size_t{256} << 10));
     }
   } catch (...) {
     if constexpr (!Allocator::family.resets) give_back(space, to.data(), vertices, allocator);

@@ -8,11 +8,13 @@
 #include <cmath>
 #include <numeric>
 #include <random>
+#include <string_view>
 #include <vector>
 
 #include "../../algorithms/pagerank.hpp"
 #include "../../algorithms/triangles.hpp"
 #include "../../alloc/ouroboros/ouroboros.hpp"
+#include "../../datasets/generators.hpp"
 #include "../../graph/dynamic_graph.hpp"
 #include "../graph/model.hpp"
 #include "../support/spaces.hpp"
@@ -44,6 +46,19 @@ class algorithms_test : public space_test<Space> {
     EXPECT_TRUE(got.converged);
     EXPECT_NEAR(std::accumulate(got.rank.begin(), got.rank.end(), 0.0), 1.0, 1e-12);
     for (std::size_t v = 0; v < want.size(); ++v) ASSERT_NEAR(got.rank[v], want[v], 1e-11) << "vertex " << v;
+  }
+  /// Sizes for spaces that are fast, and fewer where each lane is a fiber.
+  static std::size_t sized(std::size_t n, std::size_t least) {
+    bool const slow = std::string_view(Space::name) == "simt";
+    return scaled(slow ? std::max(n / 50, least) : n, least);
+  }
+  /// Rows of all lengths: R-MAT draws hubs, and vertex 0 has everybody.
+  static std::vector<graph::edge> skewed(unsigned log2) {
+    datasets::rmat_edges const edge{log2, 7};
+    std::vector<graph::edge> edges;
+    for (std::uint64_t i = 0; i < std::uint64_t{16} << log2; ++i) edges.push_back(edge(i));
+    for (graph::vertex_id v = 1; v < 1u << log2; ++v) edges.push_back({0, v});
+    return edges;
   }
   static std::vector<graph::edge> clique(graph::vertex_id n) {
     std::vector<graph::edge> edges;
@@ -91,6 +106,53 @@ TYPED_TEST_P(algorithms_test, pagerank_agrees_with_the_verifier) {
     g.insert(random_edges(random, n, n));
     this->expect_ranks(g, 0.85);
   }
+}
+
+TYPED_TEST_P(algorithms_test, pagerank_of_uneven_degrees) {
+  auto const log2 = static_cast<unsigned>(this->sized(13, 9));
+  auto const undirected = this->make(std::size_t{1} << log2, this->skewed(log2));
+  this->expect_ranks(undirected, 0.85);
+  this->expect_ranks(this->make(std::size_t{1} << log2, this->skewed(log2), true), 0.85);
+  EXPECT_EQ(this->pagerank(undirected).rank, this->pagerank(undirected).rank);
+}
+
+TYPED_TEST_P(algorithms_test, pagerank_of_a_large_star) {
+  auto const leaves = static_cast<graph::vertex_id>(this->sized(1'000'000, 5'000));
+  std::vector<graph::edge> star;
+  for (graph::vertex_id i = 1; i <= leaves; ++i) star.push_back({i, 0});
+  auto const r = this->pagerank(this->make(leaves + std::size_t{1}, star), {.tolerance = 1e-13});
+  double const n = leaves + 1.0;
+  EXPECT_NEAR(r.rank[0], (1 + 0.85 * leaves) / (n * 1.85), 1e-11);
+  EXPECT_NEAR(r.rank[leaves] * leaves, 1 - r.rank[0], 1e-11);
+}
+
+TYPED_TEST_P(algorithms_test, pagerank_with_jumps_to_some) {
+  std::mt19937 random(11);
+  std::size_t const n = 200;
+  auto const g = this->make(n, random_edges(random, n, 350), true);
+  std::vector<double> weights(n);
+  for (std::size_t v = 0; v < 20; ++v) weights[v] = static_cast<double>(v % 4);
+  double const sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  std::vector<double> shares = weights;
+  for (double& w : shares) w /= sum;
+  for (bool const dangling : {false, true}) {
+    auto const got = this->pagerank(g, {.tolerance = 1e-13, .teleport = weights, .dangling_teleports = dangling});
+    auto const want = serial_pagerank(g.to_csr(), 0.85, shares, dangling);
+    for (std::size_t v = 0; v < n; ++v) ASSERT_NEAR(got.rank[v], want[v], 1e-12) << "vertex " << v;
+  }
+  weights[3] = -1;
+  EXPECT_THROW(this->pagerank(g, {.teleport = weights}), error);
+  EXPECT_THROW(this->pagerank(g, {.teleport = std::vector<double>(n)}), error);
+  EXPECT_THROW(this->pagerank(g, {.teleport = {1, 2}}), error);
+}
+
+TYPED_TEST_P(algorithms_test, pagerank_in_single_precision) {
+  std::mt19937 random(12);
+  auto const g = this->make(300, random_edges(random, 300, 2000));
+  auto const got = this->pagerank(g, {.tolerance = 1e-6, .ranks = algorithms::precision::fp32});
+  EXPECT_TRUE(got.converged);
+  auto const want = serial_pagerank(g.to_csr(), 0.85);
+  for (std::size_t v = 0; v < want.size(); ++v) ASSERT_NEAR(got.rank[v], want[v], 1e-7) << "vertex " << v;
 }
 
 TYPED_TEST_P(algorithms_test, pagerank_options) {
@@ -145,7 +207,44 @@ TYPED_TEST_P(algorithms_test, triangles_agree_with_the_verifier) {
   }
 }
 
+TYPED_TEST_P(algorithms_test, triangles_of_uneven_degrees) {
+  auto const log2 = static_cast<unsigned>(this->sized(13, 9));
+  auto const g = this->make(std::size_t{1} << log2, this->skewed(log2));
+  auto const got = this->triangles(g);
+  EXPECT_EQ(got.per_vertex, serial_triangles(g.to_csr()));
+  EXPECT_EQ(got.total * 3, std::accumulate(got.per_vertex.begin(), got.per_vertex.end(), std::uint64_t{0}));
+}
+
+TYPED_TEST_P(algorithms_test, triangles_of_a_large_clique_and_a_large_star) {
+  std::uint64_t const n = this->sized(4000, 100);
+  auto const g = this->make(n, this->clique(static_cast<graph::vertex_id>(n)));
+  EXPECT_EQ(algorithms::triangles(g.space(), g.view()).total, n * (n - 1) * (n - 2) / 6);
+  auto const leaves = static_cast<graph::vertex_id>(this->sized(1'000'000, 5'000));
+  std::vector<graph::edge> star{{leaves, leaves - 1}};
+  for (graph::vertex_id i = 1; i <= leaves; ++i) star.push_back({i, 0});
+  EXPECT_EQ(this->triangles(this->make(leaves + std::size_t{1}, star)).total, 1u);
+}
+
+TYPED_TEST_P(algorithms_test, clustering_coefficients) {
+  auto const of = [&](typename TestFixture::graph_type const& g) {
+    return algorithms::triangles(g.space(), g.view(), {.clustering = true});
+  };
+  auto const clique = of(this->make(20, this->clique(20)));
+  EXPECT_EQ(clique.local_clustering, std::vector<double>(20, 1.0));
+  EXPECT_EQ(clique.global_clustering, 1.0);
+  // A triangle 0, 1, 2 with a tail at 2 and a self-loop at 0: one of the three pairs around 2 is linked.
+  auto const tail = of(this->make(5, {{0, 1}, {1, 2}, {2, 0}, {2, 3}, {0, 0}}, false, true));
+  EXPECT_EQ(tail.local_clustering, (std::vector<double>{1, 1, 1.0 / 3, 0, 0}));
+  EXPECT_NEAR(tail.average_clustering, (2 + 1.0 / 3) / 5, 1e-15);
+  EXPECT_NEAR(tail.global_clustering, 3.0 / 5, 1e-15);
+  EXPECT_EQ(of(this->make(3, {})).global_clustering, 0.0);
+  EXPECT_EQ(of(this->make(0, {})).average_clustering, 0.0);
+}
+
 REGISTER_TYPED_TEST_SUITE_P(algorithms_test, pagerank_of_known_graphs, pagerank_agrees_with_the_verifier,
-                            pagerank_options, triangles_of_known_graphs, triangles_agree_with_the_verifier);
+                            pagerank_of_uneven_degrees, pagerank_of_a_large_star, pagerank_with_jumps_to_some,
+                            pagerank_in_single_precision, pagerank_options, triangles_of_known_graphs,
+                            triangles_agree_with_the_verifier, triangles_of_uneven_degrees,
+                            triangles_of_a_large_clique_and_a_large_star, clustering_coefficients);
 
 }  // namespace wyrm::tests

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows in bins by their length, so that work is dealt out evenly whatever the degrees are: a lane for a short row, a
+// group of lanes for a longer one, a warp for a long one, and many warps for a hub, one for each part of it. A warp's
+// share is an item; all items of all bins go into one launch. Bins are made anew for each run of an algorithm, in two
+// passes over the vertex table, which cost less than reading the arcs once; so updates need not keep them. Rows keep
+// their order within a bin: what is added up is added in the same order each time.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "../../exec/launch.hpp"
+#include "../../exec/memory.hpp"
+#include "../../exec/tile.hpp"
+#include "../../graph/view.hpp"
+
+namespace wyrm::algorithms::detail {
+
+/// The longest row of each bin but the last, whose rows come in parts of so many entries.
+struct bin_limits {
+  std::uint32_t lane;
+  std::uint32_t group;
+  std::uint32_t warp;
+  std::uint32_t part;
+};
+
+/// A row that comes in parts.
+struct hub_row {
+  graph::vertex_id vertex;
+  std::uint32_t first_part;
+};
+
+/// A part of a row.
+struct row_part {
+  graph::vertex_id vertex;
+  std::uint32_t begin;
+  std::uint32_t end;
+};
+
+/// What device code sees.
+struct row_bins_view {
+  static constexpr unsigned bins = 4;
+  static constexpr unsigned group_lanes = 8;  // of 32; on a host a group is one lane, like everything
+  static constexpr unsigned groups = 32 / group_lanes;
+
+  graph::vertex_id const* order;  // rows for lanes, then those for groups, then for warps
+  hub_row const* hubs;
+  std::uint32_t lane_rows;
+  std::uint32_t group_rows;
+  std::uint32_t warp_rows;
+  std::uint32_t hub_rows;
+  std::uint32_t parts;
+  std::uint32_t part_size;
+
+  [[nodiscard]] WYRM_HD std::uint32_t lane_items() const { return (lane_rows + 31) / 32; }
+  [[nodiscard]] WYRM_HD std::uint32_t group_items() const { return (group_rows + groups - 1) / groups; }
+  [[nodiscard]] WYRM_HD std::uint32_t items() const { return lane_items() + group_items() + warp_rows + parts; }
+
+  /// Which part of which hub; its rows are all those with parts.
+  [[nodiscard]] WYRM_HD row_part part(std::uint32_t p, graph::vertex_record const* rows) const {
+    std::uint32_t first = 0;
+    for (std::uint32_t n = hub_rows; n > 1;) {
+      std::uint32_t const half = n / 2;
+      if (hubs[first + half].first_part <= p) first += half;
+      n -= half;
+    }
+    hub_row const h = hubs[first];
+    std::uint32_t const begin = (p - h.first_part) * part_size;
+    std::uint32_t const left = rows[h.vertex].degree - begin;
+    return {h.vertex, begin, begin + (left < part_size ? left : part_size)};
+  }
+
+  /// Calls one of these for an item; collective:
+  ///   f.lane(t, v, valid)   each lane with a row of its own, or none
+  ///   f.group(t, v, valid)  the lanes of a group with a row
+  ///   f.warp(t, v)          all lanes with a row
+  ///   f.part(t, p)          all lanes with a part
+  template <class Tile, class F>
+  WYRM_HD void dispatch(Tile const& t, std::uint32_t item, F& f) const {
+    if (item < lane_items()) {
+      for (std::uint32_t k = 0; k < 32; k += Tile::size()) {
+        std::uint32_t const i = item * 32 + k + t.rank();
+        f.lane(t, i < lane_rows ? order[i] : 0, i < lane_rows);
+      }
+      return;
+    }
+    item -= lane_items();
+    if (item < group_items()) {
+      constexpr unsigned lanes = Tile::size() < group_lanes ? Tile::size() : group_lanes;
+      for (std::uint32_t k = 0; k < groups; k += Tile::size() / lanes) {
+        std::uint32_t const i = item * groups + k + t.rank() / lanes;
+        f.group(t, i < group_rows ? order[lane_rows + i] : 0, i < group_rows);
+      }
+      return;
+    }
+    item -= group_items();
+    if (item < warp_rows)
+      f.warp(t, order[lane_rows + group_rows + item]);
+    else
+      f.part(t, item - warp_rows);
+  }
+};
+
+/// The sum over the lanes of my group, in every lane; collective.
+template <class Tile, class T>
+WYRM_HD T group_sum(Tile const& t, T value) {
+  constexpr unsigned lanes = Tile::size() < row_bins_view::group_lanes ? Tile::size() : row_bins_view::group_lanes;
+  for (unsigned step = lanes / 2; step > 0; step /= 2) value = static_cast<T>(value + t.shfl(value, t.rank() ^ step));
+  return value;
+}
+
+/// Counts the rows of each bin, and the parts, of 32 vertices; or, in a second pass, writes down where they are.
+struct sort_rows {
+  graph::vertex_record const* rows;
+  std::size_t n;
+  bin_limits limits;
+  std::uint32_t* counts;        // [bins + 1][blocks], the last for parts
+  std::uint64_t const* before;  // the sums of those; nullptr in the first pass
+  std::size_t blocks;
+  graph::vertex_id* order;
+  hub_row* hubs;
+  std::uint64_t* ends;  // of each bin, and of the parts
+
+  [[nodiscard]] WYRM_HD unsigned bin_of(std::uint32_t degree) const {
+    return (degree > limits.lane ? 1u : 0u) + (degree > limits.group ? 1u : 0u) + (degree > limits.warp ? 1u : 0u);
+  }
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t block) const {
+    constexpr unsigned bins = row_bins_view::bins;
+    std::uint32_t count[bins] = {};
+    std::uint32_t parts = 0;
+    for (unsigned k = 0; k < 32; k += Tile::size()) {
+      std::size_t const v = block * 32 + k + t.rank();
+      std::uint32_t const degree = v < n ? rows[v].degree : 0;
+      unsigned const bin = v < n ? bin_of(degree) : bins;
+      std::uint32_t const my_parts = bin == bins - 1 ? (degree - 1) / limits.part + 1 : 0;
+      bool const has_parts = t.any(my_parts > 0);
+      std::uint32_t const parts_below = has_parts ? exec::sum_below(t, my_parts) : 0;
+      for (unsigned b = 0; b < bins; ++b) {
+        std::uint32_t const mine = t.ballot(bin == b);
+        if (before != nullptr && bin == b) {
+          std::uint64_t const at = before[b * blocks + block] + count[b] + exec::rank_in(t, mine);
+          order[at] = static_cast<graph::vertex_id>(v);
+          if (b == bins - 1)
+            hubs[at - before[b * blocks]] = {static_cast<graph::vertex_id>(v),
+                                             static_cast<std::uint32_t>(before[bins * blocks + block] -
+                                                                        before[bins * blocks] + parts + parts_below)};
+        }
+        count[b] += static_cast<std::uint32_t>(cuda::std::popcount(mine));
+      }
+      if (has_parts) parts += exec::sum(t, my_parts);
+    }
+    if (t.rank() != 0) return;
+    if (before == nullptr) {
+      for (unsigned b = 0; b < bins; ++b) counts[b * blocks + block] = count[b];
+      counts[bins * blocks + block] = parts;
+    } else if (block == 0) {
+      for (unsigned b = 0; b <= bins; ++b) ends[b] = before[(b + 1) * blocks];
+    }
+  }
+};
+
+/// Owns the bins of one table; scratch is kept for the next.
+template <class Space>
+class row_bins {
+ public:
+  explicit row_bins(Space const& space)
+      : space_(space), bulk_(space), counts_(space), before_(space), order_(space), hubs_(space), ends_(space, count) {}
+
+  /// The bins of n rows; valid until it is called again, or rows change. O(n).
+  row_bins_view make(graph::vertex_record const* rows, std::size_t n, std::uint64_t entries, bin_limits const& limits) {
+    if (n == 0) return {};
+    std::size_t const blocks = (n + 31) / 32;
+    counts_.reserve(count * blocks);
+    before_.reserve(count * blocks + 1);
+    order_.reserve(n);
+    hubs_.reserve(std::min<std::uint64_t>(n, entries / (limits.warp + 1)));
+    sort_rows work{rows, n, limits, counts_.data(), nullptr, blocks, order_.data(), hubs_.data(), ends_.data()};
+    exec::for_each_tile<32>(space_, blocks, work);
+    bulk_.inclusive_sum(counts_.data(), before_.data(), count * blocks);
+    work.before = before_.data();
+    exec::for_each_tile<32>(space_, blocks, work);
+    auto const ends = exec::copy_out(space_, ends_.data(), count);
+    auto const size = [&](std::size_t b) { return static_cast<std::uint32_t>(ends[b] - (b > 0 ? ends[b - 1] : 0)); };
+    return {order_.data(), hubs_.data(), size(0), size(1), size(2), size(3), size(4), limits.part};
+  }
+
+ private:
+  static constexpr std::size_t count = row_bins_view::bins + 1;
+  Space space_;
+  typename Space::bulk bulk_;
+  exec::buffer<std::uint32_t, Space> counts_;
+  exec::buffer<std::uint64_t, Space> before_;
+  exec::buffer<graph::vertex_id, Space> order_;
+  exec::buffer<hub_row, Space> hubs_;
+  exec::buffer<std::uint64_t, Space> ends_;
+};
+
+}  // namespace wyrm::algorithms::detail

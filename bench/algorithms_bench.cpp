@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Algorithms on the dynamic graph, and the same kernels on rows of a CSR that cannot change.
+//
+//   pagerank/SPACE/STORAGE/GRAPH/STATE/PRECISION     one iteration of many; what comes before and after does not count
+//   triangles/SPACE/STORAGE/GRAPH/STATE              the total, from call to result; scratch is kept
+//
+// STORAGE is an allocator, or csr. STATE is built (from a CSR) or churned (100 rounds of 100,000 edges in, and those of
+// the round before last out, on top).
+#include <benchmark/benchmark.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../algorithms/pagerank.hpp"
+#include "../algorithms/triangles.hpp"
+#include "../alloc/registry.hpp"
+#include "../datasets/updates.hpp"
+#include "../graph/any_graph.hpp"
+#include "defaults.hpp"
+#include "graphs.hpp"
+
+namespace wyrm::bench {
+
+namespace {
+
+struct point_at_rows {
+  std::uint64_t const* offsets;
+  graph::vertex_id* targets;
+  graph::vertex_record* rows;
+  WYRM_HD void operator()(std::size_t v) const {
+    auto const degree = static_cast<std::uint32_t>(offsets[v + 1] - offsets[v]);
+    rows[v] = {degree > 0 ? targets + offsets[v] : nullptr, degree, degree};
+  }
+};
+
+/// A graph in one of the ways that are compared. The last one that was asked for is kept.
+template <class Space>
+class graph_under_test {
+ public:
+  graph_under_test(Space const& space, std::string const& storage, std::string const& name, bool churned)
+      : space_(space), targets_(space), rows_(space), vertices_(rows_of(name).offsets.size() - 1) {
+    graph::csr const& c = rows_of(name);
+    if (storage != "csr") {
+      graph_.emplace(space, storage, vertices_);
+      graph_->build(c);
+      for (std::uint64_t round = 0; churned && round < 100; ++round) {
+        graph_->insert(datasets::update_batch(datasets::update_kind::random, vertices_, 100'000, round));
+        if (round >= 2)
+          graph_->erase(datasets::update_batch(datasets::update_kind::random, vertices_, 100'000, round - 2));
+      }
+      return;
+    }
+    exec::buffer<std::uint64_t, Space> offsets(space, c.offsets.size());
+    targets_.reserve(c.targets.size() + 4);  // rows are read four at a time
+    rows_.reserve(vertices_);
+    arcs_ = c.targets.size();
+    exec::copy_in<std::uint64_t>(space, offsets.data(), c.offsets);
+    exec::copy_in<graph::vertex_id>(space, targets_.data(), c.targets);
+    exec::for_each(space, vertices_, point_at_rows{offsets.data(), targets_.data(), rows_.data()});
+    space.synchronize();
+  }
+  [[nodiscard]] graph::graph_view view() const {
+    if (graph_) return graph_->view();
+    return {rows_.data(), rows_.data(), static_cast<graph::vertex_id>(vertices_), arcs_, false};
+  }
+
+  static graph_under_test const& get(Space const& space, std::string const& storage, std::string const& name,
+                                     bool churned) {
+    static std::string last;
+    static std::unique_ptr<graph_under_test> kept;
+    std::string const wanted = storage + "/" + name + (churned ? "/churned" : "/built");
+    if (last != wanted) {
+      kept.reset();
+      kept = std::make_unique<graph_under_test>(space, storage, name, churned);
+      last = wanted;
+    }
+    return *kept;
+  }
+
+ private:
+  Space space_;
+  std::optional<graph::any_graph> graph_;
+  exec::buffer<graph::vertex_id, Space> targets_;
+  exec::buffer<graph::vertex_record, Space> rows_;
+  std::size_t vertices_;
+  std::uint64_t arcs_ = 0;
+};
+
+struct subject {
+  std::string storage;
+  std::string name;
+  bool churned;
+};
+
+// The difference between two runs, which are alike but for their length.
+template <class Space>
+void pagerank(benchmark::State& state, Space const& space, subject const& s, algorithms::precision ranks) {
+  constexpr unsigned few = 8;
+  constexpr unsigned many = 88;
+  graph::graph_view const g = graph_under_test<Space>::get(space, s.storage, s.name, s.churned).view();
+  auto const run = [&](unsigned iterations) {
+    return seconds(space, [&] {
+      algorithms::pagerank_result const r =
+          algorithms::pagerank(space, g, {.tolerance = 1e-300, .max_iterations = iterations, .ranks = ranks});
+      if (r.iterations != iterations) state.SkipWithError("it stopped before");
+    });
+  };
+  (void)run(few);
+  for (auto _ : state) state.SetIterationTime((run(many) - run(few)) / (many - few));
+  auto const bytes = static_cast<double>(4 * g.arcs() + 16 * std::uint64_t{g.vertices()});
+  state.counters["bytes_per_s"] = benchmark::Counter(bytes, benchmark::Counter::kIsIterationInvariantRate);
+}
+
+template <class Space>
+void triangles(benchmark::State& state, Space const& space, subject const& s) {
+  graph::graph_view const g = graph_under_test<Space>::get(space, s.storage, s.name, s.churned).view();
+  algorithms::triangle_counter<Space> counter(space);
+  std::uint64_t total = counter.count(g).total;
+  for (auto _ : state) state.SetIterationTime(seconds(space, [&] { total = counter.count(g).total; }));
+  state.counters["triangles"] = static_cast<double>(total);
+}
+
+template <class Space>
+void add_cases(Space const& space) {
+  std::string const on = std::string("/") + space.name + "/";
+  for (auto const& [name, make] : sources()) {
+    std::vector<std::string> storages = alloc::names();
+    storages.insert(storages.begin(), "csr");
+    for (std::string const& storage : storages)
+      for (bool const churned : {false, true}) {
+        if (churned && storage == "csr") continue;
+        subject const s{storage, name, churned};
+        std::string const what = on + storage + "/" + name + (churned ? "/churned" : "/built");
+        for (auto const ranks : {algorithms::precision::fp64, algorithms::precision::fp32})
+          add("pagerank" + what + (ranks == algorithms::precision::fp64 ? "/fp64" : "/fp32"),
+              [=](benchmark::State& state) { pagerank(state, space, s, ranks); });
+        add("triangles" + what, [=](benchmark::State& state) { triangles(state, space, s); });
+      }
+  }
+}
+
+}  // namespace
+}  // namespace wyrm::bench
+
+int main(int argc, char** argv) {
+  wyrm::bench::for_each_space([](auto const& space) { wyrm::bench::add_cases(space); });
+  return wyrm::bench::run_registered(argc, argv);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graphs of the benchmarks, made or loaded once: generated ones, and those of the folder that the environment
+// variable WYRM_DATA names.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "../datasets/generators.hpp"
+#include "../graph/types.hpp"
+#include "../loaders/loaders.hpp"
+
+namespace wyrm::bench {
+
+using source = std::function<graph::edge_list()>;
+
+inline std::map<std::string, source> const& sources() {
+  static std::map<std::string, source> const all = [] {
+    std::map<std::string, source> m;
+    m["rgg-20"] = [] { return datasets::random_geometric(std::size_t{1} << 20, 1); };
+    m["rmat-18"] = [] { return datasets::rmat(18, 16, 1); };
+    m["rmat-22"] = [] { return datasets::rmat(22, 16, 1); };
+    if (char const* const folder = std::getenv("WYRM_DATA"))
+      for (char const* const name : {"luxembourg_osm", "coAuthorsDBLP"}) {
+        std::filesystem::path const file = std::filesystem::path(folder) / (name + std::string(".mtx"));
+        if (std::filesystem::exists(file)) m[name] = [file] { return loaders::load(file); };
+      }
+    return m;
+  }();
+  return all;
+}
+
+// All arcs of the graph, made once.
+inline graph::edge_list const& arcs_of(std::string const& name) {
+  static std::map<std::string, graph::edge_list> made;
+  auto [at, is_new] = made.try_emplace(name);
+  if (is_new) {
+    at->second = sources().at(name)();
+    std::vector<graph::edge>& edges = at->second.edges;
+    edges.reserve(2 * edges.size());
+    for (std::size_t i = 0, n = edges.size(); i < n; ++i) edges.push_back({edges[i].target, edges[i].source});
+    at->second.directed = true;
+  }
+  return at->second;
+}
+
+inline graph::csr const& rows_of(std::string const& name) {
+  static std::map<std::string, graph::csr> made;
+  auto [at, is_new] = made.try_emplace(name);
+  if (is_new) {
+    graph::edge_list const& list = arcs_of(name);
+    std::vector<graph::edge> arcs = list.edges;
+    std::erase_if(arcs, [](graph::edge e) { return e.source == e.target; });
+    std::sort(arcs.begin(), arcs.end());
+    arcs.erase(std::unique(arcs.begin(), arcs.end()), arcs.end());
+    graph::csr& c = at->second;
+    c.offsets.resize(list.vertices + 1);
+    for (auto const& [u, v] : arcs) {
+      ++c.offsets[u + 1];
+      c.targets.push_back(v);
+    }
+    std::partial_sum(c.offsets.begin(), c.offsets.end(), c.offsets.begin());
+  }
+  return at->second;
+}
+
+}  // namespace wyrm::bench
