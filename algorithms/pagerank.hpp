@@ -67,27 +67,35 @@ struct rank_vectors {
   double* changes;       // a sum an item
   double* danglings;     // a sum an item
   rank_state* state;
+  double even;  // 1 / vertices
   double damping;
   double tolerance;
   bool dangling_teleports;
 
-  /// Sets the rank of a vertex that has been sent so much.
   struct sums {
     double change = 0;
     double dangling = 0;
   };
-  WYRM_HD void set(graph::vertex_id v, double sent, Real* next, sums& all) const {
-    double const even = 1.0 / static_cast<double>(g.vertices());
+  /// What the new rank of a vertex depends on, but for what it is sent.
+  struct before {
+    Real rank;
+    double base;
+    std::uint32_t degree;
+  };
+  /// row: that of its in-neighbours.
+  [[nodiscard]] WYRM_HD before look(graph::vertex_id v, graph::vertex_record const& row, double dangling) const {
     double const jump = teleport != nullptr ? static_cast<double>(teleport[v]) : even;
-    double const lost = state->dangling * (dangling_teleports ? jump : even);
-    auto const fresh = static_cast<Real>((1 - damping) * jump + damping * (lost + sent));
-    double const difference = static_cast<double>(fresh) - static_cast<double>(rank[v]);
+    double const lost = dangling * (dangling_teleports ? jump : even);
+    return {rank[v], (1 - damping) * jump + damping * lost, g.directed() ? g.degree(v) : row.degree};
+  }
+  WYRM_HD void set(graph::vertex_id v, before const& was, double sent, Real* next, sums& all) const {
+    auto const fresh = static_cast<Real>(was.base + damping * sent);
+    double const difference = static_cast<double>(fresh) - static_cast<double>(was.rank);
     all.change += difference < 0 ? -difference : difference;
     rank[v] = fresh;
-    send(v, fresh, next, all);
+    send(v, was.degree, fresh, next, all);
   }
-  WYRM_HD void send(graph::vertex_id v, Real fresh, Real* next, sums& all) const {
-    std::uint32_t const degree = g.degree(v);
+  WYRM_HD void send(graph::vertex_id v, std::uint32_t degree, Real fresh, Real* next, sums& all) const {
     next[v] = degree > 0 ? static_cast<Real>(fresh / static_cast<Real>(degree)) : Real{0};
     if (degree == 0) all.dangling += static_cast<double>(fresh);
   }
@@ -101,8 +109,9 @@ struct pull_ranks {
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t item) const {
-    if (x.state->done != 0) return;
-    rows here{*this, {}};
+    rank_state const state = *x.state;
+    if (state.done != 0) return;
+    rows here{*this, state.dangling, {}};
     x.bins.dispatch(t, static_cast<std::uint32_t>(item), here);
     double const change = exec::sum(t, here.all.change);
     double const dangling = exec::sum(t, here.all.dangling);
@@ -115,56 +124,71 @@ struct pull_ranks {
   struct alignas(16) quad {
     graph::vertex_id v[4];
   };
-  // A lane's share of the entries from `begin` to `end`: four at a time, those of all lanes side by side. A row may
-  // begin anywhere, but is read at multiples of 16 bytes, that is up to three entries before it and behind, which do
-  // not count.
+  // A lane's share of the entries from `begin` to `end`: four fours at a time, all of which are asked for before any is
+  // waited for. A row may begin anywhere, but is read at multiples of 16 bytes, that is up to three entries before it
+  // and behind, which do not count.
   WYRM_HD double pull(graph::vertex_id const* row, std::uint32_t begin, std::uint32_t end, std::uint32_t lane,
                       std::uint32_t lanes) const {
+    constexpr unsigned at_once = 4;
     Real const* const share = x.share[from];
     auto const head = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(row) / sizeof(graph::vertex_id) % 4);
+    row -= head;
+    begin += head;
+    end += head;
     double sum = 0;
-    for (std::uint32_t i = begin + 4 * lane; i < end + head; i += 4 * lanes) {
-      quad const four = *reinterpret_cast<quad const*>(row - head + i);
-      Real got[4];
-      for (std::uint32_t k = 0; k < 4; ++k)
-        got[k] = i + k >= begin + head && i + k < end + head ? share[four.v[k]] : Real{0};
-      sum += (static_cast<double>(got[0]) + static_cast<double>(got[1])) +
-             (static_cast<double>(got[2]) + static_cast<double>(got[3]));
+    for (std::uint32_t i = begin - begin % 4 + 4 * lane; i < end; i += 4 * lanes * at_once) {
+      quad ids[at_once];
+      Real got[at_once][4];
+      for (unsigned q = 0; q < at_once; ++q) {
+        std::uint32_t const at = i + 4 * lanes * q;
+        ids[q] = at < end ? *reinterpret_cast<quad const*>(row + at) : quad{};
+      }
+      for (unsigned q = 0; q < at_once; ++q)
+        for (unsigned k = 0; k < 4; ++k) {
+          std::uint32_t const at = i + 4 * lanes * q + k;
+          got[q][k] = at >= begin && at < end ? share[ids[q].v[k]] : Real{0};
+        }
+      for (unsigned q = 0; q < at_once; ++q)
+        sum += (static_cast<double>(got[q][0]) + static_cast<double>(got[q][1])) +
+               (static_cast<double>(got[q][2]) + static_cast<double>(got[q][3]));
     }
     return sum;
   }
 
   struct rows {
     pull_ranks const& p;
+    double dangling;
     typename rank_vectors<Real>::sums all;
 
-    WYRM_HD graph::vertex_record row(graph::vertex_id v) const { return p.x.g.in_records()[v]; }
-    WYRM_HD void set(graph::vertex_id v, double sent) { p.x.set(v, sent, p.x.share[1 - p.from], all); }
+    WYRM_HD auto look(graph::vertex_id v, graph::vertex_record const& row) const { return p.x.look(v, row, dangling); }
+    WYRM_HD void set(graph::vertex_id v, typename rank_vectors<Real>::before const& was, double sent) {
+      p.x.set(v, was, sent, p.x.share[1 - p.from], all);
+    }
 
     template <class Tile>
-    WYRM_HD void lane(Tile const&, graph::vertex_id v, bool valid) {
+    WYRM_HD void lane(Tile const&, graph::vertex_id v, graph::vertex_record const& row, bool valid) {
       if (!valid) return;
-      graph::vertex_record const r = row(v);
-      set(v, p.pull(r.page, 0, r.degree, 0, 1));
+      auto const was = look(v, row);
+      set(v, was, p.pull(row.page, 0, row.degree, 0, 1));
     }
     template <class Tile>
-    WYRM_HD void group(Tile const& t, graph::vertex_id v, bool valid) {
+    WYRM_HD void group(Tile const& t, graph::vertex_id v, graph::vertex_record const& row, bool valid) {
       constexpr unsigned lanes = Tile::size() < row_bins_view::group_lanes ? Tile::size() : row_bins_view::group_lanes;
-      graph::vertex_record const r = valid ? row(v) : graph::vertex_record{nullptr, 0, 0};
-      double const sent = group_sum(t, p.pull(r.page, 0, r.degree, t.rank() % lanes, lanes));
-      if (valid && t.rank() % lanes == 0) set(v, sent);
+      bool const sets = valid && t.rank() % lanes == 0;
+      auto const was = sets ? look(v, row) : typename rank_vectors<Real>::before{};
+      double const sent = group_sum(t, p.pull(row.page, 0, row.degree, t.rank() % lanes, lanes));
+      if (sets) set(v, was, sent);
     }
     template <class Tile>
-    WYRM_HD void warp(Tile const& t, graph::vertex_id v) {
-      graph::vertex_record const r = row(v);
-      double const sent = exec::sum(t, p.pull(r.page, 0, r.degree, t.rank(), Tile::size()));
-      if (t.rank() == 0) set(v, sent);
+    WYRM_HD void warp(Tile const& t, graph::vertex_id v, graph::vertex_record const& row) {
+      auto const was = t.rank() == 0 ? look(v, row) : typename rank_vectors<Real>::before{};
+      double const sent = exec::sum(t, p.pull(row.page, 0, row.degree, t.rank(), Tile::size()));
+      if (t.rank() == 0) set(v, was, sent);
     }
     template <class Tile>
     WYRM_HD void part(Tile const& t, std::uint32_t number) {
-      row_part const part = p.x.bins.part(number, p.x.g.in_records());
-      graph::vertex_id const* const page = row(part.vertex).page;
-      double const sent = exec::sum(t, p.pull(page, part.begin, part.end, t.rank(), Tile::size()));
+      row_part const part = p.x.bins.part(number);
+      double const sent = exec::sum(t, p.pull(part.row.page, part.begin, part.end, t.rank(), Tile::size()));
       if (t.rank() == 0) p.x.parts[number] = sent;
     }
   };
@@ -179,7 +203,9 @@ struct send_first {
     typename rank_vectors<Real>::sums all;
     for (unsigned k = 0; k < 32; k += Tile::size()) {
       std::size_t const v = block * 32 + k + t.rank();
-      if (v < x.g.vertices()) x.send(static_cast<graph::vertex_id>(v), x.rank[v], x.share[0], all);
+      if (v >= x.g.vertices()) continue;
+      auto const vertex = static_cast<graph::vertex_id>(v);
+      x.send(vertex, x.g.degree(vertex), x.rank[v], x.share[0], all);
     }
     double const dangling = exec::sum(t, all.dangling);
     if (t.rank() != 0) return;
@@ -204,7 +230,7 @@ struct settle_ranks {
     rank_state& state = *x.state;
     if (state.done != 0) return;
     typename rank_vectors<Real>::sums all;
-    if (!first) set_hubs(t, static_cast<std::uint32_t>(tile), all);
+    if (!first) set_hubs(t, static_cast<std::uint32_t>(tile), state.dangling, all);
     for (std::size_t i = tile * Tile::size() + t.rank(); i < sums; i += tiles * Tile::size()) {
       all.change += x.changes[i];
       all.dangling += x.danglings[i];
@@ -237,14 +263,17 @@ struct settle_ranks {
 
  private:
   template <class Tile>
-  WYRM_HD void set_hubs(Tile const& t, std::uint32_t tile, typename rank_vectors<Real>::sums& all) const {
+  WYRM_HD void set_hubs(Tile const& t, std::uint32_t tile, double dangling,
+                        typename rank_vectors<Real>::sums& all) const {
     row_bins_view const& b = x.bins;
     for (std::uint32_t h = tile; h < b.hub_rows; h += tiles) {
       std::uint32_t const end = h + 1 < b.hub_rows ? b.hubs[h + 1].first_part : b.parts;
       double sent = 0;
       for (std::uint32_t p = b.hubs[h].first_part + t.rank(); p < end; p += Tile::size()) sent += x.parts[p];
       sent = exec::sum(t, sent);
-      if (t.rank() == 0) x.set(b.hubs[h].vertex, sent, x.share[1 - from], all);
+      if (t.rank() != 0) continue;
+      graph::vertex_id const v = b.hubs[h].vertex;
+      x.set(v, x.look(v, x.g.in_records()[v], dangling), sent, x.share[1 - from], all);
     }
   }
 };
@@ -270,7 +299,7 @@ template <class Real, class Space>
 pagerank_result pagerank(Space const& space, graph::graph_view const& g, pagerank_options const& o) {
   std::size_t const n = g.vertices();
   row_bins<Space> in_bins(space);
-  row_bins_view const bins = in_bins.make(g.in_records(), n, g.arcs(), {16, 256, 4096, 4096});
+  row_bins_view const bins = in_bins.make(g.in_records(), n, g.arcs(), {32, 256, 1024, 1024});
   std::size_t const sums = std::max<std::size_t>(bins.items(), (n + 31) / 32);
   exec::buffer<Real, Space> rank(space, n);
   exec::buffer<Real, Space> share(space, 2 * n);
@@ -302,6 +331,7 @@ pagerank_result pagerank(Space const& space, graph::graph_view const& g, pageran
                              changes,
                              changes + sums,
                              state.data(),
+                             1.0 / static_cast<double>(n),
                              o.damping,
                              o.tolerance,
                              o.dangling_teleports};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Triangle counting by intersection of sorted rows: with each edge taken once, from the end with fewer neighbours to
-// the one with more (detail/orientation.hpp), a triangle is found once, at the arc between its first two corners, as a
-// common entry of their rows. A lane intersects two short rows; for longer ones the lanes of a warp look the entries of
-// the shorter row up in the longer one.
+// the one with more (detail/orientation.hpp; or, where all rows are short, from the smaller id), a triangle is found
+// once, at the arc between its first two corners, as a common entry of their rows. A lane intersects two short rows;
+// for longer ones the lanes of a warp look the entries of the shorter row up in the longer one.
 #pragma once
 
 #include <cstddef>
@@ -38,11 +38,13 @@ struct triangles_result {
 
 namespace detail {
 
-/// A tile an item of the bins of oriented rows.
+/// A tile an item of the bins of rows, which are oriented: by degree, or else by id, and then what counts of a row is
+/// what lies behind its vertex.
 struct count_triangles {
   static constexpr unsigned places = 256;  // for the total: a device serves one addition to a place at a time
   graph::vertex_record const* rows;
   row_bins_view bins;
+  bool by_id;
   std::uint64_t* totals;
   std::uint64_t* per_vertex;  // or nullptr
 
@@ -64,30 +66,36 @@ struct count_triangles {
     std::uint64_t found;  // by this lane
 
     template <class Tile>
-    WYRM_HD void lane(Tile const&, graph::vertex_id u, bool valid) {
+    WYRM_HD void lane(Tile const&, graph::vertex_id u, graph::vertex_record const& row, bool valid) {
       if (!valid) return;
-      graph::vertex_record const r = c.rows[u];
-      for (std::uint32_t i = 0; r.degree > 1 && i < r.degree; ++i) alone(u, r, r.page[i]);
+      graph::neighbour_list const r = oriented(u, row);
+      for (std::uint32_t i = 0; r.size > 1 && i < r.size; ++i) alone(u, r, r[i]);
     }
     template <class Tile>
-    WYRM_HD void group(Tile const& t, graph::vertex_id u, bool valid) {
+    WYRM_HD void group(Tile const& t, graph::vertex_id u, graph::vertex_record const& row, bool valid) {
       constexpr unsigned lanes = Tile::size() < row_bins_view::group_lanes ? Tile::size() : row_bins_view::group_lanes;
       if (!valid) return;
-      graph::vertex_record const r = c.rows[u];
-      for (std::uint32_t i = t.rank() % lanes; i < r.degree; i += lanes) alone(u, r, r.page[i]);
+      graph::neighbour_list const r = oriented(u, row);
+      for (std::uint32_t i = t.rank() % lanes; i < r.size; i += lanes) alone(u, r, r[i]);
     }
     template <class Tile>
-    WYRM_HD void warp(Tile const& t, graph::vertex_id u) {
-      graph::vertex_record const r = c.rows[u];
-      for (std::uint32_t i = 0; i < r.degree; ++i) together(t, u, r, r.page[i]);
+    WYRM_HD void warp(Tile const& t, graph::vertex_id u, graph::vertex_record const& row) {
+      graph::neighbour_list const r = oriented(u, row);
+      for (std::uint32_t i = 0; i < r.size; ++i) together(t, u, r, r[i]);
     }
     template <class Tile>
     WYRM_HD void part(Tile const& t, std::uint32_t number) {
-      row_part const p = c.bins.part(number, c.rows);
-      graph::vertex_record const r = c.rows[p.vertex];
-      for (std::uint32_t i = p.begin; i < p.end; ++i) together(t, p.vertex, r, r.page[i]);
+      row_part const p = c.bins.part(number);
+      graph::neighbour_list const r = oriented(p.vertex, p.row);
+      std::uint32_t const skipped = p.row.degree - r.size;
+      for (std::uint32_t i = p.begin > skipped ? p.begin : skipped; i < p.end; ++i)
+        together(t, p.vertex, r, r[i - skipped]);
     }
 
+    [[nodiscard]] WYRM_HD graph::neighbour_list oriented(graph::vertex_id v, graph::vertex_record const& row) const {
+      std::uint32_t const first = c.by_id ? graph::lower_bound(row.page, row.degree, v + 1) : 0;
+      return {row.page + first, row.degree - first};
+    }
     // A corner that closes a triangle with u and v.
     WYRM_HD void note(graph::vertex_id w) {
       ++found;
@@ -100,37 +108,45 @@ struct count_triangles {
     }
 
     // One lane: step by step through both rows, or, where one is much longer, entries of the other looked up in it.
-    WYRM_HD void alone(graph::vertex_id u, graph::vertex_record const& r, graph::vertex_id v) {
-      graph::vertex_record const s = c.rows[v];
+    WYRM_HD void alone(graph::vertex_id u, graph::neighbour_list const r, graph::vertex_id v) {
+      graph::neighbour_list const s = oriented(v, c.rows[v]);
+      if (s.size == 0) return;
       std::uint64_t const before = found;
-      if (s.degree > 8 * r.degree || r.degree > 8 * s.degree) {
-        graph::vertex_record const& few = r.degree < s.degree ? r : s;
-        graph::vertex_record const& many = r.degree < s.degree ? s : r;
-        for (std::uint32_t i = 0; i < few.degree; ++i) look_up(few.page[i], many);
-      } else {
-        for (std::uint32_t i = 0, k = 0; i < r.degree && k < s.degree;) {
-          graph::vertex_id const a = r.page[i];
-          graph::vertex_id const b = s.page[k];
-          if (a == b) note(a);
-          i += a <= b ? 1 : 0;
-          k += b <= a ? 1 : 0;
-        }
+      if (s.size > 8 * r.size)
+        for (std::uint32_t i = 0; i < r.size; ++i) look_up(r[i], s);
+      else if (r.size > 8 * s.size)
+        for (std::uint32_t i = 0; i < s.size; ++i) look_up(s[i], r);
+      else
+        step_through(r, s);
+      note_ends(u, v, before);
+    }
+    WYRM_HD void step_through(graph::neighbour_list const r, graph::neighbour_list const s) {
+      for (std::uint32_t i = 0, k = 0; i < r.size && k < s.size;) {
+        graph::vertex_id const a = r[i];
+        graph::vertex_id const b = s[k];
+        if (a == b) note(a);
+        i += a <= b ? 1 : 0;
+        k += b <= a ? 1 : 0;
       }
+    }
+    template <class Tile>
+    WYRM_HD void together(Tile const& t, graph::vertex_id u, graph::neighbour_list const r, graph::vertex_id v) {
+      if constexpr (Tile::size() == 1) return alone(u, r, v);
+      graph::neighbour_list const s = oriented(v, c.rows[v]);
+      std::uint64_t const before = found;
+      if (r.size < s.size)
+        look_up_all(t, r, s);
+      else
+        look_up_all(t, s, r);
       note_ends(u, v, before);
     }
     template <class Tile>
-    WYRM_HD void together(Tile const& t, graph::vertex_id u, graph::vertex_record const& r, graph::vertex_id v) {
-      if constexpr (Tile::size() == 1) return alone(u, r, v);
-      graph::vertex_record const s = c.rows[v];
-      graph::vertex_record const& few = r.degree < s.degree ? r : s;
-      graph::vertex_record const& many = r.degree < s.degree ? s : r;
-      std::uint64_t const before = found;
-      for (std::uint32_t i = t.rank(); i < few.degree; i += Tile::size()) look_up(few.page[i], many);
-      note_ends(u, v, before);
+    WYRM_HD void look_up_all(Tile const& t, graph::neighbour_list const few, graph::neighbour_list const many) {
+      for (std::uint32_t i = t.rank(); i < few.size; i += Tile::size()) look_up(few[i], many);
     }
-    WYRM_HD void look_up(graph::vertex_id w, graph::vertex_record const& many) {
-      std::uint32_t const at = graph::lower_bound(many.page, many.degree, w);
-      if (at < many.degree && many.page[at] == w) note(w);
+    WYRM_HD void look_up(graph::vertex_id w, graph::neighbour_list const many) {
+      std::uint32_t const at = graph::lower_bound(many.data, many.size, w);
+      if (at < many.size && many[at] == w) note(w);
     }
   };
 };
@@ -171,12 +187,14 @@ class triangle_counter {
       : space_(space),
         orientation_(space),
         bins_(space),
+        oriented_bins_(space),
         totals_(space, detail::count_triangles::places),
         corners_(space),
         others_(space) {}
 
   /// O(arcs + sum over edges of the shorter of two oriented rows, times a logarithm), which is O(edges^1.5 log edges);
-  /// scratch as for detail::orientation. Self-loops make no triangle. Throws error(bad_argument) for a directed graph.
+  /// scratch as for detail::orientation. Self-loops make no triangle. Throws error(bad_argument) for
+  /// a directed graph.
   triangles_result count(graph::graph_view const& g, triangles_options const& o = {}) {
     if (g.directed())
       throw error(error_code::bad_argument, "triangles: the graph is directed; count those of its undirected form");
@@ -188,11 +206,17 @@ class triangle_counter {
     space_.fill(totals_.data(), 0, totals_.bytes());
     if (per_vertex) space_.fill(corners_.data(), 0, n * sizeof(std::uint64_t));
 
-    graph::vertex_record const* const rows = orientation_.make(g);
-    detail::row_bins_view const work = bins_.make(rows, n, g.arcs(), {2, 16, 64, 64});
+    // Where all rows are short an orientation by degree would not pay.
+    graph::vertex_record const* rows = g.out_records();
+    detail::row_bins_view work = bins_.make(rows, n, g.arcs(), {8, 256, 1024, 1024});
+    bool const by_id = work.lane_rows == n;
+    if (!by_id) {
+      rows = orientation_.make(g, work);
+      work = oriented_bins_.make(rows, n, g.arcs(), {2, 16, 64, 64});
+    }
     exec::for_each_tile<32>(
         space_, work.items(),
-        detail::count_triangles{rows, work, totals_.data(), per_vertex ? corners_.data() : nullptr});
+        detail::count_triangles{rows, work, by_id, totals_.data(), per_vertex ? corners_.data() : nullptr});
 
     for (std::uint64_t const count : exec::copy_out(space_, totals_.data(), totals_.size())) result.total += count;
     if (per_vertex) result.per_vertex = exec::copy_out(space_, corners_.data(), n);
@@ -208,6 +232,7 @@ class triangle_counter {
   Space space_;
   detail::orientation<Space> orientation_;
   detail::row_bins<Space> bins_;
+  detail::row_bins<Space> oriented_bins_;
   exec::buffer<std::uint64_t, Space> totals_;
   exec::buffer<std::uint64_t, Space> corners_;
   exec::buffer<std::uint32_t, Space> others_;

@@ -24,7 +24,7 @@ struct copy_degrees {
 /// A tile an item of the bins: keeps of a row what belongs to the orientation. Parts of hubs are first only counted,
 /// and written in a second pass.
 struct orient_rows {
-  graph::vertex_record const* rows;
+  std::uint32_t const* degrees;
   row_bins_view bins;
   std::uint64_t const* offsets;  // of rows in `targets`, which has room for all their entries
   graph::vertex_id* targets;
@@ -41,9 +41,8 @@ struct orient_rows {
   }
 
   template <class Tile>
-  WYRM_HD void lane(Tile const&, graph::vertex_id u, bool valid) const {
+  WYRM_HD void lane(Tile const&, graph::vertex_id u, graph::vertex_record const& r, bool valid) const {
     if (!valid) return;
-    graph::vertex_record const r = rows[u];
     graph::vertex_id* const to = targets + offsets[u];
     std::uint32_t n = 0;
     for (std::uint32_t i = 0; i < r.degree; ++i)
@@ -51,10 +50,9 @@ struct orient_rows {
     oriented[u] = {to, n, r.degree};
   }
   template <class Tile>
-  WYRM_HD void group(Tile const& t, graph::vertex_id u, bool valid) const {
+  WYRM_HD void group(Tile const& t, graph::vertex_id u, graph::vertex_record const& r, bool valid) const {
     constexpr unsigned lanes = Tile::size() < row_bins_view::group_lanes ? Tile::size() : row_bins_view::group_lanes;
     std::uint32_t const group = (lanes < 32 ? (1u << lanes) - 1 : ~0u) << (t.rank() - t.rank() % lanes);
-    graph::vertex_record const r = valid ? rows[u] : graph::vertex_record{nullptr, 0, 0};
     graph::vertex_id* const to = valid ? targets + offsets[u] : nullptr;
     std::uint32_t n = 0;
     for (std::uint32_t base = 0; t.any(base < r.degree); base += lanes)
@@ -62,8 +60,7 @@ struct orient_rows {
     if (valid && t.rank() % lanes == 0) oriented[u] = {to, n, r.degree};
   }
   template <class Tile>
-  WYRM_HD void warp(Tile const& t, graph::vertex_id u) const {
-    graph::vertex_record const r = rows[u];
+  WYRM_HD void warp(Tile const& t, graph::vertex_id u, graph::vertex_record const& r) const {
     graph::vertex_id* const to = targets + offsets[u];
     std::uint32_t n = 0;
     for (std::uint32_t base = 0; base < r.degree; base += Tile::size())
@@ -72,8 +69,8 @@ struct orient_rows {
   }
   template <class Tile>
   WYRM_HD void part(Tile const& t, std::uint32_t number) const {
-    row_part const p = bins.part(number, rows);
-    graph::vertex_record const r = rows[p.vertex];
+    row_part const p = bins.part(number);
+    graph::vertex_record const r = p.row;
     std::uint32_t n = 0;
     for (std::uint32_t i = p.begin + t.rank(); i < p.end; i += Tile::size()) n += goes(p.vertex, r.degree, r.page[i]);
     n = exec::sum(t, n);
@@ -82,7 +79,7 @@ struct orient_rows {
 
  private:
   [[nodiscard]] WYRM_HD bool goes(graph::vertex_id u, std::uint32_t degree, graph::vertex_id v) const {
-    std::uint32_t const other = rows[v].degree;
+    std::uint32_t const other = degrees[v];
     return degree < other || (degree == other && u < v);
   }
   // The i-th entry of a row, one for each lane of a group, goes behind those that lanes before it keep. How many.
@@ -97,8 +94,8 @@ struct orient_rows {
   }
   template <class Tile>
   WYRM_HD void write_part(Tile const& t, std::uint32_t number) const {
-    row_part const p = bins.part(number, rows);
-    graph::vertex_record const r = rows[p.vertex];
+    row_part const p = bins.part(number);
+    graph::vertex_record const r = p.row;
     std::uint32_t const first = number - p.begin / bins.part_size;
     graph::vertex_id* const row = targets + offsets[p.vertex];
     graph::vertex_id* to = row + (kept_before[number] - kept_before[first]);
@@ -115,7 +112,6 @@ class orientation {
   explicit orientation(Space const& space)
       : space_(space),
         bulk_(space),
-        bins_(space),
         degrees_(space),
         offsets_(space),
         targets_(space),
@@ -123,20 +119,19 @@ class orientation {
         kept_(space),
         kept_before_(space) {}
 
-  /// A row for each vertex of an undirected graph; ascending. O(vertices + arcs) time; 4 bytes an arc and 28 a vertex.
-  graph::vertex_record const* make(graph::graph_view const& g) {
+  /// A row for each vertex of an undirected graph, ascending; bins: of the graph's own rows. O(vertices + arcs) time; 4
+  /// bytes an arc and 28 a vertex.
+  graph::vertex_record const* make(graph::graph_view const& g, row_bins_view const& bins) {
     std::size_t const n = g.vertices();
-    graph::vertex_record const* const rows = g.out_records();
-    row_bins_view const bins = bins_.make(rows, n, g.arcs(), {16, 256, 4096, 4096});
     degrees_.reserve(n);
     offsets_.reserve(n + 1);
     targets_.reserve(g.arcs());
     rows_.reserve(n);
     kept_.reserve(bins.parts);
     kept_before_.reserve(std::size_t{bins.parts} + 1);
-    exec::for_each(space_, n, copy_degrees{rows, degrees_.data()});
+    exec::for_each(space_, n, copy_degrees{g.out_records(), degrees_.data()});
     bulk_.inclusive_sum(degrees_.data(), offsets_.data(), n);
-    orient_rows work{rows, bins, offsets_.data(), targets_.data(), rows_.data(), kept_.data(), nullptr};
+    orient_rows work{degrees_.data(), bins, offsets_.data(), targets_.data(), rows_.data(), kept_.data(), nullptr};
     exec::for_each_tile<32>(space_, bins.items(), work);
     if (bins.parts > 0) {
       bulk_.inclusive_sum(kept_.data(), kept_before_.data(), bins.parts);
@@ -149,7 +144,6 @@ class orientation {
  private:
   Space space_;
   typename Space::bulk bulk_;
-  row_bins<Space> bins_;
   exec::buffer<std::uint32_t, Space> degrees_;
   exec::buffer<std::uint64_t, Space> offsets_;
   exec::buffer<graph::vertex_id, Space> targets_;

@@ -35,6 +35,7 @@ struct hub_row {
 /// A part of a row.
 struct row_part {
   graph::vertex_id vertex;
+  graph::vertex_record row;
   std::uint32_t begin;
   std::uint32_t end;
 };
@@ -45,7 +46,9 @@ struct row_bins_view {
   static constexpr unsigned group_lanes = 8;  // of 32; on a host a group is one lane, like everything
   static constexpr unsigned groups = 32 / group_lanes;
 
-  graph::vertex_id const* order;  // rows for lanes, then those for groups, then for warps
+  // Rows for lanes, then those for groups, then for warps, and hubs; side by side, so that no load waits for another.
+  graph::vertex_id const* order;
+  graph::vertex_record const* rows;
   hub_row const* hubs;
   std::uint32_t lane_rows;
   std::uint32_t group_rows;
@@ -58,8 +61,8 @@ struct row_bins_view {
   [[nodiscard]] WYRM_HD std::uint32_t group_items() const { return (group_rows + groups - 1) / groups; }
   [[nodiscard]] WYRM_HD std::uint32_t items() const { return lane_items() + group_items() + warp_rows + parts; }
 
-  /// Which part of which hub; its rows are all those with parts.
-  [[nodiscard]] WYRM_HD row_part part(std::uint32_t p, graph::vertex_record const* rows) const {
+  /// Which part of which hub.
+  [[nodiscard]] WYRM_HD row_part part(std::uint32_t p) const {
     std::uint32_t first = 0;
     for (std::uint32_t n = hub_rows; n > 1;) {
       std::uint32_t const half = n / 2;
@@ -67,22 +70,24 @@ struct row_bins_view {
       n -= half;
     }
     hub_row const h = hubs[first];
+    graph::vertex_record const row = rows[lane_rows + group_rows + warp_rows + first];
     std::uint32_t const begin = (p - h.first_part) * part_size;
-    std::uint32_t const left = rows[h.vertex].degree - begin;
-    return {h.vertex, begin, begin + (left < part_size ? left : part_size)};
+    std::uint32_t const left = row.degree - begin;
+    return {h.vertex, row, begin, begin + (left < part_size ? left : part_size)};
   }
 
   /// Calls one of these for an item; collective:
-  ///   f.lane(t, v, valid)   each lane with a row of its own, or none
-  ///   f.group(t, v, valid)  the lanes of a group with a row
-  ///   f.warp(t, v)          all lanes with a row
-  ///   f.part(t, p)          all lanes with a part
+  ///   f.lane(t, v, row, valid)   each lane with a row of its own, or none
+  ///   f.group(t, v, row, valid)  the lanes of a group with a row
+  ///   f.warp(t, v, row)          all lanes with a row
+  ///   f.part(t, p)               all lanes with a part
   template <class Tile, class F>
   WYRM_HD void dispatch(Tile const& t, std::uint32_t item, F& f) const {
     if (item < lane_items()) {
       for (std::uint32_t k = 0; k < 32; k += Tile::size()) {
         std::uint32_t const i = item * 32 + k + t.rank();
-        f.lane(t, i < lane_rows ? order[i] : 0, i < lane_rows);
+        bool const valid = i < lane_rows;
+        f.lane(t, valid ? order[i] : 0, valid ? rows[i] : no_row(), valid);
       }
       return;
     }
@@ -91,16 +96,20 @@ struct row_bins_view {
       constexpr unsigned lanes = Tile::size() < group_lanes ? Tile::size() : group_lanes;
       for (std::uint32_t k = 0; k < groups; k += Tile::size() / lanes) {
         std::uint32_t const i = item * groups + k + t.rank() / lanes;
-        f.group(t, i < group_rows ? order[lane_rows + i] : 0, i < group_rows);
+        bool const valid = i < group_rows;
+        f.group(t, valid ? order[lane_rows + i] : 0, valid ? rows[lane_rows + i] : no_row(), valid);
       }
       return;
     }
     item -= group_items();
     if (item < warp_rows)
-      f.warp(t, order[lane_rows + group_rows + item]);
+      f.warp(t, order[lane_rows + group_rows + item], rows[lane_rows + group_rows + item]);
     else
       f.part(t, item - warp_rows);
   }
+
+ private:
+  WYRM_HD static graph::vertex_record no_row() { return {nullptr, 0, 0}; }
 };
 
 /// The sum over the lanes of my group, in every lane; collective.
@@ -120,6 +129,7 @@ struct sort_rows {
   std::uint64_t const* before;  // the sums of those; nullptr in the first pass
   std::size_t blocks;
   graph::vertex_id* order;
+  graph::vertex_record* ordered;
   hub_row* hubs;
   std::uint64_t* ends;  // of each bin, and of the parts
 
@@ -134,7 +144,8 @@ struct sort_rows {
     std::uint32_t parts = 0;
     for (unsigned k = 0; k < 32; k += Tile::size()) {
       std::size_t const v = block * 32 + k + t.rank();
-      std::uint32_t const degree = v < n ? rows[v].degree : 0;
+      graph::vertex_record const row = v < n ? rows[v] : graph::vertex_record{nullptr, 0, 0};
+      std::uint32_t const degree = row.degree;
       unsigned const bin = v < n ? bin_of(degree) : bins;
       std::uint32_t const my_parts = bin == bins - 1 ? (degree - 1) / limits.part + 1 : 0;
       bool const has_parts = t.any(my_parts > 0);
@@ -144,6 +155,7 @@ struct sort_rows {
         if (before != nullptr && bin == b) {
           std::uint64_t const at = before[b * blocks + block] + count[b] + exec::rank_in(t, mine);
           order[at] = static_cast<graph::vertex_id>(v);
+          ordered[at] = row;
           if (b == bins - 1)
             hubs[at - before[b * blocks]] = {static_cast<graph::vertex_id>(v),
                                              static_cast<std::uint32_t>(before[bins * blocks + block] -
@@ -168,7 +180,14 @@ template <class Space>
 class row_bins {
  public:
   explicit row_bins(Space const& space)
-      : space_(space), bulk_(space), counts_(space), before_(space), order_(space), hubs_(space), ends_(space, count) {}
+      : space_(space),
+        bulk_(space),
+        counts_(space),
+        before_(space),
+        order_(space),
+        rows_(space),
+        hubs_(space),
+        ends_(space, count) {}
 
   /// The bins of n rows; valid until it is called again, or rows change. O(n).
   row_bins_view make(graph::vertex_record const* rows, std::size_t n, std::uint64_t entries, bin_limits const& limits) {
@@ -177,15 +196,17 @@ class row_bins {
     counts_.reserve(count * blocks);
     before_.reserve(count * blocks + 1);
     order_.reserve(n);
+    rows_.reserve(n);
     hubs_.reserve(std::min<std::uint64_t>(n, entries / (limits.warp + 1)));
-    sort_rows work{rows, n, limits, counts_.data(), nullptr, blocks, order_.data(), hubs_.data(), ends_.data()};
+    sort_rows work{rows,         n,           limits, counts_.data(), nullptr, blocks, order_.data(), rows_.data(),
+                   hubs_.data(), ends_.data()};
     exec::for_each_tile<32>(space_, blocks, work);
     bulk_.inclusive_sum(counts_.data(), before_.data(), count * blocks);
     work.before = before_.data();
     exec::for_each_tile<32>(space_, blocks, work);
     auto const ends = exec::copy_out(space_, ends_.data(), count);
     auto const size = [&](std::size_t b) { return static_cast<std::uint32_t>(ends[b] - (b > 0 ? ends[b - 1] : 0)); };
-    return {order_.data(), hubs_.data(), size(0), size(1), size(2), size(3), size(4), limits.part};
+    return {order_.data(), rows_.data(), hubs_.data(), size(0), size(1), size(2), size(3), size(4), limits.part};
   }
 
  private:
@@ -195,6 +216,7 @@ class row_bins {
   exec::buffer<std::uint32_t, Space> counts_;
   exec::buffer<std::uint64_t, Space> before_;
   exec::buffer<graph::vertex_id, Space> order_;
+  exec::buffer<graph::vertex_record, Space> rows_;
   exec::buffer<hub_row, Space> hubs_;
   exec::buffer<std::uint64_t, Space> ends_;
 };
