@@ -3,19 +3,23 @@
 //
 //   pagerank/SPACE/STORAGE/GRAPH/STATE/PRECISION     one iteration of many; what comes before and after does not count
 //   triangles/SPACE/STORAGE/GRAPH/STATE              the total, from call to result; scratch is kept
+//   triangles_change/SPACE/ALLOCATOR/GRAPH/edges:N   random edges in and out again, and the total each time
 //
 // STORAGE is an allocator, or csr. STATE is built (from a CSR) or churned (100 rounds of 100,000 edges in, and those of
 // the round before last out, on top).
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "../algorithms/incremental_triangles.hpp"
 #include "../algorithms/pagerank.hpp"
 #include "../algorithms/triangles.hpp"
 #include "../alloc/registry.hpp"
@@ -125,6 +129,52 @@ void triangles(benchmark::State& state, Space const& space, subject const& s) {
   state.counters["triangles"] = static_cast<double>(total);
 }
 
+// The counters are the times of the updates alone, and of a full count.
+template <class Space>
+void triangles_change(benchmark::State& state, Space const& space, std::string const& allocator,
+                      std::string const& name, std::size_t size) {
+  graph::csr const& c = rows_of(name);
+  graph::any_graph g(space, allocator, c.offsets.size() - 1);
+  g.build(c);
+  // any_graph knows its space at run time only.
+  struct on_space {
+    graph::any_graph& g;
+    Space const& s;
+    [[nodiscard]] Space const& space() const { return s; }
+    [[nodiscard]] graph::graph_view view() const { return g.view(); }
+    [[nodiscard]] std::size_t vertices() const { return g.vertices(); }
+    graph::update_report insert(std::span<graph::edge const> batch) { return g.insert(batch); }
+    graph::update_report erase(std::span<graph::edge const> batch) { return g.erase(batch); }
+  } there{g, space};
+  algorithms::incremental_triangles<Space> count(there);
+  // Edges that are not there, so that the graph is the same again after each pair.
+  std::vector<graph::edge> batch = datasets::update_batch(datasets::update_kind::random, g.vertices(), size, 1);
+  std::erase_if(batch, [&](graph::edge e) {
+    auto const row = c.targets.begin() + static_cast<std::ptrdiff_t>(c.offsets[e.source]);
+    return std::binary_search(row, c.targets.begin() + static_cast<std::ptrdiff_t>(c.offsets[e.source + 1]), e.target);
+  });
+  std::uint64_t const before = count.total();
+  auto const pair = [&](auto& target) {
+    return 0.5 * seconds(space, [&] {
+             target.insert(batch);
+             target.erase(batch);
+           });
+  };
+  struct counting {
+    algorithms::incremental_triangles<Space>& count;
+    on_space& g;
+    void insert(std::span<graph::edge const> edges) { count.insert(g, edges); }
+    void erase(std::span<graph::edge const> edges) { count.erase(g, edges); }
+  } counted{count, there};
+  (void)pair(counted);
+  for (auto _ : state) state.SetIterationTime(pair(counted));
+  if (count.total() != before) state.SkipWithError("triangles were lost");
+  state.counters["update_alone_us"] = 1e6 * pair(g);
+  algorithms::triangle_counter<Space> full(space);
+  (void)full.count(g.view());
+  state.counters["full_count_us"] = 1e6 * seconds(space, [&] { (void)full.count(g.view()); });
+}
+
 template <class Space>
 void add_cases(Space const& space) {
   std::string const on = std::string("/") + space.name + "/";
@@ -139,6 +189,10 @@ void add_cases(Space const& space) {
         for (auto const ranks : {algorithms::precision::fp64, algorithms::precision::fp32})
           add("pagerank" + what + (ranks == algorithms::precision::fp64 ? "/fp64" : "/fp32"),
               [=](benchmark::State& state) { pagerank(state, space, s, ranks); });
+        for (std::size_t const size : {std::size_t{1}, std::size_t{1'000}, std::size_t{100'000}})
+          if (storage != "csr" && !churned)
+            add("triangles_change" + on + storage + "/" + name + "/edges:" + std::to_string(size),
+                [=](benchmark::State& state) { triangles_change(state, space, storage, s.name, size); });
         add("triangles" + what, [=](benchmark::State& state) { triangles(state, space, s); });
       }
   }

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../../algorithms/incremental_triangles.hpp"
 #include "../../algorithms/pagerank.hpp"
 #include "../../algorithms/triangles.hpp"
 #include "../../alloc/ouroboros/ouroboros.hpp"
@@ -225,6 +226,47 @@ TYPED_TEST_P(algorithms_test, triangles_of_a_large_clique_and_a_large_star) {
   EXPECT_EQ(this->triangles(this->make(leaves + std::size_t{1}, star)).total, 1u);
 }
 
+TYPED_TEST_P(algorithms_test, triangles_batch_by_batch) {
+  std::size_t const rounds = this->sized(1000, 20);
+  for (bool const loops : {false, true}) {
+    std::mt19937 random(loops);
+    std::size_t const n = 60;
+    auto g = this->make(n, random_edges(random, n, 100), false, loops);
+    algorithms::incremental_triangles count(g, true);
+    for (std::size_t round = 0; round < rounds; ++round) {
+      // Few vertices, so that edges of a batch close triangles among themselves, repeat, and are there or missing.
+      auto const batch = random_edges(random, n, 1 + random() % 80);
+      if (g.edges() < 250)
+        count.insert(g, batch);
+      else
+        count.erase(g, batch);
+      auto const want = this->triangles(g);
+      ASSERT_EQ(count.total(), want.total) << "round " << round;
+      ASSERT_EQ(count.per_vertex(), want.per_vertex) << "round " << round;
+    }
+  }
+}
+
+TYPED_TEST_P(algorithms_test, triangles_of_batches_that_are_refused) {
+  auto g = this->make(10, this->clique(8));
+  algorithms::incremental_triangles count(g, true);
+  auto const before = count.per_vertex();
+  std::vector<graph::edge> const bad{{8, 9}, {0, 1}, {3, 10}, {8, 0}, {9, 0}};
+  EXPECT_THROW(count.insert(g, bad), error);
+  EXPECT_THROW(count.erase(g, bad), error);
+  EXPECT_EQ(count.total(), 56u);
+  EXPECT_EQ(count.per_vertex(), before);
+  EXPECT_EQ(count.erase(g, this->clique(8)).erased, 28u);
+  EXPECT_EQ(count.total(), 0u);
+  EXPECT_EQ(count.per_vertex(), std::vector<std::uint64_t>(10));
+  EXPECT_EQ(count.insert(g, this->clique(10)).inserted, 45u);
+  EXPECT_EQ(count.total(), 120u);
+  EXPECT_EQ(count.insert(g, {}).inserted, 0u);
+  EXPECT_THROW(algorithms::incremental_triangles(this->make(3, {{0, 1}}, true)), error);
+  auto none = this->make(0, {});
+  EXPECT_EQ(algorithms::incremental_triangles(none).total(), 0u);
+}
+
 TYPED_TEST_P(algorithms_test, clustering_coefficients) {
   auto const of = [&](typename TestFixture::graph_type const& g) {
     return algorithms::triangles(g.space(), g.view(), {.clustering = true});
@@ -245,6 +287,7 @@ REGISTER_TYPED_TEST_SUITE_P(algorithms_test, pagerank_of_known_graphs, pagerank_
                             pagerank_of_uneven_degrees, pagerank_of_a_large_star, pagerank_with_jumps_to_some,
                             pagerank_in_single_precision, pagerank_options, triangles_of_known_graphs,
                             triangles_agree_with_the_verifier, triangles_of_uneven_degrees,
-                            triangles_of_a_large_clique_and_a_large_star, clustering_coefficients);
+                            triangles_of_a_large_clique_and_a_large_star, triangles_batch_by_batch,
+                            triangles_of_batches_that_are_refused, clustering_coefficients);
 
 }  // namespace wyrm::tests

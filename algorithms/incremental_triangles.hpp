@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// The triangles of a graph that changes: what a batch makes and what it closes up is counted at the edges of the batch
+// alone, in the graph that has them: after an insertion, before an erasure. A triangle with several of them is counted
+// at the least, so that edges of a batch that close triangles among themselves count once (Makkar, Bader, Green, HiPC
+// 2017, do so by inclusion and exclusion).
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "../exec/atomic.hpp"
+#include "../exec/bulk.hpp"
+#include "../exec/launch.hpp"
+#include "../exec/memory.hpp"
+#include "../exec/tile.hpp"
+#include "../graph/report.hpp"
+#include "../graph/types.hpp"
+#include "../graph/view.hpp"
+#include "triangles.hpp"
+
+namespace wyrm::algorithms {
+
+namespace detail {
+
+/// Edges as numbers, the smaller id in the upper half.
+struct edge_keys {
+  unsigned id_bits;
+  [[nodiscard]] WYRM_HD std::uint64_t operator()(graph::vertex_id u, graph::vertex_id v) const {
+    return u < v ? std::uint64_t{u} << id_bits | v : std::uint64_t{v} << id_bits | u;
+  }
+  /// Of no edge, and greater than all: it would be that of a self-loop.
+  [[nodiscard]] WYRM_HD std::uint64_t none() const { return ~std::uint64_t{0} >> (64 - 2 * id_bits); }
+  [[nodiscard]] WYRM_HD graph::vertex_id first(std::uint64_t key) const {
+    return static_cast<graph::vertex_id>(key >> id_bits);
+  }
+  [[nodiscard]] WYRM_HD graph::vertex_id second(std::uint64_t key) const {
+    return static_cast<graph::vertex_id>(key & ((std::uint64_t{1} << id_bits) - 1));
+  }
+};
+
+/// The keys of the edges that are in the graph, or are not; none of others, and of what no graph has.
+struct key_changes {
+  graph::graph_view g;
+  edge_keys key;
+  graph::edge const* edges;
+  bool present;
+  std::uint64_t* keys;
+  WYRM_HD void operator()(std::size_t i) const {
+    auto const [u, v] = edges[i];
+    keys[i] = key.none();
+    if (u == v || u >= g.vertices() || v >= g.vertices()) return;
+    graph::neighbour_list const row = g.degree(u) < g.degree(v) ? g.neighbours(u) : g.neighbours(v);
+    graph::vertex_id const other = g.degree(u) < g.degree(v) ? v : u;
+    std::uint32_t const at = graph::lower_bound(row.data, row.size, other);
+    if ((at < row.size && row[at] == other) == present) keys[i] = key(u, v);
+  }
+};
+
+/// A tile an edge that changes: the triangles of which it is the least that does.
+struct count_changes {
+  graph::graph_view g;  // has all these edges
+  edge_keys key;
+  std::uint64_t const* keys;  // ascending
+  std::uint32_t n;
+  std::uint64_t* totals;
+  std::uint64_t* per_vertex;  // or nullptr
+  bool gone;
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i) const {
+    std::uint64_t const own = keys[i];
+    graph::vertex_id const u = key.first(own);
+    graph::vertex_id const v = key.second(own);
+    bool const swapped = g.degree(u) > g.degree(v);
+    graph::neighbour_list const few = g.neighbours(swapped ? v : u);
+    graph::neighbour_list const many = g.neighbours(swapped ? u : v);
+    std::uint64_t found = 0;
+    for (std::uint32_t k = t.rank(); k < few.size; k += Tile::size()) {
+      graph::vertex_id const w = few[k];
+      if (w == u || w == v) continue;  // a self-loop
+      std::uint32_t const at = graph::lower_bound(many.data, many.size, w);
+      if (at == many.size || many[at] != w || changes_before(key(u, w), own) || changes_before(key(v, w), own))
+        continue;
+      ++found;
+      if (per_vertex != nullptr) change(per_vertex[w], 1);
+    }
+    found = exec::sum(t, found);
+    if (t.rank() != 0 || found == 0) return;
+    change(totals[exec::thread_number(t) / 32 % count_triangles::places], found);
+    if (per_vertex == nullptr) return;
+    change(per_vertex[u], found);
+    change(per_vertex[v], found);
+  }
+
+ private:
+  [[nodiscard]] WYRM_HD bool changes_before(std::uint64_t other, std::uint64_t own) const {
+    if (other >= own) return false;
+    return keys[graph::lower_bound(keys, n, other)] == other;  // there is one that is not less: our own
+  }
+  WYRM_HD void change(std::uint64_t& counter, std::uint64_t by) const {
+    exec::atomic_ref<std::uint64_t>(counter).fetch_add(gone ? 0 - by : by, exec::relaxed);
+  }
+};
+
+}  // namespace detail
+
+/// Triangles of one undirected graph, which changes through this object. Not thread-safe.
+template <class Space>
+class incremental_triangles {
+ public:
+  /// Counts those of the graph as it is. Throws error(bad_argument) for a directed graph.
+  template <class Graph>
+  explicit incremental_triangles(Graph const& g, bool per_vertex = false)
+      : space_(g.space()),
+        bulk_(space_),
+        edges_(space_),
+        keys_(space_),
+        spare_(space_),
+        totals_(space_, detail::count_triangles::places),
+        corners_(space_, per_vertex ? g.vertices() : 0) {
+    triangles_result const now = triangles(space_, g.view(), {.per_vertex = per_vertex});
+    total_ = now.total;
+    if (per_vertex) exec::copy_in<std::uint64_t>(space_, corners_.data(), now.per_vertex);
+  }
+
+  [[nodiscard]] std::uint64_t total() const { return total_; }
+  /// Of how many triangles each vertex is a corner; empty unless asked for.
+  [[nodiscard]] std::vector<std::uint64_t> per_vertex() const {
+    return exec::copy_out(space_, corners_.data(), corners_.size());
+  }
+
+  /// Inserts the edges into the graph, or erases them, as the graph itself does, and counts what that changes. On any
+  /// error both are as before. O(m log m + sum over edges (u, v) that change of the smaller of both degrees, times the
+  /// logarithms of the greater and of m), beside the update itself, for m edges.
+  template <class Graph>
+  graph::update_report insert(Graph& g, std::span<graph::edge const> batch) {
+    std::uint32_t const changes = find(g.view(), batch, false);
+    graph::update_report const report = g.insert(batch);
+    count(g.view(), changes, false);
+    return report;
+  }
+  template <class Graph>
+  graph::update_report erase(Graph& g, std::span<graph::edge const> batch) {
+    std::uint32_t const changes = find(g.view(), batch, true);
+    count(g.view(), changes, true);
+    try {
+      return g.erase(batch);
+    } catch (...) {
+      count(g.view(), changes, false);
+      throw;
+    }
+  }
+
+ private:
+  // The edges of a batch that are in the graph, or are not, once each: how many; their keys are in keys_ then.
+  std::uint32_t find(graph::graph_view const& g, std::span<graph::edge const> batch, bool present) {
+    if (batch.empty() || g.vertices() < 2) return 0;
+    key_.id_bits = static_cast<unsigned>(std::bit_width(g.vertices() - 1));
+    edges_.reserve(batch.size());
+    keys_.reserve(batch.size());
+    spare_.reserve(batch.size());
+    exec::copy_in<graph::edge>(space_, edges_.data(), batch);
+    exec::for_each(space_, batch.size(), detail::key_changes{g, key_, edges_.data(), present, keys_.data()});
+    std::uint64_t* const sorted = bulk_.sort(keys_.data(), spare_.data(), batch.size(), 2 * key_.id_bits);
+    if (sorted == keys_.data()) std::swap(keys_, spare_);
+    std::size_t const n = bulk_.unique(spare_.data(), keys_.data(), batch.size());
+    bool const has_none = exec::read(space_, keys_.data() + n - 1) == key_.none();
+    return static_cast<std::uint32_t>(has_none ? n - 1 : n);
+  }
+  void count(graph::graph_view const& g, std::uint32_t changes, bool gone) {
+    if (changes == 0) return;
+    space_.fill(totals_.data(), 0, totals_.bytes());
+    exec::for_each_tile<32>(space_, changes,
+                            detail::count_changes{g, key_, keys_.data(), changes, totals_.data(),
+                                                  corners_.size() > 0 ? corners_.data() : nullptr, gone});
+    for (std::uint64_t const sum : exec::copy_out(space_, totals_.data(), totals_.size())) total_ += sum;
+  }
+
+  Space space_;
+  typename Space::bulk bulk_;
+  detail::edge_keys key_{1};
+  exec::buffer<graph::edge, Space> edges_;
+  exec::buffer<std::uint64_t, Space> keys_;
+  exec::buffer<std::uint64_t, Space> spare_;
+  exec::buffer<std::uint64_t, Space> totals_;
+  exec::buffer<std::uint64_t, Space> corners_;
+  std::uint64_t total_ = 0;
+};
+
+template <class Graph>
+incremental_triangles(Graph const& g, bool per_vertex = false)
+    -> incremental_triangles<std::decay_t<decltype(g.space())>>;
+
+}  // namespace wyrm::algorithms
