@@ -5,6 +5,8 @@
 //   triangles/SPACE/STORAGE/GRAPH/STATE              the total, from call to result; scratch is kept
 //   triangles_change/SPACE/ALLOCATOR/GRAPH/edges:N   random edges in and out again, and the total each time
 //
+//   pagerank_gap/cpu/GRAPH, triangles_gap/cpu/GRAPH  as the GAP benchmark suite's reference does (gap_baseline.hpp)
+//
 // STORAGE is an allocator, or csr. STATE is built (from a CSR) or churned (100 rounds of 100,000 edges in, and those of
 // the round before last out, on top).
 #include <benchmark/benchmark.h>
@@ -26,6 +28,7 @@
 #include "../datasets/updates.hpp"
 #include "../graph/any_graph.hpp"
 #include "defaults.hpp"
+#include "gap_baseline.hpp"
 #include "graphs.hpp"
 
 namespace wyrm::bench {
@@ -198,10 +201,35 @@ void add_cases(Space const& space) {
   }
 }
 
+void add_gap_cases() {
+  for (auto const& [name, make] : sources()) {
+    add("pagerank_gap/cpu/" + name, [graph = name](benchmark::State& state) {
+      exec::host_space const space;
+      gap_pagerank ranks(rows_of(graph));
+      double change = ranks.iterate(space);
+      for (auto _ : state)
+        state.SetIterationTime(seconds(space,
+                                       [&] {
+                                         for (unsigned i = 0; i < 20; ++i) change = ranks.iterate(space);
+                                       }) /
+                               20);
+      benchmark::DoNotOptimize(change);
+    });
+    add("triangles_gap/cpu/" + name, [graph = name](benchmark::State& state) {
+      exec::host_space const space;
+      std::uint64_t total = 0;
+      graph::csr const& rows = rows_of(graph);
+      for (auto _ : state) state.SetIterationTime(seconds(space, [&] { total = gap_triangles(space, rows); }));
+      state.counters["triangles"] = static_cast<double>(total);
+    });
+  }
+}
+
 }  // namespace
 }  // namespace wyrm::bench
 
 int main(int argc, char** argv) {
+  wyrm::bench::add_gap_cases();
   wyrm::bench::for_each_space([](auto const& space) { wyrm::bench::add_cases(space); });
   return wyrm::bench::run_registered(argc, argv);
 }

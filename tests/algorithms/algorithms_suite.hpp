@@ -9,8 +9,10 @@
 #include <numeric>
 #include <random>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
+#include "../../algorithms/incremental_pagerank.hpp"
 #include "../../algorithms/incremental_triangles.hpp"
 #include "../../algorithms/pagerank.hpp"
 #include "../../algorithms/triangles.hpp"
@@ -28,10 +30,18 @@ class algorithms_test : public space_test<Space> {
  protected:
   using graph_type = graph::dynamic_graph<Space, alloc::ouroboros_s_p<Space>>;
 
-  graph_type make(std::size_t n, std::vector<graph::edge> const& edges, bool directed = false, bool loops = false) {
+  /// For many small steps: on a host, waiting for another thread would take longer than what it does.
+  static Space alone() {
+    if constexpr (std::is_same_v<Space, exec::host_space>)
+      return exec::host_space(1);
+    else
+      return make_space<Space>();
+  }
+  graph_type make(std::size_t n, std::vector<graph::edge> const& edges, bool directed = false, bool loops = false,
+                  Space const& space = make_space<Space>()) {
     graph::options o{.directed = directed, .self_loops = loops};
     o.pool = {.pool_bytes = std::size_t{1} << 20, .reserve_bytes = std::size_t{1} << 28, .checked = true};
-    graph_type g(make_space<Space>(), n, o);
+    graph_type g(space, n, o);
     g.insert(edges);
     return g;
   }
@@ -156,6 +166,61 @@ TYPED_TEST_P(algorithms_test, pagerank_in_single_precision) {
   for (std::size_t v = 0; v < want.size(); ++v) ASSERT_NEAR(got.rank[v], want[v], 1e-7) << "vertex " << v;
 }
 
+TYPED_TEST_P(algorithms_test, pagerank_batch_by_batch) {
+  std::size_t const rounds = this->sized(1000, 12);
+  for (bool const directed : {false, true}) {
+    std::mt19937 random(directed);
+    std::size_t const n = 120;  // sparse, so that vertices come to have no out-neighbours, and some again
+    double const tolerance = 1e-7;
+    auto g = this->make(n, random_edges(random, n, 150), directed, directed, this->alone());
+    algorithms::incremental_pagerank ranks(g, {.tolerance = tolerance});
+    for (std::size_t round = 0; round < rounds; ++round) {
+      auto const batch = random_edges(random, n, 1 + random() % 8);
+      auto const report = g.edges() < 250 ? ranks.insert(g, batch) : ranks.erase(g, random_edges(random, n, 2000));
+      ASSERT_EQ(report.inserted + report.erased + report.missing + report.duplicates + report.self_loops,
+                report.requested);
+      ASSERT_TRUE(ranks.converged());
+      if (round % 10 != 9) continue;
+      auto const got = ranks.rank();
+      auto const want = serial_pagerank(g.to_csr(), 0.85);
+      double distance = 0;
+      for (std::size_t v = 0; v < n; ++v) distance += std::abs(got[v] - want[v]);
+      ASSERT_LT(distance, 0.85 / 0.15 * tolerance) << "round " << round;
+    }
+  }
+}
+
+TYPED_TEST_P(algorithms_test, pagerank_reaches_no_further_than_a_change) {
+  // Two paths; what happens in one is nothing to the other, though the jumps of the whole graph change.
+  std::vector<graph::edge> paths;
+  for (graph::vertex_id v = 0; v + 1 < 2000; ++v)
+    if (v != 999) paths.push_back({v, v + 1});
+  auto g = this->make(2001, paths);
+  algorithms::incremental_pagerank ranks(g, {.tolerance = 1e-6});
+  auto const before = ranks.rank();
+  ranks.insert(g, std::vector<graph::edge>{{500, 502}, {2000, 0}});
+  EXPECT_GT(ranks.ranked(), 4u);
+  EXPECT_LT(ranks.ranked(), 10u * 2001);
+  auto const want = serial_pagerank(g.to_csr(), 0.85);
+  auto const got = ranks.rank();
+  double distance = 0;
+  for (std::size_t v = 0; v < want.size(); ++v) distance += std::abs(got[v] - want[v]);
+  EXPECT_LT(distance, 0.85 / 0.15 * 1e-6);
+  for (std::size_t v = 1000; v < 2000; ++v) EXPECT_NEAR(got[v] / before[v], got[1000] / before[1000], 1e-14);
+
+  EXPECT_THROW(ranks.insert(g, std::vector<graph::edge>{{0, 1}, {3, 2001}}), error);
+  EXPECT_EQ(ranks.rank(), got);
+  ranks.insert(g, std::vector<graph::edge>{{0, 1}});  // is there
+  EXPECT_TRUE(ranks.converged());
+
+  // A limit that is too low: the rest is done with later batches, even empty ones of edges that change nothing.
+  algorithms::incremental_pagerank slow(g, {.tolerance = 1e-6, .max_iterations = 2});
+  EXPECT_FALSE(slow.converged());
+  auto none = this->make(0, {});
+  EXPECT_TRUE(algorithms::incremental_pagerank(none).rank().empty());
+  EXPECT_THROW(algorithms::incremental_pagerank(g, {.damping = 1}), error);
+}
+
 TYPED_TEST_P(algorithms_test, pagerank_options) {
   std::mt19937 random(5);
   auto const g = this->make(100, random_edges(random, 100, 400));
@@ -231,7 +296,7 @@ TYPED_TEST_P(algorithms_test, triangles_batch_by_batch) {
   for (bool const loops : {false, true}) {
     std::mt19937 random(loops);
     std::size_t const n = 60;
-    auto g = this->make(n, random_edges(random, n, 100), false, loops);
+    auto g = this->make(n, random_edges(random, n, 100), false, loops, this->alone());
     algorithms::incremental_triangles count(g, true);
     for (std::size_t round = 0; round < rounds; ++round) {
       // Few vertices, so that edges of a batch close triangles among themselves, repeat, and are there or missing.
@@ -285,7 +350,8 @@ TYPED_TEST_P(algorithms_test, clustering_coefficients) {
 
 REGISTER_TYPED_TEST_SUITE_P(algorithms_test, pagerank_of_known_graphs, pagerank_agrees_with_the_verifier,
                             pagerank_of_uneven_degrees, pagerank_of_a_large_star, pagerank_with_jumps_to_some,
-                            pagerank_in_single_precision, pagerank_options, triangles_of_known_graphs,
+                            pagerank_in_single_precision, pagerank_batch_by_batch,
+                            pagerank_reaches_no_further_than_a_change, pagerank_options, triangles_of_known_graphs,
                             triangles_agree_with_the_verifier, triangles_of_uneven_degrees,
                             triangles_of_a_large_clique_and_a_large_star, triangles_batch_by_batch,
                             triangles_of_batches_that_are_refused, clustering_coefficients);
