@@ -161,7 +161,7 @@ struct send_frontier {
 }  // namespace detail
 
 /// The PageRank of one graph, which changes through this object. Jumps go anywhere, and so do those of vertices without
-/// out-neighbours. 36 bytes of memory a vertex. Not thread-safe.
+/// out-neighbours. About 40 bytes of memory a vertex. Not thread-safe.
 template <class Space>
 class incremental_pagerank {
  public:

@@ -57,8 +57,7 @@ struct key_changes {
     if (u == v || u >= g.vertices() || v >= g.vertices()) return;
     graph::neighbour_list const row = g.degree(u) < g.degree(v) ? g.neighbours(u) : g.neighbours(v);
     graph::vertex_id const other = g.degree(u) < g.degree(v) ? v : u;
-    std::uint32_t const at = graph::lower_bound(row.data, row.size, other);
-    if ((at < row.size && row[at] == other) == present) keys[i] = key(u, v);
+    if (graph::contains(row, other) == present) keys[i] = key(u, v);
   }
 };
 
@@ -84,9 +83,7 @@ struct count_changes {
     for (std::uint32_t k = t.rank(); k < few.size; k += Tile::size()) {
       graph::vertex_id const w = few[k];
       if (w == u || w == v) continue;  // a self-loop
-      std::uint32_t const at = graph::lower_bound(many.data, many.size, w);
-      if (at == many.size || many[at] != w || changes_before(key(u, w), own) || changes_before(key(v, w), own))
-        continue;
+      if (!graph::contains(many, w) || changes_before(key(u, w), own) || changes_before(key(v, w), own)) continue;
       ++found;
       if (per_vertex != nullptr) change(per_vertex[w], 1);
     }

@@ -73,7 +73,7 @@ struct count_triangles {
     }
     template <class Tile>
     WYRM_HD void group(Tile const& t, graph::vertex_id u, graph::vertex_record const& row, bool valid) {
-      constexpr unsigned lanes = Tile::size() < row_bins_view::group_lanes ? Tile::size() : row_bins_view::group_lanes;
+      constexpr unsigned lanes = row_bins_view::lanes_of_group<Tile>();
       if (!valid) return;
       graph::neighbour_list const r = oriented(u, row);
       for (std::uint32_t i = t.rank() % lanes; i < r.size; i += lanes) alone(u, r, r[i]);
@@ -145,8 +145,7 @@ struct count_triangles {
       for (std::uint32_t i = t.rank(); i < few.size; i += Tile::size()) look_up(few[i], many);
     }
     WYRM_HD void look_up(graph::vertex_id w, graph::neighbour_list const many) {
-      std::uint32_t const at = graph::lower_bound(many.data, many.size, w);
-      if (at < many.size && many[at] == w) note(w);
+      if (graph::contains(many, w)) note(w);
     }
   };
 };
@@ -158,8 +157,7 @@ struct count_others {
   WYRM_HD void operator()(std::size_t i) const {
     auto const v = static_cast<graph::vertex_id>(i);
     graph::neighbour_list const all = g.neighbours(v);
-    std::uint32_t const at = graph::lower_bound(all.data, all.size, v);
-    others[i] = all.size - (at < all.size && all[at] == v ? 1u : 0u);
+    others[i] = all.size - (graph::contains(all, v) ? 1u : 0u);
   }
 };
 

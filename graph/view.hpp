@@ -42,6 +42,12 @@ template <class T>
   return first;
 }
 
+/// Whether an ascending list has a value.
+[[nodiscard]] WYRM_HD inline bool contains(neighbour_list const& list, vertex_id v) {
+  std::uint32_t const at = lower_bound(list.data, list.size, v);
+  return at < list.size && list[at] == v;
+}
+
 class graph_view {
  public:
   /// `in` is nullptr when in-neighbours are not kept; in an undirected graph it is `out`.

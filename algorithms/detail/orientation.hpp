@@ -51,7 +51,7 @@ struct orient_rows {
   }
   template <class Tile>
   WYRM_HD void group(Tile const& t, graph::vertex_id u, graph::vertex_record const& r, bool valid) const {
-    constexpr unsigned lanes = Tile::size() < row_bins_view::group_lanes ? Tile::size() : row_bins_view::group_lanes;
+    constexpr unsigned lanes = row_bins_view::lanes_of_group<Tile>();
     std::uint32_t const group = (lanes < 32 ? (1u << lanes) - 1 : ~0u) << (t.rank() - t.rank() % lanes);
     graph::vertex_id* const to = valid ? targets + offsets[u] : nullptr;
     std::uint32_t n = 0;

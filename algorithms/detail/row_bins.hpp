@@ -45,6 +45,10 @@ struct row_bins_view {
   static constexpr unsigned bins = 4;
   static constexpr unsigned group_lanes = 8;  // of 32; on a host a group is one lane, like everything
   static constexpr unsigned groups = 32 / group_lanes;
+  template <class Tile>
+  [[nodiscard]] WYRM_HD static constexpr unsigned lanes_of_group() {
+    return Tile::size() < group_lanes ? Tile::size() : group_lanes;
+  }
 
   // Rows for lanes, then those for groups, then for warps, and hubs; side by side, so that no load waits for another.
   graph::vertex_id const* order;
@@ -93,7 +97,7 @@ struct row_bins_view {
     }
     item -= lane_items();
     if (item < group_items()) {
-      constexpr unsigned lanes = Tile::size() < group_lanes ? Tile::size() : group_lanes;
+      constexpr unsigned lanes = lanes_of_group<Tile>();
       for (std::uint32_t k = 0; k < groups; k += Tile::size() / lanes) {
         std::uint32_t const i = item * groups + k + t.rank() / lanes;
         bool const valid = i < group_rows;
@@ -115,7 +119,7 @@ struct row_bins_view {
 /// The sum over the lanes of my group, in every lane; collective.
 template <class Tile, class T>
 WYRM_HD T group_sum(Tile const& t, T value) {
-  constexpr unsigned lanes = Tile::size() < row_bins_view::group_lanes ? Tile::size() : row_bins_view::group_lanes;
+  constexpr unsigned lanes = row_bins_view::lanes_of_group<Tile>();
   for (unsigned step = lanes / 2; step > 0; step /= 2) value = static_cast<T>(value + t.shfl(value, t.rank() ^ step));
   return value;
 }

@@ -213,7 +213,7 @@ TYPED_TEST_P(algorithms_test, pagerank_reaches_no_further_than_a_change) {
   ranks.insert(g, std::vector<graph::edge>{{0, 1}});  // is there
   EXPECT_TRUE(ranks.converged());
 
-  // A limit that is too low: the rest is done with later batches, even empty ones of edges that change nothing.
+  // A limit that is too low for the first run.
   algorithms::incremental_pagerank slow(g, {.tolerance = 1e-6, .max_iterations = 2});
   EXPECT_FALSE(slow.converged());
   auto none = this->make(0, {});
