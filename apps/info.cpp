@@ -4,9 +4,9 @@
 #include "../alloc/registry.hpp"
 #include "../exec/host_space.hpp"
 #include "../graph/any_graph.hpp"
-#include "load.hpp"
 #include "machine.hpp"
 #include "report.hpp"
+#include "run.hpp"
 
 namespace wyrm::apps {
 
@@ -21,17 +21,21 @@ void describe_program() {
   for (std::string const& gpu : m.gpus) std::cout << "            " << gpu << '\n';
   std::cout << "allocators:";
   for (std::string const& name : alloc::names()) std::cout << ' ' << name;
-  std::cout << "\nformats:    METIS, DIMACS10 (.graph, .metis); Matrix Market coordinate (.mtx, or by its banner)\n";
+  std::cout << "\nformats:    METIS, DIMACS10 (.graph, .metis), Matrix Market coordinate (.mtx), edge lists (.txt, "
+               ".tsv, .edges,\n"
+               "            .edgelist, out.*), Wyrm (.wyrm): read and written; DIMACS 9 (.gr), GAP (.el, .wel),\n"
+               "            Graphalytics (.v, .e), JSON node-link (.json): read; .gz, .bz2, .xz, .zst, .tar: read\n";
 }
 
-void describe_file(std::string const& file) {
+void describe_file(graph_file const& file) {
   graph::edge_list const list = load_file(file);
   graph::any_graph g(exec::host_space(), "bump", list.vertices, {.directed = list.directed, .in_neighbours = false});
   graph::update_report const built = g.insert(list.edges);
-  std::cout << file << '\n'
+  std::cout << file.name << '\n'
             << "  vertices               " << list.vertices << '\n'
             << "  edges                  " << g.edges() << (list.directed ? " (directed)" : " (undirected)") << '\n'
             << "  weights                " << (list.weights.empty() ? "no" : "yes") << '\n'
+            << "  times                  " << (list.times.empty() ? "no" : "yes") << '\n'
             << "  self-loops             " << built.self_loops << '\n'
             << "  duplicates             " << built.duplicates << '\n';
   print_degrees(std::cout, summarize_degrees(g.to_csr()));
@@ -39,8 +43,8 @@ void describe_file(std::string const& file) {
 
 }  // namespace
 
-void info(std::string const& file) {
-  if (file.empty())
+void info(graph_file const& file) {
+  if (file.name.empty())
     describe_program();
   else
     describe_file(file);

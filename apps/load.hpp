@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads a graph file under a progress bar.
+// Graph files on the command line: the flags of the loaders, and loading under a progress bar.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <string>
 
 #include "../loaders/loaders.hpp"
@@ -9,10 +10,25 @@
 
 namespace wyrm::apps {
 
+/// A file and how to load it.
+struct graph_file {
+  std::string name;
+  loaders::options wanted;
+};
+
+/// Adds FILE and a flag for each field of loaders::options.
+void add_graph_file(CLI::App& command, graph_file& file, bool required);
+
 /// Throws what loaders::load throws.
-[[nodiscard]] inline graph::edge_list load_file(std::string const& file) {
+[[nodiscard]] inline graph::edge_list load_file(graph_file const& file) {
   progress_bar bar("loading");
-  return loaders::load(file, [&](std::size_t done, std::size_t all) { bar(done, all); });
+  return loaders::load(file.name, file.wanted, [&](std::size_t done, std::size_t all) { bar(done, all); });
+}
+
+// CLI11 would take -1 for a huge number, and 010 for 8.
+[[nodiscard]] inline std::string decimal(std::string const& text) {
+  bool const digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  return digits && (text.size() == 1 || text[0] != '0') ? "" : "'" + text + "' is not a whole number";
 }
 
 }  // namespace wyrm::apps

@@ -30,11 +30,6 @@ int exit_code(error_code code) {
   return 1;
 }
 
-// CLI11 would take -1 for a huge number, and 010 for 8.
-std::string decimal(std::string const& text) {
-  bool const digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-  return digits && (text.size() == 1 || text[0] != '0') ? "" : "'" + text + "' is not a whole number";
-}
 std::string tolerance(std::string const& text) {
   double value = 0;
   bool const good = CLI::detail::lexical_cast(text, value) && value > 0 && value <= 2;
@@ -43,17 +38,11 @@ std::string tolerance(std::string const& text) {
 
 void add_run(CLI::App& program, apps::run_options& o) {
   CLI::App* const run = program.add_subcommand("run", "Build a graph, stream updates through it, run algorithms");
-  run->add_option("FILE", o.file, "A graph: METIS, DIMACS10 (.graph, .metis) or Matrix Market (.mtx, or by its banner)")
-      ->required();
+  apps::add_graph_file(*run, o.file, true);
   run->add_option("--device", o.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
   run->add_option("--allocator", o.allocator, "Where pages come from")
       ->check(CLI::IsMember(alloc::names()))
       ->capture_default_str();
-  auto* const directed = run->add_flag_callback(
-      "--directed", [&o] { o.directed = true; }, "Each edge of an undirected file is two arcs");
-  run->add_flag_callback(
-         "--undirected", [&o] { o.directed = false; }, "Each arc of a directed file is an edge")
-      ->excludes(directed);
   run->add_option_function<std::string>(
          "--updates",
          [&o](std::string const& kind) {
@@ -62,14 +51,14 @@ void add_run(CLI::App& program, apps::run_options& o) {
          "Sources of the random edges: random = all vertices, pressure = a range of 1,000 [random]")
       ->check(CLI::IsMember({"random", "pressure"}));
   run->add_option("--batch", o.batch, "Edges a batch")
-      ->check(decimal)
+      ->check(apps::decimal)
       ->check(CLI::Range(1, 1'000'000'000))
       ->capture_default_str();
   run->add_option("--rounds", o.rounds, "Batches to insert, then to erase; 0 = no updates")
-      ->check(decimal)
+      ->check(apps::decimal)
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
-  run->add_option("--seed", o.seed, "Of the random edges")->check(decimal)->capture_default_str();
+  run->add_option("--seed", o.seed, "Of the random edges")->check(apps::decimal)->capture_default_str();
   run->add_option("--algorithms", o.algorithms, "pagerank, triangles, or both [what the graph's direction allows]")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -94,11 +83,18 @@ int run_program(int argc, char** argv) {
   program.footer(exit_codes);
   apps::run_options options;
   add_run(program, options);
-  std::string file;
+  apps::graph_file file;
   CLI::App* const info =
       program.add_subcommand("info", "What is in a graph file; without a file, what this program can do");
-  info->add_option("FILE", file, "A graph");
+  apps::add_graph_file(*info, file, false);
   info->callback([&] { apps::info(file); });
+  apps::graph_file from;
+  std::string to;
+  CLI::App* const convert = program.add_subcommand("convert", "Write a graph file in another format");
+  apps::add_graph_file(*convert, from, true);
+  convert->add_option("OUT", to, "The new file: .mtx, .graph, .metis, .txt, .tsv, .edges, .edgelist or .wyrm")
+      ->required();
+  convert->callback([&] { apps::convert(from, to); });
   try {
     program.parse(argc, argv);
     if (!std::cout.flush()) throw error(error_code::io, "cannot write to standard output");

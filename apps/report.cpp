@@ -142,10 +142,10 @@ void write_before_after(json& j, char const* name, std::optional<T> const& befor
 
 void write_parameters(json& j, run_options const& o) {
   j.object("parameters", [&] {
-    j.field("file", to_utf8(o.file));
+    j.field("file", to_utf8(o.file.name));
     j.field("device", o.device);
     j.field("allocator", o.allocator);
-    j.field("direction", !o.directed ? "file" : *o.directed ? "directed" : "undirected");
+    j.field("direction", !o.file.wanted.directed ? "file" : *o.file.wanted.directed ? "directed" : "undirected");
     j.field("updates", o.updates == datasets::update_kind::random ? "random" : "pressure");
     j.field("batch", std::uint64_t{o.batch});
     j.field("rounds", std::uint64_t{o.rounds});

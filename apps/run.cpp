@@ -11,7 +11,6 @@
 #include "../algorithms/triangles.hpp"
 #include "../exec/device.hpp"
 #include "../graph/any_graph.hpp"
-#include "load.hpp"
 #include "progress.hpp"
 
 namespace wyrm::apps {
@@ -24,19 +23,6 @@ double timed(F const& f) {
   auto const start = std::chrono::steady_clock::now();
   f();
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-}
-
-graph::edge_list load(run_options const& o) {
-  graph::edge_list list = load_file(o.file);
-  if (o.directed && *o.directed && !list.directed) {
-    list.edges.reserve(2 * list.edges.size());
-    for (std::size_t i = 0, n = list.edges.size(); i < n; ++i) {
-      auto const [source, target] = list.edges[i];
-      if (source != target) list.edges.push_back({target, source});
-    }
-  }
-  list.directed = o.directed.value_or(list.directed);
-  return list;
 }
 
 bool asked_for(run_options const& o, char const* algorithm) {
@@ -124,7 +110,7 @@ run_result run(run_options const& o) {
   exec::any_space const space = exec::make_space(o.device);
   r.device = exec::describe(space);
   graph::edge_list list;
-  r.load_ms = timed([&] { list = load(o); });
+  r.load_ms = timed([&] { list = load_file(o.file); });
   if (list.directed && o.algorithms && asked_for(o, "triangles"))
     throw error(error_code::bad_argument,
                 "triangles are counted in undirected graphs, and this one is directed; add --undirected");

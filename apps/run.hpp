@@ -12,14 +12,14 @@
 #include "../datasets/updates.hpp"
 #include "../graph/report.hpp"
 #include "degrees.hpp"
+#include "load.hpp"
 
 namespace wyrm::apps {
 
 struct run_options {
-  std::string file;
+  graph_file file;
   std::string device = "auto";
   std::string allocator = alloc::default_name;
-  std::optional<bool> directed;  // nothing: as the file says
   datasets::update_kind updates = datasets::update_kind::random;
   std::size_t batch = 100'000;  // edges
   std::size_t rounds = 10;      // batches inserted, then erased
@@ -84,6 +84,9 @@ struct run_result {
 [[nodiscard]] run_result run(run_options const& o);
 
 /// `wyrm info FILE`, or without a file what this program can do; to standard output.
-void info(std::string const& file);
+void info(graph_file const& file);
+
+/// `wyrm convert FILE OUT`: loads a graph and writes it in another format, that of the name.
+void convert(graph_file const& from, std::string const& to);
 
 }  // namespace wyrm::apps

@@ -68,7 +68,7 @@ void print_degrees(std::ostream& out, degree_summary const& d) {
 }
 
 void print_table(std::ostream& out, run_options const& o, run_result const& r) {
-  out << o.file << " on " << r.device << ", allocator " << o.allocator << "\n\ngraph\n";
+  out << o.file.name << " on " << r.device << ", allocator " << o.allocator << "\n\ngraph\n";
   row(out, "vertices", count(r.vertices));
   row(out, "edges", count(r.edges) + (r.directed ? " (directed)" : " (undirected)"));
   row(out, "arcs", count(r.arcs));

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "../exec/error.hpp"
@@ -32,6 +33,11 @@ struct edge_list {
   bool directed = false;
   std::vector<edge> edges;
   std::vector<double> weights;  // empty, or one weight per edge
+  std::vector<double> times;    // empty, or when each edge came, in the unit of the file (often Unix seconds)
+
+  // What the file calls vertex v, where that is not v itself: a number or a name.
+  std::vector<std::uint64_t> ids;  // empty, or one per vertex
+  std::vector<std::string> names;  // empty, or one per vertex
 };
 
 /// Compressed sparse rows: the neighbours of v are targets[offsets[v]] ... targets[offsets[v + 1] - 1], ascending.

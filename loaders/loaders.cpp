@@ -1,29 +1,170 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the parser for a file.
+// Chooses the parser for a file, and keeps caches.
 #include "loaders.hpp"
 
-#include <algorithm>
-#include <string>
+#include <array>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <system_error>
 
-#include "detail/text_reader.hpp"
+#include "../exec/error.hpp"
+#include "binary.hpp"
+#include "detail/adjust.hpp"
+#include "detail/input.hpp"
+#include "detail/recognise.hpp"
+#include "dimacs.hpp"
+#include "edge_list.hpp"
+#include "graphalytics.hpp"
 #include "matrix_market.hpp"
 #include "metis.hpp"
+#include "node_link.hpp"
 
 namespace wyrm::loaders {
+namespace {
 
-graph::edge_list load(std::filesystem::path const& path, progress const& report) {
-  auto extension = path.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  if (extension == ".graph" || extension == ".metis") return load_metis(path, report);
-  if (extension == ".mtx") return load_matrix_market(path, report);
+namespace fs = std::filesystem;
 
-  constexpr std::size_t banner_bytes = 16;
-  if (has_matrix_market_banner(detail::read_text(path, banner_bytes).text)) return load_matrix_market(path, report);
+[[noreturn]] void fail_memory(std::string const& name) {
+  throw error(error_code::out_of_memory,
+              name + ": loading it needs more memory than there is; use a machine with more memory");
+}
+
+graph::edge_list parse_any(detail::source const& in, file_format format) {
+  switch (format) {
+    case file_format::metis: return detail::parse_metis(in);
+    case file_format::matrix_market: return detail::parse_matrix_market(in);
+    case file_format::dimacs: return detail::parse_dimacs(in);
+    case file_format::edge_list: return detail::parse_edge_list(in);
+    case file_format::gap: return detail::parse_gap(in);
+    case file_format::node_link: return detail::parse_node_link(in);
+    case file_format::binary: return detail::parse_binary(in);
+    case file_format::graphalytics: break;
+  }
   throw error(error_code::bad_argument,
-              path.string() +
-                  ": the format is not known; known are METIS or DIMACS10 (.graph, .metis) and Matrix "
-                  "Market (.mtx, or a file that starts with %%MatrixMarket): rename or convert the file");
+              in.name + ": a Graphalytics graph is several files: name the .v or the .e file");
+}
+
+/// The three files of a Graphalytics graph, of which one was named.
+std::array<fs::path, 3> graphalytics_files(fs::path path) {
+  std::array<fs::path, 3> files;
+  std::size_t i = 0;
+  for (char const* const extension : {".v", ".e", ".properties"}) files[i++] = path.replace_extension(extension);
+  return files;
+}
+
+graph::edge_list parse_files(fs::path const& path, options const& wanted, progress const& report) {
+  auto const files = graphalytics_files(path);
+  detail::input const vertices(files[0], wanted.unpacked_limit);
+  detail::input const edges(files[1], wanted.unpacked_limit);
+  std::optional<detail::input> properties;
+  if (std::error_code ignored; fs::exists(files[2], ignored)) properties.emplace(files[2], wanted.unpacked_limit);
+  progress const silent;
+  auto list = detail::parse_graphalytics({vertices.name(), vertices.text(), wanted, silent},
+                                         {edges.name(), edges.text(), wanted, report},
+                                         properties ? properties->text() : std::string_view());
+  if (report) report(edges.text().size(), edges.text().size());
+  return list;
+}
+
+graph::edge_list parse_file(fs::path const& path, options const& wanted, progress const& report) {
+  detail::input const file(path, wanted.unpacked_limit);
+  auto const format = wanted.format ? wanted.format : detail::recognise(file.graph_name(), file.text());
+  if (!format) {
+    throw error(
+        error_code::bad_argument,
+        file.name() +
+            ": the format is not known; known are METIS or DIMACS10 (.graph, .metis), Matrix Market (.mtx, or a "
+            "file that starts with %%MatrixMarket), DIMACS 9 (.gr), edge lists (.txt, .tsv, .edges, .edgelist, "
+            "out.*), GAP (.el, .wel), Graphalytics (.v, .e), JSON node-link (.json) and .wyrm: say which it is, "
+            "or rename or convert the file");
+  }
+  if (*format == file_format::graphalytics) return parse_files(path, wanted, report);
+  auto list = parse_any({file.name(), file.text(), wanted, report}, *format);
+  if (report) report(file.text().size(), file.text().size());
+  return list;
+}
+
+/// What a cache was made of: the files with their sizes and times, and the options that a parser sees. 0: no file.
+std::uint64_t stamp_of(fs::path const& path, options const& wanted) {
+  std::uint64_t stamp = 1;
+  auto const add = [&](std::uint64_t word) {
+    stamp = (stamp ^ word) * 0x9e3779b97f4a7c15;
+    stamp ^= stamp >> 32;
+  };
+  auto const add_file = [&](fs::path const& file) {
+    std::error_code failed;
+    auto const size = fs::file_size(file, failed);
+    add(failed ? 0 : size + 1);
+    auto const time = fs::last_write_time(file, failed);
+    add(failed ? 0 : static_cast<std::uint64_t>(time.time_since_epoch().count()));
+  };
+  add_file(path);
+  if (wanted.format.value_or(detail::format_of_name(path.filename()).value_or(file_format::binary)) ==
+      file_format::graphalytics)
+    for (auto const& file : graphalytics_files(path)) add_file(file);
+  add(wanted.format ? static_cast<std::uint64_t>(*wanted.format) + 1 : 0);
+  add(static_cast<std::uint64_t>(wanted.third));
+  add(wanted.vertex_base ? 1 : 0);
+  add(wanted.vertex_base.value_or(0));
+  return stamp;
+}
+
+/// The list of a cache that is there, whole and of this stamp.
+std::optional<graph::edge_list> cached(fs::path const& cache, std::uint64_t stamp, options const& wanted,
+                                       progress const& report) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(cache, ignored)) return std::nullopt;
+  try {
+    detail::input const file(cache, wanted.unpacked_limit);
+    if (!has_binary_signature(file.text()) || detail::binary_stamp(file.text()) != stamp) return std::nullopt;
+    auto list = detail::parse_binary({file.name(), file.text(), wanted, report});
+    if (report) report(file.text().size(), file.text().size());
+    return list;
+  } catch (error const&) {
+    return std::nullopt;  // damaged: made again
+  }
+}
+
+graph::edge_list load_cached(fs::path const& path, options const& wanted, progress const& report) {
+  auto cache = path;
+  cache += ".wyrm";
+  auto const stamp = stamp_of(path, wanted);
+  if (auto list = cached(cache, stamp, wanted, report)) return *std::move(list);
+  auto list = parse_file(path, wanted, report);
+  write_binary(list, cache, stamp);
+  return list;
+}
+
+template <class Parse>
+graph::edge_list adjusted(std::string const& name, options const& wanted, Parse const& parse) {
+  try {
+    auto list = parse();
+    detail::adjust(list, wanted);
+    return list;
+  } catch (std::bad_alloc const&) {
+    fail_memory(name);
+  } catch (std::length_error const&) {
+    fail_memory(name);
+  }
+}
+
+}  // namespace
+
+graph::edge_list load(fs::path const& path, options const& wanted, progress const& report) {
+  return adjusted(path.string(), wanted, [&] {
+    bool const keeps_cache = wanted.cache && fs::is_regular_file(path) && path.extension() != ".wyrm";
+    return keeps_cache ? load_cached(path, wanted, report) : parse_file(path, wanted, report);
+  });
+}
+
+graph::edge_list parse(std::string const& name, std::string_view text, file_format format, options const& wanted,
+                       progress const& report) {
+  return adjusted(name, wanted, [&] {
+    auto list = parse_any({name, text, wanted, report}, format);
+    if (report) report(text.size(), text.size());
+    return list;
+  });
 }
 
 }  // namespace wyrm::loaders

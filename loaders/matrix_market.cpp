@@ -8,12 +8,13 @@
 #include <cstdint>
 #include <string>
 
-#include "detail/text_reader.hpp"
+#include "detail/lines.hpp"
 
 namespace wyrm::loaders {
 namespace detail {
 namespace {
 
+constexpr std::string_view comment_marks = "%";
 constexpr std::string_view banner = "%%MatrixMarket";
 constexpr std::int64_t exact = std::int64_t{1} << 53;  // beyond it a double skips integers
 
@@ -84,10 +85,6 @@ kind read_banner(text_reader& reader) {
   return {static_cast<field>(values), static_cast<symmetry>(shape)};
 }
 
-void skip_comments(text_reader& reader) {
-  while (!reader.end_of_file() && (reader.comment() || reader.end_of_line())) reader.skip_line();
-}
-
 void check_triangle(text_reader const& reader, symmetry shape, std::uint64_t row, std::uint64_t column) {
   if (shape == symmetry::general || row > column || (shape == symmetry::symmetric && row == column)) return;
   auto const& expected = shape == symmetry::symmetric ? lower_entry : strictly_lower_entry;
@@ -95,62 +92,83 @@ void check_triangle(text_reader const& reader, symmetry shape, std::uint64_t row
                  expected.advice);
 }
 
+/// What the banner and the size line say.
+struct header {
+  kind is;
+  std::uint64_t size;
+  std::uint64_t entries;
+  std::size_t line;  // the size line's
+};
+
+header read_header(text_reader& reader) {
+  header head{};
+  head.is = read_banner(reader);
+  reader.skip_comments();
+  head.size = reader.read_unsigned(0, graph::max_vertices, row_count);
+  (void)reader.read_unsigned(head.size, head.size, column_count);
+  // An entry takes at least two digits, a blank and a newline, which the last line may lack; with a value two more.
+  auto const entry_bytes = head.is.values == field::pattern ? std::size_t{4} : std::size_t{6};
+  auto const bytes = reader.in().text.size();
+  head.entries = head.size == 0 ? reader.read_unsigned(0, 0, no_entries)
+                                : reader.read_unsigned(0, (bytes + 1) / entry_bytes, entry_count);
+  head.line = reader.line();
+  reader.end_line(size_end);
+  return head;
+}
+
+using entries = edge_columns<graph::edge>;
+
+void read_entries(text_reader& reader, header const& head, entries& part) {
+  auto const [values, shape] = head.is;
+  for (reader.skip_comments(); !reader.end_of_file(); reader.skip_comments()) {
+    auto const row = reader.read_unsigned(1, head.size, row_id);
+    auto const column = reader.read_unsigned(1, head.size, column_id);
+    check_triangle(reader, shape, row, column);
+    if (values == field::real) part.weights.push_back(reader.read_real(real_value));
+    if (values == field::integer)
+      part.weights.push_back(static_cast<double>(reader.read_signed(-exact, exact, integer_value)));
+    reader.end_line(entry_end);
+    part.edges.push_back({static_cast<graph::vertex_id>(row - 1), static_cast<graph::vertex_id>(column - 1)});
+  }
+}
+
+/// Each entry of a skew-symmetric matrix stands for two: the mirrored one, with the other sign, follows it.
+void add_mirrored(graph::edge_list& list) {
+  auto const entries = list.edges.size();
+  list.edges.resize(2 * entries);
+  list.weights.resize(2 * entries);
+  for (auto i = entries; i-- > 0;) {
+    auto const [source, target] = list.edges[i];
+    auto const value = list.weights[i];
+    list.edges[2 * i] = {source, target};
+    list.edges[2 * i + 1] = {target, source};
+    list.weights[2 * i] = value;
+    list.weights[2 * i + 1] = -value;
+  }
+}
+
 }  // namespace
 
-graph::edge_list parse_matrix_market(text_reader& reader) {
-  auto const [values, shape] = read_banner(reader);
-  skip_comments(reader);
-  auto const size = reader.read_unsigned(0, graph::max_vertices, row_count);
-  (void)reader.read_unsigned(size, size, column_count);
-  // An entry takes at least two digits, a blank and a newline, which the last line may lack; with a value two more.
-  auto const entry_bytes = values == field::pattern ? std::size_t{4} : std::size_t{6};
-  auto const entries = size == 0 ? reader.read_unsigned(0, 0, no_entries)
-                                 : reader.read_unsigned(0, (reader.bytes() + 1) / entry_bytes, entry_count);
-  auto const size_line = reader.line();
-  reader.end_line(size_end);
-
+graph::edge_list parse_matrix_market(source const& in) {
+  text_reader reader(in, in.begin(), comment_marks);
+  auto const head = read_header(reader);
   graph::edge_list list;
-  list.vertices = size;
-  list.directed = shape != symmetry::symmetric;
-  auto const arcs = shape == symmetry::skew ? 2 * entries : entries;
-  list.edges.reserve(arcs);
-  if (values != field::pattern) list.weights.reserve(arcs);
-
-  for (std::uint64_t i = 0; i < entries; ++i) {
-    skip_comments(reader);
-    if (reader.end_of_file()) {
-      reader.fail({"entry " + std::to_string(i + 1) + " of " + std::to_string(entries),
-                   "correct the number of entries on line " + std::to_string(size_line) +
-                       ", or fetch the file again if it is truncated"});
-    }
-    auto const row = reader.read_unsigned(1, size, row_id);
-    auto const column = reader.read_unsigned(1, size, column_id);
-    check_triangle(reader, shape, row, column);
-    auto const source = static_cast<graph::vertex_id>(row - 1);
-    auto const target = static_cast<graph::vertex_id>(column - 1);
-    list.edges.push_back({source, target});
-    if (shape == symmetry::skew) list.edges.push_back({target, source});
-    if (values != field::pattern) {
-      auto const value = values == field::real ? reader.read_real(real_value)
-                                               : static_cast<double>(reader.read_signed(-exact, exact, integer_value));
-      list.weights.push_back(value);
-      if (shape == symmetry::skew) list.weights.push_back(-value);
-    }
-    reader.end_line(entry_end);
-  }
-  skip_comments(reader);
-  if (!reader.end_of_file()) {
-    reader.fail({"no entry behind the last, " + std::to_string(entries),
-                 "correct the number of entries on line " + std::to_string(size_line) + " or remove the line"});
-  }
+  list.vertices = head.size;
+  list.directed = head.is.shape != symmetry::symmetric;
+  list.edges.reserve(head.entries);
+  if (head.is.values != field::pattern) list.weights.reserve(head.entries);
+  scan_lines<entries>(
+      in, reader.at(), comment_marks, [&](text_reader& lines, entries& part) { read_entries(lines, head, part); },
+      [&](entries const& part) {
+        list.edges.insert(list.edges.end(), part.edges.begin(), part.edges.end());
+        list.weights.insert(list.weights.end(), part.weights.begin(), part.weights.end());
+      });
+  expect_count(reader, head.entries, list.edges.size(), {"entry", "entries", head.line});
+  if (head.is.shape == symmetry::skew) add_mirrored(list);
   return list;
 }
 
 }  // namespace detail
-
-graph::edge_list load_matrix_market(std::filesystem::path const& path, progress const& report) {
-  return detail::load_text(path, report, detail::parse_matrix_market);
-}
 
 bool has_matrix_market_banner(std::string_view text) noexcept {
   return detail::same_word(text.substr(0, detail::banner.size()), detail::banner);

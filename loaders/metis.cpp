@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The METIS parser. It goes through the file once: when the line of a vertex comes, the lines of all smaller vertices
-// are known, so every edge to a smaller neighbour is matched at once against what that neighbour's line said.
+// The METIS parser. Lines are read on all cores, and then gone through in order: when the row of a vertex comes, the
+// rows of all smaller vertices are known, so every edge to a smaller neighbour is matched at once against what that
+// neighbour's row said.
 #include "metis.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "detail/text_reader.hpp"
+#include "detail/lines.hpp"
 
-namespace wyrm::loaders {
-namespace detail {
+namespace wyrm::loaders::detail {
 namespace {
+
+constexpr std::string_view comment_marks = "%";
 
 constexpr auto any = std::numeric_limits<std::uint64_t>::max();
 
@@ -64,19 +65,19 @@ void read_format(text_reader& reader, header& head) {
 }
 
 header read_header(text_reader& reader) {
-  while (!reader.end_of_file() && (reader.comment() || reader.end_of_line())) reader.skip_line();
+  reader.skip_comments();
   header head;
+  auto const bytes = reader.in().text.size();
   head.line = reader.line();
   head.vertices = reader.read_unsigned(0, graph::max_vertices, vertex_count);
   // A vertex takes a line, at least one byte; an edge two entries of at least a digit and a blank, where the last byte
   // of the file may lack. Nothing is allocated for counts that cannot be true.
-  if (head.vertices > reader.bytes()) {
+  if (head.vertices > bytes) {
     reader.fail_at(
-        head.line,
-        "a number of vertices that a file of this size can hold (0 to " + std::to_string(reader.bytes()) + ")",
+        head.line, "a number of vertices that a file of this size can hold (0 to " + std::to_string(bytes) + ")",
         '"' + std::to_string(head.vertices) + '"', "every vertex has a line of its own; the file may be truncated");
   }
-  head.edges = reader.read_unsigned(0, (reader.bytes() + 1) / 4, edge_count);
+  head.edges = reader.read_unsigned(0, (bytes + 1) / 4, edge_count);
   if (!reader.end_of_line()) read_format(reader, head);
   if (!reader.end_of_line()) {
     // Without vertex weights ncon says nothing: zero is let through, other numbers contradict fmt.
@@ -87,66 +88,116 @@ header read_header(text_reader& reader) {
   return head;
 }
 
+/// Rows as a piece of the file has them, one behind the other.
+struct rows {
+  struct row {
+    std::size_t end;  // in neighbours
+    bool empty_line;
+  };
+  std::vector<neighbour> neighbours;
+  std::vector<row> each;
+  void clear() noexcept {
+    neighbours.clear();
+    each.clear();
+  }
+};
+
+/// Reads what stands before the neighbours.
+void read_vertex(text_reader& reader, header const& head) {
+  if (head.vertex_sizes) (void)reader.read_unsigned(0, any, vertex_size);
+  for (std::uint64_t i = 0; i < head.vertex_weights; ++i) (void)reader.read_unsigned(0, any, vertex_weight);
+}
+
+void read_rows(text_reader& reader, header const& head, rows& part) {
+  for (; !reader.end_of_file(); reader.skip_line()) {
+    if (reader.comment()) continue;
+    bool const empty_line = reader.end_of_line();
+    if (!empty_line) read_vertex(reader, head);
+    while (!reader.end_of_line()) {
+      auto const id = static_cast<graph::vertex_id>(reader.read_unsigned(1, head.vertices, neighbour_id) - 1);
+      part.neighbours.push_back({id, head.edge_weights ? reader.read_real(edge_weight, 0) : 0});
+    }
+    part.each.push_back({part.neighbours.size(), empty_line});
+  }
+}
+
 class metis_parser {
  public:
-  explicit metis_parser(text_reader& reader) : reader_(reader), head_(read_header(reader)) {}
+  explicit metis_parser(source const& in) : reader_(in, in.begin(), comment_marks), head_(read_header(reader_)) {}
 
   graph::edge_list parse() {
     list_.vertices = head_.vertices;
     list_.edges.reserve(head_.edges);
     if (head_.edge_weights) list_.weights.reserve(head_.edges);
     next_.reserve(head_.vertices);
-    for (std::size_t v = 0; v < head_.vertices; ++v) {
-      read_row(static_cast<graph::vertex_id>(v));
-      add_row(static_cast<graph::vertex_id>(v));
-      reader_.skip_line();
-    }
-    read_rest();
+    scan_lines<rows>(
+        reader_.in(), reader_.at(), comment_marks,
+        [this](text_reader& reader, rows& part) { read_rows(reader, head_, part); },
+        [this](rows& part) { add_rows(part); });
+    finish();
     return std::move(list_);
   }
 
  private:
-  /// Leaves the cursor at the end of the vertex's line and its neighbours, ascending, in `row_`.
-  void read_row(graph::vertex_id vertex) {
-    while (reader_.comment()) reader_.skip_line();
-    if (reader_.end_of_file()) {
-      reader_.fail({"the line of vertex " + name(vertex) + " of " + std::to_string(head_.vertices),
-                    "every vertex has a line, which is empty when it has no neighbours; the file may be truncated"});
+  using row_span = std::span<neighbour>;
+
+  void add_rows(rows& part) {
+    std::size_t begin = 0;
+    for (auto const& [end, empty_line] : part.each) {
+      auto const row = row_span(part.neighbours).subspan(begin, end - begin);
+      begin = end;
+      if (next_.size() < head_.vertices) {
+        add_row(static_cast<graph::vertex_id>(next_.size()), row, empty_line);
+      } else if (!empty_line) {
+        auto reader = reader_at(head_.vertices);
+        reader.skip_comments();
+        reader.fail({"no line behind that of the last vertex, " + std::to_string(head_.vertices),
+                     "correct the header on line " + std::to_string(head_.line) + " or remove the line"});
+      }
     }
-    if (head_.vertex_sizes) (void)reader_.read_unsigned(0, any, vertex_size);
-    for (std::uint64_t i = 0; i < head_.vertex_weights; ++i) (void)reader_.read_unsigned(0, any, vertex_weight);
-    row_.clear();
-    while (!reader_.end_of_line()) {
+  }
+
+  void add_row(graph::vertex_id vertex, row_span row, bool empty_line) {
+    if (empty_line && (head_.vertex_sizes || head_.vertex_weights > 0)) {
+      auto reader = reader_at(vertex);
+      read_vertex(reader, head_);
+    }
+    check_row(vertex, row);
+    if (!std::is_sorted(row.begin(), row.end())) std::sort(row.begin(), row.end());
+    match_row(vertex, row);
+  }
+
+  /// No self-loop, and no more entries than the header says.
+  void check_row(graph::vertex_id vertex, row_span row) {
+    for (auto const& [id, weight] : row) {
       if (entries_ == 2 * head_.edges) {
-        reader_.fail({"no more than the header's " + std::to_string(head_.edges) + " edges, each listed twice",
-                      "correct the header on line " + std::to_string(head_.line) + " or the neighbours"});
+        reader_.fail_at(
+            line_of(vertex), "no more than the header's " + std::to_string(head_.edges) + " edges, each listed twice",
+            '"' + name(id) + '"', "correct the header on line " + std::to_string(head_.line) + " or the neighbours");
       }
       ++entries_;
-      auto const id = static_cast<graph::vertex_id>(reader_.read_unsigned(1, head_.vertices, neighbour_id) - 1);
       if (id == vertex) {
-        reader_.fail_at(reader_.line(), "a neighbour other than the vertex itself", '"' + name(id) + '"',
+        reader_.fail_at(line_of(vertex), "a neighbour other than the vertex itself", '"' + name(id) + '"',
                         "METIS files hold no self-loops: remove this one");
       }
-      row_.push_back({id, head_.edge_weights ? reader_.read_real(edge_weight, 0) : 0});
     }
-    if (!std::is_sorted(row_.begin(), row_.end())) std::sort(row_.begin(), row_.end());
   }
 
   /// Matches the smaller neighbours with edges that their lines have brought, adds an edge for each larger one.
-  void add_row(graph::vertex_id vertex) {
+  void match_row(graph::vertex_id vertex, row_span row) {
     next_.push_back(list_.edges.size());
-    for (auto const& [id, weight] : row_) {
+    for (auto const& [id, weight] : row) {
       if (id > vertex) {
         list_.edges.push_back({vertex, id});
         if (head_.edge_weights) list_.weights.push_back(weight);
         continue;
       }
       auto const i = next_[id];
-      if (!unmatched(id) || list_.edges[i].target > vertex) fail_asymmetric(reader_.line(), vertex, id);
+      if (!unmatched(id) || list_.edges[i].target > vertex) fail_asymmetric(line_of(vertex), vertex, id);
       if (list_.edges[i].target < vertex) fail_asymmetric(line_of(id), id, list_.edges[i].target);
       if (head_.edge_weights && list_.weights[i] != weight) {
         reader_.fail_at(
-            reader_.line(), "equal weights of edge " + name(id) + "-" + name(vertex) + " at both vertices",
+            line_of(vertex), "equal weights of edge " + name(id) + "-" + name(vertex) + " at both vertices",
             shown(weight) + " here and " + shown(list_.weights[i]) + " on line " + std::to_string(line_of(id)),
             "an undirected edge has one weight: correct one of the two");
       }
@@ -154,14 +205,12 @@ class metis_parser {
     }
   }
 
-  /// Behind the last vertex: nothing but comments and empty lines, all edges matched, and as many as announced.
-  void read_rest() {
-    while (!reader_.end_of_file()) {
-      if (!reader_.comment() && !reader_.end_of_line()) {
-        reader_.fail({"no line behind that of the last vertex, " + std::to_string(head_.vertices),
-                      "correct the header on line " + std::to_string(head_.line) + " or remove the line"});
-      }
-      reader_.skip_line();
+  /// Behind the last line: every vertex has one, all edges are matched, and there are as many as announced.
+  void finish() {
+    if (next_.size() < head_.vertices) {
+      text_reader(reader_.in(), reader_.in().end(), comment_marks)
+          .fail({"the line of vertex " + std::to_string(next_.size() + 1) + " of " + std::to_string(head_.vertices),
+                 "every vertex has a line, which is empty when it has no neighbours; the file may be truncated"});
     }
     for (std::size_t v = 0; v < head_.vertices; ++v) {
       auto const id = static_cast<graph::vertex_id>(v);
@@ -185,14 +234,15 @@ class metis_parser {
                     "list it there too, or remove it here");
   }
 
-  /// Where a vertex's line is. Only errors need it, so it is counted again rather than kept.
-  [[nodiscard]] std::size_t line_of(graph::vertex_id vertex) const {
-    progress const silent;
-    text_reader again(reader_.file(), silent);
-    while (again.line() <= head_.line) again.skip_line();
+  /// Where a vertex's line is. Only errors need it, so it is looked for again rather than kept.
+  [[nodiscard]] std::size_t line_of(graph::vertex_id vertex) const { return reader_at(vertex).line(); }
+
+  /// A reader at the beginning of a vertex's line.
+  [[nodiscard]] text_reader reader_at(std::size_t vertex) const {
+    text_reader again = reader_;
     for (std::size_t v = 0;; ++v) {
       while (again.comment()) again.skip_line();
-      if (v == vertex) return again.line();
+      if (v == vertex) return again;
       again.skip_line();
     }
   }
@@ -200,28 +250,15 @@ class metis_parser {
   /// A vertex as the file numbers it.
   [[nodiscard]] static std::string name(graph::vertex_id vertex) { return std::to_string(std::uint64_t{vertex} + 1); }
 
-  [[nodiscard]] static std::string shown(double weight) {
-    std::array<char, 32> digits{};
-    auto const end = std::to_chars(digits.data(), digits.data() + digits.size(), weight).ptr;
-    return {digits.data(), end};
-  }
-
-  text_reader& reader_;
+  text_reader reader_;  // behind the header
   header head_;
   graph::edge_list list_;
-  std::vector<neighbour> row_;
   std::vector<std::size_t> next_;  // for each vertex, the first of its edges that is not matched yet
   std::uint64_t entries_ = 0;
 };
 
 }  // namespace
 
-graph::edge_list parse_metis(text_reader& reader) { return metis_parser(reader).parse(); }
+graph::edge_list parse_metis(source const& in) { return metis_parser(in).parse(); }
 
-}  // namespace detail
-
-graph::edge_list load_metis(std::filesystem::path const& path, progress const& report) {
-  return detail::load_text(path, report, detail::parse_metis);
-}
-
-}  // namespace wyrm::loaders
+}  // namespace wyrm::loaders::detail

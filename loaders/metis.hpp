@@ -3,14 +3,12 @@
 // a vertex with its neighbours. After the METIS 5.1 manual, section 4.1.1 ("Graph file").
 #pragma once
 
-#include <filesystem>
-
 #include "../graph/types.hpp"
-#include "progress.hpp"
+#include "detail/source.hpp"
 
-namespace wyrm::loaders {
+namespace wyrm::loaders::detail {
 
-/// Loads a METIS file: `vertices edges [fmt [ncon]]`, then for each vertex a line
+/// Parses a METIS file: `vertices edges [fmt [ncon]]`, then for each vertex a line
 /// `[size] [ncon weights] neighbour [weight] neighbour [weight] ...`, with ids from 1. Lines that begin with % are
 /// comments; an empty line is a vertex without neighbours.
 ///
@@ -20,15 +18,9 @@ namespace wyrm::loaders {
 ///
 /// Throws wyrm::error: bad_input with file and line when the file is malformed, which includes a self-loop, a number
 /// of edges other than the header's, and an edge that its two vertices do not list equally often and with equal
-/// weights; io; out_of_memory. Memory: the file, 8 bytes a vertex and 8 (16 with weights) an edge; counts in a header
-/// are held against the file's size before anything is allocated. Time: linear, but for sorting rows that are
-/// unsorted. Safe to call from several threads.
-[[nodiscard]] graph::edge_list load_metis(std::filesystem::path const& path, progress const& report = {});
+/// weights; out_of_memory. Memory: 8 bytes a vertex and 8 (16 with weights) an edge; counts in a header are held
+/// against the file's size before anything is allocated. Time: linear, but for sorting rows that are unsorted; lines
+/// are read on all cores, edges matched on one. Safe to call from several threads.
+[[nodiscard]] graph::edge_list parse_metis(source const& in);
 
-namespace detail {
-
-class text_reader;
-[[nodiscard]] graph::edge_list parse_metis(text_reader& reader);
-
-}  // namespace detail
-}  // namespace wyrm::loaders
+}  // namespace wyrm::loaders::detail

@@ -1,32 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the text formats share: a file in memory and a cursor over it that knows its line, reads numbers and words, and
-// turns whatever does not fit into a message that names file, line, what was expected and what stands there instead.
+// What the text formats share: a cursor over a file that reads numbers and words, and turns whatever does not fit into
+// a message that names file, line, what was expected and what stands there instead.
 #pragma once
 
 #include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <limits>
 #include <string>
 #include <string_view>
 
-#include "../../graph/types.hpp"
-#include "../progress.hpp"
+#include "source.hpp"
 
 namespace wyrm::loaders::detail {
-
-/// A file in memory, with the name that messages give it.
-struct text_file {
-  std::string name;
-  std::string text;
-};
-
-/// Reads a file, or its first `limit` bytes. Throws wyrm::error: io with the system's reason when it cannot be opened
-/// or read, out_of_memory when it does not fit.
-[[nodiscard]] text_file read_text(std::filesystem::path const& path,
-                                  std::size_t limit = std::numeric_limits<std::size_t>::max());
 
 /// What should stand at a place ("the id of a neighbour") and what the user can do when it does not.
 struct expectation {
@@ -34,18 +21,27 @@ struct expectation {
   std::string_view advice;
 };
 
-/// A cursor over a file's text. Blanks are spaces and tabs; a line ends in LF, CRLF or the end of the file. Every
-/// reading function first skips blanks, never leaves the line, and throws wyrm::error (bad_input) when something else
-/// stands there. The file and the progress function must outlive the reader.
+/// A cursor over a part of a file's text. Blanks are spaces and tabs; a line ends in LF, CRLF or the end of the file.
+/// Every reading function first skips blanks, never leaves the line, and throws wyrm::error (bad_input) when something
+/// else stands there. Lines are counted only for messages. The source must outlive the reader.
 class text_reader {
  public:
-  /// Throws bad_input when the text holds a NUL byte: no text format has one, and a compressed or binary file does.
-  text_reader(text_file const& file, progress const& report);
+  /// Reads from `from` on, which is in the source; lines that begin with one of `comment_marks` are comments.
+  text_reader(source const& in, char const* from, std::string_view comment_marks)
+      : in_(&in), marks_(comment_marks), at_(from), end_(in.end()) {}
+  /// Reads whole lines of the source. Throws bad_input when they hold a NUL byte: no text format has one, and a
+  /// compressed or binary file does.
+  text_reader(source const& in, std::string_view lines, std::string_view comment_marks)
+      : in_(&in), marks_(comment_marks), at_(lines.data()), end_(lines.data() + lines.size()) {
+    refuse_nul(end_);
+  }
 
-  [[nodiscard]] text_file const& file() const noexcept { return *file_; }
-  [[nodiscard]] std::size_t bytes() const noexcept { return static_cast<std::size_t>(end_ - begin_); }
-  [[nodiscard]] std::size_t line() const noexcept { return line_; }
+  [[nodiscard]] source const& in() const noexcept { return *in_; }
+  [[nodiscard]] char const* at() const noexcept { return at_; }
+  /// The cursor's line, from 1. Time: linear in what lies before it.
+  [[nodiscard]] std::size_t line() const noexcept;
 
+  /// At the end of the part.
   [[nodiscard]] bool end_of_file() const noexcept { return at_ == end_; }
   [[nodiscard]] bool end_of_line() noexcept {
     skip_blanks();
@@ -53,22 +49,51 @@ class text_reader {
   }
   [[nodiscard]] bool comment() noexcept {
     skip_blanks();
-    return at_ != end_ && *at_ == '%';
+    return at_ != end_ && marks_.find(*at_) != std::string_view::npos;
   }
 
-  /// Goes to the next line, whatever is left of this one.
+  /// Goes to the next line, whatever is left of this one; a NUL byte is refused.
   void skip_line();
   /// The same, but nothing may be left.
   void end_line(expectation const& expected) {
+    if (at_ != end_ && *at_ == '\n') {
+      ++at_;
+      return;
+    }
     if (!end_of_line()) fail(expected);
     skip_line();
   }
+  /// Goes past comments and empty lines.
+  void skip_comments() {
+    while (!end_of_file() && (comment() || end_of_line())) skip_line();
+  }
 
   [[nodiscard]] std::uint64_t read_unsigned(std::uint64_t least, std::uint64_t most, expectation const& expected) {
-    return read_integer<std::uint64_t>(least, most, expected);
+    skip_blanks();
+    constexpr std::ptrdiff_t safe_digits = 19;
+    std::uint64_t value = 0;
+    auto const* stop = at_;
+    for (; stop != end_; ++stop) {
+      auto const digit = static_cast<unsigned>(*stop) - '0';
+      if (digit > 9) break;
+      value = value * 10 + digit;
+    }
+    if (stop - at_ > safe_digits) stop = read_long(value);
+    if (stop == at_ || !at_word_end(stop) || value < least || value > most) {
+      fail_range(expected, std::to_string(least), std::to_string(most));
+    }
+    at_ = stop;
+    return value;
   }
   [[nodiscard]] std::int64_t read_signed(std::int64_t least, std::int64_t most, expectation const& expected) {
-    return read_integer<std::int64_t>(least, most, expected);
+    skip_blanks();
+    std::int64_t value = 0;
+    auto const [stop, status] = std::from_chars(at_, end_, value);
+    if (status != std::errc{} || !at_word_end(stop) || value < least || value > most) {
+      fail_range(expected, std::to_string(least), std::to_string(most));
+    }
+    at_ = stop;
+    return value;
   }
   /// A finite number greater than `above`: no infinities, no NaN, no hexadecimal, no leading plus.
   [[nodiscard]] double read_real(expectation const& expected, double above = -std::numeric_limits<double>::infinity()) {
@@ -85,6 +110,7 @@ class text_reader {
   /// The word at the cursor, which stays where it is; empty at the end of the line.
   [[nodiscard]] std::string_view peek_word() noexcept;
   void skip_word() noexcept { at_ += peek_word().size(); }
+  [[nodiscard]] std::string_view rest_of_line() const noexcept;
 
   /// "FILE:LINE: expected WHAT, found "..."; ADVICE", where what is found is the word at the cursor.
   [[noreturn]] void fail(expectation const& expected);
@@ -92,43 +118,30 @@ class text_reader {
   [[noreturn]] void fail_at(std::size_t line, std::string_view expected, std::string_view found,
                             std::string_view advice) const;
 
-  /// Reports that all is done.
-  void finish() const;
-
  private:
   [[nodiscard]] bool at_line_end(char const* at) const noexcept {
     return at == end_ || *at == '\n' || (*at == '\r' && (at + 1 == end_ || at[1] == '\n'));
   }
-  [[nodiscard]] bool at_word_end(char const* at) const noexcept { return at_line_end(at) || *at == ' ' || *at == '\t'; }
+  [[nodiscard]] bool at_word_end(char const* at) const noexcept {
+    return at == end_ || *at == ' ' || *at == '\n' || *at == '\t' || at_line_end(at);
+  }
   void skip_blanks() noexcept {
     while (at_ != end_ && (*at_ == ' ' || *at_ == '\t')) ++at_;
   }
-
-  template <class Integer>
-  [[nodiscard]] Integer read_integer(Integer least, Integer most, expectation const& expected) {
-    skip_blanks();
-    Integer value = 0;
-    auto const [stop, status] = std::from_chars(at_, end_, value);
-    if (status != std::errc{} || !at_word_end(stop) || value < least || value > most) {
-      fail_range(expected, std::to_string(least), std::to_string(most));
-    }
-    at_ = stop;
-    return value;
-  }
+  /// A number of 20 digits or more, zeros in front included; where it ends, or the cursor if it has over 64 bits.
+  [[nodiscard]] char const* read_long(std::uint64_t& value) const noexcept;
+  void refuse_nul(char const* end) const;
   [[noreturn]] void fail_range(expectation const& expected, std::string const& least, std::string const& most);
 
-  text_file const* file_;
-  progress const* report_;
-  char const* begin_;
-  char const* end_;
+  source const* in_;
+  std::string_view marks_;
   char const* at_;
-  std::size_t line_ = 1;
-  std::size_t report_at_;  // offset at which the next report is due
+  char const* end_;
 };
 
-/// Loads a file with a format's parser: reads it, parses it, reports the end. Errors as read_text and the parser have
-/// them; memory that runs out becomes wyrm::error (out_of_memory).
-[[nodiscard]] graph::edge_list load_text(std::filesystem::path const& path, progress const& report,
-                                         graph::edge_list (*parse)(text_reader&));
+/// Words of a file as messages show them: printable, and of modest length.
+[[nodiscard]] std::string quoted(std::string_view word);
+/// A number in the shortest form that reads back as itself.
+[[nodiscard]] std::string shown(double value);
 
 }  // namespace wyrm::loaders::detail

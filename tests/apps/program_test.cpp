@@ -306,7 +306,7 @@ TEST_F(program_test, refuses_files_that_it_cannot_use) {
   refused(3, lines + ":4: expected the line of vertex 3 of 3", lines);
   std::string const ids = write("ids.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n1 4\n");
   refused(3, ids + ":4: expected a column (1 to 3), found \"4\"", ids);
-  std::string const words = write("words.txt", "0 1\n1 2\n");
+  std::string const words = write("words.dat", "0 1\n1 2\n");
   refused(2, words + ": the format is not known; known are METIS", words);
 }
 

@@ -102,7 +102,7 @@ constexpr defect defects[] = {
     {"metis_vertex_weight_fraction.graph", 3, R"(found "1.5")"},
     {"metis_nul.graph", 3, "expected text, found a NUL byte; "},
     {"metis_nul_in_comment.graph", 2, "expected text, found a NUL byte; "},
-    {"metis_junk.graph", 1, R"(found "\x1f\x8b\x08\x01\x80\xfe\xff")"},
+    {"metis_junk.graph", 1, R"(found "\x1e\x8b\x08\x01\x80\xfe\xff")"},
     {"mtx_empty.mtx", 1,
      R"(expected the banner "%%MatrixMarket matrix coordinate FIELD SYMMETRY", found the end of the file)"},
     {"mtx_missing_banner.mtx", 1,

@@ -9,10 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "../../loaders/detail/text_reader.hpp"
+#include "../../loaders/detail/recognise.hpp"
 #include "../../loaders/loaders.hpp"
-#include "../../loaders/matrix_market.hpp"
-#include "../../loaders/metis.hpp"
+#include "files.hpp"
 
 namespace wyrm::tests {
 namespace {
@@ -46,8 +45,8 @@ TEST(unreadable_file, says_why) {
 
 TEST(unknown_format, lists_what_is_known) {
   std::string text;
-  EXPECT_EQ(code_of_loading(valid / "unknown_format.txt", text), error_code::bad_argument);
-  for (auto const* known : {"unknown_format.txt", ".graph", ".metis", ".mtx", "%%MatrixMarket"}) {
+  EXPECT_EQ(code_of_loading(valid / "unknown_format.dat", text), error_code::bad_argument);
+  for (auto const* known : {"unknown_format.dat", ".graph", ".metis", ".mtx", "%%MatrixMarket"}) {
     EXPECT_NE(text.find(known), std::string::npos) << text;
   }
 }
@@ -55,18 +54,17 @@ TEST(unknown_format, lists_what_is_known) {
 TEST(progress, grows_to_the_end) {
   // Large enough for reports on the way: an isolated vertex is an empty line, and comments are passed over.
   std::size_t const vertices = 3000;
-  loaders::detail::text_file file{"text", std::to_string(vertices) + " 0\n"};
-  for (std::size_t i = 0; i < vertices; ++i) file.text += "%" + std::string(9000, ' ') + "\n\n";
+  auto text = std::to_string(vertices) + " 0\n";
+  for (std::size_t i = 0; i < vertices; ++i) text += "%" + std::string(20000, ' ') + "\n\n";
   std::vector<std::size_t> reports;
-  loaders::progress const report = [&](std::size_t done, std::size_t total) {
-    EXPECT_EQ(total, file.text.size());
+  auto const report = [&](std::size_t done, std::size_t total) {
+    EXPECT_EQ(total, text.size());
     reports.push_back(done);
   };
-  loaders::detail::text_reader reader(file, report);
-  EXPECT_EQ(loaders::detail::parse_metis(reader).vertices, vertices);
-  reader.finish();
+  auto const list = loaders::parse("text", text, loaders::file_format::metis, {.threads = 1}, report);
+  EXPECT_EQ(list.vertices, vertices);
   EXPECT_TRUE(std::is_sorted(reports.begin(), reports.end()));
-  EXPECT_EQ(reports.back(), file.text.size());
+  EXPECT_EQ(reports.back(), text.size());
   EXPECT_GT(reports.size(), 3U);
   EXPECT_LT(reports.size(), 30U);
 }
@@ -74,50 +72,48 @@ TEST(progress, grows_to_the_end) {
 TEST(progress, is_told_the_end_of_a_small_file_and_may_cancel) {
   auto const path = valid / "metis_plain.graph";
   std::size_t calls = 0;
-  (void)loaders::load(path, [&](std::size_t done, std::size_t total) {
+  (void)loaders::load(path, {}, [&](std::size_t done, std::size_t total) {
     ++calls;
     EXPECT_EQ(done, total);
     EXPECT_EQ(total, fs::file_size(path));
   });
   EXPECT_EQ(calls, 1U);
   struct cancelled {};
-  EXPECT_THROW((void)loaders::load(path, [](std::size_t, std::size_t) { throw cancelled(); }), cancelled);
+  EXPECT_THROW((void)loaders::load(path, {}, [](std::size_t, std::size_t) { throw cancelled(); }), cancelled);
 }
 
-using parser = graph::edge_list (*)(loaders::detail::text_reader&);
-
 /// Whatever the text, the outcome is a list whose ids are in range, or bad_input.
-void expect_list_or_error(parser parse, std::string text) {
-  loaders::detail::text_file const file{"text", std::move(text)};
-  loaders::progress const silent;
+void expect_list_or_error(loaders::file_format format, std::string const& text) {
   try {
-    loaders::detail::text_reader reader(file, silent);
-    auto const list = parse(reader);
+    auto const list = loaders::parse("text", text, format, {.threads = 1});
     for (auto const& [source, target] : list.edges) {
-      ASSERT_LT(source, list.vertices) << file.text;
-      ASSERT_LT(target, list.vertices) << file.text;
+      ASSERT_LT(source, list.vertices) << text;
+      ASSERT_LT(target, list.vertices) << text;
     }
     ASSERT_TRUE(list.weights.empty() || list.weights.size() == list.edges.size());
+    ASSERT_TRUE(list.times.empty() || list.times.size() == list.edges.size());
+    ASSERT_TRUE(list.ids.empty() || list.ids.size() == list.vertices);
+    ASSERT_TRUE(list.names.empty() || list.names.size() == list.vertices);
   } catch (error const& refused) {
     ASSERT_EQ(refused.code(), error_code::bad_input) << refused.what();
   }
 }
 
 TEST(damaged_file, is_loaded_or_refused) {
-  constexpr char junk[] = {'\0', '\r', '\n', ' ', '%', '-', '+', '.', '0', '9', 'e', '\xff'};
+  constexpr char junk[] = {'\0', '\r', '\n', ' ', '%', '-', '+', '.', '0', '9', 'e', '"', '{', '\xff'};
   for (auto const& folder : {corpus, valid}) {
     for (auto const& entry : fs::directory_iterator(folder)) {
       SCOPED_TRACE(entry.path());
-      bool const metis = entry.path().extension() == ".graph";
-      auto const parse = metis ? loaders::detail::parse_metis : loaders::detail::parse_matrix_market;
-      auto const text = loaders::detail::read_text(entry.path()).text;
+      std::string const text = read_file(entry.path());
+      auto const known = loaders::detail::recognise(entry.path().filename(), text);
+      if (!known || *known == loaders::file_format::graphalytics) continue;
       for (std::size_t i = 0; i < text.size(); ++i) {
-        expect_list_or_error(parse, text.substr(0, i));
-        expect_list_or_error(parse, text.substr(i));
-        expect_list_or_error(parse, std::string(text).erase(i, 1));
+        expect_list_or_error(*known, text.substr(0, i));
+        expect_list_or_error(*known, text.substr(i));
+        expect_list_or_error(*known, std::string(text).erase(i, 1));
         for (char const c : junk) {
-          expect_list_or_error(parse, std::string(text).replace(i, 1, 1, c));
-          expect_list_or_error(parse, std::string(text).insert(i, 1, c));
+          expect_list_or_error(*known, std::string(text).replace(i, 1, 1, c));
+          expect_list_or_error(*known, std::string(text).insert(i, 1, c));
         }
       }
     }

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "../../loaders/loaders.hpp"
-#include "../../loaders/metis.hpp"
 
 namespace wyrm::tests {
 namespace {
@@ -72,26 +71,26 @@ INSTANTIATE_TEST_SUITE_P(files, metis_variant, testing::ValuesIn(variants), [](a
 });
 
 TEST(metis, graph_without_vertices) {
-  auto const list = loaders::load_metis(valid / "metis_no_vertices.graph");
+  auto const list = loaders::load(valid / "metis_no_vertices.graph");
   EXPECT_EQ(list.vertices, 0U);
   EXPECT_FALSE(list.directed);
   EXPECT_TRUE(list.edges.empty());
 }
 
 TEST(metis, graph_without_edges) {
-  auto const list = loaders::load_metis(valid / "metis_no_edges.graph");
+  auto const list = loaders::load(valid / "metis_no_edges.graph");
   EXPECT_EQ(list.vertices, 3U);
   EXPECT_TRUE(list.edges.empty());
 }
 
 TEST(metis, first_and_last_vertex_isolated) {
-  auto const list = loaders::load_metis(valid / "metis_isolated_ends.graph");
+  auto const list = loaders::load(valid / "metis_isolated_ends.graph");
   EXPECT_EQ(list.vertices, 4U);
   EXPECT_EQ(list.edges, (edges{{1, 2}}));
 }
 
 TEST(metis, repeated_edges_stay_with_their_weights) {
-  auto const list = loaders::load_metis(valid / "metis_repeated.graph");
+  auto const list = loaders::load(valid / "metis_repeated.graph");
   EXPECT_EQ(list.vertices, 3U);
   EXPECT_EQ(list.edges, (edges{{0, 1}, {0, 1}, {0, 1}, {1, 2}}));
   EXPECT_EQ(list.weights, (weights{3, 5, 5, 1}));

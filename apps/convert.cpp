@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../loaders/writers.hpp"
+#include "load.hpp"
+#include "run.hpp"
+
+namespace wyrm::apps {
+
+void convert(graph_file const& from, std::string const& to) { loaders::write(load_file(from), to); }
+
+}  // namespace wyrm::apps

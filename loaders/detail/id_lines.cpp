@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "id_lines.hpp"
+
+namespace wyrm::loaders::detail {
+namespace {
+
+constexpr expectation source_id{"the id of the source", "each line is \"source target\", and weight and time"};
+constexpr expectation target_id{"the id of the target", "each line is \"source target\", and weight and time"};
+constexpr expectation weight_value{"a weight, a finite number", "every line has the columns of the first"};
+constexpr expectation time_value{"a time, a finite number", "every line has the columns of the first"};
+constexpr expectation edge_end{"the end of the line", "every line has the columns of the first"};
+constexpr expectation any_edge{"an edge", "the file has none; it may be truncated"};
+
+columns columns_of(text_reader reader, std::size_t most_columns) {
+  std::size_t words = 0;
+  while (!reader.end_of_line()) {
+    if (++words > most_columns) {
+      reader.fail({"at most " + std::to_string(most_columns) + " columns",
+                   "each line is \"source target\", and weight and time where the format has them"});
+    }
+    reader.skip_word();
+  }
+  bool const time_alone = words == 3 && most_columns == 4 && reader.in().wanted.third == third_column::time;
+  return {words >= 3 && !time_alone, words == 4 || time_alone};
+}
+
+void read_edges(text_reader& reader, columns const has, std::uint64_t least, std::uint64_t most, id_columns& part) {
+  for (reader.skip_comments(); !reader.end_of_file(); reader.skip_comments()) {
+    auto const source = reader.read_unsigned(least, most, source_id);
+    auto const target = reader.read_unsigned(least, most, target_id);
+    if (has.weight) part.weights.push_back(reader.read_real(weight_value));
+    if (has.time) part.times.push_back(reader.read_real(time_value));
+    reader.end_line(edge_end);
+    part.edges.push_back(source);
+    part.edges.push_back(target);
+  }
+}
+
+}  // namespace
+
+id_columns read_id_lines(text_reader& reader, std::string_view comment_marks, std::size_t most_columns,
+                         std::uint64_t least, std::uint64_t most) {
+  reader.skip_comments();
+  if (reader.end_of_file()) reader.fail(any_edge);
+  auto const has = columns_of(reader, most_columns);
+  id_columns all;
+  scan_lines<id_columns>(
+      reader.in(), reader.at(), comment_marks,
+      [&](text_reader& lines, id_columns& part) { read_edges(lines, has, least, most, part); },
+      [&](id_columns const& part) { all.append(part); });
+  return all;
+}
+
+}  // namespace wyrm::loaders::detail

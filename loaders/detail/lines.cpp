@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lines.hpp"
+
+#include <string>
+
+namespace wyrm::loaders::detail {
+
+void go_to_record(text_reader& reader, std::size_t index) {
+  reader.skip_comments();
+  for (std::size_t i = 0; i < index; ++i) {
+    reader.skip_line();
+    reader.skip_comments();
+  }
+}
+
+void expect_count(text_reader reader, std::size_t announced, std::size_t found, counted const& what) {
+  auto const correct = "correct the number of " + std::string(what.many) + " on line " + std::to_string(what.line);
+  if (found == announced) return;
+  go_to_record(reader, std::min(announced, found));
+  if (found < announced) {
+    reader.fail({std::string(what.one) + " " + std::to_string(found + 1) + " of " + std::to_string(announced),
+                 correct + ", or fetch the file again if it is truncated"});
+  }
+  reader.fail({"no " + std::string(what.one) + " behind the last, " + std::to_string(announced),
+               correct + " or remove the line"});
+}
+
+}  // namespace wyrm::loaders::detail

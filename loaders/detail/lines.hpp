@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the lines of a file on all cores. The text is cut at line borders into pieces of a few thousand bytes; threads
+// read the pieces of a wave, each into a part of its own, and the caller then takes the parts in the order of the file.
+// A wave is some mebibytes a thread: what is not taken yet stays small, and progress is told after each.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <vector>
+
+#include "../../exec/host_space.hpp"
+#include "../../exec/launch.hpp"
+#include "../../graph/types.hpp"
+#include "text_reader.hpp"
+
+namespace wyrm::loaders::detail {
+
+/// What follows `from`, up to the end of a line: at least `bytes`, or the rest. Rests without a newline are one line.
+[[nodiscard]] inline std::string_view whole_lines(source const& in, char const* from, std::size_t bytes) {
+  auto const left = static_cast<std::size_t>(in.end() - from);
+  if (left <= bytes) return {from, left};
+  auto const* const newline = static_cast<char const*>(std::memchr(from + bytes, '\n', left - bytes));
+  return {from, newline == nullptr ? left : static_cast<std::size_t>(newline + 1 - from)};
+}
+
+/// Calls read(reader, part) for pieces of the lines from `from` on, on many threads, with a Part that was cleared;
+/// then, on this thread and piece by piece, take(part). When reading a piece fails, the pieces before it are taken,
+/// then what the piece had read when it failed, and then the error is thrown: the same one whatever the threads.
+template <class Part, class Read, class Take>
+void scan_lines(source const& in, char const* from, std::string_view comment_marks, Read const& read,
+                Take const& take) {
+  constexpr std::size_t piece_bytes = std::size_t{1} << 14;
+  constexpr std::size_t pieces_a_thread = 512;
+  struct piece {
+    std::string_view text;
+    Part part;
+    std::exception_ptr failure;
+  };
+  exec::host_space const space(in.wanted.threads);
+  auto const most = (in.text.size() / piece_bytes) + 1;
+  std::vector<piece> wave(std::min(most, pieces_a_thread * space.threads()));
+  while (from != in.end()) {
+    std::size_t pieces = 0;
+    for (; pieces < wave.size() && from != in.end(); ++pieces) {
+      wave[pieces].text = whole_lines(in, from, piece_bytes);
+      from += wave[pieces].text.size();
+    }
+    std::atomic<std::size_t> first_failed = pieces;
+    exec::for_each_tile<1>(space, pieces, [&](exec::scalar_tile, std::size_t i) {
+      if (i > first_failed.load(std::memory_order_relaxed)) return;
+      wave[i].part.clear();
+      try {
+        text_reader reader(in, wave[i].text, comment_marks);
+        read(reader, wave[i].part);
+      } catch (...) {
+        wave[i].failure = std::current_exception();
+        auto first = first_failed.load(std::memory_order_relaxed);
+        while (i < first && !first_failed.compare_exchange_weak(first, i, std::memory_order_relaxed)) continue;
+      }
+    });
+    for (std::size_t i = 0; i < pieces; ++i) {
+      take(wave[i].part);
+      if (wave[i].failure) std::rethrow_exception(wave[i].failure);
+    }
+    if (in.report && from != in.end()) in.report(static_cast<std::size_t>(from - in.begin()), in.text.size());
+  }
+}
+
+/// Goes to line number `index`, from 0, of those that are neither empty nor comments.
+void go_to_record(text_reader& reader, std::size_t index);
+
+/// What a header counts, and the line on which it does.
+struct counted {
+  std::string_view one;
+  std::string_view many;
+  std::size_t line;
+};
+
+/// There are as many lines that are neither empty nor comments behind the reader as the header says; throws bad_input.
+void expect_count(text_reader reader, std::size_t announced, std::size_t found, counted const& what);
+
+/// Edges and what goes with them, as a piece of a file or a whole one has them.
+template <class Edge>
+struct edge_columns {
+  std::vector<Edge> edges;
+  std::vector<double> weights;
+  std::vector<double> times;
+
+  void clear() noexcept {
+    edges.clear();
+    weights.clear();
+    times.clear();
+  }
+  void append(edge_columns const& more) {
+    edges.insert(edges.end(), more.edges.begin(), more.edges.end());
+    weights.insert(weights.end(), more.weights.begin(), more.weights.end());
+    times.insert(times.end(), more.times.begin(), more.times.end());
+  }
+};
+
+}  // namespace wyrm::loaders::detail

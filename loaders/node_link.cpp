@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// The node-link parser: events of RapidJSON, first for the nodes, then for the links, whichever stand first.
+#include "node_link.hpp"
+
+#include <rapidjson/error/en.h>
+#include <rapidjson/memorystream.h>
+#include <rapidjson/reader.h>
+
+#include <cmath>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+
+#include "detail/lines.hpp"
+
+namespace wyrm::loaders::detail {
+namespace {
+
+constexpr std::string_view comment_marks;  // there are none
+
+/// A scalar; other values are monostate.
+using value = std::variant<std::monostate, bool, std::uint64_t, double, std::string>;
+
+/// Knows where in the object it is. Derived classes get the members of the root object, and of each object in one of
+/// its arrays. Depth: 1 in the root, 2 in an array of it, 3 in an object of that.
+class node_link_events : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, node_link_events> {
+ public:
+  node_link_events(source const& in, rapidjson::MemoryStream const& text) : in_(in), text_(text) {}
+  virtual ~node_link_events() = default;
+
+  bool Null() { return scalar({}); }
+  bool Bool(bool b) { return scalar(b); }
+  bool Int(int i) { return Int64(i); }
+  bool Uint(unsigned i) { return scalar(std::uint64_t{i}); }
+  bool Int64(std::int64_t i) {
+    return scalar(i < 0 ? value(static_cast<double>(i)) : value(static_cast<std::uint64_t>(i)));
+  }
+  bool Uint64(std::uint64_t i) { return scalar(i); }
+  bool Double(double d) { return scalar(d); }
+  bool String(char const* text, rapidjson::SizeType size, bool) { return scalar(std::string(text, size)); }
+  bool Key(char const* text, rapidjson::SizeType size, bool) {
+    key_.assign(text, size);
+    if (depth_ == 1) root_key_ = key_;
+    return true;
+  }
+  bool StartObject() {
+    open(true);
+    if (depth_ == 3 && in_array_) start_element();
+    return true;
+  }
+  bool EndObject(rapidjson::SizeType) {
+    if (depth_ == 3 && in_array_) end_element();
+    --depth_;
+    return true;
+  }
+  bool StartArray() {
+    open(false);
+    return true;
+  }
+  bool EndArray(rapidjson::SizeType) {
+    --depth_;
+    return true;
+  }
+
+ protected:
+  [[noreturn]] void fail(std::string_view expected, std::string_view found, std::string_view advice) const {
+    text_reader const here(in_, in_.begin() + std::min(text_.Tell(), in_.text.size()), comment_marks);
+    here.fail_at(here.line(), expected, found, advice);
+  }
+  [[nodiscard]] std::string const& root_key() const { return root_key_; }
+  [[nodiscard]] std::string const& key() const { return key_; }
+
+  virtual void start_root_member(bool is_array) = 0;
+  virtual void root_scalar(value const&) {}
+  virtual void start_element() = 0;
+  virtual void element_member(value const& v) = 0;
+  virtual void end_element() = 0;
+
+ private:
+  void open(bool object) {
+    if (depth_ == 0 && !object) fail("an object", "an array", "the graph is an object with \"nodes\" and \"links\"");
+    if (depth_ == 1) {
+      in_array_ = !object;
+      start_root_member(!object);
+    } else if (depth_ == 2 && in_array_ && !object) {
+      wrong_element();
+    } else if (depth_ == 3 && in_array_) {
+      element_member({});
+    }
+    ++depth_;
+  }
+  bool scalar(value const& v) {
+    if (depth_ == 0) fail("an object", "a single value", "the graph is an object with \"nodes\" and \"links\"");
+    if (depth_ == 1) {
+      start_root_member(false);
+      root_scalar(v);
+    } else if (depth_ == 2 && in_array_) {
+      wrong_element();
+    } else if (depth_ == 3 && in_array_) {
+      element_member(v);
+    }
+    return true;
+  }
+  void wrong_element() const {
+    if (root_key_ == "nodes" || root_key_ == "links" || root_key_ == "edges")
+      fail("an object in \"" + root_key_ + "\"", "something else", "each node and each link is an object");
+  }
+
+  source const& in_;
+  rapidjson::MemoryStream const& text_;
+  std::size_t depth_ = 0;
+  bool in_array_ = false;  // the member of the root that is open is an array
+  std::string root_key_;
+  std::string key_;
+};
+
+/// Nodes by what the file calls them.
+struct node_table {
+  enum class kind { unknown, none, numbers, names } ids = kind::unknown;
+  std::size_t size = 0;
+  std::unordered_map<std::uint64_t, graph::vertex_id> numbers;
+  std::unordered_map<std::string, graph::vertex_id> names;
+};
+
+/// The first reading: nodes, direction, and that each member stands once.
+class node_events : public node_link_events {
+ public:
+  node_events(source const& in, rapidjson::MemoryStream const& text, node_table& nodes, graph::edge_list& list)
+      : node_link_events(in, text), nodes_(nodes), list_(list) {}
+
+  void finish() const {
+    if (!seen_nodes_) fail("an array \"nodes\"", "none", "each vertex is an object in it");
+    if (!seen_links_) fail("an array \"links\" or \"edges\"", "none", "each edge is an object in it");
+  }
+
+ private:
+  void start_root_member(bool is_array) override {
+    bool const links = root_key() == "links" || root_key() == "edges";
+    if (root_key() == "nodes") see(seen_nodes_, is_array);
+    if (links) see(seen_links_, is_array);
+    if (root_key() == "directed" && std::exchange(seen_directed_, true))
+      fail("\"directed\" once", "it again", "remove one of the two");
+  }
+  void see(bool& seen, bool is_array) const {
+    if (!is_array) fail("an array \"" + root_key() + "\"", "something else", "its elements are objects");
+    if (std::exchange(seen, true))
+      fail("nodes once, and links or edges once", "\"" + root_key() + "\" again", "remove one of the two");
+  }
+  void root_scalar(value const& v) override {
+    if (root_key() != "directed") return;
+    if (!std::holds_alternative<bool>(v)) fail("true or false for \"directed\"", "something else", "correct the value");
+    list_.directed = std::get<bool>(v);
+  }
+  void start_element() override { has_id_ = false; }
+  void element_member(value const& v) override {
+    if (root_key() != "nodes" || key() != "id") return;
+    if (std::exchange(has_id_, true)) fail("one \"id\" of a node", "another one", "remove one of the two");
+    bool is_new = false;
+    auto const vertex = static_cast<graph::vertex_id>(nodes_.size);
+    if (auto const* const number = std::get_if<std::uint64_t>(&v)) {
+      expect(node_table::kind::numbers);
+      is_new = nodes_.numbers.emplace(*number, vertex).second;
+      list_.ids.push_back(*number);
+    } else if (auto const* const name = std::get_if<std::string>(&v);
+               name != nullptr && name->find('\0') == std::string::npos) {
+      expect(node_table::kind::names);
+      is_new = nodes_.names.emplace(*name, vertex).second;
+      list_.names.push_back(*name);
+    } else {
+      fail("an integer below 2^64 or a string without NUL as id", "something else", "number or name the nodes");
+    }
+    if (!is_new) fail("an id of its own for each node", "one that another node has", "number or name the nodes");
+  }
+  void end_element() override {
+    if (root_key() != "nodes") return;
+    if (!has_id_) expect(node_table::kind::none);
+    if (nodes_.size == graph::max_vertices) fail("at most 4294967295 nodes", "more", "ids have 32 bits");
+    ++nodes_.size;
+  }
+  void expect(node_table::kind ids) {
+    if (nodes_.ids == node_table::kind::unknown) nodes_.ids = ids;
+    if (nodes_.ids != ids)
+      fail("integers as ids of all nodes, or strings, or no ids", "a mixture", "number or name all nodes alike");
+  }
+
+  node_table& nodes_;
+  graph::edge_list& list_;
+  bool seen_nodes_ = false;
+  bool seen_links_ = false;
+  bool seen_directed_ = false;
+  bool has_id_ = false;
+};
+
+/// The second reading.
+class link_events : public node_link_events {
+ public:
+  link_events(source const& in, rapidjson::MemoryStream const& text, node_table const& nodes, graph::edge_list& list)
+      : node_link_events(in, text), nodes_(nodes), list_(list) {}
+
+ private:
+  void start_root_member(bool) override {}
+  void start_element() override { source_ = target_ = weight_ = false; }
+  void element_member(value const& v) override {
+    if (root_key() != "links" && root_key() != "edges") return;
+    if (key() == "source") see(source_), edge_.source = vertex(v);
+    if (key() == "target") see(target_), edge_.target = vertex(v);
+    if (key() == "weight") see(weight_), list_.weights.push_back(number(v));
+  }
+  void end_element() override {
+    if (root_key() != "links" && root_key() != "edges") return;
+    if (!source_ || !target_) fail("\"source\" and \"target\" of a link", "one of them or none", "add what is missing");
+    list_.edges.push_back(edge_);
+    if (!list_.weights.empty() && list_.weights.size() != list_.edges.size())
+      fail("a weight of all links or of none", "a mixture", "add or remove weights");
+  }
+  void see(bool& seen) const {
+    if (std::exchange(seen, true)) fail("one \"" + key() + "\" of a link", "another one", "remove one of the two");
+  }
+  [[nodiscard]] graph::vertex_id vertex(value const& v) const {
+    auto const* const number = std::get_if<std::uint64_t>(&v);
+    auto const* const name = std::get_if<std::string>(&v);
+    if (number != nullptr && nodes_.ids == node_table::kind::none && *number < nodes_.size)
+      return static_cast<graph::vertex_id>(*number);
+    if (number != nullptr)
+      if (auto const at = nodes_.numbers.find(*number); at != nodes_.numbers.end()) return at->second;
+    if (name != nullptr)
+      if (auto const at = nodes_.names.find(*name); at != nodes_.names.end()) return at->second;
+    fail("the id of a node as \"" + key() + "\"",
+         number != nullptr ? std::to_string(*number)
+         : name != nullptr ? quoted(*name)
+                           : "something else",
+         "add the node, or remove the link");
+  }
+  [[nodiscard]] double number(value const& v) const {
+    if (auto const* const whole = std::get_if<std::uint64_t>(&v)) return static_cast<double>(*whole);
+    if (auto const* const real = std::get_if<double>(&v); real != nullptr && std::isfinite(*real)) return *real;
+    fail("a number as \"weight\"", "something else", "correct the value");
+  }
+
+  node_table const& nodes_;
+  graph::edge_list& list_;
+  graph::edge edge_{};
+  bool source_ = false;
+  bool target_ = false;
+  bool weight_ = false;
+};
+
+void read(source const& in, rapidjson::MemoryStream& text, node_link_events& events) {
+  constexpr unsigned strict =
+      rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseFullPrecisionFlag;
+  rapidjson::Reader reader;
+  auto const result = reader.Parse<strict>(text, events);
+  if (!result.IsError()) return;
+  text_reader const here(in, in.begin() + std::min(result.Offset(), in.text.size()), comment_marks);
+  here.fail_at(here.line(), "JSON",
+               "at byte " + std::to_string(result.Offset()) + ": " + rapidjson::GetParseError_En(result.Code()),
+               "correct the file, or fetch it again if it is truncated");
+}
+
+}  // namespace
+
+graph::edge_list parse_node_link(source const& in) {
+  text_reader const whole(in, in.text, comment_marks);  // without NUL, at which RapidJSON would stop
+  graph::edge_list list;
+  node_table nodes;
+  rapidjson::MemoryStream first(in.text.data(), in.text.size());
+  node_events node_reader(in, first, nodes, list);
+  read(in, first, node_reader);
+  node_reader.finish();
+  rapidjson::MemoryStream second(in.text.data(), in.text.size());
+  link_events link_reader(in, second, nodes, list);
+  read(in, second, link_reader);
+
+  list.vertices = nodes.size;
+  bool own_numbers = true;
+  for (std::size_t v = 0; v < list.ids.size(); ++v) own_numbers = own_numbers && list.ids[v] == v;
+  if (own_numbers) list.ids.clear();
+  return list;
+}
+
+}  // namespace wyrm::loaders::detail
