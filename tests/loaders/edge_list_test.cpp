@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Edge lists, GAP, DIMACS 9 and Graphalytics files that are well-formed, and random ones against a naive parser.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "../../loaders/loaders.hpp"
+#include "files.hpp"
+
+namespace wyrm::tests {
+namespace {
+
+using edges = std::vector<graph::edge>;
+using numbers = std::vector<double>;
+using id_list = std::vector<std::uint64_t>;
+using loaders::file_format;
+
+graph::edge_list parsed(std::string const& text, loaders::options const& wanted = {},
+                        file_format format = file_format::edge_list) {
+  return loaders::parse("text", text, format, wanted);
+}
+
+TEST(edge_list, renumbers_ids_in_ascending_order_and_keeps_them) {
+  auto const list = parsed("# SNAP\n% KONECT\n\n30 7\r\n7\t1000\n 18446744073709551615 30 \n");
+  EXPECT_TRUE(list.directed);
+  EXPECT_EQ(list.vertices, 4U);
+  EXPECT_EQ(list.edges, (edges{{1, 0}, {0, 2}, {3, 1}}));
+  EXPECT_EQ(list.ids, (id_list{7, 30, 1000, 18446744073709551615U}));
+  EXPECT_TRUE(list.weights.empty());
+  EXPECT_TRUE(list.times.empty());
+}
+
+TEST(edge_list, ids_from_0_without_gaps_are_the_vertices) {
+  auto const list = parsed("2 0\n1 1");
+  EXPECT_EQ(list.vertices, 3U);
+  EXPECT_EQ(list.edges, (edges{{2, 0}, {1, 1}}));
+  EXPECT_TRUE(list.ids.empty());
+}
+
+TEST(edge_list, takes_a_base_from_the_options) {
+  auto const list = parsed("2 5\n5 7\n", {.vertex_base = 1});
+  EXPECT_EQ(list.vertices, 7U);
+  EXPECT_EQ(list.edges, (edges{{1, 4}, {4, 6}}));
+  EXPECT_TRUE(list.ids.empty());
+}
+
+TEST(edge_list, has_up_to_four_columns) {
+  auto const three = parsed("0 1 2.5\n1 0 -3\n");
+  EXPECT_EQ(three.weights, (numbers{2.5, -3}));
+  EXPECT_TRUE(three.times.empty());
+  auto const timed = parsed("0 1 1082040961\n1 0 7.5\n", {.third = loaders::third_column::time});
+  EXPECT_EQ(timed.times, (numbers{1082040961, 7.5}));
+  EXPECT_TRUE(timed.weights.empty());
+  auto const four = parsed("0 1 -10 9\n1 0 0 8\n", {.third = loaders::third_column::time});
+  EXPECT_EQ(four.weights, (numbers{-10, 0}));
+  EXPECT_EQ(four.times, (numbers{9, 8}));
+}
+
+TEST(edge_list, takes_the_direction_from_comments) {
+  EXPECT_FALSE(parsed("% sym unweighted\n% 1 2 2\n1 2\n").directed);
+  EXPECT_TRUE(parsed("% asym positive\n1 2\n").directed);
+  EXPECT_FALSE(parsed("# Undirected graph: com-amazon.txt\n1 2\n").directed);
+  EXPECT_TRUE(parsed("# Directed graph (each unordered pair of nodes is saved once)\n1 2\n").directed);
+}
+
+TEST(gap, counts_from_0_and_keeps_gaps) {
+  auto const list = parsed("3 1 7\n1 0 2\n", {}, file_format::gap);
+  EXPECT_TRUE(list.directed);
+  EXPECT_EQ(list.vertices, 4U);
+  EXPECT_EQ(list.edges, (edges{{3, 1}, {1, 0}}));
+  EXPECT_EQ(list.weights, (numbers{7, 2}));
+  EXPECT_TRUE(list.ids.empty());
+}
+
+TEST(dimacs, reads_arcs_with_their_weights) {
+  auto const list =
+      parsed("c a comment\nc\n\np sp 4 3\na 1 2 17\nc another\na 2 1 -5\na 4 4 0", {}, file_format::dimacs);
+  EXPECT_TRUE(list.directed);
+  EXPECT_EQ(list.vertices, 4U);
+  EXPECT_EQ(list.edges, (edges{{0, 1}, {1, 0}, {3, 3}}));
+  EXPECT_EQ(list.weights, (numbers{17, -5, 0}));
+  EXPECT_EQ(parsed("p sp 3 0\n", {}, file_format::dimacs).vertices, 3U);
+}
+
+TEST(graphalytics, takes_vertices_edges_and_direction_from_three_files) {
+  temporary_folder const folder;
+  auto const vertices = folder.write("g.v", "10\n7\n\n1000000000000\n");
+  auto const files = folder.write("g.e", "10 7 0.5\n1000000000000 10 2\n");
+  for (auto const& path : {vertices, files}) {
+    auto const list = loaders::load(path);
+    EXPECT_TRUE(list.directed);
+    EXPECT_EQ(list.ids, (id_list{7, 10, 1000000000000}));
+    EXPECT_EQ(list.edges, (edges{{1, 0}, {2, 1}}));
+    EXPECT_EQ(list.weights, (numbers{0.5, 2}));
+  }
+  (void)folder.write("g.properties", "# comment\ngraph.g.vertex-file = g.v\ngraph.g.directed = false\n");
+  EXPECT_FALSE(loaders::load(files).directed);
+  (void)folder.write("g.e", "");
+  auto const none = loaders::load(files);
+  EXPECT_EQ(none.vertices, 3U);
+  EXPECT_TRUE(none.edges.empty());
+}
+
+// Random lists, large enough for many pieces and several threads, against streams and std::map.
+TEST(edge_list, agrees_with_a_naive_parser) {
+  std::mt19937_64 random(1);
+  for (std::uint64_t const largest : {std::uint64_t{50}, std::uint64_t{100000}, ~std::uint64_t{0} - 1}) {
+    std::string text;
+    for (int i = 0; i < 40000; ++i) {
+      if (random() % 50 == 0) text += "# " + std::to_string(random()) + "\n";
+      if (random() % 50 == 0) text += " \r\n";
+      text += std::to_string(random() % (largest + 1)) + (random() % 2 == 0 ? " " : "\t") +
+              std::to_string(random() % (largest + 1)) + "  " +
+              std::to_string(static_cast<int>(random() % 2001) - 1000) + "." + std::to_string(random() % 1000) +
+              (random() % 9 == 0 ? "\r\n" : "\n");
+    }
+    std::istringstream lines(text);
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> pairs;
+    numbers weights;
+    std::map<std::uint64_t, graph::vertex_id> number;
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line);
+      std::uint64_t source = 0;
+      std::uint64_t target = 0;
+      std::string weight;
+      if (line[0] == '#' || !(words >> source >> target >> weight)) continue;
+      pairs.emplace_back(source, target);
+      weights.push_back(std::stod(weight));
+      number[source] = number[target] = 0;
+    }
+    graph::vertex_id next = 0;
+    for (auto& [id, vertex] : number) vertex = next++;
+    edges want;
+    for (auto const& [source, target] : pairs) want.push_back({number[source], number[target]});
+    for (unsigned const threads : {1U, 0U}) {
+      auto const list = parsed(text, {.threads = threads});
+      EXPECT_EQ(list.vertices, number.size());
+      EXPECT_EQ(list.edges, want);
+      EXPECT_EQ(list.weights, weights);
+      for (std::size_t v = 0; v < list.ids.size(); ++v) ASSERT_EQ(number.at(list.ids[v]), v);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace wyrm::tests

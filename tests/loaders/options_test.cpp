@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// What options do to a list, against the definition of each; caches; how formats are recognised.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../../exec/error.hpp"
+#include "../../loaders/binary.hpp"
+#include "../../loaders/detail/recognise.hpp"
+#include "../../loaders/loaders.hpp"
+#include "files.hpp"
+
+namespace wyrm::tests {
+namespace {
+
+namespace fs = std::filesystem;
+using edges = std::vector<graph::edge>;
+using numbers = std::vector<double>;
+using loaders::file_format;
+
+std::string const text = "0 1 5\n2 2 6\n1 0 7\n0 1 8\n3 1 9\n";
+graph::edge_list parsed(loaders::options const& wanted, std::string const& content = text) {
+  return loaders::parse("text", content, file_format::edge_list, wanted);
+}
+
+TEST(options, remove_self_loops) {
+  auto const list = parsed({.remove_self_loops = true});
+  EXPECT_EQ(list.edges, (edges{{0, 1}, {1, 0}, {0, 1}, {3, 1}}));
+  EXPECT_EQ(list.weights, (numbers{5, 7, 8, 9}));
+  EXPECT_EQ(list.vertices, 4U);
+}
+
+TEST(options, remove_duplicates_keeps_the_first) {
+  auto const directed = parsed({.remove_duplicates = true});
+  EXPECT_EQ(directed.edges, (edges{{0, 1}, {1, 0}, {2, 2}, {3, 1}}));
+  EXPECT_EQ(directed.weights, (numbers{5, 7, 6, 9}));
+  auto const undirected = parsed({.directed = false, .remove_duplicates = true});
+  EXPECT_FALSE(undirected.directed);
+  EXPECT_EQ(undirected.edges, (edges{{0, 1}, {1, 3}, {2, 2}}));
+  EXPECT_EQ(undirected.weights, (numbers{5, 9, 6}));
+  auto const plain = parsed({.directed = false, .remove_duplicates = true}, "0 1\n2 2\n1 0\n0 1\n3 1\n");
+  EXPECT_EQ(plain.edges, undirected.edges);
+}
+
+TEST(options, directed_makes_two_arcs_of_an_edge) {
+  auto const list = parsed({.directed = true}, "# Undirected graph\n0 1 5\n2 2 6\n");
+  EXPECT_TRUE(list.directed);
+  EXPECT_EQ(list.edges, (edges{{0, 1}, {2, 2}, {1, 0}}));
+  EXPECT_EQ(list.weights, (numbers{5, 6, 5}));
+  EXPECT_EQ(parsed({.directed = true}).edges.size(), 5U) << "arcs stay what they are";
+}
+
+TEST(options, random_weights_are_of_the_edge_and_the_seed) {
+  std::string many;
+  for (int i = 0; i < 2000; ++i) many += std::to_string(i) + " " + std::to_string((i * 7 + 1) % 2000) + "\n";
+  auto const draw = [&](std::uint64_t seed) {
+    return parsed({.random_weights = loaders::weight_range{-2, 3, seed}}, many + "1 0\n0 1\n").weights;
+  };
+  auto const weights = draw(1);
+  ASSERT_EQ(weights.size(), 2002U);
+  EXPECT_TRUE(std::all_of(weights.begin(), weights.end(), [](double w) { return w >= -2 && w <= 3; }));
+  std::vector<int> in_fifth(5);
+  for (double const w : weights) ++in_fifth[static_cast<std::size_t>(std::min(w + 2, 4.999))];
+  for (int const n : in_fifth) EXPECT_NEAR(n, 400, 100);
+  EXPECT_EQ(weights[0], weights[2000]) << "in either direction";
+  EXPECT_EQ(weights[0], weights[2001]);
+  EXPECT_EQ(draw(1), weights);
+  EXPECT_NE(draw(2), weights);
+  EXPECT_THROW((void)parsed({.random_weights = loaders::weight_range{3, 2, 1}}), error);
+}
+
+TEST(cache, is_taken_as_long_as_the_file_is_the_same) {
+  temporary_folder const folder;
+  auto const file = folder.write("g.txt", "10 20\n20 30\n");
+  auto const cache = folder / "g.txt.wyrm";
+  loaders::options const wanted{.cache = true, .directed = false};
+  auto const first = loaders::load(file, wanted);
+  ASSERT_TRUE(fs::exists(cache));
+  auto const same = [](graph::edge_list const& a, graph::edge_list const& b) {
+    return a.edges == b.edges && a.ids == b.ids && a.directed == b.directed && a.vertices == b.vertices;
+  };
+  EXPECT_TRUE(same(loaders::load(file, wanted), first));
+
+  // A cache of another graph under the right stamp is what is loaded: the file itself is not read again.
+  auto other = first;
+  other.edges = {{0, 0}};
+  loaders::write_binary(other, cache, loaders::detail::binary_stamp(read_file(cache)));
+  EXPECT_EQ(loaders::load(file, wanted).edges, other.edges);
+  EXPECT_EQ(loaders::load(file, {.directed = false}).edges, first.edges) << "without --cache";
+
+  // Other options, another file, damage: the cache is made again.
+  EXPECT_EQ(loaders::load(file, {.vertex_base = 0, .cache = true}).vertices, 31U);
+  EXPECT_TRUE(same(loaders::load(file, wanted), first));
+  auto damaged = read_file(cache);
+  damaged[70] = static_cast<char>(damaged[70] ^ 1);
+  write_file(cache, damaged);
+  EXPECT_TRUE(same(loaders::load(file, wanted), first));
+  (void)folder.write("g.txt", "10 20\n20 30\n30 40\n");
+  EXPECT_EQ(loaders::load(file, wanted).edges.size(), 3U);
+  EXPECT_FALSE(fs::exists(folder / "g.txt.wyrm.wyrm"));
+}
+
+TEST(format, is_that_of_the_name_and_the_content) {
+  using loaders::detail::recognise;
+  std::string const banner = "%%MatrixMarket matrix coordinate pattern general\n";
+  std::string const binary("\x89WYRM\r\n\x1a", 8);
+  struct row {
+    char const* name;
+    std::string content;
+    std::optional<file_format> want;
+  };
+  std::vector<row> const rows{
+      {"g.graph", "1 2\n", file_format::metis},
+      {"g.METIS", "", file_format::metis},
+      {"g.mtx", "1 2\n", file_format::matrix_market},
+      {"g.gr", "", file_format::dimacs},
+      {"g.el", "", file_format::gap},
+      {"g.wel", "", file_format::gap},
+      {"g.v", "", file_format::graphalytics},
+      {"g.e", "", file_format::graphalytics},
+      {"g.json", "", file_format::node_link},
+      {"g.txt", "1 2\n", file_format::edge_list},
+      {"g.tsv", "1 2\n", file_format::edge_list},
+      {"out.moreno", "% sym\n1 2\n", file_format::edge_list},
+      {"g.wyrm", "", file_format::binary},
+      {"g.txt", banner, file_format::matrix_market},
+      {"g", banner, file_format::matrix_market},
+      {"g.txt", "  {\"nodes\": []}", file_format::node_link},
+      {"g.txt", "c x\nc\np sp 1 0\n", file_format::dimacs},
+      {"g.mtx", binary, file_format::binary},
+      {"g.dat", "1 2\n", std::nullopt},
+      {"g", "", std::nullopt},
+  };
+  for (auto const& [name, content, want] : rows) EXPECT_EQ(recognise(name, content), want) << name << content;
+}
+
+}  // namespace
+}  // namespace wyrm::tests

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compressed files: every filter, alone and around an archive; damage at every byte, cuts at every byte, limits, and
+// archives that hold no graph, several, or paths that lead away.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "../../exec/error.hpp"
+#include "../../loaders/loaders.hpp"
+#include "files.hpp"
+#include "packing.hpp"
+
+namespace wyrm::tests {
+namespace {
+
+using edges = std::vector<graph::edge>;
+
+struct filter {
+  char const* name;
+  char const* extension;
+};
+constexpr filter filters[] = {{"gzip", ".gz"}, {"bzip2", ".bz2"}, {"xz", ".xz"}, {"zstd", ".zst"}, {"none", ""}};
+std::string const text = "%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n3 1\n";
+edges const want{{0, 1}, {2, 0}};
+
+void expect_refused(std::filesystem::path const& path, std::string const& message,
+                    loaders::options const& wanted = {}) {
+  try {
+    (void)loaders::load(path, wanted);
+    ADD_FAILURE() << path << " was loaded";
+  } catch (error const& refused) {
+    EXPECT_EQ(refused.code(), error_code::bad_input) << refused.what();
+    EXPECT_NE(std::string(refused.what()).find(message), std::string::npos) << refused.what();
+    EXPECT_EQ(std::string(refused.what()).rfind(path.string(), 0), 0U) << refused.what();
+  }
+}
+
+TEST(compressed_file, gives_the_same_graph) {
+  temporary_folder const folder;
+  for (auto const& [name, extension] : filters) {
+    SCOPED_TRACE(name);
+    auto const alone = folder / ("g.mtx" + std::string(extension));
+    pack(alone, name, false, {{"g.mtx", text}});
+    EXPECT_EQ(loaders::load(alone).edges, want);
+    auto const archive = folder / ("g.tar" + std::string(extension));
+    pack(archive, name, true, {{"g/README", "no graph"}, {"g/g.mtx", text}});
+    EXPECT_EQ(loaders::load(archive).edges, want);
+  }
+}
+
+TEST(compressed_file, is_known_by_its_content) {
+  temporary_folder const folder;
+  pack(folder / "g.mtx", "zstd", false, {{"g.mtx", text}});
+  EXPECT_EQ(loaders::load(folder / "g.mtx", {.format = loaders::file_format::matrix_market}).edges, want);
+  pack(folder / "two.mtx.gz", "gzip", false, {{"g.mtx", text.substr(0, 30)}});
+  pack(folder / "rest.gz", "gzip", false, {{"g.mtx", text.substr(30)}});
+  (void)folder.write("two.mtx.gz", read_file(folder / "two.mtx.gz") + read_file(folder / "rest.gz"));
+  EXPECT_EQ(loaders::load(folder / "two.mtx.gz").edges, want) << "gzip files may be joined";
+}
+
+// A pipe has neither size nor mapping.
+TEST(compressed_file, may_come_through_a_pipe) {
+  temporary_folder const folder;
+  pack(folder / "packed", "xz", false, {{"g.mtx", text}});
+  for (auto const& content : {text, read_file(folder / "packed")}) {
+    auto const pipe = folder / "pipe.mtx.xz";
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    std::thread writer([&] { write_file(pipe, content); });
+    EXPECT_EQ(loaders::load(pipe, {.format = loaders::file_format::matrix_market}).edges, want);
+    writer.join();
+    std::filesystem::remove(pipe);
+  }
+}
+
+// Formats with a checksum of the content: gzip, bzip2 and xz. What libarchive writes as zstd has none.
+TEST(compressed_file, is_refused_when_damaged_or_cut) {
+  temporary_folder const folder;
+  for (auto const& [name, extension] : filters) {
+    if (*extension == '\0') continue;
+    SCOPED_TRACE(name);
+    pack(folder / "whole", name, false, {{"g.mtx", text}});
+    auto const whole = read_file(folder / "whole");
+    auto const path = folder / ("g.mtx" + std::string(extension));
+    for (std::size_t size = 6; size < whole.size(); ++size) {
+      write_file(path, whole.substr(0, size));
+      expect_refused(path, "");
+    }
+    for (std::size_t i = 12; i < whole.size() && std::string(name) != "zstd"; ++i) {
+      auto damaged = whole;
+      damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
+      write_file(path, damaged);
+      try {
+        EXPECT_EQ(loaders::load(path).edges, want) << "byte " << i;
+      } catch (error const& refused) {
+        EXPECT_EQ(refused.code(), error_code::bad_input) << refused.what();
+      }
+    }
+  }
+  pack(folder / "g.mtx.gz", "gzip", false, {{"g.mtx", text}});
+  write_file(folder / "g.mtx.gz", read_file(folder / "g.mtx.gz") + "more");
+  expect_refused(folder / "g.mtx.gz", "expected the end of the file behind the gzip data, found 4 bytes more");
+}
+
+TEST(compressed_file, unpacks_to_the_limit_and_no_further) {
+  temporary_folder const folder;
+  auto const large = text + std::string(5000000, '\n');
+  for (auto const& [name, extension] : filters) {
+    if (*extension == '\0') continue;
+    for (bool const tar : {false, true}) {
+      auto const path = folder / ((tar ? "g.tar" : "g.mtx") + std::string(extension));
+      pack(path, name, tar, {{"g.mtx", large}});
+      EXPECT_EQ(loaders::load(path, {.unpacked_limit = large.size() + (tar ? 20480 : 0)}).edges, want);
+      expect_refused(path, "expected at most", {.unpacked_limit = large.size() - 1});
+      expect_refused(path, "expected at most 100 bytes of content, found more", {.unpacked_limit = 100});
+    }
+  }
+}
+
+TEST(archive, must_hold_one_graph) {
+  temporary_folder const folder;
+  auto const path = folder / "g.tar.gz";
+  pack(path, "gzip", true, {{"README", "no graph"}, {"link.mtx", "", "/etc/passwd"}});
+  expect_refused(path, "expected one graph in the archive, or one that is called like it, found 0 graphs");
+  pack(path, "gzip", true, {{"a.mtx", text}, {"b.mtx", text}});
+  expect_refused(path, "found 2 graphs");
+  pack(path, "gzip", true, {{"g/g_coord.mtx", "x"}, {"g/g.mtx", text}});
+  EXPECT_EQ(loaders::load(path).edges, want) << "the one called like the archive";
+  pack(path, "gzip", true, {{"../../../tmp/../away.mtx", text}, {"g.graph", "", "../g.graph"}});
+  EXPECT_EQ(loaders::load(path).edges, want) << "paths are names, and nothing is written";
+  pack(path, "gzip", true, {{"g/g.mtx", "x"}});
+  expect_refused(path, "g.tar.gz(g.mtx):1: expected the banner");
+}
+
+}  // namespace
+}  // namespace wyrm::tests

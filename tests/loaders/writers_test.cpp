@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is written reads back as the same graph, number for number; what a format cannot hold is refused, and leaves
+// nothing behind.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../../exec/error.hpp"
+#include "../../loaders/loaders.hpp"
+#include "../../loaders/writers.hpp"
+#include "../support/truth.hpp"
+#include "files.hpp"
+
+namespace wyrm::tests {
+namespace {
+
+namespace fs = std::filesystem;
+using edges = std::vector<graph::edge>;
+
+/// Edges with their weights; in an undirected list without regard for order and direction, which formats may change.
+std::vector<std::pair<graph::edge, double>> content(graph::edge_list const& list, bool in_order) {
+  std::vector<std::pair<graph::edge, double>> all;
+  for (std::size_t i = 0; i < list.edges.size(); ++i) {
+    auto [source, target] = list.edges[i];
+    if (!list.directed && source > target) std::swap(source, target);
+    all.push_back({{source, target}, list.weights.empty() ? 0 : list.weights[i]});
+  }
+  if (!in_order) std::sort(all.begin(), all.end());
+  return all;
+}
+
+graph::edge_list sample(bool directed, bool weighted, bool loops) {
+  std::mt19937 random(7);
+  graph::edge_list list;
+  list.vertices = 300;
+  list.directed = directed;
+  for (std::uint32_t v = 0; v < 300; ++v) list.edges.push_back({v, (v + 1) % 300});  // no vertex without edges
+  while (list.edges.size() < 2000) {
+    graph::edge const e{static_cast<std::uint32_t>(random() % 300), static_cast<std::uint32_t>(random() % 300)};
+    if (loops || e.source != e.target) list.edges.push_back(e);
+  }
+  for (std::size_t i = 0; weighted && i < list.edges.size(); ++i)
+    list.weights.push_back(std::ldexp(static_cast<double>(random()) + 1, static_cast<int>(random() % 60) - 40));
+  if (weighted) list.weights[0] = std::numeric_limits<double>::denorm_min();
+  if (weighted) list.weights[1] = std::numeric_limits<double>::max();
+  return list;
+}
+
+TEST(writers, every_format_reads_back_the_same) {
+  temporary_folder const folder;
+  for (char const* const name : {"g.mtx", "g.graph", "g.txt", "g.wyrm"}) {
+    bool const metis = fs::path(name).extension() == ".graph";
+    for (bool const directed : {false, true}) {
+      if (metis && directed) continue;
+      for (bool const weighted : {false, true}) {
+        SCOPED_TRACE(std::string(name) + (directed ? " directed" : "") + (weighted ? " weighted" : ""));
+        auto const list = sample(directed, weighted, !metis);
+        loaders::write(list, folder / name);
+        auto const back = loaders::load(folder / name);
+        EXPECT_EQ(back.vertices, list.vertices);
+        EXPECT_EQ(back.directed, list.directed);
+        EXPECT_EQ(content(back, !metis), content(list, !metis));
+        EXPECT_EQ(back.weights.size(), list.weights.size());
+        EXPECT_TRUE(back.ids.empty());
+      }
+    }
+  }
+}
+
+TEST(writers, keep_times_ids_and_names_where_there_is_a_place) {
+  temporary_folder const folder;
+  graph::edge_list list;
+  list.vertices = 3;
+  list.directed = true;
+  list.edges = {{2, 0}, {0, 1}};
+  list.times = {1.25e9, -3};
+  list.ids = {5, 8, 18446744073709551615U};
+  loaders::write(list, folder / "g.wyrm");
+  loaders::write(list, folder / "g.txt");
+  EXPECT_EQ(read_file(folder / "g.txt"), "18446744073709551615\t5\t1.25e+09\n5\t8\t-3\n");
+  for (char const* const name : {"g.wyrm", "g.txt"}) {
+    auto const back = loaders::load(folder / name, {.third = loaders::third_column::time});
+    EXPECT_EQ(back.edges, list.edges);
+    EXPECT_EQ(back.times, list.times);
+    EXPECT_EQ(back.ids, list.ids);
+  }
+  list.ids = {};
+  list.names = {"a", "", "two words"};
+  loaders::write(list, folder / "g.wyrm");
+  EXPECT_EQ(loaders::load(folder / "g.wyrm").names, list.names);
+}
+
+TEST(writers, write_small_files_as_documented) {
+  temporary_folder const folder;
+  graph::edge_list list;
+  list.vertices = 3;
+  list.edges = {{0, 1}, {2, 1}};
+  list.weights = {0.1, 2};
+  loaders::write(list, folder / "g.mtx");
+  EXPECT_EQ(read_file(folder / "g.mtx"), "%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 0.1\n3 2 2\n");
+  loaders::write(list, folder / "g.graph");
+  EXPECT_EQ(read_file(folder / "g.graph"), "3 2 001\n2 0.1\n1 0.1 3 2\n2 2\n");
+  loaders::write(list, folder / "g.txt");
+  EXPECT_EQ(read_file(folder / "g.txt"), "# Undirected graph\n0\t1\t0.1\n2\t1\t2\n");
+}
+
+TEST(writers, refuse_what_has_no_place) {
+  temporary_folder const folder;
+  auto const refused = [&](char const* name, graph::edge_list const& list, std::string const& what) {
+    try {
+      loaders::write(list, folder / name);
+      ADD_FAILURE() << name << " was written";
+    } catch (error const& e) {
+      EXPECT_EQ(e.code(), error_code::bad_argument) << e.what();
+      EXPECT_NE(std::string(e.what()).find(what), std::string::npos) << e.what();
+    }
+    EXPECT_FALSE(fs::exists(folder / name)) << name;
+  };
+  auto timed = sample(false, false, false);
+  timed.times.resize(timed.edges.size());
+  refused("g.mtx", timed, "times");
+  refused("g.graph", timed, "times");
+  refused("g.graph", sample(true, false, false), "directions");
+  refused("g.graph", sample(false, false, true), "self-loops");
+  auto negative = sample(false, true, false);
+  negative.weights[5] = 0;
+  refused("g.graph", negative, "not positive");
+  auto lone = sample(true, false, false);
+  ++lone.vertices;
+  refused("g.txt", lone, "vertices without edges, such as 300");
+  refused("g.json", lone, "not written");
+  refused("g.txt.gz", lone, "not written");
+  auto short_column = sample(true, true, false);
+  short_column.weights.pop_back();
+  refused("g.wyrm", short_column, "one for each");
+}
+
+TEST(writers, keep_the_file_that_is_there_when_they_fail) {
+  temporary_folder const folder;
+  (void)folder.write("g.graph", "old");
+  EXPECT_THROW(loaders::write(sample(true, false, false), folder / "g.graph"), error);
+  EXPECT_EQ(read_file(folder / "g.graph"), "old");
+  fs::create_directory(folder / "d.mtx");
+  for (auto const& path : {folder / "d.mtx", folder / "no/g.mtx"}) {
+    try {
+      loaders::write(sample(true, false, false), path);
+      ADD_FAILURE() << path;
+    } catch (error const& e) {
+      EXPECT_EQ(e.code(), error_code::io) << e.what();
+    }
+  }
+}
+
+TEST(writers, real_graphs_survive_every_format) {
+  auto const data = data_folder();
+  if (!data) GTEST_SKIP() << "WYRM_DATA is not set: it names the folder of real graphs";
+  temporary_folder const folder;
+  for (char const* const name : {"ak2010.mtx", "wing.graph", "rome99.gr", "wiki-Vote.txt"}) {
+    SCOPED_TRACE(name);
+    auto const list = loaders::load(*data / name);
+    for (char const* const out : {"g.mtx", "g.graph", "g.txt", "g.wyrm"}) {
+      SCOPED_TRACE(out);
+      try {
+        loaders::write(list, folder / out);
+      } catch (error const& e) {
+        EXPECT_EQ(e.code(), error_code::bad_argument) << e.what();
+        continue;
+      }
+      auto const back = loaders::load(folder / out);
+      EXPECT_EQ(back.vertices, list.vertices);
+      EXPECT_EQ(back.directed, list.directed);
+      EXPECT_EQ(content(back, false), content(list, false));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace wyrm::tests
