@@ -39,7 +39,8 @@ struct header {
   std::uint64_t reserved;
   std::uint64_t checksum;  // of the header before it and of all that follows
 };
-static_assert(sizeof(header) == 64 && std::is_trivially_copyable_v<header>);
+static_assert(sizeof(header) == 64 && offsetof(header, checksum) == binary_checksum_at &&
+              std::is_trivially_copyable_v<header>);
 
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
   hash = (hash ^ word) * 0x9e3779b97f4a7c15;
@@ -78,24 +79,27 @@ class binary_parser {
  public:
   explicit binary_parser(source const& in) : in_(in), rest_(in.text) {}
 
-  graph::edge_list parse() {
+  /// What the checksum should be.
+  std::uint64_t read_sections() {
     read_header();
+    sections_ = {take(head_.edges, sizeof(graph::edge)), take(has(weights) ? head_.edges : 0, sizeof(double)),
+                 take(has(times) ? head_.edges : 0, sizeof(double)),
+                 take(has(ids) ? head_.vertices : 0, sizeof(std::uint64_t)), take(head_.name_bytes, 1)};
+    if (!rest_.empty()) fail(position(), "the end of the file", std::to_string(rest_.size()) + " bytes more");
+    return checksum(head_, sections_, in_.wanted.threads);
+  }
+
+  graph::edge_list parse() {
+    if (read_sections() != head_.checksum) fail(binary_checksum_at, "the checksum of the content", "another one");
     graph::edge_list list;
     list.vertices = head_.vertices;
     list.directed = has(directed);
-    std::vector<std::string_view> const sections{
-        take(head_.edges, sizeof(graph::edge)), take(has(weights) ? head_.edges : 0, sizeof(double)),
-        take(has(times) ? head_.edges : 0, sizeof(double)), take(has(ids) ? head_.vertices : 0, sizeof(std::uint64_t)),
-        take(head_.name_bytes, 1)};
-    if (!rest_.empty()) fail(position(), "the end of the file", std::to_string(rest_.size()) + " bytes more");
-    if (checksum(head_, sections, in_.wanted.threads) != head_.checksum)
-      fail(offsetof(header, checksum), "the checksum of the content", "another one");
-    copy(sections[0], list.edges);
-    copy(sections[1], list.weights);
-    copy(sections[2], list.times);
-    copy(sections[3], list.ids);
+    copy(sections_[0], list.edges);
+    copy(sections_[1], list.weights);
+    copy(sections_[2], list.times);
+    copy(sections_[3], list.ids);
     check_values(list);
-    read_names(sections[4], list.names);
+    read_names(sections_[4], list.names);
     return list;
   }
 
@@ -175,6 +179,7 @@ class binary_parser {
   source const& in_;
   std::string_view rest_;
   header head_{};
+  std::vector<std::string_view> sections_;
 };
 
 }  // namespace
@@ -184,6 +189,8 @@ std::uint64_t binary_stamp(std::string_view text) noexcept {
   if (text.size() >= sizeof(header)) std::memcpy(&head, text.data(), sizeof(header));
   return head.stamp;
 }
+
+std::uint64_t binary_checksum(source const& in) { return binary_parser(in).read_sections(); }
 
 graph::edge_list parse_binary(source const& in) { return binary_parser(in).parse(); }
 

@@ -25,6 +25,10 @@ namespace detail {
 /// The stamp of a file, 0 when the text is too short to have one.
 [[nodiscard]] std::uint64_t binary_stamp(std::string_view text) noexcept;
 
+/// Where a file has its checksum, 8 bytes, and what it should be. Throws as parse_binary does.
+inline constexpr std::size_t binary_checksum_at = 56;
+[[nodiscard]] std::uint64_t binary_checksum(source const& in);
+
 /// Throws wyrm::error (bad_input), with the byte, when version, size or checksum are not right, or an id, a weight or a
 /// time is out of range. Memory: the list; sizes are held against the file's before anything is allocated. Time:
 /// linear, on all cores.

@@ -6,6 +6,7 @@
 #include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
 
+#include <charconv>
 #include <cmath>
 #include <string>
 #include <unordered_map>
@@ -31,13 +32,17 @@ class node_link_events : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, 
 
   bool Null() { return scalar({}); }
   bool Bool(bool b) { return scalar(b); }
-  bool Int(int i) { return Int64(i); }
-  bool Uint(unsigned i) { return scalar(std::uint64_t{i}); }
-  bool Int64(std::int64_t i) {
-    return scalar(i < 0 ? value(static_cast<double>(i)) : value(static_cast<std::uint64_t>(i)));
+  // RapidJSON's own conversion has undefined behaviour for 0e99.
+  bool RawNumber(char const* text, rapidjson::SizeType size, bool) {
+    auto const* const end = text + size;
+    std::uint64_t whole = 0;
+    if (auto const read = std::from_chars(text, end, whole); read.ec == std::errc{} && read.ptr == end)
+      return scalar(whole);
+    double real = 0;
+    if (std::from_chars(text, end, real).ec != std::errc{})
+      fail("a number that a double can hold", quoted({text, size}), "correct the number");
+    return scalar(real);
   }
-  bool Uint64(std::uint64_t i) { return scalar(i); }
-  bool Double(double d) { return scalar(d); }
   bool String(char const* text, rapidjson::SizeType size, bool) { return scalar(std::string(text, size)); }
   bool Key(char const* text, rapidjson::SizeType size, bool) {
     key_.assign(text, size);
@@ -72,7 +77,7 @@ class node_link_events : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, 
   [[nodiscard]] std::string const& key() const { return key_; }
 
   virtual void start_root_member(bool is_array) = 0;
-  virtual void root_scalar(value const&) {}
+  virtual void root_value(value const&) {}
   virtual void start_element() = 0;
   virtual void element_member(value const& v) = 0;
   virtual void end_element() = 0;
@@ -83,6 +88,7 @@ class node_link_events : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, 
     if (depth_ == 1) {
       in_array_ = !object;
       start_root_member(!object);
+      root_value({});
     } else if (depth_ == 2 && in_array_ && !object) {
       wrong_element();
     } else if (depth_ == 3 && in_array_) {
@@ -94,7 +100,7 @@ class node_link_events : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, 
     if (depth_ == 0) fail("an object", "a single value", "the graph is an object with \"nodes\" and \"links\"");
     if (depth_ == 1) {
       start_root_member(false);
-      root_scalar(v);
+      root_value(v);
     } else if (depth_ == 2 && in_array_) {
       wrong_element();
     } else if (depth_ == 3 && in_array_) {
@@ -147,7 +153,7 @@ class node_events : public node_link_events {
     if (std::exchange(seen, true))
       fail("nodes once, and links or edges once", "\"" + root_key() + "\" again", "remove one of the two");
   }
-  void root_scalar(value const& v) override {
+  void root_value(value const& v) override {
     if (root_key() != "directed") return;
     if (!std::holds_alternative<bool>(v)) fail("true or false for \"directed\"", "something else", "correct the value");
     list_.directed = std::get<bool>(v);
@@ -248,7 +254,7 @@ class link_events : public node_link_events {
 
 void read(source const& in, rapidjson::MemoryStream& text, node_link_events& events) {
   constexpr unsigned strict =
-      rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseFullPrecisionFlag;
+      rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNumbersAsStringsFlag;
   rapidjson::Reader reader;
   auto const result = reader.Parse<strict>(text, events);
   if (!result.IsError()) return;

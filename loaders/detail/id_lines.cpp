@@ -4,8 +4,10 @@
 namespace wyrm::loaders::detail {
 namespace {
 
-constexpr expectation source_id{"the id of the source", "each line is \"source target\", and weight and time"};
-constexpr expectation target_id{"the id of the target", "each line is \"source target\", and weight and time"};
+constexpr std::string_view line_form = "each line is \"source target\", with weight and time where the format has them";
+
+constexpr expectation source_id{"the id of the source", line_form};
+constexpr expectation target_id{"the id of the target", line_form};
 constexpr expectation weight_value{"a weight, a finite number", "every line has the columns of the first"};
 constexpr expectation time_value{"a time, a finite number", "every line has the columns of the first"};
 constexpr expectation edge_end{"the end of the line", "every line has the columns of the first"};
@@ -15,8 +17,7 @@ columns columns_of(text_reader reader, std::size_t most_columns) {
   std::size_t words = 0;
   while (!reader.end_of_line()) {
     if (++words > most_columns) {
-      reader.fail({"at most " + std::to_string(most_columns) + " columns",
-                   "each line is \"source target\", and weight and time where the format has them"});
+      reader.fail({"at most " + std::to_string(most_columns) + " columns", line_form});
     }
     reader.skip_word();
   }

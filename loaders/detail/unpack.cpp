@@ -76,7 +76,8 @@ growing_text gunzip(std::string const& name, std::string_view bytes, std::size_t
 /// libarchive over bytes in memory.
 class archive_reader {
  public:
-  archive_reader(std::string const& name, std::string_view bytes) : name_(name), archive_(archive_read_new()) {
+  archive_reader(std::string const& name, std::string_view bytes)
+      : name_(name), owner_(archive_read_new(), &archive_read_free), archive_(owner_.get()) {
     if (archive_ == nullptr) throw error(error_code::out_of_memory, name + ": no memory to unpack");
     archive_read_support_filter_bzip2(archive_);
     archive_read_support_filter_xz(archive_);
@@ -86,10 +87,6 @@ class archive_reader {
     archive_read_support_format_empty(archive_);
     check(archive_read_open_memory(archive_, bytes.data(), bytes.size()));
   }
-  ~archive_reader() { archive_read_free(archive_); }
-  archive_reader(archive_reader const&) = delete;
-  archive_reader& operator=(archive_reader const&) = delete;
-
   /// The next entry, or null behind the last.
   [[nodiscard]] archive_entry* next() {
     archive_entry* entry = nullptr;
@@ -128,6 +125,7 @@ class archive_reader {
   }
 
   std::string const& name_;
+  std::unique_ptr<archive, int (*)(archive*)> owner_;
   archive* archive_;
 };
 

@@ -1,0 +1,2 @@
+# none here
+0 1
