@@ -54,6 +54,11 @@ std::array<fs::path, 3> graphalytics_files(fs::path path) {
 }
 
 graph::edge_list parse_files(fs::path const& path, options const& wanted, progress const& report) {
+  if (detail::format_of_name(path.filename()) != file_format::graphalytics) {
+    throw error(error_code::bad_argument, path.string() +
+                                              ": Graphalytics files lie side by side as NAME.v and NAME.e, " +
+                                              "not compressed: unpack or rename them, and name one of the two");
+  }
   auto const files = graphalytics_files(path);
   detail::input const vertices(files[0], wanted.unpacked_limit);
   detail::input const edges(files[1], wanted.unpacked_limit);
@@ -153,7 +158,8 @@ graph::edge_list adjusted(std::string const& name, options const& wanted, Parse 
 
 graph::edge_list load(fs::path const& path, options const& wanted, progress const& report) {
   return adjusted(path.string(), wanted, [&] {
-    bool const keeps_cache = wanted.cache && fs::is_regular_file(path) && path.extension() != ".wyrm";
+    std::error_code ignored;
+    bool const keeps_cache = wanted.cache && fs::is_regular_file(path, ignored) && path.extension() != ".wyrm";
     return keeps_cache ? load_cached(path, wanted, report) : parse_file(path, wanted, report);
   });
 }

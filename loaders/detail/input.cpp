@@ -57,7 +57,8 @@ void growing_text::append(std::string_view bytes) {
 
 input::input(std::filesystem::path const& path, std::size_t limit)
     : name_(path.string()), graph_name_(path.filename()) {
-  if (limit == 0) limit = exec::host_space(1).memory_total() / 2;
+  constexpr std::size_t most_addresses = std::size_t{1} << 45;
+  limit = std::min(limit == 0 ? exec::host_space(1).memory_total() / 2 : limit, most_addresses);
   descriptor const opened{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (opened.file < 0) fail_io(name_, "opened");
   read(opened.file, limit);

@@ -49,7 +49,10 @@ class text_reader {
   }
   [[nodiscard]] bool comment() noexcept {
     skip_blanks();
-    return at_ != end_ && marks_.find(*at_) != std::string_view::npos;
+    if (at_ == end_) return false;
+    for (char const mark : marks_)  // one or two, for which find() would call a function
+      if (*at_ == mark) return true;
+    return false;
   }
 
   /// Goes to the next line, whatever is left of this one; a NUL byte is refused.

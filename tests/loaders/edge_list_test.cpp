@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "../../exec/error.hpp"
 #include "../../loaders/loaders.hpp"
 #include "files.hpp"
 
@@ -106,6 +107,8 @@ TEST(graphalytics, takes_vertices_edges_and_direction_from_three_files) {
   auto const none = loaders::load(files);
   EXPECT_EQ(none.vertices, 3U);
   EXPECT_TRUE(none.edges.empty());
+  for (auto const& wrong : {folder.write("h.e", "1 2\n"), folder.write("g.txt", "1 2\n")})
+    EXPECT_THROW((void)loaders::load(wrong, {.format = file_format::graphalytics}), error);
 }
 
 // Random lists, large enough for many pieces and several threads, against streams and std::map.
