@@ -52,6 +52,23 @@ TEST(edge_list, takes_a_base_from_the_options) {
   EXPECT_TRUE(list.ids.empty());
 }
 
+TEST(edge_list, ids_must_fit_a_base) {
+  auto const refused = [](std::string const& text, std::uint64_t base, std::string const& message) {
+    try {
+      (void)parsed(text, {.vertex_base = base});
+      ADD_FAILURE() << text << " was loaded";
+    } catch (error const& e) {
+      EXPECT_EQ(e.code(), error_code::bad_input);
+      EXPECT_NE(std::string(e.what()).find(message), std::string::npos) << e.what();
+    }
+  };
+  refused("1 2\n0 1\n", 1, "text:2: expected the id of the source (1 to 4294967295), found \"0\"");
+  refused("0 4294967295\n", 0, "text:1: expected the id of the target (0 to 4294967294), found \"4294967295\"");
+  EXPECT_EQ(parsed("0 4294967294\n", {.vertex_base = 0}).vertices, graph::max_vertices);
+  EXPECT_EQ(parsed("18446744073709551615 18446744073709551614\n", {.vertex_base = 18446744073709551614U}).edges,
+            (edges{{1, 0}}));
+}
+
 TEST(edge_list, has_up_to_four_columns) {
   auto const three = parsed("0 1 2.5\n1 0 -3\n");
   EXPECT_EQ(three.weights, (numbers{2.5, -3}));
