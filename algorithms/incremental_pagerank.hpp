@@ -17,6 +17,7 @@
 // A residual stays where it is up to a limit that is half even and half by degree (for what it costs to pass it on).
 // The limits add up to e, so the ranks are within e / (1 - d) of the true ones in the L1 norm, and scaled within twice
 // that over their sum; e is chosen so that this is d / (1 - d) times the tolerance, the bound of a full run as well.
+// Where a batch is felt everywhere, a full run is less work: pulling is faster, a vertex, than sending residuals.
 // Passing on a residual r sends at most d |r| + degree units in all; so limits of more than degree / (1 - d) make what
 // is left smaller each time, and everything ends. They bound the tolerance: see the options.
 #pragma once
@@ -49,6 +50,9 @@ struct incremental_pagerank_options {
   double damping = 0.85;          // in [0, 0.99]
   double tolerance = 1e-9;        // > 0; what is less than about 10^-16 times the arcs is not reached
   unsigned max_iterations = 500;  // a batch; what is left then is done with the next one
+  /// When residuals have gone out from more than this share of the vertices in a batch, all are ranked by a full run
+  /// that starts with the ranks there are, which costs less then. Needs in-neighbours.
+  double full_run = 0.25;
 };
 
 /// The ranks of a graph whose space is chosen at run time; see follow_pagerank.
@@ -70,9 +74,11 @@ struct residual_state {
   static constexpr unsigned places = 64;  // a device serves one addition to a place at a time
   std::uint32_t sizes[3];                 // of the frontiers: this, the next, and one to be emptied, in turn
   std::uint32_t ends;                     // how many items a batch changes
-  std::uint32_t iterations;
-  std::uint64_t ranked[places];
-  std::int64_t sum[places];  // of x
+  std::int64_t sum[places];               // of x
+  struct {
+    std::uint64_t iterations;
+    std::uint64_t ranked[places];
+  } done;  // for a batch
 };
 
 struct rank_residuals {
@@ -114,20 +120,19 @@ struct rank_residuals {
   }
   WYRM_HD void count(std::uint64_t ranked, std::int64_t added, std::uint64_t thread) const {
     if (ranked > 0)
-      exec::atomic_ref<std::uint64_t>(state->ranked[thread % residual_state::places]).fetch_add(ranked, exec::relaxed);
+      exec::atomic_ref<std::uint64_t>(state->done.ranked[thread % residual_state::places])
+          .fetch_add(ranked, exec::relaxed);
     if (added != 0)
       exec::atomic_ref<std::int64_t>(state->sum[thread % residual_state::places]).fetch_add(added, exec::relaxed);
   }
 };
 
-/// The ranks of vertices without out-neighbours, 0 for others.
-struct dangling_ranks {
-  graph::graph_view g;
-  double const* rank;
-  double* dangling;
-  WYRM_HD void operator()(std::size_t v) const {
-    dangling[v] = g.degree(static_cast<graph::vertex_id>(v)) > 0 ? 0.0 : rank[v];
-  }
+/// Ranks of the sum 1.
+struct scale_ranks {
+  std::int64_t const* x;
+  double scale;
+  double* rank;
+  WYRM_HD void operator()(std::size_t v) const { rank[v] = scale * static_cast<double>(x[v]); }
 };
 
 /// A lane a vertex: what it has sent when all it has is a start.
@@ -229,7 +234,7 @@ struct take_residuals {
   std::uint32_t* spare;  // the size of the last frontier
   WYRM_HD void start() const {
     *spare = 0;
-    x.state->iterations += *now.size > 0 ? 1 : 0;
+    x.state->done.iterations += *now.size > 0 ? 1 : 0;
   }
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
@@ -272,8 +277,9 @@ struct push_residuals {
 }  // namespace detail
 
 /// The PageRank of one graph, which changes; see follower.hpp. Jumps go anywhere, and so do those of vertices without
-/// out-neighbours. 40 bytes a vertex and 0.1 an arc. In-neighbours are not needed. A batch costs O(degrees of the
-/// vertices whose neighbours it changes, and of those whose residual goes out, each time it does).
+/// out-neighbours. About 90 bytes a vertex and 0.1 an arc. In-neighbours are used where they are. A batch costs
+/// O(degrees of the vertices whose neighbours it changes, and of those whose residual goes out, each time it does), or
+/// a full run.
 template <class Space>
 class incremental_pagerank final : public followed_pagerank {
  public:
@@ -287,7 +293,8 @@ class incremental_pagerank final : public followed_pagerank {
         items_{list(space), list(space), list(space)},
         by_(space),
         edges_(space),
-        state_(space, 1) {
+        state_(space, 1),
+        full_(space) {
     if (!(o.damping >= 0 && o.damping <= 0.99) || !(o.tolerance > 0))
       throw error(error_code::bad_argument,
                   "incremental_pagerank: damping must be in [0, 0.99] and the tolerance positive");
@@ -297,8 +304,9 @@ class incremental_pagerank final : public followed_pagerank {
     if (vertices_ == 0) return;
     space_.fill(marks_.data(), 0, marks_.bytes());
     space_.fill(state_.data(), 0, state_.bytes());
-    begin(g);
-    finish(g);
+    reserve(g.arcs(), vertices_);
+    rank_all(g, 0, o.max_iterations);
+    finish(g, false);
   }
   template <class Graph>
   explicit incremental_pagerank(Graph const& g, incremental_pagerank_options const& o = {})
@@ -333,7 +341,7 @@ class incremental_pagerank final : public followed_pagerank {
     over<32>(fresh, detail::release_ends{x, fresh, frontier(0)});
     clear(fresh);
     clear(ends());
-    finish(g);
+    finish(g, g.has_in_neighbours());
   }
   void undo(graph::graph_view const& g) override {
     if (vertices_ == 0) return;
@@ -386,61 +394,71 @@ class incremental_pagerank final : public followed_pagerank {
     by_.reserve(vertices_ + parts + parts / 4);
   }
 
-  // From the ranks of a full run, or from nothing where that cannot be had.
-  void begin(graph::graph_view const& g) {
-    reserve(g.arcs(), vertices_);
-    exec::buffer<double, Space> start(space_);
+  // By a full run, from the ranks there are or from none; where that cannot be had, residuals begin with everything.
+  void rank_all(graph::graph_view const& g, double sum, unsigned max_iterations) {
+    double const d = options_.damping;
     double scale = 1;
     if (g.has_in_neighbours()) {
-      pagerank_result const full = pagerank(space_, g,
-                                            {.damping = options_.damping,
-                                             .tolerance = std::max(options_.tolerance, 1e-12),
-                                             .max_iterations = options_.max_iterations});
-      start.reserve(2 * vertices_);
-      exec::copy_in<double>(space_, start.data(), full.rank);
-      exec::for_each(space_, vertices_, detail::dangling_ranks{g, start.data(), start.data() + vertices_});
-      typename Space::bulk bulk(space_);
-      double const d = options_.damping;
-      scale = (1 - d) / (1 - d + d * bulk.sum(start.data() + vertices_, vertices_));
+      if (sum > 0) exec::for_each(space_, vertices_, detail::scale_ranks{values_.data(), 1 / sum, full_.rank()});
+      // Less than the tolerance, so that few residuals are left.
+      pagerank_run const run =
+          full_.run(g, {.damping = d, .tolerance = options_.tolerance / 4, .max_iterations = max_iterations}, sum > 0);
+      full_iterations_ = run.iterations;
+      scale = (1 - d) / (1 - d + d * full_.dangling());
     }
-    auto const base = static_cast<std::int64_t>((1 - options_.damping) / static_cast<double>(vertices_) * unit_);
+    auto const base = static_cast<std::int64_t>((1 - d) / static_cast<double>(vertices_) * unit_);
+    space_.fill(marks_.data(), 0, marks_.bytes());
+    space_.fill(state_.data(), 0, offsetof(detail::residual_state, done));
     detail::frontier const all = frontier(1);
-    exec::for_each_lane<32>(space_, vertices_,
-                            detail::start_residuals{residuals(g), start.data(), scale * unit_, base, all});
-    // Whom this brings beyond the limit is no news: all are looked at below.
-    over<8>(all, detail::send_again{residuals(g), 1, ends()});
+    detail::rank_residuals const x = residuals(g);
+    exec::for_each_lane<32>(
+        space_, vertices_,
+        detail::start_residuals{x, g.has_in_neighbours() ? full_.rank() : nullptr, scale * unit_, base, all});
+    // Whom this brings beyond the limit is no news: all are looked at next.
+    over<8>(all, detail::send_again{x, 1, ends()});
     space_.fill(marks_.data(), 0, marks_.bytes());
     clear(all);
     clear(ends());
     look_at_all_ = true;
   }
 
-  // Passes on what has to be, until nothing has to be.
-  void finish(graph::graph_view const& g) {
-    detail::residual_state state = exec::read(space_, state_.data());
-    auto const sum = [&] { return std::accumulate(std::begin(state.sum), std::end(state.sum), 0.0); };
-    auto const ranked = [&] { return std::accumulate(std::begin(state.ranked), std::end(state.ranked), 0ull); };
-    std::uint64_t const ranked_before = ranked();
-    std::uint32_t const before = state.iterations;
+  // Passes on what has to be, until nothing has to be; or ranks all vertices, when that is less work.
+  void finish(graph::graph_view const& g, bool may_rank_all) {
+    std::uint64_t const enough = static_cast<std::uint64_t>(options_.full_run * static_cast<double>(vertices_));
     unsigned at_once = 4;  // iterations that are started before the host looks
+    space_.fill(&state_.data()->done, 0, sizeof(detail::residual_state::done));
+    detail::residual_state state = exec::read(space_, state_.data());
+    auto const left = [&] {
+      return options_.max_iterations - full_iterations_ - static_cast<unsigned>(state.done.iterations);
+    };
     do {
+      if (may_rank_all && ranked(state) > enough) {
+        rank_all(g, sum(state), left());
+        state = exec::read(space_, state_.data());
+        may_rank_all = false;
+      }
       // Limits follow the sum and the number of arcs in steps, and then all have to be looked at.
       auto const arcs = static_cast<double>(std::max<std::uint64_t>(g.arcs(), 1));
-      if (arcs > arcs_ || arcs < arcs_ / 4 || sum() < sum_) {
+      if (arcs > arcs_ || arcs < arcs_ / 4 || sum(state) < sum_) {
         arcs_ = 1.5 * arcs;
-        sum_ = std::max(sum(), (1 - options_.damping) * unit_) / 1.5;
+        sum_ = std::max(sum(state), (1 - options_.damping) * unit_) / 1.5;
         look_at_all_ = true;
       }
       if (look_at_all_)
         exec::for_each_lane<32>(space_, vertices_, detail::look_at_residuals{residuals(g), frontier(0)});
       look_at_all_ = false;
-      spread(g, std::min(at_once, options_.max_iterations - (state.iterations - before)));
+      spread(g, std::min(at_once, left()));
       at_once = std::min(2 * at_once, 16u);
       state = exec::read(space_, state_.data());
-      iterations_ = state.iterations - before;
       converged_ = state.sizes[turn_ % 3] == 0;
-    } while (iterations_ < options_.max_iterations && (!converged_ || sum() < sum_));
-    ranked_ = ranked() - ranked_before;
+    } while (left() > 0 && (!converged_ || sum(state) < sum_));
+    iterations_ = options_.max_iterations - left();
+    ranked_ = ranked(state) + std::uint64_t{full_iterations_} * vertices_;
+    full_iterations_ = 0;
+  }
+  static double sum(detail::residual_state const& s) { return std::accumulate(s.sum, std::end(s.sum), 0.0); }
+  static std::uint64_t ranked(detail::residual_state const& s) {
+    return std::accumulate(s.done.ranked, std::end(s.done.ranked), std::uint64_t{0});
   }
   void spread(graph::graph_view const& g, unsigned iterations) {
     detail::rank_residuals const x = residuals(g);
@@ -460,12 +478,14 @@ class incremental_pagerank final : public followed_pagerank {
   exec::buffer<std::int64_t, Space> by_;
   exec::buffer<graph::edge, Space> edges_;
   exec::buffer<detail::residual_state, Space> state_;
+  pagerank_ranker<Space> full_;
   double unit_ = 1;
   double arcs_ = 0;  // what the limits are made for: not fewer arcs,
   double sum_ = 1;   // and not a smaller sum
   bool look_at_all_ = false;
   unsigned turn_ = 0;  // iterations until now
   unsigned iterations_ = 0;
+  unsigned full_iterations_ = 0;  // of the batch that is under way
   bool converged_ = false;
   std::uint64_t ranked_ = 0;
 };
