@@ -15,9 +15,11 @@
 // sends it again to the neighbours they have then.
 //
 // A residual stays where it is up to a limit that is half even and half by degree (for what it costs to pass it on).
-// The limits add up to e, so the ranks are within e / (1 - d) of the true ones in the L1 norm, and scaled within twice
-// that over their sum; e is chosen so that this is d / (1 - d) times the tolerance, the bound of a full run as well.
-// Where a batch is felt everywhere, a full run is less work: pulling is faster, a vertex, than sending residuals.
+// Where a batch is felt everywhere a full run is less work, for pulling is faster than sending; what that leaves stays,
+// too. With e in all the ranks are within e / (1 - d) of the true ones in the L1 norm, and scaled within twice that
+// over their sum; limits and full runs each have half of the e for which this is d / (1 - d) times the tolerance, the
+// bound of pagerank() as well.
+//
 // Passing on a residual r sends at most d |r| + degree units in all; so limits of more than degree / (1 - d) make what
 // is left smaller each time, and everything ends. They bound the tolerance: see the options.
 #pragma once
@@ -50,9 +52,9 @@ struct incremental_pagerank_options {
   double damping = 0.85;          // in [0, 0.99]
   double tolerance = 1e-9;        // > 0; what is less than about 10^-16 times the arcs is not reached
   unsigned max_iterations = 500;  // a batch; what is left then is done with the next one
-  /// When residuals have gone out from more than this share of the vertices in a batch, all are ranked by a full run
-  /// that starts with the ranks there are, which costs less then. Needs in-neighbours.
-  double full_run = 0.25;
+  /// When residuals have gone out along more than this share of the arcs in a batch, all are ranked by a full run that
+  /// starts with the ranks there are, which costs less then. Needs in-neighbours.
+  double full_run = 0.1;
 };
 
 /// The ranks of a graph whose space is chosen at run time; see follow_pagerank.
@@ -78,7 +80,8 @@ struct residual_state {
   struct {
     std::uint64_t iterations;
     std::uint64_t ranked[places];
-  } done;  // for a batch
+    std::uint64_t work[places];  // those, and their arcs
+  } done;                        // for a batch
 };
 
 struct rank_residuals {
@@ -91,14 +94,10 @@ struct rank_residuals {
   double limit;         // of a residual, for a vertex,
   double limit_an_arc;  // and for each of its arcs
 
-  [[nodiscard]] WYRM_HD bool exceeds(std::int64_t r, std::uint32_t degree) const {
-    return static_cast<double>(r < 0 ? -r : r) > limit + limit_an_arc * degree;
-  }
   /// Most are so small that nobody needs to look at the degree.
-  [[nodiscard]] WYRM_HD bool crosses(graph::vertex_id v, std::int64_t before, std::int64_t after) const {
-    if (!exceeds(after, 0)) return false;
-    std::uint32_t const degree = g.degree(v);
-    return exceeds(after, degree) && !exceeds(before, degree);
+  [[nodiscard]] WYRM_HD bool exceeds(std::int64_t r, graph::vertex_id v) const {
+    auto const size = static_cast<double>(r < 0 ? -r : r);
+    return size > limit && size > limit + limit_an_arc * g.degree(v);
   }
   [[nodiscard]] WYRM_HD std::int64_t share(graph::vertex_id v) const {
     std::uint32_t const degree = g.degree(v);
@@ -115,10 +114,12 @@ struct rank_residuals {
       graph::vertex_id const v = has ? part[i + t.rank()] : 0;
       std::int64_t const before =
           has ? exec::atomic_ref<std::int64_t>(residual[v]).fetch_add(by, exec::relaxed) : std::int64_t{0};
-      next.add(t, g, v, has && crosses(v, before, before + by));
+      next.add(t, g, v, has && exceeds(before + by, v));
     }
   }
-  WYRM_HD void count(std::uint64_t ranked, std::int64_t added, std::uint64_t thread) const {
+  WYRM_HD void count(std::uint64_t ranked, std::uint64_t work, std::int64_t added, std::uint64_t thread) const {
+    if (work > 0)
+      exec::atomic_ref<std::uint64_t>(state->done.work[thread % residual_state::places]).fetch_add(work, exec::relaxed);
     if (ranked > 0)
       exec::atomic_ref<std::uint64_t>(state->done.ranked[thread % residual_state::places])
           .fetch_add(ranked, exec::relaxed);
@@ -141,7 +142,6 @@ struct start_residuals {
   double const* start;  // nullptr: 0
   double scale;
   std::int64_t base;
-  frontier all;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     auto const v = static_cast<graph::vertex_id>(i);
@@ -152,8 +152,47 @@ struct start_residuals {
       x.residual[v] = base - own;
     }
     std::int64_t const sum = exec::sum(t, own);
-    if (t.rank() == 0) x.count(0, sum, i / Tile::size());
-    all.add(t, x.g, v, valid);
+    if (t.rank() == 0) x.count(0, 0, sum, i / Tile::size());
+  }
+};
+
+/// A tile an item of the bins of in-neighbours: what a vertex has been sent.
+struct receive_all {
+  rank_residuals x;
+  row_bins_view bins;
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t item) const {
+    bins.dispatch(t, static_cast<std::uint32_t>(item), *this);
+  }
+  template <class Tile>
+  WYRM_HD void lane(Tile const&, graph::vertex_id v, graph::vertex_record const& row, bool valid) const {
+    if (valid) x.residual[v] += sum(row.page, 0, row.degree, 1);
+  }
+  template <class Tile>
+  WYRM_HD void group(Tile const& t, graph::vertex_id v, graph::vertex_record const& row, bool valid) const {
+    constexpr unsigned lanes = row_bins_view::lanes_of_group<Tile>();
+    std::int64_t const all = group_sum(t, sum(row.page, t.rank() % lanes, row.degree, lanes));
+    if (valid && t.rank() % lanes == 0) x.residual[v] += all;
+  }
+  template <class Tile>
+  WYRM_HD void warp(Tile const& t, graph::vertex_id v, graph::vertex_record const& row) const {
+    std::int64_t const all = exec::sum(t, sum(row.page, t.rank(), row.degree, Tile::size()));
+    if (t.rank() == 0) x.residual[v] += all;
+  }
+  template <class Tile>
+  WYRM_HD void part(Tile const& t, std::uint32_t number) const {
+    row_part const p = bins.part(number);
+    std::int64_t const all = exec::sum(t, sum(p.row.page, p.begin + t.rank(), p.end, Tile::size()));
+    if (t.rank() == 0) exec::atomic_ref<std::int64_t>(x.residual[p.vertex]).fetch_add(all, exec::relaxed);
+  }
+
+ private:
+  [[nodiscard]] WYRM_HD std::int64_t sum(graph::vertex_id const* row, std::uint32_t begin, std::uint32_t end,
+                                         std::uint32_t step) const {
+    std::int64_t all = 0;
+    for (std::uint32_t i = begin; i < end; i += step) all += x.sent[row[i]];
+    return all;
   }
 };
 
@@ -164,7 +203,7 @@ struct look_at_residuals {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     auto const v = static_cast<graph::vertex_id>(i);
-    to.add(t, x.g, v, valid && x.exceeds(x.residual[v], x.g.degree(v)));
+    to.add(t, x.g, v, valid && x.exceeds(x.residual[v], v));
   }
 };
 
@@ -222,7 +261,7 @@ struct release_ends {
     bool const is_first = item != nullptr && item->part == 0;
     graph::vertex_id const v = is_first ? item->vertex : 0;
     if (is_first) ends.forget(v);
-    to.add(t, x.g, v, is_first && x.exceeds(x.residual[v], x.g.degree(v)));
+    to.add(t, x.g, v, is_first && x.exceeds(x.residual[v], v));
   }
 };
 
@@ -239,12 +278,14 @@ struct take_residuals {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     std::int64_t r = 0;
+    std::uint64_t work = 0;
     if (item != nullptr && item->part == 0) {
       graph::vertex_id const v = item->vertex;
       now.forget(v);
       std::int64_t change = 0;
       r = x.residual[v];
-      if (x.exceeds(r, x.g.degree(v))) {
+      if (x.exceeds(r, v)) {
+        work = std::uint64_t{1} + x.g.degree(v);
         x.residual[v] = 0;
         x.x[v] += r;
         std::int64_t const fresh = x.share(v);
@@ -257,7 +298,8 @@ struct take_residuals {
     }
     auto const ranked = static_cast<std::uint64_t>(cuda::std::popcount(t.ballot(r != 0)));
     std::int64_t const sum = exec::sum(t, r);
-    if (t.rank() == 0) x.count(ranked, sum, exec::thread_number(t) / 32);
+    work = exec::sum(t, work);
+    if (t.rank() == 0) x.count(ranked, work, sum, exec::thread_number(t) / 32);
   }
 };
 
@@ -370,7 +412,7 @@ class incremental_pagerank final : public followed_pagerank {
     detail::for_each_item<W>(space_, f, work);
   }
   [[nodiscard]] detail::rank_residuals residuals(graph::graph_view const& g) const {
-    double const all = options_.damping * options_.tolerance * sum_ / 4;  // half of what may stay; sum_ is in units
+    double const half = options_.damping * options_.tolerance * sum_ / 8;  // sum_ is in units
     double const least = 1 / (1 - options_.damping);
     std::int64_t* const x = values_.data();
     return {g,
@@ -379,8 +421,8 @@ class incremental_pagerank final : public followed_pagerank {
             x + 2 * vertices_,
             state_.data(),
             options_.damping,
-            std::max(all / static_cast<double>(vertices_), least),
-            std::max(all / arcs_, least)};
+            std::max(half / static_cast<double>(vertices_), least),
+            std::max(half / arcs_, least)};
   }
   void reserve(std::uint64_t arcs, std::size_t changed) {
     std::size_t const parts = arcs / detail::frontier_item::part_size;
@@ -400,31 +442,35 @@ class incremental_pagerank final : public followed_pagerank {
     double scale = 1;
     if (g.has_in_neighbours()) {
       if (sum > 0) exec::for_each(space_, vertices_, detail::scale_ranks{values_.data(), 1 / sum, full_.rank()});
-      // Less than the tolerance, so that few residuals are left.
       pagerank_run const run =
           full_.run(g, {.damping = d, .tolerance = options_.tolerance / 4, .max_iterations = max_iterations}, sum > 0);
       full_iterations_ = run.iterations;
+      converged_ = run.converged;
       scale = (1 - d) / (1 - d + d * full_.dangling());
     }
     auto const base = static_cast<std::int64_t>((1 - d) / static_cast<double>(vertices_) * unit_);
-    space_.fill(marks_.data(), 0, marks_.bytes());
+    space_.fill(marks_.data(), 0, words() * sizeof(std::uint32_t));
     space_.fill(state_.data(), 0, offsetof(detail::residual_state, done));
-    detail::frontier const all = frontier(1);
     detail::rank_residuals const x = residuals(g);
     exec::for_each_lane<32>(
         space_, vertices_,
-        detail::start_residuals{x, g.has_in_neighbours() ? full_.rank() : nullptr, scale * unit_, base, all});
-    // Whom this brings beyond the limit is no news: all are looked at next.
-    over<8>(all, detail::send_again{x, 1, ends()});
-    space_.fill(marks_.data(), 0, marks_.bytes());
-    clear(all);
-    clear(ends());
+        detail::start_residuals{x, g.has_in_neighbours() ? full_.rank() : nullptr, scale * unit_, base});
+    if (g.has_in_neighbours())
+      exec::for_each_tile<32>(space_, full_.bins().items(), detail::receive_all{x, full_.bins()});
+    set_limits(g, scale * unit_ * (g.has_in_neighbours() ? 1 : 1 - d));
+    look_at_all_ = !g.has_in_neighbours() || !converged_;
+  }
+  // They follow the number of arcs and the sum in steps, so that they rarely change.
+  void set_limits(graph::graph_view const& g, double sum) {
+    arcs_ = 1.5 * static_cast<double>(std::max<std::uint64_t>(g.arcs(), 1));
+    sum_ = std::max(sum, (1 - options_.damping) * unit_) / 1.5;
     look_at_all_ = true;
   }
 
   // Passes on what has to be, until nothing has to be; or ranks all vertices, when that is less work.
   void finish(graph::graph_view const& g, bool may_rank_all) {
-    std::uint64_t const enough = static_cast<std::uint64_t>(options_.full_run * static_cast<double>(vertices_));
+    std::uint64_t const enough =
+        static_cast<std::uint64_t>(options_.full_run * static_cast<double>(vertices_ + g.arcs()));
     unsigned at_once = 4;  // iterations that are started before the host looks
     space_.fill(&state_.data()->done, 0, sizeof(detail::residual_state::done));
     detail::residual_state state = exec::read(space_, state_.data());
@@ -432,18 +478,14 @@ class incremental_pagerank final : public followed_pagerank {
       return options_.max_iterations - full_iterations_ - static_cast<unsigned>(state.done.iterations);
     };
     do {
-      if (may_rank_all && ranked(state) > enough) {
+      if (may_rank_all && all(state.done.work) > enough) {
         rank_all(g, sum(state), left());
         state = exec::read(space_, state_.data());
         may_rank_all = false;
+        if (!look_at_all_) break;
       }
-      // Limits follow the sum and the number of arcs in steps, and then all have to be looked at.
       auto const arcs = static_cast<double>(std::max<std::uint64_t>(g.arcs(), 1));
-      if (arcs > arcs_ || arcs < arcs_ / 4 || sum(state) < sum_) {
-        arcs_ = 1.5 * arcs;
-        sum_ = std::max(sum(state), (1 - options_.damping) * unit_) / 1.5;
-        look_at_all_ = true;
-      }
+      if (arcs > arcs_ || arcs < arcs_ / 4 || sum(state) < sum_) set_limits(g, sum(state));
       if (look_at_all_)
         exec::for_each_lane<32>(space_, vertices_, detail::look_at_residuals{residuals(g), frontier(0)});
       look_at_all_ = false;
@@ -453,12 +495,12 @@ class incremental_pagerank final : public followed_pagerank {
       converged_ = state.sizes[turn_ % 3] == 0;
     } while (left() > 0 && (!converged_ || sum(state) < sum_));
     iterations_ = options_.max_iterations - left();
-    ranked_ = ranked(state) + std::uint64_t{full_iterations_} * vertices_;
+    ranked_ = all(state.done.ranked) + std::uint64_t{full_iterations_} * vertices_;
     full_iterations_ = 0;
   }
   static double sum(detail::residual_state const& s) { return std::accumulate(s.sum, std::end(s.sum), 0.0); }
-  static std::uint64_t ranked(detail::residual_state const& s) {
-    return std::accumulate(s.done.ranked, std::end(s.done.ranked), std::uint64_t{0});
+  static std::uint64_t all(std::uint64_t const (&counts)[detail::residual_state::places]) {
+    return std::accumulate(counts, std::end(counts), std::uint64_t{0});
   }
   void spread(graph::graph_view const& g, unsigned iterations) {
     detail::rank_residuals const x = residuals(g);

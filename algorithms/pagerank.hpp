@@ -323,7 +323,8 @@ class pagerank_ranker {
     std::size_t const n = g.vertices();
     dangling_ = 0;
     if (n == 0) return {0, true, 0};
-    detail::row_bins_view const bins = bins_.make(g.in_records(), n, g.arcs(), {32, 256, 1024, 1024});
+    last_bins_ = bins_.make(g.in_records(), n, g.arcs(), {32, 256, 1024, 1024});
+    detail::row_bins_view const& bins = last_bins_;
     detail::rank_vectors<Real> const x = prepare(g, bins, o, warm);
     auto const settle = [&](std::uint32_t count, unsigned from, bool first) {
       exec::for_each_tile<32>(space_, totals, detail::settle_ranks<Real>{x, count, from, first, x.parts + bins.parts});
@@ -349,6 +350,8 @@ class pagerank_ranker {
   [[nodiscard]] Real* rank() const { return rank_.data(); }
   /// What vertices without out-neighbours have of them.
   [[nodiscard]] double dangling() const { return dangling_; }
+  /// Of the in-neighbours of the graph of the last run, as long as it does not change.
+  [[nodiscard]] detail::row_bins_view const& bins() const { return last_bins_; }
 
  private:
   static constexpr std::size_t totals = detail::settle_ranks<Real>::tiles;
@@ -391,6 +394,7 @@ class pagerank_ranker {
 
   Space space_;
   detail::row_bins<Space> bins_;
+  detail::row_bins_view last_bins_{};
   exec::buffer<Real, Space> rank_;
   exec::buffer<Real, Space> share_;
   exec::buffer<Real, Space> teleport_;
