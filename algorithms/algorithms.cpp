@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The algorithms on graphs whose space is chosen at run time.
+#include "edge_support.hpp"
 #include "incremental_pagerank.hpp"
 #include "incremental_triangles.hpp"
 #include "pagerank.hpp"
@@ -13,6 +14,10 @@ pagerank_result pagerank(graph::any_graph const& g, pagerank_options const& o) {
 
 triangles_result triangles(graph::any_graph const& g, triangles_options const& o) {
   return std::visit([&](auto const& space) { return triangles(space, g.view(), o); }, g.space());
+}
+
+std::vector<std::uint32_t> edge_support(graph::any_graph const& g) {
+  return std::visit([&](auto const& space) { return edge_support(space, g.view()); }, g.space());
 }
 
 std::unique_ptr<followed_pagerank> follow_pagerank(graph::any_graph const& g, incremental_pagerank_options const& o) {

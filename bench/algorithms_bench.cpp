@@ -3,6 +3,7 @@
 //
 //   pagerank/SPACE/STORAGE/GRAPH/STATE/PRECISION     one iteration of many; what comes before and after does not count
 //   triangles/SPACE/STORAGE/GRAPH/STATE              the total, from call to result; scratch is kept
+//   edge_support/SPACE/ALLOCATOR/GRAPH               from call to result, the copy to the host included
 //   triangles_change/SPACE/ALLOCATOR/GRAPH/edges:N   random edges in and out again, and the total each time
 //   pagerank_change/SPACE/ALLOCATOR/GRAPH/share:S/tolerance:T    the same, with so many edges of all, or with one (0)
 //
@@ -24,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include "../algorithms/edge_support.hpp"
 #include "../algorithms/follower.hpp"
 #include "../algorithms/incremental_pagerank.hpp"
 #include "../algorithms/incremental_triangles.hpp"
@@ -56,17 +58,11 @@ class graph_under_test {
  public:
   graph_under_test(Space const& space, std::string const& storage, std::string const& name, bool churned)
       : space_(space), targets_(space), rows_(space), vertices_(rows_of(name).offsets.size() - 1) {
-    graph::csr const& c = rows_of(name);
     if (storage != "csr") {
-      graph_.emplace(space, storage, vertices_);
-      graph_->build(c);
-      for (std::uint64_t round = 0; churned && round < 100; ++round) {
-        graph_->insert(datasets::update_batch(datasets::update_kind::random, vertices_, 100'000, round));
-        if (round >= 2)
-          graph_->erase(datasets::update_batch(datasets::update_kind::random, vertices_, 100'000, round - 2));
-      }
+      graph_.emplace(make(space, storage, name, churned));
       return;
     }
+    graph::csr const c = churned ? make(space, "ouroboros-va-p", name, true).to_csr() : rows_of(name);
     exec::buffer<std::uint64_t, Space> offsets(space, c.offsets.size());
     targets_.reserve(c.targets.size() + 4);  // rows are read four at a time
     rows_.reserve(vertices_);
@@ -81,6 +77,17 @@ class graph_under_test {
     return {rows_.data(), rows_.data(), static_cast<graph::vertex_id>(vertices_), arcs_, false};
   }
 
+  static graph::any_graph make(Space const& space, std::string const& storage, std::string const& name, bool churned) {
+    graph::csr const& c = rows_of(name);
+    std::size_t const n = c.offsets.size() - 1;
+    graph::any_graph g(space, storage, n);
+    g.build(c);
+    for (std::uint64_t round = 0; churned && round < 100; ++round) {
+      g.insert(datasets::update_batch(datasets::update_kind::random, n, 100'000, round));
+      if (round >= 2) g.erase(datasets::update_batch(datasets::update_kind::random, n, 100'000, round - 2));
+    }
+    return g;
+  }
   static graph_under_test const& get(Space const& space, std::string const& storage, std::string const& name,
                                      bool churned) {
     static std::string last;
@@ -227,7 +234,6 @@ void add_cases(Space const& space) {
     storages.insert(storages.begin(), "csr");
     for (std::string const& storage : storages)
       for (bool const churned : {false, true}) {
-        if (churned && storage == "csr") continue;
         subject const s{storage, name, churned};
         std::string const what = on + storage + "/" + name + (churned ? "/churned" : "/built");
         for (auto const ranks : {algorithms::precision::fp64, algorithms::precision::fp32})
@@ -245,6 +251,13 @@ void add_cases(Space const& space) {
               add("pagerank_change" + on + storage + "/" + name + sizes.str(),
                   [=](benchmark::State& state) { pagerank_change(state, space, storage, s.name, share, tolerance); });
             }
+        if (storage != "csr" && !churned)
+          add("edge_support" + on + storage + "/" + name, [=](benchmark::State& state) {
+            graph::graph_view const g = graph_under_test<Space>::get(space, storage, s.name, false).view();
+            for (auto _ : state)
+              state.SetIterationTime(
+                  seconds(space, [&] { benchmark::DoNotOptimize(algorithms::edge_support(space, g)); }));
+          });
         add("triangles" + what, [=](benchmark::State& state) { triangles(state, space, s); });
       }
   }

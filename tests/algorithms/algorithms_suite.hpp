@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "../../algorithms/edge_support.hpp"
 #include "../../algorithms/incremental_pagerank.hpp"
 #include "../../algorithms/incremental_triangles.hpp"
 #include "../../algorithms/pagerank.hpp"
@@ -358,6 +359,24 @@ TYPED_TEST_P(algorithms_test, triangles_of_a_large_clique_and_a_large_star) {
   EXPECT_EQ(this->triangles(this->make(leaves + std::size_t{1}, star)).total, 1u);
 }
 
+TYPED_TEST_P(algorithms_test, support_of_edges) {
+  EXPECT_TRUE(algorithms::edge_support(make_space<TypeParam>(), this->make(0, {}).view()).empty());
+  EXPECT_THROW(algorithms::edge_support(make_space<TypeParam>(), this->make(3, {{0, 1}}, true).view()), error);
+  // Two triangles that share the edge 1-2, a tail, and self-loops.
+  auto const bow = this->make(6, {{0, 1}, {1, 2}, {2, 0}, {3, 1}, {3, 2}, {3, 4}, {1, 1}, {4, 4}}, false, true);
+  EXPECT_EQ(algorithms::edge_support(bow.space(), bow.view()),
+            (std::vector<std::uint32_t>{1, 1, 1, 0, 2, 1, 1, 2, 1, 1, 1, 0, 0, 0}));
+  auto const log2 = static_cast<unsigned>(this->sized(12, 9));
+  auto g = this->make(std::size_t{1} << log2, this->skewed(log2));
+  for (int round = 0; round < 2; ++round) {
+    auto const got = algorithms::edge_support(g.space(), g.view());
+    EXPECT_EQ(got, serial_support(g.to_csr()));
+    EXPECT_EQ(std::accumulate(got.begin(), got.end(), std::uint64_t{0}), 6 * this->triangles(g).total);
+    std::mt19937 random(9);
+    g.erase(random_edges(random, std::size_t{1} << log2, 20'000));
+  }
+}
+
 TYPED_TEST_P(algorithms_test, triangles_batch_by_batch) {
   std::size_t const rounds = this->sized(1000, 20);
   for (bool const loops : {false, true}) {
@@ -422,6 +441,6 @@ REGISTER_TYPED_TEST_SUITE_P(algorithms_test, pagerank_of_known_graphs, pagerank_
                             pagerank_of_hubs_that_come_and_go, several_followers, pagerank_options,
                             triangles_of_known_graphs, triangles_agree_with_the_verifier, triangles_of_uneven_degrees,
                             triangles_of_a_large_clique_and_a_large_star, triangles_batch_by_batch,
-                            triangles_of_batches_that_are_refused, clustering_coefficients);
+                            triangles_of_batches_that_are_refused, support_of_edges, clustering_coefficients);
 
 }  // namespace wyrm::tests
