@@ -81,7 +81,8 @@ struct residual_state {
     std::uint64_t iterations;
     std::uint64_t ranked[places];
     std::uint64_t work[places];  // those, and their arcs
-  } done;                        // for a batch
+    std::uint64_t given_up;
+  } done;  // for a batch
 };
 
 struct rank_residuals {
@@ -271,9 +272,11 @@ struct take_residuals {
   frontier now;
   std::int64_t* by;      // an item
   std::uint32_t* spare;  // the size of the last frontier
+  std::uint32_t most;    // items; with more of them the frontier is given up: nobody takes anything
   WYRM_HD void start() const {
     *spare = 0;
     x.state->done.iterations += *now.size > 0 ? 1 : 0;
+    if (*now.size > most) x.state->done.given_up = 1;
   }
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
@@ -284,7 +287,7 @@ struct take_residuals {
       now.forget(v);
       std::int64_t change = 0;
       r = x.residual[v];
-      if (x.exceeds(r, v)) {
+      if (*now.size <= most && x.exceeds(r, v)) {
         work = std::uint64_t{1} + x.g.degree(v);
         x.residual[v] = 0;
         x.x[v] += r;
@@ -478,7 +481,7 @@ class incremental_pagerank final : public followed_pagerank {
       return options_.max_iterations - full_iterations_ - static_cast<unsigned>(state.done.iterations);
     };
     do {
-      if (may_rank_all && all(state.done.work) > enough) {
+      if (may_rank_all && (state.done.given_up != 0 || all(state.done.work) > enough)) {
         rank_all(g, sum(state), left());
         state = exec::read(space_, state_.data());
         may_rank_all = false;
@@ -489,11 +492,15 @@ class incremental_pagerank final : public followed_pagerank {
       if (look_at_all_)
         exec::for_each_lane<32>(space_, vertices_, detail::look_at_residuals{residuals(g), frontier(0)});
       look_at_all_ = false;
-      spread(g, std::min(at_once, left()));
+      spread(g, std::min(at_once, left()), may_rank_all);
       at_once = std::min(2 * at_once, 16u);
       state = exec::read(space_, state_.data());
       converged_ = state.sizes[turn_ % 3] == 0;
-    } while (left() > 0 && (!converged_ || sum(state) < sum_));
+    } while (left() > 0 && (!converged_ || state.done.given_up != 0 || sum(state) < sum_));
+    if (may_rank_all && state.done.given_up != 0) {  // and no time is left: the next batch finds them again
+      converged_ = false;
+      look_at_all_ = true;
+    }
     iterations_ = options_.max_iterations - left();
     ranked_ = all(state.done.ranked) + std::uint64_t{full_iterations_} * vertices_;
     full_iterations_ = 0;
@@ -502,11 +509,13 @@ class incremental_pagerank final : public followed_pagerank {
   static std::uint64_t all(std::uint64_t const (&counts)[detail::residual_state::places]) {
     return std::accumulate(counts, std::end(counts), std::uint64_t{0});
   }
-  void spread(graph::graph_view const& g, unsigned iterations) {
+  void spread(graph::graph_view const& g, unsigned iterations, bool may_rank_all) {
+    double const many = options_.full_run * static_cast<double>(vertices_);
+    std::uint32_t const most = may_rank_all && many < 4e9 ? static_cast<std::uint32_t>(many) : ~0u;
     detail::rank_residuals const x = residuals(g);
     for (unsigned i = 0; i < iterations; ++i, ++turn_) {
       detail::frontier const now = frontier(0);
-      over<32>(now, detail::take_residuals{x, now, by_.data(), size(2)});
+      over<32>(now, detail::take_residuals{x, now, by_.data(), size(2), most});
       over<8>(now, detail::push_residuals{x, now, by_.data(), frontier(1)});
     }
   }

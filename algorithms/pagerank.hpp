@@ -131,10 +131,16 @@ struct pull_ranks {
   // A lane's share of the entries from `begin` to `end`: four fours at a time, all of which are asked for before any is
   // waited for. A row may begin anywhere, but is read at multiples of 16 bytes, that is up to three entries before it
   // and behind, which do not count.
-  WYRM_HD double pull(graph::vertex_id const* row, std::uint32_t begin, std::uint32_t end, std::uint32_t lane,
-                      std::uint32_t lanes) const {
+  template <class Tile>
+  WYRM_HD double pull(Tile const&, graph::vertex_id const* row, std::uint32_t begin, std::uint32_t end,
+                      std::uint32_t lane, std::uint32_t lanes) const {
     constexpr unsigned at_once = 4;
     Real const* const share = x.share[from];
+    if constexpr (Tile::size() == 1) {  // a core asks ahead by itself
+      double sum = 0;
+      for (std::uint32_t i = begin; i < end; ++i) sum += static_cast<double>(share[row[i]]);
+      return sum;
+    }
     auto const head = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(row) / sizeof(graph::vertex_id) % 4);
     row -= head;
     begin += head;
@@ -170,29 +176,29 @@ struct pull_ranks {
     }
 
     template <class Tile>
-    WYRM_HD void lane(Tile const&, graph::vertex_id v, graph::vertex_record const& row, bool valid) {
+    WYRM_HD void lane(Tile const& t, graph::vertex_id v, graph::vertex_record const& row, bool valid) {
       if (!valid) return;
       auto const was = look(v, row);
-      set(v, was, p.pull(row.page, 0, row.degree, 0, 1));
+      set(v, was, p.pull(t, row.page, 0, row.degree, 0, 1));
     }
     template <class Tile>
     WYRM_HD void group(Tile const& t, graph::vertex_id v, graph::vertex_record const& row, bool valid) {
       constexpr unsigned lanes = row_bins_view::lanes_of_group<Tile>();
       bool const sets = valid && t.rank() % lanes == 0;
       auto const was = sets ? look(v, row) : typename rank_vectors<Real>::before{};
-      double const sent = group_sum(t, p.pull(row.page, 0, row.degree, t.rank() % lanes, lanes));
+      double const sent = group_sum(t, p.pull(t, row.page, 0, row.degree, t.rank() % lanes, lanes));
       if (sets) set(v, was, sent);
     }
     template <class Tile>
     WYRM_HD void warp(Tile const& t, graph::vertex_id v, graph::vertex_record const& row) {
       auto const was = t.rank() == 0 ? look(v, row) : typename rank_vectors<Real>::before{};
-      double const sent = exec::sum(t, p.pull(row.page, 0, row.degree, t.rank(), Tile::size()));
+      double const sent = exec::sum(t, p.pull(t, row.page, 0, row.degree, t.rank(), Tile::size()));
       if (t.rank() == 0) set(v, was, sent);
     }
     template <class Tile>
     WYRM_HD void part(Tile const& t, std::uint32_t number) {
       row_part const part = p.x.bins.part(number);
-      double const sent = exec::sum(t, p.pull(part.row.page, part.begin, part.end, t.rank(), Tile::size()));
+      double const sent = exec::sum(t, p.pull(t, part.row.page, part.begin, part.end, t.rank(), Tile::size()));
       if (t.rank() == 0) p.x.parts[number] = sent;
     }
   };
