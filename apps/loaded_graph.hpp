@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What commands on a graph share: their common options, and a graph file that becomes a graph on a device.
+// What `wyrm run` and `wyrm stream` share: their common options, and a graph file that becomes a graph on a device.
 #pragma once
 
 #include <chrono>

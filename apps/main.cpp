@@ -9,6 +9,7 @@
 #include "output_file.hpp"
 #include "report.hpp"
 #include "run.hpp"
+#include "stream.hpp"
 #include "vertex_values.hpp"
 
 namespace {
@@ -112,6 +113,20 @@ void add_run(CLI::App& program, apps::run_options& o) {
   run->callback([&o] { with_files(o, [&o] { return apps::run(o); }); });
 }
 
+void add_stream(CLI::App& program, apps::stream_options& o) {
+  CLI::App* const stream =
+      program.add_subcommand("stream", "Build a graph, keep results up to date while updates of it come in");
+  add_graph_options(*stream, o);
+  stream
+      ->add_option("UPDATES", o.updates,
+                   "A file, or - for standard input; a line is '+ u v', 'u v' or '- u v', an empty one ends a batch")
+      ->capture_default_str();
+  add_batch(*stream, o.batch, "The most updates a batch");
+  stream->add_flag("--check", o.check,
+                   "Prove the invariants of graph and allocator, and at the end compute results anew (slow)");
+  stream->callback([&o] { with_files(o, [&o] { return apps::stream(o, std::cout); }); });
+}
+
 int run_program(int argc, char** argv) {
   CLI::App program("Dynamic graphs on GPUs and CPUs");
   program.set_version_flag("--version", "wyrm " WYRM_VERSION);
@@ -119,6 +134,8 @@ int run_program(int argc, char** argv) {
   program.footer(exit_codes);
   apps::run_options options;
   add_run(program, options);
+  apps::stream_options stream;
+  add_stream(program, stream);
   std::string file;
   CLI::App* const info =
       program.add_subcommand("info", "What is in a graph file; without a file, what this program can do");
@@ -138,6 +155,7 @@ int run_program(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::ios::sync_with_stdio(false);  // updates are read by the buffer, and what cannot be read is noticed
   try {
     return run_program(argc, argv);
   } catch (error const& e) {

@@ -135,6 +135,14 @@ void write_pagerank(json& j, pagerank_summary const& p) {
   j.field("ms", p.ms);
 }
 
+void write_followed_ranks(json& j, followed_ranks const& p) {
+  write_ranks(j, p);
+  j.field("iterations", p.iterations);
+  j.field("ranked", p.ranked);
+  j.field("converged", p.converged);
+  j.field("ms", p.ms);
+}
+
 void write_triangles(json& j, triangles_summary const& t) {
   j.field("total", t.total);
   if (t.corners) {
@@ -165,7 +173,7 @@ void write_before_after(json& j, char const* name, std::optional<T> const& befor
   });
 }
 
-// Those of all commands on a graph; `others` are in between.
+// Those that `run` and `stream` share; `others` are in between.
 template <class F>
 void write_parameters(json& j, graph_options const& o, F const& others) {
   j.object("parameters", [&] {
@@ -261,6 +269,28 @@ std::string json_report(run_options const& o, run_result const& r) {
   j.object("algorithms", [&] {
     write_before_after(j, "pagerank", r.before.pagerank, r.after.pagerank, write_pagerank);
     write_before_after(j, "triangles", r.before.triangles, r.after.triangles, write_triangles);
+  });
+  return std::string(j.finish()) + '\n';
+}
+
+std::string json_report(stream_options const& o, stream_result const& r) {
+  json j;
+  write_surroundings(j, "stream");
+  write_parameters(j, o, [&] {
+    j.field("updates", to_utf8(o.updates));
+    j.field("batch", std::uint64_t{o.batch});
+  });
+  write_loaded(j, r.loaded);
+  write_memories(j, r.loaded.memory, r.memory_after);
+  write_updates(j, "updates", r.updates, [&] {
+    j.field("inserted", r.updates.sum.inserted);
+    j.field("erased", r.updates.sum.erased);
+    j.field("missing", r.updates.sum.missing);
+    j.field("graph_edges", r.edges);
+  });
+  j.object("algorithms", [&] {
+    write_result(j, "pagerank", r.pagerank, write_followed_ranks);
+    write_result(j, "triangles", r.triangles, write_triangles);
   });
   return std::string(j.finish()) + '\n';
 }

@@ -140,4 +140,45 @@ void print_table(std::ostream& out, run_options const& o, run_result const& r) {
   print_not_counted(out, o, r.loaded);
 }
 
+void print_stream_head(std::ostream& out, stream_options const& o, std::string const& from, stream_result const& r) {
+  print_loaded(out, o, r.loaded);
+  if (r.pagerank) row(out, "first PageRank", format("%.2f ms", r.pagerank->ms));
+  if (r.triangles) row(out, "first triangles", format("%.2f ms", r.triangles->ms));
+  out << "\nupdates from " << from << '\n' << format("  %7s %10s %10s %12s", "batch", "inserted", "erased", "edges");
+  if (r.triangles) out << format(" %14s", "triangles");
+  if (r.pagerank) out << format(" %10s %12s %9s", "iterations", "ranked", "converged");
+  out << format(" %10s\n", "ms") << std::flush;
+}
+
+void print_batch(std::ostream& out, batch_result const& b) {
+  out << format("  %7zu %10zu %10zu %12zu", b.number, std::size_t{b.changes.inserted}, std::size_t{b.changes.erased},
+                std::size_t{b.edges});
+  if (b.triangles) out << format(" %14zu", std::size_t{*b.triangles});
+  if (b.pagerank)
+    out << format(" %10zu %12zu %9s", std::size_t{b.pagerank->iterations}, std::size_t{b.pagerank->ranked},
+                  b.pagerank->converged ? "yes" : "no");
+  out << format(" %10.3f\n", b.ms);
+  if (!out.flush()) throw error(error_code::io, "cannot write to standard output");
+}
+
+void print_table(std::ostream& out, stream_options const& o, stream_result const& r) {
+  out << "\nin all\n";
+  graph::update_report const& sum = r.updates.sum;
+  if (sum.requested > 0)
+    print_updates(out, "updates", r.updates, count(sum.inserted) + " new, " + count(sum.erased) + " erased");
+  else
+    row(out, "updates", "none");
+  row(out, "edges", count(r.edges));
+  print_memory(out, r.memory_after);
+
+  if (r.pagerank || r.triangles) out << "\nalgorithms\n";
+  if (r.pagerank)
+    print_ranks(out, *r.pagerank,
+                count(r.pagerank->iterations) + " iterations, " + count(r.pagerank->ranked) + " ranked" +
+                    (r.pagerank->converged ? "" : " (not converged)"));
+  if (r.triangles) row(out, "triangles", count(r.triangles->total));
+  print_vertices(out, r.pagerank ? &*r.pagerank : nullptr, r.triangles);
+  print_not_counted(out, o, r.loaded);
+}
+
 }  // namespace wyrm::apps

@@ -313,7 +313,7 @@ TEST_F(program_test, writes_values_that_programs_and_people_read) {
 
 TEST_F(program_test, writes_values_whole_or_not_at_all) {
   std::string const file = write("k5.graph", k5);
-  for (std::string const command : {"run"}) {
+  for (std::string const command : {"run", "stream"}) {
     auto const refused = [&](int status, std::string const& message, strings arguments) {
       arguments.insert(arguments.begin(), command);
       expect_refused(status, message, arguments);
@@ -356,15 +356,18 @@ TEST_F(program_test, prints_a_table) {
 TEST_F(program_test, describes_itself) {
   EXPECT_TRUE(output({"--version"}).starts_with("wyrm "));
   std::string const help = output({"--help"});
-  for (std::string const part : {"run", "info", "Exit codes: 0 done;"})
+  for (std::string const part : {"run", "stream", "info", "Exit codes: 0 done;"})
     EXPECT_NE(help.find(part), std::string::npos) << part;
   strings const both{"FILE",         "--device",    "--allocator", "--directed", "--undirected", "--batch",
                      "--algorithms", "--tolerance", "--check",     "--top",      "--output",     "--report"};
   std::string const run_help = output({"run", "--help"});
   for (std::string const part : {"--updates", "--rounds", "--seed"})
     EXPECT_NE(run_help.find(part), std::string::npos) << part;
+  std::string const stream_help = output({"stream", "--help"});
+  EXPECT_NE(stream_help.find("UPDATES"), std::string::npos);
   for (std::string const& part : both) {
     EXPECT_NE(run_help.find(part), std::string::npos) << part;
+    EXPECT_NE(stream_help.find(part), std::string::npos) << part;
   }
 }
 
