@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The algorithms on graphs whose space is chosen at run time.
+#include "edge_support.hpp"
+#include "incremental_pagerank.hpp"
+#include "incremental_triangles.hpp"
 #include "pagerank.hpp"
 #include "triangles.hpp"
 
@@ -11,6 +14,26 @@ pagerank_result pagerank(graph::any_graph const& g, pagerank_options const& o) {
 
 triangles_result triangles(graph::any_graph const& g, triangles_options const& o) {
   return std::visit([&](auto const& space) { return triangles(space, g.view(), o); }, g.space());
+}
+
+std::vector<std::uint32_t> edge_support(graph::any_graph const& g) {
+  return std::visit([&](auto const& space) { return edge_support(space, g.view()); }, g.space());
+}
+
+std::unique_ptr<followed_pagerank> follow_pagerank(graph::any_graph const& g, incremental_pagerank_options const& o) {
+  return std::visit(
+      [&]<class Space>(Space const& space) -> std::unique_ptr<followed_pagerank> {
+        return std::make_unique<incremental_pagerank<Space>>(space, g.view(), o);
+      },
+      g.space());
+}
+
+std::unique_ptr<followed_triangles> follow_triangles(graph::any_graph const& g, bool per_vertex) {
+  return std::visit(
+      [&]<class Space>(Space const& space) -> std::unique_ptr<followed_triangles> {
+        return std::make_unique<incremental_triangles<Space>>(space, g.view(), per_vertex);
+      },
+      g.space());
 }
 
 }  // namespace wyrm::algorithms

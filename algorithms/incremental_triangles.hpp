@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -22,9 +23,18 @@
 #include "../graph/report.hpp"
 #include "../graph/types.hpp"
 #include "../graph/view.hpp"
+#include "follower.hpp"
 #include "triangles.hpp"
 
 namespace wyrm::algorithms {
+
+/// The triangles of a graph whose space is chosen at run time; see follow_triangles.
+class followed_triangles : public follower {
+ public:
+  [[nodiscard]] virtual std::uint64_t total() const = 0;
+  /// Of how many triangles each vertex is a corner; empty unless asked for.
+  [[nodiscard]] virtual std::vector<std::uint64_t> per_vertex() const = 0;
+};
 
 namespace detail {
 
@@ -107,74 +117,67 @@ struct count_changes {
 
 }  // namespace detail
 
-/// Triangles of one undirected graph, which changes through this object. Not thread-safe.
+/// Triangles of one undirected graph, which changes; see follower.hpp. O(m log m + sum over edges (u, v) that change of
+/// the smaller of both degrees, times the logarithms of the greater and of m), for a batch of m edges.
 template <class Space>
-class incremental_triangles {
+class incremental_triangles final : public followed_triangles {
  public:
   /// Counts those of the graph as it is. Throws error(bad_argument) for a directed graph.
-  template <class Graph>
-  explicit incremental_triangles(Graph const& g, bool per_vertex = false)
-      : space_(g.space()),
+  incremental_triangles(Space const& space, graph::graph_view const& g, bool per_vertex = false)
+      : space_(space),
         bulk_(space_),
         edges_(space_),
         keys_(space_),
         spare_(space_),
         totals_(space_, detail::count_triangles::places),
         corners_(space_, per_vertex ? g.vertices() : 0) {
-    triangles_result const now = triangles(space_, g.view(), {.per_vertex = per_vertex});
+    triangles_result const now = triangles(space_, g, {.per_vertex = per_vertex});
     total_ = now.total;
     if (per_vertex) exec::copy_in<std::uint64_t>(space_, corners_.data(), now.per_vertex);
   }
+  template <class Graph>
+  explicit incremental_triangles(Graph const& g, bool per_vertex = false)
+      : incremental_triangles(g.space(), g.view(), per_vertex) {}
 
-  [[nodiscard]] std::uint64_t total() const { return total_; }
-  /// Of how many triangles each vertex is a corner; empty unless asked for.
-  [[nodiscard]] std::vector<std::uint64_t> per_vertex() const {
+  [[nodiscard]] std::uint64_t total() const override { return total_; }
+  [[nodiscard]] std::vector<std::uint64_t> per_vertex() const override {
     return exec::copy_out(space_, corners_.data(), corners_.size());
   }
 
-  /// Inserts the edges into the graph, or erases them, as the graph itself does, and counts what that changes. On any
-  /// error both are as before. O(m log m + sum over edges (u, v) that change of the smaller of both degrees, times the
-  /// logarithms of the greater and of m), beside the update itself, for m edges.
-  template <class Graph>
-  graph::update_report insert(Graph& g, std::span<graph::edge const> batch) {
-    std::uint32_t const changes = find(g.view(), batch, false);
-    graph::update_report const report = g.insert(batch);
-    count(g.view(), changes, false);
-    return report;
+  void before(graph::graph_view const& g, change what, std::span<graph::edge const> batch) override {
+    what_ = what;
+    changes_ = find(g, batch);
+    if (what == change::erasure) count(g, true);
   }
-  template <class Graph>
-  graph::update_report erase(Graph& g, std::span<graph::edge const> batch) {
-    std::uint32_t const changes = find(g.view(), batch, true);
-    count(g.view(), changes, true);
-    try {
-      return g.erase(batch);
-    } catch (...) {
-      count(g.view(), changes, false);
-      throw;
-    }
+  void after(graph::graph_view const& g) override {
+    if (what_ == change::insertion) count(g, false);
+  }
+  void undo(graph::graph_view const& g) override {
+    if (what_ == change::erasure) count(g, false);
   }
 
  private:
-  // The edges of a batch that are in the graph, or are not, once each: how many; their keys are in keys_ then.
-  std::uint32_t find(graph::graph_view const& g, std::span<graph::edge const> batch, bool present) {
+  // The edges of a batch that will change the graph, once each: how many; their keys are in keys_ then.
+  std::uint32_t find(graph::graph_view const& g, std::span<graph::edge const> batch) {
     if (batch.empty() || g.vertices() < 2) return 0;
     key_.id_bits = static_cast<unsigned>(std::bit_width(g.vertices() - 1));
     edges_.reserve(batch.size());
     keys_.reserve(batch.size());
     spare_.reserve(batch.size());
     exec::copy_in<graph::edge>(space_, edges_.data(), batch);
-    exec::for_each(space_, batch.size(), detail::key_changes{g, key_, edges_.data(), present, keys_.data()});
+    exec::for_each(space_, batch.size(),
+                   detail::key_changes{g, key_, edges_.data(), what_ == change::erasure, keys_.data()});
     std::uint64_t* const sorted = bulk_.sort(keys_.data(), spare_.data(), batch.size(), 2 * key_.id_bits);
     if (sorted == keys_.data()) std::swap(keys_, spare_);
     std::size_t const n = bulk_.unique(spare_.data(), keys_.data(), batch.size());
     bool const has_none = exec::read(space_, keys_.data() + n - 1) == key_.none();
     return static_cast<std::uint32_t>(has_none ? n - 1 : n);
   }
-  void count(graph::graph_view const& g, std::uint32_t changes, bool gone) {
-    if (changes == 0) return;
+  void count(graph::graph_view const& g, bool gone) {
+    if (changes_ == 0) return;
     space_.fill(totals_.data(), 0, totals_.bytes());
-    exec::for_each_tile<32>(space_, changes,
-                            detail::count_changes{g, key_, keys_.data(), changes, totals_.data(),
+    exec::for_each_tile<32>(space_, changes_,
+                            detail::count_changes{g, key_, keys_.data(), changes_, totals_.data(),
                                                   corners_.size() > 0 ? corners_.data() : nullptr, gone});
     for (std::uint64_t const sum : exec::copy_out(space_, totals_.data(), totals_.size())) total_ += sum;
   }
@@ -188,10 +191,15 @@ class incremental_triangles {
   exec::buffer<std::uint64_t, Space> totals_;
   exec::buffer<std::uint64_t, Space> corners_;
   std::uint64_t total_ = 0;
+  std::uint32_t changes_ = 0;  // of the batch that is under way
+  change what_ = change::insertion;
 };
 
 template <class Graph>
 incremental_triangles(Graph const& g, bool per_vertex = false)
     -> incremental_triangles<std::decay_t<decltype(g.space())>>;
+
+/// The same for a graph whose space is chosen at run time.
+[[nodiscard]] std::unique_ptr<followed_triangles> follow_triangles(graph::any_graph const& g, bool per_vertex = false);
 
 }  // namespace wyrm::algorithms

@@ -7,11 +7,13 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "../exec/atomic.hpp"
@@ -37,11 +39,13 @@ struct pagerank_options {
   precision ranks = precision::fp64;
 };
 
-struct pagerank_result {
-  std::vector<double> rank;  // sums to 1
+struct pagerank_run {
   unsigned iterations = 0;
   bool converged = false;  // the tolerance was reached
   double change = 0;       // L1 norm of the last iteration's change
+};
+struct pagerank_result : pagerank_run {
+  std::vector<double> rank;  // sums to 1
 };
 
 namespace detail {
@@ -127,10 +131,16 @@ struct pull_ranks {
   // A lane's share of the entries from `begin` to `end`: four fours at a time, all of which are asked for before any is
   // waited for. A row may begin anywhere, but is read at multiples of 16 bytes, that is up to three entries before it
   // and behind, which do not count.
-  WYRM_HD double pull(graph::vertex_id const* row, std::uint32_t begin, std::uint32_t end, std::uint32_t lane,
-                      std::uint32_t lanes) const {
+  template <class Tile>
+  WYRM_HD double pull(Tile const&, graph::vertex_id const* row, std::uint32_t begin, std::uint32_t end,
+                      std::uint32_t lane, std::uint32_t lanes) const {
     constexpr unsigned at_once = 4;
     Real const* const share = x.share[from];
+    if constexpr (Tile::size() == 1) {  // a core asks ahead by itself
+      double sum = 0;
+      for (std::uint32_t i = begin; i < end; ++i) sum += static_cast<double>(share[row[i]]);
+      return sum;
+    }
     auto const head = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(row) / sizeof(graph::vertex_id) % 4);
     row -= head;
     begin += head;
@@ -166,29 +176,29 @@ struct pull_ranks {
     }
 
     template <class Tile>
-    WYRM_HD void lane(Tile const&, graph::vertex_id v, graph::vertex_record const& row, bool valid) {
+    WYRM_HD void lane(Tile const& t, graph::vertex_id v, graph::vertex_record const& row, bool valid) {
       if (!valid) return;
       auto const was = look(v, row);
-      set(v, was, p.pull(row.page, 0, row.degree, 0, 1));
+      set(v, was, p.pull(t, row.page, 0, row.degree, 0, 1));
     }
     template <class Tile>
     WYRM_HD void group(Tile const& t, graph::vertex_id v, graph::vertex_record const& row, bool valid) {
       constexpr unsigned lanes = row_bins_view::lanes_of_group<Tile>();
       bool const sets = valid && t.rank() % lanes == 0;
       auto const was = sets ? look(v, row) : typename rank_vectors<Real>::before{};
-      double const sent = group_sum(t, p.pull(row.page, 0, row.degree, t.rank() % lanes, lanes));
+      double const sent = group_sum(t, p.pull(t, row.page, 0, row.degree, t.rank() % lanes, lanes));
       if (sets) set(v, was, sent);
     }
     template <class Tile>
     WYRM_HD void warp(Tile const& t, graph::vertex_id v, graph::vertex_record const& row) {
       auto const was = t.rank() == 0 ? look(v, row) : typename rank_vectors<Real>::before{};
-      double const sent = exec::sum(t, p.pull(row.page, 0, row.degree, t.rank(), Tile::size()));
+      double const sent = exec::sum(t, p.pull(t, row.page, 0, row.degree, t.rank(), Tile::size()));
       if (t.rank() == 0) set(v, was, sent);
     }
     template <class Tile>
     WYRM_HD void part(Tile const& t, std::uint32_t number) {
       row_part const part = p.x.bins.part(number);
-      double const sent = exec::sum(t, p.pull(part.row.page, part.begin, part.end, t.rank(), Tile::size()));
+      double const sent = exec::sum(t, p.pull(t, part.row.page, part.begin, part.end, t.rank(), Tile::size()));
       if (t.rank() == 0) p.x.parts[number] = sent;
     }
   };
@@ -295,76 +305,125 @@ inline void check(pagerank_options const& o, graph::graph_view const& g) {
   if (!(sum > 0)) refuse("one weight of the teleport vector at least must be positive");
 }
 
-template <class Real, class Space>
-pagerank_result pagerank(Space const& space, graph::graph_view const& g, pagerank_options const& o) {
-  std::size_t const n = g.vertices();
-  row_bins<Space> in_bins(space);
-  row_bins_view const bins = in_bins.make(g.in_records(), n, g.arcs(), {32, 256, 1024, 1024});
-  std::size_t const sums = std::max<std::size_t>(bins.items(), (n + 31) / 32);
-  exec::buffer<Real, Space> rank(space, n);
-  exec::buffer<Real, Space> share(space, 2 * n);
-  exec::buffer<Real, Space> teleport(space, o.teleport.size());
-  exec::buffer<double, Space> scratch(space, 2 * sums + bins.parts + 2 * settle_ranks<Real>::tiles);
-  exec::buffer<rank_state, Space> state(space, 1);
-
-  auto const bring = [&](Real* to, std::vector<double> const& values, double scale) {
-    std::vector<Real> scaled(n);
-    for (std::size_t v = 0; v < n; ++v) scaled[v] = static_cast<Real>(values.empty() ? scale : values[v] * scale);
-    exec::copy_in<Real>(space, to, scaled);
-  };
-  bring(rank.data(), o.start, o.start.empty() ? 1.0 / static_cast<double>(n) : 1.0);
-  if (!o.teleport.empty()) {
-    double sum = 0;
-    for (double const weight : o.teleport) sum += weight;
-    bring(teleport.data(), o.teleport, 1 / sum);
-  }
-  exec::write(space, state.data(), rank_state{});
-
-  double* const changes = scratch.data();
-  double* const totals = changes + 2 * sums + bins.parts;
-  rank_vectors<Real> const x{g,
-                             bins,
-                             rank.data(),
-                             {share.data(), share.data() + n},
-                             o.teleport.empty() ? nullptr : teleport.data(),
-                             changes + 2 * sums,
-                             changes,
-                             changes + sums,
-                             state.data(),
-                             1.0 / static_cast<double>(n),
-                             o.damping,
-                             o.tolerance,
-                             o.dangling_teleports};
-  auto const settle = [&](std::uint32_t count, unsigned from, bool first) {
-    exec::for_each_tile<32>(space, settle_ranks<Real>::tiles, settle_ranks<Real>{x, count, from, first, totals});
-  };
-  auto const blocks = static_cast<std::uint32_t>((n + 31) / 32);
-  exec::for_each_tile<32>(space, blocks, send_first<Real>{x});
-  settle(blocks, 0, true);
-
-  constexpr unsigned at_once = 8;  // iterations that are started before the host looks
-  rank_state now{};
-  for (unsigned started = 0; started < o.max_iterations && now.done == 0;) {
-    for (unsigned const end = std::min(o.max_iterations, started + at_once); started < end; ++started) {
-      exec::for_each_tile<32>(space, bins.items(), pull_ranks<Real>{x, started % 2});
-      settle(bins.items() - bins.parts, started % 2, false);
-    }
-    now = exec::read(space, state.data());
-  }
-  std::vector<Real> const ranks = exec::copy_out(space, rank.data(), n);
-  return {std::vector<double>(ranks.begin(), ranks.end()), now.iterations, now.done != 0, now.change};
-}
+template <class Real>
+struct set_ranks {
+  Real* rank;
+  Real value;
+  WYRM_HD void operator()(std::size_t v) const { rank[v] = value; }
+};
 
 }  // namespace detail
 
-/// O((vertices + arcs) iterations), and about 47 bytes a vertex of memory (fp32: 35). Throws error(bad_argument) for
-/// options out of range, or a directed graph that does not keep in-neighbours. A graph without vertices has an empty
-/// result that converged. Arcs have no weights: each out-neighbour gets the same.
+/// Ranks one graph after the other, or one as it changes; ranks and scratch stay on the device. About 47 bytes a vertex
+/// (float: 35). Not thread-safe.
+template <class Space, class Real = double>
+class pagerank_ranker {
+ public:
+  explicit pagerank_ranker(Space const& space)
+      : space_(space), bins_(space), rank_(space), share_(space), teleport_(space), scratch_(space), state_(space, 1) {}
+
+  /// warm: starts with what rank() has now, for as many vertices, of the sum 1, instead of options::start. Which
+  /// precision the options ask for does not matter here. Cost and errors: as pagerank().
+  pagerank_run run(graph::graph_view const& g, pagerank_options const& o, bool warm = false) {
+    detail::check(o, g);
+    std::size_t const n = g.vertices();
+    dangling_ = 0;
+    if (n == 0) return {0, true, 0};
+    last_bins_ = bins_.make(g.in_records(), n, g.arcs(), {32, 256, 1024, 1024});
+    detail::row_bins_view const& bins = last_bins_;
+    detail::rank_vectors<Real> const x = prepare(g, bins, o, warm);
+    auto const settle = [&](std::uint32_t count, unsigned from, bool first) {
+      exec::for_each_tile<32>(space_, totals, detail::settle_ranks<Real>{x, count, from, first, x.parts + bins.parts});
+    };
+    auto const blocks = static_cast<std::uint32_t>((n + 31) / 32);
+    exec::for_each_tile<32>(space_, blocks, detail::send_first<Real>{x});
+    settle(blocks, 0, true);
+
+    constexpr unsigned at_once = 8;  // iterations that are started before the host looks
+    detail::rank_state now{};
+    for (unsigned started = 0; started < o.max_iterations && now.done == 0;) {
+      for (unsigned const end = std::min(o.max_iterations, started + at_once); started < end; ++started) {
+        exec::for_each_tile<32>(space_, bins.items(), detail::pull_ranks<Real>{x, started % 2});
+        settle(bins.items() - bins.parts, started % 2, false);
+      }
+      now = exec::read(space_, state_.data());
+    }
+    dangling_ = now.dangling;
+    return {now.iterations, now.done != 0, now.change};
+  }
+
+  /// On the device: of the last run, in the order of vertices.
+  [[nodiscard]] Real* rank() const { return rank_.data(); }
+  /// What vertices without out-neighbours have of them.
+  [[nodiscard]] double dangling() const { return dangling_; }
+  /// Of the in-neighbours of the graph of the last run, as long as it does not change.
+  [[nodiscard]] detail::row_bins_view const& bins() const { return last_bins_; }
+
+ private:
+  static constexpr std::size_t totals = detail::settle_ranks<Real>::tiles;
+
+  void bring(Real* to, std::vector<double> const& values, double scale) const {
+    std::vector<Real> scaled(values.size());
+    for (std::size_t v = 0; v < values.size(); ++v) scaled[v] = static_cast<Real>(values[v] * scale);
+    exec::copy_in<Real>(space_, to, scaled);
+  }
+  detail::rank_vectors<Real> prepare(graph::graph_view const& g, detail::row_bins_view const& bins,
+                                     pagerank_options const& o, bool warm) {
+    std::size_t const n = g.vertices();
+    double const even = 1.0 / static_cast<double>(n);
+    std::size_t const sums = std::max<std::size_t>(bins.items(), (n + 31) / 32);
+    rank_.reserve(n);
+    share_.reserve(2 * n);
+    teleport_.reserve(o.teleport.size());
+    scratch_.reserve(2 * sums + bins.parts + 2 * totals);
+    if (!o.start.empty() && !warm)
+      bring(rank_.data(), o.start, 1);
+    else if (!warm)
+      exec::for_each(space_, n, detail::set_ranks<Real>{rank_.data(), static_cast<Real>(even)});
+    bring(teleport_.data(), o.teleport, 1 / std::accumulate(o.teleport.begin(), o.teleport.end(), 0.0));
+    exec::write(space_, state_.data(), detail::rank_state{});
+    double* const changes = scratch_.data();
+    return {g,
+            bins,
+            rank_.data(),
+            {share_.data(), share_.data() + n},
+            o.teleport.empty() ? nullptr : teleport_.data(),
+            changes + 2 * sums,
+            changes,
+            changes + sums,
+            state_.data(),
+            even,
+            o.damping,
+            o.tolerance,
+            o.dangling_teleports};
+  }
+
+  Space space_;
+  detail::row_bins<Space> bins_;
+  detail::row_bins_view last_bins_{};
+  exec::buffer<Real, Space> rank_;
+  exec::buffer<Real, Space> share_;
+  exec::buffer<Real, Space> teleport_;
+  exec::buffer<double, Space> scratch_;  // sums of items, what was pulled for parts of hubs, totals
+  exec::buffer<detail::rank_state, Space> state_;
+  double dangling_ = 0;
+};
+
+/// O((vertices + arcs) iterations). Throws error(bad_argument) for options out of range, or a directed graph that does
+/// not keep in-neighbours. A graph without vertices has an empty result that converged. Arcs have no weights: each
+/// out-neighbour gets the same.
 template <class Space>
 pagerank_result pagerank(Space const& space, graph::graph_view const& g, pagerank_options const& o = {}) {
-  detail::check(o, g);
-  if (g.vertices() == 0) return {{}, 0, true, 0};
-  return o.ranks == precision::fp32 ? detail::pagerank<float>(space, g, o) : detail::pagerank<double>(space, g, o);
+  auto const ranked = [&]<class Real>(pagerank_ranker<Space, Real>&& ranker) -> pagerank_result {
+    pagerank_run const run = ranker.run(g, o);
+    auto ranks = exec::copy_out(space, ranker.rank(), g.vertices());
+    if constexpr (std::is_same_v<Real, double>)
+      return {run, std::move(ranks)};
+    else
+      return {run, {ranks.begin(), ranks.end()}};
+  };
+  return o.ranks == precision::fp32 ? ranked(pagerank_ranker<Space, float>(space))
+                                    : ranked(pagerank_ranker<Space, double>(space));
 }
 
 pagerank_result pagerank(graph::any_graph const& g, pagerank_options const& o = {});

@@ -204,10 +204,10 @@ class triangle_counter {
     space_.fill(totals_.data(), 0, totals_.bytes());
     if (per_vertex) space_.fill(corners_.data(), 0, n * sizeof(std::uint64_t));
 
-    // Where all rows are short an orientation by degree would not pay.
+    // Where all rows are short an orientation by degree would not pay; on a host not even where there are no hubs.
     graph::vertex_record const* rows = g.out_records();
     detail::row_bins_view work = bins_.make(rows, n, g.arcs(), {8, 256, 1024, 1024});
-    bool const by_id = work.lane_rows == n;
+    bool const by_id = work.lane_rows == n || (Space::template tile_size<32> == 1 && work.hub_rows == 0);
     if (!by_id) {
       rows = orientation_.make(g, work);
       work = oriented_bins_.make(rows, n, g.arcs(), {2, 16, 64, 64});

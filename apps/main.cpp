@@ -6,9 +6,11 @@
 #include <new>
 #include <string>
 
+#include "output_file.hpp"
 #include "report.hpp"
-#include "report_file.hpp"
 #include "run.hpp"
+#include "stream.hpp"
+#include "vertex_values.hpp"
 
 namespace {
 
@@ -36,13 +38,51 @@ std::string tolerance(std::string const& text) {
   return good ? "" : "'" + text + "' is not a number above 0, and at most 2";
 }
 
-void add_run(CLI::App& program, apps::run_options& o) {
-  CLI::App* const run = program.add_subcommand("run", "Build a graph, stream updates through it, run algorithms");
-  apps::add_graph_file(*run, o.file, true);
-  run->add_option("--device", o.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
-  run->add_option("--allocator", o.allocator, "Where pages come from")
+void add_graph_options(CLI::App& command, apps::graph_options& o) {
+  apps::add_graph_file(command, o.file, true);
+  command.add_option("--device", o.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
+  command.add_option("--allocator", o.allocator, "Where pages come from")
       ->check(CLI::IsMember(alloc::names()))
       ->capture_default_str();
+  command.add_option("--algorithms", o.algorithms, "pagerank, triangles, or both [what the graph's direction allows]")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"pagerank", "triangles"}));
+  command.add_option("--tolerance", o.tolerance, "Of PageRank: L1 change of the last iteration")
+      ->check(tolerance)
+      ->capture_default_str();
+  command.add_option("--top", o.top, "Show so many vertices of largest rank, and of most triangles")
+      ->check(apps::decimal)
+      ->check(CLI::Range(0, 1'000'000'000))
+      ->capture_default_str();
+  command.add_option("--output", o.output, "Write what each vertex has to DIR/pagerank.txt and DIR/triangles.txt")
+      ->type_name("DIR");
+  command.add_option("--report", o.report, "Write a JSON report to this file");
+}
+
+void add_batch(CLI::App& command, std::size_t& batch, char const* what) {
+  command.add_option("--batch", batch, what)
+      ->check(apps::decimal)
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->capture_default_str();
+}
+
+// Does the work and prints its table. Files that were asked for are opened before, and appear when all has gone well.
+template <class Options, class F>
+void with_files(Options const& o, F const& work) {
+  apps::output_file report("the report", o.report);
+  apps::value_files values(o);
+  auto const result = work();
+  apps::print_table(std::cout, o, result);
+  values.write(result.values);
+  report.write([&](std::ostream& out) { out << apps::json_report(o, result); });
+  values.commit();
+  report.commit();
+}
+
+void add_run(CLI::App& program, apps::run_options& o) {
+  CLI::App* const run = program.add_subcommand("run", "Build a graph, stream updates through it, run algorithms");
+  add_graph_options(*run, o);
   run->add_option_function<std::string>(
          "--updates",
          [&o](std::string const& kind) {
@@ -50,30 +90,28 @@ void add_run(CLI::App& program, apps::run_options& o) {
          },
          "Sources of the random edges: random = all vertices, pressure = a range of 1,000 [random]")
       ->check(CLI::IsMember({"random", "pressure"}));
-  run->add_option("--batch", o.batch, "Edges a batch")
-      ->check(apps::decimal)
-      ->check(CLI::Range(1, 1'000'000'000))
-      ->capture_default_str();
+  add_batch(*run, o.batch, "Edges a batch");
   run->add_option("--rounds", o.rounds, "Batches to insert, then to erase; 0 = no updates")
       ->check(apps::decimal)
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
   run->add_option("--seed", o.seed, "Of the random edges")->check(apps::decimal)->capture_default_str();
-  run->add_option("--algorithms", o.algorithms, "pagerank, triangles, or both [what the graph's direction allows]")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember({"pagerank", "triangles"}));
-  run->add_option("--tolerance", o.tolerance, "Of PageRank: L1 change of the last iteration")
-      ->check(tolerance)
-      ->capture_default_str();
   run->add_flag("--check", o.check, "Prove the invariants of graph and allocator (slow)");
-  run->add_option("--report", o.report, "Write a JSON report to this file");
-  run->callback([&o] {
-    apps::report_file report(o.report);
-    apps::run_result const result = apps::run(o);
-    apps::print_table(std::cout, o, result);
-    report.commit(apps::json_report(o, result));
-  });
+  run->callback([&o] { with_files(o, [&o] { return apps::run(o); }); });
+}
+
+void add_stream(CLI::App& program, apps::stream_options& o) {
+  CLI::App* const stream =
+      program.add_subcommand("stream", "Build a graph, keep results up to date while updates of it come in");
+  add_graph_options(*stream, o);
+  stream
+      ->add_option("UPDATES", o.updates,
+                   "A file, or - for standard input; a line is '+ u v', 'u v' or '- u v', an empty one ends a batch")
+      ->capture_default_str();
+  add_batch(*stream, o.batch, "The most updates a batch");
+  stream->add_flag("--check", o.check,
+                   "Prove the invariants of graph and allocator, and at the end compute results anew (slow)");
+  stream->callback([&o] { with_files(o, [&o] { return apps::stream(o, std::cout); }); });
 }
 
 int run_program(int argc, char** argv) {
@@ -83,6 +121,8 @@ int run_program(int argc, char** argv) {
   program.footer(exit_codes);
   apps::run_options options;
   add_run(program, options);
+  apps::stream_options stream;
+  add_stream(program, stream);
   apps::graph_file file;
   CLI::App* const info =
       program.add_subcommand("info", "What is in a graph file; without a file, what this program can do");
@@ -109,6 +149,7 @@ int run_program(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::ios::sync_with_stdio(false);  // updates are read by the buffer, and what cannot be read is noticed
   try {
     return run_program(argc, argv);
   } catch (error const& e) {

@@ -89,7 +89,9 @@ void write_memory(json& j, char const* name, graph::memory_report const& m) {
   });
 }
 
-void write_updates(json& j, char const* name, update_result const& u, bool inserts) {
+// `counts`, beside those that all kinds of updates have.
+template <class F>
+void write_updates(json& j, char const* name, update_result const& u, F const& counts) {
   std::vector<double> const rates = u.rates();
   j.object(name, [&] {
     j.field("batches", std::uint64_t{u.batch_ms.size()});
@@ -97,12 +99,7 @@ void write_updates(json& j, char const* name, update_result const& u, bool inser
     j.field("edges_per_second", rates.empty() ? 0.0 : rates[rates.size() / 2]);
     j.field("edges_per_second_min", rates.empty() ? 0.0 : rates.front());
     j.field("edges_per_second_max", rates.empty() ? 0.0 : rates.back());
-    if (inserts) {
-      j.field("inserted", u.sum.inserted);
-    } else {
-      j.field("erased", u.sum.erased);
-      j.field("missing", u.sum.missing);
-    }
+    counts();
     j.field("duplicates", u.sum.duplicates);
     j.field("self_loops", u.sum.self_loops);
     j.list("batch_edges", u.batch_edges, write_number);
@@ -110,75 +107,125 @@ void write_updates(json& j, char const* name, update_result const& u, bool inser
   });
 }
 
+template <class T>
+void write_top(json& j, std::vector<vertex_value<T>> const& top, char const* name) {
+  j.list("top", top, [&](auto& writer, vertex_value<T> const& one) {
+    writer.StartObject();
+    writer.Key("vertex");
+    writer.Uint64(one.vertex);
+    writer.Key(name);
+    write_number(writer, one.value);
+    writer.EndObject();
+  });
+}
+
+void write_ranks(json& j, rank_summary const& r) {
+  j.field("max", r.max);
+  j.field("argmax", std::uint64_t{r.argmax});
+  j.field("l2", r.l2);
+  j.field("sum", r.sum);
+  write_top(j, r.top, "rank");
+}
+
 void write_pagerank(json& j, pagerank_summary const& p) {
-  j.field("max", p.max);
-  j.field("argmax", std::uint64_t{p.argmax});
-  j.field("l2", p.l2);
-  j.field("sum", p.sum);
+  write_ranks(j, p);
   j.field("iterations", p.iterations);
   j.field("converged", p.converged);
   j.field("change", p.change);
   j.field("ms", p.ms);
 }
 
+void write_followed_ranks(json& j, followed_ranks const& p) {
+  write_ranks(j, p);
+  j.field("iterations", p.iterations);
+  j.field("ranked", p.ranked);
+  j.field("converged", p.converged);
+  j.field("ms", p.ms);
+}
+
 void write_triangles(json& j, triangles_summary const& t) {
   j.field("total", t.total);
+  if (t.corners) {
+    j.field("average_clustering", t.corners->average_clustering);
+    j.field("global_clustering", t.corners->global_clustering);
+  } else {
+    j.null("average_clustering");
+    j.null("global_clustering");
+  }
+  write_top(j, t.corners ? t.corners->top : std::vector<vertex_value<std::uint64_t>>(), "triangles");
   j.field("ms", t.ms);
 }
 
-// A result, with the one after the updates inside; null where it was not computed.
+// null where it was not computed.
+template <class T, class F>
+void write_result(json& j, char const* name, std::optional<T> const& result, F const& write) {
+  if (!result) return j.null(name);
+  j.object(name, [&] { write(j, *result); });
+}
+
+// The same, with the one after the updates inside.
 template <class T, class F>
 void write_before_after(json& j, char const* name, std::optional<T> const& before, std::optional<T> const& after,
                         F const& write) {
-  if (!before) return j.null(name);
-  j.object(name, [&] {
-    write(j, *before);
-    if (after)
-      j.object("after_updates", [&] { write(j, *after); });
-    else
-      j.null("after_updates");
+  write_result(j, name, before, [&](json&, T const& result) {
+    write(j, result);
+    write_result(j, "after_updates", after, write);
   });
 }
 
-void write_parameters(json& j, run_options const& o) {
+// Those that `run` and `stream` share; `others` are in between.
+template <class F>
+void write_parameters(json& j, graph_options const& o, F const& others) {
   j.object("parameters", [&] {
     j.field("file", to_utf8(o.file.name));
     j.field("device", o.device);
     j.field("allocator", o.allocator);
     j.field("direction", !o.file.wanted.directed ? "file" : *o.file.wanted.directed ? "directed" : "undirected");
-    j.field("updates", o.updates == datasets::update_kind::random ? "random" : "pressure");
-    j.field("batch", std::uint64_t{o.batch});
-    j.field("rounds", std::uint64_t{o.rounds});
-    j.field("seed", o.seed);
+    others();
     if (o.algorithms)
       j.list("algorithms", *o.algorithms, write_string);
     else
       j.null("algorithms");
     j.field("tolerance", o.tolerance);
+    j.field("top", std::uint64_t{o.top});
   });
 }
 
-void write_graph(json& j, run_result const& r) {
+void write_loaded(json& j, graph_summary const& g) {
+  j.field("device", g.device);
   j.object("graph", [&] {
-    j.field("vertices", r.vertices);
-    j.field("edges", r.edges);
-    j.field("arcs", r.arcs);
-    j.field("directed", r.directed);
-    j.field("duplicates_dropped", r.build.duplicates);
-    j.field("self_loops_dropped", r.build.self_loops);
+    j.field("vertices", g.vertices);
+    j.field("edges", g.edges);
+    j.field("arcs", g.arcs);
+    j.field("directed", g.directed);
+    j.field("duplicates_dropped", g.build.duplicates);
+    j.field("self_loops_dropped", g.build.self_loops);
     j.object("degrees", [&] {
-      j.field("min", r.degrees.min);
-      j.field("median", r.degrees.median);
-      j.field("mean", r.degrees.mean);
-      j.field("p99", r.degrees.p99);
-      j.field("max", r.degrees.max);
-      j.field("zero", r.degrees.zero);
-      j.list("histogram", r.degrees.histogram, write_number);
+      j.field("min", g.degrees.min);
+      j.field("median", g.degrees.median);
+      j.field("mean", g.degrees.mean);
+      j.field("p99", g.degrees.p99);
+      j.field("max", g.degrees.max);
+      j.field("zero", g.degrees.zero);
+      j.list("histogram", g.degrees.histogram, write_number);
     });
   });
+  j.object("timings_ms", [&] {
+    j.field("load", g.load_ms);
+    j.field("build", g.build_ms);
+  });
 }
 
-void write_surroundings(json& j) {
+void write_memories(json& j, graph::memory_report const& built, graph::memory_report const& after) {
+  j.object("memory", [&] {
+    write_memory(j, "built", built);
+    write_memory(j, "after_updates", after);
+  });
+}
+
+void write_surroundings(json& j, char const* command) {
+  j.field("schema_version", 2u);
+  j.field("command", command);
   machine const m = this_machine();
   j.object("machine", [&] {
     j.field("os", m.os);
@@ -202,29 +249,49 @@ void write_surroundings(json& j) {
 
 std::string json_report(run_options const& o, run_result const& r) {
   json j;
-  j.field("schema_version", 1u);
-  write_surroundings(j);
-  write_parameters(j, o);
-  j.field("device", r.device);
-  write_graph(j, r);
-  j.object("timings_ms", [&] {
-    j.field("load", r.load_ms);
-    j.field("build", r.build_ms);
+  write_surroundings(j, "run");
+  write_parameters(j, o, [&] {
+    j.field("updates", o.updates == datasets::update_kind::random ? "random" : "pressure");
+    j.field("batch", std::uint64_t{o.batch});
+    j.field("rounds", std::uint64_t{o.rounds});
+    j.field("seed", o.seed);
   });
-  j.object("memory", [&] {
-    write_memory(j, "built", r.memory_built);
-    write_memory(j, "after_updates", r.memory_after);
-  });
+  write_loaded(j, r.loaded);
+  write_memories(j, r.loaded.memory, r.memory_after);
   j.object("updates", [&] {
-    write_updates(j, "insert", r.insert, true);
-    write_updates(j, "erase", r.erase, false);
+    write_updates(j, "insert", r.insert, [&] { j.field("inserted", r.insert.sum.inserted); });
+    write_updates(j, "erase", r.erase, [&] {
+      j.field("erased", r.erase.sum.erased);
+      j.field("missing", r.erase.sum.missing);
+    });
     j.field("restored", r.restored);
   });
   j.object("algorithms", [&] {
     write_before_after(j, "pagerank", r.before.pagerank, r.after.pagerank, write_pagerank);
     write_before_after(j, "triangles", r.before.triangles, r.after.triangles, write_triangles);
   });
+  return std::string(j.finish()) + '\n';
+}
 
+std::string json_report(stream_options const& o, stream_result const& r) {
+  json j;
+  write_surroundings(j, "stream");
+  write_parameters(j, o, [&] {
+    j.field("updates", to_utf8(o.updates));
+    j.field("batch", std::uint64_t{o.batch});
+  });
+  write_loaded(j, r.loaded);
+  write_memories(j, r.loaded.memory, r.memory_after);
+  write_updates(j, "updates", r.updates, [&] {
+    j.field("inserted", r.updates.sum.inserted);
+    j.field("erased", r.updates.sum.erased);
+    j.field("missing", r.updates.sum.missing);
+    j.field("graph_edges", r.edges);
+  });
+  j.object("algorithms", [&] {
+    write_result(j, "pagerank", r.pagerank, write_followed_ranks);
+    write_result(j, "triangles", r.triangles, write_triangles);
+  });
   return std::string(j.finish()) + '\n';
 }
 

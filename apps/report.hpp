@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results of `wyrm run` for people (a table) and for programs (JSON; docs/report.md describes every field).
+// The results of `wyrm run` and `wyrm stream`, for people (tables) and for programs (JSON; docs/report.md describes
+// every field).
 #pragma once
 
 #include <iosfwd>
 #include <string>
 
 #include "run.hpp"
+#include "stream.hpp"
 
 namespace wyrm::apps {
 
 void print_table(std::ostream& out, run_options const& o, run_result const& r);
 
+/// What was loaded, and the head of the table of batches; then a line a batch, which leaves the program at once, or
+/// error(io); then the sums.
+void print_stream_head(std::ostream& out, stream_options const& o, std::string const& from, stream_result const& begin);
+void print_batch(std::ostream& out, batch_result const& b);
+void print_table(std::ostream& out, stream_options const& o, stream_result const& r);
+
 /// The degree distribution, as part of a table.
 void print_degrees(std::ostream& out, degree_summary const& d);
 
 [[nodiscard]] std::string json_report(run_options const& o, run_result const& r);
+[[nodiscard]] std::string json_report(stream_options const& o, stream_result const& r);
 
 }  // namespace wyrm::apps

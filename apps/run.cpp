@@ -2,55 +2,37 @@
 #include "run.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "../algorithms/pagerank.hpp"
 #include "../algorithms/triangles.hpp"
-#include "../exec/device.hpp"
-#include "../graph/any_graph.hpp"
 #include "progress.hpp"
 
 namespace wyrm::apps {
 
 namespace {
 
-// Milliseconds that f() takes. What it calls hands its result to the host, so device work is over when it returns.
-template <class F>
-double timed(F const& f) {
-  auto const start = std::chrono::steady_clock::now();
-  f();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-}
-
-bool asked_for(run_options const& o, char const* algorithm) {
-  return !o.algorithms || std::find(o.algorithms->begin(), o.algorithms->end(), algorithm) != o.algorithms->end();
-}
-
-algorithm_results run_algorithms(run_options const& o, graph::any_graph const& g) {
+algorithm_results run_algorithms(run_options const& o, loaded_graph const& loaded, vertex_values& values) {
   algorithm_results results;
-  if (asked_for(o, "pagerank")) {
+  if (loaded.pagerank) {
     algorithms::pagerank_result r;
     pagerank_summary s;
-    s.ms = timed([&] { r = algorithms::pagerank(g, {.tolerance = o.tolerance}); });
-    auto const largest = std::max_element(r.rank.begin(), r.rank.end());
-    if (largest != r.rank.end()) {
-      s.max = *largest;
-      s.argmax = static_cast<std::size_t>(largest - r.rank.begin());
-    }
-    s.l2 = std::sqrt(std::inner_product(r.rank.begin(), r.rank.end(), r.rank.begin(), 0.0));
-    s.sum = std::accumulate(r.rank.begin(), r.rank.end(), 0.0);
+    s.ms = timed([&] { r = algorithms::pagerank(loaded.g, {.tolerance = o.tolerance}); });
+    static_cast<rank_summary&>(s) = summarize_ranks(r.rank, o.top);
     s.iterations = r.iterations;
     s.converged = r.converged;
     s.change = r.change;
-    results.pagerank = s;
+    results.pagerank = std::move(s);
+    values.rank = std::move(r.rank);
   }
-  if (asked_for(o, "triangles") && !(g.settings().directed && !o.algorithms)) {
+  if (loaded.triangles) {
     triangles_summary s;
-    s.ms = timed([&] { s.total = algorithms::triangles(g).total; });
-    results.triangles = s;
+    s.ms = timed([&] { s.total = algorithms::triangles(loaded.g).total; });
+    if (o.wants_corners()) {
+      values.triangles = algorithms::triangles(loaded.g, {.clustering = true});
+      s.corners = summarize_corners(*values.triangles, o.top);
+    }
+    results.triangles = std::move(s);
   }
   return results;
 }
@@ -58,17 +40,6 @@ algorithm_results run_algorithms(run_options const& o, graph::any_graph const& g
 bool has_edge(graph::csr const& g, graph::edge e) {
   auto const row = [&](graph::vertex_id v) { return g.targets.begin() + static_cast<std::ptrdiff_t>(g.offsets[v]); };
   return std::binary_search(row(e.source), row(e.source + 1), e.target);
-}
-
-void add(update_result& all, graph::update_report const& one, double ms) {
-  all.batch_ms.push_back(ms);
-  all.batch_edges.push_back(one.requested);
-  all.sum.requested += one.requested;
-  all.sum.inserted += one.inserted;
-  all.sum.erased += one.erased;
-  all.sum.duplicates += one.duplicates;
-  all.sum.missing += one.missing;
-  all.sum.self_loops += one.self_loops;
 }
 
 // Inserts all batches, then erases the same edges, but for those that were there before.
@@ -81,7 +52,7 @@ void stream_updates(run_options const& o, graph::any_graph& g, graph::csr const&
     for (std::size_t i = 0; i < o.rounds; ++i) {
       graph::update_report one;
       double const ms = timed([&] { one = g.insert(batches[i]); });
-      add(r.insert, one, ms);
+      r.insert.add(one, ms);
       bar(i + 1, o.rounds);
     }
   }
@@ -90,7 +61,7 @@ void stream_updates(run_options const& o, graph::any_graph& g, graph::csr const&
   for (std::size_t i = 0; i < o.rounds; ++i) {
     graph::update_report one;
     double const ms = timed([&] { one = g.erase(batches[o.rounds - 1 - i]); });
-    add(r.erase, one, ms);
+    r.erase.add(one, ms);
     bar(i + 1, o.rounds);
   }
 }
@@ -105,37 +76,37 @@ std::vector<double> update_result::rates() const {
   return rates;
 }
 
-run_result run(run_options const& o) {
-  run_result r;
-  exec::any_space const space = exec::make_space(o.device);
-  r.device = exec::describe(space);
-  graph::edge_list list;
-  r.load_ms = timed([&] { list = load_file(o.file); });
-  if (list.directed && o.algorithms && asked_for(o, "triangles"))
-    throw error(error_code::bad_argument,
-                "triangles are counted in undirected graphs, and this one is directed; add --undirected");
+void add(graph::update_report& sum, graph::update_report const& one) {
+  sum.requested += one.requested;
+  sum.inserted += one.inserted;
+  sum.erased += one.erased;
+  sum.duplicates += one.duplicates;
+  sum.missing += one.missing;
+  sum.self_loops += one.self_loops;
+}
 
-  graph::any_graph g(space, o.allocator, list.vertices, {.directed = list.directed});
-  r.build_ms = timed([&] { r.build = g.insert(list.edges); });
-  list.edges = {};
-  if (o.check) g.check();
-  r.directed = g.settings().directed;
-  r.vertices = g.vertices();
-  r.edges = g.edges();
-  r.arcs = g.arcs();
-  r.memory_built = r.memory_after = g.memory();
-  graph::csr const before = g.to_csr();
-  r.degrees = summarize_degrees(before);
-  r.before = run_algorithms(o, g);
+void update_result::add(graph::update_report const& batch, double ms) {
+  batch_ms.push_back(ms);
+  batch_edges.push_back(batch.requested);
+  apps::add(sum, batch);
+}
+
+run_result run(run_options const& o) {
+  loaded_graph loaded = load_graph(o);
+  graph::any_graph& g = loaded.g;
+  run_result r;
+  r.loaded = loaded.summary;
+  r.memory_after = r.loaded.memory;
+  r.before = run_algorithms(o, loaded, r.values);
   if (o.rounds == 0 || g.vertices() < 2) return r;
 
-  stream_updates(o, g, before, r);
+  stream_updates(o, g, loaded.rows, r);
   r.memory_after = g.memory();
-  r.restored = g.to_csr() == before;
+  r.restored = g.to_csr() == loaded.rows;
   if (!r.restored)
     throw error(error_code::corrupt, "after inserting and erasing the same edges the graph is not what it was");
   if (o.check) g.check();
-  r.after = run_algorithms(o, g);
+  r.after = run_algorithms(o, loaded, r.values);
   return r;
 }
 

@@ -8,50 +8,35 @@
 #include <string>
 #include <vector>
 
-#include "../alloc/registry.hpp"
 #include "../datasets/updates.hpp"
 #include "../graph/report.hpp"
-#include "degrees.hpp"
-#include "load.hpp"
+#include "loaded_graph.hpp"
+#include "vertex_values.hpp"
 
 namespace wyrm::apps {
 
-struct run_options {
-  graph_file file;
-  std::string device = "auto";
-  std::string allocator = alloc::default_name;
+struct run_options : graph_options {
   datasets::update_kind updates = datasets::update_kind::random;
   std::size_t batch = 100'000;  // edges
   std::size_t rounds = 10;      // batches inserted, then erased
   std::uint64_t seed = 1;
-  std::optional<std::vector<std::string>> algorithms;  // nothing: all that the graph's direction allows
-  double tolerance = 1e-9;                             // PageRank, L1
-  bool check = false;                                  // prove the graph's invariants after the build and at the end
-  std::string report;                                  // empty: none
 };
 
-/// One kind of update, over all batches.
+/// Updates over all batches, of one kind or of both.
 struct update_result {
   graph::update_report sum;
   std::vector<double> batch_ms;
   std::vector<std::uint64_t> batch_edges;
   /// Requested edges per second, a batch, ascending.
   [[nodiscard]] std::vector<double> rates() const;
+  void add(graph::update_report const& batch, double ms);
 };
+void add(graph::update_report& sum, graph::update_report const& one);
 
-struct pagerank_summary {
-  double max = 0;
-  std::size_t argmax = 0;
-  double l2 = 0;
-  double sum = 0;
+struct pagerank_summary : rank_summary {
   unsigned iterations = 0;
   bool converged = false;
   double change = 0;
-  double ms = 0;
-};
-
-struct triangles_summary {
-  std::uint64_t total = 0;
   double ms = 0;
 };
 
@@ -62,22 +47,14 @@ struct algorithm_results {
 };
 
 struct run_result {
-  std::string device;
-  bool directed = false;
-  std::uint64_t vertices = 0;
-  std::uint64_t edges = 0;
-  std::uint64_t arcs = 0;
-  graph::update_report build;  // what became of the file's edges
-  degree_summary degrees;
-  double load_ms = 0;
-  double build_ms = 0;
-  graph::memory_report memory_built;
+  graph_summary loaded;
   graph::memory_report memory_after;
   update_result insert;
   update_result erase;
   bool restored = true;  // after the updates the graph was, bit for bit, what it had been
   algorithm_results before;
   algorithm_results after;  // empty without updates
+  vertex_values values;     // at the end; of triangles where somebody wants them
 };
 
 /// Throws what loading, building and the algorithms throw; error(corrupt) if the updates do not restore the graph.

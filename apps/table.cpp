@@ -41,14 +41,67 @@ void print_updates(std::ostream& out, char const* name, update_result const& u, 
           "; " + became + ")");
 }
 
+void print_ranks(std::ostream& out, rank_summary const& r, std::string const& how) {
+  row(out, "PageRank", format("max %.9g at vertex %zu, L2 %.9g, ", r.max, r.argmax, r.l2) + how);
+}
+
 void print_algorithms(std::ostream& out, char const* when, algorithm_results const& a) {
   if (a.pagerank)
-    row(out, "PageRank",
-        format("max %.9g at vertex %zu, L2 %.9g, %u iterations%s, %.1f ms", a.pagerank->max, a.pagerank->argmax,
-               a.pagerank->l2, a.pagerank->iterations, a.pagerank->converged ? "" : " (not converged)",
-               a.pagerank->ms) +
-            when);
+    print_ranks(out, *a.pagerank,
+                format("%u iterations%s, %.1f ms", a.pagerank->iterations,
+                       a.pagerank->converged ? "" : " (not converged)", a.pagerank->ms) +
+                    when);
   if (a.triangles) row(out, "triangles", count(a.triangles->total) + format(", %.1f ms", a.triangles->ms) + when);
+}
+
+// What the vertices say, where somebody asked them.
+void print_vertices(std::ostream& out, rank_summary const* ranks, std::optional<triangles_summary> const& triangles) {
+  if (triangles && triangles->corners)
+    row(out, "clustering",
+        format("average %.9g, global %.9g", triangles->corners->average_clustering,
+               triangles->corners->global_clustering));
+  char const* name = "largest ranks";
+  if (ranks != nullptr)
+    for (auto const [v, rank] : ranks->top) {
+      row(out, name, format("%.9g at vertex ", rank) + std::to_string(v));
+      name = "";
+    }
+  name = "most triangles";
+  if (triangles && triangles->corners)
+    for (auto const [v, corners] : triangles->corners->top) {
+      row(out, name, count(corners) + " at vertex " + std::to_string(v));
+      name = "";
+    }
+}
+
+void print_loaded(std::ostream& out, graph_options const& o, graph_summary const& g) {
+  out << o.file.name << " on " << g.device << ", allocator " << o.allocator << "\n\ngraph\n";
+  row(out, "vertices", count(g.vertices));
+  row(out, "edges", count(g.edges) + (g.directed ? " (directed)" : " (undirected)"));
+  row(out, "arcs", count(g.arcs));
+  if (g.build.duplicates + g.build.self_loops > 0)
+    row(out, "dropped", count(g.build.duplicates) + " duplicates, " + count(g.build.self_loops) + " self-loops");
+  print_degrees(out, g.degrees);
+
+  out << "\ntimes\n";
+  row(out, "load", format("%.1f ms", g.load_ms));
+  row(out, "build",
+      format("%.2f ms", g.build_ms) +
+          format(" (%.3g M edges/s)", static_cast<double>(g.build.requested) / g.build_ms / 1e3));
+}
+
+void print_memory(std::ostream& out, graph::memory_report const& m) {
+  out << "\nmemory\n";
+  row(out, "vertex table", mib(m.vertex_table));
+  row(out, "neighbours", mib(m.neighbours) + " + " + mib(m.slack) + " slack in pages");
+  row(out, "pool", mib(m.pool_committed) + ", of which free " + mib(m.pool_free));
+  row(out, "allocator's own", mib(m.allocator_overhead));
+  row(out, "scratch", mib(m.scratch));
+  row(out, "total", mib(m.total()));
+}
+
+void print_not_counted(std::ostream& out, graph_options const& o, graph_summary const& g) {
+  if (g.directed && !o.algorithms) row(out, "triangles", "not counted: the graph is directed (see --undirected)");
 }
 
 }  // namespace
@@ -68,19 +121,7 @@ void print_degrees(std::ostream& out, degree_summary const& d) {
 }
 
 void print_table(std::ostream& out, run_options const& o, run_result const& r) {
-  out << o.file.name << " on " << r.device << ", allocator " << o.allocator << "\n\ngraph\n";
-  row(out, "vertices", count(r.vertices));
-  row(out, "edges", count(r.edges) + (r.directed ? " (directed)" : " (undirected)"));
-  row(out, "arcs", count(r.arcs));
-  if (r.build.duplicates + r.build.self_loops > 0)
-    row(out, "dropped", count(r.build.duplicates) + " duplicates, " + count(r.build.self_loops) + " self-loops");
-  print_degrees(out, r.degrees);
-
-  out << "\ntimes\n";
-  row(out, "load", format("%.1f ms", r.load_ms));
-  row(out, "build",
-      format("%.2f ms", r.build_ms) +
-          format(" (%.3g M edges/s)", static_cast<double>(r.build.requested) / r.build_ms / 1e3));
+  print_loaded(out, o, r.loaded);
   if (!r.insert.batch_ms.empty()) {
     print_updates(out, "insert", r.insert, count(r.insert.sum.inserted) + " new");
     print_updates(out, "erase", r.erase, count(r.erase.sum.erased) + " found");
@@ -88,21 +129,56 @@ void print_table(std::ostream& out, run_options const& o, run_result const& r) {
   } else if (o.rounds > 0) {
     row(out, "updates", "none: they need two vertices");
   }
-
-  out << "\nmemory\n";
-  graph::memory_report const& m = r.memory_after;
-  row(out, "vertex table", mib(m.vertex_table));
-  row(out, "neighbours", mib(m.neighbours) + " + " + mib(m.slack) + " slack in pages");
-  row(out, "pool", mib(m.pool_committed) + ", of which free " + mib(m.pool_free));
-  row(out, "allocator's own", mib(m.allocator_overhead));
-  row(out, "scratch", mib(m.scratch));
-  row(out, "total", mib(m.total()));
+  print_memory(out, r.memory_after);
 
   if (r.before.pagerank || r.before.triangles) out << "\nalgorithms\n";
   bool const twice = r.after.pagerank || r.after.triangles;
   print_algorithms(out, twice ? ", before the updates" : "", r.before);
   if (twice) print_algorithms(out, ", after them", r.after);
-  if (r.directed && !o.algorithms) row(out, "triangles", "not counted: the graph is directed (see --undirected)");
+  algorithm_results const& last = twice ? r.after : r.before;
+  print_vertices(out, last.pagerank ? &*last.pagerank : nullptr, last.triangles);
+  print_not_counted(out, o, r.loaded);
+}
+
+void print_stream_head(std::ostream& out, stream_options const& o, std::string const& from, stream_result const& r) {
+  print_loaded(out, o, r.loaded);
+  if (r.pagerank) row(out, "first PageRank", format("%.2f ms", r.pagerank->ms));
+  if (r.triangles) row(out, "first triangles", format("%.2f ms", r.triangles->ms));
+  out << "\nupdates from " << from << '\n' << format("  %7s %10s %10s %12s", "batch", "inserted", "erased", "edges");
+  if (r.triangles) out << format(" %14s", "triangles");
+  if (r.pagerank) out << format(" %10s %12s %9s", "iterations", "ranked", "converged");
+  out << format(" %10s\n", "ms") << std::flush;
+}
+
+void print_batch(std::ostream& out, batch_result const& b) {
+  out << format("  %7zu %10zu %10zu %12zu", b.number, std::size_t{b.changes.inserted}, std::size_t{b.changes.erased},
+                std::size_t{b.edges});
+  if (b.triangles) out << format(" %14zu", std::size_t{*b.triangles});
+  if (b.pagerank)
+    out << format(" %10zu %12zu %9s", std::size_t{b.pagerank->iterations}, std::size_t{b.pagerank->ranked},
+                  b.pagerank->converged ? "yes" : "no");
+  out << format(" %10.3f\n", b.ms);
+  if (!out.flush()) throw error(error_code::io, "cannot write to standard output");
+}
+
+void print_table(std::ostream& out, stream_options const& o, stream_result const& r) {
+  out << "\nin all\n";
+  graph::update_report const& sum = r.updates.sum;
+  if (sum.requested > 0)
+    print_updates(out, "updates", r.updates, count(sum.inserted) + " new, " + count(sum.erased) + " erased");
+  else
+    row(out, "updates", "none");
+  row(out, "edges", count(r.edges));
+  print_memory(out, r.memory_after);
+
+  if (r.pagerank || r.triangles) out << "\nalgorithms\n";
+  if (r.pagerank)
+    print_ranks(out, *r.pagerank,
+                count(r.pagerank->iterations) + " iterations, " + count(r.pagerank->ranked) + " ranked" +
+                    (r.pagerank->converged ? "" : " (not converged)"));
+  if (r.triangles) row(out, "triangles", count(r.triangles->total));
+  print_vertices(out, r.pagerank ? &*r.pagerank : nullptr, r.triangles);
+  print_not_counted(out, o, r.loaded);
 }
 
 }  // namespace wyrm::apps

@@ -3,7 +3,9 @@
 //
 //   pagerank/SPACE/STORAGE/GRAPH/STATE/PRECISION     one iteration of many; what comes before and after does not count
 //   triangles/SPACE/STORAGE/GRAPH/STATE              the total, from call to result; scratch is kept
+//   edge_support/SPACE/ALLOCATOR/GRAPH               from call to result, the copy to the host included
 //   triangles_change/SPACE/ALLOCATOR/GRAPH/edges:N   random edges in and out again, and the total each time
+//   pagerank_change/SPACE/ALLOCATOR/GRAPH/share:S/tolerance:T    the same, with so many edges of all, or with one (0)
 //
 //   pagerank_gap/cpu/GRAPH, triangles_gap/cpu/GRAPH  as the GAP benchmark suite's reference does (gap_baseline.hpp)
 //
@@ -12,15 +14,20 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "../algorithms/edge_support.hpp"
+#include "../algorithms/follower.hpp"
+#include "../algorithms/incremental_pagerank.hpp"
 #include "../algorithms/incremental_triangles.hpp"
 #include "../algorithms/pagerank.hpp"
 #include "../algorithms/triangles.hpp"
@@ -51,17 +58,11 @@ class graph_under_test {
  public:
   graph_under_test(Space const& space, std::string const& storage, std::string const& name, bool churned)
       : space_(space), targets_(space), rows_(space), vertices_(rows_of(name).offsets.size() - 1) {
-    graph::csr const& c = rows_of(name);
     if (storage != "csr") {
-      graph_.emplace(space, storage, vertices_);
-      graph_->build(c);
-      for (std::uint64_t round = 0; churned && round < 100; ++round) {
-        graph_->insert(datasets::update_batch(datasets::update_kind::random, vertices_, 100'000, round));
-        if (round >= 2)
-          graph_->erase(datasets::update_batch(datasets::update_kind::random, vertices_, 100'000, round - 2));
-      }
+      graph_.emplace(make(space, storage, name, churned));
       return;
     }
+    graph::csr const c = churned ? make(space, "ouroboros-va-p", name, true).to_csr() : rows_of(name);
     exec::buffer<std::uint64_t, Space> offsets(space, c.offsets.size());
     targets_.reserve(c.targets.size() + 4);  // rows are read four at a time
     rows_.reserve(vertices_);
@@ -76,6 +77,17 @@ class graph_under_test {
     return {rows_.data(), rows_.data(), static_cast<graph::vertex_id>(vertices_), arcs_, false};
   }
 
+  static graph::any_graph make(Space const& space, std::string const& storage, std::string const& name, bool churned) {
+    graph::csr const& c = rows_of(name);
+    std::size_t const n = c.offsets.size() - 1;
+    graph::any_graph g(space, storage, n);
+    g.build(c);
+    for (std::uint64_t round = 0; churned && round < 100; ++round) {
+      g.insert(datasets::update_batch(datasets::update_kind::random, n, 100'000, round));
+      if (round >= 2) g.erase(datasets::update_batch(datasets::update_kind::random, n, 100'000, round - 2));
+    }
+    return g;
+  }
   static graph_under_test const& get(Space const& space, std::string const& storage, std::string const& name,
                                      bool churned) {
     static std::string last;
@@ -132,6 +144,25 @@ void triangles(benchmark::State& state, Space const& space, subject const& s) {
   state.counters["triangles"] = static_cast<double>(total);
 }
 
+// Random edges that are not in the graph yet.
+std::vector<graph::edge> fresh_edges(graph::csr const& c, std::size_t size) {
+  std::vector<graph::edge> batch = datasets::update_batch(datasets::update_kind::random, c.offsets.size() - 1, size, 1);
+  std::erase_if(batch, [&](graph::edge e) {
+    auto const row = c.targets.begin() + static_cast<std::ptrdiff_t>(c.offsets[e.source]);
+    return std::binary_search(row, c.targets.begin() + static_cast<std::ptrdiff_t>(c.offsets[e.source + 1]), e.target);
+  });
+  return batch;
+}
+
+// Half the time of putting edges in and taking them out again.
+template <class Space, class... Followers>
+double change(Space const& space, graph::any_graph& g, std::span<graph::edge const> batch, Followers&... followers) {
+  return 0.5 * seconds(space, [&] {
+           algorithms::insert(g, batch, followers...);
+           algorithms::erase(g, batch, followers...);
+         });
+}
+
 // The counters are the times of the updates alone, and of a full count.
 template <class Space>
 void triangles_change(benchmark::State& state, Space const& space, std::string const& allocator,
@@ -139,43 +170,60 @@ void triangles_change(benchmark::State& state, Space const& space, std::string c
   graph::csr const& c = rows_of(name);
   graph::any_graph g(space, allocator, c.offsets.size() - 1);
   g.build(c);
-  // any_graph knows its space at run time only.
-  struct on_space {
-    graph::any_graph& g;
-    Space const& s;
-    [[nodiscard]] Space const& space() const { return s; }
-    [[nodiscard]] graph::graph_view view() const { return g.view(); }
-    [[nodiscard]] std::size_t vertices() const { return g.vertices(); }
-    graph::update_report insert(std::span<graph::edge const> batch) { return g.insert(batch); }
-    graph::update_report erase(std::span<graph::edge const> batch) { return g.erase(batch); }
-  } there{g, space};
-  algorithms::incremental_triangles<Space> count(there);
-  // Edges that are not there, so that the graph is the same again after each pair.
-  std::vector<graph::edge> batch = datasets::update_batch(datasets::update_kind::random, g.vertices(), size, 1);
-  std::erase_if(batch, [&](graph::edge e) {
-    auto const row = c.targets.begin() + static_cast<std::ptrdiff_t>(c.offsets[e.source]);
-    return std::binary_search(row, c.targets.begin() + static_cast<std::ptrdiff_t>(c.offsets[e.source + 1]), e.target);
-  });
+  std::vector<graph::edge> const batch = fresh_edges(c, size);
+  algorithms::incremental_triangles<Space> count(space, g.view());
   std::uint64_t const before = count.total();
-  auto const pair = [&](auto& target) {
-    return 0.5 * seconds(space, [&] {
-             target.insert(batch);
-             target.erase(batch);
-           });
-  };
-  struct counting {
-    algorithms::incremental_triangles<Space>& count;
-    on_space& g;
-    void insert(std::span<graph::edge const> edges) { count.insert(g, edges); }
-    void erase(std::span<graph::edge const> edges) { count.erase(g, edges); }
-  } counted{count, there};
-  (void)pair(counted);
-  for (auto _ : state) state.SetIterationTime(pair(counted));
+  (void)change(space, g, batch, count);
+  for (auto _ : state) state.SetIterationTime(change(space, g, batch, count));
   if (count.total() != before) state.SkipWithError("triangles were lost");
-  state.counters["update_alone_us"] = 1e6 * pair(g);
+  state.counters["update_alone_us"] = 1e6 * change(space, g, batch);
   algorithms::triangle_counter<Space> full(space);
   (void)full.count(g.view());
   state.counters["full_count_us"] = 1e6 * seconds(space, [&] { (void)full.count(g.view()); });
+}
+
+// The counters are the times of the updates alone; of a full run that starts with the ranks before the batch, where
+// these and the result stay on the device, and where they do not (call_us); and how far ranks are from the true ones.
+template <class Space>
+void pagerank_change(benchmark::State& state, Space const& space, std::string const& allocator, std::string const& name,
+                     double share, double tolerance) {
+  graph::csr const& c = rows_of(name);
+  graph::any_graph g(space, allocator, c.offsets.size() - 1);
+  g.build(c);
+  auto const edges = static_cast<double>(c.targets.size() / 2);
+  std::vector<graph::edge> const batch = fresh_edges(c, static_cast<std::size_t>(std::max(1.0, share * edges)));
+  algorithms::incremental_pagerank<Space> ranks(space, g.view(), {.tolerance = tolerance});
+  (void)change(space, g, batch, ranks);
+  for (auto _ : state) state.SetIterationTime(change(space, g, batch, ranks));
+  state.counters["edges"] = static_cast<double>(batch.size());
+  state.counters["update_alone_us"] = 1e6 * change(space, g, batch);
+
+  std::vector<double> const before = ranks.rank();
+  algorithms::insert(g, batch, ranks);
+  state.counters["iterations"] = ranks.iterations();
+  state.counters["ranked"] = static_cast<double>(ranks.ranked());
+  algorithms::pagerank_ranker<Space> full(space);
+  algorithms::pagerank_run run;
+  auto const rank = [&] {
+    exec::copy_in<double>(space, full.rank(), before);
+    return seconds(space, [&] { run = full.run(g.view(), {.tolerance = tolerance}, true); });
+  };
+  full.run(g.view(), {.tolerance = tolerance});
+  (void)rank();
+  state.counters["full_run_us"] = 1e6 * rank();
+  state.counters["full_run_iterations"] = run.iterations;
+  state.counters["call_us"] =
+      1e6 * seconds(space, [&] {
+        benchmark::DoNotOptimize(algorithms::pagerank(space, g.view(), {.tolerance = tolerance, .start = before}).rank);
+      });
+  std::vector<double> const exact = algorithms::pagerank(space, g.view(), {.tolerance = 1e-13, .start = before}).rank;
+  auto const distance = [&](std::vector<double> const& r) {
+    double sum = 0;
+    for (std::size_t v = 0; v < r.size(); ++v) sum += std::abs(r[v] - exact[v]);
+    return sum;
+  };
+  state.counters["error"] = distance(ranks.rank());
+  state.counters["full_run_error"] = distance(exec::copy_out(space, full.rank(), g.vertices()));
 }
 
 template <class Space>
@@ -186,7 +234,6 @@ void add_cases(Space const& space) {
     storages.insert(storages.begin(), "csr");
     for (std::string const& storage : storages)
       for (bool const churned : {false, true}) {
-        if (churned && storage == "csr") continue;
         subject const s{storage, name, churned};
         std::string const what = on + storage + "/" + name + (churned ? "/churned" : "/built");
         for (auto const ranks : {algorithms::precision::fp64, algorithms::precision::fp32})
@@ -196,6 +243,21 @@ void add_cases(Space const& space) {
           if (storage != "csr" && !churned)
             add("triangles_change" + on + storage + "/" + name + "/edges:" + std::to_string(size),
                 [=](benchmark::State& state) { triangles_change(state, space, storage, s.name, size); });
+        for (double const share : {0.0, 1e-4, 1e-2})
+          for (double const tolerance : {1e-4, 1e-6, 1e-8})
+            if (storage != "csr" && !churned) {
+              std::ostringstream sizes;
+              sizes << "/share:" << share << "/tolerance:" << tolerance;
+              add("pagerank_change" + on + storage + "/" + name + sizes.str(),
+                  [=](benchmark::State& state) { pagerank_change(state, space, storage, s.name, share, tolerance); });
+            }
+        if (storage != "csr" && !churned)
+          add("edge_support" + on + storage + "/" + name, [=](benchmark::State& state) {
+            graph::graph_view const g = graph_under_test<Space>::get(space, storage, s.name, false).view();
+            for (auto _ : state)
+              state.SetIterationTime(
+                  seconds(space, [&] { benchmark::DoNotOptimize(algorithms::edge_support(space, g)); }));
+          });
         add("triangles" + what, [=](benchmark::State& state) { triangles(state, space, s); });
       }
   }

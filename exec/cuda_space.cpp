@@ -54,18 +54,27 @@ memory_functions const& driver() {
   return functions;
 }
 
+int resident_lanes_of(int device) {
+  int multiprocessors = 0;
+  int threads = 0;
+  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
+  check(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device), "cudaDeviceGetAttribute");
+  return multiprocessors * threads;
+}
+
 }  // namespace
 
 struct cuda_space::state {
   int device;
+  int resident_lanes;
   cudaStream_t stream = nullptr;
   bool owns_stream = true;
 
-  explicit state(int d) : device(d) {
+  explicit state(int d) : device(d), resident_lanes(resident_lanes_of(d)) {
     check(cudaSetDevice(device), "cudaSetDevice");
     check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
   }
-  state(int d, cudaStream_t s) : device(d), stream(s), owns_stream(false) {}
+  state(int d, cudaStream_t s) : device(d), resident_lanes(resident_lanes_of(d)), stream(s), owns_stream(false) {}
   state(state const&) = delete;
   state& operator=(state const&) = delete;
   ~state() {
@@ -98,6 +107,7 @@ cuda_space::cuda_space(int device, CUstream_st* stream)
 
 int cuda_space::device() const { return state_->device; }
 CUstream_st* cuda_space::stream() const { return state_->stream; }
+std::size_t cuda_space::resident_lanes() const { return static_cast<std::size_t>(state_->resident_lanes); }
 void cuda_space::activate() const { check(cudaSetDevice(device()), "cudaSetDevice"); }
 void cuda_space::check_launch() const { check(cudaGetLastError(), "kernel launch"); }
 void cuda_space::synchronize() const { check(cudaStreamSynchronize(stream()), "a kernel failed"); }

@@ -67,6 +67,8 @@ class cuda_space {
   /// and in use already: CUDA fixes its size at the first use.
   void prepare_malloc(std::size_t bytes) const;
 
+  /// For work that goes over a list whose length only the device knows: lanes that keep the space busy.
+  [[nodiscard]] std::size_t resident_lanes() const;
   [[nodiscard]] int device() const;
   [[nodiscard]] CUstream_st* stream() const;
   /// For reports: "cuda:0 (NVIDIA H200)".

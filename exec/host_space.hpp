@@ -68,6 +68,8 @@ class host_space {
   void prepare_malloc(std::size_t) const {}
 
   [[nodiscard]] unsigned threads() const { return threads_; }
+  /// For work that goes over a list whose length only the device knows: lanes that keep the space busy.
+  [[nodiscard]] std::size_t resident_lanes() const { return std::size_t{256} * threads_; }
   /// For reports: "cpu (oneTBB, threads: 2)".
   [[nodiscard]] std::string description() const;
 

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "../../algorithms/edge_support.hpp"
 #include "../../algorithms/incremental_pagerank.hpp"
 #include "../../algorithms/incremental_triangles.hpp"
 #include "../../algorithms/pagerank.hpp"
@@ -173,10 +174,12 @@ TYPED_TEST_P(algorithms_test, pagerank_batch_by_batch) {
     std::size_t const n = 120;  // sparse, so that vertices come to have no out-neighbours, and some again
     double const tolerance = 1e-7;
     auto g = this->make(n, random_edges(random, n, 150), directed, directed, this->alone());
-    algorithms::incremental_pagerank ranks(g, {.tolerance = tolerance});
+    // Residuals alone, and with full runs in between.
+    algorithms::incremental_pagerank ranks(g, {.tolerance = tolerance, .full_run = directed ? 1.0 : 1e9});
     for (std::size_t round = 0; round < rounds; ++round) {
       auto const batch = random_edges(random, n, 1 + random() % 8);
-      auto const report = g.edges() < 250 ? ranks.insert(g, batch) : ranks.erase(g, random_edges(random, n, 2000));
+      auto const report = g.edges() < 250 ? algorithms::insert(g, batch, ranks)
+                                          : algorithms::erase(g, random_edges(random, n, 2000), ranks);
       ASSERT_EQ(report.inserted + report.erased + report.missing + report.duplicates + report.self_loops,
                 report.requested);
       ASSERT_TRUE(ranks.converged());
@@ -196,9 +199,9 @@ TYPED_TEST_P(algorithms_test, pagerank_reaches_no_further_than_a_change) {
   for (graph::vertex_id v = 0; v + 1 < 2000; ++v)
     if (v != 999) paths.push_back({v, v + 1});
   auto g = this->make(2001, paths);
-  algorithms::incremental_pagerank ranks(g, {.tolerance = 1e-6});
+  algorithms::incremental_pagerank ranks(g, {.tolerance = 1e-6, .full_run = 1e9});
   auto const before = ranks.rank();
-  ranks.insert(g, std::vector<graph::edge>{{500, 502}, {2000, 0}});
+  algorithms::insert(g, std::vector<graph::edge>{{500, 502}, {2000, 0}}, ranks);
   EXPECT_GT(ranks.ranked(), 4u);
   EXPECT_LT(ranks.ranked(), 10u * 2001);
   auto const want = serial_pagerank(g.to_csr(), 0.85);
@@ -208,9 +211,9 @@ TYPED_TEST_P(algorithms_test, pagerank_reaches_no_further_than_a_change) {
   EXPECT_LT(distance, 0.85 / 0.15 * 1e-6);
   for (std::size_t v = 1000; v < 2000; ++v) EXPECT_NEAR(got[v] / before[v], got[1000] / before[1000], 1e-14);
 
-  EXPECT_THROW(ranks.insert(g, std::vector<graph::edge>{{0, 1}, {3, 2001}}), error);
+  EXPECT_THROW(algorithms::insert(g, std::vector<graph::edge>{{0, 1}, {3, 2001}}, ranks), error);
   EXPECT_EQ(ranks.rank(), got);
-  ranks.insert(g, std::vector<graph::edge>{{0, 1}});  // is there
+  algorithms::insert(g, std::vector<graph::edge>{{0, 1}}, ranks);  // is there
   EXPECT_TRUE(ranks.converged());
 
   // A limit that is too low for the first run.
@@ -219,6 +222,71 @@ TYPED_TEST_P(algorithms_test, pagerank_reaches_no_further_than_a_change) {
   auto none = this->make(0, {});
   EXPECT_TRUE(algorithms::incremental_pagerank(none).rank().empty());
   EXPECT_THROW(algorithms::incremental_pagerank(g, {.damping = 1}), error);
+}
+
+TYPED_TEST_P(algorithms_test, pagerank_batches_that_do_not_end) {
+  // Two iterations a batch are too few; what is left is not lost, and a batch that is refused leaves what it was.
+  std::mt19937 random(6);
+  std::size_t const n = 300;
+  double const tolerance = 1e-8;
+  auto g = this->make(n, random_edges(random, n, 900), true, false, this->alone());
+  algorithms::incremental_pagerank ranks(g, {.tolerance = tolerance, .max_iterations = 2, .full_run = 1e9});
+  EXPECT_FALSE(ranks.converged());
+  EXPECT_EQ(ranks.iterations(), 2u);
+  for (unsigned round = 0; round < 10; ++round) {
+    algorithms::insert(g, random_edges(random, n, 20), ranks);
+    auto const before = ranks.rank();
+    EXPECT_THROW(algorithms::erase(g, std::vector<graph::edge>{{0, 1}, {5, 6}, {0, 300}}, ranks), error);
+    EXPECT_EQ(ranks.rank(), before);
+  }
+  for (unsigned round = 0; round < 200 && !ranks.converged(); ++round) algorithms::insert(g, {}, ranks);
+  EXPECT_TRUE(ranks.converged());
+  auto const got = ranks.rank();
+  auto const want = serial_pagerank(g.to_csr(), 0.85);
+  double distance = 0;
+  for (std::size_t v = 0; v < n; ++v) distance += std::abs(got[v] - want[v]);
+  EXPECT_LT(distance, 0.85 / 0.15 * tolerance);
+}
+
+TYPED_TEST_P(algorithms_test, pagerank_of_hubs_that_come_and_go) {
+  auto const leaves = static_cast<graph::vertex_id>(this->sized(300'000, 3'000));
+  std::vector<graph::edge> star;
+  for (graph::vertex_id i = 1; i <= leaves; ++i) star.push_back({i, 0});
+  auto g = this->make(leaves + std::size_t{1}, {});
+  algorithms::incremental_pagerank ranks(g, {.tolerance = 1e-8, .full_run = 1e9});
+  double const n = leaves + 1.0;
+  for (double const rank : ranks.rank()) ASSERT_NEAR(rank * n, 1, 1e-12);
+  algorithms::insert(g, star, ranks);
+  EXPECT_TRUE(ranks.converged());
+  EXPECT_NEAR(ranks.rank()[0], (1 + 0.85 * leaves) / (n * 1.85), 1e-7);
+  star.resize(star.size() - 10);
+  algorithms::erase(g, star, ranks);
+  auto const got = ranks.rank();
+  auto const want = serial_pagerank(g.to_csr(), 0.85);
+  for (std::size_t v = 0; v < want.size(); ++v) ASSERT_NEAR(got[v] * n, want[v] * n, 1e-3) << "vertex " << v;
+}
+
+TYPED_TEST_P(algorithms_test, several_followers) {
+  std::mt19937 random(8);
+  std::size_t const n = 80;
+  auto g = this->make(n, random_edges(random, n, 300), false, false, this->alone());
+  algorithms::incremental_pagerank ranks(g);
+  algorithms::incremental_triangles count(g);
+  for (unsigned round = 0; round < 5; ++round) {
+    algorithms::insert(g, random_edges(random, n, 40), ranks, count);
+    algorithms::erase(g, random_edges(random, n, 200), count, ranks);
+    EXPECT_EQ(count.total(), this->triangles(g).total);
+    auto const got = ranks.rank();
+    auto const want = serial_pagerank(g.to_csr(), 0.85);
+    for (std::size_t v = 0; v < n; ++v) ASSERT_NEAR(got[v], want[v], 1e-8);
+  }
+  // In a directed graph without in-neighbours residuals find their way all the same.
+  typename TestFixture::graph_type one_way(make_space<TypeParam>(), n, {.directed = true, .in_neighbours = false});
+  one_way.insert(random_edges(random, n, 300));
+  algorithms::incremental_pagerank out_only(one_way);
+  auto const got = out_only.rank();
+  auto const want = serial_pagerank(one_way.to_csr(), 0.85);
+  for (std::size_t v = 0; v < n; ++v) ASSERT_NEAR(got[v], want[v], 1e-8);
 }
 
 TYPED_TEST_P(algorithms_test, pagerank_options) {
@@ -291,6 +359,24 @@ TYPED_TEST_P(algorithms_test, triangles_of_a_large_clique_and_a_large_star) {
   EXPECT_EQ(this->triangles(this->make(leaves + std::size_t{1}, star)).total, 1u);
 }
 
+TYPED_TEST_P(algorithms_test, support_of_edges) {
+  EXPECT_TRUE(algorithms::edge_support(make_space<TypeParam>(), this->make(0, {}).view()).empty());
+  EXPECT_THROW(algorithms::edge_support(make_space<TypeParam>(), this->make(3, {{0, 1}}, true).view()), error);
+  // Two triangles that share the edge 1-2, a tail, and self-loops.
+  auto const bow = this->make(6, {{0, 1}, {1, 2}, {2, 0}, {3, 1}, {3, 2}, {3, 4}, {1, 1}, {4, 4}}, false, true);
+  EXPECT_EQ(algorithms::edge_support(bow.space(), bow.view()),
+            (std::vector<std::uint32_t>{1, 1, 1, 0, 2, 1, 1, 2, 1, 1, 1, 0, 0, 0}));
+  auto const log2 = static_cast<unsigned>(this->sized(12, 9));
+  auto g = this->make(std::size_t{1} << log2, this->skewed(log2));
+  for (int round = 0; round < 2; ++round) {
+    auto const got = algorithms::edge_support(g.space(), g.view());
+    EXPECT_EQ(got, serial_support(g.to_csr()));
+    EXPECT_EQ(std::accumulate(got.begin(), got.end(), std::uint64_t{0}), 6 * this->triangles(g).total);
+    std::mt19937 random(9);
+    g.erase(random_edges(random, std::size_t{1} << log2, 20'000));
+  }
+}
+
 TYPED_TEST_P(algorithms_test, triangles_batch_by_batch) {
   std::size_t const rounds = this->sized(1000, 20);
   for (bool const loops : {false, true}) {
@@ -302,9 +388,9 @@ TYPED_TEST_P(algorithms_test, triangles_batch_by_batch) {
       // Few vertices, so that edges of a batch close triangles among themselves, repeat, and are there or missing.
       auto const batch = random_edges(random, n, 1 + random() % 80);
       if (g.edges() < 250)
-        count.insert(g, batch);
+        algorithms::insert(g, batch, count);
       else
-        count.erase(g, batch);
+        algorithms::erase(g, batch, count);
       auto const want = this->triangles(g);
       ASSERT_EQ(count.total(), want.total) << "round " << round;
       ASSERT_EQ(count.per_vertex(), want.per_vertex) << "round " << round;
@@ -317,16 +403,16 @@ TYPED_TEST_P(algorithms_test, triangles_of_batches_that_are_refused) {
   algorithms::incremental_triangles count(g, true);
   auto const before = count.per_vertex();
   std::vector<graph::edge> const bad{{8, 9}, {0, 1}, {3, 10}, {8, 0}, {9, 0}};
-  EXPECT_THROW(count.insert(g, bad), error);
-  EXPECT_THROW(count.erase(g, bad), error);
+  EXPECT_THROW(algorithms::insert(g, bad, count), error);
+  EXPECT_THROW(algorithms::erase(g, bad, count), error);
   EXPECT_EQ(count.total(), 56u);
   EXPECT_EQ(count.per_vertex(), before);
-  EXPECT_EQ(count.erase(g, this->clique(8)).erased, 28u);
+  EXPECT_EQ(algorithms::erase(g, this->clique(8), count).erased, 28u);
   EXPECT_EQ(count.total(), 0u);
   EXPECT_EQ(count.per_vertex(), std::vector<std::uint64_t>(10));
-  EXPECT_EQ(count.insert(g, this->clique(10)).inserted, 45u);
+  EXPECT_EQ(algorithms::insert(g, this->clique(10), count).inserted, 45u);
   EXPECT_EQ(count.total(), 120u);
-  EXPECT_EQ(count.insert(g, {}).inserted, 0u);
+  EXPECT_EQ(algorithms::insert(g, {}, count).inserted, 0u);
   EXPECT_THROW(algorithms::incremental_triangles(this->make(3, {{0, 1}}, true)), error);
   auto none = this->make(0, {});
   EXPECT_EQ(algorithms::incremental_triangles(none).total(), 0u);
@@ -351,9 +437,10 @@ TYPED_TEST_P(algorithms_test, clustering_coefficients) {
 REGISTER_TYPED_TEST_SUITE_P(algorithms_test, pagerank_of_known_graphs, pagerank_agrees_with_the_verifier,
                             pagerank_of_uneven_degrees, pagerank_of_a_large_star, pagerank_with_jumps_to_some,
                             pagerank_in_single_precision, pagerank_batch_by_batch,
-                            pagerank_reaches_no_further_than_a_change, pagerank_options, triangles_of_known_graphs,
-                            triangles_agree_with_the_verifier, triangles_of_uneven_degrees,
+                            pagerank_reaches_no_further_than_a_change, pagerank_batches_that_do_not_end,
+                            pagerank_of_hubs_that_come_and_go, several_followers, pagerank_options,
+                            triangles_of_known_graphs, triangles_agree_with_the_verifier, triangles_of_uneven_degrees,
                             triangles_of_a_large_clique_and_a_large_star, triangles_batch_by_batch,
-                            triangles_of_batches_that_are_refused, clustering_coefficients);
+                            triangles_of_batches_that_are_refused, support_of_edges, clustering_coefficients);
 
 }  // namespace wyrm::tests

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <set>
 #include <sstream>
 #include <string>
@@ -51,6 +52,20 @@ using edge_set = std::set<std::pair<graph::vertex_id, graph::vertex_id>>;
        << vertices << ' ' << vertices << ' ' << edges.size() << '\n';
   for (auto const& [low, high] : edges) text << high + 1 << ' ' << low + 1 << '\n';
   return text.str();
+}
+
+[[nodiscard]] inline graph::csr rows_of(std::size_t vertices, bool directed, edge_set const& edges) {
+  edge_set arcs = edges;
+  if (!directed)
+    for (auto const& [u, v] : edges) arcs.insert({v, u});
+  graph::csr rows;
+  rows.offsets.resize(vertices + 1);
+  for (auto const& [u, v] : arcs) {
+    ++rows.offsets[u + 1];
+    rows.targets.push_back(v);
+  }
+  std::partial_sum(rows.offsets.begin(), rows.offsets.end(), rows.offsets.begin());
+  return rows;
 }
 
 /// What the updates must report of an undirected graph, edge by edge.

@@ -2,17 +2,18 @@
 // Runs the program `wyrm` as a user would, in a folder of its own, and takes what it prints and leaves. POSIX.
 #pragma once
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -20,9 +21,21 @@
 #include <system_error>
 #include <vector>
 
+#include "../../graph/types.hpp"
 #include "report.hpp"
 
 namespace wyrm::tests {
+
+/// A line of triangles.txt.
+struct corners {
+  std::uint64_t triangles = 0;
+  double clustering = 0;
+  friend bool operator==(corners const&, corners const&) = default;
+  friend std::istream& operator>>(std::istream& in, corners& c) { return in >> c.triangles >> c.clustering; }
+  friend std::ostream& operator<<(std::ostream& out, corners const& c) {
+    return out << c.triangles << ' ' << c.clustering;
+  }
+};
 
 /// What a run left behind.
 struct outcome {
@@ -31,11 +44,13 @@ struct outcome {
   std::string err;
 };
 
-/// An unnamed file that takes an output stream of the program, of any length.
-class captured_stream {
+/// An unnamed file behind a stream of the program: it takes what is written, or has what is read; of any length.
+class stream_file {
  public:
-  captured_stream() : file_(std::tmpfile(), &std::fclose) {
-    if (!file_) throw std::system_error(errno, std::generic_category(), "a temporary file");
+  explicit stream_file(std::string const& text = {}) : file_(std::tmpfile(), &std::fclose) {
+    if (!file_ || std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size())
+      throw std::system_error(errno, std::generic_category(), "a temporary file");
+    std::rewind(file_.get());
   }
   [[nodiscard]] int descriptor() const { return fileno(file_.get()); }
   [[nodiscard]] std::string text() const {
@@ -49,17 +64,18 @@ class captured_stream {
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
 };
 
-[[nodiscard]] inline outcome run_program(std::vector<std::string> arguments) {
+[[nodiscard]] inline outcome run_program(std::vector<std::string> arguments, std::string const& input = {}) {
   arguments.insert(arguments.begin(), WYRM_PROGRAM_PATH);
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
 
-  captured_stream const out;
-  captured_stream const err;
+  stream_file const in(input);
+  stream_file const out;
+  stream_file const err;
   posix_spawn_file_actions_t streams;
   posix_spawn_file_actions_init(&streams);
-  posix_spawn_file_actions_addopen(&streams, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&streams, in.descriptor(), STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&streams, out.descriptor(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&streams, err.descriptor(), STDERR_FILENO);
   pid_t child = 0;
@@ -70,6 +86,28 @@ class captured_stream {
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "waitpid");
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), out.text(), err.text()};
+}
+
+/// Counts, and those over the pairs of neighbours, from the definition.
+inline void expect_corners(std::vector<corners> const& got, graph::csr const& rows,
+                           std::vector<std::uint64_t> const& triangles) {
+  ASSERT_EQ(got.size(), triangles.size());
+  for (std::size_t v = 0; v < got.size(); ++v) {
+    auto const degree = static_cast<double>(rows.offsets[v + 1] - rows.offsets[v]);
+    EXPECT_EQ(got[v].triangles, triangles[v]) << v;
+    EXPECT_DOUBLE_EQ(got[v].clustering,
+                     degree < 2 ? 0 : static_cast<double>(triangles[v]) / (degree * (degree - 1) / 2))
+        << v;
+  }
+}
+
+/// The value in the row of a table; fails the test when there is no such row.
+[[nodiscard]] inline std::string row(std::string const& table, std::string const& name) {
+  std::istringstream lines(table);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("  " + name + "  ")) return line.substr(line.find_first_not_of(' ', 2 + name.size()));
+  ADD_FAILURE() << "no row " << name << " in\n" << table;
+  return {};
 }
 
 /// A folder that is gone after the test, with graph files in it, and runs of the program on them.
@@ -97,8 +135,8 @@ class program_test : public testing::Test {
   }
 
   /// A run that must go well and be silent on standard error: no progress bar where no terminal is.
-  [[nodiscard]] std::string output(std::vector<std::string> const& arguments) const {
-    outcome const ran = run_program(arguments);
+  [[nodiscard]] std::string output(std::vector<std::string> const& arguments, std::string const& input = {}) const {
+    outcome const ran = run_program(arguments, input);
     EXPECT_EQ(ran.status, 0) << ran.err;
     EXPECT_EQ(ran.err, "");
     EXPECT_EQ(ran.out.find_first_of("\r\033"), std::string::npos) << ran.out;
@@ -113,6 +151,16 @@ class program_test : public testing::Test {
     (void)output(arguments);
     EXPECT_FALSE(std::filesystem::exists(path("report.json.part")));
     return report(read("report.json"));
+  }
+
+  /// The lines of a file that --output wrote, without the comment that begins it.
+  template <class Line>
+  [[nodiscard]] std::vector<Line> values(std::string const& name) const {
+    std::istringstream text(read(name));
+    std::string comment;
+    std::getline(text, comment);
+    EXPECT_TRUE(comment.starts_with("# ")) << name;
+    return {std::istream_iterator<Line>(text), {}};
   }
 
   /// A run that must fail, say why, and leave no file behind.

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <variant>
@@ -22,6 +23,7 @@
 #include "../../datasets/updates.hpp"
 #include "../../exec/device.hpp"
 #include "../support/truth.hpp"
+#include "../support/verify.hpp"
 #include "graphs.hpp"
 #include "program.hpp"
 #include "report.hpp"
@@ -32,15 +34,6 @@ namespace {
 
 using strings = std::vector<std::string>;
 using counts = std::vector<std::uint64_t>;
-
-// The value in the row of a table; fails the test when there is no such row.
-std::string row(std::string const& table, std::string const& name) {
-  std::istringstream lines(table);
-  for (std::string line; std::getline(lines, line);)
-    if (line.starts_with("  " + name + "  ")) return line.substr(line.find_first_not_of(' ', 2 + name.size()));
-  ADD_FAILURE() << "no row " << name << " in\n" << table;
-  return {};
-}
 
 strings allocators_in(std::string const& info) {
   std::istringstream lines(info);
@@ -84,11 +77,13 @@ void expect_degrees(report const& r, counts const& min_median_p99_max_zero, doub
 }
 
 TEST_F(program_test, reports_a_small_undirected_graph) {
-  report const r = run(write("k5.graph", k5), {"--batch", "100", "--rounds", "3", "--tolerance", "1e-13"});
+  report const r =
+      run(write("k5.graph", k5), {"--batch", "100", "--rounds", "3", "--tolerance", "1e-13", "--top", "2"});
   std::map<std::string, std::string> fields;
   add_fields(r.all(), "", fields);
-  EXPECT_EQ(fields, documented_fields());
-  EXPECT_EQ(r.count("schema_version"), 1u);
+  EXPECT_EQ(fields, documented_fields("run"));
+  EXPECT_EQ(r.count("schema_version"), 2u);
+  EXPECT_EQ(r.text("command"), "run");
   EXPECT_EQ(r.text("parameters/file"), path("k5.graph"));
   EXPECT_EQ(r.number("parameters/tolerance"), 1e-13);
 
@@ -204,6 +199,10 @@ TEST_F(program_test, leaves_out_what_was_not_asked_for) {
   EXPECT_TRUE(still.at("algorithms/pagerank/after_updates").IsNull());
   EXPECT_TRUE(still.at("algorithms/triangles/after_updates").IsNull());
   EXPECT_EQ(still.count("algorithms/triangles/total"), 10u);
+  EXPECT_TRUE(still.at("algorithms/triangles/average_clustering").IsNull());
+  EXPECT_TRUE(still.at("algorithms/triangles/global_clustering").IsNull());
+  EXPECT_EQ(still.at("algorithms/triangles/top").Size(), 0u);
+  EXPECT_EQ(still.at("algorithms/pagerank/top").Size(), 0u);
 
   report const one = run(file, {"--batch", "10", "--rounds", "1", "--algorithms", "triangles"});
   EXPECT_TRUE(one.at("algorithms/pagerank").IsNull());
@@ -236,6 +235,102 @@ TEST_F(program_test, takes_graphs_too_small_for_updates) {
   EXPECT_EQ(row(output({"run", path("one.graph")}), "updates"), "none: they need two vertices");
 }
 
+// A wheel with one edge more, between rim vertices 1 and 3: the triangles 1 2 3 and 0 1 3 are new. Ranks and triangles
+// are those of the serial verifiers.
+TEST_F(program_test, says_what_each_vertex_has) {
+  edge_set edges = wheel();
+  edges.insert({1, 3});
+  graph::csr const rows = rows_of(wheel_size, false, edges);
+  std::vector<double> const rank = serial_pagerank(rows, 0.85);
+  counts const triangles = serial_triangles(rows);
+  std::string const file = write("wheel.mtx", matrix_market(wheel_size, edges));
+  std::filesystem::create_directory(path("values"));
+  for (std::string const rounds : {"0", "2"}) {
+    report const r = run(
+        file, {"--batch", "100", "--rounds", rounds, "--tolerance", "1e-12", "--top", "4", "--output", path("values")});
+    EXPECT_EQ(r.count("parameters/top"), 4u);
+    expect_corners(values<corners>("values/triangles.txt"), rows, triangles);
+    std::vector<double> const got = values<double>("values/pagerank.txt");
+    ASSERT_EQ(got.size(), wheel_size);
+    for (std::size_t v = 0; v < got.size(); ++v) ASSERT_NEAR(got[v], rank[v], 1e-12) << v;
+
+    for (std::string const when : {"", "/after_updates"}) {
+      if (rounds == "0" && !when.empty()) continue;
+      SCOPED_TRACE(rounds + when);
+      auto const top = [&](std::string const& algorithm, std::string const& place) {
+        return "algorithms/" + algorithm + when + "/top/" + place;
+      };
+      // 1 and 3 are in four triangles, 2 in three: 0 1 2, 0 2 3, 1 2 3; all others on the rim in two.
+      counts const most{wheel_size, 4, 4, 3};
+      for (std::size_t i = 0; i < 4; ++i) {
+        std::string const at = std::to_string(i);
+        EXPECT_EQ(r.count(top("triangles", at + "/triangles")), most[i]);
+        EXPECT_EQ(r.number(top("pagerank", at + "/rank")), got[r.count(top("pagerank", at + "/vertex"))])
+            << "numbers in files are to read back as the same value";
+      }
+      for (auto const& [place, vertex] : std::map<std::string, std::uint64_t>{{"0", 0}, {"1", 1}, {"2", 3}, {"3", 2}})
+        EXPECT_EQ(r.count(top("triangles", place + "/vertex")), vertex);
+      EXPECT_EQ(r.count(top("pagerank", "0/vertex")), 0u);
+      std::set<std::uint64_t> const next{r.count(top("pagerank", "1/vertex")), r.count(top("pagerank", "2/vertex"))};
+      EXPECT_EQ(next, (std::set<std::uint64_t>{1, 3}));
+      EXPECT_EQ(r.at("algorithms/pagerank" + when + "/top").Size(), 4u);
+      // The hub has m (m - 1) / 2 pairs, the rim 3 each, but 6 at 1 and 3.
+      double const pairs = wheel_m * (wheel_m - 1) / 2 + 3 * (wheel_m - 2) + 12;
+      EXPECT_NEAR(r.number("algorithms/triangles" + when + "/global_clustering"), 3 * 3001 / pairs, 1e-12);
+      double const local = wheel_size / (wheel_m * (wheel_m - 1) / 2) + 4 / 6.0 * 2 + 1 + (wheel_m - 3) * 2 / 3;
+      EXPECT_NEAR(r.number("algorithms/triangles" + when + "/average_clustering"), local / wheel_size, 1e-12);
+    }
+  }
+}
+
+TEST_F(program_test, writes_values_that_programs_and_people_read) {
+  std::string const file = write("k5.graph", k5);
+  write("triangles.txt", "old");
+  write("pagerank.txt", "old");
+  std::string const table = output({"run", file, "--rounds", "0", "--top", "9", "--output", path("")});
+  EXPECT_EQ(read("triangles.txt"),
+            "# triangles and local clustering coefficient: a line a vertex, from vertex 0 on\n6 1\n6 1\n6 1\n6 1\n6 1\n"
+            "0 0\n");
+  EXPECT_TRUE(row(table, "clustering").starts_with("average 0.83333333")) << table;
+  EXPECT_NE(row(table, "clustering").find(", global 1"), std::string::npos);
+  EXPECT_TRUE(row(table, "largest ranks").ends_with(" at vertex 0")) << table;
+  EXPECT_EQ(row(table, "most triangles"), "6 at vertex 0");
+  EXPECT_NE(table.find("\n                         0 at vertex 5\n"), std::string::npos) << "6 of 9 are there";
+
+  std::filesystem::create_directory(path("ranks"));
+  (void)output({"run", file, "--rounds", "0", "--algorithms", "pagerank", "--output", path("ranks")});
+  EXPECT_EQ(values<double>("ranks/pagerank.txt").size(), 6u);
+  EXPECT_FALSE(std::filesystem::exists(path("ranks/triangles.txt")));
+  std::filesystem::create_directory(path("arcs"));
+  (void)output({"run", write("arcs.mtx", arcs4), "--output", path("arcs")});
+  EXPECT_EQ(values<double>("arcs/pagerank.txt").size(), 4u);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path("arcs")), {}), 1);
+
+  (void)output({"run", write("none.graph", "0 0\n"), "--top", "3", "--output", path("arcs")});
+  EXPECT_EQ(values<double>("arcs/pagerank.txt").size(), 0u);
+  EXPECT_EQ(values<corners>("arcs/triangles.txt").size(), 0u);
+}
+
+TEST_F(program_test, writes_values_whole_or_not_at_all) {
+  std::string const file = write("k5.graph", k5);
+  for (std::string const command : {"run", "stream"}) {
+    auto const refused = [&](int status, std::string const& message, strings arguments) {
+      arguments.insert(arguments.begin(), command);
+      expect_refused(status, message, arguments);
+    };
+    // Before any work: the graph is not even looked for.
+    refused(4, "there is no such folder; create it first", {path("missing.graph"), "--output", path("none")});
+    refused(4, "there is no such folder; create it first", {path("missing.graph"), "--output", file});
+    std::filesystem::create_directories(path("taken/triangles.txt"));
+    refused(4, "cannot write the triangles " + path("taken/triangles.txt") + ": Is a directory",
+            {path("missing.graph"), "--output", path("taken")});
+    write("pagerank.txt", "old");
+    refused(2, "triangles", {file, "--directed", "--algorithms", "pagerank,triangles", "--output", path("")});
+    EXPECT_EQ(read("pagerank.txt"), "old");
+    for (std::string const bad : {"-1", "some", "1000000001"}) refused(2, "--top", {file, "--top", bad});
+  }
+}
+
 TEST_F(program_test, prints_a_table) {
   std::string const file = write("wheel.mtx", matrix_market(wheel_size, wheel()));
   std::string const table = output({"run", file, "--batch", "1000", "--rounds", "2"});
@@ -261,33 +356,39 @@ TEST_F(program_test, prints_a_table) {
 TEST_F(program_test, describes_itself) {
   EXPECT_TRUE(output({"--version"}).starts_with("wyrm "));
   std::string const help = output({"--help"});
-  for (std::string const part : {"run", "info", "convert", "Exit codes: 0 done;"})
+  for (std::string const part : {"run", "stream", "info", "convert", "Exit codes: 0 done;"})
     EXPECT_NE(help.find(part), std::string::npos) << part;
+  strings const both{"FILE",
+                     "--device",
+                     "--allocator",
+                     "--directed",
+                     "--undirected",
+                     "--batch",
+                     "--algorithms",
+                     "--tolerance",
+                     "--check",
+                     "--top",
+                     "--output",
+                     "--report",
+                     "--format",
+                     "--third-column",
+                     "--vertex-base",
+                     "--unpacked-limit",
+                     "--cache",
+                     "--remove-self-loops",
+                     "--remove-duplicates",
+                     "--random-weights",
+                     "--weight-seed",
+                     "--load-threads"};
   std::string const run_help = output({"run", "--help"});
-  for (std::string const part : {"FILE",
-                                 "--device",
-                                 "--allocator",
-                                 "--directed",
-                                 "--undirected",
-                                 "--updates",
-                                 "--batch",
-                                 "--rounds",
-                                 "--seed",
-                                 "--algorithms",
-                                 "--tolerance",
-                                 "--check",
-                                 "--report",
-                                 "--format",
-                                 "--third-column",
-                                 "--vertex-base",
-                                 "--unpacked-limit",
-                                 "--cache",
-                                 "--remove-self-loops",
-                                 "--remove-duplicates",
-                                 "--random-weights",
-                                 "--weight-seed",
-                                 "--load-threads"})
+  for (std::string const part : {"--updates", "--rounds", "--seed"})
     EXPECT_NE(run_help.find(part), std::string::npos) << part;
+  std::string const stream_help = output({"stream", "--help"});
+  EXPECT_NE(stream_help.find("UPDATES"), std::string::npos);
+  for (std::string const& part : both) {
+    EXPECT_NE(run_help.find(part), std::string::npos) << part;
+    EXPECT_NE(stream_help.find(part), std::string::npos) << part;
+  }
 }
 
 TEST_F(program_test, converts_between_formats) {

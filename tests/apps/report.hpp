@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON report of `wyrm run`, for tests: its values by path, and the fields that docs/report.md promises.
+// The JSON reports of the program, for tests: its values by path, and the fields that docs/report.md promises.
 #pragma once
 
 #include <rapidjson/document.h>
@@ -69,21 +69,23 @@ inline void add_fields(rapidjson::Value const& value, std::string const& path,
                                     : "null";
 }
 
-/// What docs/report.md says of the report on an undirected graph with updates and both algorithms.
-[[nodiscard]] inline std::map<std::string, std::string> documented_fields() {
+/// What docs/report.md says of the report of a command on an undirected graph with updates, both algorithms, and --top.
+[[nodiscard]] inline std::map<std::string, std::string> documented_fields(std::string const& command) {
   std::map<std::string, std::string> fields;
   auto const add = [&](std::string const& type, std::string const& path, std::vector<std::string> const& names) {
     for (std::string const& name : names) fields[path + name] = type;
   };
+  bool const run = command == "run";
   add("integer", "", {"schema_version"});
-  add("string", "", {"device"});
+  add("string", "", {"command", "device"});
   add("string", "machine/", {"os", "cpu"});
   add("integer", "machine/", {"logical_cores", "memory_bytes"});
   add("array", "machine/", {"gpus"});
   add("string", "build/", {"version", "compiler", "type", "host_threads"});
   add("boolean", "build/", {"cuda", "checked"});
   add("string", "parameters/", {"file", "device", "allocator", "direction", "updates"});
-  add("integer", "parameters/", {"batch", "rounds", "seed"});
+  add("integer", "parameters/", {"batch", "top"});
+  if (run) add("integer", "parameters/", {"rounds", "seed"});
   add("null", "parameters/", {"algorithms"});
   add("number", "parameters/", {"tolerance"});
   add("integer", "graph/", {"vertices", "edges", "arcs", "duplicates_dropped", "self_loops_dropped"});
@@ -96,19 +98,29 @@ inline void add_fields(rapidjson::Value const& value, std::string const& path,
     add("integer", when,
         {"vertex_table", "neighbours", "slack", "pool_free", "pool_committed", "pool_reserved", "allocator_overhead",
          "scratch", "total"});
-  for (std::string const kind : {"updates/insert/", "updates/erase/"}) {
+  std::vector<std::string> const kinds{"updates/insert/", "updates/erase/"};
+  for (std::string const& kind : run ? kinds : std::vector<std::string>{"updates/"}) {
     add("integer", kind, {"batches", "edges", "duplicates", "self_loops"});
     add("number", kind, {"edges_per_second", "edges_per_second_min", "edges_per_second_max"});
     add("array", kind, {"batch_edges", "batch_ms"});
   }
-  add("integer", "updates/", {"insert/inserted", "erase/erased", "erase/missing"});
-  add("boolean", "updates/", {"restored"});
+  if (run) {
+    add("integer", "updates/", {"insert/inserted", "erase/erased", "erase/missing"});
+    add("boolean", "updates/", {"restored"});
+  } else {
+    add("integer", "updates/", {"inserted", "erased", "missing", "graph_edges"});
+  }
   for (std::string const when : {"", "after_updates/"}) {
-    add("number", "algorithms/pagerank/" + when, {"max", "l2", "sum", "change", "ms"});
+    if (!run && !when.empty()) continue;
+    add("number", "algorithms/pagerank/" + when, {"max", "l2", "sum", "ms"});
+    if (run) add("number", "algorithms/pagerank/" + when, {"change"});
     add("integer", "algorithms/pagerank/" + when, {"argmax", "iterations"});
+    if (!run) add("integer", "algorithms/pagerank/" + when, {"ranked"});
     add("boolean", "algorithms/pagerank/" + when, {"converged"});
+    add("array", "algorithms/pagerank/" + when, {"top"});
     add("integer", "algorithms/triangles/" + when, {"total"});
-    add("number", "algorithms/triangles/" + when, {"ms"});
+    add("number", "algorithms/triangles/" + when, {"ms", "average_clustering", "global_clustering"});
+    add("array", "algorithms/triangles/" + when, {"top"});
   }
   return fields;
 }

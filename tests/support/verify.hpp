@@ -51,4 +51,22 @@ inline std::vector<std::uint64_t> serial_triangles(graph::csr const& g) {
   return corners;
 }
 
+/// The common neighbours of the ends of each arc, but for the ends themselves.
+inline std::vector<std::uint32_t> serial_support(graph::csr const& g) {
+  std::vector<std::uint32_t> support;
+  std::vector<bool> near(g.offsets.size() - 1);
+  for (graph::vertex_id u = 0; u + 1 < g.offsets.size(); ++u) {
+    for (auto i = g.offsets[u]; i < g.offsets[u + 1]; ++i) near[g.targets[i]] = g.targets[i] != u;
+    for (auto i = g.offsets[u]; i < g.offsets[u + 1]; ++i) {
+      graph::vertex_id const v = g.targets[i];
+      std::uint32_t common = 0;
+      for (auto k = g.offsets[v]; v != u && k < g.offsets[v + 1]; ++k)
+        common += near[g.targets[k]] && g.targets[k] != v ? 1u : 0u;
+      support.push_back(common);
+    }
+    for (auto i = g.offsets[u]; i < g.offsets[u + 1]; ++i) near[g.targets[i]] = false;
+  }
+  return support;
+}
+
 }  // namespace wyrm::tests

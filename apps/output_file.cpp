@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report_file.hpp"
+#include "output_file.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -11,7 +11,8 @@
 
 namespace wyrm::apps {
 
-report_file::report_file(std::string path) : path_(std::move(path)), target_(path_) {
+output_file::output_file(std::string what, std::string path)
+    : what_(std::move(what)), path_(std::move(path)), target_(path_) {
   if (path_.empty()) return;
   std::error_code failed;
   auto const there = std::filesystem::status(path_, failed);
@@ -27,24 +28,26 @@ report_file::report_file(std::string path) : path_(std::move(path)), target_(pat
   part_ = target_ + ".part";
 }
 
-report_file::~report_file() {
+output_file::~output_file() {
   if (!part_.empty()) std::remove(part_.c_str());
 }
 
-void report_file::commit(std::string_view text) {
-  if (path_.empty()) return;
-  errno = 0;
-  file_ << text;
+void output_file::finish() {
   file_.close();
   if (!file_) fail(std::generic_category().message(errno));
+  written_ = true;
+}
+
+void output_file::commit() {
+  if (!written_) return;
   std::error_code failed;
   std::filesystem::rename(part_, target_, failed);
   if (failed) fail(failed.message());
   part_.clear();
 }
 
-void report_file::fail(std::string const& reason) const {
-  throw error(error_code::io, "cannot write the report " + path_ + ": " + reason);
+void output_file::fail(std::string const& reason) const {
+  throw error(error_code::io, "cannot write " + what_ + " " + path_ + ": " + reason);
 }
 
 }  // namespace wyrm::apps

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vertices that are to be worked on, each once, in a list whose length only the device knows; those with many
+// neighbours in parts, so that several tiles have them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../../exec/atomic.hpp"
+#include "../../exec/launch.hpp"
+#include "../../exec/tile.hpp"
+#include "../../graph/types.hpp"
+#include "../../graph/view.hpp"
+
+namespace wyrm::algorithms::detail {
+
+/// A vertex, and which part of its neighbours. Its parts stand side by side.
+struct frontier_item {
+  static constexpr std::uint32_t part_size = 256;  // neighbours, up to max_parts of them; then more
+  static constexpr std::uint32_t max_parts = 1024;
+  graph::vertex_id vertex;
+  std::uint32_t part;
+
+  /// Of a vertex with so many neighbours; one at least.
+  [[nodiscard]] WYRM_HD static std::uint32_t parts(std::uint32_t degree) {
+    if (degree <= part_size) return 1;
+    return degree < part_size * max_parts ? (degree + part_size - 1) / part_size : max_parts;
+  }
+  [[nodiscard]] WYRM_HD graph::neighbour_list part_of(graph::neighbour_list const& all) const {
+    std::uint32_t const n = parts(all.size);
+    std::uint32_t const size = (all.size + n - 1) / n;
+    std::uint32_t const begin = part * size < all.size ? part * size : all.size;
+    return {all.data + begin, all.size - begin < size ? all.size - begin : size};
+  }
+};
+
+struct frontier {
+  std::uint32_t* marks;  // a bit a vertex
+  frontier_item* items;  // room for all vertices, and for arcs / part_size more
+  std::uint32_t* size;
+
+  /// A vertex for each lane that has one; collective.
+  template <class Tile>
+  WYRM_HD void add(Tile const& t, graph::graph_view const& g, graph::vertex_id v, bool has) const {
+    if (!t.any(has)) return;
+    std::uint32_t const bit = 1u << v % 32;
+    bool const is_new = has && (exec::atomic_ref<std::uint32_t>(marks[v / 32]).fetch_or(bit, exec::relaxed) & bit) == 0;
+    std::uint32_t const parts = is_new ? frontier_item::parts(g.degree(v)) : 0;
+    std::uint32_t const below = exec::sum_below(t, parts);
+    std::uint32_t const all = t.shfl(below + parts, Tile::size() - 1);
+    if (all == 0) return;
+    std::uint32_t first = 0;
+    if (t.rank() == 0) first = exec::atomic_ref<std::uint32_t>(*size).fetch_add(all, exec::relaxed);
+    first = t.shfl(first, 0) + below;
+    for (std::uint32_t p = 0; p < parts; ++p) items[first + p] = {v, p};
+  }
+  /// Of one part of it, by one lane.
+  WYRM_HD void forget(graph::vertex_id v) const {
+    exec::atomic_ref<std::uint32_t>(marks[v / 32]).fetch_and(~(1u << v % 32), exec::relaxed);
+  }
+};
+
+/// Tiles that go over a frontier to whose end they come: as tiles for W < 32, or each lane for itself.
+template <unsigned W, class F>
+struct over_items {
+  frontier_item const* items;
+  std::uint32_t const* size;
+  std::size_t tiles;
+  F f;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
+    std::size_t const n = *size;
+    if constexpr (requires { f.start(); })
+      if (tile == 0 && t.rank() == 0) f.start();
+    if constexpr (W < 32) {
+      for (std::size_t i = tile; i < n; i += tiles) f(t, items + i);
+    } else {
+      for (std::size_t i = tile * Tile::size(); i < n; i += tiles * Tile::size())
+        f(t, i + t.rank() < n ? items + i + t.rank() : nullptr);
+    }
+  }
+};
+
+/// Calls f(tile, item) for the items that are in the frontier now, with W < 32 lanes an item; or, for W = 32, an item a
+/// lane, nullptr for lanes without one. f must not add to this frontier. f.start(), if there is one, is called once, at
+/// the same time.
+template <unsigned W, class Space, class F>
+void for_each_item(Space const& space, frontier const& from, F const& f) {
+  std::size_t const tiles = space.resident_lanes() / Space::template tile_size<W>;
+  exec::for_each_tile<W>(space, tiles, over_items<W, F>{from.items, from.size, tiles, f});
+}
+
+}  // namespace wyrm::algorithms::detail

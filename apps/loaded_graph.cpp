@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "loaded_graph.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "../exec/device.hpp"
+
+namespace wyrm::apps {
+
+bool graph_options::asks_for(char const* algorithm) const {
+  return !algorithms || std::find(algorithms->begin(), algorithms->end(), algorithm) != algorithms->end();
+}
+
+loaded_graph load_graph(graph_options const& o) {
+  graph_summary s;
+  exec::any_space const space = exec::make_space(o.device);
+  s.device = exec::describe(space);
+  graph::edge_list list;
+  s.load_ms = timed([&] { list = load_file(o.file); });
+  if (list.directed && o.algorithms && o.asks_for("triangles"))
+    throw error(error_code::bad_argument,
+                "triangles are counted in undirected graphs, and this one is directed; add --undirected");
+
+  graph::any_graph g(space, o.allocator, list.vertices, {.directed = list.directed});
+  s.build_ms = timed([&] { s.build = g.insert(list.edges); });
+  if (o.check) g.check();
+  s.directed = list.directed;
+  s.vertices = g.vertices();
+  s.edges = g.edges();
+  s.arcs = g.arcs();
+  s.memory = g.memory();
+  graph::csr rows = g.to_csr();
+  s.degrees = summarize_degrees(rows);
+  return {std::move(g), std::move(rows), std::move(s), o.asks_for("pagerank"),
+          o.asks_for("triangles") && !list.directed};
+}
+
+}  // namespace wyrm::apps

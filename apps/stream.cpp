@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stream.hpp"
+
+#include <cmath>
+#include <memory>
+#include <ostream>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "../algorithms/incremental_pagerank.hpp"
+#include "../algorithms/incremental_triangles.hpp"
+#include "../algorithms/pagerank.hpp"
+#include "report.hpp"
+#include "update_reader.hpp"
+
+namespace wyrm::apps {
+
+namespace {
+
+/// A graph, and the results that follow it.
+class followed_graph {
+ public:
+  followed_graph(graph_options const& o, loaded_graph& loaded, stream_result& r) : options_(o), g_(loaded.g), r_(r) {
+    r.loaded = loaded.summary;
+    if (loaded.pagerank) {
+      r.pagerank.emplace();
+      r.pagerank->ms = timed([&] { pagerank_ = algorithms::follow_pagerank(g_, {.tolerance = o.tolerance}); });
+      followers_.push_back(pagerank_.get());
+    }
+    if (loaded.triangles) {
+      r.triangles.emplace();
+      r.triangles->ms = timed([&] { triangles_ = algorithms::follow_triangles(g_); });
+      followers_.push_back(triangles_.get());
+    }
+  }
+
+  batch_result update(std::vector<update_run> const& batch) {
+    batch_result b;
+    if (pagerank_) b.pagerank.emplace();
+    for (update_run const& run : batch) {
+      graph::update_report one;
+      b.ms += timed([&] { one = algorithms::update(g_, run.what, run.edges, followers_); });
+      add(b.changes, one);
+      if (!pagerank_) continue;
+      b.pagerank->iterations += pagerank_->iterations();
+      b.pagerank->ranked += pagerank_->ranked();
+      b.pagerank->converged = pagerank_->converged();
+    }
+    b.edges = g_.edges();
+    if (triangles_) b.triangles = triangles_->total();
+    r_.updates.add(b.changes, b.ms);
+    b.number = r_.updates.batch_ms.size();
+    if (!pagerank_) return b;
+    r_.pagerank->iterations += b.pagerank->iterations;
+    r_.pagerank->ranked += b.pagerank->ranked;
+    return b;
+  }
+
+  void finish() {
+    if (options_.check) g_.check();
+    r_.edges = g_.edges();
+    r_.memory_after = g_.memory();
+    if (pagerank_) finish_pagerank();
+    if (triangles_) finish_triangles();
+  }
+
+ private:
+  void finish_pagerank() {
+    std::vector<double> rank = pagerank_->rank();
+    if (options_.check) check(rank);
+    static_cast<rank_summary&>(*r_.pagerank) = summarize_ranks(rank, options_.top);
+    r_.pagerank->converged = pagerank_->converged();
+    r_.values.rank = std::move(rank);
+  }
+  void check(std::vector<double> const& rank) const {
+    algorithms::pagerank_result const anew = algorithms::pagerank(g_, {.tolerance = options_.tolerance});
+    if (!anew.converged || !pagerank_->converged()) return;
+    double distance = 0;
+    for (std::size_t v = 0; v < rank.size(); ++v) distance += std::abs(rank[v] - anew.rank[v]);
+    // Either is within d / (1 - d) times the tolerance of the true ranks, but for what integers and sums round off.
+    double const bound = 2 * 0.85 / 0.15 * options_.tolerance + 1e-14 * static_cast<double>(g_.arcs() + g_.vertices());
+    if (distance <= bound) return;
+    std::ostringstream message;
+    message << "the PageRank that followed the graph is " << distance << " from that of the graph, in the L1 norm; "
+            << bound << " is allowed";
+    throw error(error_code::corrupt, message.str());
+  }
+  void finish_triangles() {
+    r_.triangles->total = triangles_->total();
+    if (!options_.check && !options_.wants_corners()) return;
+    algorithms::triangles_result anew = algorithms::triangles(g_, {.clustering = true});
+    if (anew.total != triangles_->total())
+      throw error(error_code::corrupt, std::to_string(triangles_->total()) + " triangles followed the graph, and " +
+                                           std::to_string(anew.total) + " are in it");
+    if (!options_.wants_corners()) return;
+    r_.triangles->corners = summarize_corners(anew, options_.top);
+    r_.values.triangles = std::move(anew);
+  }
+
+  graph_options const& options_;
+  graph::any_graph& g_;
+  stream_result& r_;
+  std::unique_ptr<algorithms::followed_pagerank> pagerank_;
+  std::unique_ptr<algorithms::followed_triangles> triangles_;
+  std::vector<algorithms::follower*> followers_;
+};
+
+}  // namespace
+
+stream_result stream(stream_options const& o, std::ostream& out) {
+  update_reader updates(o.updates);
+  loaded_graph loaded = load_graph(o);
+  loaded.rows = {};
+  stream_result r;
+  followed_graph followed(o, loaded, r);
+  print_stream_head(out, o, updates.name(), r);
+  for (;;) {
+    std::vector<update_run> const batch = updates.next(o.batch, loaded.g.vertices());
+    if (batch.empty()) break;
+    print_batch(out, followed.update(batch));
+  }
+  followed.finish();
+  return r;
+}
+
+}  // namespace wyrm::apps

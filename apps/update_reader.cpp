@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "update_reader.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <iostream>
+#include <system_error>
+
+#include "../exec/error.hpp"
+
+namespace wyrm::apps {
+
+namespace {
+
+constexpr std::string_view blanks = " \t\r";
+
+// Takes the first word off a text; empty when there is none.
+std::string_view take_word(std::string_view& text) {
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+  std::string_view const word = text.substr(0, text.find_first_of(blanks));
+  text.remove_prefix(word.size());
+  return word;
+}
+
+// As a message shows it: the beginning, and nothing that a terminal would obey.
+std::string shown(std::string_view word) {
+  if (word.empty()) return "the end of the line";
+  constexpr std::size_t most = 32;
+  std::string text(word.substr(0, most));
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c < 0x20 || c > 0x7e; }, '?');
+  return '"' + text + (word.size() > most ? "...\"" : "\"");
+}
+
+}  // namespace
+
+update_reader::update_reader(std::string const& path)
+    : name_(path == "-" ? "standard input" : path), in_(path == "-" ? std::cin : file_) {
+  if (path == "-") return;
+  errno = 0;
+  file_.open(path, std::ios::binary);
+  if (!file_) fail_to_read();
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    errno = EISDIR;
+    fail_to_read();
+  }
+}
+
+std::vector<update_run> update_reader::next(std::size_t most, graph::vertex_id vertices) {
+  std::vector<update_run> batch;
+  std::string line;
+  errno = 0;
+  for (std::size_t n = 0; n < most && std::getline(in_, line);) {
+    ++line_;
+    std::size_t const begin = line.find_first_not_of(blanks);
+    if (begin == std::string::npos) {
+      if (n > 0) return batch;
+    } else if (line[begin] != '#' && line[begin] != '%') {
+      parse(line, vertices, batch);
+      ++n;
+    }
+  }
+  if (in_.bad()) fail_to_read();
+  return batch;
+}
+
+void update_reader::parse(std::string_view line, graph::vertex_id vertices, std::vector<update_run>& batch) const {
+  std::string_view word = take_word(line);
+  bool const sign = word == "+" || word == "-";
+  auto const what = word == "-" ? algorithms::change::erasure : algorithms::change::insertion;
+  if (sign) word = take_word(line);
+  graph::vertex_id const source = vertex(word, vertices, !sign);
+  graph::vertex_id const target = vertex(take_word(line), vertices, false);
+  word = take_word(line);
+  if (!word.empty()) fail("the end of the line", word);
+  if (batch.empty() || batch.back().what != what) batch.push_back({what, {}});
+  batch.back().edges.push_back({source, target});
+}
+
+graph::vertex_id update_reader::vertex(std::string_view word, graph::vertex_id vertices, bool first) const {
+  graph::vertex_id id = 0;
+  auto const [end, failed] = std::from_chars(word.data(), word.data() + word.size(), id);
+  if (failed == std::errc() && end == word.data() + word.size() && id < vertices) return id;
+  if (vertices == 0) fail("no update, as the graph has no vertices", word);
+  fail((first ? "'+', '-' or a vertex (0 to " : "a vertex (0 to ") + std::to_string(vertices - 1) + ")", word);
+}
+
+void update_reader::fail_to_read() const {
+  throw error(error_code::io, name_ + ": cannot be read: " + std::generic_category().message(errno));
+}
+
+void update_reader::fail(std::string const& expected, std::string_view word) const {
+  throw error(error_code::bad_input, name_ + ':' + std::to_string(line_) + ": expected " + expected + ", found " +
+                                         shown(word) +
+                                         "; write each update as '+ u v', 'u v' or '- u v', with ids from 0 on");
+}
+
+}  // namespace wyrm::apps

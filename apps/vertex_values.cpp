@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vertex_values.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <ostream>
+#include <system_error>
+
+#include "../exec/error.hpp"
+
+namespace wyrm::apps {
+
+namespace {
+
+// Where a file of values belongs; nowhere when nobody wants it.
+std::string place(graph_options const& o, char const* algorithm) {
+  if (o.output.empty() || !o.asks_for(algorithm)) return {};
+  std::error_code failed;
+  if (!std::filesystem::is_directory(o.output, failed))
+    throw error(error_code::io,
+                "cannot write to the folder " + o.output + ": there is no such folder; create it first");
+  return (std::filesystem::path(o.output) / (std::string(algorithm) + ".txt")).string();
+}
+
+template <class T>
+void put(std::ostream& out, T value, char end) {
+  std::array<char, 32> text{};
+  char* const stop = std::to_chars(text.data(), text.data() + text.size() - 1, value).ptr;
+  *stop = end;
+  out.write(text.data(), stop + 1 - text.data());
+}
+
+}  // namespace
+
+rank_summary summarize_ranks(std::vector<double> const& rank, std::size_t top) {
+  rank_summary s;
+  auto const max = std::max_element(rank.begin(), rank.end());
+  if (max != rank.end()) {
+    s.max = *max;
+    s.argmax = static_cast<std::size_t>(max - rank.begin());
+  }
+  s.l2 = std::sqrt(std::inner_product(rank.begin(), rank.end(), rank.begin(), 0.0));
+  s.sum = std::accumulate(rank.begin(), rank.end(), 0.0);
+  s.top = largest(rank, top);
+  return s;
+}
+
+triangles_summary::by_vertex summarize_corners(algorithms::triangles_result const& r, std::size_t top) {
+  return {r.average_clustering, r.global_clustering, largest(r.per_vertex, top)};
+}
+
+value_files::value_files(graph_options const& o)
+    : ranks_("the ranks", place(o, "pagerank")), triangles_("the triangles", place(o, "triangles")) {}
+
+void value_files::write(vertex_values const& values) {
+  if (values.rank)
+    ranks_.write([&](std::ostream& out) {
+      out << "# PageRank: a line a vertex, from vertex 0 on\n";
+      for (double const r : *values.rank) put(out, r, '\n');
+    });
+  if (values.triangles)
+    triangles_.write([&](std::ostream& out) {
+      out << "# triangles and local clustering coefficient: a line a vertex, from vertex 0 on\n";
+      for (std::size_t v = 0; v < values.triangles->per_vertex.size(); ++v) {
+        put(out, values.triangles->per_vertex[v], ' ');
+        put(out, values.triangles->local_clustering[v], '\n');
+      }
+    });
+}
+
+void value_files::commit() {
+  ranks_.commit();
+  triangles_.commit();
+}
+
+}  // namespace wyrm::apps

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// `wyrm stream` from the outside: what it prints of each batch, what it says at the end, and what it refuses. Expected
+// values are literals, a model that takes the updates one by one, and the serial verifiers.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <numeric>
+#include <random>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../support/verify.hpp"
+#include "graphs.hpp"
+#include "program.hpp"
+#include "report.hpp"
+
+namespace wyrm::tests {
+
+namespace {
+
+using strings = std::vector<std::string>;
+
+/// A triangle 0 1 2 with a tail 2 3 4, and vertex 5 on its own.
+constexpr char const* tail = "6 5\n2 3\n1 3\n1 2 4\n3 5\n4\n\n";
+
+/// The batches that a run has printed: a map from columns to text, each.
+std::vector<std::map<std::string, std::string>> batches_in(std::string const& out) {
+  std::istringstream lines(out);
+  std::string line;
+  while (std::getline(lines, line) && !line.starts_with("updates from ")) continue;
+  auto const words = [](std::string const& text) {
+    std::istringstream in(text);
+    return strings{std::istream_iterator<std::string>(in), {}};
+  };
+  std::getline(lines, line);
+  strings const columns = words(line);
+  std::vector<std::map<std::string, std::string>> batches;
+  while (std::getline(lines, line) && !line.empty()) {
+    strings const values = words(line);
+    EXPECT_EQ(values.size(), columns.size()) << line;
+    if (values.size() != columns.size()) continue;
+    batches.emplace_back();
+    for (std::size_t i = 0; i < values.size(); ++i) batches.back()[columns[i]] = values[i];
+  }
+  return batches;
+}
+
+/// A column of them.
+strings column(std::string const& out, std::string const& name) {
+  strings values;
+  for (auto const& batch : batches_in(out)) values.push_back(batch.contains(name) ? batch.at(name) : "none");
+  return values;
+}
+
+/// A graph that takes updates one by one.
+class model {
+ public:
+  model(std::size_t vertices, bool directed, edge_set edges)
+      : vertices_(vertices), directed_(directed), edges_(std::move(edges)) {}
+
+  /// Whether the graph changes.
+  bool update(bool insertion, graph::vertex_id u, graph::vertex_id v) {
+    if (u == v) return false;
+    std::pair<graph::vertex_id, graph::vertex_id> e(u, v);
+    if (!directed_) e = std::minmax(u, v);
+    return insertion ? edges_.insert(e).second : edges_.erase(e) > 0;
+  }
+  [[nodiscard]] std::size_t edges() const { return edges_.size(); }
+  [[nodiscard]] graph::csr rows() const { return rows_of(vertices_, directed_, edges_); }
+
+ private:
+  std::size_t vertices_;
+  bool directed_;
+  edge_set edges_;
+};
+
+std::uint64_t total(std::vector<std::uint64_t> const& corners) {
+  return std::accumulate(corners.begin(), corners.end(), std::uint64_t{0}) / 3;
+}
+
+/// Random updates in random batches, as text, and what must be printed of each batch.
+struct random_updates {
+  std::string text;
+  strings inserted, erased, edges, triangles;
+  std::uint64_t requested = 0;
+
+  random_updates(model& g, std::size_t vertices, bool directed) {
+    std::mt19937 random(7);
+    auto const below = [&](std::size_t n) { return static_cast<graph::vertex_id>(random() % n); };
+    for (int batch = 0; batch < 10; ++batch) {
+      unsigned in = 0;
+      unsigned out = 0;
+      // Few vertices, so that edges come again, and in a batch come and go.
+      for (graph::vertex_id n = 1 + below(20), span = 2 + below(vertices - 1); n > 0; --n, ++requested) {
+        bool const insertion = below(5) < 3;
+        graph::vertex_id const u = below(span);
+        graph::vertex_id const v = below(span);
+        char const* const sign = !insertion ? "- " : below(2) == 0 ? "+ " : "";
+        text += sign + std::to_string(u) + ' ' + std::to_string(v) + '\n';
+        if (g.update(insertion, u, v)) ++(insertion ? in : out);
+      }
+      text += '\n';
+      inserted.push_back(std::to_string(in));
+      erased.push_back(std::to_string(out));
+      edges.push_back(std::to_string(g.edges()));
+      triangles.push_back(directed ? "none" : std::to_string(total(serial_triangles(g.rows()))));
+    }
+  }
+};
+
+TEST_F(program_test, follows_a_graph_through_its_updates) {
+  constexpr std::size_t vertices = 50;
+  edge_set edges;
+  for (graph::vertex_id v = 1; v < vertices; ++v) edges.insert({v / 2, v});
+  std::filesystem::create_directory(path("values"));
+  for (bool const directed : {false, true}) {
+    SCOPED_TRACE(directed ? "directed" : "undirected");
+    model g(vertices, directed, edges);
+    if (directed)
+      for (auto const& [u, v] : edges) g.update(true, v, u);
+    random_updates const updates(g, vertices, directed);
+    std::string const out =
+        output({"stream", write("tree.mtx", matrix_market(vertices, edges)), write("updates.txt", updates.text),
+                directed ? "--directed" : "--undirected", "--tolerance", "1e-12", "--check", "--top", "3", "--output",
+                path("values"), "--report", path("report.json")});
+    EXPECT_EQ(column(out, "inserted"), updates.inserted);
+    EXPECT_EQ(column(out, "erased"), updates.erased);
+    EXPECT_EQ(column(out, "edges"), updates.edges);
+    EXPECT_EQ(column(out, "triangles"), updates.triangles);
+    EXPECT_EQ(column(out, "converged"), strings(10, "yes"));
+
+    report const r(read("report.json"));
+    std::vector<double> const want = serial_pagerank(g.rows(), 0.85);
+    std::vector<double> const rank = values<double>("values/pagerank.txt");
+    ASSERT_EQ(rank.size(), vertices);
+    for (std::size_t v = 0; v < vertices; ++v) EXPECT_NEAR(rank[v], want[v], 1e-11) << v;
+    EXPECT_EQ(r.number("algorithms/pagerank/max"), *std::max_element(rank.begin(), rank.end()));
+    EXPECT_EQ(r.number("algorithms/pagerank/top/0/rank"), r.number("algorithms/pagerank/max"));
+    EXPECT_NEAR(r.number("algorithms/pagerank/sum"), 1.0, 1e-12);
+    EXPECT_EQ(r.count("updates/batches"), 10u);
+    EXPECT_EQ(r.count("updates/edges"), updates.requested);
+    EXPECT_EQ(r.count("updates/graph_edges"), g.edges());
+    EXPECT_EQ(r.flag("graph/directed"), directed);
+    if (directed) {
+      EXPECT_TRUE(r.at("algorithms/triangles").IsNull());
+      continue;
+    }
+    std::vector<std::uint64_t> const triangles = serial_triangles(g.rows());
+    expect_corners(values<corners>("values/triangles.txt"), g.rows(), triangles);
+    EXPECT_EQ(r.count("algorithms/triangles/total"), total(triangles));
+    EXPECT_EQ(r.count("algorithms/triangles/top/0/triangles"), *std::max_element(triangles.begin(), triangles.end()));
+    std::map<std::string, std::string> fields;
+    add_fields(r.all(), "", fields);
+    EXPECT_EQ(fields, documented_fields("stream"));
+    EXPECT_EQ(r.text("command"), "stream");
+    EXPECT_EQ(r.text("parameters/updates"), path("updates.txt"));
+  }
+}
+
+TEST_F(program_test, does_the_updates_of_a_batch_in_their_order) {
+  std::string const file = write("tail.graph", tail);
+  // An edge that was not there comes and goes; one that was there goes and comes; one comes, goes and comes.
+  std::string const out = output({"stream", file}, "+ 0 3\n- 0 3\n- 0 1\n+ 0 1\n4 5\n- 5 4\n+ 4 5");
+  EXPECT_EQ(column(out, "inserted"), strings{"4"});
+  EXPECT_EQ(column(out, "erased"), strings{"3"});
+  EXPECT_EQ(column(out, "edges"), strings{"6"});
+  EXPECT_EQ(column(out, "triangles"), strings{"1"});
+  EXPECT_NE(out.find("\nupdates from standard input\n"), std::string::npos);
+  EXPECT_NE(row(out, "updates").find("; 7 edges in "), std::string::npos);
+}
+
+TEST_F(program_test, does_what_the_readme_shows) {
+  std::string const file = write("tail.graph", "5 5\n2 3\n1 3\n1 2 4\n3 5\n4\n");
+  std::string const out = output({"stream", file, "--device", "cpu", "--top", "2"}, "+ 1 3\n+ 0 3\n\n- 0 1\n");
+  EXPECT_EQ(column(out, "inserted"), (strings{"2", "0"}));
+  EXPECT_EQ(column(out, "erased"), (strings{"0", "1"}));
+  EXPECT_EQ(column(out, "edges"), (strings{"7", "6"}));
+  EXPECT_EQ(column(out, "triangles"), (strings{"4", "2"}));
+  EXPECT_TRUE(row(out, "PageRank").starts_with("max 0.32484")) << out;
+  EXPECT_EQ(row(out, "triangles"), "2");
+  EXPECT_EQ(row(out, "clustering"), "average 0.6, global 0.545454545");
+  EXPECT_TRUE(row(out, "largest ranks").ends_with(" at vertex 3")) << out;
+  EXPECT_EQ(row(out, "most triangles"), "2 at vertex 2");
+}
+
+TEST_F(program_test, ends_a_batch_at_an_empty_line_or_when_it_is_full) {
+  std::string const file = write("tail.graph", tail);
+  std::string const updates = "# none yet\n\n \t\r\n0 3\r\n%0 4\n\t+  0\t4 \n0 5\n\n\n0 0\n  # more\n0 5\n";
+  strings const stream{"stream", file, "-", "--algorithms", "triangles"};
+  std::string const out = output(stream, updates);
+  EXPECT_EQ(column(out, "batch"), (strings{"1", "2"}));
+  EXPECT_EQ(column(out, "inserted"), (strings{"3", "0"}));
+  EXPECT_EQ(column(out, "edges"), (strings{"8", "8"}));
+  EXPECT_EQ(column(out, "triangles"), (strings{"3", "3"}));
+  EXPECT_EQ(column(out, "iterations"), (strings{"none", "none"}));
+
+  strings full = stream;
+  full.insert(full.end(), {"--batch", "2"});
+  EXPECT_EQ(column(output(full, updates), "inserted"), (strings{"2", "1", "0"}));
+}
+
+TEST_F(program_test, has_nothing_to_do_without_updates) {
+  std::string const out = output({"stream", write("k5.graph", k5), "--check", "--top", "1"});
+  EXPECT_EQ(batches_in(out).size(), 0u);
+  EXPECT_EQ(row(out, "updates"), "none");
+  EXPECT_EQ(row(out, "most triangles"), "6 at vertex 0");
+  EXPECT_TRUE(row(out, "PageRank").starts_with("max 0.19417")) << out;
+  (void)output({"stream", write("none.graph", "0 0\n"), "--check", "--top", "1"}, "# nothing\n\n");
+}
+
+// The second batch is sent when the first has been printed. Without that the loop gives up, and one batch is all.
+TEST_F(program_test, prints_a_batch_as_soon_as_it_has_happened) {
+  std::string const file = write("tail.graph", tail);
+  std::string const command = "( echo 0 3; echo; for i in $(seq 600); do if grep -q '^ *1  *1  *0 ' " + path("out") +
+                              "; then echo - 0 3; break; fi; sleep 0.1; done ) | " + WYRM_PROGRAM_PATH + " stream " +
+                              file + " >" + path("out");
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  EXPECT_EQ(column(read("out"), "erased"), (strings{"0", "1"}));
+}
+
+TEST_F(program_test, refuses_malformed_updates_and_keeps_the_batches_before) {
+  std::string const file = write("tail.graph", tail);
+  auto const refused = [&](std::string const& message, std::string const& line) {
+    SCOPED_TRACE(line);
+    std::string const text = "0 3\n\n# the next batch\n+ 0 4\n" + line + "\n0 5\n";
+    for (bool const from_file : {true, false}) {
+      std::string const name = from_file ? write("updates.txt", text) : "standard input";
+      outcome const ran = run_program(
+          {"stream", file, from_file ? name : "-", "--report", path("none.json"), "--output", path("")}, text);
+      EXPECT_EQ(ran.status, 3);
+      EXPECT_EQ(ran.err, "wyrm: " + name + ":5: expected " + message +
+                             "; write each update as '+ u v', 'u v' or '- u v', with ids from 0 on\n");
+      EXPECT_EQ(column(ran.out, "edges"), strings{"6"}) << "the first batch, and not the second";
+      EXPECT_EQ(ran.out.find("in all"), std::string::npos);
+      for (std::string const left :
+           {"none.json", "none.json.part", "pagerank.txt", "pagerank.txt.part", "triangles.txt", "triangles.txt.part"})
+        EXPECT_FALSE(std::filesystem::exists(path(left))) << left;
+    }
+  };
+  refused("a vertex (0 to 5), found \"6\"", "+ 0 6");
+  refused("'+', '-' or a vertex (0 to 5), found \"6\"", "6 0");
+  refused("a vertex (0 to 5), found \"99999999999999999999\"", "- 0 99999999999999999999");
+  refused("a vertex (0 to 5), found \"-1\"", "0 -1");
+  refused("'+', '-' or a vertex (0 to 5), found \"-1\"", "-1 0");
+  refused("'+', '-' or a vertex (0 to 5), found \"*\"", "* 0 1");
+  refused("a vertex (0 to 5), found \"0x1\"", "0 0x1");
+  refused("a vertex (0 to 5), found \"1.5\"", "0 1.5");
+  refused("a vertex (0 to 5), found the end of the line", "+ 1");
+  refused("a vertex (0 to 5), found the end of the line", "+");
+  refused("the end of the line, found \"0.25\"", "0 1 0.25");
+  refused("the end of the line, found \"#\"", "0 1 # why");
+  refused("a vertex (0 to 5), found \"1?[2J?\"", "0 1\x1b[2J\xff");
+  refused("a vertex (0 to 5), found \"" + std::string(32, '1') + "...\"", "0 " + std::string(33, '1'));
+
+  outcome const none = run_program({"stream", write("none.graph", "0 0\n")}, "0 1\n");
+  EXPECT_EQ(none.status, 3);
+  EXPECT_NE(none.err.find("standard input:1: expected no update, as the graph has no vertices, found \"0\""),
+            std::string::npos);
+}
+
+TEST_F(program_test, refuses_a_stream_that_it_cannot_begin) {
+  std::string const file = write("tail.graph", tail);
+  std::string const missing = path("missing.txt");
+  expect_refused(4, missing + ": cannot be read: No such file or directory",
+                 {"stream", path("missing.graph"), missing, "--report", path("none.json")});
+  expect_refused(4, "cannot be read: Is a directory", {"stream", file, path("")});
+  expect_refused(4, path("missing.graph") + ": cannot be opened", {"stream", path("missing.graph")});
+  expect_refused(2, "--undirected", {"stream", file, "--directed", "--algorithms", "triangles"});
+  expect_refused(2, "FILE", {"stream"});
+  expect_refused(2, "--batch", {"stream", file, "--batch", "0"});
+  expect_refused(2, "--rounds", {"stream", file, "--rounds", "1"});
+  std::string const command =
+      std::string("echo 0 1 | ") + WYRM_PROGRAM_PATH + " stream " + file + " >/dev/full 2>" + path("err");
+  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 4);
+  EXPECT_NE(read("err").find("cannot write to standard output"), std::string::npos);
+}
+
+}  // namespace
+
+}  // namespace wyrm::tests
