@@ -4,6 +4,7 @@
 #include "incremental_pagerank.hpp"
 #include "incremental_triangles.hpp"
 #include "pagerank.hpp"
+#include "random_walks.hpp"
 #include "triangles.hpp"
 
 namespace wyrm::algorithms {
@@ -18,6 +19,10 @@ triangles_result triangles(graph::any_graph const& g, triangles_options const& o
 
 std::vector<std::uint32_t> edge_support(graph::any_graph const& g) {
   return std::visit([&](auto const& space) { return edge_support(space, g.view()); }, g.space());
+}
+
+walk_paths random_walks(graph::any_graph const& g, random_walk_options const& o) {
+  return std::visit([&](auto const& space) { return random_walks(space, g.view(), o); }, g.space());
 }
 
 std::unique_ptr<followed_pagerank> follow_pagerank(graph::any_graph const& g, incremental_pagerank_options const& o) {

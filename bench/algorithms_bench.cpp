@@ -3,6 +3,9 @@
 //
 //   pagerank/SPACE/STORAGE/GRAPH/STATE/PRECISION     one iteration of many; what comes before and after does not count
 //   triangles/SPACE/STORAGE/GRAPH/STATE              the total, from call to result; scratch is kept
+//   walks/SPACE/STORAGE/GRAPH/KIND                   a walk of 80 steps from each vertex: uniform, node2vec (p = 1/2, q
+//   = 2)
+//                                                    or weighted (which brings the weights as well)
 //   edge_support/SPACE/ALLOCATOR/GRAPH               from call to result, the copy to the host included
 //   triangles_change/SPACE/ALLOCATOR/GRAPH/edges:N   random edges in and out again, and the total each time
 //   pagerank_change/SPACE/ALLOCATOR/GRAPH/share:S/tolerance:T    the same, with so many edges of all, or with one (0)
@@ -30,6 +33,7 @@
 #include "../algorithms/incremental_pagerank.hpp"
 #include "../algorithms/incremental_triangles.hpp"
 #include "../algorithms/pagerank.hpp"
+#include "../algorithms/random_walks.hpp"
 #include "../algorithms/triangles.hpp"
 #include "../alloc/registry.hpp"
 #include "../datasets/updates.hpp"
@@ -226,6 +230,24 @@ void pagerank_change(benchmark::State& state, Space const& space, std::string co
   state.counters["full_run_error"] = distance(exec::copy_out(space, full.rank(), g.vertices()));
 }
 
+// One walk of 80 steps from each vertex, from call to the end of the last; then the paths to the host.
+template <class Space>
+void walks(benchmark::State& state, Space const& space, std::string const& storage, std::string const& name,
+           std::string const& kind) {
+  graph::graph_view const g = graph_under_test<Space>::get(space, storage, name, false).view();
+  algorithms::random_walk_options o;
+  if (kind == "node2vec") o.p = 0.5, o.q = 2;
+  if (kind == "weighted") o.weights.assign(g.arcs(), 1.0f);
+  algorithms::random_walker<Space> walker(space);
+  walker.walk(g, o);
+  for (auto _ : state) state.SetIterationTime(seconds(space, [&] { walker.walk(g, o); }));
+  algorithms::walk_paths paths;
+  state.counters["export_us"] = 1e6 * seconds(space, [&] { paths = walker.paths(); });
+  auto const steps = static_cast<double>(paths.vertices.size() - (paths.offsets.size() - 1));
+  state.counters["steps_per_s"] = benchmark::Counter(steps, benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["bytes_a_step"] = static_cast<double>(walker.pool().granted) / steps;
+}
+
 template <class Space>
 void add_cases(Space const& space) {
   std::string const on = std::string("/") + space.name + "/";
@@ -251,6 +273,10 @@ void add_cases(Space const& space) {
               add("pagerank_change" + on + storage + "/" + name + sizes.str(),
                   [=](benchmark::State& state) { pagerank_change(state, space, storage, s.name, share, tolerance); });
             }
+        for (std::string const kind : {"uniform", "node2vec", "weighted"})
+          if (!churned)
+            add("walks" + on + storage + "/" + name + "/" + kind,
+                [=](benchmark::State& state) { walks(state, space, storage, s.name, kind); });
         if (storage != "csr" && !churned)
           add("edge_support" + on + storage + "/" + name, [=](benchmark::State& state) {
             graph::graph_view const g = graph_under_test<Space>::get(space, storage, s.name, false).view();

@@ -107,7 +107,9 @@ cuda_space::cuda_space(int device, CUstream_st* stream)
 
 int cuda_space::device() const { return state_->device; }
 CUstream_st* cuda_space::stream() const { return state_->stream; }
-std::size_t cuda_space::resident_lanes() const { return static_cast<std::size_t>(state_->resident_lanes); }
+std::size_t cuda_space::lanes_for(std::uint32_t const*) const {
+  return static_cast<std::size_t>(state_->resident_lanes);
+}
 void cuda_space::activate() const { check(cudaSetDevice(device()), "cudaSetDevice"); }
 void cuda_space::check_launch() const { check(cudaGetLastError(), "kernel launch"); }
 void cuda_space::synchronize() const { check(cudaStreamSynchronize(stream()), "a kernel failed"); }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -67,8 +68,9 @@ class cuda_space {
   /// and in use already: CUDA fixes its size at the first use.
   void prepare_malloc(std::size_t bytes) const;
 
-  /// For work that goes over a list whose length only the device knows: lanes that keep the space busy.
-  [[nodiscard]] std::size_t resident_lanes() const;
+  /// For work that goes over a list whose length is in memory of the space: with how many lanes. As many as keep the
+  /// device busy, as the host does not look.
+  [[nodiscard]] std::size_t lanes_for(std::uint32_t const* length) const;
   [[nodiscard]] int device() const;
   [[nodiscard]] CUstream_st* stream() const;
   /// For reports: "cuda:0 (NVIDIA H200)".

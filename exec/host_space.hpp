@@ -3,8 +3,10 @@
 // the system, address ranges from mmap. Calls return when their work is done.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <type_traits>
 
@@ -68,8 +70,10 @@ class host_space {
   void prepare_malloc(std::size_t) const {}
 
   [[nodiscard]] unsigned threads() const { return threads_; }
-  /// For work that goes over a list whose length only the device knows: lanes that keep the space busy.
-  [[nodiscard]] std::size_t resident_lanes() const { return std::size_t{256} * threads_; }
+  /// For work that goes over a list whose length is in memory of the space: with how many lanes.
+  [[nodiscard]] std::size_t lanes_for(std::uint32_t const* length) const {
+    return std::min(std::size_t{*length}, std::size_t{256} * threads_);
+  }
   /// For reports: "cpu (oneTBB, threads: 2)".
   [[nodiscard]] std::string description() const;
 

@@ -86,7 +86,8 @@ struct over_items {
 /// the same time.
 template <unsigned W, class Space, class F>
 void for_each_item(Space const& space, frontier const& from, F const& f) {
-  std::size_t const tiles = space.resident_lanes() / Space::template tile_size<W>;
+  constexpr std::size_t lanes = Space::template tile_size<W>;
+  std::size_t const tiles = space.lanes_for(from.size) / lanes + 1;
   exec::for_each_tile<W>(space, tiles, over_items<W, F>{from.items, from.size, tiles, f});
 }
 

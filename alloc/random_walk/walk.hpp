@@ -1,38 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers without a state in memory: Philox 4x32 (Salmon, Moraes, Dror, Shaw: "Parallel Random Numbers: As Easy
-// as 1, 2, 3", SC 2011), a function of a seed, the thread, and how often it has drawn. So runs repeat. Its 7 rounds are
-// the fewest that pass all tests there (Table 2), and a tenth of the time of a kernel faster than the usual 10.
+// Random numbers without a state in memory (exec/philox.hpp): a function of a seed, the thread, and how often it has
+// drawn. So runs repeat. Seven rounds are a tenth of the time of a kernel faster than the usual ten.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "../../exec/atomic.hpp"
+#include "../../exec/philox.hpp"
 #include "../../exec/tile.hpp"
 
 namespace wyrm::alloc {
-
-namespace detail {
-
-struct four_words {
-  std::uint32_t x[4];
-};
-
-/// Philox 4x32 of a counter and a key of two words.
-template <unsigned rounds = 7>
-[[nodiscard]] WYRM_HD constexpr four_words philox(four_words counter, std::uint32_t key_0, std::uint32_t key_1) {
-  for (unsigned round = 0; round < rounds; ++round) {
-    std::uint64_t const a = std::uint64_t{0xD2511F53} * counter.x[0];
-    std::uint64_t const b = std::uint64_t{0xCD9E8D57} * counter.x[2];
-    counter = {{static_cast<std::uint32_t>(b >> 32) ^ counter.x[1] ^ key_0, static_cast<std::uint32_t>(b),
-                static_cast<std::uint32_t>(a >> 32) ^ counter.x[3] ^ key_1, static_cast<std::uint32_t>(a)}};
-    key_0 += 0x9E3779B9;
-    key_1 += 0xBB67AE85;
-  }
-  return counter;
-}
-
-}  // namespace detail
 
 /// One thread's way through a pool. It belongs to the thread, which keeps it from call to call.
 class walk {
@@ -46,7 +24,7 @@ class walk {
   /// Evenly distributed in [0, n), n at most 2^32; what is uneven is less than n / 2^32.
   [[nodiscard]] WYRM_HD std::uint64_t draw(std::uint64_t n) {
     if (left_ == 0) {
-      next_ = detail::philox({{static_cast<std::uint32_t>(thread_), static_cast<std::uint32_t>(thread_ >> 32),
+      next_ = exec::philox({{static_cast<std::uint32_t>(thread_), static_cast<std::uint32_t>(thread_ >> 32),
                                static_cast<std::uint32_t>(drawn_), static_cast<std::uint32_t>(drawn_ >> 32)}},
                              static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32));
       ++drawn_;
@@ -65,7 +43,7 @@ class walk {
   std::uint64_t seed_;
   std::uint64_t thread_;
   std::uint64_t drawn_;  // blocks of four
-  detail::four_words next_{};
+  exec::four_words next_{};
   unsigned left_ = 0;
 };
 

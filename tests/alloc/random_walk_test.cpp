@@ -79,18 +79,18 @@ TEST(random_walk_theory, when_to_give_up) {
 // Known answers of the authors' library (Random123, kat_vectors).
 // The authors' (Random123, kat_vectors).
 TEST(walk, philox_gives_the_known_answers) {
-  using alloc::detail::four_words;
+  using exec::four_words;
   auto const expect = [](four_words const& got, four_words const& wanted) {
     for (unsigned i = 0; i < 4; ++i) EXPECT_EQ(got.x[i], wanted.x[i]) << i;
   };
   four_words const ones{{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}};
   four_words const pi{{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}};
-  expect(alloc::detail::philox<10>({{}}, 0, 0), {{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}});
-  expect(alloc::detail::philox<10>(ones, ones.x[0], ones.x[0]), {{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}});
-  expect(alloc::detail::philox<10>(pi, 0xa4093822, 0x299f31d0), {{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}});
-  expect(alloc::detail::philox<7>({{}}, 0, 0), {{0x5f6fb709, 0x0d893f64, 0x4f121f81, 0x4f730a48}});
-  expect(alloc::detail::philox<7>(ones, ones.x[0], ones.x[0]), {{0x5207ddc2, 0x45165e59, 0x4d8ee751, 0x8c52f662}});
-  expect(alloc::detail::philox<7>(pi, 0xa4093822, 0x299f31d0), {{0x4dfccaba, 0x190a87f0, 0xc47362ba, 0xb6b5242a}});
+  expect(exec::philox<10>({{}}, 0, 0), {{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}});
+  expect(exec::philox<10>(ones, ones.x[0], ones.x[0]), {{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}});
+  expect(exec::philox<10>(pi, 0xa4093822, 0x299f31d0), {{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}});
+  expect(exec::philox<7>({{}}, 0, 0), {{0x5f6fb709, 0x0d893f64, 0x4f121f81, 0x4f730a48}});
+  expect(exec::philox<7>(ones, ones.x[0], ones.x[0]), {{0x5207ddc2, 0x45165e59, 0x4d8ee751, 0x8c52f662}});
+  expect(exec::philox<7>(pi, 0xa4093822, 0x299f31d0), {{0x4dfccaba, 0x190a87f0, 0xc47362ba, 0xb6b5242a}});
 }
 
 TEST(walk, draws_evenly) {

@@ -88,7 +88,7 @@ class simt_space : public exec::host_space {
   /// threads: run at once, with `resident` warps each.
   explicit simt_space(std::uint64_t seed = 1, unsigned threads = 2, unsigned resident = 3);
 
-  [[nodiscard]] static std::size_t resident_lanes() { return 64; }
+  [[nodiscard]] static std::size_t lanes_for(std::uint32_t const*) { return 64; }
 
   template <class F>
   void run(std::size_t n, F const& f) const {

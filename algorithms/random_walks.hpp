@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random walks: uniform, by weights of arcs, second order (node2vec: Grover and Leskovec, KDD 2016), with restarts. A
+// lane a walker. A path grows in a list of pages that come from a device allocator, so that nobody says in advance how
+// long walks become: memory follows what is walked. When the pool is used up walkers stand still, the pool grows, and
+// they go on.
+//
+// Random numbers are a function of seed, walker, step and try, and all that is compared are integers: the same options
+// give the same walks on every space. A walker is known by the place of its start among all, not by who runs it.
+//
+// Arcs are drawn by sums of weights over a row (one binary search). For p and q other than 1 an arc that is drawn is
+// taken with the probability that its bias has beside the largest, else another is drawn (Yang et al., KnightKing,
+// SOSP 2019).
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../alloc/allocator.hpp"
+#include "../alloc/ouroboros/ouroboros.hpp"
+#include "../exec/atomic.hpp"
+#include "../exec/bulk.hpp"
+#include "../exec/error.hpp"
+#include "../exec/launch.hpp"
+#include "../exec/memory.hpp"
+#include "../exec/philox.hpp"
+#include "../exec/tile.hpp"
+#include "../graph/any_graph.hpp"
+#include "../graph/view.hpp"
+#include "detail/orientation.hpp"
+
+namespace wyrm::algorithms {
+
+struct random_walk_options {
+  std::uint64_t seed = 1;
+  std::uint32_t steps = 80;      // at most; a walk also ends where no arc goes out
+  double stop = 0;               // the probability that a walk ends before a step; in [0, 1)
+  double restart = 0;            // the probability that a step goes back to the start instead; in [0, 1]
+  double p = 1;                  // node2vec: 1/p is the bias of going back to where one was before; in [0.01, 100]
+  double q = 1;                  // and 1/q that of going to no neighbour of where one was before; in [0.01, 100]
+  std::uint32_t per_vertex = 1;  // walks from each start
+  std::vector<graph::vertex_id> starts = {};  // empty: all vertices
+  /// Not negative, finite, one an arc in the order of to_csr(); empty: all the same. Arcs of weight 0 are not walked.
+  std::vector<float> weights = {};
+};
+
+/// Walk i is vertices[offsets[i]] ... vertices[offsets[i + 1] - 1], its start first. Walks of a start stand together.
+struct walk_paths {
+  std::vector<std::uint64_t> offsets;
+  std::vector<graph::vertex_id> vertices;
+};
+
+/// How often walks from `start` came to `vertex`.
+struct co_visit {
+  graph::vertex_id start;
+  graph::vertex_id vertex;
+  std::uint32_t count;
+  friend bool operator==(co_visit const&, co_visit const&) = default;
+};
+
+namespace detail {
+
+struct path_page {
+  static constexpr std::uint32_t room = 30;
+  path_page* next;
+  graph::vertex_id vertices[room];
+};
+
+struct walker {
+  path_page* first;
+  path_page* last;
+  std::uint32_t length;  // vertices so far; 0: not begun
+  std::uint32_t ended;
+};
+
+/// What decides a step.
+struct step_rules {
+  graph::graph_view g;
+  std::uint64_t const* offsets;  // of rows in `sums`
+  std::uint64_t const* sums;     // of weights, within a row up to each arc; nullptr: all the same
+  std::uint64_t seed;
+  // Probabilities, of 2^32.
+  std::uint64_t stop;
+  std::uint64_t restart;
+  std::uint64_t back;     // bias of going back,
+  std::uint64_t near;     // to a neighbour of where one was before,
+  std::uint64_t farther;  // and to others, over the largest of them
+  bool second_order;
+
+  [[nodiscard]] WYRM_HD exec::four_words draw(std::uint64_t walker, std::uint32_t step, std::uint32_t round) const {
+    return exec::philox({{static_cast<std::uint32_t>(walker), static_cast<std::uint32_t>(walker >> 32), step, round}},
+                        static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32));
+  }
+  /// An arc of a row of some, as many of them as weights say.
+  [[nodiscard]] WYRM_HD graph::vertex_id arc(graph::vertex_id v, graph::neighbour_list const& row, std::uint32_t high,
+                                             std::uint32_t low) const {
+    if (sums == nullptr) return row[static_cast<std::uint32_t>(std::uint64_t{high} * row.size >> 32)];
+    std::uint64_t const* const to = sums + offsets[v];
+    std::uint64_t const r = below(to[row.size - 1], high, low);
+    return row[graph::lower_bound(to, row.size, r + 1)];  // the first whose sum is more than r
+  }
+  /// Whether a row has an arc that can be walked.
+  [[nodiscard]] WYRM_HD bool goes_on(graph::vertex_id v, graph::neighbour_list const& row) const {
+    return row.size > 0 && (sums == nullptr || sums[offsets[v] + row.size - 1] > 0);
+  }
+  [[nodiscard]] WYRM_HD std::uint64_t bias(graph::vertex_id before, graph::vertex_id next) const {
+    if (next == before) return back;
+    if (near == farther) return near;
+    return graph::contains(g.neighbours(before), next) ? near : farther;
+  }
+
+ private:
+  /// In [0, n): the upper half of n times a fraction of 64 bits.
+  [[nodiscard]] WYRM_HD static std::uint64_t below(std::uint64_t n, std::uint32_t high, std::uint32_t low) {
+    std::uint64_t const n_high = n >> 32;
+    std::uint64_t const n_low = n & 0xffffffff;
+    std::uint64_t const middle = n_low * high + (n_low * low >> 32);
+    std::uint64_t const other = n_high * low + (middle & 0xffffffff);
+    return n_high * high + (middle >> 32) + (other >> 32);
+  }
+};
+
+/// A lane a walker: as far as it gets.
+template <class Pool>
+struct walk_on {
+  step_rules rules;
+  Pool pool;
+  graph::vertex_id const* starts;  // nullptr: all vertices
+  std::uint32_t per_vertex;
+  std::uint32_t longest;  // vertices of a path
+  walker* walkers;
+  std::uint64_t* standing;  // how many wait for memory
+
+  [[nodiscard]] WYRM_HD graph::vertex_id start(std::size_t i) const {
+    std::size_t const k = i / per_vertex;
+    return starts != nullptr ? starts[k] : static_cast<graph::vertex_id>(k);
+  }
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    walker w = valid ? walkers[i] : walker{nullptr, nullptr, 0, 1};
+    graph::vertex_id now = 0;
+    graph::vertex_id before = 0;
+    if (w.ended == 0 && w.length > 0) {
+      // It stands at the end of a page.
+      now = w.last->vertices[(w.length - 1) % path_page::room];
+      before = w.last->vertices[(w.length - 2) % path_page::room];
+    }
+    bool stands = false;
+    while (t.any(w.ended == 0 && !stands)) {
+      bool const active = w.ended == 0 && !stands;
+      graph::vertex_id next = 0;
+      bool const moves = active && choose(w, i, before, now, next);
+      if (active && !moves) w.ended = 1;
+      bool const turns = moves && w.length % path_page::room == 0;
+      if (t.any(turns)) {
+        auto* const fresh = static_cast<path_page*>(pool.allocate(t, turns ? sizeof(path_page) : 0));
+        stands = stands || (turns && fresh == nullptr);
+        if (turns && fresh != nullptr) append(w, fresh);
+      }
+      if (!moves || stands) continue;
+      w.last->vertices[w.length % path_page::room] = next;
+      ++w.length;
+      before = w.length > 1 ? now : next;
+      now = next;
+    }
+    if (valid) walkers[i] = w;
+    std::uint32_t const waiting = t.ballot(stands);
+    if (waiting != 0 && t.rank() == 0)
+      exec::atomic_ref<std::uint64_t>(*standing).fetch_add(static_cast<std::uint64_t>(cuda::std::popcount(waiting)),
+                                                           exec::relaxed);
+  }
+
+ private:
+  WYRM_HD static void append(walker& w, path_page* fresh) {
+    fresh->next = nullptr;
+    if (w.last != nullptr) w.last->next = fresh;
+    if (w.first == nullptr) w.first = fresh;
+    w.last = fresh;
+  }
+  // Where the walker goes from here; false: nowhere. The same each time it is asked at the same place.
+  [[nodiscard]] WYRM_HD bool choose(walker const& w, std::uint64_t i, graph::vertex_id before, graph::vertex_id now,
+                                    graph::vertex_id& next) const {
+    if (w.length == 0) {
+      next = start(i);
+      return true;
+    }
+    if (w.length == longest) return false;
+    exec::four_words r = rules.draw(i, w.length, 0);
+    if (r.x[0] < rules.stop) return false;
+    if (r.x[1] < rules.restart) {
+      next = start(i);
+      return true;
+    }
+    graph::neighbour_list const row = rules.g.neighbours(now);
+    if (!rules.goes_on(now, row)) return false;
+    next = rules.arc(now, row, r.x[2], r.x[3]);
+    if (!rules.second_order || w.length == 1 || row.size == 1) return true;
+    for (std::uint32_t round = 1;; ++round) {
+      r = rules.draw(i, w.length, round);
+      if (r.x[0] < rules.bias(before, next)) return true;
+      next = rules.arc(now, row, r.x[1], r.x[2]);
+    }
+  }
+};
+
+struct copy_lengths {
+  walker const* walkers;
+  std::uint32_t* lengths;
+  std::uint32_t skipped;  // vertices at the front that do not count
+  WYRM_HD void operator()(std::size_t i) const { lengths[i] = walkers[i].length - skipped; }
+};
+
+/// Copies a path to where it belongs.
+struct copy_paths {
+  walker const* walkers;
+  std::uint64_t const* offsets;
+  graph::vertex_id* vertices;
+  WYRM_HD void operator()(std::size_t i) const {
+    walker const w = walkers[i];
+    path_page const* page = w.first;
+    for (std::uint32_t k = 0; k < w.length; ++k) {
+      if (k > 0 && k % path_page::room == 0) page = page->next;
+      vertices[offsets[i] + k] = page->vertices[k % path_page::room];
+    }
+  }
+};
+
+/// The same without starts, each vertex with its start.
+struct copy_visits {
+  walker const* walkers;
+  std::uint64_t const* offsets;
+  unsigned id_bits;
+  std::uint64_t* visits;
+  WYRM_HD void operator()(std::size_t i) const {
+    walker const w = walkers[i];
+    path_page const* page = w.first;
+    std::uint64_t const start = std::uint64_t{page->vertices[0]} << id_bits;
+    for (std::uint32_t k = 1; k < w.length; ++k) {
+      if (k % path_page::room == 0) page = page->next;
+      visits[offsets[i] + k - 1] = start | page->vertices[k % path_page::room];
+    }
+  }
+};
+
+/// How long a run of equal values is, for each of those that begin one.
+struct count_visits {
+  std::uint64_t const* sorted;
+  std::uint64_t n;
+  std::uint64_t const* distinct;
+  unsigned id_bits;
+  co_visit* visits;
+  WYRM_HD void operator()(std::size_t i) const {
+    std::uint64_t const key = distinct[i];
+    visits[i] = {static_cast<graph::vertex_id>(key >> id_bits),
+                 static_cast<graph::vertex_id>(key & ((std::uint64_t{1} << id_bits) - 1)),
+                 static_cast<std::uint32_t>(first_not_below(key + 1) - first_not_below(key))};
+  }
+
+ private:
+  [[nodiscard]] WYRM_HD std::uint64_t first_not_below(std::uint64_t key) const {
+    std::uint64_t first = 0;
+    for (std::uint64_t left = n; left > 0;) {
+      std::uint64_t const half = left / 2;
+      bool const less = sorted[first + half] < key;
+      first += less ? half + 1 : 0;
+      left = less ? left - half - 1 : half;
+    }
+    return first;
+  }
+};
+
+}  // namespace detail
+
+/// Walks in one graph after the other, or in one as it changes; keeps its pool. Not thread-safe.
+template <class Space, class Allocator = alloc::ouroboros_va_p<Space>>
+class random_walker {
+ public:
+  explicit random_walker(Space const& space, alloc::options const& pool = {})
+      : space_(space),
+        pool_(space, pool),
+        bulk_(space),
+        starts_(space),
+        degrees_(space),
+        row_offsets_(space),
+        sums_(space),
+        walkers_(space),
+        offsets_(space),
+        standing_(space, 1) {}
+
+  /// Walks; paths stay on the device until the next call. Throws error(bad_argument) for options out of range,
+  /// error(out_of_memory) where the pool cannot grow enough. O(steps), times the logarithm of a degree with weights; 24
+  /// bytes a walker, and 4.3 a step in pages of 128.
+  void walk(graph::graph_view const& g, random_walk_options const& o) {
+    check(g, o);
+    vertices_ = g.vertices();
+    std::size_t const starts = o.starts.empty() ? vertices_ : o.starts.size();
+    count_ = starts * o.per_vertex;
+    pool_.reset();
+    if (count_ == 0) return;
+    detail::step_rules const rules = prepare(g, o);
+    walkers_.reserve(count_);
+    space_.fill(walkers_.data(), 0, count_ * sizeof(detail::walker));
+    std::uint32_t const longest = o.steps < ~0u ? o.steps + 1 : o.steps;
+    for (;;) {
+      space_.fill(standing_.data(), 0, standing_.bytes());
+      exec::for_each_lane<32>(
+          space_, count_,
+          detail::walk_on<typename Allocator::ref_type>{rules, pool_.ref(), o.starts.empty() ? nullptr : starts_.data(),
+                                                        o.per_vertex, longest, walkers_.data(), standing_.data()});
+      std::uint64_t const standing = exec::read(space_, standing_.data());
+      if (standing == 0) return;
+      pool_.grow(std::max<std::size_t>(2 * standing * sizeof(detail::path_page), pool_.stats().committed / 2));
+    }
+  }
+
+  /// Of the last walk().
+  [[nodiscard]] walk_paths paths() {
+    std::uint64_t const all = lay_out(0);
+    exec::buffer<graph::vertex_id, Space> vertices(space_, all);
+    if (count_ > 0)
+      exec::for_each(space_, count_, detail::copy_paths{walkers_.data(), offsets_.data(), vertices.data()});
+    return {exec::copy_out(space_, offsets_.data(), count_ + 1), exec::copy_out(space_, vertices.data(), all)};
+  }
+  /// How often walks from each start came to each vertex, their starts at the beginning not counted; ascending by start
+  /// and vertex. 16 bytes a step while it runs.
+  [[nodiscard]] std::vector<co_visit> co_visits() {
+    std::uint64_t const all = lay_out(1);
+    if (all == 0) return {};
+    auto const id_bits = std::max(1u, static_cast<unsigned>(std::bit_width(vertices_ - 1)));
+    exec::buffer<std::uint64_t, Space> keys(space_, all);
+    exec::buffer<std::uint64_t, Space> spare(space_, all);
+    exec::for_each(space_, count_, detail::copy_visits{walkers_.data(), offsets_.data(), id_bits, keys.data()});
+    std::uint64_t* const sorted = bulk_.sort(keys.data(), spare.data(), all, 2 * id_bits);
+    std::uint64_t* const distinct = sorted == keys.data() ? spare.data() : keys.data();
+    std::size_t const n = bulk_.unique(sorted, distinct, all);
+    exec::buffer<co_visit, Space> visits(space_, n);
+    exec::for_each(space_, n, detail::count_visits{sorted, all, distinct, id_bits, visits.data()});
+    return exec::copy_out(space_, visits.data(), n);
+  }
+  /// Of the pool of pages: what the paths of the last walk() take.
+  [[nodiscard]] alloc::statistics pool() const { return pool_.stats(); }
+
+ private:
+  static void check(graph::graph_view const& g, random_walk_options const& o) {
+    auto const refuse = [](std::string const& what) { throw error(error_code::bad_argument, "random walks: " + what); };
+    if (!(o.stop >= 0 && o.stop < 1)) refuse("the probability to stop must be in [0, 1)");
+    if (!(o.restart >= 0 && o.restart <= 1)) refuse("the probability to restart must be in [0, 1]");
+    if (!(o.p >= 0.01 && o.p <= 100) || !(o.q >= 0.01 && o.q <= 100)) refuse("p and q must be from 0.01 to 100");
+    if (o.steps == ~0u && o.stop == 0) refuse("walks without an end: say how many steps, or when to stop");
+    for (graph::vertex_id const v : o.starts)
+      if (v >= g.vertices())
+        refuse("start " + std::to_string(v) + " is no vertex; there are " + std::to_string(g.vertices()));
+    if (o.weights.empty()) return;
+    if (o.weights.size() != g.arcs())
+      refuse("there are " + std::to_string(o.weights.size()) + " weights for " + std::to_string(g.arcs()) + " arcs");
+    for (float const w : o.weights)
+      if (!(w >= 0) || std::isinf(w)) refuse("a weight is negative or not finite");
+  }
+  static std::uint64_t of_2_32(double probability) {
+    return static_cast<std::uint64_t>(std::llround(probability * 4294967296.0));
+  }
+  detail::step_rules prepare(graph::graph_view const& g, random_walk_options const& o) {
+    starts_.reserve(o.starts.size());
+    exec::copy_in<graph::vertex_id>(space_, starts_.data(), o.starts);
+    if (!o.weights.empty()) {
+      degrees_.reserve(vertices_);
+      row_offsets_.reserve(vertices_ + 1);
+      exec::for_each(space_, vertices_, detail::copy_degrees{g.out_records(), degrees_.data()});
+      bulk_.inclusive_sum(degrees_.data(), row_offsets_.data(), vertices_);
+      bring_weights(o.weights);
+    }
+    double const largest = std::max({1 / o.p, 1.0, 1 / o.q});
+    return {g,
+            row_offsets_.data(),
+            o.weights.empty() ? nullptr : sums_.data(),
+            o.seed,
+            of_2_32(o.stop),
+            of_2_32(o.restart),
+            of_2_32(1 / o.p / largest),
+            of_2_32(1 / largest),
+            of_2_32(1 / o.q / largest),
+            o.p != 1 || o.q != 1};
+  }
+  // Sums within rows, of weights as shares of 2^31 of the largest (a row has fewer than 2^32 arcs).
+  void bring_weights(std::vector<float> const& weights) {
+    double const largest = *std::max_element(weights.begin(), weights.end());
+    std::vector<std::uint64_t> const offsets = exec::copy_out(space_, row_offsets_.data(), vertices_ + 1);
+    std::vector<std::uint64_t> sums(weights.size());
+    for (std::size_t v = 0; v < vertices_; ++v) {
+      std::uint64_t sum = 0;
+      for (std::uint64_t i = offsets[v]; i < offsets[v + 1]; ++i) {
+        if (weights[i] > 0)
+          sum += static_cast<std::uint64_t>(std::max(1ll, std::llround(weights[i] / largest * 2147483648.0)));
+        sums[i] = sum;
+      }
+    }
+    sums_.reserve(sums.size());
+    exec::copy_in<std::uint64_t>(space_, sums_.data(), sums);
+  }
+  // Where each path begins among all of them; their length in all.
+  std::uint64_t lay_out(std::uint32_t skipped) {
+    offsets_.reserve(count_ + 1);
+    degrees_.reserve(count_);
+    if (count_ == 0) {
+      exec::write(space_, offsets_.data(), std::uint64_t{0});
+      return 0;
+    }
+    exec::for_each(space_, count_, detail::copy_lengths{walkers_.data(), degrees_.data(), skipped});
+    bulk_.inclusive_sum(degrees_.data(), offsets_.data(), count_);
+    return exec::read(space_, offsets_.data() + count_);
+  }
+
+  Space space_;
+  Allocator pool_;
+  typename Space::bulk bulk_;
+  exec::buffer<graph::vertex_id, Space> starts_;
+  exec::buffer<std::uint32_t, Space> degrees_;  // or lengths of paths
+  exec::buffer<std::uint64_t, Space> row_offsets_;
+  exec::buffer<std::uint64_t, Space> sums_;
+  exec::buffer<detail::walker, Space> walkers_;
+  exec::buffer<std::uint64_t, Space> offsets_;
+  exec::buffer<std::uint64_t, Space> standing_;
+  std::size_t vertices_ = 0;
+  std::size_t count_ = 0;
+};
+
+/// The same, once.
+template <class Space>
+walk_paths random_walks(Space const& space, graph::graph_view const& g, random_walk_options const& o = {}) {
+  random_walker<Space> walker(space);
+  walker.walk(g, o);
+  return walker.paths();
+}
+
+walk_paths random_walks(graph::any_graph const& g, random_walk_options const& o = {});
+
+}  // namespace wyrm::algorithms

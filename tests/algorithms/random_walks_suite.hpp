@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tests of random walks, for any space: paths, how often which arc is taken, memory.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "../../algorithms/random_walks.hpp"
+#include "../../graph/dynamic_graph.hpp"
+#include "../graph/model.hpp"
+#include "../support/spaces.hpp"
+
+namespace wyrm::tests {
+
+template <class Space>
+class random_walks_test : public space_test<Space> {
+ protected:
+  using graph_type = graph::dynamic_graph<Space, alloc::ouroboros_s_p<Space>>;
+  using options = algorithms::random_walk_options;
+
+  static graph_type make(std::size_t n, std::vector<graph::edge> const& edges, bool directed = false,
+                         bool loops = false) {
+    graph::options o{.directed = directed, .self_loops = loops};
+    o.pool = {.pool_bytes = std::size_t{1} << 20, .reserve_bytes = std::size_t{1} << 28};
+    graph_type g(make_space<Space>(), n, o);
+    g.insert(edges);
+    return g;
+  }
+  static algorithms::walk_paths walk(graph_type const& g, options const& o) {
+    algorithms::random_walker<Space> walker(g.space(), small_pool());
+    walker.walk(g.view(), o);
+    return walker.paths();
+  }
+  static alloc::options small_pool() {
+    return {.pool_bytes = std::size_t{1} << 16, .reserve_bytes = std::size_t{1} << 28, .checked = true};
+  }
+  /// So many where lanes are threads, and a tenth of it where each is a fiber.
+  static std::uint32_t sized(std::uint32_t n) {
+    return static_cast<std::uint32_t>(scaled(std::string_view(Space::name) == "simt" ? n / 10 : n, n / 20));
+  }
+  static bool has(graph::csr const& g, graph::vertex_id u, graph::vertex_id v) {
+    auto const row = g.targets.begin();
+    return std::binary_search(row + static_cast<std::ptrdiff_t>(g.offsets[u]),
+                              row + static_cast<std::ptrdiff_t>(g.offsets[u + 1]), v);
+  }
+  /// Pearson's statistic within five standard deviations of what it is when the probabilities are these.
+  static void expect_drawn(std::vector<double> const& counts, std::vector<double> const& probabilities) {
+    double all = 0;
+    for (double const c : counts) all += c;
+    double chi = 0;
+    double freedom = -1;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      if (probabilities[i] == 0) {
+        EXPECT_EQ(counts[i], 0);
+        continue;
+      }
+      double const expected = all * probabilities[i];
+      ASSERT_GE(expected, 5) << "too few to tell";
+      chi += (counts[i] - expected) * (counts[i] - expected) / expected;
+      ++freedom;
+    }
+    EXPECT_LE(chi, freedom + 5 * std::sqrt(2 * std::max(freedom, 1.0)));
+  }
+  /// Of all steps from `now`, with `before` in front of it if that is a vertex: how often to each vertex.
+  static std::vector<double> steps_from(algorithms::walk_paths const& paths, std::size_t n, graph::vertex_id now,
+                                        graph::vertex_id before = ~0u) {
+    std::vector<double> counts(n);
+    for (std::size_t w = 0; w + 1 < paths.offsets.size(); ++w)
+      for (std::uint64_t i = paths.offsets[w] + (before != ~0u ? 1 : 0); i + 1 < paths.offsets[w + 1]; ++i)
+        if (paths.vertices[i] == now && (before == ~0u || paths.vertices[i - 1] == before))
+          ++counts[paths.vertices[i + 1]];
+    return counts;
+  }
+  /// A wheel of six, a tail, and a vertex that is alone.
+  static std::vector<graph::edge> wheel() {
+    return {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {0, 5}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 1}, {5, 6}};
+  }
+};
+
+TYPED_TEST_SUITE_P(random_walks_test);
+
+TYPED_TEST_P(random_walks_test, paths_go_along_arcs) {
+  std::mt19937 random(1);
+  std::size_t const n = 200;
+  auto const g = this->make(n, random_edges(random, n, 300), true);  // some without out-neighbours
+  graph::csr const rows = g.to_csr();
+  auto const paths = this->walk(g, {.steps = 70, .per_vertex = 3});
+  ASSERT_EQ(paths.offsets.size(), 3 * n + 1);
+  ASSERT_EQ(paths.vertices.size(), paths.offsets.back());
+  for (std::size_t w = 0; w < 3 * n; ++w) {
+    std::uint64_t const begin = paths.offsets[w];
+    std::uint64_t const end = paths.offsets[w + 1];
+    ASSERT_EQ(paths.vertices[begin], w / 3);
+    for (std::uint64_t i = begin; i + 1 < end; ++i)
+      ASSERT_TRUE(this->has(rows, paths.vertices[i], paths.vertices[i + 1]));
+    graph::vertex_id const last = paths.vertices[end - 1];
+    ASSERT_TRUE(end - begin == 71 || rows.offsets[last] == rows.offsets[last + 1]);
+  }
+}
+
+TYPED_TEST_P(random_walks_test, arcs_are_drawn_evenly) {
+  auto const g = this->make(8, this->wheel());
+  auto const paths = this->walk(g, {.seed = 5, .steps = 40, .per_vertex = this->sized(2000)});
+  this->expect_drawn(this->steps_from(paths, 8, 0), {0, .2, .2, .2, .2, .2, 0, 0});
+  this->expect_drawn(this->steps_from(paths, 8, 5), {.25, .25, 0, 0, .25, 0, .25, 0});
+}
+
+TYPED_TEST_P(random_walks_test, arcs_are_drawn_by_weight) {
+  auto const g = this->make(8, this->wheel());
+  graph::csr const rows = g.to_csr();
+  std::vector<float> weights(rows.targets.size(), 1);
+  // Of 0: to 1 never, to 2 ... 5 as 1 to 4. Of 6: nothing, so that walks end there.
+  for (std::uint64_t i = rows.offsets[0]; i < rows.offsets[1]; ++i)
+    weights[i] = static_cast<float>(rows.targets[i] - 1) * 0.3f;
+  weights[rows.offsets[6]] = 0;
+  auto const paths = this->walk(g, {.seed = 6, .steps = 40, .per_vertex = this->sized(2000), .weights = weights});
+  this->expect_drawn(this->steps_from(paths, 8, 0), {0, 0, .1, .2, .3, .4, 0, 0});
+  this->expect_drawn(this->steps_from(paths, 8, 5), {.25, .25, 0, 0, .25, 0, .25, 0});
+  this->expect_drawn(this->steps_from(paths, 8, 6), std::vector<double>(8));
+}
+
+TYPED_TEST_P(random_walks_test, steps_of_second_order) {
+  auto const g = this->make(8, this->wheel());
+  double const p = 0.25;
+  double const q = 4;
+  auto const paths = this->walk(g, {.seed = 7, .steps = 60, .p = p, .q = q, .per_vertex = this->sized(3000)});
+  // From 5 after 1: back to 1; 0 is a neighbour of 1; 4 and 6 are not.
+  double sum = 1 / p + 1 + 2 / q;
+  this->expect_drawn(this->steps_from(paths, 8, 5, 1), {1 / sum, 1 / p / sum, 0, 0, 1 / q / sum, 0, 1 / q / sum, 0});
+  // From 0 after 3: back; 2 and 4 are neighbours of 3; 1 and 5 are not.
+  sum = 1 / p + 2 + 2 / q;
+  this->expect_drawn(this->steps_from(paths, 8, 0, 3),
+                     {0, 1 / q / sum, 1 / sum, 1 / p / sum, 1 / sum, 1 / q / sum, 0, 0});
+}
+
+TYPED_TEST_P(random_walks_test, walks_stop_and_start_again) {
+  auto const g = this->make(8, this->wheel());
+  std::uint32_t const walks = this->sized(3000);
+  auto const paths = this->walk(g, {.seed = 8, .steps = ~0u, .stop = 0.1, .per_vertex = walks, .starts = {0, 3}});
+  ASSERT_EQ(paths.offsets.size(), 2 * walks + 1);
+  // Geometric: 1/0.1 vertices on average, with a standard deviation of sqrt(0.9)/0.1.
+  EXPECT_NEAR(static_cast<double>(paths.vertices.size()) / (2 * walks), 10, 5 * 9.5 / std::sqrt(2.0 * walks));
+
+  auto const home = this->walk(g, {.seed = 9, .steps = 50, .restart = 0.4, .per_vertex = walks / 4, .starts = {6}});
+  // 6 has no self-loop, so that from 6 to 6 is a start anew; from 5 there is an arc as well.
+  this->expect_drawn(this->steps_from(home, 8, 6), {0, 0, 0, 0, 0, .6, .4, 0});
+  this->expect_drawn(this->steps_from(home, 8, 5), {.15, .15, 0, 0, .15, 0, .55, 0});
+}
+
+TYPED_TEST_P(random_walks_test, walks_are_the_same_everywhere) {
+  std::mt19937 random(2);
+  std::size_t const n = 100;
+  auto const edges = random_edges(random, n, 400);
+  auto const g = this->make(n, edges);
+  std::vector<float> weights(g.arcs());
+  for (float& w : weights) w = static_cast<float>(random() % 1000) / 7;
+  typename TestFixture::options const o{
+      .seed = 3, .steps = 100, .stop = 0.01, .restart = 0.05, .p = 0.5, .q = 2, .per_vertex = 2, .weights = weights};
+  auto const got = this->walk(g, o);
+  graph::dynamic_graph<exec::host_space, alloc::ouroboros_s_p<exec::host_space>> same(exec::host_space(1), n);
+  same.insert(edges);
+  auto const want = algorithms::random_walks(exec::host_space(1), same.view(), o);
+  EXPECT_EQ(got.offsets, want.offsets);
+  EXPECT_EQ(got.vertices, want.vertices);
+  typename TestFixture::options other = o;
+  other.seed = 4;
+  EXPECT_NE(this->walk(g, other).vertices, want.vertices);
+}
+
+TYPED_TEST_P(random_walks_test, memory_follows_what_is_walked) {
+  std::mt19937 random(3);
+  std::size_t const n = 300;
+  auto const g = this->make(n, random_edges(random, n, 2000));
+  algorithms::random_walker<TypeParam> walker(g.space(), this->small_pool());
+  for (std::uint32_t const steps : {1u, 1000u, 59u}) {
+    walker.walk(g.view(), {.steps = steps});
+    EXPECT_EQ(walker.pool().granted, n * ((steps + 30) / 30) * 128) << steps;
+  }
+  // A pool that may not grow so far.
+  algorithms::random_walker<TypeParam> narrow(
+      g.space(), {.pool_bytes = std::size_t{1} << 16, .reserve_bytes = std::size_t{1} << 21});
+  EXPECT_THROW(narrow.walk(g.view(), {.steps = 100'000}), error);
+  narrow.walk(g.view(), {.steps = 10});
+  EXPECT_EQ(narrow.paths().vertices, this->walk(g, {.steps = 10}).vertices);
+}
+
+TYPED_TEST_P(random_walks_test, visits_are_counted) {
+  std::mt19937 random(4);
+  std::size_t const n = 60;
+  auto const g = this->make(n, random_edges(random, n, 100));
+  algorithms::random_walker<TypeParam> walker(g.space(), this->small_pool());
+  walker.walk(g.view(), {.steps = 35, .per_vertex = 4});
+  auto const paths = walker.paths();
+  std::map<std::pair<graph::vertex_id, graph::vertex_id>, std::uint32_t> want;
+  for (std::size_t w = 0; w + 1 < paths.offsets.size(); ++w)
+    for (std::uint64_t i = paths.offsets[w] + 1; i < paths.offsets[w + 1]; ++i)
+      ++want[{paths.vertices[paths.offsets[w]], paths.vertices[i]}];
+  auto const got = walker.co_visits();
+  ASSERT_EQ(got.size(), want.size());
+  std::size_t i = 0;
+  for (auto const& [pair, count] : want) EXPECT_EQ(got[i++], (algorithms::co_visit{pair.first, pair.second, count}));
+}
+
+TYPED_TEST_P(random_walks_test, what_cannot_be_walked) {
+  auto const none = this->make(0, {});
+  EXPECT_EQ(this->walk(none, {}).offsets, std::vector<std::uint64_t>{0});
+  auto const alone = this->make(2, {});
+  EXPECT_EQ(this->walk(alone, {}).vertices, (std::vector<graph::vertex_id>{0, 1}));
+  algorithms::random_walker<TypeParam> walker(alone.space(), this->small_pool());
+  walker.walk(alone.view(), {});
+  EXPECT_TRUE(walker.co_visits().empty());
+  auto const loop = this->make(1, {{0, 0}}, false, true);
+  EXPECT_EQ(this->walk(loop, {.steps = 3, .p = 4, .q = 0.5}).vertices, std::vector<graph::vertex_id>(4));
+
+  auto const g = this->make(8, this->wheel());
+  EXPECT_THROW(this->walk(g, {.stop = 1}), error);
+  EXPECT_THROW(this->walk(g, {.restart = -0.1}), error);
+  EXPECT_THROW(this->walk(g, {.p = 0}), error);
+  EXPECT_THROW(this->walk(g, {.q = 1e9}), error);
+  EXPECT_THROW(this->walk(g, {.steps = ~0u}), error);
+  EXPECT_THROW(this->walk(g, {.starts = {8}}), error);
+  EXPECT_THROW(this->walk(g, {.weights = {1, 2}}), error);
+  EXPECT_THROW(this->walk(g, {.weights = std::vector<float>(g.arcs(), -1.0f)}), error);
+}
+
+REGISTER_TYPED_TEST_SUITE_P(random_walks_test, paths_go_along_arcs, arcs_are_drawn_evenly, arcs_are_drawn_by_weight,
+                            steps_of_second_order, walks_stop_and_start_again, walks_are_the_same_everywhere,
+                            memory_follows_what_is_walked, visits_are_counted, what_cannot_be_walked);
+
+}  // namespace wyrm::tests

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random walks on the CPU, and on lanes that are fibers.
+#include "../support/simt_space.hpp"
+#include "random_walks_suite.hpp"
+
+namespace wyrm::tests {
+
+INSTANTIATE_TYPED_TEST_SUITE_P(cpu, random_walks_test, testing::Types<exec::host_space>);
+INSTANTIATE_TYPED_TEST_SUITE_P(simt, random_walks_test, testing::Types<simt_space>);
+
+}  // namespace wyrm::tests
