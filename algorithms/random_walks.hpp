@@ -81,7 +81,7 @@ struct walker {
 struct step_rules {
   graph::graph_view g;
   std::uint64_t const* offsets;  // of rows in `sums`
-  std::uint64_t const* sums;     // of weights, within a row up to each arc; nullptr: all the same
+  std::uint64_t const* sums;     // of the weights of all arcs before each; nullptr: all the same
   std::uint64_t seed;
   // Probabilities, of 2^32.
   std::uint64_t stop;
@@ -100,12 +100,12 @@ struct step_rules {
                                              std::uint32_t low) const {
     if (sums == nullptr) return row[static_cast<std::uint32_t>(std::uint64_t{high} * row.size >> 32)];
     std::uint64_t const* const to = sums + offsets[v];
-    std::uint64_t const r = below(to[row.size - 1], high, low);
-    return row[graph::lower_bound(to, row.size, r + 1)];  // the first whose sum is more than r
+    std::uint64_t const r = to[0] + below(to[row.size] - to[0], high, low);
+    return row[graph::lower_bound(to + 1, row.size, r + 1)];  // the first up to which the sum is more than r
   }
   /// Whether a row has an arc that can be walked.
   [[nodiscard]] WYRM_HD bool goes_on(graph::vertex_id v, graph::neighbour_list const& row) const {
-    return row.size > 0 && (sums == nullptr || sums[offsets[v] + row.size - 1] > 0);
+    return row.size > 0 && (sums == nullptr || sums[offsets[v] + row.size] > sums[offsets[v]]);
   }
   [[nodiscard]] WYRM_HD std::uint64_t bias(graph::vertex_id before, graph::vertex_id next) const {
     if (next == before) return back;
@@ -208,6 +208,18 @@ struct walk_on {
   }
 };
 
+/// Weights as shares of 2^31 of the largest, but not 0 unless they are.
+struct quantise {
+  float const* weights;
+  double largest;
+  std::uint32_t* shares;
+  WYRM_HD void operator()(std::size_t i) const {
+    std::uint32_t share = 0;
+    if (weights[i] > 0) share = static_cast<std::uint32_t>(weights[i] / largest * 2147483648.0 + 0.5);
+    shares[i] = weights[i] > 0 && share == 0 ? 1 : share;
+  }
+};
+
 struct copy_lengths {
   walker const* walkers;
   std::uint32_t* lengths;
@@ -287,6 +299,8 @@ class random_walker {
         starts_(space),
         degrees_(space),
         row_offsets_(space),
+        weights_(space),
+        quantised_(space),
         sums_(space),
         walkers_(space),
         offsets_(space),
@@ -355,8 +369,7 @@ class random_walker {
     for (graph::vertex_id const v : o.starts)
       if (v >= g.vertices())
         refuse("start " + std::to_string(v) + " is no vertex; there are " + std::to_string(g.vertices()));
-    if (o.weights.empty()) return;
-    if (o.weights.size() != g.arcs())
+    if (!o.weights.empty() && o.weights.size() != g.arcs())
       refuse("there are " + std::to_string(o.weights.size()) + " weights for " + std::to_string(g.arcs()) + " arcs");
     for (float const w : o.weights)
       if (!(w >= 0) || std::isinf(w)) refuse("a weight is negative or not finite");
@@ -386,21 +399,14 @@ class random_walker {
             of_2_32(1 / o.q / largest),
             o.p != 1 || o.q != 1};
   }
-  // Sums within rows, of weights as shares of 2^31 of the largest (a row has fewer than 2^32 arcs).
   void bring_weights(std::vector<float> const& weights) {
+    weights_.reserve(weights.size());
+    quantised_.reserve(weights.size());
+    sums_.reserve(weights.size() + 1);
+    exec::copy_in<float>(space_, weights_.data(), weights);
     double const largest = *std::max_element(weights.begin(), weights.end());
-    std::vector<std::uint64_t> const offsets = exec::copy_out(space_, row_offsets_.data(), vertices_ + 1);
-    std::vector<std::uint64_t> sums(weights.size());
-    for (std::size_t v = 0; v < vertices_; ++v) {
-      std::uint64_t sum = 0;
-      for (std::uint64_t i = offsets[v]; i < offsets[v + 1]; ++i) {
-        if (weights[i] > 0)
-          sum += static_cast<std::uint64_t>(std::max(1ll, std::llround(weights[i] / largest * 2147483648.0)));
-        sums[i] = sum;
-      }
-    }
-    sums_.reserve(sums.size());
-    exec::copy_in<std::uint64_t>(space_, sums_.data(), sums);
+    exec::for_each(space_, weights.size(), detail::quantise{weights_.data(), largest, quantised_.data()});
+    bulk_.inclusive_sum(quantised_.data(), sums_.data(), weights.size());
   }
   // Where each path begins among all of them; their length in all.
   std::uint64_t lay_out(std::uint32_t skipped) {
@@ -421,6 +427,8 @@ class random_walker {
   exec::buffer<graph::vertex_id, Space> starts_;
   exec::buffer<std::uint32_t, Space> degrees_;  // or lengths of paths
   exec::buffer<std::uint64_t, Space> row_offsets_;
+  exec::buffer<float, Space> weights_;
+  exec::buffer<std::uint32_t, Space> quantised_;
   exec::buffer<std::uint64_t, Space> sums_;
   exec::buffer<detail::walker, Space> walkers_;
   exec::buffer<std::uint64_t, Space> offsets_;

@@ -11,6 +11,7 @@
 #include "run.hpp"
 #include "stream.hpp"
 #include "vertex_values.hpp"
+#include "walk.hpp"
 
 namespace {
 
@@ -114,6 +115,27 @@ void add_stream(CLI::App& program, apps::stream_options& o) {
   stream->callback([&o] { with_files(o, [&o] { return apps::stream(o, std::cout); }); });
 }
 
+void add_walk(CLI::App& program, apps::walk_command& c) {
+  CLI::App* const walk = program.add_subcommand("walk", "Random walks: uniform, by weights, node2vec, with restarts");
+  apps::add_graph_file(*walk, c.file, true);
+  walk->add_option("--device", c.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
+  auto const number = [&](char const* name, auto& value, unsigned least, char const* what) {
+    walk->add_option(name, value, what)->check(apps::decimal)->check(CLI::Range(least, ~0u))->capture_default_str();
+  };
+  number("--steps", c.walk.steps, 0, "The most steps of a walk");
+  number("--per-vertex", c.walk.per_vertex, 1, "Walks from each start");
+  walk->add_option("--seed", c.walk.seed, "Of the walks")->check(apps::decimal)->capture_default_str();
+  walk->add_option("--starts", c.walk.starts, "Vertices where walks begin [all]")->delimiter(',');
+  walk->add_option("--stop", c.walk.stop, "The probability that a walk ends before a step")->capture_default_str();
+  walk->add_option("--restart", c.walk.restart, "The probability that a step goes back to the start")
+      ->capture_default_str();
+  walk->add_option("-p", c.walk.p, "node2vec: 1/p is the bias of going back")->capture_default_str();
+  walk->add_option("-q", c.walk.q, "node2vec: 1/q is the bias of going away from where one was")->capture_default_str();
+  walk->add_flag("--weighted", c.weighted, "By the weights in the file");
+  walk->add_option("--walks", c.walks, "Write the walks to this file, a line a walk");
+  walk->callback([&c] { apps::walk(c); });
+}
+
 int run_program(int argc, char** argv) {
   CLI::App program("Dynamic graphs on GPUs and CPUs");
   program.set_version_flag("--version", "wyrm " WYRM_VERSION);
@@ -123,6 +145,8 @@ int run_program(int argc, char** argv) {
   add_run(program, options);
   apps::stream_options stream;
   add_stream(program, stream);
+  apps::walk_command walk;
+  add_walk(program, walk);
   apps::graph_file file;
   CLI::App* const info =
       program.add_subcommand("info", "What is in a graph file; without a file, what this program can do");

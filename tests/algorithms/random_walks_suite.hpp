@@ -226,6 +226,7 @@ TYPED_TEST_P(random_walks_test, what_cannot_be_walked) {
   EXPECT_THROW(this->walk(g, {.q = 1e9}), error);
   EXPECT_THROW(this->walk(g, {.steps = ~0u}), error);
   EXPECT_THROW(this->walk(g, {.starts = {8}}), error);
+  EXPECT_EQ(this->walk(g, {.weights = std::vector<float>(g.arcs())}).vertices.size(), 8u);  // nobody goes anywhere
   EXPECT_THROW(this->walk(g, {.weights = {1, 2}}), error);
   EXPECT_THROW(this->walk(g, {.weights = std::vector<float>(g.arcs(), -1.0f)}), error);
 }

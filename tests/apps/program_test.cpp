@@ -235,6 +235,25 @@ TEST_F(program_test, takes_graphs_too_small_for_updates) {
   EXPECT_EQ(row(output({"run", path("one.graph")}), "updates"), "none: they need two vertices");
 }
 
+// Round and round, as the only other arc has weight 0; without weights that is taken, too.
+TEST_F(program_test, walks) {
+  std::string const file =
+      write("ring.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 2 2.5\n2 3 1\n3 1 1\n1 3 0\n");
+  std::string const table =
+      output({"walk", file, "--weighted", "--steps", "4", "--starts", "0,2", "--walks", path("w")});
+  EXPECT_EQ(row(table, "walks"), "2");
+  EXPECT_EQ(row(table, "steps"), "8");
+  EXPECT_EQ(read("w"), "0 1 2 0 1\n2 0 1 2 0\n");
+  EXPECT_EQ(row(output({"walk", file, "--steps", "50", "--per-vertex", "20", "--walks", path("w")}), "steps"), "3000");
+  EXPECT_NE(read("w").find("0 2"), std::string::npos);
+  EXPECT_EQ(row(output({"walk", file, "--steps", "0"}), "steps"), "0");
+
+  expect_refused(2, "start 3 is no vertex", {"walk", file, "--starts", "3"});
+  expect_refused(2, "p and q must be", {"walk", file, "-p", "0"});
+  expect_refused(2, "has no weights", {"walk", write("plain.graph", "2 1\n2\n1\n"), "--weighted"});
+  expect_refused(4, "cannot write the walks", {"walk", file, "--walks", path("none/w")});
+}
+
 // A wheel with one edge more, between rim vertices 1 and 3: the triangles 1 2 3 and 0 1 3 are new. Ranks and triangles
 // are those of the serial verifiers.
 TEST_F(program_test, says_what_each_vertex_has) {
@@ -446,7 +465,7 @@ TEST_F(program_test, refuses_a_wrong_command_line) {
   refused("--fast", {"--fast"});
   refused("more", {"more"});
   expect_refused(2, "FILE", {"run"});
-  expect_refused(2, "There is no subcommand 'walk'", {"walk", file});
+  expect_refused(2, "There is no subcommand 'wander'", {"wander", file});
   expect_refused(2, "subcommand", {});
 }
 
