@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The algorithms on graphs whose space is chosen at run time.
+#include "clustering_quality.hpp"
 #include "edge_support.hpp"
 #include "incremental_pagerank.hpp"
 #include "incremental_triangles.hpp"
@@ -15,6 +16,10 @@ pagerank_result pagerank(graph::any_graph const& g, pagerank_options const& o) {
 
 triangles_result triangles(graph::any_graph const& g, triangles_options const& o) {
   return std::visit([&](auto const& space) { return triangles(space, g.view(), o); }, g.space());
+}
+
+clustering_quality quality(graph::any_graph const& g, std::vector<std::uint32_t> const& labels) {
+  return std::visit([&](auto const& space) { return quality(space, g.view(), labels); }, g.space());
 }
 
 std::vector<std::uint32_t> edge_support(graph::any_graph const& g) {

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "../../algorithms/clustering_quality.hpp"
 #include "../../algorithms/edge_support.hpp"
 #include "../../algorithms/incremental_pagerank.hpp"
 #include "../../algorithms/incremental_triangles.hpp"
@@ -434,6 +435,67 @@ TYPED_TEST_P(algorithms_test, clustering_coefficients) {
   EXPECT_EQ(of(this->make(0, {})).average_clustering, 0.0);
 }
 
+TYPED_TEST_P(algorithms_test, quality_of_clusterings) {
+  // Two triangles and an edge between them: 6 of 7 edges within, degrees 7 and 7: 6/7 - 2/4.
+  std::vector<graph::edge> const two{{0, 1}, {1, 2}, {2, 0}, {3, 4}, {4, 5}, {5, 3}, {2, 3}};
+  auto const g = this->make(6, two);
+  auto const good = algorithms::quality(g.space(), g.view(), {0, 0, 0, 2, 2, 2});
+  EXPECT_NEAR(good.modularity, 6.0 / 7 - 0.5, 1e-15);
+  ASSERT_EQ(good.conductance.size(), 3u);
+  EXPECT_NEAR(good.conductance[0], 1.0 / 7, 1e-15);
+  EXPECT_EQ(good.conductance[1], 0);
+  EXPECT_NEAR(good.conductance[2], 1.0 / 7, 1e-15);
+  EXPECT_NEAR(algorithms::quality(g.space(), g.view(), std::vector<std::uint32_t>(6)).modularity, 0, 1e-15);
+  EXPECT_NEAR(algorithms::quality(g.space(), g.view(), {0, 1, 2, 3, 4, 5}).modularity, -(4 * 4 + 2 * 9) / 196.0, 1e-15);
+  // A self-loop has two ends: degrees 3 and 1, two of four ends within.
+  auto const loop = this->make(2, {{0, 0}, {0, 1}}, false, true);
+  EXPECT_NEAR(algorithms::quality(loop.space(), loop.view(), {0, 1}).modularity, 0.5 - (9 + 1) / 16.0, 1e-15);
+
+  // From the definition, a sum over pairs of vertices.
+  auto const log2 = static_cast<unsigned>(this->sized(9, 7));
+  auto const big = this->make(std::size_t{1} << log2, this->skewed(log2));
+  graph::csr const rows = big.to_csr();
+  std::vector<std::uint32_t> labels(std::size_t{1} << log2);
+  for (std::size_t v = 0; v < labels.size(); ++v) labels[v] = static_cast<std::uint32_t>(v * v % 7);
+  auto const arcs = static_cast<double>(rows.targets.size());
+  double want = 0;
+  for (std::size_t u = 0; u < labels.size(); ++u) {
+    for (auto i = rows.offsets[u]; i < rows.offsets[u + 1]; ++i) want += labels[u] == labels[rows.targets[i]] ? 1 : 0;
+    for (std::size_t v = 0; v < labels.size(); ++v)
+      if (labels[u] == labels[v])
+        want -= static_cast<double>(rows.offsets[u + 1] - rows.offsets[u]) *
+                static_cast<double>(rows.offsets[v + 1] - rows.offsets[v]) / arcs;
+  }
+  EXPECT_NEAR(algorithms::quality(big.space(), big.view(), labels).modularity, want / arcs, 1e-12);
+
+  auto const none = this->make(0, {});
+  EXPECT_EQ(algorithms::quality(none.space(), none.view(), {}).modularity, 0);
+  auto const alone = this->make(3, {});
+  EXPECT_EQ(algorithms::quality(alone.space(), alone.view(), {0, 1, 2}).modularity, 0);
+  EXPECT_THROW(algorithms::quality(g.space(), g.view(), {0, 1}), error);
+  EXPECT_THROW(algorithms::quality(g.space(), g.view(), {0, 0, 0, 0, 0, 6}), error);
+  EXPECT_THROW(algorithms::quality(g.space(), this->make(1, {}, true).view(), {0}), error);
+}
+
+TYPED_TEST_P(algorithms_test, clusterings_beside_each_other) {
+  using labels = std::vector<std::uint32_t>;
+  labels const a{0, 0, 0, 1, 1, 1};
+  EXPECT_NEAR(algorithms::normalized_mutual_information(a, {9, 9, 9, 4, 4, 4}), 1, 1e-15);
+  EXPECT_NEAR(algorithms::adjusted_rand_index(a, {9, 9, 9, 4, 4, 4}), 1, 1e-15);
+  // Independent: each pair of labels as often as both say.
+  EXPECT_NEAR(algorithms::normalized_mutual_information({0, 0, 1, 1}, {0, 1, 0, 1}), 0, 1e-15);
+  EXPECT_NEAR(algorithms::adjusted_rand_index({0, 0, 1, 1}, {0, 1, 0, 1}), -0.5, 1e-15);
+  // Pairs together: in a 6 of 15, in the other 3, in both 2; by chance 6 * 3 / 15.
+  EXPECT_NEAR(algorithms::adjusted_rand_index(a, {0, 0, 1, 1, 2, 2}), (2 - 1.2) / (4.5 - 1.2), 1e-15);
+  // I = H(b) - H(b | a) = log 3 - (log 3 - 2/3 log 2) = 2/3 log 2.
+  EXPECT_NEAR(algorithms::normalized_mutual_information(a, {0, 0, 1, 1, 2, 2}),
+              2 * (2.0 / 3 * std::log(2)) / (std::log(2) + std::log(3)), 1e-15);
+  EXPECT_EQ(algorithms::normalized_mutual_information({0, 0}, {1, 1}), 1);
+  EXPECT_EQ(algorithms::adjusted_rand_index({0, 0}, {1, 1}), 1);
+  EXPECT_EQ(algorithms::adjusted_rand_index({}, {}), 1);
+  EXPECT_THROW((void)algorithms::adjusted_rand_index({0}, {}), error);
+}
+
 REGISTER_TYPED_TEST_SUITE_P(algorithms_test, pagerank_of_known_graphs, pagerank_agrees_with_the_verifier,
                             pagerank_of_uneven_degrees, pagerank_of_a_large_star, pagerank_with_jumps_to_some,
                             pagerank_in_single_precision, pagerank_batch_by_batch,
@@ -441,6 +503,7 @@ REGISTER_TYPED_TEST_SUITE_P(algorithms_test, pagerank_of_known_graphs, pagerank_
                             pagerank_of_hubs_that_come_and_go, several_followers, pagerank_options,
                             triangles_of_known_graphs, triangles_agree_with_the_verifier, triangles_of_uneven_degrees,
                             triangles_of_a_large_clique_and_a_large_star, triangles_batch_by_batch,
-                            triangles_of_batches_that_are_refused, support_of_edges, clustering_coefficients);
+                            triangles_of_batches_that_are_refused, support_of_edges, clustering_coefficients,
+                            quality_of_clusterings, clusterings_beside_each_other);
 
 }  // namespace wyrm::tests

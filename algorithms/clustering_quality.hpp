@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// How good a clustering is: by the graph (modularity: Newman and Girvan, Phys. Rev. E 69, 2004; conductance), or beside
+// another one (normalized mutual information: Danon et al., J. Stat. Mech. 2005; adjusted Rand index: Hubert and
+// Arabie, J. Classification 1985). A clustering is a label for each vertex.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../exec/atomic.hpp"
+#include "../exec/error.hpp"
+#include "../exec/launch.hpp"
+#include "../exec/memory.hpp"
+#include "../exec/tile.hpp"
+#include "../graph/any_graph.hpp"
+#include "../graph/view.hpp"
+
+namespace wyrm::algorithms {
+
+struct clustering_quality {
+  /// The share of edges within clusters, less what it is expected to be when edges are laid at random between vertices
+  /// of the same degrees; 0 without edges.
+  double modularity = 0;
+  /// Of each label: edges that leave the cluster, over the smaller sum of degrees, its own or that of all others; 0
+  /// where that is 0.
+  std::vector<double> conductance;
+};
+
+namespace detail {
+
+/// A tile a vertex: adds its degree to its cluster, and what of it stays within. A self-loop counts twice.
+struct add_up_clusters {
+  graph::graph_view g;
+  std::uint32_t const* labels;
+  std::uint64_t* degrees;
+  std::uint64_t* inside;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i) const {
+    auto const v = static_cast<graph::vertex_id>(i);
+    graph::neighbour_list const row = g.neighbours(v);
+    std::uint32_t const label = labels[i];
+    std::uint64_t same = 0;
+    std::uint64_t loops = 0;
+    for (std::uint32_t k = t.rank(); k < row.size; k += Tile::size()) {
+      same += labels[row[k]] == label ? 1u : 0u;
+      loops += row[k] == v ? 1u : 0u;
+    }
+    loops = exec::sum(t, loops);
+    same = exec::sum(t, same) + loops;
+    if (t.rank() != 0 || row.size == 0) return;
+    exec::atomic_ref<std::uint64_t>(degrees[label]).fetch_add(row.size + loops, exec::relaxed);
+    exec::atomic_ref<std::uint64_t>(inside[label]).fetch_add(same, exec::relaxed);
+  }
+};
+
+/// How many vertices have each pair of labels, and each label of either.
+struct contingency {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, double> both;
+  std::map<std::uint32_t, double> first;
+  std::map<std::uint32_t, double> second;
+  double n;
+
+  contingency(std::vector<std::uint32_t> const& a, std::vector<std::uint32_t> const& b)
+      : n(static_cast<double>(a.size())) {
+    if (a.size() != b.size())
+      throw error(error_code::bad_argument, "two clusterings of " + std::to_string(a.size()) + " and " +
+                                                std::to_string(b.size()) + " vertices cannot be compared");
+    for (std::size_t v = 0; v < a.size(); ++v) {
+      ++both[{a[v], b[v]}];
+      ++first[a[v]];
+      ++second[b[v]];
+    }
+  }
+};
+
+}  // namespace detail
+
+/// labels: less than the number of vertices, one a vertex. O(vertices + arcs). Throws error(bad_argument) for a
+/// directed graph, and for labels that are too few, too many or too large.
+template <class Space>
+clustering_quality quality(Space const& space, graph::graph_view const& g, std::vector<std::uint32_t> const& labels) {
+  auto const refuse = [](std::string const& what) {
+    throw error(error_code::bad_argument, "quality of a clustering: " + what);
+  };
+  std::size_t const n = g.vertices();
+  if (g.directed()) refuse("the graph is directed; use its undirected form");
+  if (labels.size() != n)
+    refuse("there are " + std::to_string(labels.size()) + " labels for " + std::to_string(n) + " vertices");
+  if (n == 0) return {};
+  std::size_t const k = std::size_t{*std::max_element(labels.begin(), labels.end())} + 1;
+  if (k > n) refuse("label " + std::to_string(k - 1) + " is too large; they must be less than the number of vertices");
+  exec::buffer<std::uint32_t, Space> there(space, n);
+  exec::buffer<std::uint64_t, Space> sums(space, 2 * k);
+  exec::copy_in<std::uint32_t>(space, there.data(), labels);
+  space.fill(sums.data(), 0, sums.bytes());
+  exec::for_each_tile<8>(space, n, detail::add_up_clusters{g, there.data(), sums.data(), sums.data() + k});
+  std::vector<std::uint64_t> const got = exec::copy_out(space, sums.data(), 2 * k);
+
+  double all = 0;
+  for (std::size_t c = 0; c < k; ++c) all += static_cast<double>(got[c]);
+  clustering_quality result;
+  for (std::size_t c = 0; c < k; ++c) {
+    auto const degree = static_cast<double>(got[c]);
+    auto const inside = static_cast<double>(got[k + c]);
+    if (all > 0) result.modularity += inside / all - degree / all * (degree / all);
+    double const smaller = std::min(degree, all - degree);
+    result.conductance.push_back(smaller > 0 ? (degree - inside) / smaller : 0.0);
+  }
+  return result;
+}
+
+clustering_quality quality(graph::any_graph const& g, std::vector<std::uint32_t> const& labels);
+
+/// Twice what one says about the other, over what both say; from 0 to 1, which they are when they are alike but for the
+/// names of labels; 1 if both have one cluster. Any labels. O(n log n).
+inline double normalized_mutual_information(std::vector<std::uint32_t> const& a, std::vector<std::uint32_t> const& b) {
+  detail::contingency const c(a, b);
+  auto const entropy = [&](std::map<std::uint32_t, double> const& sizes) {
+    double h = 0;
+    for (auto const& [label, size] : sizes) h -= size / c.n * std::log(size / c.n);
+    return h;
+  };
+  double const h = entropy(c.first) + entropy(c.second);
+  if (!(h > 0)) return 1;
+  double shared = 0;
+  for (auto const& [pair, size] : c.both)
+    shared += size / c.n * std::log(size * c.n / (c.first.at(pair.first) * c.second.at(pair.second)));
+  return std::max(0.0, 2 * shared / h);
+}
+
+/// Pairs of vertices on which both agree, less as many as chance has, over the most that can be; 1 when they are alike,
+/// about 0 by chance. Any labels. O(n log n).
+inline double adjusted_rand_index(std::vector<std::uint32_t> const& a, std::vector<std::uint32_t> const& b) {
+  detail::contingency const c(a, b);
+  auto const pairs = [](double size) { return size * (size - 1) / 2; };
+  double together = 0;
+  double first = 0;
+  double second = 0;
+  for (auto const& [pair, size] : c.both) together += pairs(size);
+  for (auto const& [label, size] : c.first) first += pairs(size);
+  for (auto const& [label, size] : c.second) second += pairs(size);
+  double const chance = pairs(c.n) > 0 ? first * second / pairs(c.n) : 0;
+  double const most = (first + second) / 2;
+  return most == chance ? 1 : (together - chance) / (most - chance);
+}
+
+}  // namespace wyrm::algorithms
