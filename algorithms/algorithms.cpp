@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The algorithms on graphs whose space is chosen at run time.
+#include "components.hpp"
 #include "edge_support.hpp"
 #include "incremental_pagerank.hpp"
 #include "incremental_triangles.hpp"
@@ -20,6 +21,10 @@ std::vector<std::uint32_t> edge_support(graph::any_graph const& g) {
   return std::visit([&](auto const& space) { return edge_support(space, g.view()); }, g.space());
 }
 
+components_result components(graph::any_graph const& g) {
+  return std::visit([&](auto const& space) { return components(space, g.view()); }, g.space());
+}
+
 std::unique_ptr<followed_pagerank> follow_pagerank(graph::any_graph const& g, incremental_pagerank_options const& o) {
   return std::visit(
       [&]<class Space>(Space const& space) -> std::unique_ptr<followed_pagerank> {
@@ -32,6 +37,14 @@ std::unique_ptr<followed_triangles> follow_triangles(graph::any_graph const& g, 
   return std::visit(
       [&]<class Space>(Space const& space) -> std::unique_ptr<followed_triangles> {
         return std::make_unique<incremental_triangles<Space>>(space, g.view(), per_vertex);
+      },
+      g.space());
+}
+
+std::unique_ptr<followed_components> follow_components(graph::any_graph const& g) {
+  return std::visit(
+      [&]<class Space>(Space const& space) -> std::unique_ptr<followed_components> {
+        return std::make_unique<incremental_components<Space>>(space, g.view());
       },
       g.space());
 }

@@ -2,8 +2,10 @@
 // Serial verifiers of the algorithms: written from the definitions, on a CSR, sharing nothing with what they verify.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <unordered_set>
 #include <vector>
 
@@ -67,6 +69,30 @@ inline std::vector<std::uint32_t> serial_support(graph::csr const& g) {
     for (auto i = g.offsets[u]; i < g.offsets[u + 1]; ++i) near[g.targets[i]] = false;
   }
   return support;
+}
+
+/// The smallest vertex that is linked with each, whatever the directions: sets that are joined edge by edge.
+inline std::vector<graph::vertex_id> serial_components(graph::csr const& g) {
+  std::vector<graph::vertex_id> of(g.offsets.size() - 1);
+  std::iota(of.begin(), of.end(), graph::vertex_id{0});
+  std::vector<std::vector<graph::vertex_id>> members(of.size());
+  for (graph::vertex_id v = 0; v < of.size(); ++v) members[v] = {v};
+  for (graph::vertex_id u = 0; u < of.size(); ++u)
+    for (auto i = g.offsets[u]; i < g.offsets[u + 1]; ++i) {
+      graph::vertex_id into = of[u];
+      graph::vertex_id from = of[g.targets[i]];
+      if (into == from) continue;
+      if (members[into].size() < members[from].size()) std::swap(into, from);
+      for (graph::vertex_id const v : members[from]) of[v] = into;
+      members[into].insert(members[into].end(), members[from].begin(), members[from].end());
+      members[from] = {};
+    }
+  for (auto const& set : members) {
+    if (set.empty()) continue;
+    graph::vertex_id const least = *std::min_element(set.begin(), set.end());
+    for (graph::vertex_id const v : set) of[v] = least;
+  }
+  return of;
 }
 
 }  // namespace wyrm::tests

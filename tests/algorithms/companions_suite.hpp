@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tests of components, for any space: known graphs with literal results, random graphs against the serial verifier,
+// before and after updates.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "../../algorithms/components.hpp"
+#include "../../algorithms/incremental_triangles.hpp"
+#include "../graph/model.hpp"
+#include "../support/verify.hpp"
+#include "graphs_fixture.hpp"
+
+namespace wyrm::tests {
+
+template <class Space>
+class companions_test : public graphs_test<Space> {
+ protected:
+  using graph_type = typename graphs_test<Space>::graph_type;
+  using ids = std::vector<graph::vertex_id>;
+
+  static auto components(graph_type const& g) { return algorithms::components(g.space(), g.view()); }
+
+  /// Of a result, or a follower, that has been asked for its labels.
+  static void expect_components(graph_type const& g, ids const& label, std::size_t count, std::size_t largest) {
+    ids const want = serial_components(g.to_csr());
+    ASSERT_EQ(label, want);
+    std::map<graph::vertex_id, std::size_t> sizes;
+    for (graph::vertex_id const v : want) ++sizes[v];
+    ASSERT_EQ(count, sizes.size());
+    std::size_t most = 0;
+    for (auto const& [v, size] : sizes) most = std::max(most, size);
+    ASSERT_EQ(largest, most);
+  }
+  static void expect_components(graph_type const& g) {
+    auto const got = components(g);
+    expect_components(g, got.label, got.count, got.largest);
+  }
+  static std::vector<graph::edge> star(graph::vertex_id leaves, graph::vertex_id centre) {
+    std::vector<graph::edge> edges;
+    for (graph::vertex_id v = 0; v <= leaves; ++v)
+      if (v != centre) edges.push_back({v, centre});
+    return edges;
+  }
+  static std::vector<graph::edge> path(graph::vertex_id vertices) {
+    std::vector<graph::edge> edges;
+    for (graph::vertex_id v = 0; v + 1 < vertices; ++v) edges.push_back({v, v + 1});
+    return edges;
+  }
+};
+
+TYPED_TEST_SUITE_P(companions_test);
+
+TYPED_TEST_P(companions_test, components_of_known_graphs) {
+  using ids = typename TestFixture::ids;
+  auto const none = this->components(this->make(0, {}));
+  EXPECT_TRUE(none.label.empty());
+  EXPECT_EQ(none.count, 0u);
+  EXPECT_EQ(none.largest, 0u);
+  EXPECT_EQ(this->components(this->make(1, {})).label, ids{0});
+  auto const isolated = this->components(this->make(3, {}));
+  EXPECT_EQ(isolated.label, (ids{0, 1, 2}));
+  EXPECT_EQ(isolated.count, 3u);
+  EXPECT_EQ(isolated.largest, 1u);
+  EXPECT_EQ(this->components(this->make(3, {{0, 0}, {1, 1}, {2, 2}}, false, true)).label, (ids{0, 1, 2}));
+
+  // A triangle, an edge, a vertex alone, and a path.
+  auto const several = this->components(this->make(10, {{5, 3}, {3, 9}, {9, 5}, {8, 1}, {7, 6}, {6, 4}, {4, 2}}));
+  EXPECT_EQ(several.label, (ids{0, 1, 2, 3, 2, 3, 2, 2, 1, 3}));
+  EXPECT_EQ(several.count, 4u);
+  EXPECT_EQ(several.largest, 4u);
+  // Arcs that all go to one, and all come from one; neither end reaches the other two.
+  auto const arcs = this->components(this->make(8, {{1, 4}, {2, 4}, {3, 4}, {7, 5}, {7, 6}}, true));
+  EXPECT_EQ(arcs.label, (ids{0, 1, 1, 1, 1, 5, 5, 5}));
+  EXPECT_EQ(arcs.count, 3u);
+  EXPECT_EQ(arcs.largest, 4u);
+}
+
+TYPED_TEST_P(companions_test, components_of_stars_and_paths) {
+  auto const n = static_cast<graph::vertex_id>(this->sized(300'000, 3'000));
+  for (graph::vertex_id const centre : {graph::vertex_id{0}, n / 2, n}) {
+    auto const got = this->components(this->make(n + std::size_t{2}, this->star(n, centre)));
+    EXPECT_EQ(got.count, 2u);
+    EXPECT_EQ(got.largest, n + std::size_t{1});
+    EXPECT_EQ(std::count(got.label.begin(), got.label.end(), 0u), n + 1);
+    EXPECT_EQ(got.label.back(), n + 1);
+  }
+  for (bool const directed : {false, true}) {
+    // In the order of ids, and in another one.
+    auto edges = this->path(n);
+    EXPECT_EQ(this->components(this->make(n, edges, directed)).label, typename TestFixture::ids(n));
+    typename TestFixture::ids names(n);
+    for (graph::vertex_id v = 0; v < n; ++v) names[v] = v;
+    std::shuffle(names.begin(), names.end(), std::mt19937(3));
+    for (graph::edge& e : edges) e = {names[e.source], names[e.target]};
+    auto const got = this->components(this->make(n, edges, directed));
+    EXPECT_EQ(got.label, typename TestFixture::ids(n));
+    EXPECT_EQ(got.count, 1u);
+    EXPECT_EQ(got.largest, n);
+  }
+}
+
+TYPED_TEST_P(companions_test, components_agree_with_the_verifier) {
+  for (unsigned seed = 0; seed < 8; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    std::size_t const n = 50 + 300 * seed;
+    auto g = this->make(n, random_edges(random, n, n * (seed % 4 + 1) / 3), seed % 2 == 1, seed >= 4);
+    this->expect_components(g);
+    g.erase(random_edges(random, n, n));
+    g.insert(random_edges(random, n, n / 4));
+    this->expect_components(g);
+  }
+  auto const log2 = static_cast<unsigned>(this->sized(13, 9));
+  for (bool const directed : {false, true}) {
+    auto edges = this->skewed(log2);
+    this->expect_components(this->make(std::size_t{1} << log2, edges, directed));
+    edges.resize(edges.size() / 16);  // without the hub that links all
+    this->expect_components(this->make(std::size_t{1} << log2, edges, directed));
+  }
+}
+
+TYPED_TEST_P(companions_test, components_batch_by_batch) {
+  std::size_t const rounds = this->sized(1000, 20);
+  for (bool const directed : {false, true}) {
+    std::mt19937 random(directed);
+    std::size_t const n = 200;  // sparse, so that components come together and fall apart
+    auto g = this->make(n, random_edges(random, n, 60), directed, directed, this->alone());
+    algorithms::incremental_components follower(g);
+    for (std::size_t round = 0; round < rounds; ++round) {
+      // Edges of a batch repeat, are there already, or are missing; now and then most go.
+      if (random() % 2 == 0)
+        algorithms::insert(g, random_edges(random, n, 1 + random() % 20), follower);
+      else
+        algorithms::erase(g, random_edges(random, n, round % 50 == 7 ? 60'000 : 1 + random() % 1500), follower);
+      SCOPED_TRACE(round);
+      std::size_t const count = follower.count();  // before labels are asked for
+      std::size_t const largest = follower.largest();
+      ASSERT_NO_FATAL_FAILURE(this->expect_components(g, follower.label(), count, largest));
+    }
+  }
+}
+
+TYPED_TEST_P(companions_test, components_that_come_together_and_fall_apart) {
+  auto const n = static_cast<graph::vertex_id>(this->sized(100'000, 2'000));
+  auto g = this->make(n, {});
+  algorithms::incremental_components follower(g);
+  EXPECT_EQ(follower.count(), n);
+  EXPECT_EQ(follower.largest(), 1u);
+  algorithms::insert(g, this->path(n), follower);
+  EXPECT_EQ(follower.count(), 1u);
+  EXPECT_EQ(follower.largest(), n);
+  // In the middle, and once more; in between an edge that is not there.
+  algorithms::erase(g, std::vector<graph::edge>{{n / 2, n / 2 - 1}}, follower);
+  EXPECT_EQ(follower.count(), 2u);
+  EXPECT_EQ(follower.largest(), n - n / 2);
+  algorithms::erase(g, std::vector<graph::edge>{{0, n - 1}, {5, 5}}, follower);
+  EXPECT_EQ(follower.count(), 2u);
+  algorithms::erase(g, std::vector<graph::edge>{{0, 1}, {n - 2, n - 1}}, follower);
+  EXPECT_EQ(follower.count(), 4u);
+  this->expect_components(g, follower.label(), follower.count(), follower.largest());
+  // Halves that are linked in many places at a time; the ends of the path are a pair then.
+  std::vector<graph::edge> rungs;
+  for (graph::vertex_id v = 0; v < n / 2; ++v) rungs.push_back({v, n - 1 - v});
+  algorithms::insert(g, rungs, follower);
+  EXPECT_EQ(follower.count(), 2u);
+  EXPECT_EQ(follower.largest(), n - 2);
+  algorithms::erase(g, rungs, follower);
+  EXPECT_EQ(follower.count(), 4u);
+  this->expect_components(g, follower.label(), follower.count(), follower.largest());
+}
+
+TYPED_TEST_P(companions_test, components_of_batches_that_are_refused) {
+  auto g = this->make(10, {{0, 1}, {1, 2}, {5, 6}});
+  algorithms::incremental_components follower(g);
+  auto const before = follower.label();
+  std::vector<graph::edge> const bad{{0, 5}, {1, 2}, {3, 10}, {8, 9}};
+  EXPECT_THROW(algorithms::insert(g, bad, follower), error);
+  EXPECT_THROW(algorithms::erase(g, bad, follower), error);
+  EXPECT_EQ(follower.label(), before);
+  EXPECT_EQ(follower.count(), 7u);
+  EXPECT_EQ(follower.largest(), 3u);
+  EXPECT_EQ(algorithms::insert(g, {}, follower).inserted, 0u);
+  EXPECT_EQ(algorithms::erase(g, {}, follower).erased, 0u);
+  EXPECT_EQ(follower.label(), before);
+  algorithms::insert(g, std::vector<graph::edge>{{2, 6}}, follower);
+  EXPECT_EQ(follower.label(), (typename TestFixture::ids{0, 0, 0, 3, 4, 0, 0, 7, 8, 9}));
+  EXPECT_EQ(follower.largest(), 5u);
+  auto none = this->make(0, {});
+  algorithms::incremental_components of_none(none);
+  EXPECT_EQ(algorithms::insert(none, {}, of_none).inserted, 0u);
+  EXPECT_EQ(of_none.count(), 0u);
+}
+
+TYPED_TEST_P(companions_test, several_followers) {
+  std::mt19937 random(8);
+  std::size_t const n = 80;
+  auto g = this->make(n, random_edges(random, n, 100), false, false, this->alone());
+  algorithms::incremental_components first(g);
+  algorithms::incremental_triangles triangles(g);
+  algorithms::incremental_components second(g);
+  for (unsigned round = 0; round < 5; ++round) {
+    algorithms::insert(g, random_edges(random, n, 40), first, triangles, second);
+    algorithms::erase(g, random_edges(random, n, 2000), second, first, triangles);
+    EXPECT_THROW(algorithms::erase(g, std::vector<graph::edge>{{0, 80}}, first, triangles, second), error);
+    EXPECT_EQ(triangles.total(), algorithms::triangles(g.space(), g.view()).total);
+    this->expect_components(g, first.label(), first.count(), first.largest());
+    this->expect_components(g, second.label(), second.count(), second.largest());
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(companions_test, components_of_known_graphs, components_of_stars_and_paths,
+                            components_agree_with_the_verifier, components_batch_by_batch,
+                            components_that_come_together_and_fall_apart, components_of_batches_that_are_refused,
+                            several_followers);
+
+}  // namespace wyrm::tests
