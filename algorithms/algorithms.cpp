@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The algorithms on graphs whose space is chosen at run time.
+#include "bfs.hpp"
 #include "components.hpp"
 #include "edge_support.hpp"
 #include "incremental_pagerank.hpp"
@@ -23,6 +24,10 @@ std::vector<std::uint32_t> edge_support(graph::any_graph const& g) {
 
 components_result components(graph::any_graph const& g) {
   return std::visit([&](auto const& space) { return components(space, g.view()); }, g.space());
+}
+
+bfs_result bfs(graph::any_graph const& g, std::span<graph::vertex_id const> sources) {
+  return std::visit([&](auto const& space) { return bfs(space, g.view(), sources); }, g.space());
 }
 
 std::unique_ptr<followed_pagerank> follow_pagerank(graph::any_graph const& g, incremental_pagerank_options const& o) {

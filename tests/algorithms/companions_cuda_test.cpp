@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Components on a GPU.
+// Components and levels on a GPU.
 #include "../../exec/cuda_space.hpp"
 #include "companions_suite.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests of components, for any space: known graphs with literal results, random graphs against the serial verifier,
-// before and after updates.
+// The tests of components and levels, for any space: known graphs with literal results, random graphs
+// against the serial verifiers, before and after updates.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 #include <random>
 #include <vector>
 
+#include "../../algorithms/bfs.hpp"
 #include "../../algorithms/components.hpp"
 #include "../../algorithms/incremental_triangles.hpp"
 #include "../graph/model.hpp"
@@ -23,8 +24,11 @@ class companions_test : public graphs_test<Space> {
  protected:
   using graph_type = typename graphs_test<Space>::graph_type;
   using ids = std::vector<graph::vertex_id>;
+  using counts = std::vector<std::uint32_t>;
+  static constexpr std::uint32_t far = algorithms::bfs_result::unreached;
 
   static auto components(graph_type const& g) { return algorithms::components(g.space(), g.view()); }
+  static auto bfs(graph_type const& g, ids const& sources) { return algorithms::bfs(g.space(), g.view(), sources); }
 
   /// Of a result, or a follower, that has been asked for its labels.
   static void expect_components(graph_type const& g, ids const& label, std::size_t count, std::size_t largest) {
@@ -40,6 +44,19 @@ class companions_test : public graphs_test<Space> {
   static void expect_components(graph_type const& g) {
     auto const got = components(g);
     expect_components(g, got.label, got.count, got.largest);
+  }
+  static void expect_levels(graph_type const& g, ids const& sources) {
+    auto const got = bfs(g, sources);
+    auto const want = serial_levels(g.to_csr(), sources);
+    ASSERT_EQ(got.level, want);
+    std::size_t reached = 0;
+    std::uint32_t levels = 0;
+    for (std::uint32_t const level : want) {
+      reached += level != far ? 1 : 0;
+      levels = level != far ? std::max(levels, level + 1) : levels;
+    }
+    ASSERT_EQ(got.reached, reached);
+    ASSERT_EQ(got.levels, levels);
   }
   static std::vector<graph::edge> star(graph::vertex_id leaves, graph::vertex_id centre) {
     std::vector<graph::edge> edges;
@@ -214,9 +231,70 @@ TYPED_TEST_P(companions_test, several_followers) {
   }
 }
 
+TYPED_TEST_P(companions_test, levels_of_known_graphs) {
+  using ids = typename TestFixture::ids;
+  using counts = typename TestFixture::counts;
+  constexpr std::uint32_t far = TestFixture::far;
+  auto const none = this->bfs(this->make(0, {}), {});
+  EXPECT_TRUE(none.level.empty());
+  EXPECT_EQ(none.levels, 0u);
+  EXPECT_EQ(this->bfs(this->make(1, {}), {0}).level, counts{0});
+  EXPECT_EQ(this->bfs(this->make(2, {{0, 0}, {1, 1}}, false, true), {1}).level, (counts{far, 0}));
+
+  auto const g = this->make(8, {{0, 1}, {1, 2}, {2, 3}, {3, 0}, {2, 4}, {5, 6}});
+  auto const one = this->bfs(g, {0});
+  EXPECT_EQ(one.level, (counts{0, 1, 2, 1, 3, far, far, far}));
+  EXPECT_EQ(one.levels, 4u);
+  EXPECT_EQ(one.reached, 5u);
+  auto const two = this->bfs(g, {4, 6, 4});
+  EXPECT_EQ(two.level, (counts{3, 2, 1, 2, 0, 1, 0, far}));
+  EXPECT_EQ(two.levels, 4u);
+  EXPECT_EQ(two.reached, 7u);
+  auto const nowhere = this->bfs(g, {});
+  EXPECT_EQ(nowhere.level, counts(8, far));
+  EXPECT_EQ(nowhere.levels, 0u);
+  EXPECT_EQ(nowhere.reached, 0u);
+  EXPECT_THROW(this->bfs(g, (ids{0, 8})), error);
+  EXPECT_THROW(this->bfs(this->make(0, {}), {0}), error);
+  // Along arcs, and not against them.
+  EXPECT_EQ(this->bfs(this->make(4, {{0, 1}, {1, 2}, {3, 2}}, true), {1}).level, (counts{far, 0, 1, far}));
+}
+
+TYPED_TEST_P(companions_test, levels_agree_with_the_verifier) {
+  for (unsigned seed = 0; seed < 8; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    std::size_t const n = 50 + 300 * seed;
+    auto g = this->make(n, random_edges(random, n, n * (seed % 4 + 1)), seed % 2 == 1, seed >= 4);
+    this->expect_levels(g, {static_cast<graph::vertex_id>(random() % n)});
+    g.erase(random_edges(random, n, n));
+    g.insert(random_edges(random, n, n / 4));
+    this->expect_levels(g, {0, static_cast<graph::vertex_id>(random() % n), 0, 7});
+  }
+  auto const log2 = static_cast<unsigned>(this->sized(13, 9));
+  for (bool const directed : {false, true}) {
+    auto edges = this->skewed(log2);
+    this->expect_levels(this->make(std::size_t{1} << log2, edges, directed), {0});
+    edges.resize(edges.size() / 4);  // without the hub that links all
+    this->expect_levels(this->make(std::size_t{1} << log2, edges, directed), {0, 77});
+  }
+}
+
+TYPED_TEST_P(companions_test, levels_of_stars_and_paths) {
+  auto const n = static_cast<graph::vertex_id>(this->sized(300'000, 3'000));
+  auto const star = this->bfs(this->make(n + std::size_t{1}, this->star(n, 5)), {n});
+  EXPECT_EQ(star.reached, n + std::size_t{1});
+  EXPECT_EQ(std::count(star.level.begin(), star.level.end(), 2u), n - 1);
+  auto const m = static_cast<graph::vertex_id>(this->sized(3'000, 200));
+  auto const path = this->bfs(this->make(m, this->path(m), false, false, this->alone()), {0});
+  EXPECT_EQ(path.levels, m);
+  for (graph::vertex_id v = 0; v < m; ++v) ASSERT_EQ(path.level[v], v);
+}
+
 REGISTER_TYPED_TEST_SUITE_P(companions_test, components_of_known_graphs, components_of_stars_and_paths,
                             components_agree_with_the_verifier, components_batch_by_batch,
                             components_that_come_together_and_fall_apart, components_of_batches_that_are_refused,
-                            several_followers);
+                            several_followers, levels_of_known_graphs, levels_agree_with_the_verifier,
+                            levels_of_stars_and_paths);
 
 }  // namespace wyrm::tests

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real graphs, from the file to PageRank, triangles and components, against published reference values: on the CPU, and
-// on the GPU where there is one. Needs the graphs: the folder that the environment variable WYRM_DATA names.
+// Real graphs, from the file to PageRank, triangles and components, against published reference values, and to levels,
+// against the serial verifiers: on the CPU, and on the GPU where there is one. Needs the graphs: the
+// folder that the environment variable WYRM_DATA names.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "../../algorithms/bfs.hpp"
 #include "../../algorithms/components.hpp"
 #include "../../algorithms/pagerank.hpp"
 #include "../../algorithms/triangles.hpp"
@@ -40,10 +42,12 @@ void expect_truth(graph::any_graph const& g, truth_row const& want) {
   EXPECT_NEAR(std::sqrt(squares) / want.pagerank_l2, 1.0, 1e-6);
 }
 
-// Labels, too.
+// What nobody has published.
 void expect_verified(graph::any_graph const& g) {
   graph::csr const rows = g.to_csr();
   EXPECT_EQ(algorithms::components(g).label, serial_components(rows));
+  std::vector<graph::vertex_id> const sources{0, g.vertices() / 2};
+  EXPECT_EQ(algorithms::bfs(g, sources).level, serial_levels(rows, sources));
 }
 
 class truth_test : public testing::TestWithParam<std::string> {};
