@@ -2,6 +2,7 @@
 // The algorithms on graphs whose space is chosen at run time.
 #include "bfs.hpp"
 #include "components.hpp"
+#include "core_numbers.hpp"
 #include "edge_support.hpp"
 #include "incremental_pagerank.hpp"
 #include "incremental_triangles.hpp"
@@ -28,6 +29,10 @@ components_result components(graph::any_graph const& g) {
 
 bfs_result bfs(graph::any_graph const& g, std::span<graph::vertex_id const> sources) {
   return std::visit([&](auto const& space) { return bfs(space, g.view(), sources); }, g.space());
+}
+
+core_numbers_result core_numbers(graph::any_graph const& g) {
+  return std::visit([&](auto const& space) { return core_numbers(space, g.view()); }, g.space());
 }
 
 std::unique_ptr<followed_pagerank> follow_pagerank(graph::any_graph const& g, incremental_pagerank_options const& o) {

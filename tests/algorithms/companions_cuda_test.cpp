@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Components and levels on a GPU.
+// Components, levels and core numbers on a GPU.
 #include "../../exec/cuda_space.hpp"
 #include "companions_suite.hpp"
 

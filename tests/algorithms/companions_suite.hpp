@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests of components and levels, for any space: known graphs with literal results, random graphs
+// The tests of components, levels and core numbers, for any space: known graphs with literal results, random graphs
 // against the serial verifiers, before and after updates.
 #pragma once
 
@@ -12,6 +12,7 @@
 
 #include "../../algorithms/bfs.hpp"
 #include "../../algorithms/components.hpp"
+#include "../../algorithms/core_numbers.hpp"
 #include "../../algorithms/incremental_triangles.hpp"
 #include "../graph/model.hpp"
 #include "../support/verify.hpp"
@@ -29,6 +30,7 @@ class companions_test : public graphs_test<Space> {
 
   static auto components(graph_type const& g) { return algorithms::components(g.space(), g.view()); }
   static auto bfs(graph_type const& g, ids const& sources) { return algorithms::bfs(g.space(), g.view(), sources); }
+  static auto cores(graph_type const& g) { return algorithms::core_numbers(g.space(), g.view()); }
 
   /// Of a result, or a follower, that has been asked for its labels.
   static void expect_components(graph_type const& g, ids const& label, std::size_t count, std::size_t largest) {
@@ -57,6 +59,12 @@ class companions_test : public graphs_test<Space> {
     }
     ASSERT_EQ(got.reached, reached);
     ASSERT_EQ(got.levels, levels);
+  }
+  static void expect_cores(graph_type const& g) {
+    auto const got = cores(g);
+    auto const want = serial_core_numbers(g.to_csr());
+    ASSERT_EQ(got.core, want);
+    ASSERT_EQ(got.degeneracy, want.empty() ? 0 : *std::max_element(want.begin(), want.end()));
   }
   static std::vector<graph::edge> star(graph::vertex_id leaves, graph::vertex_id centre) {
     std::vector<graph::edge> edges;
@@ -291,10 +299,56 @@ TYPED_TEST_P(companions_test, levels_of_stars_and_paths) {
   for (graph::vertex_id v = 0; v < m; ++v) ASSERT_EQ(path.level[v], v);
 }
 
+TYPED_TEST_P(companions_test, cores_of_known_graphs) {
+  using counts = typename TestFixture::counts;
+  EXPECT_TRUE(this->cores(this->make(0, {})).core.empty());
+  EXPECT_EQ(this->cores(this->make(1, {})).core, counts{0});
+  EXPECT_EQ(this->cores(this->make(3, {{0, 0}, {1, 1}, {2, 2}}, false, true)).core, counts(3, 0));
+  auto const clique = this->cores(this->make(40, this->clique(40)));
+  EXPECT_EQ(clique.core, counts(40, 39));
+  EXPECT_EQ(clique.degeneracy, 39u);
+  // A clique of four with a tail, a triangle that touches it, a vertex alone, and self-loops, which do not count.
+  auto const g = this->make(
+      10,
+      {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}, {3, 4}, {4, 5}, {0, 6}, {6, 7}, {7, 0}, {5, 5}, {0, 0}, {9, 9}},
+      false, true);
+  auto const got = this->cores(g);
+  EXPECT_EQ(got.core, (counts{3, 3, 3, 3, 1, 1, 2, 2, 0, 0}));
+  EXPECT_EQ(got.degeneracy, 3u);
+  EXPECT_THROW(this->cores(this->make(3, {{0, 1}}, true)), error);
+}
+
+TYPED_TEST_P(companions_test, cores_agree_with_the_verifier) {
+  for (unsigned seed = 0; seed < 8; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    std::size_t const n = 50 + 100 * seed;
+    auto g = this->make(n, random_edges(random, n, n * (seed % 4 + 1)), false, seed % 2 == 1, this->alone());
+    this->expect_cores(g);
+    g.erase(random_edges(random, n, n));
+    g.insert(random_edges(random, n, n / 4));
+    this->expect_cores(g);
+  }
+  auto const log2 = static_cast<unsigned>(this->sized(13, 9));
+  this->expect_cores(this->make(std::size_t{1} << log2, this->skewed(log2)));
+}
+
+TYPED_TEST_P(companions_test, cores_of_stars_and_paths) {
+  auto const n = static_cast<graph::vertex_id>(this->sized(300'000, 3'000));
+  auto edges = this->star(n, 5);
+  EXPECT_EQ(this->cores(this->make(n + std::size_t{1}, edges)).core, typename TestFixture::counts(n + 1, 1));
+  auto const m = static_cast<graph::vertex_id>(this->sized(3'000, 200));
+  edges = this->path(m);
+  EXPECT_EQ(this->cores(this->make(m, edges, false, false, this->alone())).core, typename TestFixture::counts(m, 1));
+  edges.push_back({m - 1, 0});
+  EXPECT_EQ(this->cores(this->make(m, edges)).core, typename TestFixture::counts(m, 2));
+}
+
 REGISTER_TYPED_TEST_SUITE_P(companions_test, components_of_known_graphs, components_of_stars_and_paths,
                             components_agree_with_the_verifier, components_batch_by_batch,
                             components_that_come_together_and_fall_apart, components_of_batches_that_are_refused,
                             several_followers, levels_of_known_graphs, levels_agree_with_the_verifier,
-                            levels_of_stars_and_paths);
+                            levels_of_stars_and_paths, cores_of_known_graphs, cores_agree_with_the_verifier,
+                            cores_of_stars_and_paths);
 
 }  // namespace wyrm::tests

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real graphs, from the file to PageRank, triangles and components, against published reference values, and to levels,
-// against the serial verifiers: on the CPU, and on the GPU where there is one. Needs the graphs: the
+// Real graphs, from the file to PageRank, triangles and components, against published reference values, and to levels
+// and core numbers, against the serial verifiers: on the CPU, and on the GPU where there is one. Needs the graphs: the
 // folder that the environment variable WYRM_DATA names.
 #include <gtest/gtest.h>
 
@@ -12,6 +12,7 @@
 
 #include "../../algorithms/bfs.hpp"
 #include "../../algorithms/components.hpp"
+#include "../../algorithms/core_numbers.hpp"
 #include "../../algorithms/pagerank.hpp"
 #include "../../algorithms/triangles.hpp"
 #include "../../alloc/registry.hpp"
@@ -48,6 +49,8 @@ void expect_verified(graph::any_graph const& g) {
   EXPECT_EQ(algorithms::components(g).label, serial_components(rows));
   std::vector<graph::vertex_id> const sources{0, g.vertices() / 2};
   EXPECT_EQ(algorithms::bfs(g, sources).level, serial_levels(rows, sources));
+  if (g.settings().directed) return;
+  EXPECT_EQ(algorithms::core_numbers(g).core, serial_core_numbers(rows));
 }
 
 class truth_test : public testing::TestWithParam<std::string> {};

@@ -10,6 +10,7 @@
 #include <queue>
 #include <span>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "../../graph/types.hpp"
@@ -116,6 +117,39 @@ inline std::vector<std::uint32_t> serial_levels(graph::csr const& g, std::span<g
     }
   }
   return level;
+}
+
+/// Core numbers of an undirected graph: vertices lie in buckets by the neighbours they have left, and of those in the
+/// lowest bucket one goes at a time.
+inline std::vector<std::uint32_t> serial_core_numbers(graph::csr const& g) {
+  std::size_t const n = g.offsets.size() - 1;
+  std::vector<std::uint32_t> left(n);
+  for (graph::vertex_id v = 0; v < n; ++v)
+    for (auto i = g.offsets[v]; i < g.offsets[v + 1]; ++i) left[v] += g.targets[i] != v ? 1u : 0u;
+  std::vector<std::vector<graph::vertex_id>> buckets(n + 1);
+  for (graph::vertex_id v = 0; v < n; ++v) buckets[left[v]].push_back(v);
+  std::vector<std::uint32_t> core(n);
+  std::vector<bool> gone(n);
+  std::uint32_t k = 0;
+  for (std::size_t b = 0; b < n;) {
+    if (buckets[b].empty()) {
+      ++b;
+      continue;
+    }
+    graph::vertex_id const u = buckets[b].back();
+    buckets[b].pop_back();
+    if (gone[u] || left[u] != b) continue;  // it has moved since
+    gone[u] = true;
+    k = std::max(k, left[u]);
+    core[u] = k;
+    for (auto i = g.offsets[u]; i < g.offsets[u + 1]; ++i) {
+      graph::vertex_id const v = g.targets[i];
+      if (gone[v]) continue;
+      buckets[--left[v]].push_back(v);
+      b = std::min<std::size_t>(b, left[v]);
+    }
+  }
+  return core;
 }
 
 }  // namespace wyrm::tests
