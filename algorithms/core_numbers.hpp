@@ -94,7 +94,8 @@ struct begin_peeling {
   }
 };
 
-/// A tile an item of the frontier. Who takes the one neighbour too many from a vertex adds it to the next.
+/// A tile an item of the frontier. Who takes the one neighbour too many from a vertex adds it to the next. What has no
+/// more than k left is in a frontier already, the vertex of the item itself among it.
 struct peel {
   graph::graph_view g;
   std::uint32_t* degrees;
@@ -109,7 +110,7 @@ struct peel {
     for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
       bool const has = i + t.rank() < part.size;
       graph::vertex_id const v = has ? part[i + t.rank()] : item.vertex;
-      bool const stays = v != item.vertex && exec::load_recent(degrees[v]) > k;
+      bool const stays = exec::load_recent(degrees[v]) > k;
       bool const goes = stays && exec::atomic_ref<std::uint32_t>(degrees[v]).fetch_sub(1, exec::relaxed) == k + 1;
       next.add(t, g, v, goes);
     }
