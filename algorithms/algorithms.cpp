@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The algorithms on graphs whose space is chosen at run time.
+#include "bfs.hpp"
 #include "clustering_quality.hpp"
+#include "components.hpp"
+#include "core_numbers.hpp"
 #include "edge_support.hpp"
 #include "incremental_pagerank.hpp"
 #include "incremental_triangles.hpp"
@@ -28,6 +31,16 @@ std::vector<std::uint32_t> edge_support(graph::any_graph const& g) {
 
 walk_paths random_walks(graph::any_graph const& g, random_walk_options const& o) {
   return std::visit([&](auto const& space) { return random_walks(space, g.view(), o); }, g.space());
+components_result components(graph::any_graph const& g) {
+  return std::visit([&](auto const& space) { return components(space, g.view()); }, g.space());
+}
+
+bfs_result bfs(graph::any_graph const& g, std::span<graph::vertex_id const> sources) {
+  return std::visit([&](auto const& space) { return bfs(space, g.view(), sources); }, g.space());
+}
+
+core_numbers_result core_numbers(graph::any_graph const& g) {
+  return std::visit([&](auto const& space) { return core_numbers(space, g.view()); }, g.space());
 }
 
 std::unique_ptr<followed_pagerank> follow_pagerank(graph::any_graph const& g, incremental_pagerank_options const& o) {
@@ -42,6 +55,14 @@ std::unique_ptr<followed_triangles> follow_triangles(graph::any_graph const& g, 
   return std::visit(
       [&]<class Space>(Space const& space) -> std::unique_ptr<followed_triangles> {
         return std::make_unique<incremental_triangles<Space>>(space, g.view(), per_vertex);
+      },
+      g.space());
+}
+
+std::unique_ptr<followed_components> follow_components(graph::any_graph const& g) {
+  return std::visit(
+      [&]<class Space>(Space const& space) -> std::unique_ptr<followed_components> {
+        return std::make_unique<incremental_components<Space>>(space, g.view());
       },
       g.space());
 }

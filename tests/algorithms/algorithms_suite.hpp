@@ -8,8 +8,6 @@
 #include <cmath>
 #include <numeric>
 #include <random>
-#include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include "../../algorithms/clustering_quality.hpp"
@@ -18,35 +16,17 @@
 #include "../../algorithms/incremental_triangles.hpp"
 #include "../../algorithms/pagerank.hpp"
 #include "../../algorithms/triangles.hpp"
-#include "../../alloc/ouroboros/ouroboros.hpp"
-#include "../../datasets/generators.hpp"
-#include "../../graph/dynamic_graph.hpp"
 #include "../graph/model.hpp"
-#include "../support/spaces.hpp"
 #include "../support/verify.hpp"
+#include "graphs_fixture.hpp"
 
 namespace wyrm::tests {
 
 template <class Space>
-class algorithms_test : public space_test<Space> {
+class algorithms_test : public graphs_test<Space> {
  protected:
-  using graph_type = graph::dynamic_graph<Space, alloc::ouroboros_s_p<Space>>;
+  using graph_type = typename graphs_test<Space>::graph_type;
 
-  /// For many small steps: on a host, waiting for another thread would take longer than what it does.
-  static Space alone() {
-    if constexpr (std::is_same_v<Space, exec::host_space>)
-      return exec::host_space(1);
-    else
-      return make_space<Space>();
-  }
-  graph_type make(std::size_t n, std::vector<graph::edge> const& edges, bool directed = false, bool loops = false,
-                  Space const& space = make_space<Space>()) {
-    graph::options o{.directed = directed, .self_loops = loops};
-    o.pool = {.pool_bytes = std::size_t{1} << 20, .reserve_bytes = std::size_t{1} << 28, .checked = true};
-    graph_type g(space, n, o);
-    g.insert(edges);
-    return g;
-  }
   static auto pagerank(graph_type const& g, algorithms::pagerank_options const& o = {}) {
     return algorithms::pagerank(g.space(), g.view(), o);
   }
@@ -59,25 +39,6 @@ class algorithms_test : public space_test<Space> {
     EXPECT_TRUE(got.converged);
     EXPECT_NEAR(std::accumulate(got.rank.begin(), got.rank.end(), 0.0), 1.0, 1e-12);
     for (std::size_t v = 0; v < want.size(); ++v) ASSERT_NEAR(got.rank[v], want[v], 1e-11) << "vertex " << v;
-  }
-  /// Sizes for spaces that are fast, and fewer where each lane is a fiber.
-  static std::size_t sized(std::size_t n, std::size_t least) {
-    bool const slow = std::string_view(Space::name) == "simt";
-    return scaled(slow ? std::max(n / 50, least) : n, least);
-  }
-  /// Rows of all lengths: R-MAT draws hubs, and vertex 0 has everybody.
-  static std::vector<graph::edge> skewed(unsigned log2) {
-    datasets::rmat_edges const edge{log2, 7};
-    std::vector<graph::edge> edges;
-    for (std::uint64_t i = 0; i < std::uint64_t{16} << log2; ++i) edges.push_back(edge(i));
-    for (graph::vertex_id v = 1; v < 1u << log2; ++v) edges.push_back({0, v});
-    return edges;
-  }
-  static std::vector<graph::edge> clique(graph::vertex_id n) {
-    std::vector<graph::edge> edges;
-    for (graph::vertex_id u = 0; u < n; ++u)
-      for (graph::vertex_id v = u + 1; v < n; ++v) edges.push_back({v, u});
-    return edges;
   }
 };
 

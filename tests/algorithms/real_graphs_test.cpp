@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real graphs, from the file to PageRank and triangles, against published reference values: on the CPU, and on the GPU
-// where there is one. Needs the graphs: the folder that the environment variable WYRM_DATA names.
+// Real graphs, from the file to PageRank, triangles and components, against published reference values, and to levels
+// and core numbers, against the serial verifiers: on the CPU, and on the GPU where there is one. Needs the graphs: the
+// folder that the environment variable WYRM_DATA names.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "../../algorithms/bfs.hpp"
+#include "../../algorithms/components.hpp"
+#include "../../algorithms/core_numbers.hpp"
 #include "../../algorithms/pagerank.hpp"
 #include "../../algorithms/triangles.hpp"
 #include "../../alloc/registry.hpp"
@@ -16,6 +20,7 @@
 #include "../../graph/any_graph.hpp"
 #include "../../loaders/loaders.hpp"
 #include "../support/truth.hpp"
+#include "../support/verify.hpp"
 
 namespace wyrm::tests {
 
@@ -28,6 +33,7 @@ void expect_truth(graph::any_graph const& g, truth_row const& want) {
     EXPECT_EQ(g.edges(), want.undirected_edges);
     EXPECT_EQ(algorithms::triangles(g).total, want.triangles);
   }
+  EXPECT_EQ(algorithms::components(g).count, want.weak_components);
   auto const got = algorithms::pagerank(g);
   EXPECT_TRUE(got.converged);
   auto const largest = std::max_element(got.rank.begin(), got.rank.end());
@@ -35,6 +41,16 @@ void expect_truth(graph::any_graph const& g, truth_row const& want) {
   EXPECT_NEAR(*largest / want.pagerank_max, 1.0, 1e-6);
   double const squares = std::inner_product(got.rank.begin(), got.rank.end(), got.rank.begin(), 0.0);
   EXPECT_NEAR(std::sqrt(squares) / want.pagerank_l2, 1.0, 1e-6);
+}
+
+// What nobody has published.
+void expect_verified(graph::any_graph const& g) {
+  graph::csr const rows = g.to_csr();
+  EXPECT_EQ(algorithms::components(g).label, serial_components(rows));
+  std::vector<graph::vertex_id> const sources{0, g.vertices() / 2};
+  EXPECT_EQ(algorithms::bfs(g, sources).level, serial_levels(rows, sources));
+  if (g.settings().directed) return;
+  EXPECT_EQ(algorithms::core_numbers(g).core, serial_core_numbers(rows));
 }
 
 class truth_test : public testing::TestWithParam<std::string> {};
@@ -53,17 +69,21 @@ TEST_P(truth_test, holds_before_and_after_updates) {
     ++graphs;
     graph::any_graph g = graph::build(space, alloc::default_name, loaders::load(file));
     expect_truth(g, row);
+    expect_verified(g);
 
     graph::csr const before = g.to_csr();
     auto batch = datasets::update_batch(datasets::update_kind::random, g.vertices(), 20000, graphs);
-    g.insert(batch);
+    auto const components = algorithms::follow_components(g);
+    algorithms::insert(g, batch, *components);
     EXPECT_NE(g.to_csr(), before);
+    EXPECT_EQ(components->label(), algorithms::components(g).label);
     std::erase_if(batch, [&](graph::edge e) {
       auto const begin = before.targets.begin() + static_cast<std::ptrdiff_t>(before.offsets[e.source]);
       auto const end = before.targets.begin() + static_cast<std::ptrdiff_t>(before.offsets[e.source + 1]);
       return std::binary_search(begin, end, e.target);
     });
-    g.erase(batch);
+    algorithms::erase(g, batch, *components);
+    EXPECT_EQ(components->count(), row.weak_components);
     EXPECT_EQ(g.to_csr(), before);
     g.check();
     expect_truth(g, row);

@@ -29,6 +29,7 @@ struct truth_row {
   std::uint64_t undirected_edges = 0;
   std::uint64_t max_degree_undirected = 0;
   std::uint64_t triangles = 0;
+  std::size_t weak_components = 0;
   double pagerank_max = 0;
   std::size_t pagerank_argmax = 0;  // a vertex that has pagerank_max, from 0
   double pagerank_l2 = 0;
@@ -83,6 +84,7 @@ struct truth_row {
     row.undirected_edges = count("undirected_edges");
     row.max_degree_undirected = count("max_degree_undirected");
     row.triangles = count("triangles");
+    row.weak_components = count("weak_components");
     row.pagerank_max = std::stod(cell("pagerank_d085_max"));
     row.pagerank_argmax = count("pagerank_argmax0");
     row.pagerank_l2 = std::stod(cell("pagerank_l2"));

@@ -2,9 +2,15 @@
 // Serial verifiers of the algorithms: written from the definitions, on a CSR, sharing nothing with what they verify.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <numeric>
+#include <queue>
+#include <span>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "../../graph/types.hpp"
@@ -67,6 +73,83 @@ inline std::vector<std::uint32_t> serial_support(graph::csr const& g) {
     for (auto i = g.offsets[u]; i < g.offsets[u + 1]; ++i) near[g.targets[i]] = false;
   }
   return support;
+}
+
+/// The smallest vertex that is linked with each, whatever the directions: sets that are joined edge by edge.
+inline std::vector<graph::vertex_id> serial_components(graph::csr const& g) {
+  std::vector<graph::vertex_id> of(g.offsets.size() - 1);
+  std::iota(of.begin(), of.end(), graph::vertex_id{0});
+  std::vector<std::vector<graph::vertex_id>> members(of.size());
+  for (graph::vertex_id v = 0; v < of.size(); ++v) members[v] = {v};
+  for (graph::vertex_id u = 0; u < of.size(); ++u)
+    for (auto i = g.offsets[u]; i < g.offsets[u + 1]; ++i) {
+      graph::vertex_id into = of[u];
+      graph::vertex_id from = of[g.targets[i]];
+      if (into == from) continue;
+      if (members[into].size() < members[from].size()) std::swap(into, from);
+      for (graph::vertex_id const v : members[from]) of[v] = into;
+      members[into].insert(members[into].end(), members[from].begin(), members[from].end());
+      members[from] = {};
+    }
+  for (auto const& set : members) {
+    if (set.empty()) continue;
+    graph::vertex_id const least = *std::min_element(set.begin(), set.end());
+    for (graph::vertex_id const v : set) of[v] = least;
+  }
+  return of;
+}
+
+/// How many arcs away each vertex is from the nearest source: a queue. The greatest number where there is no way.
+inline std::vector<std::uint32_t> serial_levels(graph::csr const& g, std::span<graph::vertex_id const> sources) {
+  constexpr std::uint32_t far = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::uint32_t> level(g.offsets.size() - 1, far);
+  std::queue<graph::vertex_id> waiting;
+  for (graph::vertex_id const v : sources) {
+    level[v] = 0;
+    waiting.push(v);
+  }
+  for (; !waiting.empty(); waiting.pop()) {
+    graph::vertex_id const u = waiting.front();
+    for (auto i = g.offsets[u]; i < g.offsets[u + 1]; ++i) {
+      if (level[g.targets[i]] != far) continue;
+      level[g.targets[i]] = level[u] + 1;
+      waiting.push(g.targets[i]);
+    }
+  }
+  return level;
+}
+
+/// Core numbers of an undirected graph: vertices lie in buckets by the neighbours they have left, and of those in the
+/// lowest bucket one goes at a time.
+inline std::vector<std::uint32_t> serial_core_numbers(graph::csr const& g) {
+  std::size_t const n = g.offsets.size() - 1;
+  std::vector<std::uint32_t> left(n);
+  for (graph::vertex_id v = 0; v < n; ++v)
+    for (auto i = g.offsets[v]; i < g.offsets[v + 1]; ++i) left[v] += g.targets[i] != v ? 1u : 0u;
+  std::vector<std::vector<graph::vertex_id>> buckets(n + 1);
+  for (graph::vertex_id v = 0; v < n; ++v) buckets[left[v]].push_back(v);
+  std::vector<std::uint32_t> core(n);
+  std::vector<bool> gone(n);
+  std::uint32_t k = 0;
+  for (std::size_t b = 0; b < n;) {
+    if (buckets[b].empty()) {
+      ++b;
+      continue;
+    }
+    graph::vertex_id const u = buckets[b].back();
+    buckets[b].pop_back();
+    if (gone[u] || left[u] != b) continue;  // it has moved since
+    gone[u] = true;
+    k = std::max(k, left[u]);
+    core[u] = k;
+    for (auto i = g.offsets[u]; i < g.offsets[u + 1]; ++i) {
+      graph::vertex_id const v = g.targets[i];
+      if (gone[v]) continue;
+      buckets[--left[v]].push_back(v);
+      b = std::min<std::size_t>(b, left[v]);
+    }
+  }
+  return core;
 }
 
 }  // namespace wyrm::tests

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Breadth-first search: how many arcs away each vertex is from the nearest of some sources, level by level along
+// out-arcs (Moore 1959). The vertices of a level are a frontier; those with many neighbours are shared by several
+// tiles. A vertex belongs to whoever sets its bit first, and all who try do so at the same level; so the result does
+// not depend on the order.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "../exec/atomic.hpp"
+#include "../exec/error.hpp"
+#include "../exec/launch.hpp"
+#include "../exec/memory.hpp"
+#include "../exec/tile.hpp"
+#include "../graph/any_graph.hpp"
+#include "../graph/types.hpp"
+#include "../graph/view.hpp"
+#include "detail/frontier.hpp"
+#include "detail/rounds.hpp"
+
+namespace wyrm::algorithms {
+
+struct bfs_result {
+  static constexpr std::uint32_t unreached = ~std::uint32_t{0};
+  std::vector<std::uint32_t> level;  // a vertex: arcs from the nearest source, or unreached
+  std::uint32_t levels = 0;          // with a vertex in them: one more than the greatest; 0 without sources
+  std::size_t reached = 0;           // vertices, sources among them
+};
+
+namespace detail {
+
+/// A lane a source; they may repeat.
+struct begin_levels {
+  graph::graph_view g;
+  graph::vertex_id const* sources;
+  frontier to;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    to.add(t, g, valid ? sources[i] : 0, valid);
+  }
+};
+
+/// A tile an item of a level.
+struct visit_level {
+  graph::graph_view g;
+  std::uint32_t* levels;
+  std::uint32_t level;
+  frontier next;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const& item) const {
+    if (t.rank() == 0 && item.part == 0) levels[item.vertex] = level;
+    graph::neighbour_list const part = item.part_of(g.neighbours(item.vertex));
+    for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
+      bool const has = i + t.rank() < part.size;
+      graph::vertex_id const v = has ? part[i + t.rank()] : 0;
+      bool const may_be_new = has && (exec::load_recent(next.marks[v / 32]) >> v % 32 & 1) == 0;
+      next.add(t, g, v, may_be_new);
+    }
+  }
+};
+
+}  // namespace detail
+
+/// Levels from one or several sources, which may repeat. O(vertices + arcs of what is reached), in as many steps as
+/// there are levels; about 20 bytes a vertex and 1/16 an arc of scratch. Throws error(bad_argument) for a source out of
+/// range.
+template <class Space>
+bfs_result bfs(Space const& space, graph::graph_view const& g, std::span<graph::vertex_id const> sources) {
+  std::size_t const n = g.vertices();
+  for (graph::vertex_id const v : sources)
+    if (v >= n)
+      throw error(error_code::bad_argument, "bfs: the source " + std::to_string(v) +
+                                                " is not in the graph, which has " + std::to_string(n) +
+                                                " vertices; they are numbered from 0");
+  bfs_result result;
+  result.level.assign(n, bfs_result::unreached);
+  if (sources.empty()) return result;
+
+  exec::buffer<graph::vertex_id, Space> begin(space, sources.size());
+  exec::buffer<std::uint32_t, Space> levels(space, n);
+  exec::copy_in<graph::vertex_id>(space, begin.data(), sources);
+  space.fill(levels.data(), 0xff, levels.bytes());
+  detail::rounds<Space> rounds(space, g);
+  exec::for_each_lane<32>(space, sources.size(), detail::begin_levels{g, begin.data(), rounds.now()});
+  rounds.run([&](std::uint32_t level, detail::frontier const& next) {
+    return detail::visit_level{g, levels.data(), level, next};
+  });
+
+  space.copy_out(result.level.data(), levels.data(), levels.bytes());
+  for (std::uint32_t const level : result.level) {
+    if (level == bfs_result::unreached) continue;
+    ++result.reached;
+    result.levels = std::max(result.levels, level + 1);
+  }
+  return result;
+}
+
+bfs_result bfs(graph::any_graph const& g, std::span<graph::vertex_id const> sources);
+
+}  // namespace wyrm::algorithms

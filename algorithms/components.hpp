@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weakly connected components, of a graph as it is and of one that changes. Vertices stand in a forest in which each
+// hangs under a smaller one of its component; the roots of the two ends of an edge are hooked together, the greater
+// under the smaller, by a compare-and-swap, and whoever looks for a root shortens its way (Jaiganesh and Burtscher,
+// HPDC 2018). So in the end roots are the smallest vertices, whatever the order was, and nobody waits for anybody.
+//
+// Of all rows the first two entries come first; that mostly makes one large component, whose rows need no second look
+// in an undirected graph, as edges that lead out of it stand at their other ends, too (Sutton, Ben-Nun, Barak, IPDPS
+// 2018). An insertion is hooked in edge by edge. After an erasure the components that lost an edge are made anew.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "../exec/atomic.hpp"
+#include "../exec/launch.hpp"
+#include "../exec/memory.hpp"
+#include "../exec/tile.hpp"
+#include "../graph/any_graph.hpp"
+#include "../graph/types.hpp"
+#include "../graph/view.hpp"
+#include "detail/frontier.hpp"
+#include "follower.hpp"
+
+namespace wyrm::algorithms {
+
+struct components_result {
+  std::vector<graph::vertex_id> label;  // for each vertex the smallest one of its component
+  std::size_t count = 0;
+  std::size_t largest = 0;  // vertices in the largest one
+};
+
+/// The components of a graph whose space is chosen at run time; see follow_components.
+class followed_components : public follower {
+ public:
+  /// For each vertex the smallest one of its component. O(vertices).
+  [[nodiscard]] virtual std::vector<graph::vertex_id> label() const = 0;
+  [[nodiscard]] virtual std::size_t count() const = 0;
+  /// The vertices of the largest one; 0 if there are none.
+  [[nodiscard]] virtual std::size_t largest() const = 0;
+};
+
+namespace detail {
+
+/// Means "none" wherever there may be a vertex.
+inline constexpr graph::vertex_id no_vertex = graph::max_vertices;
+
+/// On the device; the host reads it.
+struct component_state {
+  std::uint32_t count;
+  std::uint32_t largest;
+  std::uint32_t cut;     // edges that a batch takes away
+  std::uint32_t listed;  // items of vertices that are hooked anew
+};
+
+/// What is read of a parent may be old: then it is another vertex on the way to the root, or was the root, which the
+/// compare-and-swap finds out. Orders are relaxed, as nothing but these values is passed on.
+struct component_forest {
+  graph::vertex_id* parent;  // a vertex is a root, or its parent is smaller
+
+  [[nodiscard]] WYRM_HD graph::vertex_id find(graph::vertex_id v) const {
+    graph::vertex_id above = load(v);
+    graph::vertex_id next = exec::load_recent(parent[above]);  // everybody looks at the root of a large component
+    while (next != above) {
+      store(v, next);
+      v = above;
+      above = next;
+      next = load(above);
+    }
+    return above;
+  }
+  /// The root that has gone under another one for that, if they were not in one tree before.
+  WYRM_HD graph::vertex_id unite(graph::vertex_id u, graph::vertex_id v) const {
+    u = find(u);
+    v = find(v);
+    while (u != v) {
+      graph::vertex_id const low = u < v ? u : v;
+      graph::vertex_id const high = u < v ? v : u;
+      graph::vertex_id above = high;
+      if (exec::atomic_ref<graph::vertex_id>(parent[high])
+              .compare_exchange_strong(above, low, exec::relaxed, exec::relaxed))
+        return high;
+      u = find(above);
+      v = low;
+    }
+    return no_vertex;
+  }
+  WYRM_HD void flatten(graph::vertex_id v) const {
+    graph::vertex_id const root = find(v);
+    if (root != v) store(v, root);
+  }
+  [[nodiscard]] WYRM_HD graph::vertex_id load(graph::vertex_id v) const {
+    return exec::atomic_ref<graph::vertex_id>(parent[v]).load(exec::relaxed);
+  }
+
+ private:
+  WYRM_HD void store(graph::vertex_id v, graph::vertex_id above) const {
+    exec::atomic_ref<graph::vertex_id>(parent[v]).store(above, exec::relaxed);
+  }
+};
+
+struct flatten_components {
+  component_forest forest;
+  WYRM_HD void operator()(std::size_t v) const { forest.flatten(static_cast<graph::vertex_id>(v)); }
+};
+
+/// A lane a vertex, in a flat forest: each in a component to be made anew is a root again, and listed if it has a row.
+struct begin_components {
+  graph::graph_view g;
+  component_forest forest;
+  std::uint32_t const* cut;  // a bit a vertex: of roots whose components are meant; nullptr: all are
+  frontier to;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    auto const v = static_cast<graph::vertex_id>(i);
+    bool const begins = valid && (cut == nullptr || is_cut(forest.parent[v]));
+    if (begins) forest.parent[v] = v;
+    to.add(t, g, v, begins && g.degree(v) > 0);
+  }
+
+ private:
+  [[nodiscard]] WYRM_HD bool is_cut(graph::vertex_id root) const { return (cut[root / 32] >> root % 32 & 1) != 0; }
+};
+
+inline constexpr std::uint32_t first_neighbours = 2;
+
+/// A lane an item: the first entries of a row.
+struct hook_first {
+  graph::graph_view g;
+  component_forest forest;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const&, frontier_item const* item) const {
+    if (item == nullptr || item->part != 0) return;
+    graph::neighbour_list const row = g.neighbours(item->vertex);
+    for (std::uint32_t i = 0; i < row.size && i < first_neighbours; ++i) forest.unite(item->vertex, row[i]);
+  }
+};
+
+/// A tile an item: all entries, but for vertices that a flat forest had under `done`.
+struct hook_rest {
+  graph::graph_view g;
+  component_forest forest;
+  graph::vertex_id done;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    graph::neighbour_list const row = g.neighbours(item->vertex);
+    if (row.size <= first_neighbours || forest.load(item->vertex) == done) return;
+    graph::neighbour_list const part = item->part_of(row);
+    for (std::uint32_t i = t.rank(); i < part.size; i += Tile::size()) forest.unite(item->vertex, part[i]);
+  }
+};
+
+/// Labels from all over a flat forest.
+struct sample_components {
+  static constexpr std::size_t size = 1024;
+  component_forest forest;
+  std::size_t vertices;
+  graph::vertex_id* sample;
+  WYRM_HD void operator()(std::size_t i) const { sample[i] = forest.parent[i * vertices / size]; }
+};
+
+/// A tile a block of vertices of a flat forest; lanes add up runs of equal labels before they tell.
+struct count_sizes {
+  static constexpr std::size_t block = 1024;
+  component_forest forest;
+  std::size_t vertices;
+  std::uint32_t* sizes;  // of roots
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t b) const {
+    std::size_t const end = (b + 1) * block < vertices ? (b + 1) * block : vertices;
+    graph::vertex_id root = no_vertex;
+    std::uint32_t run = 0;
+    for (std::size_t v = b * block + t.rank(); v < end; v += Tile::size()) {
+      if (forest.parent[v] != root) {
+        add(root, run);
+        root = forest.parent[v];
+        run = 0;
+      }
+      ++run;
+    }
+    add(root, run);
+  }
+
+ private:
+  WYRM_HD void add(graph::vertex_id root, std::uint32_t run) const {
+    if (run > 0) exec::atomic_ref<std::uint32_t>(sizes[root]).fetch_add(run, exec::relaxed);
+  }
+};
+
+/// A tile a block of vertices: how many are roots, and the greatest size.
+struct count_roots {
+  component_forest forest;
+  std::size_t vertices;
+  std::uint32_t const* sizes;
+  component_state* state;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t b) const {
+    constexpr std::size_t block = count_sizes::block;
+    std::size_t const end = (b + 1) * block < vertices ? (b + 1) * block : vertices;
+    std::uint32_t roots = 0;
+    std::uint32_t largest = 0;
+    for (std::size_t v = b * block + t.rank(); v < end; v += Tile::size()) {
+      if (forest.parent[v] != v) continue;
+      ++roots;
+      largest = sizes[v] > largest ? sizes[v] : largest;
+    }
+    roots = exec::sum(t, roots);
+    if (t.rank() == 0 && roots > 0) exec::atomic_ref<std::uint32_t>(state->count).fetch_add(roots, exec::relaxed);
+    if (largest > exec::load_recent(state->largest))
+      exec::atomic_ref<std::uint32_t>(state->largest).fetch_max(largest, exec::relaxed);
+  }
+};
+
+/// A lane an edge of a batch that is there now. Which root it hooks.
+struct hook_edges {
+  component_forest forest;
+  graph::edge const* edges;
+  graph::vertex_id* hooked;
+  component_state* state;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    graph::vertex_id const root = valid ? forest.unite(edges[i].source, edges[i].target) : no_vertex;
+    if (valid) hooked[i] = root;
+    auto const n = static_cast<std::uint32_t>(cuda::std::popcount(t.ballot(root != no_vertex)));
+    if (t.rank() == 0 && n > 0) exec::atomic_ref<std::uint32_t>(state->count).fetch_sub(n, exec::relaxed);
+  }
+};
+
+/// What was under a root that is none any more belongs to the new one. Of each sum the last is the size.
+struct move_sizes {
+  component_forest forest;
+  graph::vertex_id const* hooked;
+  std::uint32_t* sizes;
+  component_state* state;
+  WYRM_HD void operator()(std::size_t i) const {
+    if (hooked[i] == no_vertex) return;
+    std::uint32_t const own = sizes[hooked[i]];
+    std::uint32_t const all =
+        own + exec::atomic_ref<std::uint32_t>(sizes[forest.find(hooked[i])]).fetch_add(own, exec::relaxed);
+    if (all > exec::load_recent(state->largest))
+      exec::atomic_ref<std::uint32_t>(state->largest).fetch_max(all, exec::relaxed);
+  }
+};
+
+/// A lane an edge of a batch, before it is erased: the root above it, if it is there and no self-loop.
+struct find_cuts {
+  graph::graph_view g;
+  component_forest forest;
+  graph::edge const* edges;
+  graph::vertex_id* roots;
+  component_state* state;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    graph::edge const e = valid ? edges[i] : graph::edge{0, 0};
+    bool const goes = valid && e.source != e.target && e.source < g.vertices() && e.target < g.vertices() &&
+                      graph::contains(g.neighbours(e.source), e.target);
+    if (valid) roots[i] = goes ? forest.find(e.source) : no_vertex;
+    auto const n = static_cast<std::uint32_t>(cuda::std::popcount(t.ballot(goes)));
+    if (t.rank() == 0 && n > 0) exec::atomic_ref<std::uint32_t>(state->cut).fetch_add(n, exec::relaxed);
+  }
+};
+
+struct mark_cuts {
+  graph::vertex_id const* roots;
+  std::uint32_t* cut;
+  WYRM_HD void operator()(std::size_t i) const {
+    graph::vertex_id const root = roots[i];
+    if (root != no_vertex) exec::atomic_ref<std::uint32_t>(cut[root / 32]).fetch_or(1u << root % 32, exec::relaxed);
+  }
+};
+
+}  // namespace detail
+
+/// The components of one graph, which changes; see follower.hpp. Directions of arcs do not matter. About 17 bytes a
+/// vertex and 1/32 an arc. An insertion of m edges costs O(m) and the ways to their roots, whatever the size of the
+/// graph is. An erasure that takes an edge away costs passes over all vertices, and the rows of the components that had
+/// it: where one component has nearly everything, about as much as to begin anew.
+template <class Space>
+class incremental_components final : public followed_components {
+ public:
+  /// Finds those of the graph as it is. O(vertices + arcs), and the ways to roots.
+  incremental_components(Space const& space, graph::graph_view const& g)
+      : space_(space),
+        vertices_(g.vertices()),
+        parent_(space_, vertices_),
+        sizes_(space_, vertices_),
+        marks_(space_, 2 * words()),
+        items_(space_),
+        edges_(space_),
+        roots_(space_),
+        sample_(space_, detail::sample_components::size),
+        state_(space_, 1) {
+    space_.fill(state_.data(), 0, state_.bytes());
+    if (vertices_ == 0) return;
+    reserve(g);
+    make(g, nullptr);
+  }
+  template <class Graph>
+  explicit incremental_components(Graph const& g) : incremental_components(g.space(), g.view()) {}
+
+  [[nodiscard]] std::vector<graph::vertex_id> label() const override {
+    flatten();
+    return exec::copy_out(space_, parent_.data(), vertices_);
+  }
+  [[nodiscard]] std::size_t count() const override { return state().count; }
+  [[nodiscard]] std::size_t largest() const override { return state().largest; }
+
+  void before(graph::graph_view const& g, change what, std::span<graph::edge const> batch) override {
+    what_ = what;
+    batch_ = 0;
+    if (batch.empty() || vertices_ == 0) return;
+    edges_.reserve(batch.size());
+    roots_.reserve(batch.size());
+    if (what == change::erasure) reserve(g);
+    exec::copy_in<graph::edge>(space_, edges_.data(), batch);
+    batch_ = batch.size();
+    if (what == change::insertion) return;
+    space_.fill(&state_.data()->cut, 0, sizeof(detail::component_state::cut));
+    exec::for_each_lane<32>(space_, batch_,
+                            detail::find_cuts{g, forest(), edges_.data(), roots_.data(), state_.data()});
+  }
+  void after(graph::graph_view const& g) override {
+    if (batch_ == 0) return;
+    if (what_ == change::insertion) {
+      exec::for_each_lane<32>(space_, batch_,
+                              detail::hook_edges{forest(), edges_.data(), roots_.data(), state_.data()});
+      exec::for_each(space_, batch_, detail::move_sizes{forest(), roots_.data(), sizes_.data(), state_.data()});
+    } else if (state().cut > 0) {
+      std::uint32_t* const cut = marks_.data() + words();
+      space_.fill(cut, 0, words() * sizeof(std::uint32_t));
+      exec::for_each(space_, batch_, detail::mark_cuts{roots_.data(), cut});
+      flatten();
+      make(g, cut);
+    }
+  }
+  void undo(graph::graph_view const&) override {}
+
+ private:
+  [[nodiscard]] std::size_t words() const { return (vertices_ + 31) / 32; }
+  [[nodiscard]] detail::component_forest forest() const { return detail::component_forest{parent_.data()}; }
+  [[nodiscard]] detail::component_state state() const { return exec::read(space_, state_.data()); }
+  void flatten() const { exec::for_each(space_, vertices_, detail::flatten_components{forest()}); }
+  void reserve(graph::graph_view const& g) { items_.reserve(vertices_ + g.arcs() / detail::frontier_item::part_size); }
+
+  // Makes the components anew whose roots have a bit in `cut`, or all, and counts all. The forest is flat.
+  void make(graph::graph_view const& g, std::uint32_t const* cut) {
+    detail::frontier const all{marks_.data(), items_.data(), &state_.data()->listed};
+    space_.fill(marks_.data(), 0, words() * sizeof(std::uint32_t));
+    space_.fill(state_.data(), 0, state_.bytes());
+    exec::for_each_lane<32>(space_, vertices_, detail::begin_components{g, forest(), cut, all});
+    detail::for_each_item<32>(space_, all, detail::hook_first{g, forest()});
+    flatten();
+    detail::for_each_item<8>(space_, all,
+                             detail::hook_rest{g, forest(), g.directed() ? detail::no_vertex : most_frequent()});
+    flatten();
+
+    std::size_t const blocks = (vertices_ + detail::count_sizes::block - 1) / detail::count_sizes::block;
+    space_.fill(sizes_.data(), 0, sizes_.bytes());
+    exec::for_each_tile<32>(space_, blocks, detail::count_sizes{forest(), vertices_, sizes_.data()});
+    exec::for_each_tile<32>(space_, blocks, detail::count_roots{forest(), vertices_, sizes_.data(), state_.data()});
+  }
+  // A label that many have.
+  [[nodiscard]] graph::vertex_id most_frequent() const {
+    exec::for_each(space_, sample_.size(), detail::sample_components{forest(), vertices_, sample_.data()});
+    std::vector<graph::vertex_id> sample = exec::copy_out(space_, sample_.data(), sample_.size());
+    std::sort(sample.begin(), sample.end());
+    std::pair<std::ptrdiff_t, graph::vertex_id> best{0, detail::no_vertex};
+    for (auto first = sample.begin(); first != sample.end();) {
+      auto const last = std::upper_bound(first, sample.end(), *first);
+      best = std::max(best, {last - first, *first});
+      first = last;
+    }
+    return best.second;
+  }
+
+  Space space_;
+  std::size_t vertices_;
+  exec::buffer<graph::vertex_id, Space> parent_;
+  exec::buffer<std::uint32_t, Space> sizes_;  // of roots
+  exec::buffer<std::uint32_t, Space> marks_;  // of the list, and of roots of components that lose an edge
+  exec::buffer<detail::frontier_item, Space> items_;
+  exec::buffer<graph::edge, Space> edges_;
+  exec::buffer<graph::vertex_id, Space> roots_;  // an edge of the batch
+  exec::buffer<graph::vertex_id, Space> sample_;
+  exec::buffer<detail::component_state, Space> state_;
+  std::size_t batch_ = 0;  // edges of the one that is under way
+  change what_ = change::insertion;
+};
+
+template <class Graph>
+explicit incremental_components(Graph const& g) -> incremental_components<std::decay_t<decltype(g.space())>>;
+
+/// Those of the graph as it is. O(vertices + arcs), and the ways to roots; about 17 bytes a vertex and 1/32 an arc of
+/// scratch.
+template <class Space>
+components_result components(Space const& space, graph::graph_view const& g) {
+  incremental_components<Space> const all(space, g);
+  return {all.label(), all.count(), all.largest()};
+}
+
+components_result components(graph::any_graph const& g);
+
+/// Follows a graph whose space is chosen at run time.
+[[nodiscard]] std::unique_ptr<followed_components> follow_components(graph::any_graph const& g);
+
+}  // namespace wyrm::algorithms

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Core numbers: the k-core of a graph is what is left when vertices with fewer than k neighbours left are taken away
+// until there are none; the core number of a vertex is the greatest k whose core has it (Matula and Beck, J. ACM 1983).
+// All vertices that have to go at the same time are a frontier, and what they leave with too few neighbours is the next
+// one (Dasari, Desh, Zubair, IEEE Big Data 2014). When nothing has to go for a k, the next is the least number of
+// neighbours left. For that only vertices are looked at that were there for the last one: as often, in all, as there
+// are core numbers to add up, and so O(arcs) times.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "../exec/atomic.hpp"
+#include "../exec/error.hpp"
+#include "../exec/launch.hpp"
+#include "../exec/memory.hpp"
+#include "../exec/tile.hpp"
+#include "../graph/any_graph.hpp"
+#include "../graph/types.hpp"
+#include "../graph/view.hpp"
+#include "detail/frontier.hpp"
+#include "detail/rounds.hpp"
+#include "triangles.hpp"
+
+namespace wyrm::algorithms {
+
+struct core_numbers_result {
+  std::vector<std::uint32_t> core;  // a vertex
+  std::uint32_t degeneracy = 0;     // the greatest of them
+};
+
+namespace detail {
+
+/// On the device; the host reads it.
+struct peeling_state {
+  std::uint32_t k;     // ~0 until it is found
+  std::uint32_t left;  // vertices that do not go at once
+};
+
+/// Vertices that were left last time.
+struct peeling {
+  graph::graph_view g;
+  std::uint32_t* degrees;  // neighbours left
+  graph::vertex_id const* vertices;
+  peeling_state* state;
+  frontier now;
+  /// Not for a vertex that others may add to the frontier at the same time.
+  [[nodiscard]] WYRM_HD bool has_gone(graph::vertex_id v) const {
+    return (exec::atomic_ref<std::uint32_t>(now.marks[v / 32]).load(exec::relaxed) >> v % 32 & 1) != 0;
+  }
+};
+
+struct list_vertices {
+  graph::vertex_id* vertices;
+  WYRM_HD void operator()(std::size_t v) const { vertices[v] = static_cast<graph::vertex_id>(v); }
+};
+
+/// A lane a vertex: the next k.
+struct find_least_degree {
+  peeling p;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    graph::vertex_id const v = valid ? p.vertices[i] : 0;
+    std::uint32_t least = valid && !p.has_gone(v) ? p.degrees[v] : ~std::uint32_t{0};
+    for (unsigned step = Tile::size() / 2; step > 0; step /= 2) {
+      std::uint32_t const other = t.shfl(least, t.rank() ^ step);
+      least = other < least ? other : least;
+    }
+    if (t.rank() == 0 && least < exec::load_recent(p.state->k))
+      exec::atomic_ref<std::uint32_t>(p.state->k).fetch_min(least, exec::relaxed);
+  }
+};
+
+/// A lane a vertex: those that have to go now, and those that are left.
+struct begin_peeling {
+  peeling p;
+  graph::vertex_id* left;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    graph::vertex_id const v = valid ? p.vertices[i] : 0;
+    bool const is_there = valid && !p.has_gone(v);
+    bool const goes = is_there && p.degrees[v] <= p.state->k;
+    p.now.add(t, p.g, v, goes);
+    std::uint32_t const stay = t.ballot(is_there && !goes);
+    std::uint32_t first = 0;
+    if (t.rank() == 0 && stay != 0)
+      first = exec::atomic_ref<std::uint32_t>(p.state->left)
+                  .fetch_add(static_cast<std::uint32_t>(cuda::std::popcount(stay)), exec::relaxed);
+    first = t.shfl(first, 0);
+    if (is_there && !goes) left[first + exec::rank_in(t, stay)] = v;
+  }
+};
+
+/// A tile an item of the frontier. Who takes the one neighbour too many from a vertex adds it to the next. What has no
+/// more than k left is in a frontier already, the vertex of the item itself among it.
+struct peel {
+  graph::graph_view g;
+  std::uint32_t* degrees;
+  std::uint32_t* cores;
+  peeling_state const* state;
+  frontier next;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const& item) const {
+    std::uint32_t const k = state->k;
+    if (t.rank() == 0 && item.part == 0) cores[item.vertex] = k;
+    graph::neighbour_list const part = item.part_of(g.neighbours(item.vertex));
+    for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
+      bool const has = i + t.rank() < part.size;
+      graph::vertex_id const v = has ? part[i + t.rank()] : item.vertex;
+      bool const stays = exec::load_recent(degrees[v]) > k;
+      bool const goes = stays && exec::atomic_ref<std::uint32_t>(degrees[v]).fetch_sub(1, exec::relaxed) == k + 1;
+      next.add(t, g, v, goes);
+    }
+  }
+};
+
+}  // namespace detail
+
+/// The core number of each vertex of an undirected graph; self-loops do not count. O(vertices + arcs), in as many steps
+/// as frontiers follow each other (a path of n vertices goes from its ends: n / 2), of which the host looks at every
+/// sixteenth at least, and twice for each core number that occurs; about 32 bytes a vertex and 1/16 an arc of scratch.
+/// Throws error(bad_argument) for a directed graph.
+template <class Space>
+core_numbers_result core_numbers(Space const& space, graph::graph_view const& g) {
+  if (g.directed())
+    throw error(error_code::bad_argument, "core_numbers: the graph is directed; use its undirected form");
+  std::size_t const n = g.vertices();
+  core_numbers_result result;
+  if (n == 0) return result;
+  exec::buffer<std::uint32_t, Space> degrees(space, n);
+  exec::buffer<std::uint32_t, Space> cores(space, n);
+  exec::buffer<graph::vertex_id, Space> vertices(space, n);
+  exec::buffer<graph::vertex_id, Space> left(space, n);
+  exec::buffer<detail::peeling_state, Space> state(space, 1);
+  detail::rounds<Space> rounds(space, g);
+  exec::for_each(space, n, detail::count_others{g, degrees.data()});
+  exec::for_each(space, n, detail::list_vertices{vertices.data()});
+  for (std::size_t size = n; size > 0; size = exec::read(space, state.data()).left) {
+    exec::write(space, state.data(), {.k = ~std::uint32_t{0}, .left = 0});
+    detail::peeling const p{g, degrees.data(), vertices.data(), state.data(), rounds.now()};
+    exec::for_each_lane<32>(space, size, detail::find_least_degree{p});
+    exec::for_each_lane<32>(space, size, detail::begin_peeling{p, left.data()});
+    rounds.run([&](std::uint32_t, detail::frontier const& next) {
+      return detail::peel{g, degrees.data(), cores.data(), state.data(), next};
+    });
+    std::swap(vertices, left);
+  }
+  result.core = exec::copy_out(space, cores.data(), n);
+  result.degeneracy = *std::max_element(result.core.begin(), result.core.end());
+  return result;
+}
+
+core_numbers_result core_numbers(graph::any_graph const& g);
+
+}  // namespace wyrm::algorithms
