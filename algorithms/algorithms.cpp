@@ -31,6 +31,8 @@ std::vector<std::uint32_t> edge_support(graph::any_graph const& g) {
 
 walk_paths random_walks(graph::any_graph const& g, random_walk_options const& o) {
   return std::visit([&](auto const& space) { return random_walks(space, g.view(), o); }, g.space());
+}
+
 components_result components(graph::any_graph const& g) {
   return std::visit([&](auto const& space) { return components(space, g.view()); }, g.space());
 }
