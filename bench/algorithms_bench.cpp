@@ -6,7 +6,8 @@
 //   walks/SPACE/STORAGE/GRAPH/KIND                   a walk of 80 steps from each vertex: uniform, node2vec (p = 1/2, q
 //   = 2)
 //                                                    or weighted (which brings the weights as well)
-//   edge_support/SPACE/ALLOCATOR/GRAPH               from call to result, the copy to the host included
+//   components, core_numbers, bfs (from vertex 0)/SPACE/STORAGE/GRAPH, edge_support/SPACE/ALLOCATOR/GRAPH
+//                                                    from call to result, the copy to the host included
 //   triangles_change/SPACE/ALLOCATOR/GRAPH/edges:N   random edges in and out again, and the total each time
 //   pagerank_change/SPACE/ALLOCATOR/GRAPH/share:S/tolerance:T    the same, with so many edges of all, or with one (0)
 //
@@ -28,6 +29,9 @@
 #include <string>
 #include <vector>
 
+#include "../algorithms/bfs.hpp"
+#include "../algorithms/components.hpp"
+#include "../algorithms/core_numbers.hpp"
 #include "../algorithms/edge_support.hpp"
 #include "../algorithms/follower.hpp"
 #include "../algorithms/incremental_pagerank.hpp"
@@ -277,6 +281,20 @@ void add_cases(Space const& space) {
           if (!churned)
             add("walks" + on + storage + "/" + name + "/" + kind,
                 [=](benchmark::State& state) { walks(state, space, storage, s.name, kind); });
+        auto const whole = [&](std::string const& algorithm, auto const& run) {
+          if (!churned)
+            add(algorithm + on + storage + "/" + name, [=](benchmark::State& state) {
+              graph::graph_view const g = graph_under_test<Space>::get(space, storage, s.name, false).view();
+              for (auto _ : state)
+                state.SetIterationTime(seconds(space, [&] { benchmark::DoNotOptimize(run(space, g)); }));
+            });
+        };
+        whole("components", [](auto const& there, auto const& g) { return algorithms::components(there, g).count; });
+        whole("core_numbers",
+              [](auto const& there, auto const& g) { return algorithms::core_numbers(there, g).degeneracy; });
+        whole("bfs", [](auto const& there, auto const& g) {
+          return algorithms::bfs(there, g, std::vector<graph::vertex_id>{0}).reached;
+        });
         if (storage != "csr" && !churned)
           add("edge_support" + on + storage + "/" + name, [=](benchmark::State& state) {
             graph::graph_view const g = graph_under_test<Space>::get(space, storage, s.name, false).view();
