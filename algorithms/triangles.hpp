@@ -69,19 +69,19 @@ struct count_triangles {
     WYRM_HD void lane(Tile const&, graph::vertex_id u, graph::vertex_record const& row, bool valid) {
       if (!valid) return;
       graph::neighbour_list const r = oriented(u, row);
-      for (std::uint32_t i = 0; r.size > 1 && i < r.size; ++i) alone(u, r, r[i]);
+      for (std::uint32_t i = 0; r.size > 1 && i < r.size; ++i) alone(u, rest(r, i), r[i]);
     }
     template <class Tile>
     WYRM_HD void group(Tile const& t, graph::vertex_id u, graph::vertex_record const& row, bool valid) {
       constexpr unsigned lanes = row_bins_view::lanes_of_group<Tile>();
       if (!valid) return;
       graph::neighbour_list const r = oriented(u, row);
-      for (std::uint32_t i = t.rank() % lanes; i < r.size; i += lanes) alone(u, r, r[i]);
+      for (std::uint32_t i = t.rank() % lanes; i < r.size; i += lanes) alone(u, rest(r, i), r[i]);
     }
     template <class Tile>
     WYRM_HD void warp(Tile const& t, graph::vertex_id u, graph::vertex_record const& row) {
       graph::neighbour_list const r = oriented(u, row);
-      for (std::uint32_t i = 0; i < r.size; ++i) together(t, u, r, r[i]);
+      for (std::uint32_t i = 0; i < r.size; ++i) together(t, u, rest(r, i), r[i]);
     }
     template <class Tile>
     WYRM_HD void part(Tile const& t, std::uint32_t number) {
@@ -89,12 +89,16 @@ struct count_triangles {
       graph::neighbour_list const r = oriented(p.vertex, p.row);
       std::uint32_t const skipped = p.row.degree - r.size;
       for (std::uint32_t i = p.begin > skipped ? p.begin : skipped; i < p.end; ++i)
-        together(t, p.vertex, r, r[i - skipped]);
+        together(t, p.vertex, rest(r, i - skipped), r[i - skipped]);
     }
 
     [[nodiscard]] WYRM_HD graph::neighbour_list oriented(graph::vertex_id v, graph::vertex_record const& row) const {
       std::uint32_t const first = c.by_id ? graph::lower_bound(row.page, row.degree, v + 1) : 0;
       return {row.page + first, row.degree - first};
+    }
+    // What of a row can be in the row of its i-th entry as well: by id only what comes behind it.
+    [[nodiscard]] WYRM_HD graph::neighbour_list rest(graph::neighbour_list const& r, std::uint32_t i) const {
+      return c.by_id ? graph::neighbour_list{r.data + i + 1, r.size - i - 1} : r;
     }
     // A corner that closes a triangle with u and v.
     WYRM_HD void note(graph::vertex_id w) {
