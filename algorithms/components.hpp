@@ -91,8 +91,8 @@ struct component_forest {
     }
     return no_vertex;
   }
-  /// Puts a vertex right under its root, while nobody hooks. It writes there alone: what `find` stores on its way may be
-  /// an older value than what the vertices it comes by have been given meanwhile.
+  /// Puts a vertex right under its root, while nobody hooks. It writes there alone: what `find` stores on its way may
+  /// be an older value than what the vertices it comes by have been given meanwhile.
   WYRM_HD void flatten(graph::vertex_id v) const {
     graph::vertex_id root = v;
     for (graph::vertex_id above = load(v); above != root; above = load(root)) root = above;
