@@ -35,7 +35,6 @@
 #include <vector>
 
 #include "../exec/atomic.hpp"
-#include "../exec/bulk.hpp"
 #include "../exec/error.hpp"
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
