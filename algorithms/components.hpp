@@ -349,7 +349,7 @@ class incremental_components final : public followed_components {
   [[nodiscard]] detail::component_forest forest() const { return detail::component_forest{parent_.data()}; }
   [[nodiscard]] detail::component_state state() const { return exec::read(space_, state_.data()); }
   void flatten() const { exec::for_each(space_, vertices_, detail::flatten_components{forest()}); }
-  void reserve(graph::graph_view const& g) { items_.reserve(vertices_ + g.arcs() / detail::frontier_item::part_size); }
+  void reserve(graph::graph_view const& g) { items_.reserve(detail::frontier::room(vertices_, g.arcs())); }
 
   // Makes the components anew whose roots have a bit in `cut`, or all, and counts all. The forest is flat.
   void make(graph::graph_view const& g, std::uint32_t const* cut) {

@@ -321,7 +321,7 @@ struct push_residuals {
 }  // namespace detail
 
 /// The PageRank of one graph, which changes; see follower.hpp. Jumps go anywhere, and so do those of vertices without
-/// out-neighbours. About 90 bytes a vertex and 0.1 an arc. In-neighbours are used where they are. A batch costs
+/// out-neighbours. About 100 bytes a vertex and 0.2 an arc. In-neighbours are used where they are. A batch costs
 /// O(degrees of the vertices whose neighbours it changes, and of those whose residual goes out, each time it does), or
 /// a full run.
 template <class Space>
@@ -427,15 +427,15 @@ class incremental_pagerank final : public followed_pagerank {
             std::max(half / arcs_, least)};
   }
   void reserve(std::uint64_t arcs, std::size_t changed) {
-    std::size_t const parts = arcs / detail::frontier_item::part_size;
-    items_[of_ends].reserve(std::min(vertices_, changed) + parts);
-    if (by_.size() >= vertices_ + parts) return;
+    items_[of_ends].reserve(detail::frontier::room(std::min(vertices_, changed), arcs));
+    if (by_.size() >= detail::frontier::room(vertices_, arcs)) return;
     // What is in the frontier, if a batch had no time for it, will be found again.
     look_at_all_ = true;
     space_.fill(marks_.data(), 0, words() * sizeof(std::uint32_t));
     clear(frontier(0));
-    for (unsigned i = 0; i < 2; ++i) items_[i].reserve(vertices_ + parts + parts / 4);
-    by_.reserve(vertices_ + parts + parts / 4);
+    std::size_t const room = detail::frontier::room(vertices_, arcs + arcs / 4);
+    for (unsigned i = 0; i < 2; ++i) items_[i].reserve(room);
+    by_.reserve(room);
   }
 
   // By a full run, from the ranks there are or from none; where that cannot be had, residuals begin with everything.

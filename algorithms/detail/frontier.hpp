@@ -36,9 +36,13 @@ struct frontier_item {
 
 struct frontier {
   std::uint32_t* marks;  // a bit a vertex
-  frontier_item* items;  // room for all vertices, and for arcs / part_size more
+  frontier_item* items;
   std::uint32_t* size;
 
+  /// The most items that so many vertices, with so many neighbours in all, come in.
+  [[nodiscard]] static std::size_t room(std::size_t vertices, std::uint64_t arcs) {
+    return vertices + arcs / frontier_item::part_size;
+  }
   /// A vertex for each lane that has one; collective.
   template <class Tile>
   WYRM_HD void add(Tile const& t, graph::graph_view const& g, graph::vertex_id v, bool has) const {

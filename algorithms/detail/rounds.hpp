@@ -32,7 +32,8 @@ class rounds {
   rounds(Space const& space, graph::graph_view const& g)
       : space_(space),
         marks_(space, (std::size_t{g.vertices()} + 31) / 32),
-        items_{list(space, room(g)), list(space, room(g))},
+        items_{list(space, frontier::room(g.vertices(), g.arcs())),
+               list(space, frontier::room(g.vertices(), g.arcs()))},
         sizes_(space, 3) {
     space_.fill(marks_.data(), 0, marks_.bytes());
     space_.fill(sizes_.data(), 0, sizes_.bytes());
@@ -59,9 +60,6 @@ class rounds {
 
  private:
   using list = exec::buffer<frontier_item, Space>;
-  [[nodiscard]] static std::size_t room(graph::graph_view const& g) {
-    return g.vertices() + g.arcs() / frontier_item::part_size;
-  }
   [[nodiscard]] frontier ahead(unsigned k) const { return {marks_.data(), items_[(turn_ + k) % 2].data(), size(k)}; }
   [[nodiscard]] std::uint32_t* size(unsigned k) const { return sizes_.data() + (turn_ + k) % 3; }
 
