@@ -27,6 +27,10 @@ namespace wyrm::exec {
 namespace {
 thread_local void (*wait_action)() = nullptr;
 
+// Random access to graphs is bound by address translation otherwise.
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+void prefer_huge_pages(void* p, std::size_t bytes) { madvise(p, bytes, MADV_HUGEPAGE); }  // where there are any
+
 std::string mib(std::size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 }  // namespace
 
@@ -83,8 +87,11 @@ void host_space::parallel(std::size_t n, [[maybe_unused]] std::size_t grain, voi
 }
 
 void* host_space::allocate(std::size_t bytes) const {
-  void* const p = std::aligned_alloc(256, (std::max<std::size_t>(bytes, 1) + 255) / 256 * 256);
+  std::size_t const alignment = bytes < huge_page ? 256 : huge_page;
+  void* const p =
+      std::aligned_alloc(alignment, (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment);
   if (p == nullptr) throw error(error_code::out_of_memory, "the host has no " + mib(bytes) + " of memory left");
+  if (alignment == huge_page) prefer_huge_pages(p, bytes);
   return p;
 }
 
@@ -103,6 +110,7 @@ void* host_space::reserve(std::size_t bytes) const {
   if (base == MAP_FAILED)
     throw error(error_code::out_of_memory, "cannot reserve " + mib(bytes) + " of addresses: " +
                                                std::generic_category().message(errno) + "; ask for a smaller range");
+  prefer_huge_pages(base, bytes);
   return base;
 }
 

@@ -103,8 +103,10 @@ class adjacency {
   /// After merge: gives back the replaced pages, and sums up. With `undoes`, instead of merge: those allocated.
   template <class AllocatorRef>
   void release(AllocatorRef const& allocator, detail::update_status* status, bool undoes) {
-    exec::for_each_lane<32>(space_, batch_.most_segments(),
-                            detail::release_pages<AllocatorRef>{allocator, plans_.data(), status, number_, undoes});
+    using work = detail::release_pages<AllocatorRef>;
+    constexpr std::uint32_t a_lane = work::template a_lane<Space::template tile_size<32>>;
+    exec::for_each_lane<32>(space_, (batch_.most_segments() + a_lane - 1) / a_lane,
+                            work{allocator, plans_.data(), status, number_, undoes});
   }
 
   /// Empties all vertices, whose pages are somebody else's matter.

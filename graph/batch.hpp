@@ -176,8 +176,8 @@ struct place_segments {
     bool skewed = false;
     for (std::uint32_t k = 0; k < slots; ++k) {
       counts[k] = valid ? table.counts[first + k] : 0;
-      mine += counts[k] > 0 ? one | counts[k] : 0;
-      skewed = skewed || counts[k] > most;
+      mine += (counts[k] > 0 ? one : 0) + counts[k];
+      skewed |= counts[k] > most;
     }
     std::uint64_t const below = exec::sum_below(t, mine);
     std::uint64_t const all = t.shfl(below + mine, Tile::size() - 1);
@@ -185,12 +185,23 @@ struct place_segments {
     if (t.rank() == 0 && all > 0)
       next = exec::atomic_ref<std::uint64_t>(status->batches[which]).fetch_add(all, exec::relaxed);
     next = t.shfl(next, 0) + below;
-    for (std::uint32_t k = 0; k < slots; ++k) {
-      if (counts[k] == 0) continue;
+    auto const place = [&](std::uint32_t k) {
       auto const begin = static_cast<std::uint32_t>(next);
       segments[next >> 32] = {table.source(first + k), begin, counts[k]};
       table.counts[first + k] = begin;
       next += one | counts[k];
+    };
+    if constexpr (Tile::size() == 1) {  // which slots are in use is hard to predict: they are listed first
+      std::uint32_t used[slots];
+      std::uint32_t n = 0;
+      for (std::uint32_t k = 0; k < slots; ++k) {
+        used[n] = k;
+        n += counts[k] > 0;
+      }
+      for (std::uint32_t i = 0; i < n; ++i) place(used[i]);
+    } else {
+      for (std::uint32_t k = 0; k < slots; ++k)
+        if (counts[k] > 0) place(k);
     }
     if (t.any(skewed) && t.rank() == 0) exec::atomic_ref<std::uint64_t>(status->skewed).store(1, exec::relaxed);
   }

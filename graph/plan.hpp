@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first step of an update: a tile a segment finds which of its arcs change the graph, and which page the vertex
-// will need; it changes nothing that a reader could see. Segments that are larger than a tile should sort go another
-// way, see skew.hpp.
+// will need. What an insertion plans changes nothing that a reader could see; an erasure, which cannot fail, is made at
+// once where the page stays. Segments that are larger than a tile should sort go another way, see skew.hpp.
 #pragma once
 
 #include <cstdint>
 
 #include "../exec/tile.hpp"
 #include "batch.hpp"
+#include "in_place.hpp"
 #include "page_size.hpp"
 #include "status.hpp"
 #include "view.hpp"
@@ -17,10 +18,11 @@ namespace wyrm::graph::detail {
 enum class operation : std::uint8_t { insert, erase };
 
 inline constexpr std::uint32_t keep = 0xffffffff;  // as a capacity: the page stays
+inline constexpr std::uint32_t done = 0xfffffffe;  // the same, and the change is made
 
 struct segment_plan {
   vertex_id* page;         // the page to allocate; after the merge, the page to release
-  std::uint32_t capacity;  // of that page; `keep` if there is none to allocate
+  std::uint32_t capacity;  // of that page; `keep` or `done` if there is none to allocate
   std::uint32_t changed;   // arcs that change the graph; their targets and positions stand first in the segment
   std::uint32_t edges;     // of these, the ones that count as edges (undirected: one of the two directions)
   std::uint32_t distinct;  // arcs of the segment that count as edges
@@ -65,10 +67,28 @@ WYRM_HD void note_arc(batch_view const& batch, std::uint32_t begin, std::uint32_
   batch.positions[begin + k] = Op == operation::insert ? at + k : at;
 }
 
+/// What a segment that comes later is about, to be asked for by a thread that has no others to hide the wait.
+[[nodiscard]] WYRM_HD inline void const* page_of(batch_view const& batch, vertex_record const* records,
+                                                 std::uint32_t segments, std::size_t s) {
+  if (s >= segments) return nullptr;
+  vertex_record const& r = records[batch.segments[s].source];
+  return r.page + r.degree / 2;
+}
+
 /// Sorts n values; `spare` has room for as many. Returns which of the two has them then. Collective. O(n log^2 n) work.
 template <class Tile>
 [[nodiscard]] WYRM_HD vertex_id* sort(Tile const& t, vertex_id* values, vertex_id* spare, std::uint32_t n) {
   constexpr std::uint32_t width = Tile::size();
+  if constexpr (width == 1)
+    if (n <= 32) {  // by insertion
+      for (std::uint32_t i = 1; i < n; ++i) {
+        vertex_id const mine = values[i];
+        std::uint32_t at = i;
+        for (; at > 0 && values[at - 1] > mine; --at) values[at] = values[at - 1];
+        values[at] = mine;
+      }
+      return values;
+    }
   // Runs of as many values as the tile has lanes: each lane counts those that come before its own.
   if constexpr (width > 1)
     for (std::uint32_t base = 0; base < n; base += width) {
@@ -107,7 +127,7 @@ template <class Tile>
 template <operation Op>
 struct plan_segments {
   batch_view batch;
-  vertex_record const* records;
+  vertex_record* records;
   segment_plan* plans;
   update_status const* status;
   unsigned which;
@@ -116,10 +136,17 @@ struct plan_segments {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t s) const {
     if (s >= status->segments(which) || status->is_refused()) return;
+    if constexpr (Tile::size() == 1) __builtin_prefetch(page_of(batch, records, status->segments(which), s + 16), 1);
     segment const g = batch.segments[s];
     vertex_record const r = records[g.source];
     segment_plan plan = g.size <= Tile::size() ? plan_few(t, g, r) : plan_many(t, g, r);
     plan.capacity = capacity_to_allocate<Op>(r, plan.changed);
+    if (Op == operation::erase && plan.changed > 0 && plan.capacity == keep) {
+      t.sync();  // the positions are written, and every lane has read the record
+      erase_in_place(t, r, batch.positions + g.begin, plan.changed);
+      if (t.rank() == 0) records[g.source].degree = r.degree - plan.changed;
+      plan.capacity = done;
+    }
     if (t.rank() == 0) plans[s] = plan;
   }
 

@@ -11,6 +11,7 @@
 #include "../exec/atomic.hpp"
 #include "../exec/tile.hpp"
 #include "batch.hpp"
+#include "in_place.hpp"
 #include "page_size.hpp"
 #include "plan.hpp"
 #include "status.hpp"
@@ -66,7 +67,7 @@ struct allocate_pages {
     if (t.all(s >= status->segments(which)) || status->is_refused()) return;
     valid = valid && s < status->segments(which);
     segment_plan const plan = valid ? plans[s] : segment_plan{nullptr, keep, 0, 0, 0};
-    std::size_t const wanted = plan.capacity != keep && plan.page == nullptr ? page_bytes(plan.capacity) : 0;
+    std::size_t const wanted = plan.capacity < done && plan.page == nullptr ? page_bytes(plan.capacity) : 0;
     if (!t.any(wanted > 0)) return;
     bool const asks = s + (which > 0 ? status->segments(0) : 0) < fails_from && !status->is_exhausted(t);
     auto* const page = static_cast<vertex_id*>(allocator.allocate(t, asks ? wanted : 0));
@@ -114,15 +115,18 @@ struct merge_segments {
   template <class Tile>
   WYRM_HD void merge(Tile const& t, std::size_t s) const {
     segment_plan const plan = plans[s];
-    if (plan.changed == 0) return;
+    if (plan.changed == 0 || plan.capacity == done) return;
+    if constexpr (Tile::size() == 1) __builtin_prefetch(page_of(batch, records, status->segments(which), s + 16), 1);
     segment const g = batch.segments[s];
     vertex_record& record = records[g.source];
     vertex_record const old = record;
     std::uint32_t const degree = degree_after<Op>(old.degree, plan.changed);
     // An erasure may go on in the old page when there is none to move to.
     bool const moves = plan.capacity != keep && (plan.page != nullptr || plan.capacity == 0);
-    if (!moves)
-      change_in_place(t, old, g.begin, plan.changed);
+    if (!moves && Op == operation::insert)
+      insert_in_place(t, old, batch.targets + g.begin, batch.positions + g.begin, plan.changed);
+    else if (!moves)
+      erase_in_place(t, old, batch.positions + g.begin, plan.changed);
     else if (!is_hub(old.degree, degree))
       copy(t, old.page, g.begin, plan.changed, plan.page, 0, degree);
     t.sync();  // every lane has read the record
@@ -146,6 +150,7 @@ struct merge_segments {
   WYRM_HD void copy(Tile const& t, vertex_id const* page, std::uint32_t begin, std::uint32_t n, vertex_id* to,
                     std::uint32_t first, std::uint32_t last) const {
     std::uint32_t const* const positions = batch.positions + begin;
+    if constexpr (Tile::size() == 1) return copy_runs(page, begin, n, to, first, last);
     for (std::uint32_t i = first + t.rank(); i < last; i += Tile::size()) {
       if (Op == operation::insert) {
         std::uint32_t const below = lower_bound(positions, n, i);
@@ -155,6 +160,22 @@ struct merge_segments {
       }
     }
   }
+  // The same by one thread, which moves what lies between two changes at once.
+  WYRM_HD void copy_runs(vertex_id const* page, std::uint32_t begin, std::uint32_t n, vertex_id* to,
+                         std::uint32_t first, std::uint32_t last) const {
+    std::uint32_t const* const positions = batch.positions + begin;
+    bool const inserts = Op == operation::insert;
+    std::uint32_t k = inserts ? lower_bound(positions, n, first) : gone_below(positions, n, first);
+    for (std::uint32_t i = first; i < last; ++k) {
+      std::uint32_t const from = inserts ? i - k : i + k;
+      std::uint32_t const next = k == n ? last : inserts ? positions[k] : positions[k] - k;
+      std::uint32_t const end = next < last ? next : last;
+      move_run(to + i, page + from, end - i);
+      i = end;
+      if (inserts && i < last) to[i++] = batch.targets[begin + k];
+    }
+  }
+
   // How many of n ascending positions in a page are gone before what is the i-th of those that stay.
   WYRM_HD static std::uint32_t gone_below(std::uint32_t const* positions, std::uint32_t n, std::uint32_t i) {
     std::uint32_t first = 0;
@@ -169,46 +190,6 @@ struct merge_segments {
     }
     return first;
   }
-
-  template <class Tile>
-  WYRM_HD void change_in_place(Tile const& t, vertex_record const& r, std::uint32_t begin, std::uint32_t n) const {
-    if (Op == operation::insert)
-      insert(t, r, batch.targets + begin, batch.positions + begin, n);
-    else
-      erase(t, r, batch.positions + begin, n);
-  }
-  // `added` are n ascending values, none of them in the page. Each value of the page moves up by the number of added
-  // values below it, from the end: a tile reads a block, then writes it at or behind where it was; what lies behind has
-  // been moved before.
-  template <class Tile>
-  WYRM_HD static void insert(Tile const& t, vertex_record const& r, vertex_id const* added,
-                             std::uint32_t const* positions, std::uint32_t n) {
-    std::uint32_t const first = positions[0];  // what lies before stays
-    for (std::uint32_t end = r.degree; end > first;) {
-      std::uint32_t const base = end - first > Tile::size() ? end - Tile::size() : first;
-      std::uint32_t const i = base + t.rank();
-      vertex_id const value = i < end ? r.page[i] : 0;
-      std::uint32_t const shift = i < end ? lower_bound(added, n, value) : 0;
-      t.sync();
-      if (i < end) r.page[i + shift] = value;
-      t.sync();
-      end = base;
-    }
-    for (std::uint32_t i = t.rank(); i < n; i += Tile::size()) r.page[positions[i]] = added[i];
-  }
-  // `removed` are n ascending positions in the page. The same, from the front.
-  template <class Tile>
-  WYRM_HD static void erase(Tile const& t, vertex_record const& r, std::uint32_t const* removed, std::uint32_t n) {
-    for (std::uint32_t base = removed[0]; base < r.degree; base += Tile::size()) {
-      std::uint32_t const i = base + t.rank();
-      vertex_id const value = i < r.degree ? r.page[i] : 0;
-      std::uint32_t const below = i < r.degree ? lower_bound(removed, n, i) : n;
-      bool const stays = i < r.degree && (below == n || removed[below] != i);
-      t.sync();
-      if (stays) r.page[i - below] = value;
-      t.sync();
-    }
-  }
 };
 
 /// Gives back the pages that the plans name: after a merge those that were replaced, and sums up what has changed;
@@ -222,17 +203,30 @@ struct release_pages {
   unsigned which;
   bool undoes;
 
+  /// Segments that a lane looks at; a thread on its own does so for more, as it shares an addition with nobody.
+  template <unsigned Width>
+  static constexpr std::uint32_t a_lane = Width == 1 ? 64 : 1;
+
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t s, bool valid) const {
-    if (t.all(s >= status->segments(which)) || (!undoes && status->stops())) return;
-    valid = valid && s < status->segments(which);
-    segment_plan const plan = valid ? plans[s] : segment_plan{nullptr, keep, 0, 0, 0};
-    if (t.any(plan.page != nullptr)) allocator.deallocate(t, plan.page);
-    if (plan.page != nullptr) plans[s].page = nullptr;
+  WYRM_HD void operator()(Tile const& t, std::size_t group, bool valid) const {
+    std::size_t const first = group * a_lane<Tile::size()>;
+    if (t.all(first >= status->segments(which)) || (!undoes && status->stops())) return;
+    std::uint64_t arcs = 0;
+    std::uint64_t edges = 0;
+    std::uint64_t distinct = 0;
+    for (std::size_t s = first; s < first + a_lane<Tile::size()>; ++s) {
+      bool const there = valid && s < status->segments(which);
+      segment_plan const plan = there ? plans[s] : segment_plan{nullptr, keep, 0, 0, 0};
+      if (t.any(plan.page != nullptr)) allocator.deallocate(t, plan.page);
+      if (plan.page != nullptr) plans[s].page = nullptr;
+      arcs += plan.changed;
+      edges += plan.edges;
+      distinct += plan.distinct;
+    }
     if (which > 0 || undoes) return;  // the second table has the same edges
-    std::uint64_t const arcs = exec::sum(t, std::uint64_t{plan.changed});
-    std::uint64_t const edges = exec::sum(t, std::uint64_t{plan.edges});
-    std::uint64_t const distinct = exec::sum(t, std::uint64_t{plan.distinct});
+    arcs = exec::sum(t, arcs);
+    edges = exec::sum(t, edges);
+    distinct = exec::sum(t, distinct);
     if (t.rank() != 0 || distinct + arcs == 0) return;
     update_status::sums& sums = status->mine(t);
     if (arcs > 0) add(sums.arcs, arcs);

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changes of a page that stays where it is: by a tile, which reads a block of neighbours and writes it elsewhere in the
+// page, or by a thread on its own, which moves all that lies between two changes at once.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "types.hpp"
+#include "view.hpp"
+
+namespace wyrm::graph::detail {
+
+/// For one thread; the two may overlap.
+WYRM_HD inline void move_run(vertex_id* to, vertex_id const* from, std::uint32_t n) {
+  if (n > 0) memmove(to, from, n * sizeof(vertex_id));
+}
+
+/// `added` are n ascending values, none of them in the page, which has room for them; `positions` where they will
+/// stand. Each value of the page moves up by the number of added values below it, from the end: a tile reads a block,
+/// then writes it at or behind where it was; what lies behind has been moved before. Collective. O(degree).
+template <class Tile>
+WYRM_HD void insert_in_place(Tile const& t, vertex_record const& r, vertex_id const* added,
+                             std::uint32_t const* positions, std::uint32_t n) {
+  if constexpr (Tile::size() == 1) {
+    std::uint32_t end = r.degree;
+    for (std::uint32_t k = n; k-- > 0;) {
+      std::uint32_t const from = positions[k] - k;
+      move_run(r.page + from + k + 1, r.page + from, end - from);
+      r.page[positions[k]] = added[k];
+      end = from;
+    }
+  } else {
+    std::uint32_t const first = positions[0];  // what lies before stays
+    for (std::uint32_t end = r.degree; end > first;) {
+      std::uint32_t const base = end - first > Tile::size() ? end - Tile::size() : first;
+      std::uint32_t const i = base + t.rank();
+      vertex_id const value = i < end ? r.page[i] : 0;
+      std::uint32_t const shift = i < end ? lower_bound(added, n, value) : 0;
+      t.sync();
+      if (i < end) r.page[i + shift] = value;
+      t.sync();
+      end = base;
+    }
+    for (std::uint32_t i = t.rank(); i < n; i += Tile::size()) r.page[positions[i]] = added[i];
+  }
+}
+
+/// `removed` are n ascending positions in the page. The same, from the front.
+template <class Tile>
+WYRM_HD void erase_in_place(Tile const& t, vertex_record const& r, std::uint32_t const* removed, std::uint32_t n) {
+  if constexpr (Tile::size() == 1) {
+    for (std::uint32_t k = 0; k < n; ++k) {
+      std::uint32_t const end = k + 1 < n ? removed[k + 1] : r.degree;
+      move_run(r.page + removed[k] - k, r.page + removed[k] + 1, end - removed[k] - 1);
+    }
+  } else {
+    for (std::uint32_t base = removed[0]; base < r.degree; base += Tile::size()) {
+      std::uint32_t const i = base + t.rank();
+      vertex_id const value = i < r.degree ? r.page[i] : 0;
+      std::uint32_t const below = i < r.degree ? lower_bound(removed, n, i) : n;
+      bool const stays = i < r.degree && (below == n || removed[below] != i);
+      t.sync();
+      if (stays) r.page[i - below] = value;
+      t.sync();
+    }
+  }
+}
+
+}  // namespace wyrm::graph::detail
