@@ -256,7 +256,7 @@ TEST_F(program_test, refuses_malformed_updates_and_keeps_the_batches_before) {
   refused("a vertex (0 to 5), found the end of the line", "+");
   refused("the end of the line, found \"0.25\"", "0 1 0.25");
   refused("the end of the line, found \"#\"", "0 1 # why");
-  refused("a vertex (0 to 5), found \"1?[2J?\"", "0 1\x1b[2J\xff");
+  refused(R"(a vertex (0 to 5), found "1\x1b[2J\xff")", "0 1\x1b[2J\xff");
   refused("a vertex (0 to 5), found \"" + std::string(32, '1') + "...\"", "0 " + std::string(33, '1'));
 
   outcome const none = run_program({"stream", write("none.graph", "0 0\n")}, "0 1\n");
