@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Triangle counting by intersection of sorted rows: with each edge taken once, from the end with fewer neighbours to
-// the one with more (detail/orientation.hpp; or, where all rows are short, from the smaller id), a triangle is found
-// once, at the arc between its first two corners, as a common entry of their rows. A lane intersects two short rows;
-// for longer ones the lanes of a warp look the entries of the shorter row up in the longer one.
+// the one with more (detail/orientation.hpp; or, where that would not pay, by ids), a triangle is found once, at the
+// arc between its first two corners, as a common entry of their rows. On a device a lane intersects two short rows; for
+// longer ones the lanes of a warp look the entries of the shorter row up in the longer one. A host marks one row in a
+// bit map (detail/count_by_marks.hpp).
 #pragma once
 
 #include <cstddef>
@@ -16,6 +17,7 @@
 #include "../exec/tile.hpp"
 #include "../graph/any_graph.hpp"
 #include "../graph/view.hpp"
+#include "detail/count_by_marks.hpp"
 #include "detail/orientation.hpp"
 #include "detail/row_bins.hpp"
 
@@ -135,7 +137,6 @@ struct count_triangles {
     }
     template <class Tile>
     WYRM_HD void together(Tile const& t, graph::vertex_id u, graph::neighbour_list const r, graph::vertex_id v) {
-      if constexpr (Tile::size() == 1) return alone(u, r, v);
       graph::neighbour_list const s = oriented(v, c.rows[v]);
       std::uint64_t const before = found;
       if (r.size < s.size)
@@ -190,13 +191,15 @@ class triangle_counter {
         orientation_(space),
         bins_(space),
         oriented_bins_(space),
+        marks_(space),
         totals_(space, detail::count_triangles::places),
         corners_(space),
         others_(space) {}
 
   /// O(arcs + sum over edges of the shorter of two oriented rows, times a logarithm), which is O(edges^1.5 log edges);
-  /// scratch as for detail::orientation. Self-loops make no triangle. Throws error(bad_argument) for
-  /// a directed graph.
+  /// on a host without the logarithm. Scratch as for detail::orientation; on a host 1/8 byte a vertex for each thread,
+  /// and an orientation only where degrees are uneven. Self-loops make no triangle. Throws error(bad_argument) for a
+  /// directed graph.
   triangles_result count(graph::graph_view const& g, triangles_options const& o = {}) {
     if (g.directed())
       throw error(error_code::bad_argument, "triangles: the graph is directed; count those of its undirected form");
@@ -208,17 +211,11 @@ class triangle_counter {
     space_.fill(totals_.data(), 0, totals_.bytes());
     if (per_vertex) space_.fill(corners_.data(), 0, n * sizeof(std::uint64_t));
 
-    // Where all rows are short an orientation by degree would not pay; on a host not even where there are no hubs.
-    graph::vertex_record const* rows = g.out_records();
-    detail::row_bins_view work = bins_.make(rows, n, g.arcs(), {8, 256, 1024, 1024});
-    bool const by_id = work.lane_rows == n || (Space::template tile_size<32> == 1 && work.hub_rows == 0);
-    if (!by_id) {
-      rows = orientation_.make(g, work);
-      work = oriented_bins_.make(rows, n, g.arcs(), {2, 16, 64, 64});
-    }
-    exec::for_each_tile<32>(
-        space_, work.items(),
-        detail::count_triangles{rows, work, by_id, totals_.data(), per_vertex ? corners_.data() : nullptr});
+    std::uint64_t* const corners = per_vertex ? corners_.data() : nullptr;
+    if constexpr (Space::template tile_size<32> == 1)
+      count_by_threads(g, corners);
+    else
+      count_by_warps(g, corners);
 
     for (std::uint64_t const count : exec::copy_out(space_, totals_.data(), totals_.size())) result.total += count;
     if (per_vertex) result.per_vertex = exec::copy_out(space_, corners_.data(), n);
@@ -231,10 +228,38 @@ class triangle_counter {
   }
 
  private:
+  // Where all rows are short an orientation by degree would not pay.
+  void count_by_warps(graph::graph_view const& g, std::uint64_t* corners) {
+    std::size_t const n = g.vertices();
+    graph::vertex_record const* rows = g.out_records();
+    detail::row_bins_view work = bins_.make(rows, n, g.arcs(), graph_limits);
+    bool const by_id = work.lane_rows == n;
+    if (!by_id) {
+      rows = orientation_.make(g, work);
+      work = oriented_bins_.make(rows, n, g.arcs(), {2, 16, 64, 64});
+    }
+    exec::for_each_tile<32>(space_, work.items(), detail::count_triangles{rows, work, by_id, totals_.data(), corners});
+  }
+  // By ids no more than d^2 / 4 entries of a row of d are looked at in all. An orientation, which costs as much as a
+  // few looks at each arc, is for graphs where these could be more than 32 an arc.
+  void count_by_threads(graph::graph_view const& g, std::uint64_t* corners) {
+    std::size_t const n = g.vertices();
+    std::size_t const blocks = (n + detail::count_by_marks::block - 1) / detail::count_by_marks::block;
+    graph::vertex_record const* rows = g.out_records();
+    exec::for_each_tile<32>(space_, blocks, detail::square_degrees{rows, n, totals_.data()});
+    bool const by_id = exec::read(space_, totals_.data()) <= 128 * g.arcs();
+    space_.fill(totals_.data(), 0, sizeof(std::uint64_t));
+    if (!by_id) rows = orientation_.make(g, bins_.make(rows, n, g.arcs(), graph_limits));
+    exec::for_each_tile<32>(space_, blocks,
+                            detail::count_by_marks{rows, n, by_id, marks_.make(n), totals_.data(), corners});
+  }
+
+  static constexpr detail::bin_limits graph_limits{8, 256, 1024, 1024};
   Space space_;
   detail::orientation<Space> orientation_;
   detail::row_bins<Space> bins_;
   detail::row_bins<Space> oriented_bins_;
+  detail::mark_sets<Space> marks_;
   exec::buffer<std::uint64_t, Space> totals_;
   exec::buffer<std::uint64_t, Space> corners_;
   exec::buffer<std::uint32_t, Space> others_;

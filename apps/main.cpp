@@ -6,7 +6,7 @@
 #include <new>
 #include <string>
 
-#include "output_file.hpp"
+#include "../loaders/output_file.hpp"
 #include "report.hpp"
 #include "run.hpp"
 #include "stream.hpp"
@@ -71,12 +71,13 @@ void add_batch(CLI::App& command, std::size_t& batch, char const* what) {
 // Does the work and prints its table. Files that were asked for are opened before, and appear when all has gone well.
 template <class Options, class F>
 void with_files(Options const& o, F const& work) {
-  apps::output_file report("the report", o.report);
+  loaders::output_file report("the report", o.report);
   apps::value_files values(o);
   auto const result = work();
   apps::print_table(std::cout, o, result);
   values.write(result.values);
-  report.write([&](std::ostream& out) { out << apps::json_report(o, result); });
+  report.write(apps::json_report(o, result));
+  report.finish();
   values.commit();
   report.commit();
 }

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "../exec/error.hpp"
+#include "../loaders/quoted.hpp"
 
 namespace wyrm::apps {
 
@@ -22,16 +23,6 @@ std::string_view take_word(std::string_view& text) {
   std::string_view const word = text.substr(0, text.find_first_of(blanks));
   text.remove_prefix(word.size());
   return word;
-}
-
-// As a message shows it: the beginning, and nothing that a terminal would obey.
-std::string shown(std::string_view word) {
-  if (word.empty()) return "the end of the line";
-  constexpr std::size_t most = 32;
-  std::string text(word.substr(0, most));
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c < 0x20 || c > 0x7e; }, '?');
-  return '"' + text + (word.size() > most ? "...\"" : "\"");
 }
 
 }  // namespace
@@ -94,7 +85,7 @@ void update_reader::fail_to_read() const {
 
 void update_reader::fail(std::string const& expected, std::string_view word) const {
   throw error(error_code::bad_input, name_ + ':' + std::to_string(line_) + ": expected " + expected + ", found " +
-                                         shown(word) +
+                                         (word.empty() ? "the end of the line" : loaders::quoted(word)) +
                                          "; write each update as '+ u v', 'u v' or '- u v', with ids from 0 on");
 }
 

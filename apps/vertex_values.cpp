@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vertex_values.hpp"
 
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <ostream>
 #include <system_error>
 
 #include "../exec/error.hpp"
@@ -22,14 +19,6 @@ std::string place(graph_options const& o, char const* algorithm) {
     throw error(error_code::io,
                 "cannot write to the folder " + o.output + ": there is no such folder; create it first");
   return (std::filesystem::path(o.output) / (std::string(algorithm) + ".txt")).string();
-}
-
-template <class T>
-void put(std::ostream& out, T value, char end) {
-  std::array<char, 32> text{};
-  char* const stop = std::to_chars(text.data(), text.data() + text.size() - 1, value).ptr;
-  *stop = end;
-  out.write(text.data(), stop + 1 - text.data());
 }
 
 }  // namespace
@@ -55,19 +44,24 @@ value_files::value_files(graph_options const& o)
     : ranks_("the ranks", place(o, "pagerank")), triangles_("the triangles", place(o, "triangles")) {}
 
 void value_files::write(vertex_values const& values) {
-  if (values.rank)
-    ranks_.write([&](std::ostream& out) {
-      out << "# PageRank: a line a vertex, from vertex 0 on\n";
-      for (double const r : *values.rank) put(out, r, '\n');
-    });
-  if (values.triangles)
-    triangles_.write([&](std::ostream& out) {
-      out << "# triangles and local clustering coefficient: a line a vertex, from vertex 0 on\n";
-      for (std::size_t v = 0; v < values.triangles->per_vertex.size(); ++v) {
-        put(out, values.triangles->per_vertex[v], ' ');
-        put(out, values.triangles->local_clustering[v], '\n');
-      }
-    });
+  if (values.rank) {
+    ranks_.write("# PageRank: a line a vertex, from vertex 0 on\n");
+    for (double const r : *values.rank) {
+      ranks_.write(r);
+      ranks_.write("\n");
+    }
+    ranks_.finish();
+  }
+  if (values.triangles) {
+    triangles_.write("# triangles and local clustering coefficient: a line a vertex, from vertex 0 on\n");
+    for (std::size_t v = 0; v < values.triangles->per_vertex.size(); ++v) {
+      triangles_.write(values.triangles->per_vertex[v]);
+      triangles_.write(" ");
+      triangles_.write(values.triangles->local_clustering[v]);
+      triangles_.write("\n");
+    }
+    triangles_.finish();
+  }
 }
 
 void value_files::commit() {

@@ -12,8 +12,8 @@
 
 #include "../algorithms/triangles.hpp"
 #include "../graph/types.hpp"
+#include "../loaders/output_file.hpp"
 #include "loaded_graph.hpp"
-#include "output_file.hpp"
 
 namespace wyrm::apps {
 
@@ -79,8 +79,8 @@ class value_files {
   void commit();
 
  private:
-  output_file ranks_;
-  output_file triangles_;
+  loaders::output_file ranks_;
+  loaders::output_file triangles_;
 };
 
 }  // namespace wyrm::apps

@@ -9,8 +9,8 @@
 
 #include "../exec/device.hpp"
 #include "../graph/any_graph.hpp"
+#include "../loaders/output_file.hpp"
 #include "loaded_graph.hpp"
-#include "output_file.hpp"
 
 namespace wyrm::apps {
 
@@ -38,16 +38,18 @@ std::vector<float> weights_of_arcs(graph::csr const& rows, graph::edge_list cons
   return weights;
 }
 
-void write_walks(std::ostream& out, algorithms::walk_paths const& paths) {
+void write_walks(loaders::output_file& file, algorithms::walk_paths const& paths) {
   for (std::size_t w = 0; w + 1 < paths.offsets.size(); ++w)
-    for (std::uint64_t i = paths.offsets[w]; i < paths.offsets[w + 1]; ++i)
-      out << paths.vertices[i] << (i + 1 < paths.offsets[w + 1] ? ' ' : '\n');
+    for (std::uint64_t i = paths.offsets[w]; i < paths.offsets[w + 1]; ++i) {
+      file.write(std::uint64_t{paths.vertices[i]});
+      file.write(i + 1 < paths.offsets[w + 1] ? " " : "\n");
+    }
 }
 
 }  // namespace
 
 void walk(walk_command const& c) {
-  output_file file("the walks", c.walks);
+  loaders::output_file file("the walks", c.walks);
   exec::any_space const space = exec::make_space(c.device);
   graph::edge_list const list = load_file(c.file);
   if (c.weighted && list.weights.empty())
@@ -65,7 +67,8 @@ void walk(walk_command const& c) {
             << "  walks                  " << walks << '\n'
             << "  steps                  " << steps << '\n'
             << "  milliseconds           " << ms << " (paths to the host included)\n";
-  file.write([&](std::ostream& out) { write_walks(out, paths); });
+  write_walks(file, paths);
+  file.finish();
   file.commit();
 }
 

@@ -13,7 +13,7 @@
 #include "../exec/error.hpp"
 #include "../exec/host_space.hpp"
 #include "../exec/launch.hpp"
-#include "detail/output_file.hpp"
+#include "output_file.hpp"
 
 namespace wyrm::loaders {
 namespace detail {
@@ -220,9 +220,10 @@ void write_binary(graph::edge_list const& list, std::filesystem::path const& pat
                                                bytes_of(list.ids), all_names};
   head.checksum = checksum(head, sections, 0);
 
-  output_file file(path);
+  output_file file("the graph", path);
   file.write({reinterpret_cast<char const*>(&head), sizeof(head)});
   for (auto const section : sections) file.write(section);
+  file.finish();
   file.commit();
 }
 

@@ -14,6 +14,7 @@
 #include <variant>
 
 #include "detail/lines.hpp"
+#include "quoted.hpp"
 
 namespace wyrm::loaders::detail {
 namespace {

@@ -9,14 +9,13 @@
 
 #include "../exec/error.hpp"
 #include "binary.hpp"
-#include "detail/output_file.hpp"
 #include "detail/recognise.hpp"
+#include "output_file.hpp"
 
 namespace wyrm::loaders {
 namespace {
 
 namespace fs = std::filesystem;
-using detail::output_file;
 
 [[noreturn]] void refuse(fs::path const& path, std::string const& what, std::string const& advice) {
   throw error(error_code::bad_argument, path.string() + ": the format has no place for " + what + "; " + advice);
@@ -28,7 +27,7 @@ void refuse_times(graph::edge_list const& list, fs::path const& path) {
 
 void write_matrix_market(graph::edge_list const& list, fs::path const& path) {
   refuse_times(list, path);
-  output_file file(path);
+  output_file file("the graph", path);
   file.write(std::string_view("%%MatrixMarket matrix coordinate "));
   file.write(std::string_view(list.weights.empty() ? "pattern " : "real "));
   file.write(std::string_view(list.directed ? "general\n" : "symmetric\n"));
@@ -50,6 +49,7 @@ void write_matrix_market(graph::edge_list const& list, fs::path const& path) {
     }
     file.write(std::string_view("\n"));
   }
+  file.finish();
   file.commit();
 }
 
@@ -79,7 +79,7 @@ void write_metis(graph::edge_list const& list, fs::path const& path) {
   }
   next = {};
 
-  output_file file(path);
+  output_file file("the graph", path);
   file.write(std::uint64_t{list.vertices});
   file.write(std::string_view(" "));
   file.write(std::uint64_t{list.edges.size()});
@@ -98,6 +98,7 @@ void write_metis(graph::edge_list const& list, fs::path const& path) {
     }
     file.write(std::string_view("\n"));
   }
+  file.finish();
   file.commit();
 }
 
@@ -116,7 +117,7 @@ void write_edge_list(graph::edge_list const& list, fs::path const& path) {
   refuse_vertices_without_edges(list, path);
   bool const has_ids = !list.ids.empty() && std::is_sorted(list.ids.begin(), list.ids.end());
   auto const id = [&](graph::vertex_id v) { return has_ids ? list.ids[v] : std::uint64_t{v}; };
-  output_file file(path);
+  output_file file("the graph", path);
   if (!list.directed) file.write(std::string_view("# Undirected graph\n"));
   for (std::size_t i = 0; i < list.edges.size(); ++i) {
     file.write(id(list.edges[i].source));
@@ -129,6 +130,7 @@ void write_edge_list(graph::edge_list const& list, fs::path const& path) {
     }
     file.write(std::string_view("\n"));
   }
+  file.finish();
   file.commit();
 }
 

@@ -7,11 +7,10 @@
 #include <cstring>
 
 #include "../../exec/error.hpp"
+#include "../quoted.hpp"
 
 namespace wyrm::loaders::detail {
 namespace {
-
-constexpr std::size_t most_shown = 32;  // bytes of a found word that a message repeats
 
 char const* find(char const* begin, char const* end, char c) {
   if (begin == end) return nullptr;
@@ -19,25 +18,6 @@ char const* find(char const* begin, char const* end, char c) {
 }
 
 }  // namespace
-
-std::string quoted(std::string_view word) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string shown = "\"";
-  for (char const c : word.substr(0, most_shown)) {
-    auto const byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      shown += '\\';
-      shown += c;
-    } else if (byte >= 0x20 && byte < 0x7f) {
-      shown += c;
-    } else {
-      shown += "\\x";
-      shown += digits[byte >> 4];
-      shown += digits[byte & 15];
-    }
-  }
-  return shown + (word.size() > most_shown ? "...\"" : "\"");
-}
 
 std::string shown(double value) {
   std::array<char, 32> digits{};

@@ -142,8 +142,6 @@ class text_reader {
   char const* end_;
 };
 
-/// Words of a file as messages show them: printable, and of modest length.
-[[nodiscard]] std::string quoted(std::string_view word);
 /// A number in the shortest form that reads back as itself.
 [[nodiscard]] std::string shown(double value);
 

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph clustering test of "AlignMalloc: Warp-Aware Memory Rearrangement Aligned With UVM Prefetching for
+// Large-Scale GPU Dynamic Allocations" (TPDS 2025, sections III-A and VII-H): threads allocate lists of edges on the
+// device, and then walk over the graph at random. How fast that is says how an allocator lays memory out.
+//
+// From the paper: 1,000 threads, each with a list; at scale 1 there are 16 K nodes and 128 edges a list; a step reads a
+// list from the graph; every scale has as many accesses; threads make about 50 (said in III-B of a related test).
+//
+// The paper does not say, and here it is so:
+//   - which list a node has, as there are more nodes than lists: that of thread (node mod 1,000);
+//   - how nodes grow with the scale: as edges do, and where edges lead: to any node, drawn evenly;
+//   - how large an edge is: 64 bytes, all of which an access reads;
+//   - whether a list is one block ("follows the address allocated to the thread before") or is linked ("linked lists"):
+//     `whole` is one request a thread; `linked` a request an edge, in the order of the list, each with the next one's
+//     address;
+//   - how a step gets to its edge: it draws a place in the list; in a linked one it follows as many links, each of them
+//     an access, so that accesses there grow with the scale;
+//   - where walks begin: at nodes that are drawn.
+// Lists are in memory of the device. The paper's are in unified memory; what page faults cost is not in this test.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "../alloc/allocator.hpp"
+#include "../exec/atomic.hpp"
+#include "../exec/config.hpp"
+#include "../exec/launch.hpp"
+#include "../exec/memory.hpp"
+#include "../exec/philox.hpp"
+
+namespace wyrm::bench {
+
+struct alignas(16) edge_record {
+  static constexpr std::uint32_t words = 13;
+  edge_record* next;  // in a linked list
+  std::uint32_t target;
+  std::uint32_t word[words];
+};
+static_assert(sizeof(edge_record) == 64);
+
+/// The graph and the walks over it, without any memory: all is a function of the numbers here.
+struct access_case {
+  bool linked = false;
+  std::uint32_t lists = 1000;  // one a thread
+  std::uint32_t edges = 128;   // of a list
+  std::uint32_t nodes = 16 * 1024;
+  std::uint32_t steps = 50;  // of a walk
+
+  [[nodiscard]] static access_case of_scale(std::uint32_t scale, bool linked) {
+    return {.linked = linked, .edges = 128 * scale, .nodes = 16 * 1024 * scale};
+  }
+  [[nodiscard]] std::size_t bytes() const { return std::size_t{lists} * edges * sizeof(edge_record); }
+
+  [[nodiscard]] WYRM_HD edge_record edge(std::uint32_t list, std::uint32_t i) const {
+    exec::four_words const drawn = exec::philox({{list, i, 0, 0}}, 1, 0);
+    edge_record e{nullptr, drawn.x[0] % nodes, {}};
+    for (std::uint32_t k = 0; k < edge_record::words; ++k) e.word[k] = drawn.x[1] + k * drawn.x[2];
+    return e;
+  }
+  [[nodiscard]] WYRM_HD std::uint32_t start(std::uint32_t seed, std::uint32_t walker) const {
+    return exec::philox({{walker, steps, seed, 1}}, 1, 0).x[0] % nodes;
+  }
+  /// Which edge of a list a step takes.
+  [[nodiscard]] WYRM_HD std::uint32_t place(std::uint32_t seed, std::uint32_t walker, std::uint32_t step) const {
+    return exec::philox({{walker, step, seed, 1}}, 1, 0).x[0] % edges;
+  }
+};
+
+/// What a step makes of an edge.
+[[nodiscard]] WYRM_HD inline std::uint64_t sum_of(edge_record const& e) {
+  std::uint64_t sum = e.target;
+  for (std::uint32_t const word : e.word) sum += word;
+  return sum;
+}
+
+/// What walks find, computed from the case alone.
+struct expected_walks {
+  std::vector<std::uint64_t> sums;  // of each walker
+  std::uint64_t accesses = 0;       // edges that are touched, those on the way through linked lists included
+};
+[[nodiscard]] inline expected_walks expect_walks(access_case const& c, std::uint32_t seed) {
+  expected_walks r{std::vector<std::uint64_t>(c.lists), 0};
+  for (std::uint32_t w = 0; w < c.lists; ++w) {
+    std::uint32_t node = c.start(seed, w);
+    for (std::uint32_t step = 0; step < c.steps; ++step) {
+      std::uint32_t const place = c.place(seed, w, step);
+      edge_record const e = c.edge(node % c.lists, place);
+      r.sums[w] += sum_of(e);
+      r.accesses += 1 + (c.linked ? place : 0);
+      node = e.target;
+    }
+  }
+  return r;
+}
+
+namespace detail {
+
+/// A lane a list. Where a request is refused the list ends.
+template <class Ref>
+struct allocate_lists {
+  static constexpr unsigned resident_blocks = exec::resident_blocks_of<Ref>();
+  Ref ref;
+  access_case c;
+  edge_record** heads;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    std::uint32_t const requests = c.linked ? c.edges : 1;
+    std::size_t const bytes = sizeof(edge_record) * (c.linked ? 1 : c.edges);
+    edge_record* last = nullptr;
+    for (std::uint32_t k = 0; k < requests; ++k) {
+      bool const asks = valid && (k == 0 || last != nullptr);
+      auto* const fresh = static_cast<edge_record*>(ref.allocate(t, asks ? bytes : 0));
+      if (!asks) continue;
+      (k == 0 ? heads[i] : last->next) = fresh;
+      last = fresh;
+    }
+    if (last != nullptr) last->next = nullptr;
+  }
+};
+
+template <class Ref>
+struct free_lists {
+  static constexpr unsigned resident_blocks = exec::resident_blocks_of<Ref>();
+  Ref ref;
+  access_case c;
+  edge_record* const* heads;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    edge_record* at = valid ? heads[i] : nullptr;
+    for (std::uint32_t k = 0; k < (c.linked ? c.edges : 1); ++k) {
+      edge_record* const next = c.linked && at != nullptr ? at->next : nullptr;
+      ref.deallocate(t, at);
+      at = next;
+    }
+  }
+};
+
+/// A lane a list: writes what its edges are, or compares them, and counts those that are missing or different.
+struct write_lists {
+  access_case c;
+  edge_record* const* heads;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const&, std::size_t i, bool valid) const {
+    if (!valid) return;
+    edge_record* at = heads[i];
+    for (std::uint32_t k = 0; k < c.edges && at != nullptr; ++k) {
+      edge_record* const next = c.linked ? at->next : at + 1;
+      *at = c.edge(static_cast<std::uint32_t>(i), k);
+      if (c.linked) at->next = next;
+      at = next;
+    }
+  }
+};
+struct find_damaged_edges {
+  access_case c;
+  edge_record* const* heads;
+  std::uint64_t* damaged;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const&, std::size_t i, bool valid) const {
+    if (!valid) return;
+    std::uint64_t here = 0;
+    edge_record const* at = heads[i];
+    for (std::uint32_t k = 0; k < c.edges; ++k) {
+      if (at == nullptr) {
+        ++here;
+        continue;
+      }
+      edge_record const wanted = c.edge(static_cast<std::uint32_t>(i), k);
+      bool same = at->target == wanted.target;
+      for (std::uint32_t w = 0; w < edge_record::words; ++w) same = same && at->word[w] == wanted.word[w];
+      here += same ? 0 : 1;
+      at = c.linked ? at->next : at + 1;
+    }
+    if (here > 0) exec::atomic_ref<std::uint64_t>(*damaged).fetch_add(here, exec::relaxed);
+  }
+};
+
+/// A lane a walk.
+struct walk_lists {
+  access_case c;
+  edge_record* const* heads;
+  std::uint32_t seed;
+  std::uint64_t* sums;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const&, std::size_t i, bool valid) const {
+    if (!valid) return;
+    auto const walker = static_cast<std::uint32_t>(i);
+    std::uint32_t node = c.start(seed, walker);
+    std::uint64_t sum = 0;
+    for (std::uint32_t step = 0; step < c.steps; ++step) {
+      std::uint32_t const place = c.place(seed, walker, step);
+      edge_record const* at = heads[node % c.lists];
+      if (!c.linked) at += place;
+      for (std::uint32_t k = 0; c.linked && k < place; ++k) at = at->next;
+      edge_record const e = *at;
+      sum += sum_of(e);
+      node = e.target;
+    }
+    sums[i] = sum;
+  }
+};
+
+}  // namespace detail
+
+/// Lists in the memory of an allocator. What is started here is ordered on its space; nobody waits.
+template <class Allocator>
+class access_lists {
+ public:
+  using space_type = typename Allocator::space_type;
+  using ref_type = typename Allocator::ref_type;
+
+  access_lists(space_type const& space, access_case const& c, std::size_t pool_bytes)
+      : space_(space),
+        c_(c),
+        pool_(space, {.pool_bytes = pool_bytes, .reserve_bytes = pool_bytes, .checked = false}),
+        heads_(space, c.lists),
+        sums_(space, c.lists),
+        damaged_(space, 1) {
+    space_.fill(damaged_.data(), 0, damaged_.bytes());
+  }
+
+  void allocate() {
+    exec::for_each_lane<32>(space_, c_.lists, detail::allocate_lists<ref_type>{pool_.ref(), c_, heads_.data()});
+  }
+  void free() {
+    exec::for_each_lane<32>(space_, c_.lists, detail::free_lists<ref_type>{pool_.ref(), c_, heads_.data()});
+  }
+  void write() { exec::for_each_lane<32>(space_, c_.lists, detail::write_lists{c_, heads_.data()}); }
+  void verify() {
+    exec::for_each_lane<32>(space_, c_.lists, detail::find_damaged_edges{c_, heads_.data(), damaged_.data()});
+  }
+  /// Edges that were missing or different in all calls of verify().
+  [[nodiscard]] std::uint64_t damaged() const { return exec::read(space_, damaged_.data()); }
+  /// Only where all lists are complete.
+  void walk(std::uint32_t seed) {
+    exec::for_each_lane<32>(space_, c_.lists, detail::walk_lists{c_, heads_.data(), seed, sums_.data()});
+  }
+  /// What each walker has found.
+  [[nodiscard]] std::vector<std::uint64_t> sums() const { return exec::copy_out(space_, sums_.data(), c_.lists); }
+  [[nodiscard]] edge_record* head(std::size_t list) const { return exec::read(space_, heads_.data() + list); }
+  [[nodiscard]] Allocator& pool() { return pool_; }
+
+ private:
+  space_type space_;
+  access_case c_;
+  Allocator pool_;
+  exec::buffer<edge_record*, space_type> heads_;
+  exec::buffer<std::uint64_t, space_type> sums_;
+  exec::buffer<std::uint64_t, space_type> damaged_;
+};
+
+}  // namespace wyrm::bench

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The access test of the AlignMalloc paper (access.hpp) for each registered allocator, on the host and on the GPU:
+//
+//   allocate/SPACE/ALLOCATOR/whole|linked/scale:S   the lists, from a pool that was reset (or, where a family cannot do
+//                                                   that, whose lists of the run before were freed)
+//   walk/SPACE/ALLOCATOR/whole|linked/scale:S       1,000 walks of 50 steps over them; several walks by turns, so that
+//                                                   the last one has not brought all of the next one's into the caches
+//
+// After each allocation all edges are written and looked at, untimed, and what the walks find is held against what they
+// should: a run whose lists overlap or are incomplete, or that read something else, is an error and has no time.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../alloc/registry.hpp"
+#include "access.hpp"
+#include "defaults.hpp"
+
+namespace wyrm::bench {
+
+namespace {
+
+constexpr std::uint32_t seeds = 16;  // walks by turns: 50 MB
+
+std::size_t pool_for(access_case const& c) { return std::max(std::size_t{64} << 20, 4 * c.bytes()); }
+
+template <class Space, class F>
+double timed(Space const& space, typename Space::stopwatch& watch, F const& f) {
+  space.synchronize();
+  watch.start();
+  f();
+  return watch.stop();
+}
+
+template <class Allocator>
+void time_allocation(benchmark::State& state, typename Allocator::space_type const& space, access_case const& c) {
+  access_lists<Allocator> lists(space, c, pool_for(c));
+  typename Allocator::space_type::stopwatch watch(space);
+  lists.allocate();  // once, untimed
+  lists.free();
+  for (auto _ : state) {
+    if (Allocator::family.resets) lists.pool().reset();
+    state.SetIterationTime(timed(space, watch, [&] { lists.allocate(); }));
+    lists.write();
+    lists.verify();
+    lists.free();
+  }
+  if (lists.damaged() > 0) state.SkipWithError("requests were refused, or lists overlap");
+  state.SetItemsProcessed(state.iterations() * c.lists * (c.linked ? c.edges : 1));
+  state.counters["bytes"] = static_cast<double>(c.bytes());
+}
+
+template <class Allocator>
+void time_walks(benchmark::State& state, typename Allocator::space_type const& space, access_case const& c) {
+  access_lists<Allocator> lists(space, c, pool_for(c));
+  typename Allocator::space_type::stopwatch watch(space);
+  lists.allocate();
+  lists.write();
+  lists.verify();
+  if (lists.damaged() > 0) return state.SkipWithError("requests were refused, or lists overlap");
+  std::vector<expected_walks> expected;
+  for (std::uint32_t seed = 0; seed < seeds; ++seed) expected.push_back(expect_walks(c, seed));
+  lists.walk(seeds);  // once, untimed
+  double accesses = 0;
+  std::uint32_t seed = 0;
+  for (auto _ : state) {
+    state.SetIterationTime(timed(space, watch, [&] { lists.walk(seed); }));
+    if (lists.sums() != expected[seed].sums) return state.SkipWithError("a walk did not find what is there");
+    accesses += static_cast<double>(expected[seed].accesses);
+    seed = (seed + 1) % seeds;
+  }
+  state.counters["accesses_per_s"] = benchmark::Counter(accesses, benchmark::Counter::kIsRate);
+  state.counters["bytes"] = static_cast<double>(c.bytes());
+}
+
+template <class Allocator, class Space>
+void add(Space const& space) {
+  for (bool const linked : {false, true}) {
+    auto const add_case = [&](char const* subject, auto const& f) {
+      std::string const name =
+          std::string(subject) + "/" + Space::name + "/" + Allocator::name + (linked ? "/linked" : "/whole");
+      benchmark::RegisterBenchmark(name.c_str(),
+                                   [=](benchmark::State& state) {
+                                     f(state, space,
+                                       access_case::of_scale(static_cast<std::uint32_t>(state.range(0)), linked));
+                                   })
+          ->UseManualTime()
+          ->Unit(benchmark::kMicrosecond)
+          ->Iterations(linked ? 4 : 32)  // what is not timed takes longer than what is; links take long
+          ->ArgName("scale")
+          ->ArgsProduct({{1, 2, 4, 8, 16}});
+    };
+    add_case("allocate", time_allocation<Allocator>);
+    add_case("walk", time_walks<Allocator>);
+  }
+}
+
+template <class Space, class... A>
+void add_all(Space const& space, alloc::list<A...>) {
+  (add<A>(space), ...);
+}
+
+}  // namespace
+
+}  // namespace wyrm::bench
+
+int main(int argc, char** argv) {
+  wyrm::bench::for_each_space(
+      []<class Space>(Space const& space) { wyrm::bench::add_all(space, wyrm::alloc::all<Space>{}); });
+  return wyrm::bench::run_registered(argc, argv);
+}
