@@ -376,6 +376,7 @@ class dynamic_graph {
                 std::to_string(vertices_) + (options_.self_loops ? "" : ", no self-loops") + "; nothing was changed");
       if (s.failed_bytes == 0) return s.total().self_loops;
       status_.forget_failures();
+      status_.clear_sums();  // slices that were complete are counted once more
       find_memory(s.failed_bytes, std::size_t{256} << 10, 0, gathered);
       layout.lay(allocator_->ref(), 0, vertices_, true, fails_from_);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages for all vertices at once, in the order of the vertices: for a CSR that becomes a graph, and for a graph that is
-// compacted. A lane a vertex allocates; then the lanes of its tile copy their rows together, as one run of neighbours,
-// and many tiles that of a hub. Nothing is sorted; a CSR that is not what it should be is found while it is copied.
+// compacted. A lane a vertex allocates, a tile a vertex copies its row, and many tiles that of a hub. Nothing is
+// sorted; a CSR that is not what it should be is found while it is copied.
 #pragma once
 
 #include <algorithm>
@@ -57,28 +57,10 @@ struct wide_row {
   std::uint32_t first_part;
 };
 
-/// What is wrong with a CSR goes to the status: how many rows (out_of_range), the first of them, and whether there are
-/// some that nobody must read (skewed). Who has found it says so.
-WYRM_HD inline void note_wrong_rows(update_status& status, unsigned rows, std::size_t first) {
-  add(status.out_of_range, rows);
-  exec::atomic_ref<std::uint64_t>(status.first_out_of_range).fetch_max(~std::uint64_t{first}, exec::relaxed);
-}
-
-/// Copies one neighbour of v, and says whether it may be there.
-template <class Rows>
-[[nodiscard]] WYRM_HD bool copy_neighbour(vertex_id const* row, std::uint32_t i, vertex_id* page, std::size_t v,
-                                          vertex_id vertices, bool self_loops_allowed, std::uint32_t& loops) {
-  vertex_id const target = row[i];
-  page[i] = target;
-  if constexpr (Rows::trusted) return true;
-  loops += target == v;
-  return target < vertices && (i == 0 || row[i - 1] < target) && (self_loops_allowed || target != v);
-}
-
-/// A lane a vertex, from `first` on: gives each that has neighbours and no page one of the right size, and copies the
-/// rows that are not hubs'. The bytes that could not be had go to the status.
+/// A lane a vertex, from `first` on: gives each that has neighbours and no page one of the right size. The bytes that
+/// could not be had go to the status; so does the number of rows that nobody must read (out_of_range, and skewed).
 template <class Rows, class AllocatorRef>
-struct lay_rows {
+struct allocate_rows {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
   AllocatorRef allocator;
   Rows rows;
@@ -87,7 +69,6 @@ struct lay_rows {
   std::size_t wide_room;
   update_status* status;
   vertex_id vertices;
-  bool self_loops_allowed;
   std::size_t first;
   bool again;                // some have pages by now
   std::uint64_t fails_from;  // for tests: vertices from here on get none
@@ -106,14 +87,14 @@ struct lay_rows {
       records[v] = {page, degree, capacity};
       if (degree > hub_degree) note_wide(v, degree);
     }
-    copy(t, v, page, page != nullptr && degree <= hub_degree ? degree : 0);
     std::uint64_t const failed = exec::sum(t, std::uint64_t{page == nullptr ? wanted : 0});
     std::uint32_t const bad = t.ballot(valid && !is_row);
     if (t.rank() != 0) return;
     if (failed > 0) add(status->failed_bytes, failed);
     if (bad == 0) return;
     exec::atomic_ref<std::uint64_t>(status->skewed).store(1, exec::relaxed);
-    note_wrong_rows(*status, static_cast<unsigned>(cuda::std::popcount(bad)), v + exec::first_lane(bad));
+    add(status->out_of_range, static_cast<unsigned>(cuda::std::popcount(bad)));
+    exec::atomic_ref<std::uint64_t>(status->first_out_of_range).fetch_max(~(v + exec::first_lane(bad)), exec::relaxed);
   }
 
  private:
@@ -122,50 +103,30 @@ struct lay_rows {
     // A CSR whose rows overlap may have more; it is refused.
     if (at >> 32 < wide_room) wide[at >> 32] = {static_cast<vertex_id>(v), static_cast<std::uint32_t>(at)};
   }
-
-  // The rows of all lanes as one run, of which each lane takes every so manyth neighbour; n: how many of mine.
-  template <class Tile>
-  WYRM_HD void copy(Tile const& t, std::size_t v, vertex_id* page, std::uint32_t n) const {
-    vertex_id const* const row = n > 0 ? rows.row(v) : nullptr;
-    std::uint32_t const before = exec::sum_below(t, n);
-    std::uint32_t const all = t.shfl(before + n, Tile::size() - 1);
-    std::uint32_t wrong = 0;  // lanes whose rows are
-    std::uint32_t loops = 0;
-    for (std::uint32_t base = 0; base < all; base += Tile::size()) {
-      std::uint32_t const i = base + t.rank();
-      unsigned owner = 0;  // the last lane whose row begins at or before i
-      for (unsigned step = Tile::size() / 2; step > 0; step /= 2)
-        if (t.shfl(before, owner + step) <= i) owner += step;
-      vertex_id const* const from = t.shfl(row, owner);
-      vertex_id* const to = t.shfl(page, owner);
-      std::uint32_t const k = i - t.shfl(before, owner);
-      if (i < all && !copy_neighbour<Rows>(from, k, to, v - t.rank() + owner, vertices, self_loops_allowed, loops))
-        wrong |= 1u << owner;
-    }
-    if constexpr (!Rows::trusted) {
-      if (loops > 0) add(status->mine(t).self_loops, loops);
-      if (!t.any(wrong != 0)) return;
-      for (unsigned step = Tile::size() / 2; step > 0; step /= 2) wrong |= t.shfl(wrong, t.rank() ^ step);
-      if (t.rank() == 0)
-        note_wrong_rows(*status, static_cast<unsigned>(cuda::std::popcount(wrong)), v + exec::first_lane(wrong));
-    }
-  }
 };
 
-/// A tile a part of a hub: copies it. Each part with neighbours that must not be there counts as a wrong row.
+/// A tile a vertex, from `first` on: copies its row, unless it is a hub; or a tile a part of a hub. Rows with
+/// neighbours that must not be there are counted in the status (out_of_range).
 template <class Rows>
-struct copy_wide_rows {
+struct copy_into_pages {
   Rows rows;
   vertex_record const* records;
   wide_row const* wide;
   update_status* status;
   vertex_id vertices;
   bool self_loops_allowed;
+  std::size_t first;
+  bool hubs;
   std::size_t tiles;  // launched
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i) const {
     if ((status->failed_bytes | status->skewed) != 0) return;
+    if (!hubs) {
+      vertex_record const r = records[first + i];
+      if (r.degree <= hub_degree) copy(t, first + i, r.page, 0, r.degree);
+      return;
+    }
     for (std::size_t part = i; part < status->hub_parts(0); part += tiles) {
       auto const [v, first_part] = wide[hub_of_part(wide, status->hub_count(0), static_cast<std::uint32_t>(part))];
       vertex_record const r = records[v];
@@ -177,13 +138,24 @@ struct copy_wide_rows {
  private:
   template <class Tile>
   WYRM_HD void copy(Tile const& t, std::size_t v, vertex_id* page, std::uint32_t begin, std::uint32_t end) const {
+    if (begin == end) return;
     vertex_id const* const row = rows.row(v);
     bool good = true;
     std::uint32_t loops = 0;
-    for (std::uint32_t i = begin + t.rank(); i < end; i += Tile::size())
-      good = copy_neighbour<Rows>(row, i, page, v, vertices, self_loops_allowed, loops) && good;
-    if (loops > 0) add(status->mine(t).self_loops, loops);
-    if (t.any(!good) && t.rank() == 0) note_wrong_rows(*status, 1, v);
+    for (std::uint32_t i = begin + t.rank(); i < end; i += Tile::size()) {
+      vertex_id const target = row[i];
+      page[i] = target;
+      if constexpr (!Rows::trusted) {
+        good = good && target < vertices && (i == 0 || row[i - 1] < target) && (self_loops_allowed || target != v);
+        loops += target == v;
+      }
+    }
+    if constexpr (!Rows::trusted) {
+      if (loops > 0) add(status->mine(t).self_loops, loops);
+      if (!t.any(!good) || t.rank() != 0) return;
+      add(status->out_of_range, 1);
+      exec::atomic_ref<std::uint64_t>(status->first_out_of_range).fetch_max(~std::uint64_t{v}, exec::relaxed);
+    }
   }
 };
 
@@ -219,30 +191,33 @@ class layout {
       : space_(space),
         records_(records),
         wide_(space, std::min<std::uint64_t>(vertices, arcs / hub_degree)),
-        copy_{rows,
-              records,
-              wide_.data(),
-              status,
-              vertices,
-              self_loops_allowed,
-              std::min<std::uint64_t>(arcs / hub_part + wide_.size(), 8192)} {}
+        parts_(arcs / hub_part + wide_.size()),
+        copy_{rows, records, wide_.data(), status, vertices, self_loops_allowed, 0, false, 0} {}
 
   /// Pages and rows of n vertices from `first` on. `again`: when some have pages already.
   template <class AllocatorRef>
   void lay(AllocatorRef const& allocator, std::size_t first, std::size_t n, bool again, std::uint64_t fails_from) {
     exec::for_each_lane<32>(
         space_, n,
-        lay_rows<Rows, AllocatorRef>{allocator, copy_.rows, records_, wide_.data(), wide_.size(), copy_.status,
-                                     copy_.vertices, copy_.self_loops_allowed, first, again, fails_from});
+        allocate_rows<Rows, AllocatorRef>{allocator, copy_.rows, records_, wide_.data(), wide_.size(), copy_.status,
+                                          copy_.vertices, first, again, fails_from});
+    copy_.first = first;
+    copy_.hubs = false;
+    exec::for_each_tile<8>(space_, n, copy_);
   }
   /// The rows of hubs, when all have their pages.
-  void lay_wide() { exec::for_each_tile<32>(space_, copy_.tiles, copy_); }
+  void lay_wide() {
+    copy_.hubs = true;
+    copy_.tiles = std::min<std::uint64_t>(parts_, 8192);
+    exec::for_each_tile<32>(space_, copy_.tiles, copy_);
+  }
 
  private:
   Space space_;
   vertex_record* records_;
   exec::buffer<wide_row, Space> wide_;
-  copy_wide_rows<Rows> copy_;
+  std::uint64_t parts_;
+  copy_into_pages<Rows> copy_;
 };
 
 /// A lane a vertex: gives its page back.

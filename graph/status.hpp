@@ -94,6 +94,7 @@ class status_memory {
     clear(&update_status::failed_bytes);
     space_.fill(there_.data()->exhausted, 0, sizeof(there_.data()->exhausted));
   }
+  void clear_sums() { space_.fill(there_.data()->part, 0, sizeof(there_.data()->part)); }
   /// What the status is when the work so far is done; wait() has it then.
   void enqueue_read() { space_.enqueue_copy_out(seen_.data(), there_.data(), there_.bytes()); }
   [[nodiscard]] update_status const& wait() {
