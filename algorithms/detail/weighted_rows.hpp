@@ -291,9 +291,9 @@ class row_maker {
   void make(weighted_rows const& from, graph::vertex_id const* labels, graph::vertex_id n, std::uint64_t entries,
             made_rows<Space>& to) {
     auto const id_bits = std::max(1u, static_cast<unsigned>(std::bit_width(n - 1)));
+    reserve(from.g.vertices(), entries);
     list_.fill(from.g);
     offsets_.find(from.g);
-    reserve(from.g.vertices(), entries);
     for_each_item<8>(space_, list_.view(), write_keys{from, offsets_.data(), labels, id_bits, keys_.data()});
     std::uint64_t* const sorted = bulk_.sort(keys_.data(), spare_.data(), entries, 2 * id_bits);
     std::uint64_t* const distinct = sorted == keys_.data() ? spare_.data() : keys_.data();
