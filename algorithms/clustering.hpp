@@ -76,7 +76,8 @@ class clusterer {
 
   /// Makes labels for a graph. Throws error(bad_argument) for options out of range, and for a graph of more than 2^31
   /// arcs (2^30 if it is directed or has weights); error(out_of_memory). O(walks * length * vertices + arcs log
-  /// vertices); about 50 bytes an arc and 300 a vertex, and for a directed graph or one with weights 48 an arc more.
+  /// vertices). 28 to 44 bytes an arc and about 350 a vertex, for a directed graph or with weights up to three times as
+  /// much an arc.
   void run(graph::graph_view const& g, clustering_options const& o = {}) {
     check(g, o);
     begin(g.vertices());

@@ -9,10 +9,8 @@
 // exact, and sums do not depend on the order of additions.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "../../exec/atomic.hpp"
 #include "../../exec/launch.hpp"
@@ -337,7 +335,7 @@ class modularity_moves {
   };
   /// Moves vertices, which have labels less than their number: those in now(), and those whom moves concern, until none
   /// wishes to, or so few do that it is not worth another round. Each round that moves anybody raises modularity.
-  moves run(weighted_rows const& rows, graph::vertex_id* label) {
+  moves run(weighted_rows const& rows, graph::vertex_id* label, std::uint32_t most_rounds = 1000) {
     std::size_t const n = rows.g.vertices();
     std::size_t const all = places(n, rows.g.arcs());
     space_.fill(crowd_.data(), 0, n * sizeof(std::uint64_t));
@@ -360,7 +358,7 @@ class modularity_moves {
     moves done{0, false};
     std::uint32_t left = now().size();
     std::uint64_t const few = left / 32;
-    for (std::uint64_t before = 0; left > 0 && r.number < max_rounds; ++r.number) {
+    for (std::uint64_t before = 0; left > 0 && r.number < most_rounds; ++r.number) {
       if (r.number % window == 0 && r.number > 0) {
         if (done.count - before <= few) break;
         before = done.count;
@@ -368,12 +366,11 @@ class modularity_moves {
       done.count += round(r);
       left = now().size();
     }
-    done.ended = r.number < max_rounds;
+    done.ended = r.number < most_rounds;
     return done;
   }
 
  private:
-  static constexpr std::uint32_t max_rounds = 1000;
   static constexpr std::uint32_t window = 16;  // rounds; if a 32nd of those at the beginning moves in them, they go on
   [[nodiscard]] static std::size_t places(std::size_t n, std::uint64_t arcs) { return arcs + arcs / 2 + n + 1; }
 

@@ -140,6 +140,43 @@ TYPED_TEST_P(clustering_test, planted_groups) {
   EXPECT_GE(algorithms::normalized_mutual_information(r.label, this->groups_of(n, groups)), 0.98);
 }
 
+// From labels at random, and from every vertex for itself, where many wish to enter the same one.
+TYPED_TEST_P(clustering_test, each_round_raises_modularity) {
+  auto const n = static_cast<graph::vertex_id>(this->sized(400, 60));
+  std::vector<std::vector<graph::edge>> graphs{this->planted(n, 4, std::size_t{8} * n), this->clique(40), {}};
+  for (graph::vertex_id v = 1; v < n; ++v) graphs.back().push_back({v % 3, v});  // three hubs
+  std::mt19937 random(3);
+  for (auto const& edges : graphs)
+    for (std::uint32_t const labels : {0u, 2u, 7u}) {
+      SCOPED_TRACE(labels);
+      auto const g = this->make(n, edges, false, false, this->alone());
+      std::vector<graph::vertex_id> start(n);
+      for (graph::vertex_id v = 0; v < n; ++v)
+        start[v] = labels == 0 ? v : static_cast<graph::vertex_id>(random() % labels);
+      algorithms::detail::weighted_rows const rows{g.view(), nullptr, nullptr, 2};
+      algorithms::detail::modularity_moves<TypeParam> moves(g.space());
+      exec::buffer<graph::vertex_id, TypeParam> label(g.space(), n);
+      double before = serial_modularity(g.to_csr(), {}, start);
+      std::uint64_t moved = 0;
+      bool ended = false;
+      std::size_t const most = this->sized(200, 8);
+      for (std::uint32_t rounds = 1; !ended && rounds < most; ++rounds) {
+        exec::copy_in<graph::vertex_id>(g.space(), label.data(), start);
+        moves.prepare(rows);
+        auto const done = moves.run(rows, label.data(), rounds);
+        double const now = serial_modularity(g.to_csr(), {}, exec::copy_out(g.space(), label.data(), n));
+        if (done.count > moved)
+          ASSERT_GT(now, before) << "round " << rounds;
+        else
+          ASSERT_DOUBLE_EQ(now, before) << "round " << rounds;
+        before = now;
+        moved = done.count;
+        ended = done.ended;
+      }
+      EXPECT_TRUE(ended || most < 100);
+    }
+}
+
 TYPED_TEST_P(clustering_test, labels_are_the_same_everywhere) {
   std::mt19937 random(5);
   for (unsigned trial = 0; trial < 4; ++trial) {
@@ -272,7 +309,8 @@ TYPED_TEST_P(clustering_test, clusters_come_together_and_fall_apart) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(clustering_test, known_graphs, cliques_in_a_ring, planted_groups,
-                            labels_are_the_same_everywhere, weights_make_clusters, directions_do_not_matter,
-                            what_is_refused, follows_batches, clusters_come_together_and_fall_apart);
+                            each_round_raises_modularity, labels_are_the_same_everywhere, weights_make_clusters,
+                            directions_do_not_matter, what_is_refused, follows_batches,
+                            clusters_come_together_and_fall_apart);
 
 }  // namespace wyrm::tests
