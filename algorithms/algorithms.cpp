@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The algorithms on graphs whose space is chosen at run time.
 #include "bfs.hpp"
+#include "clustering.hpp"
 #include "clustering_quality.hpp"
 #include "components.hpp"
 #include "core_numbers.hpp"
 #include "edge_support.hpp"
+#include "incremental_clustering.hpp"
 #include "incremental_pagerank.hpp"
 #include "incremental_triangles.hpp"
 #include "pagerank.hpp"
@@ -31,6 +33,10 @@ std::vector<std::uint32_t> edge_support(graph::any_graph const& g) {
 
 walk_paths random_walks(graph::any_graph const& g, random_walk_options const& o) {
   return std::visit([&](auto const& space) { return random_walks(space, g.view(), o); }, g.space());
+}
+
+clustering_result clustering(graph::any_graph const& g, clustering_options const& o) {
+  return std::visit([&](auto const& space) { return clustering(space, g.view(), o); }, g.space());
 }
 
 components_result components(graph::any_graph const& g) {
@@ -65,6 +71,14 @@ std::unique_ptr<followed_components> follow_components(graph::any_graph const& g
   return std::visit(
       [&]<class Space>(Space const& space) -> std::unique_ptr<followed_components> {
         return std::make_unique<incremental_components<Space>>(space, g.view());
+      },
+      g.space());
+}
+
+std::unique_ptr<followed_clustering> follow_clustering(graph::any_graph const& g, clustering_options const& o) {
+  return std::visit(
+      [&]<class Space>(Space const& space) -> std::unique_ptr<followed_clustering> {
+        return std::make_unique<incremental_clustering<Space>>(space, g.view(), o);
       },
       g.space());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The degree distribution of a graph, for tables and reports.
+// How degrees are distributed, or other counts, for tables and reports.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ struct degree_summary {
   std::vector<std::uint64_t> histogram;
 };
 
-/// O(vertices log vertices). Of no vertices everything is 0.
+/// O(n log n). Of nothing everything is 0.
+[[nodiscard]] degree_summary summarize_counts(std::vector<std::uint64_t> counts);
 [[nodiscard]] degree_summary summarize_degrees(graph::csr const& g);
 
 }  // namespace wyrm::apps

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "load.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace wyrm::apps {
@@ -76,6 +79,28 @@ void add_graph_file(CLI::App& command, graph_file& file, bool required) {
       ->check(decimal)
       ->needs(drawn);
   command.add_option("--load-threads", o.threads, "That parse; 0 = one a core")->check(decimal)->capture_default_str();
+}
+
+std::vector<float> weights_of_arcs(graph_file const& file, graph::edge_list const& list, graph::csr const& rows) {
+  if (list.weights.empty()) throw error(error_code::bad_argument, file.name + " has no weights; leave out --weighted");
+  std::vector<std::pair<std::uint64_t, double>> all;
+  all.reserve(list.edges.size() * (list.directed ? 1 : 2));
+  for (std::size_t i = 0; i < list.edges.size(); ++i) {
+    auto const [u, v] = list.edges[i];
+    all.push_back({std::uint64_t{u} << 32 | v, list.weights[i]});
+    if (!list.directed) all.push_back({std::uint64_t{v} << 32 | u, list.weights[i]});
+  }
+  std::stable_sort(all.begin(), all.end(), [](auto const& a, auto const& b) { return a.first < b.first; });
+  std::vector<float> weights;
+  weights.reserve(rows.targets.size());
+  auto at = all.begin();
+  for (std::uint64_t u = 0; u + 1 < rows.offsets.size(); ++u)
+    for (std::uint64_t i = rows.offsets[u]; i < rows.offsets[u + 1]; ++i) {
+      at = std::lower_bound(at, all.end(), u << 32 | rows.targets[i],
+                            [](auto const& pair, std::uint64_t key) { return pair.first < key; });
+      weights.push_back(static_cast<float>(at->second));
+    }
+  return weights;
 }
 
 }  // namespace wyrm::apps

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 #include "../loaders/loaders.hpp"
 #include "progress.hpp"
@@ -24,6 +25,11 @@ void add_graph_file(CLI::App& command, graph_file& file, bool required);
   progress_bar bar("loading");
   return loaders::load(file.name, file.wanted, [&](std::size_t done, std::size_t all) { bar(done, all); });
 }
+
+/// The weight of each arc of the graph that was made of an edge list; of an edge that is there twice, the first. Throws
+/// error(bad_argument) where the file has none.
+[[nodiscard]] std::vector<float> weights_of_arcs(graph_file const& file, graph::edge_list const& list,
+                                                 graph::csr const& rows);
 
 // CLI11 would take -1 for a huge number, and 010 for 8.
 [[nodiscard]] inline std::string decimal(std::string const& text) {

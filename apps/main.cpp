@@ -7,6 +7,7 @@
 #include <string>
 
 #include "../loaders/output_file.hpp"
+#include "cluster.hpp"
 #include "report.hpp"
 #include "run.hpp"
 #include "stream.hpp"
@@ -137,6 +138,35 @@ void add_walk(CLI::App& program, apps::walk_command& c) {
   walk->callback([&c] { apps::walk(c); });
 }
 
+void add_cluster(CLI::App& program, apps::cluster_options& o) {
+  CLI::App* const cluster = program.add_subcommand("cluster", "Clusters by random walks; their modularity");
+  apps::add_graph_file(*cluster, o.file, true);
+  cluster->add_option("--device", o.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
+  auto const number = [&](char const* name, auto& value, unsigned least, char const* what) {
+    cluster->add_option(name, value, what)->check(apps::decimal)->check(CLI::Range(least, ~0u))->capture_default_str();
+  };
+  cluster->add_option("--seed", o.clustering.seed, "Of the walks")->check(apps::decimal)->capture_default_str();
+  number("--length", o.clustering.length, 1, "Steps of a walk");
+  number("--walks", o.clustering.walks, 1, "Walks from each vertex");
+  number("--iterations", o.clustering.iterations, 0, "Rounds of voting, at most");
+  cluster->add_flag("--weighted", o.weighted, "By the weights in the file");
+  cluster->add_option("--labels", o.labels, "Write the cluster of each vertex to this file, a line a vertex");
+  cluster->add_option("--truth", o.truth, "Compare with this file: a label a line, for each vertex");
+  cluster->add_option("--report", o.report, "Write a JSON report to this file");
+  cluster->callback([&o] {
+    loaders::output_file labels("the labels", o.labels);
+    loaders::output_file report("the report", o.report);
+    apps::cluster_result const result = apps::cluster(o);
+    apps::print_table(std::cout, o, result);
+    apps::write_labels(labels, result.clusters.label);
+    report.write(apps::json_report(o, result));
+    labels.finish();
+    report.finish();
+    labels.commit();
+    report.commit();
+  });
+}
+
 int run_program(int argc, char** argv) {
   CLI::App program("Dynamic graphs on GPUs and CPUs");
   program.set_version_flag("--version", "wyrm " WYRM_VERSION);
@@ -148,6 +178,8 @@ int run_program(int argc, char** argv) {
   add_stream(program, stream);
   apps::walk_command walk;
   add_walk(program, walk);
+  apps::cluster_options cluster;
+  add_cluster(program, cluster);
   apps::graph_file file;
   CLI::App* const info =
       program.add_subcommand("info", "What is in a graph file; without a file, what this program can do");

@@ -173,6 +173,11 @@ void write_before_after(json& j, char const* name, std::optional<T> const& befor
   });
 }
 
+char const* direction(graph_file const& file) {
+  if (!file.wanted.directed) return "file";
+  return *file.wanted.directed ? "directed" : "undirected";
+}
+
 // Those that `run` and `stream` share; `others` are in between.
 template <class F>
 void write_parameters(json& j, graph_options const& o, F const& others) {
@@ -180,7 +185,7 @@ void write_parameters(json& j, graph_options const& o, F const& others) {
     j.field("file", to_utf8(o.file.name));
     j.field("device", o.device);
     j.field("allocator", o.allocator);
-    j.field("direction", !o.file.wanted.directed ? "file" : *o.file.wanted.directed ? "directed" : "undirected");
+    j.field("direction", direction(o.file));
     others();
     if (o.algorithms)
       j.list("algorithms", *o.algorithms, write_string);
@@ -188,6 +193,18 @@ void write_parameters(json& j, graph_options const& o, F const& others) {
       j.null("algorithms");
     j.field("tolerance", o.tolerance);
     j.field("top", std::uint64_t{o.top});
+  });
+}
+
+void write_distribution(json& j, char const* name, degree_summary const& d) {
+  j.object(name, [&] {
+    j.field("min", d.min);
+    j.field("median", d.median);
+    j.field("mean", d.mean);
+    j.field("p99", d.p99);
+    j.field("max", d.max);
+    j.field("zero", d.zero);
+    j.list("histogram", d.histogram, write_number);
   });
 }
 
@@ -200,15 +217,7 @@ void write_loaded(json& j, graph_summary const& g) {
     j.field("directed", g.directed);
     j.field("duplicates_dropped", g.build.duplicates);
     j.field("self_loops_dropped", g.build.self_loops);
-    j.object("degrees", [&] {
-      j.field("min", g.degrees.min);
-      j.field("median", g.degrees.median);
-      j.field("mean", g.degrees.mean);
-      j.field("p99", g.degrees.p99);
-      j.field("max", g.degrees.max);
-      j.field("zero", g.degrees.zero);
-      j.list("histogram", g.degrees.histogram, write_number);
-    });
+    write_distribution(j, "degrees", g.degrees);
   });
   j.object("timings_ms", [&] {
     j.field("load", g.load_ms);
@@ -292,6 +301,49 @@ std::string json_report(stream_options const& o, stream_result const& r) {
     write_result(j, "pagerank", r.pagerank, write_followed_ranks);
     write_result(j, "triangles", r.triangles, write_triangles);
   });
+  return std::string(j.finish()) + '\n';
+}
+
+std::string json_report(cluster_options const& o, cluster_result const& r) {
+  json j;
+  write_surroundings(j, "cluster");
+  j.object("parameters", [&] {
+    j.field("file", to_utf8(o.file.name));
+    j.field("device", o.device);
+    j.field("direction", direction(o.file));
+    j.field("weighted", o.weighted);
+    j.field("seed", o.clustering.seed);
+    j.field("length", o.clustering.length);
+    j.field("walks", o.clustering.walks);
+    j.field("iterations", o.clustering.iterations);
+  });
+  j.field("device", r.device);
+  j.object("graph", [&] {
+    j.field("vertices", r.vertices);
+    j.field("edges", r.edges);
+    j.field("directed", r.directed);
+  });
+  j.object("timings_ms", [&] {
+    j.field("load", r.load_ms);
+    j.field("build", r.build_ms);
+    j.field("cluster", r.ms);
+  });
+  j.object("clusters", [&] {
+    j.field("count", r.clusters.count);
+    j.field("modularity", r.clusters.modularity);
+    j.field("iterations", r.clusters.iterations);
+    j.field("converged", r.clusters.converged);
+    write_distribution(j, "sizes", r.sizes);
+  });
+  if (r.truth) {
+    j.object("truth", [&] {
+      j.field("classes", r.truth->classes);
+      j.field("normalized_mutual_information", r.truth->information);
+      j.field("adjusted_rand_index", r.truth->rand);
+    });
+  } else {
+    j.null("truth");
+  }
   return std::string(j.finish()) + '\n';
 }
 

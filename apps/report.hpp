@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results of `wyrm run` and `wyrm stream`, for people (tables) and for programs (JSON; docs/report.md describes
-// every field).
+// The results of `wyrm run`, `wyrm stream` and `wyrm cluster`, for people (tables) and for programs (JSON;
+// docs/report.md describes every field).
 #pragma once
 
 #include <iosfwd>
 #include <string>
 
+#include "cluster.hpp"
 #include "run.hpp"
 #include "stream.hpp"
 
@@ -19,10 +20,13 @@ void print_stream_head(std::ostream& out, stream_options const& o, std::string c
 void print_batch(std::ostream& out, batch_result const& b);
 void print_table(std::ostream& out, stream_options const& o, stream_result const& r);
 
+void print_table(std::ostream& out, cluster_options const& o, cluster_result const& r);
+
 /// The degree distribution, as part of a table.
 void print_degrees(std::ostream& out, degree_summary const& d);
 
 [[nodiscard]] std::string json_report(run_options const& o, run_result const& r);
 [[nodiscard]] std::string json_report(stream_options const& o, stream_result const& r);
+[[nodiscard]] std::string json_report(cluster_options const& o, cluster_result const& r);
 
 }  // namespace wyrm::apps

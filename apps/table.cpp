@@ -30,6 +30,22 @@ void row(std::ostream& out, char const* name, std::string const& value) {
   out << format("  %-22s ", name) << value << '\n';
 }
 
+// Without what is 0.
+std::string distribution(degree_summary const& d) {
+  return format("min %llu, median %llu, mean %.2f, 99 %% %llu, max %llu", static_cast<unsigned long long>(d.min),
+                static_cast<unsigned long long>(d.median), d.mean, static_cast<unsigned long long>(d.p99),
+                static_cast<unsigned long long>(d.max));
+}
+
+void print_histogram(std::ostream& out, degree_summary const& d) {
+  for (std::size_t i = 1; i < d.histogram.size(); ++i) {
+    std::uint64_t const low = std::uint64_t{1} << (i - 1);
+    row(out, "",
+        format("%9s", (i == 1 ? "1" : count(low) + "-" + count(2 * low - 1)).c_str()) +
+            format(" %12s", count(d.histogram[i]).c_str()));
+  }
+}
+
 void print_updates(std::ostream& out, char const* name, update_result const& u, std::string const& became) {
   double ms = 0;
   for (double const one : u.batch_ms) ms += one;
@@ -107,17 +123,8 @@ void print_not_counted(std::ostream& out, graph_options const& o, graph_summary 
 }  // namespace
 
 void print_degrees(std::ostream& out, degree_summary const& d) {
-  row(out, "degrees",
-      format("min %llu, median %llu, mean %.2f, 99 %% %llu, max %llu; ", static_cast<unsigned long long>(d.min),
-             static_cast<unsigned long long>(d.median), d.mean, static_cast<unsigned long long>(d.p99),
-             static_cast<unsigned long long>(d.max)) +
-          count(d.zero) + " of degree 0");
-  for (std::size_t i = 1; i < d.histogram.size(); ++i) {
-    std::uint64_t const low = std::uint64_t{1} << (i - 1);
-    row(out, "",
-        format("%9s", (i == 1 ? "1" : count(low) + "-" + count(2 * low - 1)).c_str()) +
-            format(" %12s", count(d.histogram[i]).c_str()));
-  }
+  row(out, "degrees", distribution(d) + "; " + count(d.zero) + " of degree 0");
+  print_histogram(out, d);
 }
 
 void print_table(std::ostream& out, run_options const& o, run_result const& r) {
@@ -179,6 +186,23 @@ void print_table(std::ostream& out, stream_options const& o, stream_result const
   if (r.triangles) row(out, "triangles", count(r.triangles->total));
   print_vertices(out, r.pagerank ? &*r.pagerank : nullptr, r.triangles);
   print_not_counted(out, o, r.loaded);
+}
+
+void print_table(std::ostream& out, cluster_options const& o, cluster_result const& r) {
+  out << o.file.name << " on " << r.device << '\n';
+  row(out, "vertices", count(r.vertices));
+  row(out, "edges", count(r.edges) + (r.directed ? " (directed; directions do not matter)" : " (undirected)"));
+  row(out, "clusters", count(r.clusters.count));
+  row(out, "modularity", format("%.6f", r.clusters.modularity));
+  row(out, "sizes", distribution(r.sizes));
+  print_histogram(out, r.sizes);
+  row(out, "rounds of voting", count(r.clusters.iterations) + (r.clusters.converged ? "" : " (not converged)"));
+  if (r.truth) {
+    row(out, "classes", count(r.truth->classes));
+    row(out, "NMI", format("%.6f", r.truth->information));
+    row(out, "ARI", format("%.6f", r.truth->rand));
+  }
+  row(out, "milliseconds", format("%.1f", r.ms));
 }
 
 }  // namespace wyrm::apps

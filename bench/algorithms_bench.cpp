@@ -8,6 +8,8 @@
 //                                                    or weighted (which brings the weights as well)
 //   components, core_numbers, bfs (from vertex 0)/SPACE/STORAGE/GRAPH, edge_support/SPACE/ALLOCATOR/GRAPH
 //                                                    from call to result, the copy to the host included
+//   clustering/SPACE/STORAGE/GRAPH                   from call to the labels on the host, default options; scratch is
+//   kept clustering_change/SPACE/ALLOCATOR/GRAPH/edges:N  random edges in and out again, with clusters that follow
 //   triangles_change/SPACE/ALLOCATOR/GRAPH/edges:N   random edges in and out again, and the total each time
 //   pagerank_change/SPACE/ALLOCATOR/GRAPH/share:S/tolerance:T    the same, with so many edges of all, or with one (0)
 //
@@ -30,10 +32,12 @@
 #include <vector>
 
 #include "../algorithms/bfs.hpp"
+#include "../algorithms/clustering.hpp"
 #include "../algorithms/components.hpp"
 #include "../algorithms/core_numbers.hpp"
 #include "../algorithms/edge_support.hpp"
 #include "../algorithms/follower.hpp"
+#include "../algorithms/incremental_clustering.hpp"
 #include "../algorithms/incremental_pagerank.hpp"
 #include "../algorithms/incremental_triangles.hpp"
 #include "../algorithms/pagerank.hpp"
@@ -253,6 +257,43 @@ void walks(benchmark::State& state, Space const& space, std::string const& stora
 }
 
 template <class Space>
+void clustering(benchmark::State& state, Space const& space, std::string const& storage, std::string const& name) {
+  graph::graph_view const g = graph_under_test<Space>::get(space, storage, name, false).view();
+  algorithms::clusterer<Space> clusters(space);
+  algorithms::clustering_result r;
+  auto const run = [&] {
+    return seconds(space, [&] {
+      clusters.run(g);
+      r = clusters.result();
+    });
+  };
+  (void)run();
+  for (auto _ : state) state.SetIterationTime(run());
+  state.counters["clusters"] = static_cast<double>(r.count);
+  state.counters["modularity"] = r.modularity;
+  state.counters["iterations"] = r.iterations;
+}
+
+// The counters are the times of the updates alone and of a full run, and modularities, which should be alike.
+template <class Space>
+void clustering_change(benchmark::State& state, Space const& space, std::string const& allocator,
+                       std::string const& name, std::size_t size) {
+  graph::csr const& c = rows_of(name);
+  graph::any_graph g(space, allocator, c.offsets.size() - 1);
+  g.build(c);
+  std::vector<graph::edge> const batch = fresh_edges(c, size);
+  algorithms::incremental_clustering<Space> clusters(space, g.view());
+  (void)change(space, g, batch, clusters);
+  for (auto _ : state) state.SetIterationTime(change(space, g, batch, clusters));
+  state.counters["modularity"] = clusters.modularity();
+  state.counters["update_alone_us"] = 1e6 * change(space, g, batch);
+  algorithms::clusterer<Space> full(space);
+  full.run(g.view());
+  state.counters["full_run_us"] = 1e6 * seconds(space, [&] { full.run(g.view()); });
+  state.counters["full_run_modularity"] = full.modularity();
+}
+
+template <class Space>
 void add_cases(Space const& space) {
   std::string const on = std::string("/") + space.name + "/";
   for (auto const& [name, make] : sources()) {
@@ -281,6 +322,13 @@ void add_cases(Space const& space) {
           if (!churned)
             add("walks" + on + storage + "/" + name + "/" + kind,
                 [=](benchmark::State& state) { walks(state, space, storage, s.name, kind); });
+        if (!churned)
+          add("clustering" + on + storage + "/" + name,
+              [=](benchmark::State& state) { clustering(state, space, storage, s.name); });
+        for (std::size_t const size : {std::size_t{1}, std::size_t{1'000}, std::size_t{100'000}})
+          if (storage != "csr" && !churned)
+            add("clustering_change" + on + storage + "/" + name + "/edges:" + std::to_string(size),
+                [=](benchmark::State& state) { clustering_change(state, space, storage, s.name, size); });
         auto const whole = [&](std::string const& algorithm, auto const& run) {
           if (!churned)
             add(algorithm + on + storage + "/" + name, [=](benchmark::State& state) {

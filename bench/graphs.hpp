@@ -26,6 +26,7 @@ inline std::map<std::string, source> const& sources() {
     std::map<std::string, source> m;
     m["rgg-20"] = [] { return datasets::random_geometric(std::size_t{1} << 20, 1); };
     m["rmat-18"] = [] { return datasets::rmat(18, 16, 1); };
+    m["rmat-20"] = [] { return datasets::rmat(20, 16, 1); };
     m["rmat-22"] = [] { return datasets::rmat(22, 16, 1); };
     if (char const* const folder = std::getenv("WYRM_DATA"))
       for (char const* const name : {"luxembourg_osm", "coAuthorsDBLP"}) {

@@ -125,4 +125,30 @@ inline void add_fields(rapidjson::Value const& value, std::string const& path,
   return fields;
 }
 
+/// The same of `wyrm cluster` with --truth.
+[[nodiscard]] inline std::map<std::string, std::string> documented_cluster_fields() {
+  std::map<std::string, std::string> fields;
+  // What describes program and machine is the same.
+  for (auto const& [path, type] : documented_fields("run"))
+    if (path.starts_with("machine/") || path.starts_with("build/") || path.find('/') == std::string::npos)
+      fields[path] = type;
+  auto const add = [&](std::string const& type, std::string const& path, std::vector<std::string> const& names) {
+    for (std::string const& name : names) fields[path + name] = type;
+  };
+  add("string", "parameters/", {"file", "device", "direction"});
+  add("boolean", "parameters/", {"weighted"});
+  add("integer", "parameters/", {"seed", "length", "walks", "iterations"});
+  add("integer", "graph/", {"vertices", "edges"});
+  add("boolean", "graph/", {"directed"});
+  add("number", "timings_ms/", {"load", "build", "cluster"});
+  add("integer", "clusters/", {"count", "iterations"});
+  add("number", "clusters/", {"modularity", "sizes/mean"});
+  add("boolean", "clusters/", {"converged"});
+  add("integer", "clusters/sizes/", {"min", "median", "p99", "max", "zero"});
+  add("array", "clusters/sizes/", {"histogram"});
+  add("integer", "truth/", {"classes"});
+  add("number", "truth/", {"normalized_mutual_information", "adjusted_rand_index"});
+  return fields;
+}
+
 }  // namespace wyrm::tests

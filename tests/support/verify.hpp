@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <queue>
 #include <span>
@@ -150,6 +151,32 @@ inline std::vector<std::uint32_t> serial_core_numbers(graph::csr const& g) {
     }
   }
   return core;
+}
+
+/// Modularity (Newman and Girvan): a matrix of both directions of all arcs, in which a self-loop counts twice. The arcs
+/// of a directed graph are edges, once each, or as much as both weigh. Weights, if any, are in the order of the arcs.
+inline double serial_modularity(graph::csr const& g, std::vector<float> const& weights,
+                                std::vector<std::uint32_t> const& label) {
+  std::map<std::pair<std::size_t, std::size_t>, double> matrix;
+  for (std::size_t u = 0; u + 1 < g.offsets.size(); ++u)
+    for (std::uint64_t i = g.offsets[u]; i < g.offsets[u + 1]; ++i) {
+      std::size_t const v = g.targets[i];
+      double const w = weights.empty() ? 1 : static_cast<double>(weights[i]);
+      bool const sums = !weights.empty() || u == v;
+      for (auto const& pair : {std::pair(u, v), std::pair(v, u)})
+        matrix[pair] = (sums ? matrix[pair] : 0) + (u == v && !weights.empty() ? 2 * w : w);
+    }
+  std::map<std::size_t, double> inside;
+  std::map<std::size_t, double> degree;
+  double all = 0;
+  for (auto const& [pair, w] : matrix) {
+    all += w;
+    degree[label[pair.first]] += w;
+    if (label[pair.first] == label[pair.second]) inside[label[pair.first]] += w;
+  }
+  double q = 0;
+  for (auto const& [l, d] : degree) q += inside[l] / all - d / all * (d / all);
+  return q;
 }
 
 }  // namespace wyrm::tests

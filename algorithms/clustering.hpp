@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clusters by random walks: short walks from a vertex seldom leave its cluster, so those whom they come to most vote
+// for its label (detail/affinities.hpp); then vertices move and labels are merged, as long as that raises modularity
+// (detail/modularity_moves.hpp). docs/clustering.md has the method, its relatives, its cost and its limits.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../alloc/allocator.hpp"
+#include "../alloc/ouroboros/ouroboros.hpp"
+#include "../exec/bulk.hpp"
+#include "../exec/error.hpp"
+#include "../exec/launch.hpp"
+#include "../exec/memory.hpp"
+#include "../graph/any_graph.hpp"
+#include "../graph/view.hpp"
+#include "detail/affinities.hpp"
+#include "detail/labels.hpp"
+#include "detail/modularity_moves.hpp"
+#include "detail/weighted_rows.hpp"
+
+namespace wyrm::algorithms {
+
+struct clustering_options {
+  std::uint64_t seed = 1;
+  std::uint32_t length = 4;       // steps of a walk; at least 1
+  std::uint32_t walks = 16;       // from each vertex; at least 1
+  std::uint32_t iterations = 32;  // rounds of voting, at most
+  /// Not negative, finite, one an arc in the order of to_csr(); empty: all the same. The two directions of an edge add
+  /// up, and so do the arcs of a directed graph, whose direction does not matter without weights.
+  std::vector<float> weights = {};
+};
+
+struct clustering_result {
+  std::vector<std::uint32_t> label;  // of each vertex: 0 ... count - 1, in the order of their first vertices
+  std::uint32_t count = 0;
+  std::vector<std::uint32_t> sizes;  // of each label: vertices
+  double modularity = 0;             // 0 without edges
+  std::uint32_t iterations = 0;      // rounds of voting
+  bool converged = true;             // voting and merging came to their end by themselves
+};
+
+/// Clusters one graph after the other, or one as it changes; keeps its memory. Labels stay on the device until they are
+/// asked for. Not thread-safe.
+template <class Space, class Allocator = alloc::ouroboros_va_p<Space>>
+class clusterer {
+ public:
+  explicit clusterer(Space const& space, alloc::options const& pool = {})
+      : space_(space),
+        pool_(space, pool),
+        bulk_(space),
+        maker_(space),
+        moves_(space),
+        whole_(space),
+        coarse_{detail::made_rows<Space>(space), detail::made_rows<Space>(space)},
+        touched_(space),
+        lists_(space),
+        fine_(space),
+        label_(space),
+        before_batch_(space),
+        spare_{labels(space), labels(space)},
+        first_(space),
+        flag_(space),
+        before_(space),
+        inside_(space),
+        shares_(space),
+        weight_sums_(space),
+        waiting_(space, 1) {}
+
+  /// Makes labels for a graph. Throws error(bad_argument) for options out of range, and for a graph of more than 2^31
+  /// arcs (2^30 if it is directed or has weights); error(out_of_memory). O(walks * length * vertices + arcs log
+  /// vertices). 28 to 44 bytes an arc and about 350 a vertex, for a directed graph or with weights up to three times as
+  /// much an arc.
+  void run(graph::graph_view const& g, clustering_options const& o = {}) {
+    check(g, o);
+    begin(g.vertices());
+    for (labels* l : {&fine_, &label_}) exec::for_each(space_, vertices_, detail::own_labels{l->data()});
+    if (prepare(g, o)) vote_and_merge(o);
+  }
+  /// After edges, which lie on the device, have come or gone since the last run() or refresh(): walks and votes anew
+  /// where they end and at the neighbours of those, and merges all labels anew; or goes on with the clusters that there
+  /// were, whichever has more modularity. Without weights. O(arcs log vertices).
+  void refresh(graph::graph_view const& g, clustering_options const& o, graph::edge const* edges, std::size_t n) {
+    begin(g.vertices());
+    if (!prepare(g, o)) {
+      for (labels* l : {&fine_, &label_}) exec::for_each(space_, vertices_, detail::own_labels{l->data()});
+      return;
+    }
+    name_by_first(label_.data());
+    name_by_first(fine_.data());
+    move(label_.data());
+    settle();
+    finish();
+    std::swap(label_, before_batch_);
+    auto const [count, modularity] = std::pair(count_, modularity_);
+
+    moves_.prepare(rows_);
+    touched_.clear(rows_.g);
+    exec::for_each_lane<32>(space_, n, detail::list_ends{rows_.g, edges, touched_.view()});
+    moves_.now().clear(rows_.g);
+    detail::for_each_item<8>(space_, touched_.view(), detail::list_neighbours{rows_.g, moves_.now().view()});
+    vote_and_merge(o);
+    if (modularity <= modularity_) return;
+    std::swap(label_, before_batch_);
+    count_ = count;
+    modularity_ = modularity;
+  }
+  /// Gets all memory that refresh() needs for so many arcs.
+  void reserve(graph::graph_view const& g, std::uint64_t arcs) {
+    std::uint64_t const entries = g.directed() ? 2 * arcs : arcs;
+    std::size_t const n = g.vertices();
+    maker_.reserve(n, entries);
+    moves_.reserve(n, entries);
+    touched_.reserve(n, entries);
+    reserve_pool();
+    if (g.directed()) whole_.reserve(n, entries);
+    for (detail::made_rows<Space>& rows : coarse_) rows.reserve(n, entries);
+  }
+
+  /// Of the last run() or refresh(). O(vertices).
+  [[nodiscard]] clustering_result result() const {
+    clustering_result r{exec::copy_out(space_, label_.data(), vertices_),
+                        count_,
+                        std::vector<std::uint32_t>(count_),
+                        modularity_,
+                        iterations_,
+                        converged_};
+    for (std::uint32_t const l : r.label) ++r.sizes[l];
+    return r;
+  }
+  [[nodiscard]] std::uint32_t count() const { return count_; }
+  [[nodiscard]] double modularity() const { return modularity_; }
+
+ private:
+  using labels = exec::buffer<graph::vertex_id, Space>;
+  static constexpr std::uint64_t most = std::uint64_t{1} << 31;  // of all weights, so that gains fit into 64 bits
+  static constexpr unsigned max_passes = 16;
+
+  [[noreturn]] static void refuse(std::string const& what) {
+    throw error(error_code::bad_argument, "clustering: " + what);
+  }
+  static void check(graph::graph_view const& g, clustering_options const& o) {
+    if (o.length == 0 || o.walks == 0) refuse("there must be a walk from each vertex, and a step in it");
+    std::uint64_t const limit = g.directed() || !o.weights.empty() ? most / 2 : most;
+    if (g.arcs() > limit) refuse(std::to_string(g.arcs()) + " arcs are more than " + std::to_string(limit));
+    if (!o.weights.empty() && o.weights.size() != g.arcs())
+      refuse("there are " + std::to_string(o.weights.size()) + " weights for " + std::to_string(g.arcs()) + " arcs");
+    for (float const w : o.weights)
+      if (!(w >= 0) || std::isinf(w)) refuse("a weight is negative or not finite");
+  }
+  // Every vertex is for itself, as far as the result knows.
+  void begin(std::size_t n) {
+    vertices_ = n;
+    for (labels* l : {&fine_, &label_, &before_batch_, &spare_[0], &spare_[1], &first_}) l->reserve(n);
+    flag_.reserve(n);
+    before_.reserve(n + 1);
+    inside_.reserve(n);
+    lists_.reserve(n);
+    count_ = static_cast<std::uint32_t>(n);
+    modularity_ = 0;
+    iterations_ = 0;
+    converged_ = true;
+  }
+  // Makes rows_ what is walked on, and lists all that have one. False: there is nothing in it.
+  bool prepare(graph::graph_view const& g, clustering_options const& o) {
+    if (g.arcs() == 0) return false;
+    bool const weighted = !o.weights.empty();
+    rows_ = {g, nullptr, nullptr, 2};
+    if (weighted) {
+      std::vector<std::uint32_t> const shares = shares_of(o.weights);
+      shares_.reserve(shares.size());
+      exec::copy_in<std::uint32_t>(space_, shares_.data(), shares);
+    }
+    if (weighted || g.directed()) {
+      maker_.symmetrise(g, weighted ? shares_.data() : nullptr, whole_);
+      rows_ = whole_.view(weighted);
+    }
+    if (weighted) {
+      weight_sums_.reserve(rows_.g.arcs() + 1);
+      bulk_.inclusive_sum(rows_.weights, weight_sums_.data(), rows_.g.arcs());
+    }
+    total_ = moves_.prepare(rows_);
+    if (total_ > most)
+      refuse("arcs and self-loops, each with a weight, come to " + std::to_string(total_) + " of 2^31");
+    return total_ > 0;
+  }
+  // Weights as whole numbers that come to 2^28 in all, or as much more as makes none of them 0 that is not.
+  static std::vector<std::uint32_t> shares_of(std::vector<float> const& weights) {
+    double const all = std::accumulate(weights.begin(), weights.end(), 0.0);
+    std::vector<std::uint32_t> shares;
+    shares.reserve(weights.size());
+    for (float const w : weights)
+      shares.push_back(w > 0 ? std::max(1u, static_cast<std::uint32_t>(w / all * 268435456.0 + 0.5)) : 0);
+    return shares;
+  }
+  // Vertices that have lost all edges leave their labels, and no label is called like them.
+  void name_by_first(graph::vertex_id* label) {
+    space_.fill(first_.data(), 0xff, vertices_ * sizeof(graph::vertex_id));
+    exec::for_each(space_, vertices_, detail::find_first{label, moves_.degrees(), first_.data()});
+    exec::for_each(space_, vertices_, detail::name_by_first{label, moves_.degrees(), first_.data()});
+  }
+
+  // Those that are listed in moves_.now() vote, and move; then all labels are merged.
+  void vote_and_merge(clustering_options const& o) {
+    find_affinities(o);
+    vote(o.iterations);
+    move(fine_.data());
+    space_.copy(label_.data(), fine_.data(), vertices_ * sizeof(graph::vertex_id));
+    settle();
+    finish();
+  }
+  // Merges labels, and moves vertices, in turn.
+  void settle() {
+    for (unsigned pass = 0; merge(); ++pass) {
+      if (pass == max_passes) {
+        converged_ = false;
+        return;
+      }
+      moves_.prepare(rows_);
+      if (move(label_.data()) == 0) return;
+    }
+  }
+  // For full lists of all vertices.
+  void reserve_pool() {
+    std::size_t const wanted = (vertices_ + 1024) * affinity_bytes;
+    std::size_t const there = pool_.stats().committed;
+    if (there < wanted) pool_.grow(wanted - there);
+  }
+  void find_affinities(clustering_options const& o) {
+    reserve_pool();
+    pool_.reset();
+    space_.fill(lists_.data(), 0xff, vertices_ * sizeof(detail::affinity_list));
+    detail::step_rules const rules{
+        rows_.g, whole_.offsets(), rows_.weights == nullptr ? nullptr : weight_sums_.data(), o.seed, 0, 0, 0, 0, 0,
+        false};
+    for (;;) {
+      space_.fill(waiting_.data(), 0, waiting_.bytes());
+      detail::for_each_item<32>(space_, moves_.now().view(),
+                                detail::find_affinities<typename Allocator::ref_type>{
+                                    rules, pool_.ref(), o.walks, o.length, lists_.data(), waiting_.data()});
+      std::size_t const waiting = exec::read(space_, waiting_.data());
+      if (waiting == 0) return;
+      pool_.grow(std::max(2 * waiting * affinity_bytes, pool_.stats().committed / 2));
+    }
+  }
+  void vote(std::uint32_t most_rounds) {
+    graph::vertex_id* label = fine_.data();
+    graph::vertex_id* next = spare_[0].data();
+    space_.copy(next, label, vertices_ * sizeof(graph::vertex_id));
+    std::uint64_t* const volume = moves_.add_up(label, vertices_);
+    bool ended = false;
+    for (; iterations_ < most_rounds && !ended; ++iterations_) {
+      space_.fill(waiting_.data(), 0, waiting_.bytes());
+      detail::frontier const voters = moves_.now().view();
+      detail::for_each_item<32>(
+          space_, voters,
+          detail::vote{lists_.data(), moves_.degrees(), volume, total_, label, next, iterations_, waiting_.data()});
+      detail::for_each_item<32>(space_, voters, detail::count_votes{moves_.degrees(), label, next, volume});
+      std::swap(label, next);
+      ended = exec::read(space_, waiting_.data()) == 0;
+    }
+    converged_ = converged_ && ended;
+    if (label != fine_.data()) std::swap(fine_, spare_[0]);
+  }
+  std::uint64_t move(graph::vertex_id* label) {
+    auto const done = moves_.run(rows_, label);
+    converged_ = converged_ && done.ended;
+    return done.count;
+  }
+  // Labels are vertices of a smaller graph, which has labels, and so on. Whether any were merged.
+  bool merge() {
+    detail::weighted_rows from = rows_;
+    graph::vertex_id* label = label_.data();
+    for (unsigned level = 0;; ++level) {
+      graph::vertex_id const n = number(label, from.g.vertices());
+      if (level > 0) exec::for_each(space_, vertices_, detail::follow_labels{label_.data(), label});
+      maker_.coarsen(from, label, n, coarse_[level % 2]);
+      from = coarse_[level % 2].view();
+      label = spare_[level % 2].data();
+      exec::for_each(space_, n, detail::own_labels{label});
+      moves_.prepare(from);
+      auto const done = moves_.run(from, label);
+      converged_ = converged_ && done.ended;
+      if (done.count == 0) return level > 0;
+    }
+  }
+  // Numbers labels in the order of their first vertices; how many there are.
+  graph::vertex_id number(graph::vertex_id* label, std::size_t n) {
+    space_.fill(first_.data(), 0xff, n * sizeof(graph::vertex_id));
+    exec::for_each(space_, n, detail::find_first{label, nullptr, first_.data()});
+    exec::for_each(space_, n, detail::flag_first{label, first_.data(), flag_.data()});
+    bulk_.inclusive_sum(flag_.data(), before_.data(), n);
+    exec::for_each(space_, n, detail::number_labels{label, first_.data(), before_.data()});
+    return static_cast<graph::vertex_id>(exec::read(space_, before_.data() + n));
+  }
+  // Gives labels their last names, and finds what they are worth.
+  void finish() {
+    count_ = number(label_.data(), vertices_);
+    moves_.prepare(rows_);
+    space_.fill(inside_.data(), 0, vertices_ * sizeof(std::uint64_t));
+    detail::for_each_item<8>(space_, moves_.now().view(), detail::add_up_inside{rows_, label_.data(), inside_.data()});
+    std::uint64_t* const volume = moves_.add_up(label_.data(), vertices_);
+    exec::for_each(space_, vertices_, detail::square{volume});
+    auto const all = static_cast<double>(total_);
+    modularity_ = static_cast<double>(bulk_.sum(inside_.data(), vertices_)) / all -
+                  static_cast<double>(bulk_.sum(volume, vertices_)) / all / all;
+  }
+
+  static constexpr std::size_t affinity_bytes = detail::affinity_list::room * sizeof(detail::affinity);
+
+  Space space_;
+  Allocator pool_;
+  typename Space::bulk bulk_;
+  detail::row_maker<Space> maker_;
+  detail::modularity_moves<Space> moves_;
+  detail::made_rows<Space> whole_;
+  detail::made_rows<Space> coarse_[2];
+  detail::vertex_list<Space> touched_;
+  exec::buffer<detail::affinity_list, Space> lists_;
+  labels fine_;  // before they are merged: what a change of the graph begins with
+  labels label_;
+  labels before_batch_;
+  labels spare_[2];
+  labels first_;
+  exec::buffer<std::uint32_t, Space> flag_;
+  exec::buffer<std::uint64_t, Space> before_;
+  exec::buffer<std::uint64_t, Space> inside_;
+  exec::buffer<std::uint32_t, Space> shares_;
+  exec::buffer<std::uint64_t, Space> weight_sums_;
+  exec::buffer<std::uint32_t, Space> waiting_;
+  detail::weighted_rows rows_{{nullptr, nullptr, 0, 0, false}, nullptr, nullptr, 2};
+  std::size_t vertices_ = 0;
+  std::uint64_t total_ = 0;  // of all degrees
+  std::uint32_t count_ = 0;
+  std::uint32_t iterations_ = 0;
+  bool converged_ = true;
+  double modularity_ = 0;
+};
+
+/// The same, once.
+template <class Space>
+clustering_result clustering(Space const& space, graph::graph_view const& g, clustering_options const& o = {}) {
+  clusterer<Space> c(space);
+  c.run(g, o);
+  return c.result();
+}
+
+clustering_result clustering(graph::any_graph const& g, clustering_options const& o = {});
+
+}  // namespace wyrm::algorithms

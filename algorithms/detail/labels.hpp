@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Labels of vertices, on the device: names for them, and what a clustering is worth.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../../exec/atomic.hpp"
+#include "../../exec/tile.hpp"
+#include "../../graph/types.hpp"
+#include "../../graph/view.hpp"
+#include "frontier.hpp"
+#include "weighted_rows.hpp"
+
+namespace wyrm::algorithms::detail {
+
+struct own_labels {
+  graph::vertex_id* label;
+  WYRM_HD void operator()(std::size_t v) const { label[v] = static_cast<graph::vertex_id>(v); }
+};
+
+/// The smallest vertex of each label, of those that have a degree where that is asked for.
+struct find_first {
+  graph::vertex_id const* label;
+  std::uint64_t const* degree;  // or nullptr
+  graph::vertex_id* first;
+  WYRM_HD void operator()(std::size_t v) const {
+    auto const own = static_cast<graph::vertex_id>(v);
+    graph::vertex_id& place = first[label[v]];
+    if ((degree == nullptr || degree[v] > 0) && own < exec::load_recent(place))
+      exec::atomic_ref<graph::vertex_id>(place).fetch_min(own, exec::relaxed);
+  }
+};
+
+/// A label becomes its first vertex; that of a vertex without a degree the vertex itself.
+struct name_by_first {
+  graph::vertex_id* label;
+  std::uint64_t const* degree;
+  graph::vertex_id const* first;
+  WYRM_HD void operator()(std::size_t v) const {
+    label[v] = degree[v] > 0 ? first[label[v]] : static_cast<graph::vertex_id>(v);
+  }
+};
+
+struct flag_first {
+  graph::vertex_id const* label;
+  graph::vertex_id const* first;
+  std::uint32_t* flag;
+  WYRM_HD void operator()(std::size_t v) const { flag[v] = first[label[v]] == v ? 1 : 0; }
+};
+
+/// A label becomes the number of those that begin before it.
+struct number_labels {
+  graph::vertex_id* label;
+  graph::vertex_id const* first;
+  std::uint64_t const* before;
+  WYRM_HD void operator()(std::size_t v) const { label[v] = static_cast<graph::vertex_id>(before[first[label[v]]]); }
+};
+
+/// A label that has a label itself becomes that.
+struct follow_labels {
+  graph::vertex_id* label;
+  graph::vertex_id const* of_label;
+  WYRM_HD void operator()(std::size_t v) const { label[v] = of_label[label[v]]; }
+};
+
+/// A tile an item: what of a row stays within its label.
+struct add_up_inside {
+  weighted_rows rows;
+  graph::vertex_id const* label;
+  std::uint64_t* inside;  // of vertices
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    graph::vertex_id const v = item->vertex;
+    graph::neighbour_list const part = item->part_of(rows.g.neighbours(v));
+    std::uint64_t sum = 0;
+    for (std::uint32_t i = t.rank(); i < part.size; i += Tile::size())
+      if (label[part[i]] == label[v]) sum += std::uint64_t{rows.weight(part.data + i)} * (part[i] == v ? rows.loop : 1);
+    sum = exec::sum(t, sum);
+    if (t.rank() == 0 && sum > 0) exec::atomic_ref<std::uint64_t>(inside[v]).fetch_add(sum, exec::relaxed);
+  }
+};
+
+struct square {
+  std::uint64_t* values;
+  WYRM_HD void operator()(std::size_t i) const { values[i] *= values[i]; }
+};
+
+/// A lane an edge: lists its ends, if they have a row.
+struct list_ends {
+  graph::graph_view g;
+  graph::edge const* edges;
+  frontier to;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    graph::edge const e = valid ? edges[i] : graph::edge{0, 0};
+    to.add(t, g, e.source, valid && g.degree(e.source) > 0);
+    to.add(t, g, e.target, valid && g.degree(e.target) > 0);
+  }
+};
+
+/// A tile an item: lists a vertex and its neighbours.
+struct list_neighbours {
+  graph::graph_view g;
+  frontier to;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    to.add(t, g, item->vertex, t.rank() == 0 && item->part == 0);
+    graph::neighbour_list const part = item->part_of(g.neighbours(item->vertex));
+    for (std::uint32_t base = 0; base < part.size; base += Tile::size()) {
+      std::uint32_t const i = base + t.rank();
+      to.add(t, g, i < part.size ? part[i] : item->vertex, i < part.size);
+    }
+  }
+};
+
+}  // namespace wyrm::algorithms::detail

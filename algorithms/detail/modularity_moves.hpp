@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vertices move to the neighbouring community where they raise modularity most (Blondel et al., J. Stat. Mech. 2008),
+// many at a time, and yet each round raises it. In each round a community either gives vertices or takes them, which a
+// hash decides. What movers do to each other is then bounded: two of them that leave the same community, or enter the
+// same one, are worth less together than alone by d_i d_j (the product of their degrees), and never by more. Each mover
+// is charged half of that for everybody whom it might meet, and stays if its gain does not pay for it.
+//
+// Modularity times the square of the sum of all degrees is a whole number, and so are all gains: what is compared is
+// exact, and sums do not depend on the order of additions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../../exec/atomic.hpp"
+#include "../../exec/launch.hpp"
+#include "../../exec/memory.hpp"
+#include "../../exec/tile.hpp"
+#include "../../graph/types.hpp"
+#include "../../graph/view.hpp"
+#include "frontier.hpp"
+#include "weighted_rows.hpp"
+
+namespace wyrm::algorithms::detail {
+
+/// Looks random, a function of both.
+[[nodiscard]] WYRM_HD inline std::uint32_t mixed(std::uint32_t x, std::uint32_t y) {
+  std::uint32_t h = x * 0x9e3779b1u ^ (y + 0x85ebca6bu) * 0xc2b2ae35u;
+  h = (h ^ h >> 15) * 0x2c1b3c6du;
+  h = (h ^ h >> 12) * 0x297a2d39u;
+  return h ^ h >> 15;
+}
+
+/// Of a vertex, in the round at hand.
+struct move_wish {
+  std::uint64_t gain;     // the greatest; 0: to stay
+  graph::vertex_id to;    // the smallest label that has it
+  std::uint32_t own;      // weight of what leads to its own community
+  std::uint32_t waits;    // it may wish to move in another round
+  std::uint32_t refused;  // rounds in which there was a crowd, since it last moved
+};
+
+/// All that a round works on. Labels are read by everybody, and written in a step in which nobody reads them; what
+/// several tiles write in one step are sums, or the least or greatest of whole numbers.
+struct move_round {
+  static constexpr graph::vertex_id nowhere = graph::max_vertices;
+
+  weighted_rows rows;
+  std::uint64_t const* degree;
+  std::uint64_t total;  // of all degrees; at most 2^31
+  graph::vertex_id* label;
+  std::uint64_t* volume;         // of each community: the sum of its degrees
+  std::uint64_t* crowd;          // the degrees of all that wish to leave a community, or to enter it
+  std::uint64_t const* offsets;  // of rows, which have tables as long as themselves and half as much
+  graph::vertex_id* table_label;
+  std::uint32_t* table_weight;
+  move_wish* wish;
+  std::uint32_t* moved;  // vertices, in this round
+  std::uint32_t number;
+
+  [[nodiscard]] WYRM_HD bool gives(graph::vertex_id community) const { return (mixed(community, number) & 1) != 0; }
+
+  [[nodiscard]] WYRM_HD std::uint64_t table_begin(graph::vertex_id v) const { return offsets[v] + offsets[v] / 2 + v; }
+  [[nodiscard]] WYRM_HD std::uint32_t table_size(graph::vertex_id v) const {
+    return static_cast<std::uint32_t>(table_begin(v + 1) - table_begin(v));
+  }
+  /// The part of the table that belongs to an item.
+  struct range {
+    std::uint64_t begin;
+    std::uint64_t end;
+  };
+  [[nodiscard]] WYRM_HD range table_part(frontier_item const& item) const {
+    std::uint32_t const n = frontier_item::parts(rows.g.degree(item.vertex));
+    std::uint32_t const size = table_size(item.vertex);
+    std::uint32_t const part = (size + n - 1) / n;
+    std::uint64_t const begin = table_begin(item.vertex);
+    std::uint64_t const first = std::uint64_t{item.part} * part < size ? item.part * part : size;
+    return {begin + first, begin + (first + part < size ? first + part : size)};
+  }
+  /// Of modularity, times the square of `total`, and halved.
+  [[nodiscard]] WYRM_HD std::int64_t gain(graph::vertex_id v, graph::vertex_id to, std::uint32_t weight) const {
+    auto const d = static_cast<std::int64_t>(degree[v]);
+    auto const links = static_cast<std::int64_t>(weight) - static_cast<std::int64_t>(wish[v].own);
+    auto const by_chance = static_cast<std::int64_t>(volume[to]) - static_cast<std::int64_t>(volume[label[v]]) + d;
+    return links * static_cast<std::int64_t>(total) - d * by_chance;
+  }
+};
+
+/// A lane an item.
+struct begin_round {
+  move_round r;
+  frontier from;
+  WYRM_HD void start() const { *r.moved = 0; }
+  template <class Tile>
+  WYRM_HD void operator()(Tile const&, frontier_item const* item) const {
+    if (item == nullptr || item->part != 0) return;
+    move_wish& w = r.wish[item->vertex];
+    w = {0, move_round::nowhere, 0, r.gives(r.label[item->vertex]) ? 0u : 1u, w.refused};
+    from.forget(item->vertex);
+  }
+};
+
+/// A tile an item: what leads to each neighbouring community, in a table.
+struct gather_links {
+  move_round r;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    graph::vertex_id const v = item->vertex;
+    graph::vertex_id const home = r.label[v];
+    if (!r.gives(home)) return;
+    graph::neighbour_list const part = item->part_of(r.rows.g.neighbours(v));
+    std::uint64_t const table = r.table_begin(v);
+    std::uint32_t const size = r.table_size(v);
+    std::uint32_t own = 0;
+    for (std::uint32_t i = t.rank(); i < part.size; i += Tile::size()) {
+      if (part[i] == v) continue;
+      graph::vertex_id const to = r.label[part[i]];
+      std::uint32_t const w = r.rows.weight(part.data + i);
+      if (to == home)
+        own += w;
+      else
+        add(table, size, to, w);
+    }
+    own = exec::sum(t, own);
+    if (t.rank() == 0 && own > 0) exec::atomic_ref<std::uint32_t>(r.wish[v].own).fetch_add(own, exec::relaxed);
+  }
+
+ private:
+  // There is a free place: a table is longer than its row.
+  WYRM_HD void add(std::uint64_t table, std::uint32_t size, graph::vertex_id to, std::uint32_t w) const {
+    auto at = static_cast<std::uint32_t>(std::uint64_t{mixed(to, 0)} * size >> 32);
+    for (;; at = at + 1 < size ? at + 1 : 0) {
+      exec::atomic_ref<graph::vertex_id> place(r.table_label[table + at]);
+      graph::vertex_id there = place.load(exec::relaxed);
+      if (there == move_round::nowhere && place.compare_exchange_strong(there, to, exec::relaxed, exec::relaxed))
+        there = to;
+      if (there != to) continue;
+      exec::atomic_ref<std::uint32_t>(r.table_weight[table + at]).fetch_add(w, exec::relaxed);
+      return;
+    }
+  }
+};
+
+/// A tile an item: the greatest gain.
+struct find_gains {
+  move_round r;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    graph::vertex_id const v = item->vertex;
+    if (!r.gives(r.label[v])) return;
+    move_round::range const part = r.table_part(*item);
+    std::uint64_t best = 0;
+    bool waits = false;
+    auto const look = [&](graph::vertex_id to, std::uint32_t weight) {
+      std::int64_t const gain = r.gain(v, to, weight);
+      if (gain <= 0) return;
+      if (r.gives(to))
+        waits = true;
+      else if (static_cast<std::uint64_t>(gain) > best)
+        best = static_cast<std::uint64_t>(gain);
+    };
+    for (std::uint64_t i = part.begin + t.rank(); i < part.end; i += Tile::size())
+      if (r.table_label[i] != move_round::nowhere) look(r.table_label[i], r.table_weight[i]);
+    // On its own, where that name is free.
+    if (item->part == 0 && t.rank() == 0 && r.volume[v] == 0) look(v, 0);
+    if (best > 0) exec::atomic_ref<std::uint64_t>(r.wish[v].gain).fetch_max(best, exec::relaxed);
+    if (waits) exec::atomic_ref<std::uint32_t>(r.wish[v].waits).store(1, exec::relaxed);
+  }
+};
+
+/// A tile an item: the smallest label that has the greatest gain. Empties the table.
+struct find_targets {
+  move_round r;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    graph::vertex_id const v = item->vertex;
+    if (!r.gives(r.label[v])) return;
+    std::uint64_t const wanted = r.wish[v].gain;
+    move_round::range const part = r.table_part(*item);
+    graph::vertex_id least = move_round::nowhere;
+    auto const look = [&](graph::vertex_id to, std::uint32_t weight) {
+      if (wanted > 0 && to < least && !r.gives(to) && r.gain(v, to, weight) == static_cast<std::int64_t>(wanted))
+        least = to;
+    };
+    for (std::uint64_t i = part.begin + t.rank(); i < part.end; i += Tile::size()) {
+      if (r.table_label[i] == move_round::nowhere) continue;
+      look(r.table_label[i], r.table_weight[i]);
+      r.table_label[i] = move_round::nowhere;
+      r.table_weight[i] = 0;
+    }
+    if (item->part == 0 && t.rank() == 0 && r.volume[v] == 0) look(v, 0);
+    if (least != move_round::nowhere) exec::atomic_ref<graph::vertex_id>(r.wish[v].to).fetch_min(least, exec::relaxed);
+  }
+};
+
+/// A lane an item: who wishes to move says so where it leaves and where it enters; those that met a crowd before do so
+/// in fewer rounds, so that crowds come to an end.
+struct gather_crowds {
+  move_round r;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const&, frontier_item const* item) const {
+    if (item == nullptr || item->part != 0 || r.wish[item->vertex].gain == 0) return;
+    graph::vertex_id const v = item->vertex;
+    move_wish& w = r.wish[v];
+    if (mixed(v, r.number) > ~0u >> w.refused) {
+      w.gain = 0;
+      w.waits = 1;
+      return;
+    }
+    exec::atomic_ref<std::uint64_t>(r.crowd[r.label[v]]).fetch_add(r.degree[v], exec::relaxed);
+    exec::atomic_ref<std::uint64_t>(r.crowd[w.to]).fetch_add(r.degree[v], exec::relaxed);
+  }
+};
+
+/// A lane an item: decides, and moves volumes.
+struct decide_moves {
+  static constexpr std::uint32_t most_refused = 8;
+  move_round r;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    bool moves = false;
+    if (item != nullptr && item->part == 0 && r.wish[item->vertex].gain > 0) {
+      graph::vertex_id const v = item->vertex;
+      move_wish& w = r.wish[v];
+      std::uint64_t const d = r.degree[v];
+      std::uint64_t const others = r.crowd[r.label[v]] - d + (r.crowd[w.to] - d);
+      moves = w.gain > d * others / 2;
+      if (moves) {
+        exec::atomic_ref<std::uint64_t>(r.volume[r.label[v]]).fetch_sub(d, exec::relaxed);
+        exec::atomic_ref<std::uint64_t>(r.volume[w.to]).fetch_add(d, exec::relaxed);
+        w.refused = 0;
+      } else {
+        w.gain = 0;
+        w.waits = 1;
+        if (w.refused < most_refused) ++w.refused;
+      }
+    }
+    auto const n = static_cast<std::uint32_t>(cuda::std::popcount(t.ballot(moves)));
+    if (t.rank() == 0 && n > 0) exec::atomic_ref<std::uint32_t>(*r.moved).fetch_add(n, exec::relaxed);
+  }
+};
+
+/// A lane an item: takes the new label. Crowds are forgotten by everybody who was in them, which writes 0 alone.
+struct take_labels {
+  move_round r;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const&, frontier_item const* item) const {
+    if (item == nullptr || item->part != 0 || r.wish[item->vertex].to == move_round::nowhere) return;
+    graph::vertex_id const v = item->vertex;
+    move_wish const& w = r.wish[v];
+    exec::atomic_ref<std::uint64_t>(r.crowd[r.label[v]]).store(0, exec::relaxed);
+    exec::atomic_ref<std::uint64_t>(r.crowd[w.to]).store(0, exec::relaxed);
+    if (w.gain > 0) r.label[v] = w.to;
+  }
+};
+
+/// A tile an item: the next frontier has those that wait, those that moved, and their neighbours elsewhere.
+struct spread_moves {
+  move_round r;
+  frontier next;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    graph::vertex_id const v = item->vertex;
+    move_wish const w = r.wish[v];
+    next.add(t, r.rows.g, v, t.rank() == 0 && item->part == 0 && (w.waits != 0 || w.gain > 0));
+    if (w.gain == 0) return;
+    graph::neighbour_list const part = item->part_of(r.rows.g.neighbours(v));
+    for (std::uint32_t base = 0; base < part.size; base += Tile::size()) {
+      std::uint32_t const i = base + t.rank();
+      graph::vertex_id const u = i < part.size ? part[i] : v;
+      next.add(t, r.rows.g, u, u != v && r.label[u] != w.to);
+    }
+  }
+};
+
+struct add_up_volumes {
+  std::uint64_t const* degree;
+  graph::vertex_id const* label;
+  std::uint64_t* volume;
+  WYRM_HD void operator()(std::size_t v) const {
+    if (degree[v] > 0) exec::atomic_ref<std::uint64_t>(volume[label[v]]).fetch_add(degree[v], exec::relaxed);
+  }
+};
+
+/// Owns what rounds need: 12 bytes an arc for tables, 1/16 an arc for lists, about 90 a vertex.
+template <class Space>
+class modularity_moves {
+ public:
+  explicit modularity_moves(Space const& space)
+      : space_(space),
+        bulk_(space),
+        offsets_(space),
+        degree_(space),
+        volume_(space),
+        crowd_(space),
+        table_label_(space),
+        table_weight_(space),
+        wish_(space),
+        moved_(space, 1),
+        lists_{vertex_list<Space>(space), vertex_list<Space>(space)} {}
+
+  /// Gets ready for rows, and lists those that are not empty in now(). The sum of all degrees.
+  std::uint64_t prepare(weighted_rows const& rows) {
+    std::size_t const n = rows.g.vertices();
+    reserve(n, rows.g.arcs());
+    offsets_.find(rows.g);
+    space_.fill(degree_.data(), 0, n * sizeof(std::uint64_t));
+    now().fill(rows.g);
+    for_each_item<8>(space_, now().view(), add_up_rows{rows, degree_.data()});
+    return total_ = bulk_.sum(degree_.data(), n);
+  }
+  void reserve(std::size_t n, std::uint64_t arcs) {
+    offsets_.reserve(n);
+    degree_.reserve(n);
+    volume_.reserve(n);
+    crowd_.reserve(n);
+    wish_.reserve(n);
+    table_label_.reserve(places(n, arcs));
+    table_weight_.reserve(places(n, arcs));
+    for (vertex_list<Space>& list : lists_) list.reserve(n, arcs);
+  }
+  /// Whose moves the next round looks at.
+  [[nodiscard]] vertex_list<Space>& now() { return lists_[turn_ % 2]; }
+  [[nodiscard]] std::uint64_t const* degrees() const { return degree_.data(); }
+  /// The volumes of labels; those that are not in use have none.
+  std::uint64_t* add_up(graph::vertex_id const* label, std::size_t n) {
+    space_.fill(volume_.data(), 0, n * sizeof(std::uint64_t));
+    exec::for_each(space_, n, add_up_volumes{degree_.data(), label, volume_.data()});
+    return volume_.data();
+  }
+
+  struct moves {
+    std::uint64_t count;
+    bool ended;  // by itself
+  };
+  /// Moves vertices, which have labels less than their number: those in now(), and those whom moves concern, until none
+  /// wishes to, or so few do that it is not worth another round. Each round that moves anybody raises modularity.
+  moves run(weighted_rows const& rows, graph::vertex_id* label, std::uint32_t most_rounds = 1000) {
+    std::size_t const n = rows.g.vertices();
+    std::size_t const all = places(n, rows.g.arcs());
+    space_.fill(crowd_.data(), 0, n * sizeof(std::uint64_t));
+    space_.fill(wish_.data(), 0, n * sizeof(move_wish));
+    space_.fill(table_label_.data(), 0xff, all * sizeof(graph::vertex_id));
+    space_.fill(table_weight_.data(), 0, all * sizeof(std::uint32_t));
+    lists_[(turn_ + 1) % 2].clear(rows.g);
+    move_round r{rows,
+                 degree_.data(),
+                 total_,
+                 label,
+                 add_up(label, n),
+                 crowd_.data(),
+                 offsets_.data(),
+                 table_label_.data(),
+                 table_weight_.data(),
+                 wish_.data(),
+                 moved_.data(),
+                 0};
+    moves done{0, false};
+    std::uint32_t left = now().size();
+    std::uint64_t const few = left / 32;
+    for (std::uint64_t before = 0; left > 0 && r.number < most_rounds; ++r.number) {
+      if (r.number % window == 0 && r.number > 0) {
+        if (done.count - before <= few) break;
+        before = done.count;
+      }
+      done.count += round(r);
+      left = now().size();
+    }
+    done.ended = r.number < most_rounds;
+    return done;
+  }
+
+ private:
+  static constexpr std::uint32_t window = 16;  // rounds; if a 32nd of those at the beginning moves in them, they go on
+  [[nodiscard]] static std::size_t places(std::size_t n, std::uint64_t arcs) { return arcs + arcs / 2 + n + 1; }
+
+  std::uint32_t round(move_round const& r) {
+    frontier const from = now().view();
+    vertex_list<Space>& next = lists_[(turn_ + 1) % 2];
+    for_each_item<32>(space_, from, begin_round{r, from});
+    for_each_item<8>(space_, from, gather_links{r});
+    for_each_item<8>(space_, from, find_gains{r});
+    for_each_item<8>(space_, from, find_targets{r});
+    for_each_item<32>(space_, from, gather_crowds{r});
+    for_each_item<32>(space_, from, decide_moves{r});
+    for_each_item<32>(space_, from, take_labels{r});
+    next.forget();
+    for_each_item<8>(space_, from, spread_moves{r, next.view()});
+    ++turn_;
+    return exec::read(space_, moved_.data());
+  }
+
+  Space space_;
+  typename Space::bulk bulk_;
+  row_offsets<Space> offsets_;
+  std::uint64_t total_ = 0;
+  unsigned turn_ = 0;
+  exec::buffer<std::uint64_t, Space> degree_;
+  exec::buffer<std::uint64_t, Space> volume_;
+  exec::buffer<std::uint64_t, Space> crowd_;
+  exec::buffer<graph::vertex_id, Space> table_label_;
+  exec::buffer<std::uint32_t, Space> table_weight_;
+  exec::buffer<move_wish, Space> wish_;
+  exec::buffer<std::uint32_t, Space> moved_;
+  vertex_list<Space> lists_[2];
+};
+
+}  // namespace wyrm::algorithms::detail

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows with whole-number weights, symmetric: those of an undirected graph as they are, all weights 1; or made, from any
+// graph by adding up both directions of its arcs, or from rows whose vertices have labels, by adding up what leads from
+// label to label. Made rows come from sorted keys (row, column); weights are then added at the place of their key, so
+// that the result does not depend on the order of additions.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "../../exec/atomic.hpp"
+#include "../../exec/bulk.hpp"
+#include "../../exec/launch.hpp"
+#include "../../exec/memory.hpp"
+#include "../../exec/tile.hpp"
+#include "../../graph/view.hpp"
+#include "frontier.hpp"
+#include "orientation.hpp"
+
+namespace wyrm::algorithms::detail {
+
+/// What device code sees.
+struct weighted_rows {
+  graph::graph_view g;
+  graph::vertex_id const* targets;  // of all rows, where they are made
+  std::uint32_t const* weights;     // of those; nullptr: all are 1
+  std::uint32_t loop;               // how often the entry of a vertex in its own row counts
+
+  /// entry: a place in a row.
+  [[nodiscard]] WYRM_HD std::uint32_t weight(graph::vertex_id const* entry) const {
+    return weights == nullptr ? 1 : weights[entry - targets];
+  }
+};
+
+/// A tile an item: adds up a row.
+struct add_up_rows {
+  weighted_rows rows;
+  std::uint64_t* degrees;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    graph::vertex_id const v = item->vertex;
+    graph::neighbour_list const part = item->part_of(rows.g.neighbours(v));
+    std::uint64_t all = 0;
+    for (std::uint32_t i = t.rank(); i < part.size; i += Tile::size())
+      all += std::uint64_t{rows.weight(part.data + i)} * (part[i] == v ? rows.loop : 1);
+    all = exec::sum(t, all);
+    if (t.rank() == 0) exec::atomic_ref<std::uint64_t>(degrees[v]).fetch_add(all, exec::relaxed);
+  }
+};
+
+/// A tile an item: the keys of a row's entries, at the places where they would stand in a CSR; if vertices have no
+/// labels, also those of the other direction, behind all of them.
+struct write_keys {
+  weighted_rows rows;
+  std::uint64_t const* offsets;
+  graph::vertex_id const* labels;  // or nullptr
+  unsigned id_bits;
+  std::uint64_t* keys;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    graph::vertex_id const v = item->vertex;
+    graph::neighbour_list const row = rows.g.neighbours(v);
+    graph::neighbour_list const part = item->part_of(row);
+    std::uint64_t const from = labels == nullptr ? v : labels[v];
+    std::uint64_t* const out = keys + offsets[v] + (part.data - row.data);
+    for (std::uint32_t i = t.rank(); i < part.size; i += Tile::size()) {
+      std::uint64_t const to = labels == nullptr ? part[i] : labels[part[i]];
+      out[i] = from << id_bits | to;
+      if (labels == nullptr) out[rows.g.arcs() + i] = to << id_bits | from;
+    }
+  }
+};
+
+/// Rows begin where their keys do.
+struct cut_rows {
+  std::uint64_t const* keys;
+  std::uint32_t n;
+  unsigned id_bits;
+  graph::vertex_id vertices;
+  std::uint64_t* offsets;
+  graph::vertex_id* targets;
+  graph::vertex_record* records;
+  WYRM_HD void operator()(std::size_t v) const {
+    std::uint32_t const begin = first(v);
+    if (v < vertices) {
+      std::uint32_t const degree = first(v + 1) - begin;
+      records[v] = {targets + begin, degree, degree};
+    }
+    offsets[v] = begin;
+  }
+
+ private:
+  [[nodiscard]] WYRM_HD std::uint32_t first(std::size_t row) const {
+    return graph::lower_bound(keys, n, std::uint64_t{row} << id_bits);
+  }
+};
+
+struct write_targets {
+  std::uint64_t const* keys;
+  unsigned id_bits;
+  graph::vertex_id* targets;
+  WYRM_HD void operator()(std::size_t i) const {
+    targets[i] = static_cast<graph::vertex_id>(keys[i] & ((std::uint64_t{1} << id_bits) - 1));
+  }
+};
+
+/// A tile an item: adds its weights to those of made rows. What stays within a label is added up first, as most does.
+struct add_weights {
+  weighted_rows rows;
+  std::uint64_t const* offsets;    // of `rows`, where `shares` has the weights
+  std::uint32_t const* shares;     // by place in the graph, for both directions; nullptr: rows.weight
+  graph::vertex_id const* labels;  // or nullptr
+  graph::vertex_record const* made;
+  graph::vertex_id const* targets;
+  std::uint32_t* weights;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    graph::vertex_id const v = item->vertex;
+    graph::neighbour_list const row = rows.g.neighbours(v);
+    graph::neighbour_list const part = item->part_of(row);
+    graph::vertex_id const from = labels == nullptr ? v : labels[v];
+    std::uint32_t inside = 0;
+    for (std::uint32_t i = t.rank(); i < part.size; i += Tile::size()) {
+      graph::vertex_id const to = labels == nullptr ? part[i] : labels[part[i]];
+      std::uint32_t const w =
+          (shares == nullptr ? rows.weight(part.data + i)
+                             : shares[offsets[v] + static_cast<std::uint64_t>(part.data - row.data) + i]) *
+          (part[i] == v ? rows.loop : 1);
+      if (from == to) {
+        inside += shares == nullptr ? w : 2 * w;
+        continue;
+      }
+      add(from, to, w);
+      if (shares != nullptr) add(to, from, w);
+    }
+    inside = exec::sum(t, inside);
+    if (t.rank() == 0 && inside > 0) add(from, from, inside);
+  }
+
+ private:
+  WYRM_HD void add(graph::vertex_id from, graph::vertex_id to, std::uint32_t w) const {
+    graph::vertex_record const r = made[from];
+    std::uint32_t const at = graph::lower_bound(r.page, r.degree, to);
+    exec::atomic_ref<std::uint32_t>(weights[(r.page - targets) + at]).fetch_add(w, exec::relaxed);
+  }
+};
+
+/// Lists all vertices that have a row.
+struct list_rows {
+  graph::graph_view g;
+  frontier to;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    auto const v = static_cast<graph::vertex_id>(i);
+    to.add(t, g, v, valid && g.degree(v) > 0);
+  }
+};
+
+/// Owns a list of vertices.
+template <class Space>
+class vertex_list {
+ public:
+  explicit vertex_list(Space const& space) : space_(space), marks_(space), items_(space), size_(space, 1) {}
+
+  void reserve(std::size_t vertices, std::uint64_t arcs) {
+    items_.reserve(frontier::room(vertices, arcs));
+    marks_.reserve((vertices + 31) / 32);
+  }
+  /// Room for the vertices of a graph, and none in it.
+  void clear(graph::graph_view const& g) {
+    reserve(g.vertices(), g.arcs());
+    space_.fill(marks_.data(), 0, marks_.bytes());
+    forget();
+  }
+  /// Empties a list all of whose marks have been taken back.
+  void forget() { space_.fill(size_.data(), 0, size_.bytes()); }
+  void fill(graph::graph_view const& g) {
+    clear(g);
+    exec::for_each_lane<32>(space_, g.vertices(), list_rows{g, view()});
+  }
+  [[nodiscard]] frontier view() const { return {marks_.data(), items_.data(), size_.data()}; }
+  [[nodiscard]] std::uint32_t size() const { return exec::read(space_, size_.data()); }
+
+ private:
+  Space space_;
+  exec::buffer<std::uint32_t, Space> marks_;
+  exec::buffer<frontier_item, Space> items_;
+  exec::buffer<std::uint32_t, Space> size_;
+};
+
+/// Owns made rows.
+template <class Space>
+class made_rows {
+ public:
+  explicit made_rows(Space const& space)
+      : space_(space), offsets_(space), targets_(space), weights_(space), records_(space) {}
+
+  [[nodiscard]] weighted_rows view(bool weighted = true) const {
+    return {{records_.data(), records_.data(), vertices_, arcs_, false},
+            targets_.data(),
+            weighted ? weights_.data() : nullptr,
+            weighted ? 1u : 2u};
+  }
+  [[nodiscard]] std::uint64_t const* offsets() const { return offsets_.data(); }
+  void reserve(std::size_t vertices, std::uint64_t arcs) {
+    offsets_.reserve(vertices + 1);
+    records_.reserve(vertices);
+    targets_.reserve(arcs);
+    weights_.reserve(arcs);
+  }
+
+  /// Rows for n vertices, from keys in ascending order, once each; weights are 0.
+  void make(graph::vertex_id n, std::uint64_t const* keys, std::size_t arcs, unsigned id_bits) {
+    vertices_ = n;
+    arcs_ = arcs;
+    reserve(n, arcs);
+    space_.fill(weights_.data(), 0, arcs * sizeof(std::uint32_t));
+    exec::for_each(space_, n + std::size_t{1},
+                   cut_rows{keys, static_cast<std::uint32_t>(arcs), id_bits, n, offsets_.data(), targets_.data(),
+                            records_.data()});
+    exec::for_each(space_, arcs, write_targets{keys, id_bits, targets_.data()});
+  }
+  /// Adds the weights of the listed rows.
+  void add(weighted_rows const& from, frontier const& all, std::uint64_t const* offsets, std::uint32_t const* shares,
+           graph::vertex_id const* labels) {
+    for_each_item<8>(space_, all,
+                     add_weights{from, offsets, shares, labels, records_.data(), targets_.data(), weights_.data()});
+  }
+
+ private:
+  Space space_;
+  graph::vertex_id vertices_ = 0;
+  std::uint64_t arcs_ = 0;
+  exec::buffer<std::uint64_t, Space> offsets_;
+  exec::buffer<graph::vertex_id, Space> targets_;
+  exec::buffer<std::uint32_t, Space> weights_;
+  exec::buffer<graph::vertex_record, Space> records_;
+};
+
+/// Where the rows of a graph stand in its CSR.
+template <class Space>
+class row_offsets {
+ public:
+  explicit row_offsets(Space const& space) : space_(space), bulk_(space), degrees_(space), offsets_(space) {}
+  void reserve(std::size_t vertices) {
+    degrees_.reserve(vertices);
+    offsets_.reserve(vertices + 1);
+  }
+  void find(graph::graph_view const& g) {
+    reserve(g.vertices());
+    exec::for_each(space_, g.vertices(), copy_degrees{g.out_records(), degrees_.data()});
+    bulk_.inclusive_sum(degrees_.data(), offsets_.data(), g.vertices());
+  }
+  [[nodiscard]] std::uint64_t const* data() const { return offsets_.data(); }
+
+ private:
+  Space space_;
+  typename Space::bulk bulk_;
+  exec::buffer<std::uint32_t, Space> degrees_;
+  exec::buffer<std::uint64_t, Space> offsets_;
+};
+
+/// Makes rows; keeps its scratch: 16 bytes an arc, and twice that for both directions.
+template <class Space>
+class row_maker {
+ public:
+  explicit row_maker(Space const& space)
+      : space_(space), bulk_(space), list_(space), offsets_(space), keys_(space), spare_(space) {}
+
+  void reserve(std::size_t vertices, std::uint64_t entries) {
+    list_.reserve(vertices, entries);
+    offsets_.reserve(vertices);
+    keys_.reserve(entries);
+    spare_.reserve(entries);
+  }
+  /// Both directions of all arcs of a graph; weights: the sum of their shares, a self-loop counts as both its ends.
+  void symmetrise(graph::graph_view const& g, std::uint32_t const* shares, made_rows<Space>& to) {
+    weighted_rows const from{g, nullptr, nullptr, 2};
+    make(from, nullptr, g.vertices(), 2 * g.arcs(), to);
+    if (shares != nullptr) to.add(from, list_.view(), offsets_.data(), shares, nullptr);
+  }
+  /// From label to label; labels are less than n.
+  void coarsen(weighted_rows const& from, graph::vertex_id const* labels, graph::vertex_id n, made_rows<Space>& to) {
+    make(from, labels, n, from.g.arcs(), to);
+    to.add(from, list_.view(), offsets_.data(), nullptr, labels);
+  }
+
+ private:
+  void make(weighted_rows const& from, graph::vertex_id const* labels, graph::vertex_id n, std::uint64_t entries,
+            made_rows<Space>& to) {
+    auto const id_bits = std::max(1u, static_cast<unsigned>(std::bit_width(n - 1)));
+    reserve(from.g.vertices(), entries);
+    list_.fill(from.g);
+    offsets_.find(from.g);
+    for_each_item<8>(space_, list_.view(), write_keys{from, offsets_.data(), labels, id_bits, keys_.data()});
+    std::uint64_t* const sorted = bulk_.sort(keys_.data(), spare_.data(), entries, 2 * id_bits);
+    std::uint64_t* const distinct = sorted == keys_.data() ? spare_.data() : keys_.data();
+    to.make(n, distinct, bulk_.unique(sorted, distinct, entries), id_bits);
+  }
+
+  Space space_;
+  typename Space::bulk bulk_;
+  vertex_list<Space> list_;
+  row_offsets<Space> offsets_;
+  exec::buffer<std::uint64_t, Space> keys_;
+  exec::buffer<std::uint64_t, Space> spare_;
+};
+
+}  // namespace wyrm::algorithms::detail

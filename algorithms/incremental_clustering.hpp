@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clusters of a graph that changes. Voting makes many small labels, which are kept as they are before they are merged.
+// After a batch only those that its edges join, and their neighbours, walk and vote anew; merging then begins again
+// with all small labels, so that clusters can also fall apart. When as much has changed as a quarter of the edges, all
+// begin anew.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <type_traits>
+
+#include "../alloc/allocator.hpp"
+#include "../exec/error.hpp"
+#include "../exec/memory.hpp"
+#include "../graph/any_graph.hpp"
+#include "../graph/types.hpp"
+#include "../graph/view.hpp"
+#include "clustering.hpp"
+#include "follower.hpp"
+
+namespace wyrm::algorithms {
+
+/// The clusters of a graph whose space is chosen at run time; see follow_clustering.
+class followed_clustering : public follower {
+ public:
+  /// O(vertices). `iterations` and `converged` are those of the last batch.
+  [[nodiscard]] virtual clustering_result result() const = 0;
+  [[nodiscard]] virtual std::uint32_t count() const = 0;
+  [[nodiscard]] virtual double modularity() const = 0;
+};
+
+/// Of one graph, which changes; see follower.hpp and clusterer. The memory of a clusterer, and up to 16 bytes an arc
+/// more. A batch costs walks and votes of those that it concerns, and O(arcs log vertices) for
+/// merging.
+template <class Space>
+class incremental_clustering final : public followed_clustering {
+ public:
+  /// Finds those of the graph as it is. Throws error(bad_argument) for weights, which a graph that changes cannot have,
+  /// and what clusterer throws.
+  incremental_clustering(Space const& space, graph::graph_view const& g, clustering_options const& o = {},
+                         alloc::options const& pool = {})
+      : space_(space), options_(o), clusters_(space, pool), edges_(space) {
+    if (!o.weights.empty())
+      throw error(error_code::bad_argument, "clustering: a graph that changes has no weights; leave them out");
+    clusters_.run(g, options_);
+  }
+  template <class Graph>
+  explicit incremental_clustering(Graph const& g, clustering_options const& o = {}, alloc::options const& pool = {})
+      : incremental_clustering(g.space(), g.view(), o, pool) {}
+
+  [[nodiscard]] clustering_result result() const override { return clusters_.result(); }
+  [[nodiscard]] std::uint32_t count() const override { return clusters_.count(); }
+  [[nodiscard]] double modularity() const override { return clusters_.modularity(); }
+
+  void before(graph::graph_view const& g, change what, std::span<graph::edge const> batch) override {
+    batch_ = 0;
+    if (batch.empty()) return;
+    clusters_.reserve(g, g.arcs() + (what == change::insertion ? 2 * batch.size() : 0));
+    edges_.reserve(batch.size());
+    exec::copy_in<graph::edge>(space_, edges_.data(), batch);
+    batch_ = batch.size();
+  }
+  void after(graph::graph_view const& g) override {
+    if (batch_ == 0) return;
+    changed_ += batch_;
+    if (changed_ > g.arcs() / (g.directed() ? 4 : 8)) {
+      clusters_.run(g, options_);
+      changed_ = 0;
+    } else {
+      clusters_.refresh(g, options_, edges_.data(), batch_);
+    }
+  }
+  void undo(graph::graph_view const&) override {}
+
+ private:
+  Space space_;
+  clustering_options options_;
+  clusterer<Space> clusters_;
+  exec::buffer<graph::edge, Space> edges_;
+  std::size_t batch_ = 0;      // edges of the one that is under way
+  std::uint64_t changed_ = 0;  // edges of batches since the last run
+};
+
+template <class Graph>
+explicit incremental_clustering(Graph const& g, clustering_options const& o = {}, alloc::options const& pool = {})
+    -> incremental_clustering<std::decay_t<decltype(g.space())>>;
+
+/// The same for a graph whose space is chosen at run time.
+[[nodiscard]] std::unique_ptr<followed_clustering> follow_clustering(graph::any_graph const& g,
+                                                                     clustering_options const& o = {});
+
+}  // namespace wyrm::algorithms

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tests of clustering by random walks, for any space: known graphs, names of labels, the same labels everywhere,
+// and graphs that change.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <random>
+#include <type_traits>
+#include <vector>
+
+#include "../../algorithms/clustering.hpp"
+#include "../../algorithms/clustering_quality.hpp"
+#include "../../algorithms/incremental_clustering.hpp"
+#include "../../graph/dynamic_graph.hpp"
+#include "../graph/model.hpp"
+#include "../support/verify.hpp"
+#include "graphs_fixture.hpp"
+
+namespace wyrm::tests {
+
+template <class Space>
+class clustering_test : public graphs_test<Space> {
+ protected:
+  using typename graphs_test<Space>::graph_type;
+  using ids = std::vector<std::uint32_t>;
+  using options = algorithms::clustering_options;
+
+  static alloc::options small_pool() {
+    return {.pool_bytes = std::size_t{1} << 16, .reserve_bytes = std::size_t{1} << 28, .checked = true};
+  }
+  static algorithms::clustering_result run(graph_type const& g, options const& o = {}) {
+    algorithms::clusterer<Space> c(g.space(), small_pool());
+    c.run(g.view(), o);
+    return c.result();
+  }
+  /// The same on a host, one thread.
+  static algorithms::clustering_result on_host(graph_type const& g, options const& o = {}) {
+    graph::csr const rows = g.to_csr();
+    graph::dynamic_graph<exec::host_space, alloc::ouroboros_s_p<exec::host_space>> same(exec::host_space(1),
+                                                                                        g.vertices(), g.settings());
+    std::vector<graph::edge> edges;
+    for (graph::vertex_id u = 0; u + 1 < rows.offsets.size(); ++u)
+      for (std::uint64_t i = rows.offsets[u]; i < rows.offsets[u + 1]; ++i) edges.push_back({u, rows.targets[i]});
+    same.insert(edges);
+    return algorithms::clustering(exec::host_space(1), same.view(), o);
+  }
+  /// Names, sizes and modularity fit the labels.
+  static void expect_whole(graph_type const& g, algorithms::clustering_result const& r,
+                           std::vector<float> const& weights = {}) {
+    ASSERT_EQ(r.label.size(), g.vertices());
+    ids sizes;
+    for (std::uint32_t const l : r.label) {
+      ASSERT_LE(l, sizes.size()) << "labels are in the order of their first vertices";
+      if (l == sizes.size()) sizes.push_back(0);
+      ++sizes[l];
+    }
+    EXPECT_EQ(r.count, sizes.size());
+    EXPECT_EQ(r.sizes, sizes);
+    EXPECT_NEAR(r.modularity, serial_modularity(g.to_csr(), weights, r.label), 1e-6);
+  }
+  /// Groups of equal size; so many edges, a fifth of which go between groups.
+  static std::vector<graph::edge> planted(std::uint32_t n, std::uint32_t groups, std::size_t edges) {
+    std::mt19937 random(7);
+    std::uint32_t const size = n / groups;
+    std::vector<graph::edge> list;
+    while (list.size() < edges) {
+      auto const u = static_cast<graph::vertex_id>(random() % n);
+      auto const inside = static_cast<graph::vertex_id>(u / size * size + random() % size);
+      auto const outside = static_cast<graph::vertex_id>(random() % n);
+      if (list.size() % 5 != 0)
+        list.push_back({u, inside});
+      else if (outside / size != u / size)
+        list.push_back({u, outside});
+    }
+    return list;
+  }
+  static ids groups_of(std::uint32_t n, std::uint32_t groups) {
+    ids label(n);
+    for (std::uint32_t v = 0; v < n; ++v) label[v] = v / (n / groups);
+    return label;
+  }
+  /// Cliques of five, and an edge from each to the next.
+  static std::vector<graph::edge> ring_of_cliques(graph::vertex_id cliques) {
+    std::vector<graph::edge> edges;
+    for (graph::vertex_id c = 0; c < cliques; ++c) {
+      for (graph::edge const e : graphs_test<Space>::clique(5)) edges.push_back({c * 5 + e.source, c * 5 + e.target});
+      edges.push_back({c * 5 + 4, (c + 1) % cliques * 5});
+    }
+    return edges;
+  }
+};
+
+TYPED_TEST_SUITE_P(clustering_test);
+
+TYPED_TEST_P(clustering_test, known_graphs) {
+  using ids = typename TestFixture::ids;
+  auto const none = this->run(this->make(0, {}));
+  EXPECT_TRUE(none.label.empty());
+  EXPECT_EQ(none.count, 0u);
+  EXPECT_EQ(this->run(this->make(1, {})).label, ids{0});
+  EXPECT_EQ(this->run(this->make(1, {{0, 0}}, false, true)).label, ids{0});
+  auto const isolated = this->run(this->make(3, {}));
+  EXPECT_EQ(isolated.label, (ids{0, 1, 2}));
+  EXPECT_EQ(isolated.sizes, (ids{1, 1, 1}));
+  EXPECT_EQ(isolated.modularity, 0);
+  EXPECT_TRUE(isolated.converged);
+  EXPECT_EQ(this->run(this->make(3, {{1, 2}})).label, (ids{0, 1, 1}));
+
+  auto const one = this->run(this->make(20, this->clique(20)));
+  EXPECT_EQ(one.label, ids(20, 0));
+  EXPECT_NEAR(one.modularity, 0, 1e-12);
+  // A triangle, an edge, vertices alone, and a clique.
+  auto const several = this->make(
+      12, {{5, 3}, {3, 9}, {9, 5}, {8, 1}, {2, 4}, {4, 6}, {6, 2}, {2, 7}, {4, 7}, {6, 7}, {10, 2}, {10, 4}});
+  auto const got = this->run(several);
+  EXPECT_EQ(got.label, (ids{0, 1, 2, 3, 2, 3, 2, 2, 1, 3, 2, 4}));
+  EXPECT_TRUE(got.converged);
+  this->expect_whole(several, got);
+}
+
+TYPED_TEST_P(clustering_test, cliques_in_a_ring) {
+  auto const cliques = static_cast<graph::vertex_id>(8);
+  auto const g = this->make(cliques * 5, this->ring_of_cliques(cliques));
+  auto const r = this->run(g);
+  this->expect_whole(g, r);
+  EXPECT_EQ(r.label, this->groups_of(cliques * 5, cliques));
+}
+
+TYPED_TEST_P(clustering_test, planted_groups) {
+  auto const groups = static_cast<std::uint32_t>(this->sized(50, 4));
+  std::uint32_t const n = 200 * groups;
+  auto const g = this->make(n, this->planted(n, groups, std::size_t{15} * n));
+  auto const r = this->run(g);
+  this->expect_whole(g, r);
+  EXPECT_GE(algorithms::normalized_mutual_information(r.label, this->groups_of(n, groups)), 0.98);
+}
+
+// From labels at random, and from every vertex for itself, where many wish to enter the same one.
+TYPED_TEST_P(clustering_test, each_round_raises_modularity) {
+  auto const n = static_cast<graph::vertex_id>(this->sized(400, 60));
+  std::vector<std::vector<graph::edge>> graphs{this->planted(n, 4, std::size_t{8} * n), this->clique(40), {}};
+  for (graph::vertex_id v = 1; v < n; ++v) graphs.back().push_back({v % 3, v});  // three hubs
+  std::mt19937 random(3);
+  for (auto const& edges : graphs)
+    for (std::uint32_t const labels : {0u, 2u, 7u}) {
+      SCOPED_TRACE(labels);
+      auto const g = this->make(n, edges, false, false, this->alone());
+      std::vector<graph::vertex_id> start(n);
+      for (graph::vertex_id v = 0; v < n; ++v)
+        start[v] = labels == 0 ? v : static_cast<graph::vertex_id>(random() % labels);
+      algorithms::detail::weighted_rows const rows{g.view(), nullptr, nullptr, 2};
+      algorithms::detail::modularity_moves<TypeParam> moves(g.space());
+      exec::buffer<graph::vertex_id, TypeParam> label(g.space(), n);
+      double before = serial_modularity(g.to_csr(), {}, start);
+      std::uint64_t moved = 0;
+      bool ended = false;
+      std::size_t const most = this->sized(200, 8);
+      for (std::uint32_t rounds = 1; !ended && rounds < most; ++rounds) {
+        exec::copy_in<graph::vertex_id>(g.space(), label.data(), start);
+        moves.prepare(rows);
+        auto const done = moves.run(rows, label.data(), rounds);
+        double const now = serial_modularity(g.to_csr(), {}, exec::copy_out(g.space(), label.data(), n));
+        if (done.count > moved)
+          ASSERT_GT(now, before) << "round " << rounds;
+        else
+          ASSERT_DOUBLE_EQ(now, before) << "round " << rounds;
+        before = now;
+        moved = done.count;
+        ended = done.ended;
+      }
+      EXPECT_TRUE(ended || most < 100);
+    }
+}
+
+TYPED_TEST_P(clustering_test, labels_are_the_same_everywhere) {
+  std::mt19937 random(5);
+  for (unsigned trial = 0; trial < 4; ++trial) {
+    SCOPED_TRACE(trial);
+    std::size_t const n = 60 + 100 * trial;
+    auto const g = this->make(n, random_edges(random, n, n * (trial % 2 + 1)), trial == 2, trial == 1, this->alone());
+    typename TestFixture::options o{.seed = trial, .length = 3 + trial, .walks = 7 + 10 * trial};
+    if (trial == 3)
+      for (std::uint64_t i = 0; i < g.arcs(); ++i) o.weights.push_back(static_cast<float>(random() % 1000) / 7);
+    auto const got = this->run(g, o);
+    auto const want = this->on_host(g, o);
+    EXPECT_EQ(got.label, want.label);
+    EXPECT_EQ(got.modularity, want.modularity);
+    EXPECT_EQ(got.iterations, want.iterations);
+    this->expect_whole(g, got, o.weights);
+  }
+  auto const log2 = static_cast<unsigned>(this->sized(12, 8));
+  auto const g = this->make(std::size_t{1} << log2, this->skewed(log2));  // hubs, whose rows come in parts
+  auto const got = this->run(g);
+  EXPECT_EQ(got.label, this->on_host(g).label);
+  EXPECT_EQ(got.label, this->run(g).label);
+  this->expect_whole(g, got);
+}
+
+TYPED_TEST_P(clustering_test, weights_make_clusters) {
+  using ids = typename TestFixture::ids;
+  // A clique of eight, whose halves are bound ten times as strongly; then the even and the odd ones.
+  auto const g = this->make(8, this->clique(8));
+  graph::csr const rows = g.to_csr();
+  for (bool const halves : {true, false}) {
+    typename TestFixture::options o;
+    auto const side = [&](graph::vertex_id v) { return halves ? v / 4 : v % 2; };
+    for (graph::vertex_id u = 0; u < 8; ++u)
+      for (std::uint64_t i = rows.offsets[u]; i < rows.offsets[u + 1]; ++i)
+        o.weights.push_back(side(u) == side(rows.targets[i]) ? 10.0f : 1.0f);
+    auto const r = this->run(g, o);
+    EXPECT_EQ(r.label, halves ? (ids{0, 0, 0, 0, 1, 1, 1, 1}) : (ids{0, 1, 0, 1, 0, 1, 0, 1}));
+    this->expect_whole(g, r, o.weights);
+  }
+  auto const nothing = this->run(g, {.weights = std::vector<float>(56)});
+  EXPECT_EQ(nothing.count, 8u);
+  EXPECT_EQ(nothing.modularity, 0);
+}
+
+TYPED_TEST_P(clustering_test, directions_do_not_matter) {
+  std::mt19937 random(6);
+  std::size_t const n = 150;
+  auto const edges = random_edges(random, n, 300);
+  auto const arcs = this->make(n, edges, true);
+  auto const r = this->run(arcs);
+  EXPECT_EQ(r.label, this->run(this->make(n, edges)).label);
+  this->expect_whole(arcs, r);
+  typename TestFixture::options o;
+  for (std::uint64_t i = 0; i < arcs.arcs(); ++i) o.weights.push_back(static_cast<float>(random() % 100));
+  this->expect_whole(arcs, this->run(arcs, o), o.weights);
+}
+
+TYPED_TEST_P(clustering_test, what_is_refused) {
+  auto const g = this->make(4, {{0, 1}, {1, 2}});
+  EXPECT_THROW(this->run(g, {.length = 0}), error);
+  EXPECT_THROW(this->run(g, {.walks = 0}), error);
+  EXPECT_THROW(this->run(g, {.weights = {1, 2}}), error);
+  EXPECT_THROW(this->run(g, {.weights = {1, 2, 3, -1}}), error);
+  EXPECT_THROW(algorithms::incremental_clustering(g, {.weights = {1, 1, 1, 1}}), error);
+  auto const few = this->run(g, {.length = 1, .walks = 1, .iterations = 0});
+  EXPECT_EQ(few.iterations, 0u);
+  EXPECT_FALSE(few.converged);
+  this->expect_whole(g, few);
+}
+
+TYPED_TEST_P(clustering_test, follows_batches) {
+  auto const groups = static_cast<std::uint32_t>(this->sized(20, 5));
+  std::uint32_t const n = 40 * groups;
+  auto edges = this->planted(n, groups, std::size_t{5} * n);
+  auto g = this->make(n, edges, false, false, this->alone());
+  algorithms::incremental_clustering follower(g, {}, this->small_pool());
+  std::mt19937 random(9);
+  std::size_t const rounds = this->sized(40, 4);
+  for (std::size_t round = 0; round < rounds; ++round) {
+    SCOPED_TRACE(round);
+    // Edges go and come back, and others come at random.
+    std::shuffle(edges.begin(), edges.end(), random);
+    std::vector<graph::edge> batch(edges.begin(), edges.begin() + static_cast<std::ptrdiff_t>(edges.size() / 50));
+    if (round % 3 == 0)
+      algorithms::erase(g, batch, follower);
+    else
+      algorithms::insert(g, round % 3 == 1 ? batch : random_edges(random, n, n / 50), follower);
+    auto const got = follower.result();
+    EXPECT_EQ(got.count, follower.count());
+    EXPECT_EQ(got.modularity, follower.modularity());
+    ASSERT_NO_FATAL_FAILURE(this->expect_whole(g, got));
+    EXPECT_GE(got.modularity, 0.99 * this->run(g).modularity);
+  }
+}
+
+TYPED_TEST_P(clustering_test, clusters_come_together_and_fall_apart) {
+  using ids = typename TestFixture::ids;
+  graph::vertex_id const cliques = 12;
+  auto const ring = this->ring_of_cliques(cliques);
+  auto g = this->make(cliques * 5 + 2, ring, false, false, this->alone());
+  algorithms::incremental_clustering follower(g, {}, this->small_pool());
+  EXPECT_EQ(follower.count(), cliques + 2);
+  // The first clique loses all edges; the last two vertices get one.
+  std::vector<graph::edge> first = this->clique(5);
+  first.push_back({4, 5});
+  first.push_back({0, cliques * 5 - 1});
+  algorithms::erase(g, first, follower);
+  algorithms::insert(g, std::vector<graph::edge>{{cliques * 5, cliques * 5 + 1}}, follower);
+  EXPECT_EQ(follower.count(), cliques + 5);
+  this->expect_whole(g, follower.result());
+  algorithms::insert(g, first, follower);
+  EXPECT_EQ(follower.count(), cliques + 1);
+  auto const before = follower.result();
+  EXPECT_THROW(algorithms::insert(g, std::vector<graph::edge>{{0, 9}, {1, cliques * 5 + 2}}, follower), error);
+  EXPECT_EQ(follower.result().label, before.label);
+  algorithms::insert(g, {}, follower);
+  EXPECT_EQ(follower.result().label, before.label);
+  // Nothing is left, and all comes back.
+  std::vector<graph::edge> all = ring;
+  all.push_back({cliques * 5, cliques * 5 + 1});
+  algorithms::erase(g, all, follower);
+  EXPECT_EQ(follower.count(), g.vertices());
+  EXPECT_EQ(follower.modularity(), 0);
+  algorithms::insert(g, all, follower);
+  EXPECT_EQ(follower.result().label, before.label);
+  auto none = this->make(0, {});
+  algorithms::incremental_clustering of_none(none, {}, this->small_pool());
+  EXPECT_EQ(algorithms::insert(none, {}, of_none).inserted, 0u);
+  EXPECT_EQ(of_none.result().label, ids{});
+}
+
+REGISTER_TYPED_TEST_SUITE_P(clustering_test, known_graphs, cliques_in_a_ring, planted_groups,
+                            each_round_raises_modularity, labels_are_the_same_everywhere, weights_make_clusters,
+                            directions_do_not_matter, what_is_refused, follows_batches,
+                            clusters_come_together_and_fall_apart);
+
+}  // namespace wyrm::tests

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// `wyrm cluster` from the outside: what it prints, the files it leaves, and what it refuses.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "program.hpp"
+#include "report.hpp"
+
+namespace wyrm::tests {
+
+namespace {
+
+/// Two triangles with an edge between them, and a vertex on its own.
+constexpr char const* triangles = "7 7\n2 3\n1 3\n1 2 4\n3 5 6\n4 6\n4 5\n\n";
+
+TEST_F(program_test, clusters) {
+  std::string const file = write("two.graph", triangles);
+  std::string const truth = write("truth", "# by hand\n5\n5\n5\n0\n0\n0\n7\n");
+  std::string const table =
+      output({"cluster", file, "--labels", path("labels"), "--truth", truth, "--report", path("report.json")});
+  EXPECT_EQ(row(table, "clusters"), "3");
+  EXPECT_EQ(row(table, "modularity"), "0.357143");  // 6/7 - 1/2
+  EXPECT_EQ(row(table, "sizes"), "min 1, median 3, mean 2.33, 99 % 3, max 3");
+  EXPECT_EQ(row(table, "classes"), "3");
+  EXPECT_EQ(row(table, "NMI"), "1.000000");
+  EXPECT_EQ(row(table, "ARI"), "1.000000");
+  EXPECT_EQ(read("labels"), "# cluster: a line a vertex, from vertex 0 on\n0\n0\n0\n1\n1\n1\n2\n");
+  // What one run writes, another one can read.
+  EXPECT_EQ(row(output({"cluster", file, "--truth", path("labels"), "--seed", "9"}), "NMI"), "1.000000");
+
+  report const r(read("report.json"));
+  EXPECT_EQ(r.text("command"), "cluster");
+  EXPECT_EQ(r.count("graph/vertices"), 7u);
+  EXPECT_EQ(r.count("clusters/count"), 3u);
+  EXPECT_DOUBLE_EQ(r.number("clusters/modularity"), 6.0 / 7 - 0.5);
+  EXPECT_TRUE(r.flag("clusters/converged"));
+  EXPECT_EQ(r.counts("clusters/sizes/histogram"), (std::vector<std::uint64_t>{0, 1, 2}));
+  EXPECT_DOUBLE_EQ(r.number("truth/normalized_mutual_information"), 1.0);
+  std::map<std::string, std::string> fields;
+  add_fields(r.all(), "", fields);
+  EXPECT_EQ(fields, documented_cluster_fields());
+  (void)output({"cluster", file, "--report", path("report.json")});
+  EXPECT_TRUE(report(read("report.json")).at("truth").IsNull());
+}
+
+// A ring of four, two edges of which are strong; an arc the other way adds to one of them.
+TEST_F(program_test, clusters_by_weight) {
+  std::string const file =
+      write("ring.mtx", "%%MatrixMarket matrix coordinate real general\n4 4 5\n1 2 9\n2 3 1\n3 4 5\n4 3 5\n4 1 1\n");
+  EXPECT_EQ(row(output({"cluster", file, "--weighted", "--labels", path("l")}), "clusters"), "2");
+  EXPECT_EQ(read("l").substr(read("l").find('\n') + 1), "0\n0\n1\n1\n");
+}
+
+TEST_F(program_test, clusters_of_nothing) {
+  EXPECT_EQ(row(output({"cluster", write("none.graph", "0 0\n")}), "clusters"), "0");
+  EXPECT_EQ(row(output({"cluster", write("alone.graph", "2 0\n\n\n")}), "modularity"), "0.000000");
+}
+
+TEST_F(program_test, clusters_that_are_refused) {
+  std::string const file = write("two.graph", triangles);
+  auto const refused = [&](int status, std::string const& message, std::string const& labels) {
+    expect_refused(status, message, {"cluster", file, "--truth", write("truth", labels), "--labels", path("out")});
+  };
+  refused(3, "truth:4: the file ends after 3 labels: the graph has 7 vertices", "1\n1\n# no more\n1\n");
+  refused(3, "truth:8: this is one label too many", "1\n1\n1\n1\n1\n1\n1\n1\n");
+  refused(3, "truth:2: '1 2' is not a label", "1\n1 2\n");
+  refused(3, "truth:1: '-1' is not a label", "-1\n");
+  refused(3, "truth:1: '4294967296' is not a label", "4294967296\n");
+  expect_refused(4, "cannot read the labels", {"cluster", file, "--truth", path("nowhere")});
+  expect_refused(4, "cannot write the labels", {"cluster", file, "--labels", path("none/l")});
+  expect_refused(2, "has no weights", {"cluster", file, "--weighted"});
+  expect_refused(2, "--length", {"cluster", file, "--length", "0"});
+}
+
+}  // namespace
+
+}  // namespace wyrm::tests
