@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bulk primitives: sort, unique, scan. The only door to Thrust and CUB, compiled once for each space, so
-// that nothing else waits for those headers. Scratch memory is kept and reused. Use `Space::bulk`; one object serves
-// one thread of the host at a time.
+// The bulk primitives: sort, unique, scan, reduce. The only door to Thrust and CUB, compiled once for each
+// space, so that nothing else waits for those headers. Scratch memory is kept and reused. Use `Space::bulk`; one
+// object serves one thread of the host at a time.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +21,20 @@ namespace wyrm::exec {
 //                   result is in one of the two arrays, and its address is returned
 //   unique          copies the first of each run of equal keys; returns how many
 //   inclusive_sum   out[0] = 0 and out[i + 1] = in[0] + ... + in[i]; out has n + 1 entries
+//   sum             adds all values; the order of additions is fixed for a given n and space
 
 class host_bulk {
  public:
-  explicit host_bulk(host_space const&) {}
+  explicit host_bulk(host_space const& space) : space_(space) {}
   [[nodiscard]] std::uint64_t* sort(std::uint64_t* keys, std::uint64_t* spare, std::size_t n, unsigned bits);
   [[nodiscard]] std::size_t unique(std::uint64_t const* in, std::uint64_t* out, std::size_t n);
   void inclusive_sum(std::uint32_t const* in, std::uint64_t* out, std::size_t n);
+  [[nodiscard]] double sum(double const* values, std::size_t n);
+  [[nodiscard]] std::uint64_t sum(std::uint64_t const* values, std::size_t n);
   [[nodiscard]] std::size_t bytes() const { return 0; }
+
+ private:
+  host_space space_;
 };
 
 #if WYRM_WITH_CUDA
@@ -38,6 +44,8 @@ class cuda_bulk {
   [[nodiscard]] std::uint64_t* sort(std::uint64_t* keys, std::uint64_t* spare, std::size_t n, unsigned bits);
   [[nodiscard]] std::size_t unique(std::uint64_t const* in, std::uint64_t* out, std::size_t n);
   void inclusive_sum(std::uint32_t const* in, std::uint64_t* out, std::size_t n);
+  [[nodiscard]] double sum(double const* values, std::size_t n);
+  [[nodiscard]] std::uint64_t sum(std::uint64_t const* values, std::size_t n);
   [[nodiscard]] std::size_t bytes() const { return scratch_.bytes() + result_.bytes(); }
 
  private:

@@ -48,4 +48,19 @@ void cuda_bulk::inclusive_sum(std::uint32_t const* in, std::uint64_t* out, std::
   });
 }
 
+double cuda_bulk::sum(double const* values, std::size_t n) {
+  double* const result = reinterpret_cast<double*>(result_.data());
+  call([&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceReduce::Sum(scratch, bytes, values, result, n, space_.stream());
+  });
+  return read(space_, result);
+}
+
+std::uint64_t cuda_bulk::sum(std::uint64_t const* values, std::size_t n) {
+  call([&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceReduce::Sum(scratch, bytes, values, result_.data(), n, space_.stream());
+  });
+  return read(space_, result_.data());
+}
+
 }  // namespace wyrm::exec

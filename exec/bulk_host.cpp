@@ -3,8 +3,12 @@
 #include <thrust/scan.h>
 #include <thrust/sort.h>
 #include <thrust/unique.h>
+#include <algorithm>
+#include <numeric>
+#include <vector>
 
 #include "bulk.hpp"
+#include "launch.hpp"
 #if WYRM_HOST_THREADS == 2
 #include <thrust/system/tbb/execution_policy.h>
 #else
@@ -39,5 +43,31 @@ void host_bulk::inclusive_sum(std::uint32_t const* in, std::uint64_t* out, std::
   auto const first = thrust::make_transform_iterator(in, widen{});
   thrust::inclusive_scan(policy, first, first + static_cast<std::ptrdiff_t>(n), out + 1);
 }
+
+namespace {
+// Blocks of a fixed size, added up in order: rounding does not depend on the threads.
+constexpr std::size_t block = 4096;
+
+template <class T>
+struct sum_blocks {
+  T const* values;
+  std::size_t n;
+  T* sums;
+  void operator()(scalar_tile, std::size_t b) const {
+    std::size_t const end = std::min(n, (b + 1) * block);
+    sums[b] = std::accumulate(values + b * block, values + end, T{0});
+  }
+};
+
+template <class T>
+T sum_in_order(host_space const& space, T const* values, std::size_t n) {
+  std::vector<T> sums((n + block - 1) / block);
+  for_each_tile<1>(space, sums.size(), sum_blocks<T>{values, n, sums.data()});
+  return std::accumulate(sums.begin(), sums.end(), T{0});
+}
+}  // namespace
+
+double host_bulk::sum(double const* values, std::size_t n) { return sum_in_order(space_, values, n); }
+std::uint64_t host_bulk::sum(std::uint64_t const* values, std::size_t n) { return sum_in_order(space_, values, n); }
 
 }  // namespace wyrm::exec

@@ -102,6 +102,42 @@ TYPED_TEST_P(bulk, inclusive_sum) {
   }
 }
 
+TYPED_TEST_P(bulk, sum) {
+  TypeParam const space = make_space<TypeParam>();
+  typename TypeParam::bulk primitives(space);
+  for (std::size_t const n : bulk_sizes()) {
+    SCOPED_TRACE(std::to_string(n) + " values");
+    std::vector<std::uint64_t> const whole = random_keys(n, ~std::uint64_t{0} >> 4);
+    std::vector<double> real(n);  // multiples of 1/8, so that no addition rounds
+    std::uint64_t whole_sum = 0;
+    double real_sum = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      real[i] = static_cast<double>(whole[i] % 100000) / 8 - 5000;
+      whole_sum += whole[i];
+      real_sum += real[i];
+    }
+    EXPECT_EQ(primitives.sum(on(space, whole).data(), n), whole_sum);
+    EXPECT_EQ(primitives.sum(on(space, real).data(), n), real_sum);
+  }
+}
+
+// Values of many magnitudes: another order of additions rounds otherwise.
+TYPED_TEST_P(bulk, sum_of_doubles_is_repeatable) {
+  TypeParam const space = make_space<TypeParam>();
+  typename TypeParam::bulk primitives(space);
+  std::mt19937_64 random(7);
+  std::vector<double> values(scaled(1000000, 100000));
+  long double exact = 0;
+  for (double& v : values) {
+    v = 1.0 / static_cast<double>(1 + random() % 1000000);
+    exact += static_cast<long double>(v);
+  }
+  auto const in = on(space, values);
+  double const first = primitives.sum(in.data(), values.size());
+  EXPECT_NEAR(first, static_cast<double>(exact), 1e-8);
+  for (std::size_t i = 0; i < 50; ++i) ASSERT_EQ(primitives.sum(in.data(), values.size()), first) << "repetition " << i;
+}
+
 TYPED_TEST_P(bulk, scratch_is_kept) {
   TypeParam const space = make_space<TypeParam>();
   typename TypeParam::bulk primitives(space);
@@ -113,6 +149,6 @@ TYPED_TEST_P(bulk, scratch_is_kept) {
   EXPECT_EQ(primitives.bytes(), bytes);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(bulk, sort, unique, inclusive_sum, scratch_is_kept);
+REGISTER_TYPED_TEST_SUITE_P(bulk, sort, unique, inclusive_sum, sum, sum_of_doubles_is_repeatable, scratch_is_kept);
 
 }  // namespace wyrm::tests
