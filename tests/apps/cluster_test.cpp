@@ -66,9 +66,9 @@ TEST_F(program_test, clusters_that_are_refused) {
   };
   refused(3, "truth:4: the file ends after 3 labels: the graph has 7 vertices", "1\n1\n# no more\n1\n");
   refused(3, "truth:8: this is one label too many", "1\n1\n1\n1\n1\n1\n1\n1\n");
-  refused(3, "truth:2: '1 2' is not a label", "1\n1 2\n");
-  refused(3, "truth:1: '-1' is not a label", "-1\n");
-  refused(3, "truth:1: '4294967296' is not a label", "4294967296\n");
+  refused(3, "truth:2: \"1 2\" is not a label", "1\n1 2\n");
+  refused(3, "truth:1: \"-1\" is not a label", "-1\n");
+  refused(3, "truth:1: \"4294967296\" is not a label", "4294967296\n");
   expect_refused(4, "cannot read the labels", {"cluster", file, "--truth", path("nowhere")});
   expect_refused(4, "cannot write the labels", {"cluster", file, "--labels", path("none/l")});
   expect_refused(2, "has no weights", {"cluster", file, "--weighted"});
