@@ -112,9 +112,10 @@ class clusterer {
     count_ = count;
     modularity_ = modularity;
   }
-  /// Gets all memory that refresh() needs for so many arcs.
+  /// Gets all memory that refresh() needs for so many arcs. Throws error(bad_argument) if they are too many.
   void reserve(graph::graph_view const& g, std::uint64_t arcs) {
     std::uint64_t const entries = g.directed() ? 2 * arcs : arcs;
+    if (entries > most) refuse_arcs(arcs, most / (entries / arcs));
     std::size_t const n = g.vertices();
     maker_.reserve(n, entries);
     moves_.reserve(n, entries);
@@ -146,10 +147,13 @@ class clusterer {
   [[noreturn]] static void refuse(std::string const& what) {
     throw error(error_code::bad_argument, "clustering: " + what);
   }
+  [[noreturn]] static void refuse_arcs(std::uint64_t arcs, std::uint64_t limit) {
+    refuse(std::to_string(arcs) + " arcs are more than " + std::to_string(limit));
+  }
   static void check(graph::graph_view const& g, clustering_options const& o) {
     if (o.length == 0 || o.walks == 0) refuse("there must be a walk from each vertex, and a step in it");
     std::uint64_t const limit = g.directed() || !o.weights.empty() ? most / 2 : most;
-    if (g.arcs() > limit) refuse(std::to_string(g.arcs()) + " arcs are more than " + std::to_string(limit));
+    if (g.arcs() > limit) refuse_arcs(g.arcs(), limit);
     if (!o.weights.empty() && o.weights.size() != g.arcs())
       refuse("there are " + std::to_string(o.weights.size()) + " weights for " + std::to_string(g.arcs()) + " arcs");
     for (float const w : o.weights)
