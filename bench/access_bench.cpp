@@ -8,7 +8,6 @@
 //
 // After each allocation all edges are written and looked at, untimed, and what the walks find is held against what they
 // should: a run whose lists overlap or are incomplete, or that read something else, is an error and has no time.
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -23,7 +22,8 @@ namespace {
 
 constexpr std::uint32_t seeds = 16;  // walks by turns: 50 MB
 
-std::size_t pool_for(access_case const& c) { return std::max(std::size_t{64} << 20, 4 * c.bytes()); }
+// The same for all: what device malloc has to give is settled by its first use.
+std::size_t pool_bytes() { return 4 * access_case::of_scale(16, false).bytes(); }
 
 template <class Space, class F>
 double timed(Space const& space, typename Space::stopwatch& watch, F const& f) {
@@ -35,7 +35,7 @@ double timed(Space const& space, typename Space::stopwatch& watch, F const& f) {
 
 template <class Allocator>
 void time_allocation(benchmark::State& state, typename Allocator::space_type const& space, access_case const& c) {
-  access_lists<Allocator> lists(space, c, pool_for(c));
+  access_lists<Allocator> lists(space, c, pool_bytes());
   typename Allocator::space_type::stopwatch watch(space);
   lists.allocate();  // once, untimed
   lists.free();
@@ -53,7 +53,7 @@ void time_allocation(benchmark::State& state, typename Allocator::space_type con
 
 template <class Allocator>
 void time_walks(benchmark::State& state, typename Allocator::space_type const& space, access_case const& c) {
-  access_lists<Allocator> lists(space, c, pool_for(c));
+  access_lists<Allocator> lists(space, c, pool_bytes());
   typename Allocator::space_type::stopwatch watch(space);
   lists.allocate();
   lists.write();

@@ -66,15 +66,11 @@ class adjacency {
   }
   /// Counts n edges of the batch from `first` on, which are there then.
   void count(std::size_t first, std::size_t n) { batch_.count(first, n); }
-  /// Groups the batch by source. All tables of a graph do so before any is planned: only then is it known whether a
-  /// plan may be made by tiles.
-  void group() {
-    with_width([&]<unsigned W>() { batch_.group(most<W>); });
-  }
-  /// Finds out what the batch will change and which pages that needs; makes erasures where the page stays.
+  /// Groups the batch by source, and finds out what it will change and which pages that needs; changes nothing.
   template <detail::operation Op>
   void plan(detail::update_status const* status) {
     with_width([&]<unsigned W>() {
+      batch_.group(most<W>);
       exec::for_each_tile<W>(space_, batch_.most_segments(),
                              detail::plan_segments<Op>{batch_.view(), records_.data(), plans_.data(), status, number_,
                                                        batch_.view().which == orientation::both});

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first step of an update: a tile a segment finds which of its arcs change the graph, and which page the vertex
-// will need. What an insertion plans changes nothing that a reader could see; an erasure, which cannot fail, is made at
-// once where the page stays. Segments that are larger than a tile should sort go another way, see skew.hpp.
+// will need; it changes nothing that a reader could see. Segments that are larger than a tile should sort go another
+// way, see skew.hpp.
 #pragma once
 
 #include <cstdint>
 
 #include "../exec/tile.hpp"
 #include "batch.hpp"
-#include "in_place.hpp"
 #include "page_size.hpp"
 #include "status.hpp"
 #include "view.hpp"
@@ -18,11 +17,10 @@ namespace wyrm::graph::detail {
 enum class operation : std::uint8_t { insert, erase };
 
 inline constexpr std::uint32_t keep = 0xffffffff;  // as a capacity: the page stays
-inline constexpr std::uint32_t done = 0xfffffffe;  // the same, and the change is made
 
 struct segment_plan {
   vertex_id* page;         // the page to allocate; after the merge, the page to release
-  std::uint32_t capacity;  // of that page; `keep` or `done` if there is none to allocate
+  std::uint32_t capacity;  // of that page; `keep` if there is none to allocate
   std::uint32_t changed;   // arcs that change the graph; their targets and positions stand first in the segment
   std::uint32_t edges;     // of these, the ones that count as edges (undirected: one of the two directions)
   std::uint32_t distinct;  // arcs of the segment that count as edges
@@ -127,7 +125,7 @@ template <class Tile>
 template <operation Op>
 struct plan_segments {
   batch_view batch;
-  vertex_record* records;
+  vertex_record const* records;
   segment_plan* plans;
   update_status const* status;
   unsigned which;
@@ -141,12 +139,6 @@ struct plan_segments {
     vertex_record const r = records[g.source];
     segment_plan plan = g.size <= Tile::size() ? plan_few(t, g, r) : plan_many(t, g, r);
     plan.capacity = capacity_to_allocate<Op>(r, plan.changed);
-    if (Op == operation::erase && plan.changed > 0 && plan.capacity == keep) {
-      t.sync();  // the positions are written, and every lane has read the record
-      erase_in_place(t, r, batch.positions + g.begin, plan.changed);
-      if (t.rank() == 0) records[g.source].degree = r.degree - plan.changed;
-      plan.capacity = done;
-    }
     if (t.rank() == 0) plans[s] = plan;
   }
 

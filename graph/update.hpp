@@ -67,7 +67,7 @@ struct allocate_pages {
     if (t.all(s >= status->segments(which)) || status->is_refused()) return;
     valid = valid && s < status->segments(which);
     segment_plan const plan = valid ? plans[s] : segment_plan{nullptr, keep, 0, 0, 0};
-    std::size_t const wanted = plan.capacity < done && plan.page == nullptr ? page_bytes(plan.capacity) : 0;
+    std::size_t const wanted = plan.capacity != keep && plan.page == nullptr ? page_bytes(plan.capacity) : 0;
     if (!t.any(wanted > 0)) return;
     bool const asks = s + (which > 0 ? status->segments(0) : 0) < fails_from && !status->is_exhausted(t);
     auto* const page = static_cast<vertex_id*>(allocator.allocate(t, asks ? wanted : 0));
@@ -115,8 +115,7 @@ struct merge_segments {
   template <class Tile>
   WYRM_HD void merge(Tile const& t, std::size_t s) const {
     segment_plan const plan = plans[s];
-    if (plan.changed == 0 || plan.capacity == done) return;
-    if constexpr (Tile::size() == 1) __builtin_prefetch(page_of(batch, records, status->segments(which), s + 16), 1);
+    if (plan.changed == 0) return;
     segment const g = batch.segments[s];
     vertex_record& record = records[g.source];
     vertex_record const old = record;
@@ -150,13 +149,16 @@ struct merge_segments {
   WYRM_HD void copy(Tile const& t, vertex_id const* page, std::uint32_t begin, std::uint32_t n, vertex_id* to,
                     std::uint32_t first, std::uint32_t last) const {
     std::uint32_t const* const positions = batch.positions + begin;
-    if constexpr (Tile::size() == 1) return copy_runs(page, begin, n, to, first, last);
-    for (std::uint32_t i = first + t.rank(); i < last; i += Tile::size()) {
-      if (Op == operation::insert) {
-        std::uint32_t const below = lower_bound(positions, n, i);
-        to[i] = below < n && positions[below] == i ? batch.targets[begin + below] : page[i - below];
-      } else {
-        to[i] = page[i + gone_below(positions, n, i)];
+    if constexpr (Tile::size() == 1) {
+      copy_runs(page, begin, n, to, first, last);
+    } else {
+      for (std::uint32_t i = first + t.rank(); i < last; i += Tile::size()) {
+        if (Op == operation::insert) {
+          std::uint32_t const below = lower_bound(positions, n, i);
+          to[i] = below < n && positions[below] == i ? batch.targets[begin + below] : page[i - below];
+        } else {
+          to[i] = page[i + gone_below(positions, n, i)];
+        }
       }
     }
   }
