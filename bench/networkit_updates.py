@@ -3,8 +3,9 @@
 """Updates of a graph in NetworKit (PyPI: networkit), to compare with those of Wyrm on the same machine.
 
 Usage: bench/networkit_updates.py WYRM GRAPH.mtx   WYRM is the program, which does the same on all cores.
-Random edges are inserted in batches of 100,000, if they are not there yet, and erased again; one line each for
-addEdge and removeEdge in a loop, for addEdges, and for Wyrm. Medians of ten batches, in edges a second.
+Ten batches of 100,000 random edges are inserted, if they are not there yet, one after the other, and then erased, the
+last first; one line each for addEdge and removeEdge in a loop, for addEdges, and for Wyrm. Medians of the ten batches,
+in edges a second.
 """
 import json
 import os
@@ -37,23 +38,23 @@ def main():
     graph.addEdges((rows, columns))
     graph.removeMultiEdges()
     random = numpy.random.default_rng(1)
-    add, remove, add_all = [], [], []
-    for _ in range(ROUNDS):
-        batch = random.integers(0, n, (BATCH, 2))
-        batch = batch[batch[:, 0] != batch[:, 1]]
+    batches = [batch[batch[:, 0] != batch[:, 1]] for batch in random.integers(0, n, (ROUNDS, BATCH, 2))]
+    add, remove, add_all, added = [], [], [], []
+    for batch in batches:
         pairs = batch.tolist()
         start = time.perf_counter()
-        added = [(u, v) for u, v in pairs if graph.addEdge(u, v, checkMultiEdge=True)]
+        added.append([(u, v) for u, v in pairs if graph.addEdge(u, v, checkMultiEdge=True)])
         add.append(time.perf_counter() - start)
+    for pairs in reversed(added):
         start = time.perf_counter()
-        for u, v in added:
+        for u, v in pairs:
             graph.removeEdge(u, v)
         remove.append(time.perf_counter() - start)
+    for batch in batches:
+        columns = tuple(numpy.ascontiguousarray(batch.T))
         start = time.perf_counter()
-        graph.addEdges(tuple(numpy.ascontiguousarray(batch.T)), checkMultiEdge=True)
+        graph.addEdges(columns, checkMultiEdge=True)
         add_all.append(time.perf_counter() - start)
-        for u, v in added:
-            graph.removeEdge(u, v)
     print("NetworKit addEdge     ", rate(add))
     print("NetworKit removeEdge  ", rate(remove))
     print("NetworKit addEdges    ", rate(add_all))
