@@ -75,7 +75,7 @@ class communities_test : public testing::TestWithParam<std::string> {
   template <class F>
   static double median(graph::any_graph const& g, F const& f) {
     std::vector<double> values;
-    for (std::uint64_t seed = 1; seed <= scaled(5); ++seed)
+    for (std::uint64_t seed = 1; seed <= 5; ++seed)
       values.push_back(f(algorithms::clustering(g, {.seed = seed})));
     std::sort(values.begin(), values.end());
     return values[values.size() / 2];
@@ -87,8 +87,9 @@ TEST_P(communities_test, modularity_is_that_of_others) {
   for (communities_row const& row : read_communities(*data_folder())) {
     if (!row.walktrap || !std::filesystem::exists(*data_folder() / row.file)) continue;
     SCOPED_TRACE(row.file);
-    ++graphs;
     auto const g = load(row.file);
+    if (g.arcs() > scaled(2'000'000)) continue;
+    ++graphs;
     graph::csr const rows = g.to_csr();
     double const got = median(g, [&](algorithms::clustering_result const& r) {
       EXPECT_NEAR(r.modularity, serial_modularity(rows, {}, r.label), 1e-9);
