@@ -13,6 +13,8 @@
 #include "tile.hpp"
 
 #if WYRM_CUDACC
+#include <cuda_runtime_api.h>
+
 #include <algorithm>
 #endif
 
@@ -134,8 +136,23 @@ class cuda_stopwatch {
 namespace detail {
 inline constexpr unsigned block_threads = 256;
 
+/// Whether kernels are set up while the one before them in the stream ends (programmatic dependent launch): where all
+/// code that there is can wait for that one itself.
+inline constexpr bool launches_ahead = [] {
+  for (int const architecture : {__CUDA_ARCH_LIST__})
+    if (architecture < 900) return false;
+  return true;
+}();
+
+/// How each kernel begins: the next one may be set up; this one waits until those before it are over, and what they
+/// have written can be seen.
+__device__ inline void begin_kernel() {
+  NV_IF_TARGET(NV_PROVIDES_SM_90, (cudaTriggerProgrammaticLaunchCompletion(); cudaGridDependencySynchronize();))
+}
+
 template <class F>
 __global__ void __launch_bounds__(block_threads) for_each_kernel(std::size_t n, __grid_constant__ F const f) {
+  begin_kernel();
   std::size_t const step = std::size_t{gridDim.x} * block_threads;
   for (std::size_t i = std::size_t{blockIdx.x} * block_threads + threadIdx.x; i < n; i += step) f(i);
 }
@@ -144,6 +161,7 @@ __global__ void __launch_bounds__(block_threads) for_each_kernel(std::size_t n, 
 template <unsigned W, class F>
 __global__ void __launch_bounds__(block_threads, resident_blocks_of<F>())
     for_each_tile_kernel(std::size_t n, __grid_constant__ F const f) {
+  begin_kernel();
   constexpr unsigned tiles = block_threads / W;
   std::size_t const step = std::size_t{gridDim.x} * tiles;
   for (std::size_t i = std::size_t{blockIdx.x} * tiles + threadIdx.x / W; i < n; i += step) f(warp_tile<W>{}, i);
@@ -152,20 +170,35 @@ __global__ void __launch_bounds__(block_threads, resident_blocks_of<F>())
 inline unsigned blocks_for(std::size_t items, std::size_t items_a_block) {
   return static_cast<unsigned>(std::min<std::size_t>((items + items_a_block - 1) / items_a_block, 0x7fffffff));
 }
+
+/// Starts a kernel of n items.
+template <class F>
+void launch(cudaStream_t stream, void (*kernel)(std::size_t, F const), std::size_t n, std::size_t items_a_block,
+            F const& f) {
+  cudaLaunchAttribute ahead{};
+  ahead.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  ahead.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = blocks_for(n, items_a_block);
+  config.blockDim = block_threads;
+  config.stream = stream;
+  config.attrs = &ahead;
+  config.numAttrs = launches_ahead ? 1 : 0;
+  cudaLaunchKernelEx(&config, kernel, n, f);
+}
 }  // namespace detail
 
 template <class F>
 void cuda_space::run(std::size_t n, F const& f) const {
   activate();
-  detail::for_each_kernel<<<detail::blocks_for(n, detail::block_threads), detail::block_threads, 0, stream()>>>(n, f);
+  detail::launch(stream(), detail::for_each_kernel<F>, n, detail::block_threads, f);
   check_launch();
 }
 
 template <unsigned W, class F>
 void cuda_space::run_tiles(std::integral_constant<unsigned, W>, std::size_t n, F const& f) const {
   activate();
-  detail::for_each_tile_kernel<W>
-      <<<detail::blocks_for(n, detail::block_threads / W), detail::block_threads, 0, stream()>>>(n, f);
+  detail::launch(stream(), detail::for_each_tile_kernel<W, F>, n, detail::block_threads / W, f);
   check_launch();
 }
 template <unsigned W, class F>

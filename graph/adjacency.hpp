@@ -31,6 +31,7 @@ class adjacency {
         records_(space, vertices),
         batch_(space),
         skewed_(space),
+        lists_(space),
         plans_(space),
         hubs_(space) {
     forget();
@@ -47,38 +48,54 @@ class adjacency {
   }
   [[nodiscard]] std::size_t table_bytes() const { return records_.bytes(); }
   [[nodiscard]] std::size_t scratch_bytes() const {
-    return batch_.bytes() + skewed_.bytes() + plans_.bytes() + hubs_.bytes();
+    return batch_.bytes() + skewed_.bytes() + lists_.bytes() + plans_.bytes() + hubs_.bytes();
   }
 
   /// Makes room for a batch; slice: see batch_view. `arcs`: how many the table has.
   void begin(resident_edges edges, std::size_t slice, orientation which, bool keep_self_loops, std::uint64_t arcs,
              detail::update_status* status) {
     batch_.begin(edges, slice, vertices_, which, keep_self_loops, status, number_);
-    // Wide tiles where segments are long on average.
-    std::size_t const per_vertex =
-        (which == orientation::both ? 2 : 1) * edges.size / std::max(vertices_, vertex_id{1});
-    width_ = per_vertex >= 10 ? 32 : per_vertex >= 4 ? 16 : 8;
     std::size_t const segments = batch_.most_segments();
-    std::size_t const most_arcs = arcs + 2 * edges.size;
+    std::size_t const batch_arcs = (which == orientation::both ? 2 : 1) * edges.size;
+    std::size_t const most_arcs = arcs + batch_arcs;
+    // Wide tiles where segments are long on average.
+    std::size_t const per_vertex = batch_arcs / std::max(vertices_, vertex_id{1});
+    width_ = per_vertex >= 10 ? 32 : per_vertex >= 4 ? 16 : 8;
+    is_sparse_ = has_tiles && per_vertex < 2;
+    long_segments_ = is_sparse_ ? batch_arcs / (detail::few + 1) : 0;
+    if (is_sparse_) lists_.reserve(long_segments_ + 2 * segments);
     plans_.reserve(segments);
     hubs_.reserve(std::min<std::size_t>(segments, most_arcs / detail::hub_degree));
-    merge_tiles_ = std::max<std::size_t>(segments, std::min<std::size_t>(2 * most_arcs / detail::hub_part, 4096));
+    hub_tiles_ = std::min<std::size_t>(2 * most_arcs / detail::hub_part, 4096);
   }
   /// Counts n edges of the batch from `first` on, which are there then.
   void count(std::size_t first, std::size_t n) { batch_.count(first, n); }
   /// Groups the batch by source, and finds out what it will change and which pages that needs; changes nothing.
   template <detail::operation Op>
-  void plan(detail::update_status const* status) {
+  void plan(detail::update_status* status) {
+    bool const undirected = batch_.view().which == orientation::both;
+    if constexpr (has_tiles)
+      if (is_sparse_) {
+        batch_.group(most<32>, lists().long_segments);
+        std::size_t const long_tiles = std::min<std::size_t>(long_segments_, 4096);
+        exec::for_each_tile<32>(
+            space_, long_tiles + (batch_.most_segments() + 31) / 32,
+            detail::plan_sparse_segments<Op>{
+                {batch_.view(), records_.data(), plans_.data(), status, number_, undirected, lists()}, long_tiles});
+        return;
+      }
     with_width([&]<unsigned W>() {
-      batch_.group(most<W>);
+      batch_.group(most<W>, nullptr);
       exec::for_each_tile<W>(space_, batch_.most_segments(),
-                             detail::plan_segments<Op>{batch_.view(), records_.data(), plans_.data(), status, number_,
-                                                       batch_.view().which == orientation::both});
+                             detail::plan_segments<Op, false>{
+                                 batch_.view(), records_.data(), plans_.data(), status, number_, undirected, {}});
     });
   }
-  /// Plans the same batch once more when a segment was too large for that; `known`: what the status was then.
+  /// Plans the same batch once more when a segment was too large for that; `known`: what the status was then. It goes
+  /// on as a batch that is not sparse.
   template <detail::operation Op>
   void plan_skewed(detail::update_status const& known, detail::update_status* status) {
+    is_sparse_ = false;
     skewed_.template make<Op>(batch_.view(), known.segments(number_), known.arcs(number_), records_.data(), vertices_,
                               plans_.data(), status, number_);
   }
@@ -86,18 +103,30 @@ class adjacency {
   /// Allocates the pages that are planned and not there yet, but for segments from `fails_from` on.
   template <detail::operation Op, class AllocatorRef>
   void allocate(AllocatorRef const& allocator, std::uint64_t fails_from, detail::update_status* status) {
+    std::size_t const lanes = lanes_for(batch_.most_segments());
     exec::for_each_lane<32>(
-        space_, batch_.most_segments(),
+        space_, lanes,
         detail::allocate_pages<Op, AllocatorRef>{allocator, batch_.view().segments, records_.data(), plans_.data(),
-                                                 hubs_.data(), status, number_, fails_from});
+                                                 hubs_.data(), status, number_, fails_from, lists().movers, lanes});
   }
   /// Carries the planned changes out, if all pages are there.
   template <detail::operation Op>
   void merge(detail::update_status const* status) {
+    std::size_t const segments = batch_.most_segments();
+    if constexpr (has_tiles)
+      if (is_sparse_) {
+        std::size_t const tiles = std::max({(segments + 31) / 32, lanes_for(segments) / 32, hub_tiles_});
+        exec::for_each_tile<32>(
+            space_, tiles,
+            detail::merge_segments<Op, true>{batch_.view(), records_.data(), plans_.data(), hubs_.data(), status,
+                                             number_, tiles, lists().heavy_changes});
+        return;
+      }
+    std::size_t const tiles = std::max(segments, hub_tiles_);
     with_width([&]<unsigned W>() {
-      exec::for_each_tile<W>(space_, merge_tiles_,
-                             detail::merge_segments<Op>{batch_.view(), records_.data(), plans_.data(), hubs_.data(),
-                                                        status, number_, merge_tiles_});
+      exec::for_each_tile<W>(space_, tiles,
+                             detail::merge_segments<Op, false>{batch_.view(), records_.data(), plans_.data(),
+                                                               hubs_.data(), status, number_, tiles, nullptr});
     });
   }
   /// After merge: gives back the replaced pages, and sums up. With `undoes`, instead of merge: those allocated.
@@ -105,17 +134,33 @@ class adjacency {
   void release(AllocatorRef const& allocator, detail::update_status* status, bool undoes) {
     using work = detail::release_pages<AllocatorRef>;
     constexpr std::uint32_t a_lane = work::template a_lane<Space::template tile_size<32>>;
-    exec::for_each_lane<32>(space_, (batch_.most_segments() + a_lane - 1) / a_lane,
-                            work{allocator, plans_.data(), status, number_, undoes});
+    std::size_t const lanes = lanes_for((batch_.most_segments() + a_lane - 1) / a_lane);
+    exec::for_each_lane<32>(space_, lanes,
+                            work{allocator, plans_.data(), status, number_, undoes, lists().movers, lanes});
   }
 
   /// Empties all vertices, whose pages are somebody else's matter.
   void forget() { space_.fill(records_.data(), 0, records_.bytes()); }
 
  private:
+  static constexpr bool has_tiles = Space::template tile_size<32> > 1;
+
   // Arcs of one vertex that a tile sorts; a thread on its own does so for some more.
   template <unsigned W>
   static constexpr std::uint32_t most = Space::template tile_size<W> == 1 ? 1024 : 32 * W;
+
+  /// Of a sparse batch.
+  [[nodiscard]] detail::segment_lists lists() {
+    if (!is_sparse_) return {};
+    std::uint32_t* const movers = lists_.data() + long_segments_;
+    return {lists_.data(), movers, movers + batch_.most_segments()};
+  }
+  /// How many lanes serve n segments at the most: of a sparse batch those on a list, whose length only the device
+  /// knows.
+  [[nodiscard]] std::size_t lanes_for(std::size_t n) const {
+    if (is_sparse_) n = std::min(n, space_.lanes_for(nullptr));
+    return (n + 31) / 32 * 32;
+  }
 
   template <class F>
   void with_width(F const& f) {
@@ -130,11 +175,14 @@ class adjacency {
   Space space_;
   vertex_id vertices_;
   unsigned number_;
-  unsigned width_ = 8;           // of a tile
-  std::size_t merge_tiles_ = 0;  // more than segments where there may be hubs
+  unsigned width_ = 8;             // of a tile
+  bool is_sparse_ = false;         // the batch: see plan.hpp
+  std::size_t long_segments_ = 0;  // at the most
+  std::size_t hub_tiles_ = 0;      // that should be there for hubs
   exec::buffer<vertex_record, Space> records_;
   batch<Space> batch_;
   detail::skewed_plan<Space> skewed_;
+  exec::buffer<std::uint32_t, Space> lists_;
   exec::buffer<detail::segment_plan, Space> plans_;
   exec::buffer<detail::hub, Space> hubs_;
 };

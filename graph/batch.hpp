@@ -53,6 +53,7 @@ struct arc_place {
 };
 
 inline constexpr std::uint32_t no_slot = 0xffffffff;  // of an arc that is dropped
+inline constexpr std::uint32_t few = 4;               // arcs of a segment, or changes, are a lane's work
 
 /// Counts by vertex, and then where the segments begin.
 struct slot_table {
@@ -92,7 +93,7 @@ struct batch_view {
   segment const* segments;   // as many as the status says
   vertex_id* targets;        // of the arcs, by segment; an update may overwrite them
   std::uint32_t* positions;  // scratch, one an arc
-  std::size_t slice;         // not 0: each so many edges are sorted by source
+  std::size_t slice;         // not 0: each so many edges are sorted by source, but for the last
 
   /// Calls f(place, target) for each arc of edge i that is not dropped.
   template <class F>
@@ -163,8 +164,9 @@ struct place_segments {
   slot_table table;
   segment* segments;
   update_status* status;
-  unsigned which;      // of the two tables of a graph
-  std::uint32_t most;  // arcs of a segment that is not too large
+  unsigned which;                // of the two tables of a graph
+  std::uint32_t most;            // arcs of a segment that is not too large
+  std::uint32_t* long_segments;  // a list of those that are not short; nullptr: none
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t group, bool valid) const {
@@ -188,6 +190,7 @@ struct place_segments {
     auto const place = [&](std::uint32_t k) {
       auto const begin = static_cast<std::uint32_t>(next);
       segments[next >> 32] = {table.source(first + k), begin, counts[k]};
+      if (counts[k] > few && long_segments != nullptr) list(static_cast<std::uint32_t>(next >> 32));
       table.counts[first + k] = begin;
       next += one | counts[k];
     };
@@ -204,6 +207,11 @@ struct place_segments {
         if (counts[k] > 0) place(k);
     }
     if (t.any(skewed) && t.rank() == 0) exec::atomic_ref<std::uint64_t>(status->skewed).store(1, exec::relaxed);
+  }
+
+ private:
+  WYRM_HD void list(std::uint32_t s) const {
+    long_segments[exec::atomic_ref<std::uint64_t>(status->long_segments[which]).fetch_add(1, exec::relaxed)] = s;
   }
 };
 
@@ -266,10 +274,11 @@ class batch {
     count_.first = first;
     exec::for_each_lane<32>(space_, n, count_);
   }
-  /// Segments of more than `most` arcs are too large.
-  void group(std::uint32_t most) {
-    exec::for_each_lane<32>(space_, (table_.slots + a_lane - 1) / a_lane,
-                            detail::place_segments{table_, segments_.data(), count_.status, number_, most});
+  /// Segments of more than `most` arcs are too large; those that are not short are listed, if there is a list for them.
+  void group(std::uint32_t most, std::uint32_t* long_segments) {
+    exec::for_each_lane<32>(
+        space_, (table_.slots + a_lane - 1) / a_lane,
+        detail::place_segments{table_, segments_.data(), count_.status, number_, most, long_segments});
     detail::scatter_targets const scatter{view_};
     exec::for_each(space_, scatter.threads(), scatter);
   }

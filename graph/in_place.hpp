@@ -67,4 +67,44 @@ WYRM_HD void erase_in_place(Tile const& t, vertex_record const& r, std::uint32_t
   }
 }
 
+// What follows is for a lane on its own, and for short pages: these are read and written in blocks of 16 bytes.
+
+struct alignas(16) page_block {
+  static constexpr std::uint32_t size = 16 / sizeof(vertex_id);
+  vertex_id value[size];
+};
+[[nodiscard]] WYRM_HD inline page_block* blocks_of(vertex_id* page) { return reinterpret_cast<page_block*>(page); }
+
+/// `added` comes to stand at `position`; what stands there and behind it moves up by one.
+WYRM_HD inline void insert_alone(vertex_id* page, std::uint32_t degree, std::uint32_t position, vertex_id added) {
+  for (std::uint32_t b = position / page_block::size; b <= degree / page_block::size; ++b) {
+    page_block block = blocks_of(page)[b];
+    for (std::uint32_t k = 0; k < page_block::size; ++k) {
+      if (b * page_block::size + k < position) continue;
+      vertex_id const there = block.value[k];
+      block.value[k] = added;
+      added = there;
+    }
+    blocks_of(page)[b] = block;
+  }
+}
+
+/// What stands behind `position` moves down by one.
+WYRM_HD inline void erase_alone(vertex_id* page, std::uint32_t degree, std::uint32_t position) {
+  page_block block = blocks_of(page)[position / page_block::size];
+  for (std::uint32_t b = position / page_block::size; b * page_block::size < degree; ++b) {
+    page_block const next = (b + 1) * page_block::size < degree ? blocks_of(page)[b + 1] : block;
+    for (std::uint32_t k = 0; k < page_block::size; ++k) {
+      if (b * page_block::size + k < position) continue;
+      block.value[k] = k + 1 < page_block::size ? block.value[(k + 1) % page_block::size] : next.value[0];
+    }
+    blocks_of(page)[b] = block;
+    block = next;
+  }
+}
+
+WYRM_HD inline void copy_alone(vertex_id* from, vertex_id* to, std::uint32_t degree) {
+  for (std::uint32_t b = 0; b * page_block::size < degree; ++b) blocks_of(to)[b] = blocks_of(from)[b];
+}
+
 }  // namespace wyrm::graph::detail

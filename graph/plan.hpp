@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first step of an update: a tile a segment finds which of its arcs change the graph, and which page the vertex
-// will need; it changes nothing that a reader could see. Segments that are larger than a tile should sort go another
-// way, see skew.hpp.
+// The first step of an update: which arcs of a segment change the graph, and which page the vertex will need; nothing
+// changes that a reader could see. That is a tile's work. In a sparse batch most segments have one arc or two, which
+// leave most of a tile idle: there a lane plans each short one, and tiles the long ones, which have been listed.
+// Segments that are larger than a tile should sort go another way, see skew.hpp.
 #pragma once
 
 #include <cstdint>
 
+#include "../exec/atomic.hpp"
 #include "../exec/tile.hpp"
 #include "batch.hpp"
 #include "page_size.hpp"
@@ -18,12 +20,13 @@ enum class operation : std::uint8_t { insert, erase };
 
 inline constexpr std::uint32_t keep = 0xffffffff;  // as a capacity: the page stays
 
-struct segment_plan {
+struct alignas(16) segment_plan {
   vertex_id* page;         // the page to allocate; after the merge, the page to release
   std::uint32_t capacity;  // of that page; `keep` if there is none to allocate
   std::uint32_t changed;   // arcs that change the graph; their targets and positions stand first in the segment
   std::uint32_t edges;     // of these, the ones that count as edges (undirected: one of the two directions)
   std::uint32_t distinct;  // arcs of the segment that count as edges
+  std::uint32_t is_heavy;  // not 0: on the list of heavy changes
 };
 
 /// A vertex with more neighbours than this, before or after, is a hub: it gets another page whatever changes, so that
@@ -37,6 +40,21 @@ template <operation Op>
 [[nodiscard]] WYRM_HD inline bool is_hub(std::uint32_t before, std::uint32_t after) {
   return before > hub_degree || after > hub_degree;
 }
+
+/// Whether a change takes more than a lane should do.
+template <operation Op>
+[[nodiscard]] WYRM_HD bool is_heavy(std::uint32_t degree, std::uint32_t changed) {
+  constexpr std::uint32_t most = 32;  // neighbours
+  return changed > few || degree > most || degree_after<Op>(degree, changed) > most;
+}
+
+/// Segments of a sparse batch, by their numbers, in any order; the status says how many. So that those who do all the
+/// work of one kind find it together, and not one lane here and there.
+struct segment_lists {
+  std::uint32_t* long_segments;  // of more than a few arcs
+  std::uint32_t* movers;         // whose vertices need another page, or none any more
+  std::uint32_t* heavy_changes;  // see is_heavy
+};
 
 /// The page to allocate for a vertex of which so many arcs change.
 template <operation Op>
@@ -120,29 +138,111 @@ template <class Tile>
   return values;
 }
 
+/// lower_bound for the first n of some values at once, so that one does not wait for the other's memory.
+template <std::uint32_t Most>
+WYRM_HD void lower_bounds(vertex_id const* page, std::uint32_t degree, vertex_id const (&values)[Most], std::uint32_t n,
+                          std::uint32_t (&at)[Most]) {
+  for (std::uint32_t& a : at) a = 0;
+  std::uint32_t left = degree;
+  for (std::uint32_t half; left > 1; left -= half) {
+    half = left / 2;
+    for (std::uint32_t k = 0; k < Most; ++k)
+      if (k < n) at[k] += static_cast<std::uint32_t>(page[at[k] + half - 1] < values[k]) * half;
+  }
+  if (left == 0) return;
+  for (std::uint32_t k = 0; k < Most; ++k)
+    if (k < n) at[k] += page[at[k]] < values[k];
+}
+
 /// Insertion: the targets that are new come to the front of the segment, ascending, and to the front of its positions
 /// where they will stand in the page. Erasure: the positions in the page of those that are there.
-template <operation Op>
+/// Sparse: lists are kept, and sums, which release_pages adds up otherwise.
+template <operation Op, bool Sparse>
 struct plan_segments {
   batch_view batch;
   vertex_record const* records;
   segment_plan* plans;
-  update_status const* status;
+  update_status* status;
   unsigned which;
   bool undirected;
+  segment_lists lists;
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t s) const {
     if (s >= status->segments(which) || status->is_refused()) return;
     if constexpr (Tile::size() == 1) __builtin_prefetch(page_of(batch, records, status->segments(which), s + 16), 1);
+    plan<1>(t, s);
+  }
+  /// Ahead: how many arcs a lane looks up at once in a segment that has more of them than the tile has lanes.
+  template <std::uint32_t Ahead, class Tile>
+  WYRM_HD void plan(Tile const& t, std::size_t s) const {
     segment const g = batch.segments[s];
     vertex_record const r = records[g.source];
-    segment_plan plan = g.size <= Tile::size() ? plan_few(t, g, r) : plan_many(t, g, r);
+    segment_plan plan = g.size <= Tile::size() ? plan_few(t, g, r) : plan_many<Ahead>(t, g, r);
     plan.capacity = capacity_to_allocate<Op>(r, plan.changed);
+    if constexpr (Sparse) {
+      list(t, s, r, plan, t.rank() == 0);
+      if (t.rank() == 0) sum_up(t, plan.changed, plan.edges, plan.distinct);
+    }
     if (t.rank() == 0) plans[s] = plan;
+  }
+  /// Puts the segment of each lane that has planned one on the lists where it belongs. Collective.
+  template <class Tile>
+  WYRM_HD void list(Tile const& t, std::size_t s, vertex_record const& r, segment_plan& plan, bool valid) const {
+    plan.is_heavy = valid && plan.changed > 0 && is_heavy<Op>(r.degree, plan.changed);
+    bool const moves = valid && plan.capacity != keep;
+    std::uint32_t const movers = t.ballot(moves);
+    std::uint32_t const heavy = t.ballot(plan.is_heavy != 0);
+    if ((movers | heavy) == 0) return;
+    std::uint64_t at = 0;
+    if (t.rank() == 0)
+      at = exec::atomic_ref<std::uint64_t>(status->lists[which])
+               .fetch_add(std::uint64_t{number(movers)} << 32 | number(heavy), exec::relaxed);
+    at = t.shfl(at, 0);
+    if (moves) lists.movers[(at >> 32) + exec::rank_in(t, movers)] = static_cast<std::uint32_t>(s);
+    if (plan.is_heavy != 0)
+      lists.heavy_changes[static_cast<std::uint32_t>(at) + exec::rank_in(t, heavy)] = static_cast<std::uint32_t>(s);
+  }
+  template <class Tile>
+  WYRM_HD void sum_up(Tile const& t, std::uint32_t arcs, std::uint32_t edges, std::uint32_t distinct) const {
+    if (which > 0) return;  // the second table has the same edges
+    update_status::sums& sums = status->mine(t);
+    if (arcs > 0) add(sums.arcs, arcs);
+    if (edges > 0) add(sums.edges, edges);
+    if (distinct > 0) add(sums.distinct, distinct);
+  }
+  /// The plan for a short segment, by one lane.
+  [[nodiscard]] WYRM_HD segment_plan plan_short(segment const& g, vertex_record const& r) const {
+    vertex_id targets[few];
+    for (std::uint32_t k = 0; k < few; ++k) targets[k] = k < g.size ? batch.targets[g.begin + k] : 0xffffffff;
+    order(targets[0], targets[1]);
+    order(targets[2], targets[3]);
+    order(targets[0], targets[2]);
+    order(targets[1], targets[3]);
+    order(targets[1], targets[2]);
+    std::uint32_t at[few];
+    lower_bounds(r.page, r.degree, targets, g.size, at);
+    segment_plan plan{nullptr, keep, 0, 0, 0, 0};
+    for (std::uint32_t k = 0; k < few; ++k) {
+      if (k >= g.size || (k > 0 && targets[k] == targets[k - 1])) continue;
+      bool const there = at[k] < r.degree && r.page[at[k]] == targets[k];
+      bool const changes = there == (Op == operation::erase);
+      bool const counted = !undirected || g.source <= targets[k];
+      if (changes) note_arc<Op>(batch, g.begin, plan.changed, targets[k], at[k]);
+      plan.changed += changes;
+      plan.edges += changes && counted;
+      plan.distinct += counted;
+    }
+    plan.capacity = capacity_to_allocate<Op>(r, plan.changed);
+    return plan;
   }
 
  private:
+  WYRM_HD static void order(vertex_id& a, vertex_id& b) {
+    vertex_id const less = a < b ? a : b;
+    b = a < b ? b : a;
+    a = less;
+  }
   WYRM_HD static found_arc find(vertex_record const& r, vertex_id target, bool valid) {
     return valid ? find_arc<Op>(r, target) : found_arc{0, false};
   }
@@ -169,30 +269,78 @@ struct plan_segments {
     for (std::uint32_t lanes = t.ballot(valid && !changes); lanes != 0; lanes &= lanes - 1)
       before -= t.shfl(target, exec::first_lane(lanes)) < target;
     if (changes) note_arc<Op>(batch, g.begin, before, target, at);
-    return {nullptr, keep, number(changing), number(changing & counted), number(counted)};
+    return {nullptr, keep, number(changing), number(changing & counted), number(counted), 0};
   }
 
-  template <class Tile>
+  template <std::uint32_t Ahead, class Tile>
   WYRM_HD segment_plan plan_many(Tile const& t, segment const& g, vertex_record const& r) const {
     vertex_id const* const sorted = sort(t, batch.targets + g.begin, batch.positions + g.begin, g.size);
-    segment_plan plan{nullptr, keep, 0, 0, 0};
+    segment_plan plan{nullptr, keep, 0, 0, 0, 0};
     vertex_id last = 0xffffffff;  // of the block before
-    for (std::uint32_t base = 0; base < g.size; base += Tile::size()) {
-      std::uint32_t const i = base + t.rank();
-      vertex_id const target = i < g.size ? sorted[i] : 0xffffffff;
-      vertex_id const left = t.shfl(target, t.rank() > 0 ? t.rank() - 1 : 0);
-      bool const counts = i < g.size && target != (t.rank() > 0 ? left : last);
-      last = t.shfl(target, Tile::size() - 1);
-      auto const [at, changes] = find(r, target, counts);
-      // All lanes have read their targets when the ballot returns; what is written lies at or before them.
-      std::uint32_t const changing = t.ballot(changes);
-      std::uint32_t const counted = t.ballot(counts && (!undirected || g.source <= target));
-      if (changes) note_arc<Op>(batch, g.begin, plan.changed + exec::rank_in(t, changing), target, at);
-      plan.changed += number(changing);
-      plan.edges += number(changing & counted);
-      plan.distinct += number(counted);
+    for (std::uint32_t base = 0; base < g.size; base += Ahead * Tile::size()) {
+      vertex_id targets[Ahead];
+      std::uint32_t at[Ahead];
+      std::uint32_t n = 0;
+      for (std::uint32_t k = 0; k < Ahead; ++k) {
+        std::uint32_t const i = base + k * Tile::size() + t.rank();
+        targets[k] = i < g.size ? sorted[i] : 0xffffffff;
+        n += i < g.size;
+      }
+      lower_bounds(r.page, r.degree, targets, n, at);
+      for (std::uint32_t k = 0; k < Ahead; ++k) {
+        if (base + k * Tile::size() >= g.size) break;
+        vertex_id const target = targets[k];
+        vertex_id const left = t.shfl(target, t.rank() > 0 ? t.rank() - 1 : 0);
+        bool const counts = k < n && target != (t.rank() > 0 ? left : last);
+        last = t.shfl(target, Tile::size() - 1);
+        bool const there = counts && at[k] < r.degree && r.page[at[k]] == target;
+        bool const changes = counts && there == (Op == operation::erase);
+        // All lanes have read their targets when the ballot returns; what is written lies at or before them.
+        std::uint32_t const changing = t.ballot(changes);
+        std::uint32_t const counted = t.ballot(counts && (!undirected || g.source <= target));
+        if (changes) note_arc<Op>(batch, g.begin, plan.changed + exec::rank_in(t, changing), target, at[k]);
+        plan.changed += number(changing);
+        plan.edges += number(changing & counted);
+        plan.distinct += number(counted);
+      }
     }
     return plan;
+  }
+};
+
+/// The same for a sparse batch: some tiles go over the long segments; behind these a tile takes as many segments as it
+/// has lanes, each of which plans a short one.
+template <operation Op>
+struct plan_sparse_segments {
+  static constexpr unsigned resident_blocks = 4;
+  plan_segments<Op, true> step;
+  std::size_t long_tiles;
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i) const {
+    if (step.status->is_refused()) return;
+    if (i < long_tiles) {
+      for (std::size_t k = i; k < step.status->long_segments[step.which]; k += long_tiles)
+        step.template plan<4>(t, step.lists.long_segments[k]);
+    } else if (std::size_t const first = (i - long_tiles) * Tile::size(); first < step.status->segments(step.which)) {
+      plan_short_segments(t, first + t.rank());
+    }
+  }
+
+ private:
+  template <class Tile>
+  WYRM_HD void plan_short_segments(Tile const& t, std::size_t s) const {
+    bool const valid = s < step.status->segments(step.which);
+    segment const g = valid ? step.batch.segments[s] : segment{0, 0, 0};
+    bool const is_short = valid && g.size <= few;
+    vertex_record const r = is_short ? step.records[g.source] : vertex_record{};
+    segment_plan plan = is_short ? step.plan_short(g, r) : segment_plan{nullptr, keep, 0, 0, 0, 0};
+    step.list(t, s, r, plan, is_short);
+    if (is_short) step.plans[s] = plan;
+    std::uint32_t const arcs = exec::sum(t, plan.changed);
+    std::uint32_t const edges = exec::sum(t, plan.edges);
+    std::uint32_t const distinct = exec::sum(t, plan.distinct);
+    if (t.rank() == 0) step.sum_up(t, arcs, edges, distinct);
   }
 };
 

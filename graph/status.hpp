@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "../exec/atomic.hpp"
+#include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
 #include "../exec/tile.hpp"
 
@@ -46,6 +47,8 @@ struct update_status {
   }
 
   std::uint64_t batches[2];          // of each table: segments << 32 | arcs
+  std::uint64_t long_segments[2];    // of each table: see segment_lists
+  std::uint64_t lists[2];            // of each table: movers << 32 | heavy changes, see segment_lists
   std::uint64_t hubs[2];             // of each table: hubs << 32 | parts of hubs
   std::uint64_t out_of_range;        // edges; or rows of a CSR that are wrong
   std::uint64_t first_out_of_range;  // such row: the complement of its number, so that the largest is the first
@@ -56,6 +59,12 @@ struct update_status {
     return static_cast<std::uint32_t>(batches[table] >> 32);
   }
   [[nodiscard]] WYRM_HD std::uint32_t arcs(unsigned table) const { return static_cast<std::uint32_t>(batches[table]); }
+  [[nodiscard]] WYRM_HD std::uint32_t movers(unsigned table) const {
+    return static_cast<std::uint32_t>(lists[table] >> 32);
+  }
+  [[nodiscard]] WYRM_HD std::uint32_t heavy_changes(unsigned table) const {
+    return static_cast<std::uint32_t>(lists[table]);
+  }
   [[nodiscard]] WYRM_HD std::uint32_t hub_count(unsigned table) const {
     return static_cast<std::uint32_t>(hubs[table] >> 32);
   }
@@ -79,6 +88,13 @@ struct update_status {
   }
 };
 
+/// A thread a word.
+struct copy_words {
+  std::uint64_t const* from;
+  std::uint64_t* to;
+  WYRM_HD void operator()(std::size_t i) const { to[i] = from[i]; }
+};
+
 /// The status in the memory of a space, and what of it the host has seen.
 template <class Space>
 class status_memory {
@@ -95,8 +111,13 @@ class status_memory {
     space_.fill(there_.data()->exhausted, 0, sizeof(there_.data()->exhausted));
   }
   void clear_sums() { space_.fill(there_.data()->part, 0, sizeof(there_.data()->part)); }
-  /// What the status is when the work so far is done; wait() has it then.
-  void enqueue_read() { space_.enqueue_copy_out(seen_.data(), there_.data(), there_.bytes()); }
+  /// What the status is when the work so far is done; wait() has it then. The device writes it into memory of the host
+  /// itself, sooner than a copy would begin.
+  void enqueue_read() {
+    exec::for_each(space_, sizeof(update_status) / sizeof(std::uint64_t),
+                   copy_words{reinterpret_cast<std::uint64_t const*>(there_.data()),
+                              reinterpret_cast<std::uint64_t*>(seen_.data())});
+  }
   [[nodiscard]] update_status const& wait() {
     space_.synchronize();
     return *seen_.data();

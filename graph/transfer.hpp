@@ -29,15 +29,18 @@ class transfer {
     edges_.reserve(edges);
     return resident_edges(edges_.data(), edges);
   }
-  /// How many edges of so large a batch come in sorted slices; 0: they come in one piece, as they are.
+  /// How many edges of so large a batch come in a slice; 0: they come in one piece.
   [[nodiscard]] static std::size_t slice_of(std::size_t edges) {
-    return Space::upload::is_beside && edges >= 2 * slice ? slice : 0;
+    if (!Space::upload::is_beside || edges < 2 * most) return 0;
+    std::size_t const slices = (edges + most - 1) / most;
+    return (edges + slices - 1) / slices;
   }
   /// Brings a batch for which there is room, and starts each(first, n) for the parts of it. Slices are sorted by
-  /// source, which is for free while the next one travels.
+  /// source, which is for free while the next one travels; the last one is not.
   template <class Each>
   void bring(std::span<edge const> batch, vertex_id vertices, Each const& each) {
-    if (slice_of(batch.size()) == 0) {
+    std::size_t const slice = slice_of(batch.size());
+    if (slice == 0) {
       space_.enqueue_copy_in(edges_.data(), batch.data(), batch.size_bytes());
       each(0, batch.size());
       return;
@@ -49,9 +52,11 @@ class transfer {
       std::span<edge const> const part = batch.subspan(first, std::min(slice, batch.size() - first));
       auto* const keys = reinterpret_cast<std::uint64_t*>(edges_.data() + first);  // the source is the lower half
       upload_->enqueue(keys, part.data(), part.size_bytes());
-      std::uint64_t const* const sorted =
-          bulk_.sort(keys, spare_.data(), part.size(), static_cast<unsigned>(std::bit_width(vertices)));
-      if (sorted != keys) space_.copy(keys, sorted, part.size_bytes());
+      if (first + part.size() < batch.size()) {
+        std::uint64_t const* const sorted =
+            bulk_.sort(keys, spare_.data(), part.size(), static_cast<unsigned>(std::bit_width(vertices)));
+        if (sorted != keys) space_.copy(keys, sorted, part.size_bytes());
+      }
       each(first, part.size());
     }
   }
@@ -97,7 +102,7 @@ class transfer {
 
  private:
   // Smaller slices of edges take longer to launch and sort than the bus to carry.
-  static constexpr std::size_t slice = std::size_t{1} << 20;
+  static constexpr std::size_t most = std::size_t{1} << 20;
   static constexpr std::size_t targets_slice = std::size_t{1} << 22;
 
   void start() {

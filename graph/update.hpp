@@ -50,6 +50,7 @@ template <class Hub>
 
 /// Allocates the pages that are still missing, and sums up the bytes of those that could not be had. For tests none is
 /// to be had for segments from `fails_from` on, those of the first table counted before those of the second.
+/// Of a sparse batch, `movers` lists whose; a tile then takes every so many, as many lanes as there are.
 template <operation Op, class AllocatorRef>
 struct allocate_pages {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
@@ -61,12 +62,20 @@ struct allocate_pages {
   update_status* status;
   unsigned which;
   std::uint64_t fails_from;
+  std::uint32_t const* movers;  // nullptr: any may need one
+  std::size_t lanes;
 
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t s, bool valid) const {
-    if (t.all(s >= status->segments(which)) || status->is_refused()) return;
-    valid = valid && s < status->segments(which);
-    segment_plan const plan = valid ? plans[s] : segment_plan{nullptr, keep, 0, 0, 0};
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool /*valid*/) const {
+    if (status->is_refused()) return;
+    std::uint32_t const n = movers == nullptr ? status->segments(which) : status->movers(which);
+    for (; t.any(i < n); i += lanes) allocate(t, i >= n || movers == nullptr ? i : movers[i], i < n);
+  }
+
+ private:
+  template <class Tile>
+  WYRM_HD void allocate(Tile const& t, std::size_t s, bool valid) const {
+    segment_plan const plan = valid ? plans[s] : segment_plan{nullptr, keep, 0, 0, 0, 0};
     std::size_t const wanted = plan.capacity != keep && plan.page == nullptr ? page_bytes(plan.capacity) : 0;
     if (!t.any(wanted > 0)) return;
     bool const asks = s + (which > 0 ? status->segments(0) : 0) < fails_from && !status->is_exhausted(t);
@@ -81,8 +90,6 @@ struct allocate_pages {
     std::uint64_t const failed = exec::sum(t, std::uint64_t{wanted > 0 && page == nullptr ? wanted : 0});
     if (t.rank() == 0 && failed > 0) add(status->failed_bytes, failed);
   }
-
- private:
   WYRM_HD void note_hub(segment const& g, std::uint32_t changed, vertex_id* page) const {
     vertex_record const r = records[g.source];
     std::uint32_t const degree = degree_after<Op>(r.degree, changed);
@@ -92,8 +99,8 @@ struct allocate_pages {
   }
 };
 
-/// A tile a segment, and then a tile a part of a hub.
-template <operation Op>
+/// A tile a segment, and then a tile a part of a hub. Sparse: a lane a segment, a tile a heavy change.
+template <operation Op, bool Sparse>
 struct merge_segments {
   batch_view batch;
   vertex_record* records;
@@ -102,11 +109,18 @@ struct merge_segments {
   update_status const* status;
   unsigned which;
   std::size_t tiles;  // launched
+  std::uint32_t const* heavy_changes;
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t s) const {
     if (status->stops()) return;
-    if (s < status->segments(which)) merge(t, s);
+    if constexpr (Sparse) {
+      std::size_t const mine = s * Tile::size() + t.rank();
+      if (mine < status->segments(which)) merge_alone(mine);
+      for (std::size_t k = s; k < status->heavy_changes(which); k += tiles) merge(t, heavy_changes[k]);
+    } else if (s < status->segments(which)) {
+      merge(t, s);
+    }
     for (std::size_t part = s; part < status->hub_parts(which); part += tiles)
       copy_part(t, static_cast<std::uint32_t>(part));
   }
@@ -131,6 +145,28 @@ struct merge_segments {
     t.sync();  // every lane has read the record
     if (t.rank() != 0) return;
     record = {moves ? plan.page : old.page, degree, moves ? plan.capacity : old.capacity};
+    plans[s].page = moves ? old.page : nullptr;
+  }
+
+  // By one lane, unless it is a heavy change: whose record may not even be looked at, as its tile may be at work.
+  WYRM_HD void merge_alone(std::size_t s) const {
+    segment_plan const plan = plans[s];
+    if (plan.changed == 0 || plan.is_heavy != 0) return;
+    segment const g = batch.segments[s];
+    vertex_record const old = records[g.source];
+    std::uint32_t const degree = degree_after<Op>(old.degree, plan.changed);
+    bool const moves = plan.capacity != keep && (plan.page != nullptr || plan.capacity == 0);
+    vertex_id* const page = moves ? plan.page : old.page;
+    if (Op == operation::insert) {
+      if (moves) copy_alone(old.page, page, old.degree);
+      for (std::uint32_t k = 0; k < plan.changed; ++k)
+        insert_alone(page, old.degree + k, batch.positions[g.begin + k], batch.targets[g.begin + k]);
+    } else {
+      for (std::uint32_t k = plan.changed; k-- > 0;)
+        erase_alone(old.page, degree + k + 1, batch.positions[g.begin + k]);
+      if (moves) copy_alone(old.page, page, degree);
+    }
+    records[g.source] = {page, degree, moves ? plan.capacity : old.capacity};
     plans[s].page = moves ? old.page : nullptr;
   }
 
@@ -204,6 +240,8 @@ struct release_pages {
   update_status* status;
   unsigned which;
   bool undoes;
+  std::uint32_t const* movers;  // of a sparse batch, which is summed up already; otherwise nullptr
+  std::size_t lanes;
 
   /// Segments that a lane looks at; a thread on its own does so for more, as it shares an addition with nobody.
   template <unsigned Width>
@@ -211,14 +249,33 @@ struct release_pages {
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t group, bool valid) const {
+    if (!undoes && status->stops()) return;
+    if (movers != nullptr)
+      release_listed(t, group);
+    else
+      release_all(t, group, valid);
+  }
+
+ private:
+  template <class Tile>
+  WYRM_HD void release_listed(Tile const& t, std::size_t i) const {
+    std::uint32_t const n = status->movers(which);
+    for (; t.any(i < n); i += lanes) {
+      vertex_id* const page = i < n ? plans[movers[i]].page : nullptr;
+      allocator.deallocate(t, page);
+      if (page != nullptr) plans[movers[i]].page = nullptr;
+    }
+  }
+  template <class Tile>
+  WYRM_HD void release_all(Tile const& t, std::size_t group, bool valid) const {
     std::size_t const first = group * a_lane<Tile::size()>;
-    if (t.all(first >= status->segments(which)) || (!undoes && status->stops())) return;
+    if (t.all(first >= status->segments(which))) return;
     std::uint64_t arcs = 0;
     std::uint64_t edges = 0;
     std::uint64_t distinct = 0;
     for (std::size_t s = first; s < first + a_lane<Tile::size()>; ++s) {
       bool const there = valid && s < status->segments(which);
-      segment_plan const plan = there ? plans[s] : segment_plan{nullptr, keep, 0, 0, 0};
+      segment_plan const plan = there ? plans[s] : segment_plan{nullptr, keep, 0, 0, 0, 0};
       if (t.any(plan.page != nullptr)) allocator.deallocate(t, plan.page);
       if (plan.page != nullptr) plans[s].page = nullptr;
       arcs += plan.changed;
