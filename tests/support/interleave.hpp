@@ -57,7 +57,7 @@ class interleavings {
 
   ~interleavings() {
     over_ = true;
-    for (fiber& t : threads_) t.resume();
+    for (fiber& t : threads_) caller_.resume(t);
   }
   interleavings(interleavings const&) = delete;
   interleavings& operator=(interleavings const&) = delete;
@@ -89,18 +89,11 @@ class interleavings {
     stuck_ = false;
     alive_.assign(bodies.size(), true);
     bodies_ = std::move(bodies);
-    while (threads_.size() < bodies_.size()) threads_.emplace_back([this] { live(); });
+    while (threads_.size() < bodies_.size()) threads_.emplace_back(caller_, [this] { live(); });
     owner = this;
     exec::set_host_wait([] { owner->hand_over(); });
     current_ = decide(count_alive());
-    while (count_alive() > 0) {
-      threads_[current_].resume();
-      if (alive_[current_]) {
-        current_ = wanted_;
-      } else if (unsigned const others = count_alive(); others > 0) {
-        current_ = other(decide(others));
-      }
-    }
+    caller_.resume(threads_[current_]);
     exec::set_host_wait(nullptr);
     owner = nullptr;
   }
@@ -108,12 +101,16 @@ class interleavings {
   // A fiber's whole life: one body in each interleaving.
   void live() {
     while (!over_) {
+      unsigned const self = current_;
       try {
-        bodies_[current_]();
+        bodies_[self]();
       } catch (given_up) {
       }
-      alive_[current_] = false;
-      threads_[current_].leave();
+      alive_[self] = false;
+      if (unsigned const others = count_alive(); others == 0)
+        threads_[self].leave();
+      else
+        pass_to(other(decide(others)));
     }
   }
 
@@ -148,9 +145,13 @@ class interleavings {
     if (stuck_) throw given_up{};
   }
   void give_turn(unsigned to) {
-    wanted_ = to;
-    threads_[current_].leave();
+    pass_to(to);
     if (stuck_) throw given_up{};
+  }
+  void pass_to(unsigned to) {
+    fiber& self = threads_[current_];
+    current_ = to;
+    self.pass_to(threads_[to]);
   }
 
   unsigned decide(unsigned width) {
@@ -171,10 +172,10 @@ class interleavings {
   std::size_t horizon_;
   std::vector<decision> path_;
   std::vector<bool> alive_;
+  fiber::caller caller_;
   std::deque<fiber> threads_;
   std::vector<std::function<void()>> bodies_;
   unsigned current_ = 0;
-  unsigned wanted_ = 0;
   std::size_t depth_ = 0;
   unsigned steps_ = 0;
   unsigned preempted_ = 0;

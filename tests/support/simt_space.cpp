@@ -15,12 +15,6 @@
 
 namespace wyrm::tests {
 
-namespace {
-
-enum class lane_state : std::uint8_t { idle, ready, meeting };
-
-}  // namespace
-
 struct launch_work {
   unsigned lanes;
   std::size_t n;
@@ -37,7 +31,7 @@ class multiprocessor {
   }
   ~multiprocessor() {
     stop_ = true;
-    for (lane& l : lanes_) resume(l);
+    for (lane& l : lanes_) caller_.resume(l.code);
   }
   multiprocessor(multiprocessor const&) = delete;
   multiprocessor& operator=(multiprocessor const&) = delete;
@@ -47,21 +41,8 @@ class multiprocessor {
     here = this;
     exec::set_host_wait([] { here->yield(); });
     for (lockstep_warp& w : warps_) start(w);
-    unsigned pauses = 0;
-    while (!ready_.empty()) {
-      std::size_t const pick = random_() % ready_.size();
-      lane& l = *ready_[pick];
-      paused_ = false;
-      resume(l);
-      if (l.state != lane_state::ready) {
-        ready_[pick] = ready_.back();
-        ready_.pop_back();
-        progress(l);
-      }
-      // When everybody here polls, those on the other threads should get on.
-      pauses = paused_ ? pauses + 1 : 0;
-      if (pauses > 4 * ready_.size()) std::this_thread::yield();
-    }
+    pauses_ = 0;
+    if (choose()) caller_.resume(current_->code);
     exec::set_host_wait(nullptr);
   }
 
@@ -72,18 +53,17 @@ class multiprocessor {
     if (w.finished_ > 0) fail("a lane calls a collective that others of its tile will never call");
     w.what_ = what;
     ++w.arrived_;
-    l.state = lane_state::meeting;
-    l.code.leave();
+    stop(l);
   }
 
   static thread_local multiprocessor* here;
 
  private:
   struct lane {
-    lane(multiprocessor& m, lockstep_warp& w, unsigned r) : warp(&w), rank(r), code([this, &m] { m.body(*this); }) {}
+    lane(multiprocessor& m, lockstep_warp& w, unsigned r)
+        : warp(&w), rank(r), code(m.caller_, [this, &m] { m.body(*this); }) {}
     lockstep_warp* warp;
     unsigned rank;
-    lane_state state = lane_state::idle;
     fiber code;
   };
 
@@ -97,18 +77,36 @@ class multiprocessor {
       job_->f(job_->work, *l.warp, l.rank, l.warp->index_);
       if (l.warp->arrived_ > 0) fail("a lane returns while others of its tile wait for it in a collective");
       ++l.warp->finished_;
-      l.state = lane_state::idle;
-      l.code.leave();
+      stop(l);
     }
   }
 
-  void resume(lane& l) {
-    current_ = &l;
-    l.code.resume();
+  // The lane at work has come to a collective, or to its end.
+  void stop(lane& l) {
+    ready_[pick_] = ready_.back();
+    ready_.pop_back();
+    pauses_ = 0;
+    progress(*l.warp);
+    go_on(l);
   }
+  // It polls. When everybody here does, those on the other threads should get on.
   void yield() {
-    paused_ = true;
-    current_->code.leave();
+    if (++pauses_ > 4 * ready_.size()) std::this_thread::yield();
+    go_on(*current_);
+  }
+  // Returns when it is the turn of this lane again.
+  void go_on(lane& l) {
+    if (!choose())
+      l.code.leave();
+    else if (current_ != &l)
+      l.code.pass_to(current_->code);
+  }
+  // Whose turn it is; false if nobody is ready.
+  bool choose() {
+    if (ready_.empty()) return false;
+    pick_ = random_() * ready_.size() >> 31;  // of numbers below 2^31
+    current_ = ready_[pick_];
+    return true;
   }
 
   // Gives the warp the next tile of the launch, if there is one.
@@ -122,21 +120,19 @@ class multiprocessor {
   }
   void make_ready(lockstep_warp& w) {
     std::size_t const first = static_cast<std::size_t>(&w - warps_.data()) * 32;
-    for (std::size_t i = first; i < first + w.lanes_; ++i) {
-      lanes_[i].state = lane_state::ready;
-      ready_.push_back(&lanes_[i]);
-    }
+    for (std::size_t i = first; i < first + w.lanes_; ++i) ready_.push_back(&lanes_[i]);
   }
   // After a lane came to a collective, or to its end.
-  void progress(lane& l) {
-    lockstep_warp& w = *l.warp;
+  void progress(lockstep_warp& w) {
     if (w.finished_ == w.lanes_) {
       start(w);
     } else if (w.arrived_ == w.lanes_) {
       ++w.phase_;
-      std::uint32_t mask = 0;
-      for (unsigned i = 0; i < w.lanes_; ++i) mask |= std::uint32_t{w.slots_[w.phase_ & 1][i][0] != 0} << i;
-      w.mask_[w.phase_ & 1] = mask;
+      if (w.what_ != collective::shfl && w.what_ != collective::sync) {
+        std::uint32_t mask = 0;
+        for (unsigned i = 0; i < w.lanes_; ++i) mask |= std::uint32_t{w.slots_[w.phase_ & 1][i][0] != 0} << i;
+        w.mask_[w.phase_ & 1] = mask;
+      }
       w.arrived_ = 0;
       make_ready(w);
     }
@@ -144,20 +140,19 @@ class multiprocessor {
 
   std::minstd_rand random_;
   std::vector<lockstep_warp> warps_;
+  fiber::caller caller_;
   std::deque<lane> lanes_;
   std::vector<lane*> ready_;
-  lane* current_ = nullptr;
+  lane* current_ = nullptr;  // at work: the one at pick_ of those ready
+  std::size_t pick_ = 0;
+  std::size_t pauses_ = 0;  // in a row
   launch_work* job_ = nullptr;
   bool stop_ = false;
-  bool paused_ = false;
 };
 
 thread_local multiprocessor* multiprocessor::here = nullptr;
 
-void lockstep_warp::meet(unsigned rank, collective what, void const* value, std::size_t bytes) {
-  if (bytes > 0) std::memcpy(slots_[(phase_ + 1) & 1][rank], value, bytes);
-  multiprocessor::here->meet(what);
-}
+void lockstep_warp::meet(collective what) { multiprocessor::here->meet(what); }
 
 class simt_machine {
  public:

@@ -23,8 +23,14 @@ class lockstep_warp {
   static constexpr std::size_t slot_bytes = 16;
 
   /// Brings a value to a collective and waits until all lanes have. Afterwards, until the lane's next collective, the
-  /// values of all lanes stand in `slot` and the ballot in `mask`.
-  void meet(unsigned rank, collective what, void const* value, std::size_t bytes);
+  /// values of all lanes stand in `slot` and, of votes, the ballot in `mask`.
+  template <class T>
+  void meet(unsigned rank, collective what, T const& value) {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= slot_bytes);
+    std::memcpy(slots_[(phase_ + 1) & 1][rank], &value, sizeof(T));
+    meet(what);
+  }
+  void meet(collective what);
   [[nodiscard]] void const* slot(unsigned rank) const { return slots_[phase_ & 1][rank]; }
   [[nodiscard]] std::uint32_t mask() const { return mask_[phase_ & 1]; }
 
@@ -52,24 +58,26 @@ class lockstep_tile {
   [[nodiscard]] bool all(bool predicate) const { return vote(collective::all, predicate) == (0xffffffffu >> (32 - W)); }
   template <class T>
   [[nodiscard]] T shfl(T value, unsigned lane) const {
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= lockstep_warp::slot_bytes);
-    warp_->meet(rank_, collective::shfl, &value, sizeof(T));
+    warp_->meet(rank_, collective::shfl, value);
     std::memcpy(&value, warp_->slot(lane % W), sizeof(T));
     return value;
   }
   [[nodiscard]] std::uint32_t match(std::uint32_t key) const {
-    warp_->meet(rank_, collective::shfl, &key, sizeof(key));
+    warp_->meet(rank_, collective::shfl, key);
     std::uint32_t same = 0;
-    for (unsigned lane = 0; lane < W; ++lane)
-      same |= std::uint32_t{std::memcmp(warp_->slot(lane), &key, sizeof(key)) == 0} << lane;
+    for (unsigned lane = 0; lane < W; ++lane) {
+      std::uint32_t other;
+      std::memcpy(&other, warp_->slot(lane), sizeof(other));
+      same |= std::uint32_t{other == key} << lane;
+    }
     return same;
   }
-  void sync() const { warp_->meet(rank_, collective::sync, nullptr, 0); }
+  void sync() const { warp_->meet(collective::sync); }
   static void backoff(unsigned attempt) { exec::pause(attempt); }
 
  private:
   [[nodiscard]] std::uint32_t vote(collective what, bool predicate) const {
-    warp_->meet(rank_, what, &predicate, sizeof(predicate));
+    warp_->meet(rank_, what, predicate);
     return warp_->mask();
   }
   lockstep_warp* warp_;
