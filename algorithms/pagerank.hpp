@@ -228,8 +228,9 @@ struct send_first {
 /// what all have added up; it waits for nobody.
 template <class Real>
 struct settle_ranks {
-  static constexpr std::size_t tiles = 128;
+  static constexpr std::size_t most_tiles = 128;
   rank_vectors<Real> x;
+  std::uint32_t tiles;
   std::uint32_t sums;  // of items
   unsigned from;
   bool first;
@@ -333,7 +334,12 @@ class pagerank_ranker {
     detail::row_bins_view const& bins = last_bins_;
     detail::rank_vectors<Real> const x = prepare(g, bins, o, warm);
     auto const settle = [&](std::uint32_t count, unsigned from, bool first) {
-      exec::for_each_tile<32>(space_, totals, detail::settle_ranks<Real>{x, count, from, first, x.parts + bins.parts});
+      // A small graph needs only some of the tiles; who has something to add does not depend on how many there are.
+      constexpr std::size_t lanes = Space::template tile_size<32>;
+      auto const tiles = std::min(totals, std::max<std::size_t>({1, (count + lanes - 1) / lanes, bins.hub_rows}));
+      exec::for_each_tile<32>(
+          space_, tiles,
+          detail::settle_ranks<Real>{x, static_cast<std::uint32_t>(tiles), count, from, first, x.parts + bins.parts});
     };
     auto const blocks = static_cast<std::uint32_t>((n + 31) / 32);
     exec::for_each_tile<32>(space_, blocks, detail::send_first<Real>{x});
@@ -360,7 +366,7 @@ class pagerank_ranker {
   [[nodiscard]] detail::row_bins_view const& bins() const { return last_bins_; }
 
  private:
-  static constexpr std::size_t totals = detail::settle_ranks<Real>::tiles;
+  static constexpr std::size_t totals = detail::settle_ranks<Real>::most_tiles;
 
   void bring(Real* to, std::vector<double> const& values, double scale) const {
     std::vector<Real> scaled(values.size());
