@@ -272,7 +272,8 @@ class page_store {
     exec::buffer<std::uint64_t, Space> count(space_, 1);
     exec::write(space_, copy.data(), list);
     exec::write(space_, count.data(), std::uint64_t{0});
-    exec::for_each(space_, walkers,
+    // Each walker goes over all lists, and takes batches until there is none.
+    exec::for_each(space_, std::min<std::size_t>(walkers, list.count + 1),
                    detail::list_spilled<ref_type>{ref(), c, copy.data(), pages.data(), list.count, count.data()});
     std::uint64_t const found = exec::read(space_, count.data());
     ensure(found == list.count, who, what + "spilled pages are not counted");

@@ -281,6 +281,7 @@ class virtual_queues {
   [[nodiscard]] std::vector<std::uint64_t> entries(unsigned c, queue_ends const& ends, char const* who,
                                                    std::string const& what) const {
     std::vector<std::uint64_t> all;
+    if (ends.size() == 0) return all;
     auto const live = links_.nodes(size_, c, size_.node(c, ends.first()));
     for (std::uint32_t done = 0; done < ends.size();) {
       std::uint32_t const position = ends.first() + done;
