@@ -2,12 +2,15 @@
 // Graph files on the command line: the flags of the loaders, and loading under a progress bar.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "../loaders/loaders.hpp"
 #include "progress.hpp"
+
+namespace CLI {
+class App;  // takes seconds to compile where it is used
+}
 
 namespace wyrm::apps {
 
