@@ -201,7 +201,8 @@ TYPED_TEST(ouroboros, compaction) {
   for (std::size_t const bytes : {16u, 64u, 1000u, 4096u, 8192u, 16384u}) {
     if (bytes == 16 && scaled(100) < 100) continue;  // 80,000 pages: too many for slow checkers
     SCOPED_TRACE(std::to_string(bytes) + " bytes");
-    pool<TypeParam> p(this->units(20));
+    std::size_t const units = scaled(20, 8);
+    pool<TypeParam> p(this->units(units));
     auto all = p.exhaust(bytes);
     std::size_t const pages = all.size();
     auto const kept = split_off(all, 3);
@@ -211,7 +212,7 @@ TYPED_TEST(ouroboros, compaction) {
     p.expect_sound();
     // Those that three blocks, what is around them, and the queues are in are not for others.
     auto const others = p.exhaust(bytes == 2048 ? 4096 : 2048);
-    EXPECT_GE(others.size(), 4 * (160u - 3 * std::max<std::size_t>(bytes / 8192, 1) - 4 * this->queue_nodes));
+    EXPECT_GE(others.size(), 4 * (8 * units - 3 * std::max<std::size_t>(bytes / 8192, 1) - 4 * this->queue_nodes));
     p.expect_sound();
     p.free(others);
     p.free(kept);
@@ -228,10 +229,11 @@ TYPED_TEST(ouroboros, compaction) {
 // More free pages than a ring takes: the others are in lists, in the pages.
 TEST(ouroboros_ring, free_pages_beyond_the_ring) {
   exec::host_space const space(1);
-  alloc::ouroboros_s_p<exec::host_space> a(space, {.pool_bytes = 20u << 20, .reserve_bytes = 20u << 20});
+  constexpr std::size_t bytes = std::size_t{17} << 20;
+  alloc::ouroboros_s_p<exec::host_space> a(space, {.pool_bytes = bytes, .reserve_bytes = bytes});
   std::vector<void*> pages;
   while (void* const p = a.ref().malloc(16)) pages.push_back(p);
-  EXPECT_EQ(pages.size(), (20u << 20) / 16);
+  EXPECT_EQ(pages.size(), bytes / 16);
   for (void* const p : pages) a.ref().free(p);
   a.check();
   EXPECT_EQ(a.stats().classes[0].free, pages.size());

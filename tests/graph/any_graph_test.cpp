@@ -58,7 +58,7 @@ void survives_failures(exec::any_space const& space, std::string const& allocato
   bool reclaims = false;
   alloc::visit<exec::host_space>(allocator, [&]<class A> { reclaims = A::family.reclaims; });
   for (bool const directed : {false, true}) {
-    graph::any_graph g(space, allocator, 30, {.directed = directed});
+    graph::any_graph g(space, allocator, static_cast<graph::vertex_id>(scaled(30, 20)), {.directed = directed});
     expect_failures_change_nothing(g, reclaims);
   }
 }

@@ -486,14 +486,15 @@ TYPED_TEST_P(dynamic_graph_test, out_of_memory_changes_nothing) {
   for (bool const directed : {false, true}) {
     std::size_t const n = 4000;
     graph::options o{.directed = directed};
-    o.pool.pool_bytes = std::size_t{2} << 20;
-    o.pool.reserve_bytes = std::size_t{4} << 20;
+    std::size_t const reserve = scaled(std::size_t{4} << 20, std::size_t{1} << 20);
+    o.pool.pool_bytes = reserve / 2;
+    o.pool.reserve_bytes = reserve;
     auto g = this->make(n, o);
     std::mt19937 random(13);
     g.insert(random_edges(random, n, 5000));
     graph::csr const before = g.to_csr();
     std::size_t const used = g.memory().neighbours + g.memory().slack;
-    auto const too_much = random_edges(random, n, 1000000);
+    auto const too_much = random_edges(random, n, reserve / 4);
     try {
       g.insert(too_much);
       FAIL() << "the batch fits";
@@ -516,7 +517,7 @@ TYPED_TEST_P(dynamic_graph_test, out_of_memory_changes_nothing) {
 TYPED_TEST_P(dynamic_graph_test, every_allocation_may_fail) {
   for (bool const directed : {false, true}) {
     SCOPED_TRACE(directed ? "directed" : "undirected");
-    auto g = this->make(30, {.directed = directed});
+    auto g = this->make(scaled(30, 20), {.directed = directed});
     expect_failures_change_nothing(g, TypeParam::reclaims);
   }
 }
