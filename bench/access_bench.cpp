@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "../alloc/registry.hpp"
 #include "access.hpp"
 #include "defaults.hpp"
 
@@ -75,7 +74,7 @@ void time_walks(benchmark::State& state, typename Allocator::space_type const& s
 }
 
 template <class Allocator, class Space>
-void add(Space const& space) {
+void add_all(Space const& space) {
   for (bool const linked : {false, true}) {
     auto const add_case = [&](char const* subject, auto const& f) {
       std::string const name =
@@ -96,17 +95,11 @@ void add(Space const& space) {
   }
 }
 
-template <class Space, class... A>
-void add_all(Space const& space, alloc::list<A...>) {
-  (add<A>(space), ...);
-}
-
 }  // namespace
 
 }  // namespace wyrm::bench
 
 int main(int argc, char** argv) {
-  wyrm::bench::for_each_space(
-      []<class Space>(Space const& space) { wyrm::bench::add_all(space, wyrm::alloc::all<Space>{}); });
+  wyrm::bench::for_each_allocator([&]<class A>(auto const& space) { wyrm::bench::add_all<A>(space); });
   return wyrm::bench::run_registered(argc, argv);
 }

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "../alloc/registry.hpp"
 #include "../exec/atomic.hpp"
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
@@ -306,7 +305,7 @@ void measure_growth(benchmark::State& state, typename Allocator::space_type cons
 }
 
 template <class Allocator, class Space>
-void add(Space const& space) {
+void add_all(Space const& space) {
   auto const name = [](std::string const& subject) { return subject + "/" + Space::name + "/" + Allocator::name; };
   auto const add_case = [](std::string const& full, auto const& f) {
     return benchmark::RegisterBenchmark(full.c_str(), f)->UseManualTime()->Unit(benchmark::kMicrosecond);
@@ -348,17 +347,11 @@ void add(Space const& space) {
   add_case(name("growth"), [space](benchmark::State& s) { measure_growth<Allocator>(s, space); })->Iterations(1);
 }
 
-template <class Space, class... A>
-void add_all(Space const& space, alloc::list<A...>) {
-  (add<A>(space), ...);
-}
-
 }  // namespace
 
 }  // namespace wyrm::bench
 
 int main(int argc, char** argv) {
-  wyrm::bench::for_each_space(
-      []<class Space>(Space const& space) { wyrm::bench::add_all(space, wyrm::alloc::all<Space>{}); });
+  wyrm::bench::for_each_allocator([&]<class A>(auto const& space) { wyrm::bench::add_all<A>(space); });
   return wyrm::bench::run_registered(argc, argv);
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "../alloc/registry.hpp"
 #include "../exec/device.hpp"
 
 namespace wyrm::bench {
@@ -63,6 +64,14 @@ void for_each_space(F const& f) {
 #if WYRM_WITH_CUDA
   if (exec::cuda_space::device_count() > 0) f(exec::cuda_space(0));
 #endif
+}
+
+/// Calls f<A>(space) for every allocator on each of them.
+template <class F>
+void for_each_allocator(F const& f) {
+  for_each_space([&]<class Space>(Space const& space) {
+    [&]<class... A>(alloc::list<A...>) { (f.template operator()<A>(space), ...); }(alloc::all<Space>{});
+  });
 }
 
 }  // namespace wyrm::bench

@@ -10,7 +10,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "../alloc/registry.hpp"
 #include "../exec/atomic.hpp"
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
@@ -129,7 +128,7 @@ void time_one(benchmark::State& state, typename Allocator::space_type const& spa
 }
 
 template <class Allocator>
-void add(typename Allocator::space_type const& space) {
+void add_all(typename Allocator::space_type const& space) {
   if (!Allocator::family.reclaims || !Allocator::family.resets) return;
   auto const add_case = [space](char const* subject, bool at_once) {
     std::string const full = std::string(subject) + "/" + Allocator::space_type::name + "/" + Allocator::name;
@@ -153,17 +152,11 @@ void add(typename Allocator::space_type const& space) {
   }
 }
 
-template <class Space, class... A>
-void add_all(Space const& space, alloc::list<A...>) {
-  (add<A>(space), ...);
-}
-
 }  // namespace
 
 }  // namespace wyrm::bench
 
 int main(int argc, char** argv) {
-  wyrm::bench::for_each_space(
-      []<class Space>(Space const& space) { wyrm::bench::add_all(space, wyrm::alloc::all<Space>{}); });
+  wyrm::bench::for_each_allocator([&]<class A>(auto const& space) { wyrm::bench::add_all<A>(space); });
   return wyrm::bench::run_registered(argc, argv);
 }
