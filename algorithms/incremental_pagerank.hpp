@@ -6,6 +6,9 @@
 // Ranks are kept without their scale: x = (1 - d)/n + d A x has no term that all vertices share, and x over its sum is
 // the PageRank in which vertices without out-neighbours jump anywhere. So a change far away concerns nobody.
 //
+// Arcs have no weights here: that a vertex sends the same along all of its arcs is what residuals rest on. By weights
+// rank anew, with pagerank().
+//
 // All values are integers, of a unit of about 2^-59: sums do not depend on the order of their terms, and each run gives
 // the same ranks. A vertex has sent the same along all of its arcs, what that is in all is kept, so that
 //

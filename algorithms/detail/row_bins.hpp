@@ -80,6 +80,15 @@ struct row_bins_view {
     return {h.vertex, row, begin, begin + (left < part_size ? left : part_size)};
   }
 
+  /// The sum of what the parts of a hub have, in the same order each time, in every lane; collective.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD double sum_of_parts(Tile const& t, std::uint32_t hub, double const* of_parts) const {
+    std::uint32_t const end = hub + 1 < hub_rows ? hubs[hub + 1].first_part : parts;
+    double all = 0;
+    for (std::uint32_t p = hubs[hub].first_part + t.rank(); p < end; p += Tile::size()) all += of_parts[p];
+    return exec::sum(t, all);
+  }
+
   /// Calls one of these for an item; collective:
   ///   f.lane(t, v, row, valid)   each lane with a row of its own, or none
   ///   f.group(t, v, row, valid)  the lanes of a group with a row

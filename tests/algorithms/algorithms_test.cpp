@@ -2,10 +2,13 @@
 // The algorithms on the CPU, and on lanes that are fibers.
 #include "../support/simt_space.hpp"
 #include "algorithms_suite.hpp"
+#include "weighted_pagerank_suite.hpp"
 
 namespace wyrm::tests {
 
 INSTANTIATE_TYPED_TEST_SUITE_P(cpu, algorithms_test, testing::Types<exec::host_space>);
 INSTANTIATE_TYPED_TEST_SUITE_P(simt, algorithms_test, testing::Types<simt_space>);
+INSTANTIATE_TYPED_TEST_SUITE_P(cpu, weighted_pagerank_test, testing::Types<exec::host_space>);
+INSTANTIATE_TYPED_TEST_SUITE_P(simt, weighted_pagerank_test, testing::Types<simt_space>);
 
 }  // namespace wyrm::tests

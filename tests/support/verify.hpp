@@ -18,23 +18,28 @@
 
 namespace wyrm::tests {
 
-/// PageRank by pushing along out-arcs, until nothing moves in double precision. `teleport` sums to 1, or is empty.
+/// PageRank by pushing along out-arcs, until nothing moves in double precision. `teleport` sums to 1, or is empty;
+/// weights, if any, are in the order of the arcs.
 inline std::vector<double> serial_pagerank(graph::csr const& g, double damping, std::vector<double> teleport = {},
-                                           bool dangling_teleports = false) {
+                                           bool dangling_teleports = false, std::vector<float> const& weights = {}) {
   std::size_t const n = g.offsets.size() - 1;
+  auto const weight = [&](std::uint64_t arc) { return weights.empty() ? 1.0 : static_cast<double>(weights[arc]); };
+  std::vector<double> total(n);
+  for (std::size_t v = 0; v < n; ++v)
+    for (std::uint64_t i = g.offsets[v]; i < g.offsets[v + 1]; ++i) total[v] += weight(i);
   std::vector<double> const even(n, 1.0 / static_cast<double>(n));
   if (teleport.empty()) teleport = even;
   std::vector<double> rank = even;
   for (int iteration = 0; iteration < 2000; ++iteration) {
     double dangling = 0;
     for (std::size_t v = 0; v < n; ++v)
-      if (g.offsets[v] == g.offsets[v + 1]) dangling += rank[v];
+      if (total[v] == 0) dangling += rank[v];
     std::vector<double> next(n);
     for (std::size_t v = 0; v < n; ++v)
       next[v] = (1 - damping) * teleport[v] + damping * dangling * (dangling_teleports ? teleport[v] : even[v]);
     for (std::size_t v = 0; v < n; ++v)
-      for (std::uint64_t i = g.offsets[v]; i < g.offsets[v + 1]; ++i)
-        next[g.targets[i]] += damping * rank[v] / static_cast<double>(g.offsets[v + 1] - g.offsets[v]);
+      for (std::uint64_t i = g.offsets[v]; total[v] > 0 && i < g.offsets[v + 1]; ++i)
+        next[g.targets[i]] += damping * rank[v] * weight(i) / total[v];
     double change = 0;
     for (std::size_t v = 0; v < n; ++v) change += std::abs(next[v] - rank[v]);
     rank.swap(next);

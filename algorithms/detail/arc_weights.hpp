@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a vertex's rank is split among its arcs: evenly, or by weights. The graph keeps none; they are given in the order
+// of to_csr(), row by row of out-neighbours, and wanted beside the entries of in-neighbours, where ranks are pulled. So
+// they are brought there once a run: each entry looks its arc up in the row of its source, also in an undirected graph,
+// whose two directions may weigh different.
+//
+// The weights of a row are scaled by a power of two, so that their sum is in [0.5, 1): that rounds nothing, and ranks
+// in single precision can be divided by the sum whatever the weights are.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../../exec/bulk.hpp"
+#include "../../exec/error.hpp"
+#include "../../exec/launch.hpp"
+#include "../../exec/memory.hpp"
+#include "../../exec/tile.hpp"
+#include "../../graph/view.hpp"
+#include "row_bins.hpp"
+#include "weighted_rows.hpp"
+
+namespace wyrm::algorithms::detail {
+
+/// How far a row begins behind a multiple of 16 bytes, in entries.
+[[nodiscard]] WYRM_HD inline std::uint32_t row_head(graph::vertex_id const* row) {
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(row) / sizeof(graph::vertex_id) % 4);
+}
+
+/// Each out-neighbour gets the same.
+struct even_split {
+  static constexpr bool weighted = false;
+  using total_type = std::uint32_t;
+  /// in: the record of its in-neighbours, which is at hand.
+  [[nodiscard]] WYRM_HD total_type total(graph::graph_view const& g, graph::vertex_id v,
+                                         graph::vertex_record const& in) const {
+    return g.directed() ? g.degree(v) : in.degree;
+  }
+  [[nodiscard]] WYRM_HD float const* row(graph::vertex_id) const { return nullptr; }
+};
+
+/// As much as weights say; nothing where all are 0.
+struct weighted_split {
+  static constexpr bool weighted = true;
+  using total_type = double;
+  double const* totals;  // of the arcs out of a vertex: 0, or in [0.5, 1)
+  std::uint64_t const* places;
+  float const* weights;
+
+  [[nodiscard]] WYRM_HD total_type total(graph::graph_view const&, graph::vertex_id v,
+                                         graph::vertex_record const&) const {
+    return totals[v];
+  }
+  /// Those of the arcs into v: of the first entry behind row_head(); at a multiple of 16 bytes.
+  [[nodiscard]] WYRM_HD float const* row(graph::vertex_id v) const { return weights + places[v]; }
+};
+
+/// A tile an item of the bins of out-neighbours: what their arcs weigh in all.
+struct add_up_weights {
+  row_bins_view bins;
+  std::uint64_t const* offsets;
+  float const* given;
+  double* totals;
+  double* parts;  // of hubs
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t item) const {
+    bins.dispatch(t, static_cast<std::uint32_t>(item), *this);
+  }
+  template <class Tile>
+  WYRM_HD void lane(Tile const&, graph::vertex_id v, graph::vertex_record const& row, bool valid) const {
+    if (valid) totals[v] = add(v, 0, row.degree, 0, 1);
+  }
+  template <class Tile>
+  WYRM_HD void group(Tile const& t, graph::vertex_id v, graph::vertex_record const& row, bool valid) const {
+    constexpr unsigned lanes = row_bins_view::lanes_of_group<Tile>();
+    double const all = group_sum(t, add(v, 0, row.degree, t.rank() % lanes, lanes));
+    if (valid && t.rank() % lanes == 0) totals[v] = all;
+  }
+  template <class Tile>
+  WYRM_HD void warp(Tile const& t, graph::vertex_id v, graph::vertex_record const& row) const {
+    double const all = exec::sum(t, add(v, 0, row.degree, t.rank(), Tile::size()));
+    if (t.rank() == 0) totals[v] = all;
+  }
+  template <class Tile>
+  WYRM_HD void part(Tile const& t, std::uint32_t number) const {
+    row_part const p = bins.part(number);
+    double const all = exec::sum(t, add(p.vertex, p.begin, p.end, t.rank(), Tile::size()));
+    if (t.rank() == 0) parts[number] = all;
+  }
+
+ private:
+  [[nodiscard]] WYRM_HD double add(graph::vertex_id v, std::uint32_t begin, std::uint32_t end, std::uint32_t lane,
+                                   std::uint32_t lanes) const {
+    float const* const row = given + offsets[v];
+    double all = 0;
+    for (std::uint32_t i = begin + lane; i < end; i += lanes) all += static_cast<double>(row[i]);
+    return all;
+  }
+};
+
+/// A tile a hub.
+struct add_up_hubs {
+  row_bins_view bins;
+  double const* parts;
+  double* totals;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t hub) const {
+    double const all = bins.sum_of_parts(t, static_cast<std::uint32_t>(hub), parts);
+    if (t.rank() == 0) totals[bins.hubs[hub].vertex] = all;
+  }
+};
+
+/// The powers of two.
+struct scale_totals {
+  double* totals;
+  double* scales;
+  WYRM_HD void operator()(std::size_t v) const {
+    int exponent = 0;
+    totals[v] = std::frexp(totals[v], &exponent);
+    scales[v] = std::ldexp(1.0, -exponent);
+  }
+};
+
+/// Room for a row, with what is before its first entry, up to a multiple of four.
+struct pad_rows {
+  graph::vertex_record const* rows;
+  std::uint32_t* sizes;
+  WYRM_HD void operator()(std::size_t v) const { sizes[v] = (row_head(rows[v].page) + rows[v].degree + 3) / 4 * 4; }
+};
+
+/// A tile an item of the bins of in-neighbours: looks up the weights of their arcs, and scales them.
+struct look_up_weights {
+  graph::graph_view g;
+  row_bins_view bins;
+  std::uint64_t const* offsets;
+  float const* given;
+  double const* scales;
+  std::uint64_t const* places;
+  float* weights;
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t item) const {
+    bins.dispatch(t, static_cast<std::uint32_t>(item), *this);
+  }
+  template <class Tile>
+  WYRM_HD void lane(Tile const&, graph::vertex_id v, graph::vertex_record const& row, bool valid) const {
+    if (valid) look_up(v, row, 0, row.degree, 1);
+  }
+  template <class Tile>
+  WYRM_HD void group(Tile const& t, graph::vertex_id v, graph::vertex_record const& row, bool valid) const {
+    constexpr unsigned lanes = row_bins_view::lanes_of_group<Tile>();
+    if (valid) look_up(v, row, t.rank() % lanes, row.degree, lanes);
+  }
+  template <class Tile>
+  WYRM_HD void warp(Tile const& t, graph::vertex_id v, graph::vertex_record const& row) const {
+    look_up(v, row, t.rank(), row.degree, Tile::size());
+  }
+  template <class Tile>
+  WYRM_HD void part(Tile const& t, std::uint32_t number) const {
+    row_part const p = bins.part(number);
+    look_up(p.vertex, p.row, p.begin + t.rank(), p.end, Tile::size());
+  }
+
+ private:
+  WYRM_HD void look_up(graph::vertex_id v, graph::vertex_record const& row, std::uint32_t begin, std::uint32_t end,
+                       std::uint32_t step) const {
+    float* const to = weights + places[v] + row_head(row.page);
+    for (std::uint32_t i = begin; i < end; i += step) {
+      graph::vertex_id const u = row.page[i];
+      graph::neighbour_list const out = g.neighbours(u);
+      float const weight = given[offsets[u] + graph::lower_bound(out.data, out.size, v)];
+      to[i] = static_cast<float>(scales[u] * static_cast<double>(weight));
+    }
+  }
+};
+
+/// Owns the weights of the arcs of one graph; keeps its memory: 8 bytes an arc and about 46 a vertex.
+template <class Space>
+class arc_weights {
+ public:
+  explicit arc_weights(Space const& space)
+      : space_(space),
+        bulk_(space),
+        offsets_(space),
+        given_(space),
+        totals_(space),
+        scales_(space),
+        parts_(space),
+        sizes_(space),
+        places_(space),
+        weights_(space) {}
+
+  /// The first step: brings the weights, and adds up those of each row. out: of all rows of out-neighbours. Throws
+  /// error(bad_argument) if they are not one an arc, finite and not negative. O(vertices + arcs).
+  void add_up(graph::graph_view const& g, row_bins_view const& out, std::vector<float> const& given) {
+    check(g, given);
+    offsets_.find(g);
+    given_.reserve(given.size());
+    totals_.reserve(g.vertices());
+    scales_.reserve(g.vertices());
+    parts_.reserve(out.parts);
+    exec::copy_in<float>(space_, given_.data(), given);
+    exec::for_each_tile<32>(space_, out.items(),
+                            add_up_weights{out, offsets_.data(), given_.data(), totals_.data(), parts_.data()});
+    exec::for_each_tile<32>(space_, out.hub_rows, add_up_hubs{out, parts_.data(), totals_.data()});
+    exec::for_each(space_, g.vertices(), scale_totals{totals_.data(), scales_.data()});
+  }
+  /// The second: puts them where ranks are pulled. in: of all rows of in-neighbours. O(vertices + arcs log degree).
+  weighted_split look_up(graph::graph_view const& g, row_bins_view const& in) {
+    std::size_t const n = g.vertices();
+    sizes_.reserve(n);
+    places_.reserve(n + 1);
+    exec::for_each(space_, n, pad_rows{g.in_records(), sizes_.data()});
+    bulk_.inclusive_sum(sizes_.data(), places_.data(), n);
+    std::uint64_t const room = exec::read(space_, places_.data() + n);
+    weights_.reserve(room);
+    space_.fill(weights_.data(), 0, room * sizeof(float));  // what is beside rows is multiplied by 0
+    exec::for_each_tile<32>(
+        space_, in.items(),
+        look_up_weights{g, in, offsets_.data(), given_.data(), scales_.data(), places_.data(), weights_.data()});
+    return {totals_.data(), places_.data(), weights_.data()};
+  }
+
+ private:
+  void check(graph::graph_view const& g, std::vector<float> const& given) const {
+    auto const refuse = [](std::string const& what) { throw error(error_code::bad_argument, "pagerank: " + what); };
+    if (given.size() != g.arcs())
+      refuse("there are " + std::to_string(given.size()) + " weights for " + std::to_string(g.arcs()) +
+             " arcs; give one for each, in the order of to_csr()");
+    for (std::uint64_t i = 0; i < given.size(); ++i)
+      if (!(given[i] >= 0) || std::isinf(given[i]))
+        refuse("weight " + std::to_string(i) + ", of the arc " + name_of(g, i) + ", is " + std::to_string(given[i]) +
+               "; weights must be finite, and not negative");
+  }
+  [[nodiscard]] std::string name_of(graph::graph_view const& g, std::uint64_t arc) const {
+    auto const rows = exec::copy_out(space_, g.out_records(), g.vertices());
+    std::size_t u = 0;
+    for (; arc >= rows[u].degree; ++u) arc -= rows[u].degree;
+    return std::to_string(u) + " -> " + std::to_string(exec::read(space_, rows[u].page + arc));
+  }
+
+  Space space_;
+  typename Space::bulk bulk_;
+  row_offsets<Space> offsets_;
+  exec::buffer<float, Space> given_;
+  exec::buffer<double, Space> totals_;
+  exec::buffer<double, Space> scales_;
+  exec::buffer<double, Space> parts_;
+  exec::buffer<std::uint32_t, Space> sizes_;
+  exec::buffer<std::uint64_t, Space> places_;
+  exec::buffer<float, Space> weights_;
+};
+
+}  // namespace wyrm::algorithms::detail
