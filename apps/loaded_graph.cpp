@@ -32,8 +32,10 @@ loaded_graph load_graph(graph_options const& o) {
   s.memory = g.memory();
   graph::csr rows = g.to_csr();
   s.degrees = summarize_degrees(rows);
-  return {std::move(g), std::move(rows), std::move(s), o.asks_for("pagerank"),
-          o.asks_for("triangles") && !list.directed};
+  std::vector<float> weights;
+  if (o.weighted) weights = weights_of_arcs(o.file, list, rows);
+  bool const triangles = o.asks_for("triangles") && !list.directed;
+  return {std::move(g), std::move(rows), std::move(s), std::move(weights), o.asks_for("pagerank"), triangles};
 }
 
 }  // namespace wyrm::apps

@@ -23,6 +23,7 @@ struct graph_options {
   std::string allocator = alloc::default_name;
   std::optional<std::vector<std::string>> algorithms;  // nothing: all that the graph's direction allows
   double tolerance = 1e-9;                             // PageRank, L1
+  bool weighted = false;                               // PageRank by the weights in the file; not of `wyrm stream`
   bool check = false;                                  // prove invariants after the build and at the end
   std::size_t top = 0;                                 // vertices of largest rank, and of most triangles, to show
   std::string output;                                  // a folder for the values of all vertices; empty: none
@@ -49,14 +50,15 @@ struct graph_summary {
 
 struct loaded_graph {
   graph::any_graph g;
-  graph::csr rows;        // of the graph as loaded
-  graph_summary summary;  // the same
-  bool pagerank;          // is to be computed
+  graph::csr rows;             // of the graph as loaded
+  graph_summary summary;       // the same
+  std::vector<float> weights;  // of its arcs, in that order; empty where nobody wants them
+  bool pagerank;               // is to be computed
   bool triangles;
 };
 
 /// Throws what loading and building throw; error(bad_argument) when triangles are asked for by name, and the graph is
-/// directed.
+/// directed, and for weights that the file has not.
 [[nodiscard]] loaded_graph load_graph(graph_options const& o);
 
 /// Milliseconds that f() takes. What it calls hands its result to the host, so device work is over when it returns.

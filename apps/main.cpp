@@ -99,6 +99,7 @@ void add_run(CLI::App& program, apps::run_options& o) {
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
   run->add_option("--seed", o.seed, "Of the random edges")->check(apps::decimal)->capture_default_str();
+  run->add_flag("--weighted", o.weighted, "PageRank by the weights in the file");
   run->add_flag("--check", o.check, "Prove the invariants of graph and allocator (slow)");
   run->callback([&o] { with_files(o, [&o] { return apps::run(o); }); });
 }

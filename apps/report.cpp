@@ -264,6 +264,7 @@ std::string json_report(run_options const& o, run_result const& r) {
     j.field("batch", std::uint64_t{o.batch});
     j.field("rounds", std::uint64_t{o.rounds});
     j.field("seed", o.seed);
+    j.field("weighted", o.weighted);
   });
   write_loaded(j, r.loaded);
   write_memories(j, r.loaded.memory, r.memory_after);

@@ -17,7 +17,8 @@ algorithm_results run_algorithms(run_options const& o, loaded_graph const& loade
   if (loaded.pagerank) {
     algorithms::pagerank_result r;
     pagerank_summary s;
-    s.ms = timed([&] { r = algorithms::pagerank(loaded.g, {.tolerance = o.tolerance}); });
+    algorithms::pagerank_options const wanted{.tolerance = o.tolerance, .weights = loaded.weights};
+    s.ms = timed([&] { r = algorithms::pagerank(loaded.g, wanted); });
     static_cast<rank_summary&>(s) = summarize_ranks(r.rank, o.top);
     s.iterations = r.iterations;
     s.converged = r.converged;

@@ -61,10 +61,10 @@ void print_ranks(std::ostream& out, rank_summary const& r, std::string const& ho
   row(out, "PageRank", format("max %.9g at vertex %zu, L2 %.9g, ", r.max, r.argmax, r.l2) + how);
 }
 
-void print_algorithms(std::ostream& out, char const* when, algorithm_results const& a) {
+void print_algorithms(std::ostream& out, run_options const& o, char const* when, algorithm_results const& a) {
   if (a.pagerank)
     print_ranks(out, *a.pagerank,
-                format("%u iterations%s, %.1f ms", a.pagerank->iterations,
+                format("%s%u iterations%s, %.1f ms", o.weighted ? "weighted, " : "", a.pagerank->iterations,
                        a.pagerank->converged ? "" : " (not converged)", a.pagerank->ms) +
                     when);
   if (a.triangles) row(out, "triangles", count(a.triangles->total) + format(", %.1f ms", a.triangles->ms) + when);
@@ -140,8 +140,8 @@ void print_table(std::ostream& out, run_options const& o, run_result const& r) {
 
   if (r.before.pagerank || r.before.triangles) out << "\nalgorithms\n";
   bool const twice = r.after.pagerank || r.after.triangles;
-  print_algorithms(out, twice ? ", before the updates" : "", r.before);
-  if (twice) print_algorithms(out, ", after them", r.after);
+  print_algorithms(out, o, twice ? ", before the updates" : "", r.before);
+  if (twice) print_algorithms(out, o, ", after them", r.after);
   algorithm_results const& last = twice ? r.after : r.before;
   print_vertices(out, last.pagerank ? &*last.pagerank : nullptr, last.triangles);
   print_not_counted(out, o, r.loaded);

@@ -152,6 +152,38 @@ TEST_F(program_test, drops_repeats_and_self_loops) {
   EXPECT_EQ(row(table, "degrees"), "min 0, median 0, mean 0.00, 99 % 0, max 2; 1,197 of degree 0");
 }
 
+// Vertex 0 sends three quarters to 1 and a quarter to 2, which send it all back, also as an undirected graph: x0 = b +
+// d (x1 + x2), x1 = b + 3/4 d x0, x2 = b + 1/4 d x0. Of the repeat the first weight counts.
+TEST_F(program_test, ranks_by_weight) {
+  std::string const file = write("weights.mtx",
+                                 "%%MatrixMarket matrix coordinate real general\n"
+                                 "3 3 6\n1 2 3\n1 3 1\n2 1 5\n3 1 0.5\n1 2 100\n2 2 9\n");
+  double const b = 0.05;
+  double const hub = b * 2.7 / (1 - 0.85 * 0.85);
+  std::filesystem::create_directory(path("values"));
+  for (std::string const as : {"--load-threads=1", "--remove-duplicates", "--undirected"}) {
+    SCOPED_TRACE(as);
+    report const r = run(
+        file, {"--weighted", as, "--batch", "4", "--rounds", "1", "--tolerance", "1e-13", "--output", path("values")});
+    EXPECT_TRUE(r.flag("parameters/weighted"));
+    EXPECT_NEAR(r.number("algorithms/pagerank/max"), hub, 1e-12);
+    EXPECT_EQ(r.number("algorithms/pagerank/after_updates/max"), r.number("algorithms/pagerank/max"));
+    std::vector<double> const rank = values<double>("values/pagerank.txt");
+    EXPECT_NEAR(rank.at(1), b + 0.85 * 0.75 * hub, 1e-12);
+    EXPECT_NEAR(rank.at(2), b + 0.85 * 0.25 * hub, 1e-12);
+  }
+  EXPECT_NE(row(output({"run", file, "--weighted"}), "PageRank").find("weighted, "), std::string::npos);
+  report const evenly = run(file, {"--undirected", "--output", path("values")});
+  EXPECT_FALSE(evenly.flag("parameters/weighted"));
+  EXPECT_EQ(values<double>("values/pagerank.txt").at(1), values<double>("values/pagerank.txt").at(2));
+
+  expect_refused(2, "has no weights; leave out --weighted", {"run", write("k5.graph", k5), "--weighted"});
+  expect_refused(2, "of the arc 1 -> 0, is -2",
+                 {"run", write("negative.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 1\n2 1 -2\n"),
+                  "--weighted"});
+  expect_refused(2, "--weighted", {"stream", file, "--weighted"});
+}
+
 // Every allocator that the program names, and both kinds of updates: the same graph, the same counts, the same results.
 TEST_F(program_test, gives_the_same_with_every_allocator) {
   std::string const file = write("wheel.mtx", matrix_market(wheel_size, wheel()));

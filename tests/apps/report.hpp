@@ -86,6 +86,7 @@ inline void add_fields(rapidjson::Value const& value, std::string const& path,
   add("string", "parameters/", {"file", "device", "allocator", "direction", "updates"});
   add("integer", "parameters/", {"batch", "top"});
   if (run) add("integer", "parameters/", {"rounds", "seed"});
+  if (run) add("boolean", "parameters/", {"weighted"});
   add("null", "parameters/", {"algorithms"});
   add("number", "parameters/", {"tolerance"});
   add("integer", "graph/", {"vertices", "edges", "arcs", "duplicates_dropped", "self_loops_dropped"});
