@@ -2,6 +2,8 @@
 // Algorithms on the dynamic graph, and the same kernels on rows of a CSR that cannot change.
 //
 //   pagerank/SPACE/STORAGE/GRAPH/STATE/PRECISION     one iteration of many; what comes before and after does not count
+//   pagerank_weighted/... (the same)                 by weights of arcs; both with before_us: the time until the first
+//                                                    iteration, scratch is kept
 //   triangles/SPACE/STORAGE/GRAPH/STATE              the total, from call to result; scratch is kept
 //   walks/SPACE/STORAGE/GRAPH/KIND                   a walk of 80 steps from each vertex: uniform, node2vec (p = 1/2, q
 //   = 2)
@@ -130,20 +132,27 @@ struct subject {
 
 // The difference between two runs, which are alike but for their length.
 template <class Space>
-void pagerank(benchmark::State& state, Space const& space, subject const& s, algorithms::precision ranks) {
+void pagerank(benchmark::State& state, Space const& space, subject const& s, algorithms::precision ranks,
+              bool weighted) {
   constexpr unsigned few = 8;
   constexpr unsigned many = 88;
   graph::graph_view const g = graph_under_test<Space>::get(space, s.storage, s.name, s.churned).view();
+  algorithms::pagerank_options o{.tolerance = 1e-300, .ranks = ranks};
+  if (weighted) o.weights.assign(g.arcs(), 1.0f);
   auto const run = [&](unsigned iterations) {
+    o.max_iterations = iterations;
     return seconds(space, [&] {
-      algorithms::pagerank_result const r =
-          algorithms::pagerank(space, g, {.tolerance = 1e-300, .max_iterations = iterations, .ranks = ranks});
+      algorithms::pagerank_result const r = algorithms::pagerank(space, g, o);
       if (r.iterations != iterations) state.SkipWithError("it stopped before");
     });
   };
   (void)run(few);
   for (auto _ : state) state.SetIterationTime((run(many) - run(few)) / (many - few));
-  auto const bytes = static_cast<double>(4 * g.arcs() + 16 * std::uint64_t{g.vertices()});
+  algorithms::pagerank_ranker<Space> ranker(space);
+  o.max_iterations = 0;
+  (void)ranker.run(g, o);
+  state.counters["before_us"] = 1e6 * seconds(space, [&] { (void)ranker.run(g, o); });
+  auto const bytes = static_cast<double>((weighted ? 8 : 4) * g.arcs() + 16 * std::uint64_t{g.vertices()});
   state.counters["bytes_per_s"] = benchmark::Counter(bytes, benchmark::Counter::kIsIterationInvariantRate);
 }
 
@@ -304,8 +313,10 @@ void add_cases(Space const& space) {
         subject const s{storage, name, churned};
         std::string const what = on + storage + "/" + name + (churned ? "/churned" : "/built");
         for (auto const ranks : {algorithms::precision::fp64, algorithms::precision::fp32})
-          add("pagerank" + what + (ranks == algorithms::precision::fp64 ? "/fp64" : "/fp32"),
-              [=](benchmark::State& state) { pagerank(state, space, s, ranks); });
+          for (bool const weighted : {false, true})
+            add((weighted ? "pagerank_weighted" : "pagerank") + what +
+                    (ranks == algorithms::precision::fp64 ? "/fp64" : "/fp32"),
+                [=](benchmark::State& state) { pagerank(state, space, s, ranks, weighted); });
         for (std::size_t const size : {std::size_t{1}, std::size_t{1'000}, std::size_t{100'000}})
           if (storage != "csr" && !churned)
             add("triangles_change" + on + storage + "/" + name + "/edges:" + std::to_string(size),
