@@ -70,7 +70,6 @@ template <class Real, class Split>
 struct rank_vectors {
   graph::graph_view g;
   row_bins_view bins;  // of in-neighbours
-  Split split;
   Real* rank;
   Real* share[2];        // what a vertex sends along an arc of weight 1: one is read while the other is written
   Real const* teleport;  // nullptr: anywhere
@@ -82,6 +81,7 @@ struct rank_vectors {
   double damping;
   double tolerance;
   bool dangling_teleports;
+  Split split;
 
   struct sums {
     double change = 0;
@@ -422,7 +422,6 @@ class pagerank_ranker {
     double* const changes = scratch_.data();
     return {g,
             bins,
-            split,
             rank_.data(),
             {share_.data(), share_.data() + n},
             o.teleport.empty() ? nullptr : teleport_.data(),
@@ -433,7 +432,8 @@ class pagerank_ranker {
             even,
             o.damping,
             o.tolerance,
-            o.dangling_teleports};
+            o.dangling_teleports,
+            split};
   }
 
   Space space_;
