@@ -355,14 +355,11 @@ class pagerank_ranker {
     detail::check(o, g);
     std::size_t const n = g.vertices();
     dangling_ = 0;
-    auto const bins_of = [&](graph::vertex_record const* rows) {
-      return bins_.make(rows, n, g.arcs(), {32, 256, 1024, 1024});
-    };
-    if (!o.weights.empty()) weights_.add_up(g, bins_of(g.out_records()), o.weights);
-    if (n == 0) return {0, true, 0};
-    last_bins_ = bins_of(g.in_records());
-    return o.weights.empty() ? iterate(g, detail::even_split{}, o, warm)
-                             : iterate(g, weights_.look_up(g, last_bins_), o, warm);
+    if (n == 0 && o.weights.empty()) return {0, true, 0};
+    detail::bin_limits const limits{32, 256, 1024, 1024};
+    if (!o.weights.empty()) return iterate(g, weights_.bring(g, o.weights, bins_, limits, last_bins_), o, warm);
+    last_bins_ = bins_.make(g.in_records(), n, g.arcs(), limits);
+    return iterate(g, detail::even_split{}, o, warm);
   }
 
   /// On the device: of the last run, in the order of vertices.

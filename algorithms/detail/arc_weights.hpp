@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a vertex's rank is split among its arcs: evenly, or by weights. The graph keeps none; they are given in the order
 // of to_csr(), row by row of out-neighbours, and wanted beside the entries of in-neighbours, where ranks are pulled. So
-// they are brought there once a run: each entry looks its arc up in the row of its source, also in an undirected graph,
-// whose two directions may weigh different.
+// they are brought there once a run: the longer of the two rows that an arc stands in looks it up in the shorter one.
+// That goes for an undirected graph, too, whose two directions may weigh different; one search serves both of them.
 //
 // The weights of a row are scaled by a power of two, so that their sum is in [0.5, 1): that rounds nothing, and ranks
 // in single precision can be divided by the sum whatever the weights are.
@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -46,9 +47,9 @@ struct even_split {
 struct weighted_split {
   static constexpr bool weighted = true;
   using total_type = double;
-  double const* totals;  // of the arcs out of a vertex: 0, or in [0.5, 1)
-  std::uint64_t const* places;
-  float const* weights;
+  double const* totals;         // of the arcs out of a vertex: 0, or in [0.5, 1)
+  std::uint64_t const* places;  // of rows of in-neighbours in `weights`
+  float const* weights;         // scaled as the totals are
 
   [[nodiscard]] WYRM_HD total_type total(graph::graph_view const&, graph::vertex_id v,
                                          graph::vertex_record const&) const {
@@ -132,10 +133,13 @@ struct pad_rows {
   WYRM_HD void operator()(std::size_t v) const { sizes[v] = (row_head(rows[v].page) + rows[v].degree + 3) / 4 * 4; }
 };
 
-/// A tile an item of the bins of in-neighbours: looks up the weights of their arcs, and scales them.
-struct look_up_weights {
+/// A tile an item of bins: looks those arcs of its rows up in their other rows that are shorter. Directed graphs need
+/// two launches: rows of out-neighbours for arcs whose other row, of in-neighbours, is shorter, and the other way
+/// round.
+struct match_arcs {
   graph::graph_view g;
   row_bins_view bins;
+  bool of_out;  // the bins are of out-neighbours, and the graph is directed
   std::uint64_t const* offsets;
   float const* given;
   double const* scales;
@@ -148,33 +152,41 @@ struct look_up_weights {
   }
   template <class Tile>
   WYRM_HD void lane(Tile const&, graph::vertex_id v, graph::vertex_record const& row, bool valid) const {
-    if (valid) look_up(v, row, 0, row.degree, 1);
+    if (valid) match(v, row, 0, row.degree, 1);
   }
   template <class Tile>
   WYRM_HD void group(Tile const& t, graph::vertex_id v, graph::vertex_record const& row, bool valid) const {
     constexpr unsigned lanes = row_bins_view::lanes_of_group<Tile>();
-    if (valid) look_up(v, row, t.rank() % lanes, row.degree, lanes);
+    if (valid) match(v, row, t.rank() % lanes, row.degree, lanes);
   }
   template <class Tile>
   WYRM_HD void warp(Tile const& t, graph::vertex_id v, graph::vertex_record const& row) const {
-    look_up(v, row, t.rank(), row.degree, Tile::size());
+    match(v, row, t.rank(), row.degree, Tile::size());
   }
   template <class Tile>
   WYRM_HD void part(Tile const& t, std::uint32_t number) const {
     row_part const p = bins.part(number);
-    look_up(p.vertex, p.row, p.begin + t.rank(), p.end, Tile::size());
+    match(p.vertex, p.row, p.begin + t.rank(), p.end, Tile::size());
   }
 
  private:
-  WYRM_HD void look_up(graph::vertex_id v, graph::vertex_record const& row, std::uint32_t begin, std::uint32_t end,
-                       std::uint32_t step) const {
-    float* const to = weights + places[v] + row_head(row.page);
+  WYRM_HD void match(graph::vertex_id x, graph::vertex_record const& row, std::uint32_t begin, std::uint32_t end,
+                     std::uint32_t step) const {
     for (std::uint32_t i = begin; i < end; i += step) {
-      graph::vertex_id const u = row.page[i];
-      graph::neighbour_list const out = g.neighbours(u);
-      float const weight = given[offsets[u] + graph::lower_bound(out.data, out.size, v)];
-      to[i] = static_cast<float>(scales[u] * static_cast<double>(weight));
+      graph::vertex_id const y = row.page[i];
+      graph::vertex_record const other = of_out ? g.in_records()[y] : g.out_records()[y];
+      if (other.degree > row.degree) continue;
+      if (other.degree == row.degree && (of_out || (!g.directed() && y > x))) continue;
+      std::uint32_t const at = graph::lower_bound(other.page, other.degree, x);
+      if (!of_out) put(y, at, x, row, i);
+      if (of_out || !g.directed()) put(x, i, y, other, at);
     }
+  }
+  // The weight at a place in the row of out-neighbours of u, to one in that of the in-neighbours of v.
+  WYRM_HD void put(graph::vertex_id u, std::uint32_t from, graph::vertex_id v, graph::vertex_record const& in,
+                   std::uint32_t to) const {
+    weights[places[v] + row_head(in.page) + to] =
+        static_cast<float>(scales[u] * static_cast<double>(given[offsets[u] + from]));
   }
 };
 
@@ -194,24 +206,24 @@ class arc_weights {
         places_(space),
         weights_(space) {}
 
-  /// The first step: brings the weights, and adds up those of each row. out: of all rows of out-neighbours. Throws
-  /// error(bad_argument) if they are not one an arc, finite and not negative. O(vertices + arcs).
-  void add_up(graph::graph_view const& g, row_bins_view const& out, std::vector<float> const& given) {
+  /// Brings the weights where they are wanted; leaves the rows of in-neighbours in the bins. Throws
+  /// error(bad_argument) if they are not one an arc, finite and not negative. O(vertices + arcs log degree).
+  weighted_split bring(graph::graph_view const& g, std::vector<float> const& given, row_bins<Space>& bins,
+                       bin_limits const& limits, row_bins_view& in) {
     check(g, given);
+    std::size_t const n = g.vertices();
+    row_bins_view const out = bins.make(g.out_records(), n, g.arcs(), limits);
     offsets_.find(g);
     given_.reserve(given.size());
-    totals_.reserve(g.vertices());
-    scales_.reserve(g.vertices());
+    totals_.reserve(n);
+    scales_.reserve(n);
     parts_.reserve(out.parts);
     exec::copy_in<float>(space_, given_.data(), given);
     exec::for_each_tile<32>(space_, out.items(),
                             add_up_weights{out, offsets_.data(), given_.data(), totals_.data(), parts_.data()});
     exec::for_each_tile<32>(space_, out.hub_rows, add_up_hubs{out, parts_.data(), totals_.data()});
-    exec::for_each(space_, g.vertices(), scale_totals{totals_.data(), scales_.data()});
-  }
-  /// The second: puts them where ranks are pulled. in: of all rows of in-neighbours. O(vertices + arcs log degree).
-  weighted_split look_up(graph::graph_view const& g, row_bins_view const& in) {
-    std::size_t const n = g.vertices();
+    exec::for_each(space_, n, scale_totals{totals_.data(), scales_.data()});
+
     sizes_.reserve(n);
     places_.reserve(n + 1);
     exec::for_each(space_, n, pad_rows{g.in_records(), sizes_.data()});
@@ -219,22 +231,32 @@ class arc_weights {
     std::uint64_t const room = exec::read(space_, places_.data() + n);
     weights_.reserve(room);
     space_.fill(weights_.data(), 0, room * sizeof(float));  // what is beside rows is multiplied by 0
-    exec::for_each_tile<32>(
-        space_, in.items(),
-        look_up_weights{g, in, offsets_.data(), given_.data(), scales_.data(), places_.data(), weights_.data()});
+    auto const match = [&](row_bins_view const& rows, bool of_out) {
+      exec::for_each_tile<32>(
+          space_, rows.items(),
+          match_arcs{g, rows, of_out, offsets_.data(), given_.data(), scales_.data(), places_.data(), weights_.data()});
+    };
+    if (g.directed()) match(out, true);
+    in = g.directed() ? bins.make(g.in_records(), n, g.arcs(), limits) : out;
+    match(in, false);
     return {totals_.data(), places_.data(), weights_.data()};
   }
 
  private:
   void check(graph::graph_view const& g, std::vector<float> const& given) const {
-    auto const refuse = [](std::string const& what) { throw error(error_code::bad_argument, "pagerank: " + what); };
-    if (given.size() != g.arcs())
-      refuse("there are " + std::to_string(given.size()) + " weights for " + std::to_string(g.arcs()) +
-             " arcs; give one for each, in the order of to_csr()");
+    std::ostringstream what;
+    what << "pagerank: ";
+    if (given.size() != g.arcs()) {
+      what << "there are " << given.size() << " weights for " << g.arcs()
+           << " arcs; give one for each, in the order of to_csr()";
+      throw error(error_code::bad_argument, what.str());
+    }
     for (std::uint64_t i = 0; i < given.size(); ++i)
-      if (!(given[i] >= 0) || std::isinf(given[i]))
-        refuse("weight " + std::to_string(i) + ", of the arc " + name_of(g, i) + ", is " + std::to_string(given[i]) +
-               "; weights must be finite, and not negative");
+      if (!(given[i] >= 0) || std::isinf(given[i])) {
+        what << "weight " << i << ", of the arc " << name_of(g, i) << ", is " << given[i]
+             << "; weights must be finite, and not negative";
+        throw error(error_code::bad_argument, what.str());
+      }
   }
   [[nodiscard]] std::string name_of(graph::graph_view const& g, std::uint64_t arc) const {
     auto const rows = exec::copy_out(space_, g.out_records(), g.vertices());

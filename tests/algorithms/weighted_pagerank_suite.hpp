@@ -240,6 +240,7 @@ TYPED_TEST_P(weighted_pagerank_test, refuses_other_weights) {
   this->expect_refused(g, {1, 2}, "2 weights for 3 arcs");
   this->expect_refused(g, {1, 2, 3, 4}, "4 weights for 3 arcs");
   this->expect_refused(g, {1, 1, -0.5f}, "weight 2, of the arc 3 -> 4, is -0.5");
+  this->expect_refused(g, {1, 1, -1e-10f}, "is -1e-10;");
   this->expect_refused(g, {1, std::numeric_limits<float>::quiet_NaN(), 1}, "weight 1, of the arc 1 -> 3, is");
   this->expect_refused(g, {std::numeric_limits<float>::infinity(), 1, 1}, "weight 0, of the arc 0 -> 3, is inf");
   this->expect_refused(this->make(0, {}), {1}, "1 weights for 0 arcs");
