@@ -56,7 +56,7 @@ namespace detail {
 
 /// On the device; the host reads it.
 struct rank_state {
-  static constexpr std::size_t tiles = 128;  // that add up
+  static constexpr std::size_t tiles = 128;  // that add up, at the most
 
   double change;    // of the last iteration
   double dangling;  // what vertices without out-neighbours hold now
@@ -254,10 +254,11 @@ template <class Real, class Split>
 struct settle_ranks {
   using vectors = rank_vectors<Real, Split>;
   vectors x;
-  std::uint32_t sums;  // of items
+  std::uint32_t tiles;  // at most as many as there is room for in `totals`
+  std::uint32_t sums;   // of items
   unsigned from;
   bool first;
-  double* totals;  // [tiles] changes, then [tiles] dangling
+  double* totals;  // rank_state::tiles changes, then as many dangling
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
@@ -265,7 +266,7 @@ struct settle_ranks {
     if (state.done != 0) return;
     typename vectors::sums all;
     if (!first) set_hubs(t, static_cast<std::uint32_t>(tile), state.dangling, all);
-    for (std::size_t i = tile * Tile::size() + t.rank(); i < sums; i += rank_state::tiles * Tile::size()) {
+    for (std::size_t i = tile * Tile::size() + t.rank(); i < sums; i += std::size_t{tiles} * Tile::size()) {
       all.change += x.changes[i];
       all.dangling += x.danglings[i];
     }
@@ -277,10 +278,10 @@ struct settle_ranks {
       totals[rank_state::tiles + tile] = dangling;
       before = exec::atomic_ref<std::uint32_t>(state.arrived).fetch_add(1, exec::acq_rel);
     }
-    if (t.shfl(before, 0) + 1 < rank_state::tiles) return;
+    if (t.shfl(before, 0) + 1 < tiles) return;
     t.sync();
     all = {};
-    for (std::size_t i = t.rank(); i < rank_state::tiles; i += Tile::size()) {
+    for (std::size_t i = t.rank(); i < tiles; i += Tile::size()) {
       all.change += totals[i];
       all.dangling += totals[rank_state::tiles + i];
     }
@@ -299,7 +300,7 @@ struct settle_ranks {
   template <class Tile>
   WYRM_HD void set_hubs(Tile const& t, std::uint32_t tile, double dangling, typename vectors::sums& all) const {
     row_bins_view const& b = x.bins;
-    for (std::uint32_t h = tile; h < b.hub_rows; h += rank_state::tiles) {
+    for (std::uint32_t h = tile; h < b.hub_rows; h += tiles) {
       double const sent = b.sum_of_parts(t, h, x.parts);
       if (t.rank() != 0) continue;
       graph::vertex_id const v = b.hubs[h].vertex;
@@ -375,8 +376,12 @@ class pagerank_ranker {
     detail::row_bins_view const& bins = last_bins_;
     detail::rank_vectors<Real, Split> const x = prepare(g, split, o, warm);
     auto const settle = [&](std::uint32_t count, unsigned from, bool first) {
-      exec::for_each_tile<32>(space_, detail::rank_state::tiles,
-                              detail::settle_ranks<Real, Split>{x, count, from, first, x.parts + bins.parts});
+      // A small graph needs only some of the tiles; who has something to add does not depend on how many there are.
+      constexpr std::size_t lanes = Space::template tile_size<32>;
+      auto const tiles = static_cast<std::uint32_t>(
+          std::min(detail::rank_state::tiles, std::max<std::size_t>({1, (count + lanes - 1) / lanes, bins.hub_rows})));
+      exec::for_each_tile<32>(space_, tiles,
+                              detail::settle_ranks<Real, Split>{x, tiles, count, from, first, x.parts + bins.parts});
     };
     auto const blocks = static_cast<std::uint32_t>((std::size_t{g.vertices()} + 31) / 32);
     exec::for_each_tile<32>(space_, blocks, detail::send_first<Real, Split>{x});

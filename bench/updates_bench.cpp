@@ -38,12 +38,10 @@ std::vector<graph::edge> batch_of(std::string const& kind, std::size_t vertices,
   if (kind != "rmat")
     return datasets::update_batch(kind == "random" ? datasets::update_kind::random : datasets::update_kind::pressure,
                                   vertices, size, seed);
-  std::vector<graph::edge> edges(size);
+  std::vector<graph::edge> edges;
   datasets::rmat_edges const edge{static_cast<unsigned>(std::bit_width(vertices - 1)), 1};  // the graph's own
-  for (std::size_t i = 0; i < size; ++i) {
-    edges[i] = edge((seed << 40) + i);
-    if (edges[i].source >= vertices || edges[i].target >= vertices) edges[i] = {0, 1};
-  }
+  for (std::uint64_t i = seed << 40; edges.size() < size; ++i)
+    if (graph::edge const e = edge(i); e.source < vertices && e.target < vertices) edges.push_back(e);
   return edges;
 }
 
