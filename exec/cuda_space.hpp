@@ -144,19 +144,15 @@ inline constexpr bool launches_ahead = [] {
   return true;
 }();
 
-/// How a kernel begins that is set up ahead: the next one may be, too; this one waits until those before it are over,
-/// and what they have written can be seen.
-__device__ inline void begin_kernel([[maybe_unused]] bool is_ahead) {
-  NV_IF_TARGET(NV_PROVIDES_SM_90, (if (is_ahead) {
-                 cudaTriggerProgrammaticLaunchCompletion();
-                 cudaGridDependencySynchronize();
-               }))
+/// How each kernel begins: the next one may be set up; this one waits until those before it are over, and what they
+/// have written can be seen.
+__device__ inline void begin_kernel() {
+  NV_IF_TARGET(NV_PROVIDES_SM_90, (cudaTriggerProgrammaticLaunchCompletion(); cudaGridDependencySynchronize();))
 }
 
 template <class F>
-__global__ void __launch_bounds__(block_threads)
-    for_each_kernel(std::size_t n, bool is_ahead, __grid_constant__ F const f) {
-  begin_kernel(is_ahead);
+__global__ void __launch_bounds__(block_threads) for_each_kernel(std::size_t n, __grid_constant__ F const f) {
+  begin_kernel();
   std::size_t const step = std::size_t{gridDim.x} * block_threads;
   for (std::size_t i = std::size_t{blockIdx.x} * block_threads + threadIdx.x; i < n; i += step) f(i);
 }
@@ -164,8 +160,8 @@ __global__ void __launch_bounds__(block_threads)
 // All lanes of a tile have the same i, so that the loop never splits a tile.
 template <unsigned W, class F>
 __global__ void __launch_bounds__(block_threads, resident_blocks_of<F>())
-    for_each_tile_kernel(std::size_t n, bool is_ahead, __grid_constant__ F const f) {
-  begin_kernel(is_ahead);
+    for_each_tile_kernel(std::size_t n, __grid_constant__ F const f) {
+  begin_kernel();
   constexpr unsigned tiles = block_threads / W;
   std::size_t const step = std::size_t{gridDim.x} * tiles;
   for (std::size_t i = std::size_t{blockIdx.x} * tiles + threadIdx.x / W; i < n; i += step) f(warp_tile<W>{}, i);
@@ -175,37 +171,34 @@ inline unsigned blocks_for(std::size_t items, std::size_t items_a_block) {
   return static_cast<unsigned>(std::min<std::size_t>((items + items_a_block - 1) / items_a_block, 0x7fffffff));
 }
 
-/// Starts a kernel of n items. One of many more blocks than run at a time is not set up ahead: each block would begin
-/// anew, with nothing in its cache.
+/// Starts a kernel of n items.
 template <class F>
-void launch(cudaStream_t stream, std::size_t resident_lanes, void (*kernel)(std::size_t, bool, F const), std::size_t n,
-            std::size_t items_a_block, F const& f) {
-  unsigned const blocks = blocks_for(n, items_a_block);
-  bool const is_ahead = launches_ahead && std::size_t{blocks} * block_threads <= 4 * resident_lanes;
+void launch(cudaStream_t stream, void (*kernel)(std::size_t, F const), std::size_t n, std::size_t items_a_block,
+            F const& f) {
   cudaLaunchAttribute ahead{};
   ahead.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   ahead.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
-  config.gridDim = blocks;
+  config.gridDim = blocks_for(n, items_a_block);
   config.blockDim = block_threads;
   config.stream = stream;
   config.attrs = &ahead;
-  config.numAttrs = is_ahead ? 1 : 0;
-  cudaLaunchKernelEx(&config, kernel, n, is_ahead, f);
+  config.numAttrs = launches_ahead ? 1 : 0;
+  cudaLaunchKernelEx(&config, kernel, n, f);
 }
 }  // namespace detail
 
 template <class F>
 void cuda_space::run(std::size_t n, F const& f) const {
   activate();
-  detail::launch(stream(), lanes_for(nullptr), detail::for_each_kernel<F>, n, detail::block_threads, f);
+  detail::launch(stream(), detail::for_each_kernel<F>, n, detail::block_threads, f);
   check_launch();
 }
 
 template <unsigned W, class F>
 void cuda_space::run_tiles(std::integral_constant<unsigned, W>, std::size_t n, F const& f) const {
   activate();
-  detail::launch(stream(), lanes_for(nullptr), detail::for_each_tile_kernel<W, F>, n, detail::block_threads / W, f);
+  detail::launch(stream(), detail::for_each_tile_kernel<W, F>, n, detail::block_threads / W, f);
   check_launch();
 }
 template <unsigned W, class F>
