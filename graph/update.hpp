@@ -148,10 +148,10 @@ struct merge_segments {
     plans[s].page = moves ? old.page : nullptr;
   }
 
-  // By one lane, unless it is a heavy change: whose record may not even be looked at, as its tile may be at work.
+  // By one lane, unless it is a heavy change: whose tile may be at work on its page, record and plan.
   WYRM_HD void merge_alone(std::size_t s) const {
+    if (plans[s].changed == 0 || plans[s].is_heavy != 0) return;
     segment_plan const plan = plans[s];
-    if (plan.changed == 0 || plan.is_heavy != 0) return;
     segment const g = batch.segments[s];
     vertex_record const old = records[g.source];
     std::uint32_t const degree = degree_after<Op>(old.degree, plan.changed);
