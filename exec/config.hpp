@@ -11,11 +11,6 @@
 #define WYRM_HD
 #define WYRM_NOINLINE __attribute__((noinline))
 #endif
-#if defined(__CUDA_ARCH__)
-#define WYRM_DEVICE_CODE 1  // what is compiled now will run on a device
-#else
-#define WYRM_DEVICE_CODE 0
-#endif
 // WYRM_NOINLINE keeps rare paths out of kernels, whose instructions would not fit the cache of a multiprocessor else.
 
 // WYRM_WITH_CUDA, WYRM_HOST_THREADS and WYRM_CHECKED are set by the build, the same for every source.

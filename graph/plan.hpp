@@ -142,20 +142,16 @@ template <class Tile>
 template <std::uint32_t Most>
 WYRM_HD void lower_bounds(vertex_id const* page, std::uint32_t degree, vertex_id const (&values)[Most], std::uint32_t n,
                           std::uint32_t (&at)[Most]) {
-  if constexpr (Most == 1) {
-    at[0] = n == 0 ? 0 : lower_bound(page, degree, values[0]);
-  } else {
-    for (std::uint32_t& a : at) a = 0;
-    std::uint32_t left = degree;
-    for (std::uint32_t half; left > 1; left -= half) {
-      half = left / 2;
-      for (std::uint32_t k = 0; k < Most; ++k)
-        if (k < n) at[k] += static_cast<std::uint32_t>(page[at[k] + half - 1] < values[k]) * half;
-    }
-    if (left == 0) return;
+  for (std::uint32_t& a : at) a = 0;
+  std::uint32_t left = degree;
+  for (std::uint32_t half; left > 1; left -= half) {
+    half = left / 2;
     for (std::uint32_t k = 0; k < Most; ++k)
-      if (k < n) at[k] += page[at[k]] < values[k];
+      if (k < n) at[k] += static_cast<std::uint32_t>(page[at[k] + half - 1] < values[k]) * half;
   }
+  if (left == 0) return;
+  for (std::uint32_t k = 0; k < Most; ++k)
+    if (k < n) at[k] += page[at[k]] < values[k];
 }
 
 /// Insertion: the targets that are new come to the front of the segment, ascending, and to the front of its positions

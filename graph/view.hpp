@@ -30,24 +30,11 @@ struct neighbour_list {
 template <class T>
 [[nodiscard]] WYRM_HD std::uint32_t lower_bound(T const* values, std::uint32_t n, T value) {
   std::uint32_t first = 0;
-#if WYRM_DEVICE_CODE  // fewer steps
-  while (n > 0) {
-    std::uint32_t const half = n / 2;
-    if (values[first + half] < value) {
-      first += half + 1;
-      n -= half + 1;
-    } else {
-      n = half;
-    }
-  }
-  return first;
-#else
   for (std::uint32_t half; n > 1; n -= half) {  // a multiplication, as nobody could predict the branch
     half = n / 2;
     first += static_cast<std::uint32_t>(values[first + half - 1] < value) * half;
   }
   return n == 0 ? 0 : first + static_cast<std::uint32_t>(values[first] < value);
-#endif
 }
 
 /// Whether an ascending list has a value.
