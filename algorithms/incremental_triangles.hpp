@@ -99,7 +99,7 @@ struct count_changes {
     }
     found = exec::sum(t, found);
     if (t.rank() != 0 || found == 0) return;
-    change(totals[exec::thread_number(t) / 32 % count_triangles::places], found);
+    change(totals[exec::thread_number(t) / 32 % places_of_total], found);
     if (per_vertex == nullptr) return;
     change(per_vertex[u], found);
     change(per_vertex[v], found);
@@ -129,7 +129,7 @@ class incremental_triangles final : public followed_triangles {
         edges_(space_),
         keys_(space_),
         spare_(space_),
-        totals_(space_, detail::count_triangles::places),
+        totals_(space_, detail::places_of_total),
         corners_(space_, per_vertex ? g.vertices() : 0) {
     triangles_result const now = triangles(space_, g, {.per_vertex = per_vertex});
     total_ = now.total;

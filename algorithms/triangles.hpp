@@ -40,13 +40,15 @@ struct triangles_result {
 
 namespace detail {
 
+/// For a total: a device serves one addition to a place at a time.
+inline constexpr unsigned places_of_total = 256;
+
 /// A tile an item of the bins of rows, which are oriented: by degree, or else by id, and then what counts of a row is
 /// what lies behind its vertex.
+template <bool ById>
 struct count_triangles {
-  static constexpr unsigned places = 256;  // for the total: a device serves one addition to a place at a time
   graph::vertex_record const* rows;
   row_bins_view bins;
-  bool by_id;
   std::uint64_t* totals;
   std::uint64_t* per_vertex;  // or nullptr
 
@@ -55,7 +57,7 @@ struct count_triangles {
     counter here{*this, 0};
     bins.dispatch(t, static_cast<std::uint32_t>(item), here);
     std::uint64_t const found = exec::sum(t, here.found);
-    if (t.rank() == 0 && found > 0) add(totals[exec::thread_number(t) / 32 % places], found);
+    if (t.rank() == 0 && found > 0) add(totals[exec::thread_number(t) / 32 % places_of_total], found);
   }
 
  private:
@@ -95,12 +97,12 @@ struct count_triangles {
     }
 
     [[nodiscard]] WYRM_HD graph::neighbour_list oriented(graph::vertex_id v, graph::vertex_record const& row) const {
-      std::uint32_t const first = c.by_id ? graph::lower_bound(row.page, row.degree, v + 1) : 0;
+      std::uint32_t const first = ById ? graph::lower_bound(row.page, row.degree, v + 1) : 0;
       return {row.page + first, row.degree - first};
     }
     // What of a row can be in the row of its i-th entry as well: by id only what comes behind it.
     [[nodiscard]] WYRM_HD graph::neighbour_list rest(graph::neighbour_list const& r, std::uint32_t i) const {
-      return c.by_id ? graph::neighbour_list{r.data + i + 1, r.size - i - 1} : r;
+      return ById ? graph::neighbour_list{r.data + i + 1, r.size - i - 1} : r;
     }
     // A corner that closes a triangle with u and v.
     WYRM_HD void note(graph::vertex_id w) {
@@ -192,7 +194,7 @@ class triangle_counter {
         bins_(space),
         oriented_bins_(space),
         marks_(space),
-        totals_(space, detail::count_triangles::places),
+        totals_(space, detail::places_of_total),
         corners_(space),
         others_(space) {}
 
@@ -233,12 +235,13 @@ class triangle_counter {
     std::size_t const n = g.vertices();
     graph::vertex_record const* rows = g.out_records();
     detail::row_bins_view work = bins_.make(rows, n, g.arcs(), graph_limits);
-    bool const by_id = work.lane_rows == n;
-    if (!by_id) {
-      rows = orientation_.make(g, work);
-      work = oriented_bins_.make(rows, n, g.arcs(), {2, 16, 64, 64});
+    if (work.lane_rows == n) {
+      exec::for_each_tile<32>(space_, work.items(), detail::count_triangles<true>{rows, work, totals_.data(), corners});
+      return;
     }
-    exec::for_each_tile<32>(space_, work.items(), detail::count_triangles{rows, work, by_id, totals_.data(), corners});
+    rows = orientation_.make(g, work);
+    work = oriented_bins_.make(rows, n, g.arcs(), {2, 16, 64, 64});
+    exec::for_each_tile<32>(space_, work.items(), detail::count_triangles<false>{rows, work, totals_.data(), corners});
   }
   // By ids no more than d^2 / 4 entries of a row of d are looked at in all. An orientation, which costs as much as a
   // few looks at each arc, is for graphs where these could be more than 32 an arc.
