@@ -48,6 +48,7 @@
 #include "../alloc/registry.hpp"
 #include "../datasets/updates.hpp"
 #include "../graph/any_graph.hpp"
+#include "csr_rows.hpp"
 #include "defaults.hpp"
 #include "gap_baseline.hpp"
 #include "graphs.hpp"
@@ -55,16 +56,6 @@
 namespace wyrm::bench {
 
 namespace {
-
-struct point_at_rows {
-  std::uint64_t const* offsets;
-  graph::vertex_id* targets;
-  graph::vertex_record* rows;
-  WYRM_HD void operator()(std::size_t v) const {
-    auto const degree = static_cast<std::uint32_t>(offsets[v + 1] - offsets[v]);
-    rows[v] = {degree > 0 ? targets + offsets[v] : nullptr, degree, degree};
-  }
-};
 
 /// A graph in one of the ways that are compared. The last one that was asked for is kept.
 template <class Space>

@@ -69,11 +69,15 @@ struct found_arc {
   std::uint32_t at;  // the first neighbour that is not less
   bool changes;      // the graph
 };
+/// `at` is the lower bound of the target in the page.
 template <operation Op>
-[[nodiscard]] WYRM_HD found_arc find_arc(vertex_record const& r, vertex_id target) {
-  std::uint32_t const at = lower_bound(r.page, r.degree, target);
+[[nodiscard]] WYRM_HD found_arc found_at(vertex_record const& r, vertex_id target, std::uint32_t at) {
   bool const there = at < r.degree && r.page[at] == target;
   return {at, there == (Op == operation::erase)};
+}
+template <operation Op>
+[[nodiscard]] WYRM_HD found_arc find_arc(vertex_record const& r, vertex_id target) {
+  return found_at<Op>(r, target, lower_bound(r.page, r.degree, target));
 }
 /// Notes an arc that changes the graph, as the k-th of those of the segment that begins there.
 template <operation Op>
@@ -225,8 +229,7 @@ struct plan_segments {
     segment_plan plan{nullptr, keep, 0, 0, 0, 0};
     for (std::uint32_t k = 0; k < few; ++k) {
       if (k >= g.size || (k > 0 && targets[k] == targets[k - 1])) continue;
-      bool const there = at[k] < r.degree && r.page[at[k]] == targets[k];
-      bool const changes = there == (Op == operation::erase);
+      bool const changes = found_at<Op>(r, targets[k], at[k]).changes;
       bool const counted = !undirected || g.source <= targets[k];
       if (changes) note_arc<Op>(batch, g.begin, plan.changed, targets[k], at[k]);
       plan.changed += changes;
@@ -293,8 +296,7 @@ struct plan_segments {
         vertex_id const left = t.shfl(target, t.rank() > 0 ? t.rank() - 1 : 0);
         bool const counts = k < n && target != (t.rank() > 0 ? left : last);
         last = t.shfl(target, Tile::size() - 1);
-        bool const there = counts && at[k] < r.degree && r.page[at[k]] == target;
-        bool const changes = counts && there == (Op == operation::erase);
+        bool const changes = counts && found_at<Op>(r, target, at[k]).changes;
         // All lanes have read their targets when the ballot returns; what is written lies at or before them.
         std::uint32_t const changing = t.ballot(changes);
         std::uint32_t const counted = t.ballot(counts && (!undirected || g.source <= target));

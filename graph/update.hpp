@@ -126,6 +126,10 @@ struct merge_segments {
   }
 
  private:
+  // Or needs none any more. An erasure may go on in the old page when there is none to move to.
+  [[nodiscard]] WYRM_HD static bool has_page_to_move_to(segment_plan const& plan) {
+    return plan.capacity != keep && (plan.page != nullptr || plan.capacity == 0);
+  }
   template <class Tile>
   WYRM_HD void merge(Tile const& t, std::size_t s) const {
     segment_plan const plan = plans[s];
@@ -134,8 +138,7 @@ struct merge_segments {
     vertex_record& record = records[g.source];
     vertex_record const old = record;
     std::uint32_t const degree = degree_after<Op>(old.degree, plan.changed);
-    // An erasure may go on in the old page when there is none to move to.
-    bool const moves = plan.capacity != keep && (plan.page != nullptr || plan.capacity == 0);
+    bool const moves = has_page_to_move_to(plan);
     if (!moves && Op == operation::insert)
       insert_in_place(t, old, batch.targets + g.begin, batch.positions + g.begin, plan.changed);
     else if (!moves)
@@ -155,7 +158,7 @@ struct merge_segments {
     segment const g = batch.segments[s];
     vertex_record const old = records[g.source];
     std::uint32_t const degree = degree_after<Op>(old.degree, plan.changed);
-    bool const moves = plan.capacity != keep && (plan.page != nullptr || plan.capacity == 0);
+    bool const moves = has_page_to_move_to(plan);
     vertex_id* const page = moves ? plan.page : old.page;
     if (Op == operation::insert) {
       if (moves) copy_alone(old.page, page, old.degree);

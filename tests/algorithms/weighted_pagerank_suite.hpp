@@ -16,22 +16,12 @@
 #include <vector>
 
 #include "../../algorithms/pagerank.hpp"
+#include "../../bench/csr_rows.hpp"
 #include "../graph/model.hpp"
 #include "../support/verify.hpp"
 #include "graphs_fixture.hpp"
 
 namespace wyrm::tests {
-
-/// Rows of a CSR, where they lie.
-struct point_at_targets {
-  std::uint64_t const* offsets;
-  graph::vertex_id* targets;
-  graph::vertex_record* rows;
-  WYRM_HD void operator()(std::size_t v) const {
-    auto const degree = static_cast<std::uint32_t>(offsets[v + 1] - offsets[v]);
-    rows[v] = {degree > 0 ? targets + offsets[v] : nullptr, degree, degree};
-  }
-};
 
 template <class Space>
 class weighted_pagerank_test : public graphs_test<Space> {
@@ -138,7 +128,7 @@ TYPED_TEST_P(weighted_pagerank_test, rows_that_begin_anywhere) {
   exec::buffer<graph::vertex_record, TypeParam> rows(space, n);
   exec::copy_in<std::uint64_t>(space, offsets.data(), c.offsets);
   exec::copy_in<graph::vertex_id>(space, targets.data(), c.targets);
-  exec::for_each(space, n, point_at_targets{offsets.data(), targets.data(), rows.data()});
+  exec::for_each(space, n, bench::point_at_rows{offsets.data(), targets.data(), rows.data()});
   graph::graph_view const g(rows.data(), rows.data(), static_cast<graph::vertex_id>(n), c.targets.size(), false);
   auto const weights = this->random_weights(random, c.targets.size());
   auto const got = algorithms::pagerank(space, g, {.damping = 0.5, .tolerance = 1e-12, .weights = weights});

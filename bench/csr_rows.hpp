@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of a CSR as algorithms see those of a graph, for benchmarks and tests of algorithms without a dynamic graph.
+#pragma once
+
+#include <cstdint>
+
+#include "../graph/view.hpp"
+
+namespace wyrm::bench {
+
+/// A thread a vertex: its record says where its row lies in the CSR.
+struct point_at_rows {
+  std::uint64_t const* offsets;
+  graph::vertex_id* targets;
+  graph::vertex_record* rows;
+  WYRM_HD void operator()(std::size_t v) const {
+    auto const degree = static_cast<std::uint32_t>(offsets[v + 1] - offsets[v]);
+    rows[v] = {degree > 0 ? targets + offsets[v] : nullptr, degree, degree};
+  }
+};
+
+}  // namespace wyrm::bench
