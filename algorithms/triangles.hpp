@@ -47,7 +47,7 @@ inline constexpr unsigned places_of_total = 256;
 /// what lies behind its vertex.
 template <bool ById>
 struct count_triangles {
-  graph::vertex_record const* rows;
+  graph::packed_record const* rows;
   row_bins_view bins;
   std::uint64_t* totals;
   std::uint64_t* per_vertex;  // or nullptr
@@ -233,7 +233,7 @@ class triangle_counter {
   // Where all rows are short an orientation by degree would not pay.
   void count_by_warps(graph::graph_view const& g, std::uint64_t* corners) {
     std::size_t const n = g.vertices();
-    graph::vertex_record const* rows = g.out_records();
+    graph::packed_record const* rows = g.out_records();
     detail::row_bins_view work = bins_.make(rows, n, g.arcs(), graph_limits);
     if (work.lane_rows == n) {
       exec::for_each_tile<32>(space_, work.items(), detail::count_triangles<true>{rows, work, totals_.data(), corners});
@@ -248,7 +248,7 @@ class triangle_counter {
   void count_by_threads(graph::graph_view const& g, std::uint64_t* corners) {
     std::size_t const n = g.vertices();
     std::size_t const blocks = (n + detail::count_by_marks::block - 1) / detail::count_by_marks::block;
-    graph::vertex_record const* rows = g.out_records();
+    graph::packed_record const* rows = g.out_records();
     exec::for_each_tile<32>(space_, blocks, detail::square_degrees{rows, n, totals_.data()});
     bool const by_id = exec::read(space_, totals_.data()) <= 128 * g.arcs();
     space_.fill(totals_.data(), 0, sizeof(std::uint64_t));

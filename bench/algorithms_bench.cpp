@@ -110,7 +110,7 @@ class graph_under_test {
   Space space_;
   std::optional<graph::any_graph> graph_;
   exec::buffer<graph::vertex_id, Space> targets_;
-  exec::buffer<graph::vertex_record, Space> rows_;
+  exec::buffer<graph::packed_record, Space> rows_;
   std::size_t vertices_;
   std::uint64_t arcs_ = 0;
 };

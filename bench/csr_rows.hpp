@@ -12,10 +12,10 @@ namespace wyrm::bench {
 struct point_at_rows {
   std::uint64_t const* offsets;
   graph::vertex_id* targets;
-  graph::vertex_record* rows;
+  graph::packed_record* rows;
   WYRM_HD void operator()(std::size_t v) const {
     auto const degree = static_cast<std::uint32_t>(offsets[v + 1] - offsets[v]);
-    rows[v] = {degree > 0 ? targets + offsets[v] : nullptr, degree, degree};
+    rows[v] = graph::vertex_record{degree > 0 ? targets + offsets[v] : nullptr, degree, degree};
   }
 };
 

@@ -37,10 +37,10 @@ class adjacency {
     forget();
   }
 
-  [[nodiscard]] vertex_record const* records() const { return records_.data(); }
-  [[nodiscard]] vertex_record* records() { return records_.data(); }
+  [[nodiscard]] packed_record const* records() const { return records_.data(); }
+  [[nodiscard]] packed_record* records() { return records_.data(); }
   /// Takes these records instead of its own, and gives all scratch back.
-  void replace(exec::buffer<vertex_record, Space>&& records) {
+  void replace(exec::buffer<packed_record, Space>&& records) {
     adjacency fresh(space_, 0, number_);
     fresh.vertices_ = vertices_;
     fresh.records_ = std::move(records);
@@ -179,7 +179,7 @@ class adjacency {
   bool is_sparse_ = false;         // the batch: see plan.hpp
   std::size_t long_segments_ = 0;  // at the most
   std::size_t hub_tiles_ = 0;      // that should be there for hubs
-  exec::buffer<vertex_record, Space> records_;
+  exec::buffer<packed_record, Space> records_;
   batch<Space> batch_;
   detail::skewed_plan<Space> skewed_;
   exec::buffer<std::uint32_t, Space> lists_;

@@ -92,7 +92,7 @@ class dynamic_graph {
 
   /// For algorithms; valid until the next change.
   [[nodiscard]] graph_view view() const {
-    vertex_record const* const in = !options_.directed ? out_.records() : in_ ? in_->records() : nullptr;
+    packed_record const* const in = !options_.directed ? out_.records() : in_ ? in_->records() : nullptr;
     return {out_.records(), in, vertices_, arc_count_, options_.directed};
   }
 
@@ -133,7 +133,7 @@ class dynamic_graph {
     pool.pool_bytes = std::size_t{1} << 20;
     for_tables([&](auto const& t) { pool.pool_bytes += detail::laid_out_bytes(space_, t.records(), vertices_); });
     std::unique_ptr<Allocator> fresh;
-    std::vector<exec::buffer<vertex_record, Space>> records;
+    std::vector<exec::buffer<packed_record, Space>> records;
     try {
       fresh = std::make_unique<Allocator>(space_, pool);
       for_tables([&](auto const& t) {
@@ -196,7 +196,7 @@ class dynamic_graph {
   /// Proves the invariants of the graph and of its allocator; throws error(corrupt) otherwise. For tests and doubts.
   void check() const {
     bool const mirrored = !options_.directed;
-    vertex_record const* const in = mirrored ? out_.records() : in_ ? in_->records() : nullptr;
+    packed_record const* const in = mirrored ? out_.records() : in_ ? in_->records() : nullptr;
     detail::check_table(space_, out_.records(), in, vertices_, options_.self_loops);
     if (in_) detail::check_table(space_, in_->records(), out_.records(), vertices_, options_.self_loops);
     std::uint64_t const arcs = detail::sum_table(space_, out_.records(), vertices_).arcs;

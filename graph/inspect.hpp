@@ -17,13 +17,13 @@
 namespace wyrm::graph::detail {
 
 struct read_degrees {
-  vertex_record const* records;
+  packed_record const* records;
   std::uint32_t* degrees;
   WYRM_HD void operator()(std::size_t v) const { degrees[v] = records[v].degree; }
 };
 
 struct copy_rows {
-  vertex_record const* records;
+  packed_record const* records;
   std::uint64_t const* offsets;
   vertex_id* targets;
   template <class Tile>
@@ -35,7 +35,7 @@ struct copy_rows {
 
 /// O(vertices + arcs).
 template <class Space>
-csr export_csr(Space const& space, vertex_record const* records, vertex_id vertices) {
+csr export_csr(Space const& space, packed_record const* records, vertex_id vertices) {
   exec::buffer<std::uint32_t, Space> degrees(space, vertices);
   exec::buffer<std::uint64_t, Space> offsets(space, std::size_t{vertices} + 1);
   exec::for_each(space, vertices, read_degrees{records, degrees.data()});
@@ -54,12 +54,12 @@ struct table_sums {
 };
 
 struct sum_records {
-  vertex_record const* records;
+  packed_record const* records;
   table_sums* sums;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t v, bool valid) const {
     std::uint64_t const arcs = exec::sum(t, std::uint64_t{valid ? records[v].degree : 0});
-    std::uint64_t const capacity = exec::sum(t, std::uint64_t{valid ? records[v].capacity : 0});
+    std::uint64_t const capacity = exec::sum(t, std::uint64_t{valid ? records[v].capacity() : 0});
     if (t.rank() != 0 || capacity == 0) return;
     exec::atomic_ref<std::uint64_t>(sums->arcs).fetch_add(arcs, exec::relaxed);
     exec::atomic_ref<std::uint64_t>(sums->capacity).fetch_add(capacity, exec::relaxed);
@@ -67,7 +67,7 @@ struct sum_records {
 };
 
 template <class Space>
-table_sums sum_table(Space const& space, vertex_record const* records, vertex_id vertices) {
+table_sums sum_table(Space const& space, packed_record const* records, vertex_id vertices) {
   exec::buffer<table_sums, Space> sums(space, 1);
   exec::write(space, sums.data(), table_sums{});
   exec::for_each_lane<32>(space, vertices, sum_records{records, sums.data()});
@@ -84,8 +84,8 @@ struct table_faults {
 };
 
 struct check_records {
-  vertex_record const* records;
-  vertex_record const* partner;  // where the reverse of each arc must stand; nullptr: nowhere
+  packed_record const* records;
+  packed_record const* partner;  // where the reverse of each arc must stand; nullptr: nowhere
   table_faults* faults;
   vertex_id vertices;
   bool self_loops_allowed;
@@ -122,7 +122,7 @@ struct check_records {
 
 /// Throws error(corrupt) that says what is broken. O(arcs log degree).
 template <class Space>
-void check_table(Space const& space, vertex_record const* records, vertex_record const* partner, vertex_id vertices,
+void check_table(Space const& space, packed_record const* records, packed_record const* partner, vertex_id vertices,
                  bool self_loops_allowed) {
   exec::buffer<table_faults, Space> faults(space, 1);
   exec::write(space, faults.data(), table_faults{});

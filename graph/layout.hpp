@@ -43,12 +43,12 @@ struct csr_rows {
 
 /// The rows of a graph.
 struct table_rows {
-  vertex_record const* records;
+  packed_record const* records;
   static constexpr bool trusted = true;
 
   [[nodiscard]] WYRM_HD static bool is_row(std::size_t, vertex_id) { return true; }
   [[nodiscard]] WYRM_HD std::uint32_t degree(std::size_t v) const { return records[v].degree; }
-  [[nodiscard]] WYRM_HD vertex_id const* row(std::size_t v) const { return records[v].page; }
+  [[nodiscard]] WYRM_HD vertex_id const* row(std::size_t v) const { return records[v].page(); }
 };
 
 /// A vertex whose row many tiles copy.
@@ -64,7 +64,7 @@ struct allocate_rows {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
   AllocatorRef allocator;
   Rows rows;
-  vertex_record* records;
+  packed_record* records;
   wide_row* wide;
   std::size_t wide_room;
   update_status* status;
@@ -77,14 +77,14 @@ struct allocate_rows {
   WYRM_HD void operator()(Tile const& t, std::size_t index, bool valid) const {
     std::size_t const v = first + index;
     bool const is_row = valid && rows.is_row(v, vertices);
-    std::uint32_t const degree = is_row && !(again && records[v].page != nullptr) ? rows.degree(v) : 0;
+    std::uint32_t const degree = is_row && !(again && records[v].page() != nullptr) ? rows.degree(v) : 0;
     std::uint32_t const capacity = capacity_for(degree);
     std::size_t const wanted = page_bytes(capacity);
     bool const asks = v < fails_from && !status->is_exhausted(t);
     auto* const page = static_cast<vertex_id*>(allocator.allocate(t, asks ? wanted : 0));
     if (asks && wanted > 0 && page == nullptr) status->note_exhaustion();
     if (page != nullptr) {
-      records[v] = {page, degree, capacity};
+      records[v] = vertex_record{page, degree, capacity};
       if (degree > hub_degree) note_wide(v, degree);
     }
     std::uint64_t const failed = exec::sum(t, std::uint64_t{page == nullptr ? wanted : 0});
@@ -110,7 +110,7 @@ struct allocate_rows {
 template <class Rows>
 struct copy_into_pages {
   Rows rows;
-  vertex_record const* records;
+  packed_record const* records;
   wide_row const* wide;
   update_status* status;
   vertex_id vertices;
@@ -172,7 +172,7 @@ struct list_rows {
 
 /// A lane a vertex: the bytes of pages as they would be laid out now.
 struct sum_page_bytes {
-  vertex_record const* records;
+  packed_record const* records;
   std::uint64_t* sum;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t v, bool valid) const {
@@ -187,7 +187,7 @@ class layout {
  public:
   /// arcs: in all rows. The records are all empty.
   layout(Space const& space, Rows const& rows, vertex_id vertices, std::uint64_t arcs, bool self_loops_allowed,
-         vertex_record* records, update_status* status)
+         packed_record* records, update_status* status)
       : space_(space),
         records_(records),
         wide_(space, std::min<std::uint64_t>(vertices, arcs / hub_degree)),
@@ -214,7 +214,7 @@ class layout {
 
  private:
   Space space_;
-  vertex_record* records_;
+  packed_record* records_;
   exec::buffer<wide_row, Space> wide_;
   std::uint64_t parts_;
   copy_into_pages<Rows> copy_;
@@ -225,27 +225,27 @@ template <class AllocatorRef>
 struct release_rows {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
   AllocatorRef allocator;
-  vertex_record const* records;
+  packed_record const* records;
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t v, bool valid) const {
-    allocator.deallocate(t, valid ? records[v].page : nullptr);
+    allocator.deallocate(t, valid ? records[v].page() : nullptr);
   }
 };
 
 /// Gives all pages of these records back: memory of the system has to be, page by page.
 template <class Space, class Allocator>
-void give_back(Space const& space, vertex_record const* records, vertex_id vertices, Allocator const& allocator) {
+void give_back(Space const& space, packed_record const* records, vertex_id vertices, Allocator const& allocator) {
   exec::for_each_lane<32>(space, vertices, release_rows<typename Allocator::ref_type>{allocator.ref(), records});
 }
 
 /// The pages of a table once more, in the pool of another allocator, which grows as needed. Throws what its grow()
 /// does; what it has allocated then is lost with it.
 template <class Space, class Allocator>
-exec::buffer<vertex_record, Space> laid_out(Space const& space, vertex_record const* records, vertex_id vertices,
+exec::buffer<packed_record, Space> laid_out(Space const& space, packed_record const* records, vertex_id vertices,
                                             std::uint64_t arcs, Allocator& allocator, status_memory<Space>& status,
                                             std::uint64_t fails_from) {
-  exec::buffer<vertex_record, Space> to(space, vertices);
+  exec::buffer<packed_record, Space> to(space, vertices);
   space.fill(to.data(), 0, to.bytes());
   status.clear();
   layout<Space, table_rows> rows(space, {records}, vertices, arcs, true, to.data(), status.data());
@@ -267,7 +267,7 @@ exec::buffer<vertex_record, Space> laid_out(Space const& space, vertex_record co
 
 /// The bytes of all pages of a table as they would be laid out now.
 template <class Space>
-std::uint64_t laid_out_bytes(Space const& space, vertex_record const* records, vertex_id vertices) {
+std::uint64_t laid_out_bytes(Space const& space, packed_record const* records, vertex_id vertices) {
   exec::buffer<std::uint64_t, Space> bytes(space, 1);
   space.fill(bytes.data(), 0, sizeof(std::uint64_t));
   exec::for_each_lane<32>(space, vertices, sum_page_bytes{records, bytes.data()});

@@ -88,10 +88,10 @@ WYRM_HD void note_arc(batch_view const& batch, std::uint32_t begin, std::uint32_
 }
 
 /// What a segment that comes later is about, to be asked for by a thread that has no others to hide the wait.
-[[nodiscard]] WYRM_HD inline void const* page_of(batch_view const& batch, vertex_record const* records,
+[[nodiscard]] WYRM_HD inline void const* page_of(batch_view const& batch, packed_record const* records,
                                                  std::uint32_t segments, std::size_t s) {
   if (s >= segments) return nullptr;
-  vertex_record const& r = records[batch.segments[s].source];
+  vertex_record const r = records[batch.segments[s].source];
   return r.page + r.degree / 2;
 }
 
@@ -164,7 +164,7 @@ WYRM_HD void lower_bounds(vertex_id const* page, std::uint32_t degree, vertex_id
 template <operation Op, bool Sparse>
 struct plan_segments {
   batch_view batch;
-  vertex_record const* records;
+  packed_record const* records;
   segment_plan* plans;
   update_status* status;
   unsigned which;
@@ -335,7 +335,7 @@ struct plan_sparse_segments {
     bool const valid = s < step.status->segments(step.which);
     segment const g = valid ? step.batch.segments[s] : segment{0, 0, 0};
     bool const is_short = valid && g.size <= few;
-    vertex_record const r = is_short ? step.records[g.source] : vertex_record{};
+    vertex_record const r = is_short ? vertex_record(step.records[g.source]) : vertex_record{};
     segment_plan plan = is_short ? step.plan_short(g, r) : segment_plan{nullptr, keep, 0, 0, 0, 0};
     step.list(t, s, r, plan, is_short);
     if (is_short) step.plans[s] = plan;

@@ -62,7 +62,7 @@ template <operation Op>
 struct find_arcs {
   sorted_arcs arcs;
   segment const* segments;
-  vertex_record const* records;
+  packed_record const* records;
   update_status* status;
   unsigned which;
   bool undirected;
@@ -108,7 +108,7 @@ template <operation Op>
 struct plan_sorted {
   sorted_arcs arcs;
   segment const* segments;
-  vertex_record const* records;
+  packed_record const* records;
   segment_plan* plans;
   WYRM_HD void operator()(std::size_t s) const {
     segment const g = segments[s];
@@ -125,7 +125,7 @@ class skewed_plan {
 
   /// What plan_segments does, for a batch of so many segments and arcs.
   template <operation Op>
-  void make(batch_view const& batch, std::uint32_t segments, std::uint32_t arcs, vertex_record const* records,
+  void make(batch_view const& batch, std::uint32_t segments, std::uint32_t arcs, packed_record const* records,
             vertex_id vertices, segment_plan* plans, update_status* status, unsigned which) {
     if (arcs == 0) return;
     keys_.reserve(arcs);

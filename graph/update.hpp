@@ -56,7 +56,7 @@ struct allocate_pages {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
   AllocatorRef allocator;
   segment const* segments;
-  vertex_record const* records;
+  packed_record const* records;
   segment_plan* plans;
   hub* hubs;
   update_status* status;
@@ -103,7 +103,7 @@ struct allocate_pages {
 template <operation Op, bool Sparse>
 struct merge_segments {
   batch_view batch;
-  vertex_record* records;
+  packed_record* records;
   segment_plan* plans;
   hub const* hubs;
   update_status const* status;
@@ -135,8 +135,7 @@ struct merge_segments {
     segment_plan const plan = plans[s];
     if (plan.changed == 0) return;
     segment const g = batch.segments[s];
-    vertex_record& record = records[g.source];
-    vertex_record const old = record;
+    vertex_record const old = records[g.source];
     std::uint32_t const degree = degree_after<Op>(old.degree, plan.changed);
     bool const moves = has_page_to_move_to(plan);
     if (!moves && Op == operation::insert)
@@ -147,7 +146,7 @@ struct merge_segments {
       copy(t, old.page, g.begin, plan.changed, plan.page, 0, degree);
     t.sync();  // every lane has read the record
     if (t.rank() != 0) return;
-    record = {moves ? plan.page : old.page, degree, moves ? plan.capacity : old.capacity};
+    records[g.source] = vertex_record{moves ? plan.page : old.page, degree, moves ? plan.capacity : old.capacity};
     plans[s].page = moves ? old.page : nullptr;
   }
 
@@ -169,7 +168,7 @@ struct merge_segments {
         erase_alone(old.page, degree + k + 1, batch.positions[g.begin + k]);
       if (moves) copy_alone(old.page, page, degree);
     }
-    records[g.source] = {page, degree, moves ? plan.capacity : old.capacity};
+    records[g.source] = vertex_record{page, degree, moves ? plan.capacity : old.capacity};
     plans[s].page = moves ? old.page : nullptr;
   }
 

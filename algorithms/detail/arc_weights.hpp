@@ -128,9 +128,9 @@ struct scale_totals {
 
 /// Room for a row, with what is before its first entry, up to a multiple of four.
 struct pad_rows {
-  graph::vertex_record const* rows;
+  graph::packed_record const* rows;
   std::uint32_t* sizes;
-  WYRM_HD void operator()(std::size_t v) const { sizes[v] = (row_head(rows[v].page) + rows[v].degree + 3) / 4 * 4; }
+  WYRM_HD void operator()(std::size_t v) const { sizes[v] = (row_head(rows[v].page()) + rows[v].degree + 3) / 4 * 4; }
 };
 
 /// A tile an item of bins: looks those arcs of its rows up in their other rows that are shorter. Directed graphs need
@@ -262,7 +262,7 @@ class arc_weights {
     auto const rows = exec::copy_out(space_, g.out_records(), g.vertices());
     std::size_t u = 0;
     for (; arc >= rows[u].degree; ++u) arc -= rows[u].degree;
-    return std::to_string(u) + " -> " + std::to_string(exec::read(space_, rows[u].page + arc));
+    return std::to_string(u) + " -> " + std::to_string(exec::read(space_, rows[u].page() + arc));
   }
 
   Space space_;

@@ -67,7 +67,7 @@ class mark_sets {
 /// A tile of one lane a block of vertices.
 struct count_by_marks {
   static constexpr std::size_t block = 64;
-  graph::vertex_record const* rows;
+  graph::packed_record const* rows;
   std::size_t n;
   bool by_id;  // rows are not oriented: what lies before the vertex counts
   mark_sets_view marks;
@@ -131,7 +131,7 @@ struct count_by_marks {
 
 /// A tile of one lane a block of vertices: adds up the squares of degrees.
 struct square_degrees {
-  graph::vertex_record const* rows;
+  graph::packed_record const* rows;
   std::size_t n;
   std::uint64_t* sum;
   template <class Tile>

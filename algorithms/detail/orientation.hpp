@@ -16,7 +16,7 @@
 namespace wyrm::algorithms::detail {
 
 struct copy_degrees {
-  graph::vertex_record const* rows;
+  graph::packed_record const* rows;
   std::uint32_t* degrees;
   WYRM_HD void operator()(std::size_t v) const { degrees[v] = rows[v].degree; }
 };
@@ -28,7 +28,7 @@ struct orient_rows {
   row_bins_view bins;
   std::uint64_t const* offsets;  // of rows in `targets`, which has room for all their entries
   graph::vertex_id* targets;
-  graph::vertex_record* oriented;
+  graph::packed_record* oriented;
   std::uint32_t* kept;               // by a part
   std::uint64_t const* kept_before;  // the sums of those; nullptr in the first pass
 
@@ -47,7 +47,7 @@ struct orient_rows {
     std::uint32_t n = 0;
     for (std::uint32_t i = 0; i < r.degree; ++i)
       if (goes(u, r.degree, r.page[i])) to[n++] = r.page[i];
-    oriented[u] = {to, n, r.degree};
+    oriented[u] = graph::vertex_record{to, n, r.degree};
   }
   template <class Tile>
   WYRM_HD void group(Tile const& t, graph::vertex_id u, graph::vertex_record const& r, bool valid) const {
@@ -57,7 +57,7 @@ struct orient_rows {
     std::uint32_t n = 0;
     for (std::uint32_t base = 0; t.any(base < r.degree); base += lanes)
       n += keep(t, u, r, base + t.rank() % lanes, r.degree, group, to + n);
-    if (valid && t.rank() % lanes == 0) oriented[u] = {to, n, r.degree};
+    if (valid && t.rank() % lanes == 0) oriented[u] = graph::vertex_record{to, n, r.degree};
   }
   template <class Tile>
   WYRM_HD void warp(Tile const& t, graph::vertex_id u, graph::vertex_record const& r) const {
@@ -65,7 +65,7 @@ struct orient_rows {
     std::uint32_t n = 0;
     for (std::uint32_t base = 0; base < r.degree; base += Tile::size())
       n += keep(t, u, r, base + t.rank(), r.degree, ~0u, to + n);
-    if (t.rank() == 0) oriented[u] = {to, n, r.degree};
+    if (t.rank() == 0) oriented[u] = graph::vertex_record{to, n, r.degree};
   }
   template <class Tile>
   WYRM_HD void part(Tile const& t, std::uint32_t number) const {
@@ -101,7 +101,8 @@ struct orient_rows {
     graph::vertex_id* to = row + (kept_before[number] - kept_before[first]);
     for (std::uint32_t base = p.begin; base < p.end; base += Tile::size())
       to += keep(t, p.vertex, r, base + t.rank(), p.end, ~0u, to);
-    if (p.end == r.degree && t.rank() == 0) oriented[p.vertex] = {row, static_cast<std::uint32_t>(to - row), r.degree};
+    if (p.end == r.degree && t.rank() == 0)
+      oriented[p.vertex] = graph::vertex_record{row, static_cast<std::uint32_t>(to - row), r.degree};
   }
 };
 
@@ -120,8 +121,8 @@ class orientation {
         kept_before_(space) {}
 
   /// A row for each vertex of an undirected graph, ascending; bins: of the graph's own rows. O(vertices + arcs) time; 4
-  /// bytes an arc and 28 a vertex.
-  graph::vertex_record const* make(graph::graph_view const& g, row_bins_view const& bins) {
+  /// bytes an arc and 24 a vertex.
+  graph::packed_record const* make(graph::graph_view const& g, row_bins_view const& bins) {
     std::size_t const n = g.vertices();
     degrees_.reserve(n);
     offsets_.reserve(n + 1);
@@ -147,7 +148,7 @@ class orientation {
   exec::buffer<std::uint32_t, Space> degrees_;
   exec::buffer<std::uint64_t, Space> offsets_;
   exec::buffer<graph::vertex_id, Space> targets_;
-  exec::buffer<graph::vertex_record, Space> rows_;
+  exec::buffer<graph::packed_record, Space> rows_;
   exec::buffer<std::uint32_t, Space> kept_;
   exec::buffer<std::uint64_t, Space> kept_before_;
 };

@@ -135,7 +135,7 @@ WYRM_HD T group_sum(Tile const& t, T value) {
 
 /// Counts the rows of each bin, and the parts, of 32 vertices; or, in a second pass, writes down where they are.
 struct sort_rows {
-  graph::vertex_record const* rows;
+  graph::packed_record const* rows;
   std::size_t n;
   bin_limits limits;
   std::uint32_t* counts;        // [bins + 1][blocks], the last for parts
@@ -157,7 +157,7 @@ struct sort_rows {
     std::uint32_t parts = 0;
     for (unsigned k = 0; k < 32; k += Tile::size()) {
       std::size_t const v = block * 32 + k + t.rank();
-      graph::vertex_record const row = v < n ? rows[v] : graph::vertex_record{nullptr, 0, 0};
+      graph::vertex_record const row = v < n ? graph::vertex_record(rows[v]) : graph::vertex_record{nullptr, 0, 0};
       std::uint32_t const degree = row.degree;
       unsigned const bin = v < n ? bin_of(degree) : bins;
       std::uint32_t const my_parts = bin == bins - 1 ? (degree - 1) / limits.part + 1 : 0;
@@ -203,7 +203,7 @@ class row_bins {
         ends_(space, count) {}
 
   /// The bins of n rows; valid until it is called again, or rows change. O(n).
-  row_bins_view make(graph::vertex_record const* rows, std::size_t n, std::uint64_t entries, bin_limits const& limits) {
+  row_bins_view make(graph::packed_record const* rows, std::size_t n, std::uint64_t entries, bin_limits const& limits) {
     if (n == 0) return {};
     std::size_t const blocks = (n + 31) / 32;
     counts_.reserve(count * blocks);

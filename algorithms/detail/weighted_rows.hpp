@@ -81,12 +81,12 @@ struct cut_rows {
   graph::vertex_id vertices;
   std::uint64_t* offsets;
   graph::vertex_id* targets;
-  graph::vertex_record* records;
+  graph::packed_record* records;
   WYRM_HD void operator()(std::size_t v) const {
     std::uint32_t const begin = first(v);
     if (v < vertices) {
       std::uint32_t const degree = first(v + 1) - begin;
-      records[v] = {targets + begin, degree, degree};
+      records[v] = graph::vertex_record{targets + begin, degree, degree};
     }
     offsets[v] = begin;
   }
@@ -112,7 +112,7 @@ struct add_weights {
   std::uint64_t const* offsets;    // of `rows`, where `shares` has the weights
   std::uint32_t const* shares;     // by place in the graph, for both directions; nullptr: rows.weight
   graph::vertex_id const* labels;  // or nullptr
-  graph::vertex_record const* made;
+  graph::packed_record const* made;
   graph::vertex_id const* targets;
   std::uint32_t* weights;
   template <class Tile>
@@ -236,7 +236,7 @@ class made_rows {
   exec::buffer<std::uint64_t, Space> offsets_;
   exec::buffer<graph::vertex_id, Space> targets_;
   exec::buffer<std::uint32_t, Space> weights_;
-  exec::buffer<graph::vertex_record, Space> records_;
+  exec::buffer<graph::packed_record, Space> records_;
 };
 
 /// Where the rows of a graph stand in its CSR.

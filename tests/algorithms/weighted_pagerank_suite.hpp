@@ -125,7 +125,7 @@ TYPED_TEST_P(weighted_pagerank_test, rows_that_begin_anywhere) {
   auto const space = make_space<TypeParam>();
   exec::buffer<std::uint64_t, TypeParam> offsets(space, n + 1);
   exec::buffer<graph::vertex_id, TypeParam> targets(space, c.targets.size() + 4);  // rows are read four at a time
-  exec::buffer<graph::vertex_record, TypeParam> rows(space, n);
+  exec::buffer<graph::packed_record, TypeParam> rows(space, n);
   exec::copy_in<std::uint64_t>(space, offsets.data(), c.offsets);
   exec::copy_in<graph::vertex_id>(space, targets.data(), c.targets);
   exec::for_each(space, n, bench::point_at_rows{offsets.data(), targets.data(), rows.data()});

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes of pages, and what the vertex table keeps of them.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "../../graph/page_size.hpp"
+#include "../../graph/view.hpp"
+
+namespace wyrm::tests {
+
+namespace {
+
+/// Degrees around each at which the capacity changes, and the largest there are.
+std::vector<std::uint32_t> degrees_at_borders() {
+  std::vector<std::uint32_t> all;
+  for (std::uint64_t power = 1; power <= 0x80000000; power *= 2)
+    for (std::uint64_t eighth = 8; eighth < 16; ++eighth)
+      for (std::uint64_t const d : {power * eighth / 8 - 1, power * eighth / 8, power * eighth / 8 + 1})
+        all.push_back(static_cast<std::uint32_t>(d));
+  for (std::uint32_t const d : {0u, 0xf0000001u, 0xfffffffeu, 0xffffffffu}) all.push_back(d);
+  return all;
+}
+
+}  // namespace
+
+TEST(page_size_test, holds_the_neighbours_with_little_slack) {
+  for (std::uint32_t const degree : degrees_at_borders()) {
+    std::uint32_t const capacity = graph::capacity_for(degree);
+    EXPECT_GE(capacity, degree);
+    EXPECT_EQ(capacity == 0, degree == 0);
+    EXPECT_LT(capacity, 2 * std::uint64_t{degree} + 4) << degree;
+    std::uint64_t const slack = capacity - degree;
+    EXPECT_TRUE(degree <= 1 << 18 || 8 * slack <= degree) << degree;
+    EXPECT_EQ(graph::keeps_page(capacity, degree), degree > 0) << degree;
+    EXPECT_FALSE(graph::keeps_page(capacity, capacity + 1)) << degree;
+  }
+}
+
+TEST(page_size_test, a_page_stays_between_a_quarter_and_full) {
+  for (std::uint32_t capacity = 8; capacity <= 1 << 18; capacity *= 2) {
+    EXPECT_TRUE(graph::keeps_page(capacity, capacity));
+    EXPECT_TRUE(graph::keeps_page(capacity, capacity / 4 + 1));
+    EXPECT_FALSE(graph::keeps_page(capacity, capacity / 4));
+  }
+  EXPECT_TRUE(graph::keeps_page(4, 1));
+  EXPECT_FALSE(graph::keeps_page(4, 0));
+}
+
+TEST(page_size_test, a_packed_record_loses_nothing) {
+  for (std::uint32_t const degree : degrees_at_borders())
+    for (std::uint64_t const address :
+         {std::uint64_t{16}, std::uint64_t{0x7fff'ffff'fff0}, std::uint64_t{0xffff'1234'5670}}) {
+      auto* const page = reinterpret_cast<graph::vertex_id*>(address);
+      graph::packed_record const packed = graph::vertex_record{page, degree, graph::capacity_for(degree)};
+      graph::vertex_record const record = packed;
+      EXPECT_EQ(record.page, page);
+      EXPECT_EQ(record.degree, degree);
+      EXPECT_EQ(record.capacity, graph::capacity_for(degree));
+      EXPECT_EQ(packed.page(), page);
+      EXPECT_EQ(packed.capacity(), graph::capacity_for(degree));
+    }
+}
+
+TEST(page_size_test, a_record_of_zeros_has_no_page) {
+  graph::vertex_record const none = graph::packed_record(graph::vertex_record{nullptr, 0, 0});
+  graph::vertex_record const zeros = graph::packed_record{};
+  for (graph::vertex_record const& r : {none, zeros}) {
+    EXPECT_EQ(r.page, nullptr);
+    EXPECT_EQ(r.degree, 0u);
+    EXPECT_EQ(r.capacity, 0u);
+  }
+}
+
+}  // namespace wyrm::tests
