@@ -63,31 +63,38 @@ class adjacency {
     width_ = per_vertex >= 10 ? 32 : per_vertex >= 4 ? 16 : 8;
     is_sparse_ = has_tiles && per_vertex < 2;
     long_segments_ = is_sparse_ ? batch_arcs / (detail::few + 1) : 0;
-    if (is_sparse_) lists_.reserve(long_segments_ + 2 * segments);
+    ranked_arcs_ = is_sparse_ && batch_arcs >= worth_ranking ? batch_arcs : 0;
+    if (is_sparse_) lists_.reserve(2 * (ranked_arcs_ + most_parts()) + long_segments_ + 2 * segments);
     plans_.reserve(segments);
     hubs_.reserve(std::min<std::size_t>(segments, most_arcs / detail::hub_degree));
     hub_tiles_ = std::min<std::size_t>(2 * most_arcs / detail::hub_part, 4096);
   }
   /// Counts n edges of the batch from `first` on, which are there then.
   void count(std::size_t first, std::size_t n) { batch_.count(first, n); }
-  /// Groups the batch by source, and finds out what it will change and which pages that needs; changes nothing.
+  /// Groups the batch by source.
+  void group() {
+    if (is_sparse_) {
+      batch_.group(most<32>, lists().long_segments, lists().parts);
+      return;
+    }
+    with_width([&]<unsigned W>() { batch_.group(most<W>, nullptr, nullptr); });
+  }
+  /// Finds out what the batch will change and which pages that needs; changes nothing. All tables have to be grouped
+  /// before any is planned: one may have a segment that is too large, and then all are planned another way.
   template <detail::operation Op>
   void plan(detail::update_status* status) {
     bool const undirected = batch_.view().which == orientation::both;
     if constexpr (has_tiles)
       if (is_sparse_) {
-        batch_.group(most<32>, lists().long_segments);
-        std::size_t const long_tiles = std::min<std::size_t>(long_segments_, 4096);
-        exec::for_each_tile<32>(
-            space_, long_tiles + (batch_.most_segments() + 31) / 32,
-            detail::plan_sparse_segments<Op>{
-                {batch_.view(), records_.data(), plans_.data(), status, number_, undirected, lists()}, long_tiles});
+        if (ranked_arcs_ > 0)
+          plan_sparse<Op, true>(status, undirected);
+        else
+          plan_sparse<Op, false>(status, undirected);
         return;
       }
     with_width([&]<unsigned W>() {
-      batch_.group(most<W>, nullptr);
       exec::for_each_tile<W>(space_, batch_.most_segments(),
-                             detail::plan_segments<Op, false>{
+                             detail::plan_segments<Op, false, false>{
                                  batch_.view(), records_.data(), plans_.data(), status, number_, undirected, {}});
     });
   }
@@ -145,6 +152,9 @@ class adjacency {
  private:
   static constexpr bool has_tiles = Space::template tile_size<32> > 1;
 
+  // Arcs of a batch for which one more launch pays, so that several tiles share what is long.
+  static constexpr std::size_t worth_ranking = 4096;
+
   // Arcs of one vertex that a tile sorts; a thread on its own does so for some more.
   template <unsigned W>
   static constexpr std::uint32_t most = Space::template tile_size<W> == 1 ? 1024 : 32 * W;
@@ -152,9 +162,27 @@ class adjacency {
   /// Of a sparse batch.
   [[nodiscard]] detail::segment_lists lists() {
     if (!is_sparse_) return {};
-    std::uint32_t* const movers = lists_.data() + long_segments_;
-    return {lists_.data(), movers, movers + batch_.most_segments()};
+    auto* const ranked = reinterpret_cast<detail::ranked_arc*>(lists_.data());
+    auto* const parts = reinterpret_cast<detail::segment_part*>(ranked + ranked_arcs_);
+    auto* const long_segments = reinterpret_cast<std::uint32_t*>(parts + most_parts());
+    std::uint32_t* const movers = long_segments + long_segments_;
+    return {long_segments, ranked_arcs_ > 0 ? parts : nullptr, ranked, movers, movers + batch_.most_segments()};
   }
+  template <detail::operation Op, bool Ranked>
+  void plan_sparse(detail::update_status* status, bool undirected) {
+    if constexpr (Ranked) {
+      std::size_t const tiles = std::min<std::size_t>(most_parts(), 4096);
+      exec::for_each_tile<32>(space_, tiles,
+                              detail::rank_arcs<Op>{batch_.view(), records_.data(), status, number_, lists(), tiles});
+    }
+    std::size_t const long_tiles = std::min<std::size_t>(long_segments_, 4096);
+    exec::for_each_tile<32>(
+        space_, long_tiles + (batch_.most_segments() + 31) / 32,
+        detail::plan_sparse_segments<Op, Ranked>{
+            {batch_.view(), records_.data(), plans_.data(), status, number_, undirected, lists()}, long_tiles});
+  }
+  /// Of segments that are longer than a tile: a part has half as many arcs as lanes at the least.
+  [[nodiscard]] std::size_t most_parts() const { return 2 * ranked_arcs_ / Space::template tile_size<32>; }
   /// How many lanes serve n segments at the most: of a sparse batch those on a list, whose length only the device
   /// knows.
   [[nodiscard]] std::size_t lanes_for(std::size_t n) const {
@@ -178,6 +206,7 @@ class adjacency {
   unsigned width_ = 8;             // of a tile
   bool is_sparse_ = false;         // the batch: see plan.hpp
   std::size_t long_segments_ = 0;  // at the most
+  std::size_t ranked_arcs_ = 0;    // at the most
   std::size_t hub_tiles_ = 0;      // that should be there for hubs
   exec::buffer<packed_record, Space> records_;
   batch<Space> batch_;

@@ -83,6 +83,12 @@ struct slot_table {
   }
 };
 
+/// Up to as many arcs of a segment as a tile has lanes.
+struct segment_part {
+  std::uint32_t segment;
+  std::uint32_t first;
+};
+
 /// What the device sees of a batch.
 struct batch_view {
   edge const* edges;
@@ -167,6 +173,7 @@ struct place_segments {
   unsigned which;                // of the two tables of a graph
   std::uint32_t most;            // arcs of a segment that is not too large
   std::uint32_t* long_segments;  // a list of those that are not short; nullptr: none
+  segment_part* parts;           // and of the parts of those that are longer than a tile
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t group, bool valid) const {
@@ -190,7 +197,7 @@ struct place_segments {
     auto const place = [&](std::uint32_t k) {
       auto const begin = static_cast<std::uint32_t>(next);
       segments[next >> 32] = {table.source(first + k), begin, counts[k]};
-      if (counts[k] > few && long_segments != nullptr) list(static_cast<std::uint32_t>(next >> 32));
+      if (counts[k] > few && long_segments != nullptr) list(t, static_cast<std::uint32_t>(next >> 32), counts[k]);
       table.counts[first + k] = begin;
       next += one | counts[k];
     };
@@ -210,8 +217,14 @@ struct place_segments {
   }
 
  private:
-  WYRM_HD void list(std::uint32_t s) const {
+  template <class Tile>
+  WYRM_HD void list(Tile const&, std::uint32_t s, std::uint32_t size) const {
+    constexpr std::uint32_t width = Tile::size();
     long_segments[exec::atomic_ref<std::uint64_t>(status->long_segments[which]).fetch_add(1, exec::relaxed)] = s;
+    if (parts == nullptr || size <= width || size > most) return;
+    std::uint32_t const n = (size + width - 1) / width;
+    std::uint64_t const at = exec::atomic_ref<std::uint64_t>(status->segment_parts[which]).fetch_add(n, exec::relaxed);
+    for (std::uint32_t i = 0; i < n; ++i) parts[at + i] = {s, i * width};
   }
 };
 
@@ -274,11 +287,12 @@ class batch {
     count_.first = first;
     exec::for_each_lane<32>(space_, n, count_);
   }
-  /// Segments of more than `most` arcs are too large; those that are not short are listed, if there is a list for them.
-  void group(std::uint32_t most, std::uint32_t* long_segments) {
+  /// Segments of more than `most` arcs are too large; those that are not short are listed, and the parts of those that
+  /// are longer than a tile, if there are lists for them.
+  void group(std::uint32_t most, std::uint32_t* long_segments, detail::segment_part* parts) {
     exec::for_each_lane<32>(
         space_, (table_.slots + a_lane - 1) / a_lane,
-        detail::place_segments{table_, segments_.data(), count_.status, number_, most, long_segments});
+        detail::place_segments{table_, segments_.data(), count_.status, number_, most, long_segments, parts});
     detail::scatter_targets const scatter{view_};
     exec::for_each(space_, scatter.threads(), scatter);
   }

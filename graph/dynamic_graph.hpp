@@ -256,6 +256,7 @@ class dynamic_graph {
   // for_these(f) calls f for the tables that are concerned.
   template <detail::operation Op, class ForTables>
   void start(ForTables const& for_these) {
+    for_these([&](auto& table) { table.group(); });
     for_these([&](auto& table) { table.template plan<Op>(status_.data()); });
     carry_out<Op>(for_these);
   }

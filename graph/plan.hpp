@@ -48,10 +48,19 @@ template <operation Op>
   return changed > few || degree > most || degree_after<Op>(degree, changed) > most;
 }
 
+/// An arc of a segment that is ranked: its target, and its position in the page if it changes the graph.
+struct ranked_arc {
+  static constexpr std::uint32_t no_change = 0xffffffff;
+  vertex_id target;
+  std::uint32_t at;
+};
+
 /// Segments of a sparse batch, by their numbers, in any order; the status says how many. So that those who do all the
 /// work of one kind find it together, and not one lane here and there.
 struct segment_lists {
   std::uint32_t* long_segments;  // of more than a few arcs
+  segment_part* parts;           // of those that are longer than a tile,
+  ranked_arc* ranked;            // and their arcs, ascending; one an arc of the batch
   std::uint32_t* movers;         // whose vertices need another page, or none any more
   std::uint32_t* heavy_changes;  // see is_heavy
 };
@@ -78,6 +87,12 @@ template <operation Op>
 template <operation Op>
 [[nodiscard]] WYRM_HD found_arc find_arc(vertex_record const& r, vertex_id target) {
   return found_at<Op>(r, target, lower_bound(r.page, r.degree, target));
+}
+/// Where that is if the arc counts, and changes the graph.
+template <operation Op>
+[[nodiscard]] WYRM_HD std::uint32_t position_of_change(vertex_record const& r, vertex_id target, bool counts) {
+  found_arc const found = counts ? find_arc<Op>(r, target) : found_arc{0, false};
+  return found.changes ? found.at : ranked_arc::no_change;
 }
 /// Notes an arc that changes the graph, as the k-th of those of the segment that begins there.
 template <operation Op>
@@ -160,8 +175,8 @@ WYRM_HD void lower_bounds(vertex_id const* page, std::uint32_t degree, vertex_id
 
 /// Insertion: the targets that are new come to the front of the segment, ascending, and to the front of its positions
 /// where they will stand in the page. Erasure: the positions in the page of those that are there.
-/// Sparse: lists are kept, and sums, which release_pages adds up otherwise.
-template <operation Op, bool Sparse>
+/// Sparse: lists are kept, and sums, which release_pages adds up otherwise. Ranked: see rank_arcs.
+template <operation Op, bool Sparse, bool Ranked>
 struct plan_segments {
   batch_view batch;
   packed_record const* records;
@@ -175,18 +190,18 @@ struct plan_segments {
   WYRM_HD void operator()(Tile const& t, std::size_t s) const {
     if (s >= status->segments(which) || status->is_refused()) return;
     if constexpr (Tile::size() == 1) __builtin_prefetch(page_of(batch, records, status->segments(which), s + 16), 1);
-    plan<1>(t, s);
+    plan(t, s);
   }
-  /// Ahead: how many arcs a lane looks up at once in a segment that has more of them than the tile has lanes.
-  template <std::uint32_t Ahead, class Tile>
+  template <class Tile>
   WYRM_HD void plan(Tile const& t, std::size_t s) const {
     segment const g = batch.segments[s];
     vertex_record const r = records[g.source];
-    segment_plan plan = g.size <= Tile::size() ? plan_few(t, g, r) : plan_many<Ahead>(t, g, r);
+    segment_plan plan = g.size <= Tile::size() ? plan_few(t, g, r) : plan_many(t, g, r);
     plan.capacity = capacity_to_allocate<Op>(r, plan.changed);
     if constexpr (Sparse) {
       list(t, s, r, plan, t.rank() == 0);
-      if (t.rank() == 0) sum_up(t, plan.changed, plan.edges, plan.distinct);
+      // The second table has the same edges.
+      if (t.rank() == 0 && which == 0) status->sum_up(t, plan.changed, plan.edges, plan.distinct);
     }
     if (t.rank() == 0) plans[s] = plan;
   }
@@ -206,14 +221,6 @@ struct plan_segments {
     if (moves) lists.movers[(at >> 32) + exec::rank_in(t, movers)] = static_cast<std::uint32_t>(s);
     if (plan.is_heavy != 0)
       lists.heavy_changes[static_cast<std::uint32_t>(at) + exec::rank_in(t, heavy)] = static_cast<std::uint32_t>(s);
-  }
-  template <class Tile>
-  WYRM_HD void sum_up(Tile const& t, std::uint32_t arcs, std::uint32_t edges, std::uint32_t distinct) const {
-    if (which > 0) return;  // the second table has the same edges
-    update_status::sums& sums = status->mine(t);
-    if (arcs > 0) add(sums.arcs, arcs);
-    if (edges > 0) add(sums.edges, edges);
-    if (distinct > 0) add(sums.distinct, distinct);
   }
   /// The plan for a short segment, by one lane.
   [[nodiscard]] WYRM_HD segment_plan plan_short(segment const& g, vertex_record const& r) const {
@@ -275,47 +282,82 @@ struct plan_segments {
     return {nullptr, keep, number(changing), number(changing & counted), number(counted), 0};
   }
 
-  template <std::uint32_t Ahead, class Tile>
+  template <class Tile>
   WYRM_HD segment_plan plan_many(Tile const& t, segment const& g, vertex_record const& r) const {
-    vertex_id const* const sorted = sort(t, batch.targets + g.begin, batch.positions + g.begin, g.size);
+    vertex_id const* const sorted =
+        Ranked ? nullptr : sort(t, batch.targets + g.begin, batch.positions + g.begin, g.size);
     segment_plan plan{nullptr, keep, 0, 0, 0, 0};
     vertex_id last = 0xffffffff;  // of the block before
-    for (std::uint32_t base = 0; base < g.size; base += Ahead * Tile::size()) {
-      vertex_id targets[Ahead];
-      std::uint32_t at[Ahead];
-      std::uint32_t n = 0;
-      for (std::uint32_t k = 0; k < Ahead; ++k) {
-        std::uint32_t const i = base + k * Tile::size() + t.rank();
-        targets[k] = i < g.size ? sorted[i] : 0xffffffff;
-        n += i < g.size;
-      }
-      lower_bounds(r.page, r.degree, targets, n, at);
-      for (std::uint32_t k = 0; k < Ahead; ++k) {
-        if (base + k * Tile::size() >= g.size) break;
-        vertex_id const target = targets[k];
-        vertex_id const left = t.shfl(target, t.rank() > 0 ? t.rank() - 1 : 0);
-        bool const counts = k < n && target != (t.rank() > 0 ? left : last);
-        last = t.shfl(target, Tile::size() - 1);
-        bool const changes = counts && found_at<Op>(r, target, at[k]).changes;
-        // All lanes have read their targets when the ballot returns; what is written lies at or before them.
-        std::uint32_t const changing = t.ballot(changes);
-        std::uint32_t const counted = t.ballot(counts && (!undirected || g.source <= target));
-        if (changes) note_arc<Op>(batch, g.begin, plan.changed + exec::rank_in(t, changing), target, at[k]);
-        plan.changed += number(changing);
-        plan.edges += number(changing & counted);
-        plan.distinct += number(counted);
-      }
+    for (std::uint32_t base = 0; base < g.size; base += Tile::size()) {
+      std::uint32_t const i = base + t.rank();
+      bool const valid = i < g.size;
+      ranked_arc arc{0xffffffff, ranked_arc::no_change};
+      if (Ranked && valid) arc = lists.ranked[g.begin + i];
+      if (!Ranked && valid) arc.target = sorted[i];
+      vertex_id const left = t.shfl(arc.target, t.rank() > 0 ? t.rank() - 1 : 0);
+      bool const counts = valid && arc.target != (t.rank() > 0 ? left : last);
+      last = t.shfl(arc.target, Tile::size() - 1);
+      if constexpr (!Ranked) arc.at = position_of_change<Op>(r, arc.target, counts);
+      bool const changes = arc.at != ranked_arc::no_change;
+      // All lanes have read their targets when the ballot returns; what is written lies at or before them.
+      std::uint32_t const changing = t.ballot(changes);
+      std::uint32_t const counted = t.ballot(counts && (!undirected || g.source <= arc.target));
+      if (changes) note_arc<Op>(batch, g.begin, plan.changed + exec::rank_in(t, changing), arc.target, arc.at);
+      plan.changed += number(changing);
+      plan.edges += number(changing & counted);
+      plan.distinct += number(counted);
     }
     return plan;
   }
 };
 
+/// A tile a part of a segment that is longer than a tile, of a sparse batch: ranks its arcs among all of the segment,
+/// and looks them up; so that the work for one vertex is shared out.
+template <operation Op>
+struct rank_arcs {
+  batch_view batch;
+  packed_record const* records;
+  update_status const* status;
+  unsigned which;
+  segment_lists lists;
+  std::size_t tiles;  // launched
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
+    if (status->is_refused()) return;
+    for (std::size_t p = tile; p < status->segment_parts[which]; p += tiles) rank(t, lists.parts[p]);
+  }
+
+ private:
+  template <class Tile>
+  WYRM_HD void rank(Tile const& t, segment_part const& part) const {
+    segment const g = batch.segments[part.segment];
+    vertex_id const* const targets = batch.targets + g.begin;
+    std::uint32_t const i = part.first + t.rank();
+    bool const valid = i < g.size;
+    vertex_id const target = valid ? targets[i] : 0xffffffff;
+    std::uint32_t before = 0;
+    bool repeated = false;  // the first of equal ones counts
+    for (std::uint32_t base = 0; base < g.size; base += Tile::size()) {
+      std::uint32_t const block = base + t.rank();
+      vertex_id const mine = block < g.size ? targets[block] : 0xffffffff;  // no vertex has this id
+      for (std::uint32_t lane = 0; lane < Tile::size(); ++lane) {
+        vertex_id const other = t.shfl(mine, lane);
+        bool const again = other == target && base + lane < i;
+        before += other < target || again;
+        repeated = repeated || again;
+      }
+    }
+    if (valid) lists.ranked[g.begin + before] = {target, position_of_change<Op>(records[g.source], target, !repeated)};
+  }
+};
+
 /// The same for a sparse batch: some tiles go over the long segments; behind these a tile takes as many segments as it
 /// has lanes, each of which plans a short one.
-template <operation Op>
+template <operation Op, bool Ranked>
 struct plan_sparse_segments {
   static constexpr unsigned resident_blocks = 4;
-  plan_segments<Op, true> step;
+  plan_segments<Op, true, Ranked> step;
   std::size_t long_tiles;
 
   template <class Tile>
@@ -323,7 +365,7 @@ struct plan_sparse_segments {
     if (step.status->is_refused()) return;
     if (i < long_tiles) {
       for (std::size_t k = i; k < step.status->long_segments[step.which]; k += long_tiles)
-        step.template plan<4>(t, step.lists.long_segments[k]);
+        step.plan(t, step.lists.long_segments[k]);
     } else if (std::size_t const first = (i - long_tiles) * Tile::size(); first < step.status->segments(step.which)) {
       plan_short_segments(t, first + t.rank());
     }
@@ -342,7 +384,7 @@ struct plan_sparse_segments {
     std::uint32_t const arcs = exec::sum(t, plan.changed);
     std::uint32_t const edges = exec::sum(t, plan.edges);
     std::uint32_t const distinct = exec::sum(t, plan.distinct);
-    if (t.rank() == 0) step.sum_up(t, arcs, edges, distinct);
+    if (t.rank() == 0 && step.which == 0) step.status->sum_up(t, arcs, edges, distinct);
   }
 };
 

@@ -84,10 +84,9 @@ struct find_arcs {
     if (which > 0) return;  // the second table has the same edges
     std::uint32_t const edges = t.ballot(changes && counted);
     std::uint32_t const distinct = t.ballot(counted);
-    if (t.rank() != 0 || distinct == 0) return;
-    update_status::sums& sums = status->mine(t);
-    add(sums.edges, static_cast<unsigned>(cuda::std::popcount(edges)));
-    add(sums.distinct, static_cast<unsigned>(cuda::std::popcount(distinct)));
+    if (t.rank() == 0)
+      status->sum_up(t, 0, static_cast<unsigned>(cuda::std::popcount(edges)),
+                     static_cast<unsigned>(cuda::std::popcount(distinct)));
   }
 };
 

@@ -13,6 +13,10 @@
 
 namespace wyrm::graph::detail {
 
+WYRM_HD inline void add(std::uint64_t& counter, std::uint64_t n) {
+  exec::atomic_ref<std::uint64_t>(counter).fetch_add(n, exec::relaxed);
+}
+
 /// All zero when an update begins.
 struct update_status {
   /// Sums are spread over several places, as a device serves one addition to a place at a time.
@@ -36,6 +40,14 @@ struct update_status {
   [[nodiscard]] WYRM_HD sums& mine(Tile const& t) {
     return part[exec::thread_number(t) / 32 % places];
   }
+  /// By one lane.
+  template <class Tile>
+  WYRM_HD void sum_up(Tile const& t, std::uint64_t arcs, std::uint64_t edges, std::uint64_t distinct) {
+    sums& all = mine(t);
+    if (arcs > 0) add(all.arcs, arcs);
+    if (edges > 0) add(all.edges, edges);
+    if (distinct > 0) add(all.distinct, distinct);
+  }
   /// An allocator that has no memory takes long to be sure of that: once is enough for all.
   template <class Tile>
   [[nodiscard]] WYRM_HD bool is_exhausted(Tile const& t) {
@@ -47,7 +59,8 @@ struct update_status {
   }
 
   std::uint64_t batches[2];          // of each table: segments << 32 | arcs
-  std::uint64_t long_segments[2];    // of each table: see segment_lists
+  std::uint64_t long_segments[2];    // of each table: see segment_lists,
+  std::uint64_t segment_parts[2];    // and these
   std::uint64_t lists[2];            // of each table: movers << 32 | heavy changes, see segment_lists
   std::uint64_t hubs[2];             // of each table: hubs << 32 | parts of hubs
   std::uint64_t out_of_range;        // edges; or rows of a CSR that are wrong
@@ -132,9 +145,5 @@ class status_memory {
   exec::buffer<update_status, Space> there_;
   exec::staging_buffer<update_status, Space> seen_;
 };
-
-WYRM_HD inline void add(std::uint64_t& counter, std::uint64_t n) {
-  exec::atomic_ref<std::uint64_t>(counter).fetch_add(n, exec::relaxed);
-}
 
 }  // namespace wyrm::graph::detail

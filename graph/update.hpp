@@ -102,6 +102,7 @@ struct allocate_pages {
 /// A tile a segment, and then a tile a part of a hub. Sparse: a lane a segment, a tile a heavy change.
 template <operation Op, bool Sparse>
 struct merge_segments {
+  static constexpr unsigned resident_blocks = Sparse ? 1 : 8;
   batch_view batch;
   packed_record* records;
   segment_plan* plans;
@@ -288,11 +289,7 @@ struct release_pages {
     arcs = exec::sum(t, arcs);
     edges = exec::sum(t, edges);
     distinct = exec::sum(t, distinct);
-    if (t.rank() != 0 || distinct + arcs == 0) return;
-    update_status::sums& sums = status->mine(t);
-    if (arcs > 0) add(sums.arcs, arcs);
-    if (edges > 0) add(sums.edges, edges);
-    add(sums.distinct, distinct);
+    if (t.rank() == 0) status->sum_up(t, arcs, edges, distinct);
   }
 };
 

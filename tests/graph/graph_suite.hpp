@@ -125,15 +125,15 @@ TYPED_TEST_P(dynamic_graph_test, agrees_with_the_model_small_batches) {
   churn(directed, scaled(400), 5000, 40, 7);
 }
 
-// Segments that are sorted by a tile, and that are too large for one, of vertices that become hubs and stop to be hubs;
-// of a directed graph also if they are so in the table of in-neighbours alone.
+// Segments that a tile sorts, that several tiles rank, and that are too large for both, of vertices that become hubs
+// and stop to be hubs; of a directed graph also if they are so in the table of in-neighbours alone.
 TYPED_TEST_P(dynamic_graph_test, agrees_with_the_model_few_sources) {
   std::size_t const n = 4000;
   for (auto const& [directed, few_targets] : {std::pair(false, false), {true, false}, {true, true}}) {
     auto g = this->make(n, {.directed = directed});
     graph_model model(n, directed, false);
     std::mt19937 random(19);
-    for (std::size_t const size : {100u, 2000u, 8000u, 40u, 20000u, 3000u, 1u, 12000u}) {
+    for (std::size_t const size : {100u, 2000u, 8000u, 40u, 20000u, 3000u, 7000u, 1u, 4500u, 12000u}) {
       auto batch = random_edges(random, n, size);
       auto const sources = static_cast<graph::vertex_id>(1 + random() % 30);
       for (graph::edge& e : batch) (few_targets ? e.target : e.source) %= sources;
