@@ -17,11 +17,12 @@
 // holds exactly after any number of batches; an update takes back what the vertices that it changes have sent, and
 // sends it again to the neighbours they have then.
 //
-// A residual stays where it is up to a limit that is half even and half by degree (for what it costs to pass it on).
-// Where a batch is felt everywhere a full run is less work, for pulling is faster than sending; what that leaves stays,
-// too. With e in all the ranks are within e / (1 - d) of the true ones in the L1 norm, and scaled within twice that
-// over their sum; limits and full runs each have half of the e for which this is d / (1 - d) times the tolerance, the
-// bound of pagerank() as well.
+// How much is left in all, the sum of the sizes of residuals, is kept as well: whoever adds to a residual learns what
+// it was. With e left the ranks are within e / (1 - d) of the true ones in the L1 norm, and scaled within twice that
+// over their sum. Nothing is passed on while this is at most d / (1 - d) times the tolerance, the bound of pagerank()
+// as well: a small batch often needs nothing. Otherwise residuals above a limit go out until it is at most half as
+// much; the limit is half even and half by degree (for what it costs to pass it on), and so low that with all below it
+// enough has gone. Where a batch is felt everywhere a full run is less work, for pulling is faster than sending.
 //
 // Passing on a residual r sends at most d |r| + degree units in all; so limits of more than degree / (1 - d) make what
 // is left smaller each time, and everything ends. They bound the tolerance: see the options.
@@ -64,11 +65,13 @@ class followed_pagerank : public follower {
  public:
   /// A rank for each vertex, of the sum 1. O(vertices).
   [[nodiscard]] virtual std::vector<double> rank() const = 0;
-  /// Of the last batch, or the beginning: how often residuals went out; whether none was left that should have; and
-  /// how many went, in all.
+  /// Of the last batch, or the beginning: how often residuals went out; whether enough did for the tolerance; and how
+  /// many went, in all.
   [[nodiscard]] virtual unsigned iterations() const = 0;
   [[nodiscard]] virtual bool converged() const = 0;
   [[nodiscard]] virtual std::uint64_t ranked() const = 0;
+  /// The ranks are within so much of the true ones in the L1 norm.
+  [[nodiscard]] virtual double error_bound() const = 0;
 };
 
 namespace detail {
@@ -79,6 +82,7 @@ struct residual_state {
   std::uint32_t sizes[3];                 // of the frontiers: this, the next, and one to be emptied, in turn
   std::uint32_t ends;                     // how many items a batch changes
   std::int64_t sum[places];               // of x
+  std::int64_t left[places];              // the sum of the sizes of residuals; it changes where they are sent only
   struct {
     std::uint64_t iterations;
     std::uint64_t ranked[places];
@@ -86,6 +90,14 @@ struct residual_state {
     std::uint64_t given_up;
   } done;  // for a batch
 };
+
+/// What a vertex takes.
+struct taken_residual {
+  std::int64_t size;  // of its residual
+  std::int64_t more;  // that it sends along each arc
+};
+
+[[nodiscard]] WYRM_HD inline std::int64_t size_of(std::int64_t residual) { return residual < 0 ? -residual : residual; }
 
 struct rank_residuals {
   graph::graph_view g;
@@ -96,10 +108,11 @@ struct rank_residuals {
   double damping;
   double limit;         // of a residual, for a vertex,
   double limit_an_arc;  // and for each of its arcs
+  double enough;        // what may be left
 
   /// Most are so small that nobody needs to look at the degree.
   [[nodiscard]] WYRM_HD bool exceeds(std::int64_t r, graph::vertex_id v) const {
-    auto const size = static_cast<double>(r < 0 ? -r : r);
+    auto const size = static_cast<double>(size_of(r));
     return size > limit && size > limit + limit_an_arc * g.degree(v);
   }
   [[nodiscard]] WYRM_HD std::int64_t share(graph::vertex_id v) const {
@@ -108,17 +121,36 @@ struct rank_residuals {
     double const exact = damping * static_cast<double>(x[v]) / degree;
     return static_cast<std::int64_t>(exact < 0 ? exact - 0.5 : exact + 0.5);
   }
-  /// `by` along each arc of an item; collective.
-  template <class Tile>
-  WYRM_HD void push(Tile const& t, frontier_item item, std::int64_t by, frontier const& next) const {
+  /// `by` along each arc of an item, which has `gone` less itself; calls f(v, exceeds) for the target of each lane, if
+  /// it has one. Collective.
+  template <class Tile, class F>
+  WYRM_HD void push(Tile const& t, frontier_item item, std::int64_t by, std::int64_t gone, F const& f) const {
+    std::int64_t more = t.rank() == 0 ? -gone : 0;
     graph::neighbour_list const part = item.part_of(g.neighbours(item.vertex));
-    for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
+    for (std::uint32_t i = 0; by != 0 && i < part.size; i += Tile::size()) {
       bool const has = i + t.rank() < part.size;
       graph::vertex_id const v = has ? part[i + t.rank()] : 0;
       std::int64_t const before =
           has ? exec::atomic_ref<std::int64_t>(residual[v]).fetch_add(by, exec::relaxed) : std::int64_t{0};
-      next.add(t, g, v, has && exceeds(before + by, v));
+      if (has) more += size_of(before + by) - size_of(before);
+      f(v, has && exceeds(before + by, v));
     }
+    more = exec::sum(t, more);
+    if (t.rank() == 0) add_to(state->left, more, exec::thread_number(t));
+  }
+  /// Whether no more has to be passed on, while nothing is sent; collective.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD bool is_enough(Tile const& t) const {
+    return static_cast<double>(exec::sum(t, left_in_places(t.rank(), Tile::size()))) <= enough;
+  }
+  /// In each `step`-th place.
+  [[nodiscard]] WYRM_HD std::int64_t left_in_places(unsigned first, unsigned step) const {
+    std::int64_t left = 0;
+    for (unsigned p = first; p < residual_state::places; p += step) left += state->left[p];
+    return left;
+  }
+  WYRM_HD static void add_to(std::int64_t (&places)[residual_state::places], std::int64_t by, std::uint64_t thread) {
+    if (by != 0) exec::atomic_ref<std::int64_t>(places[thread % residual_state::places]).fetch_add(by, exec::relaxed);
   }
   WYRM_HD void count(std::uint64_t ranked, std::uint64_t work, std::int64_t added, std::uint64_t thread) const {
     if (work > 0)
@@ -126,8 +158,7 @@ struct rank_residuals {
     if (ranked > 0)
       exec::atomic_ref<std::uint64_t>(state->done.ranked[thread % residual_state::places])
           .fetch_add(ranked, exec::relaxed);
-    if (added != 0)
-      exec::atomic_ref<std::int64_t>(state->sum[thread % residual_state::places]).fetch_add(added, exec::relaxed);
+    add_to(state->sum, added, thread);
   }
 };
 
@@ -199,14 +230,17 @@ struct receive_all {
   }
 };
 
-/// A lane a vertex: those whose residual is to be passed on.
+/// A lane a vertex: what is left, and whose residual is to be passed on.
 struct look_at_residuals {
   rank_residuals x;
   frontier to;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     auto const v = static_cast<graph::vertex_id>(i);
-    to.add(t, x.g, v, valid && x.exceeds(x.residual[v], v));
+    std::int64_t const residual = valid ? x.residual[v] : 0;
+    to.add(t, x.g, v, x.exceeds(residual, v));
+    std::int64_t const left = exec::sum(t, size_of(residual));
+    if (t.rank() == 0) rank_residuals::add_to(x.state->left, left, i / Tile::size());
   }
 };
 
@@ -230,10 +264,9 @@ struct find_ends {
 struct send_again {
   rank_residuals x;
   std::int64_t times;  // 1 or -1
-  frontier to;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
-    x.push(t, *item, times * x.sent[item->vertex], to);
+    x.push(t, *item, times * x.sent[item->vertex], 0, [](graph::vertex_id, bool) {});
   }
 };
 
@@ -254,17 +287,12 @@ struct renew_ends {
   }
 };
 
-/// A lane an item: the vertex is done with. Its limit may have changed.
+/// A lane an item: the vertex is done with.
 struct release_ends {
-  rank_residuals x;
   frontier ends;
-  frontier to;
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
-    bool const is_first = item != nullptr && item->part == 0;
-    graph::vertex_id const v = is_first ? item->vertex : 0;
-    if (is_first) ends.forget(v);
-    to.add(t, x.g, v, is_first && x.exceeds(x.residual[v], v));
+  WYRM_HD void operator()(Tile const&, frontier_item const* item) const {
+    if (item != nullptr && item->part == 0) ends.forget(item->vertex);
   }
 };
 
@@ -272,34 +300,38 @@ struct release_ends {
 struct take_residuals {
   rank_residuals x;
   frontier now;
-  std::int64_t* by;      // an item
-  std::uint32_t* spare;  // the size of the last frontier
-  std::uint32_t most;    // items; with more of them the frontier is given up: nobody takes anything
+  taken_residual* taken;  // an item
+  std::uint32_t* spare;   // the size of the last frontier
+  std::uint32_t most;     // items; with more of them the frontier is given up: nobody takes anything
   WYRM_HD void start() const {
     *spare = 0;
-    x.state->done.iterations += *now.size > 0 ? 1 : 0;
-    if (*now.size > most) x.state->done.given_up = 1;
+    if (*now.size == 0 || static_cast<double>(x.left_in_places(0, 1)) <= x.enough) return;
+    if (*now.size <= most)
+      ++x.state->done.iterations;
+    else
+      x.state->done.given_up = 1;
   }
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    bool const goes_on = *now.size <= most && !x.is_enough(t);
     std::int64_t r = 0;
     std::uint64_t work = 0;
     if (item != nullptr && item->part == 0) {
       graph::vertex_id const v = item->vertex;
       now.forget(v);
-      std::int64_t change = 0;
+      std::int64_t more = 0;
       r = x.residual[v];
-      if (*now.size <= most && x.exceeds(r, v)) {
+      if (goes_on && x.exceeds(r, v)) {
         work = std::uint64_t{1} + x.g.degree(v);
         x.residual[v] = 0;
         x.x[v] += r;
         std::int64_t const fresh = x.share(v);
-        change = fresh - x.sent[v];
+        more = fresh - x.sent[v];
         x.sent[v] = fresh;
       } else {
         r = 0;
       }
-      by[item - now.items] = change;
+      taken[item - now.items] = {size_of(r), more};
     }
     auto const ranked = static_cast<std::uint64_t>(cuda::std::popcount(t.ballot(r != 0)));
     std::int64_t const sum = exec::sum(t, r);
@@ -312,12 +344,14 @@ struct take_residuals {
 struct push_residuals {
   rank_residuals x;
   frontier now;
-  std::int64_t const* by;
+  taken_residual const* taken;
   frontier next;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
-    std::int64_t const change = by[item - now.items - item->part];
-    if (change != 0) x.push(t, *item, change, next);
+    taken_residual const own = taken[item - now.items - item->part];
+    if (own.size == 0) return;
+    x.push(t, *item, own.more, item->part == 0 ? own.size : 0,
+           [&](graph::vertex_id v, bool exceeds) { next.add(t, x.g, v, exceeds); });
   }
 };
 
@@ -338,7 +372,7 @@ class incremental_pagerank final : public followed_pagerank {
         values_(space, 3 * vertices_),
         marks_(space, 2 * words()),
         items_{list(space), list(space), list(space)},
-        by_(space),
+        taken_(space),
         edges_(space),
         state_(space, 1),
         full_(space) {
@@ -353,7 +387,7 @@ class incremental_pagerank final : public followed_pagerank {
     space_.fill(state_.data(), 0, state_.bytes());
     reserve(g.arcs(), vertices_);
     rank_all(g, 0, o.max_iterations);
-    finish(g, false);
+    finish(g, false, true);
   }
   template <class Graph>
   explicit incremental_pagerank(Graph const& g, incremental_pagerank_options const& o = {})
@@ -369,6 +403,7 @@ class incremental_pagerank final : public followed_pagerank {
   [[nodiscard]] unsigned iterations() const override { return iterations_; }
   [[nodiscard]] bool converged() const override { return converged_; }
   [[nodiscard]] std::uint64_t ranked() const override { return ranked_; }
+  [[nodiscard]] double error_bound() const override { return error_bound_; }
 
   void before(graph::graph_view const& g, change what, std::span<graph::edge const> batch) override {
     if (batch.empty() || vertices_ == 0) return;
@@ -377,24 +412,23 @@ class incremental_pagerank final : public followed_pagerank {
     exec::copy_in<graph::edge>(space_, edges_.data(), batch);
     exec::for_each_lane<32>(space_, batch.size(),
                             detail::find_ends{g, edges_.data(), what == change::insertion, ends()});
-    over<8>(ends(), detail::send_again{residuals(g), -1, frontier(0)});
+    over<8>(ends(), detail::send_again{residuals(g), -1});
   }
   void after(graph::graph_view const& g) override {
     if (vertices_ == 0) return;
     detail::frontier const fresh{ends().marks, frontier(1).items, frontier(1).size};
     detail::rank_residuals const x = residuals(g);
     over<32>(ends(), detail::renew_ends{x, ends(), fresh});
-    over<8>(fresh, detail::send_again{x, 1, frontier(0)});
-    over<32>(fresh, detail::release_ends{x, fresh, frontier(0)});
+    over<8>(fresh, detail::send_again{x, 1});
+    over<32>(fresh, detail::release_ends{fresh});
     clear(fresh);
     clear(ends());
-    finish(g, g.has_in_neighbours());
+    finish(g, g.has_in_neighbours(), false);
   }
   void undo(graph::graph_view const& g) override {
     if (vertices_ == 0) return;
-    detail::rank_residuals const x = residuals(g);
-    over<8>(ends(), detail::send_again{x, 1, frontier(0)});
-    over<32>(ends(), detail::release_ends{x, ends(), frontier(0)});
+    over<8>(ends(), detail::send_again{residuals(g), 1});
+    over<32>(ends(), detail::release_ends{ends()});
     clear(ends());
   }
 
@@ -417,7 +451,7 @@ class incremental_pagerank final : public followed_pagerank {
     detail::for_each_item<W>(space_, f, work);
   }
   [[nodiscard]] detail::rank_residuals residuals(graph::graph_view const& g) const {
-    double const half = options_.damping * options_.tolerance * sum_ / 8;  // sum_ is in units
+    double const enough = most_left() / 2;
     double const least = 1 / (1 - options_.damping);
     std::int64_t* const x = values_.data();
     return {g,
@@ -426,19 +460,18 @@ class incremental_pagerank final : public followed_pagerank {
             x + 2 * vertices_,
             state_.data(),
             options_.damping,
-            std::max(half / static_cast<double>(vertices_), least),
-            std::max(half / arcs_, least)};
+            std::max(enough / 2 / static_cast<double>(vertices_), least),
+            std::max(enough / 2 / arcs_, least),
+            all_above_ ? -1 : enough};
   }
+  /// For the tolerance, in units.
+  [[nodiscard]] double most_left() const { return options_.damping * options_.tolerance * sum_ / 2; }
   void reserve(std::uint64_t arcs, std::size_t changed) {
     items_[of_ends].reserve(detail::frontier::room(std::min(vertices_, changed), arcs));
-    if (by_.size() >= detail::frontier::room(vertices_, arcs)) return;
-    // What is in the frontier, if a batch had no time for it, will be found again.
-    look_at_all_ = true;
-    space_.fill(marks_.data(), 0, words() * sizeof(std::uint32_t));
-    clear(frontier(0));
+    if (taken_.size() >= detail::frontier::room(vertices_, arcs)) return;
     std::size_t const room = detail::frontier::room(vertices_, arcs + arcs / 4);
     for (unsigned i = 0; i < 2; ++i) items_[i].reserve(room);
-    by_.reserve(room);
+    taken_.reserve(room);
   }
 
   // By a full run, from the ranks there are or from none; where that cannot be had, residuals begin with everything.
@@ -450,12 +483,10 @@ class incremental_pagerank final : public followed_pagerank {
       pagerank_run const run =
           full_.run(g, {.damping = d, .tolerance = options_.tolerance / 4, .max_iterations = max_iterations}, sum > 0);
       full_iterations_ = run.iterations;
-      converged_ = run.converged;
       scale = (1 - d) / (1 - d + d * full_.dangling());
     }
     auto const base = static_cast<std::int64_t>((1 - d) / static_cast<double>(vertices_) * unit_);
-    space_.fill(marks_.data(), 0, words() * sizeof(std::uint32_t));
-    space_.fill(state_.data(), 0, offsetof(detail::residual_state, done));
+    space_.fill(state_.data()->sum, 0, sizeof(detail::residual_state::sum));
     detail::rank_residuals const x = residuals(g);
     exec::for_each_lane<32>(
         space_, vertices_,
@@ -463,53 +494,67 @@ class incremental_pagerank final : public followed_pagerank {
     if (g.has_in_neighbours())
       exec::for_each_tile<32>(space_, full_.bins().items(), detail::receive_all{x, full_.bins()});
     set_limits(g, scale * unit_ * (g.has_in_neighbours() ? 1 : 1 - d));
-    look_at_all_ = !g.has_in_neighbours() || !converged_;
+    list_all(g);
+  }
+  // Finds out what is left, and begins a frontier with all whose residual is to be passed on.
+  void list_all(graph::graph_view const& g) {
+    space_.fill(marks_.data(), 0, words() * sizeof(std::uint32_t));
+    space_.fill(state_.data()->left, 0, sizeof(detail::residual_state::left));
+    clear(frontier(0));
+    exec::for_each_lane<32>(space_, vertices_, detail::look_at_residuals{residuals(g), frontier(0)});
   }
   // They follow the number of arcs and the sum in steps, so that they rarely change.
   void set_limits(graph::graph_view const& g, double sum) {
     arcs_ = 1.5 * static_cast<double>(std::max<std::uint64_t>(g.arcs(), 1));
     sum_ = std::max(sum, (1 - options_.damping) * unit_) / 1.5;
-    look_at_all_ = true;
   }
 
-  // Passes on what has to be, until nothing has to be; or ranks all vertices, when that is less work.
-  void finish(graph::graph_view const& g, bool may_rank_all) {
-    std::uint64_t const enough =
-        static_cast<std::uint64_t>(options_.full_run * static_cast<double>(vertices_ + g.arcs()));
+  // Passes on what has to be, until enough is, or all that is above the limits; or ranks all vertices, when that is
+  // less work.
+  void finish(graph::graph_view const& g, bool may_rank_all, bool all_above) {
+    all_above_ = all_above;
+    double const most_work = options_.full_run * static_cast<double>(vertices_ + g.arcs());
     unsigned at_once = 4;  // iterations that are started before the host looks
+    bool is_listed = false;
+    bool is_ranked = false;  // by a full run, which has done enough
     space_.fill(&state_.data()->done, 0, sizeof(detail::residual_state::done));
     detail::residual_state state = exec::read(space_, state_.data());
-    auto const left = [&] {
+    auto const time = [&] {
       return options_.max_iterations - full_iterations_ - static_cast<unsigned>(state.done.iterations);
     };
-    do {
-      if (may_rank_all && (state.done.given_up != 0 || all(state.done.work) > enough)) {
-        rank_all(g, sum(state), left());
-        state = exec::read(space_, state_.data());
-        may_rank_all = false;
-        if (!look_at_all_) break;
-      }
+    for (;; state = exec::read(space_, state_.data())) {
       auto const arcs = static_cast<double>(std::max<std::uint64_t>(g.arcs(), 1));
-      if (arcs > arcs_ || arcs < arcs_ / 4 || sum(state) < sum_) set_limits(g, sum(state));
-      if (look_at_all_)
-        exec::for_each_lane<32>(space_, vertices_, detail::look_at_residuals{residuals(g), frontier(0)});
-      look_at_all_ = false;
-      spread(g, std::min(at_once, left()), may_rank_all);
+      if (arcs > arcs_ || arcs < arcs_ / 4 || sum(state) < sum_) {
+        set_limits(g, sum(state));
+        is_listed = false;
+      }
+      bool const is_given_up = may_rank_all && state.done.given_up != 0;
+      bool const is_under_way = all_above || (is_listed && !is_ranked);
+      converged_ = all(state.left) <= (is_under_way ? residuals(g).enough : most_left()) ||
+                   (is_listed && !is_given_up && state.sizes[turn_ % 3] == 0);  // what is left is below the limits
+      if (converged_ || time() == 0) break;
+      if (is_given_up || (may_rank_all && all(state.done.work) > most_work)) {
+        rank_all(g, sum(state), time());
+        may_rank_all = false;
+        is_ranked = true;
+        is_listed = true;
+        continue;
+      }
+      if (!is_listed) list_all(g);
+      is_ranked = false;
+      is_listed = true;
+      spread(g, std::min(at_once, time()), may_rank_all);
       at_once = std::min(2 * at_once, 16u);
-      state = exec::read(space_, state_.data());
-      converged_ = state.sizes[turn_ % 3] == 0;
-    } while (left() > 0 && (!converged_ || state.done.given_up != 0 || sum(state) < sum_));
-    if (may_rank_all && state.done.given_up != 0) {  // and no time is left: the next batch finds them again
-      converged_ = false;
-      look_at_all_ = true;
     }
-    iterations_ = options_.max_iterations - left();
-    ranked_ = all(state.done.ranked) + std::uint64_t{full_iterations_} * vertices_;
+    iterations_ = options_.max_iterations - time();
+    ranked_ = static_cast<std::uint64_t>(all(state.done.ranked)) + std::uint64_t{full_iterations_} * vertices_;
     full_iterations_ = 0;
+    error_bound_ = 2 * all(state.left) / (1 - options_.damping) / sum(state);
   }
-  static double sum(detail::residual_state const& s) { return std::accumulate(s.sum, std::end(s.sum), 0.0); }
-  static std::uint64_t all(std::uint64_t const (&counts)[detail::residual_state::places]) {
-    return std::accumulate(counts, std::end(counts), std::uint64_t{0});
+  static double sum(detail::residual_state const& s) { return all(s.sum); }
+  template <class T>
+  static double all(T const (&counts)[detail::residual_state::places]) {
+    return std::accumulate(counts, std::end(counts), 0.0);
   }
   void spread(graph::graph_view const& g, unsigned iterations, bool may_rank_all) {
     double const many = options_.full_run * static_cast<double>(vertices_);
@@ -517,8 +562,8 @@ class incremental_pagerank final : public followed_pagerank {
     detail::rank_residuals const x = residuals(g);
     for (unsigned i = 0; i < iterations; ++i, ++turn_) {
       detail::frontier const now = frontier(0);
-      over<32>(now, detail::take_residuals{x, now, by_.data(), size(2), most});
-      over<8>(now, detail::push_residuals{x, now, by_.data(), frontier(1)});
+      over<32>(now, detail::take_residuals{x, now, taken_.data(), size(2), most});
+      over<8>(now, detail::push_residuals{x, now, taken_.data(), frontier(1)});
     }
   }
 
@@ -528,19 +573,20 @@ class incremental_pagerank final : public followed_pagerank {
   exec::buffer<std::int64_t, Space> values_;  // x, residuals, sent
   exec::buffer<std::uint32_t, Space> marks_;  // of the frontiers, and of ends
   list items_[3];
-  exec::buffer<std::int64_t, Space> by_;
+  exec::buffer<detail::taken_residual, Space> taken_;
   exec::buffer<graph::edge, Space> edges_;
   exec::buffer<detail::residual_state, Space> state_;
   pagerank_ranker<Space> full_;
   double unit_ = 1;
-  double arcs_ = 0;  // what the limits are made for: not fewer arcs,
-  double sum_ = 1;   // and not a smaller sum
-  bool look_at_all_ = false;
+  double arcs_ = 0;    // what the limits are made for: not fewer arcs,
+  double sum_ = 1;     // and not a smaller sum
   unsigned turn_ = 0;  // iterations until now
   unsigned iterations_ = 0;
   unsigned full_iterations_ = 0;  // of the batch that is under way
   bool converged_ = false;
   std::uint64_t ranked_ = 0;
+  double error_bound_ = 0;
+  bool all_above_ = true;  // the limits is to be passed on, whatever is left: at first, so that what comes stays local
 };
 
 template <class Graph>

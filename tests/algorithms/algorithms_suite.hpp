@@ -151,6 +151,8 @@ TYPED_TEST_P(algorithms_test, pagerank_batch_by_batch) {
       double distance = 0;
       for (std::size_t v = 0; v < n; ++v) distance += std::abs(got[v] - want[v]);
       ASSERT_LT(distance, 0.85 / 0.15 * tolerance) << "round " << round;
+      ASSERT_LE(distance, ranks.error_bound() + 1e-12) << "round " << round;
+      ASSERT_LE(ranks.error_bound(), 0.85 / 0.15 * tolerance) << "round " << round;
     }
   }
 }
@@ -184,6 +186,37 @@ TYPED_TEST_P(algorithms_test, pagerank_reaches_no_further_than_a_change) {
   auto none = this->make(0, {});
   EXPECT_TRUE(algorithms::incremental_pagerank(none).rank().empty());
   EXPECT_THROW(algorithms::incremental_pagerank(g, {.damping = 1}), error);
+}
+
+// Batches for which nothing has to be done as long as what they leave is less than the tolerance, all together.
+TYPED_TEST_P(algorithms_test, pagerank_of_changes_that_do_not_matter) {
+  std::mt19937 random(9);
+  std::size_t const n = 1000;
+  double const tolerance = 1e-2;
+  for (bool const directed : {false, true}) {
+    auto g = this->make(n, random_edges(random, n, 5000), directed, directed, this->alone());
+    algorithms::incremental_pagerank ranks(g, {.tolerance = tolerance, .full_run = directed ? 0.1 : 1e9});
+    unsigned idle = 0;
+    unsigned busy = 0;
+    double last = ranks.error_bound();
+    for (std::size_t round = 0; round < this->sized(200, 40); ++round) {
+      auto const batch = random_edges(random, n, 2);
+      algorithms::insert(g, batch, ranks);
+      if (round % 3 == 0) algorithms::erase(g, std::vector(batch.begin(), batch.begin() + 1), ranks);
+      ASSERT_TRUE(ranks.converged());
+      ASSERT_LE(ranks.error_bound(), 0.85 / 0.15 * tolerance);
+      (ranks.iterations() == 0 ? idle : busy) += 1;
+      last = ranks.error_bound();
+    }
+    EXPECT_GT(idle, busy);
+    EXPECT_GT(busy, 0u);
+    auto const got = ranks.rank();
+    auto const want = serial_pagerank(g.to_csr(), 0.85);
+    double distance = 0;
+    for (std::size_t v = 0; v < n; ++v) distance += std::abs(got[v] - want[v]);
+    EXPECT_LE(distance, last);
+    EXPECT_GT(distance, 0);
+  }
 }
 
 TYPED_TEST_P(algorithms_test, pagerank_batches_that_do_not_end) {
@@ -461,8 +494,9 @@ REGISTER_TYPED_TEST_SUITE_P(algorithms_test, pagerank_of_known_graphs, pagerank_
                             pagerank_of_uneven_degrees, pagerank_of_a_large_star, pagerank_with_jumps_to_some,
                             pagerank_in_single_precision, pagerank_batch_by_batch,
                             pagerank_reaches_no_further_than_a_change, pagerank_batches_that_do_not_end,
-                            pagerank_of_hubs_that_come_and_go, several_followers, pagerank_options,
-                            triangles_of_known_graphs, triangles_agree_with_the_verifier, triangles_of_uneven_degrees,
+                            pagerank_of_changes_that_do_not_matter, pagerank_of_hubs_that_come_and_go,
+                            several_followers, pagerank_options, triangles_of_known_graphs,
+                            triangles_agree_with_the_verifier, triangles_of_uneven_degrees,
                             triangles_of_a_large_clique_and_a_large_star, triangles_batch_by_batch,
                             triangles_of_batches_that_are_refused, support_of_edges, clustering_coefficients,
                             quality_of_clusterings, clusterings_beside_each_other);
