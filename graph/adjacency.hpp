@@ -39,11 +39,12 @@ class adjacency {
 
   [[nodiscard]] packed_record const* records() const { return records_.data(); }
   [[nodiscard]] packed_record* records() { return records_.data(); }
-  /// Takes these records instead of its own, and gives all scratch back.
-  void replace(exec::buffer<packed_record, Space>&& records) {
+  /// Takes these records instead of its own.
+  void replace(exec::buffer<packed_record, Space>&& records) { records_ = std::move(records); }
+  void drop_scratch() {
     adjacency fresh(space_, 0, number_);
     fresh.vertices_ = vertices_;
-    fresh.records_ = std::move(records);
+    fresh.records_ = std::move(records_);
     *this = std::move(fresh);
   }
   [[nodiscard]] std::size_t table_bytes() const { return records_.bytes(); }

@@ -19,6 +19,7 @@
 #include "adjacency.hpp"
 #include "inspect.hpp"
 #include "layout.hpp"
+#include "pool_growth.hpp"
 #include "report.hpp"
 #include "status.hpp"
 #include "transfer.hpp"
@@ -98,8 +99,9 @@ class dynamic_graph {
 
   /// Inserts the edges of a batch (on the host) that are not there yet. All or nothing: on any error the graph is as
   /// before. Throws error(bad_argument) for ids out of range, error(out_of_memory) when the pool may not grow enough.
-  /// O(m + the degrees of the vertices concerned), expected, for m edges; and a sort of them if very many have the same
-  /// source.
+  /// O(m + the degrees of the vertices concerned), expected and amortized, for m edges; and a sort of them if very many
+  /// have the same source. Where memory is short, also the work of growing the pool, by an eighth, or of laying all
+  /// pages out anew in another one, if this one could hold the graph with a fifth to spare.
   update_report insert(std::span<edge const> batch) { return insert_async(batch).get(); }
   /// The same for edges that lie in the memory of the graph's space.
   update_report insert(resident_edges batch) { return insert_async(batch).get(); }
@@ -129,27 +131,8 @@ class dynamic_graph {
   /// Both pools are there for a moment. Throws error(out_of_memory), and changes nothing, if that is too much. The view
   /// is another one afterwards. O(vertices + arcs).
   void compact() {
-    alloc::options pool = options_.pool;
-    pool.pool_bytes = std::size_t{1} << 20;
-    for_tables([&](auto const& t) { pool.pool_bytes += detail::laid_out_bytes(space_, t.records(), vertices_); });
-    std::unique_ptr<Allocator> fresh;
-    std::vector<exec::buffer<packed_record, Space>> records;
-    try {
-      fresh = std::make_unique<Allocator>(space_, pool);
-      for_tables([&](auto const& t) {
-        records.push_back(detail::laid_out(space_, t.records(), vertices_, arc_count_, *fresh, status_, fails_from_));
-      });
-    } catch (error const& e) {
-      if constexpr (!Allocator::family.resets)
-        for (auto const& r : records) detail::give_back(space_, r.data(), vertices_, *fresh);
-      throw error(e.code(),
-                  std::string("there is no memory for a second pool; nothing was changed (") + e.what() + ")");
-    }
-    if constexpr (!Allocator::family.resets)
-      for_tables([&](auto const& t) { detail::give_back(space_, t.records(), vertices_, *allocator_); });
-    auto next = records.begin();
-    for_tables([&](auto& t) { t.replace(std::move(*next++)); });
-    allocator_ = std::move(fresh);
+    lay_out_anew(laid_out_bytes() + (std::size_t{1} << 20));
+    for_tables([](auto& t) { t.drop_scratch(); });
     transfer_ = detail::transfer<Space>(space_);
   }
 
@@ -223,19 +206,19 @@ class dynamic_graph {
   // All steps of an update are started at once, as if nothing could go wrong; where something does, the steps behind it
   // do nothing, and the status says what is to be done before they are started again.
   template <detail::operation Op>
-  pending_update update(std::span<edge const> batch) {
+  pending_update update(std::span<edge const> batch, bool again = false) {
     if (batch.empty()) return pending_update([] { return update_report{}; });
     begin(transfer_.room_for(batch.size()), transfer_.slice_of(batch.size()));
     transfer_.bring(batch, vertices_,
                     [&](std::size_t first, std::size_t n) { for_tables([&](auto& table) { table.count(first, n); }); });
-    return finish<Op>(batch, batch.size());
+    return finish<Op>(batch, batch.size(), again);
   }
   template <detail::operation Op>
-  pending_update update(resident_edges batch) {
+  pending_update update(resident_edges batch, bool again = false) {
     if (batch.size == 0) return pending_update([] { return update_report{}; });
     begin(batch, 0);
     for_tables([&](auto& table) { table.count(0, batch.size); });
-    return finish<Op>(batch, batch.size);
+    return finish<Op>(batch, batch.size, again);
   }
   void begin(resident_edges edges, std::size_t slice) {
     status_.clear();
@@ -243,14 +226,23 @@ class dynamic_graph {
     out_.begin(edges, slice, forward, options_.self_loops, arc_count_, status_.data());
     if (in_) in_->begin(edges, slice, orientation::reverse, options_.self_loops, arc_count_, status_.data());
   }
+  // again: the pages were laid out anew for it.
   template <detail::operation Op, class Batch>
-  pending_update finish(Batch const& batch, std::size_t size) {
+  pending_update finish(Batch const& batch, std::size_t size, bool again) {
     auto const all = [this](auto const& f) { this->for_tables(f); };
     start<Op>(all);
-    return pending_update([this, all, batch, size] {
-      detail::update_status const& s = settle<Op>(all);
-      if (s.out_of_range > 0) refuse(batch, s.out_of_range);
-      return report<Op>(size, s);
+    return pending_update([this, all, batch, size, again] {
+      detail::update_status const* const s = settle<Op>(all, again ? can_not : most_bytes(size));
+      if (s == nullptr) {
+        try {
+          lay_out_anew(allocator_->stats().committed);
+        } catch (error const& e) {  // then the pool has to grow
+          if (e.code() != error_code::out_of_memory) throw;
+        }
+        return update<Op>(batch, true).get();
+      }
+      if (s->out_of_range > 0) refuse(batch, s->out_of_range);
+      return report<Op>(size, *s);
     });
   }
   // for_these(f) calls f for the tables that are concerned.
@@ -267,28 +259,79 @@ class dynamic_graph {
     for_these([&](auto& table) { table.release(allocator_->ref(), status_.data(), false); });
     status_.enqueue_read();
   }
+  // Until all is done, or nothing was because edges are out of range, or because the pages should be laid out anew:
+  // nullptr. That is left out if the batch `can_not` start again; otherwise it needs no more than so many bytes.
+  static constexpr std::uint64_t can_not = ~std::uint64_t{0};
   template <detail::operation Op, class ForTables>
-  detail::update_status const& settle(ForTables const& for_these) {
-    for (bool gathered = false;; carry_out<Op>(for_these)) {
+  detail::update_status const* settle(ForTables const& for_these, std::uint64_t batch_bytes) {
+    detail::pool_growth<Allocator> memory(*allocator_, fails_from_ != never);
+    auto const undo = [&] { for_these([&](auto& table) { table.release(allocator_->ref(), status_.data(), true); }); };
+    for (;; carry_out<Op>(for_these)) {
       detail::update_status const& s = status_.wait();
-      if (s.out_of_range > 0) return s;  // nothing was done
+      if (s.out_of_range > 0) return &s;
       if (s.skewed > 0) {
         status_.clear(&detail::update_status::skewed);
         for_these([&](auto& table) { table.template plan_skewed<Op>(s, status_.data()); });
       } else if (s.failed_bytes > 0) {
+        std::uint64_t const missing = s.failed_bytes;
         status_.forget_failures();
+        if (memory.gather_if_free(missing)) continue;
+        bool const can = batch_bytes != can_not && Allocator::family.resets && fails_from_ == never;
+        std::uint64_t const needs = can ? laid_out_bytes() + std::max(batch_bytes, missing) : can_not;
+        std::size_t const committed = allocator_->stats().committed;
+        // Not before there were so many changes that to lay out all is little beside them; unless nothing else is left.
+        bool scattered = needs <= committed / 5 * 4 && changes_ >= (vertices_ + arc_count_) / 8;
         try {
           // A page of each class may need a fresh chunk, hence more than what is missing.
-          find_memory(s.failed_bytes, s.failed_bytes / 4 + (std::size_t{1} << 20), allocator_->stats().committed / 8,
-                      gathered);
-        } catch (...) {
-          for_these([&](auto& table) { table.release(allocator_->ref(), status_.data(), true); });
-          throw;
+          if (!scattered) memory.find(missing, missing / 4 + (std::size_t{1} << 20), committed / 8);
+        } catch (error const& e) {
+          scattered = e.code() == error_code::out_of_memory && needs <= committed;
+          if (!scattered) {
+            undo();
+            throw;
+          }
+        }
+        if (scattered) {
+          undo();
+          return nullptr;
         }
       } else {
-        return s;
+        return &s;
       }
     }
+  }
+  // Of pages that a batch of so many edges may need when all have been laid out anew.
+  [[nodiscard]] std::uint64_t most_bytes(std::size_t edges) const {
+    return (options_.directed && !in_ ? 2 : 4) * sizeof(vertex_id) * edges;
+  }
+  [[nodiscard]] std::uint64_t laid_out_bytes() {
+    std::uint64_t bytes = 0;
+    for_tables([&](auto const& t) { bytes += detail::laid_out_bytes(space_, t.records(), vertices_); });
+    return bytes;
+  }
+  // In a pool of this size, or a larger one. Strong guarantee.
+  void lay_out_anew(std::size_t pool_bytes) {
+    alloc::options pool = options_.pool;
+    pool.pool_bytes = pool_bytes;
+    std::unique_ptr<Allocator> fresh;
+    std::vector<exec::buffer<packed_record, Space>> records;
+    try {
+      fresh = std::make_unique<Allocator>(space_, pool);
+      for_tables([&](auto const& t) {
+        records.push_back(detail::laid_out(space_, t.records(), vertices_, arc_count_, *fresh, status_, fails_from_));
+      });
+    } catch (error const& e) {
+      if constexpr (!Allocator::family.resets)
+        for (auto const& r : records) detail::give_back(space_, r.data(), vertices_, *fresh);
+      throw error(e.code(),
+                  std::string("there is no memory for a second pool; nothing was changed (") + e.what() + ")");
+    }
+    if constexpr (!Allocator::family.resets)
+      for_tables([&](auto const& t) { detail::give_back(space_, t.records(), vertices_, *allocator_); });
+    auto next = records.begin();
+    for_tables([&](auto& t) { t.replace(std::move(*next++)); });
+    allocator_ = std::move(fresh);
+    changes_ = 0;
   }
 
   [[noreturn]] void refuse(resident_edges batch, std::uint64_t count) const {
@@ -306,6 +349,7 @@ class dynamic_graph {
   template <detail::operation Op>
   update_report report(std::size_t requested, detail::update_status const& s) {
     detail::update_status::sums const all = s.total();
+    changes_ += requested;
     update_report r;
     r.requested = requested;
     r.self_loops = options_.self_loops ? 0 : all.self_loops;
@@ -365,7 +409,7 @@ class dynamic_graph {
     transfer_.bring(rows, vertices_, [&](std::size_t first, std::size_t n) {
       layout.lay(allocator_->ref(), first, n, false, fails_from_);
     });
-    for (bool gathered = false;;) {
+    for (detail::pool_growth<Allocator> memory(*allocator_, fails_from_ != never);;) {
       layout.lay_wide();
       detail::update_status const& s = status_.read();
       if (s.out_of_range > 0)
@@ -376,9 +420,10 @@ class dynamic_graph {
                 "row, ids below " +
                 std::to_string(vertices_) + (options_.self_loops ? "" : ", no self-loops") + "; nothing was changed");
       if (s.failed_bytes == 0) return s.total().self_loops;
+      std::uint64_t const missing = s.failed_bytes;
       status_.forget_failures();
       status_.clear_sums();  // slices that were complete are counted once more
-      find_memory(s.failed_bytes, std::size_t{256} << 10, 0, gathered);
+      if (!memory.gather_if_free(missing)) memory.find(missing, std::size_t{256} << 10, 0);
       layout.lay(allocator_->ref(), 0, vertices_, true, fails_from_);
     }
   }
@@ -401,48 +446,7 @@ class dynamic_graph {
     in_->count(0, edges.size);
     auto const only_in = [&](auto const& f) { f(*in_); };
     start<detail::operation::insert>(only_in);
-    settle<detail::operation::insert>(only_in);
-  }
-
-  // Lets the pool grow by what pages are missing and some more, or by `generous` if it can; where it cannot, or much is
-  // free, gathers that, once.
-  void find_memory(std::uint64_t missing, std::size_t more, std::size_t generous, bool& gathered) {
-    if (!gathered && has_much_free(missing)) {
-      allocator_->compact();
-      gathered = true;
-      return;
-    }
-    try {
-      grow(std::max(missing + more, generous), missing + more);
-    } catch (error const& e) {
-      if (e.code() == error_code::out_of_memory && !gathered) {
-        allocator_->compact();
-        gathered = true;
-        return;
-      }
-      throw error(e.code(), "the batch needs " + std::to_string(missing >> 10) +
-                                " KiB more for neighbours; nothing was changed (" + e.what() + ")");
-    }
-  }
-  // Whether so much is free, in pages of other sizes, that the pool need not grow if whole chunks are among it: else it
-  // would grow and grow under updates that do not make the graph larger.
-  [[nodiscard]] bool has_much_free(std::uint64_t missing) const {
-    if (!Allocator::family.reclaims || fails_from_ != never) return false;
-    alloc::statistics const pool = allocator_->stats();
-    std::size_t const free = pool.committed > pool.granted ? pool.committed - pool.granted : 0;
-    return free / 4 >= missing && free >= pool.committed / 4;
-  }
-  void grow(std::size_t generous, std::size_t needed) {
-    if (fails_from_ != never) throw error(error_code::out_of_memory, "allocations are made to fail");
-    if (generous > needed) {
-      try {
-        allocator_->grow(generous);
-        return;
-      } catch (error const& e) {
-        if (e.code() != error_code::out_of_memory) throw;
-      }
-    }
-    allocator_->grow(needed);
+    settle<detail::operation::insert>(only_in, can_not);
   }
 
   Space space_;
@@ -455,6 +459,7 @@ class dynamic_graph {
   detail::status_memory<Space> status_;
   std::uint64_t arc_count_ = 0;
   std::uint64_t edge_count_ = 0;
+  std::uint64_t changes_ = 0;  // edges asked for since pages were laid out
   std::uint64_t fails_from_ = never;
 };
 
