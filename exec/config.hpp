@@ -52,4 +52,14 @@ WYRM_HD constexpr unsigned resident_blocks_of() {
     return 1;
 }
 
+/// Whether threads of a CPU that do F together mostly wait for each other, for what all of them change; then one of them
+/// does it alone, which is faster. F says so by a member `contends`.
+template <class F>
+constexpr bool contends() {
+  if constexpr (requires { F::contends; })
+    return F::contends;
+  else
+    return false;
+}
+
 }  // namespace wyrm::exec

@@ -54,6 +54,7 @@ template <class Hub>
 template <operation Op, class AllocatorRef>
 struct allocate_pages {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
+  static constexpr bool contends = true;  // for the allocator's counters
   AllocatorRef allocator;
   segment const* segments;
   packed_record const* records;
@@ -238,6 +239,7 @@ struct merge_segments {
 template <class AllocatorRef>
 struct release_pages {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
+  static constexpr bool contends = true;  // for the allocator's counters
   AllocatorRef allocator;
   segment_plan* plans;
   update_status* status;
