@@ -39,6 +39,8 @@
 #define WYRM_ADDRESS_SANITIZER 0
 #endif
 
+#include <cstddef>
+
 namespace wyrm::exec {
 
 /// How many blocks of 256 threads a multiprocessor should have room for while it runs a kernel of F, which bounds the
@@ -52,14 +54,15 @@ WYRM_HD constexpr unsigned resident_blocks_of() {
     return 1;
 }
 
-/// Whether threads of a CPU that do F together mostly wait for each other, for what all of them change; then one of them
-/// does it alone, which is faster. F says so by a member `contends`.
+/// How many items of F a thread of a CPU takes at once at the least. F says so by a member `grain`: few where an item
+/// is much work; one_thread where threads together would mostly wait for each other, for what all of them change.
+inline constexpr std::size_t one_thread = ~std::size_t{0};
 template <class F>
-constexpr bool contends() {
-  if constexpr (requires { F::contends; })
-    return F::contends;
+constexpr std::size_t grain_of() {
+  if constexpr (requires { F::grain; })
+    return F::grain;
   else
-    return false;
+    return 64;
 }
 
 }  // namespace wyrm::exec

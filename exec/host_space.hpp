@@ -39,13 +39,9 @@ class host_space {
   }
   template <unsigned W, class F>
   void run_tiles(std::integral_constant<unsigned, W>, std::size_t n, F const& f) const {
-    range_function const all = [](void const* work, std::size_t begin, std::size_t end) {
+    parallel(n, grain_of<F>(), &f, [](void const* work, std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) (*static_cast<F const*>(work))(scalar_tile{}, i);
-    };
-    if (contends<F>())
-      all(&f, 0, n);
-    else
-      parallel(n, 64, &f, all);
+    });
   }
   void synchronize() const {}
 

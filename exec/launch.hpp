@@ -28,7 +28,7 @@ namespace detail {
 template <class F>
 struct one_item_a_lane {
   static constexpr unsigned resident_blocks = resident_blocks_of<F>();
-  static constexpr bool contends = exec::contends<F>();
+  static constexpr std::size_t grain = grain_of<F>();
   std::size_t n;
   F f;
   template <class Tile>

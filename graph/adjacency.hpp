@@ -65,7 +65,8 @@ class adjacency {
     is_sparse_ = has_tiles && per_vertex < 2;
     long_segments_ = is_sparse_ ? batch_arcs / (detail::few + 1) : 0;
     ranked_arcs_ = is_sparse_ && batch_arcs >= worth_ranking ? batch_arcs : 0;
-    if (is_sparse_) lists_.reserve(2 * (ranked_arcs_ + most_parts()) + long_segments_ + 2 * segments);
+    has_lists_ = is_sparse_ || !has_tiles;
+    if (has_lists_) lists_.reserve(2 * (ranked_arcs_ + most_parts()) + long_segments_ + 2 * segments);
     plans_.reserve(segments);
     hubs_.reserve(std::min<std::size_t>(segments, most_arcs / detail::hub_degree));
     hub_tiles_ = std::min<std::size_t>(2 * most_arcs / detail::hub_part, 4096);
@@ -85,25 +86,24 @@ class adjacency {
   template <detail::operation Op>
   void plan(detail::update_status* status) {
     bool const undirected = batch_.view().which == orientation::both;
-    if constexpr (has_tiles)
-      if (is_sparse_) {
-        if (ranked_arcs_ > 0)
-          plan_sparse<Op, true>(status, undirected);
-        else
-          plan_sparse<Op, false>(status, undirected);
-        return;
-      }
-    with_width([&]<unsigned W>() {
-      exec::for_each_tile<W>(space_, batch_.most_segments(),
-                             detail::plan_segments<Op, false, false>{
-                                 batch_.view(), records_.data(), plans_.data(), status, number_, undirected, {}});
-    });
+    detail::plan_segments<Op, false, false> const step{batch_.view(), records_.data(), plans_.data(), status,
+                                                       number_,       undirected,      lists()};
+    if constexpr (!has_tiles) {
+      using work = detail::plan_alone<Op>;
+      exec::for_each_tile<1>(space_, (batch_.most_segments() + work::a_thread - 1) / work::a_thread, work{step});
+    } else if (!is_sparse_) {
+      with_width([&]<unsigned W>() { exec::for_each_tile<W>(space_, batch_.most_segments(), step); });
+    } else if (ranked_arcs_ > 0) {
+      plan_sparse<Op, true>(status, undirected);
+    } else {
+      plan_sparse<Op, false>(status, undirected);
+    }
   }
   /// Plans the same batch once more when a segment was too large for that; `known`: what the status was then. It goes
   /// on as a batch that is not sparse.
   template <detail::operation Op>
   void plan_skewed(detail::update_status const& known, detail::update_status* status) {
-    is_sparse_ = false;
+    is_sparse_ = has_lists_ = false;
     skewed_.template make<Op>(batch_.view(), known.segments(number_), known.arcs(number_), records_.data(), vertices_,
                               plans_.data(), status, number_);
   }
@@ -130,12 +130,20 @@ class adjacency {
                                              number_, tiles, lists().heavy_changes});
         return;
       }
-    std::size_t const tiles = std::max(segments, hub_tiles_);
+    bool const some_each = !has_tiles && has_lists_;
+    std::size_t const tiles = std::max(some_each ? (segments + 63) / 64 : segments, hub_tiles_);
     with_width([&]<unsigned W>() {
-      exec::for_each_tile<W>(space_, tiles,
-                             detail::merge_segments<Op, false>{batch_.view(), records_.data(), plans_.data(),
-                                                               hubs_.data(), status, number_, tiles, nullptr});
+      exec::for_each_tile<W>(
+          space_, tiles,
+          detail::merge_segments<Op, false>{batch_.view(), records_.data(), plans_.data(), hubs_.data(), status,
+                                            number_, tiles, some_each ? lists().movers : nullptr});
     });
+  }
+  /// Instead of merge, of an insertion: what was changed already is as before.
+  void undo(detail::update_status const* status) {
+    if constexpr (!has_tiles)
+      exec::for_each_tile<1>(space_, batch_.most_segments(),
+                             detail::undo_changes{batch_.view(), records_.data(), plans_.data(), status, number_});
   }
   /// After merge: gives back the replaced pages, and sums up. With `undoes`, instead of merge: those allocated.
   template <class AllocatorRef>
@@ -160,9 +168,8 @@ class adjacency {
   template <unsigned W>
   static constexpr std::uint32_t most = Space::template tile_size<W> == 1 ? 1024 : 32 * W;
 
-  /// Of a sparse batch.
   [[nodiscard]] detail::segment_lists lists() {
-    if (!is_sparse_) return {};
+    if (!has_lists_) return {};
     auto* const ranked = reinterpret_cast<detail::ranked_arc*>(lists_.data());
     auto* const parts = reinterpret_cast<detail::segment_part*>(ranked + ranked_arcs_);
     auto* const long_segments = reinterpret_cast<std::uint32_t*>(parts + most_parts());
@@ -184,10 +191,10 @@ class adjacency {
   }
   /// Of segments that are longer than a tile: a part has half as many arcs as lanes at the least.
   [[nodiscard]] std::size_t most_parts() const { return 2 * ranked_arcs_ / Space::template tile_size<32>; }
-  /// How many lanes serve n segments at the most: of a sparse batch those on a list, whose length only the device
-  /// knows.
+  /// How many lanes serve n segments at the most, or those on a list, whose length only the device knows.
   [[nodiscard]] std::size_t lanes_for(std::size_t n) const {
-    if (is_sparse_) n = std::min(n, space_.lanes_for(nullptr));
+    if (has_lists_ && !has_tiles) return 1;  // see exec::one_thread
+    if (has_lists_) n = std::min(n, space_.lanes_for(nullptr));
     return (n + 31) / 32 * 32;
   }
 
@@ -206,6 +213,7 @@ class adjacency {
   unsigned number_;
   unsigned width_ = 8;             // of a tile
   bool is_sparse_ = false;         // the batch: see plan.hpp
+  bool has_lists_ = false;         // of movers, at least
   std::size_t long_segments_ = 0;  // at the most
   std::size_t ranked_arcs_ = 0;    // at the most
   std::size_t hub_tiles_ = 0;      // that should be there for hubs

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch of edges made ready for an update: its arcs lie together by their source, a segment a source, in any order
-// and with repeats. Nothing is sorted for that: a table counts the arcs of each source, and who adds to a count learns
-// its place among them. The table has a slot a vertex where there are few vertices for so large a batch, and is a hash
-// table otherwise, so that nothing is in proportion to the vertices: O(m) work and memory for m edges.
+// The host side of segments.hpp, and of shares.hpp where threads are on their own.
 #pragma once
 
 #include <algorithm>
@@ -11,245 +8,14 @@
 #include <cstdint>
 #include <string>
 
-#include "../exec/atomic.hpp"
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
-#include "../exec/tile.hpp"
+#include "segments.hpp"
+#include "shares.hpp"
 #include "status.hpp"
 #include "types.hpp"
 
 namespace wyrm::graph {
-
-/// Which arcs an edge stands for.
-enum class orientation : std::uint8_t { forward, reverse, both };
-
-/// Edges in the memory of a space.
-struct resident_edges {
-  explicit resident_edges(edge const* first, std::size_t n) : data(first), size(n) {}
-  edge const* data;
-  std::size_t size;
-};
-
-/// A CSR in the memory of a space; see csr.
-struct resident_csr {
-  std::uint64_t const* offsets;
-  vertex_id const* targets;
-  std::uint64_t arcs;
-};
-
-namespace detail {
-
-/// The arcs of a batch that have the same source: so many entries of the batch, from `begin` on.
-struct segment {
-  vertex_id source;
-  std::uint32_t begin;
-  std::uint32_t size;
-};
-
-/// Where an arc of a batch is: the slot of its source, and which it is of the arcs there.
-struct arc_place {
-  std::uint32_t slot;
-  std::uint32_t rank;
-};
-
-inline constexpr std::uint32_t no_slot = 0xffffffff;  // of an arc that is dropped
-inline constexpr std::uint32_t few = 4;               // arcs of a segment, or changes, are a lane's work
-
-/// Counts by vertex, and then where the segments begin.
-struct slot_table {
-  vertex_id* keys;        // all bits set: a free slot; nullptr: the slot of v is v
-  std::uint32_t* counts;  // 0 at first
-  std::uint32_t slots;    // of a hash table a power of two, at least twice as many as there are arcs
-  unsigned shift;         // 32 - log2(slots)
-
-  /// Slots that a lane makes segments of; a thread on its own does so for more, as it shares an addition with nobody.
-  template <unsigned Width>
-  static constexpr std::uint32_t a_lane = Width == 1 ? 256 : 4;
-
-  [[nodiscard]] WYRM_HD std::uint32_t find(vertex_id v) const {
-    if (keys == nullptr) return v;
-    constexpr vertex_id free = 0xffffffff;
-    for (std::uint32_t slot = (v * 0x9e3779b1u) >> shift;; slot = (slot + 1) & (slots - 1)) {
-      exec::atomic_ref<vertex_id> const key(keys[slot]);
-      vertex_id there = key.load(exec::relaxed);
-      if (there == free) {
-        if (key.compare_exchange_strong(there, v, exec::relaxed)) return slot;
-      }
-      if (there == v) return slot;
-    }
-  }
-  [[nodiscard]] WYRM_HD vertex_id source(std::uint32_t slot) const {
-    return keys == nullptr ? static_cast<vertex_id>(slot) : keys[slot];
-  }
-};
-
-/// Up to as many arcs of a segment as a tile has lanes.
-struct segment_part {
-  std::uint32_t segment;
-  std::uint32_t first;
-};
-
-/// What the device sees of a batch.
-struct batch_view {
-  edge const* edges;
-  std::size_t size;
-  orientation which;
-  slot_table table;
-  arc_place const* places;   // of the arcs: one an edge, or two
-  segment const* segments;   // as many as the status says
-  vertex_id* targets;        // of the arcs, by segment; an update may overwrite them
-  std::uint32_t* positions;  // scratch, one an arc
-  std::size_t slice;         // not 0: each so many edges are sorted by source, but for the last
-
-  /// Calls f(place, target) for each arc of edge i that is not dropped.
-  template <class F>
-  WYRM_HD void for_arcs(std::size_t i, F const& f) const {
-    edge const e = edges[i];
-    if (which == orientation::both) {
-      if (arc_place const p = places[2 * i]; p.slot != no_slot) f(p, e.target);
-      if (arc_place const p = places[2 * i + 1]; p.slot != no_slot) f(p, e.source);
-    } else if (arc_place const p = places[i]; p.slot != no_slot) {
-      f(p, which == orientation::forward ? e.target : e.source);
-    }
-  }
-};
-
-/// A lane an edge, from `first` on. Edges out of range are counted, and the update ends there.
-struct count_arcs {
-  edge const* edges;
-  arc_place* places;
-  slot_table table;
-  update_status* status;
-  vertex_id vertices;
-  orientation which;
-  bool keep_self_loops;
-  std::size_t first;
-
-  template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t index, bool valid) const {
-    std::size_t const i = first + index;
-    edge const e = valid ? edges[i] : edge{0, 1};
-    bool const outside = valid && (e.source >= vertices || e.target >= vertices);
-    bool const loop = valid && !outside && e.source == e.target;
-    bool const counts = valid && !outside && (keep_self_loops || !loop);
-    if (which == orientation::both) {
-      arc_place const there = count(t, e.source, counts);
-      arc_place const back = count(t, e.target, counts && !loop);
-      if (valid) places[2 * i] = there;
-      if (valid) places[2 * i + 1] = back;
-    } else {
-      arc_place const there = count(t, which == orientation::forward ? e.source : e.target, counts);
-      if (valid) places[i] = there;
-    }
-    std::uint32_t const loops = t.ballot(loop);
-    std::uint32_t const bad = t.ballot(outside);
-    // The second table of a graph has the same edges.
-    if (t.rank() == 0 && (loops | bad) != 0 && which != orientation::reverse) {
-      add(status->mine(t).self_loops, static_cast<unsigned>(cuda::std::popcount(loops)));
-      if (bad != 0) add(status->out_of_range, static_cast<unsigned>(cuda::std::popcount(bad)));
-    }
-  }
-
- private:
-  // Lanes with the same source count together; collective.
-  template <class Tile>
-  [[nodiscard]] WYRM_HD arc_place count(Tile const& t, vertex_id source, bool counts) const {
-    std::uint32_t const slot = counts ? table.find(source) : no_slot;
-    std::uint32_t const same = exec::match(t, slot);
-    unsigned const leader = exec::first_lane(same);
-    std::uint32_t before = 0;
-    if (counts && t.rank() == leader)
-      before = exec::atomic_ref<std::uint32_t>(table.counts[slot])
-                   .fetch_add(static_cast<std::uint32_t>(cuda::std::popcount(same)), exec::relaxed);
-    return {slot, t.shfl(before, leader) + exec::rank_in(t, same)};
-  }
-};
-
-/// A lane a few slots: makes a segment of each that has arcs. Neighbouring slots get neighbouring segments.
-struct place_segments {
-  slot_table table;
-  segment* segments;
-  update_status* status;
-  unsigned which;                // of the two tables of a graph
-  std::uint32_t most;            // arcs of a segment that is not too large
-  std::uint32_t* long_segments;  // a list of those that are not short; nullptr: none
-  segment_part* parts;           // and of the parts of those that are longer than a tile
-
-  template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t group, bool valid) const {
-    constexpr std::uint64_t one = std::uint64_t{1} << 32;
-    constexpr std::uint32_t slots = slot_table::a_lane<Tile::size()>;
-    auto const first = static_cast<std::uint32_t>(group * slots);
-    std::uint32_t counts[slots];
-    std::uint64_t mine = 0;
-    bool skewed = false;
-    for (std::uint32_t k = 0; k < slots; ++k) {
-      counts[k] = valid ? table.counts[first + k] : 0;
-      mine += (counts[k] > 0 ? one : 0) + counts[k];
-      skewed |= counts[k] > most;
-    }
-    std::uint64_t const below = exec::sum_below(t, mine);
-    std::uint64_t const all = t.shfl(below + mine, Tile::size() - 1);
-    std::uint64_t next = 0;
-    if (t.rank() == 0 && all > 0)
-      next = exec::atomic_ref<std::uint64_t>(status->batches[which]).fetch_add(all, exec::relaxed);
-    next = t.shfl(next, 0) + below;
-    auto const place = [&](std::uint32_t k) {
-      auto const begin = static_cast<std::uint32_t>(next);
-      segments[next >> 32] = {table.source(first + k), begin, counts[k]};
-      if (counts[k] > few && long_segments != nullptr) list(t, static_cast<std::uint32_t>(next >> 32), counts[k]);
-      table.counts[first + k] = begin;
-      next += one | counts[k];
-    };
-    if constexpr (Tile::size() == 1) {  // which slots are in use is hard to predict: they are listed first
-      std::uint32_t used[slots];
-      std::uint32_t n = 0;
-      for (std::uint32_t k = 0; k < slots; ++k) {
-        used[n] = k;
-        n += counts[k] > 0;
-      }
-      for (std::uint32_t i = 0; i < n; ++i) place(used[i]);
-    } else {
-      for (std::uint32_t k = 0; k < slots; ++k)
-        if (counts[k] > 0) place(k);
-    }
-    if (t.any(skewed) && t.rank() == 0) exec::atomic_ref<std::uint64_t>(status->skewed).store(1, exec::relaxed);
-  }
-
- private:
-  template <class Tile>
-  WYRM_HD void list(Tile const&, std::uint32_t s, std::uint32_t size) const {
-    constexpr std::uint32_t width = Tile::size();
-    long_segments[exec::atomic_ref<std::uint64_t>(status->long_segments[which]).fetch_add(1, exec::relaxed)] = s;
-    if (parts == nullptr || size <= width || size > most) return;
-    std::uint32_t const n = (size + width - 1) / width;
-    std::uint64_t const at = exec::atomic_ref<std::uint64_t>(status->segment_parts[which]).fetch_add(n, exec::relaxed);
-    for (std::uint32_t i = 0; i < n; ++i) parts[at + i] = {s, i * width};
-  }
-};
-
-/// A thread an edge. Where edges come in sorted slices, threads that run at the same time take them from the same part
-/// of each slice, so that what they write lies together.
-struct scatter_targets {
-  batch_view batch;
-  static constexpr std::size_t part = 256;
-
-  [[nodiscard]] std::size_t threads() const { return batch.slice == 0 ? batch.size : slices() * batch.slice; }
-  [[nodiscard]] WYRM_HD std::size_t slices() const { return (batch.size + batch.slice - 1) / batch.slice; }
-
-  WYRM_HD void operator()(std::size_t thread) const {
-    std::size_t i = thread;
-    if (batch.slice != 0) {
-      std::size_t const parts = thread / part;
-      i = parts % slices() * batch.slice + parts / slices() * part + thread % part;
-      if (i >= batch.size) return;
-    }
-    batch.for_arcs(i,
-                   [&](arc_place p, vertex_id target) { batch.targets[batch.table.counts[p.slot] + p.rank] = target; });
-  }
-};
-
-}  // namespace detail
 
 template <class Space>
 class batch {
@@ -261,7 +27,8 @@ class batch {
         places_(space),
         segments_(space),
         targets_(space),
-        positions_(space) {}
+        positions_(space),
+        shares_(space) {}
 
   /// Makes room for a batch of edges, which stay where they are until the update is over; `table` says which of the two
   /// of the status it fills in. slice: see batch_view. Throws error(bad_argument) for more than 2^32 arcs.
@@ -271,8 +38,9 @@ class batch {
     if (arcs >= 0xffffffff)
       throw error(error_code::bad_argument,
                   "a batch of " + std::to_string(edges.size) + " edges is too large (2^32 arcs at most); split it");
+    arcs_ = arcs;
     most_segments_ = std::min<std::size_t>(arcs, vertices);
-    places_.reserve(arcs);
+    if constexpr (has_tiles) places_.reserve(arcs);
     segments_.reserve(most_segments_);
     targets_.reserve(arcs);
     positions_.reserve(arcs);
@@ -284,17 +52,23 @@ class batch {
   }
   /// Counts n edges from `first` on; all have to be counted before they are grouped.
   void count(std::size_t first, std::size_t n) {
+    if constexpr (!has_tiles) return;
     count_.first = first;
     exec::for_each_lane<32>(space_, n, count_);
   }
   /// Segments of more than `most` arcs are too large; those that are not short are listed, and the parts of those that
   /// are longer than a tile, if there are lists for them.
   void group(std::uint32_t most, std::uint32_t* long_segments, detail::segment_part* parts) {
+    if constexpr (!has_tiles) shares_.count(count_, view_.size, arcs_);
     exec::for_each_lane<32>(
         space_, (table_.slots + a_lane - 1) / a_lane,
         detail::place_segments{table_, segments_.data(), count_.status, number_, most, long_segments, parts});
-    detail::scatter_targets const scatter{view_};
-    exec::for_each(space_, scatter.threads(), scatter);
+    if constexpr (has_tiles) {
+      detail::scatter_targets const scatter{view_};
+      exec::for_each(space_, scatter.threads(), scatter);
+    } else {
+      shares_.scatter(targets_.data());
+    }
   }
 
   [[nodiscard]] detail::batch_view const& view() const { return view_; }
@@ -302,10 +76,11 @@ class batch {
   [[nodiscard]] std::size_t most_segments() const { return most_segments_; }
   [[nodiscard]] std::size_t bytes() const {
     return keys_.bytes() + counts_.bytes() + places_.bytes() + segments_.bytes() + targets_.bytes() +
-           positions_.bytes();
+           positions_.bytes() + shares_.bytes();
   }
 
  private:
+  static constexpr bool has_tiles = Space::template tile_size<32> > 1;
   static constexpr std::uint32_t a_lane = detail::slot_table::a_lane<Space::template tile_size<32>>;
 
   detail::slot_table make_table(std::size_t arcs, vertex_id vertices) {
@@ -329,10 +104,12 @@ class batch {
   exec::buffer<detail::segment, Space> segments_;
   exec::buffer<vertex_id, Space> targets_;
   exec::buffer<std::uint32_t, Space> positions_;
+  detail::share_grouping<Space> shares_;
   detail::slot_table table_{};
   detail::batch_view view_{};
   detail::count_arcs count_{};
   unsigned number_ = 0;
+  std::size_t arcs_ = 0;  // at the most
   std::size_t most_segments_ = 0;
 };
 

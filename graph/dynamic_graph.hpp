@@ -265,7 +265,12 @@ class dynamic_graph {
   template <detail::operation Op, class ForTables>
   detail::update_status const* settle(ForTables const& for_these, std::uint64_t batch_bytes) {
     detail::pool_growth<Allocator> memory(*allocator_, fails_from_ != never);
-    auto const undo = [&] { for_these([&](auto& table) { table.release(allocator_->ref(), status_.data(), true); }); };
+    auto const undo = [&] {
+      for_these([&](auto& table) {
+        table.release(allocator_->ref(), status_.data(), true);
+        table.undo(status_.data());
+      });
+    };
     for (;; carry_out<Op>(for_these)) {
       detail::update_status const& s = status_.wait();
       if (s.out_of_range > 0) return &s;

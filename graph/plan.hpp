@@ -9,8 +9,9 @@
 
 #include "../exec/atomic.hpp"
 #include "../exec/tile.hpp"
-#include "batch.hpp"
+#include "in_place.hpp"
 #include "page_size.hpp"
+#include "segments.hpp"
 #include "status.hpp"
 #include "view.hpp"
 
@@ -18,11 +19,14 @@ namespace wyrm::graph::detail {
 
 enum class operation : std::uint8_t { insert, erase };
 
-inline constexpr std::uint32_t keep = 0xffffffff;  // as a capacity: the page stays
+// As a capacity: the page stays, and has still to be changed, or has been.
+inline constexpr std::uint32_t keep = 0xffffffff;
+inline constexpr std::uint32_t done = 0xfffffffe;
+[[nodiscard]] WYRM_HD constexpr bool is_capacity(std::uint32_t c) { return c < done; }
 
 struct alignas(16) segment_plan {
   vertex_id* page;         // the page to allocate; after the merge, the page to release
-  std::uint32_t capacity;  // of that page; `keep` if there is none to allocate
+  std::uint32_t capacity;  // of that page; `keep` or `done` if there is none to allocate
   std::uint32_t changed;   // arcs that change the graph; their targets and positions stand first in the segment
   std::uint32_t edges;     // of these, the ones that count as edges (undirected: one of the two directions)
   std::uint32_t distinct;  // arcs of the segment that count as edges
@@ -102,14 +106,6 @@ WYRM_HD void note_arc(batch_view const& batch, std::uint32_t begin, std::uint32_
   batch.positions[begin + k] = Op == operation::insert ? at + k : at;
 }
 
-/// What a segment that comes later is about, to be asked for by a thread that has no others to hide the wait.
-[[nodiscard]] WYRM_HD inline void const* page_of(batch_view const& batch, packed_record const* records,
-                                                 std::uint32_t segments, std::size_t s) {
-  if (s >= segments) return nullptr;
-  vertex_record const r = records[batch.segments[s].source];
-  return r.page + r.degree / 2;
-}
-
 /// Sorts n values; `spare` has room for as many. Returns which of the two has them then. Collective. O(n log^2 n) work.
 template <class Tile>
 [[nodiscard]] WYRM_HD vertex_id* sort(Tile const& t, vertex_id* values, vertex_id* spare, std::uint32_t n) {
@@ -179,7 +175,7 @@ WYRM_HD void lower_bounds(vertex_id const* page, std::uint32_t degree, vertex_id
 template <operation Op, bool Sparse, bool Ranked>
 struct plan_segments {
   batch_view batch;
-  packed_record const* records;
+  packed_record* records;
   segment_plan* plans;
   update_status* status;
   unsigned which;
@@ -188,12 +184,10 @@ struct plan_segments {
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t s) const {
-    if (s >= status->segments(which) || status->is_refused()) return;
-    if constexpr (Tile::size() == 1) __builtin_prefetch(page_of(batch, records, status->segments(which), s + 16), 1);
-    plan(t, s);
+    if (s < status->segments(which) && !status->is_refused()) (void)plan(t, s);
   }
   template <class Tile>
-  WYRM_HD void plan(Tile const& t, std::size_t s) const {
+  WYRM_HD segment_plan plan(Tile const& t, std::size_t s) const {
     segment const g = batch.segments[s];
     vertex_record const r = records[g.source];
     segment_plan plan = g.size <= Tile::size() ? plan_few(t, g, r) : plan_many(t, g, r);
@@ -203,7 +197,12 @@ struct plan_segments {
       // The second table has the same edges.
       if (t.rank() == 0 && which == 0) status->sum_up(t, plan.changed, plan.edges, plan.distinct);
     }
+    if constexpr (Tile::size() == 1) {
+      change_in_place(t, g, r, plan);
+      if (Op == operation::erase && plan.capacity >= done) return plan;  // nobody will look at it
+    }
     if (t.rank() == 0) plans[s] = plan;
+    return plan;
   }
   /// Puts the segment of each lane that has planned one on the lists where it belongs. Collective.
   template <class Tile>
@@ -259,6 +258,20 @@ struct plan_segments {
   WYRM_HD static std::uint32_t number(std::uint32_t lanes) {
     return static_cast<std::uint32_t>(cuda::std::popcount(lanes));
   }
+  // A thread on its own, which has nobody to hide a second wait for the page, changes it at once if it stays. (An
+  // insertion is undone, see undo_changes, if other vertices find no memory; an erasure needs none.)
+  template <class Tile>
+  WYRM_HD void change_in_place(Tile const& t, segment const& g, vertex_record const& r, segment_plan& plan) const {
+    if (plan.changed == 0 || plan.capacity != keep) return;
+    std::uint32_t const* const positions = batch.positions + g.begin;
+    if (Op == operation::insert)
+      insert_in_place(t, r, batch.targets + g.begin, positions, plan.changed);
+    else
+      erase_in_place(t, r, positions, plan.changed);
+    records[g.source] = vertex_record{r.page, degree_after<Op>(r.degree, plan.changed), r.capacity};
+    plan.capacity = done;
+  }
+
   // No more than the tile has lanes; nothing is sorted, each lane counts those that come before its own.
   template <class Tile>
   WYRM_HD segment_plan plan_few(Tile const& t, segment const& g, vertex_record const& r) const {
@@ -308,6 +321,68 @@ struct plan_segments {
       plan.distinct += number(counted);
     }
     return plan;
+  }
+};
+
+/// A thread on its own plans some segments, lists the movers among them, and sums up.
+template <operation Op>
+struct plan_alone {
+  plan_segments<Op, false, false> step;
+  static constexpr std::uint32_t a_thread = 64;
+  static constexpr std::uint32_t ahead = 16;
+  static constexpr std::size_t grain = 8;
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t group) const {
+    if (step.status->is_refused()) return;
+    std::uint32_t const segments = step.status->segments(step.which);
+    std::uint32_t const first = static_cast<std::uint32_t>(group) * a_thread;
+    std::uint32_t movers[a_thread];
+    std::uint32_t n = 0;
+    update_status::sums sums{};
+    std::uint32_t const end = segments < first + a_thread ? segments : first + a_thread;
+    for (std::uint32_t next = first, s = first; s < end; ++s) {
+      // What comes later, as there are no other threads that hide the wait. (GCC drops calls of a function that does no
+      // more than that. What others plan is not looked at: they may change it.)
+      for (; next < end && next <= s + ahead; ++next) {
+        vertex_record const r = step.records[step.batch.segments[next].source];
+        for (std::uint32_t k = 0; k < r.degree && k < 128; k += 16) __builtin_prefetch(r.page + k, 1);
+      }
+      segment_plan const plan = step.plan(t, s);
+      movers[n] = s;
+      n += is_capacity(plan.capacity);
+      sums.arcs += plan.changed;
+      sums.edges += plan.edges;
+      sums.distinct += plan.distinct;
+    }
+    // The second table has the same edges.
+    if (step.which == 0) step.status->sum_up(t, sums.arcs, sums.edges, sums.distinct);
+    if (n == 0) return;
+    exec::atomic_ref<std::uint64_t> const list(step.status->lists[step.which]);
+    std::uint64_t const at = list.fetch_add(std::uint64_t{n} << 32, exec::relaxed) >> 32;
+    for (std::uint32_t k = 0; k < n; ++k) step.lists.movers[at + k] = movers[k];
+  }
+};
+
+/// Takes back the insertions that were carried out while they were planned.
+struct undo_changes {
+  batch_view batch;
+  packed_record* records;
+  segment_plan* plans;
+  update_status const* status;
+  unsigned which;
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t s) const {
+    if (s >= status->segments(which) || plans[s].capacity != done) return;
+    segment const g = batch.segments[s];
+    vertex_record const r = records[g.source];
+    erase_in_place(t, r, batch.positions + g.begin, plans[s].changed);
+    t.sync();
+    if (t.rank() == 0) {
+      records[g.source] = vertex_record{r.page, r.degree - plans[s].changed, r.capacity};
+      plans[s].capacity = keep;
+    }
   }
 };
 
@@ -365,7 +440,7 @@ struct plan_sparse_segments {
     if (step.status->is_refused()) return;
     if (i < long_tiles) {
       for (std::size_t k = i; k < step.status->long_segments[step.which]; k += long_tiles)
-        step.plan(t, step.lists.long_segments[k]);
+        (void)step.plan(t, step.lists.long_segments[k]);
     } else if (std::size_t const first = (i - long_tiles) * Tile::size(); first < step.status->segments(step.which)) {
       plan_short_segments(t, first + t.rank());
     }

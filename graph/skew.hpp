@@ -10,8 +10,8 @@
 #include "../exec/bulk.hpp"
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
-#include "batch.hpp"
 #include "plan.hpp"
+#include "segments.hpp"
 #include "status.hpp"
 #include "view.hpp"
 
@@ -47,6 +47,18 @@ struct key_arcs {
       std::uint32_t const begin = batch.table.counts[p.slot];
       keys[begin + p.rank] = std::uint64_t{begin} << id_bits | target;
     });
+  }
+};
+
+/// The same by a thread a segment, of targets that lie by segment.
+struct key_segments {
+  batch_view batch;
+  std::uint64_t* keys;
+  unsigned id_bits;
+  WYRM_HD void operator()(std::size_t s) const {
+    segment const g = batch.segments[s];
+    for (std::uint32_t i = g.begin; i < g.begin + g.size; ++i)
+      keys[i] = std::uint64_t{g.begin} << id_bits | batch.targets[i];
   }
 };
 
@@ -132,7 +144,10 @@ class skewed_plan {
     owners_.reserve(arcs);
     before_.reserve(std::size_t{arcs} + 1);
     auto const id_bits = static_cast<unsigned>(std::bit_width(vertices));
-    exec::for_each(space_, batch.size, key_arcs{batch, keys_.data(), id_bits});
+    if constexpr (Space::template tile_size < 32 >> 1)
+      exec::for_each(space_, batch.size, key_arcs{batch, keys_.data(), id_bits});
+    else
+      exec::for_each(space_, segments, key_segments{batch, keys_.data(), id_bits});
     exec::for_each(space_, segments, own_arcs{batch.segments, owners_.data()});
     auto const bits = id_bits + static_cast<unsigned>(std::bit_width(arcs));
     std::uint64_t const* const keys = bulk_.sort(keys_.data(), spare_.data(), arcs, bits);

@@ -10,10 +10,10 @@
 
 #include "../exec/atomic.hpp"
 #include "../exec/tile.hpp"
-#include "batch.hpp"
 #include "in_place.hpp"
 #include "page_size.hpp"
 #include "plan.hpp"
+#include "segments.hpp"
 #include "status.hpp"
 #include "view.hpp"
 
@@ -50,11 +50,11 @@ template <class Hub>
 
 /// Allocates the pages that are still missing, and sums up the bytes of those that could not be had. For tests none is
 /// to be had for segments from `fails_from` on, those of the first table counted before those of the second.
-/// Of a sparse batch, `movers` lists whose; a tile then takes every so many, as many lanes as there are.
+/// Where `movers` lists whose may be missing, a tile takes every so many, as many lanes as there are.
 template <operation Op, class AllocatorRef>
 struct allocate_pages {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
-  static constexpr bool contends = true;  // for the allocator's counters
+  static constexpr std::size_t grain = exec::one_thread;
   AllocatorRef allocator;
   segment const* segments;
   packed_record const* records;
@@ -77,7 +77,7 @@ struct allocate_pages {
   template <class Tile>
   WYRM_HD void allocate(Tile const& t, std::size_t s, bool valid) const {
     segment_plan const plan = valid ? plans[s] : segment_plan{nullptr, keep, 0, 0, 0, 0};
-    std::size_t const wanted = plan.capacity != keep && plan.page == nullptr ? page_bytes(plan.capacity) : 0;
+    std::size_t const wanted = is_capacity(plan.capacity) && plan.page == nullptr ? page_bytes(plan.capacity) : 0;
     if (!t.any(wanted > 0)) return;
     bool const asks = s + (which > 0 ? status->segments(0) : 0) < fails_from && !status->is_exhausted(t);
     auto* const page = static_cast<vertex_id*>(allocator.allocate(t, asks ? wanted : 0));
@@ -100,18 +100,20 @@ struct allocate_pages {
   }
 };
 
-/// A tile a segment, and then a tile a part of a hub. Sparse: a lane a segment, a tile a heavy change.
+/// A tile a segment, and then a tile a part of a hub. Sparse: a lane a segment, a tile a heavy change. A thread on its
+/// own: some movers.
 template <operation Op, bool Sparse>
 struct merge_segments {
   static constexpr unsigned resident_blocks = Sparse ? 1 : 8;
+  static constexpr std::size_t grain = 16;
   batch_view batch;
   packed_record* records;
   segment_plan* plans;
   hub const* hubs;
   update_status const* status;
   unsigned which;
-  std::size_t tiles;  // launched
-  std::uint32_t const* heavy_changes;
+  std::size_t tiles;            // launched
+  std::uint32_t const* listed;  // sparse: the heavy changes; for a thread on its own: the movers; or nullptr
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t s) const {
@@ -119,7 +121,10 @@ struct merge_segments {
     if constexpr (Sparse) {
       std::size_t const mine = s * Tile::size() + t.rank();
       if (mine < status->segments(which)) merge_alone(mine);
-      for (std::size_t k = s; k < status->heavy_changes(which); k += tiles) merge(t, heavy_changes[k]);
+      for (std::size_t k = s; k < status->heavy_changes(which); k += tiles) merge(t, listed[k]);
+    } else if (Tile::size() == 1 && listed != nullptr) {
+      std::size_t const n = status->movers(which);
+      for (std::size_t k = s * n / tiles; k < (s + 1) * n / tiles; ++k) merge(t, listed[k]);
     } else if (s < status->segments(which)) {
       merge(t, s);
     }
@@ -135,7 +140,7 @@ struct merge_segments {
   template <class Tile>
   WYRM_HD void merge(Tile const& t, std::size_t s) const {
     segment_plan const plan = plans[s];
-    if (plan.changed == 0) return;
+    if (plan.changed == 0 || plan.capacity == done) return;
     segment const g = batch.segments[s];
     vertex_record const old = records[g.source];
     std::uint32_t const degree = degree_after<Op>(old.degree, plan.changed);
@@ -239,13 +244,13 @@ struct merge_segments {
 template <class AllocatorRef>
 struct release_pages {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
-  static constexpr bool contends = true;  // for the allocator's counters
+  static constexpr std::size_t grain = exec::one_thread;
   AllocatorRef allocator;
   segment_plan* plans;
   update_status* status;
   unsigned which;
   bool undoes;
-  std::uint32_t const* movers;  // of a sparse batch, which is summed up already; otherwise nullptr
+  std::uint32_t const* movers;  // if they are listed; then the batch is summed up already
   std::size_t lanes;
 
   /// Segments that a lane looks at; a thread on its own does so for more, as it shares an addition with nobody.
