@@ -285,7 +285,7 @@ class dynamic_graph {
         std::uint64_t const needs = can ? laid_out_bytes() + std::max(batch_bytes, missing) : can_not;
         std::size_t const committed = allocator_->stats().committed;
         // Not before there were so many changes that to lay out all is little beside them; unless nothing else is left.
-        bool scattered = needs <= committed / 5 * 4 && changes_ >= (vertices_ + arc_count_) / 8;
+        bool scattered = needs <= committed / 5 * 4 && changes_ >= (vertices_ + arc_count_) / 16;
         try {
           // A page of each class may need a fresh chunk, hence more than what is missing.
           if (!scattered) memory.find(missing, missing / 4 + (std::size_t{1} << 20), committed / 8);

@@ -13,6 +13,7 @@
 #include "../exec/memory.hpp"
 #include "../exec/tile.hpp"
 #include "page_size.hpp"
+#include "pool_growth.hpp"
 #include "segments.hpp"
 #include "status.hpp"
 #include "update.hpp"
@@ -250,14 +251,15 @@ exec::buffer<packed_record, Space> laid_out(Space const& space, packed_record co
   status.clear();
   layout<Space, table_rows> rows(space, {records}, vertices, arcs, true, to.data(), status.data());
   try {
+    pool_growth<Allocator> memory(allocator, fails_from < vertices);
     for (bool again = false;; again = true) {
       rows.lay(allocator.ref(), 0, vertices, again, fails_from);
       rows.lay_wide();
       update_status const& s = status.read();
       if (s.failed_bytes == 0) return to;
+      std::uint64_t const missing = s.failed_bytes;
       status.forget_failures();
-      if (fails_from < vertices) throw error(error_code::out_of_memory, "allocations are made to fail");
-      allocator.grow(s.failed_bytes + (std::size_t{256} << 10));
+      if (!memory.gather_if_free(missing)) memory.find(missing, std::size_t{256} << 10, 0);
     }
   } catch (...) {
     if constexpr (!Allocator::family.resets) give_back(space, to.data(), vertices, allocator);

@@ -36,8 +36,8 @@ class pool_growth {
       grow(std::max<std::size_t>(missing + more, generous), missing + more);
     } catch (error const& e) {
       if (e.code() == error_code::out_of_memory && missing <= gathered_for_ / 2) return gather(missing);
-      throw error(e.code(), "the batch needs " + std::to_string(missing >> 10) +
-                                " KiB more for neighbours; nothing was changed (" + e.what() + ")");
+      throw error(e.code(), "neighbours need " + std::to_string(missing >> 10) +
+                                " KiB more than there are; nothing was changed (" + e.what() + ")");
     }
   }
 

@@ -35,14 +35,14 @@ struct arc_shares {
 
   [[nodiscard]] std::size_t blocks() const { return (size + block - 1) / block; }
   [[nodiscard]] std::uint32_t share_of(vertex_id v) const { return what.table.home(v) >> shift; }
-  /// Calls f(source, target) for each arc of a block that counts; returns the edges that are self-loops, or outside.
-  struct left_out {
+  struct special_edges {
     unsigned loops;
     unsigned outside;
   };
+  /// Calls f(source, target) for each arc of a block that counts.
   template <class F>
-  left_out for_arcs(std::size_t b, F const& f) const {
-    left_out out{0, 0};
+  special_edges for_arcs(std::size_t b, F const& f) const {
+    special_edges out{0, 0};
     for (std::size_t i = b * block, end = std::min(size, i + block); i < end; ++i) {
       edge const e = what.edges[i];
       if (e.source >= what.vertices || e.target >= what.vertices) {
