@@ -280,30 +280,36 @@ class dynamic_graph {
       } else if (s.failed_bytes > 0) {
         std::uint64_t const missing = s.failed_bytes;
         status_.forget_failures();
-        if (memory.gather_if_free(missing)) continue;
-        bool const can = batch_bytes != can_not && Allocator::family.resets && fails_from_ == never;
-        std::uint64_t const needs = can ? laid_out_bytes() + std::max(batch_bytes, missing) : can_not;
-        std::size_t const committed = allocator_->stats().committed;
-        // Not before there were so many changes that to lay out all is little beside them; unless nothing else is left.
-        bool scattered = needs <= committed / 5 * 4 && changes_ >= (vertices_ + arc_count_) / 16;
         try {
-          // A page of each class may need a fresh chunk, hence more than what is missing.
-          if (!scattered) memory.find(missing, missing / 4 + (std::size_t{1} << 20), committed / 8);
-        } catch (error const& e) {
-          scattered = e.code() == error_code::out_of_memory && needs <= committed;
-          if (!scattered) {
-            undo();
-            throw;
-          }
-        }
-        if (scattered) {
+          if (find_memory(memory, missing, batch_bytes)) continue;
+        } catch (...) {
           undo();
-          return nullptr;
+          throw;
         }
+        undo();
+        return nullptr;
       } else {
         return &s;
       }
     }
+  }
+  // False if the pages should be laid out anew instead: because the pool could hold the graph and the batch with a
+  // fifth to spare, after so many changes that to lay out all is little beside them; or because it could, and cannot
+  // grow.
+  bool find_memory(detail::pool_growth<Allocator>& memory, std::uint64_t missing, std::uint64_t batch_bytes) {
+    if (memory.gather_if_free(missing)) return true;
+    bool const can = batch_bytes != can_not && Allocator::family.resets && fails_from_ == never;
+    std::uint64_t const needs = can ? laid_out_bytes() + std::max(batch_bytes, missing) : can_not;
+    std::size_t const committed = allocator_->stats().committed;
+    if (needs <= committed / 5 * 4 && changes_ >= (vertices_ + arc_count_) / 16) return false;
+    try {
+      // A page of each class may need a fresh chunk, hence more than what is missing.
+      memory.find(missing, missing / 4 + (std::size_t{1} << 20), committed / 8);
+    } catch (error const& e) {
+      if (e.code() != error_code::out_of_memory || needs > committed) throw;
+      return false;
+    }
+    return true;
   }
   // Of pages that a batch of so many edges may need when all have been laid out anew.
   [[nodiscard]] std::uint64_t most_bytes(std::size_t edges) const {
