@@ -63,6 +63,7 @@ struct wide_row {
 template <class Rows, class AllocatorRef>
 struct allocate_rows {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
+  static constexpr std::size_t grain = exec::one_thread;
   AllocatorRef allocator;
   Rows rows;
   packed_record* records;

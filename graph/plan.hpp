@@ -200,8 +200,14 @@ struct plan_segments {
     if constexpr (Tile::size() == 1) {
       change_in_place(t, g, r, plan);
       if (Op == operation::erase && plan.capacity >= done) return plan;  // nobody will look at it
+      // Word by word, as it was made: a processor would wait for these words to read them as a whole.
+      segment_plan& to = plans[s];
+      to.page = plan.page;
+      to.capacity = plan.capacity;
+      to.changed = plan.changed;
+    } else if (t.rank() == 0) {
+      plans[s] = plan;
     }
-    if (t.rank() == 0) plans[s] = plan;
     return plan;
   }
   /// Puts the segment of each lane that has planned one on the lists where it belongs. Collective.
