@@ -214,7 +214,7 @@ class triangle_counter {
     if (per_vertex) space_.fill(corners_.data(), 0, n * sizeof(std::uint64_t));
 
     std::uint64_t* const corners = per_vertex ? corners_.data() : nullptr;
-    if constexpr (Space::template tile_size<32> == 1)
+    if constexpr (!exec::has_tiles<Space>)
       count_by_threads(g, corners);
     else
       count_by_warps(g, corners);

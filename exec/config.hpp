@@ -2,6 +2,8 @@
 // What the compiler at hand can do. This is the only file that asks the compiler; everything else asks these macros.
 #pragma once
 
+#include <cstddef>
+
 #if defined(__CUDACC__)
 #define WYRM_CUDACC 1  // this translation unit may define kernels
 #define WYRM_HD __host__ __device__
@@ -38,8 +40,6 @@
 #if !defined(WYRM_ADDRESS_SANITIZER)
 #define WYRM_ADDRESS_SANITIZER 0
 #endif
-
-#include <cstddef>
 
 namespace wyrm::exec {
 

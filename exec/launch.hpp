@@ -11,6 +11,10 @@
 
 namespace wyrm::exec {
 
+/// Whether lanes of a space work together in tiles, as on a device; a thread is on its own otherwise.
+template <class Space>
+inline constexpr bool has_tiles = Space::template tile_size<32> > 1;
+
 /// Calls f(i) for i in [0, n), each by one thread.
 template <class Space, class F>
 void for_each(Space const& space, std::size_t n, F const& f) {

@@ -57,7 +57,7 @@ class adjacency {
              detail::update_status* status) {
     batch_.begin(edges, slice, vertices_, which, keep_self_loops, status, number_);
     std::size_t const segments = batch_.most_segments();
-    std::size_t const batch_arcs = (which == orientation::both ? 2 : 1) * edges.size;
+    std::size_t const batch_arcs = batch_.view().most_arcs();
     std::size_t const most_arcs = arcs + batch_arcs;
     // Wide tiles where segments are long on average.
     std::size_t const per_vertex = batch_arcs / std::max(vertices_, vertex_id{1});
@@ -89,8 +89,7 @@ class adjacency {
     detail::plan_segments<Op, false, false> const step{batch_.view(), records_.data(), plans_.data(), status,
                                                        number_,       undirected,      lists()};
     if constexpr (!has_tiles) {
-      using work = detail::plan_alone<Op>;
-      exec::for_each_tile<1>(space_, (batch_.most_segments() + work::a_thread - 1) / work::a_thread, work{step});
+      exec::for_each_tile<1>(space_, blocks_alone(batch_.most_segments()), detail::plan_alone<Op>{step});
     } else if (!is_sparse_) {
       with_width([&]<unsigned W>() { exec::for_each_tile<W>(space_, batch_.most_segments(), step); });
     } else if (ranked_arcs_ > 0) {
@@ -131,7 +130,7 @@ class adjacency {
         return;
       }
     bool const some_each = !has_tiles && has_lists_;
-    std::size_t const tiles = std::max(some_each ? (segments + 63) / 64 : segments, hub_tiles_);
+    std::size_t const tiles = std::max(some_each ? blocks_alone(segments) : segments, hub_tiles_);
     with_width([&]<unsigned W>() {
       exec::for_each_tile<W>(
           space_, tiles,
@@ -159,7 +158,7 @@ class adjacency {
   void forget() { space_.fill(records_.data(), 0, records_.bytes()); }
 
  private:
-  static constexpr bool has_tiles = Space::template tile_size<32> > 1;
+  static constexpr bool has_tiles = exec::has_tiles<Space>;
 
   // Arcs of a batch for which one more launch pays, so that several tiles share what is long.
   static constexpr std::size_t worth_ranking = 4096;
@@ -168,6 +167,10 @@ class adjacency {
   template <unsigned W>
   static constexpr std::uint32_t most = Space::template tile_size<W> == 1 ? 1024 : 32 * W;
 
+  /// Of so many segments: as many as a thread on its own takes at a time.
+  [[nodiscard]] static std::size_t blocks_alone(std::size_t segments) {
+    return (segments + detail::segments_alone - 1) / detail::segments_alone;
+  }
   [[nodiscard]] detail::segment_lists lists() {
     if (!has_lists_) return {};
     auto* const ranked = reinterpret_cast<detail::ranked_arc*>(lists_.data());

@@ -330,11 +330,12 @@ struct plan_segments {
   }
 };
 
+inline constexpr std::uint32_t segments_alone = 64;  // that a thread on its own takes at a time
+
 /// A thread on its own plans some segments, lists the movers among them, and sums up.
 template <operation Op>
 struct plan_alone {
   plan_segments<Op, false, false> step;
-  static constexpr std::uint32_t a_thread = 64;
   static constexpr std::uint32_t ahead = 16;
   static constexpr std::size_t grain = 8;
 
@@ -342,11 +343,11 @@ struct plan_alone {
   WYRM_HD void operator()(Tile const& t, std::size_t group) const {
     if (step.status->is_refused()) return;
     std::uint32_t const segments = step.status->segments(step.which);
-    std::uint32_t const first = static_cast<std::uint32_t>(group) * a_thread;
-    std::uint32_t movers[a_thread];
+    std::uint32_t const first = static_cast<std::uint32_t>(group) * segments_alone;
+    std::uint32_t movers[segments_alone];
     std::uint32_t n = 0;
     update_status::sums sums{};
-    std::uint32_t const end = segments < first + a_thread ? segments : first + a_thread;
+    std::uint32_t const end = segments < first + segments_alone ? segments : first + segments_alone;
     for (std::uint32_t next = first, s = first; s < end; ++s) {
       // What comes later, as there are no other threads that hide the wait. (GCC drops calls of a function that does no
       // more than that. What others plan is not looked at: they may change it.)

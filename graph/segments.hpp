@@ -100,6 +100,7 @@ struct batch_view {
   std::uint32_t* positions;  // scratch, one an arc
   std::size_t slice;         // not 0: each so many edges are sorted by source, but for the last
 
+  [[nodiscard]] std::size_t most_arcs() const { return which == orientation::both ? 2 * size : size; }
   /// Calls f(place, target) for each arc of edge i that is not dropped.
   template <class F>
   WYRM_HD void for_arcs(std::size_t i, F const& f) const {
@@ -128,9 +129,7 @@ struct count_arcs {
   WYRM_HD void operator()(Tile const& t, std::size_t index, bool valid) const {
     std::size_t const i = first + index;
     edge const e = valid ? edges[i] : edge{0, 1};
-    bool const outside = valid && (e.source >= vertices || e.target >= vertices);
-    bool const loop = valid && !outside && e.source == e.target;
-    bool const counts = valid && !outside && (keep_self_loops || !loop);
+    auto const [outside, loop, counts] = look_at(e, valid);
     if (which == orientation::both) {
       arc_place const there = count(t, e.source, counts);
       arc_place const back = count(t, e.target, counts && !loop);
@@ -144,6 +143,16 @@ struct count_arcs {
     std::uint32_t const bad = t.ballot(outside);
     if (t.rank() == 0 && (loops | bad) != 0)
       note(t, static_cast<unsigned>(cuda::std::popcount(loops)), static_cast<unsigned>(cuda::std::popcount(bad)));
+  }
+  struct edge_kind {
+    bool outside;
+    bool loop;
+    bool counts;
+  };
+  [[nodiscard]] WYRM_HD edge_kind look_at(edge e, bool valid) const {
+    bool const outside = valid && (e.source >= vertices || e.target >= vertices);
+    bool const loop = valid && !outside && e.source == e.target;
+    return {outside, loop, valid && !outside && (keep_self_loops || !loop)};
   }
   template <class Tile>
   WYRM_HD void note(Tile const& t, unsigned loops, unsigned outside) const {

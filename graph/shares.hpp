@@ -45,19 +45,21 @@ struct arc_shares {
     special_edges out{0, 0};
     for (std::size_t i = b * block, end = std::min(size, i + block); i < end; ++i) {
       edge const e = what.edges[i];
-      if (e.source >= what.vertices || e.target >= what.vertices) {
-        ++out.outside;
-        continue;
-      }
-      bool const loop = e.source == e.target;
+      auto const [outside, loop, counts] = what.look_at(e, true);
+      out.outside += outside;
       out.loops += loop;
-      if (loop && !what.keep_self_loops) continue;
+      if (!counts) continue;
       if (what.which != orientation::reverse) f(e.source, e.target);
       if (what.which == orientation::reverse || (what.which == orientation::both && !loop)) f(e.target, e.source);
     }
     return out;
   }
-  [[nodiscard]] std::uint32_t end_of(std::uint32_t share) const { return next[(blocks() - 1) * shares + share]; }
+  /// Calls f(arc) for each arc of a share, when they have been written down.
+  template <class F>
+  void for_share(std::size_t share, F const& f) const {
+    std::uint32_t const* const ends = next + (blocks() - 1) * shares;
+    for (std::uint32_t i = share == 0 ? 0 : ends[share - 1]; i < ends[share]; ++i) f(arcs[i]);
+  }
 };
 
 /// A thread a block: how many arcs go to each share.
@@ -102,22 +104,25 @@ struct move_to_shares {
     std::copy_n(next, to.shares, to.next + b * to.shares);
   }
 };
-/// A thread a share: counts; or, when the counts have become the places of segments, puts the targets there.
+/// A thread a share.
 struct count_share {
   static constexpr std::size_t grain = 1;
   arc_shares from;
-  vertex_id* targets;  // nullptr: counts
 
   template <class Tile>
-  void operator()(Tile const&, std::size_t s) const {
-    auto const share = static_cast<std::uint32_t>(s);
-    std::uint32_t* const counts = from.what.table.counts;
-    shared_arc const* const first = from.arcs + (share == 0 ? 0 : from.end_of(share - 1));
-    shared_arc const* const last = from.arcs + from.end_of(share);
-    if (targets == nullptr)
-      for (shared_arc const* a = first; a != last; ++a) ++counts[a->slot];
-    else
-      for (shared_arc const* a = first; a != last; ++a) targets[counts[a->slot]++] = a->target;
+  void operator()(Tile const&, std::size_t share) const {
+    from.for_share(share, [&](shared_arc a) { ++from.what.table.counts[a.slot]; });
+  }
+};
+/// The same, when the counts have become the places of segments.
+struct scatter_share {
+  static constexpr std::size_t grain = 1;
+  arc_shares from;
+  vertex_id* targets;
+
+  template <class Tile>
+  void operator()(Tile const&, std::size_t share) const {
+    from.for_share(share, [&](shared_arc a) { targets[from.what.table.counts[a.slot]++] = a.target; });
   }
 };
 
@@ -142,10 +147,10 @@ class share_grouping {
     exec::for_each_tile<1>(space_, shares_.blocks(), count_shares{shares_});
     exec::for_each(space_, 1, place_shares{shares_});
     exec::for_each_tile<1>(space_, shares_.blocks(), move_to_shares{shares_});
-    exec::for_each_tile<1>(space_, shares, count_share{shares_, nullptr});
+    exec::for_each_tile<1>(space_, shares, count_share{shares_});
   }
   /// When the table says where segments begin.
-  void scatter(vertex_id* targets) { exec::for_each_tile<1>(space_, shares_.shares, count_share{shares_, targets}); }
+  void scatter(vertex_id* targets) { exec::for_each_tile<1>(space_, shares_.shares, scatter_share{shares_, targets}); }
 
   [[nodiscard]] std::size_t bytes() const { return arcs_.bytes() + next_.bytes(); }
 

@@ -144,7 +144,7 @@ class skewed_plan {
     owners_.reserve(arcs);
     before_.reserve(std::size_t{arcs} + 1);
     auto const id_bits = static_cast<unsigned>(std::bit_width(vertices));
-    if constexpr (Space::template tile_size < 32 >> 1)
+    if constexpr (exec::has_tiles<Space>)
       exec::for_each(space_, batch.size, key_arcs{batch, keys_.data(), id_bits});
     else
       exec::for_each(space_, segments, key_segments{batch, keys_.data(), id_bits});
