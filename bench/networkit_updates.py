@@ -5,7 +5,7 @@
 Usage: bench/networkit_updates.py WYRM GRAPH.mtx   WYRM is the program, which does the same on all cores.
 Ten batches of 100,000 random edges are inserted, if they are not there yet, one after the other, and then erased, the
 last first; one line each for addEdge and removeEdge in a loop, for addEdges, and for Wyrm. Medians of the ten batches,
-in edges a second.
+in edges a second. Versions of NetworKit differ much: the first line names it.
 """
 import json
 import os
@@ -55,6 +55,7 @@ def main():
         start = time.perf_counter()
         graph.addEdges(columns, checkMultiEdge=True)
         add_all.append(time.perf_counter() - start)
+    print("NetworKit", networkit.__version__)
     print("NetworKit addEdge     ", rate(add))
     print("NetworKit removeEdge  ", rate(remove))
     print("NetworKit addEdges    ", rate(add_all))

@@ -58,7 +58,8 @@ struct arc_shares {
   template <class F>
   void for_share(std::size_t share, F const& f) const {
     std::uint32_t const* const ends = next + (blocks() - 1) * shares;
-    for (std::uint32_t i = share == 0 ? 0 : ends[share - 1]; i < ends[share]; ++i) f(arcs[i]);
+    std::uint32_t const begin = share == 0 ? 0 : ends[share - 1], end = ends[share];
+    for (std::uint32_t i = begin; i < end; ++i) f(arcs[i]);
   }
 };
 
