@@ -57,7 +57,7 @@ class adjacency {
              detail::update_status* status) {
     batch_.begin(edges, slice, vertices_, which, keep_self_loops, status, number_);
     std::size_t const segments = batch_.most_segments();
-    std::size_t const batch_arcs = batch_.view().most_arcs();
+    std::size_t const batch_arcs = arcs_of(which, edges.size);
     std::size_t const most_arcs = arcs + batch_arcs;
     // Wide tiles where segments are long on average.
     std::size_t const per_vertex = batch_arcs / std::max(vertices_, vertex_id{1});

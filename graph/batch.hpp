@@ -34,8 +34,7 @@ class batch {
   /// of the status it fills in. slice: see batch_view. Throws error(bad_argument) for more than 2^32 arcs.
   void begin(resident_edges edges, std::size_t slice, vertex_id vertices, orientation which, bool keep_self_loops,
              detail::update_status* status, unsigned table) {
-    view_ = {edges.data, edges.size, which, {}, nullptr, nullptr, nullptr, nullptr, slice};
-    std::size_t const arcs = view_.most_arcs();
+    std::size_t const arcs = arcs_of(which, edges.size);
     if (arcs >= 0xffffffff)
       throw error(error_code::bad_argument,
                   "a batch of " + std::to_string(edges.size) + " edges is too large (2^32 arcs at most); split it");
@@ -45,11 +44,8 @@ class batch {
     targets_.reserve(arcs);
     positions_.reserve(arcs);
     table_ = make_table(arcs, vertices);
-    view_.table = table_;
-    view_.places = places_.data();
-    view_.segments = segments_.data();
-    view_.targets = targets_.data();
-    view_.positions = positions_.data();
+    view_ = {edges.data,      edges.size,        which, table_, places_.data(), segments_.data(),
+             targets_.data(), positions_.data(), slice};
     count_ = {edges.data, places_.data(), table_, status, vertices, which, keep_self_loops, 0};
     number_ = table;
   }
@@ -62,7 +58,7 @@ class batch {
   /// Segments of more than `most` arcs are too large; those that are not short are listed, and the parts of those that
   /// are longer than a tile, if there are lists for them.
   void group(std::uint32_t most, std::uint32_t* long_segments, detail::segment_part* parts) {
-    if constexpr (!has_tiles) shares_.count(count_, view_.size, view_.most_arcs());
+    if constexpr (!has_tiles) shares_.count(count_, view_.size, arcs_of(view_.which, view_.size));
     exec::for_each_lane<32>(
         space_, (table_.slots + a_lane - 1) / a_lane,
         detail::place_segments{table_, segments_.data(), count_.status, number_, most, long_segments, parts});

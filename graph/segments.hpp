@@ -17,6 +17,10 @@ namespace wyrm::graph {
 
 /// Which arcs an edge stands for.
 enum class orientation : std::uint8_t { forward, reverse, both };
+/// For how many arcs, at the most.
+constexpr std::size_t arcs_of(orientation which, std::size_t edges) {
+  return which == orientation::both ? 2 * edges : edges;
+}
 
 /// Edges in the memory of a space.
 struct resident_edges {
@@ -100,7 +104,6 @@ struct batch_view {
   std::uint32_t* positions;  // scratch, one an arc
   std::size_t slice;         // not 0: each so many edges are sorted by source, but for the last
 
-  [[nodiscard]] std::size_t most_arcs() const { return which == orientation::both ? 2 * size : size; }
   /// Calls f(place, target) for each arc of edge i that is not dropped.
   template <class F>
   WYRM_HD void for_arcs(std::size_t i, F const& f) const {
