@@ -23,6 +23,7 @@
 #include "../graph/any_graph.hpp"
 #include "../graph/view.hpp"
 #include "detail/arc_weights.hpp"
+#include "detail/pull.hpp"
 #include "detail/row_bins.hpp"
 
 namespace wyrm::algorithms {
@@ -133,58 +134,10 @@ struct pull_ranks {
   }
 
  private:
-  struct alignas(16) quad {
-    graph::vertex_id v[4];
-  };
-  struct alignas(16) four_weights {
-    float w[4];
-  };
-  WYRM_HD static double sent(Real share, [[maybe_unused]] float weight) {
-    if constexpr (Split::weighted)
-      return static_cast<double>(share) * static_cast<double>(weight);
-    else
-      return static_cast<double>(share);
-  }
-  // A lane's share of the entries from `begin` to `end`: four fours at a time, all of which are asked for before any is
-  // waited for. A row may begin anywhere, but is read at multiples of 16 bytes, that is up to three entries before it
-  // and behind, which do not count.
   template <class Tile>
-  WYRM_HD double pull(Tile const&, graph::vertex_id v, graph::vertex_id const* row, std::uint32_t begin,
+  WYRM_HD double pull(Tile const& t, graph::vertex_id v, graph::vertex_id const* row, std::uint32_t begin,
                       std::uint32_t end, std::uint32_t lane, std::uint32_t lanes) const {
-    constexpr unsigned at_once = 4;
-    Real const* const share = x.share[from];
-    [[maybe_unused]] float const* const weights = x.split.row(v);
-    std::uint32_t const head = row_head(row);
-    if constexpr (Tile::size() == 1) {  // a core asks ahead by itself
-      double sum = 0;
-      for (std::uint32_t i = begin; i < end; ++i)
-        sum += sent(share[row[i]], Split::weighted ? weights[head + i] : 1.0f);
-      return sum;
-    }
-    row -= head;
-    begin += head;
-    end += head;
-    double sum = 0;
-    for (std::uint32_t i = begin - begin % 4 + 4 * lane; i < end; i += 4 * lanes * at_once) {
-      quad ids[at_once];
-      four_weights by[at_once] = {};
-      Real got[at_once][4];
-      for (unsigned q = 0; q < at_once; ++q) {
-        std::uint32_t const at = i + 4 * lanes * q;
-        ids[q] = at < end ? *reinterpret_cast<quad const*>(row + at) : quad{};
-        if constexpr (Split::weighted)
-          if (at < end) by[q] = *reinterpret_cast<four_weights const*>(weights + at);
-      }
-      for (unsigned q = 0; q < at_once; ++q)
-        for (unsigned k = 0; k < 4; ++k) {
-          std::uint32_t const at = i + 4 * lanes * q + k;
-          got[q][k] = at >= begin && at < end ? share[ids[q].v[k]] : Real{0};
-        }
-      for (unsigned q = 0; q < at_once; ++q)
-        sum += (sent(got[q][0], by[q].w[0]) + sent(got[q][1], by[q].w[1])) +
-               (sent(got[q][2], by[q].w[2]) + sent(got[q][3], by[q].w[3]));
-    }
-    return sum;
+    return detail::pull<double, Split::weighted>(t, x.share[from], x.split.row(v), row, begin, end, lane, lanes);
   }
 
   struct rows {

@@ -202,15 +202,20 @@ class row_bins {
         hubs_(space),
         ends_(space, count) {}
 
-  /// The bins of n rows; valid until it is called again, or rows change. O(n).
-  row_bins_view make(graph::packed_record const* rows, std::size_t n, std::uint64_t entries, bin_limits const& limits) {
-    if (n == 0) return {};
+  /// Memory for the bins of n rows with so many entries in all.
+  void reserve(std::size_t n, std::uint64_t entries, bin_limits const& limits) {
     std::size_t const blocks = (n + 31) / 32;
     counts_.reserve(count * blocks);
     before_.reserve(count * blocks + 1);
     order_.reserve(n);
     rows_.reserve(n);
     hubs_.reserve(std::min<std::uint64_t>(n, entries / (limits.warp + 1)));
+  }
+  /// The bins of n rows; valid until it is called again, or rows change. O(n).
+  row_bins_view make(graph::packed_record const* rows, std::size_t n, std::uint64_t entries, bin_limits const& limits) {
+    if (n == 0) return {};
+    std::size_t const blocks = (n + 31) / 32;
+    reserve(n, entries, limits);
     sort_rows work{rows,         n,           limits, counts_.data(), nullptr, blocks, order_.data(), rows_.data(),
                    hubs_.data(), ends_.data()};
     exec::for_each_tile<32>(space_, blocks, work);

@@ -131,13 +131,13 @@ TYPED_TEST_P(algorithms_test, pagerank_in_single_precision) {
 
 TYPED_TEST_P(algorithms_test, pagerank_batch_by_batch) {
   std::size_t const rounds = this->sized(1000, 12);
-  for (bool const directed : {false, true}) {
+  // Residuals alone, and all vertices at once in between, as it is done for either kind of graph.
+  for (auto const& [directed, full_run] : {std::pair{false, 1e9}, {false, 0.3}, {true, 1.0}}) {
     std::mt19937 random(directed);
     std::size_t const n = 120;  // sparse, so that vertices come to have no out-neighbours, and some again
     double const tolerance = 1e-7;
     auto g = this->make(n, random_edges(random, n, 150), directed, directed, this->alone());
-    // Residuals alone, and with full runs in between.
-    algorithms::incremental_pagerank ranks(g, {.tolerance = tolerance, .full_run = directed ? 1.0 : 1e9});
+    algorithms::incremental_pagerank ranks(g, {.tolerance = tolerance, .full_run = full_run});
     for (std::size_t round = 0; round < rounds; ++round) {
       auto const batch = random_edges(random, n, 1 + random() % 8);
       auto const report = g.edges() < 250 ? algorithms::insert(g, batch, ranks)
@@ -259,6 +259,32 @@ TYPED_TEST_P(algorithms_test, pagerank_of_hubs_that_come_and_go) {
   auto const got = ranks.rank();
   auto const want = serial_pagerank(g.to_csr(), 0.85);
   for (std::size_t v = 0; v < want.size(); ++v) ASSERT_NEAR(got[v] * n, want[v] * n, 1e-3) << "vertex " << v;
+}
+
+// All vertices at once, of every length of rows: far below what floats can say in one go, and for any damping.
+TYPED_TEST_P(algorithms_test, pagerank_corrected_everywhere) {
+  std::mt19937 random(21);
+  std::size_t const n = this->sized(20'000, 3'000);
+  std::vector<graph::edge> edges = random_edges(random, n / 2, n);
+  for (graph::vertex_id hub = 0; hub < 3; ++hub)  // a path hangs on the last
+    for (std::size_t k = hub; k < n / 2; k += 1 + 5 * hub) edges.push_back({hub, static_cast<graph::vertex_id>(k)});
+  for (std::size_t v = n / 2; v + 1 < n; ++v)
+    edges.push_back({static_cast<graph::vertex_id>(v), static_cast<graph::vertex_id>(v + 1)});
+  edges.push_back({2, static_cast<graph::vertex_id>(n / 2)});
+  auto g = this->make(n, edges, false, false, this->alone());
+  for (double const damping : {0.0, 0.5, 0.85, 0.99}) {
+    double const tolerance = 1e-10;
+    algorithms::incremental_pagerank ranks(
+        g, {.damping = damping, .tolerance = tolerance, .max_iterations = 5000, .full_run = 0.001});
+    algorithms::insert(g, random_edges(random, n, 20), ranks);
+    EXPECT_TRUE(ranks.converged());
+    EXPECT_LE(ranks.error_bound(), damping / (1 - damping) * tolerance + 1e-12);
+    auto const got = ranks.rank();
+    auto const want = serial_pagerank(g.to_csr(), damping);
+    double distance = 0;
+    for (std::size_t v = 0; v < n; ++v) distance += std::abs(got[v] - want[v]);
+    EXPECT_LE(distance, ranks.error_bound() + 1e-12) << damping;
+  }
 }
 
 TYPED_TEST_P(algorithms_test, several_followers) {
@@ -495,8 +521,8 @@ REGISTER_TYPED_TEST_SUITE_P(algorithms_test, pagerank_of_known_graphs, pagerank_
                             pagerank_in_single_precision, pagerank_batch_by_batch,
                             pagerank_reaches_no_further_than_a_change, pagerank_batches_that_do_not_end,
                             pagerank_of_changes_that_do_not_matter, pagerank_of_hubs_that_come_and_go,
-                            several_followers, pagerank_options, triangles_of_known_graphs,
-                            triangles_agree_with_the_verifier, triangles_of_uneven_degrees,
+                            pagerank_corrected_everywhere, several_followers, pagerank_options,
+                            triangles_of_known_graphs, triangles_agree_with_the_verifier, triangles_of_uneven_degrees,
                             triangles_of_a_large_clique_and_a_large_star, triangles_batch_by_batch,
                             triangles_of_batches_that_are_refused, support_of_edges, clustering_coefficients,
                             quality_of_clusterings, clusterings_beside_each_other);

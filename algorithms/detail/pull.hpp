@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the entries of a row have been sent, added up: the inner loop of every pull.
+#pragma once
+
+#include <cstdint>
+
+#include "../../exec/config.hpp"
+#include "../../graph/types.hpp"
+#include "arc_weights.hpp"
+
+namespace wyrm::algorithms::detail {
+
+/// A lane's share of the entries from `begin` to `end`: four fours at a time, all of which are asked for before any is
+/// waited for. A row may begin anywhere, but is read at multiples of 16 bytes, that is up to three entries before it
+/// and behind, which do not count. Weights: those of the first entry behind row_head(), or not looked at.
+template <class Sum, bool Weighted, class Tile, class Real>
+WYRM_HD Sum pull(Tile const&, Real const* share, float const* weights, graph::vertex_id const* row, std::uint32_t begin,
+                 std::uint32_t end, std::uint32_t lane, std::uint32_t lanes) {
+  struct alignas(16) quad {
+    graph::vertex_id v[4];
+  };
+  struct alignas(16) four_weights {
+    float w[4];
+  };
+  auto const sent = [](Real of, [[maybe_unused]] float weight) {
+    if constexpr (Weighted)
+      return static_cast<Sum>(of) * static_cast<Sum>(weight);
+    else
+      return static_cast<Sum>(of);
+  };
+  constexpr unsigned at_once = 4;
+  std::uint32_t const head = row_head(row);
+  if constexpr (Tile::size() == 1) {  // a core asks ahead by itself
+    Sum sum = 0;
+    for (std::uint32_t i = begin; i < end; ++i) sum += sent(share[row[i]], Weighted ? weights[head + i] : 1.0f);
+    return sum;
+  }
+  row -= head;
+  begin += head;
+  end += head;
+  Sum sum = 0;
+  for (std::uint32_t i = begin - begin % 4 + 4 * lane; i < end; i += 4 * lanes * at_once) {
+    quad ids[at_once];
+    four_weights by[at_once] = {};
+    Real got[at_once][4];
+    for (unsigned q = 0; q < at_once; ++q) {
+      std::uint32_t const at = i + 4 * lanes * q;
+      ids[q] = at < end ? *reinterpret_cast<quad const*>(row + at) : quad{};
+      if constexpr (Weighted)
+        if (at < end) by[q] = *reinterpret_cast<four_weights const*>(weights + at);
+    }
+    for (unsigned q = 0; q < at_once; ++q)
+      for (unsigned k = 0; k < 4; ++k) {
+        std::uint32_t const at = i + 4 * lanes * q + k;
+        got[q][k] = at >= begin && at < end ? share[ids[q].v[k]] : Real{0};
+      }
+    for (unsigned q = 0; q < at_once; ++q)
+      sum += (sent(got[q][0], by[q].w[0]) + sent(got[q][1], by[q].w[1])) +
+             (sent(got[q][2], by[q].w[2]) + sent(got[q][3], by[q].w[3]));
+  }
+  return sum;
+}
+
+}  // namespace wyrm::algorithms::detail

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is done to the residuals of incremental_pagerank, see there: on the device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../../exec/atomic.hpp"
+#include "../../exec/tile.hpp"
+#include "../../graph/types.hpp"
+#include "../../graph/view.hpp"
+#include "frontier.hpp"
+#include "pull.hpp"
+#include "row_bins.hpp"
+
+namespace wyrm::algorithms::detail {
+
+/// On the device; the host reads it.
+struct residual_state {
+  static constexpr unsigned places = 64;  // a device serves one addition to a place at a time
+  std::uint32_t sizes[3];                 // of the frontiers: this, the next, and one to be emptied, in turn
+  std::uint32_t ends;                     // how many items a batch changes
+  std::int64_t sum[places];               // of x
+  std::int64_t left[places];              // the sum of the sizes of residuals; it changes where they are sent only
+  struct {
+    std::uint64_t iterations;
+    std::uint64_t ranked[places];
+    std::uint64_t work[places];  // those, and their arcs
+    std::uint64_t given_up;
+  } done;  // for a batch
+};
+
+/// What a vertex takes.
+struct taken_residual {
+  std::int64_t size;  // of its residual
+  std::int64_t more;  // that it sends along each arc
+};
+
+[[nodiscard]] WYRM_HD inline std::int64_t size_of(std::int64_t residual) { return residual < 0 ? -residual : residual; }
+
+struct rank_residuals {
+  graph::graph_view g;
+  std::int64_t* x;
+  std::int64_t* residual;
+  std::int64_t* sent;
+  residual_state* state;
+  double damping;
+  double limit;         // of a residual, for a vertex,
+  double limit_an_arc;  // and for each of its arcs
+  double enough;        // what may be left
+
+  /// Most are so small that nobody needs to look at the degree.
+  [[nodiscard]] WYRM_HD bool exceeds(std::int64_t r, graph::vertex_id v) const {
+    auto const size = static_cast<double>(size_of(r));
+    return size > limit && size > limit + limit_an_arc * g.degree(v);
+  }
+  [[nodiscard]] WYRM_HD std::int64_t share(graph::vertex_id v) const {
+    std::uint32_t const degree = g.degree(v);
+    if (degree == 0) return 0;
+    double const exact = damping * static_cast<double>(x[v]) / degree;
+    return static_cast<std::int64_t>(exact < 0 ? exact - 0.5 : exact + 0.5);
+  }
+  /// `by` along each arc of an item, which has `gone` less itself; calls f(v, exceeds) for the target of each lane, if
+  /// it has one. Collective.
+  template <class Tile, class F>
+  WYRM_HD void push(Tile const& t, frontier_item item, std::int64_t by, std::int64_t gone, F const& f) const {
+    std::int64_t more = t.rank() == 0 ? -gone : 0;
+    graph::neighbour_list const part = item.part_of(g.neighbours(item.vertex));
+    for (std::uint32_t i = 0; by != 0 && i < part.size; i += Tile::size()) {
+      bool const has = i + t.rank() < part.size;
+      graph::vertex_id const v = has ? part[i + t.rank()] : 0;
+      std::int64_t const before =
+          has ? exec::atomic_ref<std::int64_t>(residual[v]).fetch_add(by, exec::relaxed) : std::int64_t{0};
+      if (has) more += size_of(before + by) - size_of(before);
+      f(v, has && exceeds(before + by, v));
+    }
+    more = exec::sum(t, more);
+    if (t.rank() == 0) add_to(state->left, more, exec::thread_number(t));
+  }
+  /// Whether no more has to be passed on, while nothing is sent; collective.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD bool is_enough(Tile const& t) const {
+    return static_cast<double>(exec::sum(t, left_in_places(t.rank(), Tile::size()))) <= enough;
+  }
+  /// In each `step`-th place.
+  [[nodiscard]] WYRM_HD std::int64_t left_in_places(unsigned first, unsigned step) const {
+    std::int64_t left = 0;
+    for (unsigned p = first; p < residual_state::places; p += step) left += state->left[p];
+    return left;
+  }
+  WYRM_HD static void add_to(std::int64_t (&places)[residual_state::places], std::int64_t by, std::uint64_t thread) {
+    if (by != 0) exec::atomic_ref<std::int64_t>(places[thread % residual_state::places]).fetch_add(by, exec::relaxed);
+  }
+  WYRM_HD void count(std::uint64_t ranked, std::uint64_t work, std::int64_t added, std::uint64_t thread) const {
+    if (work > 0)
+      exec::atomic_ref<std::uint64_t>(state->done.work[thread % residual_state::places]).fetch_add(work, exec::relaxed);
+    if (ranked > 0)
+      exec::atomic_ref<std::uint64_t>(state->done.ranked[thread % residual_state::places])
+          .fetch_add(ranked, exec::relaxed);
+    add_to(state->sum, added, thread);
+  }
+};
+
+/// Ranks of the sum 1.
+struct scale_ranks {
+  std::int64_t const* x;
+  double scale;
+  double* rank;
+  WYRM_HD void operator()(std::size_t v) const { rank[v] = scale * static_cast<double>(x[v]); }
+};
+
+/// A lane a vertex: what it has sent when all it has is a start.
+struct start_residuals {
+  rank_residuals x;
+  double const* start;  // nullptr: 0
+  double scale;
+  std::int64_t base;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    auto const v = static_cast<graph::vertex_id>(i);
+    std::int64_t const own = valid && start != nullptr ? static_cast<std::int64_t>(start[i] * scale) : 0;
+    if (valid) {
+      x.x[v] = own;
+      x.sent[v] = x.share(v);
+      x.residual[v] = base - own;
+    }
+    std::int64_t const sum = exec::sum(t, own);
+    if (t.rank() == 0) x.count(0, 0, sum, i / Tile::size());
+  }
+};
+
+/// A lane a vertex: what its rank is short of is added; then it has sent what belongs to that, and been sent nothing.
+struct apply_corrections {
+  rank_residuals x;
+  float const* by;
+  std::int64_t base;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    auto const v = static_cast<graph::vertex_id>(i);
+    std::int64_t const more = valid ? static_cast<std::int64_t>(by[v]) : 0;
+    if (valid) {
+      x.x[v] += more;
+      x.sent[v] = x.share(v);
+      x.residual[v] = base - x.x[v];
+    }
+    std::int64_t const sum = exec::sum(t, more);
+    if (t.rank() == 0) x.count(0, 0, sum, i / Tile::size());
+  }
+};
+
+/// A tile an item of the bins of in-neighbours: what a vertex has been sent, and what is left then, but of hubs.
+struct receive_all {
+  rank_residuals x;
+  row_bins_view bins;
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t item) const {
+    rows here{*this, 0};
+    bins.dispatch(t, static_cast<std::uint32_t>(item), here);
+    std::int64_t const left = exec::sum(t, here.left);
+    if (t.rank() == 0) rank_residuals::add_to(x.state->left, left, item);
+  }
+
+ private:
+  struct rows {
+    receive_all const& all;
+    std::int64_t left;
+
+    template <class Tile>
+    WYRM_HD void lane(Tile const& t, graph::vertex_id v, graph::vertex_record const& row, bool valid) {
+      if (valid) set(v, sum(t, row, 0, row.degree, 0, 1));
+    }
+    template <class Tile>
+    WYRM_HD void group(Tile const& t, graph::vertex_id v, graph::vertex_record const& row, bool valid) {
+      constexpr unsigned lanes = row_bins_view::lanes_of_group<Tile>();
+      std::int64_t const sent = group_sum(t, sum(t, row, 0, row.degree, t.rank() % lanes, lanes));
+      if (valid && t.rank() % lanes == 0) set(v, sent);
+    }
+    template <class Tile>
+    WYRM_HD void warp(Tile const& t, graph::vertex_id v, graph::vertex_record const& row) {
+      std::int64_t const sent = exec::sum(t, sum(t, row, 0, row.degree, t.rank(), Tile::size()));
+      if (t.rank() == 0) set(v, sent);
+    }
+    template <class Tile>
+    WYRM_HD void part(Tile const& t, std::uint32_t number) {
+      row_part const p = all.bins.part(number);
+      std::int64_t const sent = exec::sum(t, sum(t, p.row, p.begin, p.end, t.rank(), Tile::size()));
+      if (t.rank() == 0) exec::atomic_ref<std::int64_t>(all.x.residual[p.vertex]).fetch_add(sent, exec::relaxed);
+    }
+
+   private:
+    WYRM_HD void set(graph::vertex_id v, std::int64_t sent) {
+      std::int64_t const now = all.x.residual[v] + sent;
+      all.x.residual[v] = now;
+      left += size_of(now);
+    }
+    template <class Tile>
+    WYRM_HD std::int64_t sum(Tile const& t, graph::vertex_record const& row, std::uint32_t begin, std::uint32_t end,
+                             std::uint32_t lane, std::uint32_t lanes) const {
+      return pull<std::int64_t, false>(t, all.x.sent, nullptr, row.page, begin, end, lane, lanes);
+    }
+  };
+};
+
+/// A lane a hub of those bins, afterwards: what is left of its.
+struct sum_hubs {
+  rank_residuals x;
+  row_bins_view bins;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t hub, bool valid) const {
+    std::int64_t const left = exec::sum(t, valid ? size_of(x.residual[bins.hubs[hub].vertex]) : std::int64_t{0});
+    if (t.rank() == 0) rank_residuals::add_to(x.state->left, left, hub);
+  }
+};
+
+/// A lane a vertex: what is left, and whose residual is to be passed on.
+struct look_at_residuals {
+  rank_residuals x;
+  frontier to;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    auto const v = static_cast<graph::vertex_id>(i);
+    std::int64_t const residual = valid ? x.residual[v] : 0;
+    to.add(t, x.g, v, x.exceeds(residual, v));
+    std::int64_t const left = exec::sum(t, size_of(residual));
+    if (t.rank() == 0) rank_residuals::add_to(x.state->left, left, i / Tile::size());
+  }
+};
+
+/// A lane an edge of a batch, before the update: vertices whose neighbours it will change.
+struct find_ends {
+  graph::graph_view g;
+  graph::edge const* edges;
+  bool insertion;
+  frontier ends;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    graph::edge const e = valid ? edges[i] : graph::edge{0, 0};
+    bool const changes = valid && e.source < g.vertices() && e.target < g.vertices() &&
+                         graph::contains(g.neighbours(e.source), e.target) != insertion;
+    ends.add(t, g, e.source, changes);
+    ends.add(t, g, e.target, changes && !g.directed());
+  }
+};
+
+/// A tile an item: what the vertex has sent along its arcs, once more or back again.
+struct send_again {
+  rank_residuals x;
+  std::int64_t times;  // 1 or -1
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    x.push(t, *item, times * x.sent[item->vertex], 0, [](graph::vertex_id, bool) {});
+  }
+};
+
+/// A lane an item, after the update: what the vertex sends now. Its items are others, as its degree may be.
+struct renew_ends {
+  rank_residuals x;
+  frontier old;
+  frontier fresh;  // with the same marks
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    bool const is_first = item != nullptr && item->part == 0;
+    graph::vertex_id const v = is_first ? item->vertex : 0;
+    if (is_first) {
+      old.forget(v);
+      x.sent[v] = x.share(v);
+    }
+    fresh.add(t, x.g, v, is_first);
+  }
+};
+
+/// A lane an item: the vertex is done with.
+struct release_ends {
+  frontier ends;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const&, frontier_item const* item) const {
+    if (item != nullptr && item->part == 0) ends.forget(item->vertex);
+  }
+};
+
+/// A lane an item of the frontier: its residual becomes rank; what it sends changes by so much.
+struct take_residuals {
+  rank_residuals x;
+  frontier now;
+  taken_residual* taken;  // an item
+  std::uint32_t* spare;   // the size of the last frontier
+  std::uint32_t most;     // items; with more of them the frontier is given up: nobody takes anything
+  WYRM_HD void start() const {
+    *spare = 0;
+    if (*now.size == 0 || static_cast<double>(x.left_in_places(0, 1)) <= x.enough) return;
+    if (*now.size <= most)
+      ++x.state->done.iterations;
+    else
+      x.state->done.given_up = 1;
+  }
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    bool const goes_on = *now.size <= most && !x.is_enough(t);
+    std::int64_t r = 0;
+    std::uint64_t work = 0;
+    if (item != nullptr && item->part == 0) {
+      graph::vertex_id const v = item->vertex;
+      now.forget(v);
+      std::int64_t more = 0;
+      r = x.residual[v];
+      if (goes_on && x.exceeds(r, v)) {
+        work = std::uint64_t{1} + x.g.degree(v);
+        x.residual[v] = 0;
+        x.x[v] += r;
+        std::int64_t const fresh = x.share(v);
+        more = fresh - x.sent[v];
+        x.sent[v] = fresh;
+      } else {
+        r = 0;
+      }
+      taken[item - now.items] = {size_of(r), more};
+    }
+    auto const ranked = static_cast<std::uint64_t>(cuda::std::popcount(t.ballot(r != 0)));
+    std::int64_t const sum = exec::sum(t, r);
+    work = exec::sum(t, work);
+    if (t.rank() == 0) x.count(ranked, work, sum, exec::thread_number(t) / 32);
+  }
+};
+
+/// A tile an item of the frontier.
+struct push_residuals {
+  rank_residuals x;
+  frontier now;
+  taken_residual const* taken;
+  frontier next;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    taken_residual const own = taken[item - now.items - item->part];
+    if (own.size == 0) return;
+    x.push(t, *item, own.more, item->part == 0 ? own.size : 0,
+           [&](graph::vertex_id v, bool exceeds) { next.add(t, x.g, v, exceeds); });
+  }
+};
+
+}  // namespace wyrm::algorithms::detail
