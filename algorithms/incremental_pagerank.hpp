@@ -34,17 +34,16 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <span>
 #include <type_traits>
 #include <vector>
 
-#include "../exec/atomic.hpp"
 #include "../exec/error.hpp"
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
-#include "../exec/tile.hpp"
 #include "../graph/types.hpp"
 #include "../graph/view.hpp"
 #include "detail/corrections.hpp"
@@ -274,6 +273,10 @@ class incremental_pagerank final : public followed_pagerank {
     bool is_ranked = false;  // all at once, which has done enough
     space_.fill(&state_.data()->done, 0, sizeof(detail::residual_state::done));
     detail::residual_state state = exec::read(space_, state_.data());
+    // As much as a batch had left that was felt everywhere: so is this one, most likely. One in seven is tried.
+    double const begun_with = all(state.left);
+    bool const is_hopeless = may_rank_all && begun_with >= hopeless_;
+    if (is_hopeless) hopeless_ *= 1.25;
     auto const time = [&] {
       return options_.max_iterations - full_iterations_ - static_cast<unsigned>(state.done.iterations);
     };
@@ -283,12 +286,13 @@ class incremental_pagerank final : public followed_pagerank {
         set_limits(g, sum(state));
         is_listed = false;
       }
-      bool const is_given_up = may_rank_all && state.done.given_up != 0;
+      bool const is_given_up = may_rank_all && (is_hopeless || state.done.given_up != 0);
       bool const is_under_way = all_above || (is_listed && !is_ranked);
       converged_ = all(state.left) <= (is_under_way ? residuals(g).enough : most_left()) ||
                    (is_listed && !is_given_up && state.sizes[turn_ % 3] == 0);  // what is left is below the limits
       if (converged_ || time() == 0) break;
       if (is_given_up || (may_rank_all && all(state.done.work) > most_work)) {
+        if (!is_hopeless) hopeless_ = begun_with / 4;
         state = g.directed() ? run_all(g, sum(state), time()) : correct_all(g, all(state.left), time());
         may_rank_all = false;
         is_ranked = true;
@@ -344,6 +348,7 @@ class incremental_pagerank final : public followed_pagerank {
   bool converged_ = false;
   std::uint64_t ranked_ = 0;
   double error_bound_ = 0;
+  double hopeless_ = std::numeric_limits<double>::infinity();  // from so much on nobody tries to pass residuals on
   // Whatever is left, all that exceeds the limits goes out: at first, so that changes stay local.
   bool all_above_ = true;
 };
