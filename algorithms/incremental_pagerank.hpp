@@ -112,7 +112,7 @@ class incremental_pagerank final : public followed_pagerank {
     } else {
       start(g, nullptr, 0);
       if (!g.directed())
-        (void)correct_all(g, static_cast<double>(base()) * static_cast<double>(vertices_), o.max_iterations);
+        (void)correct_all(g, static_cast<double>(base()) * static_cast<double>(vertices_), o.max_iterations, 8);
     }
     finish(g, false, true);
   }
@@ -202,26 +202,26 @@ class incremental_pagerank final : public followed_pagerank {
     taken_.reserve(room);
   }
 
-  // What all ranks are short of is added to them, until enough is done, or time is up; or not half of it can be done,
-  // as what is left is lost in rounding. `left`: of all residuals. For an undirected graph. What is left lies evenly:
-  // more is done than has to be, so that hardly a vertex is above the limits, and the next batch may be felt nearby.
-  detail::residual_state correct_all(graph::graph_view const& g, double left, unsigned time) {
-    detail::residual_state state{};
-    for (double before = 2 * left; left > most_left() / 2 && 2 * left <= before && time > 0;) {
+  // What all ranks are short of is added to them, until no more is left than may be, or time is up; or not half of it
+  // can be done, as what is left is lost in rounding. `left`: of all residuals. For an undirected graph. It is aimed at
+  // so much less than may be as `spare` says; what is left then lies evenly. With 8 hardly a vertex is above the
+  // limits, so that the next batch may be felt nearby.
+  detail::residual_state correct_all(graph::graph_view const& g, double left, unsigned time, double spare) {
+    for (;;) {
       detail::rank_residuals const x = residuals(g);
       unsigned const steps =
-          std::min({time, corrections_.most_steps, corrections_.steps(options_.damping, 8 * left / most_left())});
+          std::min({time, corrections_.most_steps, corrections_.steps(options_.damping, spare * left / most_left())});
       float const* const by = corrections_.solve(g, x.residual, options_.damping, steps);
       exec::for_each_lane<32>(space_, vertices_, detail::apply_corrections{x, by, base()});
       receive(g, corrections_.bins());
-      state = exec::read(space_, state_.data());
+      detail::residual_state const state = exec::read(space_, state_.data());
       time -= steps;
       full_iterations_ += steps;
-      before = left;
+      double const before = left;
       left = all(state.left);
       set_limits(g, sum(state));
+      if (left <= most_left() || 2 * left > before || time == 0) return state;
     }
-    return state;
   }
   // By a full run, from the ranks there are, of the sum `sum`.
   detail::residual_state run_all(graph::graph_view const& g, double sum, unsigned time) {
@@ -273,7 +273,8 @@ class incremental_pagerank final : public followed_pagerank {
     bool is_ranked = false;  // all at once, which has done enough
     space_.fill(&state_.data()->done, 0, sizeof(detail::residual_state::done));
     detail::residual_state state = exec::read(space_, state_.data());
-    // As much as a batch had left that was felt everywhere: so is this one, most likely. One in seven is tried.
+    // As much as a batch had left that was felt everywhere: so is this one, most likely, and the next. One in seven is
+    // tried.
     double const begun_with = all(state.left);
     bool const is_hopeless = may_rank_all && begun_with >= hopeless_;
     if (is_hopeless) hopeless_ *= 1.25;
@@ -293,7 +294,8 @@ class incremental_pagerank final : public followed_pagerank {
       if (converged_ || time() == 0) break;
       if (is_given_up || (may_rank_all && all(state.done.work) > most_work)) {
         if (!is_hopeless) hopeless_ = begun_with / 4;
-        state = g.directed() ? run_all(g, sum(state), time()) : correct_all(g, all(state.left), time());
+        state = g.directed() ? run_all(g, sum(state), time())
+                             : correct_all(g, all(state.left), time(), is_hopeless ? 2 : 8);
         may_rank_all = false;
         is_ranked = true;
         is_listed = g.directed();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages for all vertices at once, in the order of the vertices: for a CSR that becomes a graph, and for a graph that is
-// compacted. A lane a vertex allocates, a tile a vertex copies its row, and many tiles that of a hub. Nothing is
-// sorted; a CSR that is not what it should be is found while it is copied.
+// compacted. A lane a vertex allocates; a tile copies the rows of as many vertices as it has lanes, and many tiles that
+// of a hub. Nothing is sorted; a CSR that is not what it should be is found while it is copied.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
 #include "../exec/tile.hpp"
+#include "in_place.hpp"
 #include "page_size.hpp"
 #include "pool_growth.hpp"
 #include "segments.hpp"
@@ -107,56 +108,163 @@ struct allocate_rows {
   }
 };
 
-/// A tile a vertex, from `first` on: copies its row, unless it is a hub; or a tile a part of a hub. Rows with
-/// neighbours that must not be there are counted in the status (out_of_range).
+/// Rows into pages; those with neighbours that must not be there are counted in the status (out_of_range).
+template <class Rows>
+struct row_copier {
+  vertex_id vertices;
+  bool self_loops_allowed;
+  update_status* status;
+
+  struct job {
+    vertex_id const* row = nullptr;
+    vertex_id* page = nullptr;
+    std::uint32_t end = 0;  // entries to copy
+    vertex_id v = 0;
+  };
+  struct findings {
+    std::uint32_t bad = 0;  // entries
+    std::uint32_t loops = 0;
+  };
+
+  /// A lane's share of the entries of two rows, from `begin` on, a multiple of 4: what it reads of both it asks for
+  /// before it waits for any.
+  WYRM_HD void copy(job const& a, job const& b, std::uint32_t begin, unsigned rank, unsigned lanes, findings& of_a,
+                    findings& of_b) const {
+    std::uint32_t const end = a.end > b.end ? a.end : b.end;
+    for (std::uint32_t i = begin + page_block::size * rank; i < end; i += page_block::size * lanes) {
+      loaded const from_a = load(a, i);
+      loaded const from_b = load(b, i);
+      put(a, i, from_a, of_a);
+      put(b, i, from_b, of_b);
+    }
+  }
+  /// What has been found in the rows of v and those behind it, by all lanes: bit k of `bad` is row v + k; collective.
+  template <class Tile>
+  WYRM_HD void note(Tile const& t, vertex_id v, std::uint32_t bad, std::uint32_t loops) const {
+    if constexpr (Rows::trusted) return;
+    loops = exec::sum(t, loops);
+    if (t.rank() == 0 && loops > 0) add(status->mine(t).self_loops, loops);
+    if (!t.any(bad != 0)) return;
+    std::uint32_t rows = 0;
+    for (unsigned k = 0; k < 32; ++k) rows |= t.any((bad >> k & 1) != 0) ? 1u << k : 0;
+    if (t.rank() != 0) return;
+    add(status->out_of_range, static_cast<unsigned>(cuda::std::popcount(rows)));
+    exec::atomic_ref<std::uint64_t>(status->first_out_of_range)
+        .fetch_max(~(std::uint64_t{v} + exec::first_lane(rows)), exec::relaxed);
+  }
+  [[nodiscard]] WYRM_HD bool is_bad(findings const& found) const {
+    return found.bad > 0 || (found.loops > 0 && !self_loops_allowed);
+  }
+
+ private:
+  struct loaded {
+    page_block block{};
+    vertex_id before = 0;
+  };
+  WYRM_HD static std::uint32_t entries(job const& j, std::uint32_t i) {
+    return i >= j.end ? 0 : j.end - i < page_block::size ? j.end - i : page_block::size;
+  }
+  WYRM_HD static loaded load(job const& j, std::uint32_t i) {
+    loaded l;
+    std::uint32_t const n = entries(j, i);
+    if (n == 0) return l;
+    vertex_id const* const from = j.row + i;
+    if constexpr (Rows::trusted) {  // a page
+      l.block = *reinterpret_cast<page_block const*>(from);
+    } else {
+      if (i > 0) l.before = from[-1];
+      for (std::uint32_t k = 0; k < page_block::size; ++k)
+        if (k < n) l.block.value[k] = from[k];
+    }
+    return l;
+  }
+  // Targets that ascend, and of which the last is that of a vertex, are all those of vertices.
+  WYRM_HD void put(job const& j, std::uint32_t i, loaded const& l, findings& found) const {
+    std::uint32_t const n = entries(j, i);
+    if (n == 0) return;
+    blocks_of(j.page)[i / page_block::size] = l.block;
+    if constexpr (!Rows::trusted) {
+      vertex_id before = l.before;
+      for (std::uint32_t k = 0; k < page_block::size; ++k) {
+        vertex_id const target = l.block.value[k];
+        found.bad += k < n && before >= target && (i > 0 || k > 0);
+        found.loops += k < n && target == j.v;
+        if (k < n) before = target;
+      }
+      found.bad += before >= vertices;
+    }
+  }
+};
+
+/// A lane a vertex, from `first` on: copies its row, unless it is a hub: short ones by a group of lanes each, so that
+/// few stand idle, others by all lanes.
 template <class Rows>
 struct copy_into_pages {
+  row_copier<Rows> copier;
+  Rows rows;
+  packed_record const* records;
+  std::size_t first;
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    using job = typename row_copier<Rows>::job;
+    using findings = typename row_copier<Rows>::findings;
+    constexpr unsigned lanes = Tile::size() < 8 ? Tile::size() : 8;
+    constexpr unsigned groups = Tile::size() / lanes;
+    constexpr std::uint32_t short_row = 2 * lanes * page_block::size;
+    if ((copier.status->failed_bytes | copier.status->skewed) != 0) return;
+    vertex_record const r = valid ? vertex_record(records[first + i]) : vertex_record{nullptr, 0, 0};
+    bool const copies = r.degree > 0 && r.degree <= hub_degree;
+    bool const is_short = r.degree <= short_row;
+    vertex_id const* const row = copies ? rows.row(first + i) : nullptr;
+    auto const first_v = static_cast<vertex_id>(first + i - t.rank());
+    auto const job_of = [&](unsigned lane, std::uint32_t end) {
+      return job{t.shfl(row, lane), t.shfl(r.page, lane), t.shfl(end, lane), first_v + lane};
+    };
+    std::uint32_t bad = 0;
+    std::uint32_t loops = 0;
+    auto const copy = [&](job const& a, job const& b, unsigned rank, unsigned together) {
+      findings of_a;
+      findings of_b;
+      copier.copy(a, b, 0, rank, together, of_a, of_b);
+      loops += of_a.loops + of_b.loops;
+      if (copier.is_bad(of_a)) bad |= 1u << (a.v - first_v);
+      if (copier.is_bad(of_b)) bad |= 1u << (b.v - first_v);
+    };
+    std::uint32_t const end = copies && is_short ? r.degree : 0;
+    for (unsigned k = t.rank() / lanes; k < Tile::size(); k += 2 * groups) {
+      if constexpr (groups < Tile::size())
+        copy(job_of(k, end), job_of(k + groups, end), t.rank() % lanes, lanes);
+      else
+        copy(job_of(k, end), {}, 0, 1);
+    }
+    for (std::uint32_t left = t.ballot(copies && !is_short); left != 0; left &= left - 1)
+      copy(job_of(exec::first_lane(left), r.degree), {}, t.rank(), Tile::size());
+    copier.note(t, first_v, bad, loops);
+  }
+};
+
+/// A tile a part of a hub.
+template <class Rows>
+struct copy_hubs {
+  row_copier<Rows> copier;
   Rows rows;
   packed_record const* records;
   wide_row const* wide;
-  update_status* status;
-  vertex_id vertices;
-  bool self_loops_allowed;
-  std::size_t first;
-  bool hubs;
   std::size_t tiles;  // launched
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i) const {
-    if ((status->failed_bytes | status->skewed) != 0) return;
-    if (!hubs) {
-      vertex_record const r = records[first + i];
-      if (r.degree <= hub_degree) copy(t, first + i, r.page, 0, r.degree);
-      return;
-    }
-    for (std::size_t part = i; part < status->hub_parts(0); part += tiles) {
-      auto const [v, first_part] = wide[hub_of_part(wide, status->hub_count(0), static_cast<std::uint32_t>(part))];
+    update_status const& status = *copier.status;
+    if ((status.failed_bytes | status.skewed) != 0) return;
+    for (std::size_t part = i; part < status.hub_parts(0); part += tiles) {
+      auto const [v, first_part] = wide[hub_of_part(wide, status.hub_count(0), static_cast<std::uint32_t>(part))];
       vertex_record const r = records[v];
       std::uint32_t const begin = (static_cast<std::uint32_t>(part) - first_part) * hub_part;
-      copy(t, v, r.page, begin, r.degree - begin < hub_part ? r.degree : begin + hub_part);
-    }
-  }
-
- private:
-  template <class Tile>
-  WYRM_HD void copy(Tile const& t, std::size_t v, vertex_id* page, std::uint32_t begin, std::uint32_t end) const {
-    if (begin == end) return;
-    vertex_id const* const row = rows.row(v);
-    bool good = true;
-    std::uint32_t loops = 0;
-    for (std::uint32_t i = begin + t.rank(); i < end; i += Tile::size()) {
-      vertex_id const target = row[i];
-      page[i] = target;
-      if constexpr (!Rows::trusted) {
-        good = good && target < vertices && (i == 0 || row[i - 1] < target) && (self_loops_allowed || target != v);
-        loops += target == v;
-      }
-    }
-    if constexpr (!Rows::trusted) {
-      if (loops > 0) add(status->mine(t).self_loops, loops);
-      if (!t.any(!good) || t.rank() != 0) return;
-      add(status->out_of_range, 1);
-      exec::atomic_ref<std::uint64_t>(status->first_out_of_range).fetch_max(~std::uint64_t{v}, exec::relaxed);
+      std::uint32_t const end = r.degree - begin < hub_part ? r.degree : begin + hub_part;
+      typename row_copier<Rows>::findings found;
+      copier.copy({rows.row(v), r.page, end, v}, {}, begin, t.rank(), Tile::size(), found, found);
+      copier.note(t, v, copier.is_bad(found) ? 1 : 0, found.loops);
     }
   }
 };
@@ -191,35 +299,34 @@ class layout {
   layout(Space const& space, Rows const& rows, vertex_id vertices, std::uint64_t arcs, bool self_loops_allowed,
          packed_record* records, update_status* status)
       : space_(space),
-        records_(records),
         wide_(space, std::min<std::uint64_t>(vertices, arcs / hub_degree)),
         parts_(arcs / hub_part + wide_.size()),
-        copy_{rows, records, wide_.data(), status, vertices, self_loops_allowed, 0, false, 0} {}
+        rows_(rows),
+        records_(records),
+        copier_{vertices, self_loops_allowed, status} {}
 
   /// Pages and rows of n vertices from `first` on. `again`: when some have pages already.
   template <class AllocatorRef>
   void lay(AllocatorRef const& allocator, std::size_t first, std::size_t n, bool again, std::uint64_t fails_from) {
     exec::for_each_lane<32>(
         space_, n,
-        allocate_rows<Rows, AllocatorRef>{allocator, copy_.rows, records_, wide_.data(), wide_.size(), copy_.status,
-                                          copy_.vertices, first, again, fails_from});
-    copy_.first = first;
-    copy_.hubs = false;
-    exec::for_each_tile<8>(space_, n, copy_);
+        allocate_rows<Rows, AllocatorRef>{allocator, rows_, records_, wide_.data(), wide_.size(), copier_.status,
+                                          copier_.vertices, first, again, fails_from});
+    exec::for_each_lane<32>(space_, n, copy_into_pages<Rows>{copier_, rows_, records_, first});
   }
   /// The rows of hubs, when all have their pages.
   void lay_wide() {
-    copy_.hubs = true;
-    copy_.tiles = std::min<std::uint64_t>(parts_, 8192);
-    exec::for_each_tile<32>(space_, copy_.tiles, copy_);
+    std::size_t const tiles = std::min<std::uint64_t>(parts_, 8192);
+    exec::for_each_tile<32>(space_, tiles, copy_hubs<Rows>{copier_, rows_, records_, wide_.data(), tiles});
   }
 
  private:
   Space space_;
-  packed_record* records_;
   exec::buffer<wide_row, Space> wide_;
   std::uint64_t parts_;
-  copy_into_pages<Rows> copy_;
+  Rows rows_;
+  packed_record* records_;
+  row_copier<Rows> copier_;
 };
 
 /// A lane a vertex: gives its page back.
