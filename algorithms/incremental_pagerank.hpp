@@ -23,7 +23,7 @@
 // as well: a small batch often needs nothing. Otherwise residuals above a limit go out until it is at most half as
 // much; the limit is half even and half by degree (for what it costs to pass it on), and so low that with all below it
 // enough has gone. Where a batch is felt everywhere it is less work to pull, along all arcs, than to send: in an
-// undirected graph what all ranks are short of, by an iteration that takes a third of the steps of a full run (see
+// undirected graph what all ranks are short of, by an iteration whose steps do as much as three of a full run each (see
 // detail/corrections.hpp); the ranks of a directed one by a full run that starts with those there are.
 //
 // Passing on a residual r sends at most d |r| + degree units in all; so limits of more than degree / (1 - d) make what
