@@ -59,6 +59,12 @@ struct wide_row {
   std::uint32_t first_part;
 };
 
+/// Rows of v and of vertices behind it that are wrong: bit k is row v + k, and one at least is set. One thread.
+WYRM_HD inline void note_bad_rows(update_status& status, std::size_t v, std::uint32_t rows) {
+  add(status.out_of_range, static_cast<unsigned>(cuda::std::popcount(rows)));
+  exec::atomic_ref<std::uint64_t>(status.first_out_of_range).fetch_max(~(v + exec::first_lane(rows)), exec::relaxed);
+}
+
 /// A lane a vertex, from `first` on: gives each that has neighbours and no page one of the right size. The bytes that
 /// could not be had go to the status; so does the number of rows that nobody must read (out_of_range, and skewed).
 template <class Rows, class AllocatorRef>
@@ -96,8 +102,7 @@ struct allocate_rows {
     if (failed > 0) add(status->failed_bytes, failed);
     if (bad == 0) return;
     exec::atomic_ref<std::uint64_t>(status->skewed).store(1, exec::relaxed);
-    add(status->out_of_range, static_cast<unsigned>(cuda::std::popcount(bad)));
-    exec::atomic_ref<std::uint64_t>(status->first_out_of_range).fetch_max(~(v + exec::first_lane(bad)), exec::relaxed);
+    note_bad_rows(*status, v, bad);
   }
 
  private:
@@ -147,10 +152,7 @@ struct row_copier {
     if (!t.any(bad != 0)) return;
     std::uint32_t rows = 0;
     for (unsigned k = 0; k < 32; ++k) rows |= t.any((bad >> k & 1) != 0) ? 1u << k : 0;
-    if (t.rank() != 0) return;
-    add(status->out_of_range, static_cast<unsigned>(cuda::std::popcount(rows)));
-    exec::atomic_ref<std::uint64_t>(status->first_out_of_range)
-        .fetch_max(~(std::uint64_t{v} + exec::first_lane(rows)), exec::relaxed);
+    if (t.rank() == 0) note_bad_rows(*status, v, rows);
   }
   [[nodiscard]] WYRM_HD bool is_bad(findings const& found) const {
     return found.bad > 0 || (found.loops > 0 && !self_loops_allowed);

@@ -60,6 +60,12 @@ struct rank_residuals {
     double const exact = damping * static_cast<double>(x[v]) / degree;
     return static_cast<std::int64_t>(exact < 0 ? exact - 0.5 : exact + 0.5);
   }
+  /// v has the rank `own`, has sent what belongs to that, and been sent nothing.
+  WYRM_HD void restart(graph::vertex_id v, std::int64_t own, std::int64_t base) const {
+    x[v] = own;
+    sent[v] = share(v);
+    residual[v] = base - own;
+  }
   /// `by` along each arc of an item, which has `gone` less itself; calls f(v, exceeds) for the target of each lane, if
   /// it has one. Collective.
   template <class Tile, class F>
@@ -109,7 +115,7 @@ struct scale_ranks {
   WYRM_HD void operator()(std::size_t v) const { rank[v] = scale * static_cast<double>(x[v]); }
 };
 
-/// A lane a vertex: what it has sent when all it has is a start.
+/// A lane a vertex: all it has is a start.
 struct start_residuals {
   rank_residuals x;
   double const* start;  // nullptr: 0
@@ -119,17 +125,13 @@ struct start_residuals {
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     auto const v = static_cast<graph::vertex_id>(i);
     std::int64_t const own = valid && start != nullptr ? static_cast<std::int64_t>(start[i] * scale) : 0;
-    if (valid) {
-      x.x[v] = own;
-      x.sent[v] = x.share(v);
-      x.residual[v] = base - own;
-    }
+    if (valid) x.restart(v, own, base);
     std::int64_t const sum = exec::sum(t, own);
     if (t.rank() == 0) x.count(0, 0, sum, i / Tile::size());
   }
 };
 
-/// A lane a vertex: what its rank is short of is added; then it has sent what belongs to that, and been sent nothing.
+/// A lane a vertex: what its rank is short of is added.
 struct apply_corrections {
   rank_residuals x;
   float const* by;
@@ -138,11 +140,7 @@ struct apply_corrections {
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     auto const v = static_cast<graph::vertex_id>(i);
     std::int64_t const more = valid ? static_cast<std::int64_t>(by[v]) : 0;
-    if (valid) {
-      x.x[v] += more;
-      x.sent[v] = x.share(v);
-      x.residual[v] = base - x.x[v];
-    }
+    if (valid) x.restart(v, x.x[v] + more, base);
     std::int64_t const sum = exec::sum(t, more);
     if (t.rank() == 0) x.count(0, 0, sum, i / Tile::size());
   }
