@@ -18,13 +18,14 @@
 // sends it again to the neighbours they have then.
 //
 // How much is left in all, the sum of the sizes of residuals, is kept as well: whoever adds to a residual learns what
-// it was. With e left the ranks are within e / (1 - d) of the true ones in the L1 norm, and scaled within twice that
-// over their sum. Nothing is passed on while this is at most d / (1 - d) times the tolerance, the bound of pagerank()
-// as well: a small batch often needs nothing. Otherwise residuals above a limit go out until it is at most half as
-// much; the limit is half even and half by degree (for what it costs to pass it on), and so low that with all below it
-// enough has gone. Where a batch is felt everywhere it is less work to pull, along all arcs, than to send: in an
-// undirected graph what all ranks are short of, by an iteration whose steps do as much as three of a full run each (see
-// detail/corrections.hpp); the ranks of a directed one by a full run that starts with those there are.
+// it was. With e left the ranks are within e / (1 - d) of the true ones in the L1 norm, and scaled within that and what
+// their sum is short of, over their sum; that is at most twice as much. Nothing is passed on while this is at most
+// d / (1 - d) times the tolerance, the bound of pagerank() as well: a small batch often needs nothing. Otherwise
+// residuals above a limit go out until it is at most half as much; the limit is half even and half by degree (for what
+// it costs to pass it on), and so low that with all below it enough has gone. Where a batch is felt everywhere it is
+// less work to pull, along all arcs, than to send: in an undirected graph what all ranks are short of, by an iteration
+// whose steps do as much as three of a full run each (see detail/corrections.hpp); the ranks of a directed one by a
+// full run that starts with those there are.
 //
 // Passing on a residual r sends at most d |r| + degree units in all; so limits of more than degree / (1 - d) make what
 // is left smaller each time, and everything ends. They bound the tolerance: see the options.
@@ -111,8 +112,7 @@ class incremental_pagerank final : public followed_pagerank {
       (void)run_all(g, 0, o.max_iterations);
     } else {
       start(g, nullptr, 0);
-      if (!g.directed())
-        (void)correct_all(g, static_cast<double>(base()) * static_cast<double>(vertices_), o.max_iterations, 8);
+      if (!g.directed()) (void)correct_all(g, prepare(g), o.max_iterations, 8);
     }
     finish(g, false, true);
   }
@@ -135,6 +135,7 @@ class incremental_pagerank final : public followed_pagerank {
   void before(graph::graph_view const& g, change what, std::span<graph::edge const> batch) override {
     if (batch.empty() || vertices_ == 0) return;
     edges_.reserve(batch.size());
+    of_insertions_ = what == change::insertion ? 1 : 0;
     reserve(g.arcs() + 2 * batch.size(), 2 * batch.size());
     if (!g.directed()) corrections_.reserve(vertices_, g.arcs() + 2 * batch.size());
     exec::copy_in<graph::edge>(space_, edges_.data(), batch);
@@ -192,8 +193,16 @@ class incremental_pagerank final : public followed_pagerank {
             std::max(enough / 2 / arcs_, least),
             all_above_ ? -1 : enough};
   }
-  /// For the tolerance, in units.
-  [[nodiscard]] double most_left() const { return options_.damping * options_.tolerance * sum_ / 2; }
+  /// How far off ranks may be for the tolerance, times 1 - d, in units; what may be left whatever their sum does.
+  [[nodiscard]] double most_off(double sum_of_ranks) const {
+    return options_.damping * options_.tolerance * sum_of_ranks;
+  }
+  [[nodiscard]] double most_left() const { return most_off(sum_) / 2; }
+  /// How far off they are at the most. What their sum is short of follows from the sum of residuals after
+  /// correct_all(): vertices without neighbours have no residuals then, and all others pass on d of theirs.
+  static double off(detail::residual_state const& s, bool is_corrected) {
+    return all(s.left) + (is_corrected ? std::abs(all(s.surplus)) : all(s.left));
+  }
   void reserve(std::uint64_t arcs, std::size_t changed) {
     items_[of_ends].reserve(detail::frontier::room(std::min(vertices_, changed), arcs));
     if (taken_.size() >= detail::frontier::room(vertices_, arcs)) return;
@@ -202,25 +211,35 @@ class incremental_pagerank final : public followed_pagerank {
     taken_.reserve(room);
   }
 
+  // For correct_all(), which needs what is read here.
+  detail::residual_state prepare(graph::graph_view const& g) {
+    corrections_.prepare(residuals(g));
+    return exec::read(space_, state_.data());
+  }
   // What all ranks are short of is added to them, until no more is left than may be, or time is up; or not half of it
-  // can be done, as what is left is lost in rounding. `left`: of all residuals. For an undirected graph. It is aimed at
+  // can be done, as what is left is lost in rounding. For an undirected graph; state: after prepare(). It is aimed at
   // so much less than may be as `spare` says; what is left then lies evenly. With 8 hardly a vertex is above the
   // limits, so that the next batch may be felt nearby.
-  detail::residual_state correct_all(graph::graph_view const& g, double left, unsigned time, double spare) {
-    for (;;) {
+  detail::residual_state correct_all(graph::graph_view const& g, detail::residual_state state, unsigned time,
+                                     double spare) {
+    for (bool is_first = true;; is_first = false) {
       detail::rank_residuals const x = residuals(g);
-      unsigned const steps =
-          std::min({time, corrections_.most_steps, corrections_.steps(options_.damping, spare * left / most_left())});
-      float const* const by = corrections_.solve(g, x.residual, options_.damping, steps);
-      exec::for_each_lane<32>(space_, vertices_, detail::apply_corrections{x, by, base()});
+      double const d = options_.damping;
+      double const before = all(state.left);
+      double& shortfall = shortfall_[of_insertions_];
+      double const ratio = spare * shortfall * before / most_off(std::max(sum(state), sum_));
+      unsigned const steps = std::min({time, corrections_.most_steps, corrections_.steps(d, ratio)});
+      float const* const share = corrections_.solve(x, state, steps);
+      detail::for_each_vertex(space_, vertices_,
+                              detail::apply_corrections{x, share, corrections_.due_an_arc(x, state), base()});
       receive(g, corrections_.bins());
-      detail::residual_state const state = exec::read(space_, state_.data());
+      state = exec::read(space_, state_.data());
       time -= steps;
       full_iterations_ += steps;
-      double const before = left;
-      left = all(state.left);
+      double const left = all(state.left);
       set_limits(g, sum(state));
-      if (left <= most_left() || 2 * left > before || time == 0) return state;
+      if (is_first) shortfall = std::clamp(1.1 * corrections_.gain(d, steps) * left / before, 0.2, 8.0);
+      if (off(state, true) <= most_off(sum(state)) || 2 * left > before || time == 0) return state;
     }
   }
   // By a full run, from the ranks there are, of the sum `sum`.
@@ -238,13 +257,15 @@ class incremental_pagerank final : public followed_pagerank {
   // Ranks are so many units, or 0; all have sent what belongs to that, and been sent nothing.
   void start(graph::graph_view const& g, double const* ranks, double unit) {
     space_.fill(state_.data()->sum, 0, sizeof(detail::residual_state::sum));
-    exec::for_each_lane<32>(space_, vertices_, detail::start_residuals{residuals(g), ranks, unit, base()});
+    detail::for_each_vertex(space_, vertices_, detail::start_residuals{residuals(g), ranks, unit, base()});
     set_limits(g, ranks != nullptr ? unit : (1 - options_.damping) * unit_);
   }
   // What all have been sent, and what is left then.
   void receive(graph::graph_view const& g, detail::row_bins_view const& bins) {
     space_.fill(state_.data()->left, 0, sizeof(detail::residual_state::left));
-    exec::for_each_tile<32>(space_, bins.items(), detail::receive_all{residuals(g), bins});
+    space_.fill(state_.data()->surplus, 0, sizeof(detail::residual_state::surplus));
+    std::uint32_t const tiles = std::min(bins.items(), 8192u);
+    exec::for_each_tile<32>(space_, tiles, detail::receive_all{residuals(g), bins, tiles});
     exec::for_each_lane<32>(space_, bins.hub_rows, detail::sum_hubs{residuals(g), bins});
   }
   [[nodiscard]] std::int64_t base() const {
@@ -255,7 +276,7 @@ class incremental_pagerank final : public followed_pagerank {
     space_.fill(marks_.data(), 0, words() * sizeof(std::uint32_t));
     space_.fill(state_.data()->left, 0, sizeof(detail::residual_state::left));
     clear(frontier(0));
-    exec::for_each_lane<32>(space_, vertices_, detail::look_at_residuals{residuals(g), frontier(0)});
+    detail::for_each_vertex(space_, vertices_, detail::look_at_residuals{residuals(g), frontier(0)});
   }
   // They follow the number of arcs and the sum in steps, so that they rarely change.
   void set_limits(graph::graph_view const& g, double sum) {
@@ -271,8 +292,12 @@ class incremental_pagerank final : public followed_pagerank {
     unsigned at_once = 4;  // iterations that are started before the host looks
     bool is_listed = false;
     bool is_ranked = false;  // all at once, which has done enough
+    bool is_corrected = false;
     space_.fill(&state_.data()->done, 0, sizeof(detail::residual_state::done));
-    detail::residual_state state = exec::read(space_, state_.data());
+    // So that nobody waits for it if this batch is like the last one.
+    bool const is_prepared = may_rank_all && !g.directed() && was_felt_everywhere_;
+    detail::residual_state state = is_prepared ? prepare(g) : exec::read(space_, state_.data());
+    was_felt_everywhere_ = false;
     // As much as a batch had left that was felt everywhere: so is this one, most likely, and the next. One in seven is
     // tried.
     double const begun_with = all(state.left);
@@ -289,20 +314,23 @@ class incremental_pagerank final : public followed_pagerank {
       }
       bool const is_given_up = may_rank_all && (is_hopeless || state.done.given_up != 0);
       bool const is_under_way = all_above || (is_listed && !is_ranked);
-      converged_ = all(state.left) <= (is_under_way ? residuals(g).enough : most_left()) ||
-                   (is_listed && !is_given_up && state.sizes[turn_ % 3] == 0);  // what is left is below the limits
+      converged_ =
+          (is_under_way ? all(state.left) <= residuals(g).enough : off(state, is_corrected) <= most_off(sum(state))) ||
+          (is_listed && !is_given_up && state.sizes[turn_ % 3] == 0);  // what is left is below the limits
       if (converged_ || time() == 0) break;
       if (is_given_up || (may_rank_all && all(state.done.work) > most_work)) {
         if (!is_hopeless) hopeless_ = begun_with / 4;
         state = g.directed() ? run_all(g, sum(state), time())
-                             : correct_all(g, all(state.left), time(), is_hopeless ? 2 : 8);
+                             : correct_all(g, is_prepared ? state : prepare(g), time(), is_hopeless ? 1 : 8);
         may_rank_all = false;
         is_ranked = true;
+        is_corrected = !g.directed();
+        was_felt_everywhere_ = true;
         is_listed = g.directed();
         continue;
       }
       if (!is_listed) list_all(g);
-      is_ranked = false;
+      is_ranked = is_corrected = false;
       is_listed = true;
       spread(g, std::min(at_once, time()), may_rank_all);
       at_once = std::min(2 * at_once, 16u);
@@ -312,13 +340,13 @@ class incremental_pagerank final : public followed_pagerank {
     ranked_ = static_cast<std::uint64_t>(all(state.done.ranked)) + std::uint64_t{full_iterations_} * vertices_;
     full_iterations_ = 0;
     double const rounded = static_cast<double>(g.arcs()) / 2;  // where residuals were made
-    error_bound_ = 2 * (all(state.left) + rounded) / (1 - options_.damping) / sum(state);
+    error_bound_ = (off(state, is_corrected) + 2 * rounded) / (1 - options_.damping) / sum(state);
+  }
+  template <class T>
+  static double all(T const& counts) {
+    return detail::residual_state::total(counts);
   }
   static double sum(detail::residual_state const& s) { return all(s.sum); }
-  template <class T>
-  static double all(T const (&counts)[detail::residual_state::places]) {
-    return std::accumulate(counts, std::end(counts), 0.0);
-  }
   void spread(graph::graph_view const& g, unsigned iterations, bool may_rank_all) {
     double const many = options_.full_run * static_cast<double>(vertices_);
     std::uint32_t const most = may_rank_all && many < 4e9 ? static_cast<std::uint32_t>(many) : ~0u;
@@ -350,7 +378,11 @@ class incremental_pagerank final : public followed_pagerank {
   bool converged_ = false;
   std::uint64_t ranked_ = 0;
   double error_bound_ = 0;
+  bool was_felt_everywhere_ = false;                           // the last batch
   double hopeless_ = std::numeric_limits<double>::infinity();  // from so much on nobody tries to pass residuals on
+  // Of the last correct_all() after erasures, and insertions: how many times more was left than its steps are good for.
+  double shortfall_[2] = {1, 1};
+  unsigned of_insertions_ = 0;  // the batch that is under way
   // Whatever is left, all that exceeds the limits goes out: at first, so that changes stay local.
   bool all_above_ = true;
 };

@@ -71,8 +71,8 @@ template <class Real, class Split>
 struct rank_vectors {
   graph::graph_view g;
   row_bins_view bins;  // of in-neighbours
-  Real* rank;
-  Real* share[2];        // what a vertex sends along an arc of weight 1: one is read while the other is written
+  // What a vertex sends along an arc of weight 1, or its rank, if it sends nothing; one is read, the other written.
+  Real* share[2];
   Real const* teleport;  // nullptr: anywhere
   double* parts;         // of hubs: what was pulled
   double* changes;       // a sum an item
@@ -90,32 +90,37 @@ struct rank_vectors {
   };
   /// What the new rank of a vertex depends on, but for what it is sent.
   struct before {
-    Real rank;
     double base;
     typename Split::total_type total;
+    Real share;
   };
   /// row: that of its in-neighbours.
-  [[nodiscard]] WYRM_HD before look(graph::vertex_id v, graph::vertex_record const& row, double dangling) const {
+  [[nodiscard]] WYRM_HD before look(graph::vertex_id v, graph::vertex_record const& row, double dangling,
+                                    unsigned from) const {
     double const jump = teleport != nullptr ? static_cast<double>(teleport[v]) : even;
     double const lost = dangling * (dangling_teleports ? jump : even);
-    return {rank[v], (1 - damping) * jump + damping * lost, split.total(g, v, row)};
+    return {(1 - damping) * jump + damping * lost, split.total(g, v, row), share[from][v]};
   }
-  WYRM_HD void set(graph::vertex_id v, before const& was, double sent, Real* next, sums& all) const {
-    auto const fresh = static_cast<Real>(was.base + damping * sent);
-    double const difference = static_cast<double>(fresh) - static_cast<double>(was.rank);
+  WYRM_HD void set(graph::vertex_id v, before const& was, double sent, unsigned to, sums& all) const {
+    Real const now = send(v, was.total, was.base + damping * sent, to, all);
+    double const difference = rank(now, was.total) - rank(was.share, was.total);
     all.change += difference < 0 ? -difference : difference;
-    rank[v] = fresh;
-    send(v, was.total, fresh, next, all);
   }
-  WYRM_HD void send(graph::vertex_id v, typename Split::total_type total, Real fresh, Real* next, sums& all) const {
-    next[v] = total > 0 ? static_cast<Real>(fresh / static_cast<Real>(total)) : Real{0};
-    if (!(total > 0)) all.dangling += static_cast<double>(fresh);
+  WYRM_HD Real send(graph::vertex_id v, typename Split::total_type total, double fresh, unsigned to, sums& all) const {
+    auto const now = static_cast<Real>(total > 0 ? fresh / static_cast<double>(total) : fresh);
+    share[to][v] = now;
+    if (!(total > 0)) all.dangling += static_cast<double>(now);
+    return now;
+  }
+  [[nodiscard]] WYRM_HD static double rank(Real of_share, typename Split::total_type total) {
+    return total > 0 ? static_cast<double>(of_share) * static_cast<double>(total) : static_cast<double>(of_share);
   }
 };
 
 /// A tile an item of the bins.
 template <class Real, class Split>
 struct pull_ranks {
+  static constexpr unsigned resident_blocks = 4;  // it waits for loads, see exec::resident_blocks_of
   using vectors = rank_vectors<Real, Split>;
   vectors x;
   unsigned from;  // which of the shares is read
@@ -145,9 +150,11 @@ struct pull_ranks {
     double dangling;
     typename vectors::sums all;
 
-    WYRM_HD auto look(graph::vertex_id v, graph::vertex_record const& row) const { return p.x.look(v, row, dangling); }
+    WYRM_HD auto look(graph::vertex_id v, graph::vertex_record const& row) const {
+      return p.x.look(v, row, dangling, p.from);
+    }
     WYRM_HD void set(graph::vertex_id v, typename vectors::before const& was, double sent) {
-      p.x.set(v, was, sent, p.x.share[1 - p.from], all);
+      p.x.set(v, was, sent, 1 - p.from, all);
     }
 
     template <class Tile>
@@ -185,6 +192,7 @@ template <class Real, class Split>
 struct send_first {
   using vectors = rank_vectors<Real, Split>;
   vectors x;
+  Real const* rank;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t block) const {
     typename vectors::sums all;
@@ -192,12 +200,24 @@ struct send_first {
       std::size_t const v = block * 32 + k + t.rank();
       if (v >= x.g.vertices()) continue;
       auto const vertex = static_cast<graph::vertex_id>(v);
-      x.send(vertex, x.split.total(x.g, vertex, x.g.in_records()[v]), x.rank[v], x.share[0], all);
+      x.send(vertex, x.split.total(x.g, vertex, x.g.in_records()[v]), static_cast<double>(rank[v]), 0, all);
     }
     double const dangling = exec::sum(t, all.dangling);
     if (t.rank() != 0) return;
     x.changes[block] = 0;
     x.danglings[block] = dangling;
+  }
+};
+
+/// A thread a vertex, after the last iteration.
+template <class Real, class Split>
+struct get_ranks {
+  rank_vectors<Real, Split> x;
+  unsigned from;
+  Real* rank;
+  WYRM_HD void operator()(std::size_t i) const {
+    auto const v = static_cast<graph::vertex_id>(i);
+    rank[v] = static_cast<Real>(x.rank(x.share[from][v], x.split.total(x.g, v, x.g.in_records()[v])));
   }
 };
 
@@ -257,7 +277,7 @@ struct settle_ranks {
       double const sent = b.sum_of_parts(t, h, x.parts);
       if (t.rank() != 0) continue;
       graph::vertex_id const v = b.hubs[h].vertex;
-      x.set(v, x.look(v, x.g.in_records()[v], dangling), sent, x.share[1 - from], all);
+      x.set(v, x.look(v, x.g.in_records()[v], dangling, from), sent, 1 - from, all);
     }
   }
 };
@@ -337,7 +357,7 @@ class pagerank_ranker {
                               detail::settle_ranks<Real, Split>{x, tiles, count, from, first, x.parts + bins.parts});
     };
     auto const blocks = static_cast<std::uint32_t>((std::size_t{g.vertices()} + 31) / 32);
-    exec::for_each_tile<32>(space_, blocks, detail::send_first<Real, Split>{x});
+    exec::for_each_tile<32>(space_, blocks, detail::send_first<Real, Split>{x, rank_.data()});
     settle(blocks, 0, true);
 
     constexpr unsigned at_once = 8;  // iterations that are started before the host looks
@@ -349,6 +369,7 @@ class pagerank_ranker {
       }
       now = exec::read(space_, state_.data());
     }
+    exec::for_each(space_, g.vertices(), detail::get_ranks<Real, Split>{x, now.iterations % 2, rank_.data()});
     dangling_ = now.dangling;
     return {now.iterations, now.done != 0, now.change};
   }
@@ -377,7 +398,6 @@ class pagerank_ranker {
     double* const changes = scratch_.data();
     return {g,
             bins,
-            rank_.data(),
             {share_.data(), share_.data() + n},
             o.teleport.empty() ? nullptr : teleport_.data(),
             changes + 2 * sums,

@@ -11,7 +11,11 @@
 // the first steps gain less, as what comes from a single vertex is spread unevenly at first. So two plain steps, which
 // do spread it, go before.
 //
-// Values are floats: the result is good for five digits, and whoever asks has to look at what is left exactly.
+// What all vertices with neighbours are short of together, R, is taken off before, by degree: deg R / (sum of deg) of
+// r, where P changes nothing, is made good for by 1 / (1 - d) times that.
+//
+// Values are floats: the result is good for five digits, and whoever asks has to look at what is left exactly. Of y
+// only y / degree is kept, what a vertex sends along an arc. One without neighbours has y = r, and nobody asks.
 #pragma once
 
 #include <algorithm>
@@ -24,25 +28,33 @@
 #include "../../exec/tile.hpp"
 #include "../../graph/view.hpp"
 #include "pull.hpp"
+#include "rank_residuals.hpp"
 #include "row_bins.hpp"
 
 namespace wyrm::algorithms::detail {
 
+/// What those with neighbours are short of, in all.
+struct sum_surplus {
+  rank_residuals x;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const&, std::size_t i, bool valid, residual_sums& sums) const {
+    if (valid && x.g.degree(static_cast<graph::vertex_id>(i)) > 0) sums.surplus += x.residual[i];
+  }
+};
+
 /// A thread a vertex: y(0) = 0, y(1) = r.
 struct start_corrections {
-  graph::packed_record const* rows;
-  std::int64_t const* residual;
+  rank_residuals x;
+  double surplus_an_arc;
   float* r;
-  float* y[2];
-  float* share;
-  float damping;
+  float* share[2];
   WYRM_HD void operator()(std::size_t v) const {
-    auto const own = static_cast<float>(residual[v]);
-    std::uint32_t const degree = rows[v].degree;
+    std::uint32_t const degree = x.g.degree(static_cast<graph::vertex_id>(v));
+    auto const own =
+        degree > 0 ? static_cast<float>(static_cast<double>(x.residual[v]) - surplus_an_arc * degree) : 0.0f;
     r[v] = own;
-    y[0][v] = 0;
-    y[1][v] = own;
-    share[v] = degree > 0 ? damping * own / static_cast<float>(degree) : 0;
+    share[0][v] = 0;
+    share[1][v] = degree > 0 ? own / static_cast<float>(degree) : 0;
   }
 };
 
@@ -50,18 +62,17 @@ struct start_corrections {
 struct correction_step {
   row_bins_view bins;
   float const* r;
-  float* y;            // y(k-1), and then y(k+1)
-  float const* share;  // what a vertex sends of y(k) along an arc,
-  float* next;         // and of y(k+1)
+  float const* share;  // y(k) / degree
+  float* next;         // y(k-1) / degree, and then y(k+1) / degree
   double* parts;       // of hubs: what was pulled
   float damping;
   float weight;  // w(k+1)
 
   WYRM_HD void set(graph::vertex_id v, std::uint32_t degree, float sent) const {
-    float const before = y[v];
-    float const now = weight * (r[v] + sent - before) + before;
-    y[v] = now;
-    next[v] = degree > 0 ? damping * now / static_cast<float>(degree) : 0;
+    if (degree == 0) return;
+    auto const arcs = static_cast<float>(degree);
+    float const before = next[v] * arcs;
+    next[v] = (weight * (r[v] + damping * sent - before) + before) / arcs;
   }
 };
 
@@ -106,16 +117,15 @@ struct pull_corrections {
 /// A tile a hub.
 struct correct_hubs {
   correction_step x;
-  graph::packed_record const* rows;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t hub) const {
     auto const sent = static_cast<float>(x.bins.sum_of_parts(t, static_cast<std::uint32_t>(hub), x.parts));
-    graph::vertex_id const v = x.bins.hubs[hub].vertex;
-    if (t.rank() == 0) x.set(v, rows[v].degree, sent);
+    binned_row const row = x.bins.hub(static_cast<std::uint32_t>(hub));
+    if (t.rank() == 0) x.set(row.vertex, row.degree, sent);
   }
 };
 
-/// On the host. 20 bytes a vertex, and 24 for bins. The same graph gives the same, bit for bit, on each run.
+/// On the host. 12 bytes a vertex, and 20 for bins. The same graph gives the same, bit for bit, on each run.
 template <class Space>
 class correction_solver {
  public:
@@ -123,51 +133,70 @@ class correction_solver {
 
   explicit correction_solver(Space const& space) : space_(space), bins_(space), values_(space), parts_(space) {}
 
-  /// How many steps it takes to have what is left over `ratio`; 1 at least.
+  /// How many times less is left after so many steps, about, and how many steps that takes; 1 at least.
+  [[nodiscard]] static double gain(double damping, unsigned steps) {
+    return damping == 0 ? 1 : std::pow((1 + std::sqrt(1 - damping * damping)) / damping, steps - 1.0);
+  }
   [[nodiscard]] static unsigned steps(double damping, double ratio) {
     if (damping == 0 || ratio <= 1) return 1;
-    double const a_step = std::log((1 + std::sqrt(1 - damping * damping)) / damping);
-    return 1 + static_cast<unsigned>(std::min(1e6, std::ceil(std::log(ratio) / a_step)));
+    return 1 + static_cast<unsigned>(std::min(1e6, std::ceil(std::log(ratio) / std::log(gain(damping, 2)))));
   }
 
   /// What solve() needs for so many vertices and arcs at the most; memory comes from the space.
   void reserve(std::size_t n, std::uint64_t arcs) {
     bins_.reserve(n, arcs, limits);
-    values_.reserve(5 * n);
+    values_.reserve(3 * n);
     parts_.reserve(arcs / limits.part + arcs / limits.warp);
   }
-  /// y after so many steps, one at least, for residuals of all vertices; on the device, valid until the next call.
-  /// O((vertices + arcs) steps).
-  [[nodiscard]] float const* solve(graph::graph_view const& g, std::int64_t const* residual, double damping,
-                                   unsigned steps) {
-    std::size_t const n = g.vertices();
-    reserve(n, g.arcs());
-    bins_view_ = bins_.make(g.in_records(), n, g.arcs(), limits);
+  /// Starts what solve() needs, for the graph as it is; O(vertices). Whoever calls reads x.state then.
+  void prepare(rank_residuals const& x) {
+    reserve(x.g.vertices(), x.g.arcs());
+    space_.fill(x.state->surplus, 0, sizeof(residual_state::surplus));
+    for_each_vertex(space_, x.g.vertices(), sum_surplus{x});
+    bins_.start(x.g.in_records(), x.g.vertices(), x.g.arcs(), limits, &x.state->bins);
+  }
+  /// y / degree after so many steps, one at least, for residuals of all vertices, but for what is due to their surplus;
+  /// on the device, valid until the next call. O((vertices + arcs) steps). seen: after prepare(), or apply_corrections
+  /// and receive_all.
+  [[nodiscard]] float const* solve(rank_residuals const& x, residual_state const& seen, unsigned steps) {
+    double const damping = x.damping;
+    std::size_t const n = x.g.vertices();
+    bins_view_ = bins_.made(seen.bins, limits);
     float* const r = values_.data();
-    float* const y[] = {r + n, r + 2 * n};
-    float* const share[] = {r + 3 * n, r + 4 * n};
-    auto const d = static_cast<float>(damping);
-    exec::for_each(space_, n, start_corrections{g.in_records(), residual, r, {y[0], y[1]}, share[1], d});
+    float* const share[] = {r + n, r + 2 * n};
+    exec::for_each(space_, n, start_corrections{x, surplus_an_arc(x, seen), r, {share[0], share[1]}});
     double weight = 1;
     for (unsigned k = 2; k <= steps; ++k) {
       if (k > plain_steps + 1) weight = 1 / (1 - damping * damping * (weight == 1 ? 0.5 : weight / 4));
-      correction_step const x{
-          bins_view_, r, y[k % 2], share[(k - 1) % 2], share[k % 2], parts_.data(), d, static_cast<float>(weight)};
-      exec::for_each_tile<32>(space_, bins_view_.items(), pull_corrections{x});
-      exec::for_each_tile<32>(space_, bins_view_.hub_rows, correct_hubs{x, g.in_records()});
+      correction_step const step{bins_view_,
+                                 r,
+                                 share[(k - 1) % 2],
+                                 share[k % 2],
+                                 parts_.data(),
+                                 static_cast<float>(damping),
+                                 static_cast<float>(weight)};
+      exec::for_each_tile<32>(space_, bins_view_.items(), pull_corrections{step});
+      exec::for_each_tile<32>(space_, bins_view_.hub_rows, correct_hubs{step});
     }
-    return y[steps % 2];
+    return share[steps % 2];
+  }
+  /// What an arc is due for the surplus then.
+  [[nodiscard]] static double due_an_arc(rank_residuals const& x, residual_state const& seen) {
+    return surplus_an_arc(x, seen) / (1 - x.damping);
   }
   /// Of the last call, as long as the graph does not change.
   [[nodiscard]] row_bins_view const& bins() const { return bins_view_; }
 
  private:
+  [[nodiscard]] static double surplus_an_arc(rank_residuals const& x, residual_state const& seen) {
+    return x.g.arcs() > 0 ? residual_state::total(seen.surplus) / static_cast<double>(x.g.arcs()) : 0;
+  }
   static constexpr unsigned plain_steps = 2;
   static constexpr bin_limits limits{32, 256, 1024, 1024};
   Space space_;
   row_bins<Space> bins_;
   row_bins_view bins_view_{};
-  exec::buffer<float, Space> values_;  // r, y twice, shares twice
+  exec::buffer<float, Space> values_;  // r, shares twice
   exec::buffer<double, Space> parts_;
 };
 

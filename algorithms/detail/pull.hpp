@@ -5,14 +5,16 @@
 #include <cstdint>
 
 #include "../../exec/config.hpp"
+#include "../../exec/load.hpp"
 #include "../../graph/types.hpp"
 #include "arc_weights.hpp"
 
 namespace wyrm::algorithms::detail {
 
 /// A lane's share of the entries from `begin` to `end`: four fours at a time, all of which are asked for before any is
-/// waited for. A row may begin anywhere, but is read at multiples of 16 bytes, that is up to three entries before it
-/// and behind, which do not count. Weights: those of the first entry behind row_head(), or not looked at.
+/// waited for; they leave the caches to what is sent. A row may begin anywhere, but is read at multiples of 16 bytes,
+/// that is up to three entries before it and behind, which do not count. Weights: those of the first entry behind
+/// row_head(), or not looked at.
 template <class Sum, bool Weighted, class Tile, class Real>
 WYRM_HD Sum pull(Tile const&, Real const* share, float const* weights, graph::vertex_id const* row, std::uint32_t begin,
                  std::uint32_t end, std::uint32_t lane, std::uint32_t lanes) {
@@ -45,9 +47,9 @@ WYRM_HD Sum pull(Tile const&, Real const* share, float const* weights, graph::ve
     Real got[at_once][4];
     for (unsigned q = 0; q < at_once; ++q) {
       std::uint32_t const at = i + 4 * lanes * q;
-      ids[q] = at < end ? *reinterpret_cast<quad const*>(row + at) : quad{};
+      ids[q] = at < end ? exec::load_once(reinterpret_cast<quad const*>(row + at)) : quad{};
       if constexpr (Weighted)
-        if (at < end) by[q] = *reinterpret_cast<four_weights const*>(weights + at);
+        if (at < end) by[q] = exec::load_once(reinterpret_cast<four_weights const*>(weights + at));
     }
     for (unsigned q = 0; q < at_once; ++q)
       for (unsigned k = 0; k < 4; ++k) {

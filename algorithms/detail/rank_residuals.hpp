@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <numeric>
 
 #include "../../exec/atomic.hpp"
 #include "../../exec/tile.hpp"
@@ -22,12 +24,20 @@ struct residual_state {
   std::uint32_t ends;                     // how many items a batch changes
   std::int64_t sum[places];               // of x
   std::int64_t left[places];              // the sum of the sizes of residuals; it changes where they are sent only
+  std::int64_t surplus[places];           // the sum of residuals, where all are looked at
+  bin_ends bins;                          // of the rows, when they are asked for
   struct {
     std::uint64_t iterations;
     std::uint64_t ranked[places];
     std::uint64_t work[places];  // those, and their arcs
     std::uint64_t given_up;
   } done;  // for a batch
+
+  /// On the host.
+  template <class T>
+  [[nodiscard]] static double total(T const (&counts)[places]) {
+    return std::accumulate(counts, std::end(counts), 0.0);
+  }
 };
 
 /// What a vertex takes.
@@ -115,54 +125,103 @@ struct scale_ranks {
   WYRM_HD void operator()(std::size_t v) const { rank[v] = scale * static_cast<double>(x[v]); }
 };
 
-/// A lane a vertex: all it has is a start.
+/// What a tile adds up.
+struct residual_sums {
+  std::int64_t ranks = 0;
+  std::int64_t left = 0;
+  std::int64_t surplus = 0;
+  WYRM_HD void add(std::int64_t residual) {
+    left += size_of(residual);
+    surplus += residual;
+  }
+  /// Collective.
+  template <class Tile>
+  WYRM_HD void add_to(Tile const& t, residual_state& state, std::uint64_t tile) const {
+    std::int64_t const all_ranks = exec::sum(t, ranks);
+    std::int64_t const all_left = exec::sum(t, left);
+    std::int64_t const all_surplus = exec::sum(t, surplus);
+    if (t.rank() != 0) return;
+    rank_residuals::add_to(state.sum, all_ranks, tile);
+    rank_residuals::add_to(state.left, all_left, tile);
+    rank_residuals::add_to(state.surplus, all_surplus, tile);
+  }
+};
+
+/// Tiles that go over all vertices, each over some side by side, a lane a vertex, and then add up what they found. They
+/// are few, as a device adds to all places together some two times a nanosecond.
+template <class F>
+struct over_vertices {
+  F f;
+  std::size_t n;
+  std::size_t a_tile;  // a multiple of 32
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
+    residual_sums sums;
+    std::size_t const end = (tile + 1) * a_tile < n ? (tile + 1) * a_tile : n;
+    for (std::size_t i = tile * a_tile; i < end; i += Tile::size()) f(t, i + t.rank(), i + t.rank() < end, sums);
+    sums.add_to(t, *f.x.state, tile);
+  }
+};
+template <class Space, class F>
+void for_each_vertex(Space const& space, std::size_t n, F const& f) {
+  constexpr std::size_t most_tiles = 4096;
+  std::size_t const a_tile = (n / most_tiles + 32) / 32 * 32;
+  exec::for_each_tile<32>(space, (n + a_tile - 1) / a_tile, over_vertices<F>{f, n, a_tile});
+}
+
+/// All that a vertex has is a start.
 struct start_residuals {
   rank_residuals x;
   double const* start;  // nullptr: 0
   double scale;
   std::int64_t base;
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
-    auto const v = static_cast<graph::vertex_id>(i);
-    std::int64_t const own = valid && start != nullptr ? static_cast<std::int64_t>(start[i] * scale) : 0;
-    if (valid) x.restart(v, own, base);
-    std::int64_t const sum = exec::sum(t, own);
-    if (t.rank() == 0) x.count(0, 0, sum, i / Tile::size());
+  WYRM_HD void operator()(Tile const&, std::size_t i, bool valid, residual_sums& sums) const {
+    if (!valid) return;
+    std::int64_t const own = start != nullptr ? static_cast<std::int64_t>(start[i] * scale) : 0;
+    x.restart(static_cast<graph::vertex_id>(i), own, base);
+    sums.ranks += own;
+    sums.left += size_of(base - own);
   }
 };
 
-/// A lane a vertex: what its rank is short of is added.
+/// What its rank is short of is added. That is what it would send along its arcs and what is due to the surplus; its
+/// residual, if it has no arcs.
 struct apply_corrections {
   rank_residuals x;
-  float const* by;
+  float const* share;
+  double due_an_arc;
   std::int64_t base;
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+  WYRM_HD void operator()(Tile const&, std::size_t i, bool valid, residual_sums& sums) const {
+    if (!valid) return;
     auto const v = static_cast<graph::vertex_id>(i);
-    std::int64_t const more = valid ? static_cast<std::int64_t>(by[v]) : 0;
-    if (valid) x.restart(v, x.x[v] + more, base);
-    std::int64_t const sum = exec::sum(t, more);
-    if (t.rank() == 0) x.count(0, 0, sum, i / Tile::size());
+    std::uint32_t const degree = x.g.degree(v);
+    std::int64_t const more =
+        degree > 0 ? static_cast<std::int64_t>((static_cast<double>(share[v]) + due_an_arc) * degree) : x.residual[v];
+    x.restart(v, x.x[v] + more, base);
+    sums.ranks += more;
   }
 };
 
-/// A tile an item of the bins of in-neighbours: what a vertex has been sent, and what is left then, but of hubs.
+/// Tiles that go over the items of the bins of in-neighbours: what a vertex has been sent, and what is left then, but
+/// of hubs.
 struct receive_all {
   rank_residuals x;
   row_bins_view bins;
+  std::uint32_t tiles;
 
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t item) const {
-    rows here{*this, 0};
-    bins.dispatch(t, static_cast<std::uint32_t>(item), here);
-    std::int64_t const left = exec::sum(t, here.left);
-    if (t.rank() == 0) rank_residuals::add_to(x.state->left, left, item);
+  WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
+    rows here{*this, {}};
+    for (auto item = static_cast<std::uint32_t>(tile); item < bins.items(); item += tiles) bins.dispatch(t, item, here);
+    here.sums.add_to(t, *x.state, tile);
   }
 
  private:
   struct rows {
     receive_all const& all;
-    std::int64_t left;
+    residual_sums sums;
 
     template <class Tile>
     WYRM_HD void lane(Tile const& t, graph::vertex_id v, graph::vertex_record const& row, bool valid) {
@@ -190,7 +249,7 @@ struct receive_all {
     WYRM_HD void set(graph::vertex_id v, std::int64_t sent) {
       std::int64_t const now = all.x.residual[v] + sent;
       all.x.residual[v] = now;
-      left += size_of(now);
+      sums.add(now);
     }
     template <class Tile>
     WYRM_HD std::int64_t sum(Tile const& t, graph::vertex_record const& row, std::uint32_t begin, std::uint32_t end,
@@ -206,22 +265,22 @@ struct sum_hubs {
   row_bins_view bins;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t hub, bool valid) const {
-    std::int64_t const left = exec::sum(t, valid ? size_of(x.residual[bins.hubs[hub].vertex]) : std::int64_t{0});
-    if (t.rank() == 0) rank_residuals::add_to(x.state->left, left, hub);
+    residual_sums sums;
+    if (valid) sums.add(x.residual[bins.hubs[hub].vertex]);
+    sums.add_to(t, *x.state, hub);
   }
 };
 
-/// A lane a vertex: what is left, and whose residual is to be passed on.
+/// What is left, and whose residual is to be passed on.
 struct look_at_residuals {
   rank_residuals x;
   frontier to;
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid, residual_sums& sums) const {
     auto const v = static_cast<graph::vertex_id>(i);
     std::int64_t const residual = valid ? x.residual[v] : 0;
     to.add(t, x.g, v, x.exceeds(residual, v));
-    std::int64_t const left = exec::sum(t, size_of(residual));
-    if (t.rank() == 0) rank_residuals::add_to(x.state->left, left, i / Tile::size());
+    sums.left += size_of(residual);
   }
 };
 

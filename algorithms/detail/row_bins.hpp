@@ -26,6 +26,14 @@ struct bin_limits {
   std::uint32_t part;
 };
 
+/// A row of a bin, in one load.
+struct alignas(16) binned_row {
+  graph::vertex_id* page;
+  std::uint32_t degree;
+  graph::vertex_id vertex;
+  WYRM_HD operator graph::vertex_record() const { return {page, degree, degree}; }
+};
+
 /// A row that comes in parts.
 struct hub_row {
   graph::vertex_id vertex;
@@ -50,9 +58,7 @@ struct row_bins_view {
     return Tile::size() < group_lanes ? Tile::size() : group_lanes;
   }
 
-  // Rows for lanes, then those for groups, then for warps, and hubs; side by side, so that no load waits for another.
-  graph::vertex_id const* order;
-  graph::vertex_record const* rows;
+  binned_row const* rows;  // for lanes, then those for groups, then for warps, and hubs
   hub_row const* hubs;
   std::uint32_t lane_rows;
   std::uint32_t group_rows;
@@ -65,6 +71,7 @@ struct row_bins_view {
   [[nodiscard]] WYRM_HD std::uint32_t group_items() const { return (group_rows + groups - 1) / groups; }
   [[nodiscard]] WYRM_HD std::uint32_t items() const { return lane_items() + group_items() + warp_rows + parts; }
 
+  [[nodiscard]] WYRM_HD binned_row hub(std::uint32_t h) const { return rows[lane_rows + group_rows + warp_rows + h]; }
   /// Which part of which hub.
   [[nodiscard]] WYRM_HD row_part part(std::uint32_t p) const {
     std::uint32_t first = 0;
@@ -74,7 +81,7 @@ struct row_bins_view {
       n -= half;
     }
     hub_row const h = hubs[first];
-    graph::vertex_record const row = rows[lane_rows + group_rows + warp_rows + first];
+    graph::vertex_record const row = hub(first);
     std::uint32_t const begin = (p - h.first_part) * part_size;
     std::uint32_t const left = row.degree - begin;
     return {h.vertex, row, begin, begin + (left < part_size ? left : part_size)};
@@ -100,7 +107,8 @@ struct row_bins_view {
       for (std::uint32_t k = 0; k < 32; k += Tile::size()) {
         std::uint32_t const i = item * 32 + k + t.rank();
         bool const valid = i < lane_rows;
-        f.lane(t, valid ? order[i] : 0, valid ? rows[i] : no_row(), valid);
+        binned_row const row = valid ? rows[i] : binned_row{};
+        f.lane(t, row.vertex, row, valid);
       }
       return;
     }
@@ -110,19 +118,19 @@ struct row_bins_view {
       for (std::uint32_t k = 0; k < groups; k += Tile::size() / lanes) {
         std::uint32_t const i = item * groups + k + t.rank() / lanes;
         bool const valid = i < group_rows;
-        f.group(t, valid ? order[lane_rows + i] : 0, valid ? rows[lane_rows + i] : no_row(), valid);
+        binned_row const row = valid ? rows[lane_rows + i] : binned_row{};
+        f.group(t, row.vertex, row, valid);
       }
       return;
     }
     item -= group_items();
-    if (item < warp_rows)
-      f.warp(t, order[lane_rows + group_rows + item], rows[lane_rows + group_rows + item]);
-    else
+    if (item >= warp_rows) {
       f.part(t, item - warp_rows);
+      return;
+    }
+    binned_row const row = rows[lane_rows + group_rows + item];
+    f.warp(t, row.vertex, row);
   }
-
- private:
-  WYRM_HD static graph::vertex_record no_row() { return {nullptr, 0, 0}; }
 };
 
 /// The sum over the lanes of my group, in every lane; collective.
@@ -133,6 +141,11 @@ WYRM_HD T group_sum(Tile const& t, T value) {
   return value;
 }
 
+/// How many rows the bins have together, up to each, and then those and all parts.
+struct bin_ends {
+  std::uint64_t of[row_bins_view::bins + 1];
+};
+
 /// Counts the rows of each bin, and the parts, of 32 vertices; or, in a second pass, writes down where they are.
 struct sort_rows {
   graph::packed_record const* rows;
@@ -141,10 +154,9 @@ struct sort_rows {
   std::uint32_t* counts;        // [bins + 1][blocks], the last for parts
   std::uint64_t const* before;  // the sums of those; nullptr in the first pass
   std::size_t blocks;
-  graph::vertex_id* order;
-  graph::vertex_record* ordered;
+  binned_row* ordered;
   hub_row* hubs;
-  std::uint64_t* ends;  // of each bin, and of the parts
+  bin_ends* ends;
 
   [[nodiscard]] WYRM_HD unsigned bin_of(std::uint32_t degree) const {
     return (degree > limits.lane ? 1u : 0u) + (degree > limits.group ? 1u : 0u) + (degree > limits.warp ? 1u : 0u);
@@ -167,8 +179,7 @@ struct sort_rows {
         std::uint32_t const mine = t.ballot(bin == b);
         if (before != nullptr && bin == b) {
           std::uint64_t const at = before[b * blocks + block] + count[b] + exec::rank_in(t, mine);
-          order[at] = static_cast<graph::vertex_id>(v);
-          ordered[at] = row;
+          ordered[at] = {row.page, degree, static_cast<graph::vertex_id>(v)};
           if (b == bins - 1)
             hubs[at - before[b * blocks]] = {static_cast<graph::vertex_id>(v),
                                              static_cast<std::uint32_t>(before[bins * blocks + block] -
@@ -183,7 +194,7 @@ struct sort_rows {
       for (unsigned b = 0; b < bins; ++b) counts[b * blocks + block] = count[b];
       counts[bins * blocks + block] = parts;
     } else if (block == 0) {
-      for (unsigned b = 0; b <= bins; ++b) ends[b] = before[(b + 1) * blocks];
+      for (unsigned b = 0; b <= bins; ++b) ends->of[b] = before[(b + 1) * blocks];
     }
   }
 };
@@ -193,38 +204,36 @@ template <class Space>
 class row_bins {
  public:
   explicit row_bins(Space const& space)
-      : space_(space),
-        bulk_(space),
-        counts_(space),
-        before_(space),
-        order_(space),
-        rows_(space),
-        hubs_(space),
-        ends_(space, count) {}
+      : space_(space), bulk_(space), counts_(space), before_(space), rows_(space), hubs_(space), ends_(space, 1) {}
 
   /// Memory for the bins of n rows with so many entries in all.
   void reserve(std::size_t n, std::uint64_t entries, bin_limits const& limits) {
     std::size_t const blocks = (n + 31) / 32;
     counts_.reserve(count * blocks);
     before_.reserve(count * blocks + 1);
-    order_.reserve(n);
     rows_.reserve(n);
     hubs_.reserve(std::min<std::uint64_t>(n, entries / (limits.warp + 1)));
   }
   /// The bins of n rows; valid until it is called again, or rows change. O(n).
   row_bins_view make(graph::packed_record const* rows, std::size_t n, std::uint64_t entries, bin_limits const& limits) {
     if (n == 0) return {};
+    start(rows, n, entries, limits, ends_.data());
+    return made(exec::read(space_, ends_.data()), limits);
+  }
+  /// The same for callers who do not want to wait for it alone: they read `ends`, of the space, and hand it on.
+  void start(graph::packed_record const* rows, std::size_t n, std::uint64_t entries, bin_limits const& limits,
+             bin_ends* ends) {
     std::size_t const blocks = (n + 31) / 32;
     reserve(n, entries, limits);
-    sort_rows work{rows,         n,           limits, counts_.data(), nullptr, blocks, order_.data(), rows_.data(),
-                   hubs_.data(), ends_.data()};
+    sort_rows work{rows, n, limits, counts_.data(), nullptr, blocks, rows_.data(), hubs_.data(), ends};
     exec::for_each_tile<32>(space_, blocks, work);
     bulk_.inclusive_sum(counts_.data(), before_.data(), count * blocks);
     work.before = before_.data();
     exec::for_each_tile<32>(space_, blocks, work);
-    auto const ends = exec::copy_out(space_, ends_.data(), count);
-    auto const size = [&](std::size_t b) { return static_cast<std::uint32_t>(ends[b] - (b > 0 ? ends[b - 1] : 0)); };
-    return {order_.data(), rows_.data(), hubs_.data(), size(0), size(1), size(2), size(3), size(4), limits.part};
+  }
+  [[nodiscard]] row_bins_view made(bin_ends const& ends, bin_limits const& limits) const {
+    auto const size = [&](unsigned b) { return static_cast<std::uint32_t>(ends.of[b] - (b > 0 ? ends.of[b - 1] : 0)); };
+    return {rows_.data(), hubs_.data(), size(0), size(1), size(2), size(3), size(4), limits.part};
   }
 
  private:
@@ -233,10 +242,9 @@ class row_bins {
   typename Space::bulk bulk_;
   exec::buffer<std::uint32_t, Space> counts_;
   exec::buffer<std::uint64_t, Space> before_;
-  exec::buffer<graph::vertex_id, Space> order_;
-  exec::buffer<graph::vertex_record, Space> rows_;
+  exec::buffer<binned_row, Space> rows_;
   exec::buffer<hub_row, Space> hubs_;
-  exec::buffer<std::uint64_t, Space> ends_;
+  exec::buffer<bin_ends, Space> ends_;
 };
 
 }  // namespace wyrm::algorithms::detail
