@@ -25,6 +25,7 @@
 #include "detail/arc_weights.hpp"
 #include "detail/pull.hpp"
 #include "detail/row_bins.hpp"
+#include "detail/row_sums.hpp"
 
 namespace wyrm::algorithms {
 
@@ -129,8 +130,8 @@ struct pull_ranks {
   WYRM_HD void operator()(Tile const& t, std::size_t item) const {
     rank_state const state = *x.state;
     if (state.done != 0) return;
-    rows here{*this, state.dangling, {}};
-    x.bins.dispatch(t, static_cast<std::uint32_t>(item), here);
+    rows here{x, from, state.dangling, {}};
+    sum_rows(t, x.bins, static_cast<std::uint32_t>(item), here);
     double const change = exec::sum(t, here.all.change);
     double const dangling = exec::sum(t, here.all.dangling);
     if (t.rank() != 0) return;
@@ -139,50 +140,25 @@ struct pull_ranks {
   }
 
  private:
-  template <class Tile>
-  WYRM_HD double pull(Tile const& t, graph::vertex_id v, graph::vertex_id const* row, std::uint32_t begin,
-                      std::uint32_t end, std::uint32_t lane, std::uint32_t lanes) const {
-    return detail::pull<double, Split::weighted>(t, x.share[from], x.split.row(v), row, begin, end, lane, lanes);
-  }
-
   struct rows {
-    pull_ranks const& p;
+    vectors const& x;
+    unsigned from;
     double dangling;
     typename vectors::sums all;
 
-    WYRM_HD auto look(graph::vertex_id v, graph::vertex_record const& row) const {
-      return p.x.look(v, row, dangling, p.from);
+    [[nodiscard]] WYRM_HD auto look(graph::vertex_id v, graph::vertex_record const& row) const {
+      return x.look(v, row, dangling, from);
     }
-    WYRM_HD void set(graph::vertex_id v, typename vectors::before const& was, double sent) {
-      p.x.set(v, was, sent, 1 - p.from, all);
+    WYRM_HD void set(graph::vertex_id v, graph::vertex_record const&, typename vectors::before const& was,
+                     double sent) {
+      x.set(v, was, sent, 1 - from, all);
     }
-
+    WYRM_HD void set_part(std::uint32_t number, graph::vertex_id, double sent) const { x.parts[number] = sent; }
     template <class Tile>
-    WYRM_HD void lane(Tile const& t, graph::vertex_id v, graph::vertex_record const& row, bool valid) {
-      if (!valid) return;
-      auto const was = look(v, row);
-      set(v, was, p.pull(t, v, row.page, 0, row.degree, 0, 1));
-    }
-    template <class Tile>
-    WYRM_HD void group(Tile const& t, graph::vertex_id v, graph::vertex_record const& row, bool valid) {
-      constexpr unsigned lanes = row_bins_view::lanes_of_group<Tile>();
-      bool const sets = valid && t.rank() % lanes == 0;
-      auto const was = sets ? look(v, row) : typename vectors::before{};
-      double const sent = group_sum(t, p.pull(t, v, row.page, 0, row.degree, t.rank() % lanes, lanes));
-      if (sets) set(v, was, sent);
-    }
-    template <class Tile>
-    WYRM_HD void warp(Tile const& t, graph::vertex_id v, graph::vertex_record const& row) {
-      auto const was = t.rank() == 0 ? look(v, row) : typename vectors::before{};
-      double const sent = exec::sum(t, p.pull(t, v, row.page, 0, row.degree, t.rank(), Tile::size()));
-      if (t.rank() == 0) set(v, was, sent);
-    }
-    template <class Tile>
-    WYRM_HD void part(Tile const& t, std::uint32_t number) {
-      row_part const part = p.x.bins.part(number);
-      double const sent =
-          exec::sum(t, p.pull(t, part.vertex, part.row.page, part.begin, part.end, t.rank(), Tile::size()));
-      if (t.rank() == 0) p.x.parts[number] = sent;
+    [[nodiscard]] WYRM_HD double sum(Tile const& t, graph::vertex_id v, graph::vertex_record const& row,
+                                     std::uint32_t begin, std::uint32_t end, std::uint32_t lane,
+                                     std::uint32_t lanes) const {
+      return pull<double, Split::weighted>(t, x.share[from], x.split.row(v), row.page, begin, end, lane, lanes);
     }
   };
 };
@@ -276,8 +252,8 @@ struct settle_ranks {
     for (std::uint32_t h = tile; h < b.hub_rows; h += tiles) {
       double const sent = b.sum_of_parts(t, h, x.parts);
       if (t.rank() != 0) continue;
-      graph::vertex_id const v = b.hubs[h].vertex;
-      x.set(v, x.look(v, x.g.in_records()[v], dangling, from), sent, 1 - from, all);
+      binned_row const row = b.hub(h);
+      x.set(row.vertex, x.look(row.vertex, row, dangling, from), sent, 1 - from, all);
     }
   }
 };

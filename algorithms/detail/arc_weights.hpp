@@ -22,6 +22,7 @@
 #include "../../exec/tile.hpp"
 #include "../../graph/view.hpp"
 #include "row_bins.hpp"
+#include "row_sums.hpp"
 #include "weighted_rows.hpp"
 
 namespace wyrm::algorithms::detail {
@@ -69,33 +70,15 @@ struct add_up_weights {
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t item) const {
-    bins.dispatch(t, static_cast<std::uint32_t>(item), *this);
+    sum_rows(t, bins, static_cast<std::uint32_t>(item), *this);
   }
+  struct nothing {};
+  [[nodiscard]] WYRM_HD nothing look(graph::vertex_id, graph::vertex_record const&) const { return {}; }
+  WYRM_HD void set(graph::vertex_id v, graph::vertex_record const&, nothing, double all) const { totals[v] = all; }
+  WYRM_HD void set_part(std::uint32_t number, graph::vertex_id, double all) const { parts[number] = all; }
   template <class Tile>
-  WYRM_HD void lane(Tile const&, graph::vertex_id v, graph::vertex_record const& row, bool valid) const {
-    if (valid) totals[v] = add(v, 0, row.degree, 0, 1);
-  }
-  template <class Tile>
-  WYRM_HD void group(Tile const& t, graph::vertex_id v, graph::vertex_record const& row, bool valid) const {
-    constexpr unsigned lanes = row_bins_view::lanes_of_group<Tile>();
-    double const all = group_sum(t, add(v, 0, row.degree, t.rank() % lanes, lanes));
-    if (valid && t.rank() % lanes == 0) totals[v] = all;
-  }
-  template <class Tile>
-  WYRM_HD void warp(Tile const& t, graph::vertex_id v, graph::vertex_record const& row) const {
-    double const all = exec::sum(t, add(v, 0, row.degree, t.rank(), Tile::size()));
-    if (t.rank() == 0) totals[v] = all;
-  }
-  template <class Tile>
-  WYRM_HD void part(Tile const& t, std::uint32_t number) const {
-    row_part const p = bins.part(number);
-    double const all = exec::sum(t, add(p.vertex, p.begin, p.end, t.rank(), Tile::size()));
-    if (t.rank() == 0) parts[number] = all;
-  }
-
- private:
-  [[nodiscard]] WYRM_HD double add(graph::vertex_id v, std::uint32_t begin, std::uint32_t end, std::uint32_t lane,
-                                   std::uint32_t lanes) const {
+  [[nodiscard]] WYRM_HD double sum(Tile const&, graph::vertex_id v, graph::vertex_record const&, std::uint32_t begin,
+                                   std::uint32_t end, std::uint32_t lane, std::uint32_t lanes) const {
     float const* const row = given + offsets[v];
     double all = 0;
     for (std::uint32_t i = begin + lane; i < end; i += lanes) all += static_cast<double>(row[i]);

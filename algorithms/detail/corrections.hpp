@@ -30,6 +30,7 @@
 #include "pull.hpp"
 #include "rank_residuals.hpp"
 #include "row_bins.hpp"
+#include "row_sums.hpp"
 
 namespace wyrm::algorithms::detail {
 
@@ -68,49 +69,33 @@ struct correction_step {
   float damping;
   float weight;  // w(k+1)
 
-  WYRM_HD void set(graph::vertex_id v, std::uint32_t degree, float sent) const {
-    if (degree == 0) return;
-    auto const arcs = static_cast<float>(degree);
-    float const before = next[v] * arcs;
-    next[v] = (weight * (r[v] + damping * sent - before) + before) / arcs;
+  struct seen {
+    float r;
+    float before;  // y(k-1) / degree
+  };
+  [[nodiscard]] WYRM_HD seen look(graph::vertex_id v, graph::vertex_record const&) const { return {r[v], next[v]}; }
+  WYRM_HD void set(graph::vertex_id v, graph::vertex_record const& row, seen const& own, float sent) const {
+    if (row.degree == 0) return;
+    auto const arcs = static_cast<float>(row.degree);
+    float const before = own.before * arcs;
+    next[v] = (weight * (own.r + damping * sent - before) + before) / arcs;
+  }
+  WYRM_HD void set_part(std::uint32_t number, graph::vertex_id, float sent) const {
+    parts[number] = static_cast<double>(sent);
+  }
+  template <class Tile>
+  [[nodiscard]] WYRM_HD float sum(Tile const& t, graph::vertex_id, graph::vertex_record const& row, std::uint32_t begin,
+                                  std::uint32_t end, std::uint32_t lane, std::uint32_t lanes) const {
+    return pull<float, false>(t, share, nullptr, row.page, begin, end, lane, lanes);
   }
 };
 
 /// A tile an item of the bins.
 struct pull_corrections {
   correction_step x;
-
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t item) const {
-    x.bins.dispatch(t, static_cast<std::uint32_t>(item), *this);
-  }
-  template <class Tile>
-  WYRM_HD void lane(Tile const& t, graph::vertex_id v, graph::vertex_record const& row, bool valid) const {
-    if (valid) x.set(v, row.degree, pull(t, row, 0, row.degree, 0, 1));
-  }
-  template <class Tile>
-  WYRM_HD void group(Tile const& t, graph::vertex_id v, graph::vertex_record const& row, bool valid) const {
-    constexpr unsigned lanes = row_bins_view::lanes_of_group<Tile>();
-    float const sent = group_sum(t, pull(t, row, 0, row.degree, t.rank() % lanes, lanes));
-    if (valid && t.rank() % lanes == 0) x.set(v, row.degree, sent);
-  }
-  template <class Tile>
-  WYRM_HD void warp(Tile const& t, graph::vertex_id v, graph::vertex_record const& row) const {
-    float const sent = exec::sum(t, pull(t, row, 0, row.degree, t.rank(), Tile::size()));
-    if (t.rank() == 0) x.set(v, row.degree, sent);
-  }
-  template <class Tile>
-  WYRM_HD void part(Tile const& t, std::uint32_t number) const {
-    row_part const p = x.bins.part(number);
-    float const sent = exec::sum(t, pull(t, p.row, p.begin, p.end, t.rank(), Tile::size()));
-    if (t.rank() == 0) x.parts[number] = static_cast<double>(sent);
-  }
-
- private:
-  template <class Tile>
-  WYRM_HD float pull(Tile const& t, graph::vertex_record const& row, std::uint32_t begin, std::uint32_t end,
-                     std::uint32_t lane, std::uint32_t lanes) const {
-    return detail::pull<float, false>(t, x.share, nullptr, row.page, begin, end, lane, lanes);
+    sum_rows(t, x.bins, static_cast<std::uint32_t>(item), x);
   }
 };
 
@@ -121,7 +106,7 @@ struct correct_hubs {
   WYRM_HD void operator()(Tile const& t, std::size_t hub) const {
     auto const sent = static_cast<float>(x.bins.sum_of_parts(t, static_cast<std::uint32_t>(hub), x.parts));
     binned_row const row = x.bins.hub(static_cast<std::uint32_t>(hub));
-    if (t.rank() == 0) x.set(row.vertex, row.degree, sent);
+    if (t.rank() == 0) x.set(row.vertex, row, x.look(row.vertex, row), sent);
   }
 };
 

@@ -14,6 +14,7 @@
 #include "frontier.hpp"
 #include "pull.hpp"
 #include "row_bins.hpp"
+#include "row_sums.hpp"
 
 namespace wyrm::algorithms::detail {
 
@@ -213,48 +214,32 @@ struct receive_all {
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
-    rows here{*this, {}};
-    for (auto item = static_cast<std::uint32_t>(tile); item < bins.items(); item += tiles) bins.dispatch(t, item, here);
+    rows here{x, {}};
+    for (auto item = static_cast<std::uint32_t>(tile); item < bins.items(); item += tiles)
+      sum_rows(t, bins, item, here);
     here.sums.add_to(t, *x.state, tile);
   }
 
  private:
   struct rows {
-    receive_all const& all;
+    rank_residuals const& x;
     residual_sums sums;
 
-    template <class Tile>
-    WYRM_HD void lane(Tile const& t, graph::vertex_id v, graph::vertex_record const& row, bool valid) {
-      if (valid) set(v, sum(t, row, 0, row.degree, 0, 1));
+    [[nodiscard]] WYRM_HD std::int64_t look(graph::vertex_id v, graph::vertex_record const&) const {
+      return x.residual[v];
+    }
+    WYRM_HD void set(graph::vertex_id v, graph::vertex_record const&, std::int64_t before, std::int64_t sent) {
+      x.residual[v] = before + sent;
+      sums.add(before + sent);
+    }
+    WYRM_HD void set_part(std::uint32_t, graph::vertex_id v, std::int64_t sent) const {
+      exec::atomic_ref<std::int64_t>(x.residual[v]).fetch_add(sent, exec::relaxed);
     }
     template <class Tile>
-    WYRM_HD void group(Tile const& t, graph::vertex_id v, graph::vertex_record const& row, bool valid) {
-      constexpr unsigned lanes = row_bins_view::lanes_of_group<Tile>();
-      std::int64_t const sent = group_sum(t, sum(t, row, 0, row.degree, t.rank() % lanes, lanes));
-      if (valid && t.rank() % lanes == 0) set(v, sent);
-    }
-    template <class Tile>
-    WYRM_HD void warp(Tile const& t, graph::vertex_id v, graph::vertex_record const& row) {
-      std::int64_t const sent = exec::sum(t, sum(t, row, 0, row.degree, t.rank(), Tile::size()));
-      if (t.rank() == 0) set(v, sent);
-    }
-    template <class Tile>
-    WYRM_HD void part(Tile const& t, std::uint32_t number) {
-      row_part const p = all.bins.part(number);
-      std::int64_t const sent = exec::sum(t, sum(t, p.row, p.begin, p.end, t.rank(), Tile::size()));
-      if (t.rank() == 0) exec::atomic_ref<std::int64_t>(all.x.residual[p.vertex]).fetch_add(sent, exec::relaxed);
-    }
-
-   private:
-    WYRM_HD void set(graph::vertex_id v, std::int64_t sent) {
-      std::int64_t const now = all.x.residual[v] + sent;
-      all.x.residual[v] = now;
-      sums.add(now);
-    }
-    template <class Tile>
-    WYRM_HD std::int64_t sum(Tile const& t, graph::vertex_record const& row, std::uint32_t begin, std::uint32_t end,
-                             std::uint32_t lane, std::uint32_t lanes) const {
-      return pull<std::int64_t, false>(t, all.x.sent, nullptr, row.page, begin, end, lane, lanes);
+    [[nodiscard]] WYRM_HD std::int64_t sum(Tile const& t, graph::vertex_id, graph::vertex_record const& row,
+                                           std::uint32_t begin, std::uint32_t end, std::uint32_t lane,
+                                           std::uint32_t lanes) const {
+      return pull<std::int64_t, false>(t, x.sent, nullptr, row.page, begin, end, lane, lanes);
     }
   };
 };
