@@ -135,7 +135,7 @@ class incremental_pagerank final : public followed_pagerank {
   void before(graph::graph_view const& g, change what, std::span<graph::edge const> batch) override {
     if (batch.empty() || vertices_ == 0) return;
     edges_.reserve(batch.size());
-    of_insertions_ = what == change::insertion ? 1 : 0;
+    after_ = what == change::insertion ? 1 : 0;
     reserve(g.arcs() + 2 * batch.size(), 2 * batch.size());
     if (!g.directed()) corrections_.reserve(vertices_, g.arcs() + 2 * batch.size());
     exec::copy_in<graph::edge>(space_, edges_.data(), batch);
@@ -226,7 +226,7 @@ class incremental_pagerank final : public followed_pagerank {
       detail::rank_residuals const x = residuals(g);
       double const d = options_.damping;
       double const before = all(state.left);
-      double& shortfall = shortfall_[of_insertions_];
+      double& shortfall = shortfall_[after_];
       double const ratio = spare * shortfall * before / most_off(std::max(sum(state), sum_));
       unsigned const steps = std::min({time, corrections_.most_steps, corrections_.steps(d, ratio)});
       float const* const share = corrections_.solve(x, state, steps);
@@ -238,7 +238,9 @@ class incremental_pagerank final : public followed_pagerank {
       full_iterations_ += steps;
       double const left = all(state.left);
       set_limits(g, sum(state));
-      if (is_first) shortfall = std::clamp(1.1 * corrections_.gain(d, steps) * left / before, 0.2, 8.0);
+      // To fall short costs more than a step too many: what was seen once is forgotten slowly.
+      double const seen = 1.1 * corrections_.gain(d, steps) * left / before;
+      if (is_first) shortfall = std::clamp(std::max(seen, 0.6 * shortfall), 0.2, 8.0);
       if (off(state, true) <= most_off(sum(state)) || 2 * left > before || time == 0) return state;
     }
   }
@@ -380,9 +382,10 @@ class incremental_pagerank final : public followed_pagerank {
   double error_bound_ = 0;
   bool was_felt_everywhere_ = false;                           // the last batch
   double hopeless_ = std::numeric_limits<double>::infinity();  // from so much on nobody tries to pass residuals on
-  // Of the last correct_all() after erasures, and insertions: how many times more was left than its steps are good for.
-  double shortfall_[2] = {1, 1};
-  unsigned of_insertions_ = 0;  // the batch that is under way
+  // Of the last calls of correct_all() after erasures, insertions, and at the beginning: how many times more was left
+  // than their steps are good for.
+  double shortfall_[3] = {2, 2, 2};
+  unsigned after_ = 2;  // which of these is under way
   // Whatever is left, all that exceeds the limits goes out: at first, so that changes stay local.
   bool all_above_ = true;
 };
