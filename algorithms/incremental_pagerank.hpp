@@ -79,7 +79,7 @@ class followed_pagerank : public follower {
 };
 
 /// The PageRank of one graph, which changes; see follower.hpp. Jumps go anywhere, and so do those of vertices without
-/// out-neighbours. About 110 bytes a vertex and 0.2 an arc. In-neighbours are used where they are. A batch costs
+/// out-neighbours. About 100 bytes a vertex and 0.2 an arc. In-neighbours are used where they are. A batch costs
 /// O(degrees of the vertices whose neighbours it changes); if that leaves more than the tolerance allows also
 /// O(vertices + degrees of those whose residual goes out, each time it does), or O((vertices + arcs) steps).
 template <class Space>

@@ -110,7 +110,7 @@ struct correct_hubs {
   }
 };
 
-/// On the host. 12 bytes a vertex, and 20 for bins. The same graph gives the same, bit for bit, on each run.
+/// On the host. 12 bytes a vertex, and 18 for bins. The same graph gives the same, bit for bit, on each run.
 template <class Space>
 class correction_solver {
  public:
