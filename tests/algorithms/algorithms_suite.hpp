@@ -287,6 +287,30 @@ TYPED_TEST_P(algorithms_test, pagerank_corrected_everywhere) {
   }
 }
 
+// The same while most vertices are alone, or become so, or stop to be: how far ranks are off follows from the sum of
+// what is left of the others.
+TYPED_TEST_P(algorithms_test, pagerank_corrected_while_vertices_come_and_go) {
+  std::mt19937 random(22);
+  std::size_t const n = 400;
+  double const tolerance = 1e-6;
+  auto g = this->make(n, random_edges(random, n / 4, n / 2), false, false, this->alone());
+  algorithms::incremental_pagerank ranks(g, {.tolerance = tolerance, .full_run = 0});
+  for (unsigned round = 0; round < this->sized(60, 15); ++round) {
+    auto const batch = random_edges(random, n, 30);
+    algorithms::insert(g, batch, ranks);
+    for (bool const is_erased : {false, true}) {
+      if (is_erased) algorithms::erase(g, batch, ranks);
+      ASSERT_TRUE(ranks.converged());
+      ASSERT_LE(ranks.error_bound(), 0.85 / 0.15 * tolerance) << "round " << round;
+      auto const got = ranks.rank();
+      auto const want = serial_pagerank(g.to_csr(), 0.85);
+      double distance = 0;
+      for (std::size_t v = 0; v < n; ++v) distance += std::abs(got[v] - want[v]);
+      ASSERT_LE(distance, ranks.error_bound() + 1e-12) << "round " << round;
+    }
+  }
+}
+
 TYPED_TEST_P(algorithms_test, several_followers) {
   std::mt19937 random(8);
   std::size_t const n = 80;
@@ -521,8 +545,9 @@ REGISTER_TYPED_TEST_SUITE_P(algorithms_test, pagerank_of_known_graphs, pagerank_
                             pagerank_in_single_precision, pagerank_batch_by_batch,
                             pagerank_reaches_no_further_than_a_change, pagerank_batches_that_do_not_end,
                             pagerank_of_changes_that_do_not_matter, pagerank_of_hubs_that_come_and_go,
-                            pagerank_corrected_everywhere, several_followers, pagerank_options,
-                            triangles_of_known_graphs, triangles_agree_with_the_verifier, triangles_of_uneven_degrees,
+                            pagerank_corrected_everywhere, pagerank_corrected_while_vertices_come_and_go,
+                            several_followers, pagerank_options, triangles_of_known_graphs,
+                            triangles_agree_with_the_verifier, triangles_of_uneven_degrees,
                             triangles_of_a_large_clique_and_a_large_star, triangles_batch_by_batch,
                             triangles_of_batches_that_are_refused, support_of_edges, clustering_coefficients,
                             quality_of_clusterings, clusterings_beside_each_other);
