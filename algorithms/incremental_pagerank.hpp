@@ -217,9 +217,10 @@ class incremental_pagerank final : public followed_pagerank {
     return exec::read(space_, state_.data());
   }
   // What all ranks are short of is added to them, until no more is left than may be, or time is up; or not half of it
-  // can be done, as what is left is lost in rounding. For an undirected graph; state: after prepare(). It is aimed at
-  // so much less than may be as `spare` says; what is left then lies evenly. With 8 hardly a vertex is above the
-  // limits, so that the next batch may be felt nearby.
+  // can be done, as what is left is lost in rounding. For an undirected graph; state: after prepare(). Its surplus may
+  // be of before some residuals were passed on: whatever is taken off is made good for. It is aimed at so much less
+  // than may be as `spare` says; what is left then lies evenly. With 8 hardly a vertex is above the limits, so that the
+  // next batch may be felt nearby.
   detail::residual_state correct_all(graph::graph_view const& g, detail::residual_state state, unsigned time,
                                      double spare) {
     for (bool is_first = true;; is_first = false) {
@@ -294,7 +295,6 @@ class incremental_pagerank final : public followed_pagerank {
     unsigned at_once = 4;  // iterations that are started before the host looks
     bool is_listed = false;
     bool is_ranked = false;  // all at once, which has done enough
-    bool is_corrected = false;
     space_.fill(&state_.data()->done, 0, sizeof(detail::residual_state::done));
     // So that nobody waits for it if this batch is like the last one.
     bool const is_prepared = may_rank_all && !g.directed() && was_felt_everywhere_;
@@ -308,6 +308,7 @@ class incremental_pagerank final : public followed_pagerank {
     auto const time = [&] {
       return options_.max_iterations - full_iterations_ - static_cast<unsigned>(state.done.iterations);
     };
+    auto const off_now = [&] { return off(state, is_ranked && !g.directed()); };
     for (;;) {
       auto const arcs = static_cast<double>(std::max<std::uint64_t>(g.arcs(), 1));
       if (arcs > arcs_ || arcs < arcs_ / 4 || sum(state) < sum_) {
@@ -316,9 +317,8 @@ class incremental_pagerank final : public followed_pagerank {
       }
       bool const is_given_up = may_rank_all && (is_hopeless || state.done.given_up != 0);
       bool const is_under_way = all_above || (is_listed && !is_ranked);
-      converged_ =
-          (is_under_way ? all(state.left) <= residuals(g).enough : off(state, is_corrected) <= most_off(sum(state))) ||
-          (is_listed && !is_given_up && state.sizes[turn_ % 3] == 0);  // what is left is below the limits
+      converged_ = (is_under_way ? all(state.left) <= residuals(g).enough : off_now() <= most_off(sum(state))) ||
+                   (is_listed && !is_given_up && state.sizes[turn_ % 3] == 0);  // what is left is below the limits
       if (converged_ || time() == 0) break;
       if (is_given_up || (may_rank_all && all(state.done.work) > most_work)) {
         if (!is_hopeless) hopeless_ = begun_with / 4;
@@ -326,13 +326,12 @@ class incremental_pagerank final : public followed_pagerank {
                              : correct_all(g, is_prepared ? state : prepare(g), time(), is_hopeless ? 1 : 8);
         may_rank_all = false;
         is_ranked = true;
-        is_corrected = !g.directed();
         was_felt_everywhere_ = true;
         is_listed = g.directed();
         continue;
       }
       if (!is_listed) list_all(g);
-      is_ranked = is_corrected = false;
+      is_ranked = false;
       is_listed = true;
       spread(g, std::min(at_once, time()), may_rank_all);
       at_once = std::min(2 * at_once, 16u);
@@ -342,7 +341,7 @@ class incremental_pagerank final : public followed_pagerank {
     ranked_ = static_cast<std::uint64_t>(all(state.done.ranked)) + std::uint64_t{full_iterations_} * vertices_;
     full_iterations_ = 0;
     double const rounded = static_cast<double>(g.arcs()) / 2;  // where residuals were made
-    error_bound_ = (off(state, is_corrected) + 2 * rounded) / (1 - options_.damping) / sum(state);
+    error_bound_ = (off_now() + 2 * rounded) / (1 - options_.damping) / sum(state);
   }
   template <class T>
   static double all(T const& counts) {

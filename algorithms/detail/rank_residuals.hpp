@@ -25,7 +25,7 @@ struct residual_state {
   std::uint32_t ends;                     // how many items a batch changes
   std::int64_t sum[places];               // of x
   std::int64_t left[places];              // the sum of the sizes of residuals; it changes where they are sent only
-  std::int64_t surplus[places];           // the sum of residuals, where all are looked at
+  std::int64_t surplus[places];           // the sum of residuals, but of vertices alone: where all are looked at
   bin_ends bins;                          // of the rows, when they are asked for
   struct {
     std::uint64_t iterations;

@@ -22,6 +22,13 @@
 
 namespace wyrm::tests {
 
+inline double l1_distance(std::vector<double> const& got, std::vector<double> const& want) {
+  EXPECT_EQ(got.size(), want.size());
+  double sum = 0;
+  for (std::size_t v = 0; v < want.size(); ++v) sum += std::abs(got[v] - want[v]);
+  return sum;
+}
+
 template <class Space>
 class algorithms_test : public graphs_test<Space> {
  protected:
@@ -148,8 +155,7 @@ TYPED_TEST_P(algorithms_test, pagerank_batch_by_batch) {
       if (round % 10 != 9) continue;
       auto const got = ranks.rank();
       auto const want = serial_pagerank(g.to_csr(), 0.85);
-      double distance = 0;
-      for (std::size_t v = 0; v < n; ++v) distance += std::abs(got[v] - want[v]);
+      double const distance = l1_distance(got, want);
       ASSERT_LT(distance, 0.85 / 0.15 * tolerance) << "round " << round;
       ASSERT_LE(distance, ranks.error_bound() + 1e-12) << "round " << round;
       ASSERT_LE(ranks.error_bound(), 0.85 / 0.15 * tolerance) << "round " << round;
@@ -170,8 +176,7 @@ TYPED_TEST_P(algorithms_test, pagerank_reaches_no_further_than_a_change) {
   EXPECT_LT(ranks.ranked(), 10u * 2001);
   auto const want = serial_pagerank(g.to_csr(), 0.85);
   auto const got = ranks.rank();
-  double distance = 0;
-  for (std::size_t v = 0; v < want.size(); ++v) distance += std::abs(got[v] - want[v]);
+  double const distance = l1_distance(got, want);
   EXPECT_LT(distance, 0.85 / 0.15 * 1e-6);
   for (std::size_t v = 1000; v < 2000; ++v) EXPECT_NEAR(got[v] / before[v], got[1000] / before[1000], 1e-14);
 
@@ -212,8 +217,7 @@ TYPED_TEST_P(algorithms_test, pagerank_of_changes_that_do_not_matter) {
     EXPECT_GT(busy, 0u);
     auto const got = ranks.rank();
     auto const want = serial_pagerank(g.to_csr(), 0.85);
-    double distance = 0;
-    for (std::size_t v = 0; v < n; ++v) distance += std::abs(got[v] - want[v]);
+    double const distance = l1_distance(got, want);
     EXPECT_LE(distance, last);
     EXPECT_GT(distance, 0);
   }
@@ -238,8 +242,7 @@ TYPED_TEST_P(algorithms_test, pagerank_batches_that_do_not_end) {
   EXPECT_TRUE(ranks.converged());
   auto const got = ranks.rank();
   auto const want = serial_pagerank(g.to_csr(), 0.85);
-  double distance = 0;
-  for (std::size_t v = 0; v < n; ++v) distance += std::abs(got[v] - want[v]);
+  double const distance = l1_distance(got, want);
   EXPECT_LT(distance, 0.85 / 0.15 * tolerance);
 }
 
@@ -281,8 +284,7 @@ TYPED_TEST_P(algorithms_test, pagerank_corrected_everywhere) {
     EXPECT_LE(ranks.error_bound(), damping / (1 - damping) * tolerance + 1e-12);
     auto const got = ranks.rank();
     auto const want = serial_pagerank(g.to_csr(), damping);
-    double distance = 0;
-    for (std::size_t v = 0; v < n; ++v) distance += std::abs(got[v] - want[v]);
+    double const distance = l1_distance(got, want);
     EXPECT_LE(distance, ranks.error_bound() + 1e-12) << damping;
   }
 }
@@ -304,8 +306,7 @@ TYPED_TEST_P(algorithms_test, pagerank_corrected_while_vertices_come_and_go) {
       ASSERT_LE(ranks.error_bound(), 0.85 / 0.15 * tolerance) << "round " << round;
       auto const got = ranks.rank();
       auto const want = serial_pagerank(g.to_csr(), 0.85);
-      double distance = 0;
-      for (std::size_t v = 0; v < n; ++v) distance += std::abs(got[v] - want[v]);
+      double const distance = l1_distance(got, want);
       ASSERT_LE(distance, ranks.error_bound() + 1e-12) << "round " << round;
     }
   }
