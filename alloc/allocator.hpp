@@ -61,6 +61,29 @@ concept allocator_ref = std::is_trivially_copyable_v<R> &&
   ref.free(p);
 };
 
+/// Pages of one size: a few, and all others, lie one behind the other.
+struct page_array {
+  std::byte* few_pages;
+  std::byte* others;
+  std::uint32_t few;
+  [[nodiscard]] WYRM_HD std::byte* at(std::size_t bytes, std::uint32_t k) const {
+    auto const each = std::uint64_t{static_cast<std::uint32_t>(bytes)};
+    return k < few ? few_pages + k * each : others + (k - few) * each;
+  }
+};
+
+/// Some families hand out very many pages at once to who knows how many of each size are wanted: without a counter that
+/// all want, and neighbours.
+///  - carve(): for each lane `count` pages of a power of two of bytes, 16 to 2048, which is no other lane's; for all
+///    lanes or for none. Collective, of one tile, while nobody else uses the pool. Returns how many bytes are missing.
+///  - claim(): page k of those, once for each, in any order, by one thread. It is allocated from then on.
+template <class R>
+concept carving_ref = allocator_ref<R> &&
+    requires(R const& ref, exec::scalar_tile const& t, std::size_t bytes, std::uint32_t k, page_array& pages) {
+  { ref.carve(t, bytes, k, pages) } -> std::same_as<std::uint64_t>;
+  { ref.claim(pages, bytes, k) } -> std::same_as<void*>;
+};
+
 /// The owner. Its functions run on the host while no kernel uses the pool (they are ordered on the pool's space).
 ///  - reset() frees everything and forgets the statistics;
 ///  - grow(bytes) commits so much more, or throws error(out_of_memory);

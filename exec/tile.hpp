@@ -13,6 +13,7 @@
 
 #if WYRM_CUDACC
 #include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
 #endif
 
 namespace wyrm::exec {
@@ -83,6 +84,11 @@ class warp_tile {
   [[nodiscard]] WYRM_HD std::uint32_t match(std::uint32_t key) const {
     NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return group().match_any(key);), (static_cast<void>(key); return 1u;))
   }
+  [[nodiscard]] WYRM_HD std::uint32_t any_bits(std::uint32_t bits) const {
+    NV_IF_ELSE_TARGET(NV_IS_DEVICE,
+                      (return cooperative_groups::reduce(group(), bits, cooperative_groups::bit_or<std::uint32_t>());),
+                      (return bits;))
+  }
   /// Also orders the tile's memory accesses before it against those after it.
   WYRM_HD void sync() const { NV_IF_TARGET(NV_IS_DEVICE, (group().sync();)) }
   WYRM_HD static void backoff(unsigned attempt) { pause(attempt); }
@@ -127,6 +133,17 @@ WYRM_HD std::uint32_t match(Tile const& t, std::uint32_t key) {
       left &= ~lanes;
     }
     return mine;
+  }
+}
+
+/// The bits that any lane has set; collective.
+template <class Tile>
+WYRM_HD std::uint32_t any_bits(Tile const& t, std::uint32_t bits) {
+  if constexpr (requires { t.any_bits(bits); }) {
+    return t.any_bits(bits);
+  } else {
+    for (unsigned step = Tile::size() / 2; step > 0; step /= 2) bits |= t.shfl(bits, t.rank() ^ step);
+    return bits;
   }
 }
 

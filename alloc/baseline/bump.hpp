@@ -51,6 +51,24 @@ class bump_ref {
     else
       (void)ledger_.note_free(p);
   }
+  template <class Tile>
+  [[nodiscard]] WYRM_HD std::uint64_t carve(Tile const& t, std::size_t bytes, std::uint32_t count,
+                                            page_array& pages) const {
+    std::uint64_t const mine = std::uint64_t{count} * bytes;
+    std::uint64_t const before = exec::sum_below(t, mine);
+    std::uint64_t const all = t.shfl(before + mine, Tile::size() - 1);
+    std::uint64_t const used = *used_ < size_ ? *used_ : size_;
+    t.sync();
+    if (all > size_ - used) return all - (size_ - used);
+    if (t.rank() == 0) *used_ = used + all;
+    pages = {nullptr, base_ + used + before, 0};
+    return 0;
+  }
+  [[nodiscard]] WYRM_HD void* claim(page_array const& pages, std::size_t bytes, std::uint32_t k) const {
+    void* const p = pages.at(bytes, k);
+    ledger_.note_allocation(p, bytes);
+    return p;
+  }
   [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const { return allocate(exec::scalar_tile{}, bytes); }
   WYRM_HD void free(void* p) const { deallocate(exec::scalar_tile{}, p); }
 

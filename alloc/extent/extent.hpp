@@ -87,7 +87,7 @@ class extent_ref {
     std::uint32_t first = tree_.find(each);
     std::uint32_t runs = 1;
     if (first == or_tree::none)
-      first = cut_under_lock(each);
+      first = cut_exactly(each);
     else if (count > 1)
       runs = (tree_.next_used(first, count < (chunks_ - first) / each ? first + count * each : chunks_) - first) / each;
     if (first == or_tree::none && retire()) first = tree_.find(each);
@@ -109,6 +109,13 @@ class extent_ref {
     std::uint32_t const runs = range.count / each;
     if (range.count > runs * each) give(range.first + runs * each, range.count - runs * each);
     return {range.first, runs};
+  }
+
+  /// A run of `count` chunks, any number, off the window; or none, and then it is short of so many as `missing` says.
+  [[nodiscard]] WYRM_HD chunk_range take_new(std::uint32_t count, std::uint32_t& missing) const {
+    std::uint32_t const first = cut_exactly(count);
+    missing = first == or_tree::none ? count - left() : 0;
+    return {first, first == or_tree::none ? 0 : count};
   }
 
   /// Gives chunks back that were taken.
@@ -213,16 +220,16 @@ class extent_ref {
     }
   }
 
-  // What follows is for who holds the lock.
-
   // Where a run from the front of the window begins, of any length; or none.
-  [[nodiscard]] WYRM_HD std::uint32_t cut_under_lock(std::uint32_t n) const {
+  [[nodiscard]] WYRM_HD std::uint32_t cut_exactly(std::uint32_t n) const {
     std::uint64_t before = window().load(exec::acquire);
     while (left(before) >= n)
       if (window().compare_exchange_weak(before, before + (std::uint64_t{n} << 32), exec::acq_rel, exec::acquire))
         return next(before);
     return or_tree::none;
   }
+
+  // What follows is for who holds the lock.
 
   WYRM_HD void touch(std::uint32_t end) const {
     if (end > state_->touched) state_->touched = end;

@@ -210,6 +210,20 @@ class chunk_store_ref {
     if (leads && kept > 0) carved.fetch_sub(kept, exec::relaxed);
     return kept;
   }
+  /// How many nodes the queue lacks for so many chunks more, while nobody else uses it; no_room if it cannot have them.
+  [[nodiscard]] WYRM_HD std::uint32_t nodes_lacking(std::uint64_t& chunks, unsigned c, std::uint32_t count) const {
+    std::uint64_t const wanted = nodes_for(c, exec::atomic_ref<std::uint64_t>(chunks).load(exec::relaxed) + count);
+    std::uint32_t const now = nodes(c).load(exec::relaxed);
+    if (wanted <= now) return 0;
+    return wanted <= queues_.most_nodes(c) ? static_cast<std::uint32_t>(wanted) - now : detail::no_room;
+  }
+  /// Chunks become these nodes; collective.
+  template <class Tile>
+  WYRM_HD void add_nodes(Tile const& t, chunk_pool_ref const& pool, unsigned c, unsigned leader, std::uint32_t first,
+                         std::uint32_t count) const {
+    if (t.rank() == leader) nodes(c).fetch_add(count, exec::relaxed);
+    for (std::uint32_t k = 0; k < count; ++k) queues_.install(t, pool, c, leader, first + k);
+  }
   /// A chunk begins, with no page free: those that nobody has had yet are not the store's.
   WYRM_HD void start(unsigned c, std::uint32_t chunk) const {
     for (unsigned w = 0; w < (detail::pages_a_chunk(c) + 63) / 64; ++w) mask(chunk, w).store(0, exec::relaxed);

@@ -78,6 +78,46 @@ class manager_ref {
     return page;
   }
 
+  /// For each lane n pages of class c, for which pages share chunks, and which is no other lane's: those that its window
+  /// has left, and then neighbours; for all lanes or for none. Who gets a page start()s it. While nobody else uses the
+  /// pool; collective. Returns of how many chunks the pool is short.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD std::uint32_t carve(Tile const& t, unsigned c, std::uint32_t n, detail::page_range& in_window,
+                                            detail::page_range& in_chunks) const {
+    std::uint32_t const pages = detail::pages_a_chunk(c);
+    page_window& window = states_[c].fresh;
+    std::uint32_t const left = n > 0 ? window.left(pages) : 0;
+    std::uint32_t const rest = n > left ? n - left : 0;
+    std::uint32_t const chunks = rest / pages + (rest % pages > 0);
+    std::uint32_t const nodes = chunks > 0 ? store_.nodes_lacking(states_[c].chunks, c, chunks) : 0;
+    if (t.any(nodes == detail::no_room)) return 1;
+    std::uint32_t const before = exec::sum_below(t, nodes + chunks);
+    std::uint32_t const all = t.shfl(before + nodes + chunks, Tile::size() - 1);
+    std::uint32_t first = 0;
+    std::uint32_t missing = 0;
+    if (t.rank() == 0 && all > 0) first = pool_.memory().take_new(all, missing).first;
+    if (t.any(missing > 0)) return t.shfl(missing, 0);
+    first = t.shfl(first, 0) + before;
+    for (std::uint32_t lanes = t.ballot(nodes > 0); lanes != 0; lanes &= lanes - 1) {
+      unsigned const leader = exec::first_lane(lanes);
+      store_.add_nodes(t, pool_, t.shfl(c, leader), leader, t.shfl(first, leader), t.shfl(nodes, leader));
+    }
+    first += nodes;
+    in_window = n > rest ? window.cut(n - rest, pages) : detail::page_range{0, 0};
+    in_chunks = {std::uint64_t{first} * pages, rest};
+    if (chunks > 0) exec::atomic_ref<std::uint64_t>(states_[c].chunks).fetch_add(chunks, exec::relaxed);
+    if (rest % pages > 0) window.replace(first + chunks - 1, 1, rest % pages);
+    return 0;
+  }
+  /// For each page that was carved, once, before it is freed; is_new: unless it was in a window. One thread.
+  WYRM_HD void start(unsigned c, std::uint64_t page, bool is_new) const {
+    std::uint32_t const pages = detail::pages_a_chunk(c);
+    if (page % pages != 0) return;
+    auto const chunk = static_cast<std::uint32_t>(page / pages);
+    if (is_new) store_.start(c, chunk);
+    pool_.mark(chunk, c);
+  }
+
   /// A run for a request that no class serves; one thread.
   [[nodiscard]] WYRM_NOINLINE WYRM_HD void* allocate_large(std::size_t bytes) const {
     for (;;) {

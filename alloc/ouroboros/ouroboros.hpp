@@ -60,6 +60,26 @@ class ouroboros_ref {
     });
   }
 
+  template <class Tile>
+  [[nodiscard]] WYRM_HD std::uint64_t carve(Tile const& t, std::size_t bytes, std::uint32_t count,
+                                            page_array& pages) const {
+    unsigned const c = count > 0 ? detail::class_for(bytes) : 0;
+    detail::page_range in_window{0, 0};
+    detail::page_range in_chunks{0, 0};
+    std::uint32_t const missing = manager_.carve(t, c, count, in_window, in_chunks);
+    std::byte* const base = pool_.memory().base();
+    pages = {base + (in_window.first << detail::page_log2(c)), base + (in_chunks.first << detail::page_log2(c)),
+             in_window.count};
+    return std::uint64_t{missing} * chunk_bytes;
+  }
+  [[nodiscard]] WYRM_HD void* claim(page_array const& pages, std::size_t bytes, std::uint32_t k) const {
+    auto const log2 = static_cast<unsigned>(cuda::std::countr_zero(static_cast<std::uint32_t>(bytes)));
+    unsigned const c = log2 - detail::smallest_page_log2;
+    std::byte* const p = pages.at(bytes, k);
+    manager_.start(c, static_cast<std::uint64_t>(p - pool_.memory().base()) >> detail::page_log2(c), k >= pages.few);
+    ledger_.note_allocation(p, bytes);
+    return p;
+  }
   [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const { return allocate(exec::scalar_tile{}, bytes); }
   WYRM_HD void free(void* p) const { deallocate(exec::scalar_tile{}, p); }
 

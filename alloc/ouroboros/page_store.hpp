@@ -143,6 +143,9 @@ class page_store_ref {
     if (t.rank() == leader) exec::atomic_ref<std::uint64_t>(chunks).fetch_add(count, exec::relaxed);
     return 0;
   }
+  [[nodiscard]] WYRM_HD std::uint32_t nodes_lacking(std::uint64_t&, unsigned, std::uint32_t) const { return 0; }
+  template <class Tile>
+  WYRM_HD void add_nodes(Tile const&, chunk_pool_ref const&, unsigned, unsigned, std::uint32_t, std::uint32_t) const {}
   WYRM_HD void start(unsigned, std::uint32_t) const {}
   WYRM_HD void stop(unsigned, std::uint32_t) const {}
   /// Gives the pool pages that are chunks, or runs of them, one a lane at most, whichever class has some; collective.

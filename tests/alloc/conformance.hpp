@@ -440,11 +440,43 @@ TYPED_TEST_P(conformance, compaction_keeps_what_is_live) {
   }
 }
 
+TYPED_TEST_P(conformance, carved_pages_are_like_others) {
+  if constexpr (alloc::carving_ref<typename TypeParam::ref_type>) {
+    for (bool const checked : {false, true}) {
+      SCOPED_TRACE(checked ? "checked" : "unchecked");
+      pool<TypeParam> p(pool_of(8 * mib, checked));
+      std::uint64_t missing = 1;
+      // Windows and queues that have something, and none.
+      auto some = p.allocate(random_sizes(scaled(400, 100), 2048, 11));
+      p.free(split_off(some, some.size() / 2));
+      auto const first = p.carve({700, 37, 0, 129, 64, 1, 9, 4}, missing);
+      EXPECT_EQ(missing, 0u);
+      p.expect_sound();
+      auto const second = p.carve({3, 500, 300, 0, 7, 8, 0, 13}, missing);
+      EXPECT_EQ(missing, 0u);
+      p.expect_sound();
+      p.free(first);
+      p.expect_sound();
+      auto const others = p.allocate(random_sizes(scaled(400, 100), 2048, 12));
+      p.expect_sound();
+      EXPECT_TRUE(p.carve({0, 0, 0, 0, 0, 0, 0, 6000}, missing).empty());
+      EXPECT_GT(missing, 0u);
+      p.expect_sound();
+      p.owner().grow(missing);
+      auto const third = p.carve({0, 0, 0, 0, 0, 0, 0, 6000}, missing);
+      EXPECT_EQ(missing, 0u);
+      p.expect_sound();
+      for (auto const& all : {some, second, others, third}) p.free(all);
+      p.expect_sound();
+    }
+  }
+}
+
 REGISTER_TYPED_TEST_SUITE_P(conformance, one_size_at_a_time, mixed_sizes_in_one_launch, only_some_lanes_ask,
                             single_threads, churn_with_room, churn_without_room, long_churn, exhaustion,
                             the_whole_pool_and_no_more, sizes_that_no_memory_has, blocks_lie_inside_the_pool,
                             reset_frees_everything, growth_after_exhaustion, growth_beyond_the_reserve_changes_nothing,
                             bad_frees_are_counted_and_harmless, foreign_frees_are_counted_unchecked_too,
-                            compaction_keeps_what_is_live);
+                            compaction_keeps_what_is_live, carved_pages_are_like_others);
 
 }  // namespace wyrm::tests

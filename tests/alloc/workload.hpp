@@ -90,6 +90,44 @@ struct free_in_tiles {
   }
 };
 
+/// What a carving allocator is asked for: pages of 16 << s bytes.
+inline constexpr unsigned carved_sizes = 8;
+
+/// One tile.
+template <class Ref>
+struct carve_in_tile {
+  Ref ref;
+  std::uint32_t const* counts;
+  alloc::page_array* pages;
+  std::uint64_t* missing;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t) const {
+    for (unsigned first = 0; first < carved_sizes; first += Tile::size()) {
+      unsigned const s = first + t.rank();
+      alloc::page_array mine{};
+      *missing = ref.carve(t, std::size_t{16} << s, s < carved_sizes ? counts[s] : 0, mine);
+      if (*missing > 0) return;
+      if (s < carved_sizes) pages[s] = mine;
+    }
+  }
+};
+
+/// The block's size says of which pages it is one, its address which.
+template <class Ref>
+struct claim_alone {
+  Ref ref;
+  alloc::page_array const* pages;
+  block* blocks;
+  WYRM_HD void operator()(std::size_t i) const {
+    block& b = blocks[i];
+    unsigned s = 0;
+    while (std::uint64_t{16} << s != b.bytes) ++s;
+    auto const k = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(b.p));
+    b.p = static_cast<unsigned char*>(ref.claim(pages[s], b.bytes, k));
+    fill_block(b);
+  }
+};
+
 /// Each thread on its own: two blocks, of which it frees the first and keeps the second; whoever gets nothing, or finds
 /// its first block changed, is counted.
 template <class Ref>
@@ -205,6 +243,29 @@ class pool {
   [[nodiscard]] A& owner() { return owner_; }
   [[nodiscard]] space_type const& space() const { return space_; }
   [[nodiscard]] std::size_t committed() const { return owner_.stats().committed; }
+
+  /// So many pages of each size at once, in no order; none, and how many bytes are missing, if there are too few.
+  blocks carve(std::vector<std::uint32_t> const& counts, std::uint64_t& missing) {
+    using ref_type = typename A::ref_type;
+    blocks carved;
+    for (unsigned s = 0; s < carved_sizes; ++s)
+      for (std::uint32_t k = 0; k < counts[s]; ++k)
+        carved.push_back({std::uint64_t{16} << s, next_tag_++, reinterpret_cast<unsigned char*>(std::uintptr_t{k})});
+    std::shuffle(carved.begin(), carved.end(), std::mt19937(7));
+    exec::buffer<std::uint32_t, space_type> wanted(space_, carved_sizes);
+    exec::buffer<alloc::page_array, space_type> pages(space_, carved_sizes);
+    exec::buffer<std::uint64_t, space_type> lacks(space_, 1);
+    exec::copy_in<std::uint32_t>(space_, wanted.data(), counts);
+    exec::for_each_tile<32>(space_, 1,
+                            carve_in_tile<ref_type>{owner_.ref(), wanted.data(), pages.data(), lacks.data()});
+    missing = exec::read(space_, lacks.data());
+    if (missing > 0) return {};
+    upload(carved);
+    exec::for_each(space_, carved.size(), claim_alone<ref_type>{owner_.ref(), pages.data(), device_.data()});
+    carved = exec::copy_out(space_, device_.data(), carved.size());
+    for (block const& b : carved) note(b);
+    return carved;
+  }
 
   /// One request for each size, in this order, with one lane for each; 0: this lane asks for nothing.
   blocks allocate(std::vector<std::size_t> const& sizes) {

@@ -62,6 +62,7 @@ struct lane_results {
   unsigned rank_in;
   unsigned first_lane;
   std::uint32_t match;
+  std::uint32_t any_bits;
   std::uint32_t sum_below_half;
   std::uint64_t sum_below_word;
   std::uint32_t sum_half;
@@ -100,6 +101,7 @@ struct call_collectives {
     r.rank_in = exec::rank_in(t, mask);
     r.first_lane = mask != 0 ? exec::first_lane(mask) : widest;
     r.match = exec::match(t, mine.key);
+    r.any_bits = exec::any_bits(t, mine.half());
     r.sum_below_half = exec::sum_below(t, mine.half());
     r.sum_below_word = exec::sum_below(t, mine.word);
     r.sum_half = exec::sum(t, mine.half());
@@ -142,6 +144,7 @@ inline void expect_lane(lane_results const* tile, lane_results const* tile_on_de
   unsigned below = 0;
   unsigned first = widest;
   std::uint32_t matches = 0;
+  std::uint32_t any_bits = 0;
   std::uint32_t below_half = 0;
   std::uint64_t below_word = 0;
   std::uint32_t sum_half = 0;
@@ -160,6 +163,7 @@ inline void expect_lane(lane_results const* tile, lane_results const* tile_on_de
       below_word += a.word;
     }
     sum_half += a.half();
+    any_bits |= a.half();
     sum_word += a.word;
     sum_negative += a.negative();
     sum_real += a.real();
@@ -185,6 +189,7 @@ inline void expect_lane(lane_results const* tile, lane_results const* tile_on_de
   ASSERT_EQ(r.rank_in, below);
   ASSERT_EQ(r.first_lane, first);
   ASSERT_EQ(r.match, matches);
+  ASSERT_EQ(r.any_bits, any_bits);
   ASSERT_EQ(r.sum_below_half, below_half);
   ASSERT_EQ(r.sum_below_word, below_word);
   ASSERT_EQ(r.sum_half, sum_half);
