@@ -12,6 +12,7 @@
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
 #include "batch.hpp"
+#include "carved_rows.hpp"
 #include "plan.hpp"
 #include "skew.hpp"
 #include "status.hpp"
@@ -28,7 +29,7 @@ class adjacency {
       : space_(space),
         vertices_(vertices),
         number_(number),
-        records_(space, vertices),
+        records_(detail::table_for(space, vertices)),
         batch_(space),
         skewed_(space),
         lists_(space),

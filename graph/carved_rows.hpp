@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pages for all rows at once, where an allocator can carve them: rows are counted by the size of their pages, then all
+// pages of a size are one array, and each row knows which of them is its own. No counter is asked for each page, or for
+// each warp; and pages lie in the order of the vertices, but for tiles that count sooner or later than others. The pages
+// of hubs, which are few, are allocated as always.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cuda/std/bit>
+
+#include "../alloc/allocator.hpp"
+#include "../exec/atomic.hpp"
+#include "../exec/memory.hpp"
+#include "../exec/tile.hpp"
+#include "copy_rows.hpp"
+#include "page_size.hpp"
+#include "status.hpp"
+#include "update.hpp"
+#include "view.hpp"
+
+namespace wyrm::graph::detail {
+
+/// A vertex whose row many tiles copy.
+struct wide_row {
+  vertex_id vertex;
+  std::uint32_t first_part;
+};
+
+/// Pages that are carved, by size: those of all vertices that are no hubs.
+inline constexpr unsigned carved_sizes = 8;
+[[nodiscard]] WYRM_HD constexpr std::size_t carved_bytes(unsigned size) { return std::size_t{16} << size; }
+static_assert(carved_bytes(carved_sizes - 1) == page_bytes(capacity_for(hub_degree)));
+/// That of the page for `degree` neighbours, at least one.
+[[nodiscard]] WYRM_HD inline unsigned carved_size(std::uint32_t degree) {
+  return static_cast<unsigned>(cuda::std::bit_width((degree - 1) / page_block::size));
+}
+
+/// Which lanes have rows of each size.
+class lanes_by_size {
+ public:
+  /// Collective.
+  template <class Tile>
+  WYRM_HD lanes_by_size(Tile const& t, unsigned size, bool has) : has_(t.ballot(has)) {
+    for (unsigned b = 0; b < bits; ++b) bit_[b] = t.ballot((size >> b & 1) != 0);
+  }
+  [[nodiscard]] WYRM_HD std::uint32_t of(unsigned size) const {
+    std::uint32_t lanes = has_;
+    for (unsigned b = 0; b < bits; ++b) lanes &= bit_[b] ^ ((size >> b & 1) - 1);
+    return lanes;
+  }
+
+ private:
+  static constexpr unsigned bits = 3;
+  static_assert(carved_sizes == 1u << bits);
+  std::uint32_t has_;
+  std::uint32_t bit_[bits];
+};
+
+/// All zero before rows are counted.
+struct carved_pages {
+  // A device serves one addition to a block of 256 bytes at a time.
+  struct alignas(256) counter {
+    std::uint64_t sum;
+  };
+  counter rows[carved_sizes];
+  counter hub_bytes;
+  counter refused;  // bytes, for tests
+  alloc::page_array pages[carved_sizes];
+  enum : std::uint32_t { not_there, there, used } state;
+};
+
+/// Of 32 rows from v on, a multiple of 32: the first page of each size, by number. Until the rows have their pages that
+/// stands in place of their records. A table has room for at least as many.
+[[nodiscard]] WYRM_HD inline std::uint32_t* first_pages(packed_record* records, std::size_t v) {
+  return reinterpret_cast<std::uint32_t*>(records + v);
+}
+template <class Space>
+[[nodiscard]] exec::buffer<packed_record, Space> table_for(Space const& space, vertex_id vertices) {
+  constexpr std::size_t least = carved_sizes * sizeof(std::uint32_t) / sizeof(packed_record) + 1;
+  std::size_t const last = vertices / 32 * 32;
+  return exec::buffer<packed_record, Space>(space, vertices - last < least ? last + least : vertices);
+}
+
+/// A tile of 32 lanes some rows a lane: the first pages, and the hubs. What is not a row, so that nobody must read it,
+/// goes to the status, as with allocate_rows. Rows from `fails_from` on are to have no pages, for tests.
+template <class Rows>
+struct count_rows {
+  static constexpr unsigned each = 8;
+  Rows rows;
+  vertex_id vertices;
+  std::uint64_t fails_from;
+  packed_record* records;
+  wide_row* wide;
+  std::size_t wide_room;
+  carved_pages* carved;
+  update_status* status;
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i) const {
+    static_assert(Tile::size() == 32);
+    std::size_t const first = i * each * 32;
+    std::uint32_t degrees[each];
+    for (unsigned k = 0; k < each; ++k) {
+      std::size_t const v = first + k * 32 + t.rank();
+      bool const is_row = v < vertices && rows.is_row(v, vertices);
+      degrees[k] = is_row ? rows.degree(v) : 0;
+      if (std::uint32_t const bad = t.ballot(v < vertices && !is_row); bad != 0) note_bad(t, first + k * 32, bad);
+      if (t.any(degrees[k] > hub_degree)) note_wide(t, v, degrees[k]);
+      if (t.any(degrees[k] > 0 && v >= fails_from) && degrees[k] > 0 && v >= fails_from)
+        add(carved->refused.sum, page_bytes(capacity_for(degrees[k])));
+    }
+    // Lane s counts those of size s.
+    std::uint32_t counts[each];
+    std::uint32_t all = 0;
+    for (unsigned k = 0; k < each; ++k) {
+      counts[k] = all;
+      bool const has = degrees[k] > 0 && degrees[k] <= hub_degree;
+      unsigned const size = has ? carved_size(degrees[k]) : 0;
+      all += static_cast<std::uint32_t>(cuda::std::popcount(lanes_by_size(t, size, has).of(t.rank())));
+    }
+    if (t.rank() >= carved_sizes) return;
+    std::uint32_t before = 0;
+    if (all > 0)
+      before = static_cast<std::uint32_t>(
+          exec::atomic_ref<std::uint64_t>(carved->rows[t.rank()].sum).fetch_add(all, exec::relaxed));
+    for (unsigned k = 0; k < each && first + k * 32 < vertices; ++k)
+      first_pages(records, first + k * 32)[t.rank()] = before + counts[k];
+  }
+
+ private:
+  template <class Tile>
+  WYRM_HD void note_bad(Tile const& t, std::size_t v, std::uint32_t bad) const {
+    if (t.rank() != 0) return;
+    exec::atomic_ref<std::uint64_t>(status->skewed).store(1, exec::relaxed);
+    note_bad_rows(*status, v, bad);
+  }
+  template <class Tile>
+  WYRM_HD void note_wide(Tile const& t, std::size_t v, std::uint32_t degree) const {
+    bool const is_wide = degree > hub_degree;
+    std::uint32_t const hubs = t.ballot(is_wide);
+    std::uint32_t const parts = is_wide ? (degree + hub_part - 1) / hub_part : 0;
+    std::uint32_t const parts_below = exec::sum_below(t, parts);
+    std::uint64_t const bytes = exec::sum(t, std::uint64_t{is_wide ? page_bytes(capacity_for(degree)) : 0});
+    std::uint64_t at = 0;
+    if (t.rank() == Tile::size() - 1) {
+      auto const number = std::uint64_t{static_cast<unsigned>(cuda::std::popcount(hubs))};
+      at = exec::atomic_ref<std::uint64_t>(status->hubs[0]).fetch_add(number << 32 | (parts_below + parts), exec::relaxed);
+      add(carved->hub_bytes.sum, bytes);
+    }
+    at = t.shfl(at, Tile::size() - 1);
+    std::uint64_t const mine = (at >> 32) + exec::rank_in(t, hubs);
+    // A CSR whose rows overlap may have more; it is refused.
+    if (is_wide && mine < wide_room)
+      wide[mine] = {static_cast<vertex_id>(v), static_cast<std::uint32_t>(at) + parts_below};
+  }
+};
+
+/// One tile: the pages that were counted, unless they are there. The bytes that all lack go to the status.
+template <class AllocatorRef>
+struct carve_pages {
+  AllocatorRef allocator;
+  carved_pages* carved;
+  update_status* status;
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t) const {
+    if (status->skewed != 0) return;
+    unsigned const s = t.rank();
+    bool const is_there = carved->state != carved_pages::not_there;
+    std::uint64_t missing = carved->refused.sum;
+    if (!is_there && missing == 0) {
+      auto const count = s < carved_sizes ? static_cast<std::uint32_t>(carved->rows[s].sum) : 0;
+      alloc::page_array pages{};
+      missing = allocator.carve(t, carved_bytes(s), count, pages);
+      if (missing == 0 && s < carved_sizes) carved->pages[s] = pages;
+    }
+    t.sync();
+    if (s != 0) return;
+    if (missing > 0)
+      add(status->failed_bytes, missing + carved->hub_bytes.sum);
+    else
+      carved->state = is_there ? carved_pages::used : carved_pages::there;
+  }
+};
+
+/// A lane a row, unless its vertex is a hub: takes its page, and all lanes copy.
+template <class Rows, class AllocatorRef>
+struct fill_pages {
+  AllocatorRef allocator;
+  row_copier<Rows> copier;
+  carved_pages const* carved;
+  packed_record* records;
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t v, bool valid) const {
+    static_assert(Tile::size() == 32);
+    if (copier.status->skewed != 0 || carved->state != carved_pages::there) return;
+    std::uint32_t const first = t.rank() < carved_sizes ? first_pages(records, v - t.rank())[t.rank()] : 0;
+    std::uint32_t degree = valid ? copier.rows.degree(v) : 0;
+    if (degree > hub_degree) degree = 0;
+    vertex_id const* const row = degree > 0 ? copier.rows.row(v) : nullptr;
+    unsigned const size = degree > 0 ? carved_size(degree) : carved_sizes;
+    std::uint32_t const same = exec::match(t, size);
+    std::uint32_t const k = t.shfl(first, size) + exec::rank_in(t, same);
+    vertex_id* page = nullptr;
+    if (degree > 0) page = static_cast<vertex_id*>(allocator.claim(carved->pages[size], carved_bytes(size), k));
+    std::uint32_t const capacity = degree > 0 ? page_block::size << size : 0;
+    if (valid) records[v] = vertex_record{page, degree, capacity};
+    copier.copy_rows(t, static_cast<vertex_id>(v - t.rank()), {row, page, degree});
+  }
+};
+
+/// A thread a vertex: none has a page, unless pages were carved.
+struct forget_first_pages {
+  carved_pages const* carved;
+  packed_record* records;
+  WYRM_HD void operator()(std::size_t v) const {
+    if (carved->state == carved_pages::not_there) records[v] = vertex_record{nullptr, 0, 0};
+  }
+};
+
+/// A lane a hub: allocates its page, unless it is there. As with allocate_rows.
+template <class Rows, class AllocatorRef>
+struct allocate_wide {
+  static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
+  AllocatorRef allocator;
+  Rows rows;
+  packed_record* records;
+  wide_row const* wide;
+  carved_pages const* carved;
+  update_status* status;
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    if (status->skewed != 0 || carved->state == carved_pages::not_there) return;
+    valid = valid && i < status->hub_count(0);
+    vertex_id const v = valid ? wide[i].vertex : 0;
+    std::uint32_t const degree = valid && records[v].page() == nullptr ? rows.degree(v) : 0;
+    std::uint32_t const capacity = capacity_for(degree);
+    bool const asks = degree > 0 && !status->is_exhausted(t);
+    auto* const page = static_cast<vertex_id*>(allocator.allocate(t, asks ? page_bytes(capacity) : 0));
+    if (asks && page == nullptr) status->note_exhaustion();
+    if (page != nullptr) records[v] = vertex_record{page, degree, capacity};
+    std::uint64_t const failed = exec::sum(t, std::uint64_t{page == nullptr ? page_bytes(capacity) : 0});
+    if (t.rank() == 0 && failed > 0) add(status->failed_bytes, failed);
+  }
+};
+
+}  // namespace wyrm::graph::detail

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of a CSR, or of a graph, into pages, 16 bytes at a time. What is wrong with a CSR is found meanwhile.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cuda/std/bit>
+#include <type_traits>
+
+#include "../exec/atomic.hpp"
+#include "../exec/tile.hpp"
+#include "in_place.hpp"
+#include "status.hpp"
+#include "view.hpp"
+
+namespace wyrm::graph::detail {
+
+/// The rows of a CSR, which have to be checked.
+struct csr_rows {
+  std::uint64_t const* offsets;
+  vertex_id const* targets;
+  std::uint64_t arcs;
+  static constexpr bool trusted = false;
+
+  /// Whether row v lies within the targets, and is not longer than there are vertices; and the rows begin and end with
+  /// the targets.
+  [[nodiscard]] WYRM_HD bool is_row(std::size_t v, vertex_id vertices) const {
+    std::uint64_t const begin = offsets[v];
+    std::uint64_t const end = offsets[v + 1];
+    return begin <= end && end <= arcs && end - begin <= vertices && (v > 0 || begin == 0) &&
+           (v + 1 < vertices || end == arcs);
+  }
+  [[nodiscard]] WYRM_HD std::uint32_t degree(std::size_t v) const {
+    return static_cast<std::uint32_t>(offsets[v + 1] - offsets[v]);
+  }
+  [[nodiscard]] WYRM_HD vertex_id const* row(std::size_t v) const { return targets + offsets[v]; }
+
+  struct block {
+    page_block entries;
+    vertex_id before;  // the one before them, where there is one
+  };
+  /// n entries from there on, 1 to 4.
+  [[nodiscard]] WYRM_HD block load(vertex_id const* from, std::uint32_t n, bool has_before) const {
+    block b{};
+    if (has_before) b.before = from[-1];
+    for (std::uint32_t k = 0; k < page_block::size; ++k)
+      if (k < n) b.entries.value[k] = from[k];
+    return b;
+  }
+
+  /// The same by two loads of 16 bytes, which have all five wherever a row begins, and others from around them: where
+  /// those are targets as well.
+  struct two_blocks {
+    page_block low;
+    page_block high;
+  };
+  [[nodiscard]] WYRM_HD bool is_inside(vertex_id const* row, std::uint32_t n) const {
+    return reinterpret_cast<std::uintptr_t>(row) >= reinterpret_cast<std::uintptr_t>(targets) + sizeof(page_block) &&
+           reinterpret_cast<std::uintptr_t>(row + n) + 2 * sizeof(page_block) <=
+               reinterpret_cast<std::uintptr_t>(targets + arcs);
+  }
+  [[nodiscard]] WYRM_HD static two_blocks load_around(vertex_id const* from) {
+    auto const* const blocks = reinterpret_cast<page_block const*>(before(from) & ~(sizeof(page_block) - 1));
+    return {blocks[0], blocks[1]};
+  }
+  [[nodiscard]] WYRM_HD static block pick(two_blocks const& all, vertex_id const* from) {
+    auto const shift = static_cast<unsigned>(before(from) / sizeof(vertex_id));
+    vertex_id by_two[6];
+    for (unsigned k = 0; k < 6; ++k) by_two[k] = (shift & 2) != 0 ? at(all, k + 2) : at(all, k);
+    block b;
+    b.before = (shift & 1) != 0 ? by_two[1] : by_two[0];
+    for (unsigned k = 0; k < page_block::size; ++k)
+      b.entries.value[k] = (shift & 1) != 0 ? by_two[k + 2] : by_two[k + 1];
+    return b;
+  }
+
+ private:
+  WYRM_HD static std::uintptr_t before(vertex_id const* from) {
+    return reinterpret_cast<std::uintptr_t>(from) - sizeof(vertex_id);
+  }
+  WYRM_HD static vertex_id at(two_blocks const& all, unsigned k) {
+    return k < page_block::size ? all.low.value[k % page_block::size] : all.high.value[k % page_block::size];
+  }
+};
+
+/// The rows of a graph.
+struct table_rows {
+  packed_record const* records;
+  static constexpr bool trusted = true;
+
+  [[nodiscard]] WYRM_HD static bool is_row(std::size_t, vertex_id) { return true; }
+  [[nodiscard]] WYRM_HD std::uint32_t degree(std::size_t v) const { return records[v].degree; }
+  [[nodiscard]] WYRM_HD vertex_id const* row(std::size_t v) const { return records[v].page(); }
+
+  struct block {
+    page_block entries;
+  };
+  [[nodiscard]] WYRM_HD static block load(vertex_id const* from, std::uint32_t, bool) {
+    return {*reinterpret_cast<page_block const*>(from)};
+  }
+};
+
+/// Rows of v and of vertices behind it that are wrong: bit k is row v + k, and one at least is set. One thread.
+WYRM_HD inline void note_bad_rows(update_status& status, std::size_t v, std::uint32_t rows) {
+  add(status.out_of_range, static_cast<unsigned>(cuda::std::popcount(rows)));
+  exec::atomic_ref<std::uint64_t>(status.first_out_of_range).fetch_max(~(v + exec::first_lane(rows)), exec::relaxed);
+}
+
+/// Rows into pages; those with neighbours that must not be there are counted in the status (out_of_range).
+template <class Rows>
+struct row_copier {
+  Rows rows;
+  vertex_id vertices;
+  bool self_loops_allowed;
+  update_status* status;
+
+  struct job {
+    vertex_id const* row;
+    vertex_id* page;
+    std::uint32_t end;  // entries to copy
+  };
+
+  /// The row of each lane, of v and the vertices behind it, unless that is a hub. The lanes share all blocks of 16 bytes
+  /// evenly. Collective.
+  template <class Tile>
+  WYRM_HD void copy_rows(Tile const& t, vertex_id v, job const& mine) const {
+    found all;
+    if constexpr (Tile::size() == 1) {
+      for (std::uint32_t i = 0; i < mine.end; i += page_block::size) {
+        piece const p(mine, i, 0);
+        put(p, rows.load(p.from, p.n, i > 0), v, all);
+      }
+    } else {
+      if_inside(t, mine.row, mine.end, [&](auto inside) { copy_blocks<inside()>(t, v, mine, all); });
+    }
+    note(t, v, all);
+  }
+  /// The entries of v's row from `begin`, a multiple of 4, to the end of the job. Collective.
+  template <class Tile>
+  WYRM_HD void copy_part(Tile const& t, vertex_id v, job const& part, std::uint32_t begin) const {
+    found all;
+    if_inside(t, part.row + begin, part.end - begin,
+              [&](auto inside) { copy_entries<inside()>(t, v, part, begin, all); });
+    note(t, v, all);
+  }
+
+ private:
+  static constexpr unsigned at_once = 2;  // blocks that a lane asks for before it waits for any
+
+  // Up to four entries of a row, from the i-th on.
+  struct piece {
+    piece() = default;
+    WYRM_HD piece(job const& j, std::uint32_t at, unsigned lane)
+        : n(at >= j.end ? 0 : j.end - at < page_block::size ? j.end - at : page_block::size),
+          i(n > 0 ? at : 0),
+          from(j.row + i),
+          to(j.page + i),
+          row(lane) {}
+    std::uint32_t n;
+    std::uint32_t i;
+    vertex_id const* from;
+    vertex_id* to;
+    unsigned row;  // whose it is
+  };
+  struct found {
+    std::uint32_t bad_rows = 0;  // bit k: the k-th
+    std::uint32_t self_loops = 0;
+  };
+
+  // Calls f(whether all entries of all lanes' rows can be read with those around them); collective.
+  template <class Tile, class F>
+  WYRM_HD void if_inside(Tile const& t, vertex_id const* row, std::uint32_t n, F const& f) const {
+    if constexpr (!Rows::trusted && Tile::size() > 1)
+      if (t.all(n == 0 || rows.is_inside(row, n))) return f(std::true_type{});
+    f(std::false_type{});
+  }
+
+  template <bool Inside, class Tile>
+  WYRM_HD void copy_blocks(Tile const& t, vertex_id v, job const& mine, found& all) const {
+    constexpr unsigned width = Tile::size();
+    // A row without entries has a block as well, with nothing in it, so that the k-th row to begin is lane k's.
+    std::uint32_t const blocks = mine.end > 0 ? (mine.end + page_block::size - 1) / page_block::size : 1;
+    std::uint32_t const begin = exec::sum_below(t, blocks);
+    std::uint32_t const end = t.shfl(begin + blocks, width - 1);
+    std::uint32_t begun = 0;  // rows
+    for (std::uint32_t base = 0; base < end; base += at_once * width) {
+      piece pieces[at_once];
+      for (unsigned k = 0; k < at_once; ++k) {
+        std::uint32_t const first = base + k * width;
+        std::uint32_t const starts = exec::any_bits(t, begin - first < width ? 1u << (begin - first) : 0);
+        unsigned const lane = begun + exec::rank_in(t, starts) + (starts >> t.rank() & 1) - 1;
+        begun += static_cast<std::uint32_t>(cuda::std::popcount(starts));
+        job const its{t.shfl(mine.row, lane), t.shfl(mine.page, lane), t.shfl(mine.end, lane)};
+        pieces[k] = piece(its, (first + t.rank() - t.shfl(begin, lane)) * page_block::size, lane);
+      }
+      copy<Inside>(pieces, v, all);
+    }
+  }
+  template <bool Inside, class Tile>
+  WYRM_HD void copy_entries(Tile const& t, vertex_id v, job const& part, std::uint32_t begin, found& all) const {
+    constexpr std::uint32_t step = Tile::size() * page_block::size;
+    for (std::uint32_t i = begin + page_block::size * t.rank(); i < part.end; i += at_once * step) {
+      piece pieces[at_once];
+      for (unsigned k = 0; k < at_once; ++k) pieces[k] = piece(part, i + k * step, 0);
+      copy<Inside>(pieces, v, all);
+    }
+  }
+
+  // All are asked for before any is waited for.
+  template <bool Inside>
+  WYRM_HD void copy(piece const (&pieces)[at_once], vertex_id v, found& all) const {
+    if constexpr (Inside) {
+      typename Rows::two_blocks there[at_once];
+      for (unsigned k = 0; k < at_once; ++k)
+        if (pieces[k].n > 0) there[k] = rows.load_around(pieces[k].from);
+      for (unsigned k = 0; k < at_once; ++k)
+        if (pieces[k].n > 0) put(pieces[k], rows.pick(there[k], pieces[k].from), v, all);
+    } else {
+      typename Rows::block there[at_once];
+      for (unsigned k = 0; k < at_once; ++k)
+        if (pieces[k].n > 0) there[k] = rows.load(pieces[k].from, pieces[k].n, pieces[k].i > 0);
+      for (unsigned k = 0; k < at_once; ++k)
+        if (pieces[k].n > 0) put(pieces[k], there[k], v, all);
+    }
+  }
+  // Targets that ascend, and of which the last is that of a vertex, are all those of vertices.
+  WYRM_HD void put(piece const& p, typename Rows::block const& b, vertex_id v, found& all) const {
+    *blocks_of(p.to) = b.entries;
+    if constexpr (!Rows::trusted) {
+      vertex_id const own = v + p.row;
+      vertex_id last = b.entries.value[0];
+      bool is_bad = p.i > 0 && b.before >= last;
+      bool has_loop = last == own;
+      for (std::uint32_t k = 1; k < page_block::size; ++k) {
+        vertex_id const target = b.entries.value[k];
+        bool const is_there = k < p.n;
+        is_bad |= is_there && last >= target;
+        has_loop |= is_there && target == own;
+        if (is_there) last = target;
+      }
+      is_bad |= last >= vertices || (has_loop && !self_loops_allowed);
+      if (is_bad) all.bad_rows |= 1u << p.row;
+      all.self_loops += has_loop;  // there is one at the most, or the row is bad
+    }
+  }
+  // What all lanes have found; collective.
+  template <class Tile>
+  WYRM_HD void note(Tile const& t, vertex_id v, found const& all) const {
+    if constexpr (Rows::trusted) return;
+    if (!t.any((all.bad_rows | all.self_loops) != 0)) return;
+    std::uint32_t const loops = exec::sum(t, all.self_loops);
+    std::uint32_t const bad = exec::any_bits(t, all.bad_rows);
+    if (t.rank() != 0) return;
+    if (loops > 0) add(status->mine(t).self_loops, loops);
+    if (bad != 0) note_bad_rows(*status, v, bad);
+  }
+};
+
+}  // namespace wyrm::graph::detail
