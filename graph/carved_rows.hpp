@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages for all rows at once, where an allocator can carve them: rows are counted by the size of their pages, then all
 // pages of a size are one array, and each row knows which of them is its own. No counter is asked for each page, or for
-// each warp; and pages lie in the order of the vertices, but for tiles that count sooner or later than others. The pages
-// of hubs, which are few, are allocated as always.
+// each warp; and pages lie in the order of the vertices, but for tiles that count sooner or later than others. The
+// pages of hubs, which are few, are allocated as always.
 #pragma once
 
 #include <cstddef>
@@ -145,7 +145,8 @@ struct count_rows {
     std::uint64_t at = 0;
     if (t.rank() == Tile::size() - 1) {
       auto const number = std::uint64_t{static_cast<unsigned>(cuda::std::popcount(hubs))};
-      at = exec::atomic_ref<std::uint64_t>(status->hubs[0]).fetch_add(number << 32 | (parts_below + parts), exec::relaxed);
+      at = exec::atomic_ref<std::uint64_t>(status->hubs[0])
+               .fetch_add(number << 32 | (parts_below + parts), exec::relaxed);
       add(carved->hub_bytes.sum, bytes);
     }
     at = t.shfl(at, Tile::size() - 1);

@@ -120,8 +120,8 @@ struct row_copier {
     std::uint32_t end;  // entries to copy
   };
 
-  /// The row of each lane, of v and the vertices behind it, unless that is a hub. The lanes share all blocks of 16 bytes
-  /// evenly. Collective.
+  /// The row of each lane, of v and the vertices behind it, unless that is a hub. The lanes share all blocks of 16
+  /// bytes evenly. Collective.
   template <class Tile>
   WYRM_HD void copy_rows(Tile const& t, vertex_id v, job const& mine) const {
     found all;
@@ -151,7 +151,9 @@ struct row_copier {
   struct piece {
     piece() = default;
     WYRM_HD piece(job const& j, std::uint32_t at, unsigned lane)
-        : n(at >= j.end ? 0 : j.end - at < page_block::size ? j.end - at : page_block::size),
+        : n(at >= j.end                     ? 0
+            : j.end - at < page_block::size ? j.end - at
+                                            : page_block::size),
           i(n > 0 ? at : 0),
           from(j.row + i),
           to(j.page + i),

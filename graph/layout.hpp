@@ -168,10 +168,10 @@ class layout {
       }
       if (is_counted()) exec::for_each(space_, n, forget_first_pages{carved_.data(), records_});
     }
-    exec::for_each_lane<32>(space_, n,
-                            allocate_rows<Rows, AllocatorRef>{allocator, copier_.rows, records_, wide_.data(),
-                                                              wide_.size(), copier_.status, copier_.vertices, first,
-                                                              again, !is_counted(), fails_from});
+    exec::for_each_lane<32>(
+        space_, n,
+        allocate_rows<Rows, AllocatorRef>{allocator, copier_.rows, records_, wide_.data(), wide_.size(), copier_.status,
+                                          copier_.vertices, first, again, !is_counted(), fails_from});
     exec::for_each_lane<32>(space_, n, copy_into_pages<Rows>{copier_, records_, first});
   }
   /// The rows of hubs, when all have their pages.
@@ -199,9 +199,8 @@ class layout {
   template <class AllocatorRef>
   void carve(AllocatorRef const& allocator) {
     exec::for_each_tile<32>(space_, 1, carve_pages<AllocatorRef>{allocator, carved_.data(), copier_.status});
-    exec::for_each_lane<32>(
-        space_, copier_.vertices,
-        fill_pages<Rows, AllocatorRef>{allocator, copier_, carved_.data(), records_});
+    exec::for_each_lane<32>(space_, copier_.vertices,
+                            fill_pages<Rows, AllocatorRef>{allocator, copier_, carved_.data(), records_});
     exec::for_each_lane<32>(space_, wide_.size(),
                             allocate_wide<Rows, AllocatorRef>{allocator, copier_.rows, records_, wide_.data(),
                                                               carved_.data(), copier_.status});

@@ -78,9 +78,9 @@ class manager_ref {
     return page;
   }
 
-  /// For each lane n pages of class c, for which pages share chunks, and which is no other lane's: those that its window
-  /// has left, and then neighbours; for all lanes or for none. Who gets a page start()s it. While nobody else uses the
-  /// pool; collective. Returns of how many chunks the pool is short.
+  /// For each lane n pages of class c, for which pages share chunks, and which is no other lane's: those that its
+  /// window has left, and then neighbours; for all lanes or for none. Who gets a page start()s it. While nobody else
+  /// uses the pool; collective. Returns of how many chunks the pool is short.
   template <class Tile>
   [[nodiscard]] WYRM_HD std::uint32_t carve(Tile const& t, unsigned c, std::uint32_t n, detail::page_range& in_window,
                                             detail::page_range& in_chunks) const {
