@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pages for all vertices at once, in the order of the vertices: for a CSR that becomes a graph, and for a graph that is
-// compacted. A lane a vertex allocates; a tile copies the rows of as many vertices as it has lanes, and many tiles that
-// of a hub. Nothing is sorted; a CSR that is not what it should be is found while it is copied.
+// compacted. Pages are carved for all rows at once (carved_rows.hpp); where that cannot be, a lane a vertex allocates.
+// A tile copies the rows of as many vertices as it has lanes, and many tiles that of a hub (copy_rows.hpp). Nothing is
+// sorted; a CSR that is not what it should be is found while it is copied.
 #pragma once
 
 #include <algorithm>
