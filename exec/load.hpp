@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads that say how long a cache should keep what they bring.
+// Loads that say how long a cache should keep what they bring, or that bring it ahead of time.
 #pragma once
 
 #include <cuda/std/bit>
@@ -16,6 +16,11 @@ template <class T>
   static_assert(sizeof(T) == 16 && alignof(T) == 16);
   NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return cuda::std::bit_cast<T>(__ldcs(reinterpret_cast<uint4 const*>(from)));),
                     (return *from;))
+}
+
+/// Has a device bring what lies around *p into its L2 cache, for a load that comes later; a host does nothing.
+WYRM_HD inline void prefetch([[maybe_unused]] void const* p) {
+  NV_IF_TARGET(NV_IS_DEVICE, (asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(p)));))
 }
 
 }  // namespace wyrm::exec

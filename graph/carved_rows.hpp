@@ -11,6 +11,7 @@
 
 #include "../alloc/allocator.hpp"
 #include "../exec/atomic.hpp"
+#include "../exec/load.hpp"
 #include "../exec/memory.hpp"
 #include "../exec/tile.hpp"
 #include "copy_rows.hpp"
@@ -27,10 +28,9 @@ struct wide_row {
   std::uint32_t first_part;
 };
 
-/// Pages that are carved, by size: those of all vertices that are no hubs.
-inline constexpr unsigned carved_sizes = 8;
+/// Pages are carved for all vertices that are no hubs.
 [[nodiscard]] WYRM_HD constexpr std::size_t carved_bytes(unsigned size) { return std::size_t{16} << size; }
-static_assert(carved_bytes(carved_sizes - 1) == page_bytes(capacity_for(hub_degree)));
+static_assert(carved_bytes(carved_pages::sizes - 1) == page_bytes(capacity_for(hub_degree)));
 /// That of the page for `degree` neighbours, at least one.
 [[nodiscard]] WYRM_HD inline unsigned carved_size(std::uint32_t degree) {
   return static_cast<unsigned>(cuda::std::bit_width((degree - 1) / page_block::size));
@@ -52,22 +52,9 @@ class lanes_by_size {
 
  private:
   static constexpr unsigned bits = 3;
-  static_assert(carved_sizes == 1u << bits);
+  static_assert(carved_pages::sizes == 1u << bits);
   std::uint32_t has_;
   std::uint32_t bit_[bits];
-};
-
-/// All zero before rows are counted.
-struct carved_pages {
-  // A device serves one addition to a block of 256 bytes at a time.
-  struct alignas(256) counter {
-    std::uint64_t sum;
-  };
-  counter rows[carved_sizes];
-  counter hub_bytes;
-  counter refused;  // bytes, for tests
-  alloc::page_array pages[carved_sizes];
-  enum : std::uint32_t { not_there, there, used } state;
 };
 
 /// Of 32 rows from v on, a multiple of 32: the first page of each size, by number. Until the rows have their pages that
@@ -77,7 +64,7 @@ struct carved_pages {
 }
 template <class Space>
 [[nodiscard]] exec::buffer<packed_record, Space> table_for(Space const& space, vertex_id vertices) {
-  constexpr std::size_t least = carved_sizes * sizeof(std::uint32_t) / sizeof(packed_record) + 1;
+  constexpr std::size_t least = carved_pages::sizes * sizeof(std::uint32_t) / sizeof(packed_record) + 1;
   std::size_t const last = vertices / 32 * 32;
   return exec::buffer<packed_record, Space>(space, vertices - last < least ? last + least : vertices);
 }
@@ -100,15 +87,20 @@ struct count_rows {
   WYRM_HD void operator()(Tile const& t, std::size_t i) const {
     static_assert(Tile::size() == 32);
     std::size_t const first = i * each * 32;
+    // All rows are asked for before any is looked at.
+    typename Rows::extent its[each];
+    for (unsigned k = 0; k < each; ++k) {
+      std::size_t const v = first + k * 32 + t.rank();
+      its[k] = rows.extent_of(v < vertices ? v : vertices - 1);
+    }
     std::uint32_t degrees[each];
     for (unsigned k = 0; k < each; ++k) {
       std::size_t const v = first + k * 32 + t.rank();
-      bool const is_row = v < vertices && rows.is_row(v, vertices);
-      degrees[k] = is_row ? rows.degree(v) : 0;
-      if (std::uint32_t const bad = t.ballot(v < vertices && !is_row); bad != 0) note_bad(t, first + k * 32, bad);
+      bool const is_row = rows.is_row(its[k], v, vertices);
+      degrees[k] = (v < vertices) & is_row ? its[k].degree() : 0;
+      if (std::uint32_t const bad = t.ballot((v < vertices) & !is_row); bad != 0) note_bad(t, first + k * 32, bad);
       if (t.any(degrees[k] > hub_degree)) note_wide(t, v, degrees[k]);
-      if (t.any(degrees[k] > 0 && v >= fails_from) && degrees[k] > 0 && v >= fails_from)
-        add(carved->refused.sum, page_bytes(capacity_for(degrees[k])));
+      if (degrees[k] > 0 && v >= fails_from) add(carved->refused.sum, page_bytes(capacity_for(degrees[k])));
     }
     // Lane s counts those of size s.
     std::uint32_t counts[each];
@@ -119,7 +111,7 @@ struct count_rows {
       unsigned const size = has ? carved_size(degrees[k]) : 0;
       all += static_cast<std::uint32_t>(cuda::std::popcount(lanes_by_size(t, size, has).of(t.rank())));
     }
-    if (t.rank() >= carved_sizes) return;
+    if (t.rank() >= carved_pages::sizes) return;
     std::uint32_t before = 0;
     if (all > 0)
       before = static_cast<std::uint32_t>(
@@ -127,8 +119,6 @@ struct count_rows {
     for (unsigned k = 0; k < each && first + k * 32 < vertices; ++k)
       first_pages(records, first + k * 32)[t.rank()] = before + counts[k];
   }
-
- private:
   template <class Tile>
   WYRM_HD void note_bad(Tile const& t, std::size_t v, std::uint32_t bad) const {
     if (t.rank() != 0) return;
@@ -166,15 +156,15 @@ struct carve_pages {
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t) const {
-    if (status->skewed != 0) return;
     unsigned const s = t.rank();
     bool const is_there = carved->state != carved_pages::not_there;
     std::uint64_t missing = carved->refused.sum;
+    auto const count = s < carved_pages::sizes ? static_cast<std::uint32_t>(carved->rows[s].sum) : 0;
+    if (status->skewed != 0) return;
     if (!is_there && missing == 0) {
-      auto const count = s < carved_sizes ? static_cast<std::uint32_t>(carved->rows[s].sum) : 0;
       alloc::page_array pages{};
       missing = allocator.carve(t, carved_bytes(s), count, pages);
-      if (missing == 0 && s < carved_sizes) carved->pages[s] = pages;
+      if (missing == 0 && s < carved_pages::sizes) carved->pages[s] = pages;
     }
     t.sync();
     if (s != 0) return;
@@ -196,12 +186,16 @@ struct fill_pages {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t v, bool valid) const {
     static_assert(Tile::size() == 32);
-    if (copier.status->skewed != 0 || carved->state != carved_pages::there) return;
-    std::uint32_t const first = t.rank() < carved_sizes ? first_pages(records, v - t.rank())[t.rank()] : 0;
-    std::uint32_t degree = valid ? copier.rows.degree(v) : 0;
-    if (degree > hub_degree) degree = 0;
-    vertex_id const* const row = degree > 0 ? copier.rows.row(v) : nullptr;
-    unsigned const size = degree > 0 ? carved_size(degree) : carved_sizes;
+    // All of it is asked for before any is looked at.
+    std::uint64_t const skewed = copier.status->skewed;
+    auto const state = carved->state;
+    std::uint32_t const first = t.rank() < carved_pages::sizes ? first_pages(records, v - t.rank())[t.rank()] : 0;
+    typename Rows::extent const its = valid ? copier.rows.extent_of(v) : typename Rows::extent{};
+    if (skewed != 0 || state != carved_pages::there) return;
+    std::uint32_t const degree = its.degree() <= hub_degree ? its.degree() : 0;
+    vertex_id const* const row = degree > 0 ? copier.rows.row(its) : nullptr;
+    if (row != nullptr) exec::prefetch(row);
+    unsigned const size = degree > 0 ? carved_size(degree) : carved_pages::sizes;
     std::uint32_t const same = exec::match(t, size);
     std::uint32_t const k = t.shfl(first, size) + exec::rank_in(t, same);
     vertex_id* page = nullptr;
@@ -234,10 +228,12 @@ struct allocate_wide {
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
-    if (status->skewed != 0 || carved->state == carved_pages::not_there) return;
-    valid = valid && i < status->hub_count(0);
+    std::uint32_t const hubs = status->hub_count(0);
+    auto const state = carved->state;
+    if (status->skewed != 0 || state == carved_pages::not_there) return;
+    valid = valid && i < hubs;
     vertex_id const v = valid ? wide[i].vertex : 0;
-    std::uint32_t const degree = valid && records[v].page() == nullptr ? rows.degree(v) : 0;
+    std::uint32_t const degree = valid && records[v].page() == nullptr ? rows.extent_of(v).degree() : 0;
     std::uint32_t const capacity = capacity_for(degree);
     bool const asks = degree > 0 && !status->is_exhausted(t);
     auto* const page = static_cast<vertex_id*>(allocator.allocate(t, asks ? page_bytes(capacity) : 0));

@@ -22,18 +22,20 @@ struct csr_rows {
   std::uint64_t arcs;
   static constexpr bool trusted = false;
 
+  /// Where row v lies, if it is one.
+  struct extent {
+    std::uint64_t begin;
+    std::uint64_t end;
+    [[nodiscard]] WYRM_HD std::uint32_t degree() const { return static_cast<std::uint32_t>(end - begin); }
+  };
+  [[nodiscard]] WYRM_HD extent extent_of(std::size_t v) const { return {offsets[v], offsets[v + 1]}; }
   /// Whether row v lies within the targets, and is not longer than there are vertices; and the rows begin and end with
-  /// the targets.
-  [[nodiscard]] WYRM_HD bool is_row(std::size_t v, vertex_id vertices) const {
-    std::uint64_t const begin = offsets[v];
-    std::uint64_t const end = offsets[v + 1];
-    return begin <= end && end <= arcs && end - begin <= vertices && (v > 0 || begin == 0) &&
-           (v + 1 < vertices || end == arcs);
+  /// the targets. Without branches; a row that ends before it begins is too long, or the one before it is wrong.
+  [[nodiscard]] WYRM_HD bool is_row(extent const& its, std::size_t v, vertex_id vertices) const {
+    bool const fits = (its.end <= arcs) & (its.end - its.begin <= vertices);
+    return fits & ((v > 0) | (its.begin == 0)) & ((v + 1 < vertices) | (its.end == arcs));
   }
-  [[nodiscard]] WYRM_HD std::uint32_t degree(std::size_t v) const {
-    return static_cast<std::uint32_t>(offsets[v + 1] - offsets[v]);
-  }
-  [[nodiscard]] WYRM_HD vertex_id const* row(std::size_t v) const { return targets + offsets[v]; }
+  [[nodiscard]] WYRM_HD vertex_id const* row(extent const& its) const { return targets + its.begin; }
 
   struct block {
     page_block entries;
@@ -55,9 +57,9 @@ struct csr_rows {
     page_block high;
   };
   [[nodiscard]] WYRM_HD bool is_inside(vertex_id const* row, std::uint32_t n) const {
-    return reinterpret_cast<std::uintptr_t>(row) >= reinterpret_cast<std::uintptr_t>(targets) + sizeof(page_block) &&
-           reinterpret_cast<std::uintptr_t>(row + n) + 2 * sizeof(page_block) <=
-               reinterpret_cast<std::uintptr_t>(targets + arcs);
+    auto const begin = reinterpret_cast<std::uintptr_t>(targets) + sizeof(page_block);
+    auto const end = reinterpret_cast<std::uintptr_t>(targets + arcs) - 2 * sizeof(page_block);
+    return (reinterpret_cast<std::uintptr_t>(row) >= begin) & (reinterpret_cast<std::uintptr_t>(row + n) <= end);
   }
   [[nodiscard]] WYRM_HD static two_blocks load_around(vertex_id const* from) {
     auto const* const blocks = reinterpret_cast<page_block const*>(before(from) & ~(sizeof(page_block) - 1));
@@ -88,9 +90,14 @@ struct table_rows {
   packed_record const* records;
   static constexpr bool trusted = true;
 
-  [[nodiscard]] WYRM_HD static bool is_row(std::size_t, vertex_id) { return true; }
-  [[nodiscard]] WYRM_HD std::uint32_t degree(std::size_t v) const { return records[v].degree; }
-  [[nodiscard]] WYRM_HD vertex_id const* row(std::size_t v) const { return records[v].page(); }
+  struct extent {
+    vertex_id const* begin;
+    std::uint32_t size;
+    [[nodiscard]] WYRM_HD std::uint32_t degree() const { return size; }
+  };
+  [[nodiscard]] WYRM_HD extent extent_of(std::size_t v) const { return {records[v].page(), records[v].degree}; }
+  [[nodiscard]] WYRM_HD static bool is_row(extent const&, std::size_t, vertex_id) { return true; }
+  [[nodiscard]] WYRM_HD static vertex_id const* row(extent const& its) { return its.begin; }
 
   struct block {
     page_block entries;
@@ -127,8 +134,8 @@ struct row_copier {
     found all;
     if constexpr (Tile::size() == 1) {
       for (std::uint32_t i = 0; i < mine.end; i += page_block::size) {
-        piece const p(mine, i, 0);
-        put(p, rows.load(p.from, p.n, i > 0), v, all);
+        piece const p = piece_of(mine, i, 0);
+        put(p, rows.load(p.from, p.n, !p.begins), v, all);
       }
     } else {
       if_inside(t, mine.row, mine.end, [&](auto inside) { copy_blocks<inside()>(t, v, mine, all); });
@@ -147,23 +154,21 @@ struct row_copier {
  private:
   static constexpr unsigned at_once = 2;  // blocks that a lane asks for before it waits for any
 
-  // Up to four entries of a row, from the i-th on.
+  // Up to four entries of a row.
   struct piece {
-    piece() = default;
-    WYRM_HD piece(job const& j, std::uint32_t at, unsigned lane)
-        : n(at >= j.end                     ? 0
-            : j.end - at < page_block::size ? j.end - at
-                                            : page_block::size),
-          i(n > 0 ? at : 0),
-          from(j.row + i),
-          to(j.page + i),
-          row(lane) {}
-    std::uint32_t n;
-    std::uint32_t i;
-    vertex_id const* from;
-    vertex_id* to;
-    unsigned row;  // whose it is
+    std::uint32_t n = 0;
+    bool begins = false;  // the row
+    bool pads = false;    // zeros are to follow, see copy_blocks()
+    unsigned row = 0;     // whose it is
+    vertex_id const* from = nullptr;
+    vertex_id* to = nullptr;
   };
+  // From the i-th on, of the k-th row.
+  WYRM_HD static piece piece_of(job const& j, std::uint32_t i, unsigned k) {
+    if (i >= j.end) return {};
+    std::uint32_t const left = j.end - i;
+    return {left < page_block::size ? left : page_block::size, i == 0, false, k, j.row + i, j.page + i};
+  }
   struct found {
     std::uint32_t bad_rows = 0;  // bit k: the k-th
     std::uint32_t self_loops = 0;
@@ -184,16 +189,34 @@ struct row_copier {
     std::uint32_t const blocks = mine.end > 0 ? (mine.end + page_block::size - 1) / page_block::size : 1;
     std::uint32_t const begin = exec::sum_below(t, blocks);
     std::uint32_t const end = t.shfl(begin + blocks, width - 1);
+    // A device reads the rest of 32 bytes of which a part was written: where a row ends in the middle of them, zeros
+    // follow, for which its page has room if it is larger than 16 bytes.
+    bool const pads = mine.end > page_block::size && (mine.end - 1) / page_block::size % 2 == 0;
+    // Where each row would be if its first block were the tile's; the entries up to its end, twice, and whether it
+    // pads.
+    std::uintptr_t const from = reinterpret_cast<std::uintptr_t>(mine.row) - begin * sizeof(page_block);
+    std::uintptr_t const to = reinterpret_cast<std::uintptr_t>(mine.page) - begin * sizeof(page_block);
+    auto const last = static_cast<std::int32_t>((begin * page_block::size + mine.end) * 2 + pads);
     std::uint32_t begun = 0;  // rows
     for (std::uint32_t base = 0; base < end; base += at_once * width) {
       piece pieces[at_once];
       for (unsigned k = 0; k < at_once; ++k) {
         std::uint32_t const first = base + k * width;
+        std::uint32_t const at = first + t.rank();
         std::uint32_t const starts = exec::any_bits(t, begin - first < width ? 1u << (begin - first) : 0);
-        unsigned const lane = begun + exec::rank_in(t, starts) + (starts >> t.rank() & 1) - 1;
+        bool const begins = (starts >> t.rank() & 1) != 0;
+        unsigned const lane = begun + exec::rank_in(t, starts) + begins - 1;
         begun += static_cast<std::uint32_t>(cuda::std::popcount(starts));
-        job const its{t.shfl(mine.row, lane), t.shfl(mine.page, lane), t.shfl(mine.end, lane)};
-        pieces[k] = piece(its, (first + t.rank() - t.shfl(begin, lane)) * page_block::size, lane);
+        std::int32_t const its_last = t.shfl(last, lane);
+        std::int32_t const left = (its_last >> 1) - static_cast<std::int32_t>(at * page_block::size);
+        bool const ends = left <= static_cast<std::int32_t>(page_block::size);
+        std::size_t const ahead = at * sizeof(page_block);
+        pieces[k].n = ends ? static_cast<std::uint32_t>(left < 0 ? 0 : left) : page_block::size;
+        pieces[k].begins = begins;
+        pieces[k].pads = ends && (its_last & 1) != 0;
+        pieces[k].row = lane;
+        pieces[k].from = reinterpret_cast<vertex_id const*>(t.shfl(from, lane) + ahead);
+        pieces[k].to = reinterpret_cast<vertex_id*>(t.shfl(to, lane) + ahead);
       }
       copy<Inside>(pieces, v, all);
     }
@@ -203,7 +226,7 @@ struct row_copier {
     constexpr std::uint32_t step = Tile::size() * page_block::size;
     for (std::uint32_t i = begin + page_block::size * t.rank(); i < part.end; i += at_once * step) {
       piece pieces[at_once];
-      for (unsigned k = 0; k < at_once; ++k) pieces[k] = piece(part, i + k * step, 0);
+      for (unsigned k = 0; k < at_once; ++k) pieces[k] = piece_of(part, i + k * step, 0);
       copy<Inside>(pieces, v, all);
     }
   }
@@ -218,9 +241,9 @@ struct row_copier {
       for (unsigned k = 0; k < at_once; ++k)
         if (pieces[k].n > 0) put(pieces[k], rows.pick(there[k], pieces[k].from), v, all);
     } else {
-      typename Rows::block there[at_once];
+      typename Rows::block there[at_once]{};
       for (unsigned k = 0; k < at_once; ++k)
-        if (pieces[k].n > 0) there[k] = rows.load(pieces[k].from, pieces[k].n, pieces[k].i > 0);
+        if (pieces[k].n > 0) there[k] = rows.load(pieces[k].from, pieces[k].n, !pieces[k].begins);
       for (unsigned k = 0; k < at_once; ++k)
         if (pieces[k].n > 0) put(pieces[k], there[k], v, all);
     }
@@ -228,10 +251,11 @@ struct row_copier {
   // Targets that ascend, and of which the last is that of a vertex, are all those of vertices.
   WYRM_HD void put(piece const& p, typename Rows::block const& b, vertex_id v, found& all) const {
     *blocks_of(p.to) = b.entries;
+    if (p.pads) blocks_of(p.to)[1] = page_block{};
     if constexpr (!Rows::trusted) {
       vertex_id const own = v + p.row;
       vertex_id last = b.entries.value[0];
-      bool is_bad = p.i > 0 && b.before >= last;
+      bool is_bad = !p.begins && b.before >= last;
       bool has_loop = last == own;
       for (std::uint32_t k = 1; k < page_block::size; ++k) {
         vertex_id const target = b.entries.value[k];

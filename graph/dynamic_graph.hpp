@@ -69,6 +69,7 @@ class dynamic_graph {
         allocator_(std::make_unique<Allocator>(space, o.pool)),
         out_(space, vertices_, 0),
         transfer_(space),
+        hubs_(space),
         status_(space) {
     if (o.directed && o.in_neighbours) in_.emplace(space, vertices_, 1);
   }
@@ -134,6 +135,7 @@ class dynamic_graph {
     lay_out_anew(laid_out_bytes() + (std::size_t{1} << 20));
     for_tables([](auto& t) { t.drop_scratch(); });
     transfer_ = detail::transfer<Space>(space_);
+    hubs_ = exec::buffer<detail::wide_row, Space>(space_);
   }
 
   /// Removes all edges.
@@ -159,7 +161,7 @@ class dynamic_graph {
     alloc::statistics const pool = allocator_->stats();
     detail::table_sums sums = detail::sum_table(space_, out_.records(), vertices_);
     m.vertex_table = out_.table_bytes();
-    m.scratch = out_.scratch_bytes() + transfer_.bytes() + status_.bytes();
+    m.scratch = out_.scratch_bytes() + transfer_.bytes() + hubs_.bytes() + status_.bytes();
     if (in_) {
       detail::table_sums const in = detail::sum_table(space_, in_->records(), vertices_);
       sums.arcs += in.arcs;
@@ -414,9 +416,9 @@ class dynamic_graph {
   // self-loops.
   template <class Csr>
   std::uint64_t lay_out(Csr const& rows, detail::csr_rows const& there) {
-    status_.clear();
+    status_.clear_all();
     detail::layout<Space, detail::csr_rows> layout(space_, there, vertices_, there.arcs, options_.self_loops,
-                                                   out_.records(), status_.data());
+                                                   out_.records(), hubs_, status_);
     transfer_.bring(rows, vertices_, [&](std::size_t first, std::size_t n) {
       layout.lay(allocator_->ref(), first, n, false, fails_from_);
     });
@@ -467,6 +469,7 @@ class dynamic_graph {
   adjacency<Space> out_;
   std::optional<adjacency<Space>> in_;
   detail::transfer<Space> transfer_;
+  exec::buffer<detail::wide_row, Space> hubs_;  // of a CSR
   detail::status_memory<Space> status_;
   std::uint64_t arc_count_ = 0;
   std::uint64_t edge_count_ = 0;

@@ -45,8 +45,9 @@ struct allocate_rows {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t index, bool valid) const {
     std::size_t const v = first + index;
-    bool const is_row = valid && rows.is_row(v, vertices);
-    std::uint32_t const degree = is_row && !(again && records[v].page() != nullptr) ? rows.degree(v) : 0;
+    auto const its = rows.extent_of(valid ? v : vertices - 1);
+    bool const is_row = valid && rows.is_row(its, v, vertices);
+    std::uint32_t const degree = is_row && !(again && records[v].page() != nullptr) ? its.degree() : 0;
     std::uint32_t const capacity = capacity_for(degree);
     std::size_t const wanted = page_bytes(capacity);
     bool const asks = v < fails_from && !status->is_exhausted(t);
@@ -85,8 +86,9 @@ struct copy_into_pages {
     if ((copier.status->failed_bytes | copier.status->skewed) != 0) return;
     vertex_record const r = valid ? vertex_record(records[first + i]) : vertex_record{nullptr, 0, 0};
     bool const copies = r.degree > 0 && r.degree <= hub_degree;
-    copier.copy_rows(t, static_cast<vertex_id>(first + i - t.rank()),
-                     {copies ? copier.rows.row(first + i) : nullptr, r.page, copies ? r.degree : 0});
+    copier.copy_rows(
+        t, static_cast<vertex_id>(first + i - t.rank()),
+        {copies ? copier.rows.row(copier.rows.extent_of(first + i)) : nullptr, r.page, copies ? r.degree : 0});
   }
 };
 
@@ -101,9 +103,9 @@ struct copy_hubs {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i) const {
     update_status const& status = *copier.status;
-    if ((status.failed_bytes | status.skewed) != 0) return;
     std::uint32_t const parts = status.hub_parts(0);
     std::uint32_t const hubs = status.hub_count(0);
+    if ((status.failed_bytes | status.skewed) != 0) return;
     auto const each = static_cast<std::uint32_t>((parts + tiles - 1) / tiles);
     std::uint32_t part = static_cast<std::uint32_t>(i) * each;
     if (part >= parts) return;
@@ -114,7 +116,9 @@ struct copy_hubs {
       std::uint32_t const end_part = next < last ? next : last;
       vertex_record const r = records[v];
       std::uint64_t const end = std::uint64_t{end_part - first_part} * hub_part;
-      copier.copy_part(t, v, {copier.rows.row(v), r.page, end < r.degree ? static_cast<std::uint32_t>(end) : r.degree},
+      copier.copy_part(t, v,
+                       {copier.rows.row(copier.rows.extent_of(v)), r.page,
+                        end < r.degree ? static_cast<std::uint32_t>(end) : r.degree},
                        (part - first_part) * hub_part);
       part = end_part;
     }
@@ -147,15 +151,18 @@ struct sum_page_bytes {
 template <class Space, class Rows>
 class layout {
  public:
-  /// arcs: in all rows. The records are all empty.
+  /// arcs: in all rows. The records are all empty, the status all clear, and `wide` is scratch.
   layout(Space const& space, Rows const& rows, vertex_id vertices, std::uint64_t arcs, bool self_loops_allowed,
-         packed_record* records, update_status* status)
+         packed_record* records, exec::buffer<wide_row, Space>& wide, status_memory<Space>& status)
       : space_(space),
-        wide_(space, std::min<std::uint64_t>(vertices, arcs / hub_degree)),
-        carved_(space),
-        parts_(arcs / hub_part + wide_.size()),
+        most_hubs_(std::min<std::uint64_t>(vertices, arcs / hub_degree)),
+        parts_(arcs / hub_part + most_hubs_),
         records_(records),
-        copier_{rows, vertices, self_loops_allowed, status} {}
+        carved_(status.carved()),
+        copier_{rows, vertices, self_loops_allowed, status.data()} {
+    wide.reserve(most_hubs_);
+    wide_ = wide.data();
+  }
 
   /// Pages and rows of n vertices from `first` on: of some after the others, or of all; and of all `again`, when some
   /// have pages already.
@@ -167,18 +174,18 @@ class layout {
         --carvings_;
         return carve(allocator);
       }
-      if (is_counted()) exec::for_each(space_, n, forget_first_pages{carved_.data(), records_});
+      if (is_counted_) exec::for_each(space_, n, forget_first_pages{carved_, records_});
     }
     exec::for_each_lane<32>(
         space_, n,
-        allocate_rows<Rows, AllocatorRef>{allocator, copier_.rows, records_, wide_.data(), wide_.size(), copier_.status,
-                                          copier_.vertices, first, again, !is_counted(), fails_from});
+        allocate_rows<Rows, AllocatorRef>{allocator, copier_.rows, records_, wide_, most_hubs_, copier_.status,
+                                          copier_.vertices, first, again, !is_counted_, fails_from});
     exec::for_each_lane<32>(space_, n, copy_into_pages<Rows>{copier_, records_, first});
   }
   /// The rows of hubs, when all have their pages.
   void lay_wide() {
     std::size_t const tiles = std::min<std::uint64_t>(parts_, 8192);
-    exec::for_each_tile<32>(space_, tiles, copy_hubs<Rows>{copier_, records_, wide_.data(), tiles});
+    exec::for_each_tile<32>(space_, tiles, copy_hubs<Rows>{copier_, records_, wide_, tiles});
   }
 
  private:
@@ -186,33 +193,33 @@ class layout {
   // at a time.
   static constexpr unsigned tries = 2;
 
-  [[nodiscard]] bool is_counted() const { return carved_.size() > 0; }
   void count(std::uint64_t fails_from) {
-    carved_.reserve(1);
-    space_.fill(carved_.data(), 0, carved_.bytes());
     using work = count_rows<Rows>;
     constexpr std::size_t rows = 32 * work::each;
-    exec::for_each_tile<32>(space_, (std::size_t{copier_.vertices} + rows - 1) / rows,
-                            work{copier_.rows, copier_.vertices, fails_from, records_, wide_.data(), wide_.size(),
-                                 carved_.data(), copier_.status});
+    exec::for_each_tile<32>(
+        space_, (std::size_t{copier_.vertices} + rows - 1) / rows,
+        work{copier_.rows, copier_.vertices, fails_from, records_, wide_, most_hubs_, carved_, copier_.status});
+    is_counted_ = true;
     carvings_ = tries;
   }
   template <class AllocatorRef>
   void carve(AllocatorRef const& allocator) {
-    exec::for_each_tile<32>(space_, 1, carve_pages<AllocatorRef>{allocator, carved_.data(), copier_.status});
+    exec::for_each_tile<32>(space_, 1, carve_pages<AllocatorRef>{allocator, carved_, copier_.status});
     exec::for_each_lane<32>(space_, copier_.vertices,
-                            fill_pages<Rows, AllocatorRef>{allocator, copier_, carved_.data(), records_});
-    exec::for_each_lane<32>(space_, wide_.size(),
-                            allocate_wide<Rows, AllocatorRef>{allocator, copier_.rows, records_, wide_.data(),
-                                                              carved_.data(), copier_.status});
+                            fill_pages<Rows, AllocatorRef>{allocator, copier_, carved_, records_});
+    exec::for_each_lane<32>(
+        space_, most_hubs_,
+        allocate_wide<Rows, AllocatorRef>{allocator, copier_.rows, records_, wide_, carved_, copier_.status});
   }
 
   Space space_;
-  exec::buffer<wide_row, Space> wide_;
-  exec::buffer<carved_pages, Space> carved_;
-  unsigned carvings_ = 0;  // that are still to be tried
-  std::uint64_t parts_;
+  std::size_t most_hubs_;
+  std::uint64_t parts_;  // of hubs, at the most
   packed_record* records_;
+  wide_row* wide_;
+  carved_pages* carved_;
+  bool is_counted_ = false;
+  unsigned carvings_ = 0;  // that are still to be tried
   row_copier<Rows> copier_;
 };
 
@@ -243,8 +250,9 @@ exec::buffer<packed_record, Space> laid_out(Space const& space, packed_record co
                                             std::uint64_t fails_from) {
   exec::buffer<packed_record, Space> to = table_for(space, vertices);
   space.fill(to.data(), 0, to.bytes());
-  status.clear();
-  layout<Space, table_rows> rows(space, {records}, vertices, arcs, true, to.data(), status.data());
+  status.clear_all();
+  exec::buffer<wide_row, Space> wide(space);
+  layout<Space, table_rows> rows(space, {records}, vertices, arcs, true, to.data(), wide, status);
   try {
     pool_growth<Allocator> memory(allocator, fails_from < vertices);
     for (bool again = false;; again = true) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../alloc/allocator.hpp"
 #include "../exec/atomic.hpp"
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
@@ -101,6 +102,20 @@ struct update_status {
   }
 };
 
+/// What the kernels that carve pages tell each other (carved_rows.hpp), by size. All zero when a layout begins.
+struct carved_pages {
+  static constexpr unsigned sizes = 8;
+  // A device serves one addition to a block of 256 bytes at a time.
+  struct alignas(256) counter {
+    std::uint64_t sum;
+  };
+  counter rows[sizes];
+  counter hub_bytes;
+  counter refused;  // bytes, for tests
+  alloc::page_array pages[sizes];
+  enum : std::uint32_t { not_there, there, used } state;
+};
+
 /// A thread a word.
 struct copy_words {
   std::uint64_t const* from;
@@ -114,22 +129,26 @@ class status_memory {
  public:
   explicit status_memory(Space const& space) : space_(space), there_(space, 1), seen_(space, 1) {}
 
-  [[nodiscard]] update_status* data() { return there_.data(); }
+  [[nodiscard]] update_status* data() { return &there_.data()->status; }
+  [[nodiscard]] carved_pages* carved() { return &there_.data()->carved; }
   [[nodiscard]] std::size_t bytes() const { return there_.bytes(); }
-  void clear() { space_.fill(there_.data(), 0, there_.bytes()); }
-  void clear(std::uint64_t update_status::*what) { space_.fill(&(there_.data()->*what), 0, sizeof(std::uint64_t)); }
+  /// Before an update.
+  void clear() { space_.fill(data(), 0, sizeof(update_status)); }
+  /// Before a layout.
+  void clear_all() { space_.fill(there_.data(), 0, there_.bytes()); }
+  void clear(std::uint64_t update_status::*what) { space_.fill(&(data()->*what), 0, sizeof(std::uint64_t)); }
   /// Before what could not be had is asked for once more.
   void forget_failures() {
     clear(&update_status::failed_bytes);
-    space_.fill(there_.data()->exhausted, 0, sizeof(there_.data()->exhausted));
+    space_.fill(data()->exhausted, 0, sizeof(data()->exhausted));
   }
-  void clear_sums() { space_.fill(there_.data()->part, 0, sizeof(there_.data()->part)); }
+  void clear_sums() { space_.fill(data()->part, 0, sizeof(data()->part)); }
   /// What the status is when the work so far is done; wait() has it then. The device writes it into memory of the host
   /// itself, sooner than a copy would begin.
   void enqueue_read() {
-    exec::for_each(space_, sizeof(update_status) / sizeof(std::uint64_t),
-                   copy_words{reinterpret_cast<std::uint64_t const*>(there_.data()),
-                              reinterpret_cast<std::uint64_t*>(seen_.data())});
+    exec::for_each(
+        space_, sizeof(update_status) / sizeof(std::uint64_t),
+        copy_words{reinterpret_cast<std::uint64_t const*>(data()), reinterpret_cast<std::uint64_t*>(seen_.data())});
   }
   [[nodiscard]] update_status const& wait() {
     space_.synchronize();
@@ -141,8 +160,12 @@ class status_memory {
   }
 
  private:
+  struct all_there {
+    update_status status;
+    carved_pages carved;
+  };
   Space space_;
-  exec::buffer<update_status, Space> there_;
+  exec::buffer<all_there, Space> there_;
   exec::staging_buffer<update_status, Space> seen_;
 };
 
