@@ -94,14 +94,15 @@ struct count_rows {
       its[k] = rows.extent_of(v < vertices ? v : vertices - 1);
     }
     std::uint32_t degrees[each];
+    bool is_noted = false;
     for (unsigned k = 0; k < each; ++k) {
       std::size_t const v = first + k * 32 + t.rank();
       bool const is_row = rows.is_row(its[k], v, vertices);
       degrees[k] = (v < vertices) & is_row ? its[k].degree() : 0;
-      if (std::uint32_t const bad = t.ballot((v < vertices) & !is_row); bad != 0) note_bad(t, first + k * 32, bad);
-      if (t.any(degrees[k] > hub_degree)) note_wide(t, v, degrees[k]);
-      if (degrees[k] > 0 && v >= fails_from) add(carved->refused.sum, page_bytes(capacity_for(degrees[k])));
+      is_noted |= ((v < vertices) & !is_row) | (degrees[k] > hub_degree) | ((degrees[k] > 0) & (v >= fails_from));
     }
+    if (t.any(is_noted))
+      for (unsigned k = 0; k < each; ++k) note(t, first + k * 32 + t.rank());
     // Lane s counts those of size s.
     std::uint32_t counts[each];
     std::uint32_t all = 0;
@@ -119,11 +120,21 @@ struct count_rows {
     for (unsigned k = 0; k < each && first + k * 32 < vertices; ++k)
       first_pages(records, first + k * 32)[t.rank()] = before + counts[k];
   }
+
+ private:
+  // What is wrong with row v, or special; few are. Collective.
   template <class Tile>
-  WYRM_HD void note_bad(Tile const& t, std::size_t v, std::uint32_t bad) const {
-    if (t.rank() != 0) return;
-    exec::atomic_ref<std::uint64_t>(status->skewed).store(1, exec::relaxed);
-    note_bad_rows(*status, v, bad);
+  WYRM_NOINLINE WYRM_HD void note(Tile const t, std::size_t v) const {
+    auto const its = rows.extent_of(v < vertices ? v : vertices - 1);
+    bool const is_row = rows.is_row(its, v, vertices);
+    std::uint32_t const degree = (v < vertices) & is_row ? its.degree() : 0;
+    std::uint32_t const bad = t.ballot((v < vertices) & !is_row);
+    if (t.rank() == 0 && bad != 0) {
+      exec::atomic_ref<std::uint64_t>(status->skewed).store(1, exec::relaxed);
+      note_bad_rows(*status, v, bad);
+    }
+    if (t.any(degree > hub_degree)) note_wide(t, v, degree);
+    if (degree > 0 && v >= fails_from) add(carved->refused.sum, page_bytes(capacity_for(degree)));
   }
   template <class Tile>
   WYRM_HD void note_wide(Tile const& t, std::size_t v, std::uint32_t degree) const {
