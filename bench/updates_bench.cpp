@@ -337,7 +337,7 @@ template <class Space>
 void add_builds(Space const& space) {
   std::string const on = std::string("/") + space.name + "/";
   for (std::string const& allocator : alloc::names()) {
-    for (unsigned log2 : {22, 26})
+    for (unsigned log2 : {22u, 26u})
       add("scale" + on + allocator + "/rmat:" + std::to_string(log2),
           [=](benchmark::State& s) { scale(s, space, allocator, log2); });
     add("star" + on + allocator, [=](benchmark::State& s) { star(s, space, allocator); });

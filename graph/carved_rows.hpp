@@ -28,6 +28,54 @@ struct wide_row {
   std::uint32_t first_part;
 };
 
+/// Where those are listed; how many there are says the status.
+struct wide_rows {
+  wide_row* rows;
+  std::size_t room;
+
+  /// Lists v of each lane that has a hub. Collective.
+  template <class Tile>
+  WYRM_HD void add(Tile const& t, update_status& status, std::size_t v, std::uint32_t degree) const {
+    bool const is_wide = degree > hub_degree;
+    std::uint32_t const lanes = t.ballot(is_wide);
+    if (lanes == 0) return;
+    std::uint32_t const parts = is_wide ? (degree + hub_part - 1) / hub_part : 0;
+    std::uint32_t const parts_below = exec::sum_below(t, parts);
+    unsigned const last = Tile::size() - 1;
+    auto const number = std::uint64_t{static_cast<unsigned>(cuda::std::popcount(lanes))};
+    std::uint64_t at = 0;
+    if (t.rank() == last)
+      at = exec::atomic_ref<std::uint64_t>(status.hubs[0])
+               .fetch_add(number << 32 | (parts_below + parts), exec::relaxed);
+    at = t.shfl(at, last);
+    std::uint64_t const mine = (at >> 32) + exec::rank_in(t, lanes);
+    // A CSR whose rows overlap may have more; it is refused.
+    if (is_wide && mine < room) rows[mine] = {static_cast<vertex_id>(v), static_cast<std::uint32_t>(at) + parts_below};
+  }
+};
+
+/// Rows of v and of vertices behind it are not rows, so that nobody must read them: see note_bad_rows(). One thread.
+WYRM_HD inline void refuse_rows(update_status& status, std::size_t v, std::uint32_t rows) {
+  exec::atomic_ref<std::uint64_t>(status.skewed).store(1, exec::relaxed);
+  note_bad_rows(status, v, rows);
+}
+
+/// A page for `degree` neighbours of each lane's vertex, 0: none. The bytes of pages that could not be had, or that a
+/// lane `may` not have, go to the status. Collective; returns whether the lane has its page.
+template <class Tile, class AllocatorRef>
+[[nodiscard]] WYRM_HD bool allocate_page(Tile const& t, AllocatorRef const& allocator, update_status& status, bool may,
+                                         std::uint32_t degree, packed_record* records, std::size_t v) {
+  std::uint32_t const capacity = capacity_for(degree);
+  std::size_t const wanted = page_bytes(capacity);
+  bool const asks = may && !status.is_exhausted(t);
+  auto* const page = static_cast<vertex_id*>(allocator.allocate(t, asks ? wanted : 0));
+  if (asks && wanted > 0 && page == nullptr) status.note_exhaustion();
+  if (page != nullptr) records[v] = vertex_record{page, degree, capacity};
+  std::uint64_t const failed = exec::sum(t, std::uint64_t{page == nullptr ? wanted : 0});
+  if (t.rank() == 0 && failed > 0) add(status.failed_bytes, failed);
+  return page != nullptr;
+}
+
 /// Pages are carved for all vertices that are no hubs.
 [[nodiscard]] WYRM_HD constexpr std::size_t carved_bytes(unsigned size) { return std::size_t{16} << size; }
 static_assert(carved_bytes(carved_pages::sizes - 1) == page_bytes(capacity_for(hub_degree)));
@@ -78,8 +126,7 @@ struct count_rows {
   vertex_id vertices;
   std::uint64_t fails_from;
   packed_record* records;
-  wide_row* wide;
-  std::size_t wide_room;
+  wide_rows wide;
   carved_pages* carved;
   update_status* status;
 
@@ -129,32 +176,11 @@ struct count_rows {
     bool const is_row = rows.is_row(its, v, vertices);
     std::uint32_t const degree = (v < vertices) & is_row ? its.degree() : 0;
     std::uint32_t const bad = t.ballot((v < vertices) & !is_row);
-    if (t.rank() == 0 && bad != 0) {
-      exec::atomic_ref<std::uint64_t>(status->skewed).store(1, exec::relaxed);
-      note_bad_rows(*status, v, bad);
-    }
-    if (t.any(degree > hub_degree)) note_wide(t, v, degree);
+    if (t.rank() == 0 && bad != 0) refuse_rows(*status, v, bad);
+    wide.add(t, *status, v, degree);
+    std::uint64_t const hubs = exec::sum(t, std::uint64_t{degree > hub_degree ? page_bytes(capacity_for(degree)) : 0});
+    if (t.rank() == 0 && hubs > 0) add(carved->hub_bytes.sum, hubs);
     if (degree > 0 && v >= fails_from) add(carved->refused.sum, page_bytes(capacity_for(degree)));
-  }
-  template <class Tile>
-  WYRM_HD void note_wide(Tile const& t, std::size_t v, std::uint32_t degree) const {
-    bool const is_wide = degree > hub_degree;
-    std::uint32_t const hubs = t.ballot(is_wide);
-    std::uint32_t const parts = is_wide ? (degree + hub_part - 1) / hub_part : 0;
-    std::uint32_t const parts_below = exec::sum_below(t, parts);
-    std::uint64_t const bytes = exec::sum(t, std::uint64_t{is_wide ? page_bytes(capacity_for(degree)) : 0});
-    std::uint64_t at = 0;
-    if (t.rank() == Tile::size() - 1) {
-      auto const number = std::uint64_t{static_cast<unsigned>(cuda::std::popcount(hubs))};
-      at = exec::atomic_ref<std::uint64_t>(status->hubs[0])
-               .fetch_add(number << 32 | (parts_below + parts), exec::relaxed);
-      add(carved->hub_bytes.sum, bytes);
-    }
-    at = t.shfl(at, Tile::size() - 1);
-    std::uint64_t const mine = (at >> 32) + exec::rank_in(t, hubs);
-    // A CSR whose rows overlap may have more; it is refused.
-    if (is_wide && mine < wide_room)
-      wide[mine] = {static_cast<vertex_id>(v), static_cast<std::uint32_t>(at) + parts_below};
   }
 };
 
@@ -226,7 +252,7 @@ struct forget_first_pages {
   }
 };
 
-/// A lane a hub: allocates its page, unless it is there. As with allocate_rows.
+/// A lane a hub: allocates its page, unless it is there.
 template <class Rows, class AllocatorRef>
 struct allocate_wide {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
@@ -243,15 +269,10 @@ struct allocate_wide {
     auto const state = carved->state;
     if (status->skewed != 0 || state == carved_pages::not_there) return;
     valid = valid && i < hubs;
+    if (!t.any(valid)) return;
     vertex_id const v = valid ? wide[i].vertex : 0;
     std::uint32_t const degree = valid && records[v].page() == nullptr ? rows.extent_of(v).degree() : 0;
-    std::uint32_t const capacity = capacity_for(degree);
-    bool const asks = degree > 0 && !status->is_exhausted(t);
-    auto* const page = static_cast<vertex_id*>(allocator.allocate(t, asks ? page_bytes(capacity) : 0));
-    if (asks && page == nullptr) status->note_exhaustion();
-    if (page != nullptr) records[v] = vertex_record{page, degree, capacity};
-    std::uint64_t const failed = exec::sum(t, std::uint64_t{page == nullptr ? page_bytes(capacity) : 0});
-    if (t.rank() == 0 && failed > 0) add(status->failed_bytes, failed);
+    (void)allocate_page(t, allocator, *status, true, degree, records, v);
   }
 };
 

@@ -33,8 +33,7 @@ struct allocate_rows {
   AllocatorRef allocator;
   Rows rows;
   packed_record* records;
-  wide_row* wide;
-  std::size_t wide_room;
+  wide_rows wide;
   update_status* status;
   vertex_id vertices;
   std::size_t first;
@@ -48,29 +47,10 @@ struct allocate_rows {
     auto const its = rows.extent_of(valid ? v : vertices - 1);
     bool const is_row = valid && rows.is_row(its, v, vertices);
     std::uint32_t const degree = is_row && !(again && records[v].page() != nullptr) ? its.degree() : 0;
-    std::uint32_t const capacity = capacity_for(degree);
-    std::size_t const wanted = page_bytes(capacity);
-    bool const asks = v < fails_from && !status->is_exhausted(t);
-    auto* const page = static_cast<vertex_id*>(allocator.allocate(t, asks ? wanted : 0));
-    if (asks && wanted > 0 && page == nullptr) status->note_exhaustion();
-    if (page != nullptr) {
-      records[v] = vertex_record{page, degree, capacity};
-      if (lists_hubs && degree > hub_degree) note_wide(v, degree);
-    }
-    std::uint64_t const failed = exec::sum(t, std::uint64_t{page == nullptr ? wanted : 0});
+    bool const has = allocate_page(t, allocator, *status, v < fails_from, degree, records, v);
+    if (lists_hubs) wide.add(t, *status, v, has ? degree : 0);
     std::uint32_t const bad = t.ballot(valid && !is_row);
-    if (t.rank() != 0) return;
-    if (failed > 0) add(status->failed_bytes, failed);
-    if (bad == 0) return;
-    exec::atomic_ref<std::uint64_t>(status->skewed).store(1, exec::relaxed);
-    note_bad_rows(*status, v, bad);
-  }
-
- private:
-  WYRM_HD void note_wide(std::size_t v, std::uint32_t degree) const {
-    std::uint64_t const at = claim_parts(*status, 0, degree);
-    // A CSR whose rows overlap may have more; it is refused.
-    if (at >> 32 < wide_room) wide[at >> 32] = {static_cast<vertex_id>(v), static_cast<std::uint32_t>(at)};
+    if (t.rank() == 0 && bad != 0) refuse_rows(*status, v, bad);
   }
 };
 
@@ -155,13 +135,13 @@ class layout {
   layout(Space const& space, Rows const& rows, vertex_id vertices, std::uint64_t arcs, bool self_loops_allowed,
          packed_record* records, exec::buffer<wide_row, Space>& wide, status_memory<Space>& status)
       : space_(space),
-        most_hubs_(std::min<std::uint64_t>(vertices, arcs / hub_degree)),
-        parts_(arcs / hub_part + most_hubs_),
+        wide_{nullptr, std::min<std::uint64_t>(vertices, arcs / hub_degree)},
+        parts_(arcs / hub_part + wide_.room),
         records_(records),
         carved_(status.carved()),
         copier_{rows, vertices, self_loops_allowed, status.data()} {
-    wide.reserve(most_hubs_);
-    wide_ = wide.data();
+    wide.reserve(wide_.room);
+    wide_.rows = wide.data();
   }
 
   /// Pages and rows of n vertices from `first` on: of some after the others, or of all; and of all `again`, when some
@@ -178,14 +158,14 @@ class layout {
     }
     exec::for_each_lane<32>(
         space_, n,
-        allocate_rows<Rows, AllocatorRef>{allocator, copier_.rows, records_, wide_, most_hubs_, copier_.status,
-                                          copier_.vertices, first, again, !is_counted_, fails_from});
+        allocate_rows<Rows, AllocatorRef>{allocator, copier_.rows, records_, wide_, copier_.status, copier_.vertices,
+                                          first, again, !is_counted_, fails_from});
     exec::for_each_lane<32>(space_, n, copy_into_pages<Rows>{copier_, records_, first});
   }
   /// The rows of hubs, when all have their pages.
   void lay_wide() {
     std::size_t const tiles = std::min<std::uint64_t>(parts_, 8192);
-    exec::for_each_tile<32>(space_, tiles, copy_hubs<Rows>{copier_, records_, wide_, tiles});
+    exec::for_each_tile<32>(space_, tiles, copy_hubs<Rows>{copier_, records_, wide_.rows, tiles});
   }
 
  private:
@@ -196,9 +176,8 @@ class layout {
   void count(std::uint64_t fails_from) {
     using work = count_rows<Rows>;
     constexpr std::size_t rows = 32 * work::each;
-    exec::for_each_tile<32>(
-        space_, (std::size_t{copier_.vertices} + rows - 1) / rows,
-        work{copier_.rows, copier_.vertices, fails_from, records_, wide_, most_hubs_, carved_, copier_.status});
+    exec::for_each_tile<32>(space_, (std::size_t{copier_.vertices} + rows - 1) / rows,
+                            work{copier_.rows, copier_.vertices, fails_from, records_, wide_, carved_, copier_.status});
     is_counted_ = true;
     carvings_ = tries;
   }
@@ -208,15 +187,14 @@ class layout {
     exec::for_each_lane<32>(space_, copier_.vertices,
                             fill_pages<Rows, AllocatorRef>{allocator, copier_, carved_, records_});
     exec::for_each_lane<32>(
-        space_, most_hubs_,
-        allocate_wide<Rows, AllocatorRef>{allocator, copier_.rows, records_, wide_, carved_, copier_.status});
+        space_, wide_.room,
+        allocate_wide<Rows, AllocatorRef>{allocator, copier_.rows, records_, wide_.rows, carved_, copier_.status});
   }
 
   Space space_;
-  std::size_t most_hubs_;
+  wide_rows wide_;
   std::uint64_t parts_;  // of hubs, at the most
   packed_record* records_;
-  wide_row* wide_;
   carved_pages* carved_;
   bool is_counted_ = false;
   unsigned carvings_ = 0;  // that are still to be tried
