@@ -145,7 +145,7 @@ struct count_rows {
     for (unsigned k = 0; k < each; ++k) {
       std::size_t const v = first + k * 32 + t.rank();
       bool const is_row = rows.is_row(its[k], v, vertices);
-      degrees[k] = (v < vertices) & is_row ? its[k].degree() : 0;
+      degrees[k] = ((v < vertices) & is_row) ? its[k].degree() : 0;
       is_noted |= ((v < vertices) & !is_row) | (degrees[k] > hub_degree) | ((degrees[k] > 0) & (v >= fails_from));
     }
     if (t.any(is_noted))
@@ -174,7 +174,7 @@ struct count_rows {
   WYRM_NOINLINE WYRM_HD void note(Tile const t, std::size_t v) const {
     auto const its = rows.extent_of(v < vertices ? v : vertices - 1);
     bool const is_row = rows.is_row(its, v, vertices);
-    std::uint32_t const degree = (v < vertices) & is_row ? its.degree() : 0;
+    std::uint32_t const degree = ((v < vertices) & is_row) ? its.degree() : 0;
     std::uint32_t const bad = t.ballot((v < vertices) & !is_row);
     if (t.rank() == 0 && bad != 0) refuse_rows(*status, v, bad);
     wide.add(t, *status, v, degree);
