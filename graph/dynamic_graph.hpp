@@ -391,7 +391,6 @@ class dynamic_graph {
     detail::csr_rows const there = transfer_.room_for(rows);
     try {
       std::uint64_t const self_loops = lay_out(rows, there);
-      if (hubs_.bytes() > worth_keeping) hubs_ = exec::buffer<detail::wide_row, Space>(space_);
       if (!options_.directed) check_mirrored();
       if (in_) insert_reverse(there);
       arc_count_ = there.arcs;
@@ -413,8 +412,6 @@ class dynamic_graph {
                                                 " vertices, which has an offset more than vertices, the last of which "
                                                 "is the number of targets");
   }
-  // Scratch of a build: to get it takes some microseconds, which are a part of those for a small graph.
-  static constexpr std::size_t worth_keeping = std::size_t{32} << 10;
   // All steps are started before anybody waits, and once more after the pool has grown. Returns the number of
   // self-loops.
   template <class Csr>
@@ -472,7 +469,7 @@ class dynamic_graph {
   adjacency<Space> out_;
   std::optional<adjacency<Space>> in_;
   detail::transfer<Space> transfer_;
-  exec::buffer<detail::wide_row, Space> hubs_;  // of a CSR; kept if few
+  exec::buffer<detail::wide_row, Space> hubs_;  // of a CSR
   detail::status_memory<Space> status_;
   std::uint64_t arc_count_ = 0;
   std::uint64_t edge_count_ = 0;
