@@ -20,6 +20,9 @@
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
+
+#include <map>
+#include <mutex>
 #endif
 
 namespace wyrm::exec {
@@ -30,6 +33,16 @@ thread_local void (*wait_action)() = nullptr;
 // Random access to graphs is bound by address translation otherwise.
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 void prefer_huge_pages(void* p, std::size_t bytes) { madvise(p, bytes, MADV_HUGEPAGE); }  // where there are any
+
+#if WYRM_HOST_THREADS == 2
+// Kept, as threads come to a new arena only when they have left the one before.
+tbb::task_arena& arena_of(unsigned threads) {
+  static std::mutex mutex;
+  static std::map<unsigned, tbb::task_arena> arenas;
+  std::lock_guard const lock(mutex);
+  return arenas.try_emplace(threads, static_cast<int>(threads)).first->second;
+}
+#endif
 
 std::string mib(std::size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 }  // namespace
@@ -65,8 +78,7 @@ std::string host_space::description() const {
 void host_space::parallel(std::size_t n, [[maybe_unused]] std::size_t grain, void const* work, range_function f) const {
 #if WYRM_HOST_THREADS == 2
   if (threads_ > 1 && n > grain) {
-    tbb::task_arena arena(static_cast<int>(threads_));
-    arena.execute([&] {
+    arena_of(threads_).execute([&] {
       tbb::parallel_for(tbb::blocked_range<std::size_t>(0, n, grain),
                         [&](auto const& range) { f(work, range.begin(), range.end()); });
     });
