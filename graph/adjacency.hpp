@@ -14,6 +14,7 @@
 #include "batch.hpp"
 #include "carved_rows.hpp"
 #include "plan.hpp"
+#include "plan_alone.hpp"
 #include "skew.hpp"
 #include "status.hpp"
 #include "update.hpp"
@@ -82,15 +83,18 @@ class adjacency {
     }
     with_width([&]<unsigned W>() { batch_.group(most<W>, nullptr, nullptr); });
   }
-  /// Finds out what the batch will change and which pages that needs; changes nothing. All tables have to be grouped
-  /// before any is planned: one may have a segment that is too large, and then all are planned another way.
-  template <detail::operation Op>
-  void plan(detail::update_status* status) {
+  /// Finds out what the batch will change and which pages that needs; threads on their own change what they can at
+  /// once, see plan_alone.hpp. All tables have to be grouped before any is planned: one may have a segment that is too
+  /// large, and then all are planned another way. For the rest see allocate.
+  template <detail::operation Op, class AllocatorRef>
+  void plan([[maybe_unused]] AllocatorRef const& allocator, [[maybe_unused]] std::uint64_t fails_from,
+            detail::update_status* status) {
     bool const undirected = batch_.view().which == orientation::both;
     detail::plan_segments<Op, false, false> const step{batch_.view(), records_.data(), plans_.data(), status,
                                                        number_,       undirected,      lists()};
     if constexpr (!has_tiles) {
-      exec::for_each_tile<1>(space_, blocks_alone(batch_.most_segments()), detail::plan_alone<Op>{step});
+      exec::for_each_tile<1>(space_, blocks_alone(batch_.most_segments()),
+                             detail::plan_alone<Op, AllocatorRef>{step, allocator, fails_from});
     } else if (!is_sparse_) {
       with_width([&]<unsigned W>() { exec::for_each_tile<W>(space_, batch_.most_segments(), step); });
     } else if (ranked_arcs_ > 0) {
@@ -139,7 +143,7 @@ class adjacency {
                                             number_, tiles, some_each ? lists().movers : nullptr});
     });
   }
-  /// Instead of merge, of an insertion: what was changed already is as before.
+  /// Instead of merge, of an insertion: what was changed already is as before. To be followed by release.
   void undo(detail::update_status const* status) {
     if constexpr (!has_tiles)
       exec::for_each_tile<1>(space_, batch_.most_segments(),

@@ -58,15 +58,14 @@ class batch {
   /// Segments of more than `most` arcs are too large; those that are not short are listed, and the parts of those that
   /// are longer than a tile, if there are lists for them.
   void group(std::uint32_t most, std::uint32_t* long_segments, detail::segment_part* parts) {
-    if constexpr (!has_tiles) shares_.count(count_, view_.size, arcs_of(view_.which, view_.size));
-    exec::for_each_lane<32>(
-        space_, (table_.slots + a_lane - 1) / a_lane,
-        detail::place_segments{table_, segments_.data(), count_.status, number_, most, long_segments, parts});
     if constexpr (has_tiles) {
+      exec::for_each_lane<32>(
+          space_, (table_.slots + a_lane - 1) / a_lane,
+          detail::place_segments{table_, segments_.data(), count_.status, number_, most, long_segments, parts});
       detail::scatter_targets const scatter{view_};
       exec::for_each(space_, scatter.threads(), scatter);
     } else {
-      shares_.scatter(targets_.data());
+      shares_.group(count_, view_.size, segments_.data(), targets_.data(), number_, most);
     }
   }
 
@@ -80,20 +79,21 @@ class batch {
 
  private:
   static constexpr bool has_tiles = exec::has_tiles<Space>;
-  static constexpr std::uint32_t a_lane = detail::slot_table::a_lane<Space::template tile_size<32>>;
+  static constexpr std::uint32_t a_lane = detail::slot_table::a_lane;
 
   detail::slot_table make_table(std::size_t arcs, vertex_id vertices) {
     std::size_t const hashed = std::bit_ceil(std::max<std::size_t>(2 * arcs, 64));
     bool const direct = vertices <= 4 * hashed;
     std::size_t const slots = direct ? vertices : hashed;
-    std::size_t const padded = (slots + a_lane - 1) / a_lane * a_lane;
-    counts_.reserve(padded);
-    space_.fill(counts_.data(), 0, padded * sizeof(std::uint32_t));
-    if (direct) return {nullptr, counts_.data(), static_cast<std::uint32_t>(slots), 0};
-    keys_.reserve(slots);
-    space_.fill(keys_.data(), 0xff, slots * sizeof(vertex_id));
-    return {keys_.data(), counts_.data(), static_cast<std::uint32_t>(slots),
-            32 - static_cast<unsigned>(std::countr_zero(slots))};
+    std::size_t const there = has_tiles ? (slots + a_lane - 1) / a_lane * a_lane : detail::slots_alone(slots, direct);
+    counts_.reserve(there);
+    if (!direct) keys_.reserve(there);
+    if constexpr (has_tiles) {
+      space_.fill(counts_.data(), 0, there * sizeof(std::uint32_t));
+      if (!direct) space_.fill(keys_.data(), 0xff, slots * sizeof(vertex_id));
+    }
+    unsigned const shift = direct ? 0 : 32 - static_cast<unsigned>(std::countr_zero(slots));
+    return {direct ? nullptr : keys_.data(), counts_.data(), static_cast<std::uint32_t>(slots), shift};
   }
 
   Space space_;

@@ -251,7 +251,7 @@ class dynamic_graph {
   template <detail::operation Op, class ForTables>
   void start(ForTables const& for_these) {
     for_these([&](auto& table) { table.group(); });
-    for_these([&](auto& table) { table.template plan<Op>(status_.data()); });
+    for_these([&](auto& table) { table.template plan<Op>(allocator_->ref(), fails_from_, status_.data()); });
     carry_out<Op>(for_these);
   }
   template <detail::operation Op, class ForTables>
@@ -269,8 +269,8 @@ class dynamic_graph {
     detail::pool_growth<Allocator> memory(*allocator_, fails_from_ != never);
     auto const undo = [&] {
       for_these([&](auto& table) {
-        table.release(allocator_->ref(), status_.data(), true);
         table.undo(status_.data());
+        table.release(allocator_->ref(), status_.data(), true);
       });
     };
     for (;; carry_out<Op>(for_these)) {

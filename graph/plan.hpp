@@ -31,7 +31,9 @@ struct alignas(16) segment_plan {
   std::uint32_t edges;     // of these, the ones that count as edges (undirected: one of the two directions)
   std::uint32_t distinct;  // arcs of the segment that count as edges
   std::uint32_t is_heavy;  // not 0: on the list of heavy changes
+  std::uint32_t replaced;  // not 0: `page` was replaced while this was planned, and its capacity was one less
 };
+[[nodiscard]] WYRM_HD constexpr segment_plan no_change() { return {nullptr, keep, 0, 0, 0, 0, 0}; }
 
 /// A vertex with more neighbours than this, before or after, is a hub: it gets another page whatever changes, so that
 /// many tiles can fill it.
@@ -205,6 +207,7 @@ struct plan_segments {
       to.page = plan.page;
       to.capacity = plan.capacity;
       to.changed = plan.changed;
+      to.replaced = 0;
     } else if (t.rank() == 0) {
       plans[s] = plan;
     }
@@ -238,7 +241,7 @@ struct plan_segments {
     order(targets[1], targets[2]);
     std::uint32_t at[few];
     lower_bounds(r.page, r.degree, targets, g.size, at);
-    segment_plan plan{nullptr, keep, 0, 0, 0, 0};
+    segment_plan plan = no_change();
     for (std::uint32_t k = 0; k < few; ++k) {
       if (k >= g.size || (k > 0 && targets[k] == targets[k - 1])) continue;
       bool const changes = found_at<Op>(r, targets[k], at[k]).changes;
@@ -298,14 +301,14 @@ struct plan_segments {
     for (std::uint32_t lanes = t.ballot(valid && !changes); lanes != 0; lanes &= lanes - 1)
       before -= t.shfl(target, exec::first_lane(lanes)) < target;
     if (changes) note_arc<Op>(batch, g.begin, before, target, at);
-    return {nullptr, keep, number(changing), number(changing & counted), number(counted), 0};
+    return {nullptr, keep, number(changing), number(changing & counted), number(counted), 0, 0};
   }
 
   template <class Tile>
   WYRM_HD segment_plan plan_many(Tile const& t, segment const& g, vertex_record const& r) const {
     vertex_id const* const sorted =
         Ranked ? nullptr : sort(t, batch.targets + g.begin, batch.positions + g.begin, g.size);
-    segment_plan plan{nullptr, keep, 0, 0, 0, 0};
+    segment_plan plan = no_change();
     vertex_id last = 0xffffffff;  // of the block before
     for (std::uint32_t base = 0; base < g.size; base += Tile::size()) {
       std::uint32_t const i = base + t.rank();
@@ -327,69 +330,6 @@ struct plan_segments {
       plan.distinct += number(counted);
     }
     return plan;
-  }
-};
-
-inline constexpr std::uint32_t segments_alone = 64;  // that a thread on its own takes at a time
-
-/// A thread on its own plans some segments, lists the movers among them, and sums up.
-template <operation Op>
-struct plan_alone {
-  plan_segments<Op, false, false> step;
-  static constexpr std::uint32_t ahead = 16;
-  static constexpr std::size_t grain = 8;
-
-  template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t group) const {
-    if (step.status->is_refused()) return;
-    std::uint32_t const segments = step.status->segments(step.which);
-    std::uint32_t const first = static_cast<std::uint32_t>(group) * segments_alone;
-    std::uint32_t movers[segments_alone];
-    std::uint32_t n = 0;
-    update_status::sums sums{};
-    std::uint32_t const end = segments < first + segments_alone ? segments : first + segments_alone;
-    for (std::uint32_t next = first, s = first; s < end; ++s) {
-      // What comes later, as there are no other threads that hide the wait. (GCC drops calls of a function that does no
-      // more than that. What others plan is not looked at: they may change it.)
-      for (; next < end && next <= s + ahead; ++next) {
-        vertex_record const r = step.records[step.batch.segments[next].source];
-        for (std::uint32_t k = 0; k < r.degree && k < 128; k += 16) __builtin_prefetch(r.page + k, 1);
-      }
-      segment_plan const plan = step.plan(t, s);
-      movers[n] = s;
-      n += is_capacity(plan.capacity);
-      sums.arcs += plan.changed;
-      sums.edges += plan.edges;
-      sums.distinct += plan.distinct;
-    }
-    // The second table has the same edges.
-    if (step.which == 0) step.status->sum_up(t, sums.arcs, sums.edges, sums.distinct);
-    if (n == 0) return;
-    exec::atomic_ref<std::uint64_t> const list(step.status->lists[step.which]);
-    std::uint64_t const at = list.fetch_add(std::uint64_t{n} << 32, exec::relaxed) >> 32;
-    for (std::uint32_t k = 0; k < n; ++k) step.lists.movers[at + k] = movers[k];
-  }
-};
-
-/// Takes back the insertions that were carried out while they were planned.
-struct undo_changes {
-  batch_view batch;
-  packed_record* records;
-  segment_plan* plans;
-  update_status const* status;
-  unsigned which;
-
-  template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t s) const {
-    if (s >= status->segments(which) || plans[s].capacity != done) return;
-    segment const g = batch.segments[s];
-    vertex_record const r = records[g.source];
-    erase_in_place(t, r, batch.positions + g.begin, plans[s].changed);
-    t.sync();
-    if (t.rank() == 0) {
-      records[g.source] = vertex_record{r.page, r.degree - plans[s].changed, r.capacity};
-      plans[s].capacity = keep;
-    }
   }
 };
 
@@ -460,7 +400,7 @@ struct plan_sparse_segments {
     segment const g = valid ? step.batch.segments[s] : segment{0, 0, 0};
     bool const is_short = valid && g.size <= few;
     vertex_record const r = is_short ? vertex_record(step.records[g.source]) : vertex_record{};
-    segment_plan plan = is_short ? step.plan_short(g, r) : segment_plan{nullptr, keep, 0, 0, 0, 0};
+    segment_plan plan = is_short ? step.plan_short(g, r) : no_change();
     step.list(t, s, r, plan, is_short);
     if (is_short) step.plans[s] = plan;
     std::uint32_t const arcs = exec::sum(t, plan.changed);

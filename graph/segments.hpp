@@ -61,14 +61,11 @@ struct slot_table {
   std::uint32_t slots;    // of a hash table a power of two, at least twice as many as there are arcs
   unsigned shift;         // 32 - log2(slots)
 
-  /// Slots that a lane makes segments of; a thread on its own does so for more, as it shares an addition with nobody.
-  template <unsigned Width>
-  static constexpr std::uint32_t a_lane = Width == 1 ? 256 : 4;
+  static constexpr std::uint32_t a_lane = 4;  // slots that a lane makes segments of
+  [[nodiscard]] WYRM_HD static constexpr std::uint32_t hash(vertex_id v) { return v * 0x9e3779b1u; }
 
   /// The slot of v, or where the search for it begins.
-  [[nodiscard]] WYRM_HD std::uint32_t home(vertex_id v) const {
-    return keys == nullptr ? v : (v * 0x9e3779b1u) >> shift;
-  }
+  [[nodiscard]] WYRM_HD std::uint32_t home(vertex_id v) const { return keys == nullptr ? v : hash(v) >> shift; }
   [[nodiscard]] WYRM_HD std::uint32_t find(vertex_id v) const {
     if (keys == nullptr) return v;
     constexpr vertex_id free = 0xffffffff;
@@ -192,7 +189,7 @@ struct place_segments {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t group, bool valid) const {
     constexpr std::uint64_t one = std::uint64_t{1} << 32;
-    constexpr std::uint32_t slots = slot_table::a_lane<Tile::size()>;
+    constexpr std::uint32_t slots = slot_table::a_lane;
     auto const first = static_cast<std::uint32_t>(group * slots);
     std::uint32_t counts[slots];
     std::uint64_t mine = 0;
@@ -208,24 +205,13 @@ struct place_segments {
     if (t.rank() == 0 && all > 0)
       next = exec::atomic_ref<std::uint64_t>(status->batches[which]).fetch_add(all, exec::relaxed);
     next = t.shfl(next, 0) + below;
-    auto const place = [&](std::uint32_t k) {
+    for (std::uint32_t k = 0; k < slots; ++k) {
+      if (counts[k] == 0) continue;
       auto const begin = static_cast<std::uint32_t>(next);
       segments[next >> 32] = {table.source(first + k), begin, counts[k]};
       if (counts[k] > few && long_segments != nullptr) list(t, static_cast<std::uint32_t>(next >> 32), counts[k]);
       table.counts[first + k] = begin;
       next += one | counts[k];
-    };
-    if constexpr (Tile::size() == 1) {  // which slots are in use is hard to predict: they are listed first
-      std::uint32_t used[slots];
-      std::uint32_t n = 0;
-      for (std::uint32_t k = 0; k < slots; ++k) {
-        used[n] = k;
-        n += counts[k] > 0;
-      }
-      for (std::uint32_t i = 0; i < n; ++i) place(used[i]);
-    } else {
-      for (std::uint32_t k = 0; k < slots; ++k)
-        if (counts[k] > 0) place(k);
     }
     if (t.any(skewed) && t.rank() == 0) exec::atomic_ref<std::uint64_t>(status->skewed).store(1, exec::relaxed);
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How threads on their own bring the arcs of a batch together by source, see segments.hpp: the table of counts is dealt
-// out in shares, the arcs are laid out by the share that their source is of, and then each share is one thread's, in
-// whose cache it stays and which adds to nobody else's counts. Where there are tiles, all lanes add to one table.
+// How threads on their own bring the arcs of a batch together by source, see segments.hpp: vertices, or their hashes,
+// are dealt out in shares; the arcs are laid out by the share that their source is of; and then each share is one
+// thread's, which has its part of the table of counts in a cache and adds to nobody else's. Where there are tiles, all
+// lanes add to one table.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../exec/atomic.hpp"
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
 #include "segments.hpp"
@@ -17,9 +19,8 @@
 
 namespace wyrm::graph::detail {
 
-/// Where the source of an arc has its count, and the target.
 struct shared_arc {
-  std::uint32_t slot;
+  std::uint32_t source;  // and then its slot in the share's part of the table
   vertex_id target;
 };
 
@@ -54,12 +55,9 @@ struct arc_shares {
     }
     return out;
   }
-  /// Calls f(arc) for each arc of a share, when they have been written down.
-  template <class F>
-  void for_share(std::size_t share, F const& f) const {
-    std::uint32_t const* const ends = next + (blocks() - 1) * shares;
-    std::uint32_t const begin = share == 0 ? 0 : ends[share - 1], end = ends[share];
-    for (std::uint32_t i = begin; i < end; ++i) f(arcs[i]);
+  /// Where the arcs of a share begin, when they have been written down; of the one behind the last: where they end.
+  [[nodiscard]] std::uint32_t begin(std::size_t share) const {
+    return share == 0 ? 0 : next[(blocks() - 1) * shares + share - 1];
   }
 };
 
@@ -99,32 +97,92 @@ struct move_to_shares {
   void operator()(Tile const&, std::size_t b) const {
     std::uint32_t next[arc_shares::most_shares];
     std::copy_n(to.next + b * to.shares, to.shares, next);
-    to.for_arcs(b, [&](vertex_id v, vertex_id target) {
-      to.arcs[next[to.share_of(v)]++] = {to.what.table.find(v), target};
-    });
+    to.for_arcs(b, [&](vertex_id v, vertex_id target) { to.arcs[next[to.share_of(v)]++] = {v, target}; });
     std::copy_n(next, to.shares, to.next + b * to.shares);
   }
 };
-/// A thread a share.
-struct count_share {
-  static constexpr std::size_t grain = 1;
-  arc_shares from;
+/// How many slots tables have for threads on their own: of a hash table each share has up to four times as many as it
+/// has arcs, and the table has `slots` for half as many arcs.
+[[nodiscard]] constexpr std::size_t slots_alone(std::size_t slots, bool direct) { return direct ? slots : 2 * slots; }
 
-  template <class Tile>
-  void operator()(Tile const&, std::size_t share) const {
-    from.for_share(share, [&](shared_arc a) { ++from.what.table.counts[a.slot]; });
-  }
-};
-/// The same, when the counts have become the places of segments.
-struct scatter_share {
+/// A thread a share: counts its arcs by source, makes segments of them, and writes the targets down.
+struct group_share {
   static constexpr std::size_t grain = 1;
   arc_shares from;
+  segment* segments;
   vertex_id* targets;
+  unsigned which;      // of the two tables of a graph
+  std::uint32_t most;  // arcs of a segment that is not too large
 
   template <class Tile>
   void operator()(Tile const&, std::size_t share) const {
-    from.for_share(share, [&](shared_arc a) { targets[from.what.table.counts[a.slot]++] = a.target; });
+    shared_arc* const arc = from.arcs + from.begin(share);
+    std::uint32_t const arcs = from.begin(share + 1) - from.begin(share);
+    if (arcs == 0) return;
+    auto const [keys, counts, slots, first] = part_of(share, arcs);
+    std::uint32_t n = 0;
+    for (std::uint32_t i = 0; i < arcs; ++i) {
+      arc[i].source = keys == nullptr ? arc[i].source - first : find(keys, slots, arc[i].source);
+      n += counts[arc[i].source]++ == 0;
+    }
+    place(keys, counts, slots, first, n, arcs);
+    for (std::uint32_t i = 0; i < arcs; ++i) targets[counts[arc[i].source]++] = arc[i].target;
   }
+
+ private:
+  struct part {
+    vertex_id* keys;
+    std::uint32_t* counts;
+    std::uint32_t slots;
+    vertex_id first;  // vertex, unless it is a hash table
+  };
+  [[nodiscard]] part part_of(std::size_t share, std::uint32_t arcs) const {
+    slot_table const& table = from.what.table;
+    part mine{nullptr, table.counts, 0, 0};
+    if (table.keys == nullptr) {
+      mine.first = static_cast<vertex_id>(share << from.shift);
+      mine.counts += mine.first;
+      mine.slots = std::min(table.slots - mine.first, std::uint32_t{1} << from.shift);
+    } else {
+      std::size_t const begin = std::size_t{4} * from.begin(share);
+      mine.keys = table.keys + begin;
+      mine.counts += begin;
+      mine.slots = std::bit_ceil(2 * arcs);
+      std::fill_n(mine.keys, mine.slots, free_slot);
+    }
+    std::fill_n(mine.counts, mine.slots, 0u);
+    return mine;
+  }
+  // The first bits of their hashes all sources of a share have in common.
+  [[nodiscard]] std::uint32_t find(vertex_id* keys, std::uint32_t slots, vertex_id v) const {
+    unsigned const in_common = 32 - from.what.table.shift - from.shift;
+    std::uint32_t slot = (slot_table::hash(v) << in_common) >> (32 - static_cast<unsigned>(std::countr_zero(slots)));
+    while (keys[slot] != v && keys[slot] != free_slot) slot = (slot + 1) & (slots - 1);
+    keys[slot] = v;
+    return slot;
+  }
+  // Makes segments of the n slots that are in use; their counts become places.
+  void place(vertex_id const* keys, std::uint32_t* counts, std::uint32_t slots, vertex_id first, std::uint32_t n,
+             std::uint32_t arcs) const {
+    update_status& status = *from.what.status;
+    std::uint64_t const before =
+        exec::atomic_ref<std::uint64_t>(status.batches[which]).fetch_add(std::uint64_t{n} << 32 | arcs, exec::relaxed);
+    segment* to = segments + (before >> 32);
+    segment const* const end = to + n;
+    auto begin = static_cast<std::uint32_t>(before);
+    bool skewed = false;
+    segment none;
+    for (std::uint32_t slot = 0; slot < slots; ++slot) {  // which are in use is hard to predict
+      std::uint32_t const count = counts[slot];
+      *(to < end ? to : &none) = {keys == nullptr ? first + slot : keys[slot], begin, count};
+      counts[slot] = begin;
+      begin += count;
+      to += count > 0;
+      skewed |= count > most;
+    }
+    if (skewed) exec::atomic_ref<std::uint64_t>(status.skewed).store(1, exec::relaxed);
+  }
+  static constexpr vertex_id free_slot = 0xffffffff;  // no vertex has this id
 };
 
 /// The host side.
@@ -133,8 +191,10 @@ class share_grouping {
  public:
   explicit share_grouping(Space const& space) : space_(space), arcs_(space), next_(space) {}
 
-  /// most_arcs: of so many edges.
-  void count(count_arcs const& what, std::size_t edges, std::size_t most_arcs) {
+  /// What count_arcs, place_segments and scatter_targets do, of so many edges.
+  void group(count_arcs const& what, std::size_t edges, segment* segments, vertex_id* targets, unsigned which,
+             std::uint32_t most) {
+    std::size_t const most_arcs = arcs_of(what.which, edges);
     unsigned const slot_bits = static_cast<unsigned>(std::bit_width(std::max(what.table.slots, 1u) - 1));
     // So few arcs that a share stays in a cache, and so many that it is worth the trouble.
     unsigned const share_bits = std::min({static_cast<unsigned>(std::bit_width(most_arcs / 4096)), slot_bits,
@@ -142,16 +202,14 @@ class share_grouping {
     unsigned const shift = slot_bits - share_bits;
     std::uint32_t const shares = ((std::max(what.table.slots, 1u) - 1) >> shift) + 1;
     arcs_.reserve(most_arcs);
-    shares_ = {what, edges, arcs_.data(), nullptr, shares, shift};
-    next_.reserve(shares_.blocks() * shares);
-    shares_.next = next_.data();
-    exec::for_each_tile<1>(space_, shares_.blocks(), count_shares{shares_});
-    exec::for_each(space_, 1, place_shares{shares_});
-    exec::for_each_tile<1>(space_, shares_.blocks(), move_to_shares{shares_});
-    exec::for_each_tile<1>(space_, shares, count_share{shares_});
+    arc_shares to{what, edges, arcs_.data(), nullptr, shares, shift};
+    next_.reserve(to.blocks() * shares);
+    to.next = next_.data();
+    exec::for_each_tile<1>(space_, to.blocks(), count_shares{to});
+    exec::for_each(space_, 1, place_shares{to});
+    exec::for_each_tile<1>(space_, to.blocks(), move_to_shares{to});
+    exec::for_each_tile<1>(space_, shares, group_share{to, segments, targets, which, most});
   }
-  /// When the table says where segments begin.
-  void scatter(vertex_id* targets) { exec::for_each_tile<1>(space_, shares_.shares, scatter_share{shares_, targets}); }
 
   [[nodiscard]] std::size_t bytes() const { return arcs_.bytes() + next_.bytes(); }
 
@@ -159,7 +217,6 @@ class share_grouping {
   Space space_;
   exec::buffer<shared_arc, Space> arcs_;
   exec::buffer<std::uint32_t, Space> next_;
-  arc_shares shares_{};
 };
 
 }  // namespace wyrm::graph::detail

@@ -124,7 +124,7 @@ struct plan_sorted {
   WYRM_HD void operator()(std::size_t s) const {
     segment const g = segments[s];
     std::uint32_t const changed = arcs.changes_between(g.begin, std::size_t{g.begin} + g.size);
-    plans[s] = {nullptr, capacity_to_allocate<Op>(records[g.source], changed), changed, 0, 0, 0};
+    plans[s] = {nullptr, capacity_to_allocate<Op>(records[g.source], changed), changed, 0, 0, 0, 0};
   }
 };
 

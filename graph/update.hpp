@@ -76,7 +76,7 @@ struct allocate_pages {
  private:
   template <class Tile>
   WYRM_HD void allocate(Tile const& t, std::size_t s, bool valid) const {
-    segment_plan const plan = valid ? plans[s] : segment_plan{nullptr, keep, 0, 0, 0, 0};
+    segment_plan const plan = valid ? plans[s] : no_change();
     std::size_t const wanted = is_capacity(plan.capacity) && plan.page == nullptr ? page_bytes(plan.capacity) : 0;
     if (!t.any(wanted > 0)) return;
     bool const asks = s + (which > 0 ? status->segments(0) : 0) < fails_from && !status->is_exhausted(t);
@@ -240,7 +240,7 @@ struct merge_segments {
 };
 
 /// Gives back the pages that the plans name: after a merge those that were replaced, and sums up what has changed;
-/// otherwise, to undo it, those that were allocated.
+/// otherwise, to undo it (after undo_changes), those that were allocated.
 template <class AllocatorRef>
 struct release_pages {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
@@ -285,7 +285,7 @@ struct release_pages {
     std::uint64_t distinct = 0;
     for (std::size_t s = first; s < first + a_lane<Tile::size()>; ++s) {
       bool const there = valid && s < status->segments(which);
-      segment_plan const plan = there ? plans[s] : segment_plan{nullptr, keep, 0, 0, 0, 0};
+      segment_plan const plan = there ? plans[s] : no_change();
       if (t.any(plan.page != nullptr)) allocator.deallocate(t, plan.page);
       if (plan.page != nullptr) plans[s].page = nullptr;
       arcs += plan.changed;
