@@ -141,6 +141,8 @@ class extent_ref {
     if (t.rank() == 0) lock.unlock();
   }
 
+  /// How many chunks of the window seem never to have been used; a hint.
+  [[nodiscard]] WYRM_HD std::uint32_t left() const { return left(window().load(exec::relaxed)); }
   /// Whether at least half of the chunks seem never to have been used; a hint.
   [[nodiscard]] WYRM_HD bool looks_plentiful() const { return left() >= chunks_ / 2; }
   /// Whether there seems to be no chunk left; a hint.
@@ -202,7 +204,6 @@ class extent_ref {
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> length(std::uint32_t first) const {
     return exec::atomic_ref<std::uint32_t>(lengths_[first]);
   }
-  [[nodiscard]] WYRM_HD std::uint32_t left() const { return left(window().load(exec::relaxed)); }
 
   [[nodiscard]] WYRM_HD chunk_range refill_and_take(std::uint32_t count) const {
     for (;;) {

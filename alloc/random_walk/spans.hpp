@@ -114,7 +114,8 @@ class spans_ref {
       if (!is_full || !fills_holes) return got;
     }
   }
-  /// How many spans to take for so many pages, when others will want some: a part of what the pool has already.
+  /// How many spans to take for so many pages, when others will want some: a part of what the pool has already, and of
+  /// what is left.
   [[nodiscard]] WYRM_HD std::uint32_t batch(std::uint32_t pages) const {
     std::uint32_t const wanted = (pages + this->pages() - 1) >> shape_.pages_log2;
     std::uint32_t const before = number(state_.count).load(exec::relaxed);
@@ -122,6 +123,8 @@ class spans_ref {
     if (n < before / 4) n = before / 4;
     auto const most = static_cast<std::uint32_t>((std::uint64_t{most_words} * Used::bits) >> shape_.pages_log2);
     if (n > most) n = most;
+    std::uint32_t const left = memory_.left() / 8 / shape_.chunks;
+    if (n > left) n = left;
     return n < wanted ? wanted : n;
   }
 
