@@ -145,6 +145,8 @@ class extent_ref {
   [[nodiscard]] WYRM_HD std::uint32_t left() const { return left(window().load(exec::relaxed)); }
   /// Whether at least half of the chunks seem never to have been used; a hint.
   [[nodiscard]] WYRM_HD bool looks_plentiful() const { return left() >= chunks_ / 2; }
+  /// Whether less than a quarter does; a hint.
+  [[nodiscard]] WYRM_HD bool looks_scarce() const { return left() < chunks_ / 4; }
   /// Whether there seems to be no chunk left; a hint.
   [[nodiscard]] WYRM_HD bool looks_used_up() const { return left() == 0 && tree_.empty(); }
 

@@ -6,10 +6,10 @@
 //
 // Who finds nothing after so many pages that less than 1 in 20 seems free (section 3.2.3) takes more memory, as long as
 // there is some; while half of it was never used, a tile that searches together does so when one look finds less than
-// it wants. When there is less, a word counts as one page: what is new, and what was freed together, lies together, so
-// that some words are free and most are full. Later it searches until less than 1 in 1000 seems free. Then the lock of
-// the size decides: its holder sweeps over all pages, gives back spans of other sizes that are wholly free, and takes
-// them; if there is nothing, that holds for all who waited.
+// it wants. When less than a quarter was never used, a word counts as one page: what is new, and what was freed
+// together, lies together, so that some words are free and most are full. Later it searches until less than 1 in 1000
+// seems free. Then the lock of the size decides: its holder sweeps over all pages, gives back spans of other sizes that
+// are wholly free, and takes them; if there is nothing, that holds for all who waited.
 //
 // Who waits for whom: for the lock of a size, on its holder, who waits for the extent's lock at most; nobody waits with
 // that. Searches and frees wait for nobody.
@@ -196,11 +196,9 @@ class random_walk_ref {
     all.search_and_grow(
         t,
         [&](std::uint32_t n, bool grows) {
-          bool const plentiful = t.shfl(parts_.memory.looks_plentiful(), 0);
-          pool_ref const pool(used(c, n), !grows      ? patience_.at_the_end
-                                          : plentiful ? patience_.to_grow
-                                                      : patience_.to_grow * used_type::bits);
-          if (n > 0) pool.search(t, w, asks, page, plentiful);
+          std::uint32_t const pages = t.shfl(parts_.memory.looks_scarce(), 0) ? used_type::bits : 1;  // for one
+          pool_ref const pool(used(c, n), grows ? patience_.to_grow * pages : patience_.at_the_end);
+          if (n > 0) pool.search(t, w, asks, page, t.shfl(parts_.memory.looks_plentiful(), 0));
           // Lanes that fill spans take them at once; the others see that they are not too many who take more.
           if (std::uint32_t const whole = number(t.ballot(asks)) >> detail::pages_log2(c); grows && whole > 0)
             (void)all.append(t, whole, false, asks, page);
