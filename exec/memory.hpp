@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "error.hpp"
+#include "injected_failure.hpp"
 
 namespace wyrm::exec {
 
@@ -36,11 +37,13 @@ class buffer {
   [[nodiscard]] std::size_t bytes() const { return size_ * sizeof(T); }
 
   /// Makes room for n elements. When the array is replaced, its contents are lost: for scratch that is kept and
-  /// reused, hence some headroom on every growth but the first.
+  /// reused, hence some headroom on every growth but the first. Throws error(out_of_memory); the array is empty then,
+  /// of size 0.
   void reserve(std::size_t n) {
     if (n <= size_) return;
     if (size_ > 0) n = std::max(n, size_ + size_ / 4);
     release();
+    detail::count_request();
     data_ = static_cast<T*>(space_.allocate(n * sizeof(T)));
     size_ = n;
   }
@@ -65,7 +68,7 @@ class staging_buffer {
 
  public:
   staging_buffer(Space const& space, std::size_t n)
-      : space_(space), data_(static_cast<T*>(space.allocate_staging(n * sizeof(T)))), size_(n) {}
+      : space_(space), data_(allocate(space, n)), size_(n) {}
   ~staging_buffer() {
     if (data_ != nullptr) space_.deallocate_staging(data_);
   }
@@ -79,6 +82,11 @@ class staging_buffer {
   [[nodiscard]] std::span<T> span() const { return {data_, size_}; }
 
  private:
+  static T* allocate(Space const& space, std::size_t n) {
+    detail::count_request();
+    return static_cast<T*>(space.allocate_staging(n * sizeof(T)));
+  }
+
   Space space_;
   T* data_;
   std::size_t size_;
@@ -118,7 +126,9 @@ class reservation {
  public:
   /// Reserves addresses for at least `capacity` bytes and commits nothing.
   reservation(Space const& space, std::size_t capacity) : space_(space), capacity_(round_up(capacity)) {
-    if (capacity_ > 0) base_ = static_cast<std::byte*>(space_.reserve(capacity_));
+    if (capacity_ == 0) return;
+    detail::count_request();
+    base_ = static_cast<std::byte*>(space_.reserve(capacity_));
   }
   ~reservation() {
     if (base_ != nullptr) space_.unreserve(base_, capacity_, committed_);
@@ -139,6 +149,7 @@ class reservation {
   void commit(std::size_t bytes) {
     std::size_t const target = committed_after(bytes);
     if (target == committed_) return;
+    detail::count_request();
     space_.commit(base_, committed_, target);
     committed_ = target;
   }

@@ -173,6 +173,34 @@ TYPED_TEST_P(memory, reservation_of_nothing_and_of_too_much) {
   EXPECT_THROW(exec::reservation<TypeParam>(space, std::size_t{1} << 62), error);
 }
 
+// The n-th request for memory fails, whichever kind it is of, and all behind it; what failed is as after no memory.
+TYPED_TEST_P(memory, requests_fail_from_the_nth_on) {
+  TypeParam const space = make_space<TypeParam>();
+  std::size_t const step = space.granularity();
+  exec::buffer<std::uint64_t, TypeParam> array(space);
+  exec::reservation<TypeParam> pool(space, 4 * step);
+  {
+    exec::injected_failure const failure(3);
+    array.reserve(10);
+    array.reserve(5);  // there already: no request
+    EXPECT_EQ(failure.left(), 2u);
+    { exec::staging_buffer<int, TypeParam> const host(space, 1); }
+    pool.commit(step);
+    EXPECT_EQ(failure.left(), 0u);
+    expect_out_of_memory([&] { pool.commit(step + 1); });
+    expect_out_of_memory([&] { exec::staging_buffer<int, TypeParam>(space, 1); });
+    expect_out_of_memory([&] { exec::reservation<TypeParam>(space, step); });
+    expect_out_of_memory([&] { array.reserve(11); });
+    EXPECT_EQ(array.data(), nullptr);
+    EXPECT_EQ(array.size(), 0u);
+    EXPECT_EQ(pool.committed(), step);
+  }
+  array.reserve(11);
+  EXPECT_EQ(array.size(), 11u);
+  pool.commit(2 * step);
+  EXPECT_EQ(pool.committed(), 2 * step);
+}
+
 /// Word i grows by i.
 struct add_index {
   std::uint64_t* words;
@@ -213,6 +241,7 @@ TYPED_TEST_P(memory, staging_and_uploads) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(memory, staging_and_uploads, buffer_reserves_and_moves, copies_and_fills,
-                            reservation_commits_in_steps, reservation_of_nothing_and_of_too_much);
+                            reservation_commits_in_steps, reservation_of_nothing_and_of_too_much,
+                            requests_fail_from_the_nth_on);
 
 }  // namespace wyrm::tests
