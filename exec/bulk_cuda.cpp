@@ -2,12 +2,37 @@
 #include <thrust/iterator/transform_iterator.h>
 #include <cub/cub.cuh>
 #include <string>
+#include <thread>
 
 #include "bulk.hpp"
 
 namespace wyrm::exec {
 
 namespace {
+// CUB takes an error that an earlier call has left for one of its own. Such an error belongs to the caller: it must
+// neither fail the primitive nor be consumed. Errors are kept for each thread of the host, so another thread calls CUB.
+template <class F>
+cudaError_t status_of(F const& f) {
+  if (cudaPeekAtLastError() == cudaSuccess) return f();
+  int device = 0;
+  cudaError_t status = cudaGetDevice(&device);
+  if (status != cudaSuccess) return status;
+  std::thread([&] {
+    status = cudaSetDevice(device);
+    if (status == cudaSuccess) status = f();
+  }).join();
+  return status;
+}
+
+template <class F>
+void checked(F const& f) {
+  cudaError_t const before = cudaPeekAtLastError();
+  cudaError_t const status = status_of(f);
+  if (status == cudaSuccess) return;
+  if (before == cudaSuccess) cudaGetLastError();  // the primitive's own error
+  throw error(error_code::device, std::string("a CUB primitive failed: ") + cudaGetErrorString(status));
+}
+
 struct widen {
   __host__ __device__ std::uint64_t operator()(std::uint32_t value) const { return value; }
 };
@@ -15,14 +40,11 @@ struct widen {
 
 template <class Primitive>
 void cuda_bulk::call(Primitive const& primitive) {
+  cuda_space::guard const current(space_);
   std::size_t bytes = 0;
-  cudaError_t status = primitive(nullptr, bytes);
-  if (status == cudaSuccess) {
-    scratch_.reserve(bytes > 0 ? bytes : 1);
-    status = primitive(scratch_.data(), bytes);
-  }
-  if (status != cudaSuccess)
-    throw error(error_code::device, std::string("a CUB primitive failed: ") + cudaGetErrorString(status));
+  checked([&] { return primitive(nullptr, bytes); });
+  scratch_.reserve(bytes > 0 ? bytes : 1);
+  checked([&] { return primitive(scratch_.data(), bytes); });
 }
 
 std::uint64_t* cuda_bulk::sort(std::uint64_t* keys, std::uint64_t* spare, std::size_t n, unsigned bits) {

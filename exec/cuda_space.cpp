@@ -4,10 +4,12 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <string>
 #include <utility>
 
 #include "error.hpp"
+#include "injected_failure.hpp"
 
 namespace wyrm::exec {
 
@@ -15,7 +17,7 @@ namespace {
 
 void check(cudaError_t status, char const* what) {
   if (status == cudaSuccess) return;
-  cudaGetLastError();  // what can be cleared is cleared, so that the next call does not report it again
+  cudaGetLastError();  // this call's own error, so that the caller does not find it again
   error_code const code = status == cudaErrorMemoryAllocation ? error_code::out_of_memory : error_code::device;
   throw error(code, std::string(what) + ": " + cudaGetErrorString(status));
 }
@@ -54,6 +56,10 @@ memory_functions const& driver() {
   return functions;
 }
 
+// The driver's own functions want a context that is current for the thread; a thread has one only after a call of the
+// runtime that needs it. For use under a guard.
+cudaError_t bind_context(int device) { return cudaSetDevice(device); }
+
 int resident_lanes_of(int device) {
   int multiprocessors = 0;
   int threads = 0;
@@ -64,22 +70,61 @@ int resident_lanes_of(int device) {
 
 }  // namespace
 
+namespace detail {
+
+int (*cuda_device::get)() = [] {
+  int device = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  return device;
+};
+void (*cuda_device::set)(int) = [](int device) { check(cudaSetDevice(device), "cudaSetDevice"); };
+
+namespace {
+std::atomic<int> handles = 0;
+
+// Of the device that is current.
+stream_owner make_stream() {
+  count_request();
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+  ++handles;
+  return stream_owner(stream);
+}
+event_owner make_event(unsigned flags) {
+  count_request();
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreateWithFlags(&event, flags), "cudaEventCreate");
+  ++handles;
+  return event_owner(event);
+}
+}  // namespace
+
+void destroy_stream::operator()(CUstream_st* stream) const noexcept {
+  cudaStreamDestroy(stream);
+  --handles;
+}
+void destroy_event::operator()(CUevent_st* event) const noexcept {
+  cudaEventDestroy(event);
+  --handles;
+}
+int live_handles() { return handles; }
+
+}  // namespace detail
+
 struct cuda_space::state {
   int device;
   int resident_lanes;
-  cudaStream_t stream = nullptr;
-  bool owns_stream = true;
+  detail::stream_owner own;
+  cudaStream_t stream;
 
   explicit state(int d) : device(d), resident_lanes(resident_lanes_of(d)) {
-    check(cudaSetDevice(device), "cudaSetDevice");
-    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+    basic_device_guard<detail::cuda_device> const current(device);
+    own = detail::make_stream();
+    stream = own.get();
   }
-  state(int d, cudaStream_t s) : device(d), resident_lanes(resident_lanes_of(d)), stream(s), owns_stream(false) {}
+  state(int d, cudaStream_t s) : device(d), resident_lanes(resident_lanes_of(d)), stream(s) {}
   state(state const&) = delete;
   state& operator=(state const&) = delete;
-  ~state() {
-    if (owns_stream) cudaStreamDestroy(stream);
-  }
 };
 
 int cuda_space::device_count() noexcept {
@@ -110,70 +155,82 @@ CUstream_st* cuda_space::stream() const { return state_->stream; }
 std::size_t cuda_space::lanes_for(std::uint32_t const*) const {
   return static_cast<std::size_t>(state_->resident_lanes);
 }
-void cuda_space::activate() const { check(cudaSetDevice(device()), "cudaSetDevice"); }
-void cuda_space::check_launch() const { check(cudaGetLastError(), "kernel launch"); }
-void cuda_space::synchronize() const { check(cudaStreamSynchronize(stream()), "a kernel failed"); }
+void cuda_space::check_launch(int status) { check(static_cast<cudaError_t>(status), "kernel launch"); }
+void cuda_space::synchronize() const {
+  guard const current(*this);
+  check(cudaStreamSynchronize(stream()), "a kernel failed");
+}
 
 void* cuda_space::allocate(std::size_t bytes) const {
-  activate();
+  guard const current(*this);
   void* p = nullptr;
-  if (cudaMalloc(&p, bytes > 0 ? bytes : 1) != cudaSuccess) {
-    cudaGetLastError();
-    throw error(error_code::out_of_memory, "the GPU has no " + std::to_string(bytes >> 20) + " MiB of memory left");
-  }
+  std::string const what = "allocate " + std::to_string((bytes >> 20) + (bytes % (1u << 20) != 0)) + " MiB on the GPU";
+  check(cudaMalloc(&p, bytes > 0 ? bytes : 1), what.c_str());
   return p;
 }
 
 void cuda_space::deallocate(void* p, std::size_t) const noexcept {
-  // cudaFree alone does not wait for work on streams that do not block the default one.
-  cudaStreamSynchronize(stream());
-  cudaFree(p);
+  // cudaFree alone does not wait for work on streams that do not block the default one. What fails here has failed
+  // before, and has been reported then.
+  guard const current(*this);
+  if (cudaStreamSynchronize(stream()) != cudaSuccess || cudaFree(p) != cudaSuccess) cudaGetLastError();
 }
 
 void cuda_space::enqueue_copy_in(void* to, void const* from_host, std::size_t bytes) const {
+  guard const current(*this);
   check(cudaMemcpyAsync(to, from_host, bytes, cudaMemcpyHostToDevice, stream()), "copy to the GPU");
 }
 
 void cuda_space::enqueue_copy_out(void* to_host, void const* from, std::size_t bytes) const {
+  guard const current(*this);
   check(cudaMemcpyAsync(to_host, from, bytes, cudaMemcpyDeviceToHost, stream()), "copy from the GPU");
 }
 
 void cuda_space::copy_in(void* to, void const* from_host, std::size_t bytes) const {
+  guard const current(*this);
   enqueue_copy_in(to, from_host, bytes);
   synchronize();
 }
 
 void cuda_space::copy_out(void* to_host, void const* from, std::size_t bytes) const {
+  guard const current(*this);
   enqueue_copy_out(to_host, from, bytes);
   synchronize();
 }
 
 void* cuda_space::allocate_staging(std::size_t bytes) const {
-  activate();
+  guard const current(*this);
   void* p = nullptr;
   check(cudaMallocHost(&p, bytes > 0 ? bytes : 1), "pin host memory");
   return p;
 }
 
-void cuda_space::deallocate_staging(void* p) const noexcept { cudaFreeHost(p); }
+void cuda_space::deallocate_staging(void* p) const noexcept {
+  guard const current(*this);
+  if (cudaFreeHost(p) != cudaSuccess) cudaGetLastError();
+}
 
 void cuda_space::copy(void* to, void const* from, std::size_t bytes) const {
+  guard const current(*this);
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream()), "copy on the GPU");
 }
 
 void cuda_space::fill(void* p, unsigned char byte, std::size_t bytes) const {
+  guard const current(*this);
   check(cudaMemsetAsync(p, byte, bytes, stream()), "fill on the GPU");
 }
 
 void* cuda_space::reserve(std::size_t bytes) const {
-  activate();
+  guard const current(*this);
+  check(bind_context(device()), "cudaSetDevice");
   CUdeviceptr base = 0;
   check(driver().address_reserve(&base, bytes, 0, 0, 0), "reserve addresses on the GPU");
   return reinterpret_cast<void*>(base);
 }
 
 void cuda_space::commit(void* base, std::size_t from, std::size_t to) const {
-  activate();
+  guard const current(*this);
+  check(bind_context(device()), "cudaSetDevice");
   CUmemAllocationProp kind{};
   kind.type = CU_MEM_ALLOCATION_TYPE_PINNED;
   kind.location = {CU_MEM_LOCATION_TYPE_DEVICE, {device()}};
@@ -193,14 +250,15 @@ void cuda_space::commit(void* base, std::size_t from, std::size_t to) const {
 }
 
 void cuda_space::unreserve(void* base, std::size_t reserved, std::size_t committed) const noexcept {
-  cudaStreamSynchronize(stream());
+  guard const current(*this);
+  if (bind_context(device()) != cudaSuccess || cudaStreamSynchronize(stream()) != cudaSuccess) cudaGetLastError();
   CUdeviceptr const place = reinterpret_cast<CUdeviceptr>(base);
   if (committed > 0) driver().unmap(place, committed);
   driver().address_free(place, reserved);
 }
 
 std::size_t cuda_space::memory_total() const {
-  activate();
+  guard const current(*this);
   std::size_t free = 0;
   std::size_t total = 0;
   check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
@@ -208,7 +266,7 @@ std::size_t cuda_space::memory_total() const {
 }
 
 void cuda_space::prepare_malloc(std::size_t bytes) const {
-  activate();
+  guard const current(*this);
   std::size_t heap = 0;
   check(cudaDeviceGetLimit(&heap, cudaLimitMallocHeapSize), "cudaDeviceGetLimit");
   std::size_t const wanted = bytes + bytes / 4;  // the heap's own bookkeeping comes out of it
@@ -226,14 +284,10 @@ std::string cuda_space::description() const {
 }
 
 cuda_upload::cuda_upload(cuda_space const& space) : space_(space) {
-  check(cudaSetDevice(space.device()), "cudaSetDevice");
-  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
-  check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreate");
+  cuda_space::guard const current(space_);
+  stream_ = detail::make_stream();
+  event_ = detail::make_event(cudaEventDisableTiming);
 }
-cuda_upload::cuda_upload(cuda_upload&& other) noexcept
-    : space_(other.space_),
-      stream_(std::exchange(other.stream_, nullptr)),
-      event_(std::exchange(other.event_, nullptr)) {}
 cuda_upload& cuda_upload::operator=(cuda_upload&& other) noexcept {
   std::swap(space_, other.space_);
   std::swap(stream_, other.stream_);
@@ -241,38 +295,38 @@ cuda_upload& cuda_upload::operator=(cuda_upload&& other) noexcept {
   return *this;
 }
 cuda_upload::~cuda_upload() {
-  if (stream_ == nullptr) return;
-  cudaStreamSynchronize(stream_);
-  cudaEventDestroy(event_);
-  cudaStreamDestroy(stream_);
+  if (stream_ && cudaStreamSynchronize(stream_.get()) != cudaSuccess) cudaGetLastError();
 }
 
 // An event may be recorded again at once: who waits for it waits for what it was when that was asked.
 void cuda_upload::start() {
-  check(cudaEventRecord(event_, space_.stream()), "cudaEventRecord");
-  check(cudaStreamWaitEvent(stream_, event_), "cudaStreamWaitEvent");
+  cuda_space::guard const current(space_);
+  check(cudaEventRecord(event_.get(), space_.stream()), "cudaEventRecord");
+  check(cudaStreamWaitEvent(stream_.get(), event_.get()), "cudaStreamWaitEvent");
 }
 void cuda_upload::enqueue(void* to, void const* from_host, std::size_t bytes) {
-  check(cudaMemcpyAsync(to, from_host, bytes, cudaMemcpyHostToDevice, stream_), "copy to the GPU");
-  check(cudaEventRecord(event_, stream_), "cudaEventRecord");
-  check(cudaStreamWaitEvent(space_.stream(), event_), "cudaStreamWaitEvent");
+  cuda_space::guard const current(space_);
+  check(cudaMemcpyAsync(to, from_host, bytes, cudaMemcpyHostToDevice, stream_.get()), "copy to the GPU");
+  check(cudaEventRecord(event_.get(), stream_.get()), "cudaEventRecord");
+  check(cudaStreamWaitEvent(space_.stream(), event_.get()), "cudaStreamWaitEvent");
 }
 
 cuda_stopwatch::cuda_stopwatch(cuda_space const& space) : space_(space) {
-  check(cudaSetDevice(space.device()), "cudaSetDevice");
-  for (cudaEvent_t& event : events_) check(cudaEventCreate(&event), "cudaEventCreate");
-}
-cuda_stopwatch::~cuda_stopwatch() {
-  for (cudaEvent_t const event : events_) cudaEventDestroy(event);
+  cuda_space::guard const current(space_);
+  for (detail::event_owner& event : events_) event = detail::make_event(cudaEventDefault);
 }
 
-void cuda_stopwatch::start() { check(cudaEventRecord(events_[0], space_.stream()), "cudaEventRecord"); }
+void cuda_stopwatch::start() {
+  cuda_space::guard const current(space_);
+  check(cudaEventRecord(events_[0].get(), space_.stream()), "cudaEventRecord");
+}
 
 double cuda_stopwatch::stop() {
-  check(cudaEventRecord(events_[1], space_.stream()), "cudaEventRecord");
-  check(cudaEventSynchronize(events_[1]), "a kernel failed");
+  cuda_space::guard const current(space_);
+  check(cudaEventRecord(events_[1].get(), space_.stream()), "cudaEventRecord");
+  check(cudaEventSynchronize(events_[1].get()), "a kernel failed");
   float milliseconds = 0;
-  check(cudaEventElapsedTime(&milliseconds, events_[0], events_[1]), "cudaEventElapsedTime");
+  check(cudaEventElapsedTime(&milliseconds, events_[0].get(), events_[1].get()), "cudaEventElapsedTime");
   return double{milliseconds} / 1e3;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One CUDA device as a place to run. The class itself needs only the CUDA runtime, so that any compiler can hold one;
-// launching work needs nvcc. Everything goes through the space's own stream, in order; copies to the host wait.
+// launching work needs nvcc. Everything goes through the space's own stream, in order; copies to the host wait. Every
+// call leaves the caller's current device as it was, and does not consume an error that the caller's own calls left.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,7 @@
 #include <type_traits>
 
 #include "config.hpp"
+#include "device_guard.hpp"
 #include "tile.hpp"
 
 #if WYRM_CUDACC
@@ -27,11 +29,39 @@ class cuda_bulk;
 class cuda_stopwatch;
 class cuda_upload;
 
+namespace detail {
+/// The current device of the calling thread. Tests replace the two functions.
+struct cuda_device {
+  static int current() { return get(); }
+  static void make_current(int device) { set(device); }
+  static int (*get)();
+  static void (*set)(int);
+};
+struct destroy_stream {
+  void operator()(CUstream_st* stream) const noexcept;
+};
+struct destroy_event {
+  void operator()(CUevent_st* event) const noexcept;
+};
+using stream_owner = std::unique_ptr<CUstream_st, destroy_stream>;
+using event_owner = std::unique_ptr<CUevent_st, destroy_event>;
+/// Streams and events that spaces, uploads and stopwatches hold now.
+[[nodiscard]] int live_handles();
+}  // namespace detail
+
 class cuda_space {
  public:
   using bulk = cuda_bulk;
   using stopwatch = cuda_stopwatch;
   using upload = cuda_upload;
+  /// While one exists, the space's device is current for the calling thread.
+  class guard {
+   public:
+    explicit guard(cuda_space const& space) : device_(space.device()) {}
+
+   private:
+    basic_device_guard<detail::cuda_device> device_;
+  };
   static constexpr char const* name = "cuda";
   template <unsigned W>
   static constexpr unsigned tile_size = W;
@@ -88,8 +118,8 @@ class cuda_space {
 #endif
 
  private:
-  void activate() const;
-  void check_launch() const;
+  /// status: a cudaError_t, of the launch itself.
+  static void check_launch(int status);
 
   struct state;
   std::shared_ptr<state const> state_;
@@ -101,7 +131,7 @@ class cuda_upload {
   static constexpr bool is_beside = true;
   explicit cuda_upload(cuda_space const& space);
   ~cuda_upload();
-  cuda_upload(cuda_upload&& other) noexcept;
+  cuda_upload(cuda_upload&&) noexcept = default;
   cuda_upload& operator=(cuda_upload&& other) noexcept;
 
   /// Copies begin when what the space has to do now is done.
@@ -111,17 +141,14 @@ class cuda_upload {
 
  private:
   cuda_space space_;
-  CUstream_st* stream_ = nullptr;
-  CUevent_st* event_ = nullptr;
+  detail::stream_owner stream_;
+  detail::event_owner event_;
 };
 
 /// The time that the device spends on work of one space, by its own clock.
 class cuda_stopwatch {
  public:
   explicit cuda_stopwatch(cuda_space const& space);
-  ~cuda_stopwatch();
-  cuda_stopwatch(cuda_stopwatch const&) = delete;
-  cuda_stopwatch& operator=(cuda_stopwatch const&) = delete;
 
   void start();
   /// Seconds since start(); waits for the work.
@@ -129,7 +156,7 @@ class cuda_stopwatch {
 
  private:
   cuda_space space_;
-  CUevent_st* events_[2];
+  detail::event_owner events_[2];
 };
 
 #if WYRM_CUDACC
@@ -171,10 +198,10 @@ inline unsigned blocks_for(std::size_t items, std::size_t items_a_block) {
   return static_cast<unsigned>(std::min<std::size_t>((items + items_a_block - 1) / items_a_block, 0x7fffffff));
 }
 
-/// Starts a kernel of n items.
+/// Starts a kernel of n items. Returns the status of this launch alone.
 template <class F>
-void launch(cudaStream_t stream, void (*kernel)(std::size_t, F const), std::size_t n, std::size_t items_a_block,
-            F const& f) {
+[[nodiscard]] cudaError_t launch(cudaStream_t stream, void (*kernel)(std::size_t, F const), std::size_t n,
+                                 std::size_t items_a_block, F const& f) {
   cudaLaunchAttribute ahead{};
   ahead.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   ahead.val.programmaticStreamSerializationAllowed = 1;
@@ -184,29 +211,26 @@ void launch(cudaStream_t stream, void (*kernel)(std::size_t, F const), std::size
   config.stream = stream;
   config.attrs = &ahead;
   config.numAttrs = launches_ahead ? 1 : 0;
-  cudaLaunchKernelEx(&config, kernel, n, f);
+  return cudaLaunchKernelEx(&config, kernel, n, f);
 }
 }  // namespace detail
 
 template <class F>
 void cuda_space::run(std::size_t n, F const& f) const {
-  activate();
-  detail::launch(stream(), detail::for_each_kernel<F>, n, detail::block_threads, f);
-  check_launch();
+  guard const current(*this);
+  check_launch(detail::launch(stream(), detail::for_each_kernel<F>, n, detail::block_threads, f));
 }
 
 template <unsigned W, class F>
 void cuda_space::run_tiles(std::integral_constant<unsigned, W>, std::size_t n, F const& f) const {
-  activate();
-  detail::launch(stream(), detail::for_each_tile_kernel<W, F>, n, detail::block_threads / W, f);
-  check_launch();
+  guard const current(*this);
+  check_launch(detail::launch(stream(), detail::for_each_tile_kernel<W, F>, n, detail::block_threads / W, f));
 }
 template <unsigned W, class F>
 int cuda_space::tile_registers() const {
-  activate();
+  guard const current(*this);
   cudaFuncAttributes attributes{};
-  cudaFuncGetAttributes(&attributes, detail::for_each_tile_kernel<W, F>);
-  check_launch();
+  check_launch(cudaFuncGetAttributes(&attributes, detail::for_each_tile_kernel<W, F>));
   return attributes.numRegs;
 }
 #endif

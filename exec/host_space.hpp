@@ -10,6 +10,7 @@
 #include <string>
 #include <type_traits>
 
+#include "device_guard.hpp"
 #include "tile.hpp"
 
 namespace wyrm::exec {
@@ -23,6 +24,7 @@ class host_space {
   using bulk = host_bulk;
   using stopwatch = host_stopwatch;
   using upload = host_upload;
+  using guard = no_device_guard;
   static constexpr char const* name = "cpu";
   template <unsigned W>
   static constexpr unsigned tile_size = 1;

@@ -67,8 +67,7 @@ class staging_buffer {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  staging_buffer(Space const& space, std::size_t n)
-      : space_(space), data_(allocate(space, n)), size_(n) {}
+  staging_buffer(Space const& space, std::size_t n) : space_(space), data_(allocate(space, n)), size_(n) {}
   ~staging_buffer() {
     if (data_ != nullptr) space_.deallocate_staging(data_);
   }

@@ -62,12 +62,13 @@ class scalar_tile {
 static_assert(tile<scalar_tile>);
 
 #if WYRM_CUDACC
-/// W neighbouring lanes of a warp; W is a power of two up to 32.
+/// W neighbouring lanes of a warp; W is a power of two up to 32. In blocks of any shape: a warp is 32 threads in the
+/// order of x, then y, then z.
 template <unsigned W>
 class warp_tile {
  public:
   WYRM_HD static constexpr unsigned size() { return W; }
-  WYRM_HD unsigned rank() const { NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return threadIdx.x % W;), (return 0;)) }
+  WYRM_HD unsigned rank() const { NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return lane() % W;), (return 0;)) }
   WYRM_HD std::uint32_t ballot(bool predicate) const {
     NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return group().ballot(predicate);), (return predicate;))
   }
@@ -94,6 +95,12 @@ class warp_tile {
   WYRM_HD static void backoff(unsigned attempt) { pause(attempt); }
 
  private:
+  // Of the warp: in a block of one dimension threadIdx.x % 32.
+  __device__ static unsigned lane() {
+    unsigned id;
+    asm("mov.u32 %0, %%laneid;" : "=r"(id));
+    return id;
+  }
   __device__ static auto group() {
     return cooperative_groups::tiled_partition<W>(cooperative_groups::this_thread_block());
   }
@@ -101,11 +108,16 @@ class warp_tile {
 static_assert(tile<warp_tile<32>>);
 #endif
 
-/// A number that the calling lane has for itself among those that run at the same time.
+/// A number that the calling lane has for itself among those that run at the same time, in grids and blocks of any
+/// shape; the lanes of a warp have neighbouring numbers.
 template <class Tile>
 WYRM_HD std::uint64_t thread_number([[maybe_unused]] Tile const& t) {
-  NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;),
-                    (return std::uint64_t{host_thread_number()} * 32 + t.rank();))
+  NV_IF_ELSE_TARGET(
+      NV_IS_DEVICE,
+      (unsigned const thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+       std::uint64_t const block = (std::uint64_t{blockIdx.z} * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+       return block * (blockDim.x * blockDim.y * blockDim.z) + thread;),
+      (return std::uint64_t{host_thread_number()} * 32 + t.rank();))
 }
 
 // What follows is written in terms of the collectives alone, and so runs on every tile.
