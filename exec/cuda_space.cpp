@@ -161,6 +161,14 @@ void cuda_space::synchronize() const {
   check(cudaStreamSynchronize(stream()), "a kernel failed");
 }
 
+void cuda_space::wait_for_all() const noexcept {
+  try {
+    guard const current(*this);
+    if (cudaDeviceSynchronize() != cudaSuccess) cudaGetLastError();
+  } catch (...) {  // the device is lost: nothing runs on it
+  }
+}
+
 void* cuda_space::allocate(std::size_t bytes) const {
   guard const current(*this);
   void* p = nullptr;

@@ -75,6 +75,8 @@ class cuda_space {
   [[nodiscard]] static int device_count() noexcept;
 
   void synchronize() const;
+  /// Waits for all work on the device, of every stream, whether it fails or not; never throws.
+  void wait_for_all() const noexcept;
 
   [[nodiscard]] void* allocate(std::size_t bytes) const;
   void deallocate(void* p, std::size_t bytes) const noexcept;

@@ -46,6 +46,8 @@ class host_space {
     });
   }
   void synchronize() const {}
+  /// The same, of work that may have failed; never throws.
+  void wait_for_all() const noexcept {}
 
   // Memory: out of memory is wyrm::error(out_of_memory). Sizes in bytes.
   [[nodiscard]] void* allocate(std::size_t bytes) const;

@@ -25,13 +25,14 @@ namespace wyrm::graph {
 template <class Space>
 class adjacency {
  public:
-  /// number: 0, or 1 for the second table of a graph.
-  adjacency(Space const& space, vertex_id vertices, unsigned number)
+  /// number: 0, or 1 for the second table of a graph. seed: see options::hash_seed.
+  adjacency(Space const& space, vertex_id vertices, unsigned number, std::uint32_t seed)
       : space_(space),
         vertices_(vertices),
         number_(number),
+        seed_(seed),
         records_(detail::table_for(space, vertices)),
-        batch_(space),
+        batch_(space, seed),
         skewed_(space),
         lists_(space),
         plans_(space),
@@ -43,8 +44,10 @@ class adjacency {
   [[nodiscard]] packed_record* records() { return records_.data(); }
   /// Takes these records instead of its own.
   void replace(exec::buffer<packed_record, Space>&& records) { records_ = std::move(records); }
-  void drop_scratch() {
-    adjacency fresh(space_, 0, number_);
+  /// A table of no vertices, to give its scratch to this one.
+  [[nodiscard]] adjacency empty_table() const { return adjacency(space_, 0, number_, seed_); }
+  /// Takes the scratch of such a table instead of its own, which is released.
+  void replace_scratch(adjacency&& fresh) noexcept {
     fresh.vertices_ = vertices_;
     fresh.records_ = std::move(records_);
     *this = std::move(fresh);
@@ -112,14 +115,15 @@ class adjacency {
                               plans_.data(), status, number_);
   }
 
-  /// Allocates the pages that are planned and not there yet, but for segments from `fails_from` on.
+  /// Allocates the pages that are planned and not there yet, but for segments from `fails_from` on. may_stay: a vertex
+  /// that gets none stays in its page if that has room.
   template <detail::operation Op, class AllocatorRef>
-  void allocate(AllocatorRef const& allocator, std::uint64_t fails_from, detail::update_status* status) {
+  void allocate(AllocatorRef const& allocator, std::uint64_t fails_from, bool may_stay, detail::update_status* status) {
     std::size_t const lanes = lanes_for(batch_.most_segments());
-    exec::for_each_lane<32>(
-        space_, lanes,
-        detail::allocate_pages<Op, AllocatorRef>{allocator, batch_.view().segments, records_.data(), plans_.data(),
-                                                 hubs_.data(), status, number_, fails_from, lists().movers, lanes});
+    exec::for_each_lane<32>(space_, lanes,
+                            detail::allocate_pages<Op, AllocatorRef>{allocator, batch_.view().segments, records_.data(),
+                                                                     plans_.data(), hubs_.data(), status, number_,
+                                                                     fails_from, may_stay, lists().movers, lanes});
   }
   /// Carries the planned changes out, if all pages are there.
   template <detail::operation Op>
@@ -219,6 +223,7 @@ class adjacency {
   Space space_;
   vertex_id vertices_;
   unsigned number_;
+  std::uint32_t seed_;
   unsigned width_ = 8;             // of a tile
   bool is_sparse_ = false;         // the batch: see plan.hpp
   bool has_lists_ = false;         // of movers, at least

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "any_graph.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "../alloc/registry.hpp"
@@ -65,34 +66,51 @@ any_graph::any_graph(exec::any_space const& space, std::string_view allocator, s
 }
 any_graph::~any_graph() = default;
 any_graph::any_graph(any_graph&&) noexcept = default;
+any_graph& any_graph::operator=(any_graph&&) noexcept = default;
 
-vertex_id any_graph::vertices() const { return graph_->vertices(); }
-std::uint64_t any_graph::edges() const { return graph_->edges(); }
-std::uint64_t any_graph::arcs() const { return graph_->arcs(); }
-options const& any_graph::settings() const { return graph_->settings(); }
-graph_view any_graph::view() const { return graph_->view(); }
+any_graph::face& any_graph::graph() const {
+  if (!graph_)
+    throw error(error_code::bad_argument,
+                "this graph was moved from; assign another to it, or use the one that it was moved to");
+  return *graph_;
+}
+
+vertex_id any_graph::vertices() const { return graph().vertices(); }
+std::uint64_t any_graph::edges() const { return graph().edges(); }
+std::uint64_t any_graph::arcs() const { return graph().arcs(); }
+options const& any_graph::settings() const { return graph().settings(); }
+graph_view any_graph::view() const { return graph().view(); }
 update_report any_graph::insert(std::span<edge const> batch) { return insert_async(batch).get(); }
-pending_update any_graph::insert_async(std::span<edge const> batch) { return graph_->insert_async(batch); }
+pending_update any_graph::insert_async(std::span<edge const> batch) { return graph().insert_async(batch); }
 update_report any_graph::erase(std::span<edge const> batch) { return erase_async(batch).get(); }
-pending_update any_graph::erase_async(std::span<edge const> batch) { return graph_->erase_async(batch); }
+pending_update any_graph::erase_async(std::span<edge const> batch) { return graph().erase_async(batch); }
+update_report any_graph::insert(std::initializer_list<edge> batch) {
+  return insert(std::span(batch.begin(), batch.size()));
+}
+update_report any_graph::erase(std::initializer_list<edge> batch) {
+  return erase(std::span(batch.begin(), batch.size()));
+}
 update_report any_graph::insert(resident_edges batch) { return insert_async(batch).get(); }
-pending_update any_graph::insert_async(resident_edges batch) { return graph_->insert_async(batch); }
+pending_update any_graph::insert_async(resident_edges batch) { return graph().insert_async(batch); }
 update_report any_graph::erase(resident_edges batch) { return erase_async(batch).get(); }
-pending_update any_graph::erase_async(resident_edges batch) { return graph_->erase_async(batch); }
-update_report any_graph::build(csr_view const& rows) { return graph_->build(rows); }
-update_report any_graph::build(resident_csr rows) { return graph_->build(rows); }
-void any_graph::compact() { graph_->compact(); }
-void any_graph::clear() { graph_->clear(); }
-void any_graph::fail_allocations_from(std::uint64_t k) { graph_->fail_allocations_from(k); }
-csr any_graph::to_csr() const { return graph_->to_csr(); }
-memory_report any_graph::memory() const { return graph_->memory(); }
-alloc::statistics any_graph::pool() const { return graph_->pool(); }
-void any_graph::check() const { graph_->check(); }
+pending_update any_graph::erase_async(resident_edges batch) { return graph().erase_async(batch); }
+update_report any_graph::build(csr_view const& rows) { return graph().build(rows); }
+update_report any_graph::build(resident_csr rows) { return graph().build(rows); }
+void any_graph::compact() { graph().compact(); }
+void any_graph::clear() { graph().clear(); }
+void any_graph::fail_allocations_from(std::uint64_t k) { graph().fail_allocations_from(k); }
+csr any_graph::to_csr() const { return graph().to_csr(); }
+memory_report any_graph::memory() const { return graph().memory(); }
+alloc::statistics any_graph::pool() const { return graph().pool(); }
+void any_graph::check() const { graph().check(); }
 
 any_graph build(exec::any_space const& space, std::string_view allocator, edge_list const& list, options o) {
   o.directed = list.directed;
   any_graph g(space, allocator, list.vertices, o);
-  g.insert(list.edges);
+  std::span<edge const> const all = list.edges;
+  std::size_t const slice = slice_for(all.size());
+  for (std::size_t first = 0; first < all.size(); first += slice)
+    g.insert(all.subspan(first, std::min(slice, all.size() - first)));
   return g;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -24,7 +25,9 @@ class any_graph {
   /// A graph without edges. Throws error(bad_argument) for an unknown allocator.
   any_graph(exec::any_space const& space, std::string_view allocator, std::size_t vertices, options const& o = {});
   ~any_graph();
+  /// What was moved from can be assigned to and destroyed; anything else throws error(bad_argument).
   any_graph(any_graph&&) noexcept;
+  any_graph& operator=(any_graph&&) noexcept;
 
   [[nodiscard]] vertex_id vertices() const;
   [[nodiscard]] std::uint64_t edges() const;
@@ -37,6 +40,8 @@ class any_graph {
   update_report erase(std::span<edge const> batch);
   update_report insert(resident_edges batch);
   update_report erase(resident_edges batch);
+  update_report insert(std::initializer_list<edge> batch);
+  update_report erase(std::initializer_list<edge> batch);
   pending_update insert_async(std::span<edge const> batch);
   pending_update erase_async(std::span<edge const> batch);
   pending_update insert_async(resident_edges batch);
@@ -57,12 +62,15 @@ class any_graph {
   struct face;
   template <class Space, class Allocator>
   struct body;
+  [[nodiscard]] face& graph() const;
 
   exec::any_space space_;
   std::unique_ptr<face> graph_;
 };
 
-/// The graph of an edge list: its vertices, its direction, its edges. Throws what insert throws.
+/// The graph of an edge list: its vertices, its direction, its edges. Edges are inserted an eighth at a time, or a few
+/// million, so that scratch memory stays small beside the graph; there may be more than a batch can have. Throws what
+/// insert throws.
 [[nodiscard]] any_graph build(exec::any_space const& space, std::string_view allocator, edge_list const& list,
                               options o = {});
 

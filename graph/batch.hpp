@@ -20,8 +20,10 @@ namespace wyrm::graph {
 template <class Space>
 class batch {
  public:
-  explicit batch(Space const& space)
+  /// seed: of the hash table.
+  batch(Space const& space, std::uint32_t seed)
       : space_(space),
+        seed_(seed),
         keys_(space),
         counts_(space),
         places_(space),
@@ -60,7 +62,7 @@ class batch {
   void group(std::uint32_t most, std::uint32_t* long_segments, detail::segment_part* parts) {
     if constexpr (has_tiles) {
       exec::for_each_lane<32>(
-          space_, (table_.slots + a_lane - 1) / a_lane,
+          space_, detail::slot_table::lanes(table_.slots),
           detail::place_segments{table_, segments_.data(), count_.status, number_, most, long_segments, parts});
       detail::scatter_targets const scatter{view_};
       exec::for_each(space_, scatter.threads(), scatter);
@@ -93,10 +95,11 @@ class batch {
       if (!direct) space_.fill(keys_.data(), 0xff, slots * sizeof(vertex_id));
     }
     unsigned const shift = direct ? 0 : 32 - static_cast<unsigned>(std::countr_zero(slots));
-    return {direct ? nullptr : keys_.data(), counts_.data(), static_cast<std::uint32_t>(slots), shift};
+    return {direct ? nullptr : keys_.data(), counts_.data(), static_cast<std::uint32_t>(slots), shift, seed_};
   }
 
   Space space_;
+  std::uint32_t seed_;
   exec::buffer<vertex_id, Space> keys_;
   exec::buffer<std::uint32_t, Space> counts_;
   exec::buffer<detail::arc_place, Space> places_;

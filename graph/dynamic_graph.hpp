@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
+#include <random>
 #include <span>
 #include <string>
 #include <utility>
@@ -19,6 +21,7 @@
 #include "adjacency.hpp"
 #include "inspect.hpp"
 #include "layout.hpp"
+#include "pending_update.hpp"
 #include "pool_growth.hpp"
 #include "report.hpp"
 #include "status.hpp"
@@ -33,28 +36,17 @@ struct options {
   bool in_neighbours = true;  // directed graphs: keep them too (PageRank pulls along them)
   bool self_loops = false;    // false: they are dropped, and counted in the report
   alloc::options pool = {};   // the allocator's; the pool grows as needed, up to reserve_bytes
+  // Of the hash table that groups a batch by source. 0: drawn at random for each graph, so that nobody can choose ids
+  // that collide.
+  std::uint32_t hash_seed = 0;
 };
 
-/// An update that was started. Movable, not copyable.
-class pending_update {
- public:
-  explicit pending_update(std::function<update_report()> finish) : finish_(std::move(finish)) {}
-  pending_update(pending_update&& other) noexcept : finish_(std::exchange(other.finish_, nullptr)) {}
-  pending_update& operator=(pending_update&&) = delete;
-  /// An update that nobody asks for is finished all the same; what it would throw is lost.
-  ~pending_update() {
-    try {
-      if (finish_) get();
-    } catch (error const&) {
-    }
-  }
-  /// Waits for the update, does what only the host can do (where memory has to grow, or the batch is very uneven), and
-  /// says what has become of it. Once.
-  update_report get() { return std::exchange(finish_, nullptr)(); }
-
- private:
-  std::function<update_report()> finish_;
-};
+/// How many edges of a graph that is made from so many are inserted at a time: an eighth, so that the scratch of a
+/// batch (about 30 bytes an arc) stays small beside the graph, and few enough for a batch of 2^32 arcs.
+[[nodiscard]] constexpr std::size_t slice_for(std::uint64_t edges) {
+  return static_cast<std::size_t>(
+      std::clamp<std::uint64_t>((edges + 7) / 8, std::uint64_t{1} << 22, std::uint64_t{1} << 28));
+}
 
 template <class Space, class Allocator>
 class dynamic_graph {
@@ -64,23 +56,49 @@ class dynamic_graph {
   /// A graph without edges. Throws error(bad_argument) for more than max_vertices.
   dynamic_graph(Space const& space, std::size_t vertices, options const& o = {})
       : space_(space),
-        options_(o),
+        options_(with_seed(o)),
         vertices_(checked_count(vertices)),
         allocator_(std::make_unique<Allocator>(space, o.pool)),
-        out_(space, vertices_, 0),
+        out_(space, vertices_, 0, options_.hash_seed),
         transfer_(space),
         hubs_(space),
-        status_(space) {
-    if (o.directed && o.in_neighbours) in_.emplace(space, vertices_, 1);
+        status_(space),
+        link_(std::make_shared<link>(link{this})) {
+    if (o.directed && o.in_neighbours) in_.emplace(space, vertices_, 1, options_.hash_seed);
   }
-  dynamic_graph(dynamic_graph&&) = default;
+  /// Also while an update is pending, which then concerns the new graph. The old one has no vertices; all that it can
+  /// still do is to be assigned to and to be destroyed, and anything else throws error(bad_argument).
+  dynamic_graph(dynamic_graph&& other) noexcept
+      : space_(other.space_),
+        options_(other.options_),
+        vertices_(std::exchange(other.vertices_, 0)),
+        allocator_(std::move(other.allocator_)),
+        out_(std::move(other.out_)),
+        in_(std::move(other.in_)),
+        transfer_(std::move(other.transfer_)),
+        hubs_(std::move(other.hubs_)),
+        status_(std::move(other.status_)),
+        link_(std::move(other.link_)),
+        arc_count_(std::exchange(other.arc_count_, 0)),
+        edge_count_(std::exchange(other.edge_count_, 0)),
+        changes_(other.changes_),
+        fails_from_(other.fails_from_),
+        build_slice_(other.build_slice_) {
+    if (link_) link_->graph = this;
+  }
+  dynamic_graph& operator=(dynamic_graph&& other) noexcept {
+    if (this == &other) return *this;
+    std::destroy_at(this);
+    return *std::construct_at(this, std::move(other));
+  }
   ~dynamic_graph() {
-    // A pool takes its pages with it; memory of the system has to be given back.
+    if (!link_) return;  // moved from
+    link_->graph = nullptr;
+    // A pool takes its pages with it; memory of the system has to be released page by page.
     if constexpr (!Allocator::family.resets) {
-      if (out_.records() == nullptr) return;  // moved from
       try {
-        clear();
-      } catch (error const&) {  // the device is lost, and its memory with it
+        remove_all();
+      } catch (...) {  // the device is lost, and its memory with it
       }
     }
   }
@@ -94,6 +112,7 @@ class dynamic_graph {
 
   /// For algorithms; valid until the next change.
   [[nodiscard]] graph_view view() const {
+    if (link_) require_idle();
     packed_record const* const in = !options_.directed ? out_.records() : in_ ? in_->records() : nullptr;
     return {out_.records(), in, vertices_, arc_count_, options_.directed};
   }
@@ -106,13 +125,16 @@ class dynamic_graph {
   update_report insert(std::span<edge const> batch) { return insert_async(batch).get(); }
   /// The same for edges that lie in the memory of the graph's space.
   update_report insert(resident_edges batch) { return insert_async(batch).get(); }
+  update_report insert(std::initializer_list<edge> batch) { return insert(std::span(batch.begin(), batch.size())); }
 
   /// Erases the edges of a batch that are there. The same guarantee and cost; needs no memory beyond scratch.
   update_report erase(std::span<edge const> batch) { return erase_async(batch).get(); }
   update_report erase(resident_edges batch) { return erase_async(batch).get(); }
+  update_report erase(std::initializer_list<edge> batch) { return erase(std::span(batch.begin(), batch.size())); }
 
-  /// The same, started on the stream of the graph's space and not waited for. The edges stay as they are, and the graph
-  /// is left alone and where it is, until get() has been called, which throws what insert() and erase() throw.
+  /// The same, started on the stream of the graph's space and not waited for. The edges stay as they are until get()
+  /// has been called, which throws what insert() and erase() throw. Until then whatever reads or changes the graph
+  /// throws error(bad_argument), but for the numbers of vertices, edges and arcs, which are those of before.
   pending_update insert_async(std::span<edge const> batch) { return update<detail::operation::insert>(batch); }
   pending_update insert_async(resident_edges batch) { return update<detail::operation::insert>(batch); }
   pending_update erase_async(std::span<edge const> batch) { return update<detail::operation::erase>(batch); }
@@ -132,20 +154,24 @@ class dynamic_graph {
   /// Both pools are there for a moment. Throws error(out_of_memory), and changes nothing, if that is too much. The view
   /// is another one afterwards. O(vertices + arcs).
   void compact() {
+    typename Space::guard const current(space_);
+    require_idle();
+    // All that may fail comes before anything changes.
+    std::vector<adjacency<Space>> scratch;
+    for_tables([&](auto const& t) { scratch.push_back(t.empty_table()); });
+    detail::transfer<Space> transfer(space_);
     lay_out_anew(laid_out_bytes() + (std::size_t{1} << 20));
-    for_tables([](auto& t) { t.drop_scratch(); });
-    transfer_ = detail::transfer<Space>(space_);
+    auto next = scratch.begin();
+    for_tables([&](auto& t) { t.replace_scratch(std::move(*next++)); });
+    transfer_ = std::move(transfer);
     hubs_ = exec::buffer<detail::wide_row, Space>(space_);
   }
 
   /// Removes all edges.
   void clear() {
-    if constexpr (Allocator::family.resets)
-      allocator_->reset();
-    else
-      for_tables([&](auto& table) { detail::give_back(space_, table.records(), vertices_, *allocator_); });
-    for_tables([&](auto& table) { table.forget(); });
-    arc_count_ = edge_count_ = 0;
+    typename Space::guard const current(space_);
+    require_idle();
+    remove_all();
   }
 
   /// For tests: until it is called again, updates find no memory for the vertices from the k-th on that a batch
@@ -153,10 +179,18 @@ class dynamic_graph {
   /// compact() for those from vertex k on, and no pool can grow.
   static constexpr std::uint64_t never = ~std::uint64_t{0};
   void fail_allocations_from(std::uint64_t k) { fails_from_ = k; }
+  /// For tests: how many arcs build() inserts at a time into the table of in-neighbours; 0: as slice_for() says.
+  void build_in_slices_of(std::size_t arcs) { build_slice_ = arcs; }
 
-  [[nodiscard]] csr to_csr() const { return detail::export_csr(space_, out_.records(), vertices_); }
+  [[nodiscard]] csr to_csr() const {
+    typename Space::guard const current(space_);
+    require_idle();
+    return detail::export_csr(space_, out_.records(), vertices_);
+  }
 
   [[nodiscard]] memory_report memory() const {
+    typename Space::guard const current(space_);
+    require_idle();
     memory_report m;
     alloc::statistics const pool = allocator_->stats();
     detail::table_sums sums = detail::sum_table(space_, out_.records(), vertices_);
@@ -180,14 +214,20 @@ class dynamic_graph {
 
   /// Proves the invariants of the graph and of its allocator; throws error(corrupt) otherwise. For tests and doubts.
   void check() const {
+    typename Space::guard const current(space_);
+    require_idle();
     bool const mirrored = !options_.directed;
     packed_record const* const in = mirrored ? out_.records() : in_ ? in_->records() : nullptr;
-    detail::check_table(space_, out_.records(), in, vertices_, options_.self_loops);
-    if (in_) detail::check_table(space_, in_->records(), out_.records(), vertices_, options_.self_loops);
+    std::uint64_t const loops = detail::check_table(space_, out_.records(), in, vertices_, options_.self_loops);
+    if (in_) (void)detail::check_table(space_, in_->records(), out_.records(), vertices_, options_.self_loops);
     std::uint64_t const arcs = detail::sum_table(space_, out_.records(), vertices_).arcs;
     if (arcs != arc_count_)
       throw error(error_code::corrupt,
                   "the graph holds " + std::to_string(arcs) + " arcs but counted " + std::to_string(arc_count_));
+    std::uint64_t const edges = options_.directed ? arcs : (arcs + loops) / 2;
+    if (edges != edge_count_)
+      throw error(error_code::corrupt,
+                  "the graph holds " + std::to_string(edges) + " edges but counted " + std::to_string(edge_count_));
     allocator_->check();
   }
 
@@ -199,6 +239,28 @@ class dynamic_graph {
     return static_cast<vertex_id>(vertices);
   }
 
+  static options with_seed(options o) {
+    while (o.hash_seed == 0) o.hash_seed = std::random_device()();
+    return o;
+  }
+  void require_idle() const {
+    if (!link_)
+      throw error(error_code::bad_argument,
+                  "this graph was moved from; assign another to it, or use the one that it was moved to");
+    if (link_->is_pending)
+      throw error(error_code::bad_argument,
+                  "an update of this graph is pending: call get() of what insert_async() or erase_async() returned, "
+                  "and then go on");
+  }
+  void remove_all() {
+    if constexpr (Allocator::family.resets)
+      allocator_->reset();
+    else
+      for_tables([&](auto& table) { detail::give_back(space_, table.records(), vertices_, *allocator_); });
+    for_tables([&](auto& table) { table.forget(); });
+    arc_count_ = edge_count_ = 0;
+  }
+
   template <class F>
   void for_tables(F const& f) {
     f(out_);
@@ -207,20 +269,41 @@ class dynamic_graph {
 
   // All steps of an update are started at once, as if nothing could go wrong; where something does, the steps behind it
   // do nothing, and the status says what is to be done before they are started again.
-  template <detail::operation Op>
-  pending_update update(std::span<edge const> batch, bool again = false) {
-    if (batch.empty()) return pending_update([] { return update_report{}; });
+  template <detail::operation Op, class Batch>
+  pending_update update(Batch const& batch) {
+    typename Space::guard const current(space_);
+    require_idle();
+    if (size_of(batch) == 0) return pending_update([] { return update_report{}; });
+    // What finishes it; made first, as this may throw.
+    std::function<update_report()> finishing([link = link_, batch] {
+      if (link->graph == nullptr)
+        throw error(error_code::bad_argument, "the graph of this update was destroyed before get() was called");
+      return link->graph->template finish<Op>(batch);
+    });
+    launch<Op>(batch);
+    link_->is_pending = true;
+    return pending_update(std::move(finishing));
+  }
+  static std::size_t size_of(std::span<edge const> batch) { return batch.size(); }
+  static std::size_t size_of(resident_edges batch) { return batch.size; }
+  template <detail::operation Op, class Batch>
+  void launch(Batch const& batch) {
+    try {
+      count(batch);
+      start<Op>([this](auto const& f) { this->for_tables(f); });
+    } catch (...) {
+      space_.wait_for_all();  // copies from the batch, which is the caller's again
+      throw;
+    }
+  }
+  void count(std::span<edge const> batch) {
     begin(transfer_.room_for(batch.size()), transfer_.slice_of(batch.size()));
     transfer_.bring(batch, vertices_,
                     [&](std::size_t first, std::size_t n) { for_tables([&](auto& table) { table.count(first, n); }); });
-    return finish<Op>(batch, batch.size(), again);
   }
-  template <detail::operation Op>
-  pending_update update(resident_edges batch, bool again = false) {
-    if (batch.size == 0) return pending_update([] { return update_report{}; });
+  void count(resident_edges batch) {
     begin(batch, 0);
     for_tables([&](auto& table) { table.count(0, batch.size); });
-    return finish<Op>(batch, batch.size, again);
   }
   void begin(resident_edges edges, std::size_t slice) {
     status_.clear();
@@ -228,35 +311,38 @@ class dynamic_graph {
     out_.begin(edges, slice, forward, options_.self_loops, arc_count_, status_.data());
     if (in_) in_->begin(edges, slice, orientation::reverse, options_.self_loops, arc_count_, status_.data());
   }
-  // again: the pages were laid out anew for it.
+  // What a pending update still has to do.
   template <detail::operation Op, class Batch>
-  pending_update finish(Batch const& batch, std::size_t size, bool again) {
+  update_report finish(Batch const& batch) {
+    typename Space::guard const current(space_);
+    link_->is_pending = false;  // whatever comes of it
     auto const all = [this](auto const& f) { this->for_tables(f); };
-    start<Op>(all);
-    return pending_update([this, all, batch, size, again] {
-      detail::update_status const* const s = settle<Op>(all, again ? can_not : most_bytes(size));
-      if (s == nullptr) {
-        try {
-          lay_out_anew(allocator_->stats().committed);
-        } catch (error const& e) {  // then the pool has to grow
-          if (e.code() != error_code::out_of_memory) throw;
-        }
-        return update<Op>(batch, true).get();
+    std::size_t const size = size_of(batch);
+    detail::update_status const* s = settle<Op>(all, most_bytes(size));
+    if (s == nullptr) {
+      try {
+        lay_out_anew(allocator_->stats().committed);
+      } catch (error const& e) {  // then the pool has to grow
+        if (e.code() != error_code::out_of_memory) throw;
       }
-      if (s->out_of_range > 0) refuse(batch, s->out_of_range);
-      return report<Op>(size, *s);
-    });
+      launch<Op>(batch);
+      s = settle<Op>(all, can_not);
+    }
+    if (s->out_of_range > 0) refuse(batch, s->out_of_range);
+    return report<Op>(size, *s);
   }
   // for_these(f) calls f for the tables that are concerned.
   template <detail::operation Op, class ForTables>
   void start(ForTables const& for_these) {
     for_these([&](auto& table) { table.group(); });
     for_these([&](auto& table) { table.template plan<Op>(allocator_->ref(), fails_from_, status_.data()); });
-    carry_out<Op>(for_these);
+    carry_out<Op>(for_these, false);
   }
+  // may_stay: where memory is short, vertices whose page has room for their neighbours stay in it.
   template <detail::operation Op, class ForTables>
-  void carry_out(ForTables const& for_these) {
-    for_these([&](auto& table) { table.template allocate<Op>(allocator_->ref(), fails_from_, status_.data()); });
+  void carry_out(ForTables const& for_these, bool may_stay) {
+    for_these(
+        [&](auto& table) { table.template allocate<Op>(allocator_->ref(), fails_from_, may_stay, status_.data()); });
     for_these([&](auto& table) { table.template merge<Op>(status_.data()); });
     for_these([&](auto& table) { table.release(allocator_->ref(), status_.data(), false); });
     status_.enqueue_read();
@@ -273,7 +359,7 @@ class dynamic_graph {
         table.release(allocator_->ref(), status_.data(), true);
       });
     };
-    for (;; carry_out<Op>(for_these)) {
+    for (bool may_stay = false;; carry_out<Op>(for_these, may_stay)) {
       detail::update_status const& s = status_.wait();
       if (s.out_of_range > 0) return &s;
       if (s.skewed > 0) {
@@ -284,6 +370,13 @@ class dynamic_graph {
         status_.forget_failures();
         try {
           if (find_memory(memory, missing, batch_bytes)) continue;
+        } catch (error const& e) {
+          if (e.code() == error_code::out_of_memory && !may_stay) {
+            may_stay = true;
+            continue;
+          }
+          undo();
+          throw;
         } catch (...) {
           undo();
           throw;
@@ -383,6 +476,8 @@ class dynamic_graph {
 
   template <class Csr>
   update_report build_from(Csr const& rows) {
+    typename Space::guard const current(space_);
+    require_idle();
     if (arc_count_ > 0)
       throw error(error_code::bad_argument, "a CSR is for a graph without edges, and this one has " +
                                                 std::to_string(edge_count_) + "; clear() it, or insert edges");
@@ -396,7 +491,8 @@ class dynamic_graph {
       arc_count_ = there.arcs;
       edge_count_ = options_.directed ? there.arcs : (there.arcs + self_loops) / 2;
     } catch (...) {
-      clear();
+      space_.wait_for_all();  // copies from the CSR, which is the caller's again
+      remove_all();
       throw;
     }
     update_report r;
@@ -435,33 +531,37 @@ class dynamic_graph {
       if (s.failed_bytes == 0) return s.total().self_loops;
       std::uint64_t const missing = s.failed_bytes;
       status_.forget_failures();
-      status_.clear_sums();  // slices that were complete are counted once more
       if (!memory.gather_if_free(missing)) memory.find(missing, std::size_t{256} << 10, 0);
       layout.lay(allocator_->ref(), 0, vertices_, true, fails_from_);
     }
   }
   void check_mirrored() const {
     try {
-      detail::check_table(space_, out_.records(), out_.records(), vertices_, options_.self_loops);
+      (void)detail::check_table(space_, out_.records(), out_.records(), vertices_, options_.self_loops);
     } catch (error const& e) {
+      if (e.code() != error_code::corrupt) throw;
       throw error(error_code::bad_argument,
                   "the CSR of an undirected graph must have both directions of each edge; "
                   "nothing was changed (" +
                       std::string(e.what()) + ")");
     }
   }
-  // In-neighbours, as of any batch.
+  // In-neighbours, in batches of some of the arcs. Arcs come by ascending source, so that the lists grow at their ends.
   void insert_reverse(detail::csr_rows const& rows) {
-    if (rows.arcs == 0) return;
-    resident_edges const edges = transfer_.list(rows, vertices_);
-    status_.clear();
-    in_->begin(edges, 0, orientation::reverse, options_.self_loops, 0, status_.data());
-    in_->count(0, edges.size);
+    std::size_t const slice = build_slice_ > 0 ? build_slice_ : slice_for(rows.arcs);
     auto const only_in = [&](auto const& f) { f(*in_); };
-    start<detail::operation::insert>(only_in);
-    settle<detail::operation::insert>(only_in, can_not);
+    for (std::uint64_t first = 0; first < rows.arcs; first += slice) {
+      resident_edges const edges =
+          transfer_.list(rows, vertices_, first, std::min<std::uint64_t>(slice, rows.arcs - first));
+      status_.clear();
+      in_->begin(edges, 0, orientation::reverse, options_.self_loops, first, status_.data());
+      in_->count(0, edges.size);
+      start<detail::operation::insert>(only_in);
+      settle<detail::operation::insert>(only_in, can_not);
+    }
   }
 
+  using link = detail::update_link<dynamic_graph>;
   Space space_;
   options options_;
   vertex_id vertices_;
@@ -471,10 +571,12 @@ class dynamic_graph {
   detail::transfer<Space> transfer_;
   exec::buffer<detail::wide_row, Space> hubs_;  // of a CSR
   detail::status_memory<Space> status_;
+  std::shared_ptr<link> link_;  // nullptr: moved from
   std::uint64_t arc_count_ = 0;
   std::uint64_t edge_count_ = 0;
   std::uint64_t changes_ = 0;  // edges asked for since pages were laid out
   std::uint64_t fails_from_ = never;
+  std::size_t build_slice_ = 0;
 };
 
 }  // namespace wyrm::graph

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../exec/atomic.hpp"
@@ -79,7 +80,7 @@ struct table_faults {
   std::uint64_t pages;       // no page though there are neighbours, or one though there are none, or too small
   std::uint64_t order;       // not ascending and unique
   std::uint64_t range;       // ids out of range
-  std::uint64_t self_loops;  // where none are kept
+  std::uint64_t self_loops;  // no fault where they are kept
   std::uint64_t unmirrored;  // arcs without their partner in the other direction
 };
 
@@ -88,7 +89,6 @@ struct check_records {
   packed_record const* partner;  // where the reverse of each arc must stand; nullptr: nowhere
   table_faults* faults;
   vertex_id vertices;
-  bool self_loops_allowed;
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t index) const {
@@ -107,7 +107,7 @@ struct check_records {
         add(faults->range);
         continue;
       }
-      if (u == v && !self_loops_allowed) add(faults->self_loops);
+      if (u == v) add(faults->self_loops);
       if (partner == nullptr) continue;
       vertex_record const p = partner[u];
       std::uint32_t const at = lower_bound(p.page, p.degree, v);
@@ -120,15 +120,16 @@ struct check_records {
   }
 };
 
-/// Throws error(corrupt) that says what is broken. O(arcs log degree).
+/// Throws error(corrupt) that says what is broken. Returns how many self-loops there are. O(arcs log degree).
 template <class Space>
-void check_table(Space const& space, packed_record const* records, packed_record const* partner, vertex_id vertices,
-                 bool self_loops_allowed) {
+std::uint64_t check_table(Space const& space, packed_record const* records, packed_record const* partner,
+                          vertex_id vertices, bool self_loops_allowed) {
   exec::buffer<table_faults, Space> faults(space, 1);
   exec::write(space, faults.data(), table_faults{});
-  exec::for_each_tile<8>(space, vertices, check_records{records, partner, faults.data(), vertices, self_loops_allowed});
-  table_faults const f = exec::read(space, faults.data());
-  if (f.pages + f.order + f.range + f.self_loops + f.unmirrored == 0) return;
+  exec::for_each_tile<8>(space, vertices, check_records{records, partner, faults.data(), vertices});
+  table_faults f = exec::read(space, faults.data());
+  std::uint64_t const kept = self_loops_allowed ? std::exchange(f.self_loops, 0) : 0;
+  if (f.pages + f.order + f.range + f.self_loops + f.unmirrored == 0) return kept;
   throw error(error_code::corrupt, "the graph is damaged: " + std::to_string(f.pages) +
                                        " vertices with a wrong page, " + std::to_string(f.order) +
                                        " neighbours out of order, " + std::to_string(f.range) + " out of range, " +

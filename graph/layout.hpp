@@ -105,14 +105,18 @@ struct copy_hubs {
   }
 };
 
-/// A tile a vertex: the arcs of a CSR as edges.
+/// A tile a vertex: the arcs of a CSR from `first` to `last` as edges.
 struct list_rows {
   csr_rows rows;
   edge* edges;
+  std::uint64_t first;
+  std::uint64_t last;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t v) const {
-    for (std::uint64_t i = rows.offsets[v] + t.rank(); i < rows.offsets[v + 1]; i += Tile::size())
-      edges[i] = {static_cast<vertex_id>(v), rows.targets[i]};
+    std::uint64_t const begin = rows.offsets[v] > first ? rows.offsets[v] : first;
+    std::uint64_t const end = rows.offsets[v + 1] < last ? rows.offsets[v + 1] : last;
+    for (std::uint64_t i = begin + t.rank(); i < end; i += Tile::size())
+      edges[i - first] = {static_cast<vertex_id>(v), rows.targets[i]};
   }
 };
 
@@ -138,6 +142,7 @@ class layout {
         wide_{nullptr, std::min<std::uint64_t>(vertices, arcs / hub_degree)},
         parts_(arcs / hub_part + wide_.room),
         records_(records),
+        status_(status),
         carved_(status.carved()),
         copier_{rows, vertices, self_loops_allowed, status.data()} {
     wide.reserve(wide_.room);
@@ -156,6 +161,8 @@ class layout {
       }
       if (is_counted_) exec::for_each(space_, n, forget_first_pages{carved_, records_});
     }
+    // All rows are copied, and counted, once more; rows whose pages were carved are copied once.
+    if (again) status_.clear_sums();
     exec::for_each_lane<32>(
         space_, n,
         allocate_rows<Rows, AllocatorRef>{allocator, copier_.rows, records_, wide_, copier_.status, copier_.vertices,
@@ -195,6 +202,7 @@ class layout {
   wide_rows wide_;
   std::uint64_t parts_;  // of hubs, at the most
   packed_record* records_;
+  status_memory<Space>& status_;
   carved_pages* carved_;
   bool is_counted_ = false;
   unsigned carvings_ = 0;  // that are still to be tried

@@ -36,7 +36,7 @@ struct alignas(16) segment_plan {
 [[nodiscard]] WYRM_HD constexpr segment_plan no_change() { return {nullptr, keep, 0, 0, 0, 0, 0}; }
 
 /// A vertex with more neighbours than this, before or after, is a hub: it gets another page whatever changes, so that
-/// many tiles can fill it.
+/// many tiles can fill it; where there is no memory for that, one tile changes the page that it has, if it has room.
 inline constexpr std::uint32_t hub_degree = 512;
 
 template <operation Op>

@@ -60,9 +60,21 @@ struct slot_table {
   std::uint32_t* counts;  // 0 at first
   std::uint32_t slots;    // of a hash table a power of two, at least twice as many as there are arcs
   unsigned shift;         // 32 - log2(slots)
+  std::uint32_t seed;     // of the hash
 
   static constexpr std::uint32_t a_lane = 4;  // slots that a lane makes segments of
-  [[nodiscard]] WYRM_HD static constexpr std::uint32_t hash(vertex_id v) { return v * 0x9e3779b1u; }
+  /// How many lanes have such slots.
+  [[nodiscard]] static constexpr std::size_t lanes(std::uint32_t slots) {
+    return (std::size_t{slots} + a_lane - 1) / a_lane;
+  }
+  /// The finaliser of MurmurHash3 (Appleby, 2011): every bit of the id, and of the seed, changes half of the bits. So
+  /// ids that collide cannot be chosen without the seed.
+  [[nodiscard]] WYRM_HD constexpr std::uint32_t hash(vertex_id v) const {
+    std::uint32_t h = v ^ seed;
+    h = (h ^ h >> 16) * 0x85ebca6bu;
+    h = (h ^ h >> 13) * 0xc2b2ae35u;
+    return h ^ h >> 16;
+  }
 
   /// The slot of v, or where the search for it begins.
   [[nodiscard]] WYRM_HD std::uint32_t home(vertex_id v) const { return keys == nullptr ? v : hash(v) >> shift; }

@@ -156,7 +156,8 @@ struct group_share {
   // The first bits of their hashes all sources of a share have in common.
   [[nodiscard]] std::uint32_t find(vertex_id* keys, std::uint32_t slots, vertex_id v) const {
     unsigned const in_common = 32 - from.what.table.shift - from.shift;
-    std::uint32_t slot = (slot_table::hash(v) << in_common) >> (32 - static_cast<unsigned>(std::countr_zero(slots)));
+    std::uint32_t slot =
+        (from.what.table.hash(v) << in_common) >> (32 - static_cast<unsigned>(std::countr_zero(slots)));
     while (keys[slot] != v && keys[slot] != free_slot) slot = (slot + 1) & (slots - 1);
     keys[slot] = v;
     return slot;

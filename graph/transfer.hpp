@@ -68,10 +68,10 @@ class transfer {
     targets_.reserve(rows.targets.size());
     return {offsets_.data(), targets_.data(), rows.targets.size()};
   }
-  /// The arcs of a CSR that is there, as edges.
-  [[nodiscard]] resident_edges list(csr_rows const& rows, vertex_id vertices) {
-    resident_edges const edges = room_for(rows.arcs);
-    exec::for_each_tile<8>(space_, vertices, list_rows{rows, edges_.data()});
+  /// n arcs of a CSR that is there, from `first` on, as edges.
+  [[nodiscard]] resident_edges list(csr_rows const& rows, vertex_id vertices, std::uint64_t first, std::size_t n) {
+    resident_edges const edges = room_for(n);
+    exec::for_each_tile<8>(space_, vertices, list_rows{rows, edges_.data(), first, first + n});
     return edges;
   }
   /// Brings a CSR, and calls each(first, n) for the rows as they come.

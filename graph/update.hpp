@@ -63,6 +63,7 @@ struct allocate_pages {
   update_status* status;
   unsigned which;
   std::uint64_t fails_from;
+  bool may_stay;                // a vertex that gets no page stays in its own if that has room
   std::uint32_t const* movers;  // nullptr: any may need one
   std::size_t lanes;
 
@@ -81,15 +82,21 @@ struct allocate_pages {
     if (!t.any(wanted > 0)) return;
     bool const asks = s + (which > 0 ? status->segments(0) : 0) < fails_from && !status->is_exhausted(t);
     auto* const page = static_cast<vertex_id*>(allocator.allocate(t, asks ? wanted : 0));
+    bool const stays = may_stay && wanted > 0 && page == nullptr && has_room(segments[s], plan.changed);
     if (page != nullptr) {
       plans[s].page = page;
       note_hub(segments[s], plan.changed, page);
-    } else if (asks && wanted > 0) {
+    } else if (asks && wanted > 0 && !stays) {
       status->note_exhaustion();
     }
     if (Op == operation::erase) return;  // goes on in the old page
-    std::uint64_t const failed = exec::sum(t, std::uint64_t{wanted > 0 && page == nullptr ? wanted : 0});
+    std::uint64_t const failed = exec::sum(t, std::uint64_t{wanted > 0 && page == nullptr && !stays ? wanted : 0});
     if (t.rank() == 0 && failed > 0) add(status->failed_bytes, failed);
+  }
+  // For the neighbours that the vertex will have.
+  [[nodiscard]] WYRM_HD bool has_room(segment const& g, std::uint32_t changed) const {
+    vertex_record const r = records[g.source];
+    return degree_after<Op>(r.degree, changed) <= r.capacity;
   }
   WYRM_HD void note_hub(segment const& g, std::uint32_t changed, vertex_id* page) const {
     vertex_record const r = records[g.source];
@@ -133,7 +140,8 @@ struct merge_segments {
   }
 
  private:
-  // Or needs none any more. An erasure may go on in the old page when there is none to move to.
+  // Or needs none any more. Without a page to move to, an erasure goes on in the old page, and so does an insertion for
+  // which that has room.
   [[nodiscard]] WYRM_HD static bool has_page_to_move_to(segment_plan const& plan) {
     return plan.capacity != keep && (plan.page != nullptr || plan.capacity == 0);
   }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../../alloc/registry.hpp"
@@ -77,5 +78,38 @@ void on_all(Test const& test) {
 
 TEST(any_graph, every_allocator_keeps_a_graph) { on_all(keeps_a_graph); }
 TEST(any_graph, every_allocation_may_fail) { on_all(survives_failures); }
+
+TEST(any_graph, is_moved_and_assigned) {
+  graph::any_graph a(exec::make_space("cpu"), "ouroboros-s-p", 5);
+  EXPECT_EQ(a.insert({{0, 1}, {1, 2}}).inserted, 2u);
+  EXPECT_EQ(a.insert({{2, 3}}).inserted, 1u);
+  EXPECT_EQ(a.erase({{2, 3}, {0, 4}}).erased, 1u);
+  graph::any_graph b(std::move(a));
+  // NOLINTBEGIN(bugprone-use-after-move)
+  EXPECT_THROW((void)a.edges(), error);
+  EXPECT_THROW((void)a.view(), error);
+  EXPECT_THROW((void)a.insert({{0, 1}}), error);
+  a = graph::any_graph(exec::make_space("cpu"), "bump", 3);
+  EXPECT_EQ(a.vertices(), 3u);
+  a = std::move(b);
+  EXPECT_EQ(a.edges(), 2u);
+  EXPECT_THROW((void)b.to_csr(), error);
+  // NOLINTEND(bugprone-use-after-move)
+  a.check();
+}
+
+// More edges than a slice has.
+TEST(any_graph, is_built_from_a_list_in_slices) {
+  graph::edge_list list;
+  list.vertices = 3000;
+  std::mt19937_64 random(2);
+  std::size_t const n = graph::slice_for(0) + 1000;
+  for (std::size_t i = 0; i < n; ++i)
+    list.edges.push_back({static_cast<graph::vertex_id>(i % 2999), static_cast<graph::vertex_id>(2999)});
+  list.edges.back() = {1, 2};
+  graph::any_graph const g = graph::build(exec::make_space("cpu"), "ouroboros-s-p", list);
+  EXPECT_EQ(g.edges(), 3000u);
+  g.check();
+}
 
 }  // namespace wyrm::tests

@@ -3,11 +3,14 @@
 #include "../../alloc/registry.hpp"
 #include "../../exec/cuda_space.hpp"
 #include "graph_suite.hpp"
+#include "limits_suite.hpp"
 
 namespace wyrm::tests {
 
-using cases = testing::Types<graph_case<exec::cuda_space, alloc::ouroboros_s_p>, graph_case<exec::cuda_space, alloc::bump>,
-                             graph_case<exec::cuda_space, alloc::system_malloc>>;
+using cases =
+    testing::Types<graph_case<exec::cuda_space, alloc::ouroboros_s_p>, graph_case<exec::cuda_space, alloc::bump>,
+                   graph_case<exec::cuda_space, alloc::system_malloc>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(cuda, dynamic_graph_test, cases);
+INSTANTIATE_TYPED_TEST_SUITE_P(cuda, graph_limits, cases);
 
 }  // namespace wyrm::tests

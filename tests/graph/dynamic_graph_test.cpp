@@ -3,6 +3,7 @@
 #include "../../alloc/registry.hpp"
 #include "../support/simt_space.hpp"
 #include "graph_suite.hpp"
+#include "limits_suite.hpp"
 
 namespace wyrm::tests {
 
@@ -10,5 +11,6 @@ using cases =
     testing::Types<graph_case<exec::host_space, alloc::ouroboros_s_p>, graph_case<exec::host_space, alloc::bump>,
                    graph_case<exec::host_space, alloc::system_malloc>, graph_case<simt_space, alloc::ouroboros_s_p>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(cpu, dynamic_graph_test, cases);
+INSTANTIATE_TYPED_TEST_SUITE_P(cpu, graph_limits, cases);
 
 }  // namespace wyrm::tests

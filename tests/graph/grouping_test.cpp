@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hash table that groups a batch by source, and an update that is pending, each by itself.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <new>
+#include <set>
+#include <stdexcept>
+#include <vector>
+
+#include "../../alloc/registry.hpp"
+#include "../../exec/host_space.hpp"
+#include "../../graph/dynamic_graph.hpp"
+#include "../../graph/segments.hpp"
+
+namespace wyrm::tests {
+namespace {
+
+using graph::vertex_id;
+using graph::detail::slot_table;
+
+// As many ids as an attacker may send, all of whose products with one multiplier, of the many that hashes use, have the
+// same upper bits.
+std::vector<vertex_id> crafted_ids(std::uint32_t multiplier, std::size_t n) {
+  std::uint32_t inverse = 1;
+  for (int i = 0; i < 5; ++i) inverse *= 2 - multiplier * inverse;  // Newton's iteration modulo 2^32
+  std::vector<vertex_id> ids(n);
+  for (std::size_t i = 0; i < n; ++i) ids[i] = static_cast<std::uint32_t>(i) * inverse;
+  return ids;
+}
+
+/// Probes of all searches together for ids that are entered into a table.
+std::uint64_t probes(std::vector<vertex_id> const& ids, std::uint32_t seed) {
+  unsigned const log2 = 18;
+  std::vector<vertex_id> keys(std::size_t{1} << log2, 0xffffffff);
+  slot_table const table{keys.data(), nullptr, 1u << log2, 32 - log2, seed};
+  std::uint64_t sum = 0;
+  for (vertex_id const v : ids) sum += ((table.find(v) - table.home(v)) & (table.slots - 1)) + 1;
+  return sum;
+}
+
+TEST(grouping, crafted_ids_do_not_collide) {
+  std::size_t const n = 100000;
+  for (std::uint32_t const multiplier : {0x9e3779b1u, 0x9e3779b9u, 0x85ebca6bu, 0xc2b2ae35u, 1u})
+    for (std::uint32_t const seed : {1u, 2u, 0xdeadbeefu})
+      EXPECT_LT(probes(crafted_ids(multiplier, n), seed), 3 * n) << std::hex << multiplier << ", seed " << seed;
+}
+
+// Ids that collide under one seed do not under another, and each graph has its own.
+TEST(grouping, a_seed_a_graph) {
+  std::vector<vertex_id> ids;
+  slot_table const known{nullptr, nullptr, 1u << 18, 14, 12345};
+  for (vertex_id v = 0; ids.size() < 2000; ++v)
+    if (known.hash(v) >> 20 == 0) ids.push_back(v);
+  EXPECT_GT(probes(ids, 12345), 100 * ids.size());
+  EXPECT_LT(probes(ids, 54321), 3 * ids.size());
+
+  using graph_type = graph::dynamic_graph<exec::host_space, alloc::bump<exec::host_space>>;
+  std::set<std::uint32_t> seeds;
+  for (int i = 0; i < 8; ++i) seeds.insert(graph_type(exec::host_space(1), 1).settings().hash_seed);
+  EXPECT_GT(seeds.size(), 6u);
+  EXPECT_EQ(seeds.count(0), 0u);
+  graph::options const o{.hash_seed = 77};
+  EXPECT_EQ(graph_type(exec::host_space(1), 1, o).settings().hash_seed, 77u);
+}
+
+TEST(grouping, tables_of_as_many_slots_as_there_can_be) {
+  static_assert(slot_table::lanes(0) == 0 && slot_table::lanes(1) == 1 && slot_table::lanes(5) == 2);
+  for (std::uint32_t const slots : {0xfffffffbu, 0xfffffffcu, 0xfffffffdu, 0xfffffffeu, 0xffffffffu})
+    EXPECT_GE(slot_table::lanes(slots) * slot_table::a_lane, slots) << slots;
+}
+
+TEST(pending_update, what_a_destructor_cannot_pass_on_is_lost) {
+  {
+    graph::pending_update const p([]() -> graph::update_report { throw std::runtime_error("not of ours"); });
+  }
+  {
+    graph::pending_update const p([]() -> graph::update_report { throw std::bad_alloc(); });
+  }
+  graph::pending_update p([]() -> graph::update_report { throw std::runtime_error("not of ours"); });
+  EXPECT_THROW((void)p.get(), std::runtime_error);
+  EXPECT_THROW((void)p.get(), error);
+}
+
+}  // namespace
+}  // namespace wyrm::tests

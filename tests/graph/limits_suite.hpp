@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph at its limits: memory that runs out at any request, hubs that cannot move, builds in slices, several updates
+// at a time, graphs that were moved. For any space and allocator.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <new>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "../../exec/injected_failure.hpp"
+#include "graph_suite.hpp"
+
+namespace wyrm::tests {
+
+template <class Case>
+class graph_limits : public dynamic_graph_test<Case> {};
+TYPED_TEST_SUITE_P(graph_limits);
+
+/// The code of what f throws, and its message; nothing if it does not throw.
+template <class F>
+std::optional<std::pair<error_code, std::string>> error_of(F const& f) {
+  try {
+    f();
+    return std::nullopt;
+  } catch (error const& e) {
+    return std::pair(e.code(), std::string(e.what()));
+  }
+}
+template <class F>
+void expect_refused(F const& f, char const* why) {
+  auto const thrown = error_of(f);
+  ASSERT_TRUE(thrown) << "nothing was thrown; expected: " << why;
+  EXPECT_EQ(thrown->first, error_code::bad_argument);
+  EXPECT_NE(thrown->second.find(why), std::string::npos) << thrown->second;
+}
+
+// Every vertex has a loop, and vertex 0 is a hub whose page is allocated after those of all others, some of which were
+// filled by then: every loop is counted once, however large the pool is at first.
+TYPED_TEST_P(graph_limits, loops_are_counted_where_a_hub_waits_for_memory) {
+  std::size_t const n = 8000;
+  graph::csr rows{{0}, {}};
+  for (graph::vertex_id v = 0; v < n; ++v) {
+    if (v == 0)
+      for (graph::vertex_id u = 0; u < n; ++u) rows.targets.push_back(u);
+    else
+      rows.targets.insert(rows.targets.end(), {0, v});
+    rows.offsets.push_back(rows.targets.size());
+  }
+  for (std::size_t kib = 64; kib <= 384; kib += 64) {
+    SCOPED_TRACE(std::to_string(kib) + " KiB");
+    graph::options o{.self_loops = true};
+    o.pool.pool_bytes = kib << 10;
+    auto g = this->make(n, o);
+    EXPECT_EQ(g.build(rows).inserted, 2 * n - 1);
+    EXPECT_EQ(g.edges(), 2 * n - 1);
+    EXPECT_EQ(damage(g), "");
+    g.compact();
+    EXPECT_EQ(damage(g), "");
+  }
+}
+
+// A page with room takes edges although there is no memory for another one, as hubs are usually given; a batch for
+// which another vertex has no room is refused as a whole.
+TYPED_TEST_P(graph_limits, a_hub_with_room_needs_no_memory) {
+  std::size_t const n = 9000;
+  for (bool const directed : {true, false}) {
+    SCOPED_TRACE(directed ? "directed" : "undirected");
+    graph::options const o{.directed = directed, .in_neighbours = false};
+    auto g = this->make(n, o);
+    graph_model model(n, directed, false);
+    std::vector<graph::edge> star;
+    for (graph::vertex_id v = 1; v <= 3000; ++v) star.push_back({0, 2 * v});
+    for (graph::vertex_id v = 1; v < n; ++v) star.push_back({v, v % 2 == 0 ? 1u : 3u});  // leaves have pages with room
+    expect_equal(g.insert(star), model.insert(star));
+    g.fail_allocations_from(0);
+    std::vector<graph::edge> some;
+    for (graph::vertex_id v = 0; v < 500; ++v) some.push_back({0, 4 * v + 1});
+    std::shuffle(some.begin(), some.end(), std::mt19937(3));
+    expect_equal(g.insert(some), model.insert(some));
+    expect_equal(g.insert({{0, 7}, {0, 7}, {0, 9}}), model.insert(std::vector<graph::edge>{{0, 7}, {0, 7}, {0, 9}}));
+    ASSERT_EQ(g.to_csr(), model.to_csr());
+    ASSERT_EQ(damage(g), "");
+    // The page has room for 4,096. One batch is too large for it, the other needs a page for vertex 8.
+    std::vector<graph::edge> too_many;
+    for (graph::vertex_id v = 0; v < 1000; ++v) too_many.push_back({0, 8 * v + 3});
+    std::vector<graph::edge> with_another{{0, 11}, {0, 15}};
+    for (graph::vertex_id v = 20; v < 30; ++v) with_another.push_back({8, v});
+    graph::csr const before = g.to_csr();
+    for (auto const& batch : {too_many, with_another}) {
+      auto const thrown = error_of([&] { g.insert(batch); });
+      ASSERT_TRUE(thrown);
+      EXPECT_EQ(thrown->first, error_code::out_of_memory);
+      ASSERT_EQ(g.to_csr(), before);
+      ASSERT_EQ(damage(g), "");
+    }
+    g.fail_allocations_from(g.never);
+    expect_equal(g.insert(too_many), model.insert(too_many));
+    expect_equal(g.insert(with_another), model.insert(with_another));
+    EXPECT_EQ(g.to_csr(), model.to_csr());
+    EXPECT_EQ(damage(g), "");
+  }
+}
+
+// The n-th request for memory fails, for every n, in everything that a graph does: it is said so, nothing changes, and
+// the graph works afterwards.
+TYPED_TEST_P(graph_limits, every_request_for_memory_may_fail) {
+  using graph_type = typename TestFixture::graph_type;
+  using space_type = typename TestFixture::space_type;
+  std::size_t const n = 700;
+  for (graph::options o : {graph::options{}, graph::options{.directed = true, .self_loops = true}}) {
+    SCOPED_TRACE(o.directed ? "directed" : "undirected");
+    o.pool.pool_bytes = std::size_t{64} << 10;
+    std::mt19937 random(53);
+    graph_model model(n, o.directed, o.self_loops);
+    // Runs f until no request fails. Returns how often one did.
+    auto const fail_each = [&](char const* what, auto const& f, auto const& is_as_before) {
+      unsigned failures = 0;
+      for (bool done = false; !done && !testing::Test::HasFailure();) {
+        auto const thrown = error_of([&] {
+          exec::injected_failure const failure(failures);
+          f();
+          done = true;
+        });
+        if (done) break;
+        EXPECT_EQ(thrown->first, error_code::out_of_memory) << what << ": " << thrown->second;
+        is_as_before(failures++);
+        ASSERT_LT(failures, 1000u) << what;
+      }
+      EXPECT_TRUE(failures > 0 || !exec::has_tiles<space_type>) << what << " requests no memory";
+    };
+    std::optional<graph_type> made;
+    fail_each(
+        "construction", [&] { made.emplace(this->make(n, o)); }, [](unsigned) {});
+    graph_type& g = *made;
+    auto const same = [&](unsigned k) {
+      ASSERT_EQ(g.to_csr(), model.to_csr()) << "request " << k;
+      ASSERT_EQ(damage(g), "") << "request " << k;
+    };
+    for (std::size_t const size : {200u, 2000u, 20000u}) {
+      auto batch = random_edges(random, n, size);
+      for (std::size_t i = 0; i < size / 2; ++i) batch[i].source = batch[i].source % 20;
+      std::optional<graph::update_report> got;
+      fail_each(
+          "insert", [&] { got = g.insert(batch); }, same);
+      expect_equal(*got, model.insert(batch));
+      same(0);
+      std::vector<graph::edge> const gone(batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(size / 2));
+      g.compact();  // without scratch
+      fail_each(
+          "erase", [&] { got = g.erase(gone); }, same);
+      expect_equal(*got, model.erase(gone));
+      same(0);
+    }
+    fail_each(
+        "compact", [&] { g.compact(); }, same);
+    same(0);
+    fail_each(
+        "to_csr", [&] { (void)g.to_csr(); }, same);
+    fail_each(
+        "check", [&] { g.check(); }, same);
+    graph::csr const rows = model.to_csr();
+    std::optional<graph_type> other;
+    auto const fresh = [&] {
+      other.reset();
+      other.emplace(this->make(n, o));
+    };
+    fresh();
+    fail_each(
+        "build", [&] { other->build(rows); },
+        [&](unsigned k) {
+          ASSERT_EQ(other->arcs(), 0u) << "request " << k;
+          ASSERT_EQ(damage(*other), "") << "request " << k;
+          fresh();  // or the buffers that were made would be there
+        });
+    ASSERT_EQ(other->to_csr(), rows);
+    ASSERT_EQ(damage(*other), "");
+  }
+}
+
+// In-neighbours are inserted in slices: any slice gives the same graph, and the scratch is that of a slice.
+TYPED_TEST_P(graph_limits, in_neighbours_are_built_in_slices) {
+  std::size_t const n = 500;
+  std::mt19937 random(59);
+  graph_model model(n, true, true);
+  model.insert(random_edges(random, n, 20000));
+  graph::csr const rows = model.to_csr();
+  std::size_t const arcs = rows.targets.size();
+  std::vector<std::size_t> scratch;
+  for (std::size_t const slice : {std::size_t{0}, arcs, arcs - 1, std::size_t{1000}, std::size_t{1999}}) {
+    auto g = this->make(n, {.directed = true, .self_loops = true});
+    g.build_in_slices_of(slice);
+    EXPECT_EQ(g.build(rows).inserted, arcs);
+    ASSERT_EQ(g.to_csr(), rows);
+    ASSERT_EQ(damage(g), "");  // in-neighbours are the mirror of out-neighbours
+    scratch.push_back(g.memory().scratch);
+    auto const more = random_edges(random, n, 300);
+    graph_model changed = model;
+    expect_equal(g.insert(more), changed.insert(more));
+    ASSERT_EQ(g.to_csr(), changed.to_csr());
+    ASSERT_EQ(damage(g), "");
+  }
+  EXPECT_LT(scratch[3] + 16 * arcs, scratch[1]) << "scratch is in proportion to the arcs";
+}
+
+TYPED_TEST_P(graph_limits, one_update_is_pending_at_a_time) {
+  using graph::edge;
+  auto g = this->make(10);
+  std::vector<edge> const first{{0, 1}, {1, 2}};
+  std::vector<edge> const second{{2, 3}};
+  {
+    graph::pending_update pending = g.insert_async(first);
+    expect_refused([&] { (void)g.insert_async(second); }, "is pending");
+    expect_refused([&] { (void)g.erase(first); }, "is pending");
+    expect_refused([&] { g.clear(); }, "is pending");
+    expect_refused([&] { g.compact(); }, "is pending");
+    expect_refused([&] { (void)g.build(graph::csr{{0}, {}}); }, "is pending");
+    expect_refused([&] { (void)g.to_csr(); }, "is pending");
+    expect_refused([&] { (void)g.view(); }, "is pending");
+    EXPECT_EQ(g.edges(), 0u);
+    expect_equal(pending.get(), {.requested = 2, .inserted = 2});
+    expect_refused([&] { (void)pending.get(); }, "called before");
+    expect_equal(g.insert_async(second).get(), {.requested = 1, .inserted = 1});
+    expect_refused([&] { (void)pending.get(); }, "called before");
+  }
+  EXPECT_EQ(g.edges(), 3u);
+  EXPECT_EQ(damage(g), "");
+  std::vector<edge> const bad{{0, 10}};
+  graph::pending_update refused = g.insert_async(bad);
+  expect_refused([&] { (void)refused.get(); }, "edge 0 of the batch");
+  expect_equal(g.erase(second), {.requested = 1, .erased = 1});  // not pending any more
+  {
+    graph::pending_update one = g.insert_async(second);
+    graph::pending_update const other = std::move(one);
+    expect_refused([&] { (void)one.get(); }, "moved from");  // NOLINT(bugprone-use-after-move)
+  }
+  EXPECT_EQ(g.edges(), 3u);
+  std::optional<graph::pending_update> orphan;
+  {
+    auto gone = this->make(10);
+    orphan.emplace(gone.insert_async(first));
+  }
+  expect_refused([&] { (void)orphan->get(); }, "was destroyed");
+}
+
+TYPED_TEST_P(graph_limits, graphs_are_moved_and_assigned) {
+  using graph_type = typename TestFixture::graph_type;
+  static_assert(std::is_nothrow_move_constructible_v<graph_type> && std::is_nothrow_move_assignable_v<graph_type>);
+  using graph::edge;
+  auto a = this->make(10, {.directed = true});
+  a.insert({{0, 1}, {1, 2}});
+  graph_type b(std::move(a));
+  EXPECT_EQ(b.edges(), 2u);
+  // NOLINTBEGIN(bugprone-use-after-move): what a moved graph still says
+  EXPECT_EQ(a.vertices(), 0u);
+  EXPECT_EQ(a.edges(), 0u);
+  EXPECT_EQ(a.arcs(), 0u);
+  EXPECT_EQ(a.view().vertices(), 0u);
+  expect_refused([&] { a.insert({{0, 1}}); }, "moved from");
+  expect_refused([&] { a.clear(); }, "moved from");
+  expect_refused([&] { a.check(); }, "moved from");
+  expect_refused([&] { (void)a.to_csr(); }, "moved from");
+  expect_refused([&] { (void)a.memory(); }, "moved from");
+  a = this->make(4);
+  a.insert({{0, 3}});
+  EXPECT_EQ(a.to_csr(), (graph::csr{{0, 1, 1, 1, 2}, {3, 0}}));
+  EXPECT_EQ(damage(a), "");
+  a = std::move(b);
+  EXPECT_EQ(a.to_csr().targets, (std::vector<graph::vertex_id>{1, 2}));
+  EXPECT_EQ(b.edges(), 0u);
+  // NOLINTEND(bugprone-use-after-move)
+  EXPECT_EQ(damage(a), "");
+  std::vector<edge> const more{{2, 3}, {3, 4}};
+  graph::pending_update pending = a.insert_async(more);
+  graph_type c(std::move(a));
+  expect_equal(pending.get(), {.requested = 2, .inserted = 2});
+  EXPECT_EQ(c.edges(), 4u);
+  EXPECT_EQ(damage(c), "");
+  expect_equal(c.erase({{2, 3}}), {.requested = 1, .erased = 1});
+}
+
+REGISTER_TYPED_TEST_SUITE_P(graph_limits, loops_are_counted_where_a_hub_waits_for_memory,
+                            a_hub_with_room_needs_no_memory, every_request_for_memory_may_fail,
+                            in_neighbours_are_built_in_slices, one_update_is_pending_at_a_time,
+                            graphs_are_moved_and_assigned);
+
+}  // namespace wyrm::tests
