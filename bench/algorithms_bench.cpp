@@ -8,14 +8,13 @@
 //   walks/SPACE/STORAGE/GRAPH/KIND                   a walk of 80 steps from each vertex: uniform, node2vec (p = 1/2, q
 //   = 2)
 //                                                    or weighted (which brings the weights as well)
-//   components, core_numbers, bfs (from vertex 0)/SPACE/STORAGE/GRAPH, edge_support/SPACE/ALLOCATOR/GRAPH
-//                                                    from call to result, the copy to the host included
+//   components, core_numbers, bfs/SPACE/STORAGE/GRAPH, edge_support/SPACE/ALLOCATOR/GRAPH
+//                                                    from call to result, the copy to the host included; a search from
+//                                                    each of 16 random vertices with neighbours, the mean of these
 //   clustering/SPACE/STORAGE/GRAPH                   from call to the labels on the host, default options; scratch is
 //   kept clustering_change/SPACE/ALLOCATOR/GRAPH/edges:N  random edges in and out again, with clusters that follow
 //   triangles_change/SPACE/ALLOCATOR/GRAPH/edges:N   random edges in and out again, and the total each time
 //   pagerank_change/SPACE/ALLOCATOR/GRAPH/share:S/tolerance:T    the same, with so many edges of all, or with one (0)
-//
-//   pagerank_gap/cpu/GRAPH, triangles_gap/cpu/GRAPH  as the GAP benchmark suite's reference does (gap_baseline.hpp)
 //
 // STORAGE is an allocator, or csr. STATE is built (from a CSR) or churned (100 rounds of 100,000 edges in, and those of
 // the round before last out, on top).
@@ -50,7 +49,6 @@
 #include "../graph/any_graph.hpp"
 #include "csr_rows.hpp"
 #include "defaults.hpp"
-#include "gap_baseline.hpp"
 #include "graphs.hpp"
 
 namespace wyrm::bench {
@@ -293,6 +291,41 @@ void clustering_change(benchmark::State& state, Space const& space, std::string 
   state.counters["full_run_modularity"] = full.modularity();
 }
 
+// From random vertices that have neighbours, as the GAP benchmark suite draws them; the same for all storages.
+std::vector<graph::vertex_id> search_sources(graph::csr const& c) {
+  std::vector<graph::vertex_id> sources;
+  for (std::uint64_t i = 0; sources.size() < 16; ++i) {
+    auto const v = static_cast<graph::vertex_id>(scramble(i + 1) % (c.offsets.size() - 1));
+    if (c.offsets[v + 1] > c.offsets[v]) sources.push_back(v);
+  }
+  return sources;
+}
+
+template <class Space>
+void bfs(benchmark::State& state, Space const& space, subject const& s) {
+  graph::graph_view const g = graph_under_test<Space>::get(space, s.storage, s.name, s.churned).view();
+  std::vector<graph::vertex_id> const sources = search_sources(rows_of(s.name));
+  double least = 1e9;
+  double most = 0;
+  double reached = 0;
+  for (auto _ : state) {
+    double sum = 0;
+    reached = 0;
+    for (graph::vertex_id const v : sources) {
+      algorithms::bfs_result r;
+      double const time = seconds(space, [&] { r = algorithms::bfs(space, g, std::span(&v, 1)); });
+      sum += time;
+      least = std::min(least, time);
+      most = std::max(most, time);
+      reached += static_cast<double>(r.reached);
+    }
+    state.SetIterationTime(sum / static_cast<double>(sources.size()));
+  }
+  state.counters["least_us"] = 1e6 * least;
+  state.counters["most_us"] = 1e6 * most;
+  state.counters["reached"] = reached / static_cast<double>(sources.size());
+}
+
 template <class Space>
 void add_cases(Space const& space) {
   std::string const on = std::string("/") + space.name + "/";
@@ -342,9 +375,7 @@ void add_cases(Space const& space) {
         whole("components", [](auto const& there, auto const& g) { return algorithms::components(there, g).count; });
         whole("core_numbers",
               [](auto const& there, auto const& g) { return algorithms::core_numbers(there, g).degeneracy; });
-        whole("bfs", [](auto const& there, auto const& g) {
-          return algorithms::bfs(there, g, std::vector<graph::vertex_id>{0}).reached;
-        });
+        if (!churned) add("bfs" + on + storage + "/" + name, [=](benchmark::State& state) { bfs(state, space, s); });
         if (storage != "csr" && !churned)
           add("edge_support" + on + storage + "/" + name, [=](benchmark::State& state) {
             graph::graph_view const g = graph_under_test<Space>::get(space, storage, s.name, false).view();
@@ -357,35 +388,10 @@ void add_cases(Space const& space) {
   }
 }
 
-void add_gap_cases() {
-  for (auto const& [name, make] : sources()) {
-    add("pagerank_gap/cpu/" + name, [graph = name](benchmark::State& state) {
-      exec::host_space const space;
-      gap_pagerank ranks(rows_of(graph));
-      double change = ranks.iterate(space);
-      for (auto _ : state)
-        state.SetIterationTime(seconds(space,
-                                       [&] {
-                                         for (unsigned i = 0; i < 20; ++i) change = ranks.iterate(space);
-                                       }) /
-                               20);
-      benchmark::DoNotOptimize(change);
-    });
-    add("triangles_gap/cpu/" + name, [graph = name](benchmark::State& state) {
-      exec::host_space const space;
-      std::uint64_t total = 0;
-      graph::csr const& rows = rows_of(graph);
-      for (auto _ : state) state.SetIterationTime(seconds(space, [&] { total = gap_triangles(space, rows); }));
-      state.counters["triangles"] = static_cast<double>(total);
-    });
-  }
-}
-
 }  // namespace
 }  // namespace wyrm::bench
 
 int main(int argc, char** argv) {
-  wyrm::bench::add_gap_cases();
   wyrm::bench::for_each_space([](auto const& space) { wyrm::bench::add_cases(space); });
   return wyrm::bench::run_registered(argc, argv);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Updates of dynamic graphs with the parameters of faimGraph's and OuroGraph's measurements: batches of random edges go
 // into real and generated graphs and out again, one arc an edge, by the clock on the wall from the call to its report.
-// Edges come from pinned memory of the host, or lie on the device. Beside it what users have otherwise: to build the
-// CSR anew from all arcs and the batch, with the sort of the space.
+// Edges come from pinned memory of the host, or lie on the device. Beside it what users have otherwise: to make the CSR
+// anew, by merging the sorted batch into it (rebuild.hpp).
 //
 //   insert|erase/SPACE/ALLOCATOR/GRAPH/KIND/from:host|device/edges:N
 //   build/SPACE/ALLOCATOR/GRAPH/from:host|device      a graph from a CSR
@@ -29,6 +29,7 @@
 #include "../graph/any_graph.hpp"
 #include "defaults.hpp"
 #include "graphs.hpp"
+#include "rebuild.hpp"
 
 namespace wyrm::bench {
 
@@ -204,64 +205,28 @@ void churn(benchmark::State& state, Space const& space, std::string const& alloc
   }
 }
 
-struct key_edges {
-  graph::edge const* edges;
-  std::uint64_t* keys;
-  unsigned id_bits;
-  WYRM_HD void operator()(std::size_t i) const {
-    keys[i] = std::uint64_t{edges[i].source} << id_bits | edges[i].target;
-  }
-};
-
-struct fill_rows {
-  std::uint64_t const* keys;
-  std::size_t arcs;
-  std::uint32_t* offsets;
-  graph::vertex_id* targets;
-  graph::vertex_id vertices;
-  unsigned id_bits;
-  WYRM_HD void operator()(std::size_t i) const {
-    auto const row = [&](std::size_t k) { return k < arcs ? keys[k] >> id_bits : vertices; };
-    for (std::uint64_t v = i > 0 ? row(i - 1) + 1 : 0; v <= row(i); ++v) offsets[v] = static_cast<std::uint32_t>(i);
-    if (i < arcs) targets[i] = static_cast<graph::vertex_id>(keys[i] & ((std::uint64_t{1} << id_bits) - 1));
-  }
-};
-
-// The keys of all arcs are kept, sorted; the batch is put behind them, all are sorted, and rows are made of them.
+// The same arcs go in each time, as the CSR that they go into stays. Compared once with what the graph has then.
 template <class Space>
 void rebuild(benchmark::State& state, Space const& space, std::string const& name, bool from_host, std::size_t size) {
-  graph::edge_list const& list = arcs_of(name);
-  auto const n = static_cast<graph::vertex_id>(list.vertices);
-  std::size_t const all = list.edges.size() + size;
-  auto const id_bits = static_cast<unsigned>(std::bit_width(n));
-  typename Space::bulk bulk(space);
+  graph::csr const& rows = rows_of(name);
+  std::size_t const n = rows.offsets.size() - 1;
   batch_memory<Space> memory(space, size);
-  exec::buffer<graph::edge, Space> edges(space, std::max(list.edges.size(), size));
-  exec::buffer<std::uint64_t, Space> base(space, all);
-  exec::buffer<std::uint64_t, Space> keys(space, all);
-  exec::buffer<std::uint64_t, Space> spare(space, all);
-  exec::buffer<std::uint32_t, Space> offsets(space, std::size_t{n} + 1);
-  exec::buffer<graph::vertex_id, Space> targets(space, all);
-  exec::copy_in<graph::edge>(space, edges.data(), list.edges);
-  exec::for_each(space, list.edges.size(), key_edges{edges.data(), keys.data(), id_bits});
-  std::uint64_t* const sorted = bulk.sort(keys.data(), spare.data(), list.edges.size(), 2 * id_bits);
-  space.copy(base.data(), sorted, list.edges.size() * sizeof(std::uint64_t));
+  rebuilt_csr<Space> csr(space, rows, size);
   std::uint64_t seed = 2;
   auto const round = [&] {
     memory.fill(batch_of("random", n, size, seed++));
-    space.copy(keys.data(), base.data(), list.edges.size() * sizeof(std::uint64_t));
     return seconds(space, [&] {
-      if (from_host) space.enqueue_copy_in(edges.data(), memory.host().data(), memory.host().size_bytes());
-      exec::for_each(
-          space, size,
-          key_edges{from_host ? edges.data() : memory.device().data, keys.data() + list.edges.size(), id_bits});
-      std::uint64_t* const in_order = bulk.sort(keys.data(), spare.data(), all, 2 * id_bits);
-      std::uint64_t* const distinct = in_order == keys.data() ? spare.data() : keys.data();
-      std::size_t const arcs = bulk.unique(in_order, distinct, all);
-      exec::for_each(space, arcs + 1, fill_rows{distinct, arcs, offsets.data(), targets.data(), n, id_bits});
+      if (from_host) space.enqueue_copy_in(csr.edges(), memory.host().data(), memory.host().size_bytes());
+      csr.insert(from_host ? csr.edges() : memory.device().data, size);
     });
   };
   (void)round();
+  graph::options o = small_pool();
+  o.self_loops = true;  // a batch may have some
+  graph::any_graph g(space, alloc::default_name, n, o);
+  g.build(rows);
+  g.insert(memory.host());
+  if (csr.made() != g.to_csr()) state.SkipWithError("the CSR is wrong");
   for (auto _ : state) state.SetIterationTime(round());
   state.counters["edges_per_s"] =
       benchmark::Counter(static_cast<double>(size), benchmark::Counter::kIsIterationInvariantRate);

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// What users have without a dynamic graph: the CSR is made anew for each batch. The batch is sorted, each of its arcs
+// is looked up in its row, and rows and new arcs are merged into another CSR; arcs that are there are copied once, and
+// never sorted.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "../exec/bulk.hpp"
+#include "../exec/launch.hpp"
+#include "../exec/memory.hpp"
+#include "../exec/tile.hpp"
+#include "../graph/types.hpp"
+#include "../graph/view.hpp"
+
+namespace wyrm::bench {
+
+/// The arcs of a batch as keys that sort by source and then by target.
+struct arc_keys {
+  std::uint64_t const* keys;
+  unsigned id_bits;
+  [[nodiscard]] WYRM_HD std::uint64_t source(std::size_t i) const { return keys[i] >> id_bits; }
+  [[nodiscard]] WYRM_HD graph::vertex_id target(std::size_t i) const {
+    return static_cast<graph::vertex_id>(keys[i] & ((std::uint64_t{1} << id_bits) - 1));
+  }
+};
+
+/// A thread an arc of the batch.
+struct make_keys {
+  graph::edge const* edges;
+  std::uint64_t* keys;
+  unsigned id_bits;
+  WYRM_HD void operator()(std::size_t i) const {
+    keys[i] = std::uint64_t{edges[i].source} << id_bits | edges[i].target;
+  }
+};
+
+/// A thread an arc of the sorted batch: where it belongs in its row, and whether it is new.
+struct find_new_arcs {
+  arc_keys batch;
+  std::uint64_t const* offsets;
+  graph::vertex_id const* targets;
+  std::uint32_t* at;
+  std::uint32_t* is_new;
+  WYRM_HD void operator()(std::size_t i) const {
+    std::uint64_t const v = batch.source(i);
+    graph::vertex_id const* const row = targets + offsets[v];
+    auto const degree = static_cast<std::uint32_t>(offsets[v + 1] - offsets[v]);
+    std::uint32_t const k = graph::lower_bound(row, degree, batch.target(i));
+    bool const repeated = i > 0 && batch.keys[i - 1] == batch.keys[i];
+    at[i] = k;
+    is_new[i] = !repeated && !(k < degree && row[k] == batch.target(i));
+  }
+};
+
+/// A thread an arc, and one more: new arcs one behind the other, and for each vertex the first of those of it and of
+/// the vertices behind it.
+struct list_new_arcs {
+  arc_keys batch;
+  std::size_t size;
+  std::uint64_t vertices;
+  std::uint32_t const* at;
+  std::uint64_t const* before;  // of each arc, how many new ones come before it
+  std::uint32_t* new_at;
+  graph::vertex_id* new_targets;
+  std::uint32_t* first_new;  // vertices + 1
+  WYRM_HD void operator()(std::size_t i) const {
+    auto const row = [&](std::size_t k) { return k < size ? batch.source(k) : vertices; };
+    for (std::uint64_t v = i > 0 ? row(i - 1) + 1 : 0; v <= row(i); ++v)
+      first_new[v] = static_cast<std::uint32_t>(before[i]);
+    if (i == size || before[i + 1] == before[i]) return;
+    new_at[before[i]] = at[i];
+    new_targets[before[i]] = batch.target(i);
+  }
+};
+
+/// A tile a vertex.
+struct merge_rows {
+  std::uint64_t const* offsets;
+  graph::vertex_id const* targets;
+  std::uint32_t const* new_at;
+  graph::vertex_id const* new_targets;
+  std::uint32_t const* first_new;
+  std::uint64_t vertices;
+  std::uint64_t* to_offsets;
+  graph::vertex_id* to_targets;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t v) const {
+    std::uint64_t const begin = offsets[v];
+    auto const degree = static_cast<std::uint32_t>(offsets[v + 1] - begin);
+    std::uint32_t const first = first_new[v];
+    std::uint32_t const added = first_new[v + 1] - first;
+    std::uint64_t const to = begin + first;
+    if (t.rank() == 0) to_offsets[v] = to;
+    if (t.rank() == 0 && v + 1 == vertices) to_offsets[vertices] = to + degree + added;
+    // Behind old entry i are pushed all that belong at i or before it.
+    for (std::uint32_t i = t.rank(); i < degree; i += Tile::size())
+      to_targets[to + i + graph::lower_bound(new_at + first, added, i + 1)] = targets[begin + i];
+    for (std::uint32_t i = t.rank(); i < added; i += Tile::size())
+      to_targets[to + new_at[first + i] + i] = new_targets[first + i];
+  }
+};
+
+/// A CSR that takes batches of arcs by being made anew. It keeps the room for both versions and for a batch.
+template <class Space>
+class rebuilt_csr {
+ public:
+  rebuilt_csr(Space const& space, graph::csr const& c, std::size_t largest_batch)
+      : space_(space),
+        bulk_(space),
+        vertices_(c.offsets.size() - 1),
+        id_bits_(static_cast<unsigned>(std::bit_width(vertices_))),
+        edges_(space, largest_batch),
+        keys_(space, largest_batch),
+        spare_(space, largest_batch),
+        at_(space, largest_batch),
+        is_new_(space, largest_batch),
+        before_(space, largest_batch + 1),
+        new_at_(space, largest_batch),
+        new_targets_(space, largest_batch),
+        first_new_(space, vertices_ + 1),
+        offsets_(space, vertices_ + 1),
+        targets_(space, c.targets.size()),
+        to_offsets_(space, vertices_ + 1),
+        to_targets_(space, c.targets.size() + largest_batch) {
+    exec::copy_in<std::uint64_t>(space, offsets_.data(), c.offsets);
+    exec::copy_in<graph::vertex_id>(space, targets_.data(), c.targets);
+  }
+  /// Room for a batch that comes from the host.
+  [[nodiscard]] graph::edge* edges() { return edges_.data(); }
+  /// Makes a CSR of the first one and a batch in the memory of the space; the first one stays.
+  void insert(graph::edge const* edges, std::size_t size) {
+    exec::for_each(space_, size, make_keys{edges, keys_.data(), id_bits_});
+    arc_keys const batch{bulk_.sort(keys_.data(), spare_.data(), size, 2 * id_bits_), id_bits_};
+    exec::for_each(space_, size, find_new_arcs{batch, offsets_.data(), targets_.data(), at_.data(), is_new_.data()});
+    bulk_.inclusive_sum(is_new_.data(), before_.data(), size);
+    exec::for_each(space_, size + 1,
+                   list_new_arcs{batch, size, vertices_, at_.data(), before_.data(), new_at_.data(),
+                                 new_targets_.data(), first_new_.data()});
+    exec::for_each_tile<8>(space_, vertices_,
+                           merge_rows{offsets_.data(), targets_.data(), new_at_.data(), new_targets_.data(),
+                                      first_new_.data(), vertices_, to_offsets_.data(), to_targets_.data()});
+  }
+  /// What was made last.
+  [[nodiscard]] graph::csr made() const {
+    graph::csr c;
+    c.offsets = exec::copy_out(space_, to_offsets_.data(), vertices_ + 1);
+    c.targets = exec::copy_out(space_, to_targets_.data(), c.offsets.back());
+    return c;
+  }
+
+ private:
+  Space space_;
+  typename Space::bulk bulk_;
+  std::uint64_t vertices_;
+  unsigned id_bits_;
+  exec::buffer<graph::edge, Space> edges_;
+  exec::buffer<std::uint64_t, Space> keys_;
+  exec::buffer<std::uint64_t, Space> spare_;
+  exec::buffer<std::uint32_t, Space> at_;
+  exec::buffer<std::uint32_t, Space> is_new_;
+  exec::buffer<std::uint64_t, Space> before_;
+  exec::buffer<std::uint32_t, Space> new_at_;
+  exec::buffer<graph::vertex_id, Space> new_targets_;
+  exec::buffer<std::uint32_t, Space> first_new_;
+  exec::buffer<std::uint64_t, Space> offsets_;
+  exec::buffer<graph::vertex_id, Space> targets_;
+  exec::buffer<std::uint64_t, Space> to_offsets_;
+  exec::buffer<graph::vertex_id, Space> to_targets_;
+};
+
+}  // namespace wyrm::bench
