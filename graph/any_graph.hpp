@@ -68,7 +68,7 @@ class any_graph {
   std::unique_ptr<face> graph_;
 };
 
-/// The graph of an edge list: its vertices, its direction, its edges. Edges are inserted an eighth at a time, or a few
+/// The graph of an edge list: its vertices, its direction, its edges. Edges are inserted a quarter at a time, or a few
 /// million, so that scratch memory stays small beside the graph; there may be more than a batch can have. Throws what
 /// insert throws.
 [[nodiscard]] any_graph build(exec::any_space const& space, std::string_view allocator, edge_list const& list,

@@ -45,7 +45,7 @@ struct options {
 /// batch (about 30 bytes an arc) stays small beside the graph, and few enough for a batch of 2^32 arcs.
 [[nodiscard]] constexpr std::size_t slice_for(std::uint64_t edges) {
   return static_cast<std::size_t>(
-      std::clamp<std::uint64_t>((edges + 7) / 8, std::uint64_t{1} << 22, std::uint64_t{1} << 28));
+      std::clamp<std::uint64_t>((edges + 3) / 4, std::uint64_t{1} << 22, std::uint64_t{1} << 28));
 }
 
 template <class Space, class Allocator>
