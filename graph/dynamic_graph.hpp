@@ -41,7 +41,7 @@ struct options {
   std::uint32_t hash_seed = 0;
 };
 
-/// How many edges of a graph that is made from so many are inserted at a time: an eighth, so that the scratch of a
+/// How many edges of a graph that is made from so many are inserted at a time: a quarter, so that the scratch of a
 /// batch (about 30 bytes an arc) stays small beside the graph, and few enough for a batch of 2^32 arcs.
 [[nodiscard]] constexpr std::size_t slice_for(std::uint64_t edges) {
   return static_cast<std::size_t>(
