@@ -3,6 +3,7 @@
 // Common to all: 16-byte alignment; any size from 1 byte to the whole pool; out of memory is nullptr, counted.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +22,24 @@ struct options {
   std::size_t reserve_bytes = 0;  // addresses reserved, that is how far grow() can go; 0 = the machine's memory
   bool checked = WYRM_CHECKED;    // track every live allocation: finds double and foreign frees; slow
 };
+
+/// The most that a pool may have, and reserve: 1 TiB.
+inline constexpr std::size_t pool_limit = std::size_t{1} << 40;
+
+/// How many bytes of addresses a pool reserves. Throws error(out_of_memory) beyond pool_limit.
+template <class Space>
+[[nodiscard]] std::size_t addresses_for(Space const& space, options const& o) {
+  std::size_t const wanted = o.reserve_bytes != 0 ? o.reserve_bytes : std::min(space.memory_total(), pool_limit);
+  if (std::max(wanted, o.pool_bytes) > pool_limit)
+    throw error(error_code::out_of_memory,
+                "a pool may have at most 1 TiB; ask for less in pool_bytes and reserve_bytes");
+  return std::max(wanted, o.pool_bytes);
+}
+
+/// The size of a pool that grows by `more` bytes; SIZE_MAX, which no pool can have, where the sum overflows.
+[[nodiscard]] inline std::size_t grown_size(std::size_t bytes, std::size_t more) {
+  return more <= ~std::size_t{0} - bytes ? bytes + more : ~std::size_t{0};
+}
 
 /// One size class.
 struct class_statistics {
@@ -86,7 +105,7 @@ concept carving_ref = allocator_ref<R> &&
 
 /// The owner. Its functions run on the host while no kernel uses the pool (they are ordered on the pool's space).
 ///  - reset() frees everything and forgets the statistics;
-///  - grow(bytes) commits so much more, or throws error(out_of_memory);
+///  - grow(bytes) commits so much more; or throws error(out_of_memory), and changes nothing;
 ///  - compact() makes memory that is free, but tied to one size, usable for every size; some of that, or all, a family
 ///    does by itself while it runs;
 ///  - stats(): see above;

@@ -89,7 +89,7 @@ class bump {
 
   bump(Space const& space, options const& o)
       : space_(space),
-        memory_(space, std::max(o.pool_bytes, o.reserve_bytes != 0 ? o.reserve_bytes : space.memory_total())),
+        memory_(space, addresses_for(space, o)),
         used_(space, 1),
         ledger_(space, memory_.data(), memory_.capacity(), o.checked) {
     memory_.commit(std::max<std::size_t>(o.pool_bytes, 1));
@@ -104,8 +104,9 @@ class bump {
   }
   void grow(std::size_t bytes) {
     std::uint64_t const used = granted();
-    memory_.commit(memory_.committed() + bytes);
-    ledger_.cover(memory_.committed());
+    std::size_t const after = memory_.committed_after(grown_size(memory_.committed(), bytes));
+    ledger_.cover(after);  // all that can fail comes before anything changes
+    memory_.commit(after);
     exec::write(space_, used_.data(), used);
   }
   void compact() {}

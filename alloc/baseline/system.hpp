@@ -86,7 +86,7 @@ class system_malloc {
         state_(space, 1),
         ledger_(space, nullptr, 0, false),
         limit_(std::max<std::size_t>(o.pool_bytes, 1)),
-        reserved_(std::max(limit_, o.reserve_bytes != 0 ? o.reserve_bytes : space.memory_total())) {
+        reserved_(std::max(limit_, addresses_for(space, o))) {
     space_.fill(state_.data(), 0, state_.bytes());
     space_.prepare_malloc(std::min(reserved_, std::max(4 * limit_, std::size_t{1} << 30)));
   }
@@ -96,11 +96,12 @@ class system_malloc {
     throw error(error_code::bad_argument, "malloc: cannot free what it does not know; free every allocation instead");
   }
   void grow(std::size_t bytes) {
-    if (limit_ + bytes > reserved_)
+    std::size_t const after = grown_size(limit_, bytes);
+    if (after > reserved_)
       throw error(error_code::out_of_memory, "malloc: the limit cannot grow by " + std::to_string(bytes >> 10) +
                                                  " KiB; set a larger reserve_bytes");
-    space_.prepare_malloc(limit_ + bytes);
-    limit_ += bytes;
+    space_.prepare_malloc(after);
+    limit_ = after;
   }
   void compact() {}
   [[nodiscard]] statistics stats() const {

@@ -323,7 +323,8 @@ TYPED_TEST_P(conformance, growth_beyond_the_reserve_changes_nothing) {
   pool<TypeParam> p(pool_of(mib, true));
   auto const blocks = p.allocate(random_sizes(100, 3000, 9));
   std::size_t const before = p.committed();
-  for (std::size_t const more : {p.owner().stats().reserved - before + 1, 100 * largest_pool}) {
+  for (std::size_t const more : {p.owner().stats().reserved - before + 1, 100 * largest_pool, SIZE_MAX / 2 + 1,
+                                 SIZE_MAX - before, SIZE_MAX - before + 1, SIZE_MAX - 15, SIZE_MAX}) {
     try {
       p.owner().grow(more);
       ADD_FAILURE() << "grew by " << more;
@@ -337,6 +338,21 @@ TYPED_TEST_P(conformance, growth_beyond_the_reserve_changes_nothing) {
   EXPECT_EQ(p.committed(), p.owner().stats().reserved);
   EXPECT_EQ(served(p.allocate(random_sizes(100, 3000, 10))), 100u);
   p.expect_sound();
+}
+
+TYPED_TEST_P(conformance, pools_that_no_memory_has) {
+  auto const space = make_space<typename TypeParam::space_type>();
+  for (std::size_t const bytes : {SIZE_MAX, SIZE_MAX - 15, SIZE_MAX - 65536, SIZE_MAX / 2 + 1, SIZE_MAX / 4 + 2})
+    for (bool const is_pool : {true, false}) {
+      alloc::options const o = is_pool ? alloc::options{.pool_bytes = bytes, .reserve_bytes = mib, .checked = false}
+                                       : alloc::options{.pool_bytes = mib, .reserve_bytes = bytes, .checked = true};
+      try {
+        TypeParam const owner(space, o);
+        ADD_FAILURE() << (is_pool ? "a pool of " : "a reserve of ") << bytes << " bytes";
+      } catch (error const& e) {
+        EXPECT_EQ(e.code(), error_code::out_of_memory) << e.what();
+      }
+    }
 }
 
 TYPED_TEST_P(conformance, bad_frees_are_counted_and_harmless) {
@@ -476,7 +492,8 @@ REGISTER_TYPED_TEST_SUITE_P(conformance, one_size_at_a_time, mixed_sizes_in_one_
                             single_threads, churn_with_room, churn_without_room, long_churn, exhaustion,
                             the_whole_pool_and_no_more, sizes_that_no_memory_has, blocks_lie_inside_the_pool,
                             reset_frees_everything, growth_after_exhaustion, growth_beyond_the_reserve_changes_nothing,
-                            bad_frees_are_counted_and_harmless, foreign_frees_are_counted_unchecked_too,
-                            compaction_keeps_what_is_live, carved_pages_are_like_others);
+                            pools_that_no_memory_has, bad_frees_are_counted_and_harmless,
+                            foreign_frees_are_counted_unchecked_too, compaction_keeps_what_is_live,
+                            carved_pages_are_like_others);
 
 }  // namespace wyrm::tests
