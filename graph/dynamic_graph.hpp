@@ -251,14 +251,14 @@ class dynamic_graph {
   template <detail::operation Op, class ForTables>
   void start(ForTables const& for_these) {
     for_these([&](auto& table) { table.group(); });
-    for_these([&](auto& table) { table.template plan<Op>(allocator_->ref(), fails_from_, status_.data()); });
+    for_these([&](auto& table) { table.template plan<Op>(allocator_->view(), fails_from_, status_.data()); });
     carry_out<Op>(for_these);
   }
   template <detail::operation Op, class ForTables>
   void carry_out(ForTables const& for_these) {
-    for_these([&](auto& table) { table.template allocate<Op>(allocator_->ref(), fails_from_, status_.data()); });
+    for_these([&](auto& table) { table.template allocate<Op>(allocator_->view(), fails_from_, status_.data()); });
     for_these([&](auto& table) { table.template merge<Op>(status_.data()); });
-    for_these([&](auto& table) { table.release(allocator_->ref(), status_.data(), false); });
+    for_these([&](auto& table) { table.release(allocator_->view(), status_.data(), false); });
     status_.enqueue_read();
   }
   // Until all is done, or nothing was because edges are out of range, or because the pages should be laid out anew:
@@ -270,7 +270,7 @@ class dynamic_graph {
     auto const undo = [&] {
       for_these([&](auto& table) {
         table.undo(status_.data());
-        table.release(allocator_->ref(), status_.data(), true);
+        table.release(allocator_->view(), status_.data(), true);
       });
     };
     for (;; carry_out<Op>(for_these)) {
@@ -420,7 +420,7 @@ class dynamic_graph {
     detail::layout<Space, detail::csr_rows> layout(space_, there, vertices_, there.arcs, options_.self_loops,
                                                    out_.records(), hubs_, status_);
     transfer_.bring(rows, vertices_, [&](std::size_t first, std::size_t n) {
-      layout.lay(allocator_->ref(), first, n, false, fails_from_);
+      layout.lay(allocator_->view(), first, n, false, fails_from_);
     });
     for (detail::pool_growth<Allocator> memory(*allocator_, fails_from_ != never);;) {
       layout.lay_wide();
@@ -437,7 +437,7 @@ class dynamic_graph {
       status_.forget_failures();
       status_.clear_sums();  // slices that were complete are counted once more
       if (!memory.gather_if_free(missing)) memory.find(missing, std::size_t{256} << 10, 0);
-      layout.lay(allocator_->ref(), 0, vertices_, true, fails_from_);
+      layout.lay(allocator_->view(), 0, vertices_, true, fails_from_);
     }
   }
   void check_mirrored() const {
