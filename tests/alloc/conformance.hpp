@@ -383,8 +383,8 @@ TYPED_TEST_P(conformance, pools_that_no_memory_has) {
     }
 }
 
-// Each request for memory of a constructor and of grow() fails once. After the growth a host's ledger has more than one
-// step of memory.
+// Each request for memory of a constructor, of grow() and of compact() fails once. After the growth a host's ledger has
+// more than one step of memory.
 TYPED_TEST_P(conformance, requests_for_memory_that_fail) {
   alloc::options const o{.pool_bytes = mib / 2, .reserve_bytes = 16 * mib, .checked = true};
   auto const space = make_space<typename TypeParam::space_type>();
@@ -417,6 +417,16 @@ TYPED_TEST_P(conformance, requests_for_memory_that_fail) {
     p.free(some);
     p.expect_sound();
     if (this->HasFailure()) return;
+  }
+  for (std::uint64_t requests = 0;; ++requests) {
+    try {
+      exec::injected_failure const failure(requests);
+      p.owner().compact();
+      break;
+    } catch (error const& e) {
+      ASSERT_EQ(e.code(), error_code::out_of_memory);
+    }
+    p.expect_sound();
   }
   std::size_t const large = before + mib;
   EXPECT_EQ(served(p.allocate(1, large)), 1u);
