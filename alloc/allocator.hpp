@@ -113,7 +113,7 @@ concept carving_ref = allocator_ref<R> &&
 
 /// A ref as users of an allocator pass it to their kernels by value: few registers, and no stack frame.
 template <class R>
-concept small_ref = allocator_ref<R> && (sizeof(R) <= 64);
+concept small_ref = sizeof(R) <= 64 && allocator_ref<R>;
 
 /// The owner. Its functions run on the host while no kernel uses the pool (they are ordered on the pool's space). What
 /// changes the pool (reset, grow, compact) must not run beside a kernel on another stream either.
