@@ -247,8 +247,8 @@ class clusterer {
     for (;;) {
       space_.fill(waiting_.data(), 0, waiting_.bytes());
       detail::for_each_item<32>(space_, moves_.now().view(),
-                                detail::find_affinities<typename Allocator::ref_type>{
-                                    rules, pool_.ref(), o.walks, o.length, lists_.data(), waiting_.data()});
+                                detail::find_affinities<typename Allocator::view_type>{
+                                    rules, pool_.view(), o.walks, o.length, lists_.data(), waiting_.data()});
       std::size_t const waiting = exec::read(space_, waiting_.data());
       if (waiting == 0) return;
       pool_.grow(std::max(2 * waiting * affinity_bytes, pool_.stats().committed / 2));

@@ -322,10 +322,10 @@ class random_walker {
     std::uint32_t const longest = o.steps < ~0u ? o.steps + 1 : o.steps;
     for (;;) {
       space_.fill(standing_.data(), 0, standing_.bytes());
-      exec::for_each_lane<32>(
-          space_, count_,
-          detail::walk_on<typename Allocator::ref_type>{rules, pool_.ref(), o.starts.empty() ? nullptr : starts_.data(),
-                                                        o.per_vertex, longest, walkers_.data(), standing_.data()});
+      exec::for_each_lane<32>(space_, count_,
+                              detail::walk_on<typename Allocator::view_type>{
+                                  rules, pool_.view(), o.starts.empty() ? nullptr : starts_.data(), o.per_vertex,
+                                  longest, walkers_.data(), standing_.data()});
       std::uint64_t const standing = exec::read(space_, standing_.data());
       if (standing == 0) return;
       pool_.grow(std::max<std::size_t>(2 * standing * sizeof(detail::path_page), pool_.stats().committed / 2));

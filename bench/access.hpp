@@ -209,7 +209,7 @@ template <class Allocator>
 class access_lists {
  public:
   using space_type = typename Allocator::space_type;
-  using ref_type = typename Allocator::ref_type;
+  using view_type = typename Allocator::view_type;
 
   access_lists(space_type const& space, access_case const& c, std::size_t pool_bytes)
       : space_(space),
@@ -222,10 +222,10 @@ class access_lists {
   }
 
   void allocate() {
-    exec::for_each_lane<32>(space_, c_.lists, detail::allocate_lists<ref_type>{pool_.ref(), c_, heads_.data()});
+    exec::for_each_lane<32>(space_, c_.lists, detail::allocate_lists<view_type>{pool_.view(), c_, heads_.data()});
   }
   void free() {
-    exec::for_each_lane<32>(space_, c_.lists, detail::free_lists<ref_type>{pool_.ref(), c_, heads_.data()});
+    exec::for_each_lane<32>(space_, c_.lists, detail::free_lists<view_type>{pool_.view(), c_, heads_.data()});
   }
   void write() { exec::for_each_lane<32>(space_, c_.lists, detail::write_lists{c_, heads_.data()}); }
   void verify() {

@@ -117,7 +117,7 @@ template <class Allocator>
 class bed {
  public:
   using space_type = typename Allocator::space_type;
-  using ref_type = typename Allocator::ref_type;
+  using view_type = typename Allocator::view_type;
 
   bed(space_type const& space, std::size_t threads, std::size_t pool_bytes)
       : space_(space),
@@ -132,11 +132,11 @@ class bed {
   [[nodiscard]] Allocator& pool() { return pool_; }
   double allocate(request const& r) {
     return timed([&] {
-      exec::for_each_lane<32>(space_, threads_, allocate_all<ref_type>{pool_.ref(), r, blocks_.data()});
+      exec::for_each_lane<32>(space_, threads_, allocate_all<view_type>{pool_.view(), r, blocks_.data()});
     });
   }
   double free() {
-    return timed([&] { exec::for_each_lane<32>(space_, threads_, free_all<ref_type>{pool_.ref(), blocks_.data()}); });
+    return timed([&] { exec::for_each_lane<32>(space_, threads_, free_all<view_type>{pool_.view(), blocks_.data()}); });
   }
   double write(request const& r) {
     return timed([&] { exec::for_each(space_, threads_, write_alone{r, blocks_.data()}); });
@@ -207,10 +207,10 @@ void time_one(benchmark::State& state, typename Allocator::space_type const& spa
   }
   if (b.damaged() > 0) state.SkipWithError("requests were refused, or blocks overlap");
   state.SetItemsProcessed(state.iterations() * state.range(0));
-  using ref_type = typename Allocator::ref_type;
+  using view_type = typename Allocator::view_type;
   state.counters["registers"] = timed == what::reuse_free || timed == what::first_free
-                                    ? exec::registers<32, free_all<ref_type>>(space)
-                                    : exec::registers<32, allocate_all<ref_type>>(space);
+                                    ? exec::registers<32, free_all<view_type>>(space)
+                                    : exec::registers<32, allocate_all<view_type>>(space);
 }
 
 /// Time to make a pool, to reset it, and to destroy it.
@@ -272,7 +272,7 @@ template <class Allocator>
 void measure_growth(benchmark::State& state, typename Allocator::space_type const& space) {
   constexpr std::size_t pool_bytes = gib / 4;
   constexpr std::size_t threads = 100'000;
-  using ref_type = typename Allocator::ref_type;
+  using view_type = typename Allocator::view_type;
   Allocator pool(space, {.pool_bytes = pool_bytes, .reserve_bytes = pool_bytes, .checked = false});
   exec::buffer<std::uint64_t*, typename Allocator::space_type> blocks(space, threads);
   exec::buffer<std::uint32_t, typename Allocator::space_type> bytes(space, threads);
@@ -282,7 +282,7 @@ void measure_growth(benchmark::State& state, typename Allocator::space_type cons
   for (auto _ : state) {
     pool.reset();
     space.fill(counters.data(), 0, counters.bytes());
-    exec::for_each_lane<32>(space, threads, allocate_all<ref_type>{pool.ref(), first, blocks.data()});
+    exec::for_each_lane<32>(space, threads, allocate_all<view_type>{pool.view(), first, blocks.data()});
     exec::for_each_tile<32>(space, threads, write_pattern{first, blocks.data()});
     exec::copy_in<std::uint32_t>(space, bytes.data(), std::vector<std::uint32_t>(threads, 16));
     double time = 0;
@@ -291,7 +291,7 @@ void measure_growth(benchmark::State& state, typename Allocator::space_type cons
       watch.start();
       exec::for_each_lane<32>(
           space, threads,
-          grow_half<ref_type>{pool.ref(), blocks.data(), bytes.data(), round, counters.data(), counters.data() + 1});
+          grow_half<view_type>{pool.view(), blocks.data(), bytes.data(), round, counters.data(), counters.data() + 1});
       time += watch.stop();
     }
     double live = 0;

@@ -56,7 +56,7 @@ struct free_some {
 template <class Allocator>
 struct occupied {
   using space_type = typename Allocator::space_type;
-  using ref_type = typename Allocator::ref_type;
+  using view_type = typename Allocator::view_type;
   std::size_t bytes;
   std::int64_t per_mille;
   Allocator pool;
@@ -70,9 +70,9 @@ struct occupied {
     exec::buffer<void*, space_type> all(space, blocks);
     exec::buffer<std::uint64_t, space_type> counter(space, 1);
     exec::write(space, counter.data(), std::uint64_t{0});
-    exec::for_each_lane<32>(space, blocks, allocate_blocks<ref_type>{pool.ref(), bytes, all.data()});
+    exec::for_each_lane<32>(space, blocks, allocate_blocks<view_type>{pool.view(), bytes, all.data()});
     auto const limit = static_cast<std::uint64_t>((static_cast<double>(per_mille) / 1000 - never_filled) * 0x1p32);
-    exec::for_each_lane<32>(space, blocks, free_some<ref_type>{pool.ref(), all.data(), limit, counter.data()});
+    exec::for_each_lane<32>(space, blocks, free_some<view_type>{pool.view(), all.data(), limit, counter.data()});
     freed = exec::read(space, counter.data());
   }
   /// As many as fill a pool, but for some at the end that would be searched for very long. Of mixed sizes as many as
@@ -99,7 +99,7 @@ struct occupied {
 template <class Allocator>
 void time_one(benchmark::State& state, typename Allocator::space_type const& space, bool at_once) {
   using space_type = typename Allocator::space_type;
-  using ref_type = typename Allocator::ref_type;
+  using view_type = typename Allocator::view_type;
   auto const bytes = static_cast<std::size_t>(state.range(0));
   auto const threads = static_cast<std::size_t>(state.range(2));
   auto& [unused, share, pool, freed] = occupied<Allocator>::get(space, bytes, state.range(1));
@@ -113,16 +113,16 @@ void time_one(benchmark::State& state, typename Allocator::space_type const& spa
     space.synchronize();
     watch.start();
     if (at_once)
-      exec::for_each_lane<32>(space, threads, allocate_blocks<ref_type, true>{pool.ref(), bytes, blocks.data()});
+      exec::for_each_lane<32>(space, threads, allocate_blocks<view_type, true>{pool.view(), bytes, blocks.data()});
     else
-      exec::for_each_lane<32>(space, threads, allocate_blocks<ref_type>{pool.ref(), bytes, blocks.data()});
+      exec::for_each_lane<32>(space, threads, allocate_blocks<view_type>{pool.view(), bytes, blocks.data()});
     state.SetIterationTime(watch.stop());
     std::vector<void*> got = exec::copy_out(space, blocks.data(), threads);
     std::sort(got.begin(), got.end());
     good = good && got.front() != nullptr;
     if (at_once) continue;
     good = good && std::adjacent_find(got.begin(), got.end()) == got.end();
-    exec::for_each_lane<32>(space, threads, free_some<ref_type>{pool.ref(), blocks.data(), all, counter.data()});
+    exec::for_each_lane<32>(space, threads, free_some<view_type>{pool.view(), blocks.data(), all, counter.data()});
   }
   if (!good) state.SkipWithError("a thread got no block, or that of another");
 }

@@ -245,7 +245,7 @@ void time_queue(benchmark::State& state, Space const& space) {
 
 template <class Allocator>
 void time_allocator(benchmark::State& state, typename Allocator::space_type const& space) {
-  using ref_type = typename Allocator::ref_type;
+  using view_type = typename Allocator::view_type;
   auto const threads = static_cast<std::size_t>(state.range(0));
   Allocator pool(space, {.pool_bytes = std::size_t{1} << 30, .reserve_bytes = std::size_t{1} << 30, .checked = false});
   exec::buffer<void*, typename Allocator::space_type> pages(space, threads);
@@ -255,9 +255,9 @@ void time_allocator(benchmark::State& state, typename Allocator::space_type cons
     for (int k = first ? 0 : 1; k < 2; ++k) {
       space.synchronize();
       watch.start();
-      exec::for_each_lane<32>(space, threads, allocate_pages<ref_type>{pool.ref(), pages.data()});
+      exec::for_each_lane<32>(space, threads, allocate_pages<view_type>{pool.view(), pages.data()});
       if (k == 1) state.SetIterationTime(watch.stop());
-      exec::for_each_lane<32>(space, threads, free_pages<ref_type>{pool.ref(), pages.data()});
+      exec::for_each_lane<32>(space, threads, free_pages<view_type>{pool.view(), pages.data()});
     }
     first = false;
   }

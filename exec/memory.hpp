@@ -42,6 +42,9 @@ class buffer {
   void reserve(std::size_t n) {
     if (n <= size_) return;
     if (size_ > 0) n = std::max(n, size_ + size_ / 4);
+    if (n > ~std::size_t{0} / sizeof(T))
+      throw error(error_code::out_of_memory, "an array of " + std::to_string(n) + " elements of " +
+                                                 std::to_string(sizeof(T)) + " bytes is larger than any memory");
     release();
     detail::count_request();
     data_ = static_cast<T*>(space_.allocate(n * sizeof(T)));
@@ -165,6 +168,8 @@ class reservation {
  private:
   [[nodiscard]] std::size_t round_up(std::size_t bytes) const {
     std::size_t const step = space_.granularity();
+    if (bytes > ~std::size_t{0} - step)
+      throw error(error_code::out_of_memory, std::to_string(bytes) + " bytes are more than there are addresses");
     return (bytes + step - 1) / step * step;
   }
 

@@ -335,16 +335,16 @@ class dynamic_graph {
   template <detail::operation Op, class ForTables>
   void start(ForTables const& for_these) {
     for_these([&](auto& table) { table.group(); });
-    for_these([&](auto& table) { table.template plan<Op>(allocator_->ref(), fails_from_, status_.data()); });
+    for_these([&](auto& table) { table.template plan<Op>(allocator_->view(), fails_from_, status_.data()); });
     carry_out<Op>(for_these, false);
   }
   // may_stay: where memory is short, vertices whose page has room for their neighbours stay in it.
   template <detail::operation Op, class ForTables>
   void carry_out(ForTables const& for_these, bool may_stay) {
     for_these(
-        [&](auto& table) { table.template allocate<Op>(allocator_->ref(), fails_from_, may_stay, status_.data()); });
+        [&](auto& table) { table.template allocate<Op>(allocator_->view(), fails_from_, may_stay, status_.data()); });
     for_these([&](auto& table) { table.template merge<Op>(status_.data()); });
-    for_these([&](auto& table) { table.release(allocator_->ref(), status_.data(), false); });
+    for_these([&](auto& table) { table.release(allocator_->view(), status_.data(), false); });
     status_.enqueue_read();
   }
   // Until all is done, or nothing was because edges are out of range, or because the pages should be laid out anew:
@@ -356,7 +356,7 @@ class dynamic_graph {
     auto const undo = [&] {
       for_these([&](auto& table) {
         table.undo(status_.data());
-        table.release(allocator_->ref(), status_.data(), true);
+        table.release(allocator_->view(), status_.data(), true);
       });
     };
     for (bool may_stay = false;; carry_out<Op>(for_these, may_stay)) {
@@ -516,7 +516,7 @@ class dynamic_graph {
     detail::layout<Space, detail::csr_rows> layout(space_, there, vertices_, there.arcs, options_.self_loops,
                                                    out_.records(), hubs_, status_);
     transfer_.bring(rows, vertices_, [&](std::size_t first, std::size_t n) {
-      layout.lay(allocator_->ref(), first, n, false, fails_from_);
+      layout.lay(allocator_->view(), first, n, false, fails_from_);
     });
     for (detail::pool_growth<Allocator> memory(*allocator_, fails_from_ != never);;) {
       layout.lay_wide();
@@ -532,7 +532,7 @@ class dynamic_graph {
       std::uint64_t const missing = s.failed_bytes;
       status_.forget_failures();
       if (!memory.gather_if_free(missing)) memory.find(missing, std::size_t{256} << 10, 0);
-      layout.lay(allocator_->ref(), 0, vertices_, true, fails_from_);
+      layout.lay(allocator_->view(), 0, vertices_, true, fails_from_);
     }
   }
   void check_mirrored() const {

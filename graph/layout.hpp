@@ -225,7 +225,7 @@ struct release_rows {
 /// Gives all pages of these records back: memory of the system has to be, page by page.
 template <class Space, class Allocator>
 void give_back(Space const& space, packed_record const* records, vertex_id vertices, Allocator const& allocator) {
-  exec::for_each_lane<32>(space, vertices, release_rows<typename Allocator::ref_type>{allocator.ref(), records});
+  exec::for_each_lane<32>(space, vertices, release_rows<typename Allocator::view_type>{allocator.view(), records});
 }
 
 /// The pages of a table once more, in the pool of another allocator, which grows as needed. Throws what its grow()
@@ -242,7 +242,7 @@ exec::buffer<packed_record, Space> laid_out(Space const& space, packed_record co
   try {
     pool_growth<Allocator> memory(allocator, fails_from < vertices);
     for (bool again = false;; again = true) {
-      rows.lay(allocator.ref(), 0, vertices, again, fails_from);
+      rows.lay(allocator.view(), 0, vertices, again, fails_from);
       rows.lay_wide();
       update_status const& s = status.read();
       if (s.failed_bytes == 0) return to;

@@ -10,6 +10,7 @@
 #include "../../exec/launch.hpp"
 #include "../allocator.hpp"
 #include "../ledger.hpp"
+#include "../shared_view.hpp"
 
 namespace wyrm::alloc {
 
@@ -83,30 +84,36 @@ template <class Space>
 class bump {
  public:
   using space_type = Space;
-  using ref_type = bump_ref;
+  using view_type = bump_ref;
+  using ref_type = pool_ref<view_type>;
   static constexpr char const* name = "bump";
   static constexpr traits family{.reclaims = false};
 
   bump(Space const& space, options const& o)
       : space_(space),
-        memory_(space, std::max(o.pool_bytes, o.reserve_bytes != 0 ? o.reserve_bytes : space.memory_total())),
+        memory_(space, addresses_for(space, o)),
         used_(space, 1),
-        ledger_(space, memory_.data(), memory_.capacity(), o.checked) {
+        ledger_(space, memory_.data(), memory_.capacity(), o.checked),
+        shared_(space) {
     memory_.commit(std::max<std::size_t>(o.pool_bytes, 1));
     ledger_.cover(memory_.committed());
     reset();
+    shared_.write(view());
   }
 
-  [[nodiscard]] bump_ref ref() const { return {memory_.data(), memory_.committed(), used_.data(), ledger_.ref()}; }
+  [[nodiscard]] ref_type ref() const { return shared_.ref(); }
+  [[nodiscard]] view_type view() const { return {memory_.data(), memory_.committed(), used_.data(), ledger_.ref()}; }
   void reset() {
     space_.fill(used_.data(), 0, used_.bytes());
     ledger_.reset();
   }
   void grow(std::size_t bytes) {
     std::uint64_t const used = granted();
-    memory_.commit(memory_.committed() + bytes);
-    ledger_.cover(memory_.committed());
+    std::size_t const after = memory_.committed_after(grown_size(memory_.committed(), bytes));
+    ledger_.cover(after);  // all that can fail comes before anything changes
+    memory_.commit(after);
     exec::write(space_, used_.data(), used);
+    shared_.write(view());
   }
   void compact() {}
   [[nodiscard]] statistics stats() const {
@@ -115,7 +122,7 @@ class bump {
     s.granted = s.peak = granted();
     s.committed = memory_.committed();
     s.reserved = memory_.capacity();
-    s.overhead = used_.bytes() + ledger_.bytes();
+    s.overhead = used_.bytes() + ledger_.bytes() + shared_.bytes();
     return s;
   }
   void check() const {
@@ -132,6 +139,7 @@ class bump {
   exec::reservation<Space> memory_;
   exec::buffer<std::uint64_t, Space> used_;
   ledger<Space> ledger_;
+  shared_view<view_type, Space> shared_;
 };
 
 }  // namespace wyrm::alloc

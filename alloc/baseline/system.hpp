@@ -12,6 +12,7 @@
 #include "../../exec/memory.hpp"
 #include "../allocator.hpp"
 #include "../ledger.hpp"
+#include "../shared_view.hpp"
 
 namespace wyrm::alloc {
 
@@ -75,7 +76,8 @@ template <class Space>
 class system_malloc {
  public:
   using space_type = Space;
-  using ref_type = system_malloc_ref;
+  using view_type = system_malloc_ref;
+  using ref_type = pool_ref<view_type>;
   static constexpr char const* name = "malloc";
   static constexpr traits family{.resets = false, .finds_bad_frees = false};
 
@@ -86,21 +88,26 @@ class system_malloc {
         state_(space, 1),
         ledger_(space, nullptr, 0, false),
         limit_(std::max<std::size_t>(o.pool_bytes, 1)),
-        reserved_(std::max(limit_, o.reserve_bytes != 0 ? o.reserve_bytes : space.memory_total())) {
+        reserved_(std::max(limit_, addresses_for(space, o))),
+        shared_(space) {
     space_.fill(state_.data(), 0, state_.bytes());
     space_.prepare_malloc(std::min(reserved_, std::max(4 * limit_, std::size_t{1} << 30)));
+    shared_.write(view());
   }
 
-  [[nodiscard]] system_malloc_ref ref() const { return {state_.data(), limit_, ledger_.ref()}; }
+  [[nodiscard]] ref_type ref() const { return shared_.ref(); }
+  [[nodiscard]] view_type view() const { return {state_.data(), limit_, ledger_.ref()}; }
   void reset() {
     throw error(error_code::bad_argument, "malloc: cannot free what it does not know; free every allocation instead");
   }
   void grow(std::size_t bytes) {
-    if (limit_ + bytes > reserved_)
+    std::size_t const after = grown_size(limit_, bytes);
+    if (after > reserved_)
       throw error(error_code::out_of_memory, "malloc: the limit cannot grow by " + std::to_string(bytes >> 10) +
                                                  " KiB; set a larger reserve_bytes");
-    space_.prepare_malloc(limit_ + bytes);
-    limit_ += bytes;
+    space_.prepare_malloc(after);
+    limit_ = after;
+    shared_.write(view());
   }
   void compact() {}
   [[nodiscard]] statistics stats() const {
@@ -111,7 +118,7 @@ class system_malloc {
     s.peak = state.peak;
     s.committed = limit_;
     s.reserved = reserved_;
-    s.overhead = state_.bytes() + ledger_.bytes();
+    s.overhead = state_.bytes() + ledger_.bytes() + shared_.bytes();
     return s;
   }
   void check() const {
@@ -125,6 +132,7 @@ class system_malloc {
   ledger<Space> ledger_;
   std::size_t limit_;
   std::size_t reserved_;
+  shared_view<view_type, Space> shared_;
 };
 
 }  // namespace wyrm::alloc

@@ -285,9 +285,11 @@ struct free_chunks {
 /// Owns the memory. Grows in place; the pool's size is a multiple of chunk_bytes.
 template <class Space>
 class extent {
+  static_assert(std::size_t{or_tree::max_units} * chunk_bytes >= pool_limit);
+
  public:
   extent(Space const& space, options const& o)
-      : space_(space), memory_(space, addresses(space, o)), state_(space, 1), tree_(space), lengths_(space) {
+      : space_(space), memory_(space, addresses_for(space, o)), state_(space, 1), tree_(space), lengths_(space) {
     memory_.commit(std::max(o.pool_bytes, chunk_bytes));
     chunks_ = chunks_after(0);
     tree_.reserve(or_tree::words(chunks_));
@@ -303,7 +305,7 @@ class extent {
   [[nodiscard]] std::uint32_t chunks() const { return chunks_; }
   /// How many there will be after grow(bytes).
   [[nodiscard]] std::uint32_t chunks_after(std::size_t bytes) const {
-    return static_cast<std::uint32_t>(memory_.committed_after(memory_.committed() + bytes) / chunk_bytes);
+    return static_cast<std::uint32_t>(memory_.committed_after(grown_size(memory_.committed(), bytes)) / chunk_bytes);
   }
   [[nodiscard]] std::size_t overhead() const { return sizeof(extent_state) + tree_.bytes() + lengths_.bytes(); }
   /// How far into the pool allocations have come.
@@ -318,7 +320,7 @@ class extent {
     std::uint32_t const after = chunks_after(bytes);
     lengths_.cover(after);
     exec::buffer<std::uint64_t, Space> longer(space_, or_tree::words(after));
-    memory_.commit(memory_.committed() + bytes);
+    memory_.commit(grown_size(memory_.committed(), bytes));
     space_.fill(lengths_.data() + before, 0, (after - before) * sizeof(std::uint32_t));
     space_.fill(longer.data(), 0, longer.bytes());
     or_tree::for_each_part(before, after, [&](std::size_t from, std::size_t to, std::size_t words) {
@@ -386,15 +388,6 @@ class extent {
   [[nodiscard]] static std::uint32_t next(extent_state const& s) { return static_cast<std::uint32_t>(s.window >> 32); }
   [[nodiscard]] static std::uint32_t end(extent_state const& s) { return static_cast<std::uint32_t>(s.window); }
 
-  [[nodiscard]] static std::size_t addresses(Space const& space, options const& o) {
-    constexpr std::size_t limit = std::size_t{or_tree::max_units} * chunk_bytes;
-    static_assert(limit == std::size_t{1} << 40);
-    std::size_t const wanted = o.reserve_bytes != 0 ? o.reserve_bytes : std::min(space.memory_total(), limit);
-    if (std::max(wanted, o.pool_bytes) > limit)
-      throw error(error_code::bad_argument,
-                  "a pool may have at most 1 TiB; ask for less in pool_bytes and reserve_bytes");
-    return std::max(wanted, o.pool_bytes);
-  }
   // All chunks are in the window.
   void restart() {
     exec::write(space_, state_.data(), extent_state{chunks_, 0, 0, extent_state::not_known, {}, 0});

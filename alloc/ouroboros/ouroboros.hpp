@@ -17,6 +17,7 @@
 
 #include "../allocator.hpp"
 #include "../ledger.hpp"
+#include "../shared_view.hpp"
 #include "chunk_directory.hpp"
 #include "chunk_list.hpp"
 #include "chunk_pool.hpp"
@@ -121,7 +122,8 @@ class ouroboros {
 
  public:
   using space_type = typename Manager::space_type;
-  using ref_type = ouroboros_ref<typename Manager::ref_type>;
+  using view_type = ouroboros_ref<typename Manager::ref_type>;
+  using ref_type = pool_ref<view_type>;
   static constexpr char const* name = name_text.data();
   static constexpr traits family{};
   static constexpr std::size_t bytes_a_class = Manager::bytes_a_class;  // beside the pool; see manager
@@ -131,12 +133,15 @@ class ouroboros {
       : space_(space),
         pool_(std::make_unique<chunk_pool<space_type>>(space, o)),
         ledger_(space, pool_->memory().base(), pool_->memory().capacity(), o.checked),
-        manager_(space, *pool_, node_log2) {
+        manager_(space, *pool_, node_log2),
+        shared_(space) {
     ledger_.cover(pool_->memory().bytes());
     ledger_.reset();
     manager_.reset();
+    shared_.write(view());
   }
-  [[nodiscard]] ref_type ref() const { return {pool_->ref(), ledger_.ref(), manager_.ref()}; }
+  [[nodiscard]] ref_type ref() const { return shared_.ref(); }
+  [[nodiscard]] view_type view() const { return {pool_->ref(), ledger_.ref(), manager_.ref()}; }
 
   void reset() {
     manager_.reset();  // while the pool knows how far it was used
@@ -144,14 +149,17 @@ class ouroboros {
     ledger_.reset();
   }
 
-  /// Standard queues get longer, and so are laid out anew. Refs made before must not be used again.
+  /// Standard queues get longer, and so are laid out anew.
   void grow(std::size_t bytes) {
-    // All that can fail comes before anything changes.
-    std::uint32_t const chunks = pool_->memory().chunks_after(bytes);
-    auto prepared = manager_.prepare(chunks);
-    ledger_.cover(std::size_t{chunks} * chunk_bytes);
-    pool_->grow(bytes);
-    manager_.grow(std::move(prepared));
+    auto const all = [&] {
+      // All that can fail comes before anything changes, but for tables that are replaced by longer ones.
+      std::uint32_t const chunks = pool_->memory().chunks_after(bytes);
+      auto prepared = manager_.prepare(chunks);
+      ledger_.cover(std::size_t{chunks} * chunk_bytes);
+      pool_->grow(bytes);
+      manager_.grow(std::move(prepared));
+    };
+    shared_.rewrite_after(all, [&] { return view(); });
   }
 
   void compact() { manager_.compact(); }
@@ -162,7 +170,7 @@ class ouroboros {
     s.committed = pool_->memory().bytes();
     s.reserved = pool_->memory().capacity();
     s.peak = pool_->memory().peak();
-    s.overhead = pool_->overhead() + ledger_.bytes() + manager_.bytes();
+    s.overhead = pool_->overhead() + ledger_.bytes() + manager_.bytes() + shared_.bytes();
     s.granted = pool_->memory().allocated();
     manager_.report(s);
     for (class_statistics const& k : s.classes) s.granted += (k.pages - k.free) * k.page_bytes;
@@ -204,6 +212,7 @@ class ouroboros {
   std::unique_ptr<chunk_pool<space_type>> pool_;  // where it stays when the owner moves
   ledger<space_type> ledger_;
   Manager manager_;
+  shared_view<view_type, space_type> shared_;
 };
 
 template <class Space>

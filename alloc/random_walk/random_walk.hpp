@@ -25,6 +25,7 @@
 #include "../../exec/memory.hpp"
 #include "../allocator.hpp"
 #include "../extent/extent.hpp"
+#include "../shared_view.hpp"
 #include "../size_classes.hpp"
 #include "search.hpp"
 #include "span_memory.hpp"
@@ -306,7 +307,8 @@ class random_walk : public span_memory<Space, detail::pools_by_size<UsedOf<detai
   using used_type = UsedOf<detail::in_groups>;
 
  public:
-  using ref_type = random_walk_ref<UsedOf, How>;
+  using view_type = random_walk_ref<UsedOf, How>;
+  using ref_type = pool_ref<view_type>;
   static constexpr char const* name = used_type::bits == 1           ? "rw"
                                       : How == page_search::alone    ? "rw-bm"
                                       : How == page_search::together ? "corw"
@@ -314,21 +316,26 @@ class random_walk : public span_memory<Space, detail::pools_by_size<UsedOf<detai
   static constexpr traits family{};
 
   random_walk(Space const& space, options const& o)
-      : base(space, o, name), last_(space, How == page_search::nearby ? detail::last_pages : 1) {
+      : base(space, o, name), last_(space, How == page_search::nearby ? detail::last_pages : 1), shared_(space) {
     forget();
+    shared_.write(view());
   }
 
-  [[nodiscard]] ref_type ref() const { return {base::parts(), {patience(0.05), patience(0.001)}, last_.data()}; }
+  [[nodiscard]] ref_type ref() const { return shared_.ref(); }
+  [[nodiscard]] view_type view() const { return {base::parts(), {patience(0.05), patience(0.001)}, last_.data()}; }
 
   void reset() {
     base::reset();
     forget();
   }
-  void compact() { exec::for_each_tile<32>(base::space(), 1, detail::give_back_all<ref_type>{ref()}); }
+  void grow(std::size_t bytes) {
+    shared_.rewrite_after([&] { base::grow(bytes); }, [&] { return view(); });
+  }
+  void compact() { exec::for_each_tile<32>(base::space(), 1, detail::give_back_all<view_type>{view()}); }
 
   [[nodiscard]] statistics stats() const {
     statistics s = base::stats();
-    s.overhead += last_.bytes();
+    s.overhead += last_.bytes() + shared_.bytes();
     return s;
   }
 
@@ -356,6 +363,7 @@ class random_walk : public span_memory<Space, detail::pools_by_size<UsedOf<detai
   void forget() { base::space().fill(last_.data(), 0xff, last_.bytes()); }
 
   exec::buffer<std::uint64_t, Space> last_;
+  shared_view<view_type, Space> shared_;
 };
 
 namespace detail {

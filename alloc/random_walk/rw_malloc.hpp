@@ -24,6 +24,7 @@
 #include "../../exec/memory.hpp"
 #include "../allocator.hpp"
 #include "../extent/extent.hpp"
+#include "../shared_view.hpp"
 #include "free_runs.hpp"
 #include "span_memory.hpp"
 #include "spans.hpp"
@@ -355,14 +356,24 @@ class rw_malloc : public span_memory<Space, detail::pool_of_units> {
   using base = span_memory<Space, detail::pool_of_units>;
 
  public:
-  using ref_type = rw_malloc_ref;
+  using view_type = rw_malloc_ref;
+  using ref_type = pool_ref<view_type>;
   static constexpr char const* name = "rw-malloc";
   static constexpr traits family{.packs = false};
 
-  rw_malloc(Space const& space, options const& o) : base(space, o, name) {}
+  rw_malloc(Space const& space, options const& o) : base(space, o, name), shared_(space) { shared_.write(view()); }
 
-  [[nodiscard]] ref_type ref() const { return ref_type(base::parts()); }
-  void compact() { exec::for_each_tile<32>(base::space(), 1, detail::give_back_all<ref_type>{ref()}); }
+  [[nodiscard]] ref_type ref() const { return shared_.ref(); }
+  [[nodiscard]] view_type view() const { return view_type(base::parts()); }
+  void grow(std::size_t bytes) {
+    shared_.rewrite_after([&] { base::grow(bytes); }, [&] { return view(); });
+  }
+  void compact() { exec::for_each_tile<32>(base::space(), 1, detail::give_back_all<view_type>{view()}); }
+  [[nodiscard]] statistics stats() const {
+    statistics s = base::stats();
+    s.overhead += shared_.bytes();
+    return s;
+  }
 
   /// See check_spans; every block ends at a unit that is said to be a last one, and nowhere else; in checked mode each
   /// of them is live. O(pool).
@@ -391,6 +402,9 @@ class rw_malloc : public span_memory<Space, detail::pool_of_units> {
     ensure(!inside, name, "the last block does not end");
     base::check_live(all, std::move(blocks));
   }
+
+ private:
+  shared_view<view_type, Space> shared_;
 };
 
 }  // namespace wyrm::alloc

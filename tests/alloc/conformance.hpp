@@ -323,7 +323,8 @@ TYPED_TEST_P(conformance, growth_beyond_the_reserve_changes_nothing) {
   pool<TypeParam> p(pool_of(mib, true));
   auto const blocks = p.allocate(random_sizes(100, 3000, 9));
   std::size_t const before = p.committed();
-  for (std::size_t const more : {p.owner().stats().reserved - before + 1, 100 * largest_pool}) {
+  for (std::size_t const more : {p.owner().stats().reserved - before + 1, 100 * largest_pool, SIZE_MAX / 2 + 1,
+                                 SIZE_MAX - before, SIZE_MAX - before + 1, SIZE_MAX - 15, SIZE_MAX}) {
     try {
       p.owner().grow(more);
       ADD_FAILURE() << "grew by " << more;
@@ -336,6 +337,101 @@ TYPED_TEST_P(conformance, growth_beyond_the_reserve_changes_nothing) {
   p.owner().grow(p.owner().stats().reserved - before);
   EXPECT_EQ(p.committed(), p.owner().stats().reserved);
   EXPECT_EQ(served(p.allocate(random_sizes(100, 3000, 10))), 100u);
+  p.expect_sound();
+}
+
+// All launches of a pool go through the ref that was made first.
+TYPED_TEST_P(conformance, a_ref_is_small_and_valid_as_long_as_the_owner) {
+  EXPECT_LE(sizeof(typename TypeParam::ref_type), 64u);
+  pool<TypeParam> p(pool_of(mib, true));
+  std::size_t const before = p.committed();
+  auto const first = p.allocate(random_sizes(100, 3000, 21));
+  p.owner().grow(before);
+  p.free(p.allocate(random_sizes(100, 3000, 22)));
+  p.expect_sound();
+  p.move_owner();
+  auto const second = p.allocate(random_sizes(100, 3000, 23));
+  EXPECT_EQ(served(second), 100u);
+  p.owner().grow(2 * before);
+  p.owner().compact();
+  EXPECT_EQ(served(p.allocate(1, before + before / 2)), 1u);
+  EXPECT_EQ(served(p.allocate(random_sizes(100, 3000, 24))), 100u);
+  p.free(first);
+  p.free(second);
+  p.expect_sound();
+  if (!owns_pool<TypeParam>()) return;
+  p.reset();
+  EXPECT_EQ(served(p.allocate(1, p.committed() + 1)), 0u);
+  p.expect_sound();
+  p.reset();  // after a refusal a family may count as used up
+  EXPECT_EQ(served(p.allocate(1, p.committed())), 1u);
+  p.expect_sound();
+}
+
+TYPED_TEST_P(conformance, pools_that_no_memory_has) {
+  auto const space = make_space<typename TypeParam::space_type>();
+  for (std::size_t const bytes : {SIZE_MAX, SIZE_MAX - 15, SIZE_MAX - 65536, SIZE_MAX / 2 + 1, SIZE_MAX / 4 + 2})
+    for (bool const is_pool : {true, false}) {
+      alloc::options const o = is_pool ? alloc::options{.pool_bytes = bytes, .reserve_bytes = mib, .checked = false}
+                                       : alloc::options{.pool_bytes = mib, .reserve_bytes = bytes, .checked = true};
+      try {
+        TypeParam const owner(space, o);
+        ADD_FAILURE() << (is_pool ? "a pool of " : "a reserve of ") << bytes << " bytes";
+      } catch (error const& e) {
+        EXPECT_EQ(e.code(), error_code::out_of_memory) << e.what();
+      }
+    }
+}
+
+// Each request for memory of a constructor, of grow() and of compact() fails once. After the growth a host's ledger has
+// more than one step of memory.
+TYPED_TEST_P(conformance, requests_for_memory_that_fail) {
+  alloc::options const o{.pool_bytes = mib / 2, .reserve_bytes = 16 * mib, .checked = true};
+  auto const space = make_space<typename TypeParam::space_type>();
+  for (std::uint64_t requests = 0;; ++requests) {
+    exec::injected_failure const failure(requests);
+    try {
+      TypeParam const owner(space, o);
+      break;
+    } catch (error const& e) {
+      ASSERT_EQ(e.code(), error_code::out_of_memory);
+    }
+  }
+  pool<TypeParam> p(o);
+  auto const blocks = p.allocate(random_sizes(100, 3000, 31));
+  std::size_t const before = p.committed();
+  for (std::uint64_t requests = 0; p.committed() == before; ++requests) {
+    SCOPED_TRACE("grow() is refused memory after " + std::to_string(requests) + " requests");
+    bool refused = false;
+    try {
+      exec::injected_failure const failure(requests);
+      p.owner().grow(8 * mib);
+    } catch (error const& e) {
+      refused = true;
+      EXPECT_EQ(e.code(), error_code::out_of_memory);
+    }
+    EXPECT_EQ(p.committed(), refused ? before : before + 8 * mib);
+    p.expect_sound();
+    auto const some = p.allocate(32, 100);
+    EXPECT_EQ(served(some), 32u);
+    p.free(some);
+    p.expect_sound();
+    if (this->HasFailure()) return;
+  }
+  for (std::uint64_t requests = 0;; ++requests) {
+    try {
+      exec::injected_failure const failure(requests);
+      p.owner().compact();
+      break;
+    } catch (error const& e) {
+      ASSERT_EQ(e.code(), error_code::out_of_memory);
+    }
+    p.expect_sound();
+  }
+  std::size_t const large = before + mib;
+  EXPECT_EQ(served(p.allocate(1, large)), 1u);
+  p.expect_sound();
+  p.free(blocks);
   p.expect_sound();
 }
 
@@ -476,7 +572,9 @@ REGISTER_TYPED_TEST_SUITE_P(conformance, one_size_at_a_time, mixed_sizes_in_one_
                             single_threads, churn_with_room, churn_without_room, long_churn, exhaustion,
                             the_whole_pool_and_no_more, sizes_that_no_memory_has, blocks_lie_inside_the_pool,
                             reset_frees_everything, growth_after_exhaustion, growth_beyond_the_reserve_changes_nothing,
-                            bad_frees_are_counted_and_harmless, foreign_frees_are_counted_unchecked_too,
-                            compaction_keeps_what_is_live, carved_pages_are_like_others);
+                            a_ref_is_small_and_valid_as_long_as_the_owner, pools_that_no_memory_has,
+                            requests_for_memory_that_fail, bad_frees_are_counted_and_harmless,
+                            foreign_frees_are_counted_unchecked_too, compaction_keeps_what_is_live,
+                            carved_pages_are_like_others);
 
 }  // namespace wyrm::tests

@@ -287,7 +287,7 @@ TEST_F(extent, a_pool_beyond_the_tree_is_refused) {
     pool const p(space_, {.pool_bytes = unit_bytes, .reserve_bytes = (std::size_t{1} << 40) + unit_bytes});
     ADD_FAILURE() << "nothing was thrown";
   } catch (error const& e) {
-    EXPECT_EQ(e.code(), error_code::bad_argument);
+    EXPECT_EQ(e.code(), error_code::out_of_memory);
   }
 }
 

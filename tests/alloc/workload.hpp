@@ -9,8 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../../alloc/allocator.hpp"
@@ -231,7 +233,12 @@ class pool {
   /// more: what else the allocator's constructor is to know.
   template <class... More>
   explicit pool(alloc::options const& o, space_type const& space = make_space<space_type>(), More const&... more)
-      : space_(space), owner_(space_, o, more...), checked_(o.checked), device_(space_), counters_(space_, 3) {}
+      : space_(space),
+        owner_(std::make_unique<A>(space_, o, more...)),
+        ref_(owner_->ref()),
+        checked_(o.checked),
+        device_(space_),
+        counters_(space_, 3) {}
 
   // What nobody else would take back.
   ~pool() {
@@ -240,9 +247,11 @@ class pool {
   pool(pool const&) = delete;
   pool& operator=(pool const&) = delete;
 
-  [[nodiscard]] A& owner() { return owner_; }
+  [[nodiscard]] A& owner() { return *owner_; }
+  /// To another place. The ref stays the one that was made first, whatever becomes of the owner.
+  void move_owner() { owner_ = std::make_unique<A>(std::move(*owner_)); }
   [[nodiscard]] space_type const& space() const { return space_; }
-  [[nodiscard]] std::size_t committed() const { return owner_.stats().committed; }
+  [[nodiscard]] std::size_t committed() const { return owner_->stats().committed; }
 
   /// So many pages of each size at once, in no order; none, and how many bytes are missing, if there are too few.
   blocks carve(std::vector<std::uint32_t> const& counts, std::uint64_t& missing) {
@@ -256,12 +265,11 @@ class pool {
     exec::buffer<alloc::page_array, space_type> pages(space_, carved_sizes);
     exec::buffer<std::uint64_t, space_type> lacks(space_, 1);
     exec::copy_in<std::uint32_t>(space_, wanted.data(), counts);
-    exec::for_each_tile<32>(space_, 1,
-                            carve_in_tile<ref_type>{owner_.ref(), wanted.data(), pages.data(), lacks.data()});
+    exec::for_each_tile<32>(space_, 1, carve_in_tile<ref_type>{ref_, wanted.data(), pages.data(), lacks.data()});
     missing = exec::read(space_, lacks.data());
     if (missing > 0) return {};
     upload(carved);
-    exec::for_each(space_, carved.size(), claim_alone<ref_type>{owner_.ref(), pages.data(), device_.data()});
+    exec::for_each(space_, carved.size(), claim_alone<ref_type>{ref_, pages.data(), device_.data()});
     carved = exec::copy_out(space_, device_.data(), carved.size());
     for (block const& b : carved) note(b);
     return carved;
@@ -272,7 +280,7 @@ class pool {
     blocks asked;
     for (std::size_t const bytes : sizes) asked.push_back({bytes, next_tag_++, nullptr});
     upload(asked);
-    exec::for_each_lane<32>(space_, asked.size(), ask_in_tiles<typename A::ref_type>{owner_.ref(), device_.data()});
+    exec::for_each_lane<32>(space_, asked.size(), ask_in_tiles<typename A::ref_type>{ref_, device_.data()});
     blocks const answered = exec::copy_out(space_, device_.data(), asked.size());
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       EXPECT_TRUE(sizes[i] != 0 || answered[i].p == nullptr) << "a lane that asks for nothing gets something";
@@ -291,7 +299,7 @@ class pool {
   /// Passes these pointers to deallocate, one a lane, whatever they are.
   void free_in_order(blocks const& gone) {
     upload(gone);
-    exec::for_each_lane<32>(space_, gone.size(), free_in_tiles<typename A::ref_type>{owner_.ref(), device_.data()});
+    exec::for_each_lane<32>(space_, gone.size(), free_in_tiles<typename A::ref_type>{ref_, device_.data()});
   }
 
   /// The same, where the model's blocks `gone` are among those freed.
@@ -309,9 +317,8 @@ class pool {
     }
     upload(asked);
     clear_counters();
-    exec::for_each(
-        space_, asked.size(),
-        ask_alone<typename A::ref_type>{owner_.ref(), device_.data(), counters_.data(), counters_.data() + 1});
+    exec::for_each(space_, asked.size(),
+                   ask_alone<typename A::ref_type>{ref_, device_.data(), counters_.data(), counters_.data() + 1});
     blocks const answered = exec::copy_out(space_, device_.data(), asked.size());
     std::vector<std::uint64_t> const counts = exec::copy_out(space_, counters_.data(), 2);
     EXPECT_EQ(counts[0], 0u) << "there is room for all";
@@ -322,7 +329,7 @@ class pool {
   void free_alone_shuffled(blocks gone) {
     std::shuffle(gone.begin(), gone.end(), random_);
     upload(gone);
-    exec::for_each(space_, gone.size(), free_alone<typename A::ref_type>{owner_.ref(), device_.data()});
+    exec::for_each(space_, gone.size(), free_alone<typename A::ref_type>{ref_, device_.data()});
     for (block const& b : gone) forget(b);
   }
 
@@ -333,8 +340,8 @@ class pool {
     upload(blocks(n, block{0, 0, nullptr}));
     clear_counters();
     exec::for_each_lane<32>(space_, lanes,
-                            work{owner_.ref(), device_.data(), rounds, seed, largest, counters_.data(),
-                                 counters_.data() + 1, counters_.data() + 2});
+                            work{ref_, device_.data(), rounds, seed, largest, counters_.data(), counters_.data() + 1,
+                                 counters_.data() + 2});
     std::vector<std::uint64_t> const counts = exec::copy_out(space_, counters_.data(), 3);
     asked_ += counts[0];
     refused_ += counts[1];
@@ -367,7 +374,7 @@ class pool {
 
   /// reset(), of which the statistics and the model know nothing afterwards.
   void reset() {
-    owner_.reset();
+    owner_->reset();
     live_.clear();
     asked_ = refused_ = bad_frees_ = 0;
   }
@@ -382,8 +389,8 @@ class pool {
 
   /// The owner's own check, the statistics against the model, and the model's blocks against each other.
   void expect_sound() {
-    owner_.check();
-    alloc::statistics const s = owner_.stats();
+    owner_->check();
+    alloc::statistics const s = owner_->stats();
     std::size_t bytes = 0;
     for (auto const& [p, b] : live_) bytes += b.bytes;
     if (family<A>().reclaims && live_.empty()) {
@@ -450,7 +457,8 @@ class pool {
   void clear_counters() { space_.fill(counters_.data(), 0, counters_.bytes()); }
 
   space_type space_;
-  A owner_;
+  std::unique_ptr<A> owner_;
+  typename A::ref_type ref_;
   bool checked_;
   exec::buffer<block, space_type> device_;
   exec::buffer<std::uint64_t, space_type> counters_;

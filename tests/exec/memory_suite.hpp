@@ -170,7 +170,11 @@ TYPED_TEST_P(memory, reservation_of_nothing_and_of_too_much) {
   EXPECT_EQ(none.data(), nullptr);
   none.commit(0);
   expect_out_of_memory([&] { none.commit(1); });
-  EXPECT_THROW(exec::reservation<TypeParam>(space, std::size_t{1} << 62), error);
+  for (std::size_t const capacity : {std::size_t{1} << 62, SIZE_MAX - 1, SIZE_MAX})
+    expect_out_of_memory([&] { exec::reservation<TypeParam>(space, capacity); });
+  exec::buffer<std::uint64_t, TypeParam> words(space, 10);
+  expect_out_of_memory([&] { words.reserve(SIZE_MAX / 8 + 2); });
+  EXPECT_EQ(words.size(), 10u);
 }
 
 // The n-th request for memory fails, whichever kind it is of, and all behind it; what failed is as after no memory.

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ref that users of an allocator pass to their kernels: one pointer to the allocator's view, which lies in memory
+// of the device. The owner rewrites the view where it is when the pool changes, so a ref stays valid.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../exec/config.hpp"
+#include "../exec/memory.hpp"
+#include "allocator.hpp"
+
+namespace wyrm::alloc {
+
+/// For kernels; see allocator_ref. It has what its view has. Valid until the owner is destroyed: also after reset(),
+/// grow() and compact(), and after the owner has been moved. A call loads what it needs of the view from memory of the
+/// device, which the caches of the multiprocessors keep: no kernel runs while the view is rewritten.
+template <allocator_ref View>
+class pool_ref {
+ public:
+  static constexpr unsigned resident_blocks = exec::resident_blocks_of<View>();
+
+  explicit pool_ref(View const* view) : view_(view) {}
+
+  template <class Tile>
+  [[nodiscard]] WYRM_HD void* allocate(Tile const& t, std::size_t bytes) const {
+    return view_->allocate(t, bytes);
+  }
+  template <class Tile>
+  WYRM_HD void deallocate(Tile const& t, void* p) const {
+    view_->deallocate(t, p);
+  }
+  template <class Tile>
+  requires sized_free_ref<View> WYRM_HD void deallocate(Tile const& t, void* p, std::size_t bytes) const {
+    view_->deallocate(t, p, bytes);
+  }
+  template <class Tile>
+  requires carving_ref<View>
+  [[nodiscard]] WYRM_HD std::uint64_t carve(Tile const& t, std::size_t bytes, std::uint32_t count,
+                                            page_array& pages) const {
+    return view_->carve(t, bytes, count, pages);
+  }
+  [[nodiscard]] WYRM_HD void* claim(page_array const& pages, std::size_t bytes,
+                                    std::uint32_t k) const requires carving_ref<View> {
+    return view_->claim(pages, bytes, k);
+  }
+  [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const { return view_->malloc(bytes); }
+  WYRM_HD void free(void* p) const { view_->free(p); }
+
+ private:
+  View const* view_;
+};
+
+/// The view of a pool in memory of the device, at one address for the life of its owner, also where the owner moves.
+/// The owner write()s it once it is made, and makes every change that may replace memory of the pool in
+/// rewrite_after().
+template <class View, class Space>
+class shared_view {
+ public:
+  explicit shared_view(Space const& space) : space_(space), view_(space, 1) {}
+
+  void write(View const& view) { exec::write(space_, view_.data(), view); }
+  /// Calls change(), and writes view() afterwards, also where change() throws: a change that fails may have replaced
+  /// some tables by longer ones. While no kernel uses the pool.
+  template <class Change, class MakeView>
+  void rewrite_after(Change const& change, MakeView const& view) {
+    try {
+      change();
+    } catch (...) {
+      write(view());
+      throw;
+    }
+    write(view());
+  }
+
+  [[nodiscard]] pool_ref<View> ref() const { return pool_ref<View>(view_.data()); }
+  [[nodiscard]] std::size_t bytes() const { return view_.bytes(); }
+
+ private:
+  Space space_;
+  exec::buffer<View, Space> view_;
+};
+
+}  // namespace wyrm::alloc
