@@ -17,6 +17,7 @@
 #include "../alloc/allocator.hpp"
 #include "../exec/memory.hpp"
 #include "adjacency.hpp"
+#include "identity.hpp"
 #include "inspect.hpp"
 #include "layout.hpp"
 #include "pool_growth.hpp"
@@ -95,7 +96,7 @@ class dynamic_graph {
   /// For algorithms; valid until the next change.
   [[nodiscard]] graph_view view() const {
     packed_record const* const in = !options_.directed ? out_.records() : in_ ? in_->records() : nullptr;
-    return {out_.records(), in, vertices_, arc_count_, options_.directed};
+    return {out_.records(), in, vertices_, arc_count_, options_.directed, identity_.id(), identity_.version()};
   }
 
   /// Inserts the edges of a batch (on the host) that are not there yet. All or nothing: on any error the graph is as
@@ -145,6 +146,7 @@ class dynamic_graph {
     else
       for_tables([&](auto& table) { detail::give_back(space_, table.records(), vertices_, *allocator_); });
     for_tables([&](auto& table) { table.forget(); });
+    if (arc_count_ > 0) identity_.change();
     arc_count_ = edge_count_ = 0;
   }
 
@@ -363,6 +365,7 @@ class dynamic_graph {
   update_report report(std::size_t requested, detail::update_status const& s) {
     detail::update_status::sums const all = s.total();
     changes_ += requested;
+    identity_.change();
     update_report r;
     r.requested = requested;
     r.self_loops = options_.self_loops ? 0 : all.self_loops;
@@ -399,6 +402,7 @@ class dynamic_graph {
       clear();
       throw;
     }
+    identity_.change();
     update_report r;
     r.requested = r.inserted = edge_count_;
     return r;
@@ -475,6 +479,7 @@ class dynamic_graph {
   std::uint64_t edge_count_ = 0;
   std::uint64_t changes_ = 0;  // edges asked for since pages were laid out
   std::uint64_t fails_from_ = never;
+  identity identity_;
 };
 
 }  // namespace wyrm::graph
