@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <thrust/iterator/transform_iterator.h>
+#include <algorithm>
 #include <cub/cub.cuh>
 #include <string>
 
@@ -18,11 +19,38 @@ void cuda_bulk::call(Primitive const& primitive) {
   std::size_t bytes = 0;
   cudaError_t status = primitive(nullptr, bytes);
   if (status == cudaSuccess) {
+    if (bytes > scratch_.size()) reserved_ = 0;  // should there be no memory, scratch is empty
     scratch_.reserve(bytes > 0 ? bytes : 1);
     status = primitive(scratch_.data(), bytes);
   }
   if (status != cudaSuccess)
     throw error(error_code::device, std::string("a CUB primitive failed: ") + cudaGetErrorString(status));
+}
+
+void cuda_bulk::reserve(std::size_t n) {
+  if (n <= reserved_) return;
+  std::size_t most = 1;
+  auto const need = [&](cudaError_t status, std::size_t bytes) {
+    if (status != cudaSuccess)
+      throw error(error_code::device,
+                  std::string("a CUB primitive does not say what it needs: ") + cudaGetErrorString(status));
+    most = std::max(most, bytes);
+  };
+  // What a primitive takes grows with the number of values, and of bits.
+  std::uint64_t* const none = nullptr;
+  std::size_t bytes = 0;
+  cub::DoubleBuffer<std::uint64_t> both(none, none);
+  need(cub::DeviceRadixSort::SortKeys(nullptr, bytes, both, n, 0, 64, space_.stream()), bytes);
+  need(cub::DeviceSelect::Unique(nullptr, bytes, none, none, none, n, space_.stream()), bytes);
+  std::uint32_t const* const narrow = nullptr;
+  auto const widened = thrust::make_transform_iterator(narrow, widen{});
+  need(cub::DeviceScan::InclusiveSum(nullptr, bytes, widened, none, n, space_.stream()), bytes);
+  double* const real = nullptr;
+  need(cub::DeviceReduce::Sum(nullptr, bytes, none, none, n, space_.stream()), bytes);
+  need(cub::DeviceReduce::Sum(nullptr, bytes, real, real, n, space_.stream()), bytes);
+  reserved_ = 0;
+  scratch_.reserve(most);
+  reserved_ = n;
 }
 
 std::uint64_t* cuda_bulk::sort(std::uint64_t* keys, std::uint64_t* spare, std::size_t n, unsigned bits) {
