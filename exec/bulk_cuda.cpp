@@ -29,6 +29,7 @@ void cuda_bulk::call(Primitive const& primitive) {
 
 void cuda_bulk::reserve(std::size_t n) {
   if (n <= reserved_) return;
+  n = std::max(n, reserved_ + reserved_ / 4);  // as a buffer does, so that it is rarely asked again
   std::size_t most = 1;
   auto const need = [&](cudaError_t status, std::size_t bytes) {
     if (status != cudaSuccess)

@@ -24,6 +24,7 @@
 #include "../../algorithms/incremental_clustering.hpp"
 #include "../../algorithms/incremental_pagerank.hpp"
 #include "../../algorithms/incremental_triangles.hpp"
+#include "../../algorithms/pagerank.hpp"
 #include "../../exec/injected_failure.hpp"
 #include "../graph/model.hpp"
 #include "../support/verify.hpp"
@@ -131,7 +132,7 @@ class maintained_test : public graphs_test<Space> {
   using results = std::vector<std::unique_ptr<maintained>>;
 
   enum class kind : std::uint8_t { undirected, directed, directed_out_only };
-  static constexpr kind kinds[] = {kind::undirected, kind::directed, kind::directed_out_only};
+  static constexpr kind kinds[3] = {kind::undirected, kind::directed, kind::directed_out_only};
 
   static graph_type make_graph(kind k, std::size_t n, edges const& list) {
     graph::options o{.directed = k != kind::undirected, .in_neighbours = k == kind::directed};
@@ -358,7 +359,7 @@ TYPED_TEST_P(maintained_test, changes_by_others_are_noticed) {
         std::vector<algorithms::follower*> order = this->list(fresh);
         for (bool const in_front : {false, true}) {
           order.insert(in_front ? order.begin() : order.end(), &one->result());
-          for (auto const& batch : {s.small, typename TestFixture::edges{}})
+          for (auto const& batch : std::vector<typename TestFixture::edges>{s.small, {}})
             for (auto const what : {TestFixture::insertion, TestFixture::erasure})
               this->expect_refusal([&] { algorithms::update(g, what, batch, order); }, "construct it again");
           order = this->list(fresh);
@@ -374,7 +375,7 @@ TYPED_TEST_P(maintained_test, changes_by_others_are_noticed) {
 TYPED_TEST_P(maintained_test, other_graphs_are_refused) {
   auto const s = this->make_subject(this->sized(200, 60));
   for (bool const with_clusters : {false, true})
-    for (std::size_t const n : {s.n, 2 * s.n}) {
+    for (std::size_t const n : std::vector<std::size_t>{s.n, 2 * s.n}) {
       auto g = this->make_graph(TestFixture::kind::undirected, s.n, s.sparse);
       auto other = this->make_graph(TestFixture::kind::undirected, n, s.sparse);
       graph::csr const rows = other.to_csr();
@@ -384,6 +385,9 @@ TYPED_TEST_P(maintained_test, other_graphs_are_refused) {
             [&] { algorithms::update(other, TestFixture::insertion, s.small, std::vector{&one->result()}); },
             "another graph");
       EXPECT_EQ(other.to_csr(), rows);
+      algorithms::pagerank_ranker<TypeParam> ranker(g.space());
+      ranker.run(g.view(), {});
+      if (n > s.n) this->expect_refusal([&] { ranker.run(other.view(), {}, true); }, "warm start");
       algorithms::update(g, TestFixture::insertion, s.small, this->list(all));
       this->expect_right(g, all);
     }
