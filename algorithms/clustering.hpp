@@ -74,21 +74,31 @@ class clusterer {
         weight_sums_(space),
         waiting_(space, 1) {}
 
+  /// Whether run() may request memory, or reserve() has done so for at least as many arcs. Then it never fails for want
+  /// of memory: vertices for whose affinities the pool has no room, and cannot grow, do not vote.
+  enum class memory : std::uint8_t { on_demand, reserved };
+
   /// Makes labels for a graph. Throws error(bad_argument) for options out of range, and for a graph of more than 2^31
   /// arcs (2^30 if it is directed or has weights); error(out_of_memory). O(walks * length * vertices + arcs log
   /// vertices). 28 to 44 bytes an arc and about 350 a vertex, for a directed graph or with weights up to three times as
   /// much an arc.
-  void run(graph::graph_view const& g, clustering_options const& o = {}) {
+  void run(graph::graph_view const& g, clustering_options const& o = {}, memory m = memory::on_demand) {
     check(g, o);
     begin(g.vertices());
+    memory_ = m;
     for (labels* l : {&fine_, &label_}) exec::for_each(space_, vertices_, detail::own_labels{l->data()});
     if (prepare(g, o)) vote_and_merge(o);
   }
   /// After edges, which lie on the device, have come or gone since the last run() or refresh(): walks and votes anew
   /// where they end and at the neighbours of those, and merges all labels anew; or goes on with the clusters that there
-  /// were, whichever has more modularity. Without weights. O(arcs log vertices).
+  /// were, whichever has more modularity. Without weights. Memory: that of reserve(). Throws error(bad_argument) if the
+  /// last run was of a graph of other vertices. O(arcs log vertices).
   void refresh(graph::graph_view const& g, clustering_options const& o, graph::edge const* edges, std::size_t n) {
-    begin(g.vertices());
+    if (g.vertices() != vertices_)
+      refuse("labels of " + std::to_string(vertices_) + " vertices cannot be brought up to date for a graph of " +
+             std::to_string(g.vertices()));
+    begin(vertices_);
+    memory_ = memory::reserved;
     if (!prepare(g, o)) {
       for (labels* l : {&fine_, &label_}) exec::for_each(space_, vertices_, detail::own_labels{l->data()});
       return;
@@ -112,15 +122,19 @@ class clusterer {
     count_ = count;
     modularity_ = modularity;
   }
-  /// Gets all memory that refresh() needs for so many arcs. Throws error(bad_argument) if they are too many.
+  /// Requests all memory that refresh(), or run() without weights, needs for so many arcs. Throws error(bad_argument)
+  /// if they could be too many: in an undirected graph each vertex may have a self-loop, which counts twice;
+  /// error(out_of_memory), and labels are as before.
   void reserve(graph::graph_view const& g, std::uint64_t arcs) {
     std::uint64_t const entries = g.directed() ? 2 * arcs : arcs;
-    if (entries > most) refuse_arcs(arcs, most / (entries / arcs));
     std::size_t const n = g.vertices();
+    std::uint64_t const loops = g.directed() ? 0 : std::min<std::uint64_t>(n, arcs);
+    if (entries + loops > most) refuse_arcs(arcs, g.directed() ? most / 2 : most - loops);
+    bulk_.reserve(n);
     maker_.reserve(n, entries);
     moves_.reserve(n, entries);
     touched_.reserve(n, entries);
-    reserve_pool();
+    reserve_pool(memory::on_demand);
     if (g.directed()) whole_.reserve(n, entries);
     for (detail::made_rows<Space>& rows : coarse_) rows.reserve(n, entries);
   }
@@ -232,13 +246,23 @@ class clusterer {
     }
   }
   // For full lists of all vertices.
-  void reserve_pool() {
+  void reserve_pool(memory m) {
     std::size_t const wanted = (vertices_ + 1024) * affinity_bytes;
     std::size_t const there = pool_.stats().committed;
-    if (there < wanted) pool_.grow(wanted - there);
+    if (there < wanted) (void)grow_pool(wanted - there, m);
+  }
+  // False if there is no memory and lists may be left out.
+  bool grow_pool(std::size_t bytes, memory m) {
+    try {
+      pool_.grow(bytes);
+    } catch (error const& e) {
+      if (m != memory::reserved || e.code() != error_code::out_of_memory) throw;
+      return false;
+    }
+    return true;
   }
   void find_affinities(clustering_options const& o) {
-    reserve_pool();
+    reserve_pool(memory_);
     pool_.reset();
     space_.fill(lists_.data(), 0xff, vertices_ * sizeof(detail::affinity_list));
     detail::step_rules const rules{
@@ -251,8 +275,9 @@ class clusterer {
                                     rules, pool_.view(), o.walks, o.length, lists_.data(), waiting_.data()});
       std::size_t const waiting = exec::read(space_, waiting_.data());
       if (waiting == 0) return;
-      pool_.grow(std::max(2 * waiting * affinity_bytes, pool_.stats().committed / 2));
+      if (!grow_pool(std::max(2 * waiting * affinity_bytes, pool_.stats().committed / 2), memory_)) break;
     }
+    exec::for_each(space_, vertices_, detail::empty_missing_lists{lists_.data()});
   }
   void vote(std::uint32_t most_rounds) {
     graph::vertex_id* label = fine_.data();
@@ -340,6 +365,7 @@ class clusterer {
   exec::buffer<std::uint64_t, Space> weight_sums_;
   exec::buffer<std::uint32_t, Space> waiting_;
   detail::weighted_rows rows_{{nullptr, nullptr, 0, 0, false}, nullptr, nullptr, 2};
+  memory memory_ = memory::on_demand;
   std::size_t vertices_ = 0;
   std::uint64_t total_ = 0;  // of all degrees
   std::uint32_t count_ = 0;

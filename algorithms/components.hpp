@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -39,6 +40,7 @@ struct components_result {
 /// The components of a graph whose space is chosen at run time; see follow_components.
 class followed_components : public follower {
  public:
+  using follower::follower;
   /// For each vertex the smallest one of its component. O(vertices).
   [[nodiscard]] virtual std::vector<graph::vertex_id> label() const = 0;
   [[nodiscard]] virtual std::size_t count() const = 0;
@@ -289,7 +291,8 @@ class incremental_components final : public followed_components {
  public:
   /// Finds those of the graph as it is. O(vertices + arcs), and the ways to roots.
   incremental_components(Space const& space, graph::graph_view const& g)
-      : space_(space),
+      : followed_components("incremental_components", g),
+        space_(space),
         vertices_(g.vertices()),
         parent_(space_, vertices_),
         sizes_(space_, vertices_),
@@ -314,7 +317,8 @@ class incremental_components final : public followed_components {
   [[nodiscard]] std::size_t count() const override { return state().count; }
   [[nodiscard]] std::size_t largest() const override { return state().largest; }
 
-  void before(graph::graph_view const& g, change what, std::span<graph::edge const> batch) override {
+ private:
+  void on_before(graph::graph_view const& g, change what, std::span<graph::edge const> batch) override {
     what_ = what;
     batch_ = 0;
     if (batch.empty() || vertices_ == 0) return;
@@ -328,7 +332,7 @@ class incremental_components final : public followed_components {
     exec::for_each_lane<32>(space_, batch_,
                             detail::find_cuts{g, forest(), edges_.data(), roots_.data(), state_.data()});
   }
-  void after(graph::graph_view const& g) override {
+  void on_after(graph::graph_view const& g) override {
     if (batch_ == 0) return;
     if (what_ == change::insertion) {
       exec::for_each_lane<32>(space_, batch_,
@@ -342,9 +346,8 @@ class incremental_components final : public followed_components {
       make(g, cut);
     }
   }
-  void undo(graph::graph_view const&) override {}
+  void on_undo(graph::graph_view const&) override {}
 
- private:
   [[nodiscard]] std::size_t words() const { return (vertices_ + 31) / 32; }
   [[nodiscard]] detail::component_forest forest() const { return detail::component_forest{parent_.data()}; }
   [[nodiscard]] detail::component_state state() const { return exec::read(space_, state_.data()); }
@@ -371,7 +374,8 @@ class incremental_components final : public followed_components {
   // A label that many have.
   [[nodiscard]] graph::vertex_id most_frequent() const {
     exec::for_each(space_, sample_.size(), detail::sample_components{forest(), vertices_, sample_.data()});
-    std::vector<graph::vertex_id> sample = exec::copy_out(space_, sample_.data(), sample_.size());
+    std::array<graph::vertex_id, detail::sample_components::size> sample;
+    space_.copy_out(sample.data(), sample_.data(), sizeof(sample));
     std::sort(sample.begin(), sample.end());
     std::pair<std::ptrdiff_t, graph::vertex_id> best{0, detail::no_vertex};
     for (auto first = sample.begin(); first != sample.end();) {

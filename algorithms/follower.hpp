@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results that follow a graph through its updates: any number of them at one graph.
+// Maintained results: they are kept up to date while a graph changes, any number of them at one graph.
 //
 //   incremental_pagerank ranks(g);
 //   incremental_triangles triangles(g);
@@ -9,8 +9,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <span>
+#include <string>
+#include <utility>
 
+#include "../exec/error.hpp"
 #include "../graph/report.hpp"
 #include "../graph/types.hpp"
 #include "../graph/view.hpp"
@@ -19,29 +23,110 @@ namespace wyrm::algorithms {
 
 enum class change : std::uint8_t { insertion, erasure };
 
-/// Is told of each batch twice, before and after it changes the graph. Not thread-safe.
+/// A maintained result. It belongs to one graph, also when that is moved, and is told of each batch twice, before and
+/// after the batch changes the graph. It remembers the id and the version of the graph, so that a change that it was
+/// not told of is noticed. Movable; what was moved from belongs to no graph. Not thread-safe.
 class follower {
  public:
   virtual ~follower() = default;
 
-  /// The graph is about to take a batch, or to lose it; ids may still turn out to be out of range. Gets all memory
-  /// that after() needs. Throws error(out_of_memory), and is as before then.
-  virtual void before(graph::graph_view const& g, change what, std::span<graph::edge const> batch) = 0;
-  /// The batch has happened.
-  virtual void after(graph::graph_view const& g) = 0;
-  /// The batch has been refused: the graph is as it was, and so is this.
-  virtual void undo(graph::graph_view const& g) = 0;
+  /// The graph is about to insert the batch, or to erase it; ids may still turn out to be out of range. Requests all
+  /// memory that after() and undo() need. Throws error(bad_argument) if this result does not belong to the graph in the
+  /// state that g shows, or has been told of a batch that is not over yet; error(out_of_memory). On any error the
+  /// result is as before.
+  void before(graph::graph_view const& g, change what, std::span<graph::edge const> batch);
+  /// The batch has changed the graph. Never fails for want of memory of the space. On an error of the device, or if g
+  /// is not the graph of before() with that batch, the result is outdated: before() throws from then on.
+  void after(graph::graph_view const& g);
+  /// The graph has refused the batch: it is as it was, and so is this result afterwards. Errors: as after().
+  void undo(graph::graph_view const& g);
+
+  /// Whether this is the result of the graph as it is now.
+  [[nodiscard]] bool belongs_to(graph::graph_view const& g) const {
+    return state_ == state::current && id_ != 0 && id_ == g.graph_id() && version_ == g.version();
+  }
 
  protected:
-  follower() = default;
-  follower(follower const&) = default;
-  follower(follower&&) = default;
-  follower& operator=(follower const&) = default;
-  follower& operator=(follower&&) = default;
+  /// name: of the result, for messages. g: what it is the result of.
+  follower(char const* name, graph::graph_view const& g) : name_(name), id_(g.graph_id()), version_(g.version()) {}
+  follower(follower&& other) noexcept
+      : name_(other.name_),
+        id_(std::exchange(other.id_, 0)),
+        version_(other.version_),
+        next_version_(other.next_version_),
+        state_(other.state_) {}
+  follower& operator=(follower&& other) noexcept {
+    name_ = other.name_;
+    id_ = std::exchange(other.id_, 0);
+    version_ = other.version_;
+    next_version_ = other.next_version_;
+    state_ = other.state_;
+    return *this;
+  }
+
+  /// What before(), after() and undo() do once the graph has been checked. on_before() requests all memory, first, and
+  /// changes nothing if there is none; the other two request none.
+  virtual void on_before(graph::graph_view const& g, change what, std::span<graph::edge const> batch) = 0;
+  virtual void on_after(graph::graph_view const& g) = 0;
+  virtual void on_undo(graph::graph_view const& g) = 0;
+
+ private:
+  enum class state : std::uint8_t { current, told, outdated };
+
+  [[noreturn]] void refuse(std::string const& why) const {
+    throw error(error_code::bad_argument, std::string(name_) + ": " + why);
+  }
+  // Once; the result is outdated unless f returns.
+  template <class F>
+  void finish(graph::graph_view const& g, std::uint64_t version, F const& f) {
+    if (state_ != state::told) refuse("after() or undo() was called without before()");
+    state_ = state::outdated;
+    if (g.graph_id() != id_ || g.version() != version)
+      refuse("the graph did not change by the batch that this result was told of; construct it again from the graph");
+    f();
+    version_ = version;
+    state_ = state::current;
+  }
+
+  char const* name_;
+  std::uint64_t id_;
+  std::uint64_t version_;           // of the graph that this is the result of
+  std::uint64_t next_version_ = 0;  // with the batch that it was told of
+  state state_ = state::current;
 };
 
-/// Inserts the edges into the graph, or erases them, as the graph itself does, and brings all followers up to date. On
-/// any error all are as before. Each follower says what that costs.
+inline void follower::before(graph::graph_view const& g, change what, std::span<graph::edge const> batch) {
+  if (state_ == state::told)
+    refuse(
+        "this result was told of a batch twice; name it once in an update, and end each before() by after() or "
+        "undo(); nothing was changed");
+  if (id_ == 0 || g.graph_id() != id_)
+    refuse(
+        "this is the result of another graph than the one that is updated; construct one from this graph; nothing "
+        "was changed");
+  if (state_ == state::outdated)
+    refuse(
+        "an earlier batch could not be applied to this result; construct it again from the graph; nothing was "
+        "changed");
+  if (g.version() != version_)
+    refuse("the graph has changed " + std::to_string(g.version() - version_) +
+           " times without this result; construct it again from the graph, and change the graph by "
+           "algorithms::insert() and erase() alone, with this result named; nothing was changed");
+  on_before(g, what, batch);
+  next_version_ = version_ + (batch.empty() ? 0 : 1);
+  state_ = state::told;
+}
+inline void follower::after(graph::graph_view const& g) {
+  finish(g, next_version_, [&] { on_after(g); });
+}
+inline void follower::undo(graph::graph_view const& g) {
+  finish(g, version_, [&] { on_undo(g); });
+}
+
+/// Inserts the edges into the graph, or erases them, as the graph itself does, and brings all followers up to date. If
+/// the graph refuses the batch, memory is short, or a follower does not belong to the graph, that is thrown, and the
+/// graph and all followers are as before. An error of the device is thrown, too; followers that it keeps from being
+/// brought up to date, or back, are outdated then. Each follower says what an update costs.
 template <class Graph>
 graph::update_report update(Graph& g, change what, std::span<graph::edge const> batch,
                             std::span<follower* const> followers) {
@@ -51,10 +136,23 @@ graph::update_report update(Graph& g, change what, std::span<graph::edge const> 
     for (; told < followers.size(); ++told) followers[told]->before(g.view(), what, batch);
     report = what == change::insertion ? g.insert(batch) : g.erase(batch);
   } catch (...) {
-    while (told > 0) followers[--told]->undo(g.view());
+    while (told > 0) {
+      try {
+        followers[--told]->undo(g.view());
+      } catch (...) {  // of the device; the follower is outdated, and what came first is thrown
+      }
+    }
     throw;
   }
-  for (follower* const f : followers) f->after(g.view());
+  std::exception_ptr failed;
+  for (follower* const f : followers) {
+    try {
+      f->after(g.view());
+    } catch (...) {
+      if (!failed) failed = std::current_exception();
+    }
+  }
+  if (failed) std::rethrow_exception(failed);
   return report;
 }
 template <class Graph, class... Followers>

@@ -25,6 +25,7 @@ namespace wyrm::algorithms {
 /// The clusters of a graph whose space is chosen at run time; see follow_clustering.
 class followed_clustering : public follower {
  public:
+  using follower::follower;
   /// O(vertices). `iterations` and `converged` are those of the last batch.
   [[nodiscard]] virtual clustering_result result() const = 0;
   [[nodiscard]] virtual std::uint32_t count() const = 0;
@@ -41,7 +42,11 @@ class incremental_clustering final : public followed_clustering {
   /// and what clusterer throws.
   incremental_clustering(Space const& space, graph::graph_view const& g, clustering_options const& o = {},
                          alloc::options const& pool = {})
-      : space_(space), options_(o), clusters_(space, pool), edges_(space) {
+      : followed_clustering("incremental_clustering", g),
+        space_(space),
+        options_(o),
+        clusters_(space, pool),
+        edges_(space) {
     if (!o.weights.empty())
       throw error(error_code::bad_argument, "clustering: a graph that changes has no weights; leave them out");
     clusters_.run(g, options_);
@@ -54,27 +59,28 @@ class incremental_clustering final : public followed_clustering {
   [[nodiscard]] std::uint32_t count() const override { return clusters_.count(); }
   [[nodiscard]] double modularity() const override { return clusters_.modularity(); }
 
-  void before(graph::graph_view const& g, change what, std::span<graph::edge const> batch) override {
+ private:
+  void on_before(graph::graph_view const& g, change what, std::span<graph::edge const> batch) override {
     batch_ = 0;
     if (batch.empty()) return;
-    clusters_.reserve(g, g.arcs() + (what == change::insertion ? 2 * batch.size() : 0));
+    std::size_t const arcs = batch.size() * (g.directed() ? 1 : 2);
+    clusters_.reserve(g, g.arcs() + (what == change::insertion ? arcs : 0));
     edges_.reserve(batch.size());
     exec::copy_in<graph::edge>(space_, edges_.data(), batch);
     batch_ = batch.size();
   }
-  void after(graph::graph_view const& g) override {
+  void on_after(graph::graph_view const& g) override {
     if (batch_ == 0) return;
     changed_ += batch_;
     if (changed_ > g.arcs() / (g.directed() ? 4 : 8)) {
-      clusters_.run(g, options_);
+      clusters_.run(g, options_, clusterer<Space>::memory::reserved);
       changed_ = 0;
     } else {
       clusters_.refresh(g, options_, edges_.data(), batch_);
     }
   }
-  void undo(graph::graph_view const&) override {}
+  void on_undo(graph::graph_view const&) override {}
 
- private:
   Space space_;
   clustering_options options_;
   clusterer<Space> clusters_;

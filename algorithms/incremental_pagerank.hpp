@@ -67,6 +67,7 @@ struct incremental_pagerank_options {
 /// The ranks of a graph whose space is chosen at run time; see follow_pagerank.
 class followed_pagerank : public follower {
  public:
+  using follower::follower;
   /// A rank for each vertex, of the sum 1. O(vertices).
   [[nodiscard]] virtual std::vector<double> rank() const = 0;
   /// Of the last batch, or the beginning: how often residuals went out; whether enough did for the tolerance; and how
@@ -79,15 +80,17 @@ class followed_pagerank : public follower {
 };
 
 /// The PageRank of one graph, which changes; see follower.hpp. Jumps go anywhere, and so do those of vertices without
-/// out-neighbours. About 100 bytes a vertex and 0.2 an arc. In-neighbours are used where they are. A batch costs
-/// O(degrees of the vertices whose neighbours it changes); if that leaves more than the tolerance allows also
-/// O(vertices + degrees of those whose residual goes out, each time it does), or O((vertices + arcs) steps).
+/// out-neighbours. About 100 bytes a vertex and 0.2 an arc, 0.4 an arc of a directed graph. In-neighbours are used
+/// where they are. A batch costs O(degrees of the vertices whose neighbours it changes); if that leaves more than the
+/// tolerance allows also O(vertices + degrees of those whose residual goes out, each time it does), or
+/// O((vertices + arcs) steps).
 template <class Space>
 class incremental_pagerank final : public followed_pagerank {
  public:
   /// Ranks the graph as it is. Throws error(bad_argument) for options out of range.
   incremental_pagerank(Space const& space, graph::graph_view const& g, incremental_pagerank_options const& o = {})
-      : space_(space),
+      : followed_pagerank("incremental_pagerank", g),
+        space_(space),
         options_(o),
         vertices_(g.vertices()),
         values_(space, 3 * vertices_),
@@ -107,7 +110,7 @@ class incremental_pagerank final : public followed_pagerank {
     if (vertices_ == 0) return;
     space_.fill(marks_.data(), 0, marks_.bytes());
     space_.fill(state_.data(), 0, state_.bytes());
-    reserve(g.arcs(), vertices_);
+    reserve(g, g.arcs(), vertices_);
     if (g.directed() && g.has_in_neighbours()) {
       (void)run_all(g, 0, o.max_iterations);
     } else {
@@ -132,18 +135,23 @@ class incremental_pagerank final : public followed_pagerank {
   [[nodiscard]] std::uint64_t ranked() const override { return ranked_; }
   [[nodiscard]] double error_bound() const override { return error_bound_; }
 
-  void before(graph::graph_view const& g, change what, std::span<graph::edge const> batch) override {
-    if (batch.empty() || vertices_ == 0) return;
+ private:
+  using list = exec::buffer<detail::frontier_item, Space>;
+  static constexpr unsigned of_ends = 2;  // among the lists
+
+  void on_before(graph::graph_view const& g, change what, std::span<graph::edge const> batch) override {
+    if (vertices_ == 0) return;
     edges_.reserve(batch.size());
+    std::size_t const arcs = batch.size() * (g.directed() ? 1 : 2);
+    reserve(g, g.arcs() + (what == change::insertion ? arcs : 0), arcs);
+    if (batch.empty()) return;
     after_ = what == change::insertion ? 1 : 0;
-    reserve(g.arcs() + 2 * batch.size(), 2 * batch.size());
-    if (!g.directed()) corrections_.reserve(vertices_, g.arcs() + 2 * batch.size());
     exec::copy_in<graph::edge>(space_, edges_.data(), batch);
     exec::for_each_lane<32>(space_, batch.size(),
                             detail::find_ends{g, edges_.data(), what == change::insertion, ends()});
     over<8>(ends(), detail::send_again{residuals(g), -1});
   }
-  void after(graph::graph_view const& g) override {
+  void on_after(graph::graph_view const& g) override {
     if (vertices_ == 0) return;
     detail::frontier const fresh{ends().marks, frontier(1).items, frontier(1).size};
     detail::rank_residuals const x = residuals(g);
@@ -154,16 +162,12 @@ class incremental_pagerank final : public followed_pagerank {
     clear(ends());
     finish(g, g.has_in_neighbours(), false);
   }
-  void undo(graph::graph_view const& g) override {
+  void on_undo(graph::graph_view const& g) override {
     if (vertices_ == 0) return;
     over<8>(ends(), detail::send_again{residuals(g), 1});
     over<32>(ends(), detail::release_ends{ends()});
     clear(ends());
   }
-
- private:
-  using list = exec::buffer<detail::frontier_item, Space>;
-  static constexpr unsigned of_ends = 2;  // among the lists
 
   [[nodiscard]] std::size_t words() const { return (vertices_ + 31) / 32; }
   /// This (0), and the next (1).
@@ -203,12 +207,20 @@ class incremental_pagerank final : public followed_pagerank {
   static double off(detail::residual_state const& s, bool is_corrected) {
     return all(s.left) + (is_corrected ? std::abs(all(s.surplus)) : all(s.left));
   }
-  void reserve(std::uint64_t arcs, std::size_t changed) {
+  // All memory that a graph of so many arcs needs, when so many vertices change. Each buffer is asked for its own size:
+  // one that could not grow is empty.
+  void reserve(graph::graph_view const& g, std::uint64_t arcs, std::size_t changed) {
+    std::size_t const least = detail::frontier::room(vertices_, arcs);
+    auto const reserve_room = [&](auto& buffer) {
+      if (buffer.size() < least) buffer.reserve(detail::frontier::room(vertices_, arcs + arcs / 4));
+    };
     items_[of_ends].reserve(detail::frontier::room(std::min(vertices_, changed), arcs));
-    if (taken_.size() >= detail::frontier::room(vertices_, arcs)) return;
-    std::size_t const room = detail::frontier::room(vertices_, arcs + arcs / 4);
-    for (unsigned i = 0; i < 2; ++i) items_[i].reserve(room);
-    taken_.reserve(room);
+    for (unsigned i = 0; i < 2; ++i) reserve_room(items_[i]);
+    reserve_room(taken_);
+    if (!g.directed())
+      corrections_.reserve(vertices_, arcs);
+    else if (g.has_in_neighbours())
+      full_.reserve(vertices_, arcs);
   }
 
   // For correct_all(), which needs what is read here.

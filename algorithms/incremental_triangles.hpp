@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +32,7 @@ namespace wyrm::algorithms {
 /// The triangles of a graph whose space is chosen at run time; see follow_triangles.
 class followed_triangles : public follower {
  public:
+  using follower::follower;
   [[nodiscard]] virtual std::uint64_t total() const = 0;
   /// Of how many triangles each vertex is a corner; empty unless asked for.
   [[nodiscard]] virtual std::vector<std::uint64_t> per_vertex() const = 0;
@@ -124,7 +126,8 @@ class incremental_triangles final : public followed_triangles {
  public:
   /// Counts those of the graph as it is. Throws error(bad_argument) for a directed graph.
   incremental_triangles(Space const& space, graph::graph_view const& g, bool per_vertex = false)
-      : space_(space),
+      : followed_triangles("incremental_triangles", g),
+        space_(space),
         bulk_(space_),
         edges_(space_),
         keys_(space_),
@@ -144,19 +147,19 @@ class incremental_triangles final : public followed_triangles {
     return exec::copy_out(space_, corners_.data(), corners_.size());
   }
 
-  void before(graph::graph_view const& g, change what, std::span<graph::edge const> batch) override {
+ private:
+  void on_before(graph::graph_view const& g, change what, std::span<graph::edge const> batch) override {
     what_ = what;
     changes_ = find(g, batch);
     if (what == change::erasure) count(g, true);
   }
-  void after(graph::graph_view const& g) override {
+  void on_after(graph::graph_view const& g) override {
     if (what_ == change::insertion) count(g, false);
   }
-  void undo(graph::graph_view const& g) override {
+  void on_undo(graph::graph_view const& g) override {
     if (what_ == change::erasure) count(g, false);
   }
 
- private:
   // The edges of a batch that will change the graph, once each: how many; their keys are in keys_ then.
   std::uint32_t find(graph::graph_view const& g, std::span<graph::edge const> batch) {
     if (batch.empty() || g.vertices() < 2) return 0;
@@ -179,7 +182,9 @@ class incremental_triangles final : public followed_triangles {
     exec::for_each_tile<32>(space_, changes_,
                             detail::count_changes{g, key_, keys_.data(), changes_, totals_.data(),
                                                   corners_.size() > 0 ? corners_.data() : nullptr, gone});
-    for (std::uint64_t const sum : exec::copy_out(space_, totals_.data(), totals_.size())) total_ += sum;
+    std::array<std::uint64_t, detail::places_of_total> sums;
+    space_.copy_out(sums.data(), totals_.data(), sizeof(sums));
+    for (std::uint64_t const sum : sums) total_ += sum;
   }
 
   Space space_;

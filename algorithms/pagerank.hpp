@@ -299,14 +299,26 @@ class pagerank_ranker {
         scratch_(space),
         state_(space, 1) {}
 
-  /// warm: starts with what rank() has now, for as many vertices, of the sum 1, instead of options::start. Which
-  /// precision the options ask for does not matter here. Cost and errors: as pagerank().
+  /// Requests all memory that run() without weights and jumps needs for so many vertices and arcs; rank() is lost where
+  /// it has to grow. Throws error(out_of_memory).
+  void reserve(std::size_t n, std::uint64_t arcs) {
+    bins_.reserve(n, arcs, limits);
+    rank_.reserve(n);
+    share_.reserve(2 * n);
+    scratch_.reserve(scratch_size(n, limits.most_items(n, arcs), limits.most_parts(arcs)));
+  }
+
+  /// warm: starts with what rank() has now, of the sum 1, instead of options::start. Which precision the options ask
+  /// for does not matter here. Cost and errors: as pagerank(); also error(bad_argument) if rank() has too few for a
+  /// warm start.
   pagerank_run run(graph::graph_view const& g, pagerank_options const& o, bool warm = false) {
     detail::check(o, g);
     std::size_t const n = g.vertices();
+    if (warm && rank_.size() < n)
+      throw error(error_code::bad_argument, "pagerank: a warm start needs " + std::to_string(n) + " ranks; there are " +
+                                                std::to_string(rank_.size()));
     dangling_ = 0;
     if (n == 0 && o.weights.empty()) return {0, true, 0};
-    detail::bin_limits const limits{32, 256, 1024, 1024};
     if (!o.weights.empty()) return iterate(g, weights_.bring(g, o.weights, bins_, limits, last_bins_), o, warm);
     last_bins_ = bins_.make(g.in_records(), n, g.arcs(), limits);
     return iterate(g, detail::even_split{}, o, warm);
@@ -320,6 +332,12 @@ class pagerank_ranker {
   [[nodiscard]] detail::row_bins_view const& bins() const { return last_bins_; }
 
  private:
+  static constexpr detail::bin_limits limits{32, 256, 1024, 1024};
+  // Of items, or of blocks of vertices before the first iteration.
+  [[nodiscard]] static std::size_t sums_of(std::size_t n, std::size_t items) { return std::max(items, (n + 31) / 32); }
+  [[nodiscard]] static std::size_t scratch_size(std::size_t n, std::size_t items, std::size_t parts) {
+    return 2 * sums_of(n, items) + parts + 2 * detail::rank_state::tiles;
+  }
   template <class Split>
   pagerank_run iterate(graph::graph_view const& g, Split const& split, pagerank_options const& o, bool warm) {
     detail::row_bins_view const& bins = last_bins_;
@@ -360,11 +378,11 @@ class pagerank_ranker {
     std::size_t const n = g.vertices();
     detail::row_bins_view const& bins = last_bins_;
     double const even = 1.0 / static_cast<double>(n);
-    std::size_t const sums = std::max<std::size_t>(bins.items(), (n + 31) / 32);
+    std::size_t const sums = sums_of(n, bins.items());
     rank_.reserve(n);
     share_.reserve(2 * n);
     teleport_.reserve(o.teleport.size());
-    scratch_.reserve(2 * sums + bins.parts + 2 * detail::rank_state::tiles);
+    scratch_.reserve(scratch_size(n, bins.items(), bins.parts));
     if (!o.start.empty() && !warm)
       bring(rank_.data(), o.start, 1);
     else if (!warm)

@@ -22,10 +22,12 @@ namespace wyrm::exec {
 //   unique          copies the first of each run of equal keys; returns how many
 //   inclusive_sum   out[0] = 0 and out[i + 1] = in[0] + ... + in[i]; out has n + 1 entries
 //   sum             adds all values; the order of additions is fixed for a given n and space
+//   reserve         requests the scratch that all of these need for up to n values; they request none then
 
 class host_bulk {
  public:
   explicit host_bulk(host_space const& space) : space_(space) {}
+  void reserve(std::size_t) {}
   [[nodiscard]] std::uint64_t* sort(std::uint64_t* keys, std::uint64_t* spare, std::size_t n, unsigned bits);
   [[nodiscard]] std::size_t unique(std::uint64_t const* in, std::uint64_t* out, std::size_t n);
   void inclusive_sum(std::uint32_t const* in, std::uint64_t* out, std::size_t n);
@@ -41,6 +43,7 @@ class host_bulk {
 class cuda_bulk {
  public:
   explicit cuda_bulk(cuda_space const& space) : space_(space), scratch_(space), result_(space, 1) {}
+  void reserve(std::size_t n);
   [[nodiscard]] std::uint64_t* sort(std::uint64_t* keys, std::uint64_t* spare, std::size_t n, unsigned bits);
   [[nodiscard]] std::size_t unique(std::uint64_t const* in, std::uint64_t* out, std::size_t n);
   void inclusive_sum(std::uint32_t const* in, std::uint64_t* out, std::size_t n);
@@ -56,6 +59,7 @@ class cuda_bulk {
   cuda_space space_;
   buffer<std::byte, cuda_space> scratch_;
   buffer<std::uint64_t, cuda_space> result_;
+  std::size_t reserved_ = 0;  // values that scratch is enough for
 };
 #endif
 

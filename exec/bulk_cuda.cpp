@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <thrust/iterator/transform_iterator.h>
+#include <algorithm>
 #include <cub/cub.cuh>
 #include <string>
 #include <thread>
@@ -43,8 +44,40 @@ void cuda_bulk::call(Primitive const& primitive) {
   cuda_space::guard const current(space_);
   std::size_t bytes = 0;
   checked([&] { return primitive(nullptr, bytes); });
+  if (bytes > scratch_.size()) reserved_ = 0;  // should there be no memory, scratch is empty
   scratch_.reserve(bytes > 0 ? bytes : 1);
   checked([&] { return primitive(scratch_.data(), bytes); });
+}
+
+void cuda_bulk::reserve(std::size_t n) {
+  if (n <= reserved_) return;
+  n = std::max(n, reserved_ + reserved_ / 4);  // as a buffer does, so that it is rarely asked again
+  cuda_space::guard const current(space_);
+  std::size_t most = 1;
+  auto const need = [&](auto const& primitive) {
+    std::size_t bytes = 0;
+    checked([&] { return primitive(bytes); });
+    most = std::max(most, bytes);
+  };
+  // What a primitive takes grows with the number of values, and of bits.
+  std::uint64_t* const none = nullptr;
+  std::uint32_t const* const narrow = nullptr;
+  double* const real = nullptr;
+  cudaStream_t const stream = space_.stream();
+  need([&](std::size_t& bytes) {
+    cub::DoubleBuffer<std::uint64_t> both(none, none);
+    return cub::DeviceRadixSort::SortKeys(nullptr, bytes, both, n, 0, 64, stream);
+  });
+  need([&](std::size_t& bytes) { return cub::DeviceSelect::Unique(nullptr, bytes, none, none, none, n, stream); });
+  need([&](std::size_t& bytes) {
+    return cub::DeviceScan::InclusiveSum(nullptr, bytes, thrust::make_transform_iterator(narrow, widen{}), none, n,
+                                         stream);
+  });
+  need([&](std::size_t& bytes) { return cub::DeviceReduce::Sum(nullptr, bytes, none, none, n, stream); });
+  need([&](std::size_t& bytes) { return cub::DeviceReduce::Sum(nullptr, bytes, real, real, n, stream); });
+  reserved_ = 0;
+  scratch_.reserve(most);
+  reserved_ = n;
 }
 
 std::uint64_t* cuda_bulk::sort(std::uint64_t* keys, std::uint64_t* spare, std::size_t n, unsigned bits) {

@@ -19,6 +19,7 @@
 #include "../alloc/allocator.hpp"
 #include "../exec/memory.hpp"
 #include "adjacency.hpp"
+#include "identity.hpp"
 #include "inspect.hpp"
 #include "layout.hpp"
 #include "pending_update.hpp"
@@ -79,6 +80,7 @@ class dynamic_graph {
         hubs_(std::move(other.hubs_)),
         status_(std::move(other.status_)),
         link_(std::move(other.link_)),
+        identity_(std::move(other.identity_)),
         arc_count_(std::exchange(other.arc_count_, 0)),
         edge_count_(std::exchange(other.edge_count_, 0)),
         changes_(other.changes_),
@@ -114,7 +116,7 @@ class dynamic_graph {
   [[nodiscard]] graph_view view() const {
     if (link_) require_idle();
     packed_record const* const in = !options_.directed ? out_.records() : in_ ? in_->records() : nullptr;
-    return {out_.records(), in, vertices_, arc_count_, options_.directed};
+    return {out_.records(), in, vertices_, arc_count_, options_.directed, identity_.id(), identity_.version()};
   }
 
   /// Inserts the edges of a batch (on the host) that are not there yet. All or nothing: on any error the graph is as
@@ -258,6 +260,7 @@ class dynamic_graph {
     else
       for_tables([&](auto& table) { detail::give_back(space_, table.records(), vertices_, *allocator_); });
     for_tables([&](auto& table) { table.forget(); });
+    if (arc_count_ > 0) identity_.change();
     arc_count_ = edge_count_ = 0;
   }
 
@@ -456,6 +459,7 @@ class dynamic_graph {
   update_report report(std::size_t requested, detail::update_status const& s) {
     detail::update_status::sums const all = s.total();
     changes_ += requested;
+    identity_.change();
     update_report r;
     r.requested = requested;
     r.self_loops = options_.self_loops ? 0 : all.self_loops;
@@ -495,6 +499,7 @@ class dynamic_graph {
       remove_all();
       throw;
     }
+    identity_.change();
     update_report r;
     r.requested = r.inserted = edge_count_;
     return r;
@@ -577,6 +582,7 @@ class dynamic_graph {
   std::uint64_t changes_ = 0;  // edges asked for since pages were laid out
   std::uint64_t fails_from_ = never;
   std::size_t build_slice_ = 0;
+  identity identity_;
 };
 
 }  // namespace wyrm::graph

@@ -75,9 +75,23 @@ template <class T>
 
 class graph_view {
  public:
-  /// `in` is nullptr when in-neighbours are not kept; in an undirected graph it is `out`.
-  graph_view(packed_record const* out, packed_record const* in, vertex_id vertices, std::uint64_t arcs, bool directed)
-      : out_(out), in_(in), vertices_(vertices), arcs_(arcs), directed_(directed) {}
+  /// `in` is nullptr when in-neighbours are not kept; in an undirected graph it is `out`. graph_id, version: those of
+  /// the graph, see identity; 0 for rows that belong to no graph.
+  graph_view(packed_record const* out, packed_record const* in, vertex_id vertices, std::uint64_t arcs, bool directed,
+             std::uint64_t graph_id = 0, std::uint64_t version = 0)
+      : out_(out),
+        in_(in),
+        arcs_(arcs),
+        vertices_(vertices),
+        directed_(directed),
+        graph_id_(graph_id),
+        version_(version) {}
+
+  /// No other graph of the process has this id; it moves along with a moved graph. 0: rows that belong to no graph.
+  [[nodiscard]] std::uint64_t graph_id() const { return graph_id_; }
+  /// How often the contents of the graph have changed: by updates of at least one edge, build() and clear(). Views of
+  /// the same id and version have the same neighbours, although not always at the same place.
+  [[nodiscard]] std::uint64_t version() const { return version_; }
 
   [[nodiscard]] WYRM_HD vertex_id vertices() const { return vertices_; }
   /// Directed entries stored: twice the edges of an undirected graph (a self-loop counts once).
@@ -96,9 +110,11 @@ class graph_view {
  private:
   packed_record const* out_;
   packed_record const* in_;
-  vertex_id vertices_;
   std::uint64_t arcs_;
+  vertex_id vertices_;
   bool directed_;
+  std::uint64_t graph_id_;
+  std::uint64_t version_;
 };
 
 }  // namespace wyrm::graph

@@ -31,6 +31,14 @@ struct affinity_list {
   std::uint32_t size;  // missing: the list is to be made
 };
 
+/// A list that could not be made is one of nobody.
+struct empty_missing_lists {
+  affinity_list* lists;
+  WYRM_HD void operator()(std::size_t v) const {
+    if (lists[v].size == affinity_list::missing) lists[v] = {nullptr, 0};
+  }
+};
+
 /// The vertices that the walks of one vertex met, as long as they are not too many.
 class visit_counts {
  public:

@@ -131,7 +131,7 @@ class correction_solver {
   void reserve(std::size_t n, std::uint64_t arcs) {
     bins_.reserve(n, arcs, limits);
     values_.reserve(3 * n);
-    parts_.reserve(arcs / limits.part + arcs / limits.warp);
+    parts_.reserve(limits.most_parts(arcs));
   }
   /// Starts what solve() needs, for the graph as it is; O(vertices). Whoever calls reads x.state then.
   void prepare(rank_residuals const& x) {

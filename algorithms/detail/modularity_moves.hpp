@@ -310,6 +310,7 @@ class modularity_moves {
     return total_ = bulk_.sum(degree_.data(), n);
   }
   void reserve(std::size_t n, std::uint64_t arcs) {
+    bulk_.reserve(n);
     offsets_.reserve(n);
     degree_.reserve(n);
     volume_.reserve(n);

@@ -24,6 +24,12 @@ struct bin_limits {
   std::uint32_t group;
   std::uint32_t warp;
   std::uint32_t part;
+
+  /// The most parts that rows of so many entries in all come in.
+  [[nodiscard]] std::uint64_t most_parts(std::uint64_t entries) const { return entries / part + most_hubs(entries); }
+  [[nodiscard]] std::uint64_t most_hubs(std::uint64_t entries) const { return entries / (warp + std::uint64_t{1}); }
+  /// The most items that n rows of so many entries in all make.
+  [[nodiscard]] inline std::uint64_t most_items(std::size_t n, std::uint64_t entries) const;
 };
 
 /// A row of a bin, in one load.
@@ -133,6 +139,13 @@ struct row_bins_view {
   }
 };
 
+inline std::uint64_t bin_limits::most_items(std::size_t n, std::uint64_t entries) const {
+  auto const longer = [&](std::uint32_t limit) {
+    return std::min<std::uint64_t>(n, entries / (limit + std::uint64_t{1}));
+  };
+  return (n + 31) / 32 + longer(lane) / row_bins_view::groups + 1 + longer(group) + most_parts(entries);
+}
+
 /// The sum over the lanes of my group, in every lane; collective.
 template <class Tile, class T>
 WYRM_HD T group_sum(Tile const& t, T value) {
@@ -212,7 +225,8 @@ class row_bins {
     counts_.reserve(count * blocks);
     before_.reserve(count * blocks + 1);
     rows_.reserve(n);
-    hubs_.reserve(std::min<std::uint64_t>(n, entries / (limits.warp + 1)));
+    hubs_.reserve(std::min<std::uint64_t>(n, limits.most_hubs(entries)));
+    bulk_.reserve(count * blocks);
   }
   /// The bins of n rows; valid until it is called again, or rows change. O(n).
   row_bins_view make(graph::packed_record const* rows, std::size_t n, std::uint64_t entries, bin_limits const& limits) {

@@ -245,6 +245,7 @@ class row_offsets {
  public:
   explicit row_offsets(Space const& space) : space_(space), bulk_(space), degrees_(space), offsets_(space) {}
   void reserve(std::size_t vertices) {
+    bulk_.reserve(vertices);
     degrees_.reserve(vertices);
     offsets_.reserve(vertices + 1);
   }
@@ -270,6 +271,7 @@ class row_maker {
       : space_(space), bulk_(space), list_(space), offsets_(space), keys_(space), spare_(space) {}
 
   void reserve(std::size_t vertices, std::uint64_t entries) {
+    bulk_.reserve(entries);
     list_.reserve(vertices, entries);
     offsets_.reserve(vertices);
     keys_.reserve(entries);
