@@ -268,6 +268,38 @@ TYPED_TEST(interleave_variant, runs_of_units_and_chunks) {
   explore<TypeParam>({1, 0, 0, 8192, {65536, 8192}, this->is_virtual && this->manages_chunks ? 0u : 1u, 1});
 }
 
+// A request for no chunks returns nothing, and returns.
+TEST(interleave, no_chunks_are_a_request_that_ends) {
+  alloc::options const o{.pool_bytes = unit_bytes, .reserve_bytes = unit_bytes};
+  alloc::extent<space> memory(space(1), o);
+  alloc::chunk_pool<space> chunks(space(1), o);
+  std::uint32_t const freed = chunks.ref().take(1).first;
+  chunks.ref().give(&freed, 1);  // one to be used again
+  std::uint32_t got = 0;
+  bool is_run = false;
+  auto const ends = [&](std::function<void()> const& request) {
+    return interleavings(0, 0).explore([&] { return bodies{request}; }, [] { return true; }) == 1;
+  };
+  EXPECT_TRUE(ends([&] { got = memory.ref().take_chunks(0).count; }));
+  EXPECT_EQ(got, 0u);
+  EXPECT_TRUE(ends([&] { got = memory.ref().take_runs(0, 2).count; }));
+  EXPECT_EQ(got, 0u);
+  EXPECT_TRUE(ends([&] { got = chunks.ref().take(0).count; }));
+  EXPECT_EQ(got, 0u);
+  EXPECT_TRUE(ends([&] { got = chunks.ref().take_runs(0, 2).count; }));
+  EXPECT_EQ(got, 0u);
+  // Nor when the window is used up, and what is left lies in the tree.
+  alloc::chunk_range const all = memory.ref().take_chunks(8);
+  EXPECT_EQ(all.count, 8u);
+  memory.ref().give(all.first, 4);
+  EXPECT_TRUE(ends([&] { got = memory.ref().take_chunks(0).count; }));
+  EXPECT_EQ(got, 0u);
+  EXPECT_TRUE(ends([&] { got = memory.ref().take_runs(0, 2).count; }));
+  EXPECT_EQ(got, 0u);
+  EXPECT_TRUE(ends([&] { is_run = memory.ref().allocate(0) != nullptr; }));
+  EXPECT_FALSE(is_run);
+}
+
 // A pool of random searches that is one word: each thread gets a page, has it for a while, and frees it.
 template <class Pool>
 class one_word {
