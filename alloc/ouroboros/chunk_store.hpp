@@ -169,8 +169,8 @@ class chunk_store_ref {
     return false;
   }
   /// Chunks, or runs, that become class c's; collective. Returns how many of the first of them become nodes of the
-  /// queue instead, so that it has room for the others; no_room, and all are back in the pool, if it can have no more
-  /// nodes.
+  /// queue instead, so that it has room for the others. A queue may have nodes for all chunks of the pool: class c may
+  /// have any number of them.
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD std::uint32_t keep(Tile const t, chunk_pool_ref const& pool,
                                                          std::uint64_t& chunks, unsigned c, unsigned leader,
@@ -178,17 +178,9 @@ class chunk_store_ref {
     bool const leads = t.rank() == leader;
     std::uint32_t const run = detail::run_chunks(c);
     exec::atomic_ref<std::uint64_t> carved(chunks);
-    std::uint64_t wanted = leads ? count_more(chunks, c, count) : 0;
-    wanted = t.shfl(wanted, leader);
+    std::uint64_t const wanted = leads ? no_more_than_most(c, count_more(chunks, c, count)) : 0;
     std::uint32_t kept = 0;
     if (queues_.entries_a_node(c) == 0) return kept;
-    if (wanted > queues_.most_nodes(c)) {
-      if (leads) {
-        for (std::uint32_t k = 0; k < count; ++k) pool.give_run(first + k * run, run);
-        carved.fetch_sub(count, exec::relaxed);
-      }
-      return detail::no_room;
-    }
     while (kept < count) {
       bool lacks = false;
       if (leads) {
@@ -210,12 +202,13 @@ class chunk_store_ref {
     if (leads && kept > 0) carved.fetch_sub(kept, exec::relaxed);
     return kept;
   }
-  /// How many nodes the queue lacks for so many chunks more, while nobody else uses it; no_room if it cannot have them.
+  /// How many nodes the queue lacks for so many chunks more, while nobody else uses it.
   [[nodiscard]] WYRM_HD std::uint32_t nodes_lacking(std::uint64_t& chunks, unsigned c, std::uint32_t count) const {
-    std::uint64_t const wanted = nodes_for(c, exec::atomic_ref<std::uint64_t>(chunks).load(exec::relaxed) + count);
+    std::uint64_t const carved = exec::atomic_ref<std::uint64_t>(chunks).load(exec::relaxed);
+    std::uint64_t const gone_now = static_cast<std::uint64_t>(std::int64_t{gone(c).load(exec::relaxed)});
+    std::uint64_t const wanted = no_more_than_most(c, nodes_for(c, carved + gone_now + count));
     std::uint32_t const now = nodes(c).load(exec::relaxed);
-    if (wanted <= now) return 0;
-    return wanted <= queues_.most_nodes(c) ? static_cast<std::uint32_t>(wanted) - now : detail::no_room;
+    return wanted > now ? static_cast<std::uint32_t>(wanted) - now : 0;
   }
   /// Chunks become these nodes; collective.
   template <class Tile>
@@ -272,6 +265,10 @@ class chunk_store_ref {
   }
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::int32_t> gone(unsigned c) const {
     return exec::atomic_ref<std::int32_t>(states_[c].gone);
+  }
+  // The most nodes are enough for every chunk. More seem to be wanted while chunks are counted that are not to be had.
+  [[nodiscard]] WYRM_HD std::uint64_t no_more_than_most(unsigned c, std::uint64_t wanted) const {
+    return wanted < queues_.most_nodes(c) ? wanted : queues_.most_nodes(c);
   }
 
   // A chunk has come out of the queue of class c. How many free pages it has for that class; the caller alone may now

@@ -245,13 +245,14 @@ class virtual_queues {
   static constexpr char const* kind = links::kind;
   static constexpr std::size_t bytes_a_class = sizeof(detail::virtual_queue_state) + links::bytes_a_class;
 
-  /// of_chunks: the entries are chunks, not pages, and emptied nodes are used again by their queue.
+  /// of_chunks: the entries are chunks, not pages, each chunk of the pool has room, and emptied nodes are used again by
+  /// their queue.
   virtual_queues(Space const& space, extent<Space> const& memory, unsigned node_log2, bool of_chunks)
       : space_(space),
         base_(memory.base()),
         states_(space, detail::page_classes),
         read_(space),
-        links_(space) {
+        links_(space, of_chunks ? nodes_for(memory, node_log2) : 0) {
     size_.log2 = node_log2;
     while (!of_chunks && size_.wide_classes < detail::page_classes &&
            memory.capacity() >> detail::number_log2(size_.wide_classes) >= 0xffffffff)
@@ -314,6 +315,10 @@ class virtual_queues {
   }
 
  private:
+  // For every chunk that a pool can have, and one more: see chunk_store_ref::nodes_for.
+  [[nodiscard]] static std::uint32_t nodes_for(extent<Space> const& memory, unsigned node_log2) {
+    return static_cast<std::uint32_t>((memory.capacity() / chunk_bytes >> node_log2) + 2);
+  }
   template <class T>
   void append(std::vector<std::uint64_t>& all, std::uint32_t chunk, std::uint32_t from, std::uint32_t count) const {
     auto* const slots = reinterpret_cast<T*>(base_ + std::size_t{chunk} * chunk_bytes);
