@@ -217,11 +217,17 @@ class chunk_store_ref {
     if (t.rank() == leader) nodes(c).fetch_add(count, exec::relaxed);
     for (std::uint32_t k = 0; k < count; ++k) queues_.install(t, pool, c, leader, first + k);
   }
-  /// A chunk begins, with no page free: those that nobody has had yet are not the store's.
+  /// A chunk begins, with no page free: those that nobody has had yet are not the store's. The masks of a chunk that is
+  /// no class's are clear. So the chunk may begin several times, at the same time: one of them makes it class c's, and
+  /// none undoes what who has begun it has freed meanwhile.
   WYRM_HD void start(unsigned c, std::uint32_t chunk) const {
-    for (unsigned w = 0; w < (detail::pages_a_chunk(c) + 63) / 64; ++w) mask(chunk, w).store(0, exec::relaxed);
     std::uint64_t const before = word(chunk).fetch_or(detail::chunk_word::owner(c), exec::acq_rel);
-    if ((before & detail::chunk_word::queued(c)) != 0) gone(c).fetch_sub(1, exec::relaxed);  // it is here again
+    bool const is_first = (before & detail::chunk_word::owners) == 0;
+    if (is_first && (before & detail::chunk_word::queued(c)) != 0) gone(c).fetch_sub(1, exec::relaxed);  // here again
+  }
+  /// The same by each of many who have its pages: most only look.
+  WYRM_HD void start_once(unsigned c, std::uint32_t chunk) const {
+    if (!detail::chunk_word::is_of(word(chunk).load(exec::relaxed), c)) start(c, chunk);
   }
   /// The opposite, for a chunk that no page was handed out of.
   WYRM_HD void stop(unsigned c, std::uint32_t chunk) const {
@@ -422,15 +428,17 @@ class chunk_store_ref {
       if ((now & w::hinted) != 0) return false;  // somebody else's hint
     }
   }
+  // All its pages are free, and nobody has a claim on one: so nobody looks at its masks either.
   WYRM_HD void leave(chunk_pool_ref const& pool, detail::page_class_state& state, unsigned c,
                      std::uint32_t chunk) const {
+    for (unsigned w = 0; w < (detail::pages_a_chunk(c) + 63) / 64; ++w) mask(chunk, w).store(0, exec::relaxed);
     exec::atomic_ref<std::uint64_t>(state.chunks).fetch_sub(1, exec::acq_rel);
     pool.give_run(chunk, detail::run_chunks(c));
   }
 
   detail::chunk_queue_state* states_;
   std::uint64_t* words_;  // chunk_word, a chunk
-  std::uint64_t* masks_;  // of a chunk, mask_words: which pages are free
+  std::uint64_t* masks_;  // of a chunk, mask_words: which pages are free; none if it is no class's
   queue_ends* hint_ends_;
   index_ring hints_;  // chunks that were wholly free, each at most once
   Queues queues_;
@@ -467,7 +475,7 @@ class chunk_store {
     queues_.reset(pool_.chunks(), [&](unsigned c) -> queue_ends const& { return before[c].chunks; });
     hints_.reset(pool_.chunks(), false, exec::read(space_, hint_ends_.data()));
     restart();
-    if (covered_ > 0) space_.fill(words_.data(), 0, pool_.memory().touched() * sizeof(std::uint64_t));
+    if (covered_ > 0) clear(0, pool_.memory().touched());
     cover(pool_.chunks());
   }
   /// What a pool of so many chunks needs, to be passed to grow(); may throw.
@@ -542,6 +550,10 @@ class chunk_store {
       words[chunk] &= ~detail::chunk_word::hinted;
     }
     for (std::uint64_t const word : words) ensure((word & detail::chunk_word::hinted) == 0, who, "a hint is lost");
+    std::vector<std::uint64_t> const masks = exec::copy_out(space_, masks_.data(), words.size() * detail::mask_words);
+    for (std::size_t i = 0; i < masks.size(); ++i)
+      ensure(masks[i] == 0 || (words[i / detail::mask_words] & detail::chunk_word::owners) != 0, who,
+             "chunk " + std::to_string(i / detail::mask_words) + " has free pages, but no class");
   }
 
  private:
@@ -554,8 +566,12 @@ class chunk_store {
     masks_.cover(std::size_t{chunks} * detail::mask_words);
     words_.cover(chunks);
     if (chunks <= covered_) return;
-    space_.fill(words_.data() + covered_, 0, (chunks - covered_) * sizeof(std::uint64_t));
+    clear(covered_, chunks - covered_);
     covered_ = chunks;
+  }
+  void clear(std::size_t first, std::size_t chunks) {
+    space_.fill(words_.data() + first, 0, chunks * sizeof(std::uint64_t));
+    space_.fill(masks_.data() + first * detail::mask_words, 0, chunks * detail::mask_words * sizeof(std::uint64_t));
   }
 
   Space space_;
@@ -566,7 +582,7 @@ class chunk_store {
   exec::buffer<queue_ends, Space> hint_ends_;
   ring_memory<Space> hints_;
   Queues queues_;
-  std::uint32_t covered_ = 0;  // words that are initialised
+  std::uint32_t covered_ = 0;  // chunks whose words and masks are initialised
 };
 
 }  // namespace wyrm::alloc

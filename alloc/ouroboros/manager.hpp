@@ -104,15 +104,18 @@ class manager_ref {
     in_window = n > rest ? window.cut(n - rest, pages) : detail::page_range{0, 0};
     in_chunks = {std::uint64_t{first} * pages, rest};
     if (chunks > 0) exec::atomic_ref<std::uint64_t>(states_[c].chunks).fetch_add(chunks, exec::relaxed);
-    if (rest % pages > 0) window.replace(first + chunks - 1, 1, rest % pages);
+    if (rest % pages > 0) {
+      store_.start(c, first + chunks - 1);  // what is in a window has begun
+      window.replace(first + chunks - 1, 1, rest % pages);
+    }
     return 0;
   }
-  /// For each page that was carved, once, before it is freed; is_new: unless it was in a window. One thread.
+  /// For each page that was carved, once, before it is freed, in any order; is_new: unless it was in a window. One
+  /// thread. Everybody says whose the chunk is, as nobody knows who comes first: to do so for all chunks in carve()
+  /// would keep one tile busy for longer than the others take together.
   WYRM_HD void start(unsigned c, std::uint64_t page, bool is_new) const {
-    std::uint32_t const pages = detail::pages_a_chunk(c);
-    if (page % pages != 0) return;
-    auto const chunk = static_cast<std::uint32_t>(page / pages);
-    if (is_new) store_.start(c, chunk);
+    auto const chunk = static_cast<std::uint32_t>(page >> detail::pages_log2(c));
+    if (is_new) store_.start_once(c, chunk);
     pool_.mark(chunk, c);
   }
 
