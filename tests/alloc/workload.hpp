@@ -302,6 +302,7 @@ class pool {
       exec::for_each(space_, counts[s],
                      claim_and_free<ref_type>{owner_.ref(), pages.data(), s, counts[s], step, counters_.data()});
       EXPECT_EQ(exec::read(space_, counters_.data()), 0u) << "pages that changed";
+      asked_ += (std::size_t{16} << s) * counts[s];
     }
   }
 
