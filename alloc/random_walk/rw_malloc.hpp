@@ -4,6 +4,10 @@
 // finds the longest run of free units there, across the borders of words, and takes so much from its front as serves
 // most of its lanes, in order, by one atomic operation a word.
 //
+// Departures. In the paper the lanes look at 32 words from a random one on, each at its own, and take the first runs
+// that are long enough, one lane after the other. Here the words are those of a region, 32 from a multiple of 32 on,
+// and one run, the longest, serves several lanes.
+//
 // Beyond the paper. The units are those of spans (spans.hpp), one chunk each, four of which are a region: memory comes
 // from alloc/extent and goes back to it. A run may cross from a chunk to the next if they are neighbours in memory too.
 // Requests for more than a region, or more than a chunk where no region has so much, go to the extent. A second bitmap
