@@ -102,8 +102,10 @@ struct page_array {
 /// Some families hand out very many pages at once to who knows how many of each size are wanted: without a counter that
 /// all want, and neighbours.
 ///  - carve(): for each lane `count` pages of a power of two of bytes, 16 to 2048, which is no other lane's; for all
-///    lanes or for none. Collective, of one tile, while nobody else uses the pool. Returns how many bytes are missing.
-///  - claim(): page k of those, once for each, in any order, by one thread. It is allocated from then on.
+///    lanes or for none. Collective, of one tile, while nobody else uses the pool. Returns how many bytes are missing
+///    at the end of the pool: no size has another limit.
+///  - claim(): page k of those, once for each, in any order, by one thread. It is allocated from then on, and may be
+///    freed while others are still to be claimed.
 template <class R>
 concept carving_ref = allocator_ref<R> &&
     requires(R const& ref, exec::scalar_tile const& t, std::size_t bytes, std::uint32_t k, page_array& pages) {

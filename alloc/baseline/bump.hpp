@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A bump pointer: the least that any allocator must do, and so the yardstick for the others. Freed memory comes back
 // only with reset(). Once a request did not fit, the pool counts as used up until reset() or grow().
+//
+// The pointer may lie behind the end, but not further and further: the first request that crosses the end leaves it
+// there, and every later one takes its addition back. A pointer at or behind the end stays so: the additions that got
+// it there stay, as each of them began before the end. So at any time it is behind the end by the requests of one tile,
+// and by those of the tiles that are about to take theirs back.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +38,11 @@ class bump_ref {
     if (bytes > size_) ledger_.count_failures(1);
     if (all == 0) return nullptr;
     std::uint64_t start = 0;
-    if (t.rank() == 0) start = exec::atomic_ref<std::uint64_t>(*used_).fetch_add(all, exec::relaxed);
+    if (t.rank() == 0) {
+      exec::atomic_ref<std::uint64_t> used(*used_);
+      start = used.fetch_add(all, exec::relaxed);
+      if (start >= size_) used.fetch_sub(all, exec::relaxed);
+    }
     start = t.shfl(start, 0) + before;
     if (mine == 0) return nullptr;
     if (start + mine > size_) {
@@ -76,7 +85,7 @@ class bump_ref {
  private:
   std::byte* base_;
   std::uint64_t size_;
-  std::uint64_t* used_;  // may run past size_, by what did not fit
+  std::uint64_t* used_;  // may lie behind size_, see above
   ledger_ref ledger_;
 };
 

@@ -56,11 +56,11 @@ class extent_ref {
   }
 
   /// One thread takes up to `count` neighbouring chunks, `at_once` at most; fewer, also 0, near the end of memory. Ask
-  /// again until 0: then there was a moment during the call when no chunk was left.
+  /// again until 0: then there was a moment during the call when no chunk was left. A request for none returns none.
   /// One atomic addition, unless the window is used up: then the lowest free run becomes the window, under the lock.
   [[nodiscard]] WYRM_HD chunk_range take_chunks(std::uint32_t count) const {
     chunk_range const range = try_take_chunks(count);
-    return range.count > 0 ? range : refill_and_take(count);
+    return range.count > 0 || count == 0 ? range : refill_and_take(count);
   }
 
   /// The same without waiting: from the window alone.
@@ -78,10 +78,11 @@ class extent_ref {
   }
 
   /// Runs of `each` chunks: up to `count` of them, one behind the other. None if at some moment during the
-  /// call there was none. One atomic addition while the window lasts, a search under the lock after that.
+  /// call there was none, or if none are asked for. One atomic addition while the window lasts, a search under the lock
+  /// after that.
   [[nodiscard]] WYRM_HD chunk_range take_runs(std::uint32_t count, std::uint32_t each) const {
     if (chunk_range const runs = try_take_runs(count, each); runs.count > 0) return runs;
-    if (each >= hopeless().load(exec::acquire) && left() < each) return {0, 0};
+    if (count == 0 || (each >= hopeless().load(exec::acquire) && left() < each)) return {0, 0};
     sequence_lock lock(state_->lock);
     lock.lock();
     std::uint32_t first = tree_.find(each);
@@ -152,7 +153,7 @@ class extent_ref {
 
   /// One thread takes a run for so many bytes, or gets nullptr.
   [[nodiscard]] WYRM_HD void* allocate(std::size_t bytes) const {
-    if (bytes > std::size_t{chunks_} * chunk_bytes) return nullptr;
+    if (bytes == 0 || bytes > std::size_t{chunks_} * chunk_bytes) return nullptr;
     auto const count = static_cast<std::uint32_t>((bytes + chunk_bytes - 1) / chunk_bytes);
     chunk_range const run = take_runs(1, count);
     if (run.count == 0) return nullptr;

@@ -166,7 +166,8 @@ class chunk_list {
   static constexpr char const* kind = "vl";
   static constexpr std::size_t bytes_a_class = sizeof(detail::list_state);
 
-  explicit chunk_list(Space const& space) : space_(space), states_(space, detail::page_classes), links_(space) {}
+  chunk_list(Space const& space, std::uint32_t /*nodes*/)
+      : space_(space), states_(space, detail::page_classes), links_(space) {}
 
   [[nodiscard]] ref_type ref() const { return {states_.data(), links_.data()}; }
   [[nodiscard]] std::size_t bytes() const { return states_.bytes() + links_.bytes(); }

@@ -42,14 +42,16 @@ class chunk_pool_ref {
   [[nodiscard]] WYRM_HD extent_ref const& memory() const { return memory_; }
   [[nodiscard]] WYRM_HD std::byte* address(std::uint64_t chunk) const { return memory_.base() + chunk * chunk_bytes; }
 
-  /// One thread takes up to `count` neighbouring chunks; none if at some moment meanwhile there was none.
+  /// One thread takes up to `count` neighbouring chunks; none if at some moment meanwhile there was none, or if none
+  /// are asked for.
   [[nodiscard]] WYRM_HD chunk_range take(std::uint32_t count) const {
-    for (unsigned attempt = 0;; ++attempt) {
+    for (unsigned attempt = 0; count > 0; ++attempt) {
       if (ends_->take_one()) return {static_cast<std::uint32_t>(reusable_.take(ends_->claim_front(1))), 1};
       chunk_range const range = memory_.take_chunks(count);
       if (range.count > 0 || ends_->is_empty()) return range;
       exec::pause(attempt);
     }
+    return {0, 0};
   }
   /// The same without waiting: none also if there are chunks to be used again, or the window is used up.
   [[nodiscard]] WYRM_HD chunk_range try_take(std::uint32_t count) const { return try_take(count, look_at(true)); }
@@ -71,7 +73,7 @@ class chunk_pool_ref {
     if (each == 1) return take(count);
     for (;;) {
       chunk_range const range = memory_.take_runs(count, each);
-      if (range.count > 0 || !gather()) return range;
+      if (range.count > 0 || count == 0 || !gather()) return range;
     }
   }
   /// A request that no class serves.

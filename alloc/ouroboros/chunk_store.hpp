@@ -169,8 +169,8 @@ class chunk_store_ref {
     return false;
   }
   /// Chunks, or runs, that become class c's; collective. Returns how many of the first of them become nodes of the
-  /// queue instead, so that it has room for the others; no_room, and all are back in the pool, if it can have no more
-  /// nodes.
+  /// queue instead, so that it has room for the others. A queue may have nodes for all chunks of the pool: class c may
+  /// have any number of them.
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD std::uint32_t keep(Tile const t, chunk_pool_ref const& pool,
                                                          std::uint64_t& chunks, unsigned c, unsigned leader,
@@ -178,17 +178,9 @@ class chunk_store_ref {
     bool const leads = t.rank() == leader;
     std::uint32_t const run = detail::run_chunks(c);
     exec::atomic_ref<std::uint64_t> carved(chunks);
-    std::uint64_t wanted = leads ? count_more(chunks, c, count) : 0;
-    wanted = t.shfl(wanted, leader);
+    std::uint64_t const wanted = leads ? no_more_than_most(c, count_more(chunks, c, count)) : 0;
     std::uint32_t kept = 0;
     if (queues_.entries_a_node(c) == 0) return kept;
-    if (wanted > queues_.most_nodes(c)) {
-      if (leads) {
-        for (std::uint32_t k = 0; k < count; ++k) pool.give_run(first + k * run, run);
-        carved.fetch_sub(count, exec::relaxed);
-      }
-      return detail::no_room;
-    }
     while (kept < count) {
       bool lacks = false;
       if (leads) {
@@ -210,12 +202,13 @@ class chunk_store_ref {
     if (leads && kept > 0) carved.fetch_sub(kept, exec::relaxed);
     return kept;
   }
-  /// How many nodes the queue lacks for so many chunks more, while nobody else uses it; no_room if it cannot have them.
+  /// How many nodes the queue lacks for so many chunks more, while nobody else uses it.
   [[nodiscard]] WYRM_HD std::uint32_t nodes_lacking(std::uint64_t& chunks, unsigned c, std::uint32_t count) const {
-    std::uint64_t const wanted = nodes_for(c, exec::atomic_ref<std::uint64_t>(chunks).load(exec::relaxed) + count);
+    std::uint64_t const carved = exec::atomic_ref<std::uint64_t>(chunks).load(exec::relaxed);
+    std::uint64_t const gone_now = static_cast<std::uint64_t>(std::int64_t{gone(c).load(exec::relaxed)});
+    std::uint64_t const wanted = no_more_than_most(c, nodes_for(c, carved + gone_now + count));
     std::uint32_t const now = nodes(c).load(exec::relaxed);
-    if (wanted <= now) return 0;
-    return wanted <= queues_.most_nodes(c) ? static_cast<std::uint32_t>(wanted) - now : detail::no_room;
+    return wanted > now ? static_cast<std::uint32_t>(wanted) - now : 0;
   }
   /// Chunks become these nodes; collective.
   template <class Tile>
@@ -224,11 +217,17 @@ class chunk_store_ref {
     if (t.rank() == leader) nodes(c).fetch_add(count, exec::relaxed);
     for (std::uint32_t k = 0; k < count; ++k) queues_.install(t, pool, c, leader, first + k);
   }
-  /// A chunk begins, with no page free: those that nobody has had yet are not the store's.
+  /// A chunk begins, with no page free: those that nobody has had yet are not the store's. The masks of a chunk that is
+  /// no class's are clear. So the chunk may begin several times, at the same time: one of them makes it class c's, and
+  /// none undoes what who has begun it has freed meanwhile.
   WYRM_HD void start(unsigned c, std::uint32_t chunk) const {
-    for (unsigned w = 0; w < (detail::pages_a_chunk(c) + 63) / 64; ++w) mask(chunk, w).store(0, exec::relaxed);
     std::uint64_t const before = word(chunk).fetch_or(detail::chunk_word::owner(c), exec::acq_rel);
-    if ((before & detail::chunk_word::queued(c)) != 0) gone(c).fetch_sub(1, exec::relaxed);  // it is here again
+    bool const is_first = (before & detail::chunk_word::owners) == 0;
+    if (is_first && (before & detail::chunk_word::queued(c)) != 0) gone(c).fetch_sub(1, exec::relaxed);  // here again
+  }
+  /// The same by each of many who have its pages: most only look.
+  WYRM_HD void start_once(unsigned c, std::uint32_t chunk) const {
+    if (!detail::chunk_word::is_of(word(chunk).load(exec::relaxed), c)) start(c, chunk);
   }
   /// The opposite, for a chunk that no page was handed out of.
   WYRM_HD void stop(unsigned c, std::uint32_t chunk) const {
@@ -272,6 +271,10 @@ class chunk_store_ref {
   }
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::int32_t> gone(unsigned c) const {
     return exec::atomic_ref<std::int32_t>(states_[c].gone);
+  }
+  // The most nodes are enough for every chunk. More seem to be wanted while chunks are counted that are not to be had.
+  [[nodiscard]] WYRM_HD std::uint64_t no_more_than_most(unsigned c, std::uint64_t wanted) const {
+    return wanted < queues_.most_nodes(c) ? wanted : queues_.most_nodes(c);
   }
 
   // A chunk has come out of the queue of class c. How many free pages it has for that class; the caller alone may now
@@ -425,15 +428,17 @@ class chunk_store_ref {
       if ((now & w::hinted) != 0) return false;  // somebody else's hint
     }
   }
+  // All its pages are free, and nobody has a claim on one: so nobody looks at its masks either.
   WYRM_HD void leave(chunk_pool_ref const& pool, detail::page_class_state& state, unsigned c,
                      std::uint32_t chunk) const {
+    for (unsigned w = 0; w < (detail::pages_a_chunk(c) + 63) / 64; ++w) mask(chunk, w).store(0, exec::relaxed);
     exec::atomic_ref<std::uint64_t>(state.chunks).fetch_sub(1, exec::acq_rel);
     pool.give_run(chunk, detail::run_chunks(c));
   }
 
   detail::chunk_queue_state* states_;
   std::uint64_t* words_;  // chunk_word, a chunk
-  std::uint64_t* masks_;  // of a chunk, mask_words: which pages are free
+  std::uint64_t* masks_;  // of a chunk, mask_words: which pages are free; none if it is no class's
   queue_ends* hint_ends_;
   index_ring hints_;  // chunks that were wholly free, each at most once
   Queues queues_;
@@ -470,7 +475,7 @@ class chunk_store {
     queues_.reset(pool_.chunks(), [&](unsigned c) -> queue_ends const& { return before[c].chunks; });
     hints_.reset(pool_.chunks(), false, exec::read(space_, hint_ends_.data()));
     restart();
-    if (covered_ > 0) space_.fill(words_.data(), 0, pool_.memory().touched() * sizeof(std::uint64_t));
+    if (covered_ > 0) clear(0, pool_.memory().touched());
     cover(pool_.chunks());
   }
   /// What a pool of so many chunks needs, to be passed to grow(); may throw.
@@ -545,6 +550,10 @@ class chunk_store {
       words[chunk] &= ~detail::chunk_word::hinted;
     }
     for (std::uint64_t const word : words) ensure((word & detail::chunk_word::hinted) == 0, who, "a hint is lost");
+    std::vector<std::uint64_t> const masks = exec::copy_out(space_, masks_.data(), words.size() * detail::mask_words);
+    for (std::size_t i = 0; i < masks.size(); ++i)
+      ensure(masks[i] == 0 || (words[i / detail::mask_words] & detail::chunk_word::owners) != 0, who,
+             "chunk " + std::to_string(i / detail::mask_words) + " has free pages, but no class");
   }
 
  private:
@@ -557,8 +566,12 @@ class chunk_store {
     masks_.cover(std::size_t{chunks} * detail::mask_words);
     words_.cover(chunks);
     if (chunks <= covered_) return;
-    space_.fill(words_.data() + covered_, 0, (chunks - covered_) * sizeof(std::uint64_t));
+    clear(covered_, chunks - covered_);
     covered_ = chunks;
+  }
+  void clear(std::size_t first, std::size_t chunks) {
+    space_.fill(words_.data() + first, 0, chunks * sizeof(std::uint64_t));
+    space_.fill(masks_.data() + first * detail::mask_words, 0, chunks * detail::mask_words * sizeof(std::uint64_t));
   }
 
   Space space_;
@@ -569,7 +582,7 @@ class chunk_store {
   exec::buffer<queue_ends, Space> hint_ends_;
   ring_memory<Space> hints_;
   Queues queues_;
-  std::uint32_t covered_ = 0;  // words that are initialised
+  std::uint32_t covered_ = 0;  // chunks whose words and masks are initialised
 };
 
 }  // namespace wyrm::alloc

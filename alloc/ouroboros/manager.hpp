@@ -29,7 +29,6 @@ namespace wyrm::alloc {
 namespace detail {
 
 inline constexpr std::uint64_t no_page = ~std::uint64_t{0};
-inline constexpr std::uint32_t no_room = 0xffffffff;  // see chunk_store_ref::keep
 
 /// What changes on the device, a class. An H200 adds about once a nanosecond to what lies in one block of 256 bytes,
 /// and to all others at the same time: who takes from the store, and who takes what is new, are in different blocks;
@@ -80,7 +79,7 @@ class manager_ref {
 
   /// For each lane n pages of class c, for which pages share chunks, and which is no other lane's: those that its
   /// window has left, and then neighbours; for all lanes or for none. Who gets a page start()s it. While nobody else
-  /// uses the pool; collective. Returns of how many chunks the pool is short.
+  /// uses the pool; collective. Returns of how many chunks the pool is short; no class has a limit of its own.
   template <class Tile>
   [[nodiscard]] WYRM_HD std::uint32_t carve(Tile const& t, unsigned c, std::uint32_t n, detail::page_range& in_window,
                                             detail::page_range& in_chunks) const {
@@ -90,7 +89,6 @@ class manager_ref {
     std::uint32_t const rest = n > left ? n - left : 0;
     std::uint32_t const chunks = rest / pages + (rest % pages > 0);
     std::uint32_t const nodes = chunks > 0 ? store_.nodes_lacking(states_[c].chunks, c, chunks) : 0;
-    if (t.any(nodes == detail::no_room)) return 1;
     std::uint32_t const before = exec::sum_below(t, nodes + chunks);
     std::uint32_t const all = t.shfl(before + nodes + chunks, Tile::size() - 1);
     std::uint32_t first = 0;
@@ -106,15 +104,18 @@ class manager_ref {
     in_window = n > rest ? window.cut(n - rest, pages) : detail::page_range{0, 0};
     in_chunks = {std::uint64_t{first} * pages, rest};
     if (chunks > 0) exec::atomic_ref<std::uint64_t>(states_[c].chunks).fetch_add(chunks, exec::relaxed);
-    if (rest % pages > 0) window.replace(first + chunks - 1, 1, rest % pages);
+    if (rest % pages > 0) {
+      store_.start(c, first + chunks - 1);  // what is in a window has begun
+      window.replace(first + chunks - 1, 1, rest % pages);
+    }
     return 0;
   }
-  /// For each page that was carved, once, before it is freed; is_new: unless it was in a window. One thread.
+  /// For each page that was carved, once, before it is freed, in any order; is_new: unless it was in a window. One
+  /// thread. Everybody says whose the chunk is, as nobody knows who comes first: to do so for all chunks in carve()
+  /// would keep one tile busy for longer than the others take together.
   WYRM_HD void start(unsigned c, std::uint64_t page, bool is_new) const {
-    std::uint32_t const pages = detail::pages_a_chunk(c);
-    if (page % pages != 0) return;
-    auto const chunk = static_cast<std::uint32_t>(page / pages);
-    if (is_new) store_.start(c, chunk);
+    auto const chunk = static_cast<std::uint32_t>(page >> detail::pages_log2(c));
+    if (is_new) store_.start_once(c, chunk);
     pool_.mark(chunk, c);
   }
 
@@ -253,9 +254,8 @@ class manager_ref {
     std::uint32_t ours = 0;
     for (std::uint32_t lanes = t.ballot(found.chunks.count > 0); lanes != 0; lanes &= lanes - 1) {
       unsigned const leader = exec::first_lane(lanes);
-      bool const room = adopt(t, t.shfl(c, leader), leader, found.chunks);
+      adopt(t, t.shfl(c, leader), leader, found.chunks);
       if (t.rank() != leader) continue;
-      none = !room;
       // The first pages of a window are ours before others see it: when memory is short they might take it away again,
       // and we theirs, for ever.
       ours = found.chunks.count * pages < mine.size ? found.chunks.count * pages : mine.size;
@@ -370,20 +370,18 @@ class manager_ref {
   }
 
   // Chunks, or runs, become class c's; collective. They are the leader's, and so is what is left of them when the store
-  // has kept some for itself. False, and there are none, if it can manage no more.
+  // has kept some for itself.
   template <class Tile>
-  [[nodiscard]] WYRM_HD bool adopt(Tile const& t, unsigned c, unsigned leader, chunk_range& chunks) const {
+  WYRM_HD void adopt(Tile const& t, unsigned c, unsigned leader, chunk_range& chunks) const {
     std::uint32_t const run = detail::run_chunks(c);
     std::uint32_t first = t.shfl(chunks.first, leader);
     std::uint32_t count = t.shfl(chunks.count, leader);
     std::uint32_t const kept = store_.keep(t, pool_, states_[c].chunks, c, leader, first, count);
-    bool const room = kept != detail::no_room;
-    first += room ? kept * run : 0;
-    count = room ? count - kept : 0;
+    first += kept * run;
+    count -= kept;
     for (std::uint32_t k = t.rank(); k < count; k += Tile::size()) store_.start(c, first + k * run);
     t.sync();
     if (t.rank() == leader) chunks = {first, count};
-    return room;
   }
 
   chunk_pool_ref pool_;

@@ -147,6 +147,7 @@ class page_store_ref {
   template <class Tile>
   WYRM_HD void add_nodes(Tile const&, chunk_pool_ref const&, unsigned, unsigned, std::uint32_t, std::uint32_t) const {}
   WYRM_HD void start(unsigned, std::uint32_t) const {}
+  WYRM_HD void start_once(unsigned, std::uint32_t) const {}
   WYRM_HD void stop(unsigned, std::uint32_t) const {}
   /// Gives the pool pages that are chunks, or runs of them, one a lane at most, whichever class has some; collective.
   /// False if none were found.

@@ -64,7 +64,10 @@ class virtual_queues_ref {
       : base_(base), states_(states), read_(read), links_(links), size_(size) {}
 
   /// Whether there is room for n more entries in the queue of class c, asked by the lanes that lead, at most one a
-  /// class; collective. Who is named brings nodes before it waits for anybody.
+  /// class; collective. Who is named brings nodes before it waits for anybody. When the pool looks used up, or there
+  /// are all the nodes that the queue may have, all are refused without a poll, whoever was named: what they free goes
+  /// elsewhere, and is found there. (A pool may look used up wrongly, while a chunk moves in it; then some pages go
+  /// elsewhere that need not have, and nothing else happens.)
   template <class Tile>
   [[nodiscard]] WYRM_HD bool reserve(Tile const& t, chunk_pool_ref const& pool, queue_ends&, bool leads, unsigned c,
                                      std::uint32_t n) const {
@@ -82,8 +85,9 @@ class virtual_queues_ref {
       for (unsigned attempt = 0; asks && !refused && !granted && attempt < patience; ++attempt) {
         granted = states_[c].room.value() >= 0;
         if (granted) break;
-        refused = attempt % 8 == 7 && (pool.looks_used_up() || links_.is_full(size_, c));
-        exec::pause(attempt);
+        // At first, and then from time to time: maybe nobody is bringing a node.
+        refused = attempt % 8 == 0 && (pool.looks_used_up() || links_.is_full(size_, c));
+        if (!refused) exec::pause(attempt);
       }
       if (refused) states_[c].room.supply(n);
       asks = asks && !granted && !refused;
@@ -220,7 +224,8 @@ class virtual_queues_ref {
                                                        std::uint32_t count, unsigned leader) const {
     for (; count > 0; --count) {
       chunk_range range{0, 0};
-      if (t.rank() == leader && links_.admit(size_, c)) {
+      // To ask a pool that is used up means to take a lock.
+      if (t.rank() == leader && !pool.looks_used_up() && links_.admit(size_, c)) {
         range = pool.take(1);
         if (range.count == 0) links_.dismiss(c, 1);
       }
@@ -245,13 +250,14 @@ class virtual_queues {
   static constexpr char const* kind = links::kind;
   static constexpr std::size_t bytes_a_class = sizeof(detail::virtual_queue_state) + links::bytes_a_class;
 
-  /// of_chunks: the entries are chunks, not pages, and emptied nodes are used again by their queue.
+  /// of_chunks: the entries are chunks, not pages, each chunk of the pool has room, and emptied nodes are used again by
+  /// their queue.
   virtual_queues(Space const& space, extent<Space> const& memory, unsigned node_log2, bool of_chunks)
       : space_(space),
         base_(memory.base()),
         states_(space, detail::page_classes),
         read_(space),
-        links_(space) {
+        links_(space, of_chunks ? nodes_for(memory, node_log2) : 0) {
     size_.log2 = node_log2;
     while (!of_chunks && size_.wide_classes < detail::page_classes &&
            memory.capacity() >> detail::number_log2(size_.wide_classes) >= 0xffffffff)
@@ -314,6 +320,10 @@ class virtual_queues {
   }
 
  private:
+  // For every chunk that a pool can have, and one more: see chunk_store_ref::nodes_for.
+  [[nodiscard]] static std::uint32_t nodes_for(extent<Space> const& memory, unsigned node_log2) {
+    return static_cast<std::uint32_t>((memory.capacity() / chunk_bytes >> node_log2) + 2);
+  }
   template <class T>
   void append(std::vector<std::uint64_t>& all, std::uint32_t chunk, std::uint32_t from, std::uint32_t count) const {
     auto* const slots = reinterpret_cast<T*>(base_ + std::size_t{chunk} * chunk_bytes);

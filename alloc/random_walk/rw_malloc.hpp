@@ -4,6 +4,10 @@
 // finds the longest run of free units there, across the borders of words, and takes so much from its front as serves
 // most of its lanes, in order, by one atomic operation a word.
 //
+// Departures. In the paper the lanes look at 32 words from a random one on, each at its own, and take the first runs
+// that are long enough, one lane after the other. Here the words are those of a region, 32 from a multiple of 32 on,
+// and one run, the longest, serves several lanes.
+//
 // Beyond the paper. The units are those of spans (spans.hpp), one chunk each, four of which are a region: memory comes
 // from alloc/extent and goes back to it. A run may cross from a chunk to the next if they are neighbours in memory too.
 // Requests for more than a region, or more than a chunk where no region has so much, go to the extent. A second bitmap
@@ -11,7 +15,16 @@
 //
 // Why no unit is handed out twice: as in used_pages.hpp the OR that sets bits says which were clear. Who did not get
 // all that it wanted clears those that it got. That chunks are neighbours is looked at once more when their units are
-// taken, as from then on they stay. Who waits for whom: as in random_walk.hpp.
+// taken, as from then on they stay.
+//
+// Who waits for whom: as in random_walk.hpp. Why nobody tries for ever: two tiles that want the same units can keep
+// them from each other, each with some that the other lacks, until both clear theirs; by themselves they might do so
+// again and again. So a tile that has been beaten so often that no coincidence explains it (most_beaten) takes no more
+// units without the lock of the pool: it waits for that, and then tries until it is served, or sees that nothing fits.
+// While it does so, others may beat it. But each of them does so a bounded number of times for a request of its own,
+// unless it is served, and then waits for the lock too. Requests are finite: so, if none is served before, a time comes
+// when who has the lock is the only one who takes units. Then nobody beats it: its next look takes what fits, or finds
+// that nothing does, and the lock goes to the next one. So some tile is always served, or refused, after a finite time.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +37,7 @@
 #include "../../exec/memory.hpp"
 #include "../allocator.hpp"
 #include "../extent/extent.hpp"
+#include "../sequence_lock.hpp"
 #include "../shared_view.hpp"
 #include "free_runs.hpp"
 #include "span_memory.hpp"
@@ -61,7 +75,7 @@ class rw_malloc_ref {
     if (t.any(asks)) {
       std::uint32_t n = spans().recent_count();  // asked for before there is anything to wait for
       walk w = next_walk(t, parts_.seed, parts_.calls);
-      if (n = t.shfl(n, 0); n > 0) search(t, w, n, looks_to_grow, units, asks, result);
+      if (n = t.shfl(n, 0); n > 0) (void)search(t, w, n, looks_to_grow, units, asks, result);
     }
     if (t.any(bytes > 0 && result == nullptr)) result = serve(t, bytes, result);
     if (bytes > 0 && result == nullptr) parts_.ledger.count_failures(1);
@@ -92,6 +106,9 @@ class rw_malloc_ref {
  private:
   static constexpr unsigned looks_to_grow = 2;  // in vain, before more memory is taken
   static constexpr unsigned looks = 16;         // the same, when there is none
+  // How often a tile is beaten, more or less, before it takes units with the lock only: see above.
+  static constexpr unsigned most_beaten = 64;
+  static constexpr unsigned sweeps_without_lock = 8;
 
   enum class look_result { served, nothing, beaten };
 
@@ -122,15 +139,21 @@ class rw_malloc_ref {
     return (~std::uint64_t{0} >> (64 - (high - begin - low))) << low;
   }
 
-  // Looks at regions until all who ask are served, or so many looks were in vain; collective.
+  // Looks at regions until all who ask are served, so many looks were in vain, or it was beaten too often; collective.
+  // How often it was beaten.
   template <class Tile>
-  WYRM_HD void search(Tile const& t, walk& w, std::uint32_t n, unsigned patience, std::uint32_t units, bool& asks,
-                      void*& result) const {
-    for (unsigned in_vain = 0; in_vain < patience && t.any(asks);) {
+  WYRM_HD unsigned search(Tile const& t, walk& w, std::uint32_t n, unsigned patience, std::uint32_t units, bool& asks,
+                          void*& result) const {
+    constexpr unsigned in_vain = 256;  // both are counted in one register
+    static_assert(most_beaten < in_vain);
+    unsigned looks = 0;
+    while (looks < patience * in_vain && looks % in_vain < most_beaten && t.any(asks)) {
       ++w.steps;
       auto const region = static_cast<std::uint32_t>(t.shfl(w.draw(regions(n)), 0));
-      in_vain += look(t, region, n, units, asks, result) == look_result::nothing;
+      look_result const found = look(t, region, n, units, asks, result);
+      looks += found == look_result::nothing ? in_vain : found == look_result::beaten ? 1 : 0;
     }
+    return looks % in_vain;
   }
   // Blocks for those who have none: in regions, and what is more than a chunk, which need not be in a region, in the
   // extent; collective. What is passed by value stays in registers.
@@ -141,24 +164,29 @@ class rw_malloc_ref {
     bool asks = is_small && result == nullptr;
     walk w = next_walk(t, parts_.seed, parts_.calls);
     spans_ref<used_units> const all = spans();
+    unsigned beaten = 0;
     if (t.any(asks))
       all.search_and_grow(
           t,
           [&](std::uint32_t n, bool grows) {
-            if (n > 0) search(t, w, n, grows ? looks_to_grow : looks, units, asks, result);
+            if (n > 0 && beaten < most_beaten)
+              beaten += search(t, w, n, grows ? looks_to_grow : looks, units, asks, result);
             // Lanes that fill chunks take them at once; the others see that they are not too many who take more.
             if (std::uint32_t const whole = wanted(t, units, asks) / detail::units_a_chunk; grows && whole > 0)
               (void)more(t, all, units, whole, false, asks, result);
             return wanted(t, units, asks) > 0;
           },
-          [&] { return grow(t, all, w, units, asks, result); });
+          [&] { return grow(t, all, w, beaten >= most_beaten, units, asks, result); });
+    // Before chunks are given back, which could be those that a block of more than one fits in.
+    asks = is_small && bytes > chunk_bytes && result == nullptr;
+    if (beaten >= most_beaten && t.any(asks)) sweep_with_lock(t, w, units, asks, result);
     for (std::uint32_t lanes = t.ballot(bytes > chunk_bytes && result == nullptr); lanes != 0; lanes &= lanes - 1) {
       unsigned const lane = exec::first_lane(lanes);
       void* const p = allocate_run(t, parts_.memory, t.shfl(bytes, lane), [&] { return reclaim(t); });
       if (t.rank() == lane) result = p;
     }
     asks = is_small && bytes > chunk_bytes && result == nullptr;
-    sweep(t, w, units, asks, result);
+    if (!sweep(t, w, sweeps_without_lock, units, asks, result)) sweep_with_lock(t, w, units, asks, result);
     return result;
   }
   WYRM_HD static std::uint32_t regions(std::uint32_t spans) {
@@ -187,22 +215,46 @@ class rw_malloc_ref {
     return count > 0;
   }
 
-  // By the tile that has the lock. False if there is nothing left.
+  // By the tile that has the lock. False if there is nothing left. Who was beaten too often to search without the lock
+  // does so now.
   template <class Tile>
-  [[nodiscard]] WYRM_HD bool grow(Tile const& t, spans_ref<used_units> const& all, walk& w, std::uint32_t units,
-                                  bool& asks, void*& result) const {
+  [[nodiscard]] WYRM_HD bool grow(Tile const& t, spans_ref<used_units> const& all, walk& w, bool searches,
+                                  std::uint32_t units, bool& asks, void*& result) const {
+    if (searches) {
+      std::uint32_t const n = all.count(t);
+      while (n > 0 && wanted(t, units, asks) > 0 && search(t, w, n, looks_to_grow, units, asks, result) >= most_beaten)
+        continue;
+      if (wanted(t, units, asks) == 0) return true;
+    }
     if (more(t, all, units, t.shfl(all.batch(wanted(t, units, asks)), 0), true, asks, result)) return true;
     std::uint32_t const before = t.ballot(asks);
-    sweep(t, w, units, asks, result);
+    (void)sweep(t, w, without_end, units, asks, result);
     return t.ballot(asks) != before;
   }
 
-  // Looks at all regions, until there was none where somebody else was faster; collective.
+  // Looks at all regions, until there was none where somebody else was faster, or so many times; `without_end` is for
+  // who has the lock. Collective. False if there might still be something for a lane that asks.
+  static constexpr unsigned without_end = 0xffffffff;
   template <class Tile>
-  WYRM_NOINLINE WYRM_HD void sweep(Tile const& t, walk& w, std::uint32_t units, bool& asks, void*& result) const {
+  WYRM_NOINLINE WYRM_HD bool sweep(Tile const& t, walk& w, unsigned times, std::uint32_t units, bool& asks,
+                                   void*& result) const {
     std::uint32_t const n = spans().count(t);
-    for (unsigned attempt = 0; n > 0 && t.any(asks) && !sweep_once(t, w, n, units, asks, result); ++attempt)
+    for (unsigned attempt = 0; n > 0 && t.any(asks) && !sweep_once(t, w, n, units, asks, result); ++attempt) {
+      if (attempt + 1 == times) return false;
       t.backoff(attempt);
+    }
+    return true;
+  }
+  // The same by who has to get the lock first.
+  template <class Tile>
+  WYRM_NOINLINE WYRM_HD void sweep_with_lock(Tile const& t, walk& w, std::uint32_t units, bool& asks,
+                                             void*& result) const {
+    sequence_lock lock(parts_.states->lock);
+    if (t.rank() == 0) lock.lock();
+    t.sync();
+    (void)sweep(t, w, without_end, units, asks, result);
+    if (t.rank() == 0) lock.unlock();
+    t.sync();
   }
   // Once, at each region until nothing fits.
   template <class Tile>

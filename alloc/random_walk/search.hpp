@@ -4,9 +4,11 @@
 // a flag a page. RW-BM (Algorithm 2): the same with words of 32 or 64 pages. CoRW (Algorithm 3): the lanes of a tile
 // look at a word each and share what they find. CRW (Algorithm 5): a thread goes on from its last page.
 //
-// Departures. In CoRW as many pages as are wanted are taken out of as few words as possible, by one atomic operation a
-// word, and each lane computes whose it gets: no round per page, and no bit is set for a page that nobody takes. A
-// LockMap is a choice: without one the OR that sets the bits says who was first, see used_pages.hpp.
+// Departures. RW-BM draws a page, not a word: it takes the first free page from there to the end of its word, else the
+// lowest of the word (the paper: always the lowest). CRW does the same from the page after its last one. In CoRW as
+// many pages as are wanted are taken out of as few words as possible, by one atomic operation a word, and each lane
+// computes whose it gets: no round per page, and no bit is set for a page that nobody takes. A LockMap is a choice:
+// without one the OR that sets the bits says who was first, see used_pages.hpp.
 //
 // Out of memory (section 3.2.3): who has seen so many pages, all used, that with 99 % confidence less than a chosen
 // share is free, gives up the search, and its tile sweeps over all pages, from a random one on. A page that is free as

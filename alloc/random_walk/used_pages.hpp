@@ -8,9 +8,10 @@
 //    a plain store, which nobody's store can cross: others only exchange it with "used", which it is already.
 //  - Without a LockMap, bits are set by an atomic OR, whose result says which of them were clear: these are ours, and
 //    no one else's. Bits are cleared by an atomic AND by who has the page. The OR is the lock.
-//  - With a LockMap (Algorithm 2), who searches sets bits of a word only with its lock; everybody who has one of its
-//    pages may clear that bit at any time, locked or not. So of those who search only one sets bits, and what it saw
-//    clear is mostly clear until it sets it; as both OR and AND are atomic a bit that is cleared meanwhile stays so.
+//  - With a LockMap (Algorithm 2, but there who has the lock just writes the word), who searches sets bits of a word
+//    only with its lock; everybody who has one of its pages may clear that bit at any time, locked or not. So of those
+//    who search only one sets bits, and what it saw clear is mostly clear until it sets it; as both OR and AND are
+//    atomic a bit that is cleared meanwhile stays so.
 //    The lock passes on what was set (release, acquire). Nobody waits for a lock: a word that is locked has nothing for
 //    us. Sweeps go without, as searches would keep them from one word or another for ever: then the OR says whose a
 //    page is, as it does without a LockMap.

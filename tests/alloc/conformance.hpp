@@ -568,6 +568,32 @@ TYPED_TEST_P(conformance, carved_pages_are_like_others) {
   }
 }
 
+// The last page first, say: who claims a page, and frees it, does not depend on who claims another.
+TYPED_TEST_P(conformance, carved_pages_are_claimed_and_freed_in_any_order) {
+  if constexpr (alloc::carving_ref<typename TypeParam::ref_type>) {
+    for (bool const checked : {false, true})
+      for (std::uint32_t const step : {1u, 0xfffffffbu, 17u}) {
+        SCOPED_TRACE(std::string(checked ? "checked" : "unchecked") + ", step " + std::to_string(step));
+        pool<TypeParam> p(pool_of(8 * mib, checked));
+        auto some = p.allocate(random_sizes(scaled(400, 100), 2048, 11));
+        for (int round = 0; round < 2; ++round) {
+          p.carve_and_free({700, 37, 0, 129, 64, 1, 9, 4}, step);
+          p.expect_sound();
+          if (family<TypeParam>().reclaims) {
+            std::vector<alloc::class_statistics> const classes = p.owner().stats().classes;
+            EXPECT_GE(classes.at(0).free, 700u);
+          }
+          auto const others = p.allocate(random_sizes(scaled(400, 100), 2048, 12));
+          p.expect_sound();
+          p.free(others);
+        }
+        EXPECT_EQ(p.owner().stats().bad_frees, 0u);
+        p.free(some);
+        p.expect_sound();
+      }
+  }
+}
+
 REGISTER_TYPED_TEST_SUITE_P(conformance, one_size_at_a_time, mixed_sizes_in_one_launch, only_some_lanes_ask,
                             single_threads, churn_with_room, churn_without_room, long_churn, exhaustion,
                             the_whole_pool_and_no_more, sizes_that_no_memory_has, blocks_lie_inside_the_pool,
@@ -575,6 +601,6 @@ REGISTER_TYPED_TEST_SUITE_P(conformance, one_size_at_a_time, mixed_sizes_in_one_
                             a_ref_is_small_and_valid_as_long_as_the_owner, pools_that_no_memory_has,
                             requests_for_memory_that_fail, bad_frees_are_counted_and_harmless,
                             foreign_frees_are_counted_unchecked_too, compaction_keeps_what_is_live,
-                            carved_pages_are_like_others);
+                            carved_pages_are_like_others, carved_pages_are_claimed_and_freed_in_any_order);
 
 }  // namespace wyrm::tests

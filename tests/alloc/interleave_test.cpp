@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
@@ -268,6 +269,78 @@ TYPED_TEST(interleave_variant, runs_of_units_and_chunks) {
   explore<TypeParam>({1, 0, 0, 8192, {65536, 8192}, this->is_virtual && this->manages_chunks ? 0u : 1u, 1});
 }
 
+// A request for no chunks returns nothing, and returns.
+TEST(interleave, no_chunks_are_a_request_that_ends) {
+  alloc::options const o{.pool_bytes = unit_bytes, .reserve_bytes = unit_bytes};
+  alloc::extent<space> memory(space(1), o);
+  alloc::chunk_pool<space> chunks(space(1), o);
+  std::uint32_t const freed = chunks.ref().take(1).first;
+  chunks.ref().give(&freed, 1);  // one to be used again
+  std::uint32_t got = 0;
+  bool is_run = false;
+  auto const ends = [&](std::function<void()> const& request) {
+    return interleavings(0, 0).explore([&] { return bodies{request}; }, [] { return true; }) == 1;
+  };
+  EXPECT_TRUE(ends([&] { got = memory.ref().take_chunks(0).count; }));
+  EXPECT_EQ(got, 0u);
+  EXPECT_TRUE(ends([&] { got = memory.ref().take_runs(0, 2).count; }));
+  EXPECT_EQ(got, 0u);
+  EXPECT_TRUE(ends([&] { got = chunks.ref().take(0).count; }));
+  EXPECT_EQ(got, 0u);
+  EXPECT_TRUE(ends([&] { got = chunks.ref().take_runs(0, 2).count; }));
+  EXPECT_EQ(got, 0u);
+  // Nor when the window is used up, and what is left lies in the tree.
+  alloc::chunk_range const all = memory.ref().take_chunks(8);
+  EXPECT_EQ(all.count, 8u);
+  memory.ref().give(all.first, 4);
+  EXPECT_TRUE(ends([&] { got = memory.ref().take_chunks(0).count; }));
+  EXPECT_EQ(got, 0u);
+  EXPECT_TRUE(ends([&] { got = memory.ref().take_runs(0, 2).count; }));
+  EXPECT_EQ(got, 0u);
+  EXPECT_TRUE(ends([&] { is_run = memory.ref().allocate(0) != nullptr; }));
+  EXPECT_FALSE(is_run);
+}
+
+// Pages are freed into a queue that has no room, while the pool, which is used up, has no chunk for a node: who needs
+// one is refused soon, and the pages go to the lists. Polls are counted, for all threads together.
+TYPED_TEST(interleave_variant, no_room_in_a_used_up_pool_is_said_at_once) {
+  scenario const s{1, this->room() * 2, 0, 4096, {-1, -2, -3}, 0, 0};
+  interleavings all(2, scaled(60, 15));
+  std::unique_ptr<pool_under_test<TypeParam>> p;
+  unsigned most = 0;
+  std::size_t const n = all.explore(
+      [&] {
+        p = std::make_unique<pool_under_test<TypeParam>>(s);
+        return p->threads();
+      },
+      [&] {
+        p->verify();
+        most = std::max(most, all.pauses());
+        return !testing::Test::HasFailure();
+      });
+  EXPECT_GT(n, 20u);
+  EXPECT_LE(most, 4u) << "polls of three threads that free a page each";
+}
+// The same for requests that there is nothing for.
+TYPED_TEST(interleave_variant, no_page_in_a_used_up_pool_is_said_soon) {
+  scenario const s{1, this->room() * 2, 0, 4096, {4096, 4096, 8192}, 0, 0};
+  interleavings all(2, scaled(60, 15));
+  std::unique_ptr<pool_under_test<TypeParam>> p;
+  unsigned most = 0;
+  std::size_t const n = all.explore(
+      [&] {
+        p = std::make_unique<pool_under_test<TypeParam>>(s);
+        return p->threads();
+      },
+      [&] {
+        p->verify();
+        most = std::max(most, all.pauses());
+        return !testing::Test::HasFailure();
+      });
+  EXPECT_GT(n, 20u);
+  EXPECT_LE(most, 6u) << "polls of three threads that ask for a page each";
+}
+
 // A pool of random searches that is one word: each thread gets a page, has it for a while, and frees it.
 template <class Pool>
 class one_word {
@@ -357,6 +430,117 @@ TYPED_TEST(interleave_random_walk_allocator, a_free_chunk_changes_its_class) {
   explore<TypeParam>({1, 16, 2, 4096, {8192, -1, 4096}, 1, 2}, preemptions);
   explore<TypeParam>({1, 16, 4, 4096, {8192, 16384}, 1, 2}, preemptions);
   explore<TypeParam>({1, 8, 8, 8192, {65536, 8192}, 1, 1}, preemptions);
+}
+
+// A tile of two lanes, each of which is a thread of the exploration: so the lanes of a tile, too, do their atomic
+// operations in every order.
+struct meeting {
+  std::uint64_t values[2][2] = {};  // of this collective, and of the one before it, that a lane may still look at
+  unsigned met[2] = {};             // collectives of each lane
+};
+class lane_of_two {
+ public:
+  lane_of_two(meeting& place, unsigned rank) : place_(&place), rank_(rank) {}
+  static constexpr unsigned size() { return 2; }
+  [[nodiscard]] unsigned rank() const { return rank_; }
+  [[nodiscard]] std::uint32_t ballot(bool predicate) const {
+    std::uint64_t const* const both = meet(predicate);
+    return static_cast<std::uint32_t>(both[0] | both[1] << 1);
+  }
+  [[nodiscard]] bool any(bool predicate) const { return ballot(predicate) != 0; }
+  [[nodiscard]] bool all(bool predicate) const { return ballot(predicate) == 3; }
+  template <class T>
+  [[nodiscard]] T shfl(T value, unsigned lane) const {
+    static_assert(sizeof(T) <= sizeof(std::uint64_t));
+    std::uint64_t word = 0;
+    std::memcpy(&word, &value, sizeof(T));
+    word = meet(word)[lane % 2];
+    std::memcpy(&value, &word, sizeof(T));
+    return value;
+  }
+  void sync() const { (void)meet(0); }
+  static void backoff(unsigned attempt) { exec::pause(attempt); }
+
+ private:
+  // What both have brought.
+  std::uint64_t const* meet(std::uint64_t mine) const {
+    unsigned const now = place_->met[rank_]++;
+    place_->values[now % 2][rank_] = mine;
+    while (place_->met[1 - rank_] <= now) exec::pause(0);
+    return place_->values[now % 2];
+  }
+
+  meeting* place_;
+  unsigned rank_;
+};
+static_assert(exec::tile<lane_of_two>);
+
+// Tiles that want the same words of a region, which their lanes set in different orders: if the lanes of one set the
+// first of them, and those of another the last ones, neither has all, and both clear theirs.
+class tiles_that_beat_each_other {
+ public:
+  // One region of three chunks, of which `taken` bytes are taken; each tile wants so many bytes, which fit once.
+  tiles_that_beat_each_other(std::size_t taken, std::size_t wanted, unsigned tiles) : wanted_(wanted), tiles_(tiles) {
+    std::vector<void*> chunks;
+    large_ = pool_.ref().malloc(5 * alloc::chunk_bytes);
+    for (int i = 0; i < 3; ++i) chunks.push_back(pool_.ref().malloc(alloc::chunk_bytes));
+    for (void* const p : chunks) pool_.ref().free(p);
+    if (taken > 0) taken_ = pool_.ref().malloc(taken);
+    meetings_.resize(tiles);
+    answers_.resize(2 * tiles);
+  }
+  // The lanes, each before one of another tile.
+  bodies threads() {
+    bodies all;
+    for (unsigned i = 0; i < 2 * tiles_; ++i) {
+      unsigned const tile = i % tiles_;
+      unsigned const lane = (i / tiles_ + tile) % 2;
+      all.emplace_back([this, i, tile, lane] {
+        answers_[i] = pool_.ref().allocate(lane_of_two(meetings_[tile], lane), lane == 0 ? wanted_ : 0);
+      });
+    }
+    return all;
+  }
+  [[nodiscard]] std::size_t served() const {
+    return answers_.size() -
+           static_cast<std::size_t>(std::count(answers_.begin(), answers_.end(), static_cast<void*>(nullptr)));
+  }
+  void check() const { pool_.check(); }
+
+ private:
+  std::size_t wanted_;
+  unsigned tiles_;
+  alloc::rw_malloc<space> pool_{space(1), {.pool_bytes = unit_bytes, .reserve_bytes = unit_bytes}};
+  void* large_ = nullptr;
+  void* taken_ = nullptr;
+  std::vector<meeting> meetings_;
+  std::vector<void*> answers_;
+};
+
+TEST(interleave, one_of_the_tiles_that_beat_each_other_is_served) {
+  struct wish {
+    std::size_t taken;
+    std::size_t wanted;
+  };
+  for (wish const w : {wish{12288, 8192}, wish{0, 20480}, wish{10000, 14000}})
+    for (unsigned const tiles : {2u, 3u}) {
+      SCOPED_TRACE(std::to_string(tiles) + " tiles that want " + std::to_string(w.wanted) + " bytes, " +
+                   std::to_string(w.taken) + " are taken");
+      std::unique_ptr<tiles_that_beat_each_other> all;
+      // What matters is who is first, and there are many steps in a run.
+      std::size_t const n = interleavings(1, tiles == 2 ? scaled(20, 3) : 0)
+                                .explore(
+                                    [&] {
+                                      all = std::make_unique<tiles_that_beat_each_other>(w.taken, w.wanted, tiles);
+                                      return all->threads();
+                                    },
+                                    [&] {
+                                      EXPECT_EQ(all->served(), 1u);
+                                      EXPECT_NO_THROW(all->check());
+                                      return !testing::Test::HasFailure();
+                                    });
+      EXPECT_GT(n, 10u) << (n == 0 ? "somebody waits for ever" : "there are more interleavings");
+    }
 }
 
 }  // namespace

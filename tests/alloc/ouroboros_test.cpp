@@ -318,17 +318,50 @@ TYPED_TEST(ouroboros, queues_that_are_full) {
   }
 }
 
-// With nodes of two entries a directory of 1024 nodes has room for 2046 chunks: the class is full before the pool is.
-TEST(ouroboros_directory, a_class_that_can_have_no_more_chunks_says_so) {
-  alloc::ouroboros_va_c<exec::host_space> a(exec::host_space(1), {.pool_bytes = 32u << 20, .reserve_bytes = 32u << 20},
-                                            1);
+// With nodes of two entries and room for a node more, three chunks of which a node holds the entries are two pages: a
+// class can have all chunks of a pool, however many nodes that takes, and also of one that has grown.
+template <class A>
+class ouroboros_alone : public ::testing::Test {};
+using alone = ::testing::Types<alloc::ouroboros_s_c<exec::host_space>, alloc::ouroboros_va_c<exec::host_space>,
+                               alloc::ouroboros_vl_c<exec::host_space>, alloc::ouroboros_va_p<exec::host_space>>;
+TYPED_TEST_SUITE(ouroboros_alone, alone, by_name);
+TYPED_TEST(ouroboros_alone, one_class_has_the_whole_pool) {
+  std::string_view const name = TypeParam::name;
+  TypeParam a(exec::host_space(1), {.pool_bytes = 16u << 20, .reserve_bytes = 32u << 20}, 1);
+  bool const has_nodes = name.find("-v") != name.npos && name.ends_with('c');
   std::vector<void*> pages;
-  while (void* const p = a.ref().malloc(8192)) pages.push_back(p);
-  EXPECT_EQ(pages.size(), 2046u);
-  EXPECT_NE(a.ref().malloc(4096), nullptr);  // another class has room
+  auto const exhaust = [&](std::size_t bytes) {
+    while (void* const p = a.ref().malloc(bytes)) pages.push_back(p);
+  };
+  exhaust(8192);
+  EXPECT_GE(pages.size(), has_nodes ? 2 * 2048 / 3 - 2 : 2048u);
+  a.grow(16u << 20);
+  exhaust(8192);
+  EXPECT_GE(pages.size(), has_nodes ? 2 * 4096 / 3 - 2 : 4096u);
+  EXPECT_EQ(a.ref().malloc(4096), nullptr);
   a.check();
   for (void* const p : pages) a.ref().free(p);
   a.check();
+  pages.clear();
+  exhaust(4096);  // as pages of another class, which needs nodes of its own
+  EXPECT_GE(pages.size(), has_nodes ? 2 * (2 * (2 * 4096 / 3) / 3) - 4 : name.ends_with('c') ? 8192u : 0u);
+  a.check();
+}
+// What cannot be carved is memory that is missing: when the pool has grown by as much it can be.
+TYPED_TEST(ouroboros_alone, a_carved_class_has_the_whole_pool) {
+  TypeParam a(exec::host_space(1), {.pool_bytes = 16u << 20, .reserve_bytes = 32u << 20}, 1);
+  std::uint32_t const count = 4 * (2 * 4096 / 3 - 2);  // of four a chunk
+  alloc::page_array pages{};
+  for (int tries = 0; tries < 2; ++tries) {
+    std::uint64_t const missing = a.ref().carve(exec::scalar_tile{}, 2048, count, pages);
+    EXPECT_EQ(missing == 0, tries == 1) << missing << " bytes are missing";
+    if (tries == 0) a.grow(missing);
+  }
+  for (std::uint32_t k = 0; k < count && pages.others != nullptr; ++k) (void)a.ref().claim(pages, 2048, k);
+  a.check();
+  // More than there can ever be.
+  for (std::uint32_t const many : {0xffffffffu, 0xfffffff0u, 0x80000000u})
+    EXPECT_GE(a.ref().carve(exec::scalar_tile{}, 2048, many, pages), std::uint64_t{many} * 2048 - (32u << 20));
 }
 
 // Where 32 bits do not count all pages of the smallest sizes, entries of their queues have 64.

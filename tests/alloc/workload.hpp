@@ -130,6 +130,26 @@ struct claim_alone {
   }
 };
 
+/// Pages of one size: thread i claims page (i + 1) * step - 1 modulo their number, fills it, and frees it at once,
+/// while others are still to be claimed.
+template <class Ref>
+struct claim_and_free {
+  Ref ref;
+  alloc::page_array const* pages;  // by size
+  unsigned size;
+  std::uint32_t count;
+  std::uint32_t step;
+  std::uint64_t* changed;
+  WYRM_HD void operator()(std::size_t i) const {
+    auto const k = static_cast<std::uint32_t>(((i + 1) * std::uint64_t{step} - 1) % count);
+    block b{std::uint64_t{16} << size, k, nullptr};
+    b.p = static_cast<unsigned char*>(ref.claim(pages[size], b.bytes, k));
+    fill_block(b);
+    if (!is_intact(b)) exec::atomic_ref<std::uint64_t>(*changed).fetch_add(1, exec::relaxed);
+    ref.free(b.p);
+  }
+};
+
 /// Each thread on its own: two blocks, of which it frees the first and keeps the second; whoever gets nothing, or finds
 /// its first block changed, is counted.
 template <class Ref>
@@ -273,6 +293,25 @@ class pool {
     carved = exec::copy_out(space_, device_.data(), carved.size());
     for (block const& b : carved) note(b);
     return carved;
+  }
+  /// The same, but each page is freed as soon as it has been claimed. `step` has no divisor in common with any count,
+  /// and says in which order.
+  void carve_and_free(std::vector<std::uint32_t> const& counts, std::uint32_t step) {
+    using ref_type = typename A::ref_type;
+    exec::buffer<std::uint32_t, space_type> wanted(space_, carved_sizes);
+    exec::buffer<alloc::page_array, space_type> pages(space_, carved_sizes);
+    exec::buffer<std::uint64_t, space_type> lacks(space_, 1);
+    exec::copy_in<std::uint32_t>(space_, wanted.data(), counts);
+    exec::for_each_tile<32>(space_, 1,
+                            carve_in_tile<ref_type>{owner_.ref(), wanted.data(), pages.data(), lacks.data()});
+    ASSERT_EQ(exec::read(space_, lacks.data()), 0u);
+    for (unsigned s = 0; s < carved_sizes; ++s) {
+      exec::write(space_, counters_.data(), std::uint64_t{0});
+      exec::for_each(space_, counts[s],
+                     claim_and_free<ref_type>{owner_.ref(), pages.data(), s, counts[s], step, counters_.data()});
+      EXPECT_EQ(exec::read(space_, counters_.data()), 0u) << "pages that changed";
+      asked_ += (std::size_t{16} << s) * counts[s];
+    }
   }
 
   /// One request for each size, in this order, with one lane for each; 0: this lane asks for nothing.

@@ -74,6 +74,8 @@ class interleavings {
     } while (check() && next());
     return n;
   }
+  /// How often threads polled for something in the last interleaving.
+  [[nodiscard]] unsigned pauses() const { return pauses_; }
 
  private:
   friend void step();
@@ -85,7 +87,7 @@ class interleavings {
   static constexpr unsigned too_many_steps = 100000;
 
   void run(std::vector<std::function<void()>> bodies) {
-    depth_ = steps_ = preempted_ = 0;
+    depth_ = steps_ = preempted_ = pauses_ = 0;
     stuck_ = false;
     alive_.assign(bodies.size(), true);
     bodies_ = std::move(bodies);
@@ -138,6 +140,7 @@ class interleavings {
   }
   void hand_over() {
     count_step();
+    ++pauses_;
     if (count_alive() > 1) give_turn(other(0));
   }
   void count_step() {
@@ -179,6 +182,7 @@ class interleavings {
   std::size_t depth_ = 0;
   unsigned steps_ = 0;
   unsigned preempted_ = 0;
+  unsigned pauses_ = 0;
   bool stuck_ = false;
   bool over_ = false;
 };
