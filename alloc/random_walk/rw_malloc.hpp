@@ -146,14 +146,14 @@ class rw_malloc_ref {
                           void*& result) const {
     constexpr unsigned in_vain = 256;  // both are counted in one register
     static_assert(most_beaten < in_vain);
-    unsigned looks = 0;
-    while (looks < patience * in_vain && looks % in_vain < most_beaten && t.any(asks)) {
+    unsigned both = 0;
+    while (both < patience * in_vain && both % in_vain < most_beaten && t.any(asks)) {
       ++w.steps;
       auto const region = static_cast<std::uint32_t>(t.shfl(w.draw(regions(n)), 0));
       look_result const found = look(t, region, n, units, asks, result);
-      looks += found == look_result::nothing ? in_vain : found == look_result::beaten ? 1 : 0;
+      both += found == look_result::nothing ? in_vain : found == look_result::beaten ? 1 : 0;
     }
-    return looks % in_vain;
+    return both % in_vain;
   }
   // Blocks for those who have none: in regions, and what is more than a chunk, which need not be in a region, in the
   // extent; collective. What is passed by value stays in registers.

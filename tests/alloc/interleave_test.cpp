@@ -305,7 +305,7 @@ TEST(interleave, no_chunks_are_a_request_that_ends) {
 // one is refused soon, and the pages go to the lists. Polls are counted, for all threads together.
 TYPED_TEST(interleave_variant, no_room_in_a_used_up_pool_is_said_at_once) {
   scenario const s{1, this->room() * 2, 0, 4096, {-1, -2, -3}, 0, 0};
-  interleavings all(2, scaled(60, 15));
+  interleavings all(2, scaled(40, 8));
   std::unique_ptr<pool_under_test<TypeParam>> p;
   unsigned most = 0;
   std::size_t const n = all.explore(
@@ -324,7 +324,7 @@ TYPED_TEST(interleave_variant, no_room_in_a_used_up_pool_is_said_at_once) {
 // The same for requests that there is nothing for.
 TYPED_TEST(interleave_variant, no_page_in_a_used_up_pool_is_said_soon) {
   scenario const s{1, this->room() * 2, 0, 4096, {4096, 4096, 8192}, 0, 0};
-  interleavings all(2, scaled(60, 15));
+  interleavings all(2, scaled(40, 8));
   std::unique_ptr<pool_under_test<TypeParam>> p;
   unsigned most = 0;
   std::size_t const n = all.explore(

@@ -303,12 +303,12 @@ class pool {
     exec::buffer<std::uint64_t, space_type> lacks(space_, 1);
     exec::copy_in<std::uint32_t>(space_, wanted.data(), counts);
     exec::for_each_tile<32>(space_, 1,
-                            carve_in_tile<ref_type>{owner_.ref(), wanted.data(), pages.data(), lacks.data()});
+                            carve_in_tile<ref_type>{ref_, wanted.data(), pages.data(), lacks.data()});
     ASSERT_EQ(exec::read(space_, lacks.data()), 0u);
     for (unsigned s = 0; s < carved_sizes; ++s) {
       exec::write(space_, counters_.data(), std::uint64_t{0});
       exec::for_each(space_, counts[s],
-                     claim_and_free<ref_type>{owner_.ref(), pages.data(), s, counts[s], step, counters_.data()});
+                     claim_and_free<ref_type>{ref_, pages.data(), s, counts[s], step, counters_.data()});
       EXPECT_EQ(exec::read(space_, counters_.data()), 0u) << "pages that changed";
       asked_ += (std::size_t{16} << s) * counts[s];
     }
