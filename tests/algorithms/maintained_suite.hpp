@@ -188,7 +188,7 @@ class maintained_test : public graphs_test<Space> {
 
   /// Not every request has to fail in each order of results, nor where each lane is a fiber.
   static std::uint64_t stride(std::size_t first = 0) {
-    return std::string_view(Space::name) == "simt" ? 7 : first == 0 ? 1 : 3;
+    return std::string_view(Space::name) == "simt" ? 11 : first == 0 ? 1 : 5;
   }
 
   /// Updates with the n-th request for memory failing, for all n until there is no n-th.
