@@ -12,7 +12,7 @@ int main() try {
   std::vector<wyrm::graph::edge> const batch{{0, 1}, {1, 2}, {2, 0}, {2, 3}, {3, 4}, {1, 0}};
   auto const report = g.insert(batch);
   std::printf("%zu edges inserted, %zu duplicates\n", std::size_t{report.inserted}, std::size_t{report.duplicates});
-  g.erase(std::vector<wyrm::graph::edge>{{3, 4}});
+  g.erase({{3, 4}});
 
   auto const triangles = wyrm::algorithms::triangles(g);
   auto const pagerank = wyrm::algorithms::pagerank(g);
