@@ -298,7 +298,7 @@ TYPED_TEST_P(conformance, reset_frees_everything) {
 TYPED_TEST_P(conformance, growth_after_exhaustion) {
   for (bool const checked : {false, true}) {
     SCOPED_TRACE(checked ? "checked" : "unchecked");
-    pool<TypeParam> p(pool_of(scaled(mib, mib / 2), checked));
+    pool<TypeParam> p(pool_of(mib, checked));
     std::size_t const before = p.committed();
     auto blocks = p.exhaust(1000);
     p.expect_sound();

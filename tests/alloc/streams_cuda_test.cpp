@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pools that kernels on two streams use at a time.
+#include "../../exec/cuda_space.hpp"
 #include "streams_suite.hpp"
 
 namespace wyrm::tests {
