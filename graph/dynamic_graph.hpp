@@ -577,12 +577,12 @@ class dynamic_graph {
   exec::buffer<detail::wide_row, Space> hubs_;  // of a CSR
   detail::status_memory<Space> status_;
   std::shared_ptr<link> link_;  // nullptr: moved from
+  identity identity_;
   std::uint64_t arc_count_ = 0;
   std::uint64_t edge_count_ = 0;
   std::uint64_t changes_ = 0;  // edges asked for since pages were laid out
   std::uint64_t fails_from_ = never;
   std::size_t build_slice_ = 0;
-  identity identity_;
 };
 
 }  // namespace wyrm::graph
