@@ -25,7 +25,8 @@ enum class change : std::uint8_t { insertion, erasure };
 
 /// A maintained result. It belongs to one graph, also when that is moved, and is told of each batch twice, before and
 /// after the batch changes the graph. It remembers the id and the version of the graph, so that a change that it was
-/// not told of is noticed. Movable; what was moved from belongs to no graph. Not thread-safe.
+/// not told of is noticed. Move-constructible, and most can be assigned; what was moved from belongs to no graph. Not
+/// thread-safe.
 class follower {
  public:
   virtual ~follower() = default;

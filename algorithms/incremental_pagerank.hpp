@@ -40,6 +40,7 @@
 #include <numeric>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "../exec/error.hpp"
@@ -57,8 +58,8 @@ namespace wyrm::algorithms {
 
 struct incremental_pagerank_options {
   double damping = 0.85;          // in [0, 0.99]
-  double tolerance = 1e-9;        // > 0; what is less than about 10^-16 times the arcs is not reached
-  unsigned max_iterations = 500;  // a batch; what is left then is done with the next one
+  double tolerance = 1e-9;        // in (0, 2]; what is less than about 10^-16 times the arcs is not reached
+  unsigned max_iterations = 500;  // a batch, at least 1; what is left then is done with the next one
   /// When residuals have gone out along more than this share of the arcs in a batch, those of all vertices are taken
   /// care of at once, which costs less then. Needs in-neighbours.
   double full_run = 0.05;
@@ -101,9 +102,10 @@ class incremental_pagerank final : public followed_pagerank {
         state_(space, 1),
         corrections_(space),
         full_(space) {
-    if (!(o.damping >= 0 && o.damping <= 0.99) || !(o.tolerance > 0))
+    if (!(o.damping >= 0 && o.damping <= 0.99) || !(o.tolerance > 0 && o.tolerance <= 2) || o.max_iterations == 0)
       throw error(error_code::bad_argument,
-                  "incremental_pagerank: damping must be in [0, 0.99] and the tolerance positive");
+                  "incremental_pagerank: damping must be in [0, 0.99], the tolerance in (0, 2], and max_iterations at "
+                  "least 1");
     // x changes by 2 in all, and on its way to there by 2 d / (1 - d) more at most.
     unit_ = std::ldexp(1.0, 63 - static_cast<int>(std::ceil(std::log2(4 / (1 - o.damping)))));
     converged_ = true;
@@ -125,9 +127,10 @@ class incremental_pagerank final : public followed_pagerank {
 
   [[nodiscard]] std::vector<double> rank() const override {
     std::vector<std::int64_t> const values = exec::copy_out(space_, values_.data(), vertices_);
+    // Exact: all values together are less than 2^63.
+    auto const sum = static_cast<double>(std::accumulate(values.begin(), values.end(), std::int64_t{0}));
     std::vector<double> all(values.begin(), values.end());
-    double const sum = std::accumulate(all.begin(), all.end(), 0.0);
-    for (double& r : all) r /= sum;
+    for (double& r : all) r = sum > 0 ? r / sum : 1 / static_cast<double>(vertices_);
     return all;
   }
   [[nodiscard]] unsigned iterations() const override { return iterations_; }
@@ -250,7 +253,7 @@ class incremental_pagerank final : public followed_pagerank {
       time -= steps;
       full_iterations_ += steps;
       double const left = all(state.left);
-      set_limits(g, sum(state));
+      (void)set_limits(g, sum(state));
       // To fall short costs more than a step too many: what was seen once is forgotten slowly.
       double const seen = 1.1 * corrections_.gain(d, steps) * left / before;
       if (is_first) shortfall = std::clamp(std::max(seen, 0.6 * shortfall), 0.2, 8.0);
@@ -273,7 +276,7 @@ class incremental_pagerank final : public followed_pagerank {
   void start(graph::graph_view const& g, double const* ranks, double unit) {
     space_.fill(state_.data()->sum, 0, sizeof(detail::residual_state::sum));
     detail::for_each_vertex(space_, vertices_, detail::start_residuals{residuals(g), ranks, unit, base()});
-    set_limits(g, ranks != nullptr ? unit : (1 - options_.damping) * unit_);
+    (void)set_limits(g, ranks != nullptr ? unit : (1 - options_.damping) * unit_);
   }
   // What all have been sent, and what is left then.
   void receive(graph::graph_view const& g, detail::row_bins_view const& bins) {
@@ -293,10 +296,11 @@ class incremental_pagerank final : public followed_pagerank {
     clear(frontier(0));
     detail::for_each_vertex(space_, vertices_, detail::look_at_residuals{residuals(g), frontier(0)});
   }
-  // They follow the number of arcs and the sum in steps, so that they rarely change.
-  void set_limits(graph::graph_view const& g, double sum) {
-    arcs_ = 1.5 * static_cast<double>(std::max<std::uint64_t>(g.arcs(), 1));
-    sum_ = std::max(sum, (1 - options_.damping) * unit_) / 1.5;
+  // They follow the number of arcs and the sum in steps, so that they rarely change. Returns whether they did.
+  bool set_limits(graph::graph_view const& g, double sum) {
+    double const arcs = std::exchange(arcs_, 1.5 * static_cast<double>(std::max<std::uint64_t>(g.arcs(), 1)));
+    double const least = std::exchange(sum_, std::max(sum, (1 - options_.damping) * unit_) / 1.5);
+    return arcs != arcs_ || least != sum_;
   }
 
   // Passes on what has to be, until enough is, or all that is above the limits; or ranks all vertices, when that is
@@ -323,10 +327,8 @@ class incremental_pagerank final : public followed_pagerank {
     auto const off_now = [&] { return off(state, is_ranked && !g.directed()); };
     for (;;) {
       auto const arcs = static_cast<double>(std::max<std::uint64_t>(g.arcs(), 1));
-      if (arcs > arcs_ || arcs < arcs_ / 4 || sum(state) < sum_) {
-        set_limits(g, sum(state));
-        is_listed = false;
-      }
+      // A sum of less than what limits are made for at the least changes nothing.
+      if ((arcs > arcs_ || arcs < arcs_ / 4 || sum(state) < sum_) && set_limits(g, sum(state))) is_listed = false;
       bool const is_given_up = may_rank_all && (is_hopeless || state.done.given_up != 0);
       bool const is_under_way = all_above || (is_listed && !is_ranked);
       converged_ = (is_under_way ? all(state.left) <= residuals(g).enough : off_now() <= most_off(sum(state))) ||
@@ -353,7 +355,8 @@ class incremental_pagerank final : public followed_pagerank {
     ranked_ = static_cast<std::uint64_t>(all(state.done.ranked)) + std::uint64_t{full_iterations_} * vertices_;
     full_iterations_ = 0;
     double const rounded = static_cast<double>(g.arcs()) / 2;  // where residuals were made
-    error_bound_ = (off_now() + 2 * rounded) / (1 - options_.damping) / sum(state);
+    constexpr double in_rank = 4 * 0x1p-53;  // for its conversion, its division and the conversion of the sum
+    error_bound_ = (off_now() + 2 * rounded) / (1 - options_.damping) / sum(state) + in_rank;
   }
   template <class T>
   static double all(T const& counts) {

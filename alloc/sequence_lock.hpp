@@ -5,7 +5,8 @@
 //
 // One word: in the lower half how often the lock was taken or given back, odd while it is held; in the upper half what
 // that was when the last holder had it, if it found nothing, or 0. Its finding was true at a moment when it held the
-// lock, and so during the call of everybody who waited for it, or for one before it.
+// lock. So it concerns those alone who waited before it took the lock: who came later may have freed, just before, what
+// the holder did not find.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ class sequence_lock {
   WYRM_HD explicit sequence_lock(std::uint64_t& word) : word_(word) {}
 
   /// Takes the lock, if nobody has it; else the same object must be asked again, until it says something else: that one
-  /// who had the lock meanwhile found nothing. Waits for nobody.
+  /// who took the lock meanwhile found nothing. Waits for nobody.
   enum class outcome { taken, wait, nothing_left };
   [[nodiscard]] WYRM_HD outcome try_take() {
     if (waits_) {
@@ -28,11 +29,12 @@ class sequence_lock {
       if (static_cast<std::uint32_t>(now) == held_) return outcome::wait;
       waits_ = false;
       auto const found = static_cast<std::uint32_t>(now >> 32);
-      if (found != 0 && static_cast<std::int32_t>(found - held_) >= 0) return outcome::nothing_left;
+      if (found != 0 && static_cast<std::int32_t>(found - since_) > 0) return outcome::nothing_left;
     }
     std::uint64_t const before = word_.fetch_or(1, exec::acquire);
     held_ = static_cast<std::uint32_t>(before) | 1;
     waits_ = before % 2 != 0;
+    if (waits_ && since_ == 0) since_ = held_;
     return waits_ ? outcome::wait : outcome::taken;
   }
   /// Waits for the lock, or until somebody has found nothing. True if it was taken.
@@ -56,7 +58,8 @@ class sequence_lock {
 
  private:
   exec::atomic_ref<std::uint64_t> word_;
-  std::uint32_t held_ = 0;  // the lower half while we, or those we wait for, hold the lock
+  std::uint32_t held_ = 0;   // the lower half while we, or those we wait for, hold the lock
+  std::uint32_t since_ = 0;  // what that was when we first waited; odd, so 0 is never
   bool waits_ = false;
 };
 

@@ -22,6 +22,11 @@ void check(cudaError_t status, char const* what) {
   throw error(code, std::string(what) + ": " + cudaGetErrorString(status));
 }
 
+// The status of a call that is not to throw. An error that this call has left is not left for the caller to find.
+void drop(cudaError_t status) noexcept {
+  if (status != cudaSuccess) cudaGetLastError();
+}
+
 void check(CUresult status, char const* what) {
   if (status == CUDA_SUCCESS) return;
   error_code const code = status == CUDA_ERROR_OUT_OF_MEMORY ? error_code::out_of_memory : error_code::device;
@@ -100,11 +105,11 @@ event_owner make_event(unsigned flags) {
 }  // namespace
 
 void destroy_stream::operator()(CUstream_st* stream) const noexcept {
-  cudaStreamDestroy(stream);
+  drop(cudaStreamDestroy(stream));
   --handles;
 }
 void destroy_event::operator()(CUevent_st* event) const noexcept {
-  cudaEventDestroy(event);
+  drop(cudaEventDestroy(event));
   --handles;
 }
 int live_handles() { return handles; }
@@ -162,11 +167,7 @@ void cuda_space::synchronize() const {
 }
 
 void cuda_space::wait_for_all() const noexcept {
-  try {
-    guard const current(*this);
-    if (cudaDeviceSynchronize() != cudaSuccess) cudaGetLastError();
-  } catch (...) {  // the device is lost: nothing runs on it
-  }
+  under_guard<guard>(*this, [] { drop(cudaDeviceSynchronize()); });
 }
 
 void* cuda_space::allocate(std::size_t bytes) const {
@@ -177,11 +178,13 @@ void* cuda_space::allocate(std::size_t bytes) const {
   return p;
 }
 
+// cudaFree alone does not wait for work on streams that do not block the default one. What fails in these functions
+// has failed before, and has been reported then.
 void cuda_space::deallocate(void* p, std::size_t) const noexcept {
-  // cudaFree alone does not wait for work on streams that do not block the default one. What fails here has failed
-  // before, and has been reported then.
-  guard const current(*this);
-  if (cudaStreamSynchronize(stream()) != cudaSuccess || cudaFree(p) != cudaSuccess) cudaGetLastError();
+  under_guard<guard>(*this, [&] {
+    drop(cudaStreamSynchronize(stream()));
+    drop(cudaFree(p));
+  });
 }
 
 void cuda_space::enqueue_copy_in(void* to, void const* from_host, std::size_t bytes) const {
@@ -214,8 +217,10 @@ void* cuda_space::allocate_staging(std::size_t bytes) const {
 }
 
 void cuda_space::deallocate_staging(void* p) const noexcept {
-  guard const current(*this);
-  if (cudaFreeHost(p) != cudaSuccess) cudaGetLastError();
+  under_guard<guard>(*this, [&] {
+    drop(cudaStreamSynchronize(stream()));
+    drop(cudaFreeHost(p));
+  });
 }
 
 void cuda_space::copy(void* to, void const* from, std::size_t bytes) const {
@@ -258,11 +263,13 @@ void cuda_space::commit(void* base, std::size_t from, std::size_t to) const {
 }
 
 void cuda_space::unreserve(void* base, std::size_t reserved, std::size_t committed) const noexcept {
-  guard const current(*this);
-  if (bind_context(device()) != cudaSuccess || cudaStreamSynchronize(stream()) != cudaSuccess) cudaGetLastError();
-  CUdeviceptr const place = reinterpret_cast<CUdeviceptr>(base);
-  if (committed > 0) driver().unmap(place, committed);
-  driver().address_free(place, reserved);
+  under_guard<guard>(*this, [&] {
+    drop(bind_context(device()));
+    drop(cudaStreamSynchronize(stream()));
+    CUdeviceptr const place = reinterpret_cast<CUdeviceptr>(base);
+    if (committed > 0) driver().unmap(place, committed);
+    driver().address_free(place, reserved);
+  });
 }
 
 std::size_t cuda_space::memory_total() const {
@@ -303,7 +310,7 @@ cuda_upload& cuda_upload::operator=(cuda_upload&& other) noexcept {
   return *this;
 }
 cuda_upload::~cuda_upload() {
-  if (stream_ && cudaStreamSynchronize(stream_.get()) != cudaSuccess) cudaGetLastError();
+  if (stream_) drop(cudaStreamSynchronize(stream_.get()));
 }
 
 // An event may be recorded again at once: who waits for it waits for what it was when that was asked.

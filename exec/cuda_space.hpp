@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One CUDA device as a place to run. The class itself needs only the CUDA runtime, so that any compiler can hold one;
 // launching work needs nvcc. Everything goes through the space's own stream, in order; copies to the host wait. Every
-// call leaves the caller's current device as it was, and does not consume an error that the caller's own calls left.
+// call leaves the caller's current device as it was. One that succeeds does not consume an error that the caller's own
+// calls left; one that fails throws, and CUDA keeps no more than one error for a thread.
 #pragma once
 
 #include <cstddef>

@@ -29,6 +29,17 @@ class basic_device_guard {
   bool replaced_;
 };
 
+/// Calls f() under a guard, where nothing may be thrown: not at all if the device cannot be made current, as it is lost
+/// then, and what it had with it.
+template <class Guard, class Space, class F>
+void under_guard(Space const& space, F const& f) noexcept {
+  try {
+    Guard const current(space);
+    f();
+  } catch (...) {
+  }
+}
+
 /// The guard of a space that has no devices to choose from.
 struct no_device_guard {
   template <class Space>

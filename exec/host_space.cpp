@@ -100,8 +100,11 @@ void host_space::parallel(std::size_t n, [[maybe_unused]] std::size_t grain, voi
 
 void* host_space::allocate(std::size_t bytes) const {
   std::size_t const alignment = bytes < huge_page ? 256 : huge_page;
+  bool const is_sum_exact = bytes <= ~std::size_t{0} - huge_page;
   void* const p =
-      std::aligned_alloc(alignment, (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment);
+      is_sum_exact
+          ? std::aligned_alloc(alignment, (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment)
+          : nullptr;
   if (p == nullptr) throw error(error_code::out_of_memory, "the host has no " + mib(bytes) + " of memory left");
   if (alignment == huge_page) prefer_huge_pages(p, bytes);
   return p;

@@ -26,7 +26,9 @@ inline void count_request() {
 /// While one of these exists, the calling thread is refused memory after it has been served `served` more times.
 class injected_failure {
  public:
-  explicit injected_failure(std::uint64_t served) : before_(detail::requests_left) { detail::requests_left = served; }
+  explicit injected_failure(std::uint64_t served) : before_(detail::requests_left) {
+    if (served < before_) detail::requests_left = served;  // one that is there already may be stricter
+  }
   ~injected_failure() { detail::requests_left = before_; }
   injected_failure(injected_failure const&) = delete;
   injected_failure& operator=(injected_failure const&) = delete;

@@ -15,6 +15,16 @@
 
 namespace wyrm::exec {
 
+namespace detail {
+template <class T>
+[[nodiscard]] std::size_t bytes_of(std::size_t n) {
+  if (n > ~std::size_t{0} / sizeof(T))
+    throw error(error_code::out_of_memory, "an array of " + std::to_string(n) + " elements of " +
+                                               std::to_string(sizeof(T)) + " bytes is larger than any memory");
+  return n * sizeof(T);
+}
+}  // namespace detail
+
 /// Owns an array of n elements in the memory of a space; the elements are not initialised. Movable, not copyable.
 template <class T, class Space>
 class buffer {
@@ -42,12 +52,10 @@ class buffer {
   void reserve(std::size_t n) {
     if (n <= size_) return;
     if (size_ > 0) n = std::max(n, size_ + size_ / 4);
-    if (n > ~std::size_t{0} / sizeof(T))
-      throw error(error_code::out_of_memory, "an array of " + std::to_string(n) + " elements of " +
-                                                 std::to_string(sizeof(T)) + " bytes is larger than any memory");
+    std::size_t const bytes = detail::bytes_of<T>(n);
     release();
     detail::count_request();
-    data_ = static_cast<T*>(space_.allocate(n * sizeof(T)));
+    data_ = static_cast<T*>(space_.allocate(bytes));
     size_ = n;
   }
 
@@ -85,8 +93,9 @@ class staging_buffer {
 
  private:
   static T* allocate(Space const& space, std::size_t n) {
+    std::size_t const bytes = detail::bytes_of<T>(n);
     detail::count_request();
-    return static_cast<T*>(space.allocate_staging(n * sizeof(T)));
+    return static_cast<T*>(space.allocate_staging(bytes));
   }
 
   Space space_;

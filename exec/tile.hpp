@@ -62,8 +62,8 @@ class scalar_tile {
 static_assert(tile<scalar_tile>);
 
 #if WYRM_CUDACC
-/// W neighbouring lanes of a warp; W is a power of two up to 32. In blocks of any shape: a warp is 32 threads in the
-/// order of x, then y, then z.
+/// W neighbouring lanes of a warp; W is a power of two up to 32. In blocks of any shape whose number of threads is a
+/// multiple of W: a warp is 32 threads in the order of x, then y, then z.
 template <unsigned W>
 class warp_tile {
  public:

@@ -67,8 +67,8 @@ class dynamic_graph {
         link_(std::make_shared<link>(link{this})) {
     if (o.directed && o.in_neighbours) in_.emplace(space, vertices_, 1, options_.hash_seed);
   }
-  /// Also while an update is pending, which then concerns the new graph. The old one has no vertices; all that it can
-  /// still do is to be assigned to and to be destroyed, and anything else throws error(bad_argument).
+  /// Also while an update is pending, which then concerns the new graph. The old one has no vertices, edges and arcs,
+  /// and an empty view; it can be assigned to and destroyed, and anything else throws error(bad_argument).
   dynamic_graph(dynamic_graph&& other) noexcept
       : space_(other.space_),
         options_(other.options_),
@@ -96,9 +96,11 @@ class dynamic_graph {
   ~dynamic_graph() {
     if (!link_) return;  // moved from
     link_->graph = nullptr;
+    if (link_->is_pending) space_.wait_for_all();  // for kernels and copies of the update
     // A pool takes its pages with it; memory of the system has to be released page by page.
     if constexpr (!Allocator::family.resets) {
       try {
+        if (link_->is_pending) release_planned();
         remove_all();
       } catch (...) {  // the device is lost, and its memory with it
       }
@@ -110,7 +112,10 @@ class dynamic_graph {
   [[nodiscard]] std::uint64_t arcs() const { return arc_count_; }
   [[nodiscard]] options const& settings() const { return options_; }
   [[nodiscard]] Space const& space() const { return space_; }
-  [[nodiscard]] Allocator const& allocator() const { return *allocator_; }
+  [[nodiscard]] Allocator const& allocator() const {
+    if (!link_) require_idle();
+    return *allocator_;
+  }
 
   /// For algorithms; valid until the next change.
   [[nodiscard]] graph_view view() const {
@@ -254,6 +259,18 @@ class dynamic_graph {
                   "an update of this graph is pending: call get() of what insert_async() or erase_async() returned, "
                   "and then go on");
   }
+  // Pages that belong to a pending update which could not be carried out, and to no vertex.
+  void release_planned() {
+    if (status_.wait().failed_bytes == 0) return;
+    undo([this](auto const& f) { this->for_tables(f); });
+  }
+  template <class ForTables>
+  void undo(ForTables const& for_these) {
+    for_these([&](auto& table) {
+      table.undo(status_.data());
+      table.release(allocator_->view(), status_.data(), true);
+    });
+  }
   void remove_all() {
     if constexpr (Allocator::family.resets)
       allocator_->reset();
@@ -356,12 +373,6 @@ class dynamic_graph {
   template <detail::operation Op, class ForTables>
   detail::update_status const* settle(ForTables const& for_these, std::uint64_t batch_bytes) {
     detail::pool_growth<Allocator> memory(*allocator_, fails_from_ != never);
-    auto const undo = [&] {
-      for_these([&](auto& table) {
-        table.undo(status_.data());
-        table.release(allocator_->view(), status_.data(), true);
-      });
-    };
     for (bool may_stay = false;; carry_out<Op>(for_these, may_stay)) {
       detail::update_status const& s = status_.wait();
       if (s.out_of_range > 0) return &s;
@@ -378,13 +389,13 @@ class dynamic_graph {
             may_stay = true;
             continue;
           }
-          undo();
+          undo(for_these);
           throw;
         } catch (...) {
-          undo();
+          undo(for_these);
           throw;
         }
-        undo();
+        undo(for_these);
         return nullptr;
       } else {
         return &s;
@@ -424,6 +435,7 @@ class dynamic_graph {
     pool.pool_bytes = pool_bytes;
     std::unique_ptr<Allocator> fresh;
     std::vector<exec::buffer<packed_record, Space>> records;
+    records.reserve(2);
     try {
       fresh = std::make_unique<Allocator>(space_, pool);
       for_tables([&](auto const& t) {

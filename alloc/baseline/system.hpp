@@ -29,7 +29,8 @@ class system_malloc_ref {
 
   [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const {
     if (bytes == 0) return nullptr;
-    if (bytes > limit_) {  // also where adding the header would go around
+    // What can never be served is not counted as granted meanwhile; also where adding the header would go around.
+    if (bytes > limit_ || bytes + sizeof(header) > limit_) {
       ledger_.count_failures(1);
       return nullptr;
     }

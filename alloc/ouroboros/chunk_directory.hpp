@@ -3,7 +3,7 @@
 // which chunk a node lies; node n has entry n modulo their number. An entry holds the chunk and how often the array has
 // gone around, so that a node that is about to come is not taken for the one before it, and nodes that share an entry
 // come in turn. 1024 entries, 4 KiB, a class; more where the queue must have room for every chunk of a pool that can
-// become larger than 16 GiB.
+// become larger than 16 GiB less two such steps.
 #pragma once
 
 #include <algorithm>

@@ -59,6 +59,7 @@ inline constexpr unsigned mask_words = pages_a_chunk(0) / 64;
 template <class Queues>
 class chunk_store_ref {
  public:
+  using ends_type = page_counts;
   chunk_store_ref(detail::chunk_queue_state* states, std::uint64_t* words, std::uint64_t* masks, queue_ends* hint_ends,
                   index_ring const& hints, Queues const& queues)
       : states_(states), words_(words), masks_(masks), hint_ends_(hint_ends), hints_(hints), queues_(queues) {}
@@ -119,8 +120,8 @@ class chunk_store_ref {
 
   /// Frees one page for each lane that has one; collective.
   template <class Tile>
-  WYRM_HD void put(Tile const& t, chunk_pool_ref const&, detail::class_states states, unsigned c, std::uint64_t page,
-                   bool has) const {
+  WYRM_HD void put(Tile const& t, chunk_pool_ref const&, detail::class_states<page_counts> states, unsigned c,
+                   std::uint64_t page, bool has) const {
     std::uint32_t const pages = has ? detail::pages_a_chunk(c) : 1;
     auto const chunk = static_cast<std::uint32_t>(page / pages);
     detail::lane_group const mine = detail::group_by(t, chunk, has);
@@ -239,7 +240,7 @@ class chunk_store_ref {
   /// if none was found.
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD bool reclaim(Tile const t, chunk_pool_ref const& pool,
-                                                   detail::class_states states) const {
+                                                   detail::class_states<page_counts> states) const {
     unsigned some = 0;
     if (t.rank() == 0)
       while (some < Tile::size() && reclaim_one(pool, states)) ++some;
@@ -369,7 +370,7 @@ class chunk_store_ref {
   }
 
   // One thread gives one chunk, or run.
-  [[nodiscard]] WYRM_HD bool reclaim_one(chunk_pool_ref const& pool, detail::class_states states) const {
+  [[nodiscard]] WYRM_HD bool reclaim_one(chunk_pool_ref const& pool, detail::class_states<page_counts> states) const {
     for (unsigned c = detail::page_classes; c-- > 0 && detail::pages_a_chunk(c) == 1;)
       if (reclaim_front(pool, states[c], c)) return true;
     for (std::uint32_t left = hint_ends_->length(); left > 0; --left) {
@@ -381,7 +382,7 @@ class chunk_store_ref {
   }
 
   // Of a class whose pages are chunks, or runs: every one in the queue is wholly free.
-  [[nodiscard]] WYRM_HD bool reclaim_front(chunk_pool_ref const& pool, detail::page_class_state& state,
+  [[nodiscard]] WYRM_HD bool reclaim_front(chunk_pool_ref const& pool, detail::page_class_state<page_counts>& state,
                                            unsigned c) const {
     if (!state.pages.take_one()) return false;
     (void)state.pages.claim_front(1);
@@ -402,7 +403,7 @@ class chunk_store_ref {
   }
 
   // If the chunk is still wholly free: it stays in the queue of its class, but belongs to nobody.
-  [[nodiscard]] WYRM_HD bool reclaim_hinted(chunk_pool_ref const& pool, detail::class_states states,
+  [[nodiscard]] WYRM_HD bool reclaim_hinted(chunk_pool_ref const& pool, detail::class_states<page_counts> states,
                                             std::uint32_t chunk) const {
     using w = detail::chunk_word;
     std::uint64_t now = word(chunk).fetch_and(~w::hinted, exec::acq_rel) & ~w::hinted;
@@ -429,7 +430,7 @@ class chunk_store_ref {
     }
   }
   // All its pages are free, and nobody has a claim on one: so nobody looks at its masks either.
-  WYRM_HD void leave(chunk_pool_ref const& pool, detail::page_class_state& state, unsigned c,
+  WYRM_HD void leave(chunk_pool_ref const& pool, detail::page_class_state<page_counts>& state, unsigned c,
                      std::uint32_t chunk) const {
     for (unsigned w = 0; w < (detail::pages_a_chunk(c) + 63) / 64; ++w) mask(chunk, w).store(0, exec::relaxed);
     exec::atomic_ref<std::uint64_t>(state.chunks).fetch_sub(1, exec::acq_rel);
@@ -470,7 +471,7 @@ class chunk_store {
   [[nodiscard]] std::size_t bytes() const {
     return states_.bytes() + words_.bytes() + masks_.bytes() + hints_.bytes() + queues_.bytes();
   }
-  void reset(std::vector<detail::page_class_state> const&) {
+  void reset(std::vector<detail::page_class_state<page_counts>> const&) {
     auto const before = exec::copy_out(space_, states_.data(), detail::page_classes);
     queues_.reset(pool_.chunks(), [&](unsigned c) -> queue_ends const& { return before[c].chunks; });
     hints_.reset(pool_.chunks(), false, exec::read(space_, hint_ends_.data()));
@@ -491,12 +492,12 @@ class chunk_store {
     queues_.grow(std::move(prepared.second), [this](unsigned c) { return &states_.data()[c].chunks; });
   }
 
-  void compact(chunk_pool_ref const&, detail::class_states) {}  // reclaim() does
+  void compact(chunk_pool_ref const&, detail::class_states<page_counts>) {}  // reclaim() does
   [[nodiscard]] std::size_t spilled(unsigned) const { return 0; }
 
   /// Calls take(page, where) for each page of class c in the store.
   template <class Take>
-  void check(char const* who, std::string const& what, unsigned c, detail::page_class_state const& state,
+  void check(char const* who, std::string const& what, unsigned c, detail::page_class_state<page_counts> const& state,
              std::vector<std::uint32_t> const& uses, Take const& take) const {
     using w = detail::chunk_word;
     std::uint32_t const pages = detail::pages_a_chunk(c);
@@ -541,7 +542,7 @@ class chunk_store {
     ensure(queue.nodes >= nodes, who,
            what + "a queue of " + std::to_string(queue.nodes) + " nodes, which needs " + std::to_string(nodes));
   }
-  void check_queues(char const* who, std::vector<detail::page_class_state> const&) const {
+  void check_queues(char const* who, std::vector<detail::page_class_state<page_counts>> const&) const {
     auto const states = exec::copy_out(space_, states_.data(), detail::page_classes);
     queues_.check(who, pool_, [&](unsigned c) -> queue_ends const& { return states[c].chunks; });
     std::vector<std::uint64_t> words = exec::copy_out(space_, words_.data(), pool_.chunks());

@@ -18,7 +18,7 @@ template <class Store>
 struct compaction {
   Store store;
   chunk_pool_ref pool;
-  class_states states;
+  class_states<queue_ends> states;
   unsigned c;
   std::uint32_t first;     // position of the first page in the queue
   std::uint32_t* free;     // of a chunk: how many pages are free

@@ -30,34 +30,38 @@ namespace detail {
 
 inline constexpr std::uint64_t no_page = ~std::uint64_t{0};
 
-/// What changes on the device, a class. An H200 adds about once a nanosecond to what lies in one block of 256 bytes,
-/// and to all others at the same time: who takes from the store, and who takes what is new, are in different blocks;
-/// what is looked at, and not added to, has lines of its own.
+/// What changes on the device, a class; Ends: see the store. An H200 adds about once a nanosecond to what lies in one
+/// block of 256 bytes, and to all others at the same time: who takes from the store, and who takes what is new, are in
+/// different blocks; what is looked at, and not added to, has lines of its own.
+template <class Ends>
 struct alignas(256) page_class_state {
-  queue_ends pages;      // in the store; their positions too, where the queue holds pages
+  Ends pages;            // in the store; their positions too, where the queue holds pages
   std::uint64_t chunks;  // carved for this class, and not given back
   page_window fresh;
   alignas(128) std::uint64_t lock;  // guards the replacement of the window
 };
-static_assert(sizeof(page_class_state) == 512);
+static_assert(sizeof(page_class_state<queue_ends>) == 512 && sizeof(page_class_state<page_counts>) == 512);
 
 /// Of all classes. Some neighbouring ones share what adds, as it were one block, and neighbouring sizes are often
 /// wanted at a time: so a small class lies between two large ones.
+template <class Ends>
 struct class_states {
-  page_class_state* slots;
+  page_class_state<Ends>* slots;
   WYRM_HD static constexpr unsigned slot(unsigned c) {
     constexpr unsigned half = (page_classes + 1) / 2;
     return c < half ? 2 * c : 2 * (c - half) + 1;
   }
-  WYRM_HD page_class_state& operator[](unsigned c) const { return slots[slot(c)]; }
+  WYRM_HD page_class_state<Ends>& operator[](unsigned c) const { return slots[slot(c)]; }
 };
 
 }  // namespace detail
 
 template <class Store>
 class manager_ref {
+  using class_states = detail::class_states<typename Store::ends_type>;
+
  public:
-  manager_ref(chunk_pool_ref const& pool, detail::class_states states, Store const& store)
+  manager_ref(chunk_pool_ref const& pool, class_states states, Store const& store)
       : pool_(pool), states_(states), store_(store) {}
 
   /// A page of class c for each lane that asks, or no_page; collective.
@@ -184,7 +188,7 @@ class manager_ref {
   WYRM_HD void take_fresh(Tile const& t, unsigned c, bool& asks, std::uint64_t& page) const {
     // In registers: what is read after an acquire comes from far away.
     chunk_pool_ref const pool = pool_;
-    detail::class_states const states = states_;
+    class_states const states = states_;
     detail::lane_group const mine = detail::group_by(t, c, asks);
     bool const leads = mine.led_by(t.rank());
     std::uint32_t const pages = asks ? detail::pages_a_chunk(c) : 1;
@@ -327,7 +331,7 @@ class manager_ref {
     std::uint32_t first = 0;
     bool empty = false;
     if (mine.led_by(t.rank())) {
-      queue_ends& stored = states_[c].pages;
+      auto& stored = states_[c].pages;
       if (stored.number() > 0) {
         taken = stored.take(mine.size);
         stored.give_back(mine.size - taken);
@@ -385,7 +389,7 @@ class manager_ref {
   }
 
   chunk_pool_ref pool_;
-  detail::class_states states_;
+  class_states states_;
   Store store_;
 };
 
@@ -403,12 +407,15 @@ struct reclaim_all {
 /// Owns the states of the classes, and the store.
 template <class Space, class Store>
 class manager {
+  using class_state = detail::page_class_state<typename Store::ref_type::ends_type>;
+  using class_states = detail::class_states<typename Store::ref_type::ends_type>;
+
  public:
   using ref_type = manager_ref<typename Store::ref_type>;
   using space_type = Space;
   using store_type = Store;
   /// Whatever the size of the pool; the slots of standard queues, and tables with an entry a chunk, come on top.
-  static constexpr std::size_t bytes_a_class = sizeof(detail::page_class_state) + Store::bytes_a_class;
+  static constexpr std::size_t bytes_a_class = sizeof(class_state) + Store::bytes_a_class;
 
   manager(Space const& space, chunk_pool<Space> const& pool, unsigned node_log2)
       : space_(space), pool_(pool), states_(space, detail::page_classes), store_(space, pool, node_log2) {
@@ -437,7 +444,7 @@ class manager {
 
   void report(statistics& s) const {
     for (unsigned c = 0; c < detail::page_classes; ++c) {
-      detail::page_class_state state = exec::read(space_, &on_device()[c]);
+      class_state state = exec::read(space_, &on_device()[c]);
       s.classes.push_back({detail::page_bytes(c), state.chunks * detail::pages_a_chunk(c),
                            state.pages.size() + store_.spilled(c) + state.fresh.left(detail::pages_a_chunk(c))});
     }
@@ -445,7 +452,7 @@ class manager {
 
   /// Adds to what chunks are used for those that nobody has had a page of yet.
   void add_windows(std::vector<std::uint32_t>& uses) const {
-    std::vector<detail::page_class_state> states = this->states();
+    std::vector<class_state> states = this->states();
     for (unsigned c = 0; detail::pages_a_chunk(c) > 1; ++c) {
       chunk_range const rest = states[c].fresh.shorten(detail::pages_a_chunk(c));
       for (std::uint32_t k = 0; k < rest.count; ++k) uses.at(rest.first + k) = c;
@@ -455,15 +462,15 @@ class manager {
   /// Takes the free pages out of `used` (one entry for each 16 bytes of the pool; true where a page of a carved chunk
   /// begins). Each of them is there, and of the class that it is free in; the counts are right.
   void check(char const* who, std::vector<std::uint32_t> const& uses, std::vector<bool>& used) const {
-    std::vector<detail::page_class_state> states = this->states();
+    std::vector<class_state> states = this->states();
     for (unsigned c = 0; c < detail::page_classes; ++c) {
-      detail::page_class_state& state = states[c];
+      class_state& state = states[c];
       std::string const what = "class of " + std::to_string(detail::page_bytes(c)) + " bytes: ";
       std::uint32_t const pages = detail::pages_a_chunk(c);
       auto const chunks = static_cast<std::size_t>(std::count(uses.begin(), uses.end(), c));
       ensure(chunks == state.chunks, who, what + "chunks were carved but not counted");
       ensure(state.lock % 2 == 0, who, what + "the lock is held although nobody is at work");
-      ensure(state.pages.number() == static_cast<std::int32_t>(state.pages.size()), who,
+      ensure(state.pages.number() >= 0 && static_cast<std::uint64_t>(state.pages.number()) == state.pages.size(), who,
              what + std::to_string(state.pages.size()) + " pages stored, but " + std::to_string(state.pages.number()) +
                  " counted");
       auto const take = [&](std::uint64_t page, char const* where) {
@@ -482,22 +489,22 @@ class manager {
   }
 
  private:
-  [[nodiscard]] detail::class_states on_device() const { return detail::class_states{states_.data()}; }
+  [[nodiscard]] class_states on_device() const { return class_states{states_.data()}; }
   // A copy; class c's at c.
-  [[nodiscard]] std::vector<detail::page_class_state> states() const {
+  [[nodiscard]] std::vector<class_state> states() const {
     auto const slots = exec::copy_out(space_, states_.data(), detail::page_classes);
-    std::vector<detail::page_class_state> all;
-    for (unsigned c = 0; c < detail::page_classes; ++c) all.push_back(slots[detail::class_states::slot(c)]);
+    std::vector<class_state> all;
+    for (unsigned c = 0; c < detail::page_classes; ++c) all.push_back(slots[class_states::slot(c)]);
     return all;
   }
   void restart() {
-    std::vector<detail::page_class_state> const fresh(detail::page_classes);
-    exec::copy_in<detail::page_class_state>(space_, states_.data(), fresh);
+    std::vector<class_state> const fresh(detail::page_classes);
+    exec::copy_in<class_state>(space_, states_.data(), fresh);
   }
 
   Space space_;
   chunk_pool<Space> const& pool_;
-  exec::buffer<detail::page_class_state, Space> states_;
+  exec::buffer<class_state, Space> states_;
   Store store_;
 };
 

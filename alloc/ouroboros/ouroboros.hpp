@@ -128,12 +128,12 @@ class ouroboros {
   static constexpr traits family{};
   static constexpr std::size_t bytes_a_class = Manager::bytes_a_class;  // beside the pool; see manager
 
-  /// node_log2: virtualized queues have 2^node_log2 entries on a chunk, 2048 at most; fewer are for tests.
+  /// node_log2: virtualized queues have 2^node_log2 entries on a chunk, 2 to 2048; fewer than these are for tests.
   ouroboros(space_type const& space, options const& o, unsigned node_log2 = 11)
       : space_(space),
         pool_(std::make_unique<chunk_pool<space_type>>(space, o)),
         ledger_(space, pool_->memory().base(), pool_->memory().capacity(), o.checked),
-        manager_(space, *pool_, node_log2),
+        manager_(space, *pool_, checked_log2(node_log2)),
         shared_(space) {
     ledger_.cover(pool_->memory().bytes());
     ledger_.reset();
@@ -193,6 +193,12 @@ class ouroboros {
   }
 
  private:
+  static unsigned checked_log2(unsigned node_log2) {
+    if (node_log2 < 1 || node_log2 > 11)
+      throw error(error_code::bad_argument, std::string(name) + ": a queue chunk of 2^" + std::to_string(node_log2) +
+                                                " entries; it has 2 to 2048 (node_log2 1 to 11)");
+    return node_log2;
+  }
   void check_live(std::vector<std::uint32_t> const& uses, std::vector<bool>& used) const {
     std::size_t runs = 0;
     for (std::size_t const offset : ledger_.live_offsets()) {

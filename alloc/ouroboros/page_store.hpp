@@ -58,6 +58,7 @@ struct list_spilled {
 template <class Queues>
 class page_store_ref {
  public:
+  using ends_type = queue_ends;
   page_store_ref(std::byte* base, detail::spilled_pages* spilled, Queues const& queues)
       : base_(base), spilled_(spilled), queues_(queues) {}
 
@@ -78,7 +79,7 @@ class page_store_ref {
 
   /// Puts one page for each lane that has one; collective.
   template <class Tile>
-  WYRM_HD void put(Tile const& t, chunk_pool_ref const& pool, detail::class_states states, unsigned c,
+  WYRM_HD void put(Tile const& t, chunk_pool_ref const& pool, detail::class_states<queue_ends> states, unsigned c,
                    std::uint64_t page, bool has) const {
     detail::lane_group const mine = detail::group_by(t, c, has);
     bool const leads = mine.led_by(t.rank());
@@ -153,7 +154,7 @@ class page_store_ref {
   /// False if none were found.
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD bool reclaim(Tile const t, chunk_pool_ref const& pool,
-                                                   detail::class_states states) const {
+                                                   detail::class_states<queue_ends> states) const {
     for (unsigned c = detail::page_classes; c-- > 0 && detail::pages_a_chunk(c) == 1;) {
       std::uint32_t n = 0;
       std::uint32_t first = 0;
@@ -243,7 +244,7 @@ class page_store {
   [[nodiscard]] ref_type ref() const { return {pool_.memory().base(), spilled_.data(), queues_.ref()}; }
   [[nodiscard]] std::size_t bytes() const { return spilled_.bytes() + queues_.bytes(); }
   /// states: as they were until now.
-  void reset(std::vector<detail::page_class_state> const& states) {
+  void reset(std::vector<detail::page_class_state<queue_ends>> const& states) {
     space_.fill(spilled_.data(), 0, spilled_.bytes());
     queues_.reset(pool_.chunks(), [&](unsigned c) -> queue_ends const& { return states[c].pages; });
   }
@@ -254,7 +255,7 @@ class page_store {
   }
 
   /// Chunks all of whose pages are free go to the pool, while nobody else uses it.
-  void compact(chunk_pool_ref const& pool, detail::class_states states) {
+  void compact(chunk_pool_ref const& pool, detail::class_states<queue_ends> states) {
     exec::buffer<std::uint32_t, Space> free(space_, pool_.chunks());
     // Of pages that are chunks reclaim() takes care.
     for (unsigned c = 0; detail::pages_a_chunk(c) > 1; ++c) compact(pool, states, c, free);
@@ -264,7 +265,7 @@ class page_store {
 
   /// Calls take(page, where) for each page of class c in the store.
   template <class Take>
-  void check(char const* who, std::string const& what, unsigned c, detail::page_class_state const& state,
+  void check(char const* who, std::string const& what, unsigned c, detail::page_class_state<queue_ends> const& state,
              std::vector<std::uint32_t> const&, Take const& take) const {
     for (std::uint64_t const page : queues_.entries(c, state.pages, who, what)) take(page, "queued");
     detail::spilled_pages const list = exec::read(space_, spilled_.data() + c);
@@ -283,16 +284,16 @@ class page_store {
     ensure(found == list.count, who, what + "spilled pages are not counted");
     for (std::uint64_t const page : exec::copy_out(space_, pages.data(), found)) take(page, "spilled");
   }
-  void check_queues(char const* who, std::vector<detail::page_class_state> const& states) const {
+  void check_queues(char const* who, std::vector<detail::page_class_state<queue_ends>> const& states) const {
     queues_.check(who, pool_, [&](unsigned c) -> queue_ends const& { return states[c].pages; });
   }
 
  private:
   static constexpr std::size_t walkers = 1024;  // of lists
 
-  void compact(chunk_pool_ref const& pool, detail::class_states states, unsigned c,
+  void compact(chunk_pool_ref const& pool, detail::class_states<queue_ends> states, unsigned c,
                exec::buffer<std::uint32_t, Space>& free) {
-    detail::page_class_state const state = exec::read(space_, &states[c]);
+    detail::page_class_state<queue_ends> const state = exec::read(space_, &states[c]);
     detail::spilled_pages list = exec::read(space_, spilled_.data() + c);
     if (state.pages.size() + list.count < detail::pages_a_chunk(c)) return;
     space_.fill(free.data(), 0, free.bytes());

@@ -544,11 +544,46 @@ TYPED_TEST_P(maintained_test, a_result_is_told_once) {
   }
 }
 
+// Ranks of vertices that are all alike are known exactly, however many there are, and whatever they are rounded by.
+TYPED_TEST_P(maintained_test, the_bound_holds_where_all_ranks_are_alike) {
+  for (std::size_t const n : {std::size_t{300}, std::size_t{1000}, scaled(200000, 5000)}) {
+    graph::options const o{.directed = true, .in_neighbours = false};
+    typename TestFixture::graph_type g(TestFixture::alone(), n, o);
+    algorithms::incremental_pagerank ranks(g, {.tolerance = 1e-12});
+    long double distance = 0;
+    for (double const r : ranks.rank()) distance += std::abs(r - 1.0L / static_cast<long double>(n));
+    EXPECT_LE(distance, ranks.error_bound()) << n << " vertices";
+    EXPECT_LE(ranks.error_bound(), 1e-14);
+  }
+}
+
+// Residuals that are all below the limits: nothing is to be done, and that ends.
+TYPED_TEST_P(maintained_test, ranks_of_any_tolerance_are_ranks) {
+  std::size_t const n = 300;
+  for (bool const directed : {true, false})
+    for (double const tolerance : {2.0, 1.0, 0.1}) {
+      typename TestFixture::graph_type g(TestFixture::alone(), n, {.directed = directed, .in_neighbours = false});
+      std::vector<graph::edge> ring;
+      for (graph::vertex_id v = 0; v < n; ++v) ring.push_back({v, static_cast<graph::vertex_id>((v + 1) % n)});
+      for (graph::vertex_id v = 0; v < n / 2; ++v) ring.push_back({v, static_cast<graph::vertex_id>((v + 7) % n)});
+      g.insert(ring);
+      algorithms::incremental_pagerank ranks(g, {.tolerance = tolerance});
+      double sum = 0;
+      for (double const r : ranks.rank()) sum += r;
+      EXPECT_NEAR(sum, 1, 1e-12);
+    }
+  typename TestFixture::graph_type g(TestFixture::alone(), 3);
+  for (algorithms::incremental_pagerank_options const o :
+       {algorithms::incremental_pagerank_options{.tolerance = 2.5}, {.tolerance = INFINITY}, {.max_iterations = 0}})
+    this->expect_refusal([&] { algorithms::incremental_pagerank ranks(g, o); }, "must be in");
+}
+
 REGISTER_TYPED_TEST_SUITE_P(maintained_test, each_request_of_an_insertion_fails, each_request_of_an_erasure_fails,
                             each_request_fails_for_clusters, nothing_is_requested_after_the_update,
                             each_request_of_a_constructor_fails, changes_by_others_are_noticed,
                             other_graphs_are_refused, what_leaves_a_graph_the_same_is_allowed,
                             clusters_of_a_pool_that_cannot_grow, graphs_have_an_identity, results_move,
-                            steps_out_of_order_are_refused, a_result_is_told_once);
+                            steps_out_of_order_are_refused, a_result_is_told_once,
+                            the_bound_holds_where_all_ranks_are_alike, ranks_of_any_tolerance_are_ranks);
 
 }  // namespace wyrm::tests

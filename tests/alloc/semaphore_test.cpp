@@ -4,9 +4,11 @@
 #include "../../alloc/ouroboros/bulk_semaphore.hpp"
 #include "../../alloc/ouroboros/page_window.hpp"
 #include "../../alloc/ouroboros/queue_ends.hpp"
+#include "../../alloc/sequence_lock.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -102,6 +104,52 @@ TEST(queue_ends, positions_go_around) {
 }
 
 // Demands that were not met do not spoil the back, which shares a word with the number.
+// As many pages as a pool of 1 TiB has, of 16 bytes.
+TEST(page_counts, of_more_than_two_thousand_million_pages) {
+  alloc::page_counts counts;
+  std::uint64_t const all = std::uint64_t{1} << 36;
+  for (std::uint64_t left = all; left > 0; left -= std::uint64_t{1} << 31) (void)counts.claim_back(1u << 31);
+  EXPECT_EQ(static_cast<std::uint64_t>(counts.number()), all);
+  EXPECT_EQ(counts.size(), all);
+  EXPECT_EQ(counts.take(5), 5u);
+  (void)counts.claim_front(5);
+  EXPECT_FALSE(counts.is_empty());
+  EXPECT_EQ(static_cast<std::uint64_t>(counts.number()), all - 5);
+  EXPECT_EQ(counts.take(0xffffffffu), 0xffffffffu);
+  (void)counts.claim_front(0xffffffffu);
+  for (std::uint64_t left = all - 5 - 0xffffffffu; left > 0;) {
+    auto const n = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, 0xffffffffu));
+    EXPECT_EQ(counts.take(n), n);
+    (void)counts.claim_front(n);
+    left -= n;
+  }
+  EXPECT_EQ(counts.number(), 0);
+  EXPECT_TRUE(counts.is_empty());
+  EXPECT_EQ(counts.take(3), 0u);
+  EXPECT_EQ(counts.number(), -3);
+  counts.give_back(3);
+  EXPECT_TRUE(counts.is_empty());
+}
+
+// Whoever comes while the holder is at work may have freed what the holder did not find.
+TEST(sequence_lock, a_finding_is_not_for_who_came_after_it) {
+  using outcome = alloc::sequence_lock::outcome;
+  std::uint64_t word = 0;
+  alloc::sequence_lock holder(word);
+  ASSERT_EQ(holder.try_take(), outcome::taken);
+  alloc::sequence_lock late(word);
+  alloc::sequence_lock other(word);
+  EXPECT_EQ(late.try_take(), outcome::wait);
+  EXPECT_EQ(other.try_take(), outcome::wait);
+  holder.unlock_with_nothing_left();
+  EXPECT_EQ(late.try_take(), outcome::taken);
+  EXPECT_EQ(other.try_take(), outcome::wait);
+  late.unlock_with_nothing_left();
+  EXPECT_EQ(other.try_take(), outcome::nothing_left);  // as `late` looked while `other` waited
+  EXPECT_EQ(other.try_take(), outcome::taken);
+  other.unlock();
+}
+
 TEST(queue_ends, back_while_the_number_is_below_zero) {
   alloc::queue_ends ends;
   for (std::uint32_t i = 0; i < 10; ++i) {

@@ -173,7 +173,11 @@ TYPED_TEST_P(memory, reservation_of_nothing_and_of_too_much) {
   for (std::size_t const capacity : {std::size_t{1} << 62, SIZE_MAX - 1, SIZE_MAX})
     expect_out_of_memory([&] { exec::reservation<TypeParam>(space, capacity); });
   exec::buffer<std::uint64_t, TypeParam> words(space, 10);
-  expect_out_of_memory([&] { words.reserve(SIZE_MAX / 8 + 2); });
+  for (std::size_t const n : {SIZE_MAX / 8 + 2, SIZE_MAX / 8, SIZE_MAX / 8 - 1000}) {
+    expect_out_of_memory([&] { words.reserve(n); });
+    expect_out_of_memory([&] { exec::staging_buffer<std::uint64_t, TypeParam>(space, n); });
+    words.reserve(10);
+  }
   EXPECT_EQ(words.size(), 10u);
 }
 

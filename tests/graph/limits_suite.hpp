@@ -253,6 +253,28 @@ TYPED_TEST_P(graph_limits, one_update_is_pending_at_a_time) {
   expect_refused([&] { (void)orphan->get(); }, "was destroyed");
 }
 
+// What a pending update has allocated, and could not use, goes with the graph: a checker of leaks looks at this test.
+TYPED_TEST_P(graph_limits, a_graph_is_destroyed_while_an_update_waits_for_memory) {
+  std::size_t const n = 64;
+  std::vector<graph::edge> first;
+  std::vector<graph::edge> second;
+  for (graph::vertex_id v = 0; v < n; ++v) {
+    for (graph::vertex_id k = 1; k <= 4; ++k) first.push_back({v, (v + k) % 64});
+    second.push_back({v, (v + 5) % 64});
+  }
+  for (std::uint64_t const fails_from : {std::uint64_t{0}, std::uint64_t{20}, std::uint64_t{63}})
+    for (bool const assigned : {false, true}) {
+      std::optional<graph::pending_update> pending;
+      auto g = this->make(n, {.directed = true, .in_neighbours = false});
+      g.insert(first);
+      g.fail_allocations_from(fails_from);
+      pending.emplace(g.insert_async(second));
+      if (assigned) g = this->make(1);
+      if (assigned) expect_refused([&] { (void)pending->get(); }, "was destroyed");
+      if (assigned) EXPECT_EQ(damage(g), "");
+    }
+}
+
 TYPED_TEST_P(graph_limits, graphs_are_moved_and_assigned) {
   using graph_type = typename TestFixture::graph_type;
   static_assert(std::is_nothrow_move_constructible_v<graph_type> && std::is_nothrow_move_assignable_v<graph_type>);
@@ -271,6 +293,7 @@ TYPED_TEST_P(graph_limits, graphs_are_moved_and_assigned) {
   expect_refused([&] { a.check(); }, "moved from");
   expect_refused([&] { (void)a.to_csr(); }, "moved from");
   expect_refused([&] { (void)a.memory(); }, "moved from");
+  expect_refused([&] { (void)a.allocator(); }, "moved from");
   a = this->make(4);
   a.insert({{0, 3}});
   EXPECT_EQ(a.to_csr(), (graph::csr{{0, 1, 1, 1, 2}, {3, 0}}));
@@ -292,6 +315,6 @@ TYPED_TEST_P(graph_limits, graphs_are_moved_and_assigned) {
 REGISTER_TYPED_TEST_SUITE_P(graph_limits, loops_are_counted_where_a_hub_waits_for_memory,
                             a_hub_with_room_needs_no_memory, every_request_for_memory_may_fail,
                             in_neighbours_are_built_in_slices, one_update_is_pending_at_a_time,
-                            graphs_are_moved_and_assigned);
+                            graphs_are_moved_and_assigned, a_graph_is_destroyed_while_an_update_waits_for_memory);
 
 }  // namespace wyrm::tests
