@@ -55,24 +55,29 @@ struct find_new_arcs {
   }
 };
 
-/// A thread an arc, and one more: new arcs one behind the other, and for each vertex the first of those of it and of
-/// the vertices behind it.
+/// A thread an arc: new arcs one behind the other.
 struct list_new_arcs {
   arc_keys batch;
-  std::size_t size;
-  std::uint64_t vertices;
   std::uint32_t const* at;
   std::uint64_t const* before;  // of each arc, how many new ones come before it
   std::uint32_t* new_at;
   graph::vertex_id* new_targets;
-  std::uint32_t* first_new;  // vertices + 1
   WYRM_HD void operator()(std::size_t i) const {
-    auto const row = [&](std::size_t k) { return k < size ? batch.source(k) : vertices; };
-    for (std::uint64_t v = i > 0 ? row(i - 1) + 1 : 0; v <= row(i); ++v)
-      first_new[v] = static_cast<std::uint32_t>(before[i]);
-    if (i == size || before[i + 1] == before[i]) return;
+    if (before[i + 1] == before[i]) return;
     new_at[before[i]] = at[i];
     new_targets[before[i]] = batch.target(i);
+  }
+};
+
+/// A thread a vertex, and one more: the first new arc of it and of the vertices behind it.
+struct find_first_new {
+  arc_keys batch;
+  std::uint32_t size;
+  std::uint64_t const* before;
+  std::uint32_t* first_new;
+  WYRM_HD void operator()(std::size_t v) const {
+    std::uint32_t const i = graph::lower_bound(batch.keys, size, std::uint64_t{v} << batch.id_bits);
+    first_new[v] = static_cast<std::uint32_t>(before[i]);
   }
 };
 
@@ -136,9 +141,9 @@ class rebuilt_csr {
     arc_keys const batch{bulk_.sort(keys_.data(), spare_.data(), size, 2 * id_bits_), id_bits_};
     exec::for_each(space_, size, find_new_arcs{batch, offsets_.data(), targets_.data(), at_.data(), is_new_.data()});
     bulk_.inclusive_sum(is_new_.data(), before_.data(), size);
-    exec::for_each(space_, size + 1,
-                   list_new_arcs{batch, size, vertices_, at_.data(), before_.data(), new_at_.data(),
-                                 new_targets_.data(), first_new_.data()});
+    exec::for_each(space_, size, list_new_arcs{batch, at_.data(), before_.data(), new_at_.data(), new_targets_.data()});
+    exec::for_each(space_, vertices_ + 1,
+                   find_first_new{batch, static_cast<std::uint32_t>(size), before_.data(), first_new_.data()});
     exec::for_each_tile<8>(space_, vertices_,
                            merge_rows{offsets_.data(), targets_.data(), new_at_.data(), new_targets_.data(),
                                       first_new_.data(), vertices_, to_offsets_.data(), to_targets_.data()});

@@ -108,16 +108,26 @@ class warp_tile {
 static_assert(tile<warp_tile<32>>);
 #endif
 
+#if WYRM_CUDACC
+namespace detail {
+/// The number of the calling thread in its grid, of any shape. The sizes of a grid are constants for all threads, so
+/// the test for one dimension costs less than to ask for the places in the other two.
+__device__ inline std::uint64_t thread_in_grid() {
+  if (blockDim.y == 1 && blockDim.z == 1 && gridDim.y == 1 && gridDim.z == 1)
+    return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  unsigned const thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+  std::uint64_t const block = (std::uint64_t{blockIdx.z} * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+  return block * (blockDim.x * blockDim.y * blockDim.z) + thread;
+}
+}  // namespace detail
+#endif
+
 /// A number that the calling lane has for itself among those that run at the same time, in grids and blocks of any
 /// shape; the lanes of a warp have neighbouring numbers.
 template <class Tile>
 WYRM_HD std::uint64_t thread_number([[maybe_unused]] Tile const& t) {
-  NV_IF_ELSE_TARGET(
-      NV_IS_DEVICE,
-      (unsigned const thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
-       std::uint64_t const block = (std::uint64_t{blockIdx.z} * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
-       return block * (blockDim.x * blockDim.y * blockDim.z) + thread;),
-      (return std::uint64_t{host_thread_number()} * 32 + t.rank();))
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return detail::thread_in_grid();),
+                    (return std::uint64_t{host_thread_number()} * 32 + t.rank();))
 }
 
 // What follows is written in terms of the collectives alone, and so runs on every tile.

@@ -241,20 +241,23 @@ struct place_segments {
 };
 
 /// A thread an edge. Where edges come in sorted slices, threads that run at the same time take them from the same part
-/// of each slice, so that what they write lies together.
+/// of each slice, so that what they write lies together; the last part of a slice may have fewer edges than threads.
 struct scatter_targets {
   batch_view batch;
   static constexpr std::size_t part = 256;
 
-  [[nodiscard]] std::size_t threads() const { return batch.slice == 0 ? batch.size : slices() * batch.slice; }
+  [[nodiscard]] std::size_t threads() const {
+    return batch.slice == 0 ? batch.size : slices() * ((batch.slice + part - 1) / part) * part;
+  }
   [[nodiscard]] WYRM_HD std::size_t slices() const { return (batch.size + batch.slice - 1) / batch.slice; }
 
   WYRM_HD void operator()(std::size_t thread) const {
     std::size_t i = thread;
     if (batch.slice != 0) {
       std::size_t const parts = thread / part;
-      i = parts % slices() * batch.slice + parts / slices() * part + thread % part;
-      if (i >= batch.size) return;
+      std::size_t const in_slice = parts / slices() * part + thread % part;
+      i = parts % slices() * batch.slice + in_slice;
+      if (in_slice >= batch.slice || i >= batch.size) return;
     }
     batch.for_arcs(i,
                    [&](arc_place p, vertex_id target) { batch.targets[batch.table.counts[p.slot] + p.rank] = target; });

@@ -107,6 +107,9 @@ class manager_ref {
     first += nodes;
     in_window = n > rest ? window.cut(n - rest, pages) : detail::page_range{0, 0};
     in_chunks = {std::uint64_t{first} * pages, rest};
+    mark_all(t, c, static_cast<std::uint32_t>(in_window.first / pages),
+             in_window.count > 0 ? chunks_between(in_window, pages) : 0);
+    mark_all(t, c, first, chunks);
     if (chunks > 0) exec::atomic_ref<std::uint64_t>(states_[c].chunks).fetch_add(chunks, exec::relaxed);
     if (rest % pages > 0) {
       store_.start(c, first + chunks - 1);  // what is in a window has begun
@@ -115,12 +118,9 @@ class manager_ref {
     return 0;
   }
   /// For each page that was carved, once, before it is freed, in any order; is_new: unless it was in a window. One
-  /// thread. Everybody says whose the chunk is, as nobody knows who comes first: to do so for all chunks in carve()
-  /// would keep one tile busy for longer than the others take together.
+  /// thread. Whose the chunk is carve() has said.
   WYRM_HD void start(unsigned c, std::uint64_t page, bool is_new) const {
-    auto const chunk = static_cast<std::uint32_t>(page >> detail::pages_log2(c));
-    if (is_new) store_.start_once(c, chunk);
-    pool_.mark(chunk, c);
+    if (is_new) store_.start_once(c, static_cast<std::uint32_t>(page >> detail::pages_log2(c)));
   }
 
   /// A run for a request that no class serves; one thread.
@@ -220,6 +220,17 @@ class manager_ref {
     mark(pool, c, pages, page, asks && page != detail::no_page, mine.rank == in_chunks);
     asks = asks && page == detail::no_page;
     t.sync();
+  }
+  WYRM_HD static std::uint32_t chunks_between(detail::page_range const& range, std::uint32_t pages) {
+    return static_cast<std::uint32_t>((range.first + range.count - 1) / pages - range.first / pages + 1);
+  }
+  // For each lane, that n chunks are class c's: by all lanes, one lane's chunks after the other's.
+  template <class Tile>
+  WYRM_HD void mark_all(Tile const& t, unsigned c, std::uint32_t first, std::uint32_t n) const {
+    for (std::uint32_t lanes = t.ballot(n > 0); lanes != 0; lanes &= lanes - 1) {
+      unsigned const lane = exec::first_lane(lanes);
+      pool_.mark_all(t, t.shfl(first, lane), t.shfl(n, lane), t.shfl(c, lane));
+    }
   }
   // Whose a chunk is, for who frees its pages: said by everybody who hands some out, so that windows cost nothing.
   WYRM_HD static void mark(chunk_pool_ref const& pool, unsigned c, std::uint32_t pages, std::uint64_t page, bool has,

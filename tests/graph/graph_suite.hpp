@@ -178,7 +178,7 @@ TYPED_TEST_P(dynamic_graph_test, a_hub_without_memory) {
 
 // Edges in the memory of the space, and more of them than travel in one piece.
 TYPED_TEST_P(dynamic_graph_test, edges_that_are_there_or_come_in_slices) {
-  std::size_t const n = 50;
+  std::size_t const n = 20000;  // so that hardly an edge is drawn twice
   std::mt19937 random(31);
   bool const fibers = std::string(TestFixture::space_type::name) == "simt";
   std::size_t const large = fibers ? 50000 : (std::size_t{2} << 20) + 100;

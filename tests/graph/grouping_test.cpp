@@ -6,6 +6,7 @@
 #include <new>
 #include <set>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "../../alloc/registry.hpp"
@@ -68,6 +69,34 @@ TEST(grouping, tables_of_as_many_slots_as_there_can_be) {
   static_assert(slot_table::lanes(0) == 0 && slot_table::lanes(1) == 1 && slot_table::lanes(5) == 2);
   for (std::uint32_t const slots : {0xfffffffbu, 0xfffffffcu, 0xfffffffdu, 0xfffffffeu, 0xffffffffu})
     EXPECT_GE(slot_table::lanes(slots) * slot_table::a_lane, slots) << slots;
+}
+
+// Whatever the sizes of slices.
+TEST(grouping, each_edge_of_a_slice_is_scattered) {
+  for (auto const& [size, slice] : {std::pair<std::size_t, std::size_t>{10000, 0},
+                                    {10000, 1000},
+                                    {10240, 1024},
+                                    {9999, 1000},
+                                    {3000, 2999},
+                                    {700, 100},
+                                    {2561, 257},
+                                    {1, 1}}) {
+    std::vector<graph::edge> edges(size);
+    std::vector<graph::detail::arc_place> places(size);
+    std::vector<std::uint32_t> counts(size);
+    std::vector<vertex_id> targets(size, 0xffffffff);
+    for (std::uint32_t i = 0; i < size; ++i) {
+      edges[i] = {i, 3 * i + 1};
+      places[i] = {i, 0};
+      counts[i] = i;
+    }
+    slot_table const table{nullptr, counts.data(), static_cast<std::uint32_t>(size), 0, 1};
+    graph::detail::scatter_targets const scatter{{edges.data(), size, graph::orientation::forward, table, places.data(),
+                                                  nullptr, targets.data(), nullptr, slice}};
+    for (std::size_t thread = 0; thread < scatter.threads(); ++thread) scatter(thread);
+    for (std::uint32_t i = 0; i < size; ++i)
+      ASSERT_EQ(targets[i], 3 * i + 1) << "edge " << i << " of " << size << " in slices of " << slice;
+  }
 }
 
 TEST(pending_update, what_a_destructor_cannot_pass_on_is_lost) {
