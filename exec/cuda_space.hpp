@@ -194,7 +194,7 @@ __global__ void __launch_bounds__(block_threads, resident_blocks_of<F>())
   begin_kernel();
   constexpr unsigned tiles = block_threads / W;
   std::size_t const step = std::size_t{gridDim.x} * tiles;
-  for (std::size_t i = std::size_t{blockIdx.x} * tiles + threadIdx.x / W; i < n; i += step) f(warp_tile<W>{}, i);
+  for (std::size_t i = std::size_t{blockIdx.x} * tiles + threadIdx.x / W; i < n; i += step) f(warp_tile<W, true>{}, i);
 }
 
 inline unsigned blocks_for(std::size_t items, std::size_t items_a_block) {

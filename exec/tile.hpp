@@ -63,10 +63,12 @@ static_assert(tile<scalar_tile>);
 
 #if WYRM_CUDACC
 /// W neighbouring lanes of a warp; W is a power of two up to 32. In blocks of any shape whose number of threads is a
-/// multiple of W: a warp is 32 threads in the order of x, then y, then z.
-template <unsigned W>
+/// multiple of W: a warp is 32 threads in the order of x, then y, then z. IsLine: blocks of one dimension, as exec
+/// launches them, where a compiler knows more of the rank.
+template <unsigned W, bool IsLine = false>
 class warp_tile {
  public:
+  static constexpr bool is_line = IsLine;
   WYRM_HD static constexpr unsigned size() { return W; }
   WYRM_HD unsigned rank() const { NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return lane() % W;), (return 0;)) }
   WYRM_HD std::uint32_t ballot(bool predicate) const {
@@ -95,11 +97,15 @@ class warp_tile {
   WYRM_HD static void backoff(unsigned attempt) { pause(attempt); }
 
  private:
-  // Of the warp: in a block of one dimension threadIdx.x % 32.
+  // Of the warp.
   __device__ static unsigned lane() {
-    unsigned id;
-    asm("mov.u32 %0, %%laneid;" : "=r"(id));
-    return id;
+    if constexpr (IsLine) {
+      return threadIdx.x % 32;
+    } else {
+      unsigned id;
+      asm("mov.u32 %0, %%laneid;" : "=r"(id));
+      return id;
+    }
   }
   __device__ static auto group() {
     return cooperative_groups::tiled_partition<W>(cooperative_groups::this_thread_block());
@@ -112,9 +118,11 @@ static_assert(tile<warp_tile<32>>);
 namespace detail {
 /// The number of the calling thread in its grid, of any shape. The sizes of a grid are constants for all threads, so
 /// the test for one dimension costs less than to ask for the places in the other two.
-__device__ inline std::uint64_t thread_in_grid() {
-  if (blockDim.y == 1 && blockDim.z == 1 && gridDim.y == 1 && gridDim.z == 1)
-    return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+template <class Tile>
+__device__ std::uint64_t thread_in_grid() {
+  bool is_line = blockDim.y == 1 && blockDim.z == 1 && gridDim.y == 1 && gridDim.z == 1;
+  if constexpr (requires { Tile::is_line; }) is_line = is_line || Tile::is_line;
+  if (is_line) return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   unsigned const thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
   std::uint64_t const block = (std::uint64_t{blockIdx.z} * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
   return block * (blockDim.x * blockDim.y * blockDim.z) + thread;
@@ -126,7 +134,7 @@ __device__ inline std::uint64_t thread_in_grid() {
 /// shape; the lanes of a warp have neighbouring numbers.
 template <class Tile>
 WYRM_HD std::uint64_t thread_number([[maybe_unused]] Tile const& t) {
-  NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return detail::thread_in_grid();),
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return detail::thread_in_grid<Tile>();),
                     (return std::uint64_t{host_thread_number()} * 32 + t.rank();))
 }
 
