@@ -301,16 +301,15 @@ TEST(interleave, no_chunks_are_a_request_that_ends) {
   EXPECT_FALSE(is_run);
 }
 
-// Pages are freed into a queue that has no room, while the pool, which is used up, has no chunk for a node: who needs
-// one is refused soon, and the pages go to the lists. Polls are counted, for all threads together.
-TYPED_TEST(interleave_variant, no_room_in_a_used_up_pool_is_said_at_once) {
-  scenario const s{1, this->room() * 2, 0, 4096, {-1, -2, -3}, 0, 0};
+// The most polls of all threads together in any interleaving of a scenario.
+template <class Store>
+unsigned most_polls(scenario const& s) {
   interleavings all(2, scaled(40, 8));
-  std::unique_ptr<pool_under_test<TypeParam>> p;
+  std::unique_ptr<pool_under_test<Store>> p;
   unsigned most = 0;
   std::size_t const n = all.explore(
       [&] {
-        p = std::make_unique<pool_under_test<TypeParam>>(s);
+        p = std::make_unique<pool_under_test<Store>>(s);
         return p->threads();
       },
       [&] {
@@ -319,26 +318,19 @@ TYPED_TEST(interleave_variant, no_room_in_a_used_up_pool_is_said_at_once) {
         return !testing::Test::HasFailure();
       });
   EXPECT_GT(n, 20u);
-  EXPECT_LE(most, 4u) << "polls of three threads that free a page each";
+  return most;
+}
+
+// Pages are freed into a queue that has no room, while the pool, which is used up, has no chunk for a node: who needs
+// one is refused soon, and the pages go to the lists.
+TYPED_TEST(interleave_variant, no_room_in_a_used_up_pool_is_said_at_once) {
+  EXPECT_LE(most_polls<TypeParam>({1, this->room() * 2, 0, 4096, {-1, -2, -3}, 0, 0}), 4u)
+      << "polls of three threads that free a page each";
 }
 // The same for requests that there is nothing for.
 TYPED_TEST(interleave_variant, no_page_in_a_used_up_pool_is_said_soon) {
-  scenario const s{1, this->room() * 2, 0, 4096, {4096, 4096, 8192}, 0, 0};
-  interleavings all(2, scaled(40, 8));
-  std::unique_ptr<pool_under_test<TypeParam>> p;
-  unsigned most = 0;
-  std::size_t const n = all.explore(
-      [&] {
-        p = std::make_unique<pool_under_test<TypeParam>>(s);
-        return p->threads();
-      },
-      [&] {
-        p->verify();
-        most = std::max(most, all.pauses());
-        return !testing::Test::HasFailure();
-      });
-  EXPECT_GT(n, 20u);
-  EXPECT_LE(most, 6u) << "polls of three threads that ask for a page each";
+  EXPECT_LE(most_polls<TypeParam>({1, this->room() * 2, 0, 4096, {4096, 4096, 8192}, 0, 0}), 6u)
+      << "polls of three threads that ask for a page each";
 }
 
 // A pool of random searches that is one word: each thread gets a page, has it for a while, and frees it.
