@@ -273,7 +273,7 @@ class chunk_store_ref {
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::int32_t> gone(unsigned c) const {
     return exec::atomic_ref<std::int32_t>(states_[c].gone);
   }
-  // The most nodes are enough for every chunk. More seem to be wanted while chunks are counted that are not to be had.
+  // The most nodes are enough for every chunk. Chunks that were counted and not allocated can make the need look larger.
   [[nodiscard]] WYRM_HD std::uint64_t no_more_than_most(unsigned c, std::uint64_t wanted) const {
     return wanted < queues_.most_nodes(c) ? wanted : queues_.most_nodes(c);
   }

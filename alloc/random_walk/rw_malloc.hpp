@@ -177,7 +177,7 @@ class rw_malloc_ref {
             return wanted(t, units, asks) > 0;
           },
           [&] { return grow(t, all, w, beaten >= most_beaten, units, asks, result); });
-    // Before chunks are given back, which could be those that a block of more than one fits in.
+    // Before chunks return to the extent: a block of more than one chunk might fit in them.
     asks = is_small && bytes > chunk_bytes && result == nullptr;
     if (beaten >= most_beaten && t.any(asks)) sweep_with_lock(t, w, units, asks, result);
     for (std::uint32_t lanes = t.ballot(bytes > chunk_bytes && result == nullptr); lanes != 0; lanes &= lanes - 1) {
