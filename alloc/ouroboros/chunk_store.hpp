@@ -11,9 +11,10 @@
 // re-enqueues for somebody else. Pages are counted for who takes them before they are looked up in the mask, so that
 // the chunk can go back at once. Chunks that are wholly free stay with their class until the pool is used up; then any
 // class takes them, wherever in the queue they are: who fills a chunk leaves a hint, and a queued chunk that has been
-// taken away is no longer its class's when it comes to the front, and is dropped. Every queue has room for all the
-// chunks of its class and for those: the nodes are brought when chunks are carved, and emptied ones are used again by
-// their queue.
+// taken away is no longer its class's when it comes to the front, and is dropped. Whose a chunk is, its word says from
+// the first page on that is freed into it: chunks that nobody has freed a page of cost nothing here. Every queue has
+// room for all the chunks of its class and for those taken away: the nodes are brought when chunks are carved, and
+// emptied ones are used again by their queue.
 //
 // Nobody waits in vain: lanes that wait for an entry are as many as the pages, or fewer, that were counted for them and
 // that they have not had. So there is a chunk with free pages, in the queue or in the hands of a lane that puts it
@@ -38,18 +39,21 @@ namespace detail {
 struct alignas(64) chunk_queue_state {
   queue_ends chunks;
   std::uint32_t nodes;  // of the queue
-  std::int32_t gone;    // chunks that are in the queue, but not of the class any more
+  std::int32_t gone;    // chunks that are in the queue, but not of the class
 };
 
 /// What is to know of a chunk, in one word.
 struct chunk_word {
   static constexpr std::uint64_t counts = 0xffff;                   // how many pages are free
-  static constexpr std::uint64_t owners = std::uint64_t{31} << 16;  // its class + 1; 0: none, all else but queues is 0
+  static constexpr std::uint64_t owners = std::uint64_t{31} << 16;  // its class + 1; 0: no page of it was ever freed
   static constexpr std::uint64_t hinted = std::uint64_t{1} << 21;   // it is among the hints
   static constexpr WYRM_HD std::uint64_t owner(unsigned c) { return std::uint64_t{c + 1} << 16; }
   static constexpr WYRM_HD std::uint64_t queued(unsigned c) { return std::uint64_t{1} << (24 + c); }
   static constexpr WYRM_HD std::uint32_t count(std::uint64_t word) { return static_cast<std::uint32_t>(word & counts); }
   static constexpr WYRM_HD bool is_of(std::uint64_t word, unsigned c) { return (word & owners) == owner(c); }
+  static constexpr WYRM_HD bool is_in_queue_of(std::uint64_t word, unsigned c) {
+    return is_of(word, c) && (word & queued(c)) != 0;
+  }
 };
 
 inline constexpr unsigned mask_words = pages_a_chunk(0) / 64;
@@ -63,9 +67,6 @@ class chunk_store_ref {
   chunk_store_ref(detail::chunk_queue_state* states, std::uint64_t* words, std::uint64_t* masks, queue_ends* hint_ends,
                   index_ring const& hints, Queues const& queues)
       : states_(states), words_(words), masks_(masks), hint_ends_(hint_ends), hints_(hints), queues_(queues) {}
-
-  /// The most pages of a window, unless more are wanted at once: each chunk must be made ready.
-  static constexpr std::uint32_t window_pages = 1 << 17;
 
   /// A group of lanes takes n pages that are counted for it, mine the one of that rank; n is 0 for other lanes;
   /// collective.
@@ -133,9 +134,12 @@ class chunk_store_ref {
     bool hints = false;
     if (mine.led_by(t.rank())) {
       std::uint64_t now = word(chunk).fetch_add(mine.size, exec::acq_rel) + mine.size;
-      if (detail::chunk_word::count(now) == mine.size && (now & detail::chunk_word::queued(c)) == 0) {
-        now = word(chunk).fetch_or(detail::chunk_word::queued(c), exec::acq_rel);
-        held = {chunk, 0, true, false};
+      if (detail::chunk_word::count(now) == mine.size && !detail::chunk_word::is_in_queue_of(now, c)) {
+        now = word(chunk).fetch_or(detail::chunk_word::owner(c) | detail::chunk_word::queued(c), exec::acq_rel);
+        if ((now & detail::chunk_word::queued(c)) == 0)
+          held = {chunk, 0, true, false};
+        else
+          gone(c).fetch_sub(1, exec::relaxed);  // it has been in the queue since it was the class's before
       }
       hints = pages > 1 && detail::chunk_word::count(now) == pages && wants_hint(now, chunk);
     }
@@ -218,24 +222,6 @@ class chunk_store_ref {
     if (t.rank() == leader) nodes(c).fetch_add(count, exec::relaxed);
     for (std::uint32_t k = 0; k < count; ++k) queues_.install(t, pool, c, leader, first + k);
   }
-  /// A chunk begins, with no page free: those that nobody has had yet are not the store's. The masks of a chunk that is
-  /// no class's are clear. So the chunk may begin several times, at the same time: one of them makes it class c's, and
-  /// none undoes what who has begun it has freed meanwhile.
-  WYRM_HD void start(unsigned c, std::uint32_t chunk) const {
-    std::uint64_t const before = word(chunk).fetch_or(detail::chunk_word::owner(c), exec::acq_rel);
-    bool const is_first = (before & detail::chunk_word::owners) == 0;
-    if (is_first && (before & detail::chunk_word::queued(c)) != 0) gone(c).fetch_sub(1, exec::relaxed);  // here again
-  }
-  /// The same by each of many who have its pages: most only look.
-  WYRM_HD void start_once(unsigned c, std::uint32_t chunk) const {
-    if (!detail::chunk_word::is_of(word(chunk).load(exec::relaxed), c)) start(c, chunk);
-  }
-  /// The opposite, for a chunk that no page was handed out of.
-  WYRM_HD void stop(unsigned c, std::uint32_t chunk) const {
-    std::uint64_t const before = word(chunk).fetch_and(~detail::chunk_word::owners, exec::acq_rel);
-    if ((before & detail::chunk_word::queued(c)) != 0) gone(c).fetch_add(1, exec::release);
-  }
-
   /// Gives the pool chunks all of whose pages are free, one a lane at most, whichever class has some; collective. False
   /// if none was found.
   template <class Tile>
@@ -519,11 +505,10 @@ class chunk_store {
       };
       if (queued[chunk] != ((words[chunk] & w::queued(c)) != 0))
         fail(queued[chunk] ? " is queued without knowing it" : " is not queued");
-      if (w::is_of(words[chunk], c) != (uses[chunk] == c)) fail(" is used for something else");
-      if (uses[chunk] != c) {
-        gone += queued[chunk];
-        continue;
-      }
+      bool const is_of_c = w::is_of(words[chunk], c);
+      if (is_of_c && uses[chunk] != c) fail(" is used for something else");
+      gone += queued[chunk] && !is_of_c;
+      if (uses[chunk] != c) continue;
       std::size_t bits = 0;
       for (std::uint32_t p = 0; p < pages; ++p) {
         if ((masks[chunk * detail::mask_words + p / 64] >> p % 64 & 1) == 0) continue;
@@ -531,6 +516,7 @@ class chunk_store {
         ++bits;
       }
       std::uint32_t const count = w::count(words[chunk]);
+      if (count > 0 && !is_of_c) fail(" has free pages, but is not of the class");
       if (bits != count) fail(" has " + std::to_string(bits) + " free pages, but counts " + std::to_string(count));
       if (bits > 0 && !queued[chunk]) fail(" has free pages, but is not queued");
       if (bits == pages && pages > 1 && (words[chunk] & w::hinted) == 0) fail(" is free without a hint");

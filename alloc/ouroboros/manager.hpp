@@ -82,8 +82,8 @@ class manager_ref {
   }
 
   /// For each lane n pages of class c, for which pages share chunks, and which is no other lane's: those that its
-  /// window has left, and then neighbours; for all lanes or for none. Who gets a page start()s it. While nobody else
-  /// uses the pool; collective. Returns of how many chunks the pool is short; no class has a limit of its own.
+  /// window has left, and then neighbours; for all lanes or for none. While nobody else uses the pool; collective.
+  /// Returns of how many chunks the pool is short; no class has a limit of its own.
   template <class Tile>
   [[nodiscard]] WYRM_HD std::uint32_t carve(Tile const& t, unsigned c, std::uint32_t n, detail::page_range& in_window,
                                             detail::page_range& in_chunks) const {
@@ -111,16 +111,8 @@ class manager_ref {
              in_window.count > 0 ? chunks_between(in_window, pages) : 0);
     mark_all(t, c, first, chunks);
     if (chunks > 0) exec::atomic_ref<std::uint64_t>(states_[c].chunks).fetch_add(chunks, exec::relaxed);
-    if (rest % pages > 0) {
-      store_.start(c, first + chunks - 1);  // what is in a window has begun
-      window.replace(first + chunks - 1, 1, rest % pages);
-    }
+    if (rest % pages > 0) window.replace(first + chunks - 1, 1, rest % pages);
     return 0;
-  }
-  /// For each page that was carved, once, before it is freed, in any order; is_new: unless it was in a window. One
-  /// thread. Whose the chunk is carve() has said.
-  WYRM_HD void start(unsigned c, std::uint64_t page, bool is_new) const {
-    if (is_new) store_.start_once(c, static_cast<std::uint32_t>(page >> detail::pages_log2(c)));
   }
 
   /// A run for a request that no class serves; one thread.
@@ -146,7 +138,6 @@ class manager_ref {
       chunk_range rest{0, 0};
       if (c < detail::page_classes && detail::pages_a_chunk(c) > 1)
         rest = states_[c].fresh.shorten(detail::pages_a_chunk(c));
-      for (std::uint32_t k = 0; k < rest.count; ++k) store_.stop(c, rest.first + k);
       if (rest.count > 0) exec::atomic_ref<std::uint64_t>(states_[c].chunks).fetch_sub(rest.count, exec::acq_rel);
       std::uint32_t const lanes = t.ballot(rest.count > 0);
       extent_ref::one_by_one(t, lanes, [&] { pool_.memory().give(rest.first, rest.count); });
@@ -213,7 +204,6 @@ class manager_ref {
     single.count = t.shfl(single.count, mine.leader);
     if (asks && mine.rank < in_chunks) {
       page = std::uint64_t{chunks.first} * pages + mine.rank;
-      if (mine.rank % pages == 0) store_.start(c, chunks.first + mine.rank / pages);
     } else if (asks && mine.rank - in_chunks < single.count) {
       page = single.first + (mine.rank - in_chunks);
     }
@@ -379,7 +369,6 @@ class manager_ref {
     std::uint64_t const carved = exec::atomic_ref<std::uint64_t>(states_[c].chunks).load(exec::relaxed);
     std::uint32_t wanted = carved < all / 16 ? static_cast<std::uint32_t>(carved) : all / 16;
     if (wanted < all / 256) wanted = all / 256;
-    if (wanted > Store::window_pages / pages) wanted = Store::window_pages / pages;
     if (wanted < (n + pages - 1) / pages) wanted = (n + pages - 1) / pages;
     return wanted < page_window::max_chunks(pages) ? wanted : page_window::max_chunks(pages);
   }
@@ -389,14 +378,10 @@ class manager_ref {
   template <class Tile>
   WYRM_HD void adopt(Tile const& t, unsigned c, unsigned leader, chunk_range& chunks) const {
     std::uint32_t const run = detail::run_chunks(c);
-    std::uint32_t first = t.shfl(chunks.first, leader);
-    std::uint32_t count = t.shfl(chunks.count, leader);
+    std::uint32_t const first = t.shfl(chunks.first, leader);
+    std::uint32_t const count = t.shfl(chunks.count, leader);
     std::uint32_t const kept = store_.keep(t, pool_, states_[c].chunks, c, leader, first, count);
-    first += kept * run;
-    count -= kept;
-    for (std::uint32_t k = t.rank(); k < count; k += Tile::size()) store_.start(c, first + k * run);
-    t.sync();
-    if (t.rank() == leader) chunks = {first, count};
+    if (t.rank() == leader) chunks = {first + kept * run, count - kept};
   }
 
   chunk_pool_ref pool_;

@@ -74,10 +74,7 @@ class ouroboros_ref {
     return std::uint64_t{missing} * chunk_bytes;
   }
   [[nodiscard]] WYRM_HD void* claim(page_array const& pages, std::size_t bytes, std::uint32_t k) const {
-    auto const log2 = static_cast<unsigned>(cuda::std::countr_zero(static_cast<std::uint32_t>(bytes)));
-    unsigned const c = log2 - detail::smallest_page_log2;
     std::byte* const p = pages.at(bytes, k);
-    manager_.start(c, static_cast<std::uint64_t>(p - pool_.memory().base()) >> detail::page_log2(c), k >= pages.few);
     ledger_.note_allocation(p, bytes);
     return p;
   }

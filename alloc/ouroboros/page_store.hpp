@@ -62,9 +62,6 @@ class page_store_ref {
   page_store_ref(std::byte* base, detail::spilled_pages* spilled, Queues const& queues)
       : base_(base), spilled_(spilled), queues_(queues) {}
 
-  /// The most pages of a window, unless more are wanted at once: to make one costs hardly anything.
-  static constexpr std::uint32_t window_pages = page_window::max_pages;
-
   /// A group of lanes takes n pages, at positions from `first` on, mine the one of that rank; n is 0 for other lanes;
   /// collective.
   template <class Tile>
@@ -147,9 +144,6 @@ class page_store_ref {
   [[nodiscard]] WYRM_HD std::uint32_t nodes_lacking(std::uint64_t&, unsigned, std::uint32_t) const { return 0; }
   template <class Tile>
   WYRM_HD void add_nodes(Tile const&, chunk_pool_ref const&, unsigned, unsigned, std::uint32_t, std::uint32_t) const {}
-  WYRM_HD void start(unsigned, std::uint32_t) const {}
-  WYRM_HD void start_once(unsigned, std::uint32_t) const {}
-  WYRM_HD void stop(unsigned, std::uint32_t) const {}
   /// Gives the pool pages that are chunks, or runs of them, one a lane at most, whichever class has some; collective.
   /// False if none were found.
   template <class Tile>
