@@ -176,30 +176,43 @@ class page_store_ref {
   [[nodiscard]] WYRM_HD detail::spilled_page& at(unsigned c, std::uint64_t page) const {
     return *reinterpret_cast<detail::spilled_page*>(base_ + (page << detail::number_log2(c)));
   }
-  // Locks a list, which a store unlocks; its first batch.
-  [[nodiscard]] WYRM_HD static std::uint64_t lock(exec::atomic_ref<std::uint64_t> const& list) {
-    for (unsigned attempt = 4;; ++attempt) {
-      std::uint64_t const before = list.fetch_or(detail::spilled_pages::locked, exec::acquire);
-      if ((before & detail::spilled_pages::locked) == 0) return before;
-      do exec::pause(attempt);
-      while ((list.load(exec::relaxed) & detail::spilled_pages::locked) != 0);
-    }
+  using list_word = exec::atomic_ref<std::uint64_t>;
+  [[nodiscard]] WYRM_HD static list_word list_at(detail::spilled_pages& lists, std::uint64_t k) {
+    return list_word(lists.lists[k % detail::spilled_pages::size]);
   }
+  // Locks a list, if nobody has; a store unlocks it. `first`: its first batch.
+  [[nodiscard]] WYRM_HD static bool try_lock(list_word const& list, std::uint64_t& first) {
+    first = list.fetch_or(detail::spilled_pages::locked, exec::acquire);
+    return (first & detail::spilled_pages::locked) == 0;
+  }
+  // Takes a batch out of the first list at `home` or behind it that has one and is not locked; 0 if all lists are empty.
+  // A list that is empty is not locked, and another list is tried before a locked one is waited for. Otherwise hundreds
+  // of lanes that look for the last pages lock one list in turn, and the lane that returns the rest of a batch does not
+  // get the lock for seconds.
   [[nodiscard]] WYRM_HD std::uint64_t pop_batch(detail::spilled_pages& lists, unsigned c, std::uint64_t home) const {
-    for (unsigned k = 0; k < detail::spilled_pages::size; ++k) {
-      exec::atomic_ref<std::uint64_t> list(lists.lists[(home + k) % detail::spilled_pages::size]);
-      // Hundreds may look; who puts something there should not wait for them.
-      if (list.load(exec::relaxed) == 0) continue;
-      std::uint64_t const found = lock(list);
-      list.store(found != 0 ? at(c, found - 1).next_batch : 0, exec::release);
-      if (found != 0) return found;
+    for (unsigned attempt = 4;; ++attempt) {
+      bool some = false;
+      for (unsigned k = 0; k < detail::spilled_pages::size; ++k) {
+        list_word const list = list_at(lists, home + k);
+        std::uint64_t first = list.load(exec::relaxed);
+        if ((first & ~detail::spilled_pages::locked) == 0) continue;
+        some = true;
+        if ((first & detail::spilled_pages::locked) != 0 || !try_lock(list, first)) continue;
+        list.store(first != 0 ? at(c, first - 1).next_batch : 0, exec::release);
+        if (first != 0) return first;
+      }
+      if (!some) return 0;
+      exec::pause(attempt);
     }
-    return 0;
   }
+  // Into the first list at `home` or behind it that is not locked.
   WYRM_HD void push_batch(detail::spilled_pages& lists, unsigned c, std::uint64_t home, std::uint64_t page) const {
-    exec::atomic_ref<std::uint64_t> list(lists.lists[home % detail::spilled_pages::size]);
-    at(c, page).next_batch = lock(list);
-    list.store(page + 1, exec::release);
+    std::uint64_t first = 0;
+    unsigned k = 0;
+    while (!try_lock(list_at(lists, home + k), first))
+      if (++k % detail::spilled_pages::size == 0) exec::pause(k);
+    at(c, page).next_batch = first;
+    list_at(lists, home + k).store(page + 1, exec::release);
   }
 
   // Puts pages that the queue has no room for into the lists of their classes, a batch a group; collective.

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists of pages that their queue has no room for (page_store.hpp), where somebody holds the lock of a list.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+
+#include "../../alloc/ouroboros/page_store.hpp"
+
+namespace wyrm::tests {
+namespace {
+
+using alloc::detail::spilled_pages;
+using tile = exec::scalar_tile;
+
+struct no_queues {};
+
+// The walk over the lists of class 0, whose pages have 16 bytes, in a memory of eight such pages.
+class spilled : public ::testing::Test {
+ protected:
+  spilled() {
+    exec::set_host_wait([] { throw std::runtime_error("waits"); });
+  }
+  ~spilled() override { exec::set_host_wait(nullptr); }
+
+  void link(std::uint64_t page, std::uint64_t next, std::uint64_t next_batch) {
+    memory_[2 * page] = next;
+    memory_[2 * page + 1] = next_batch;
+  }
+  [[nodiscard]] std::uint32_t take(std::uint32_t n, std::uint64_t& page) {
+    return store_.take_spilled(tile{}, 0, 0, n, 0, page);
+  }
+
+  alignas(16) std::array<std::uint64_t, 16> memory_{};
+  spilled_pages lists_{};
+  alloc::page_store_ref<no_queues> store_{reinterpret_cast<std::byte*>(memory_.data()), &lists_, no_queues{}};
+};
+
+// The last page is in the hands of a lane that has locked the list, and will find it empty. Who looks for pages
+// meanwhile must not wait for that lane, nor lock the list after it.
+TEST_F(spilled, who_finds_lists_empty_does_not_wait_for_their_locks) {
+  lists_.count = 1;
+  for (std::uint64_t& list : lists_.lists) list = spilled_pages::locked;
+  std::uint64_t page = 77;
+  EXPECT_EQ(take(1, page), 0u);
+  EXPECT_EQ(page, 77u);
+  for (std::uint64_t const list : lists_.lists) EXPECT_EQ(list, spilled_pages::locked);
+}
+
+// A list that is locked is passed by where another one has a batch, and the rest of a batch goes to any list.
+TEST_F(spilled, locked_lists_are_passed_by) {
+  link(3, 5 + 1, 0);
+  link(5, 0, 0);
+  lists_.count = 2;
+  for (std::uint64_t& list : lists_.lists) list = spilled_pages::locked | (7 + 1);
+  lists_.lists[spilled_pages::size - 1] = 3 + 1;
+  std::uint64_t page = 77;
+  ASSERT_EQ(take(1, page), 1u);
+  EXPECT_EQ(page, 3u);
+  EXPECT_EQ(lists_.count, 1u);
+  EXPECT_EQ(lists_.lists[spilled_pages::size - 1], 5u + 1);
+  ASSERT_EQ(take(2, page), 1u);
+  EXPECT_EQ(page, 5u);
+  EXPECT_EQ(lists_.count, 0u);
+}
+
+// The only batch is in a list that somebody has locked, who will unlock it: that is waited for.
+TEST_F(spilled, a_batch_in_a_locked_list_is_waited_for) {
+  lists_.count = 1;
+  lists_.lists[4] = spilled_pages::locked | (3 + 1);
+  std::uint64_t page = 77;
+  EXPECT_THROW((void)take(1, page), std::runtime_error);
+  lists_.lists[4] = 3 + 1;
+  EXPECT_EQ(take(1, page), 1u);
+  EXPECT_EQ(page, 3u);
+}
+
+}  // namespace
+}  // namespace wyrm::tests
