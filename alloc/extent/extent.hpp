@@ -112,11 +112,16 @@ class extent_ref {
     return {range.first, runs};
   }
 
-  /// A run of `count` chunks, any number, off the window; or none, and then it is short of so many as `missing` says.
+  /// A run of `count` chunks, 1 or more, by one thread while nobody else uses the pool. Or none: then the pool has no
+  /// such run, but will have one when it has grown by `missing` chunks.
   [[nodiscard]] WYRM_HD chunk_range take_new(std::uint32_t count, std::uint32_t& missing) const {
+    missing = 0;
     std::uint32_t const first = cut_exactly(count);
-    missing = first == or_tree::none ? count - left() : 0;
-    return {first, first == or_tree::none ? 0 : count};
+    if (first != or_tree::none) return {first, count};
+    if (chunk_range const run = take_runs(1, count); run.count > 0) return {run.first, count};
+    (void)retire();
+    missing = count - tree_.free_at_end();
+    return {or_tree::none, 0};
   }
 
   /// Gives chunks back that were taken.

@@ -117,9 +117,12 @@ class or_tree {
     return found;
   }
 
+  /// How many units at the end are free. O(those).
+  [[nodiscard]] WYRM_HD std::uint32_t free_at_end() const { return units_ - begin_of_run(units_, 0); }
+
   WYRM_HD void set_free(std::uint32_t first, std::uint32_t count) const {
     change<true>(first, count);
-    std::uint32_t const begin = begin_of_run(first);
+    std::uint32_t const begin = begin_of_run(first, first > longest ? first - longest : 0);
     std::uint32_t const after = first + count;
     std::uint32_t const end = next_used(after, units_ - after < longest ? units_ : after + longest);
     for (unsigned k = 0; k <= floor_log2(end - begin); ++k)
@@ -133,9 +136,8 @@ class or_tree {
   [[nodiscard]] WYRM_HD static unsigned floor_log2(std::uint32_t count) {
     return count < longest ? static_cast<unsigned>(cuda::std::bit_width(count)) - 1 : lengths - 1;
   }
-  // Where the run of free units before `at` begins, which may be there; or somewhere in it, if it is a very long one.
-  [[nodiscard]] WYRM_HD std::uint32_t begin_of_run(std::uint32_t at) const {
-    std::uint32_t const limit = at > longest ? at - longest : 0;
+  // Where the run of free units before `at` begins, if there is one; or a unit of that run at or before `limit`.
+  [[nodiscard]] WYRM_HD std::uint32_t begin_of_run(std::uint32_t at, std::uint32_t limit) const {
     while (at > limit) {
       std::uint32_t const word = (at - 1) >> 6;
       std::uint64_t const used = ~nodes_[0][word] << (63 - ((at - 1) & 63));
