@@ -76,6 +76,9 @@ class chunk_directory_ref {
     entry(c, node).store(detail::directory_entry::to_come(round(node + size())), exec::release);
     give(&chunk, 1);
   }
+  /// See chunk_list.hpp: here an emptied node never stays.
+  template <class Give>
+  WYRM_HD void collect(detail::node_size const&, std::uint32_t const*, unsigned, Give const&) const {}
 
  private:
   [[nodiscard]] WYRM_HD std::uint32_t size() const { return 1u << size_log2_; }

@@ -107,14 +107,22 @@ class chunk_list_ref {
   }
 
   /// All entries of the node have been read. While the first nodes of the list are such, calls give(chunks, n) with
-  /// their chunks; but the last node stays; also, for a while, one that is emptied at the same time as another.
+  /// their chunks; but the last node stays, until another one comes; also, for a while, one that is emptied at the same
+  /// time as another.
   template <class Give>
   WYRM_HD void emptied(detail::node_size const& size, std::uint32_t* read, unsigned c, std::uint32_t, std::uint32_t,
                        Give const& give) const {
+    collect(size, read, c, give);
+  }
+  /// To be called after a node was published where nobody may be left who empties another: its predecessors may have
+  /// been emptied before. Who publishes writes the link and then adds to the count of entries read (nothing); who reads
+  /// the last entry adds to that count and then looks for the link: so one of them sees what the other did.
+  template <class Give>
+  WYRM_HD void collect(detail::node_size const& size, std::uint32_t* read, unsigned c, Give const& give) const {
     constexpr unsigned at_once = 16;
     exec::atomic_ref<std::uint64_t> front(states_[c].front);
     std::uint64_t first = front.load(exec::acquire);
-    for (;;) {
+    while (detail::chunk_of(first) != detail::no_chunk) {
       std::uint32_t chunks[at_once];
       unsigned n = 0;
       std::uint64_t now = first;
@@ -122,7 +130,7 @@ class chunk_list_ref {
         chunks[n] = detail::chunk_of(now);
         std::uint32_t const node = size.next(c, detail::node_of(now));
         std::uint32_t const second = follow(c, node, chunks[n]);
-        std::uint32_t const count = exec::atomic_ref<std::uint32_t>(read[chunks[n]]).load(exec::acquire);
+        std::uint32_t const count = exec::atomic_ref<std::uint32_t>(read[chunks[n]]).fetch_add(0, exec::acq_rel);
         if (count != size.entries(c) || second == detail::no_chunk) break;
         now = detail::list_end(node, second);
       }

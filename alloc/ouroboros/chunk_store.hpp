@@ -65,8 +65,14 @@ class chunk_store_ref {
  public:
   using ends_type = page_counts;
   chunk_store_ref(detail::chunk_queue_state* states, std::uint64_t* words, std::uint64_t* masks, queue_ends* hint_ends,
-                  index_ring const& hints, Queues const& queues)
-      : states_(states), words_(words), masks_(masks), hint_ends_(hint_ends), hints_(hints), queues_(queues) {}
+                  index_ring const& hints, Queues const& queues, std::uint32_t chunks)
+      : states_(states),
+        words_(words),
+        masks_(masks),
+        hint_ends_(hint_ends),
+        hints_(hints),
+        queues_(queues),
+        chunks_(chunks) {}
 
   /// A group of lanes takes n pages that are counted for it, mine the one of that rank; n is 0 for other lanes;
   /// collective.
@@ -200,7 +206,7 @@ class chunk_store_ref {
       if (leads && run > 1) other = pool.take(1);
       bool const own = t.shfl(other.count, leader) == 0;
       std::uint32_t const node = own ? first + kept * run : t.shfl(other.first, leader);
-      queues_.install(t, pool, c, leader, node);
+      install(t, pool, c, leader, node);
       if (own && leads && run > 1) pool.memory().give(node + 1, run - 1);
       kept += own;
     }
@@ -211,7 +217,7 @@ class chunk_store_ref {
   [[nodiscard]] WYRM_HD std::uint32_t nodes_lacking(std::uint64_t& chunks, unsigned c, std::uint32_t count) const {
     std::uint64_t const carved = exec::atomic_ref<std::uint64_t>(chunks).load(exec::relaxed);
     std::uint64_t const gone_now = static_cast<std::uint64_t>(std::int64_t{gone(c).load(exec::relaxed)});
-    std::uint64_t const wanted = no_more_than_most(c, nodes_for(c, carved + gone_now + count));
+    std::uint64_t const wanted = no_more_than_most(c, nodes_for(c, most_entries(c, carved + count, gone_now)));
     std::uint32_t const now = nodes(c).load(exec::relaxed);
     return wanted > now ? static_cast<std::uint32_t>(wanted) - now : 0;
   }
@@ -220,7 +226,7 @@ class chunk_store_ref {
   WYRM_HD void add_nodes(Tile const& t, chunk_pool_ref const& pool, unsigned c, unsigned leader, std::uint32_t first,
                          std::uint32_t count) const {
     if (t.rank() == leader) nodes(c).fetch_add(count, exec::relaxed);
-    for (std::uint32_t k = 0; k < count; ++k) queues_.install(t, pool, c, leader, first + k);
+    for (std::uint32_t k = 0; k < count; ++k) install(t, pool, c, leader, first + k);
   }
   /// Gives the pool chunks all of whose pages are free, one a lane at most, whichever class has some; collective. False
   /// if none was found.
@@ -251,15 +257,30 @@ class chunk_store_ref {
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> nodes(unsigned c) const {
     return exec::atomic_ref<std::uint32_t>(states_[c].nodes);
   }
+  // How many entries a queue may have. A chunk that was taken away and is the class's again is in both numbers, but
+  // there are no more entries than chunks: those of the pool as it is, or as it must grow for so many.
+  [[nodiscard]] WYRM_HD std::uint64_t most_entries(unsigned c, std::uint64_t carved, std::uint64_t gone_now) const {
+    std::uint64_t const all = chunks_ / detail::run_chunks(c);
+    std::uint64_t const most = carved < all ? all : carved;
+    return carved + gone_now < most ? carved + gone_now : most;
+  }
+  template <class Tile>
+  WYRM_HD void install(Tile const& t, chunk_pool_ref const& pool, unsigned c, unsigned leader,
+                       std::uint32_t node) const {
+    queues_.install(t, pool, c, leader, node);
+    if (t.rank() == leader) queues_.keep_emptied(c);
+  }
   // Counts chunks as class c's; how many nodes its queue must have then.
   [[nodiscard]] WYRM_HD std::uint64_t count_more(std::uint64_t& chunks, unsigned c, std::uint32_t count) const {
     std::uint64_t const carved = exec::atomic_ref<std::uint64_t>(chunks).fetch_add(count, exec::acq_rel) + count;
-    return nodes_for(c, carved + static_cast<std::uint64_t>(std::int64_t{gone(c).load(exec::acquire)}));
+    auto const gone_now = static_cast<std::uint64_t>(std::int64_t{gone(c).load(exec::acquire)});
+    return nodes_for(c, most_entries(c, carved, gone_now));
   }
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::int32_t> gone(unsigned c) const {
     return exec::atomic_ref<std::int32_t>(states_[c].gone);
   }
-  // The most nodes are enough for every chunk. Chunks that were counted and not allocated can make the need look larger.
+  // The most nodes are enough for every chunk. Chunks that were counted and not allocated can make the need look
+  // larger.
   [[nodiscard]] WYRM_HD std::uint64_t no_more_than_most(unsigned c, std::uint64_t wanted) const {
     return wanted < queues_.most_nodes(c) ? wanted : queues_.most_nodes(c);
   }
@@ -429,6 +450,7 @@ class chunk_store_ref {
   queue_ends* hint_ends_;
   index_ring hints_;  // chunks that were wholly free, each at most once
   Queues queues_;
+  std::uint32_t chunks_;  // of the pool
 };
 
 template <class Space, class Queues>
@@ -452,7 +474,8 @@ class chunk_store {
   }
 
   [[nodiscard]] ref_type ref() const {
-    return {states_.data(), words_.data(), masks_.data(), hint_ends_.data(), hints_.ring(), queues_.ref()};
+    return {states_.data(), words_.data(), masks_.data(), hint_ends_.data(),
+            hints_.ring(),  queues_.ref(), pool_.chunks()};
   }
   [[nodiscard]] std::size_t bytes() const {
     return states_.bytes() + words_.bytes() + masks_.bytes() + hints_.bytes() + queues_.bytes();
@@ -499,6 +522,7 @@ class chunk_store {
     }
     std::size_t stored = 0;
     std::int32_t gone = 0;
+    std::uint64_t others = 0;  // entries that are chunks of other classes
     for (std::size_t chunk = 0; chunk < uses.size(); ++chunk) {
       auto const fail = [&](std::string const& why) {
         ensure(false, who, what + "chunk " + std::to_string(chunk) + why);
@@ -508,6 +532,7 @@ class chunk_store {
       bool const is_of_c = w::is_of(words[chunk], c);
       if (is_of_c && uses[chunk] != c) fail(" is used for something else");
       gone += queued[chunk] && !is_of_c;
+      others += queued[chunk] && uses[chunk] != c;
       if (uses[chunk] != c) continue;
       std::size_t bits = 0;
       for (std::uint32_t p = 0; p < pages; ++p) {
@@ -524,7 +549,7 @@ class chunk_store {
     }
     ensure(stored == state.pages.size(), who, what + "free pages are not counted");
     ensure(gone == queue.gone, who, what + "chunks that are gone, and still queued, are not counted");
-    std::uint64_t const nodes = ref().nodes_for(c, state.chunks + static_cast<std::uint64_t>(gone));
+    std::uint64_t const nodes = ref().nodes_for(c, state.chunks + others);
     ensure(queue.nodes >= nodes, who,
            what + "a queue of " + std::to_string(queue.nodes) + " nodes, which needs " + std::to_string(nodes));
   }

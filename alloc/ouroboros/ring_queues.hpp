@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "../size_classes.hpp"
 #include "chunk_pool.hpp"
 #include "index_ring.hpp"
 #include "queue_ends.hpp"
-#include "../size_classes.hpp"
 
 namespace wyrm::alloc {
 
@@ -60,6 +60,7 @@ class ring_queues_ref {
   [[nodiscard]] WYRM_HD static std::uint32_t most_nodes(unsigned) { return 0; }
   template <class Tile>
   WYRM_HD void install(Tile const&, chunk_pool_ref const&, unsigned, unsigned, std::uint32_t) const {}
+  WYRM_HD void keep_emptied(unsigned) const {}
 
   template <class Tile>
   WYRM_HD void finish_and_keep(Tile const&, unsigned, std::uint32_t, std::uint32_t, bool, detail::late_node&) const {}

@@ -16,11 +16,11 @@
 #include <string>
 #include <vector>
 
+#include "../size_classes.hpp"
 #include "bulk_semaphore.hpp"
 #include "chunk_pool.hpp"
 #include "index_ring.hpp"
 #include "queue_ends.hpp"
-#include "../size_classes.hpp"
 
 namespace wyrm::alloc {
 
@@ -154,15 +154,14 @@ class virtual_queues_ref {
                                detail::late_node& late) const {
     bool const last = count_read(t, c, chunk, position, 0, has ? 1 : 0);
     extent_ref::one_by_one(t, t.ballot(last), [&] {
-      links_.emptied(size_, read_, c, size_.node(c, position), chunk,
-                     [&](std::uint32_t const* chunks, std::uint32_t count) {
-                       for (std::uint32_t i = 0; i < count; ++i) {  // one, where any can be late
-                         clear(exec::scalar_tile{}, c, chunks[i]);
-                         late = number(c, chunks[i]);
-                         try_publish(c, late);
-                       }
-                     });
+      links_.emptied(size_, read_, c, size_.node(c, position), chunk, keep_as_nodes(c, late));
     });
+  }
+  /// To be called after install() by a queue that keeps its nodes, by one thread: nodes that were emptied while they
+  /// were the last of a list, and stayed, become its last nodes again.
+  WYRM_HD void keep_emptied(unsigned c) const {
+    detail::late_node late;  // none is: nodes of a list are published at once, and no others come here
+    links_.collect(size_, read_, c, keep_as_nodes(c, late));
   }
   WYRM_HD void try_publish(unsigned c, detail::late_node& node) const {
     if (!links_.try_publish(size_, c, node.number, node.chunk)) return;
@@ -204,6 +203,15 @@ class virtual_queues_ref {
                                 << size_.entries_log2(c);
     for (std::uint32_t k = t.rank(); k < (bytes + 7) / 8; k += Tile::size()) words[k] = 0;
     t.sync();
+  }
+  [[nodiscard]] WYRM_HD auto keep_as_nodes(unsigned c, detail::late_node& late) const {
+    return [this, c, &late](std::uint32_t const* chunks, std::uint32_t count) {
+      for (std::uint32_t i = 0; i < count; ++i) {  // one, where any can be late
+        clear(exec::scalar_tile{}, c, chunks[i]);
+        late = number(c, chunks[i]);
+        try_publish(c, late);
+      }
+    };
   }
   [[nodiscard]] WYRM_HD detail::late_node number(unsigned c, std::uint32_t chunk) const {
     exec::atomic_ref<std::uint32_t>(read_[chunk]).store(0, exec::relaxed);

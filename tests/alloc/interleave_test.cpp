@@ -535,6 +535,54 @@ TEST(interleave, one_of_the_tiles_that_beat_each_other_is_served) {
     }
 }
 
+// Two threads take the first pages of a class at the same time, each of which brings a node to its queue. The other one
+// frees its page and takes it again until the first node is emptied, maybe before the second one has come; then it needs
+// the room of both.
+template <class A>
+void empty_a_node_before_the_next_comes(unsigned node_log2) {
+  SCOPED_TRACE(std::string(A::name) + ", nodes of " + std::to_string(1u << node_log2));
+  unsigned const entries = 1u << node_log2;
+  A a(space(1), {.pool_bytes = unit_bytes, .reserve_bytes = unit_bytes}, node_log2);
+  void* first = nullptr;
+  bool has_first = false;
+  std::size_t const n = interleavings(1, 60).explore(
+      [&] {
+        a.reset();
+        has_first = false;
+        return bodies{[&] {
+                        first = a.ref().malloc(alloc::chunk_bytes);
+                        has_first = true;
+                      },
+                      [&] {
+                        auto const ref = a.ref();
+                        void* p = ref.malloc(alloc::chunk_bytes);
+                        auto const use = [&](unsigned times) {
+                          for (unsigned i = 0; i < times; ++i) {
+                            ref.free(p);
+                            p = ref.malloc(alloc::chunk_bytes);
+                          }
+                        };
+                        use(entries);
+                        while (!has_first) exec::pause(0);
+                        use(entries - 1);
+                        ref.free(p);
+                        ref.free(first);
+                      }};
+      },
+      [&] {
+        EXPECT_NO_THROW(a.check());
+        return !testing::Test::HasFailure();
+      });
+  EXPECT_GT(n, 10u) << "somebody waits for ever";
+}
+TEST(interleave, a_node_is_emptied_before_the_next_comes) {
+  for (unsigned const node_log2 : {1u, 4u}) {
+    empty_a_node_before_the_next_comes<alloc::ouroboros_s_c<space>>(node_log2);
+    empty_a_node_before_the_next_comes<alloc::ouroboros_va_c<space>>(node_log2);
+    empty_a_node_before_the_next_comes<alloc::ouroboros_vl_c<space>>(node_log2);
+  }
+}
+
 }  // namespace
 
 }  // namespace wyrm::tests

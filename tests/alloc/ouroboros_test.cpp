@@ -364,6 +364,44 @@ TYPED_TEST(ouroboros_alone, a_carved_class_has_the_whole_pool) {
     EXPECT_GE(a.ref().carve(exec::scalar_tile{}, 2048, many, pages), std::uint64_t{many} * 2048 - (32u << 20));
 }
 
+// The window of the pool is a run in its middle, which does not get longer; the pool does.
+TYPED_TEST(ouroboros_alone, a_carving_helps_where_the_window_is_not_at_the_end) {
+  TypeParam a(exec::host_space(1), {.pool_bytes = 400 * alloc::chunk_bytes, .reserve_bytes = 64u << 20});
+  void* const large = a.ref().malloc(160 * alloc::chunk_bytes);
+  while (a.ref().malloc(alloc::chunk_bytes) != nullptr) continue;
+  a.ref().free(large);
+  EXPECT_NE(a.ref().malloc(16), nullptr);  // out of a window in the freed run
+  alloc::page_array pages{};
+  std::uint64_t const missing = a.ref().carve(exec::scalar_tile{}, 2048, 4 * 200, pages);
+  ASSERT_GT(missing, 0u);
+  EXPECT_LE(missing, 202 * alloc::chunk_bytes);
+  a.check();
+  a.grow(missing);
+  ASSERT_EQ(a.ref().carve(exec::scalar_tile{}, 2048, 4 * 200, pages), 0u);
+  for (std::uint32_t k = 0; k < 4 * 200; ++k) (void)a.ref().claim(pages, 2048, k);
+  a.check();
+}
+
+// Chunks that a class had, gave back and has again: its queue never needs room for more entries than the pool has chunks.
+TYPED_TEST(ouroboros_alone, a_class_has_its_chunks_again) {
+  constexpr std::size_t chunks = 4088;
+  alloc::options const o{.pool_bytes = chunks * alloc::chunk_bytes, .reserve_bytes = chunks * alloc::chunk_bytes};
+  for (unsigned const node_log2 : {1u, 2u, 11u}) {
+    SCOPED_TRACE(std::to_string(1u << node_log2) + " entries a node");
+    TypeParam a(exec::host_space(1), o, node_log2);
+    for (int round = 0; round < 4; ++round) {
+      std::vector<void*> pages;
+      while (void* const p = a.ref().malloc(alloc::chunk_bytes / 2)) pages.push_back(p);
+      a.check();
+      EXPECT_GE(pages.size(), 2 * (chunks - (chunks >> node_log2) - 2)) << "round " << round;
+      for (void* const p : pages) a.ref().free(p);
+      a.check();
+      a.compact();
+      a.check();
+    }
+  }
+}
+
 // Where 32 bits do not count all pages of the smallest sizes, entries of their queues have 64.
 TYPED_TEST(ouroboros, a_pool_that_may_grow_beyond_64_gib) {
   alloc::options const o{.pool_bytes = 60 * unit_bytes, .reserve_bytes = std::size_t{300} << 30, .checked = false};
