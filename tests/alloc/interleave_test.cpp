@@ -536,8 +536,8 @@ TEST(interleave, one_of_the_tiles_that_beat_each_other_is_served) {
 }
 
 // Two threads take the first pages of a class at the same time, each of which brings a node to its queue. The other one
-// frees its page and takes it again until the first node is emptied, maybe before the second one has come; then it needs
-// the room of both.
+// frees its page and takes it again until the first node is emptied, maybe before the second one has come; then it
+// needs the room of both.
 template <class A>
 void empty_a_node_before_the_next_comes(unsigned node_log2) {
   SCOPED_TRACE(std::string(A::name) + ", nodes of " + std::to_string(1u << node_log2));
