@@ -581,6 +581,38 @@ TYPED_TEST_P(maintained_test, the_bound_holds_after_all_is_erased) {
     }
 }
 
+// Below the least tolerance that can be reached, and a little above it: what did not converge says so.
+TYPED_TEST_P(maintained_test, ranks_that_converged_are_within_the_tolerance) {
+  graph::vertex_id const n = 400;
+  double const d = 0.99;
+  for (bool const is_reached : {false, true}) {
+    std::mt19937 random(3);
+    typename TestFixture::graph_type g(TestFixture::alone(), n, {.directed = true, .in_neighbours = false});
+    g.insert(random_edges(random, n, 2 * n));
+    std::vector<graph::edge> ring;  // so that all have out-neighbours
+    for (graph::vertex_id v = 0; is_reached && v < n; ++v) ring.push_back({v, (v + 1) % n});
+    g.insert(ring);
+    double const tolerance = static_cast<double>(g.arcs()) * 2e-16 * (is_reached ? 200 : 1);
+    algorithms::incremental_pagerank ranks(g, {.damping = d, .tolerance = tolerance, .max_iterations = 20000});
+    for (std::size_t round = 0; round < TestFixture::sized(4, 1); ++round) {
+      auto const batch = random_edges(random, n, 50);
+      if (round % 2 == 0)
+        algorithms::insert(g, batch, ranks);
+      else
+        algorithms::erase(g, batch, ranks);
+      std::vector<double> const got = ranks.rank();
+      std::vector<double> const want = serial_pagerank(g.to_csr(), d);
+      double distance = 0;
+      for (std::size_t v = 0; v < n; ++v) distance += std::abs(got[v] - want[v]);
+      EXPECT_LE(distance, ranks.error_bound() + serial_pagerank_error(d));
+      EXPECT_EQ(ranks.converged(), is_reached) << ranks.error_bound();
+      if (!ranks.converged()) continue;
+      EXPECT_LE(distance, d / (1 - d) * tolerance);
+      EXPECT_LE(ranks.error_bound(), d / (1 - d) * tolerance + 1e-15);
+    }
+  }
+}
+
 // Residuals that are all below the limits: nothing is to be done, and that ends.
 TYPED_TEST_P(maintained_test, ranks_of_any_tolerance_are_ranks) {
   std::size_t const n = 300;
@@ -609,6 +641,6 @@ REGISTER_TYPED_TEST_SUITE_P(maintained_test, each_request_of_an_insertion_fails,
                             clusters_of_a_pool_that_cannot_grow, graphs_have_an_identity, results_move,
                             steps_out_of_order_are_refused, a_result_is_told_once,
                             the_bound_holds_where_all_ranks_are_alike, the_bound_holds_after_all_is_erased,
-                            ranks_of_any_tolerance_are_ranks);
+                            ranks_that_converged_are_within_the_tolerance, ranks_of_any_tolerance_are_ranks);
 
 }  // namespace wyrm::tests
