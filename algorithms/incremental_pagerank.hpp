@@ -28,7 +28,8 @@
 // full run that starts with those there are.
 //
 // Passing on a residual r sends at most d |r| + degree units in all; so limits of more than degree / (1 - d) make what
-// is left smaller each time, and everything ends. They bound the tolerance: see the options.
+// is left smaller each time, and everything ends. They bound the tolerance: see the options. Where d is 0 nothing is
+// sent, and there need be no limits.
 #pragma once
 
 #include <algorithm>
@@ -57,8 +58,10 @@
 namespace wyrm::algorithms {
 
 struct incremental_pagerank_options {
-  double damping = 0.85;          // in [0, 0.99]
-  double tolerance = 1e-9;        // in (0, 2]; what is less than about 10^-16 times the arcs is not reached
+  double damping = 0.85;  // d, in [0, 0.99]
+  /// In (0, 2]. Less than 3 10^-18 / (d (1 - d)^2) times the vertices and arcs, which is 2 10^-16 for 0.85 and 3 10^-14
+  /// for 0.99, may not be reached, as converged() says; nor 1 / (1 - d) times that where few have out-neighbours.
+  double tolerance = 1e-9;
   unsigned max_iterations = 500;  // a batch, at least 1; what is left then is done with the next one
   /// When residuals have gone out along more than this share of the arcs in a batch, those of all vertices are taken
   /// care of at once, which costs less then. Needs in-neighbours.
@@ -71,8 +74,8 @@ class followed_pagerank : public follower {
   using follower::follower;
   /// A rank for each vertex, of the sum 1. O(vertices).
   [[nodiscard]] virtual std::vector<double> rank() const = 0;
-  /// Of the last batch, or the beginning: how often residuals went out; whether enough did for the tolerance; and how
-  /// many went, in all.
+  /// Of the last batch, or the beginning: how often residuals went out; whether enough did for the tolerance, so that
+  /// error_bound() is at most d / (1 - d) times that, but for a few roundings of 1; and how many went, in all.
   [[nodiscard]] virtual unsigned iterations() const = 0;
   [[nodiscard]] virtual bool converged() const = 0;
   [[nodiscard]] virtual std::uint64_t ranked() const = 0;
@@ -187,8 +190,8 @@ class incremental_pagerank final : public followed_pagerank {
     detail::for_each_item<W>(space_, f, work);
   }
   [[nodiscard]] detail::rank_residuals residuals(graph::graph_view const& g) const {
-    double const enough = most_left() / 2;
-    double const least = 1 / (1 - options_.damping);
+    double const enough = most_left(g) / 2;
+    double const least = options_.damping > 0 ? 1 / (1 - options_.damping) : 0;
     std::int64_t* const x = values_.data();
     return {g,
             x,
@@ -204,7 +207,16 @@ class incremental_pagerank final : public followed_pagerank {
   [[nodiscard]] double most_off(double sum_of_ranks) const {
     return options_.damping * options_.tolerance * sum_of_ranks;
   }
-  [[nodiscard]] double most_left() const { return most_off(sum_) / 2; }
+  [[nodiscard]] double most_left(graph::graph_view const& g) const { return (most_off(sum_) - rounded(g, sum_)) / 2; }
+  /// How far off they may be as what is sent is rounded: twice half a unit an arc, and what four operations on doubles
+  /// lose.
+  [[nodiscard]] double rounded(graph::graph_view const& g, double sum_of_ranks) const {
+    if (options_.damping == 0 || g.arcs() == 0) return 0;
+    return static_cast<double>(g.arcs()) + 8 * 0x1p-53 * options_.damping * sum_of_ranks;
+  }
+  [[nodiscard]] bool is_within(graph::graph_view const& g, double off, double sum_of_ranks) const {
+    return off + rounded(g, sum_of_ranks) <= most_off(sum_of_ranks);
+  }
   /// How far off they are at the most. What their sum is short of follows from the sum of residuals after
   /// correct_all(): vertices without neighbours have no residuals then, and all others pass on d of theirs.
   static double off(detail::residual_state const& s, bool is_corrected) {
@@ -257,7 +269,7 @@ class incremental_pagerank final : public followed_pagerank {
       // To fall short costs more than a step too many: what was seen once is forgotten slowly.
       double const seen = 1.1 * corrections_.gain(d, steps) * left / before;
       if (is_first) shortfall = std::clamp(std::max(seen, 0.6 * shortfall), 0.2, 8.0);
-      if (off(state, true) <= most_off(sum(state)) || 2 * left > before || time == 0) return state;
+      if (is_within(g, off(state, true), sum(state)) || 2 * left > before || time == 0) return state;
     }
   }
   // By a full run, from the ranks there are, of the sum `sum`.
@@ -331,9 +343,10 @@ class incremental_pagerank final : public followed_pagerank {
       if ((arcs > arcs_ || arcs < arcs_ / 4 || sum(state) < sum_) && set_limits(g, sum(state))) is_listed = false;
       bool const is_given_up = may_rank_all && (is_hopeless || state.done.given_up != 0);
       bool const is_under_way = all_above || (is_listed && !is_ranked);
-      converged_ = (is_under_way ? all(state.left) <= residuals(g).enough : off_now() <= most_off(sum(state))) ||
-                   (is_listed && !is_given_up && state.sizes[turn_ % 3] == 0);  // what is left is below the limits
-      if (converged_ || time() == 0) break;
+      bool const is_enough =
+          is_under_way ? all(state.left) <= residuals(g).enough : is_within(g, off_now(), sum(state));
+      // Nobody may pass on what is below the limits.
+      if (is_enough || (is_listed && !is_given_up && state.sizes[turn_ % 3] == 0) || time() == 0) break;
       if (is_given_up || (may_rank_all && all(state.done.work) > most_work)) {
         if (!is_hopeless) hopeless_ = begun_with / 4;
         state = g.directed() ? run_all(g, sum(state), time())
@@ -354,9 +367,9 @@ class incremental_pagerank final : public followed_pagerank {
     iterations_ = options_.max_iterations - time();
     ranked_ = static_cast<std::uint64_t>(all(state.done.ranked)) + std::uint64_t{full_iterations_} * vertices_;
     full_iterations_ = 0;
-    double const rounded = static_cast<double>(g.arcs()) / 2;  // where residuals were made
+    converged_ = is_within(g, off_now(), sum(state));
     constexpr double in_rank = 4 * 0x1p-53;  // for its conversion, its division and the conversion of the sum
-    error_bound_ = (off_now() + 2 * rounded) / (1 - options_.damping) / sum(state) + in_rank;
+    error_bound_ = (off_now() + rounded(g, sum(state))) / (1 - options_.damping) / sum(state) + in_rank;
   }
   template <class T>
   static double all(T const& counts) {

@@ -219,12 +219,17 @@ class dynamic_graph {
     return m;
   }
 
-  /// Proves the invariants of the graph and of its allocator; throws error(corrupt) otherwise. For tests and doubts.
+  /// Proves the invariants of the graph and of its allocator, and that each page belongs to one vertex; throws
+  /// error(corrupt) otherwise. For tests and doubts. O(vertices log vertices + arcs log degree), and 32 bytes a vertex.
   void check() const {
     typename Space::guard const current(space_);
     require_idle();
     bool const mirrored = !options_.directed;
     packed_record const* const in = mirrored ? out_.records() : in_ ? in_->records() : nullptr;
+    // First, as the others read pages.
+    constexpr bool counts_pages_alone = Allocator::family.reclaims && Allocator::family.resets;
+    detail::check_pages(space_, out_.records(), in_ ? in : nullptr, vertices_, allocator_->stats().granted,
+                        counts_pages_alone);
     std::uint64_t const loops = detail::check_table(space_, out_.records(), in, vertices_, options_.self_loops);
     if (in_) (void)detail::check_table(space_, in_->records(), out_.records(), vertices_, options_.self_loops);
     std::uint64_t const arcs = detail::sum_table(space_, out_.records(), vertices_).arcs;

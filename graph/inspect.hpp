@@ -2,7 +2,9 @@
 // Reading a whole graph: export to CSR, sums over the vertex table, and the device side of check().
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cuda/std/bit>
 #include <string>
 #include <utility>
 #include <vector>
@@ -135,6 +137,72 @@ std::uint64_t check_table(Space const& space, packed_record const* records, pack
                                        " neighbours out of order, " + std::to_string(f.range) + " out of range, " +
                                        std::to_string(f.self_loops) + " self-loops, " + std::to_string(f.unmirrored) +
                                        " arcs without their partner");
+}
+
+/// Of one page: its address, and then its capacity as packed_record has it.
+struct list_pages {
+  packed_record const* records;
+  std::uint64_t* keys;
+  WYRM_HD void operator()(std::size_t v) const {
+    auto const capacity = cuda::std::bit_cast<std::uint32_t>(static_cast<float>(records[v].capacity()));
+    keys[v] = reinterpret_cast<std::uintptr_t>(records[v].page()) << 16 | capacity >> 16;
+  }
+};
+
+struct page_sums {
+  std::uint64_t bytes;
+  std::uint64_t overlaps;  // pages that the next one begins in
+};
+
+/// A lane a page, in the order of addresses.
+struct sum_pages {
+  std::uint64_t const* keys;
+  std::size_t count;
+  page_sums* sums;
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    std::uint64_t const own = valid ? bytes(keys[i]) : 0;
+    bool const overlaps = own > 0 && i + 1 < count && (keys[i] >> 16) + own > keys[i + 1] >> 16;
+    std::uint64_t const all_bytes = exec::sum(t, own);
+    std::uint64_t const all_overlaps = exec::sum(t, std::uint64_t{overlaps});
+    if (t.rank() != 0) return;
+    if (all_bytes > 0) exec::atomic_ref<std::uint64_t>(sums->bytes).fetch_add(all_bytes, exec::relaxed);
+    if (all_overlaps > 0) exec::atomic_ref<std::uint64_t>(sums->overlaps).fetch_add(all_overlaps, exec::relaxed);
+  }
+
+ private:
+  [[nodiscard]] WYRM_HD static std::uint64_t bytes(std::uint64_t key) {
+    auto const capacity = cuda::std::bit_cast<float>(static_cast<std::uint32_t>(key & 0xffff) << 16);
+    return static_cast<std::uint64_t>(capacity) * sizeof(vertex_id);
+  }
+};
+
+/// Throws error(corrupt) if pages of the tables overlap, or have more bytes than the allocator granted; or fewer, where
+/// it counts pages alone. in: nullptr where it is no table of its own. Reads no page. O(vertices log vertices).
+template <class Space>
+void check_pages(Space const& space, packed_record const* out, packed_record const* in, vertex_id vertices,
+                 std::uint64_t granted, bool counts_pages_alone) {
+  std::size_t const count = std::size_t{vertices} * (in == nullptr ? 1 : 2);
+  exec::buffer<std::uint64_t, Space> keys(space, count);
+  exec::buffer<std::uint64_t, Space> spare(space, count);
+  exec::for_each(space, vertices, list_pages{out, keys.data()});
+  if (in != nullptr) exec::for_each(space, vertices, list_pages{in, keys.data() + vertices});
+  exec::buffer<page_sums, Space> sums(space, 1);
+  exec::write(space, sums.data(), page_sums{});
+  typename Space::bulk bulk(space);
+  std::uint64_t const* const sorted = bulk.sort(keys.data(), spare.data(), count, 64);
+  exec::for_each_lane<32>(space, count, sum_pages{sorted, count, sums.data()});
+  page_sums const s = exec::read(space, sums.data());
+  if (s.overlaps > 0)
+    throw error(error_code::corrupt,
+                "the graph is damaged: " + std::to_string(s.overlaps) + " pages reach into another one");
+  if (s.bytes > granted)
+    throw error(error_code::corrupt, "the graph is damaged: its pages have " + std::to_string(s.bytes) +
+                                         " bytes, more than the " + std::to_string(granted) + " that the pool gave it");
+  if (counts_pages_alone && s.bytes < granted)
+    throw error(error_code::corrupt,
+                "the graph is damaged: " + std::to_string(granted - s.bytes) + " bytes of the pool are lost");
 }
 
 }  // namespace wyrm::graph::detail

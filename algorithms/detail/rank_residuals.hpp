@@ -4,8 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
-#include <numeric>
 
 #include "../../exec/atomic.hpp"
 #include "../../exec/tile.hpp"
@@ -34,10 +32,12 @@ struct residual_state {
     std::uint64_t given_up;
   } done;  // for a batch
 
-  /// On the host.
+  /// On the host. Modulo 2^64, as places are added to: they may have gone around, and be far larger than their sum.
   template <class T>
   [[nodiscard]] static double total(T const (&counts)[places]) {
-    return std::accumulate(counts, std::end(counts), 0.0);
+    std::uint64_t sum = 0;
+    for (T const count : counts) sum += static_cast<std::uint64_t>(count);
+    return static_cast<double>(static_cast<T>(sum));
   }
 };
 
@@ -97,12 +97,15 @@ struct rank_residuals {
   /// Whether no more has to be passed on, while nothing is sent; collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD bool is_enough(Tile const& t) const {
-    return static_cast<double>(exec::sum(t, left_in_places(t.rank(), Tile::size()))) <= enough;
+    return is_enough(exec::sum(t, left_in_places(t.rank(), Tile::size())));
   }
-  /// In each `step`-th place.
-  [[nodiscard]] WYRM_HD std::int64_t left_in_places(unsigned first, unsigned step) const {
-    std::int64_t left = 0;
-    for (unsigned p = first; p < residual_state::places; p += step) left += state->left[p];
+  [[nodiscard]] WYRM_HD bool is_enough(std::uint64_t left) const {
+    return static_cast<double>(static_cast<std::int64_t>(left)) <= enough;
+  }
+  /// In each `step`-th place, modulo 2^64.
+  [[nodiscard]] WYRM_HD std::uint64_t left_in_places(unsigned first, unsigned step) const {
+    std::uint64_t left = 0;
+    for (unsigned p = first; p < residual_state::places; p += step) left += static_cast<std::uint64_t>(state->left[p]);
     return left;
   }
   WYRM_HD static void add_to(std::int64_t (&places)[residual_state::places], std::int64_t by, std::uint64_t thread) {
@@ -330,7 +333,7 @@ struct take_residuals {
   std::uint32_t most;     // items; with more of them the frontier is given up: nobody takes anything
   WYRM_HD void start() const {
     *spare = 0;
-    if (*now.size == 0 || static_cast<double>(x.left_in_places(0, 1)) <= x.enough) return;
+    if (*now.size == 0 || x.is_enough(x.left_in_places(0, 1))) return;
     if (*now.size <= most)
       ++x.state->done.iterations;
     else

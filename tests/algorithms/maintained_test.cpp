@@ -10,6 +10,25 @@ namespace wyrm::tests {
 INSTANTIATE_TYPED_TEST_SUITE_P(cpu, maintained_test, testing::Types<exec::host_space>);
 INSTANTIATE_TYPED_TEST_SUITE_P(simt, maintained_test, testing::Types<simt_space>);
 
+// A place is any part of the sum, modulo 2^64.
+TEST(residual_state, adds_places_up_exactly) {
+  using state = algorithms::detail::residual_state;
+  constexpr auto high = std::uint64_t{1} << 63;
+  auto const total = [](std::initializer_list<std::uint64_t> values) {
+    state s{};
+    for (std::size_t i = 0; std::uint64_t const value : values) s.left[7 * i++] = static_cast<std::int64_t>(value);
+    return state::total(s.left);
+  };
+  EXPECT_EQ(total({}), 0);
+  EXPECT_EQ(total({3, 0 - std::uint64_t{5}}), -2);
+  EXPECT_EQ(total({high / 2 + 5, 0 - high / 2}), 5);  // what doubles round away
+  EXPECT_EQ(total({high / 2 + 1, 1, 1, 0 - high / 2 - 10}), -7);
+  EXPECT_EQ(total({high + 5, 0 - high / 2, 0 - high / 2}), 5);  // a place that went around
+  state s{};
+  s.done.work[0] = s.done.work[63] = high / 2 + high / 4;  // no sign
+  EXPECT_EQ(state::total(s.done.work), 1.5 * 0x1p63);
+}
+
 TEST(maintained, of_a_graph_whose_space_is_chosen_at_run_time) {
   graph::any_graph first(exec::make_space("cpu"), alloc::default_name, 6);
   graph::any_graph other(exec::make_space("cpu"), alloc::default_name, 6);

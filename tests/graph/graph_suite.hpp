@@ -587,6 +587,57 @@ TYPED_TEST_P(dynamic_graph_test, memory_adds_up) {
   EXPECT_EQ(g.allocator().stats().bad_frees, 0u);
 }
 
+/// Takes memory of a graph's pool that none of its vertices has.
+template <class View>
+struct take_page {
+  View pool;
+  WYRM_HD void operator()(std::size_t) const { (void)pool.malloc(16); }
+};
+
+template <class Graph>
+void expect_corrupt(Graph const& g, std::string const& what) {
+  try {
+    g.check();
+    ADD_FAILURE() << "check() passes; it should say: " << what;
+  } catch (error const& e) {
+    EXPECT_EQ(e.code(), error_code::corrupt);
+    EXPECT_NE(std::string(e.what()).find(what), std::string::npos) << e.what();
+  }
+}
+
+// Pages that two vertices have, that are smaller than a vertex believes, or that no vertex has.
+TYPED_TEST_P(dynamic_graph_test, damaged_pages_are_found) {
+  for (bool const directed : {false, true}) {
+    auto g = this->make(10, {.directed = directed});
+    g.insert({{5, 6}, {6, 7}});
+    g.check();
+    // Both have the neighbour 6 alone: contents tell nothing.
+    auto* const in = const_cast<graph::packed_record*>(this->in_records(g)) + 7;
+    graph::packed_record const good = exec::read(g.space(), in);
+    graph::vertex_record const other = exec::read(g.space(), g.view().out_records() + 5);
+    exec::write(g.space(), in, graph::packed_record(other));
+    expect_corrupt(g, "1 pages reach into another");
+
+    exec::write(g.space(), in, graph::packed_record({good.page(), 1, 4096}));
+    expect_corrupt(g, "the graph is damaged: ");
+    if (TypeParam::counts_pages_alone) {
+      exec::write(g.space(), in, graph::packed_record({good.page(), 1, 8}));
+      expect_corrupt(g, "the graph is damaged: ");
+    }
+    exec::write(g.space(), in, good);
+    g.check();
+
+    if (!TypeParam::counts_pages_alone) continue;
+    using view = decltype(g.allocator().view());
+    exec::for_each(g.space(), 1, take_page<view>{g.allocator().view()});
+    expect_corrupt(g, "16 bytes of the pool are lost");
+    g.clear();
+    g.check();
+    g.insert({{5, 6}});
+    g.check();
+  }
+}
+
 // A vertex whose degree goes up and down around a page boundary keeps its page.
 TYPED_TEST_P(dynamic_graph_test, pages_have_hysteresis) {
   using graph::edge;
@@ -623,6 +674,6 @@ REGISTER_TYPED_TEST_SUITE_P(dynamic_graph_test, agrees_with_the_model_undirected
                             a_pool_of_scattered_pages_does_not_grow, keeps_in_neighbours, empty_and_trivial, a_hub,
                             insert_then_erase_restores_it, an_id_out_of_range_changes_nothing,
                             out_of_memory_changes_nothing, every_allocation_may_fail, memory_adds_up,
-                            pages_have_hysteresis);
+                            damaged_pages_are_found, pages_have_hysteresis);
 
 }  // namespace wyrm::tests
