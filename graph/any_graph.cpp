@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "../alloc/registry.hpp"
+#include "dynamic_graph.hpp"
 
 namespace wyrm::graph {
 

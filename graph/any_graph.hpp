@@ -13,7 +13,8 @@
 
 #include "../alloc/allocator.hpp"
 #include "../exec/device.hpp"
-#include "dynamic_graph.hpp"
+#include "options.hpp"
+#include "pending_update.hpp"
 #include "report.hpp"
 #include "types.hpp"
 #include "view.hpp"

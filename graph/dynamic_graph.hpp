@@ -18,36 +18,20 @@
 
 #include "../alloc/allocator.hpp"
 #include "../exec/memory.hpp"
-#include "adjacency.hpp"
+#include "batch/status.hpp"
+#include "batch/upload.hpp"
 #include "identity.hpp"
-#include "inspect.hpp"
-#include "layout.hpp"
+#include "inspect/check.hpp"
+#include "inspect/export.hpp"
+#include "layout/layout.hpp"
 #include "pending_update.hpp"
-#include "pool_growth.hpp"
 #include "report.hpp"
-#include "status.hpp"
-#include "transfer.hpp"
+#include "table/pool_growth.hpp"
+#include "table/vertex_table.hpp"
 #include "types.hpp"
 #include "view.hpp"
 
 namespace wyrm::graph {
-
-struct options {
-  bool directed = false;      // false: each edge is stored in both directions
-  bool in_neighbours = true;  // directed graphs: keep them too (PageRank pulls along them)
-  bool self_loops = false;    // false: they are dropped, and counted in the report
-  alloc::options pool = {};   // the allocator's; the pool grows as needed, up to reserve_bytes
-  // Of the hash table that groups a batch by source. 0: drawn at random for each graph, so that nobody can choose ids
-  // that collide.
-  std::uint32_t hash_seed = 0;
-};
-
-/// How many edges of a graph that is made from so many are inserted at a time: a quarter, so that the scratch of a
-/// batch (about 30 bytes an arc) stays small beside the graph, and few enough for a batch of 2^32 arcs.
-[[nodiscard]] constexpr std::size_t slice_for(std::uint64_t edges) {
-  return static_cast<std::size_t>(
-      std::clamp<std::uint64_t>((edges + 3) / 4, std::uint64_t{1} << 22, std::uint64_t{1} << 28));
-}
 
 template <class Space, class Allocator>
 class dynamic_graph {
@@ -61,7 +45,7 @@ class dynamic_graph {
         vertices_(checked_count(vertices)),
         allocator_(std::make_unique<Allocator>(space, o.pool)),
         out_(space, vertices_, 0, options_.hash_seed),
-        transfer_(space),
+        uploader_(space),
         hubs_(space),
         status_(space),
         link_(std::make_shared<link>(link{this})) {
@@ -76,7 +60,7 @@ class dynamic_graph {
         allocator_(std::move(other.allocator_)),
         out_(std::move(other.out_)),
         in_(std::move(other.in_)),
-        transfer_(std::move(other.transfer_)),
+        uploader_(std::move(other.uploader_)),
         hubs_(std::move(other.hubs_)),
         status_(std::move(other.status_)),
         link_(std::move(other.link_)),
@@ -164,14 +148,14 @@ class dynamic_graph {
     typename Space::guard const current(space_);
     require_idle();
     // All that may fail comes before anything changes.
-    std::vector<adjacency<Space>> scratch;
+    std::vector<vertex_table<Space>> scratch;
     for_tables([&](auto const& t) { scratch.push_back(t.empty_table()); });
-    detail::transfer<Space> transfer(space_);
-    lay_out_anew(laid_out_bytes() + (std::size_t{1} << 20));
+    detail::uploader<Space> uploader(space_);
+    relayout(layout_bytes() + (std::size_t{1} << 20));
     auto next = scratch.begin();
     for_tables([&](auto& t) { t.replace_scratch(std::move(*next++)); });
-    transfer_ = std::move(transfer);
-    hubs_ = exec::buffer<detail::wide_row, Space>(space_);
+    uploader_ = std::move(uploader);
+    hubs_ = exec::buffer<detail::csr_hub, Space>(space_);
   }
 
   /// Removes all edges.
@@ -202,7 +186,7 @@ class dynamic_graph {
     alloc::statistics const pool = allocator_->stats();
     detail::table_sums sums = detail::sum_table(space_, out_.records(), vertices_);
     m.vertex_table = out_.table_bytes();
-    m.scratch = out_.scratch_bytes() + transfer_.bytes() + hubs_.bytes() + status_.bytes();
+    m.scratch = out_.scratch_bytes() + uploader_.bytes() + hubs_.bytes() + status_.bytes();
     if (in_) {
       detail::table_sums const in = detail::sum_table(space_, in_->records(), vertices_);
       sums.arcs += in.arcs;
@@ -280,8 +264,8 @@ class dynamic_graph {
     if constexpr (Allocator::family.resets)
       allocator_->reset();
     else
-      for_tables([&](auto& table) { detail::give_back(space_, table.records(), vertices_, *allocator_); });
-    for_tables([&](auto& table) { table.forget(); });
+      for_tables([&](auto& table) { detail::free_pages(space_, table.records(), vertices_, *allocator_); });
+    for_tables([&](auto& table) { table.clear(); });
     if (arc_count_ > 0) identity_.change();
     arc_count_ = edge_count_ = 0;
   }
@@ -322,8 +306,8 @@ class dynamic_graph {
     }
   }
   void count(std::span<edge const> batch) {
-    begin(transfer_.room_for(batch.size()), transfer_.slice_of(batch.size()));
-    transfer_.bring(batch, vertices_,
+    begin(uploader_.room_for(batch.size()), uploader_.slice_of(batch.size()));
+    uploader_.upload(batch, vertices_,
                     [&](std::size_t first, std::size_t n) { for_tables([&](auto& table) { table.count(first, n); }); });
   }
   void count(resident_edges batch) {
@@ -346,7 +330,7 @@ class dynamic_graph {
     detail::update_status const* s = settle<Op>(all, most_bytes(size));
     if (s == nullptr) {
       try {
-        lay_out_anew(allocator_->stats().committed);
+        relayout(allocator_->stats().committed);
       } catch (error const& e) {  // then the pool has to grow
         if (e.code() != error_code::out_of_memory) throw;
       }
@@ -386,7 +370,7 @@ class dynamic_graph {
         for_these([&](auto& table) { table.template plan_skewed<Op>(s, status_.data()); });
       } else if (s.failed_bytes > 0) {
         std::uint64_t const missing = s.failed_bytes;
-        status_.forget_failures();
+        status_.clear_failures();
         try {
           if (find_memory(memory, missing, batch_bytes)) continue;
         } catch (error const& e) {
@@ -413,7 +397,7 @@ class dynamic_graph {
   bool find_memory(detail::pool_growth<Allocator>& memory, std::uint64_t missing, std::uint64_t batch_bytes) {
     if (memory.gather_if_free(missing)) return true;
     bool const can = batch_bytes != can_not && Allocator::family.resets && fails_from_ == never;
-    std::uint64_t const needs = can ? laid_out_bytes() + std::max(batch_bytes, missing) : can_not;
+    std::uint64_t const needs = can ? layout_bytes() + std::max(batch_bytes, missing) : can_not;
     std::size_t const committed = allocator_->stats().committed;
     if (needs <= committed / 5 * 4 && changes_ >= (vertices_ + arc_count_) / 16) return false;
     try {
@@ -429,13 +413,13 @@ class dynamic_graph {
   [[nodiscard]] std::uint64_t most_bytes(std::size_t edges) const {
     return (options_.directed && !in_ ? 2 : 4) * sizeof(vertex_id) * edges;
   }
-  [[nodiscard]] std::uint64_t laid_out_bytes() {
+  [[nodiscard]] std::uint64_t layout_bytes() {
     std::uint64_t bytes = 0;
-    for_tables([&](auto const& t) { bytes += detail::laid_out_bytes(space_, t.records(), vertices_); });
+    for_tables([&](auto const& t) { bytes += detail::layout_bytes(space_, t.records(), vertices_); });
     return bytes;
   }
   // In a pool of this size, or a larger one. Strong guarantee.
-  void lay_out_anew(std::size_t pool_bytes) {
+  void relayout(std::size_t pool_bytes) {
     alloc::options pool = options_.pool;
     pool.pool_bytes = pool_bytes;
     std::unique_ptr<Allocator> fresh;
@@ -444,16 +428,16 @@ class dynamic_graph {
     try {
       fresh = std::make_unique<Allocator>(space_, pool);
       for_tables([&](auto const& t) {
-        records.push_back(detail::laid_out(space_, t.records(), vertices_, arc_count_, *fresh, status_, fails_from_));
+        records.push_back(detail::rebuilt_table(space_, t.records(), vertices_, arc_count_, *fresh, status_, fails_from_));
       });
     } catch (error const& e) {
       if constexpr (!Allocator::family.resets)
-        for (auto const& r : records) detail::give_back(space_, r.data(), vertices_, *fresh);
+        for (auto const& r : records) detail::free_pages(space_, r.data(), vertices_, *fresh);
       throw error(e.code(),
                   std::string("there is no memory for a second pool; nothing was changed (") + e.what() + ")");
     }
     if constexpr (!Allocator::family.resets)
-      for_tables([&](auto const& t) { detail::give_back(space_, t.records(), vertices_, *allocator_); });
+      for_tables([&](auto const& t) { detail::free_pages(space_, t.records(), vertices_, *allocator_); });
     auto next = records.begin();
     for_tables([&](auto& t) { t.replace(std::move(*next++)); });
     allocator_ = std::move(fresh);
@@ -504,9 +488,9 @@ class dynamic_graph {
                                                 std::to_string(edge_count_) + "; clear() it, or insert edges");
     check_sizes(rows);
     if (vertices_ == 0) return {};
-    detail::csr_rows const there = transfer_.room_for(rows);
+    detail::csr_rows const there = uploader_.room_for(rows);
     try {
-      std::uint64_t const self_loops = lay_out(rows, there);
+      std::uint64_t const self_loops = build_layout(rows, there);
       if (!options_.directed) check_mirrored();
       if (in_) insert_reverse(there);
       arc_count_ = there.arcs;
@@ -533,15 +517,15 @@ class dynamic_graph {
   // All steps are started before anybody waits, and once more after the pool has grown. Returns the number of
   // self-loops.
   template <class Csr>
-  std::uint64_t lay_out(Csr const& rows, detail::csr_rows const& there) {
+  std::uint64_t build_layout(Csr const& rows, detail::csr_rows const& there) {
     status_.clear_all();
     detail::layout<Space, detail::csr_rows> layout(space_, there, vertices_, there.arcs, options_.self_loops,
                                                    out_.records(), hubs_, status_);
-    transfer_.bring(rows, vertices_, [&](std::size_t first, std::size_t n) {
-      layout.lay(allocator_->view(), first, n, false, fails_from_);
+    uploader_.upload(rows, vertices_, [&](std::size_t first, std::size_t n) {
+      layout.build(allocator_->view(), first, n, false, fails_from_);
     });
     for (detail::pool_growth<Allocator> memory(*allocator_, fails_from_ != never);;) {
-      layout.lay_wide();
+      layout.build_hubs();
       detail::update_status const& s = status_.read();
       if (s.out_of_range > 0)
         throw error(
@@ -552,9 +536,9 @@ class dynamic_graph {
                 std::to_string(vertices_) + (options_.self_loops ? "" : ", no self-loops") + "; nothing was changed");
       if (s.failed_bytes == 0) return s.total().self_loops;
       std::uint64_t const missing = s.failed_bytes;
-      status_.forget_failures();
+      status_.clear_failures();
       if (!memory.gather_if_free(missing)) memory.find(missing, std::size_t{256} << 10, 0);
-      layout.lay(allocator_->view(), 0, vertices_, true, fails_from_);
+      layout.build(allocator_->view(), 0, vertices_, true, fails_from_);
     }
   }
   void check_mirrored() const {
@@ -574,7 +558,7 @@ class dynamic_graph {
     auto const only_in = [&](auto const& f) { f(*in_); };
     for (std::uint64_t first = 0; first < rows.arcs; first += slice) {
       resident_edges const edges =
-          transfer_.list(rows, vertices_, first, std::min<std::uint64_t>(slice, rows.arcs - first));
+          uploader_.list(rows, vertices_, first, std::min<std::uint64_t>(slice, rows.arcs - first));
       status_.clear();
       in_->begin(edges, 0, orientation::reverse, options_.self_loops, first, status_.data());
       in_->count(0, edges.size);
@@ -588,10 +572,10 @@ class dynamic_graph {
   options options_;
   vertex_id vertices_;
   std::unique_ptr<Allocator> allocator_;
-  adjacency<Space> out_;
-  std::optional<adjacency<Space>> in_;
-  detail::transfer<Space> transfer_;
-  exec::buffer<detail::wide_row, Space> hubs_;  // of a CSR
+  vertex_table<Space> out_;
+  std::optional<vertex_table<Space>> in_;
+  detail::uploader<Space> uploader_;
+  exec::buffer<detail::csr_hub, Space> hubs_;  // of a CSR
   detail::status_memory<Space> status_;
   std::shared_ptr<link> link_;  // nullptr: moved from
   identity identity_;

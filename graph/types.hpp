@@ -55,4 +55,18 @@ struct csr_view {
   std::span<vertex_id const> targets;
 };
 
+/// Edges in the memory of a space.
+struct resident_edges {
+  explicit resident_edges(edge const* first, std::size_t n) : data(first), size(n) {}
+  edge const* data;
+  std::size_t size;
+};
+
+/// A CSR in the memory of a space; see csr.
+struct resident_csr {
+  std::uint64_t const* offsets;
+  vertex_id const* targets;
+  std::uint64_t arcs;
+};
+
 }  // namespace wyrm::graph

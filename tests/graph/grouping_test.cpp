@@ -11,8 +11,8 @@
 
 #include "../../alloc/registry.hpp"
 #include "../../exec/host_space.hpp"
+#include "../../graph/batch/group.hpp"
 #include "../../graph/dynamic_graph.hpp"
-#include "../../graph/segments.hpp"
 
 namespace wyrm::tests {
 namespace {

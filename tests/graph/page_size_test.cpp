@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "../../graph/page_size.hpp"
+#include "../../graph/table/page_size.hpp"
 #include "../../graph/view.hpp"
 
 namespace wyrm::tests {

@@ -9,18 +9,18 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../exec/atomic.hpp"
-#include "../exec/launch.hpp"
-#include "../exec/memory.hpp"
-#include "../exec/tile.hpp"
+#include "../../exec/atomic.hpp"
+#include "../../exec/launch.hpp"
+#include "../../exec/memory.hpp"
+#include "../../exec/tile.hpp"
+#include "../batch/group.hpp"
+#include "../batch/status.hpp"
+#include "../table/page_size.hpp"
+#include "../table/pool_growth.hpp"
+#include "../update/hubs.hpp"
+#include "../view.hpp"
 #include "carved_rows.hpp"
-#include "copy_rows.hpp"
-#include "page_size.hpp"
-#include "pool_growth.hpp"
-#include "segments.hpp"
-#include "status.hpp"
-#include "update.hpp"
-#include "view.hpp"
+#include "row_copier.hpp"
 
 namespace wyrm::graph::detail {
 
@@ -33,7 +33,7 @@ struct allocate_rows {
   AllocatorRef allocator;
   Rows rows;
   packed_record* records;
-  wide_rows wide;
+  hub_list listed_hubs;
   update_status* status;
   vertex_id vertices;
   std::size_t first;
@@ -48,7 +48,7 @@ struct allocate_rows {
     bool const is_row = valid && rows.is_row(its, v, vertices);
     std::uint32_t const degree = is_row && !(again && records[v].page() != nullptr) ? its.degree() : 0;
     bool const has = allocate_page(t, allocator, *status, v < fails_from, degree, records, v);
-    if (lists_hubs) wide.add(t, *status, v, has ? degree : 0);
+    if (lists_hubs) listed_hubs.add(t, *status, v, has ? degree : 0);
     std::uint32_t const bad = t.ballot(valid && !is_row);
     if (t.rank() == 0 && bad != 0) refuse_rows(*status, v, bad);
   }
@@ -77,7 +77,7 @@ template <class Rows>
 struct copy_hubs {
   row_copier<Rows> copier;
   packed_record const* records;
-  wide_row const* wide;
+  csr_hub const* listed_hubs;
   std::size_t tiles;  // launched
 
   template <class Tile>
@@ -90,9 +90,9 @@ struct copy_hubs {
     std::uint32_t part = static_cast<std::uint32_t>(i) * each;
     if (part >= parts) return;
     std::uint32_t const last = parts - part < each ? parts : part + each;
-    for (std::uint32_t hub = hub_of_part(wide, hubs, part); part < last; ++hub) {
-      auto const [v, first_part] = wide[hub];
-      std::uint32_t const next = hub + 1 < hubs ? wide[hub + 1].first_part : parts;
+    for (std::uint32_t hub = hub_of_part(listed_hubs, hubs, part); part < last; ++hub) {
+      auto const [v, first_part] = listed_hubs[hub];
+      std::uint32_t const next = hub + 1 < hubs ? listed_hubs[hub + 1].first_part : parts;
       std::uint32_t const end_part = next < last ? next : last;
       vertex_record const r = records[v];
       std::uint64_t const end = std::uint64_t{end_part - first_part} * hub_part;
@@ -106,7 +106,7 @@ struct copy_hubs {
 };
 
 /// A tile a vertex: the arcs of a CSR from `first` to `last` as edges.
-struct list_rows {
+struct rows_to_edges {
   csr_rows rows;
   edge* edges;
   std::uint64_t first;
@@ -135,24 +135,24 @@ struct sum_page_bytes {
 template <class Space, class Rows>
 class layout {
  public:
-  /// arcs: in all rows. The records are all empty, the status all clear, and `wide` is scratch.
+  /// arcs: in all rows. The records are all empty, the status all clear, and `listed_hubs` is scratch.
   layout(Space const& space, Rows const& rows, vertex_id vertices, std::uint64_t arcs, bool self_loops_allowed,
-         packed_record* records, exec::buffer<wide_row, Space>& wide, status_memory<Space>& status)
+         packed_record* records, exec::buffer<csr_hub, Space>& listed_hubs, status_memory<Space>& status)
       : space_(space),
-        wide_{nullptr, std::min<std::uint64_t>(vertices, arcs / hub_degree)},
-        parts_(arcs / hub_part + wide_.room),
+        listed_hubs_{nullptr, std::min<std::uint64_t>(vertices, arcs / hub_degree)},
+        parts_(arcs / hub_part + listed_hubs_.room),
         records_(records),
         status_(status),
         carved_(status.carved()),
         copier_{rows, vertices, self_loops_allowed, status.data()} {
-    wide.reserve(wide_.room);
-    wide_.rows = wide.data();
+    listed_hubs.reserve(listed_hubs_.room);
+    listed_hubs_.rows = listed_hubs.data();
   }
 
   /// Pages and rows of n vertices from `first` on: of some after the others, or of all; and of all `again`, when some
   /// have pages already.
   template <class AllocatorRef>
-  void lay(AllocatorRef const& allocator, std::size_t first, std::size_t n, bool again, std::uint64_t fails_from) {
+  void build(AllocatorRef const& allocator, std::size_t first, std::size_t n, bool again, std::uint64_t fails_from) {
     if constexpr (exec::has_tiles<Space> && alloc::carving_ref<AllocatorRef>) {
       if (!again && n == copier_.vertices) count(fails_from);
       if (carvings_ > 0) {
@@ -165,14 +165,14 @@ class layout {
     if (again) status_.clear_sums();
     exec::for_each_lane<32>(
         space_, n,
-        allocate_rows<Rows, AllocatorRef>{allocator, copier_.rows, records_, wide_, copier_.status, copier_.vertices,
+        allocate_rows<Rows, AllocatorRef>{allocator, copier_.rows, records_, listed_hubs_, copier_.status, copier_.vertices,
                                           first, again, !is_counted_, fails_from});
     exec::for_each_lane<32>(space_, n, copy_into_pages<Rows>{copier_, records_, first});
   }
   /// The rows of hubs, when all have their pages.
-  void lay_wide() {
+  void build_hubs() {
     std::size_t const tiles = std::min<std::uint64_t>(parts_, 8192);
-    exec::for_each_tile<32>(space_, tiles, copy_hubs<Rows>{copier_, records_, wide_.rows, tiles});
+    exec::for_each_tile<32>(space_, tiles, copy_hubs<Rows>{copier_, records_, listed_hubs_.rows, tiles});
   }
 
  private:
@@ -184,7 +184,7 @@ class layout {
     using work = count_rows<Rows>;
     constexpr std::size_t rows = 32 * work::each;
     exec::for_each_tile<32>(space_, (std::size_t{copier_.vertices} + rows - 1) / rows,
-                            work{copier_.rows, copier_.vertices, fails_from, records_, wide_, carved_, copier_.status});
+                            work{copier_.rows, copier_.vertices, fails_from, records_, listed_hubs_, carved_, copier_.status});
     is_counted_ = true;
     carvings_ = tries;
   }
@@ -194,12 +194,12 @@ class layout {
     exec::for_each_lane<32>(space_, copier_.vertices,
                             fill_pages<Rows, AllocatorRef>{allocator, copier_, carved_, records_});
     exec::for_each_lane<32>(
-        space_, wide_.room,
-        allocate_wide<Rows, AllocatorRef>{allocator, copier_.rows, records_, wide_.rows, carved_, copier_.status});
+        space_, listed_hubs_.room,
+        allocate_hubs<Rows, AllocatorRef>{allocator, copier_.rows, records_, listed_hubs_.rows, carved_, copier_.status});
   }
 
   Space space_;
-  wide_rows wide_;
+  hub_list listed_hubs_;
   std::uint64_t parts_;  // of hubs, at the most
   packed_record* records_;
   status_memory<Space>& status_;
@@ -224,41 +224,41 @@ struct release_rows {
 
 /// Gives all pages of these records back: memory of the system has to be, page by page.
 template <class Space, class Allocator>
-void give_back(Space const& space, packed_record const* records, vertex_id vertices, Allocator const& allocator) {
+void free_pages(Space const& space, packed_record const* records, vertex_id vertices, Allocator const& allocator) {
   exec::for_each_lane<32>(space, vertices, release_rows<typename Allocator::view_type>{allocator.view(), records});
 }
 
 /// The pages of a table once more, in the pool of another allocator, which grows as needed. Throws what its grow()
 /// does; what it has allocated then is lost with it.
 template <class Space, class Allocator>
-exec::buffer<packed_record, Space> laid_out(Space const& space, packed_record const* records, vertex_id vertices,
+exec::buffer<packed_record, Space> rebuilt_table(Space const& space, packed_record const* records, vertex_id vertices,
                                             std::uint64_t arcs, Allocator& allocator, status_memory<Space>& status,
                                             std::uint64_t fails_from) {
   exec::buffer<packed_record, Space> to = table_for(space, vertices);
   space.fill(to.data(), 0, to.bytes());
   status.clear_all();
-  exec::buffer<wide_row, Space> wide(space);
-  layout<Space, table_rows> rows(space, {records}, vertices, arcs, true, to.data(), wide, status);
+  exec::buffer<csr_hub, Space> listed_hubs(space);
+  layout<Space, table_rows> rows(space, {records}, vertices, arcs, true, to.data(), listed_hubs, status);
   try {
     pool_growth<Allocator> memory(allocator, fails_from < vertices);
     for (bool again = false;; again = true) {
-      rows.lay(allocator.view(), 0, vertices, again, fails_from);
-      rows.lay_wide();
+      rows.build(allocator.view(), 0, vertices, again, fails_from);
+      rows.build_hubs();
       update_status const& s = status.read();
       if (s.failed_bytes == 0) return to;
       std::uint64_t const missing = s.failed_bytes;
-      status.forget_failures();
+      status.clear_failures();
       if (!memory.gather_if_free(missing)) memory.find(missing, std::size_t{256} << 10, 0);
     }
   } catch (...) {
-    if constexpr (!Allocator::family.resets) give_back(space, to.data(), vertices, allocator);
+    if constexpr (!Allocator::family.resets) free_pages(space, to.data(), vertices, allocator);
     throw;
   }
 }
 
 /// The bytes of all pages of a table as they would be laid out now.
 template <class Space>
-std::uint64_t laid_out_bytes(Space const& space, packed_record const* records, vertex_id vertices) {
+std::uint64_t layout_bytes(Space const& space, packed_record const* records, vertex_id vertices) {
   exec::buffer<std::uint64_t, Space> bytes(space, 1);
   space.fill(bytes.data(), 0, sizeof(std::uint64_t));
   exec::for_each_lane<32>(space, vertices, sum_page_bytes{records, bytes.data()});

@@ -10,18 +10,18 @@
 #include <optional>
 #include <span>
 
-#include "../exec/bulk.hpp"
-#include "../exec/memory.hpp"
+#include "../../exec/bulk.hpp"
+#include "../../exec/memory.hpp"
+#include "../layout/layout.hpp"
+#include "../types.hpp"
 #include "batch.hpp"
-#include "layout.hpp"
-#include "types.hpp"
 
 namespace wyrm::graph::detail {
 
 template <class Space>
-class transfer {
+class uploader {
  public:
-  explicit transfer(Space const& space)
+  explicit uploader(Space const& space)
       : space_(space), edges_(space), spare_(space), offsets_(space), targets_(space), bulk_(space) {}
 
   /// Where a batch will be.
@@ -38,7 +38,7 @@ class transfer {
   /// Brings a batch for which there is room, and starts each(first, n) for the parts of it. Slices are sorted by
   /// source, which is for free while the next one travels; the last one is not.
   template <class Each>
-  void bring(std::span<edge const> batch, vertex_id vertices, Each const& each) {
+  void upload(std::span<edge const> batch, vertex_id vertices, Each const& each) {
     std::size_t const slice = slice_of(batch.size());
     if (slice == 0) {
       space_.enqueue_copy_in(edges_.data(), batch.data(), batch.size_bytes());
@@ -71,16 +71,16 @@ class transfer {
   /// n arcs of a CSR that is there, from `first` on, as edges.
   [[nodiscard]] resident_edges list(csr_rows const& rows, vertex_id vertices, std::uint64_t first, std::size_t n) {
     resident_edges const edges = room_for(n);
-    exec::for_each_tile<8>(space_, vertices, list_rows{rows, edges_.data(), first, first + n});
+    exec::for_each_tile<8>(space_, vertices, rows_to_edges{rows, edges_.data(), first, first + n});
     return edges;
   }
   /// Brings a CSR, and calls each(first, n) for the rows as they come.
   template <class Each>
-  void bring(resident_csr const&, vertex_id vertices, Each const& each) {
+  void upload(resident_csr const&, vertex_id vertices, Each const& each) {
     each(0, vertices);
   }
   template <class Each>
-  void bring(csr_view const& rows, vertex_id vertices, Each const& each) {
+  void upload(csr_view const& rows, vertex_id vertices, Each const& each) {
     space_.enqueue_copy_in(offsets_.data(), rows.offsets.data(), rows.offsets.size() * sizeof(std::uint64_t));
     start();
     auto const ends = rows.offsets.begin() + 1;

@@ -7,13 +7,13 @@
 #include <bit>
 #include <cstdint>
 
-#include "../exec/bulk.hpp"
-#include "../exec/launch.hpp"
-#include "../exec/memory.hpp"
+#include "../../exec/bulk.hpp"
+#include "../../exec/launch.hpp"
+#include "../../exec/memory.hpp"
+#include "../batch/group.hpp"
+#include "../batch/status.hpp"
+#include "../view.hpp"
 #include "plan.hpp"
-#include "segments.hpp"
-#include "status.hpp"
-#include "view.hpp"
 
 namespace wyrm::graph::detail {
 
@@ -51,12 +51,12 @@ struct key_arcs {
 };
 
 /// The same by a thread a segment, of targets that lie by segment.
-struct key_segments {
+struct key_groups {
   batch_view batch;
   std::uint64_t* keys;
   unsigned id_bits;
   WYRM_HD void operator()(std::size_t s) const {
-    segment const g = batch.segments[s];
+    source_group const g = batch.groups[s];
     for (std::uint32_t i = g.begin; i < g.begin + g.size; ++i)
       keys[i] = std::uint64_t{g.begin} << id_bits | batch.targets[i];
   }
@@ -64,16 +64,16 @@ struct key_segments {
 
 /// A thread a segment.
 struct own_arcs {
-  segment const* segments;
+  source_group const* groups;
   std::uint32_t* owners;
-  WYRM_HD void operator()(std::size_t s) const { owners[segments[s].begin] = static_cast<std::uint32_t>(s); }
+  WYRM_HD void operator()(std::size_t s) const { owners[groups[s].begin] = static_cast<std::uint32_t>(s); }
 };
 
 /// A lane an arc.
 template <operation Op>
 struct find_arcs {
   sorted_arcs arcs;
-  segment const* segments;
+  source_group const* groups;
   packed_record const* records;
   update_status* status;
   unsigned which;
@@ -85,7 +85,7 @@ struct find_arcs {
     bool counted = false;
     if (valid) {
       bool const repeated = i > 0 && arcs.keys[i - 1] == arcs.keys[i];
-      vertex_id const source = segments[arcs.owners[arcs.begin(i)]].source;
+      vertex_id const source = groups[arcs.owners[arcs.begin(i)]].source;
       vertex_id const target = arcs.target(i);
       found_arc const found = find_arc<Op>(records[source], target);
       changes = !repeated && found.changes;
@@ -104,13 +104,13 @@ struct find_arcs {
 
 /// A thread an arc.
 template <operation Op>
-struct note_arcs {
+struct record_arcs {
   sorted_arcs arcs;
   batch_view batch;
   WYRM_HD void operator()(std::size_t i) const {
     if (arcs.changes[i] == 0) return;
     std::uint32_t const begin = arcs.begin(i);
-    note_arc<Op>(batch, begin, arcs.changes_between(begin, i), arcs.target(i), arcs.found[i]);
+    record_arc<Op>(batch, begin, arcs.changes_between(begin, i), arcs.target(i), arcs.found[i]);
   }
 };
 
@@ -118,11 +118,11 @@ struct note_arcs {
 template <operation Op>
 struct plan_sorted {
   sorted_arcs arcs;
-  segment const* segments;
+  source_group const* groups;
   packed_record const* records;
-  segment_plan* plans;
+  group_plan* plans;
   WYRM_HD void operator()(std::size_t s) const {
-    segment const g = segments[s];
+    source_group const g = groups[s];
     std::uint32_t const changed = arcs.changes_between(g.begin, std::size_t{g.begin} + g.size);
     plans[s] = {nullptr, capacity_to_allocate<Op>(records[g.source], changed), changed, 0, 0, 0, 0};
   }
@@ -136,8 +136,8 @@ class skewed_plan {
 
   /// What plan_segments does, for a batch of so many segments and arcs.
   template <operation Op>
-  void make(batch_view const& batch, std::uint32_t segments, std::uint32_t arcs, packed_record const* records,
-            vertex_id vertices, segment_plan* plans, update_status* status, unsigned which) {
+  void make(batch_view const& batch, std::uint32_t groups, std::uint32_t arcs, packed_record const* records,
+            vertex_id vertices, group_plan* plans, update_status* status, unsigned which) {
     if (arcs == 0) return;
     keys_.reserve(arcs);
     spare_.reserve(arcs);
@@ -147,17 +147,17 @@ class skewed_plan {
     if constexpr (exec::has_tiles<Space>)
       exec::for_each(space_, batch.size, key_arcs{batch, keys_.data(), id_bits});
     else
-      exec::for_each(space_, segments, key_segments{batch, keys_.data(), id_bits});
-    exec::for_each(space_, segments, own_arcs{batch.segments, owners_.data()});
+      exec::for_each(space_, groups, key_groups{batch, keys_.data(), id_bits});
+    exec::for_each(space_, groups, own_arcs{batch.groups, owners_.data()});
     auto const bits = id_bits + static_cast<unsigned>(std::bit_width(arcs));
     std::uint64_t const* const keys = bulk_.sort(keys_.data(), spare_.data(), arcs, bits);
     auto* const left = reinterpret_cast<std::uint32_t*>(keys == keys_.data() ? spare_.data() : keys_.data());
     sorted_arcs const sorted{keys, owners_.data(), left, left + arcs, before_.data(), id_bits};
     exec::for_each_lane<32>(
-        space_, arcs, find_arcs<Op>{sorted, batch.segments, records, status, which, batch.which == orientation::both});
+        space_, arcs, find_arcs<Op>{sorted, batch.groups, records, status, which, batch.which == orientation::both});
     bulk_.inclusive_sum(sorted.changes, before_.data(), arcs);
-    exec::for_each(space_, arcs, note_arcs<Op>{sorted, batch});
-    exec::for_each(space_, segments, plan_sorted<Op>{sorted, batch.segments, records, plans});
+    exec::for_each(space_, arcs, record_arcs<Op>{sorted, batch});
+    exec::for_each(space_, groups, plan_sorted<Op>{sorted, batch.groups, records, plans});
   }
 
   [[nodiscard]] std::size_t bytes() const {

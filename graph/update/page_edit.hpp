@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "types.hpp"
-#include "view.hpp"
+#include "../types.hpp"
+#include "../view.hpp"
 
 namespace wyrm::graph::detail {
 
@@ -76,7 +76,7 @@ struct alignas(16) page_block {
 [[nodiscard]] WYRM_HD inline page_block* blocks_of(vertex_id* page) { return reinterpret_cast<page_block*>(page); }
 
 /// `added` comes to stand at `position`; what stands there and behind it moves up by one.
-WYRM_HD inline void insert_alone(vertex_id* page, std::uint32_t degree, std::uint32_t position, vertex_id added) {
+WYRM_HD inline void insert_per_thread(vertex_id* page, std::uint32_t degree, std::uint32_t position, vertex_id added) {
   for (std::uint32_t b = position / page_block::size; b <= degree / page_block::size; ++b) {
     page_block block = blocks_of(page)[b];
     for (std::uint32_t k = 0; k < page_block::size; ++k) {
@@ -90,7 +90,7 @@ WYRM_HD inline void insert_alone(vertex_id* page, std::uint32_t degree, std::uin
 }
 
 /// What stands behind `position` moves down by one.
-WYRM_HD inline void erase_alone(vertex_id* page, std::uint32_t degree, std::uint32_t position) {
+WYRM_HD inline void erase_per_thread(vertex_id* page, std::uint32_t degree, std::uint32_t position) {
   page_block block = blocks_of(page)[position / page_block::size];
   for (std::uint32_t b = position / page_block::size; b * page_block::size < degree; ++b) {
     page_block const next = (b + 1) * page_block::size < degree ? blocks_of(page)[b + 1] : block;
@@ -103,7 +103,7 @@ WYRM_HD inline void erase_alone(vertex_id* page, std::uint32_t degree, std::uint
   }
 }
 
-WYRM_HD inline void copy_alone(vertex_id* from, vertex_id* to, std::uint32_t degree) {
+WYRM_HD inline void copy_per_thread(vertex_id* from, vertex_id* to, std::uint32_t degree) {
   for (std::uint32_t b = 0; b * page_block::size < degree; ++b) blocks_of(to)[b] = blocks_of(from)[b];
 }
 

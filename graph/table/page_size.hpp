@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <cuda/std/bit>
 
-#include "../exec/config.hpp"
-#include "types.hpp"
+#include "../../exec/config.hpp"
+#include "../types.hpp"
 
 namespace wyrm::graph {
 

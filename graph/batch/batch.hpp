@@ -8,12 +8,12 @@
 #include <cstdint>
 #include <string>
 
-#include "../exec/launch.hpp"
-#include "../exec/memory.hpp"
-#include "segments.hpp"
-#include "shares.hpp"
+#include "../../exec/launch.hpp"
+#include "../../exec/memory.hpp"
+#include "../types.hpp"
+#include "group.hpp"
+#include "group_on_threads.hpp"
 #include "status.hpp"
-#include "types.hpp"
 
 namespace wyrm::graph {
 
@@ -27,10 +27,10 @@ class batch {
         keys_(space),
         counts_(space),
         places_(space),
-        segments_(space),
+        groups_(space),
         targets_(space),
         positions_(space),
-        shares_(space) {}
+        buckets_(space) {}
 
   /// Makes room for a batch of edges, which stay where they are until the update is over; `table` says which of the two
   /// of the status it fills in. slice: see batch_view. Throws error(bad_argument) for more than 2^32 arcs.
@@ -40,13 +40,13 @@ class batch {
     if (arcs >= 0xffffffff)
       throw error(error_code::bad_argument,
                   "a batch of " + std::to_string(edges.size) + " edges is too large (2^32 arcs at most); split it");
-    most_segments_ = std::min<std::size_t>(arcs, vertices);
+    max_groups_ = std::min<std::size_t>(arcs, vertices);
     if constexpr (has_tiles) places_.reserve(arcs);
-    segments_.reserve(most_segments_);
+    groups_.reserve(max_groups_);
     targets_.reserve(arcs);
     positions_.reserve(arcs);
     table_ = make_table(arcs, vertices);
-    view_ = {edges.data,      edges.size,        which, table_, places_.data(), segments_.data(),
+    view_ = {edges.data,      edges.size,        which, table_, places_.data(), groups_.data(),
              targets_.data(), positions_.data(), slice};
     count_ = {edges.data, places_.data(), table_, status, vertices, which, keep_self_loops, 0};
     number_ = table;
@@ -59,24 +59,24 @@ class batch {
   }
   /// Segments of more than `most` arcs are too large; those that are not short are listed, and the parts of those that
   /// are longer than a tile, if there are lists for them.
-  void group(std::uint32_t most, std::uint32_t* long_segments, detail::segment_part* parts) {
+  void group(std::uint32_t most, std::uint32_t* long_groups, detail::group_part* parts) {
     if constexpr (has_tiles) {
       exec::for_each_lane<32>(
           space_, detail::slot_table::lanes(table_.slots),
-          detail::place_segments{table_, segments_.data(), count_.status, number_, most, long_segments, parts});
+          detail::place_groups{table_, groups_.data(), count_.status, number_, most, long_groups, parts});
       detail::scatter_targets const scatter{view_};
       exec::for_each(space_, scatter.threads(), scatter);
     } else {
-      shares_.group(count_, view_.size, segments_.data(), targets_.data(), number_, most);
+      buckets_.group(count_, view_.size, groups_.data(), targets_.data(), number_, most);
     }
   }
 
   [[nodiscard]] detail::batch_view const& view() const { return view_; }
   /// There may be fewer.
-  [[nodiscard]] std::size_t most_segments() const { return most_segments_; }
+  [[nodiscard]] std::size_t max_groups() const { return max_groups_; }
   [[nodiscard]] std::size_t bytes() const {
-    return keys_.bytes() + counts_.bytes() + places_.bytes() + segments_.bytes() + targets_.bytes() +
-           positions_.bytes() + shares_.bytes();
+    return keys_.bytes() + counts_.bytes() + places_.bytes() + groups_.bytes() + targets_.bytes() +
+           positions_.bytes() + buckets_.bytes();
   }
 
  private:
@@ -87,7 +87,7 @@ class batch {
     std::size_t const hashed = std::bit_ceil(std::max<std::size_t>(2 * arcs, 64));
     bool const direct = vertices <= 4 * hashed;
     std::size_t const slots = direct ? vertices : hashed;
-    std::size_t const there = has_tiles ? (slots + a_lane - 1) / a_lane * a_lane : detail::slots_alone(slots, direct);
+    std::size_t const there = has_tiles ? (slots + a_lane - 1) / a_lane * a_lane : detail::slots_on_threads(slots, direct);
     counts_.reserve(there);
     if (!direct) keys_.reserve(there);
     if constexpr (has_tiles) {
@@ -103,15 +103,15 @@ class batch {
   exec::buffer<vertex_id, Space> keys_;
   exec::buffer<std::uint32_t, Space> counts_;
   exec::buffer<detail::arc_place, Space> places_;
-  exec::buffer<detail::segment, Space> segments_;
+  exec::buffer<detail::source_group, Space> groups_;
   exec::buffer<vertex_id, Space> targets_;
   exec::buffer<std::uint32_t, Space> positions_;
-  detail::share_grouping<Space> shares_;
+  detail::bucket_grouping<Space> buckets_;
   detail::slot_table table_{};
   detail::batch_view view_{};
   detail::count_arcs count_{};
   unsigned number_ = 0;
-  std::size_t most_segments_ = 0;
+  std::size_t max_groups_ = 0;
 };
 
 }  // namespace wyrm::graph

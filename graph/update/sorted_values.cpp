@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ascending.hpp"
+#include "sorted_values.hpp"
 
-#include "in_place.hpp"
-#include "view.hpp"
+#include "../view.hpp"
+#include "page_edit.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

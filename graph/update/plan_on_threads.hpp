@@ -8,46 +8,46 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../exec/atomic.hpp"
-#include "ascending.hpp"
-#include "in_place.hpp"
-#include "page_size.hpp"
+#include "../../exec/atomic.hpp"
+#include "../batch/group.hpp"
+#include "../batch/status.hpp"
+#include "../table/page_size.hpp"
+#include "../view.hpp"
+#include "page_edit.hpp"
 #include "plan.hpp"
-#include "segments.hpp"
-#include "status.hpp"
-#include "view.hpp"
+#include "sorted_values.hpp"
 
 namespace wyrm::graph::detail {
 
-inline constexpr std::uint32_t segments_alone = 64;  // that a thread on its own takes at a time
+inline constexpr std::uint32_t groups_per_thread = 64;  // that a thread on its own takes at a time
 
 /// A thread on its own changes what it can of some segments, plans the others, lists whose page is still to be
 /// allocated or to be released, and sums up.
 template <operation Op, class AllocatorRef>
-struct plan_alone {
+struct plan_on_threads {
   static constexpr std::size_t grain = 8;
-  plan_segments<Op, false, false> step;
+  plan_groups<Op, false, false> step;
   AllocatorRef allocator;
   std::uint64_t fails_from;  // see allocate_pages
 
   template <class Tile>
   void operator()(Tile const& t, std::size_t group) const {
     if (step.status->is_refused()) return;
-    std::uint32_t const segments = step.status->segments(step.which);
-    std::uint32_t const first = static_cast<std::uint32_t>(group) * segments_alone;
-    std::uint32_t movers[segments_alone];
+    std::uint32_t const groups = step.status->groups(step.which);
+    std::uint32_t const first = static_cast<std::uint32_t>(group) * groups_per_thread;
+    std::uint32_t reallocations[groups_per_thread];
     std::uint32_t n = 0;
     update_status::sums sums{};
-    std::uint32_t const end = segments < first + segments_alone ? segments : first + segments_alone;
+    std::uint32_t const end = groups < first + groups_per_thread ? groups : first + groups_per_thread;
     for (std::uint32_t next = first, s = first; s < end; ++s) {
       // What comes later, as there are no other threads that hide the wait. (GCC drops calls of a function that does no
       // more than that. What others plan is not looked at: they may change it.)
       for (; next < end && next <= s + ahead; ++next) {
-        vertex_record const r = step.records[step.batch.segments[next].source];
+        vertex_record const r = step.records[step.batch.groups[next].source];
         for (std::uint32_t k = 0; k < r.degree && k < 128; k += 16) __builtin_prefetch(r.page + k, 1);
       }
-      segment_plan const plan = change(t, s);
-      movers[n] = s;
+      group_plan const plan = change(t, s);
+      reallocations[n] = s;
       n += is_capacity(plan.capacity) || plan.replaced != 0;
       sums.arcs += plan.changed;
       sums.edges += plan.edges;
@@ -58,7 +58,7 @@ struct plan_alone {
     if (n == 0) return;
     exec::atomic_ref<std::uint64_t> const list(step.status->lists[step.which]);
     std::uint64_t const at = list.fetch_add(std::uint64_t{n} << 32, exec::relaxed) >> 32;
-    for (std::uint32_t k = 0; k < n; ++k) step.lists.movers[at + k] = movers[k];
+    for (std::uint32_t k = 0; k < n; ++k) step.lists.reallocations[at + k] = reallocations[k];
   }
 
  private:
@@ -66,8 +66,8 @@ struct plan_alone {
   static constexpr std::uint32_t some = 8;  // arcs, which are not worth to be sorted
 
   template <class Tile>
-  segment_plan change(Tile const& t, std::uint32_t s) const {
-    segment const g = step.batch.segments[s];
+  group_plan change(Tile const& t, std::uint32_t s) const {
+    source_group const g = step.batch.groups[s];
     vertex_record const r = step.records[g.source];
     if (g.size > some || r.degree + g.size > hub_degree) return step.plan(t, s);
     if constexpr (Op == operation::insert)
@@ -76,20 +76,20 @@ struct plan_alone {
       return erase(t, s, g, r);
   }
   template <class Tile>
-  segment_plan insert(Tile const& t, std::uint32_t s, segment const& g, vertex_record r) const {
-    segment_plan& plan = step.plans[s];
+  group_plan insert(Tile const& t, std::uint32_t s, source_group const& g, vertex_record r) const {
+    group_plan& plan = step.plans[s];
     std::uint32_t replaced = 0;
     vertex_id* old = nullptr;
     if (r.degree + g.size > r.capacity)
       if (std::uint32_t const degree = r.degree + new_targets(g, r); degree > r.capacity) {
         vertex_id* const page = allocate(t, s, capacity_for(degree));
         if (page == nullptr) return step.plan(t, s);
-        copy_alone(r.page, page, r.degree);
+        copy_per_thread(r.page, page, r.degree);
         old = r.page;
         replaced = r.capacity + 1;
         r = {page, r.degree, capacity_for(degree)};
       }
-    segment_plan const made = change_page(g, r);
+    group_plan const made = change_page(g, r);
     plan.page = old;
     plan.capacity = done;
     plan.changed = made.changed;
@@ -97,22 +97,22 @@ struct plan_alone {
     return {old, done, made.changed, made.edges, made.distinct, 0, replaced};
   }
   template <class Tile>
-  segment_plan erase(Tile const& t, std::uint32_t s, segment const& g, vertex_record const& r) const {
-    segment_plan const made = change_page(g, r);
+  group_plan erase(Tile const& t, std::uint32_t s, source_group const& g, vertex_record const& r) const {
+    group_plan const made = change_page(g, r);
     std::uint32_t const degree = r.degree - made.changed;
     if (made.changed == 0 || keeps_page(r.capacity, degree)) return made;
     std::uint32_t const capacity = capacity_for(degree);
     vertex_id* const page = capacity > 0 ? allocate(t, s, capacity) : nullptr;
     if (capacity > 0 && page == nullptr) return made;
-    copy_alone(r.page, page, degree);
+    copy_per_thread(r.page, page, degree);
     step.records[g.source] = vertex_record{page, degree, capacity};
     allocator.deallocate(t, r.page);
     return made;
   }
   // One arc after the other, in a page that has room for all that are new; these come to the front of the segment.
-  segment_plan change_page(segment const& g, vertex_record const& r) const {
+  group_plan change_page(source_group const& g, vertex_record const& r) const {
     vertex_id* const targets = step.batch.targets + g.begin;
-    segment_plan plan{nullptr, done, 0, 0, 0, 0, 0};
+    group_plan plan{nullptr, done, 0, 0, 0, 0, 0};
     for (std::uint32_t k = 0; k < g.size; ++k) {
       vertex_id const target = targets[k];
       bool const counted = !step.undirected || g.source <= target;
@@ -137,7 +137,7 @@ struct plan_alone {
     for (std::uint32_t i = 0; i < k; ++i) repeated |= targets[i] == targets[k];
     return repeated;
   }
-  [[nodiscard]] std::uint32_t new_targets(segment const& g, vertex_record const& r) const {
+  [[nodiscard]] std::uint32_t new_targets(source_group const& g, vertex_record const& r) const {
     vertex_id const* const targets = step.batch.targets + g.begin;
     std::uint32_t n = 0;
     for (std::uint32_t k = 0; k < g.size; ++k)
@@ -146,10 +146,10 @@ struct plan_alone {
   }
   template <class Tile>
   [[nodiscard]] vertex_id* allocate(Tile const& t, std::uint32_t s, std::uint32_t capacity) const {
-    std::uint64_t const number = s + (step.which > 0 ? step.status->segments(0) : 0);
+    std::uint64_t const number = s + (step.which > 0 ? step.status->groups(0) : 0);
     if (number >= fails_from || step.status->is_exhausted(t)) return nullptr;
     auto* const page = static_cast<vertex_id*>(allocator.allocate(t, page_bytes(capacity)));
-    if (page == nullptr) step.status->note_exhaustion();
+    if (page == nullptr) step.status->set_exhausted();
     return page;
   }
 };
@@ -159,15 +159,15 @@ struct plan_alone {
 struct undo_changes {
   batch_view batch;
   packed_record* records;
-  segment_plan* plans;
+  group_plan* plans;
   update_status const* status;
   unsigned which;
 
   template <class Tile>
   void operator()(Tile const&, std::size_t s) const {
-    if (s >= status->segments(which) || plans[s].capacity != done) return;
-    segment_plan& plan = plans[s];
-    segment const g = batch.segments[s];
+    if (s >= status->groups(which) || plans[s].capacity != done) return;
+    group_plan& plan = plans[s];
+    source_group const g = batch.groups[s];
     vertex_record r = records[g.source];
     if (plan.replaced != 0) {  // and is as it was
       vertex_id* const page = r.page;

@@ -7,11 +7,11 @@
 #include <cuda/std/bit>
 #include <type_traits>
 
-#include "../exec/atomic.hpp"
-#include "../exec/tile.hpp"
-#include "in_place.hpp"
-#include "status.hpp"
-#include "view.hpp"
+#include "../../exec/atomic.hpp"
+#include "../../exec/tile.hpp"
+#include "../batch/status.hpp"
+#include "../update/page_edit.hpp"
+#include "../view.hpp"
 
 namespace wyrm::graph::detail {
 
@@ -108,7 +108,7 @@ struct table_rows {
 };
 
 /// Rows of v and of vertices behind it that are wrong: bit k is row v + k, and one at least is set. One thread.
-WYRM_HD inline void note_bad_rows(update_status& status, std::size_t v, std::uint32_t rows) {
+WYRM_HD inline void record_bad_rows(update_status& status, std::size_t v, std::uint32_t rows) {
   add(status.out_of_range, static_cast<unsigned>(cuda::std::popcount(rows)));
   exec::atomic_ref<std::uint64_t>(status.first_out_of_range).fetch_max(~(v + exec::first_lane(rows)), exec::relaxed);
 }
@@ -278,7 +278,7 @@ struct row_copier {
     std::uint32_t const bad = exec::any_bits(t, all.bad_rows);
     if (t.rank() != 0) return;
     if (loops > 0) add(status->mine(t).self_loops, loops);
-    if (bad != 0) note_bad_rows(*status, v, bad);
+    if (bad != 0) record_bad_rows(*status, v, bad);
   }
 };
 

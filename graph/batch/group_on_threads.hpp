@@ -10,32 +10,32 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../exec/atomic.hpp"
-#include "../exec/launch.hpp"
-#include "../exec/memory.hpp"
-#include "segments.hpp"
+#include "../../exec/atomic.hpp"
+#include "../../exec/launch.hpp"
+#include "../../exec/memory.hpp"
+#include "../types.hpp"
+#include "group.hpp"
 #include "status.hpp"
-#include "types.hpp"
 
 namespace wyrm::graph::detail {
 
-struct shared_arc {
+struct bucketed_arc {
   std::uint32_t source;  // and then its slot in the share's part of the table
   vertex_id target;
 };
 
-struct arc_shares {
+struct arc_buckets {
   count_arcs what;
   std::size_t size;     // edges
-  shared_arc* arcs;     // by share, of each share by block
+  bucketed_arc* arcs;     // by share, of each share by block
   std::uint32_t* next;  // of block b and share s at b * shares + s: how many arcs, then where they go
-  std::uint32_t shares;
+  std::uint32_t buckets;
   unsigned shift;                             // of a slot: its share
   static constexpr std::size_t block = 8192;  // edges
-  static constexpr std::uint32_t most_shares = 256;
+  static constexpr std::uint32_t max_buckets = 256;
 
   [[nodiscard]] std::size_t blocks() const { return (size + block - 1) / block; }
-  [[nodiscard]] std::uint32_t share_of(vertex_id v) const { return what.table.home(v) >> shift; }
+  [[nodiscard]] std::uint32_t bucket_of(vertex_id v) const { return what.table.home(v) >> shift; }
   struct special_edges {
     unsigned loops;
     unsigned outside;
@@ -56,32 +56,32 @@ struct arc_shares {
     return out;
   }
   /// Where the arcs of a share begin, when they have been written down; of the one behind the last: where they end.
-  [[nodiscard]] std::uint32_t begin(std::size_t share) const {
-    return share == 0 ? 0 : next[(blocks() - 1) * shares + share - 1];
+  [[nodiscard]] std::uint32_t begin(std::size_t bucket) const {
+    return bucket == 0 ? 0 : next[(blocks() - 1) * buckets + bucket - 1];
   }
 };
 
 /// A thread a block: how many arcs go to each share.
-struct count_shares {
+struct count_buckets {
   static constexpr std::size_t grain = 1;
-  arc_shares to;
+  arc_buckets to;
 
   template <class Tile>
   void operator()(Tile const& t, std::size_t b) const {
-    std::uint32_t counts[arc_shares::most_shares] = {};
-    auto const out = to.for_arcs(b, [&](vertex_id v, vertex_id) { ++counts[to.share_of(v)]; });
-    std::copy_n(counts, to.shares, to.next + b * to.shares);
+    std::uint32_t counts[arc_buckets::max_buckets] = {};
+    auto const out = to.for_arcs(b, [&](vertex_id v, vertex_id) { ++counts[to.bucket_of(v)]; });
+    std::copy_n(counts, to.buckets, to.next + b * to.buckets);
     to.what.note(t, out.loops, out.outside);
   }
 };
 /// One thread: where the arcs of each block and share begin.
-struct place_shares {
-  arc_shares to;
+struct place_buckets {
+  arc_buckets to;
   void operator()(std::size_t) const {
     std::uint32_t sum = 0;
-    for (std::uint32_t share = 0; share < to.shares; ++share)
+    for (std::uint32_t bucket = 0; bucket < to.buckets; ++bucket)
       for (std::size_t b = 0; b < to.blocks(); ++b) {
-        std::uint32_t& next = to.next[b * to.shares + share];
+        std::uint32_t& next = to.next[b * to.buckets + bucket];
         std::uint32_t const n = next;
         next = sum;
         sum += n;
@@ -89,37 +89,37 @@ struct place_shares {
   }
 };
 /// A thread a block: writes the arcs down, by share.
-struct move_to_shares {
+struct scatter_to_buckets {
   static constexpr std::size_t grain = 1;
-  arc_shares to;
+  arc_buckets to;
 
   template <class Tile>
   void operator()(Tile const&, std::size_t b) const {
-    std::uint32_t next[arc_shares::most_shares];
-    std::copy_n(to.next + b * to.shares, to.shares, next);
-    to.for_arcs(b, [&](vertex_id v, vertex_id target) { to.arcs[next[to.share_of(v)]++] = {v, target}; });
-    std::copy_n(next, to.shares, to.next + b * to.shares);
+    std::uint32_t next[arc_buckets::max_buckets];
+    std::copy_n(to.next + b * to.buckets, to.buckets, next);
+    to.for_arcs(b, [&](vertex_id v, vertex_id target) { to.arcs[next[to.bucket_of(v)]++] = {v, target}; });
+    std::copy_n(next, to.buckets, to.next + b * to.buckets);
   }
 };
 /// How many slots tables have for threads on their own: of a hash table each share has up to four times as many as it
 /// has arcs, and the table has `slots` for half as many arcs.
-[[nodiscard]] constexpr std::size_t slots_alone(std::size_t slots, bool direct) { return direct ? slots : 2 * slots; }
+[[nodiscard]] constexpr std::size_t slots_on_threads(std::size_t slots, bool direct) { return direct ? slots : 2 * slots; }
 
 /// A thread a share: counts its arcs by source, makes segments of them, and writes the targets down.
-struct group_share {
+struct group_bucket {
   static constexpr std::size_t grain = 1;
-  arc_shares from;
-  segment* segments;
+  arc_buckets from;
+  source_group* groups;
   vertex_id* targets;
   unsigned which;      // of the two tables of a graph
   std::uint32_t most;  // arcs of a segment that is not too large
 
   template <class Tile>
-  void operator()(Tile const&, std::size_t share) const {
-    shared_arc* const arc = from.arcs + from.begin(share);
-    std::uint32_t const arcs = from.begin(share + 1) - from.begin(share);
+  void operator()(Tile const&, std::size_t bucket) const {
+    bucketed_arc* const arc = from.arcs + from.begin(bucket);
+    std::uint32_t const arcs = from.begin(bucket + 1) - from.begin(bucket);
     if (arcs == 0) return;
-    auto const [keys, counts, slots, first] = part_of(share, arcs);
+    auto const [keys, counts, slots, first] = part_of(bucket, arcs);
     std::uint32_t n = 0;
     for (std::uint32_t i = 0; i < arcs; ++i) {
       arc[i].source = keys == nullptr ? arc[i].source - first : find(keys, slots, arc[i].source);
@@ -136,15 +136,15 @@ struct group_share {
     std::uint32_t slots;
     vertex_id first;  // vertex, unless it is a hash table
   };
-  [[nodiscard]] part part_of(std::size_t share, std::uint32_t arcs) const {
+  [[nodiscard]] part part_of(std::size_t bucket, std::uint32_t arcs) const {
     slot_table const& table = from.what.table;
     part mine{nullptr, table.counts, 0, 0};
     if (table.keys == nullptr) {
-      mine.first = static_cast<vertex_id>(share << from.shift);
+      mine.first = static_cast<vertex_id>(bucket << from.shift);
       mine.counts += mine.first;
       mine.slots = std::min(table.slots - mine.first, std::uint32_t{1} << from.shift);
     } else {
-      std::size_t const begin = std::size_t{4} * from.begin(share);
+      std::size_t const begin = std::size_t{4} * from.begin(bucket);
       mine.keys = table.keys + begin;
       mine.counts += begin;
       mine.slots = std::bit_ceil(2 * arcs);
@@ -168,11 +168,11 @@ struct group_share {
     update_status& status = *from.what.status;
     std::uint64_t const before =
         exec::atomic_ref<std::uint64_t>(status.batches[which]).fetch_add(std::uint64_t{n} << 32 | arcs, exec::relaxed);
-    segment* to = segments + (before >> 32);
-    segment const* const end = to + n;
+    source_group* to = groups + (before >> 32);
+    source_group const* const end = to + n;
     auto begin = static_cast<std::uint32_t>(before);
     bool skewed = false;
-    segment none;
+    source_group none;
     for (std::uint32_t slot = 0; slot < slots; ++slot) {  // which are in use is hard to predict
       std::uint32_t const count = counts[slot];
       *(to < end ? to : &none) = {keys == nullptr ? first + slot : keys[slot], begin, count};
@@ -188,35 +188,35 @@ struct group_share {
 
 /// The host side.
 template <class Space>
-class share_grouping {
+class bucket_grouping {
  public:
-  explicit share_grouping(Space const& space) : space_(space), arcs_(space), next_(space) {}
+  explicit bucket_grouping(Space const& space) : space_(space), arcs_(space), next_(space) {}
 
   /// What count_arcs, place_segments and scatter_targets do, of so many edges.
-  void group(count_arcs const& what, std::size_t edges, segment* segments, vertex_id* targets, unsigned which,
+  void group(count_arcs const& what, std::size_t edges, source_group* groups, vertex_id* targets, unsigned which,
              std::uint32_t most) {
     std::size_t const most_arcs = arcs_of(what.which, edges);
     unsigned const slot_bits = static_cast<unsigned>(std::bit_width(std::max(what.table.slots, 1u) - 1));
     // So few arcs that a share stays in a cache, and so many that it is worth the trouble.
-    unsigned const share_bits = std::min({static_cast<unsigned>(std::bit_width(most_arcs / 4096)), slot_bits,
-                                          static_cast<unsigned>(std::bit_width(arc_shares::most_shares - 1))});
-    unsigned const shift = slot_bits - share_bits;
-    std::uint32_t const shares = ((std::max(what.table.slots, 1u) - 1) >> shift) + 1;
+    unsigned const bucket_bits = std::min({static_cast<unsigned>(std::bit_width(most_arcs / 4096)), slot_bits,
+                                          static_cast<unsigned>(std::bit_width(arc_buckets::max_buckets - 1))});
+    unsigned const shift = slot_bits - bucket_bits;
+    std::uint32_t const buckets = ((std::max(what.table.slots, 1u) - 1) >> shift) + 1;
     arcs_.reserve(most_arcs);
-    arc_shares to{what, edges, arcs_.data(), nullptr, shares, shift};
-    next_.reserve(to.blocks() * shares);
+    arc_buckets to{what, edges, arcs_.data(), nullptr, buckets, shift};
+    next_.reserve(to.blocks() * buckets);
     to.next = next_.data();
-    exec::for_each_tile<1>(space_, to.blocks(), count_shares{to});
-    exec::for_each(space_, 1, place_shares{to});
-    exec::for_each_tile<1>(space_, to.blocks(), move_to_shares{to});
-    exec::for_each_tile<1>(space_, shares, group_share{to, segments, targets, which, most});
+    exec::for_each_tile<1>(space_, to.blocks(), count_buckets{to});
+    exec::for_each(space_, 1, place_buckets{to});
+    exec::for_each_tile<1>(space_, to.blocks(), scatter_to_buckets{to});
+    exec::for_each_tile<1>(space_, buckets, group_bucket{to, groups, targets, which, most});
   }
 
   [[nodiscard]] std::size_t bytes() const { return arcs_.bytes() + next_.bytes(); }
 
  private:
   Space space_;
-  exec::buffer<shared_arc, Space> arcs_;
+  exec::buffer<bucketed_arc, Space> arcs_;
   exec::buffer<std::uint32_t, Space> next_;
 };
 

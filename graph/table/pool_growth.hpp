@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string>
 
-#include "../alloc/allocator.hpp"
-#include "../exec/error.hpp"
+#include "../../alloc/allocator.hpp"
+#include "../../exec/error.hpp"
 
 namespace wyrm::graph::detail {
 

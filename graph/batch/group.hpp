@@ -8,10 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../exec/atomic.hpp"
-#include "../exec/tile.hpp"
+#include "../../exec/atomic.hpp"
+#include "../../exec/tile.hpp"
+#include "../types.hpp"
 #include "status.hpp"
-#include "types.hpp"
 
 namespace wyrm::graph {
 
@@ -22,24 +22,10 @@ constexpr std::size_t arcs_of(orientation which, std::size_t edges) {
   return which == orientation::both ? 2 * edges : edges;
 }
 
-/// Edges in the memory of a space.
-struct resident_edges {
-  explicit resident_edges(edge const* first, std::size_t n) : data(first), size(n) {}
-  edge const* data;
-  std::size_t size;
-};
-
-/// A CSR in the memory of a space; see csr.
-struct resident_csr {
-  std::uint64_t const* offsets;
-  vertex_id const* targets;
-  std::uint64_t arcs;
-};
-
 namespace detail {
 
 /// The arcs of a batch that have the same source: so many entries of the batch, from `begin` on.
-struct segment {
+struct source_group {
   vertex_id source;
   std::uint32_t begin;
   std::uint32_t size;
@@ -96,8 +82,8 @@ struct slot_table {
 };
 
 /// Up to as many arcs of a segment as a tile has lanes.
-struct segment_part {
-  std::uint32_t segment;
+struct group_part {
+  std::uint32_t source_group;
   std::uint32_t first;
 };
 
@@ -108,7 +94,7 @@ struct batch_view {
   orientation which;
   slot_table table;
   arc_place const* places;   // of the arcs: one an edge, or two
-  segment const* segments;   // as many as the status says
+  source_group const* groups;   // as many as the status says
   vertex_id* targets;        // of the arcs, by segment; an update may overwrite them
   std::uint32_t* positions;  // scratch, one an arc
   std::size_t slice;         // not 0: each so many edges are sorted by source, but for the last
@@ -189,14 +175,14 @@ struct count_arcs {
 };
 
 /// A lane a few slots: makes a segment of each that has arcs. Neighbouring slots get neighbouring segments.
-struct place_segments {
+struct place_groups {
   slot_table table;
-  segment* segments;
+  source_group* groups;
   update_status* status;
   unsigned which;                // of the two tables of a graph
   std::uint32_t most;            // arcs of a segment that is not too large
-  std::uint32_t* long_segments;  // a list of those that are not short; nullptr: none
-  segment_part* parts;           // and of the parts of those that are longer than a tile
+  std::uint32_t* long_groups;  // a list of those that are not short; nullptr: none
+  group_part* parts;           // and of the parts of those that are longer than a tile
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t group, bool valid) const {
@@ -220,8 +206,8 @@ struct place_segments {
     for (std::uint32_t k = 0; k < slots; ++k) {
       if (counts[k] == 0) continue;
       auto const begin = static_cast<std::uint32_t>(next);
-      segments[next >> 32] = {table.source(first + k), begin, counts[k]};
-      if (counts[k] > few && long_segments != nullptr) list(t, static_cast<std::uint32_t>(next >> 32), counts[k]);
+      groups[next >> 32] = {table.source(first + k), begin, counts[k]};
+      if (counts[k] > few && long_groups != nullptr) list(t, static_cast<std::uint32_t>(next >> 32), counts[k]);
       table.counts[first + k] = begin;
       next += one | counts[k];
     }
@@ -232,10 +218,10 @@ struct place_segments {
   template <class Tile>
   WYRM_HD void list(Tile const&, std::uint32_t s, std::uint32_t size) const {
     constexpr std::uint32_t width = Tile::size();
-    long_segments[exec::atomic_ref<std::uint64_t>(status->long_segments[which]).fetch_add(1, exec::relaxed)] = s;
+    long_groups[exec::atomic_ref<std::uint64_t>(status->long_groups[which]).fetch_add(1, exec::relaxed)] = s;
     if (parts == nullptr || size <= width || size > most) return;
     std::uint32_t const n = (size + width - 1) / width;
-    std::uint64_t const at = exec::atomic_ref<std::uint64_t>(status->segment_parts[which]).fetch_add(n, exec::relaxed);
+    std::uint64_t const at = exec::atomic_ref<std::uint64_t>(status->group_parts[which]).fetch_add(n, exec::relaxed);
     for (std::uint32_t i = 0; i < n; ++i) parts[at + i] = {s, i * width};
   }
 };

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "../../graph/ascending.hpp"
+#include "../../graph/update/sorted_values.hpp"
 
 namespace wyrm::tests {
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "types.hpp"
+#include "../types.hpp"
 
 namespace wyrm::graph::detail {
 

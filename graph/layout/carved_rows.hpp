@@ -9,37 +9,37 @@
 #include <cstdint>
 #include <cuda/std/bit>
 
-#include "../alloc/allocator.hpp"
-#include "../exec/atomic.hpp"
-#include "../exec/load.hpp"
-#include "../exec/memory.hpp"
-#include "../exec/tile.hpp"
-#include "copy_rows.hpp"
-#include "page_size.hpp"
-#include "status.hpp"
-#include "update.hpp"
-#include "view.hpp"
+#include "../../alloc/allocator.hpp"
+#include "../../exec/atomic.hpp"
+#include "../../exec/load.hpp"
+#include "../../exec/memory.hpp"
+#include "../../exec/tile.hpp"
+#include "../batch/status.hpp"
+#include "../table/page_size.hpp"
+#include "../update/hubs.hpp"
+#include "../view.hpp"
+#include "row_copier.hpp"
 
 namespace wyrm::graph::detail {
 
 /// A vertex whose row many tiles copy.
-struct wide_row {
+struct csr_hub {
   vertex_id vertex;
   std::uint32_t first_part;
 };
 
 /// Where those are listed; how many there are says the status.
-struct wide_rows {
-  wide_row* rows;
+struct hub_list {
+  csr_hub* rows;
   std::size_t room;
 
   /// Lists v of each lane that has a hub. Collective.
   template <class Tile>
   WYRM_HD void add(Tile const& t, update_status& status, std::size_t v, std::uint32_t degree) const {
-    bool const is_wide = degree > hub_degree;
-    std::uint32_t const lanes = t.ballot(is_wide);
+    bool const is_listed = degree > hub_degree;
+    std::uint32_t const lanes = t.ballot(is_listed);
     if (lanes == 0) return;
-    std::uint32_t const parts = is_wide ? (degree + hub_part - 1) / hub_part : 0;
+    std::uint32_t const parts = is_listed ? (degree + hub_part - 1) / hub_part : 0;
     std::uint32_t const parts_below = exec::sum_below(t, parts);
     unsigned const last = Tile::size() - 1;
     auto const number = std::uint64_t{static_cast<unsigned>(cuda::std::popcount(lanes))};
@@ -50,14 +50,14 @@ struct wide_rows {
     at = t.shfl(at, last);
     std::uint64_t const mine = (at >> 32) + exec::rank_in(t, lanes);
     // A CSR whose rows overlap may have more; it is refused.
-    if (is_wide && mine < room) rows[mine] = {static_cast<vertex_id>(v), static_cast<std::uint32_t>(at) + parts_below};
+    if (is_listed && mine < room) rows[mine] = {static_cast<vertex_id>(v), static_cast<std::uint32_t>(at) + parts_below};
   }
 };
 
 /// Rows of v and of vertices behind it are not rows, so that nobody must read them: see note_bad_rows(). One thread.
 WYRM_HD inline void refuse_rows(update_status& status, std::size_t v, std::uint32_t rows) {
   exec::atomic_ref<std::uint64_t>(status.skewed).store(1, exec::relaxed);
-  note_bad_rows(status, v, rows);
+  record_bad_rows(status, v, rows);
 }
 
 /// A page for `degree` neighbours of each lane's vertex, 0: none. The bytes of pages that could not be had, or that a
@@ -69,7 +69,7 @@ template <class Tile, class AllocatorRef>
   std::size_t const wanted = page_bytes(capacity);
   bool const asks = may && !status.is_exhausted(t);
   auto* const page = static_cast<vertex_id*>(allocator.allocate(t, asks ? wanted : 0));
-  if (asks && wanted > 0 && page == nullptr) status.note_exhaustion();
+  if (asks && wanted > 0 && page == nullptr) status.set_exhausted();
   if (page != nullptr) records[v] = vertex_record{page, degree, capacity};
   std::uint64_t const failed = exec::sum(t, std::uint64_t{page == nullptr ? wanted : 0});
   if (t.rank() == 0 && failed > 0) add(status.failed_bytes, failed);
@@ -126,7 +126,7 @@ struct count_rows {
   vertex_id vertices;
   std::uint64_t fails_from;
   packed_record* records;
-  wide_rows wide;
+  hub_list listed_hubs;
   carved_pages* carved;
   update_status* status;
 
@@ -177,7 +177,7 @@ struct count_rows {
     std::uint32_t const degree = ((v < vertices) & is_row) ? its.degree() : 0;
     std::uint32_t const bad = t.ballot((v < vertices) & !is_row);
     if (t.rank() == 0 && bad != 0) refuse_rows(*status, v, bad);
-    wide.add(t, *status, v, degree);
+    listed_hubs.add(t, *status, v, degree);
     std::uint64_t const hubs = exec::sum(t, std::uint64_t{degree > hub_degree ? page_bytes(capacity_for(degree)) : 0});
     if (t.rank() == 0 && hubs > 0) add(carved->hub_bytes.sum, hubs);
     if (degree > 0 && v >= fails_from) add(carved->refused.sum, page_bytes(capacity_for(degree)));
@@ -254,12 +254,12 @@ struct forget_first_pages {
 
 /// A lane a hub: allocates its page, unless it is there.
 template <class Rows, class AllocatorRef>
-struct allocate_wide {
+struct allocate_hubs {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
   AllocatorRef allocator;
   Rows rows;
   packed_record* records;
-  wide_row const* wide;
+  csr_hub const* listed_hubs;
   carved_pages const* carved;
   update_status* status;
 
@@ -270,7 +270,7 @@ struct allocate_wide {
     if (status->skewed != 0 || state == carved_pages::not_there) return;
     valid = valid && i < hubs;
     if (!t.any(valid)) return;
-    vertex_id const v = valid ? wide[i].vertex : 0;
+    vertex_id const v = valid ? listed_hubs[i].vertex : 0;
     std::uint32_t const degree = valid && records[v].page() == nullptr ? rows.extent_of(v).degree() : 0;
     (void)allocate_page(t, allocator, *status, true, degree, records, v);
   }

@@ -6,11 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../alloc/allocator.hpp"
-#include "../exec/atomic.hpp"
-#include "../exec/launch.hpp"
-#include "../exec/memory.hpp"
-#include "../exec/tile.hpp"
+#include "../../alloc/allocator.hpp"
+#include "../../exec/atomic.hpp"
+#include "../../exec/launch.hpp"
+#include "../../exec/memory.hpp"
+#include "../../exec/tile.hpp"
 
 namespace wyrm::graph::detail {
 
@@ -55,13 +55,13 @@ struct update_status {
     return exec::atomic_ref<std::uint64_t>(exhausted[exec::thread_number(t) / 32 % places].is_set)
                .load(exec::relaxed) != 0;
   }
-  WYRM_HD void note_exhaustion() {
+  WYRM_HD void set_exhausted() {
     for (flag& f : exhausted) exec::atomic_ref<std::uint64_t>(f.is_set).store(1, exec::relaxed);
   }
 
   std::uint64_t batches[2];          // of each table: segments << 32 | arcs
-  std::uint64_t long_segments[2];    // of each table: see segment_lists,
-  std::uint64_t segment_parts[2];    // and these
+  std::uint64_t long_groups[2];    // of each table: see segment_lists,
+  std::uint64_t group_parts[2];    // and these
   std::uint64_t lists[2];            // of each table: movers << 32 | heavy changes, see segment_lists
   std::uint64_t hubs[2];             // of each table: hubs << 32 | parts of hubs
   std::uint64_t out_of_range;        // edges; or rows of a CSR that are wrong
@@ -69,11 +69,11 @@ struct update_status {
   std::uint64_t skewed;              // not 0: there is a segment that is too large for one tile, or a row that is none
   std::uint64_t failed_bytes;        // of pages that could not be had
 
-  [[nodiscard]] WYRM_HD std::uint32_t segments(unsigned table) const {
+  [[nodiscard]] WYRM_HD std::uint32_t groups(unsigned table) const {
     return static_cast<std::uint32_t>(batches[table] >> 32);
   }
   [[nodiscard]] WYRM_HD std::uint32_t arcs(unsigned table) const { return static_cast<std::uint32_t>(batches[table]); }
-  [[nodiscard]] WYRM_HD std::uint32_t movers(unsigned table) const {
+  [[nodiscard]] WYRM_HD std::uint32_t reallocations(unsigned table) const {
     return static_cast<std::uint32_t>(lists[table] >> 32);
   }
   [[nodiscard]] WYRM_HD std::uint32_t heavy_changes(unsigned table) const {
@@ -138,7 +138,7 @@ class status_memory {
   void clear_all() { space_.fill(there_.data(), 0, there_.bytes()); }
   void clear(std::uint64_t update_status::*what) { space_.fill(&(data()->*what), 0, sizeof(std::uint64_t)); }
   /// Before what could not be had is asked for once more.
-  void forget_failures() {
+  void clear_failures() {
     clear(&update_status::failed_bytes);
     space_.fill(data()->exhausted, 0, sizeof(data()->exhausted));
   }

@@ -7,13 +7,14 @@
 
 #include <cstdint>
 
-#include "../exec/atomic.hpp"
-#include "../exec/tile.hpp"
-#include "in_place.hpp"
-#include "page_size.hpp"
-#include "segments.hpp"
-#include "status.hpp"
-#include "view.hpp"
+#include "../../exec/atomic.hpp"
+#include "../../exec/tile.hpp"
+#include "../batch/group.hpp"
+#include "../batch/status.hpp"
+#include "../table/page_size.hpp"
+#include "../view.hpp"
+#include "hubs.hpp"
+#include "page_edit.hpp"
 
 namespace wyrm::graph::detail {
 
@@ -24,7 +25,7 @@ inline constexpr std::uint32_t keep = 0xffffffff;
 inline constexpr std::uint32_t done = 0xfffffffe;
 [[nodiscard]] WYRM_HD constexpr bool is_capacity(std::uint32_t c) { return c < done; }
 
-struct alignas(16) segment_plan {
+struct alignas(16) group_plan {
   vertex_id* page;         // the page to allocate; after the merge, the page to release
   std::uint32_t capacity;  // of that page; `keep` or `done` if there is none to allocate
   std::uint32_t changed;   // arcs that change the graph; their targets and positions stand first in the segment
@@ -33,20 +34,12 @@ struct alignas(16) segment_plan {
   std::uint32_t is_heavy;  // not 0: on the list of heavy changes
   std::uint32_t replaced;  // not 0: `page` was replaced while this was planned, and its capacity was one less
 };
-[[nodiscard]] WYRM_HD constexpr segment_plan no_change() { return {nullptr, keep, 0, 0, 0, 0, 0}; }
-
-/// A vertex with more neighbours than this, before or after, is a hub: it gets another page whatever changes, so that
-/// many tiles can fill it; where there is no memory for that, one tile changes the page that it has, if it has room.
-inline constexpr std::uint32_t hub_degree = 512;
+[[nodiscard]] WYRM_HD constexpr group_plan no_change() { return {nullptr, keep, 0, 0, 0, 0, 0}; }
 
 template <operation Op>
 [[nodiscard]] WYRM_HD std::uint32_t degree_after(std::uint32_t degree, std::uint32_t changed) {
   return Op == operation::insert ? degree + changed : degree - changed;
 }
-[[nodiscard]] WYRM_HD inline bool is_hub(std::uint32_t before, std::uint32_t after) {
-  return before > hub_degree || after > hub_degree;
-}
-
 /// Whether a change takes more than a lane should do.
 template <operation Op>
 [[nodiscard]] WYRM_HD bool is_heavy(std::uint32_t degree, std::uint32_t changed) {
@@ -63,11 +56,11 @@ struct ranked_arc {
 
 /// Segments of a sparse batch, by their numbers, in any order; the status says how many. So that those who do all the
 /// work of one kind find it together, and not one lane here and there.
-struct segment_lists {
-  std::uint32_t* long_segments;  // of more than a few arcs
-  segment_part* parts;           // of those that are longer than a tile,
+struct group_lists {
+  std::uint32_t* long_groups;  // of more than a few arcs
+  group_part* parts;           // of those that are longer than a tile,
   ranked_arc* ranked;            // and their arcs, ascending; one an arc of the batch
-  std::uint32_t* movers;         // whose vertices need another page, or none any more
+  std::uint32_t* reallocations;         // whose vertices need another page, or none any more
   std::uint32_t* heavy_changes;  // see is_heavy
 };
 
@@ -102,7 +95,7 @@ template <operation Op>
 }
 /// Notes an arc that changes the graph, as the k-th of those of the segment that begins there.
 template <operation Op>
-WYRM_HD void note_arc(batch_view const& batch, std::uint32_t begin, std::uint32_t k, vertex_id target,
+WYRM_HD void record_arc(batch_view const& batch, std::uint32_t begin, std::uint32_t k, vertex_id target,
                       std::uint32_t at) {
   if (Op == operation::insert) batch.targets[begin + k] = target;
   batch.positions[begin + k] = Op == operation::insert ? at + k : at;
@@ -175,24 +168,24 @@ WYRM_HD void lower_bounds(vertex_id const* page, std::uint32_t degree, vertex_id
 /// where they will stand in the page. Erasure: the positions in the page of those that are there.
 /// Sparse: lists are kept, and sums, which release_pages adds up otherwise. Ranked: see rank_arcs.
 template <operation Op, bool Sparse, bool Ranked>
-struct plan_segments {
+struct plan_groups {
   batch_view batch;
   packed_record* records;
-  segment_plan* plans;
+  group_plan* plans;
   update_status* status;
   unsigned which;
   bool undirected;
-  segment_lists lists;
+  group_lists lists;
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t s) const {
-    if (s < status->segments(which) && !status->is_refused()) (void)plan(t, s);
+    if (s < status->groups(which) && !status->is_refused()) (void)plan(t, s);
   }
   template <class Tile>
-  WYRM_HD segment_plan plan(Tile const& t, std::size_t s) const {
-    segment const g = batch.segments[s];
+  WYRM_HD group_plan plan(Tile const& t, std::size_t s) const {
+    source_group const g = batch.groups[s];
     vertex_record const r = records[g.source];
-    segment_plan plan = g.size <= Tile::size() ? plan_few(t, g, r) : plan_many(t, g, r);
+    group_plan plan = g.size <= Tile::size() ? plan_few(t, g, r) : plan_many(t, g, r);
     plan.capacity = capacity_to_allocate<Op>(r, plan.changed);
     if constexpr (Sparse) {
       list(t, s, r, plan, t.rank() == 0);
@@ -203,7 +196,7 @@ struct plan_segments {
       change_in_place(t, g, r, plan);
       if (Op == operation::erase && plan.capacity >= done) return plan;  // nobody will look at it
       // Word by word, as it was made: a processor would wait for these words to read them as a whole.
-      segment_plan& to = plans[s];
+      group_plan& to = plans[s];
       to.page = plan.page;
       to.capacity = plan.capacity;
       to.changed = plan.changed;
@@ -215,23 +208,23 @@ struct plan_segments {
   }
   /// Puts the segment of each lane that has planned one on the lists where it belongs. Collective.
   template <class Tile>
-  WYRM_HD void list(Tile const& t, std::size_t s, vertex_record const& r, segment_plan& plan, bool valid) const {
+  WYRM_HD void list(Tile const& t, std::size_t s, vertex_record const& r, group_plan& plan, bool valid) const {
     plan.is_heavy = valid && plan.changed > 0 && is_heavy<Op>(r.degree, plan.changed);
     bool const moves = valid && plan.capacity != keep;
-    std::uint32_t const movers = t.ballot(moves);
+    std::uint32_t const reallocations = t.ballot(moves);
     std::uint32_t const heavy = t.ballot(plan.is_heavy != 0);
-    if ((movers | heavy) == 0) return;
+    if ((reallocations | heavy) == 0) return;
     std::uint64_t at = 0;
     if (t.rank() == 0)
       at = exec::atomic_ref<std::uint64_t>(status->lists[which])
-               .fetch_add(std::uint64_t{number(movers)} << 32 | number(heavy), exec::relaxed);
+               .fetch_add(std::uint64_t{number(reallocations)} << 32 | number(heavy), exec::relaxed);
     at = t.shfl(at, 0);
-    if (moves) lists.movers[(at >> 32) + exec::rank_in(t, movers)] = static_cast<std::uint32_t>(s);
+    if (moves) lists.reallocations[(at >> 32) + exec::rank_in(t, reallocations)] = static_cast<std::uint32_t>(s);
     if (plan.is_heavy != 0)
       lists.heavy_changes[static_cast<std::uint32_t>(at) + exec::rank_in(t, heavy)] = static_cast<std::uint32_t>(s);
   }
   /// The plan for a short segment, by one lane.
-  [[nodiscard]] WYRM_HD segment_plan plan_short(segment const& g, vertex_record const& r) const {
+  [[nodiscard]] WYRM_HD group_plan plan_short(source_group const& g, vertex_record const& r) const {
     vertex_id targets[few];
     for (std::uint32_t k = 0; k < few; ++k) targets[k] = k < g.size ? batch.targets[g.begin + k] : 0xffffffff;
     order(targets[0], targets[1]);
@@ -241,12 +234,12 @@ struct plan_segments {
     order(targets[1], targets[2]);
     std::uint32_t at[few];
     lower_bounds(r.page, r.degree, targets, g.size, at);
-    segment_plan plan = no_change();
+    group_plan plan = no_change();
     for (std::uint32_t k = 0; k < few; ++k) {
       if (k >= g.size || (k > 0 && targets[k] == targets[k - 1])) continue;
       bool const changes = found_at<Op>(r, targets[k], at[k]).changes;
       bool const counted = !undirected || g.source <= targets[k];
-      if (changes) note_arc<Op>(batch, g.begin, plan.changed, targets[k], at[k]);
+      if (changes) record_arc<Op>(batch, g.begin, plan.changed, targets[k], at[k]);
       plan.changed += changes;
       plan.edges += changes && counted;
       plan.distinct += counted;
@@ -270,7 +263,7 @@ struct plan_segments {
   // A thread on its own, which has nobody to hide a second wait for the page, changes it at once if it stays. (An
   // insertion is undone, see undo_changes, if other vertices find no memory; an erasure needs none.)
   template <class Tile>
-  WYRM_HD void change_in_place(Tile const& t, segment const& g, vertex_record const& r, segment_plan& plan) const {
+  WYRM_HD void change_in_place(Tile const& t, source_group const& g, vertex_record const& r, group_plan& plan) const {
     if (plan.changed == 0 || plan.capacity != keep) return;
     std::uint32_t const* const positions = batch.positions + g.begin;
     if (Op == operation::insert)
@@ -283,7 +276,7 @@ struct plan_segments {
 
   // No more than the tile has lanes; nothing is sorted, each lane counts those that come before its own.
   template <class Tile>
-  WYRM_HD segment_plan plan_few(Tile const& t, segment const& g, vertex_record const& r) const {
+  WYRM_HD group_plan plan_few(Tile const& t, source_group const& g, vertex_record const& r) const {
     bool const valid = t.rank() < g.size;
     vertex_id const target = valid ? batch.targets[g.begin + t.rank()] : 0;
     std::uint32_t before = 0;  // first of all arcs, then of those that change the graph
@@ -300,15 +293,15 @@ struct plan_segments {
     std::uint32_t const counted = t.ballot(counts && (!undirected || g.source <= target));
     for (std::uint32_t lanes = t.ballot(valid && !changes); lanes != 0; lanes &= lanes - 1)
       before -= t.shfl(target, exec::first_lane(lanes)) < target;
-    if (changes) note_arc<Op>(batch, g.begin, before, target, at);
+    if (changes) record_arc<Op>(batch, g.begin, before, target, at);
     return {nullptr, keep, number(changing), number(changing & counted), number(counted), 0, 0};
   }
 
   template <class Tile>
-  WYRM_HD segment_plan plan_many(Tile const& t, segment const& g, vertex_record const& r) const {
+  WYRM_HD group_plan plan_many(Tile const& t, source_group const& g, vertex_record const& r) const {
     vertex_id const* const sorted =
         Ranked ? nullptr : sort(t, batch.targets + g.begin, batch.positions + g.begin, g.size);
-    segment_plan plan = no_change();
+    group_plan plan = no_change();
     vertex_id last = 0xffffffff;  // of the block before
     for (std::uint32_t base = 0; base < g.size; base += Tile::size()) {
       std::uint32_t const i = base + t.rank();
@@ -324,7 +317,7 @@ struct plan_segments {
       // All lanes have read their targets when the ballot returns; what is written lies at or before them.
       std::uint32_t const changing = t.ballot(changes);
       std::uint32_t const counted = t.ballot(counts && (!undirected || g.source <= arc.target));
-      if (changes) note_arc<Op>(batch, g.begin, plan.changed + exec::rank_in(t, changing), arc.target, arc.at);
+      if (changes) record_arc<Op>(batch, g.begin, plan.changed + exec::rank_in(t, changing), arc.target, arc.at);
       plan.changed += number(changing);
       plan.edges += number(changing & counted);
       plan.distinct += number(counted);
@@ -341,19 +334,19 @@ struct rank_arcs {
   packed_record const* records;
   update_status const* status;
   unsigned which;
-  segment_lists lists;
+  group_lists lists;
   std::size_t tiles;  // launched
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
     if (status->is_refused()) return;
-    for (std::size_t p = tile; p < status->segment_parts[which]; p += tiles) rank(t, lists.parts[p]);
+    for (std::size_t p = tile; p < status->group_parts[which]; p += tiles) rank(t, lists.parts[p]);
   }
 
  private:
   template <class Tile>
-  WYRM_HD void rank(Tile const& t, segment_part const& part) const {
-    segment const g = batch.segments[part.segment];
+  WYRM_HD void rank(Tile const& t, group_part const& part) const {
+    source_group const g = batch.groups[part.source_group];
     vertex_id const* const targets = batch.targets + g.begin;
     std::uint32_t const i = part.first + t.rank();
     bool const valid = i < g.size;
@@ -377,30 +370,30 @@ struct rank_arcs {
 /// The same for a sparse batch: some tiles go over the long segments; behind these a tile takes as many segments as it
 /// has lanes, each of which plans a short one.
 template <operation Op, bool Ranked>
-struct plan_sparse_segments {
+struct plan_sparse_groups {
   static constexpr unsigned resident_blocks = 4;
-  plan_segments<Op, true, Ranked> step;
+  plan_groups<Op, true, Ranked> step;
   std::size_t long_tiles;
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i) const {
     if (step.status->is_refused()) return;
     if (i < long_tiles) {
-      for (std::size_t k = i; k < step.status->long_segments[step.which]; k += long_tiles)
-        (void)step.plan(t, step.lists.long_segments[k]);
-    } else if (std::size_t const first = (i - long_tiles) * Tile::size(); first < step.status->segments(step.which)) {
-      plan_short_segments(t, first + t.rank());
+      for (std::size_t k = i; k < step.status->long_groups[step.which]; k += long_tiles)
+        (void)step.plan(t, step.lists.long_groups[k]);
+    } else if (std::size_t const first = (i - long_tiles) * Tile::size(); first < step.status->groups(step.which)) {
+      plan_short_groups(t, first + t.rank());
     }
   }
 
  private:
   template <class Tile>
-  WYRM_HD void plan_short_segments(Tile const& t, std::size_t s) const {
-    bool const valid = s < step.status->segments(step.which);
-    segment const g = valid ? step.batch.segments[s] : segment{0, 0, 0};
+  WYRM_HD void plan_short_groups(Tile const& t, std::size_t s) const {
+    bool const valid = s < step.status->groups(step.which);
+    source_group const g = valid ? step.batch.groups[s] : source_group{0, 0, 0};
     bool const is_short = valid && g.size <= few;
     vertex_record const r = is_short ? vertex_record(step.records[g.source]) : vertex_record{};
-    segment_plan plan = is_short ? step.plan_short(g, r) : no_change();
+    group_plan plan = is_short ? step.plan_short(g, r) : no_change();
     step.list(t, s, r, plan, is_short);
     if (is_short) step.plans[s] = plan;
     std::uint32_t const arcs = exec::sum(t, plan.changed);

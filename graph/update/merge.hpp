@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// The third step of an update: a tile a segment carries the plan out, in place or into the new page, and many tiles do
+// so for a hub. Nothing that a reader of the graph could see changes before all pages are there: where the status says
+// that one could not be had, merge and release do nothing. No two segments share a vertex, so that tiles never meet.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../../exec/tile.hpp"
+#include "../batch/group.hpp"
+#include "../batch/status.hpp"
+#include "../table/record.hpp"
+#include "../view.hpp"
+#include "hubs.hpp"
+#include "page_edit.hpp"
+#include "plan.hpp"
+
+namespace wyrm::graph::detail {
+
+/// A tile a segment, and then a tile a part of a hub. Sparse: a lane a segment, a tile a heavy change. A thread on its
+/// own: some movers.
+template <operation Op, bool Sparse>
+struct merge_groups {
+  static constexpr unsigned resident_blocks = Sparse ? 1 : 8;
+  static constexpr std::size_t grain = 16;
+  batch_view batch;
+  packed_record* records;
+  group_plan* plans;
+  hub const* hubs;
+  update_status const* status;
+  unsigned which;
+  std::size_t tiles;            // launched
+  std::uint32_t const* listed;  // sparse: the heavy changes; for a thread on its own: the movers; or nullptr
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t s) const {
+    if (status->stops()) return;
+    if constexpr (Sparse) {
+      std::size_t const mine = s * Tile::size() + t.rank();
+      if (mine < status->groups(which)) merge_per_thread(mine);
+      for (std::size_t k = s; k < status->heavy_changes(which); k += tiles) merge(t, listed[k]);
+    } else if (Tile::size() == 1 && listed != nullptr) {
+      std::size_t const n = status->reallocations(which);
+      for (std::size_t k = s * n / tiles; k < (s + 1) * n / tiles; ++k) merge(t, listed[k]);
+    } else if (s < status->groups(which)) {
+      merge(t, s);
+    }
+    for (std::size_t part = s; part < status->hub_parts(which); part += tiles)
+      copy_part(t, static_cast<std::uint32_t>(part));
+  }
+
+ private:
+  // Or needs none any more. Without a page to move to, an erasure goes on in the old page, and so does an insertion for
+  // which that has room.
+  [[nodiscard]] WYRM_HD static bool has_page_to_move_to(group_plan const& plan) {
+    return plan.capacity != keep && (plan.page != nullptr || plan.capacity == 0);
+  }
+  template <class Tile>
+  WYRM_HD void merge(Tile const& t, std::size_t s) const {
+    group_plan const plan = plans[s];
+    if (plan.changed == 0 || plan.capacity == done) return;
+    source_group const g = batch.groups[s];
+    vertex_record const old = records[g.source];
+    std::uint32_t const degree = degree_after<Op>(old.degree, plan.changed);
+    bool const moves = has_page_to_move_to(plan);
+    if (!moves && Op == operation::insert)
+      insert_in_place(t, old, batch.targets + g.begin, batch.positions + g.begin, plan.changed);
+    else if (!moves)
+      erase_in_place(t, old, batch.positions + g.begin, plan.changed);
+    else if (!is_hub(old.degree, degree))
+      copy(t, old.page, g.begin, plan.changed, plan.page, 0, degree);
+    t.sync();  // every lane has read the record
+    if (t.rank() != 0) return;
+    records[g.source] = vertex_record{moves ? plan.page : old.page, degree, moves ? plan.capacity : old.capacity};
+    plans[s].page = moves ? old.page : nullptr;
+  }
+
+  // By one lane, unless it is a heavy change: whose tile may be at work on its page, record and plan.
+  WYRM_HD void merge_per_thread(std::size_t s) const {
+    if (plans[s].changed == 0 || plans[s].is_heavy != 0) return;
+    group_plan const plan = plans[s];
+    source_group const g = batch.groups[s];
+    vertex_record const old = records[g.source];
+    std::uint32_t const degree = degree_after<Op>(old.degree, plan.changed);
+    bool const moves = has_page_to_move_to(plan);
+    vertex_id* const page = moves ? plan.page : old.page;
+    if (Op == operation::insert) {
+      if (moves) copy_per_thread(old.page, page, old.degree);
+      for (std::uint32_t k = 0; k < plan.changed; ++k)
+        insert_per_thread(page, old.degree + k, batch.positions[g.begin + k], batch.targets[g.begin + k]);
+    } else {
+      for (std::uint32_t k = plan.changed; k-- > 0;)
+        erase_per_thread(old.page, degree + k + 1, batch.positions[g.begin + k]);
+      if (moves) copy_per_thread(old.page, page, degree);
+    }
+    records[g.source] = vertex_record{page, degree, moves ? plan.capacity : old.capacity};
+    plans[s].page = moves ? old.page : nullptr;
+  }
+
+  // The parts of a hub do not look at its record, which may have changed by now.
+  template <class Tile>
+  WYRM_HD void copy_part(Tile const& t, std::uint32_t part) const {
+    hub const from = hubs[hub_of_part(hubs, status->hub_count(which), part)];
+    std::uint32_t const degree = degree_after<Op>(from.from.degree, from.changed);
+    std::uint32_t const first = (part - from.first_part) * hub_part;
+    std::uint32_t const last = degree - first < hub_part ? degree : first + hub_part;
+    copy(t, from.from.page, from.begin, from.changed, from.to, first, last);
+  }
+
+  // Fills the new page from `first` to `last`.
+  template <class Tile>
+  WYRM_HD void copy(Tile const& t, vertex_id const* page, std::uint32_t begin, std::uint32_t n, vertex_id* to,
+                    std::uint32_t first, std::uint32_t last) const {
+    std::uint32_t const* const positions = batch.positions + begin;
+    if constexpr (Tile::size() == 1) {
+      copy_runs(page, begin, n, to, first, last);
+    } else {
+      for (std::uint32_t i = first + t.rank(); i < last; i += Tile::size()) {
+        if (Op == operation::insert) {
+          std::uint32_t const below = lower_bound(positions, n, i);
+          to[i] = below < n && positions[below] == i ? batch.targets[begin + below] : page[i - below];
+        } else {
+          to[i] = page[i + gone_below(positions, n, i)];
+        }
+      }
+    }
+  }
+  // The same by one thread, which moves what lies between two changes at once.
+  WYRM_HD void copy_runs(vertex_id const* page, std::uint32_t begin, std::uint32_t n, vertex_id* to,
+                         std::uint32_t first, std::uint32_t last) const {
+    std::uint32_t const* const positions = batch.positions + begin;
+    bool const inserts = Op == operation::insert;
+    std::uint32_t k = inserts ? lower_bound(positions, n, first) : gone_below(positions, n, first);
+    for (std::uint32_t i = first; i < last; ++k) {
+      std::uint32_t const from = inserts ? i - k : i + k;
+      std::uint32_t const next = k == n ? last : inserts ? positions[k] : positions[k] - k;
+      std::uint32_t const end = next < last ? next : last;
+      move_run(to + i, page + from, end - i);
+      i = end;
+      if (inserts && i < last) to[i++] = batch.targets[begin + k];
+    }
+  }
+
+  // How many of n ascending positions in a page are gone before what is the i-th of those that stay.
+  WYRM_HD static std::uint32_t gone_below(std::uint32_t const* positions, std::uint32_t n, std::uint32_t i) {
+    std::uint32_t first = 0;
+    while (n > 0) {
+      std::uint32_t const half = n / 2;
+      if (positions[first + half] - (first + half) <= i) {
+        first += half + 1;
+        n -= half + 1;
+      } else {
+        n = half;
+      }
+    }
+    return first;
+  }
+};
+
+}  // namespace wyrm::graph::detail

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The last step of an update: frees the pages that were replaced, and sums up what has changed; or frees the pages that
+// were allocated, where the update is undone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../../exec/tile.hpp"
+#include "../batch/status.hpp"
+#include "plan.hpp"
+
+namespace wyrm::graph::detail {
+
+/// Gives back the pages that the plans name: after a merge those that were replaced, and sums up what has changed;
+/// otherwise, to undo it (after undo_changes), those that were allocated.
+template <class AllocatorRef>
+struct release_pages {
+  static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
+  static constexpr std::size_t grain = exec::one_thread;
+  AllocatorRef allocator;
+  group_plan* plans;
+  update_status* status;
+  unsigned which;
+  bool undoes;
+  std::uint32_t const* reallocations;  // if they are listed; then the batch is summed up already
+  std::size_t lanes;
+
+  /// Segments that a lane looks at; a thread on its own does so for more, as it shares an addition with nobody.
+  template <unsigned Width>
+  static constexpr std::uint32_t a_lane = Width == 1 ? 64 : 1;
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t group, bool valid) const {
+    if (!undoes && status->stops()) return;
+    if (reallocations != nullptr)
+      release_listed(t, group);
+    else
+      release_all(t, group, valid);
+  }
+
+ private:
+  template <class Tile>
+  WYRM_HD void release_listed(Tile const& t, std::size_t i) const {
+    std::uint32_t const n = status->reallocations(which);
+    for (; t.any(i < n); i += lanes) {
+      vertex_id* const page = i < n ? plans[reallocations[i]].page : nullptr;
+      allocator.deallocate(t, page);
+      if (page != nullptr) plans[reallocations[i]].page = nullptr;
+    }
+  }
+  template <class Tile>
+  WYRM_HD void release_all(Tile const& t, std::size_t group, bool valid) const {
+    std::size_t const first = group * a_lane<Tile::size()>;
+    if (t.all(first >= status->groups(which))) return;
+    std::uint64_t arcs = 0;
+    std::uint64_t edges = 0;
+    std::uint64_t distinct = 0;
+    for (std::size_t s = first; s < first + a_lane<Tile::size()>; ++s) {
+      bool const there = valid && s < status->groups(which);
+      group_plan const plan = there ? plans[s] : no_change();
+      if (t.any(plan.page != nullptr)) allocator.deallocate(t, plan.page);
+      if (plan.page != nullptr) plans[s].page = nullptr;
+      arcs += plan.changed;
+      edges += plan.edges;
+      distinct += plan.distinct;
+    }
+    if (which > 0 || undoes) return;  // the second table has the same edges
+    arcs = exec::sum(t, arcs);
+    edges = exec::sum(t, edges);
+    distinct = exec::sum(t, distinct);
+    if (t.rank() == 0) status->sum_up(t, arcs, edges, distinct);
+  }
+};
+
+}  // namespace wyrm::graph::detail
