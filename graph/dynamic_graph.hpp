@@ -24,6 +24,7 @@
 #include "inspect/check.hpp"
 #include "inspect/export.hpp"
 #include "layout/layout.hpp"
+#include "options.hpp"
 #include "pending_update.hpp"
 #include "report.hpp"
 #include "table/pool_growth.hpp"
@@ -307,8 +308,9 @@ class dynamic_graph {
   }
   void count(std::span<edge const> batch) {
     begin(uploader_.room_for(batch.size()), uploader_.slice_of(batch.size()));
-    uploader_.upload(batch, vertices_,
-                    [&](std::size_t first, std::size_t n) { for_tables([&](auto& table) { table.count(first, n); }); });
+    uploader_.upload(batch, vertices_, [&](std::size_t first, std::size_t n) {
+      for_tables([&](auto& table) { table.count(first, n); });
+    });
   }
   void count(resident_edges batch) {
     begin(batch, 0);
@@ -428,7 +430,8 @@ class dynamic_graph {
     try {
       fresh = std::make_unique<Allocator>(space_, pool);
       for_tables([&](auto const& t) {
-        records.push_back(detail::rebuilt_table(space_, t.records(), vertices_, arc_count_, *fresh, status_, fails_from_));
+        records.push_back(
+            detail::rebuilt_table(space_, t.records(), vertices_, arc_count_, *fresh, status_, fails_from_));
       });
     } catch (error const& e) {
       if constexpr (!Allocator::family.resets)
