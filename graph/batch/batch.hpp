@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host side of segments.hpp, and of shares.hpp where threads are on their own.
+// The host side of grouping: the memory of a batch, and the launches of group.hpp or, on a CPU, group_on_threads.hpp.
 #pragma once
 
 #include <algorithm>
@@ -57,8 +57,8 @@ class batch {
     count_.first = first;
     exec::for_each_lane<32>(space_, n, count_);
   }
-  /// Segments of more than `most` arcs are too large; those that are not short are listed, and the parts of those that
-  /// are longer than a tile, if there are lists for them.
+  /// Source groups of more than `most` arcs are too large; those that are not short are listed, and the parts of those
+  /// that are longer than a tile, if there are lists for them.
   void group(std::uint32_t most, std::uint32_t* long_groups, detail::group_part* parts) {
     if constexpr (has_tiles) {
       exec::for_each_lane<32>(
@@ -75,8 +75,8 @@ class batch {
   /// There may be fewer.
   [[nodiscard]] std::size_t max_groups() const { return max_groups_; }
   [[nodiscard]] std::size_t bytes() const {
-    return keys_.bytes() + counts_.bytes() + places_.bytes() + groups_.bytes() + targets_.bytes() +
-           positions_.bytes() + buckets_.bytes();
+    return keys_.bytes() + counts_.bytes() + places_.bytes() + groups_.bytes() + targets_.bytes() + positions_.bytes() +
+           buckets_.bytes();
   }
 
  private:
@@ -87,7 +87,8 @@ class batch {
     std::size_t const hashed = std::bit_ceil(std::max<std::size_t>(2 * arcs, 64));
     bool const direct = vertices <= 4 * hashed;
     std::size_t const slots = direct ? vertices : hashed;
-    std::size_t const there = has_tiles ? (slots + a_lane - 1) / a_lane * a_lane : detail::slots_on_threads(slots, direct);
+    std::size_t const there =
+        has_tiles ? (slots + a_lane - 1) / a_lane * a_lane : detail::slots_on_threads(slots, direct);
     counts_.reserve(there);
     if (!direct) keys_.reserve(there);
     if constexpr (has_tiles) {

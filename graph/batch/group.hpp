@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch of edges made ready for an update: its arcs lie together by their source, a segment a source, in any order
-// and with repeats. Nothing is sorted for that: a table counts the arcs of each source, and who adds to a count learns
-// its place among them. The table has a slot a vertex where there are few vertices for so large a batch, and is a hash
-// table otherwise, so that nothing is in proportion to the vertices: O(m) work and memory for m edges.
+// Groups the arcs of a batch by source, without a sort: a table counts the arcs of each source, and the addition to the
+// count returns the place of the arc in its source group. The order within a group is arbitrary, and repeats stay. The
+// table is indexed by vertex where the graph has few vertices for so large a batch, and is a hash table otherwise, so
+// that no work is proportional to the number of vertices: O(m) work and memory for m edges.
 #pragma once
 
 #include <cstddef>
@@ -38,9 +38,9 @@ struct arc_place {
 };
 
 inline constexpr std::uint32_t no_slot = 0xffffffff;  // of an arc that is dropped
-inline constexpr std::uint32_t few = 4;               // arcs of a segment, or changes, are a lane's work
+inline constexpr std::uint32_t few = 4;               // arcs of a source group, or changes, are a lane's work
 
-/// Counts by vertex, and then where the segments begin.
+/// Counts by vertex, and then where the source groups begin.
 struct slot_table {
   vertex_id* keys;        // all bits set: a free slot; nullptr: the slot of v is v
   std::uint32_t* counts;  // 0 at first
@@ -48,7 +48,7 @@ struct slot_table {
   unsigned shift;         // 32 - log2(slots)
   std::uint32_t seed;     // of the hash
 
-  static constexpr std::uint32_t a_lane = 4;  // slots that a lane makes segments of
+  static constexpr std::uint32_t a_lane = 4;  // slots that a lane makes source groups of
   /// How many lanes have such slots.
   [[nodiscard]] static constexpr std::size_t lanes(std::uint32_t slots) {
     return (std::size_t{slots} + a_lane - 1) / a_lane;
@@ -81,7 +81,7 @@ struct slot_table {
   }
 };
 
-/// Up to as many arcs of a segment as a tile has lanes.
+/// Up to as many arcs of a source group as a tile has lanes.
 struct group_part {
   std::uint32_t source_group;
   std::uint32_t first;
@@ -93,11 +93,11 @@ struct batch_view {
   std::size_t size;
   orientation which;
   slot_table table;
-  arc_place const* places;   // of the arcs: one an edge, or two
-  source_group const* groups;   // as many as the status says
-  vertex_id* targets;        // of the arcs, by segment; an update may overwrite them
-  std::uint32_t* positions;  // scratch, one an arc
-  std::size_t slice;         // not 0: each so many edges are sorted by source, but for the last
+  arc_place const* places;     // of the arcs: one an edge, or two
+  source_group const* groups;  // as many as the status says
+  vertex_id* targets;          // of the arcs, by source group; an update may overwrite them
+  std::uint32_t* positions;    // scratch, one an arc
+  std::size_t slice;           // not 0: each so many edges are sorted by source, but for the last
 
   /// Calls f(place, target) for each arc of edge i that is not dropped.
   template <class F>
@@ -174,13 +174,13 @@ struct count_arcs {
   }
 };
 
-/// A lane a few slots: makes a segment of each that has arcs. Neighbouring slots get neighbouring segments.
+/// A lane a few slots: makes a source group of each that has arcs. Neighbouring slots get neighbouring source groups.
 struct place_groups {
   slot_table table;
   source_group* groups;
   update_status* status;
-  unsigned which;                // of the two tables of a graph
-  std::uint32_t most;            // arcs of a segment that is not too large
+  unsigned which;              // of the two tables of a graph
+  std::uint32_t most;          // arcs of a source group that is not too large
   std::uint32_t* long_groups;  // a list of those that are not short; nullptr: none
   group_part* parts;           // and of the parts of those that are longer than a tile
 

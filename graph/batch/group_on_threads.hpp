@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How threads on their own bring the arcs of a batch together by source, see segments.hpp: vertices, or their hashes,
-// are dealt out in shares; the arcs are laid out by the share that their source is of; and then each share is one
-// thread's, which has its part of the table of counts in a cache and adds to nobody else's. Where there are tiles, all
-// lanes add to one table.
+// Groups the arcs of a batch by source on a CPU, where threads that count in one table would wait for each other's
+// additions: the arcs are scattered to buckets by the first bits of their vertex or hash, and then each bucket is one
+// thread's. That thread counts the arcs of the bucket, forms source groups of them, and writes the targets by source.
 #pragma once
 
 #include <algorithm>
@@ -20,17 +19,17 @@
 namespace wyrm::graph::detail {
 
 struct bucketed_arc {
-  std::uint32_t source;  // and then its slot in the share's part of the table
+  std::uint32_t source;  // and then its slot in the bucket's part of the table
   vertex_id target;
 };
 
 struct arc_buckets {
   count_arcs what;
   std::size_t size;     // edges
-  bucketed_arc* arcs;     // by share, of each share by block
-  std::uint32_t* next;  // of block b and share s at b * shares + s: how many arcs, then where they go
+  bucketed_arc* arcs;   // by bucket, of each bucket by block
+  std::uint32_t* next;  // of block b and bucket s at b * buckets + s: how many arcs, then where they go
   std::uint32_t buckets;
-  unsigned shift;                             // of a slot: its share
+  unsigned shift;                             // of a slot: its bucket
   static constexpr std::size_t block = 8192;  // edges
   static constexpr std::uint32_t max_buckets = 256;
 
@@ -55,13 +54,13 @@ struct arc_buckets {
     }
     return out;
   }
-  /// Where the arcs of a share begin, when they have been written down; of the one behind the last: where they end.
+  /// Where the arcs of a bucket begin, when they have been written down; of the one behind the last: where they end.
   [[nodiscard]] std::uint32_t begin(std::size_t bucket) const {
     return bucket == 0 ? 0 : next[(blocks() - 1) * buckets + bucket - 1];
   }
 };
 
-/// A thread a block: how many arcs go to each share.
+/// A thread a block: how many arcs go to each bucket.
 struct count_buckets {
   static constexpr std::size_t grain = 1;
   arc_buckets to;
@@ -74,7 +73,7 @@ struct count_buckets {
     to.what.note(t, out.loops, out.outside);
   }
 };
-/// One thread: where the arcs of each block and share begin.
+/// One thread: where the arcs of each block and bucket begin.
 struct place_buckets {
   arc_buckets to;
   void operator()(std::size_t) const {
@@ -88,7 +87,7 @@ struct place_buckets {
       }
   }
 };
-/// A thread a block: writes the arcs down, by share.
+/// A thread a block: writes the arcs down, by bucket.
 struct scatter_to_buckets {
   static constexpr std::size_t grain = 1;
   arc_buckets to;
@@ -101,18 +100,20 @@ struct scatter_to_buckets {
     std::copy_n(next, to.buckets, to.next + b * to.buckets);
   }
 };
-/// How many slots tables have for threads on their own: of a hash table each share has up to four times as many as it
+/// How many slots tables have for threads on their own: of a hash table each bucket has up to four times as many as it
 /// has arcs, and the table has `slots` for half as many arcs.
-[[nodiscard]] constexpr std::size_t slots_on_threads(std::size_t slots, bool direct) { return direct ? slots : 2 * slots; }
+[[nodiscard]] constexpr std::size_t slots_on_threads(std::size_t slots, bool direct) {
+  return direct ? slots : 2 * slots;
+}
 
-/// A thread a share: counts its arcs by source, makes segments of them, and writes the targets down.
+/// A thread a bucket: counts its arcs by source, makes source groups of them, and writes the targets down.
 struct group_bucket {
   static constexpr std::size_t grain = 1;
   arc_buckets from;
   source_group* groups;
   vertex_id* targets;
   unsigned which;      // of the two tables of a graph
-  std::uint32_t most;  // arcs of a segment that is not too large
+  std::uint32_t most;  // arcs of a source group that is not too large
 
   template <class Tile>
   void operator()(Tile const&, std::size_t bucket) const {
@@ -153,7 +154,7 @@ struct group_bucket {
     std::fill_n(mine.counts, mine.slots, 0u);
     return mine;
   }
-  // The first bits of their hashes all sources of a share have in common.
+  // The first bits of their hashes all sources of a bucket have in common.
   [[nodiscard]] std::uint32_t find(vertex_id* keys, std::uint32_t slots, vertex_id v) const {
     unsigned const in_common = 32 - from.what.table.shift - from.shift;
     std::uint32_t slot =
@@ -162,7 +163,7 @@ struct group_bucket {
     keys[slot] = v;
     return slot;
   }
-  // Makes segments of the n slots that are in use; their counts become places.
+  // Makes source groups of the n slots that are in use; their counts become places.
   void place(vertex_id const* keys, std::uint32_t* counts, std::uint32_t slots, vertex_id first, std::uint32_t n,
              std::uint32_t arcs) const {
     update_status& status = *from.what.status;
@@ -192,14 +193,14 @@ class bucket_grouping {
  public:
   explicit bucket_grouping(Space const& space) : space_(space), arcs_(space), next_(space) {}
 
-  /// What count_arcs, place_segments and scatter_targets do, of so many edges.
+  /// What count_arcs, place_groups and scatter_targets do, of so many edges.
   void group(count_arcs const& what, std::size_t edges, source_group* groups, vertex_id* targets, unsigned which,
              std::uint32_t most) {
     std::size_t const most_arcs = arcs_of(what.which, edges);
     unsigned const slot_bits = static_cast<unsigned>(std::bit_width(std::max(what.table.slots, 1u) - 1));
-    // So few arcs that a share stays in a cache, and so many that it is worth the trouble.
+    // So few arcs that a bucket stays in a cache, and so many that it is worth the trouble.
     unsigned const bucket_bits = std::min({static_cast<unsigned>(std::bit_width(most_arcs / 4096)), slot_bits,
-                                          static_cast<unsigned>(std::bit_width(arc_buckets::max_buckets - 1))});
+                                           static_cast<unsigned>(std::bit_width(arc_buckets::max_buckets - 1))});
     unsigned const shift = slot_bits - bucket_bits;
     std::uint32_t const buckets = ((std::max(what.table.slots, 1u) - 1) >> shift) + 1;
     arcs_.reserve(most_arcs);

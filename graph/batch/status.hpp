@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of an update tell each other, and at the end the host: counts stay on the device, so that nobody
-// waits for the device between the steps of an update.
+// The status of an update: counters on the device that its kernels read and write, and that the host reads once, at the
+// end. So the host does not wait between the steps of an update.
 #pragma once
 
 #include <cstddef>
@@ -59,15 +59,15 @@ struct update_status {
     for (flag& f : exhausted) exec::atomic_ref<std::uint64_t>(f.is_set).store(1, exec::relaxed);
   }
 
-  std::uint64_t batches[2];          // of each table: segments << 32 | arcs
-  std::uint64_t long_groups[2];    // of each table: see segment_lists,
-  std::uint64_t group_parts[2];    // and these
-  std::uint64_t lists[2];            // of each table: movers << 32 | heavy changes, see segment_lists
+  std::uint64_t batches[2];          // of each table: source groups << 32 | arcs
+  std::uint64_t long_groups[2];      // of each table: see group_lists,
+  std::uint64_t group_parts[2];      // and these
+  std::uint64_t lists[2];            // of each table: reallocations << 32 | heavy changes, see group_lists
   std::uint64_t hubs[2];             // of each table: hubs << 32 | parts of hubs
   std::uint64_t out_of_range;        // edges; or rows of a CSR that are wrong
   std::uint64_t first_out_of_range;  // such row: the complement of its number, so that the largest is the first
-  std::uint64_t skewed;              // not 0: there is a segment that is too large for one tile, or a row that is none
-  std::uint64_t failed_bytes;        // of pages that could not be had
+  std::uint64_t skewed;        // not 0: there is a source group that is too large for one tile, or a row that is none
+  std::uint64_t failed_bytes;  // of pages that could not be had
 
   [[nodiscard]] WYRM_HD std::uint32_t groups(unsigned table) const {
     return static_cast<std::uint32_t>(batches[table] >> 32);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Brings batches and CSRs from the host into the memory of a space: large ones in pieces, of which one travels while
-// those before it are worked on. The memory is kept for the next.
+// Uploads batches and CSRs from the host into the memory of a space: large ones in slices, of which one is copied while
+// those before it are processed. The memory is kept for the next upload.
 #pragma once
 
 #include <algorithm>

@@ -50,11 +50,12 @@ struct hub_list {
     at = t.shfl(at, last);
     std::uint64_t const mine = (at >> 32) + exec::rank_in(t, lanes);
     // A CSR whose rows overlap may have more; it is refused.
-    if (is_listed && mine < room) rows[mine] = {static_cast<vertex_id>(v), static_cast<std::uint32_t>(at) + parts_below};
+    if (is_listed && mine < room)
+      rows[mine] = {static_cast<vertex_id>(v), static_cast<std::uint32_t>(at) + parts_below};
   }
 };
 
-/// Rows of v and of vertices behind it are not rows, so that nobody must read them: see note_bad_rows(). One thread.
+/// Rows of v and of vertices behind it are not rows, so that nobody must read them: see record_bad_rows(). One thread.
 WYRM_HD inline void refuse_rows(update_status& status, std::size_t v, std::uint32_t rows) {
   exec::atomic_ref<std::uint64_t>(status.skewed).store(1, exec::relaxed);
   record_bad_rows(status, v, rows);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages for all vertices at once, in the order of the vertices: for a CSR that becomes a graph, and for a graph that is
-// compacted. Pages are carved for all rows at once (carved_rows.hpp); where that cannot be, a lane a vertex allocates.
-// A tile copies the rows of as many vertices as it has lanes, and many tiles that of a hub (copy_rows.hpp). Nothing is
-// sorted; a CSR that is not what it should be is found while it is copied.
+// Builds the pages of all vertices, in the order of the vertices: from a CSR, or from the graph itself when it is
+// compacted. Pages are carved for all rows at once (carved_rows.hpp) where the allocator can do that; otherwise a lane
+// allocates the page of a vertex. A tile copies the rows of as many vertices as it has lanes, and several tiles that of
+// a hub (row_copier.hpp). Nothing is sorted; a malformed CSR is detected while it is copied.
 #pragma once
 
 #include <algorithm>
@@ -165,8 +165,8 @@ class layout {
     if (again) status_.clear_sums();
     exec::for_each_lane<32>(
         space_, n,
-        allocate_rows<Rows, AllocatorRef>{allocator, copier_.rows, records_, listed_hubs_, copier_.status, copier_.vertices,
-                                          first, again, !is_counted_, fails_from});
+        allocate_rows<Rows, AllocatorRef>{allocator, copier_.rows, records_, listed_hubs_, copier_.status,
+                                          copier_.vertices, first, again, !is_counted_, fails_from});
     exec::for_each_lane<32>(space_, n, copy_into_pages<Rows>{copier_, records_, first});
   }
   /// The rows of hubs, when all have their pages.
@@ -183,8 +183,9 @@ class layout {
   void count(std::uint64_t fails_from) {
     using work = count_rows<Rows>;
     constexpr std::size_t rows = 32 * work::each;
-    exec::for_each_tile<32>(space_, (std::size_t{copier_.vertices} + rows - 1) / rows,
-                            work{copier_.rows, copier_.vertices, fails_from, records_, listed_hubs_, carved_, copier_.status});
+    exec::for_each_tile<32>(
+        space_, (std::size_t{copier_.vertices} + rows - 1) / rows,
+        work{copier_.rows, copier_.vertices, fails_from, records_, listed_hubs_, carved_, copier_.status});
     is_counted_ = true;
     carvings_ = tries;
   }
@@ -193,9 +194,9 @@ class layout {
     exec::for_each_tile<32>(space_, 1, carve_pages<AllocatorRef>{allocator, carved_, copier_.status});
     exec::for_each_lane<32>(space_, copier_.vertices,
                             fill_pages<Rows, AllocatorRef>{allocator, copier_, carved_, records_});
-    exec::for_each_lane<32>(
-        space_, listed_hubs_.room,
-        allocate_hubs<Rows, AllocatorRef>{allocator, copier_.rows, records_, listed_hubs_.rows, carved_, copier_.status});
+    exec::for_each_lane<32>(space_, listed_hubs_.room,
+                            allocate_hubs<Rows, AllocatorRef>{allocator, copier_.rows, records_, listed_hubs_.rows,
+                                                              carved_, copier_.status});
   }
 
   Space space_;
@@ -232,8 +233,8 @@ void free_pages(Space const& space, packed_record const* records, vertex_id vert
 /// does; what it has allocated then is lost with it.
 template <class Space, class Allocator>
 exec::buffer<packed_record, Space> rebuilt_table(Space const& space, packed_record const* records, vertex_id vertices,
-                                            std::uint64_t arcs, Allocator& allocator, status_memory<Space>& status,
-                                            std::uint64_t fails_from) {
+                                                 std::uint64_t arcs, Allocator& allocator, status_memory<Space>& status,
+                                                 std::uint64_t fails_from) {
   exec::buffer<packed_record, Space> to = table_for(space, vertices);
   space.fill(to.data(), 0, to.bytes());
   status.clear_all();

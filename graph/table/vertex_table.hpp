@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One direction of a graph: the vertex table, and the host side of the steps of an update (see batch.hpp, plan.hpp and
-// update.hpp), each of which is started, not waited for. A directed graph that keeps in-neighbours has two of these; an
-// update then allocates for both before it merges either.
+// One direction of a graph: the vertex table and its scratch memory, and the host side of the steps of an update
+// (graph/batch, graph/update). Each step is enqueued, not waited for. A directed graph that keeps in-neighbours has two
+// tables; an update allocates pages for both before it merges either.
 #pragma once
 
 #include <algorithm>
@@ -67,7 +67,7 @@ class vertex_table {
     std::size_t const groups = batch_.max_groups();
     std::size_t const batch_arcs = arcs_of(which, edges.size);
     std::size_t const most_arcs = arcs + batch_arcs;
-    // Wide tiles where segments are long on average.
+    // Wide tiles where source groups are long on average.
     std::size_t const per_vertex = batch_arcs / std::max(vertices_, vertex_id{1});
     width_ = per_vertex >= 10 ? 32 : per_vertex >= 4 ? 16 : 8;
     is_sparse_ = has_tiles && per_vertex < 2;
@@ -90,14 +90,14 @@ class vertex_table {
     with_width([&]<unsigned W>() { batch_.group(most<W>, nullptr, nullptr); });
   }
   /// Finds out what the batch will change and which pages that needs; threads on their own change what they can at
-  /// once, see plan_alone.hpp. All tables have to be grouped before any is planned: one may have a segment that is too
-  /// large, and then all are planned another way. For the rest see allocate.
+  /// once, see plan_on_threads.hpp. All tables have to be grouped before any is planned: one may have a source group
+  /// that is too large, and then all are planned another way. For the rest see allocate.
   template <detail::operation Op, class AllocatorRef>
   void plan([[maybe_unused]] AllocatorRef const& allocator, [[maybe_unused]] std::uint64_t fails_from,
             detail::update_status* status) {
     bool const undirected = batch_.view().which == orientation::both;
     detail::plan_groups<Op, false, false> const step{batch_.view(), records_.data(), plans_.data(), status,
-                                                       number_,       undirected,      lists()};
+                                                     number_,       undirected,      lists()};
     if constexpr (!has_tiles) {
       exec::for_each_tile<1>(space_, thread_blocks(batch_.max_groups()),
                              detail::plan_on_threads<Op, AllocatorRef>{step, allocator, fails_from});
@@ -109,8 +109,8 @@ class vertex_table {
       plan_sparse<Op, false>(status, undirected);
     }
   }
-  /// Plans the same batch once more when a segment was too large for that; `known`: what the status was then. It goes
-  /// on as a batch that is not sparse.
+  /// Plans the same batch once more when a source group was too large for that; `known`: what the status was then. It
+  /// goes on as a batch that is not sparse.
   template <detail::operation Op>
   void plan_skewed(detail::update_status const& known, detail::update_status* status) {
     is_sparse_ = has_lists_ = false;
@@ -118,15 +118,15 @@ class vertex_table {
                               plans_.data(), status, number_);
   }
 
-  /// Allocates the pages that are planned and not there yet, but for segments from `fails_from` on. may_stay: a vertex
-  /// that gets none stays in its page if that has room.
+  /// Allocates the pages that are planned and not there yet, but for source groups from `fails_from` on. may_stay: a
+  /// vertex that gets none stays in its page if that has room.
   template <detail::operation Op, class AllocatorRef>
   void allocate(AllocatorRef const& allocator, std::uint64_t fails_from, bool may_stay, detail::update_status* status) {
     std::size_t const lanes = lanes_for(batch_.max_groups());
     exec::for_each_lane<32>(space_, lanes,
-                            detail::allocate_pages<Op, AllocatorRef>{allocator, batch_.view().groups, records_.data(),
-                                                                     plans_.data(), hubs_.data(), status, number_,
-                                                                     fails_from, may_stay, lists().reallocations, lanes});
+                            detail::allocate_pages<Op, AllocatorRef>{
+                                allocator, batch_.view().groups, records_.data(), plans_.data(), hubs_.data(), status,
+                                number_, fails_from, may_stay, lists().reallocations, lanes});
   }
   /// Carries the planned changes out, if all pages are there.
   template <detail::operation Op>
@@ -137,8 +137,8 @@ class vertex_table {
         std::size_t const tiles = std::max({(groups + 31) / 32, lanes_for(groups) / 32, hub_tiles_});
         exec::for_each_tile<32>(
             space_, tiles,
-            detail::merge_groups<Op, true>{batch_.view(), records_.data(), plans_.data(), hubs_.data(), status,
-                                             number_, tiles, lists().heavy_changes});
+            detail::merge_groups<Op, true>{batch_.view(), records_.data(), plans_.data(), hubs_.data(), status, number_,
+                                           tiles, lists().heavy_changes});
         return;
       }
     bool const some_each = !has_tiles && has_lists_;
@@ -146,8 +146,8 @@ class vertex_table {
     with_width([&]<unsigned W>() {
       exec::for_each_tile<W>(
           space_, tiles,
-          detail::merge_groups<Op, false>{batch_.view(), records_.data(), plans_.data(), hubs_.data(), status,
-                                            number_, tiles, some_each ? lists().reallocations : nullptr});
+          detail::merge_groups<Op, false>{batch_.view(), records_.data(), plans_.data(), hubs_.data(), status, number_,
+                                          tiles, some_each ? lists().reallocations : nullptr});
     });
   }
   /// Instead of merge, of an insertion: what was changed already is as before. To be followed by release.
@@ -179,7 +179,7 @@ class vertex_table {
   template <unsigned W>
   static constexpr std::uint32_t most = Space::template tile_size<W> == 1 ? 1024 : 32 * W;
 
-  /// Of so many segments: as many as a thread on its own takes at a time.
+  /// Of so many source groups: as many as a thread on its own takes at a time.
   [[nodiscard]] static std::size_t thread_blocks(std::size_t groups) {
     return (groups + detail::groups_per_thread - 1) / detail::groups_per_thread;
   }
@@ -189,7 +189,8 @@ class vertex_table {
     auto* const parts = reinterpret_cast<detail::group_part*>(ranked + ranked_arcs_);
     auto* const long_groups = reinterpret_cast<std::uint32_t*>(parts + most_parts());
     std::uint32_t* const reallocations = long_groups + long_groups_;
-    return {long_groups, ranked_arcs_ > 0 ? parts : nullptr, ranked, reallocations, reallocations + batch_.max_groups()};
+    return {long_groups, ranked_arcs_ > 0 ? parts : nullptr, ranked, reallocations,
+            reallocations + batch_.max_groups()};
   }
   template <detail::operation Op, bool Ranked>
   void plan_sparse(detail::update_status* status, bool undirected) {
@@ -204,9 +205,9 @@ class vertex_table {
         detail::plan_sparse_groups<Op, Ranked>{
             {batch_.view(), records_.data(), plans_.data(), status, number_, undirected, lists()}, long_tiles});
   }
-  /// Of segments that are longer than a tile: a part has half as many arcs as lanes at the least.
+  /// Of source groups that are longer than a tile: a part has half as many arcs as lanes at the least.
   [[nodiscard]] std::size_t most_parts() const { return 2 * ranked_arcs_ / Space::template tile_size<32>; }
-  /// How many lanes serve n segments at the most, or those on a list, whose length only the device knows.
+  /// How many lanes serve n source groups at the most, or those on a list, whose length only the device knows.
   [[nodiscard]] std::size_t lanes_for(std::size_t n) const {
     if (has_lists_ && !has_tiles) return 1;  // see exec::one_thread
     if (has_lists_) n = std::min(n, space_.lanes_for(nullptr));
@@ -227,12 +228,12 @@ class vertex_table {
   vertex_id vertices_;
   unsigned number_;
   std::uint32_t seed_;
-  unsigned width_ = 8;             // of a tile
-  bool is_sparse_ = false;         // the batch: see plan.hpp
-  bool has_lists_ = false;         // of movers, at least
+  unsigned width_ = 8;           // of a tile
+  bool is_sparse_ = false;       // the batch: see plan.hpp
+  bool has_lists_ = false;       // of reallocations, at least
   std::size_t long_groups_ = 0;  // at the most
-  std::size_t ranked_arcs_ = 0;    // at the most
-  std::size_t hub_tiles_ = 0;      // that should be there for hubs
+  std::size_t ranked_arcs_ = 0;  // at the most
+  std::size_t hub_tiles_ = 0;    // that should be there for hubs
   exec::buffer<packed_record, Space> records_;
   batch<Space> batch_;
   detail::skewed_plan<Space> skewed_;

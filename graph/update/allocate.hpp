@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The second step of an update: a lane a segment allocates the page that the plan asks for, so that a tile's requests
-// are served together.
+// The second step of an update: a lane allocates the page that the plan of a source group asks for, so that the
+// requests of a tile are served together.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@
 namespace wyrm::graph::detail {
 
 /// Allocates the pages that are still missing, and sums up the bytes of those that could not be had. For tests none is
-/// to be had for segments from `fails_from` on, those of the first table counted before those of the second.
-/// Where `movers` lists whose may be missing, a tile takes every so many, as many lanes as there are.
+/// to be had for source groups from `fails_from` on, those of the first table counted before those of the second.
+/// Where `reallocations` lists whose may be missing, a tile takes every so many, as many lanes as there are.
 template <operation Op, class AllocatorRef>
 struct allocate_pages {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
@@ -31,7 +31,7 @@ struct allocate_pages {
   update_status* status;
   unsigned which;
   std::uint64_t fails_from;
-  bool may_stay;                // a vertex that gets no page stays in its own if that has room
+  bool may_stay;                       // a vertex that gets no page stays in its own if that has room
   std::uint32_t const* reallocations;  // nullptr: any may need one
   std::size_t lanes;
 

@@ -26,7 +26,7 @@ struct hub {
   vertex_record from;
   vertex_id* to;
   std::uint32_t begin;       // in the batch
-  std::uint32_t changed;     // see segment_plan
+  std::uint32_t changed;     // see group_plan
   std::uint32_t first_part;  // its parts are numbered from here on
 };
 

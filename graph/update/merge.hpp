@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The third step of an update: a tile a segment carries the plan out, in place or into the new page, and many tiles do
-// so for a hub. Nothing that a reader of the graph could see changes before all pages are there: where the status says
-// that one could not be had, merge and release do nothing. No two segments share a vertex, so that tiles never meet.
+// The third step of an update: a tile changes the page of a vertex in place, or fills the new page; several tiles fill
+// the page of a hub. Nothing that a reader of the graph can see changes before all pages are allocated: if the status
+// says that an allocation failed, merge and release do nothing. No two source groups have the same vertex, so that
+// tiles need no synchronisation.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,8 @@
 
 namespace wyrm::graph::detail {
 
-/// A tile a segment, and then a tile a part of a hub. Sparse: a lane a segment, a tile a heavy change. A thread on its
-/// own: some movers.
+/// A tile a source group, and then a tile a part of a hub. Sparse: a lane a source group, a tile a heavy change. A
+/// thread on its own: some reallocations.
 template <operation Op, bool Sparse>
 struct merge_groups {
   static constexpr unsigned resident_blocks = Sparse ? 1 : 8;
@@ -31,7 +32,7 @@ struct merge_groups {
   update_status const* status;
   unsigned which;
   std::size_t tiles;            // launched
-  std::uint32_t const* listed;  // sparse: the heavy changes; for a thread on its own: the movers; or nullptr
+  std::uint32_t const* listed;  // sparse: the heavy changes; for a thread on its own: the reallocations; or nullptr
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t s) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of a page that stays where it is: by a tile, which reads a block of neighbours and writes it elsewhere in the
-// page, or by a thread on its own, which moves all that lies between two changes at once.
+// Changes of a page in place: by a tile, which reads a block of neighbours and writes it elsewhere in the page, or by
+// one thread, which moves all that lies between two changes at once.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first step of an update: which arcs of a segment change the graph, and which page the vertex will need; nothing
-// changes that a reader could see. That is a tile's work. In a sparse batch most segments have one arc or two, which
-// leave most of a tile idle: there a lane plans each short one, and tiles the long ones, which have been listed.
-// Segments that are larger than a tile should sort go another way, see skew.hpp.
+// The first step of an update: which arcs of a source group change the graph, and which page the vertex needs. Nothing
+// that a reader can see changes. A tile plans a group. In a sparse batch most groups have one arc or two, for which
+// most of a tile would be idle: there a lane plans each short group, and tiles plan the long ones, which are listed.
+// Groups that are too large for a tile to sort are planned by plan_skewed.hpp.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,9 @@ inline constexpr std::uint32_t done = 0xfffffffe;
 struct alignas(16) group_plan {
   vertex_id* page;         // the page to allocate; after the merge, the page to release
   std::uint32_t capacity;  // of that page; `keep` or `done` if there is none to allocate
-  std::uint32_t changed;   // arcs that change the graph; their targets and positions stand first in the segment
+  std::uint32_t changed;   // arcs that change the graph; their targets and positions stand first in the source group
   std::uint32_t edges;     // of these, the ones that count as edges (undirected: one of the two directions)
-  std::uint32_t distinct;  // arcs of the segment that count as edges
+  std::uint32_t distinct;  // arcs of the source group that count as edges
   std::uint32_t is_heavy;  // not 0: on the list of heavy changes
   std::uint32_t replaced;  // not 0: `page` was replaced while this was planned, and its capacity was one less
 };
@@ -47,20 +47,20 @@ template <operation Op>
   return changed > few || degree > most || degree_after<Op>(degree, changed) > most;
 }
 
-/// An arc of a segment that is ranked: its target, and its position in the page if it changes the graph.
+/// An arc of a source group that is ranked: its target, and its position in the page if it changes the graph.
 struct ranked_arc {
   static constexpr std::uint32_t no_change = 0xffffffff;
   vertex_id target;
   std::uint32_t at;
 };
 
-/// Segments of a sparse batch, by their numbers, in any order; the status says how many. So that those who do all the
-/// work of one kind find it together, and not one lane here and there.
+/// Source groups of a sparse batch, by their numbers, in any order; the status says how many. So that those who do all
+/// the work of one kind find it together, and not one lane here and there.
 struct group_lists {
-  std::uint32_t* long_groups;  // of more than a few arcs
-  group_part* parts;           // of those that are longer than a tile,
+  std::uint32_t* long_groups;    // of more than a few arcs
+  group_part* parts;             // of those that are longer than a tile,
   ranked_arc* ranked;            // and their arcs, ascending; one an arc of the batch
-  std::uint32_t* reallocations;         // whose vertices need another page, or none any more
+  std::uint32_t* reallocations;  // whose vertices need another page, or none any more
   std::uint32_t* heavy_changes;  // see is_heavy
 };
 
@@ -93,10 +93,10 @@ template <operation Op>
   found_arc const found = counts ? find_arc<Op>(r, target) : found_arc{0, false};
   return found.changes ? found.at : ranked_arc::no_change;
 }
-/// Notes an arc that changes the graph, as the k-th of those of the segment that begins there.
+/// Notes an arc that changes the graph, as the k-th of those of the source group that begins there.
 template <operation Op>
 WYRM_HD void record_arc(batch_view const& batch, std::uint32_t begin, std::uint32_t k, vertex_id target,
-                      std::uint32_t at) {
+                        std::uint32_t at) {
   if (Op == operation::insert) batch.targets[begin + k] = target;
   batch.positions[begin + k] = Op == operation::insert ? at + k : at;
 }
@@ -164,9 +164,9 @@ WYRM_HD void lower_bounds(vertex_id const* page, std::uint32_t degree, vertex_id
     if (k < n) at[k] += page[at[k]] < values[k];
 }
 
-/// Insertion: the targets that are new come to the front of the segment, ascending, and to the front of its positions
-/// where they will stand in the page. Erasure: the positions in the page of those that are there.
-/// Sparse: lists are kept, and sums, which release_pages adds up otherwise. Ranked: see rank_arcs.
+/// Insertion: the targets that are new come to the front of the source group, ascending, and to the front of its
+/// positions where they will stand in the page. Erasure: the positions in the page of those that are there. Sparse:
+/// lists are kept, and sums, which release_pages adds up otherwise. Ranked: see rank_arcs.
 template <operation Op, bool Sparse, bool Ranked>
 struct plan_groups {
   batch_view batch;
@@ -206,7 +206,7 @@ struct plan_groups {
     }
     return plan;
   }
-  /// Puts the segment of each lane that has planned one on the lists where it belongs. Collective.
+  /// Puts the source group of each lane that has planned one on the lists where it belongs. Collective.
   template <class Tile>
   WYRM_HD void list(Tile const& t, std::size_t s, vertex_record const& r, group_plan& plan, bool valid) const {
     plan.is_heavy = valid && plan.changed > 0 && is_heavy<Op>(r.degree, plan.changed);
@@ -223,7 +223,7 @@ struct plan_groups {
     if (plan.is_heavy != 0)
       lists.heavy_changes[static_cast<std::uint32_t>(at) + exec::rank_in(t, heavy)] = static_cast<std::uint32_t>(s);
   }
-  /// The plan for a short segment, by one lane.
+  /// The plan for a short source group, by one lane.
   [[nodiscard]] WYRM_HD group_plan plan_short(source_group const& g, vertex_record const& r) const {
     vertex_id targets[few];
     for (std::uint32_t k = 0; k < few; ++k) targets[k] = k < g.size ? batch.targets[g.begin + k] : 0xffffffff;
@@ -326,8 +326,8 @@ struct plan_groups {
   }
 };
 
-/// A tile a part of a segment that is longer than a tile, of a sparse batch: ranks its arcs among all of the segment,
-/// and looks them up; so that the work for one vertex is shared out.
+/// A tile a part of a source group that is longer than a tile, of a sparse batch: ranks its arcs among all of the
+/// source group, and looks them up; so that the work for one vertex is shared out.
 template <operation Op>
 struct rank_arcs {
   batch_view batch;
@@ -367,8 +367,8 @@ struct rank_arcs {
   }
 };
 
-/// The same for a sparse batch: some tiles go over the long segments; behind these a tile takes as many segments as it
-/// has lanes, each of which plans a short one.
+/// The same for a sparse batch: some tiles go over the long source groups; behind these a tile takes as many source
+/// groups as it has lanes, each of which plans a short one.
 template <operation Op, bool Ranked>
 struct plan_sparse_groups {
   static constexpr unsigned resident_blocks = 4;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How threads on their own plan a batch: such a thread has nobody to hide a second wait for a page, and changes a
-// vertex at once where that is little work, its page included. Insertions are undone if other vertices find no memory:
-// so a page that is replaced for one is released after the batch. An erasure needs no memory, as its vertex can stay in
-// a page that is too large: there it is released at once.
+// The plan of a batch on a CPU. A thread that has the page of a vertex in its cache changes it at once, where that is
+// little work, instead of planning the change and loading the page again. Insertions are undone if other vertices find
+// no memory, so a page that is replaced for one is released after the batch. Erasures need no memory, as the vertex can
+// stay in a page that is too large: there the page is released at once.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace wyrm::graph::detail {
 
 inline constexpr std::uint32_t groups_per_thread = 64;  // that a thread on its own takes at a time
 
-/// A thread on its own changes what it can of some segments, plans the others, lists whose page is still to be
+/// A thread on its own changes what it can of some source groups, plans the others, lists whose page is still to be
 /// allocated or to be released, and sums up.
 template <operation Op, class AllocatorRef>
 struct plan_on_threads {
@@ -109,7 +109,7 @@ struct plan_on_threads {
     allocator.deallocate(t, r.page);
     return made;
   }
-  // One arc after the other, in a page that has room for all that are new; these come to the front of the segment.
+  // One arc after the other, in a page that has room for all that are new; these come to the front of the source group.
   group_plan change_page(source_group const& g, vertex_record const& r) const {
     vertex_id* const targets = step.batch.targets + g.begin;
     group_plan plan{nullptr, done, 0, 0, 0, 0, 0};

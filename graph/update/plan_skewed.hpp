@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan of a batch in which some segment is too large for one tile: the same result as plan_segments, by steps that
-// go over arcs, each of which is as much work as any other. All arcs are sorted by segment and target, each is looked
-// up on its own, and a running sum of those that change the graph says where each goes.
+// The plan of a batch in which some source group is too large for one tile. The result is that of plan_groups, by steps
+// over arcs, which are equal amounts of work: all arcs are sorted by group and target, each is looked up, and a prefix
+// sum over those that change the graph gives their positions.
 #pragma once
 
 #include <bit>
@@ -19,8 +19,8 @@ namespace wyrm::graph::detail {
 
 /// The arcs of a batch, sorted.
 struct sorted_arcs {
-  std::uint64_t const* keys;    // begin of the segment << id_bits | target
-  std::uint32_t const* owners;  // the segment that begins at an arc
+  std::uint64_t const* keys;    // begin of the source group << id_bits | target
+  std::uint32_t const* owners;  // the source group that begins at an arc
   std::uint32_t* found;         // of each arc its position in the page
   std::uint32_t* changes;       // of each arc, whether it changes the graph
   std::uint64_t const* before;  // of each arc, and of the end, how many such arcs come before it
@@ -50,7 +50,7 @@ struct key_arcs {
   }
 };
 
-/// The same by a thread a segment, of targets that lie by segment.
+/// The same by a thread a source group, of targets that lie by source group.
 struct key_groups {
   batch_view batch;
   std::uint64_t* keys;
@@ -62,7 +62,7 @@ struct key_groups {
   }
 };
 
-/// A thread a segment.
+/// A thread a source group.
 struct own_arcs {
   source_group const* groups;
   std::uint32_t* owners;
@@ -114,7 +114,7 @@ struct record_arcs {
   }
 };
 
-/// A thread a segment.
+/// A thread a source group.
 template <operation Op>
 struct plan_sorted {
   sorted_arcs arcs;
@@ -134,7 +134,7 @@ class skewed_plan {
   explicit skewed_plan(Space const& space)
       : space_(space), bulk_(space), keys_(space), spare_(space), owners_(space), before_(space) {}
 
-  /// What plan_segments does, for a batch of so many segments and arcs.
+  /// What plan_groups does, for a batch of so many source groups and arcs.
   template <operation Op>
   void make(batch_view const& batch, std::uint32_t groups, std::uint32_t arcs, packed_record const* records,
             vertex_id vertices, group_plan* plans, update_status* status, unsigned which) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last step of an update: frees the pages that were replaced, and sums up what has changed; or frees the pages that
-// were allocated, where the update is undone.
+// The last step of an update: frees the pages that were replaced, and sums the changes up. If the update is undone,
+// frees the pages that were allocated instead.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ struct release_pages {
   std::uint32_t const* reallocations;  // if they are listed; then the batch is summed up already
   std::size_t lanes;
 
-  /// Segments that a lane looks at; a thread on its own does so for more, as it shares an addition with nobody.
+  /// Source groups that a lane looks at; a thread on its own does so for more, as it shares an addition with nobody.
   template <unsigned Width>
   static constexpr std::uint32_t a_lane = Width == 1 ? 64 : 1;
 
