@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device side of dynamic_graph::check(): every page is sorted, in range, of a valid size, and mirrored.
+// The device side of dynamic_graph::check(): each page belongs to one vertex and has a valid size; neighbours ascend,
+// are vertices, and are mirrored in the other direction.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "../../exec/atomic.hpp"
+#include "../../exec/bulk.hpp"
 #include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
 #include "../../exec/tile.hpp"
