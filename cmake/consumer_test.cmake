@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# A test: installs the build into a fresh prefix, then configures, builds and runs a project that uses it.
-# cmake -DBUILD=... -DCONSUMER=... -DWORK=... [-DCCCL_DIR=...] -DCXX=... -P consumer_test.cmake
+# A test: installs the build into a fresh prefix, then configures, builds and runs projects that use it: the whole
+# library, and its allocators alone, which must not need what only the loaders depend on.
+# cmake -DBUILD=... -DEXAMPLES=... -DWORK=... [-DCCCL_DIR=...] -DCXX=... [-DCUDA=...] -P consumer_test.cmake
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT status EQUAL 0)
@@ -9,10 +10,16 @@ function(run)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
+function(serve project)
+  run(${CMAKE_COMMAND} -S ${EXAMPLES}/${project} -B ${WORK}/${project} -G Ninja -DCMAKE_PREFIX_PATH=${WORK}/prefix
+    -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CUDA_COMPILER=${CUDA} -DCMAKE_CUDA_ARCHITECTURES=90 -DCMAKE_BUILD_TYPE=Release
+    -DCCCL_DIR=${CCCL_DIR} "-DCMAKE_CXX_FLAGS=${FLAGS}" ${ARGN})
+  run(${CMAKE_COMMAND} --build ${WORK}/${project})
+  run(${WORK}/${project}/${project})
+  message(STATUS "${output}")
+endfunction()
+
 file(REMOVE_RECURSE ${WORK})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
-run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/build -G Ninja -DCMAKE_PREFIX_PATH=${WORK}/prefix
-  -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_BUILD_TYPE=Release -DCCCL_DIR=${CCCL_DIR} "-DCMAKE_CXX_FLAGS=${FLAGS}")
-run(${CMAKE_COMMAND} --build ${WORK}/build)
-run(${WORK}/build/consumer)
-message(STATUS "${output}")
+serve(consumer)
+serve(allocator -DCMAKE_DISABLE_FIND_PACKAGE_LibArchive=ON -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON)
