@@ -213,11 +213,14 @@ class chunk_store_ref {
     if (leads && kept > 0) carved.fetch_sub(kept, exec::relaxed);
     return kept;
   }
-  /// How many nodes the queue lacks for so many chunks more, while nobody else uses it.
-  [[nodiscard]] WYRM_HD std::uint32_t nodes_lacking(std::uint64_t& chunks, unsigned c, std::uint32_t count) const {
-    std::uint64_t const carved = exec::atomic_ref<std::uint64_t>(chunks).load(exec::relaxed);
+  /// How many nodes the queue lacks for so many chunks more, while nobody else uses it; in the pool as it is, or at the
+  /// most in one that grows.
+  [[nodiscard]] WYRM_HD std::uint32_t nodes_lacking(std::uint64_t& chunks, unsigned c, std::uint32_t count,
+                                                    bool pool_grows) const {
+    std::uint64_t const carved = exec::atomic_ref<std::uint64_t>(chunks).load(exec::relaxed) + count;
     std::uint64_t const gone_now = static_cast<std::uint64_t>(std::int64_t{gone(c).load(exec::relaxed)});
-    std::uint64_t const wanted = no_more_than_most(c, nodes_for(c, most_entries(c, carved + count, gone_now)));
+    std::uint64_t const entries = pool_grows ? carved + gone_now : most_entries(c, carved, gone_now);
+    std::uint64_t const wanted = no_more_than_most(c, nodes_for(c, entries));
     std::uint32_t const now = nodes(c).load(exec::relaxed);
     return wanted > now ? static_cast<std::uint32_t>(wanted) - now : 0;
   }

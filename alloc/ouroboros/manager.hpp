@@ -92,13 +92,16 @@ class manager_ref {
     std::uint32_t const left = n > 0 ? window.left(pages) : 0;
     std::uint32_t const rest = n > left ? n - left : 0;
     std::uint32_t const chunks = rest / pages + (rest % pages > 0);
-    std::uint32_t const nodes = chunks > 0 ? store_.nodes_lacking(states_[c].chunks, c, chunks) : 0;
+    std::uint32_t const nodes = chunks > 0 ? store_.nodes_lacking(states_[c].chunks, c, chunks, false) : 0;
     std::uint32_t const before = exec::sum_below(t, nodes + chunks);
     std::uint32_t const all = t.shfl(before + nodes + chunks, Tile::size() - 1);
     std::uint32_t first = 0;
     std::uint32_t missing = 0;
     if (t.rank() == 0 && all > 0) first = pool_.memory().take_new(all, missing).first;
-    if (t.any(missing > 0)) return t.shfl(missing, 0);
+    if (t.any(missing > 0)) {
+      std::uint32_t const most = chunks > 0 ? store_.nodes_lacking(states_[c].chunks, c, chunks, true) : 0;
+      return t.shfl(missing, 0) + exec::sum(t, most - nodes);
+    }
     first = t.shfl(first, 0) + before;
     for (std::uint32_t lanes = t.ballot(nodes > 0); lanes != 0; lanes &= lanes - 1) {
       unsigned const leader = exec::first_lane(lanes);

@@ -141,7 +141,7 @@ class page_store_ref {
     if (t.rank() == leader) exec::atomic_ref<std::uint64_t>(chunks).fetch_add(count, exec::relaxed);
     return 0;
   }
-  [[nodiscard]] WYRM_HD std::uint32_t nodes_lacking(std::uint64_t&, unsigned, std::uint32_t) const { return 0; }
+  [[nodiscard]] WYRM_HD std::uint32_t nodes_lacking(std::uint64_t&, unsigned, std::uint32_t, bool) const { return 0; }
   template <class Tile>
   WYRM_HD void add_nodes(Tile const&, chunk_pool_ref const&, unsigned, unsigned, std::uint32_t, std::uint32_t) const {}
   /// Gives the pool pages that are chunks, or runs of them, one a lane at most, whichever class has some; collective.
@@ -185,10 +185,10 @@ class page_store_ref {
     first = list.fetch_or(detail::spilled_pages::locked, exec::acquire);
     return (first & detail::spilled_pages::locked) == 0;
   }
-  // Takes a batch out of the first list at `home` or behind it that has one and is not locked; 0 if all lists are empty.
-  // A list that is empty is not locked, and another list is tried before a locked one is waited for. Otherwise hundreds
-  // of lanes that look for the last pages lock one list in turn, and the lane that returns the rest of a batch does not
-  // get the lock for seconds.
+  // Takes a batch out of the first list at `home` or behind it that has one and is not locked; 0 if all lists are
+  // empty. A list that is empty is not locked, and another list is tried before a locked one is waited for. Otherwise
+  // hundreds of lanes that look for the last pages lock one list in turn, and the lane that returns the rest of a batch
+  // does not get the lock for seconds.
   [[nodiscard]] WYRM_HD std::uint64_t pop_batch(detail::spilled_pages& lists, unsigned c, std::uint64_t home) const {
     for (unsigned attempt = 4;; ++attempt) {
       bool some = false;

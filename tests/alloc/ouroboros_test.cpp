@@ -382,6 +382,27 @@ TYPED_TEST(ouroboros_alone, a_carving_helps_where_the_window_is_not_at_the_end) 
   a.check();
 }
 
+// The class had the whole pool before, and its queue still has entries of chunks that others have now.
+TYPED_TEST(ouroboros_alone, a_carving_helps_after_others_have_taken_the_chunks) {
+  for (unsigned const node_log2 : {1u, 4u}) {
+    SCOPED_TRACE(std::to_string(1u << node_log2) + " entries a node");
+    TypeParam a(exec::host_space(1), {.pool_bytes = 400 * alloc::chunk_bytes, .reserve_bytes = 64u << 20}, node_log2);
+    std::vector<void*> pages;
+    while (void* const p = a.ref().malloc(2048)) pages.push_back(p);
+    for (void* const p : pages) a.ref().free(p);
+    a.compact();
+    for (std::size_t const bytes : {2 * alloc::chunk_bytes, alloc::chunk_bytes})
+      while (a.ref().malloc(bytes) != nullptr) continue;
+    alloc::page_array array{};
+    std::uint64_t const missing = a.ref().carve(exec::scalar_tile{}, 2048, 4 * 200, array);
+    ASSERT_GT(missing, 0u);
+    a.grow(missing);
+    ASSERT_EQ(a.ref().carve(exec::scalar_tile{}, 2048, 4 * 200, array), 0u);
+    for (std::uint32_t k = 0; k < 4 * 200; ++k) (void)a.ref().claim(array, 2048, k);
+    a.check();
+  }
+}
+
 // Chunks that a class had, gave back and has again: its queue never needs room for more entries than the pool has chunks.
 TYPED_TEST(ouroboros_alone, a_class_has_its_chunks_again) {
   constexpr std::size_t chunks = 4088;
