@@ -107,6 +107,25 @@ TYPED_TEST_P(algorithms_test, pagerank_of_a_large_star) {
   EXPECT_NEAR(r.rank[leaves] * leaves, 1 - r.rank[0], 1e-11);
 }
 
+// All arcs go to one vertex, which dangles: with L sources of rank b, the sink has b (1 + d L), and n vertices share
+// the rest: b = (1 - d) / n + d b (1 + d L) / n.
+TYPED_TEST_P(algorithms_test, pagerank_of_a_hub_that_dangles) {
+  constexpr graph::vertex_id sources = 1499;
+  std::vector<graph::edge> arcs;
+  for (graph::vertex_id i = 1; i <= sources; ++i) arcs.push_back({i, 0});
+  auto g = this->make(sources + std::size_t{1}, arcs, true);
+  double const d = 0.85;
+  double const b = (1 - d) / (sources + 1.0 - d * (1 + d * sources));
+  auto const expect = [&](std::vector<double> const& rank, double tolerance) {
+    EXPECT_NEAR(rank[0], b * (1 + d * sources), tolerance);
+    EXPECT_NEAR(rank[1] * sources, b * sources, tolerance);
+    EXPECT_NEAR(rank[sources] * sources, b * sources, tolerance);
+  };
+  expect(this->pagerank(g, {.tolerance = 1e-14}).rank, 1e-12);
+  algorithms::incremental_pagerank ranks(g, {.tolerance = 1e-10});
+  expect(ranks.rank(), ranks.error_bound() + 1e-12);
+}
+
 TYPED_TEST_P(algorithms_test, pagerank_with_jumps_to_some) {
   std::mt19937 random(11);
   std::size_t const n = 200;
@@ -542,8 +561,8 @@ TYPED_TEST_P(algorithms_test, clusterings_beside_each_other) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(algorithms_test, pagerank_of_known_graphs, pagerank_agrees_with_the_verifier,
-                            pagerank_of_uneven_degrees, pagerank_of_a_large_star, pagerank_with_jumps_to_some,
-                            pagerank_in_single_precision, pagerank_batch_by_batch,
+                            pagerank_of_uneven_degrees, pagerank_of_a_large_star, pagerank_of_a_hub_that_dangles,
+                            pagerank_with_jumps_to_some, pagerank_in_single_precision, pagerank_batch_by_batch,
                             pagerank_reaches_no_further_than_a_change, pagerank_batches_that_do_not_end,
                             pagerank_of_changes_that_do_not_matter, pagerank_of_hubs_that_come_and_go,
                             pagerank_corrected_everywhere, pagerank_corrected_while_vertices_come_and_go,

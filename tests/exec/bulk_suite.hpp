@@ -16,7 +16,10 @@
 
 namespace wyrm::tests {
 
-inline std::vector<std::size_t> bulk_sizes() { return {0, 1, 2, 33, 1000, scaled(300001, 5003)}; }
+/// Also around 4096, which is a block of the host's sums.
+inline std::vector<std::size_t> bulk_sizes() {
+  return {0, 1, 2, 33, 1000, 4095, 4096, 4097, 8193, scaled(300001, 5003)};
+}
 
 inline std::vector<std::uint64_t> random_keys(std::size_t n, std::uint64_t below_power_of_two_mask) {
   std::mt19937_64 random(n + below_power_of_two_mask);

@@ -262,6 +262,54 @@ TYPED_TEST_P(dynamic_graph_test, is_built_from_a_csr) {
     }
 }
 
+// Rows around 512 neighbours, beyond which several tiles copy a row, and of whole parts of such rows.
+TYPED_TEST_P(dynamic_graph_test, rows_at_the_size_of_a_hub) {
+  std::size_t const n = 1100;
+  std::vector<std::size_t> const degrees{511, 512, 513, 1023, 1024, 1025};
+  for (bool const in_neighbours : {false, true}) {
+    graph::csr rows{{0}, {}};
+    for (std::size_t v = 0; v < n; ++v) {
+      for (std::size_t k = 0; v < degrees.size() && k < degrees[v]; ++k)
+        rows.targets.push_back(static_cast<graph::vertex_id>(degrees.size() + k));
+      rows.offsets.push_back(rows.targets.size());
+    }
+    auto g = this->make(n, {.directed = true, .in_neighbours = in_neighbours});
+    EXPECT_EQ(g.build(rows).inserted, rows.targets.size());
+    ASSERT_EQ(g.to_csr(), rows);
+    ASSERT_EQ(damage(g), "");
+    g.compact();
+    ASSERT_EQ(g.to_csr(), rows);
+    ASSERT_EQ(damage(g), "");
+    // One neighbour more and one less for each, across the boundary and back.
+    std::vector<graph::edge> more;
+    for (std::size_t v = 0; v < degrees.size(); ++v) more.push_back({static_cast<graph::vertex_id>(v), 0});
+    more[0].target = 1;
+    EXPECT_EQ(g.insert(more).inserted, more.size());
+    ASSERT_EQ(damage(g), "");
+    EXPECT_EQ(g.erase(more).erased, more.size());
+    ASSERT_EQ(g.to_csr(), rows);
+    ASSERT_EQ(damage(g), "");
+  }
+}
+
+// The number of arcs of a CSR on the device is more, or less, than its last offset says.
+TYPED_TEST_P(dynamic_graph_test, a_csr_on_the_device_with_another_number_of_arcs_is_refused) {
+  using space = typename TestFixture::space_type;
+  for (bool const directed : {false, true})
+    for (std::uint64_t const arcs : {std::uint64_t{1}, std::uint64_t{3}}) {
+      auto g = this->make(4, {.directed = directed});
+      exec::buffer<std::uint64_t, space> offsets(g.space(), 5);
+      exec::buffer<graph::vertex_id, space> targets(g.space(), 4);
+      exec::copy_in<std::uint64_t>(g.space(), offsets.data(), std::vector<std::uint64_t>{0, 1, 2, 2, 2});
+      exec::copy_in<graph::vertex_id>(g.space(), targets.data(), std::vector<graph::vertex_id>{1, 0, 3, 3});
+      EXPECT_THROW(g.build(graph::resident_csr{offsets.data(), targets.data(), arcs}), error) << arcs << " arcs";
+      EXPECT_EQ(g.to_csr(), (graph::csr{{0, 0, 0, 0, 0}, {}}));
+      EXPECT_EQ(damage(g), "");
+      EXPECT_EQ(g.build(graph::resident_csr{offsets.data(), targets.data(), 2}).inserted, directed ? 2u : 1u);
+      EXPECT_EQ(damage(g), "");
+    }
+}
+
 // The pool is used up in the second slice of a CSR: what was counted in the first is not counted again.
 TYPED_TEST_P(dynamic_graph_test, a_csr_in_slices_that_needs_memory) {
   bool const fibers = std::string(TestFixture::space_type::name) == "simt";
@@ -669,7 +717,9 @@ REGISTER_TYPED_TEST_SUITE_P(dynamic_graph_test, agrees_with_the_model_undirected
                             agrees_with_the_model_with_self_loops, agrees_with_the_model_large_batches,
                             agrees_with_the_model_small_batches, agrees_with_the_model_few_sources,
                             a_hub_without_memory, edges_that_are_there_or_come_in_slices, updates_may_be_finished_later,
-                            is_built_from_a_csr, a_csr_in_slices_that_needs_memory, a_wrong_csr_changes_nothing,
+                            is_built_from_a_csr, rows_at_the_size_of_a_hub,
+                            a_csr_on_the_device_with_another_number_of_arcs_is_refused,
+                            a_csr_in_slices_that_needs_memory, a_wrong_csr_changes_nothing,
                             a_csr_with_rows_that_overlap_is_refused, compaction_keeps_the_graph_and_gives_memory_back,
                             a_pool_of_scattered_pages_does_not_grow, keeps_in_neighbours, empty_and_trivial, a_hub,
                             insert_then_erase_restores_it, an_id_out_of_range_changes_nothing,
