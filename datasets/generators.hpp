@@ -23,7 +23,7 @@ struct rmat_edges {
     std::uint64_t bits = 0;
     for (unsigned level = 0; level < scale; ++level) {
       // Two levels to 64 random bits.
-      bits = level % 2 == 0 ? mixed(mixed(seed + i) + level) : bits >> 32;
+      bits = level % 2 == 0 ? splitmix64(splitmix64(seed + i) + level) : bits >> 32;
       auto const draw = static_cast<std::uint32_t>(bits);
       bool const lower = draw >= share(0.57 + 0.19);                                // c or d
       bool const right = lower ? draw >= share(0.57 + 0.38) : draw >= share(0.57);  // b or d
@@ -36,7 +36,7 @@ struct rmat_edges {
  private:
   WYRM_HD static constexpr std::uint32_t share(double p) { return static_cast<std::uint32_t>(p * 4294967296.0); }
   // The output function of splitmix64, see random.hpp.
-  WYRM_HD static std::uint64_t mixed(std::uint64_t x) {
+  WYRM_HD static std::uint64_t splitmix64(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
     x = (x ^ (x >> 27)) * 0x94d049bb133111eb;

@@ -42,7 +42,7 @@ struct header {
 static_assert(sizeof(header) == 64 && offsetof(header, checksum) == binary_checksum_at &&
               std::is_trivially_copyable_v<header>);
 
-std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
+std::uint64_t hash_with(std::uint64_t hash, std::uint64_t word) {
   hash = (hash ^ word) * 0x9e3779b97f4a7c15;
   return hash ^ (hash >> 32);
 }
@@ -51,11 +51,11 @@ std::uint64_t hash_of(std::uint64_t hash, std::string_view bytes) {
   for (; bytes.size() >= 8; bytes.remove_prefix(8)) {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes.data(), 8);
-    hash = mixed(hash, word);
+    hash = hash_with(hash, word);
   }
   std::uint64_t rest = 0;
   if (!bytes.empty()) std::memcpy(&rest, bytes.data(), bytes.size());
-  return mixed(mixed(hash, rest), bytes.size());
+  return hash_with(hash_with(hash, rest), bytes.size());
 }
 
 /// Blocks are hashed at the same time, and their hashes in order.

@@ -149,7 +149,7 @@ struct vote {
       graph::vertex_id const v = item->vertex;
       graph::vertex_id const winner = elected(v);
       wishes = winner != label[v];
-      next[v] = (mixed(v, number) & 1) != 0 ? winner : label[v];
+      next[v] = (pair_hash(v, number) & 1) != 0 ? winner : label[v];
     }
     auto const n = static_cast<std::uint32_t>(cuda::std::popcount(t.ballot(wishes)));
     if (t.rank() == 0 && n > 0) exec::atomic_ref<std::uint32_t>(*wished).fetch_add(n, exec::relaxed);

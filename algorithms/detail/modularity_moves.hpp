@@ -24,7 +24,7 @@
 namespace wyrm::algorithms::detail {
 
 /// Looks random, a function of both.
-[[nodiscard]] WYRM_HD inline std::uint32_t mixed(std::uint32_t x, std::uint32_t y) {
+[[nodiscard]] WYRM_HD inline std::uint32_t pair_hash(std::uint32_t x, std::uint32_t y) {
   std::uint32_t h = x * 0x9e3779b1u ^ (y + 0x85ebca6bu) * 0xc2b2ae35u;
   h = (h ^ h >> 15) * 0x2c1b3c6du;
   h = (h ^ h >> 12) * 0x297a2d39u;
@@ -58,7 +58,7 @@ struct move_round {
   std::uint32_t* moved;  // vertices, in this round
   std::uint32_t number;
 
-  [[nodiscard]] WYRM_HD bool gives(graph::vertex_id community) const { return (mixed(community, number) & 1) != 0; }
+  [[nodiscard]] WYRM_HD bool gives(graph::vertex_id community) const { return (pair_hash(community, number) & 1) != 0; }
 
   [[nodiscard]] WYRM_HD std::uint64_t table_begin(graph::vertex_id v) const { return offsets[v] + offsets[v] / 2 + v; }
   [[nodiscard]] WYRM_HD std::uint32_t table_size(graph::vertex_id v) const {
@@ -128,7 +128,7 @@ struct gather_links {
  private:
   // There is a free place: a table is longer than its row.
   WYRM_HD void add(std::uint64_t table, std::uint32_t size, graph::vertex_id to, std::uint32_t w) const {
-    auto at = static_cast<std::uint32_t>(std::uint64_t{mixed(to, 0)} * size >> 32);
+    auto at = static_cast<std::uint32_t>(std::uint64_t{pair_hash(to, 0)} * size >> 32);
     for (;; at = at + 1 < size ? at + 1 : 0) {
       exec::atomic_ref<graph::vertex_id> place(r.table_label[table + at]);
       graph::vertex_id there = place.load(exec::relaxed);
@@ -202,7 +202,7 @@ struct gather_crowds {
     if (item == nullptr || item->part != 0 || r.wish[item->vertex].gain == 0) return;
     graph::vertex_id const v = item->vertex;
     move_wish& w = r.wish[v];
-    if (mixed(v, r.number) > ~0u >> w.refused) {
+    if (pair_hash(v, r.number) > ~0u >> w.refused) {
       w.gain = 0;
       w.waits = 1;
       return;

@@ -79,7 +79,8 @@ void remove_duplicates(graph::edge_list& list, exec::host_space const& space) {
   }
 }
 
-std::uint64_t mixed(std::uint64_t x) {
+// The finaliser of splitmix64 (Steele, Lea, Flood, 2014).
+std::uint64_t finalised(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
   return x ^ (x >> 31);
@@ -92,7 +93,7 @@ void draw_weights(graph::edge_list& list, weight_range const& range, exec::host_
   }
   list.weights.resize(list.edges.size());
   exec::for_each(space, list.edges.size(), [&](std::size_t i) {
-    auto const bits = mixed(mixed(range.seed + 0x9e3779b97f4a7c15) ^ key_of(list.edges[i], false));
+    auto const bits = finalised(finalised(range.seed + 0x9e3779b97f4a7c15) ^ key_of(list.edges[i], false));
     auto const share = static_cast<double>(bits >> 11) / static_cast<double>((std::uint64_t{1} << 53) - 1);
     list.weights[i] = std::min(range.most, range.least + share * (range.most - range.least));
   });
