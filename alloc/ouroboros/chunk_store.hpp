@@ -45,7 +45,7 @@ struct alignas(64) chunk_queue_state {
 /// What is to know of a chunk, in one word.
 struct chunk_word {
   static constexpr std::uint64_t counts = 0xffff;                   // how many pages are free
-  static constexpr std::uint64_t owners = std::uint64_t{31} << 16;  // its class + 1; 0: no page of it was ever freed
+  static constexpr std::uint64_t owners = std::uint64_t{31} << 16;  // its class + 1; 0: none, or no page is free yet
   static constexpr std::uint64_t hinted = std::uint64_t{1} << 21;   // it is among the hints
   static constexpr WYRM_HD std::uint64_t owner(unsigned c) { return std::uint64_t{c + 1} << 16; }
   static constexpr WYRM_HD std::uint64_t queued(unsigned c) { return std::uint64_t{1} << (24 + c); }

@@ -18,8 +18,8 @@ struct alignas(16) vertex_record {
 };
 
 /// The same in 12 bytes, as the table has it; all bits 0: no page. Of an address the lower 48 bits are kept, which is
-/// what programs are given on x86-64, on ARMv8 and on GPUs unless they ask for more. A capacity is a power of two, or
-/// that and some eighths of it (see capacity_for), and stands there as the upper half of a float.
+/// what programs are given on x86-64, on ARMv8 and on GPUs unless they ask for more. A capacity is a power of
+/// two, plus 0 to 7 eighths of it (see capacity_for), and is stored as the upper half of a float.
 class packed_record {
  public:
   packed_record() = default;

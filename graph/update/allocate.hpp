@@ -16,9 +16,9 @@
 
 namespace wyrm::graph::detail {
 
-/// Allocates the pages that are still missing, and sums up the bytes of those that could not be had. For tests none is
-/// to be had for source groups from `fails_from` on, those of the first table counted before those of the second.
-/// Where `reallocations` lists whose may be missing, a tile takes every so many, as many lanes as there are.
+/// Allocates the pages that are still missing, and sums the bytes of failed allocations. In tests, allocations fail for
+/// source groups from number `fails_from` on; groups of the second table are numbered after those of the first. If
+/// `reallocations` is given, only the groups it lists may lack a page, and a lane serves every `lanes`-th of them.
 template <operation Op, class AllocatorRef>
 struct allocate_pages {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();

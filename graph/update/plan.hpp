@@ -164,9 +164,9 @@ WYRM_HD void lower_bounds(vertex_id const* page, std::uint32_t degree, vertex_id
     if (k < n) at[k] += page[at[k]] < values[k];
 }
 
-/// Insertion: the targets that are new come to the front of the source group, ascending, and to the front of its
-/// positions where they will stand in the page. Erasure: the positions in the page of those that are there. Sparse:
-/// lists are kept, and sums, which release_pages adds up otherwise. Ranked: see rank_arcs.
+/// Insertion: writes the new targets, ascending, to the front of the source group, and their future positions in the
+/// page to the front of its positions. Erasure: writes the positions in the page of the targets that are present.
+/// Sparse: also fills the lists, and the sums that release_pages computes otherwise. Ranked: see rank_arcs.
 template <operation Op, bool Sparse, bool Ranked>
 struct plan_groups {
   batch_view batch;

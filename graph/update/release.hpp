@@ -12,8 +12,8 @@
 
 namespace wyrm::graph::detail {
 
-/// Gives back the pages that the plans name: after a merge those that were replaced, and sums up what has changed;
-/// otherwise, to undo it (after undo_changes), those that were allocated.
+/// Frees the pages in the plans. After a merge these are the replaced pages, and the changes are summed. If the update
+/// is undone (after undo_changes) they are the pages that were allocated for it.
 template <class AllocatorRef>
 struct release_pages {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();

@@ -38,8 +38,8 @@ class spilled : public ::testing::Test {
   alloc::page_store_ref<no_queues> store_{reinterpret_cast<std::byte*>(memory_.data()), &lists_, no_queues{}};
 };
 
-// The last page is in the hands of a lane that has locked the list, and will find it empty. Who looks for pages
-// meanwhile must not wait for that lane, nor lock the list after it.
+// Every list is locked and empty, while the last page is still counted: another lane has taken it. A lane that looks
+// for pages must neither wait for these locks nor take them.
 TEST_F(spilled, who_finds_lists_empty_does_not_wait_for_their_locks) {
   lists_.count = 1;
   for (std::uint64_t& list : lists_.lists) list = spilled_pages::locked;
