@@ -71,14 +71,14 @@ struct queue_pages {
   alloc::index_ring ring;
   std::uint32_t* pages;
   WYRM_HD void operator()(std::size_t i) const {
-    if (ends->take_one()) pages[i] = static_cast<std::uint32_t>(ring.take(ends->claim_front(1)));
+    if (ends->take_one()) pages[i] = static_cast<std::uint32_t>(ring.read(ends->claim_front(1)));
   }
 };
 struct refill_queue {
   alloc::queue_ends* ends;
   alloc::index_ring ring;
   std::uint32_t* pages;
-  WYRM_HD void operator()(std::size_t i) const { ring.put(ends->claim_back(1), pages[i]); }
+  WYRM_HD void operator()(std::size_t i) const { ring.write(ends->claim_back(1), pages[i]); }
 };
 template <class Ref>
 struct allocate_pages {

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The access primitive of Ouroboros (ICS 2020, section 3.4, Algorithm 2): counts units of something that comes in lots,
-// and names the thread that has to bring a lot. Here: room in a virtualized queue, which comes by the node. Departure:
-// one signed 64-bit number instead of three 21-bit fields (count, expected, reserved). It says units supplied less
-// units demanded; below zero it says how many are awaited, and who crosses a multiple of a lot on the way down brings a
-// lot. So nobody loops over compare-and-swap, and no number of units or of waiting threads overflows a field.
+// The bulk semaphore of Ouroboros (ICS 2020, section 3.4, Algorithm 2). It counts units of a resource that is supplied
+// in lots, and designates the thread that must supply a lot. Here a unit is room for one entry of a virtualized queue,
+// and a lot is a queue node.
 //
-// Who is named brings enough for all, as long as there are lots to be had: with D = max(0, -number), P units a lot and
-// Q the units of lots that were named and not yet supplied, Q >= P * ceil(D / P) after every operation, as demand()
-// names at least ceil(D'/P) - ceil(D/P) lots, a supply of P takes P from both sides or more from the right, and units
-// that come back only lower D. When a named lot cannot be had, those who count on it must not wait for ever: see
-// virtual_queues.hpp.
+// Departure from the paper: one signed 64-bit number replaces three 21-bit fields (count, expected, reserved). The
+// number is the units supplied less the units demanded. Below zero it says how many units are awaited, and a thread
+// whose demand crosses a multiple of a lot on the way down is designated to supply a lot. So no thread loops over
+// compare-and-swap, and no number of units or of waiting threads overflows a field.
+//
+// The designated threads supply enough for all waiting threads, as long as lots can be allocated. Let D = max(0,
+// -number), P the units of a lot, and Q the units of the lots that were designated and not yet supplied. Then Q >= P *
+// ceil(D / P) holds after every operation: demand() designates at least ceil(D' / P) - ceil(D / P) lots; a supply of a
+// lot lowers the left side by P and the right side by P at least; units that are returned only lower D. When a
+// designated lot cannot be allocated, the threads that count on it must not wait for ever: see
+// virtual_queues_ref::reserve().
 #pragma once
 
 #include <cstdint>
@@ -21,15 +25,15 @@ namespace wyrm::alloc {
 
 class bulk_semaphore {
  public:
-  /// Demands n units. Returns how many lots the caller must supply before it waits for anything.
+  /// Demands n units. Returns the number of lots that the caller must supply before it waits for anything.
   [[nodiscard]] WYRM_HD std::uint32_t demand(std::uint32_t n, std::uint32_t units_a_lot) {
     std::int64_t const before = number().fetch_sub(n, exec::relaxed);
     std::int64_t const after = before - n;
     return static_cast<std::uint32_t>(lots_for(-after, units_a_lot) - lots_for(-before, units_a_lot));
   }
 
-  /// Demands n units if there are as many. Looks first: many who poll, and demand in vain, would hide units from each
-  /// other.
+  /// Takes n units if that many are available; false otherwise. It reads the number first: many threads that poll, and
+  /// demand in vain, would hide units from each other.
   [[nodiscard]] WYRM_HD bool take(std::uint32_t n) {
     if (value() < std::int64_t{n}) return false;
     if (number().fetch_sub(n, exec::relaxed) >= std::int64_t{n}) return true;
@@ -37,10 +41,10 @@ class bulk_semaphore {
     return false;
   }
 
-  /// n units are there, or n demands are given up.
+  /// Adds n units: supplied ones, or demanded ones that are given up.
   WYRM_HD void supply(std::uint32_t n) { number().fetch_add(n, exec::relaxed); }
 
-  /// Units that nobody has demanded; below zero while somebody waits.
+  /// Units available; below zero while threads wait for units.
   [[nodiscard]] WYRM_HD std::int64_t value() { return number().load(exec::relaxed); }
 
  private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The virtualized array-hierarchy queue, VA (Ouroboros, ICS 2020, section 5.1): an array of entries a class says on
-// which chunk a node lies; node n has entry n modulo their number. An entry holds the chunk and how often the array has
-// gone around, so that a node that is about to come is not taken for the one before it, and nodes that share an entry
-// come in turn. 1024 entries, 4 KiB, a class; more where the queue must have room for every chunk of a pool that can
-// become larger than 16 GiB less two such steps.
+// The virtualized array-hierarchy queue, VA (Ouroboros, ICS 2020, section 5.1). A directory, one a class, says on which
+// chunk a node lies; node n has entry n modulo the size of the directory. An entry holds the chunk and the round, which
+// is how often node numbers have passed through the directory. So a node that will be published is not mistaken for the
+// earlier one of the same entry, and the nodes of an entry are published in order. A directory has 1024 entries, 4 KiB;
+// more where a queue must have room for every chunk of a pool that can become larger than about 16 GiB.
 #pragma once
 
 #include <algorithm>
@@ -13,19 +13,21 @@
 #include <map>
 #include <vector>
 
-#include "virtual_queues.hpp"
+#include "../../exec/memory.hpp"
+#include "../size_classes.hpp"
+#include "queue_node.hpp"
 
 namespace wyrm::alloc {
 
 namespace detail {
 inline constexpr std::uint32_t least_directory = 1024;
-/// 4 bits of the round, 28 bits of chunk + 1, or 0: to come. Rounds are counted modulo 16, which divides how many
-/// rounds there are before node numbers go around: with E entries a node there are 2^32 / E numbers, and directories
-/// have 2^28 / E entries at most, as a pool has no more than 2^27 chunks.
+/// 4 bits: the round. 28 bits: the chunk + 1, or 0 while the node has not been published. Rounds are counted modulo 16,
+/// which divides the number of rounds before node numbers wrap around: with E entries a node there are 2^32 / E node
+/// numbers, and a directory has at most 2^28 / E entries, as a pool has at most 2^27 chunks.
 struct directory_entry {
-  static constexpr WYRM_HD std::uint32_t to_come(std::uint32_t round) { return round << 28; }
+  static constexpr WYRM_HD std::uint32_t unpublished(std::uint32_t round) { return round << 28; }
   static constexpr WYRM_HD std::uint32_t of(std::uint32_t round, std::uint32_t chunk) {
-    return to_come(round) | (chunk + 1);
+    return unpublished(round) | (chunk + 1);
   }
   static constexpr WYRM_HD bool has_chunk(std::uint32_t entry) { return (entry & 0xfffffff) != 0; }
   static constexpr WYRM_HD std::uint32_t chunk(std::uint32_t entry) { return (entry & 0xfffffff) - 1; }
@@ -37,48 +39,49 @@ class chunk_directory_ref {
   /// 2^size_log2 entries a class.
   chunk_directory_ref(std::uint32_t* entries, unsigned size_log2) : entries_(entries), size_log2_(size_log2) {}
 
-  [[nodiscard]] WYRM_HD std::uint32_t most(detail::node_size const&, unsigned) const { return size(); }
-  /// Whether there is an entry for another node of class c; then it is counted.
-  [[nodiscard]] WYRM_HD bool admit(detail::node_size const&, unsigned c) const {
+  [[nodiscard]] WYRM_HD std::uint32_t max_nodes(detail::node_size const&, unsigned) const { return size(); }
+  /// Counts another node of the queue of class c; false, and nothing happens, if the directory has no entry for it.
+  [[nodiscard]] WYRM_HD bool try_count_node(detail::node_size const&, unsigned c) const {
     if (nodes(c).fetch_add(1, exec::relaxed) < size()) return true;
-    dismiss(c, 1);
+    uncount_nodes(c, 1);
     return false;
   }
   [[nodiscard]] WYRM_HD bool is_full(detail::node_size const&, unsigned c) const {
     return nodes(c).load(exec::relaxed) >= size();
   }
-  WYRM_HD void dismiss(unsigned c, std::uint32_t count) const { nodes(c).fetch_sub(count, exec::relaxed); }
+  WYRM_HD void uncount_nodes(unsigned c, std::uint32_t count) const { nodes(c).fetch_sub(count, exec::relaxed); }
 
-  /// False, and it must be tried again, while somebody still reads a node that came a whole round earlier. Every entry
-  /// of that one has a reader: the node that we have again lay behind it, and was read to its end.
+  /// Enters the node into the directory. False, and the caller must try again, while the node of the round before still
+  /// has unread entries. Each of these has a reader: the chunk that is published again was a later node, all of whose
+  /// entries have been read.
   [[nodiscard]] WYRM_HD bool try_publish(detail::node_size const&, unsigned c, std::uint32_t node,
                                          std::uint32_t chunk) const {
-    if (entry(c, node).load(exec::acquire) != detail::directory_entry::to_come(round(node))) return false;
+    if (entry(c, node).load(exec::acquire) != detail::directory_entry::unpublished(round(node))) return false;
     entry(c, node).store(detail::directory_entry::of(round(node), chunk), exec::release);
     return true;
   }
 
-  /// The chunk of a node, or no_chunk if it has not come.
-  [[nodiscard]] WYRM_HD std::uint32_t look_to_read(detail::node_size const&, unsigned c, std::uint32_t node) const {
+  /// The chunk of a node, or no_chunk if the node has not been published; for a reader, and for a writer.
+  [[nodiscard]] WYRM_HD std::uint32_t chunk_to_read(detail::node_size const&, unsigned c, std::uint32_t node) const {
     std::uint32_t const found = entry(c, node).load(exec::acquire);
-    bool const has_come = found >> 28 == round(node) && detail::directory_entry::has_chunk(found);
-    return has_come ? detail::directory_entry::chunk(found) : detail::no_chunk;
+    bool const is_published = found >> 28 == round(node) && detail::directory_entry::has_chunk(found);
+    return is_published ? detail::directory_entry::chunk(found) : detail::no_chunk;
   }
-  [[nodiscard]] WYRM_HD std::uint32_t look_to_write(detail::node_size const& size, unsigned c,
-                                                    std::uint32_t node) const {
-    return look_to_read(size, c, node);
+  [[nodiscard]] WYRM_HD std::uint32_t chunk_to_write(detail::node_size const& size, unsigned c,
+                                                     std::uint32_t node) const {
+    return chunk_to_read(size, c, node);
   }
 
-  /// All entries of the node have been read: calls give(chunks, n) with its chunk.
-  template <class Give>
+  /// To be called when all entries of the node have been read: removes it, and calls free(chunks, 1) for its chunk.
+  template <class Free>
   WYRM_HD void emptied(detail::node_size const&, std::uint32_t const*, unsigned c, std::uint32_t node,
-                       std::uint32_t chunk, Give const& give) const {
-    entry(c, node).store(detail::directory_entry::to_come(round(node + size())), exec::release);
-    give(&chunk, 1);
+                       std::uint32_t chunk, Free const& free) const {
+    entry(c, node).store(detail::directory_entry::unpublished(round(node + size())), exec::release);
+    free(&chunk, 1);
   }
-  /// See chunk_list.hpp: here an emptied node never stays.
-  template <class Give>
-  WYRM_HD void collect(detail::node_size const&, std::uint32_t const*, unsigned, Give const&) const {}
+  /// Does nothing: unlike those of a list, emptied nodes never stay in the directory.
+  template <class Free>
+  WYRM_HD void remove_emptied(detail::node_size const&, std::uint32_t const*, unsigned, Free const&) const {}
 
  private:
   [[nodiscard]] WYRM_HD std::uint32_t size() const { return 1u << size_log2_; }
@@ -100,10 +103,10 @@ class chunk_directory {
  public:
   using ref_type = chunk_directory_ref;
   static constexpr char const* kind = "va";
-  /// At the least.
+  /// Of the smallest directory.
   static constexpr std::size_t bytes_a_class = (detail::least_directory + 1) * sizeof(std::uint32_t);
 
-  /// A class may have so many nodes, or more.
+  /// nodes: how many nodes a queue must be able to have.
   chunk_directory(Space const& space, std::uint32_t nodes)
       : space_(space),
         size_(std::bit_ceil(std::max(nodes, detail::least_directory))),
@@ -114,7 +117,7 @@ class chunk_directory {
   void cover(std::uint32_t) {}
   void reset(detail::node_size const&, std::uint32_t) { space_.fill(entries_.data(), 0, entries_.bytes()); }
 
-  /// The nodes that class c has, and their chunks; `front` is the node of the next entry to be read.
+  /// The nodes of the queue of class c, and their chunks; `front` is the node of the next entry to be read.
   [[nodiscard]] std::map<std::uint32_t, std::uint32_t> nodes(detail::node_size const& size, unsigned c,
                                                              std::uint32_t front) const {
     std::map<std::uint32_t, std::uint32_t> all;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The virtualized linked-chunk queue, VL (Ouroboros, ICS 2020, section 5.2): the nodes of a class form a list; only its
-// ends are kept, 64 bytes a class. Readers walk from the end that is nearer, writers from the back. Algorithm 6 moves
-// the front on.
+// The virtualized linked-chunk queue, VL (Ouroboros, ICS 2020, section 5.2). The nodes of a queue form a linked list,
+// of which only the two ends are stored, 64 bytes a class. Readers traverse the list from the nearer end, writers from
+// the back. Algorithm 6 advances the front.
 //
-// Departure: no trail of t chunks behind the front, with t guessed from the number of threads. The links lie in a table
-// beside the pool, which never turns into something else, and a link to the next node names its class and number. A
-// reader of node s starts at the front as it was after s was claimed, so it passes nodes from there to s. While s is
-// not read to its end no new node gets a number between (nodes have 2^32 / E numbers, a queue at most 2^30 entries), so
-// a link that names the node sought is right, also if its own chunk has been given back meanwhile; any other sends the
-// reader back to the front. Writers walk backwards from the back to a node that they have not written yet: that one,
-// and all behind it, stay.
+// Departure from the paper: there is no trail of t chunks behind the front, with t guessed from the number of threads.
+// The links lie in a table beside the pool, whose memory is never used for anything else, and a link to the next node
+// contains the class and the number of that node. Why a reader of node s finds it: it loads the front after it has
+// claimed its position on s, so it passes the nodes from there to s. While s has unread entries, no new node gets a
+// number in this range (there are 2^32 / E node numbers, and a queue has at most 2^30 entries). So a link with the
+// expected class and number is right, even if the chunk that holds the link has been freed meanwhile; any other link
+// sends the reader back to the front. Writers traverse backwards from the back to a node that they have not written
+// yet: this node, and all behind it, stay in the list.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,11 @@
 #include <map>
 #include <vector>
 
-#include "virtual_queues.hpp"
+#include "../../exec/memory.hpp"
+#include "../../exec/tile.hpp"
+#include "../pool_table.hpp"
+#include "../size_classes.hpp"
+#include "queue_node.hpp"
 
 namespace wyrm::alloc {
 
@@ -49,27 +54,28 @@ class chunk_list_ref {
  public:
   chunk_list_ref(detail::list_state* states, detail::list_links* links) : states_(states), links_(links) {}
 
-  [[nodiscard]] WYRM_HD static std::uint32_t most(detail::node_size const& size, unsigned c) {
+  /// A queue has at most 2^30 entries.
+  [[nodiscard]] WYRM_HD static std::uint32_t max_nodes(detail::node_size const& size, unsigned c) {
     return (1u << 30) >> size.entries_log2(c);
   }
-  /// Whether the queue of class c may have another node: it holds at most 2^30 entries.
-  [[nodiscard]] WYRM_HD bool admit(detail::node_size const& size, unsigned c) const {
-    if (nodes(c).fetch_add(1, exec::relaxed) < most(size, c)) return true;
-    dismiss(c, 1);
+  /// Counts another node of the queue of class c; false, and nothing happens, if it has max_nodes() already.
+  [[nodiscard]] WYRM_HD bool try_count_node(detail::node_size const& size, unsigned c) const {
+    if (nodes(c).fetch_add(1, exec::relaxed) < max_nodes(size, c)) return true;
+    uncount_nodes(c, 1);
     return false;
   }
   [[nodiscard]] WYRM_HD bool is_full(detail::node_size const& size, unsigned c) const {
-    return nodes(c).load(exec::relaxed) >= most(size, c);
+    return nodes(c).load(exec::relaxed) >= max_nodes(size, c);
   }
-  WYRM_HD void dismiss(unsigned c, std::uint32_t count) const { nodes(c).fetch_sub(count, exec::relaxed); }
+  WYRM_HD void uncount_nodes(unsigned c, std::uint32_t count) const { nodes(c).fetch_sub(count, exec::relaxed); }
 
-  /// Always true; waits only for those who bring the nodes before this one.
+  /// Appends the node to the list. Always true; it waits only for the threads that publish the nodes before this one.
   [[nodiscard]] WYRM_HD bool try_publish(detail::node_size const& size, unsigned c, std::uint32_t node,
                                          std::uint32_t chunk) const {
     exec::atomic_ref<std::uint64_t> back(states_[c].back);
     std::uint64_t last = back.load(exec::acquire);
     while (size.next(c, detail::node_of(last)) != node) {
-      exec::pause(0);  // few wait here, one after the other
+      exec::pause(0);  // few threads wait here, one behind the other
       last = back.load(exec::acquire);
     }
     next(chunk).store(detail::no_link, exec::relaxed);
@@ -82,16 +88,16 @@ class chunk_list_ref {
     return true;
   }
 
-  /// The chunk of a node, or no_chunk if it has not come.
-  [[nodiscard]] WYRM_HD std::uint32_t look_to_write(detail::node_size const& size, unsigned c,
-                                                    std::uint32_t node) const {
+  /// The chunk of a node, or no_chunk if the node has not been published; for a writer, and for a reader.
+  [[nodiscard]] WYRM_HD std::uint32_t chunk_to_write(detail::node_size const& size, unsigned c,
+                                                     std::uint32_t node) const {
     std::uint64_t const last = exec::atomic_ref<std::uint64_t>(states_[c].back).load(exec::acquire);
     std::int32_t const behind = size.distance(c, detail::node_of(last), node);
-    bool const has_come = detail::chunk_of(last) != detail::no_chunk && behind >= 0;
-    return has_come ? walk_back(detail::chunk_of(last), behind) : detail::no_chunk;
+    bool const is_published = detail::chunk_of(last) != detail::no_chunk && behind >= 0;
+    return is_published ? walk_back(detail::chunk_of(last), behind) : detail::no_chunk;
   }
-  [[nodiscard]] WYRM_HD std::uint32_t look_to_read(detail::node_size const& size, unsigned c,
-                                                   std::uint32_t node) const {
+  [[nodiscard]] WYRM_HD std::uint32_t chunk_to_read(detail::node_size const& size, unsigned c,
+                                                    std::uint32_t node) const {
     std::uint64_t const first = exec::atomic_ref<std::uint64_t>(states_[c].front).load(exec::acquire);
     std::uint64_t const last = exec::atomic_ref<std::uint64_t>(states_[c].back).load(exec::acquire);
     std::int32_t const ahead = size.distance(c, node, detail::node_of(first));
@@ -106,19 +112,20 @@ class chunk_list_ref {
     return chunk;
   }
 
-  /// All entries of the node have been read. While the first nodes of the list are such, calls give(chunks, n) with
-  /// their chunks; but the last node stays, until another one comes; also, for a while, one that is emptied at the same
-  /// time as another.
-  template <class Give>
+  /// To be called when all entries of a node have been read. Removes the emptied nodes at the front of the list, and
+  /// calls free(chunks, n) for their chunks. The last node of the list stays until another one is published; a node
+  /// that is emptied at the same time as another one may stay for a while, too.
+  template <class Free>
   WYRM_HD void emptied(detail::node_size const& size, std::uint32_t* read, unsigned c, std::uint32_t, std::uint32_t,
-                       Give const& give) const {
-    collect(size, read, c, give);
+                       Free const& free) const {
+    remove_emptied(size, read, c, free);
   }
-  /// To be called after a node was published where nobody may be left who empties another: its predecessors may have
-  /// been emptied before. Who publishes writes the link and then adds to the count of entries read (nothing); who reads
-  /// the last entry adds to that count and then looks for the link: so one of them sees what the other did.
-  template <class Give>
-  WYRM_HD void collect(detail::node_size const& size, std::uint32_t* read, unsigned c, Give const& give) const {
+  /// To be called after a node was published where it may be that no other node will be emptied: the nodes before it
+  /// may have been emptied already. A thread that publishes writes the link and then adds zero to the count of entries
+  /// read; a thread that reads the last entry adds to that count and then reads the link. The two additions are
+  /// ordered, so one of the two threads sees both the link and the full count.
+  template <class Free>
+  WYRM_HD void remove_emptied(detail::node_size const& size, std::uint32_t* read, unsigned c, Free const& free) const {
     constexpr unsigned at_once = 16;
     exec::atomic_ref<std::uint64_t> front(states_[c].front);
     std::uint64_t first = front.load(exec::acquire);
@@ -135,9 +142,9 @@ class chunk_list_ref {
         now = detail::list_end(node, second);
       }
       if (n == 0) return;
-      // If the front is still where it was, nobody has given these chunks back, and what we saw of them holds.
+      // If the front has not changed, no other thread has removed these nodes, and what was read of them is still true.
       if (!front.compare_exchange_strong(first, now, exec::acq_rel, exec::acquire)) continue;
-      give(chunks, n);
+      free(chunks, n);
       first = now;
     }
   }
@@ -147,7 +154,8 @@ class chunk_list_ref {
     for (; nodes > 0; --nodes) chunk = previous(chunk).load(exec::relaxed);
     return chunk;
   }
-  // The chunk of this node if the one before it lies, or lay, on `chunk`; no_chunk otherwise, or if there is none yet.
+  // The chunk of the node, if `chunk` is or was the chunk of the node before it; no_chunk otherwise, or if it has not
+  // been published.
   [[nodiscard]] WYRM_HD std::uint32_t follow(unsigned c, std::uint32_t node, std::uint32_t chunk) const {
     std::uint64_t const link = next(chunk).load(exec::acquire);
     std::uint32_t const found = static_cast<std::uint32_t>(link) & 0x7ffffff;
@@ -164,7 +172,7 @@ class chunk_list_ref {
   }
 
   detail::list_state* states_;
-  detail::list_links* links_;  // one a chunk
+  detail::list_links* links_;  // an entry a chunk
 };
 
 template <class Space>
@@ -188,7 +196,7 @@ class chunk_list {
     exec::copy_in<detail::list_state>(space_, states_.data(), fresh);
   }
 
-  /// The nodes that class c has, and their chunks.
+  /// The nodes of the queue of class c, and their chunks.
   [[nodiscard]] std::map<std::uint32_t, std::uint32_t> nodes(detail::node_size const& size, unsigned c,
                                                              std::uint32_t) const {
     std::map<std::uint32_t, std::uint32_t> all;

@@ -1,38 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the chunks of Ouroboros come from, and where they go (ICS 2020, sections 3.1 and 3.2): a reuse queue of chunks
-// that came back, then fresh ones from alloc/extent. A table says what each chunk is used for.
+// The chunk pool of Ouroboros (ICS 2020, sections 3.1 and 3.2). Chunks are allocated from a reuse queue of freed
+// chunks, then from alloc/extent. A table says what each chunk is used for.
 #pragma once
 
-#include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
-#include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
 #include "../extent/extent.hpp"
 #include "../pool_table.hpp"
 #include "../size_classes.hpp"
 #include "index_ring.hpp"
 #include "queue_ends.hpp"
+#include "ring_memory.hpp"
 
 namespace wyrm::alloc {
 
 // What a chunk is used for: the class of its pages, or one of these.
-/// In the pool, in the reuse queue, or part of a large request.
+/// In the extent or the reuse queue, or part of a large allocation or of a page of several chunks.
 inline constexpr std::uint32_t chunk_unused = 0xffffffff;
 /// Holds the entries of a virtualized queue.
 inline constexpr std::uint32_t chunk_of_queue = 0xfffffffe;
-
-namespace detail {
-/// A chunk that is to become a node of a virtualized queue, and has its number there, but is not in it yet.
-struct late_node {
-  std::uint32_t number = 0;
-  std::uint32_t chunk = 0;
-  bool is_there = false;
-};
-}  // namespace detail
 
 class chunk_pool_ref {
  public:
@@ -42,20 +33,21 @@ class chunk_pool_ref {
   [[nodiscard]] WYRM_HD extent_ref const& memory() const { return memory_; }
   [[nodiscard]] WYRM_HD std::byte* address(std::uint64_t chunk) const { return memory_.base() + chunk * chunk_bytes; }
 
-  /// One thread takes up to `count` neighbouring chunks; none if at some moment meanwhile there was none, or if none
-  /// are asked for.
+  /// One thread allocates up to `count` neighbouring chunks; none if at some moment of the call no chunk was free, or
+  /// if count is 0.
   [[nodiscard]] WYRM_HD chunk_range take(std::uint32_t count) const {
     for (unsigned attempt = 0; count > 0; ++attempt) {
-      if (ends_->take_one()) return {static_cast<std::uint32_t>(reusable_.take(ends_->claim_front(1))), 1};
+      if (ends_->take_one()) return {static_cast<std::uint32_t>(reusable_.read(ends_->claim_front(1))), 1};
       chunk_range const range = memory_.take_chunks(count);
       if (range.count > 0 || ends_->is_empty()) return range;
       exec::pause(attempt);
     }
     return {0, 0};
   }
-  /// The same without waiting: none also if there are chunks to be used again, or the window is used up.
+  /// The same without waiting, from the extent's window alone: none if the reuse queue has chunks, or the window is
+  /// used up.
   [[nodiscard]] WYRM_HD chunk_range try_take(std::uint32_t count) const { return try_take(count, look_at(true)); }
-  /// The same in two steps; the first may be left out, and then there are none.
+  /// The same in two steps: look_at(), then try_take(). look_at(false) loads nothing, and try_take() returns no chunk.
   struct look {
     std::int32_t reusable;
     bool used_up;
@@ -68,48 +60,49 @@ class chunk_pool_ref {
   [[nodiscard]] WYRM_HD chunk_range try_take(std::uint32_t count, look const& seen) const {
     return count > 0 && seen.has_some() ? memory_.cut(count) : chunk_range{0, 0};
   }
-  /// Runs of `each` chunks.
+  /// Up to `count` runs of `each` chunks, one behind the other.
   [[nodiscard]] WYRM_HD chunk_range take_runs(std::uint32_t count, std::uint32_t each) const {
     if (each == 1) return take(count);
     for (;;) {
       chunk_range const range = memory_.take_runs(count, each);
-      if (range.count > 0 || count == 0 || !gather()) return range;
+      if (range.count > 0 || count == 0 || !return_single_chunks()) return range;
     }
   }
-  /// A request that no class serves.
+  /// A run for a request that is larger than the largest page; nullptr if there is none.
   [[nodiscard]] WYRM_HD void* allocate(std::size_t bytes) const {
     for (;;) {
       void* const p = memory_.allocate(bytes);
-      if (p != nullptr || !gather()) return p;
+      if (p != nullptr || !return_single_chunks()) return p;
     }
   }
-  /// Single chunks to be used again, as such or as nodes of a queue.
-  WYRM_HD void give(std::uint32_t const* chunks, std::uint32_t count) const {
-    for (std::uint32_t i = 0; i < count; ++i) mark(chunks[i], chunk_unused);
+  /// Frees single chunks: they go into the reuse queue.
+  WYRM_HD void free(std::uint32_t const* chunks, std::uint32_t count) const {
+    for (std::uint32_t i = 0; i < count; ++i) set_use(chunks[i], chunk_unused);
     std::uint32_t const first = ends_->claim_back(count);
-    for (std::uint32_t i = 0; i < count; ++i) reusable_.put(first + i, chunks[i]);
+    for (std::uint32_t i = 0; i < count; ++i) reusable_.write(first + i, chunks[i]);
   }
-  /// A run of `each` chunks.
-  WYRM_HD void give_run(std::uint32_t first, std::uint32_t each) const {
-    give_runs(exec::scalar_tile{}, first, each, true);
+  /// Frees a run of `each` chunks.
+  WYRM_HD void free_run(std::uint32_t first, std::uint32_t each) const {
+    free_runs(exec::scalar_tile{}, first, each, true);
   }
-  /// The same for each lane that has one; collective.
+  /// The same for each lane that has a run; collective.
   template <class Tile>
-  WYRM_HD void give_runs(Tile const& t, std::uint32_t first, std::uint32_t each, bool has) const {
-    if (has && each == 1) give(&first, 1);
-    if (has && each > 1) mark(first, chunk_unused);
+  WYRM_HD void free_runs(Tile const& t, std::uint32_t first, std::uint32_t each, bool has) const {
+    if (has && each == 1) free(&first, 1);
+    if (has && each > 1) set_use(first, chunk_unused);
     if (each > 1) memory_.give_all(t, t.ballot(has), first, each);
     t.sync();
   }
-  /// A hint.
+  /// Whether no chunk seems to be free; a hint.
   [[nodiscard]] WYRM_HD bool looks_used_up() const { return memory_.looks_used_up() && ends_->number() <= 0; }
 
-  WYRM_HD void mark(std::uint32_t chunk, std::uint32_t use) const {
+  /// Records what a chunk is used for.
+  WYRM_HD void set_use(std::uint32_t chunk, std::uint32_t use) const {
     exec::atomic_ref<std::uint32_t>(uses_[chunk]).store(use, exec::relaxed);
   }
-  /// The same for n neighbours, while nobody else uses the pool. Collective; all lanes pass the same.
+  /// The same for n neighbouring chunks, while no other thread uses the pool. Collective; all lanes pass the same.
   template <class Tile>
-  WYRM_HD void mark_all(Tile const& t, std::uint32_t first, std::uint32_t n, std::uint32_t use) const {
+  WYRM_HD void set_uses(Tile const& t, std::uint32_t first, std::uint32_t n, std::uint32_t use) const {
     struct alignas(16) four_uses {
       std::uint32_t use[4];
     };
@@ -127,12 +120,13 @@ class chunk_pool_ref {
   }
 
  private:
-  // Single chunks go back to where neighbours become runs. False if there are none.
-  [[nodiscard]] WYRM_HD bool gather() const {
+  // Returns the chunks of the reuse queue to the extent, where neighbours merge into runs. False if the queue was
+  // empty.
+  [[nodiscard]] WYRM_HD bool return_single_chunks() const {
     bool some = false;
     while (ends_->number() > 0) {
       if (!ends_->take_one()) continue;
-      memory_.give(static_cast<std::uint32_t>(reusable_.take(ends_->claim_front(1))), 1);
+      memory_.give(static_cast<std::uint32_t>(reusable_.read(ends_->claim_front(1))), 1);
       some = true;
     }
     return some;
@@ -144,102 +138,7 @@ class chunk_pool_ref {
   std::uint32_t* uses_;
 };
 
-namespace detail {
-/// Lays the entries of a ring out anew in a longer one, from its front.
-template <class T>
-struct move_entry {
-  T const* from;
-  std::uint32_t size;
-  T* to;
-  std::uint32_t front;
-  WYRM_HD void operator()(std::size_t i) const { to[i] = from[(front + static_cast<std::uint32_t>(i)) & (size - 1)]; }
-};
-}  // namespace detail
-
-/// Owns the slots of a ring, and makes it longer.
-template <class Space>
-class ring_memory {
- public:
-  explicit ring_memory(Space const& space) : space_(space), slots_(space) {}
-
-  /// At least so many slots, all empty, after entries between these ends. O(entries) if there were as many slots.
-  void reset(std::size_t slots, bool wide, queue_ends const& ends) {
-    wide_ = wide;
-    slots = std::bit_ceil(slots);
-    if (slots > size_) {
-      slots_.reserve(slots * index_slots::entry_bytes(wide) / sizeof(std::uint32_t));
-      size_ = static_cast<std::uint32_t>(slots);
-      clear(0, size_);
-    } else {
-      std::uint32_t const first = ends.first() & (size_ - 1);
-      std::uint32_t const rest = std::min(ends.size(), size_ - first);  // up to the end of the ring
-      clear(first, rest);
-      clear(0, ends.size() - rest);
-    }
-  }
-  /// A longer one, to become this one's by move_to; may throw.
-  [[nodiscard]] ring_memory longer(std::size_t slots) const {
-    ring_memory other(space_);
-    other.reset(std::max<std::size_t>(slots, size_), wide_, {});
-    return other;
-  }
-  /// The entries between the ends go into `other`, which is as long or longer, and becomes this one.
-  void move_to(ring_memory&& other, queue_ends& ends) {
-    if (other.size_ > size_) {
-      if (wide_)
-        move<std::uint64_t>(other, ends);
-      else
-        move<std::uint32_t>(other, ends);
-      ends.restart(ends.size());
-      std::swap(slots_, other.slots_);
-      size_ = other.size_;
-    }
-  }
-
-  [[nodiscard]] index_ring ring() const { return {slots_.data(), size_, wide_}; }
-  [[nodiscard]] std::uint32_t size() const { return size_; }
-  [[nodiscard]] std::size_t bytes() const { return size_ * index_slots::entry_bytes(wide_); }
-
-  /// The indices between the ends, from the front; throws error(corrupt) if there are others, or one is missing.
-  [[nodiscard]] std::vector<std::uint64_t> entries(queue_ends const& ends, char const* who,
-                                                   std::string const& what) const {
-    return wide_ ? entries<std::uint64_t>(ends, who, what) : entries<std::uint32_t>(ends, who, what);
-  }
-
- private:
-  void clear(std::uint32_t first, std::uint32_t count) {
-    std::size_t const each = index_slots::entry_bytes(wide_);
-    if (count > 0) space_.fill(reinterpret_cast<std::byte*>(slots_.data()) + first * each, 0, count * each);
-  }
-  template <class T>
-  void move(ring_memory& other, queue_ends const& ends) const {
-    exec::for_each(space_, ends.size(),
-                   detail::move_entry<T>{reinterpret_cast<T const*>(slots_.data()), size_,
-                                         reinterpret_cast<T*>(other.slots_.data()), ends.first()});
-  }
-  template <class T>
-  [[nodiscard]] std::vector<std::uint64_t> entries(queue_ends const& ends, char const* who,
-                                                   std::string const& what) const {
-    std::vector<T> const slots = exec::copy_out(space_, reinterpret_cast<T*>(slots_.data()), size_);
-    auto const full = static_cast<std::size_t>(std::count_if(slots.begin(), slots.end(), [](T e) { return e != 0; }));
-    ensure(full == ends.size(), who,
-           what + std::to_string(full) + " full slots for " + std::to_string(ends.size()) + " entries");
-    std::vector<std::uint64_t> all;
-    for (std::uint32_t i = 0; i < ends.size(); ++i) {
-      T const entry = slots[(ends.first() + i) & (size_ - 1)];
-      ensure(entry != 0, who, what + "an entry is missing");
-      all.push_back(std::uint64_t{entry} - 1);
-    }
-    return all;
-  }
-
-  Space space_;
-  exec::buffer<std::uint32_t, Space> slots_;
-  std::uint32_t size_ = 0;
-  bool wide_ = false;
-};
-
-/// Owns the chunks.
+/// Owns the memory of the chunks, the reuse queue and the table of uses.
 template <class Space>
 class chunk_pool {
  public:
@@ -278,10 +177,10 @@ class chunk_pool {
     exec::write(space_, ends_.data(), ends);
   }
 
-  /// What each chunk is used for.
+  /// What each chunk is used for, one entry a chunk.
   [[nodiscard]] std::vector<std::uint32_t> uses() const { return exec::copy_out(space_, uses_.data(), chunks()); }
 
-  /// Each chunk is in exactly one place: used, in the reuse queue, or the extent's.
+  /// Throws error(corrupt) unless each chunk is in exactly one place: in use, in the reuse queue, or in the extent.
   void check(char const* who, std::vector<std::uint32_t> const& uses) const {
     std::vector<bool> taken(uses.size());
     for (std::size_t chunk = 0; chunk < uses.size(); ++chunk) {
@@ -294,15 +193,16 @@ class chunk_pool {
       }
     }
     queue_ends const ends = exec::read(space_, ends_.data());
-    for (std::uint64_t const chunk : reusable_.entries(ends, who, "chunks for reuse: ")) {
-      ensure(chunk < uses.size() && !taken[chunk], who, "chunk " + std::to_string(chunk) + " is for reuse and in use");
+    for (std::uint64_t const chunk : reusable_.entries(ends, who, "reuse queue: ")) {
+      ensure(chunk < uses.size() && !taken[chunk], who,
+             "chunk " + std::to_string(chunk) + " is in the reuse queue and in use");
       taken[chunk] = true;
     }
     memory_.check(taken);
   }
 
  private:
-  // Chunks that are new, from here on.
+  // Chunks from this one on are new.
   void start(std::uint32_t first) {
     uses_.cover(chunks());
     fill(first, chunks() - first);

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunks whose pages are all free go back to the pool, also where queues hold pages (Ouroboros, ICS 2020, names it as
-// future work, section 7): the free pages of a class are counted, a counter a chunk, and then sifted: all go through
-// the queue once, and those of chunks that are wholly free stay away. Launched by the host while nobody uses the pool.
+// Returns chunks all of whose pages are free to the pool, where queues hold pages (future work in Ouroboros, ICS 2020,
+// section 7). The free pages of a class are counted, with a counter a chunk. Then each free page is dequeued, and
+// enqueued again unless all pages of its chunk are free. Launched by the host while no other kernel uses the pool.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "../../exec/atomic.hpp"
-#include "manager.hpp"
+#include "page_store_ref.hpp"
 
 namespace wyrm::alloc::detail {
-
-struct spilled_pages;  // see page_store.hpp
 
 template <class Store>
 struct compaction {
@@ -21,19 +19,19 @@ struct compaction {
   class_states<queue_ends> states;
   unsigned c;
   std::uint32_t first;     // position of the first page in the queue
-  std::uint32_t* free;     // of a chunk: how many pages are free
-  spilled_pages* spilled;  // the pages that are not in the queue
+  std::uint32_t* free;     // free pages of each chunk
+  spilled_pages* spilled;  // a copy of the lists, which is emptied
 
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> free_of(std::uint64_t page) const {
     return exec::atomic_ref<std::uint32_t>(free[page / pages_a_chunk(c)]);
   }
   WYRM_HD void count(std::uint64_t page) const { free_of(page).fetch_add(1, exec::relaxed); }
 
-  /// A page for each lane that has one; collective.
+  /// Frees the page of each lane that has one again, unless all pages of its chunk are free; collective.
   template <class Tile>
-  WYRM_HD void sift(Tile const& t, std::uint64_t page, bool has) const {
-    bool const goes = has && free_of(page).load(exec::relaxed) == pages_a_chunk(c);
-    store.put(t, pool, states, c, page, has && !goes);
+  WYRM_HD void requeue(Tile const& t, std::uint64_t page, bool has) const {
+    bool const is_returned = has && free_of(page).load(exec::relaxed) == pages_a_chunk(c);
+    store.free(t, pool, states, c, page, has && !is_returned);
   }
 };
 
@@ -52,11 +50,11 @@ struct count_spilled {
       job.count(page);
       return true;
     };
-    while (job.store.visit_batch(*job.spilled, job.c, i, count)) continue;
+    while (job.store.spilled().visit_batch(*job.spilled, job.c, i, count)) continue;
   }
 };
 template <class Store>
-struct sift_queued {
+struct requeue_queued {
   compaction<Store> job;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t, bool valid) const {
@@ -68,33 +66,33 @@ struct sift_queued {
     }
     first = t.shfl(first, mine.leader);
     std::uint64_t const page = job.store.take(t, job.pool, job.c, first, mine.rank, mine.size);
-    job.sift(t, page, valid);
+    job.requeue(t, page, valid);
   }
 };
 template <class Store>
-struct sift_spilled {
+struct requeue_spilled {
   compaction<Store> job;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t) const {
     for (;;) {
       std::uint64_t page = 0;
       std::uint32_t const n = t.rank() == 0 ? Tile::size() : 0;
-      std::uint32_t const got = job.store.take_batch(t, *job.spilled, job.c, 0, n, t.rank(), page);
+      std::uint32_t const got = job.store.spilled().take_from(t, *job.spilled, job.c, 0, n, t.rank(), page);
       if (got == 0) return;
-      job.sift(t, page, t.rank() < got);
+      job.requeue(t, page, t.rank() < got);
     }
   }
 };
 
-/// Not before all is sifted: what a free page holds may be needed until then.
+/// To be launched last: until then the links in free pages are needed.
 template <class Store>
-struct give_chunks {
+struct return_chunks {
   compaction<Store> job;
   WYRM_HD void operator()(std::size_t i) const {
     if (job.free[i] != pages_a_chunk(job.c)) return;
     exec::atomic_ref<std::uint64_t>(job.states[job.c].chunks).fetch_sub(1, exec::relaxed);
     auto const chunk = static_cast<std::uint32_t>(i);
-    job.pool.give(&chunk, 1);
+    job.pool.free(&chunk, 1);
   }
 };
 

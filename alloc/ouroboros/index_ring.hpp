@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The standard index queue of Ouroboros (ICS 2020, section 3.3, Algorithm 1): a ring of indices with deletion markers.
-// Departure: positions and the fill count are queue_ends.hpp's, so that nobody enqueues where there is no room, or
-// dequeues what does not come.
+// Departure: positions and the number of entries are in queue_ends.hpp, so that no thread enqueues where there is no
+// room, or dequeues an entry that will not be written.
 //
-// A slot is written by compare-and-swap from "empty" (release) and read by exchange with "empty" (acquire): what the
-// last user of a page did is ordered before what the next one does. Two writers, or two readers, of one slot, whole
-// laps apart, are possible, and a reader may get what was meant for the other: entries are interchangeable, and every
-// slot has as many writers as readers to come. A reader waits for the writer of its position, which waits for the
-// reader of the lap before, and so on down to the first of them, who waits for nobody.
+// A slot is written by compare-and-swap from "empty" (release) and read by exchange with "empty" (acquire): the
+// accesses of a page's last user happen before those of its next user. Two writers, or two readers, whose positions are
+// whole laps apart may use one slot at the same time, and one reader may get the entry that was written for the other.
+// This is harmless: entries are interchangeable, and each slot will have as many writers as readers. A reader waits for
+// the writer of its position, which waits for the reader of the previous lap, and so on down to the first position of
+// the slot, whose thread waits for no other thread.
 #pragma once
 
 #include <cstdint>
@@ -25,14 +26,14 @@ class index_slots {
 
   [[nodiscard]] static WYRM_HD constexpr std::size_t entry_bytes(bool wide) { return wide ? 8 : 4; }
 
-  [[nodiscard]] WYRM_HD bool try_put(std::size_t slot, std::uint64_t index) const {
-    return wide_ ? try_put<std::uint64_t>(slot, index) : try_put<std::uint32_t>(slot, index);
+  [[nodiscard]] WYRM_HD bool try_write(std::size_t slot, std::uint64_t index) const {
+    return wide_ ? try_write<std::uint64_t>(slot, index) : try_write<std::uint32_t>(slot, index);
   }
-  [[nodiscard]] WYRM_HD bool try_take(std::size_t slot, std::uint64_t& index) const {
-    return wide_ ? try_take<std::uint64_t>(slot, index) : try_take<std::uint32_t>(slot, index);
+  [[nodiscard]] WYRM_HD bool try_read(std::size_t slot, std::uint64_t& index) const {
+    return wide_ ? try_read<std::uint64_t>(slot, index) : try_read<std::uint32_t>(slot, index);
   }
-  /// The same for a slot that has one writer and one reader in its life: nobody competes.
-  WYRM_HD void put_once(std::size_t slot, std::uint64_t index) const {
+  /// The same for a slot that has one writer and one reader in its life, so that a store and a load suffice.
+  WYRM_HD void write_once(std::size_t slot, std::uint64_t index) const {
     if (wide_)
       at<std::uint64_t>(slot).store(index + 1, exec::release);
     else
@@ -51,12 +52,12 @@ class index_slots {
     return exec::atomic_ref<T>(static_cast<T*>(slots_)[slot]);
   }
   template <class T>
-  [[nodiscard]] WYRM_HD bool try_put(std::size_t slot, std::uint64_t index) const {
+  [[nodiscard]] WYRM_HD bool try_write(std::size_t slot, std::uint64_t index) const {
     T expected = 0;
     return at<T>(slot).compare_exchange_strong(expected, static_cast<T>(index + 1), exec::release, exec::relaxed);
   }
   template <class T>
-  [[nodiscard]] WYRM_HD bool try_take(std::size_t slot, std::uint64_t& index) const {
+  [[nodiscard]] WYRM_HD bool try_read(std::size_t slot, std::uint64_t& index) const {
     T const entry = at<T>(slot).exchange(0, exec::acquire);
     index = std::uint64_t{entry} - 1;
     return entry != 0;
@@ -66,7 +67,7 @@ class index_slots {
   bool wide_ = false;
 };
 
-/// A ring of a power of two slots.
+/// A ring whose number of slots is a power of two. Positions wrap around; the caller claims them, see queue_ends.hpp.
 class index_ring {
  public:
   index_ring() = default;
@@ -74,23 +75,26 @@ class index_ring {
 
   [[nodiscard]] WYRM_HD std::uint32_t size() const { return mask_ + 1; }
 
-  [[nodiscard]] WYRM_HD bool try_put(std::uint32_t position, std::uint64_t index) const {
-    return slots_.try_put(position & mask_, index);
+  [[nodiscard]] WYRM_HD bool try_write(std::uint32_t position, std::uint64_t index) const {
+    return slots_.try_write(position & mask_, index);
   }
-  WYRM_HD void put(std::uint32_t position, std::uint64_t index) const {
-    for (unsigned attempt = 0; !try_put(position, index); ++attempt) exec::pause(attempt);
+  /// Waits until the slot of the position is empty.
+  WYRM_HD void write(std::uint32_t position, std::uint64_t index) const {
+    for (unsigned attempt = 0; !try_write(position, index); ++attempt) exec::pause(attempt);
   }
-  [[nodiscard]] WYRM_HD bool try_take(std::uint32_t position, std::uint64_t& index) const {
-    return slots_.try_take(position & mask_, index);
+  [[nodiscard]] WYRM_HD bool try_read(std::uint32_t position, std::uint64_t& index) const {
+    return slots_.try_read(position & mask_, index);
   }
+  /// The entry at a position, which stays there; while no thread writes or reads the ring.
   [[nodiscard]] WYRM_HD std::uint64_t peek(std::uint32_t position) const {
     std::uint64_t index = 0;
     (void)slots_.try_read_once(position & mask_, index);
     return index;
   }
-  [[nodiscard]] WYRM_HD std::uint64_t take(std::uint32_t position) const {
+  /// Waits until the entry of the position has been written.
+  [[nodiscard]] WYRM_HD std::uint64_t read(std::uint32_t position) const {
     std::uint64_t index = 0;
-    for (unsigned attempt = 0; !try_take(position, index); ++attempt) exec::pause(attempt);
+    for (unsigned attempt = 0; !try_read(position, index); ++attempt) exec::pause(attempt);
     return index;
   }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ouroboros (Winter, Parger, Mlakar, Steinberger: "Ouroboros: Virtualized Queues for Dynamic Memory Management on
-// GPUs", ICS 2020): chunks of 8 KiB are split into pages of one of ten sizes, 16 to 8192 bytes, and runs of chunks are
-// pages of up to 1 MiB (the paper's multi-instance form); free pages are managed through queues. Variants: the queues
-// are standard (s), virtualized by an array of chunks (va), or by a list of them (vl); in them are pages (p), or chunks
-// that have free pages (c). Larger requests go to alloc/extent.
+// GPUs", ICS 2020). Chunks of 8 KiB are split into pages of one of ten sizes, 16 to 8192 bytes, and runs of chunks are
+// pages of up to 1 MiB (the paper's multi-instance form). Freed pages are managed through queues, one a size. Variants:
+// the queues are standard (s), virtualized by an array of chunks (va), or by a list of them (vl); their entries are
+// pages (p), or chunks with free pages (c). Larger requests are served by alloc/extent.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +18,7 @@
 #include "../allocator.hpp"
 #include "../ledger.hpp"
 #include "../shared_view.hpp"
+#include "../size_classes.hpp"
 #include "chunk_directory.hpp"
 #include "chunk_list.hpp"
 #include "chunk_pool.hpp"
@@ -25,7 +26,6 @@
 #include "manager.hpp"
 #include "page_store.hpp"
 #include "ring_queues.hpp"
-#include "../size_classes.hpp"
 #include "virtual_queues.hpp"
 
 namespace wyrm::alloc {
@@ -85,7 +85,7 @@ class ouroboros_ref {
   static constexpr unsigned large = detail::page_classes;
   static constexpr unsigned no_class = detail::page_classes + 1;
 
-  // The class of the page at p. A pointer that cannot be a page or a run is counted and left alone.
+  // The class of the page at p. A pointer that cannot be a page or a run is counted and ignored.
   WYRM_HD unsigned class_of_live(void* p) const {
     if (p == nullptr) return no_class;
     auto const offset = static_cast<std::uint64_t>(static_cast<std::byte*>(p) - pool_.memory().base());
@@ -123,9 +123,9 @@ class ouroboros {
   using ref_type = pool_ref<view_type>;
   static constexpr char const* name = name_text.data();
   static constexpr traits family{};
-  static constexpr std::size_t bytes_a_class = Manager::bytes_a_class;  // beside the pool; see manager
+  static constexpr std::size_t bytes_a_class = Manager::bytes_a_class;  // beside the pool; see manager.hpp
 
-  /// node_log2: virtualized queues have 2^node_log2 entries on a chunk, 2 to 2048; fewer than these are for tests.
+  /// node_log2: virtualized queues have 2^node_log2 entries on a chunk, 2 to 2048. Less than the default is for tests.
   ouroboros(space_type const& space, options const& o, unsigned node_log2 = 11)
       : space_(space),
         pool_(std::make_unique<chunk_pool<space_type>>(space, o)),
@@ -141,15 +141,15 @@ class ouroboros {
   [[nodiscard]] view_type view() const { return {pool_->ref(), ledger_.ref(), manager_.ref()}; }
 
   void reset() {
-    manager_.reset();  // while the pool knows how far it was used
+    manager_.reset();  // first, while the pool still knows how many chunks were used
     pool_->reset();
     ledger_.reset();
   }
 
-  /// Standard queues get longer, and so are laid out anew.
+  /// Grows the pool by so many bytes, or more. Entries of standard queues move into longer rings.
   void grow(std::size_t bytes) {
     auto const all = [&] {
-      // All that can fail comes before anything changes, but for tables that are replaced by longer ones.
+      // What can fail comes before any change, except that tables may already have been replaced by longer ones.
       std::uint32_t const chunks = pool_->memory().chunks_after(bytes);
       auto prepared = manager_.prepare(chunks);
       ledger_.cover(std::size_t{chunks} * chunk_bytes);
@@ -174,13 +174,13 @@ class ouroboros {
     return s;
   }
 
-  /// Each chunk has one owner; each free page is free in one place, and of a chunk of its class; in checked mode every
-  /// other page is live, and nothing else is. O(pool).
+  /// Throws error(corrupt) unless each chunk has one owner, each free page is free in one place and belongs to a chunk
+  /// of its class, and, in checked mode, exactly the other pages are live. O(pool).
   void check() const {
     std::vector<std::uint32_t> uses = pool_->uses();
     manager_.add_windows(uses);
     pool_->check(name, uses);
-    std::vector<bool> used(pool_->memory().bytes() / alignment);  // by its first 16 bytes: pages that are not free
+    std::vector<bool> used(pool_->memory().bytes() / alignment);  // the first 16 bytes of each page that is not free
     for (std::size_t chunk = 0; chunk < uses.size(); ++chunk)
       for (std::size_t at = 0; uses[chunk] < detail::page_classes && at < chunk_bytes;
            at += std::size_t{1} << detail::number_log2(uses[chunk]))
@@ -200,7 +200,7 @@ class ouroboros {
     std::size_t runs = 0;
     for (std::size_t const offset : ledger_.live_offsets()) {
       if (uses[offset / chunk_bytes] == chunk_unused) {
-        ++runs;  // whose units the extent has checked
+        ++runs;  // the extent has checked its chunks
         continue;
       }
       ensure(used[offset / alignment], name, "the live page at offset " + std::to_string(offset) + " is also free");
@@ -208,11 +208,11 @@ class ouroboros {
     }
     std::size_t const lost = static_cast<std::size_t>(std::count(used.begin(), used.end(), true));
     ensure(lost == 0, name, std::to_string(lost) + " pages are neither live nor free");
-    ensure(runs == pool_->memory().runs(), name, "a run of units is lost");
+    ensure(runs == pool_->memory().runs(), name, "a run of chunks is lost");
   }
 
   space_type space_;
-  std::unique_ptr<chunk_pool<space_type>> pool_;  // where it stays when the owner moves
+  std::unique_ptr<chunk_pool<space_type>> pool_;  // its address stays when the owner moves
   ledger<space_type> ledger_;
   Manager manager_;
   shared_view<view_type, space_type> shared_;

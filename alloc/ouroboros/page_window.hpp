@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages of one class that nobody has had yet: a run of chunks, handed out from its beginning by one atomic addition.
-// One word: the first chunk (27 bits), the next page (21 bits, counted from that chunk on), the chunks (16 bits).
+// The fresh pages of a class: a run of chunks whose pages are handed out for the first time, from the run's beginning
+// on, by one atomic addition. One word: the first chunk (27 bits), the next page (21 bits, counted from that chunk),
+// the number of chunks (16 bits).
 #pragma once
 
 #include <cstdint>
@@ -20,31 +21,30 @@ struct page_range {
 
 class page_window {
  public:
-  /// The most pages of a window: "next" runs past the end by no more than the lanes that ask at one time, 2^19.
+  /// The most pages of a window. "next" passes the end by at most the number of lanes that ask at one time, 2^19.
   static constexpr std::uint32_t max_pages = std::uint32_t{1} << 20;
   [[nodiscard]] static WYRM_HD std::uint32_t max_chunks(std::uint32_t pages_a_chunk) {
     return max_pages / pages_a_chunk < extent_ref::at_once ? max_pages / pages_a_chunk : extent_ref::at_once;
   }
 
-  /// Up to n pages: cut() them only after a look() of which something was left(), so that nobody asks twice of a window
+  /// The word, for left(). Call take() only after a load() with pages left, so that no thread adds twice to a window
   /// that it has seen used up.
-  [[nodiscard]] WYRM_HD std::uint64_t look() { return word().load(exec::relaxed); }
+  [[nodiscard]] WYRM_HD std::uint64_t load() { return word().load(exec::relaxed); }
   [[nodiscard]] WYRM_HD static std::uint32_t left(std::uint64_t word, std::uint32_t pages_a_chunk) {
     std::uint32_t const end = static_cast<std::uint32_t>(word & 0xffff) * pages_a_chunk;
     return next(word) < end ? end - next(word) : 0;
   }
-  [[nodiscard]] WYRM_HD detail::page_range cut(std::uint32_t n, std::uint32_t pages_a_chunk) {
+  /// Takes up to n pages; none if the window is used up.
+  [[nodiscard]] WYRM_HD detail::page_range take(std::uint32_t n, std::uint32_t pages_a_chunk) {
     std::uint64_t const before = word().fetch_add(std::uint64_t{n} << 16, exec::acquire);
     std::uint32_t const rest = left(before, pages_a_chunk);
     return {(before >> 37) * pages_a_chunk + next(before), rest < n ? rest : n};
   }
-  /// A hint.
-  [[nodiscard]] WYRM_HD std::uint32_t left(std::uint32_t pages_a_chunk) {
-    return left(look(), pages_a_chunk);
-  }
+  /// The number of pages left; a hint, as it may be out of date at once.
+  [[nodiscard]] WYRM_HD std::uint32_t left(std::uint32_t pages_a_chunk) { return left(load(), pages_a_chunk); }
 
-  /// Takes from its end the chunks that no page was handed out of. They are the range of chunks returned.
-  [[nodiscard]] WYRM_HD chunk_range shorten(std::uint32_t pages_a_chunk) {
+  /// Removes from its end the chunks none of whose pages was handed out, and returns them.
+  [[nodiscard]] WYRM_HD chunk_range truncate(std::uint32_t pages_a_chunk) {
     std::uint64_t now = word().load(exec::acquire);
     while (left(now, pages_a_chunk) > 0) {
       std::uint32_t const used = (next(now) + pages_a_chunk - 1) / pages_a_chunk;
@@ -56,8 +56,8 @@ class page_window {
     return {0, 0};
   }
 
-  /// Replaces a window that is used up; the first `taken` pages of the new one are the caller's. Additions meanwhile
-  /// change nothing that counts, so a store will do.
+  /// Replaces a window that is used up; the first `taken` pages of the new one belong to the caller. A plain store is
+  /// enough, as concurrent additions to a used-up window have no effect on any result.
   WYRM_HD void replace(std::uint32_t first_chunk, std::uint32_t chunks, std::uint32_t taken) {
     word().store(std::uint64_t{first_chunk} << 37 | std::uint64_t{taken} << 16 | chunks, exec::release);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standard queues (Ouroboros, ICS 2020, section 3.3): the slots of each class lie in memory of their own, beside the
-// pool: as many as the class could have pages, but 2^21 at most.
+// Standard queues (Ouroboros, ICS 2020, section 3.3). The queue of each class is a ring in memory of its own, beside
+// the pool. It has a slot for each page that the class could have, but 2^21 slots at most.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +15,8 @@
 #include "chunk_pool.hpp"
 #include "index_ring.hpp"
 #include "queue_ends.hpp"
+#include "queue_node.hpp"
+#include "ring_memory.hpp"
 
 namespace wyrm::alloc {
 
@@ -24,49 +26,55 @@ class ring_queues_ref {
     for (unsigned c = 0; c < detail::page_classes; ++c) rings_[c] = rings[c];
   }
 
-  /// The most slots a ring has. Such a ring takes no more entries when it is half full: lanes that have just seen room,
-  /// and those that have taken entries and not read them yet, are fewer than the other half.
-  static constexpr std::uint32_t most = std::uint32_t{1} << 21;
-  static constexpr std::int32_t limit = most / 2;
+  /// The most slots of a ring. A ring of this size accepts no more entries when it is half full: the lanes that have
+  /// just seen room, and those that have claimed entries and not read them yet, are fewer than the other half of the
+  /// slots.
+  static constexpr std::uint32_t max_slots = std::uint32_t{1} << 21;
+  static constexpr std::int32_t limit = max_slots / 2;
 
-  /// Whether there is room for n more entries in the queue of class c, asked by the lanes that lead; collective.
+  /// Whether the queue of class c has room for n more entries, for each leader of a group of lanes; collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD bool reserve(Tile const&, chunk_pool_ref const&, queue_ends& ends, bool leads, unsigned c,
                                      std::uint32_t) const {
-    return leads && (rings_[c].size() < most || !ends.is_crowded(limit));
+    return leads && (rings_[c].size() < max_slots || !ends.is_over_limit(limit));
   }
-  /// Positions for entries for which there is room.
+  /// Claims positions for n entries for which there is room; returns the first.
   [[nodiscard]] WYRM_HD static std::uint32_t claim_back(queue_ends& ends, std::uint32_t n) {
     return ends.claim_back(n, limit);
   }
-  /// Writes, or reads, the entry at a claimed position.
-  WYRM_HD void put(unsigned c, std::uint32_t position, std::uint64_t index) const { rings_[c].put(position, index); }
-  [[nodiscard]] WYRM_HD std::uint64_t take(unsigned c, std::uint32_t position, std::uint32_t&) const {
-    return rings_[c].take(position);
+  /// Writes or reads the entry at a claimed position.
+  WYRM_HD void write(unsigned c, std::uint32_t position, std::uint64_t index) const {
+    rings_[c].write(position, index);
   }
-  /// The entry at a position between the ends, while nobody is at work.
+  [[nodiscard]] WYRM_HD std::uint64_t read(unsigned c, std::uint32_t position, std::uint32_t&) const {
+    return rings_[c].read(position);
+  }
+  /// The entry at a position between the ends, while no other thread uses the queue.
   [[nodiscard]] WYRM_HD std::uint64_t peek(unsigned c, std::uint32_t position) const {
     return rings_[c].peek(position);
   }
-  // The same without waiting; and without room where there is room for every chunk.
-  [[nodiscard]] WYRM_HD bool try_room(unsigned, std::uint32_t) const { return true; }
-  [[nodiscard]] WYRM_HD bool try_put(unsigned c, std::uint32_t position, std::uint64_t index) const {
-    return rings_[c].try_put(position, index);
+  // The same without waiting. Queues of chunks always have room, as they have a slot for each chunk.
+  [[nodiscard]] WYRM_HD bool try_reserve(unsigned, std::uint32_t) const { return true; }
+  [[nodiscard]] WYRM_HD bool try_write(unsigned c, std::uint32_t position, std::uint64_t index) const {
+    return rings_[c].try_write(position, index);
   }
-  [[nodiscard]] WYRM_HD bool try_take(unsigned c, std::uint32_t position, std::uint64_t& index, std::uint32_t&) const {
-    return rings_[c].try_take(position, index);
+  [[nodiscard]] WYRM_HD bool try_read(unsigned c, std::uint32_t position, std::uint64_t& index, std::uint32_t&) const {
+    return rings_[c].try_read(position, index);
   }
-  [[nodiscard]] WYRM_HD static std::uint32_t entries_a_node(unsigned) { return 0; }  // there are no nodes
-  [[nodiscard]] WYRM_HD static std::uint32_t most_nodes(unsigned) { return 0; }
+  [[nodiscard]] WYRM_HD static std::uint32_t entries_a_node(unsigned) {
+    return 0;
+  }  // rings have no nodes, here and below
+  [[nodiscard]] WYRM_HD static std::uint32_t max_nodes(unsigned) { return 0; }
   template <class Tile>
   WYRM_HD void install(Tile const&, chunk_pool_ref const&, unsigned, unsigned, std::uint32_t) const {}
-  WYRM_HD void keep_emptied(unsigned) const {}
+  WYRM_HD void reuse_emptied(unsigned) const {}
 
   template <class Tile>
-  WYRM_HD void finish_and_keep(Tile const&, unsigned, std::uint32_t, std::uint32_t, bool, detail::late_node&) const {}
-  WYRM_HD void try_publish(unsigned, detail::late_node&) const {}
+  WYRM_HD void finish_and_reuse(Tile const&, unsigned, std::uint32_t, std::uint32_t, bool,
+                                detail::unpublished_node&) const {}
+  WYRM_HD void try_publish(unsigned, detail::unpublished_node&) const {}
 
-  /// Nothing to do once entries have been read; collective.
+  /// Does nothing: rings have no nodes to free.
   template <class Tile>
   WYRM_HD void finish(Tile const&, chunk_pool_ref const&, unsigned, std::uint32_t, std::uint32_t, std::uint32_t,
                       std::uint32_t) const {}
@@ -82,7 +90,7 @@ class ring_queues {
   static constexpr char const* kind = "s";
   static constexpr std::size_t bytes_a_class = 0;  // beside the slots
 
-  /// of_chunks: the entries are chunks, not pages, and each chunk of the pool has room.
+  /// of_chunks: the entries are chunks instead of pages, and each queue can hold all chunks of the pool.
   ring_queues(Space const& space, extent<Space> const& memory, unsigned /*node_log2*/, bool of_chunks)
       : space_(space), capacity_(memory.capacity()), of_chunks_(of_chunks) {
     for (unsigned c = 0; c < detail::page_classes; ++c) rings_.emplace_back(space);
@@ -99,18 +107,18 @@ class ring_queues {
     return sum;
   }
 
-  /// ends(c): of class c until now.
+  /// Empties all queues. ends(c) are the ends of the queue of class c, as they were.
   template <class Ends>
   void reset(std::uint32_t chunks, Ends const& ends) {
     for (unsigned c = 0; c < detail::page_classes; ++c) rings_[c].reset(slots_for(c, chunks), is_wide(c), ends(c));
   }
-  /// What a pool of so many chunks needs, to be passed to grow(); may throw.
+  /// Allocates the rings for a pool of so many chunks, for grow(); may throw.
   [[nodiscard]] std::vector<ring_memory<Space>> prepare(std::uint32_t chunks) const {
     std::vector<ring_memory<Space>> longer;
     for (unsigned c = 0; c < detail::page_classes; ++c) longer.push_back(rings_[c].longer(slots_for(c, chunks)));
     return longer;
   }
-  /// ends(c) is the queue_ends of class c on the device.
+  /// Moves the entries into the longer rings. ends(c) points to the ends of the queue of class c, on the device.
   template <class Ends>
   void grow(std::vector<ring_memory<Space>> longer, Ends const& ends) {
     for (unsigned c = 0; c < detail::page_classes; ++c) {
@@ -120,6 +128,7 @@ class ring_queues {
     }
   }
 
+  /// The entries of the queue of class c, from the front; throws error(corrupt) if one is missing.
   [[nodiscard]] std::vector<std::uint64_t> entries(unsigned c, queue_ends const& ends, char const* who,
                                                    std::string const& what) const {
     return rings_[c].entries(ends, who, what);
@@ -130,7 +139,7 @@ class ring_queues {
  private:
   [[nodiscard]] std::size_t slots_for(unsigned c, std::uint32_t chunks) const {
     std::size_t const runs = std::max(chunks / detail::run_chunks(c), 1u);
-    return of_chunks_ ? runs : std::min<std::size_t>(runs * detail::pages_a_chunk(c), ring_queues_ref::most);
+    return of_chunks_ ? runs : std::min<std::size_t>(runs * detail::pages_a_chunk(c), ring_queues_ref::max_slots);
   }
   [[nodiscard]] bool is_wide(unsigned c) const {
     return !of_chunks_ && capacity_ >> detail::number_log2(c) >= 0xffffffff;

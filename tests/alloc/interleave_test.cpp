@@ -32,8 +32,8 @@ constexpr std::size_t unit_bytes = 8 * alloc::chunk_bytes;  // what host memory 
 
 using bodies = std::vector<std::function<void()>>;
 
-// The standard queue with so many slots, readers and writers, more than there are slots. Readers are as many as
-// writers; each waits for the entry at its position.
+// A ring with as many readers as writers, and up to twice as many of either as slots. Each reader waits for the entry
+// at its position.
 class ring {
  public:
   ring(std::uint32_t slots, unsigned pairs) : slots_(slots), pairs_(pairs) {}
@@ -41,8 +41,8 @@ class ring {
   bodies threads() {
     bodies all;
     for (unsigned i = 0; i < pairs_; ++i) {
-      all.emplace_back([this] { taken_.push_back(queue().take(ends_.claim_front(1))); });
-      all.emplace_back([this, i] { queue().put(ends_.claim_back(1), i); });
+      all.emplace_back([this] { taken_.push_back(queue().read(ends_.claim_front(1))); });
+      all.emplace_back([this, i] { queue().write(ends_.claim_back(1), i); });
     }
     return all;
   }
@@ -75,14 +75,14 @@ TEST(interleave, every_reader_of_a_ring_gets_an_entry) {
                                       return r->threads();
                                     },
                                     [&] { return r->sound(); });
-      EXPECT_GT(n, 0u) << "somebody waits for ever";
+      EXPECT_GT(n, 0u) << "a thread waits for ever";
       EXPECT_TRUE(r->sound());
       all += n;
     }
   EXPECT_GT(all, 1000u);
 }
 
-// Both ends of a queue: so many entries, and threads that want some each, and give back what they did not get.
+// The ends of a queue of two entries: threads ask for some of them, and take back what they did not get.
 TEST(interleave, entries_are_taken_once) {
   struct shared {
     alloc::queue_ends ends;
@@ -98,7 +98,7 @@ TEST(interleave, entries_are_taken_once) {
           all.emplace_back([&, wanted] {
             std::uint32_t const taken = s->ends.take(wanted);
             if (taken > 0) (void)s->ends.claim_front(taken);
-            s->ends.give_back(wanted - taken);
+            s->ends.uncount(wanted - taken);
             s->got += taken;
           });
         all.emplace_back([&] { (void)s->ends.claim_back(1); });
@@ -110,8 +110,8 @@ TEST(interleave, entries_are_taken_once) {
   EXPECT_GE(s->got, 2u);
 }
 
-// A pool from which some pages of 8 KiB, or of 4 KiB, were taken and some of those freed again; then each thread does
-// one thing: asks for so many bytes or, if negative, frees the page that was taken as number -1, -2, ...
+// A pool from which some pages were taken and some of those freed again. Then each thread performs one action: it
+// requests so many bytes or, if negative, frees the page that was taken as number -1, -2, ...
 struct scenario {
   std::size_t units;
   std::size_t taken;  // of `page` bytes each; the last `freed` of them are freed
@@ -125,7 +125,7 @@ struct scenario {
 template <class A>
 class pool_under_test {
  public:
-  // Queues have nodes of two entries, so that nodes come and go.
+  // Queues have nodes of two entries, so that nodes are added and freed.
   explicit pool_under_test(scenario const& s) : scenario_(s), pool_(pool_of(s.units)), answers_(s.actions.size()) {
     pool_.reset();
     for (std::size_t i = 0; i < s.taken; ++i) {
@@ -148,7 +148,7 @@ class pool_under_test {
       });
     return all;
   }
-  // The pool is sound, blocks are apart, no page is lost, and as many requests were served as should be.
+  // The pool is sound, blocks do not overlap, no page is lost, and as many requests were served as expected.
   void verify() const {
     EXPECT_NO_THROW(pool_.check());
     std::size_t served = 0;
@@ -168,7 +168,7 @@ class pool_under_test {
   }
 
  private:
-  // Made once: thousands of interleavings use it.
+  // Constructed once: thousands of interleavings use it.
   static A& pool_of(std::size_t units) {
     static std::map<std::size_t, A> pools;
     alloc::options const o{.pool_bytes = units * unit_bytes, .reserve_bytes = units * unit_bytes};
@@ -201,13 +201,13 @@ void explore(scenario const& s, unsigned preemptions = 2) {
                                   p->verify();
                                   return !testing::Test::HasFailure();
                                 });
-  EXPECT_GT(n, 20u) << (n == 0 ? "somebody waits for ever" : "there are more interleavings");
+  EXPECT_GT(n, 20u) << (n == 0 ? "a thread waits for ever" : "there are more interleavings");
 }
 
 template <class A>
 class interleave_variant : public ::testing::Test {
  protected:
-  // The queue itself takes chunks, where it is virtualized: then fewer requests are served, or none.
+  // A virtualized queue takes chunks itself: then fewer requests are served, or none.
   static constexpr bool is_virtual = A::name[10] == 'v';
   static constexpr bool manages_chunks = std::string_view(A::name).ends_with('c');
 
@@ -231,7 +231,7 @@ TYPED_TEST(interleave_variant, there_is_room_for_all) {
   explore<TypeParam>({2, 0, 0, 0, {4096, 2048}, 2, 2}, 3);
 }
 
-TYPED_TEST(interleave_variant, pages_go_and_come) {
+TYPED_TEST(interleave_variant, pages_are_freed_and_taken) {
   explore<TypeParam>({2, 4, 2, 8192, {8192, -1, 8192}, 2, 2});
   explore<TypeParam>({2, 4, 2, 4096, {4096, -1, 4096}, 2, 2});
   explore<TypeParam>({2, 4, 1, 4096, {4096, -3, 4096}, 2, 2});  // all of one chunk
@@ -239,7 +239,7 @@ TYPED_TEST(interleave_variant, pages_go_and_come) {
   explore<TypeParam>({2, 6, 5, 4096, {4096, 4096, 4096}, 3, 3});
 }
 
-// One unit, which has eight chunks; what is left of them the test takes.
+// One unit, which has eight chunks; the test takes those that the queue leaves.
 TYPED_TEST(interleave_variant, memory_runs_out) {
   std::size_t const room = this->room();
   EXPECT_TRUE(this->is_virtual ? room >= 3 : room == 8) << room;
@@ -251,10 +251,11 @@ TYPED_TEST(interleave_variant, memory_runs_out) {
   explore<TypeParam>({1, 2 * room, 2, 4096, {-1, 4096, 4096}, 2, 2});
 }
 
-// A chunk that one class has filled with free pages, and another needs; meanwhile its own class wants it, or frees.
+// A chunk all of whose pages are free is needed by another class, while threads allocate and free pages of its own
+// class.
 TYPED_TEST(interleave_variant, a_free_chunk_changes_its_class) {
   std::size_t const room = this->room();
-  // A virtualized queue of the other class may take what there is.
+  // A virtualized queue of the other class may take the last chunk.
   std::size_t const least = this->is_virtual ? 0 : 1;
   explore<TypeParam>({1, 2 * room, 2, 4096, {2048, 4096}, least, 1});
   explore<TypeParam>({1, 2 * room, 2, 4096, {2048, -1, 4096}, least, 2});
@@ -270,12 +271,12 @@ TYPED_TEST(interleave_variant, runs_of_units_and_chunks) {
 }
 
 // A request for no chunks returns nothing, and returns.
-TEST(interleave, no_chunks_are_a_request_that_ends) {
+TEST(interleave, a_request_for_no_chunks_ends) {
   alloc::options const o{.pool_bytes = unit_bytes, .reserve_bytes = unit_bytes};
   alloc::extent<space> memory(space(1), o);
   alloc::chunk_pool<space> chunks(space(1), o);
   std::uint32_t const freed = chunks.ref().take(1).first;
-  chunks.ref().give(&freed, 1);  // one to be used again
+  chunks.ref().free(&freed, 1);  // into the reuse queue
   std::uint32_t got = 0;
   bool is_run = false;
   auto const ends = [&](std::function<void()> const& request) {
@@ -289,7 +290,7 @@ TEST(interleave, no_chunks_are_a_request_that_ends) {
   EXPECT_EQ(got, 0u);
   EXPECT_TRUE(ends([&] { got = chunks.ref().take_runs(0, 2).count; }));
   EXPECT_EQ(got, 0u);
-  // Nor when the window is used up, and what is left lies in the tree.
+  // The same when the window is used up and free chunks are in the tree.
   alloc::chunk_range const all = memory.ref().take_chunks(8);
   EXPECT_EQ(all.count, 8u);
   memory.ref().give(all.first, 4);
@@ -301,7 +302,7 @@ TEST(interleave, no_chunks_are_a_request_that_ends) {
   EXPECT_FALSE(is_run);
 }
 
-// The most polls of all threads together in any interleaving of a scenario.
+// The greatest number of polls, of all threads, in any interleaving of a scenario.
 template <class Store>
 unsigned most_polls(scenario const& s) {
   interleavings all(2, scaled(40, 8));
@@ -321,19 +322,19 @@ unsigned most_polls(scenario const& s) {
   return most;
 }
 
-// Pages are freed into a queue that has no room, while the pool, which is used up, has no chunk for a node: who needs
-// one is refused soon, and the pages go to the lists.
-TYPED_TEST(interleave_variant, no_room_in_a_used_up_pool_is_said_at_once) {
+// Pages are freed into a queue without room, while the pool is used up and has no chunk for a node: the threads stop
+// waiting soon, and spill the pages.
+TYPED_TEST(interleave_variant, frees_into_a_used_up_pool_do_not_poll) {
   EXPECT_LE(most_polls<TypeParam>({1, this->room() * 2, 0, 4096, {-1, -2, -3}, 0, 0}), 4u)
       << "polls of three threads that free a page each";
 }
-// The same for requests that there is nothing for.
-TYPED_TEST(interleave_variant, no_page_in_a_used_up_pool_is_said_soon) {
+// The same for requests that cannot be served.
+TYPED_TEST(interleave_variant, requests_to_a_used_up_pool_poll_little) {
   EXPECT_LE(most_polls<TypeParam>({1, this->room() * 2, 0, 4096, {4096, 4096, 8192}, 0, 0}), 6u)
-      << "polls of three threads that ask for a page each";
+      << "polls of three threads that request a page each";
 }
 
-// A pool of random searches that is one word: each thread gets a page, has it for a while, and frees it.
+// A pool of random walks that is one word: each thread gets a page, keeps it for a step, and frees it.
 template <class Pool>
 class one_word {
  public:
@@ -344,7 +345,7 @@ class one_word {
     for (unsigned i = 0; i < n; ++i) all.emplace_back([this, i] { use_a_page(i + 1); });
     return all;
   }
-  // No page had two owners, all are free again, and who got none can say that all were used.
+  // No page had two owners, all are free again, and at least so many threads got one.
   [[nodiscard]] bool sound(unsigned least) const {
     std::vector<bool> const used = pool_.used();
     return !shared_ && served_ >= least && std::count(used.begin(), used.end(), true) == 0;
@@ -392,20 +393,20 @@ TYPED_TEST(interleave_random_walk, no_page_has_two_owners) {
                                       return pool->threads(threads);
                                     },
                                     [&] { return pool->sound(least); });
-      EXPECT_GT(n, 20u) << "somebody waits for ever";
+      EXPECT_GT(n, 20u) << "a thread waits for ever";
       EXPECT_TRUE(pool->sound(least));
     }
 }
 
-// The allocators over such pools, which take chunks from the extent, and from each other when there are no more.
+// The allocators over such pools. They take chunks from the extent, and from each other when the extent has none left.
 template <class A>
 class interleave_random_walk_allocator : public ::testing::Test {};
 using random_walk_allocators = ::testing::Types<alloc::rw_bm<space>, alloc::corw<space>, alloc::rw_malloc<space>>;
 TYPED_TEST_SUITE(interleave_random_walk_allocator, random_walk_allocators, by_name);
 
-TYPED_TEST(interleave_random_walk_allocator, memory_comes_and_goes) {
-  // RW_malloc takes a block word by word. Who sees another at it may take one across two chunks, and then there are no
-  // two whole ones any more. Its steps are many: fewer preemptions.
+TYPED_TEST(interleave_random_walk_allocator, memory_is_taken_and_freed) {
+  // RW_malloc takes a block word by word. A thread that finds another one at work may take a block across two chunks,
+  // and then no two whole chunks are left. It has many steps: fewer preemptions.
   bool const by_words = std::is_same_v<TypeParam, alloc::rw_malloc<space>>;
   unsigned const preemptions = by_words ? 1 : 2;
   explore<TypeParam>({2, 0, 0, 0, {8192, 8192, 8192}, 3, 3}, preemptions);
@@ -424,11 +425,11 @@ TYPED_TEST(interleave_random_walk_allocator, a_free_chunk_changes_its_class) {
   explore<TypeParam>({1, 8, 8, 8192, {65536, 8192}, 1, 1}, preemptions);
 }
 
-// A tile of two lanes, each of which is a thread of the exploration: so the lanes of a tile, too, do their atomic
-// operations in every order.
+// A tile of two lanes, each of which is a thread of the exploration: so the atomic operations of the lanes of a tile
+// happen in every order, too.
 struct meeting {
-  std::uint64_t values[2][2] = {};  // of this collective, and of the one before it, that a lane may still look at
-  unsigned met[2] = {};             // collectives of each lane
+  std::uint64_t values[2][2] = {};  // of this collective, and of the previous one, which a lane may still read
+  unsigned met[2] = {};             // collectives that each lane has reached
 };
 class lane_of_two {
  public:
@@ -454,7 +455,7 @@ class lane_of_two {
   static void backoff(unsigned attempt) { exec::pause(attempt); }
 
  private:
-  // What both have brought.
+  // The values of both lanes.
   std::uint64_t const* meet(std::uint64_t mine) const {
     unsigned const now = place_->met[rank_]++;
     place_->values[now % 2][rank_] = mine;
@@ -467,12 +468,12 @@ class lane_of_two {
 };
 static_assert(exec::tile<lane_of_two>);
 
-// Tiles that want the same words of a region, which their lanes set in different orders: if the lanes of one set the
-// first of them, and those of another the last ones, neither has all, and both clear theirs.
-class tiles_that_beat_each_other {
+// Tiles that want the same words of a region, which their lanes set in different orders. If the lanes of one tile set
+// the first of them, and those of another tile the last ones, neither tile has all, and both clear theirs.
+class competing_tiles {
  public:
   // One region of three chunks, of which `taken` bytes are taken; each tile wants so many bytes, which fit once.
-  tiles_that_beat_each_other(std::size_t taken, std::size_t wanted, unsigned tiles) : wanted_(wanted), tiles_(tiles) {
+  competing_tiles(std::size_t taken, std::size_t wanted, unsigned tiles) : wanted_(wanted), tiles_(tiles) {
     std::vector<void*> chunks;
     large_ = pool_.ref().malloc(5 * alloc::chunk_bytes);
     for (int i = 0; i < 3; ++i) chunks.push_back(pool_.ref().malloc(alloc::chunk_bytes));
@@ -481,7 +482,7 @@ class tiles_that_beat_each_other {
     meetings_.resize(tiles);
     answers_.resize(2 * tiles);
   }
-  // The lanes, each before one of another tile.
+  // All lanes; neighbouring ones are of different tiles.
   bodies threads() {
     bodies all;
     for (unsigned i = 0; i < 2 * tiles_; ++i) {
@@ -509,7 +510,7 @@ class tiles_that_beat_each_other {
   std::vector<void*> answers_;
 };
 
-TEST(interleave, one_of_the_tiles_that_beat_each_other_is_served) {
+TEST(interleave, one_of_competing_tiles_is_served) {
   struct wish {
     std::size_t taken;
     std::size_t wanted;
@@ -518,12 +519,12 @@ TEST(interleave, one_of_the_tiles_that_beat_each_other_is_served) {
     for (unsigned const tiles : {2u, 3u}) {
       SCOPED_TRACE(std::to_string(tiles) + " tiles that want " + std::to_string(w.wanted) + " bytes, " +
                    std::to_string(w.taken) + " are taken");
-      std::unique_ptr<tiles_that_beat_each_other> all;
-      // What matters is who is first, and there are many steps in a run.
+      std::unique_ptr<competing_tiles> all;
+      // The order of the first steps matters, and a run has many steps: so one preemption.
       std::size_t const n = interleavings(1, tiles == 2 ? scaled(20, 3) : 0)
                                 .explore(
                                     [&] {
-                                      all = std::make_unique<tiles_that_beat_each_other>(w.taken, w.wanted, tiles);
+                                      all = std::make_unique<competing_tiles>(w.taken, w.wanted, tiles);
                                       return all->threads();
                                     },
                                     [&] {
@@ -531,13 +532,13 @@ TEST(interleave, one_of_the_tiles_that_beat_each_other_is_served) {
                                       EXPECT_NO_THROW(all->check());
                                       return !testing::Test::HasFailure();
                                     });
-      EXPECT_GT(n, 10u) << (n == 0 ? "somebody waits for ever" : "there are more interleavings");
+      EXPECT_GT(n, 10u) << (n == 0 ? "a thread waits for ever" : "there are more interleavings");
     }
 }
 
-// Two threads take the first pages of a class at the same time, each of which brings a node to its queue. The other one
-// frees its page and takes it again until the first node is emptied, maybe before the second one has come; then it
-// needs the room of both.
+// Two threads take the first pages of a class at the same time, and each adds a node to its queue. The second thread
+// frees its page and takes it again until the first node is emptied, perhaps before the second node has been added.
+// Then the queue needs the room of both nodes.
 template <class A>
 void empty_a_node_before_the_next_comes(unsigned node_log2) {
   SCOPED_TRACE(std::string(A::name) + ", nodes of " + std::to_string(1u << node_log2));
@@ -573,7 +574,7 @@ void empty_a_node_before_the_next_comes(unsigned node_log2) {
         EXPECT_NO_THROW(a.check());
         return !testing::Test::HasFailure();
       });
-  EXPECT_GT(n, 10u) << "somebody waits for ever";
+  EXPECT_GT(n, 10u) << "a thread waits for ever";
 }
 TEST(interleave, a_node_is_emptied_before_the_next_comes) {
   for (unsigned const node_log2 : {1u, 4u}) {

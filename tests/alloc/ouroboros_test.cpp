@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is special about Ouroboros: pages and classes as numbers, pools so small that many tiles wait for what does not
-// come, pages that one class leaves to another, and a check() that finds what was planted.
+// What only Ouroboros has: exact numbers of pages and classes; pools so small that many tiles wait for pages that no
+// tile supplies; chunks that change their class; and a check() that finds planted damage.
 #include "../../alloc/ouroboros/ouroboros.hpp"
 
 #include <gtest/gtest.h>
@@ -25,9 +25,9 @@ namespace wyrm::tests {
 using alloc::chunk_bytes;
 constexpr std::size_t unit_bytes = 8 * chunk_bytes;  // what host memory is committed by
 
-// From few to many tiles at work at a time.
+// From few to many tiles that run at the same time.
 template <class Space>
-Space make_crowd(std::uint64_t seed) {
+Space make_many_tiles(std::uint64_t seed) {
   if constexpr (std::is_same_v<Space, simt_space>) {
     static std::map<unsigned, simt_space> made;
     unsigned const resident = 1 + static_cast<unsigned>(seed % 8);
@@ -46,9 +46,9 @@ class ouroboros : public space_test<typename A::space_type> {
   using allocator = A;
   using blocks = typename pool<allocator>::blocks;
 
-  // A virtualized queue of chunks takes two chunks for itself when the first is carved; others take what is left over.
+  // A virtualized queue of chunks takes two chunks as nodes when the first chunk is carved.
   static constexpr std::size_t queue_chunks = A::name[10] == 'v' && A::name[13] == 'c' ? 2 : 0;
-  static constexpr bool queue_nodes = A::name[10] == 'v';  // lie between the pages
+  static constexpr bool queue_nodes = A::name[10] == 'v';  // queue nodes lie between the pages
 
   // Pools of n units of 64 KiB, which are 8 chunks each.
   static alloc::options units(std::size_t n, bool checked = true) {
@@ -61,7 +61,7 @@ class ouroboros : public space_test<typename A::space_type> {
     EXPECT_EQ(k.pages, pages) << "of " << page_bytes << " bytes";
     EXPECT_EQ(k.free, free) << "of " << page_bytes << " bytes";
   }
-  // Everything is back: in each class all pages are free.
+  // In each class all pages are free.
   static void expect_all_free(pool<allocator>& p) {
     for (alloc::class_statistics const& k : p.owner().stats().classes)
       EXPECT_EQ(k.free, k.pages) << "of " << k.page_bytes << " bytes";
@@ -117,13 +117,13 @@ TYPED_TEST(ouroboros, pages_and_classes_in_numbers) {
   this->expect_class(p, 0, 16, 512, 512);
   this->expect_class(p, 9, 8192, 2, 2);
   this->expect_all_free(p);
-  // What is free is used before chunks are.
+  // Free pages are used before new chunks.
   (void)p.allocate(510, 16);
   this->expect_class(p, 0, 16, 512, 2);
   p.expect_sound();
 }
 
-// What a queue costs where nothing is in it.
+// The memory of an empty queue.
 TYPED_TEST(ouroboros, static_memory_of_a_class) {
   std::string_view const name = TypeParam::name;
   EXPECT_LT(TypeParam::bytes_a_class, name.find("-va-") != name.npos ? 8192u : 1024u);
@@ -141,7 +141,7 @@ TYPED_TEST(ouroboros, the_smallest_pool) {
     p.expect_sound();
     p.free(all);
     this->expect_all_free(p);
-    // Chunks that are pages, and managed chunks, go to who needs them; others stay with their class.
+    // Chunks that are pages, and chunks in queues, may change their class; chunks of which only pages are queued stay.
     bool const whole = this->queue_chunks == 0 && (bytes == 8192 || manages_chunks<TypeParam>);
     EXPECT_EQ(served(p.allocate({65536})), whole ? 1u : 0u);
     p.reset();
@@ -161,8 +161,8 @@ TYPED_TEST(ouroboros, all_classes_in_one_warp) {
   this->expect_all_free(p);
 }
 
-// Pages that are chunks, or runs of them: they are used again as what they were, and by others when nothing else is
-// left; neighbours become longer runs.
+// Pages that are chunks, or runs of chunks: they are reused in their class, and by other classes when no other memory
+// is left; neighbours merge into longer runs.
 TYPED_TEST(ouroboros, pages_larger_than_a_chunk) {
   pool<TypeParam> p(this->units(200));  // 12.5 MiB; 10 are needed
   std::vector<std::size_t> sizes;
@@ -210,7 +210,7 @@ TYPED_TEST(ouroboros, compaction) {
     EXPECT_EQ(p.owner().stats().failures > 0, true);
     p.owner().compact();
     p.expect_sound();
-    // Those that three blocks, what is around them, and the queues are in are not for others.
+    // Other classes get all chunks but those that hold the three kept blocks, or queue nodes.
     auto const others = p.exhaust(bytes == 2048 ? 4096 : 2048);
     EXPECT_GE(others.size(), 4 * (8 * units - 3 * std::max<std::size_t>(bytes / 8192, 1) - 4 * this->queue_nodes));
     p.expect_sound();
@@ -226,7 +226,7 @@ TYPED_TEST(ouroboros, compaction) {
   }
 }
 
-// More free pages than a ring takes: the others are in lists, in the pages.
+// More free pages than a ring accepts: the others are spilled.
 TEST(ouroboros_ring, free_pages_beyond_the_ring) {
   exec::host_space const space(1);
   constexpr std::size_t bytes = std::size_t{17} << 20;
@@ -252,11 +252,11 @@ TEST(ouroboros_ring, free_pages_beyond_the_ring) {
   a.check();
 }
 
-// Eight chunks for a crowd: of one size, then of all. Some wait for pages that others were to bring and could not.
-TYPED_TEST(ouroboros, many_wait_for_what_does_not_come) {
+// Eight chunks for many tiles that request one size, then all sizes. Some wait for pages that others cannot supply.
+TYPED_TEST(ouroboros, many_tiles_wait_for_pages_that_cannot_be_supplied) {
   for (std::uint64_t seed = 1; seed <= scaled(60); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    auto const space = make_crowd<typename TypeParam::space_type>(seed);
+    auto const space = make_many_tiles<typename TypeParam::space_type>(seed);
     // Three chunks and more for each class, where its queue takes two.
     pool<TypeParam> p(this->units(1 + seed % 2 + 2 * this->queue_chunks, seed % 3 != 0), space);
     std::size_t const bytes = std::size_t{16} << (seed % 10);
@@ -282,11 +282,11 @@ TYPED_TEST(ouroboros, many_wait_for_what_does_not_come) {
   }
 }
 
-// The same with frees in between, so that pages come back to those who wait.
-TYPED_TEST(ouroboros, churn_of_a_crowd_in_a_few_chunks) {
+// The same with frees in between, so that waiting tiles get freed pages.
+TYPED_TEST(ouroboros, churn_of_many_tiles_in_a_few_chunks) {
   for (std::uint64_t seed = 1; seed <= scaled(40); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    pool<TypeParam> p(this->units(1 + seed % 3, seed % 2 == 0), make_crowd<typename TypeParam::space_type>(seed));
+    pool<TypeParam> p(this->units(1 + seed % 3, seed % 2 == 0), make_many_tiles<typename TypeParam::space_type>(seed));
     auto const left = p.churn(scaled(320, 160), 30, seed, seed % 4 == 0 ? 64 : 9000);
     p.expect_sound();
     p.free(left);
@@ -297,7 +297,7 @@ TYPED_TEST(ouroboros, churn_of_a_crowd_in_a_few_chunks) {
 TYPED_TEST(ouroboros, growth_with_pages_in_every_queue) {
   pool<TypeParam> p(this->units(10));
   auto const first = p.allocate({16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536});
-  p.free(p.allocate(300, 48));  // moves the front and the back of a queue on
+  p.free(p.allocate(300, 48));  // advances the front and the back of a queue
   (void)p.allocate(100, 48);
   std::vector<alloc::class_statistics> const before = p.owner().stats().classes;
   p.owner().grow(5 * unit_bytes);
@@ -305,7 +305,7 @@ TYPED_TEST(ouroboros, growth_with_pages_in_every_queue) {
   ASSERT_EQ(before.size(), 17u);
   for (std::size_t c = 0; c < 17; ++c) this->expect_class(p, c, std::size_t{16} << c, before[c].pages, before[c].free);
   p.expect_sound();
-  EXPECT_EQ(served(p.allocate(20, 64)), 20u);  // the free ones first, without another chunk
+  EXPECT_EQ(served(p.allocate(20, 64)), 20u);  // the free pages first, without another chunk
   this->expect_class(p, 2, 64, before[2].pages, before[2].free - 20);
   p.free(first);
   p.expect_sound();
@@ -314,18 +314,18 @@ TYPED_TEST(ouroboros, growth_with_pages_in_every_queue) {
 TYPED_TEST(ouroboros, queues_that_are_full) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    fill_a_queue<TypeParam>(make_crowd<typename TypeParam::space_type>(seed), scaled(400, 100), 4);
+    fill_a_queue<TypeParam>(make_many_tiles<typename TypeParam::space_type>(seed), scaled(400, 100), 4);
   }
 }
 
-// With nodes of two entries and room for a node more, three chunks of which a node holds the entries are two pages: a
-// class can have all chunks of a pool, however many nodes that takes, and also of one that has grown.
+// Nodes have two entries, so two of three chunks hold pages and the third is their node. A class can have all chunks of
+// a pool, however many nodes that takes, and also of a pool that has grown.
 template <class A>
-class ouroboros_alone : public ::testing::Test {};
-using alone = ::testing::Types<alloc::ouroboros_s_c<exec::host_space>, alloc::ouroboros_va_c<exec::host_space>,
-                               alloc::ouroboros_vl_c<exec::host_space>, alloc::ouroboros_va_p<exec::host_space>>;
-TYPED_TEST_SUITE(ouroboros_alone, alone, by_name);
-TYPED_TEST(ouroboros_alone, one_class_has_the_whole_pool) {
+class ouroboros_one_thread : public ::testing::Test {};
+using one_thread = ::testing::Types<alloc::ouroboros_s_c<exec::host_space>, alloc::ouroboros_va_c<exec::host_space>,
+                                    alloc::ouroboros_vl_c<exec::host_space>, alloc::ouroboros_va_p<exec::host_space>>;
+TYPED_TEST_SUITE(ouroboros_one_thread, one_thread, by_name);
+TYPED_TEST(ouroboros_one_thread, one_class_has_the_whole_pool) {
   std::string_view const name = TypeParam::name;
   TypeParam a(exec::host_space(1), {.pool_bytes = 16u << 20, .reserve_bytes = 32u << 20}, 1);
   bool const has_nodes = name.find("-v") != name.npos && name.ends_with('c');
@@ -343,12 +343,12 @@ TYPED_TEST(ouroboros_alone, one_class_has_the_whole_pool) {
   for (void* const p : pages) a.ref().free(p);
   a.check();
   pages.clear();
-  exhaust(4096);  // as pages of another class, which needs nodes of its own
+  exhaust(4096);  // another class, which needs its own nodes
   EXPECT_GE(pages.size(), has_nodes ? 2 * (2 * (2 * 4096 / 3) / 3) - 4 : name.ends_with('c') ? 8192u : 0u);
   a.check();
 }
-// What cannot be carved is memory that is missing: when the pool has grown by as much it can be.
-TYPED_TEST(ouroboros_alone, a_carved_class_has_the_whole_pool) {
+// A carving that fails says how much memory is missing; after the pool has grown by as much it succeeds.
+TYPED_TEST(ouroboros_one_thread, a_carved_class_has_the_whole_pool) {
   TypeParam a(exec::host_space(1), {.pool_bytes = 16u << 20, .reserve_bytes = 32u << 20}, 1);
   std::uint32_t const count = 4 * (2 * 4096 / 3 - 2);  // of four a chunk
   alloc::page_array pages{};
@@ -364,8 +364,8 @@ TYPED_TEST(ouroboros_alone, a_carved_class_has_the_whole_pool) {
     EXPECT_GE(a.ref().carve(exec::scalar_tile{}, 2048, many, pages), std::uint64_t{many} * 2048 - (32u << 20));
 }
 
-// The window of the pool is a run in its middle, which does not get longer; the pool does.
-TYPED_TEST(ouroboros_alone, a_carving_helps_where_the_window_is_not_at_the_end) {
+// The window of the pool is a run in its middle, which cannot be extended when the pool grows.
+TYPED_TEST(ouroboros_one_thread, a_carving_succeeds_where_the_window_is_not_at_the_end) {
   TypeParam a(exec::host_space(1), {.pool_bytes = 400 * alloc::chunk_bytes, .reserve_bytes = 64u << 20});
   void* const large = a.ref().malloc(160 * alloc::chunk_bytes);
   while (a.ref().malloc(alloc::chunk_bytes) != nullptr) continue;
@@ -382,8 +382,8 @@ TYPED_TEST(ouroboros_alone, a_carving_helps_where_the_window_is_not_at_the_end) 
   a.check();
 }
 
-// The class had the whole pool before, and its queue still has entries of chunks that others have now.
-TYPED_TEST(ouroboros_alone, a_carving_helps_after_others_have_taken_the_chunks) {
+// The class had the whole pool before, and its queue still has stale entries of chunks that other classes have now.
+TYPED_TEST(ouroboros_one_thread, a_carving_succeeds_after_other_classes_have_taken_the_chunks) {
   for (unsigned const node_log2 : {1u, 4u}) {
     SCOPED_TRACE(std::to_string(1u << node_log2) + " entries a node");
     TypeParam a(exec::host_space(1), {.pool_bytes = 400 * alloc::chunk_bytes, .reserve_bytes = 64u << 20}, node_log2);
@@ -403,8 +403,8 @@ TYPED_TEST(ouroboros_alone, a_carving_helps_after_others_have_taken_the_chunks) 
   }
 }
 
-// Chunks that a class had, gave back and has again: its queue never needs room for more entries than the pool has chunks.
-TYPED_TEST(ouroboros_alone, a_class_has_its_chunks_again) {
+// A class gets chunks that it had before: its queue never needs room for more entries than the pool has chunks.
+TYPED_TEST(ouroboros_one_thread, a_class_has_its_chunks_again) {
   constexpr std::size_t chunks = 4088;
   alloc::options const o{.pool_bytes = chunks * alloc::chunk_bytes, .reserve_bytes = chunks * alloc::chunk_bytes};
   for (unsigned const node_log2 : {1u, 2u, 11u}) {
@@ -443,7 +443,7 @@ TYPED_TEST(ouroboros, a_pool_that_may_grow_beyond_64_gib) {
   this->expect_all_free(p);
 }
 
-// Unchecked, a double free is not noticed at once; the check proves that it happened.
+// Without checked mode a double free is not noticed at once; check() finds it.
 TYPED_TEST(ouroboros, check_finds_a_page_that_was_freed_twice) {
   for (std::size_t const bytes : {16u, 100u, 8192u}) {
     TypeParam a(make_space<typename TypeParam::space_type>(), this->units(4, false));
@@ -476,8 +476,8 @@ TYPED_TEST(ouroboros, a_large_block_freed_twice_is_counted_unchecked_too) {
   EXPECT_EQ(a.stats().granted, 0u);
 }
 
-// A tile of one lane that stops at one of its collectives until it is told to go on: what an operating system may do to
-// a thread at any time.
+// A tile of one lane that stops at one of its collectives until a flag is set, as an operating system may stop a thread
+// at any time.
 class stopping_tile {
  public:
   stopping_tile(unsigned stop_at, std::atomic<bool>& stopped, std::atomic<bool> const& go_on)
@@ -508,8 +508,8 @@ class stopping_tile {
 };
 static_assert(exec::tile<stopping_tile>);
 
-// Wherever the tile stops that brings a chunk: who waits for it takes no more than one chunk in its place.
-TEST(ouroboros_progress, who_waits_for_a_stopped_tile_takes_one_chunk_at_most) {
+// Wherever the tile stops that supplies a chunk, a thread that waits for it takes one chunk in its place at most.
+TEST(ouroboros_progress, a_thread_that_waits_for_a_stopped_tile_takes_one_chunk_at_most) {
   exec::host_space const space(1);
   bool reached = true;
   unsigned stop_at = 0;
@@ -522,7 +522,7 @@ TEST(ouroboros_progress, who_waits_for_a_stopped_tile_takes_one_chunk_at_most) {
     std::atomic<bool> second_done{false};
     void* first = nullptr;
     void* second = nullptr;
-    std::thread bringer([&] {
+    std::thread supplier([&] {
       first = a.ref().allocate(stopping_tile(stop_at, stopped, go_on), 16);
       first_done.store(true);
     });
@@ -532,10 +532,10 @@ TEST(ouroboros_progress, who_waits_for_a_stopped_tile_takes_one_chunk_at_most) {
       second = a.ref().malloc(16);
       second_done.store(true);
     });
-    // It may help itself, or have to wait for the other.
+    // It may serve itself, or have to wait for the other thread.
     for (int i = 0; i < 20 && !second_done.load(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     go_on.store(true);
-    bringer.join();
+    supplier.join();
     waiter.join();
     EXPECT_NE(first, nullptr);
     EXPECT_NE(second, nullptr);
@@ -543,7 +543,7 @@ TEST(ouroboros_progress, who_waits_for_a_stopped_tile_takes_one_chunk_at_most) {
     EXPECT_LE(a.stats().classes[0].pages, 2 * 512u);
     a.check();
   }
-  EXPECT_GE(stop_at, 5u);  // there are collectives on the way
+  EXPECT_GE(stop_at, 5u);  // there are several collectives in allocate()
 }
 
 }  // namespace wyrm::tests

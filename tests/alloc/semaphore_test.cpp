@@ -17,10 +17,10 @@
 
 namespace wyrm::tests {
 
-TEST(bulk_semaphore, names_a_chunk_when_pages_run_out) {
+TEST(bulk_semaphore, designates_a_thread_when_pages_run_out) {
   alloc::bulk_semaphore s;
   EXPECT_EQ(s.value(), 0);
-  EXPECT_EQ(s.demand(1, 4), 1u);  // the first of four awaited pages: its asker brings a chunk
+  EXPECT_EQ(s.demand(1, 4), 1u);  // the first of four awaited pages: this thread supplies a chunk
   EXPECT_EQ(s.value(), -1);
   EXPECT_EQ(s.demand(1, 4), 0u);
   EXPECT_EQ(s.demand(2, 4), 0u);
@@ -34,7 +34,7 @@ TEST(bulk_semaphore, names_a_chunk_when_pages_run_out) {
   EXPECT_EQ(s.value(), 0);
 }
 
-TEST(bulk_semaphore, names_as_many_chunks_as_a_large_demand_needs) {
+TEST(bulk_semaphore, a_large_demand_designates_for_several_chunks) {
   alloc::bulk_semaphore s;
   EXPECT_EQ(s.demand(32, 1), 32u);
   s.supply(32);
@@ -45,14 +45,14 @@ TEST(bulk_semaphore, names_as_many_chunks_as_a_large_demand_needs) {
   EXPECT_EQ(s.value(), -37);
 }
 
-TEST(bulk_semaphore, takes_what_is_there_first) {
+TEST(bulk_semaphore, takes_available_pages_first) {
   alloc::bulk_semaphore s;
   s.supply(10);
   EXPECT_EQ(s.demand(10, 8), 0u);
   s.supply(10);
   EXPECT_EQ(s.demand(11, 8), 1u);
   EXPECT_EQ(s.value(), -1);
-  s.supply(1);  // freed, before the chunk comes: it stays on its way
+  s.supply(1);  // freed before the chunk is supplied, which will come nevertheless
   EXPECT_EQ(s.demand(1, 8), 1u);
   EXPECT_EQ(s.value(), -1);
 }
@@ -78,8 +78,8 @@ TEST(bulk_semaphore, takes_all_or_nothing) {
   EXPECT_EQ(s.value(), 0);
 }
 
-// Positions go around at 2^32; the number of entries does not care.
-TEST(queue_ends, positions_go_around) {
+// Positions wrap around at 2^32, without effect on the number of entries.
+TEST(queue_ends, positions_wrap_around) {
   alloc::queue_ends ends;
   EXPECT_EQ(ends.claim_back_uncounted(0xfffffff0u), 0u);
   EXPECT_EQ(ends.claim_front(0xfffffff0u), 0u);
@@ -94,7 +94,7 @@ TEST(queue_ends, positions_go_around) {
   EXPECT_EQ(ends.take(40), 31u);
   EXPECT_EQ(ends.number(), -9);
   EXPECT_EQ(ends.take(1), 0u);
-  ends.give_back(10);
+  ends.uncount(10);
   EXPECT_EQ(ends.number(), 0);
   EXPECT_FALSE(ends.is_empty());
   EXPECT_EQ(ends.claim_front(31), 0xfffffff0u);
@@ -103,9 +103,8 @@ TEST(queue_ends, positions_go_around) {
   EXPECT_EQ(ends.number(), 1);
 }
 
-// Demands that were not met do not spoil the back, which shares a word with the number.
 // As many pages as a pool of 1 TiB has, of 16 bytes.
-TEST(page_counts, of_more_than_two_thousand_million_pages) {
+TEST(page_counts, count_2_36_pages) {
   alloc::page_counts counts;
   std::uint64_t const all = std::uint64_t{1} << 36;
   for (std::uint64_t left = all; left > 0; left -= std::uint64_t{1} << 31) (void)counts.claim_back(1u << 31);
@@ -127,12 +126,12 @@ TEST(page_counts, of_more_than_two_thousand_million_pages) {
   EXPECT_TRUE(counts.is_empty());
   EXPECT_EQ(counts.take(3), 0u);
   EXPECT_EQ(counts.number(), -3);
-  counts.give_back(3);
+  counts.uncount(3);
   EXPECT_TRUE(counts.is_empty());
 }
 
-// Whoever comes while the holder is at work may have freed what the holder did not find.
-TEST(sequence_lock, a_finding_is_not_for_who_came_after_it) {
+// A thread that arrives while the holder works may have freed what the holder did not find.
+TEST(sequence_lock, a_finding_does_not_hold_for_later_threads) {
   using outcome = alloc::sequence_lock::outcome;
   std::uint64_t word = 0;
   alloc::sequence_lock holder(word);
@@ -150,6 +149,7 @@ TEST(sequence_lock, a_finding_is_not_for_who_came_after_it) {
   other.unlock();
 }
 
+// Requests that were not served do not change the back, which is in the same word as the number.
 TEST(queue_ends, back_while_the_number_is_below_zero) {
   alloc::queue_ends ends;
   for (std::uint32_t i = 0; i < 10; ++i) {
@@ -158,48 +158,48 @@ TEST(queue_ends, back_while_the_number_is_below_zero) {
     EXPECT_EQ(ends.claim_front(3), 3 * i);
     EXPECT_TRUE(ends.is_empty());
   }
-  ends.give_back(10 * 1000 - 30);
+  ends.uncount(10 * 1000 - 30);
   EXPECT_EQ(ends.number(), 0);
 }
 
 TEST(page_window, hands_out_pages_up_to_its_end) {
   alloc::page_window w;
-  EXPECT_EQ(w.cut(5, 512).count, 0u);
+  EXPECT_EQ(w.take(5, 512).count, 0u);
   w.replace(0x7ffffff, 1, 0);  // the last chunk that there can be
   EXPECT_EQ(w.left(512), 512u);
-  EXPECT_EQ(w.cut(500, 512).first, std::uint64_t{0x7ffffff} * 512);
-  alloc::detail::page_range const last = w.cut(32, 512);
+  EXPECT_EQ(w.take(500, 512).first, std::uint64_t{0x7ffffff} * 512);
+  alloc::detail::page_range const last = w.take(32, 512);
   EXPECT_EQ(last.first, std::uint64_t{0x7ffffff} * 512 + 500);
   EXPECT_EQ(last.count, 12u);
-  EXPECT_EQ(w.cut(32, 512).count, 0u);
+  EXPECT_EQ(w.take(32, 512).count, 0u);
   for (std::uint32_t const pages : {2u, 16u, 512u}) {
     std::uint32_t const chunks = alloc::page_window::max_chunks(pages);
     EXPECT_LE(chunks * pages, alloc::page_window::max_pages);
     w.replace(3, chunks, 0);
-    EXPECT_EQ(w.cut(1, pages).first, 3 * pages);
+    EXPECT_EQ(w.take(1, pages).first, 3 * pages);
     EXPECT_EQ(w.left(pages), chunks * pages - 1);
-    EXPECT_EQ(w.cut(chunks * pages, pages).count, chunks * pages - 1);
-    EXPECT_EQ(w.cut(1, pages).count, 0u);
+    EXPECT_EQ(w.take(chunks * pages, pages).count, chunks * pages - 1);
+    EXPECT_EQ(w.take(1, pages).count, 0u);
   }
 }
 
-TEST(page_window, gives_back_the_chunks_that_nobody_has_had_a_page_of) {
+TEST(page_window, truncation_returns_the_untouched_chunks) {
   alloc::page_window w;
-  EXPECT_EQ(w.shorten(16).count, 0u);
+  EXPECT_EQ(w.truncate(16).count, 0u);
   w.replace(100, 10, 33);  // two chunks and a page
   EXPECT_EQ(w.left(16), 127u);
-  alloc::chunk_range const rest = w.shorten(16);
+  alloc::chunk_range const rest = w.truncate(16);
   EXPECT_EQ(rest.first, 103u);
   EXPECT_EQ(rest.count, 7u);
-  EXPECT_EQ(w.shorten(16).count, 0u);
-  EXPECT_EQ(w.cut(5, 16).first, 100u * 16 + 33);
-  EXPECT_EQ(w.cut(32, 16).count, 10u);
-  EXPECT_EQ(w.shorten(16).count, 0u);
+  EXPECT_EQ(w.truncate(16).count, 0u);
+  EXPECT_EQ(w.take(5, 16).first, 100u * 16 + 33);
+  EXPECT_EQ(w.take(32, 16).count, 10u);
+  EXPECT_EQ(w.truncate(16).count, 0u);
   EXPECT_EQ(w.left(16), 0u);
 }
 
-// An actor demands `pages`, brings the chunks it is named for, one step each, and then frees `freed` of its pages, one
-// step each. It does this `times` times.
+// An actor demands `pages`, supplies the chunks that it is designated for, one step each, and then frees `freed` of its
+// pages, one step each. It does this `times` times.
 struct script {
   std::uint32_t pages;
   std::uint32_t freed;
@@ -224,7 +224,7 @@ class explorer {
  private:
   struct actor {
     unsigned rounds = 0;
-    std::uint32_t chunks = 0;  // named, and not yet brought
+    std::uint32_t chunks = 0;  // designated, and not yet supplied
     std::uint32_t freeing = 0;
   };
   struct state {
@@ -247,7 +247,7 @@ class explorer {
     check(number, on_the_way);
     if (ended) {
       ++ends_;
-      EXPECT_GE(number, 0) << "somebody waits for a page that nobody brings";
+      EXPECT_GE(number, 0) << "an actor waits for a page that no actor supplies";
     }
     for (std::size_t i = 0; i < s.actors.size(); ++i) {
       state next = s;
@@ -260,7 +260,7 @@ class explorer {
     std::int64_t needed = 0;  // whole chunks, by counting
     while (needed < awaited) needed += pages_a_chunk_;
     EXPECT_GE(on_the_way, needed) << "awaited: " << awaited;
-    // Without freed pages nobody brings a chunk too many.
+    // Without freed pages no chunk too many is supplied.
     EXPECT_TRUE(frees_ || on_the_way == needed) << "awaited: " << awaited << ", on the way: " << on_the_way;
   }
 
@@ -289,8 +289,8 @@ class explorer {
   std::size_t ends_ = 0;
 };
 
-// The semaphore does not assume that pages are freed only by those who were given them: here they may come back at any
-// time after the demand.
+// The semaphore does not assume that a page is freed only by the actor that got it: pages may be freed at any time
+// after the demand.
 TEST(bulk_semaphore, invariant_in_all_interleavings) {
   std::size_t states = 0;
   for (std::uint32_t const pages_a_chunk : {1u, 2u, 3u, 4u, 8u})

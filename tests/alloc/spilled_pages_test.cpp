@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of pages that their queue has no room for (page_store.hpp), where somebody holds the lock of a list.
+// Lists of spilled pages, where another thread holds the lock of a list.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-#include "../../alloc/ouroboros/page_store.hpp"
+#include "../../alloc/ouroboros/spilled_pages.hpp"
 
 namespace wyrm::tests {
 namespace {
@@ -15,9 +15,7 @@ namespace {
 using alloc::detail::spilled_pages;
 using tile = exec::scalar_tile;
 
-struct no_queues {};
-
-// The walk over the lists of class 0, whose pages have 16 bytes, in a memory of eight such pages.
+// The lists of class 0, whose pages have 16 bytes, in a memory of eight such pages. A thread that waits throws.
 class spilled : public ::testing::Test {
  protected:
   spilled() {
@@ -30,17 +28,17 @@ class spilled : public ::testing::Test {
     memory_[2 * page + 1] = next_batch;
   }
   [[nodiscard]] std::uint32_t take(std::uint32_t n, std::uint64_t& page) {
-    return store_.take_spilled(tile{}, 0, 0, n, 0, page);
+    return pool_.take(tile{}, 0, 0, n, 0, page);
   }
 
   alignas(16) std::array<std::uint64_t, 16> memory_{};
   spilled_pages lists_{};
-  alloc::page_store_ref<no_queues> store_{reinterpret_cast<std::byte*>(memory_.data()), &lists_, no_queues{}};
+  alloc::detail::spilled_pages_ref pool_{reinterpret_cast<std::byte*>(memory_.data()), &lists_};
 };
 
 // Every list is locked and empty, while the last page is still counted: another lane has taken it. A lane that looks
 // for pages must neither wait for these locks nor take them.
-TEST_F(spilled, who_finds_lists_empty_does_not_wait_for_their_locks) {
+TEST_F(spilled, empty_lists_are_not_waited_for) {
   lists_.count = 1;
   for (std::uint64_t& list : lists_.lists) list = spilled_pages::locked;
   std::uint64_t page = 77;
@@ -49,8 +47,8 @@ TEST_F(spilled, who_finds_lists_empty_does_not_wait_for_their_locks) {
   for (std::uint64_t const list : lists_.lists) EXPECT_EQ(list, spilled_pages::locked);
 }
 
-// A list that is locked is passed by where another one has a batch, and the rest of a batch goes to any list.
-TEST_F(spilled, locked_lists_are_passed_by) {
+// A locked list is skipped where another list has a batch, and the rest of a batch is returned to any list.
+TEST_F(spilled, locked_lists_are_skipped) {
   link(3, 5 + 1, 0);
   link(5, 0, 0);
   lists_.count = 2;
@@ -66,7 +64,7 @@ TEST_F(spilled, locked_lists_are_passed_by) {
   EXPECT_EQ(lists_.count, 0u);
 }
 
-// The only batch is in a list that somebody has locked, who will unlock it: that is waited for.
+// The only batch is in a list that another thread has locked: its lock is waited for.
 TEST_F(spilled, a_batch_in_a_locked_list_is_waited_for) {
   lists_.count = 1;
   lists_.lists[4] = spilled_pages::locked | (3 + 1);
