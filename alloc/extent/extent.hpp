@@ -33,11 +33,12 @@ struct extent_state {
   // Chunks are handed out of a window that the tree does not hold: the next chunk in the upper half, the end in the
   // lower. When used up, "next" may run past the end, by at most what is asked at one time.
   std::uint64_t window;
-  std::uint64_t lock;      // guards the tree, and every change of the window but moving "next" on
-  std::uint32_t touched;   // all chunks from here on were free when the window last changed
-  std::uint32_t hopeless;  // neither tree nor window have a run of so many chunks; not_known if nobody has looked
+  std::uint64_t lock;     // guards the tree, and every change of the window but moving "next" on
+  std::uint32_t touched;  // all chunks from here on were free when the window last changed
+  std::uint32_t
+      unavailable_run;  // neither tree nor window have a run of so many chunks; not_known if nobody has looked
   static constexpr std::uint32_t not_known = 0xffffffff;
-  std::uint32_t apart[26];
+  std::uint32_t padding[26];
   // 1: somebody found too little in the window; far from it, as everybody looks here. It may be wrong for a while. Set
   // too late, after a refill: who looks goes for the lock, and clears it. Cleared too late, by who held the lock when
   // the window was used up: each of the others adds to "next" once more, and sets it again.
@@ -82,19 +83,19 @@ class extent_ref {
   /// after that.
   [[nodiscard]] WYRM_HD chunk_range take_runs(std::uint32_t count, std::uint32_t each) const {
     if (chunk_range const runs = try_take_runs(count, each); runs.count > 0) return runs;
-    if (count == 0 || (each >= hopeless().load(exec::acquire) && left() < each)) return {0, 0};
+    if (count == 0 || (each >= unavailable_run().load(exec::acquire) && left() < each)) return {0, 0};
     sequence_lock lock(state_->lock);
     lock.lock();
     std::uint32_t first = tree_.find(each);
     std::uint32_t runs = 1;
     if (first == or_tree::none)
-      first = cut_exactly(each);
+      first = cut_run(each);
     else if (count > 1)
       runs = (tree_.next_used(first, count < (chunks_ - first) / each ? first + count * each : chunks_) - first) / each;
-    if (first == or_tree::none && retire()) first = tree_.find(each);
+    if (first == or_tree::none && return_window()) first = tree_.find(each);
     if (first == or_tree::none) {
       runs = 0;
-      if (each < hopeless().load(exec::relaxed)) hopeless().store(each, exec::release);
+      if (each < unavailable_run().load(exec::relaxed)) unavailable_run().store(each, exec::release);
     } else {
       tree_.set_used(first, runs * each);  // also if it was the window's: then nothing changes
       touch(first + runs * each);
@@ -116,10 +117,10 @@ class extent_ref {
   /// such run, but will have one when it has grown by `missing` chunks.
   [[nodiscard]] WYRM_HD chunk_range take_new(std::uint32_t count, std::uint32_t& missing) const {
     missing = 0;
-    std::uint32_t const first = cut_exactly(count);
+    std::uint32_t const first = cut_run(count);
     if (first != or_tree::none) return {first, count};
     if (chunk_range const run = take_runs(1, count); run.count > 0) return {run.first, count};
-    (void)retire();
+    (void)return_window();
     missing = count - tree_.free_at_end();
     return {or_tree::none, 0};
   }
@@ -206,8 +207,8 @@ class extent_ref {
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> used_up() const {
     return exec::atomic_ref<std::uint32_t>(state_->used_up);
   }
-  [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> hopeless() const {
-    return exec::atomic_ref<std::uint32_t>(state_->hopeless);
+  [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> unavailable_run() const {
+    return exec::atomic_ref<std::uint32_t>(state_->unavailable_run);
   }
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> length(std::uint32_t first) const {
     return exec::atomic_ref<std::uint32_t>(lengths_[first]);
@@ -230,7 +231,7 @@ class extent_ref {
   }
 
   // Where a run from the front of the window begins, of any length; or none.
-  [[nodiscard]] WYRM_HD std::uint32_t cut_exactly(std::uint32_t n) const {
+  [[nodiscard]] WYRM_HD std::uint32_t cut_run(std::uint32_t n) const {
     std::uint64_t before = window().load(exec::acquire);
     while (left(before) >= n)
       if (window().compare_exchange_weak(before, before + (std::uint64_t{n} << 32), exec::acq_rel, exec::acquire))
@@ -245,7 +246,7 @@ class extent_ref {
   }
   WYRM_HD void set_free(std::uint32_t first, std::uint32_t count) const {
     tree_.set_free(first, count);
-    hopeless().store(extent_state::not_known, exec::release);
+    unavailable_run().store(extent_state::not_known, exec::release);
   }
 
   // The lowest free run, if there is one, becomes the window, which is used up. Nobody else replaces it while we hold
@@ -262,7 +263,7 @@ class extent_ref {
   }
 
   // What the window has left goes into the tree. False if it has nothing.
-  [[nodiscard]] WYRM_HD bool retire() const {
+  [[nodiscard]] WYRM_HD bool return_window() const {
     std::uint64_t before = window().load(exec::acquire);
     do {
       if (left(before) == 0) return false;
@@ -335,7 +336,7 @@ class extent {
     std::swap(tree_, longer);
     chunks_ = after;
     extent_state state = exec::read(space_, state_.data());
-    state.hopeless = extent_state::not_known;
+    state.unavailable_run = extent_state::not_known;
     if (next(state) >= end(state) || end(state) == before) {  // the window gets longer, or is used up
       state.touched = touched();
       std::uint32_t const first = next(state) < end(state) ? next(state) : before;

@@ -61,11 +61,11 @@ class page_pool {
         pages_(checked(pages, share)),
         used_(space, words()),
         lock_map_(space, Used::locks ? (words() + Used::bits - 1) / Used::bits : 1),
-        patience_(static_cast<std::uint32_t>(std::min(std::ceil(theory::pages_until_given_up(share)), 1e9))) {
+        give_up_after_(static_cast<std::uint32_t>(std::min(std::ceil(theory::pages_until_given_up(share)), 1e9))) {
     reset();
   }
 
-  [[nodiscard]] ref_type ref() const { return {{used_.data(), lock_map_.data(), pages_}, patience_}; }
+  [[nodiscard]] ref_type ref() const { return {{used_.data(), lock_map_.data(), pages_}, give_up_after_}; }
   [[nodiscard]] std::uint64_t pages() const { return pages_; }
   /// Beside the pages.
   [[nodiscard]] std::size_t bytes() const { return used_.bytes() + lock_map_.bytes(); }
@@ -121,16 +121,16 @@ class page_pool {
   std::uint64_t pages_;
   exec::buffer<word, Space> used_;
   exec::buffer<word, Space> lock_map_;
-  std::uint32_t patience_;
+  std::uint32_t give_up_after_;
 };
 
 template <class Space>
-using rw_pages = page_pool<Space, used_flags_ref<>, page_search::alone>;
+using rw_pages = page_pool<Space, used_flags_ref<>, page_search::per_thread>;
 template <class Space, class Word = std::uint64_t, bool Locks = true>
-using rw_bm_pages = page_pool<Space, used_bits_ref<Word, Locks>, page_search::alone>;
+using rw_bm_pages = page_pool<Space, used_bits_ref<Word, Locks>, page_search::per_thread>;
 template <class Space, class Word = std::uint64_t, bool Locks = false>
-using corw_pages = page_pool<Space, used_bits_ref<Word, Locks>, page_search::together>;
+using corw_pages = page_pool<Space, used_bits_ref<Word, Locks>, page_search::per_warp>;
 template <class Space, class Word = std::uint64_t, bool Locks = false>
-using crw_pages = page_pool<Space, used_bits_ref<Word, Locks>, page_search::nearby>;
+using crw_pages = page_pool<Space, used_bits_ref<Word, Locks>, page_search::clustered>;
 
 }  // namespace wyrm::alloc

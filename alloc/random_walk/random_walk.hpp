@@ -40,7 +40,7 @@ namespace detail {
 
 /// Where the words of all sizes lie: for each 64 spans a group, in which a size has as many words as 64 of its spans
 /// have pages, by the bits of a word. So the words grow with the pool, whatever sizes it will have.
-struct in_groups {
+struct grouped_words {
   unsigned log2;         // words of this size in a group
   std::uint32_t offset;  // of the first
   std::uint32_t stride;  // words of all sizes in a group
@@ -52,7 +52,7 @@ struct in_groups {
     return sum;
   }
   template <class Used>
-  WYRM_HD static in_groups of(unsigned c) {
+  WYRM_HD static grouped_words of(unsigned c) {
     constexpr unsigned shared = spans / Used::bits;  // words for one page of each span
     constexpr std::uint32_t all = pages_below(page_classes);
     constexpr std::uint32_t smallest = pages_a_chunk(0);
@@ -76,7 +76,7 @@ template <template <class> class UsedOf, page_search How>
 class random_walk_ref {
  public:
   static constexpr unsigned resident_blocks = 4;  // see exec::resident_blocks_of
-  using used_type = UsedOf<detail::in_groups>;
+  using used_type = UsedOf<detail::grouped_words>;
   using word = typename used_type::word;
   using pool_ref = page_pool_ref<used_type, How>;
   static constexpr unsigned large = detail::page_classes;
@@ -84,14 +84,14 @@ class random_walk_ref {
 
   using parts = span_parts<word>;
   /// How many pages are seen in vain before more memory is taken, and when there is none.
-  struct patience {
-    std::uint32_t to_grow;
-    std::uint32_t at_the_end;
+  struct search_limits {
+    std::uint32_t before_growth;
+    std::uint32_t when_exhausted;
   };
 
   /// last: the pages that threads got last, and their sizes (nearby).
-  random_walk_ref(parts const& p, patience const& how_long, std::uint64_t* last)
-      : parts_(p), patience_(how_long), last_(last) {}
+  random_walk_ref(parts const& p, search_limits const& limits, std::uint64_t* last)
+      : parts_(p), limits_(limits), last_(last) {}
 
   /// Collective; one request a lane, 0 = none.
   template <class Tile>
@@ -117,7 +117,7 @@ class random_walk_ref {
   WYRM_HD void deallocate(Tile const& t, void* p) const {
     std::uint64_t page = 0;
     unsigned const c = class_of_live(p, page);
-    if (c < detail::page_classes) used(c, 0).put(page);
+    if (c < detail::page_classes) used(c, 0).clear(page);
     extent_ref::one_by_one(t, t.ballot(c == large), [&] {
       if (!parts_.memory.free(p)) parts_.ledger.count_bad_free();
     });
@@ -131,14 +131,14 @@ class random_walk_ref {
   template <class Tile>
   WYRM_NOINLINE WYRM_HD bool reclaim(Tile const& t, unsigned but = no_class) const {
     for (unsigned c = 0; c < detail::page_classes; ++c)
-      if (c != but && spans(c).give_back(t)) return true;
+      if (c != but && spans(c).release_free_spans(t)) return true;
     return false;
   }
 
  private:
   [[nodiscard]] WYRM_HD used_type used(unsigned c, std::uint32_t spans) const {
     return {parts_.used, parts_.marks, std::uint64_t{spans} * detail::pages_a_chunk(c),
-            detail::in_groups::of<used_type>(c)};
+            detail::grouped_words::of<used_type>(c)};
   }
   [[nodiscard]] WYRM_HD spans_ref<used_type> spans(unsigned c) const {
     return {parts_.memory,
@@ -161,11 +161,11 @@ class random_walk_ref {
     unsigned const first = t.shfl(c, exec::first_lane(t.ballot(asks)));
     if (!t.any(asks && c != first)) {
       std::uint32_t n = spans(first).recent_count();  // asked for before there is anything to wait for
-      walk w = begin(t, first);
-      if (n = t.shfl(n, 0); n > 0) pool_ref(used(first, n), patience_.to_grow).search(t, w, searches, page, true);
+      walk w = begin_walk(t, first);
+      if (n = t.shfl(n, 0); n > 0) pool_ref(used(first, n), limits_.before_growth).search(t, w, searches, page, true);
     }
     if (t.any(searches)) page = serve_all(t, c, searches, page);
-    remember(t, c, page);
+    store_last_page(t, c, page);
     return page;
   }
 
@@ -174,12 +174,12 @@ class random_walk_ref {
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD std::uint64_t serve_all(Tile const t, unsigned c, bool asks,
                                                               std::uint64_t page) const {
-    walk w = begin(t, c);
+    walk w = begin_walk(t, c);
     unsigned const first = t.shfl(c, exec::first_lane(t.ballot(asks)));
     if (t.any(asks && c != first) && asks) {  // each for itself, to begin with
       std::uint32_t const n = spans(c).recent_count();
       // Somewhat longer than usual, as who finds nothing is served one size after the other.
-      if (n > 0) pool_ref(used(c, n), 2 * patience_.to_grow).search_alone(w, asks, page);
+      if (n > 0) pool_ref(used(c, n), 2 * limits_.before_growth).search_per_thread(w, asks, page);
     }
     for (std::uint32_t left = t.ballot(asks); left != 0;) {
       unsigned const one = t.shfl(c, exec::first_lane(left));
@@ -198,17 +198,17 @@ class random_walk_ref {
         t,
         [&](std::uint32_t n, bool grows) {
           std::uint32_t const pages = t.shfl(parts_.memory.looks_scarce(), 0) ? used_type::bits : 1;  // for one
-          pool_ref const pool(used(c, n), grows ? patience_.to_grow * pages : patience_.at_the_end);
+          pool_ref const pool(used(c, n), grows ? limits_.before_growth * pages : limits_.when_exhausted);
           if (n > 0) pool.search(t, w, asks, page, t.shfl(parts_.memory.looks_plentiful(), 0));
           // Lanes that fill spans take them at once; the others see that they are not too many who take more.
-          if (std::uint32_t const whole = number(t.ballot(asks)) >> detail::pages_log2(c); grows && whole > 0)
+          if (std::uint32_t const whole = count_lanes(t.ballot(asks)) >> detail::pages_log2(c); grows && whole > 0)
             (void)all.append(t, whole, false, asks, page);
           return t.any(asks);
         },
         [&] { return grow(t, all, c, w, asks, page); });
     return page;
   }
-  WYRM_HD static std::uint32_t number(std::uint32_t lanes) {
+  WYRM_HD static std::uint32_t count_lanes(std::uint32_t lanes) {
     return static_cast<std::uint32_t>(cuda::std::popcount(lanes));
   }
   // By the tile that has the lock. False if there is nothing left.
@@ -216,7 +216,8 @@ class random_walk_ref {
   [[nodiscard]] WYRM_NOINLINE WYRM_HD bool grow(Tile const& t, spans_ref<used_type> const& all, unsigned c, walk& w,
                                                 bool& asks, std::uint64_t& page) const {
     for (bool swept = false;;) {
-      if (all.append(t, t.shfl(all.batch(number(t.ballot(asks))), 0), true, asks, page).count > 0) return true;
+      if (all.append(t, t.shfl(all.spans_to_append(count_lanes(t.ballot(asks))), 0), true, asks, page).count > 0)
+        return true;
       std::uint32_t const n = all.count(t);
       std::uint32_t const before = t.ballot(asks);
       if (!swept && n > 0) page = pool_ref(used(c, n), 0).sweep(t, w, asks, page);
@@ -243,7 +244,7 @@ class random_walk_ref {
           exec::atomic_ref<std::uint32_t>(parts_.owners[offset / chunk_bytes]).load(exec::relaxed);
       auto const [index, pool] = detail::span_owner::of(word);
       std::uint64_t const in_span = offset % chunk_bytes;
-      if (word == detail::no_chunk_here) {
+      if (word == detail::no_span) {
         c = large;
       } else if ((in_span & (detail::page_bytes(pool) - 1)) == 0) {
         c = pool;
@@ -256,19 +257,19 @@ class random_walk_ref {
 
   // A walk that goes on where the thread's last one ended.
   template <class Tile>
-  [[nodiscard]] WYRM_HD walk begin(Tile const& t, [[maybe_unused]] unsigned c) const {
+  [[nodiscard]] WYRM_HD walk begin_walk(Tile const& t, [[maybe_unused]] unsigned c) const {
     walk w = next_walk(t, parts_.seed, parts_.calls);
-    if constexpr (How == page_search::nearby) {
+    if constexpr (How == page_search::clustered) {
       std::uint64_t const last =
           exec::atomic_ref<std::uint64_t>(last_[exec::thread_number(t) % detail::last_pages]).load(exec::relaxed);
-      if (last % detail::span_owner::pools == c) w.last = last / detail::span_owner::pools;
+      if (last % detail::span_owner::pools == c) w.last_page = last / detail::span_owner::pools;
     }
     return w;
   }
   template <class Tile>
-  WYRM_HD void remember([[maybe_unused]] Tile const& t, [[maybe_unused]] unsigned c,
-                        [[maybe_unused]] std::uint64_t page) const {
-    if constexpr (How == page_search::nearby) {
+  WYRM_HD void store_last_page([[maybe_unused]] Tile const& t, [[maybe_unused]] unsigned c,
+                               [[maybe_unused]] std::uint64_t page) const {
+    if constexpr (How == page_search::clustered) {
       if (page == pool_ref::no_page) return;
       exec::atomic_ref<std::uint64_t>(last_[exec::thread_number(t) % detail::last_pages])
           .store(page * detail::span_owner::pools + c, exec::relaxed);
@@ -276,7 +277,7 @@ class random_walk_ref {
   }
 
   parts parts_;
-  patience patience_;
+  search_limits limits_;
   std::uint64_t* last_;
 };
 
@@ -290,10 +291,10 @@ struct pools_by_size {
   static std::uint32_t pages(unsigned c) { return pages_a_chunk(c); }
   static std::uint32_t run(unsigned c) { return run_chunks(c); }
   static std::size_t page_bytes(unsigned c) { return detail::page_bytes(c); }
-  static in_groups place(unsigned c) { return in_groups::of<Used>(c); }
+  static grouped_words place(unsigned c) { return grouped_words::of<Used>(c); }
   static std::size_t words(std::uint32_t chunks) {
-    std::size_t const groups = (chunks + in_groups::spans - 1) / in_groups::spans;
-    return groups * in_groups::pages_below(page_classes) * in_groups::spans / bits;
+    std::size_t const groups = (chunks + grouped_words::spans - 1) / grouped_words::spans;
+    return groups * grouped_words::pages_below(page_classes) * grouped_words::spans / bits;
   }
   static std::size_t marks(std::uint32_t chunks) { return Used::locks ? words(chunks) / bits + 1 : 1; }
 };
@@ -302,36 +303,38 @@ struct pools_by_size {
 /// Owns the memory, and what says which pages are used: 1 / 63 of the pool for bits, half as much as the pool for flags
 /// (a word of 4 bytes for 16 bytes, and so on), 72 bytes a chunk for the tables.
 template <class Space, template <class> class UsedOf, page_search How>
-class random_walk : public span_memory<Space, detail::pools_by_size<UsedOf<detail::in_groups>>> {
-  using base = span_memory<Space, detail::pools_by_size<UsedOf<detail::in_groups>>>;
-  using used_type = UsedOf<detail::in_groups>;
+class random_walk : public span_memory<Space, detail::pools_by_size<UsedOf<detail::grouped_words>>> {
+  using base = span_memory<Space, detail::pools_by_size<UsedOf<detail::grouped_words>>>;
+  using used_type = UsedOf<detail::grouped_words>;
 
  public:
   using view_type = random_walk_ref<UsedOf, How>;
   using ref_type = pool_ref<view_type>;
-  static constexpr char const* name = used_type::bits == 1           ? "rw"
-                                      : How == page_search::alone    ? "rw-bm"
-                                      : How == page_search::together ? "corw"
-                                                                     : "crw";
+  static constexpr char const* name = used_type::bits == 1             ? "rw"
+                                      : How == page_search::per_thread ? "rw-bm"
+                                      : How == page_search::per_warp   ? "corw"
+                                                                       : "crw";
   static constexpr traits family{};
 
   random_walk(Space const& space, options const& o)
-      : base(space, o, name), last_(space, How == page_search::nearby ? detail::last_pages : 1), shared_(space) {
-    forget();
+      : base(space, o, name), last_(space, How == page_search::clustered ? detail::last_pages : 1), shared_(space) {
+    clear_last_pages();
     shared_.write(view());
   }
 
   [[nodiscard]] ref_type ref() const { return shared_.ref(); }
-  [[nodiscard]] view_type view() const { return {base::parts(), {patience(0.05), patience(0.001)}, last_.data()}; }
+  [[nodiscard]] view_type view() const {
+    return {base::parts(), {pages_to_give_up(0.05), pages_to_give_up(0.001)}, last_.data()};
+  }
 
   void reset() {
     base::reset();
-    forget();
+    clear_last_pages();
   }
   void grow(std::size_t bytes) {
     shared_.rewrite_after([&] { base::grow(bytes); }, [&] { return view(); });
   }
-  void compact() { exec::for_each_tile<32>(base::space(), 1, detail::give_back_all<view_type>{view()}); }
+  void compact() { exec::for_each_tile<32>(base::space(), 1, detail::release_all_free_spans<view_type>{view()}); }
 
   [[nodiscard]] statistics stats() const {
     statistics s = base::stats();
@@ -350,17 +353,17 @@ class random_walk : public span_memory<Space, detail::pools_by_size<UsedOf<detai
     for (unsigned c = 0; c < detail::page_classes; ++c)
       for (std::uint64_t page = 0; page < std::uint64_t{all.states[c].count} * detail::pages_a_chunk(c); ++page) {
         std::uint32_t const chunk = all.chunk(c, static_cast<std::uint32_t>(page / detail::pages_a_chunk(c)));
-        if (chunk != detail::no_chunk_here && all.is_used(c, page))
+        if (chunk != detail::no_span && all.is_used(c, page))
           used.push_back(chunk * chunk_bytes + page % detail::pages_a_chunk(c) * detail::page_bytes(c));
       }
     base::check_live(all, std::move(used));
   }
 
  private:
-  static std::uint32_t patience(double share) {
+  static std::uint32_t pages_to_give_up(double share) {
     return static_cast<std::uint32_t>(std::ceil(theory::pages_until_given_up(share)));
   }
-  void forget() { base::space().fill(last_.data(), 0xff, last_.bytes()); }
+  void clear_last_pages() { base::space().fill(last_.data(), 0xff, last_.bytes()); }
 
   exec::buffer<std::uint64_t, Space> last_;
   shared_view<view_type, Space> shared_;
@@ -374,12 +377,12 @@ using locked_bits = used_bits_ref<std::uint64_t, true, Layout>;
 }  // namespace detail
 
 template <class Space>
-using rw = random_walk<Space, used_flags_ref, page_search::alone>;
+using rw = random_walk<Space, used_flags_ref, page_search::per_thread>;
 template <class Space>
-using rw_bm = random_walk<Space, detail::locked_bits, page_search::alone>;
+using rw_bm = random_walk<Space, detail::locked_bits, page_search::per_thread>;
 template <class Space>
-using corw = random_walk<Space, detail::unlocked_bits, page_search::together>;
+using corw = random_walk<Space, detail::unlocked_bits, page_search::per_warp>;
 template <class Space>
-using crw = random_walk<Space, detail::unlocked_bits, page_search::nearby>;
+using crw = random_walk<Space, detail::unlocked_bits, page_search::clustered>;
 
 }  // namespace wyrm::alloc

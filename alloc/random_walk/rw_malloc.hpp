@@ -75,7 +75,7 @@ class rw_malloc_ref {
     if (t.any(asks)) {
       std::uint32_t n = spans().recent_count();  // asked for before there is anything to wait for
       walk w = next_walk(t, parts_.seed, parts_.calls);
-      if (n = t.shfl(n, 0); n > 0) (void)search(t, w, n, looks_to_grow, units, asks, result);
+      if (n = t.shfl(n, 0); n > 0) (void)search(t, w, n, probes_before_growth, units, asks, result);
     }
     if (t.any(bytes > 0 && result == nullptr)) result = serve(t, bytes, result);
     if (bytes > 0 && result == nullptr) parts_.ledger.count_failures(1);
@@ -86,12 +86,12 @@ class rw_malloc_ref {
   /// Collective; one pointer a lane, nullptr = none.
   template <class Tile>
   WYRM_HD void deallocate(Tile const& t, void* p) const {
-    free_one(t, p, 0);
+    free_block(t, p, 0);
   }
   /// The same for blocks of so many bytes as were asked for, which saves looking where they end.
   template <class Tile>
   WYRM_HD void deallocate(Tile const& t, void* p, std::size_t bytes) const {
-    free_one(t, p, bytes);
+    free_block(t, p, bytes);
   }
 
   [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const { return allocate(exec::scalar_tile{}, bytes); }
@@ -100,17 +100,17 @@ class rw_malloc_ref {
   /// Chunks that are wholly free go to the extent, some of them; collective. False if there are none.
   template <class Tile>
   WYRM_HD bool reclaim(Tile const& t) const {
-    return spans().give_back(t);
+    return spans().release_free_spans(t);
   }
 
  private:
-  static constexpr unsigned looks_to_grow = 2;  // in vain, before more memory is taken
-  static constexpr unsigned looks = 16;         // the same, when there is none
+  static constexpr unsigned probes_before_growth = 2;    // in vain, before more memory is taken
+  static constexpr unsigned probes_when_exhausted = 16;  // the same, when there is none
   // How often a tile is beaten, more or less, before it takes units with the lock only: see above.
-  static constexpr unsigned most_beaten = 64;
+  static constexpr unsigned max_lost_races = 64;
   static constexpr unsigned sweeps_without_lock = 8;
 
-  enum class look_result { served, nothing, beaten };
+  enum class probe_result { served, no_fit, lost_race };
 
   WYRM_HD static std::uint32_t units_for(std::size_t bytes) {
     return static_cast<std::uint32_t>((bytes + alignment - 1) / alignment);
@@ -128,7 +128,7 @@ class rw_malloc_ref {
     if (word % words != 0) return true;
     auto const span = static_cast<std::uint32_t>(word / words);
     std::uint32_t const chunk = spans().chunk(span);
-    return chunk != detail::no_chunk_here && spans().chunk(span - 1) + 1 == chunk;
+    return chunk != detail::no_span && spans().chunk(span - 1) + 1 == chunk;
   }
   // Bits of a word that are among `n` units of a region, from `first` on; w counts words from the region's begin.
   WYRM_HD static std::uint64_t units_in(std::uint32_t w, std::uint32_t first, std::uint32_t n) {
@@ -142,18 +142,18 @@ class rw_malloc_ref {
   // Looks at regions until all who ask are served, so many looks were in vain, or it was beaten too often; collective.
   // How often it was beaten.
   template <class Tile>
-  WYRM_HD unsigned search(Tile const& t, walk& w, std::uint32_t n, unsigned patience, std::uint32_t units, bool& asks,
-                          void*& result) const {
-    constexpr unsigned in_vain = 256;  // both are counted in one register
-    static_assert(most_beaten < in_vain);
+  WYRM_HD unsigned search(Tile const& t, walk& w, std::uint32_t n, unsigned max_failures, std::uint32_t units,
+                          bool& asks, void*& result) const {
+    constexpr unsigned failure = 256;  // both are counted in one register
+    static_assert(max_lost_races < failure);
     unsigned both = 0;
-    while (both < patience * in_vain && both % in_vain < most_beaten && t.any(asks)) {
+    while (both < max_failures * failure && both % failure < max_lost_races && t.any(asks)) {
       ++w.steps;
       auto const region = static_cast<std::uint32_t>(t.shfl(w.draw(regions(n)), 0));
-      look_result const found = look(t, region, n, units, asks, result);
-      both += found == look_result::nothing ? in_vain : found == look_result::beaten ? 1 : 0;
+      probe_result const found = probe(t, region, n, units, asks, result);
+      both += found == probe_result::no_fit ? failure : found == probe_result::lost_race ? 1 : 0;
     }
-    return both % in_vain;
+    return both % failure;
   }
   // Blocks for those who have none: in regions, and what is more than a chunk, which need not be in a region, in the
   // extent; collective. What is passed by value stays in registers.
@@ -164,22 +164,22 @@ class rw_malloc_ref {
     bool asks = is_small && result == nullptr;
     walk w = next_walk(t, parts_.seed, parts_.calls);
     spans_ref<used_units> const all = spans();
-    unsigned beaten = 0;
+    unsigned lost_races = 0;
     if (t.any(asks))
       all.search_and_grow(
           t,
           [&](std::uint32_t n, bool grows) {
-            if (n > 0 && beaten < most_beaten)
-              beaten += search(t, w, n, grows ? looks_to_grow : looks, units, asks, result);
+            if (n > 0 && lost_races < max_lost_races)
+              lost_races += search(t, w, n, grows ? probes_before_growth : probes_when_exhausted, units, asks, result);
             // Lanes that fill chunks take them at once; the others see that they are not too many who take more.
             if (std::uint32_t const whole = wanted(t, units, asks) / detail::units_a_chunk; grows && whole > 0)
-              (void)more(t, all, units, whole, false, asks, result);
+              (void)append_and_serve(t, all, units, whole, false, asks, result);
             return wanted(t, units, asks) > 0;
           },
-          [&] { return grow(t, all, w, beaten >= most_beaten, units, asks, result); });
+          [&] { return grow(t, all, w, lost_races >= max_lost_races, units, asks, result); });
     // Before chunks return to the extent: a block of more than one chunk might fit in them.
     asks = is_small && bytes > chunk_bytes && result == nullptr;
-    if (beaten >= most_beaten && t.any(asks)) sweep_with_lock(t, w, units, asks, result);
+    if (lost_races >= max_lost_races && t.any(asks)) sweep_with_lock(t, w, units, asks, result);
     for (std::uint32_t lanes = t.ballot(bytes > chunk_bytes && result == nullptr); lanes != 0; lanes &= lanes - 1) {
       unsigned const lane = exec::first_lane(lanes);
       void* const p = allocate_run(t, parts_.memory, t.shfl(bytes, lane), [&] { return reclaim(t); });
@@ -201,17 +201,17 @@ class rw_malloc_ref {
   // Looks at new chunks, so many (in full regions, whose chunks are neighbours then) or fewer; collective. False if
   // there are none.
   template <class Tile>
-  [[nodiscard]] WYRM_NOINLINE WYRM_HD bool more(Tile const& t, spans_ref<used_units> const& all, std::uint32_t units,
-                                                std::uint32_t chunks, bool fills_holes, bool& asks,
-                                                void*& result) const {
-    bool nobody = false;
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD bool append_and_serve(Tile const& t, spans_ref<used_units> const& all,
+                                                            std::uint32_t units, std::uint32_t chunks, bool fills_holes,
+                                                            bool& asks, void*& result) const {
+    bool no_request = false;
     std::uint64_t page = 0;
     std::uint32_t const in_full = (chunks + detail::region_chunks - 1) / detail::region_chunks * detail::region_chunks;
-    auto const [first, count] = all.append(t, in_full, fills_holes, nobody, page);
+    auto const [first, count] = all.append(t, in_full, fills_holes, no_request, page);
     std::uint32_t const n = all.count(t);
     std::uint32_t const end = regions(first + count < n ? first + count : n);
     for (std::uint32_t region = first / detail::region_chunks; region < end && t.any(asks); ++region)
-      while (look(t, region, n, units, asks, result) == look_result::served && t.any(asks)) continue;
+      while (probe(t, region, n, units, asks, result) == probe_result::served && t.any(asks)) continue;
     return count > 0;
   }
 
@@ -222,19 +222,21 @@ class rw_malloc_ref {
                                   std::uint32_t units, bool& asks, void*& result) const {
     if (searches) {
       std::uint32_t const n = all.count(t);
-      while (n > 0 && wanted(t, units, asks) > 0 && search(t, w, n, looks_to_grow, units, asks, result) >= most_beaten)
+      while (n > 0 && wanted(t, units, asks) > 0 &&
+             search(t, w, n, probes_before_growth, units, asks, result) >= max_lost_races)
         continue;
       if (wanted(t, units, asks) == 0) return true;
     }
-    if (more(t, all, units, t.shfl(all.batch(wanted(t, units, asks)), 0), true, asks, result)) return true;
+    if (append_and_serve(t, all, units, t.shfl(all.spans_to_append(wanted(t, units, asks)), 0), true, asks, result))
+      return true;
     std::uint32_t const before = t.ballot(asks);
-    (void)sweep(t, w, without_end, units, asks, result);
+    (void)sweep(t, w, unlimited, units, asks, result);
     return t.ballot(asks) != before;
   }
 
   // Looks at all regions, until there was none where somebody else was faster, or so many times; `without_end` is for
   // who has the lock. Collective. False if there might still be something for a lane that asks.
-  static constexpr unsigned without_end = 0xffffffff;
+  static constexpr unsigned unlimited = 0xffffffff;
   template <class Tile>
   WYRM_NOINLINE WYRM_HD bool sweep(Tile const& t, walk& w, unsigned times, std::uint32_t units, bool& asks,
                                    void*& result) const {
@@ -252,7 +254,7 @@ class rw_malloc_ref {
     sequence_lock lock(parts_.states->lock);
     if (t.rank() == 0) lock.lock();
     t.sync();
-    (void)sweep(t, w, without_end, units, asks, result);
+    (void)sweep(t, w, unlimited, units, asks, result);
     if (t.rank() == 0) lock.unlock();
     t.sync();
   }
@@ -265,35 +267,35 @@ class rw_malloc_ref {
     bool sure = true;
     for (std::uint32_t k = 0; k < all && t.any(asks); ++k) {
       std::uint32_t const region = start + k < all ? start + k : start + k - all;
-      look_result found = look_result::served;
-      while (t.any(asks) && found == look_result::served) found = look(t, region, n, units, asks, result);
-      sure = sure && found != look_result::beaten;
+      probe_result found = probe_result::served;
+      while (t.any(asks) && found == probe_result::served) found = probe(t, region, n, units, asks, result);
+      sure = sure && found != probe_result::lost_race;
     }
     return sure || !t.any(asks);
   }
 
   // Takes from the longest run of a region what serves the first of those lanes for whom it is long enough; collective.
   template <class Tile>
-  [[nodiscard]] WYRM_HD look_result look(Tile const& t, std::uint32_t region, std::uint32_t n, std::uint32_t units,
-                                         bool& asks, void*& result) const {
+  [[nodiscard]] WYRM_HD probe_result probe(Tile const& t, std::uint32_t region, std::uint32_t n, std::uint32_t units,
+                                           bool& asks, void*& result) const {
     constexpr std::uint32_t words = detail::region_words / Tile::size();  // a lane
     std::uint32_t const mine = t.rank() * words;                          // the first
     std::uint64_t const first = std::uint64_t{region} * detail::region_words;
     std::uint64_t const end = std::uint64_t{n} * (detail::units_a_chunk / 64);
     detail::free_runs here;
-    bool begins_behind = false;  // the chunk of the lane before
+    bool begins_adjacent = false;  // the chunk of the lane before
     for (std::uint32_t i = 0; i < words; ++i) {
       std::uint64_t const word = first + mine + i;
-      std::uint64_t const free = word < end ? used().peek(word) : 0;
-      bool const behind = mine + i > 0 && word < end && are_neighbours(word);
-      if (i == 0) begins_behind = behind;
-      here = i == 0 ? detail::runs_of(free) : detail::join(here, detail::runs_of(free), behind);
+      std::uint64_t const free = word < end ? used().read(word) : 0;
+      bool const adjacent = mine + i > 0 && word < end && are_neighbours(word);
+      if (i == 0) begins_adjacent = adjacent;
+      here = i == 0 ? detail::runs_of(free) : detail::join(here, detail::runs_of(free), adjacent);
     }
     for (unsigned step = 1; step < Tile::size(); step *= 2) {
       unsigned const other = t.rank() + step < Tile::size() ? t.rank() + step : t.rank();
       std::uint64_t const packed = t.shfl(here.packed(), other);
-      bool const behind = t.shfl(begins_behind, other);
-      here = detail::join(here, detail::free_runs::unpacked(here.units, packed), behind);
+      bool const adjacent = t.shfl(begins_adjacent, other);
+      here = detail::join(here, detail::free_runs::unpacked(here.units, packed), adjacent);
     }
     here = detail::free_runs::unpacked(detail::region_units, t.shfl(here.packed(), 0));
 
@@ -301,26 +303,26 @@ class rw_malloc_ref {
     std::uint32_t const before = exec::sum_below(t, fits ? units : 0);
     bool const served = fits && before + units <= here.longest;
     std::uint32_t const all = exec::sum(t, served ? units : 0);
-    if (all == 0) return look_result::nothing;
-    if (!take(t, first, mine, words, here.at, all)) return look_result::beaten;
+    if (all == 0) return probe_result::no_fit;
+    if (!claim_units(t, first, mine, words, here.at, all)) return probe_result::lost_race;
     if (served) {
       std::uint64_t const unit = first * 64 + here.at + before;
       ends((unit + units - 1) / 64).fetch_or(bit(unit + units - 1), exec::relaxed);
       result = address(unit);
       asks = false;
     }
-    return look_result::served;
+    return probe_result::served;
   }
   // All of these units, or none; collective.
   template <class Tile>
-  [[nodiscard]] WYRM_HD bool take(Tile const& t, std::uint64_t first, std::uint32_t mine, std::uint32_t words,
-                                  std::uint32_t at, std::uint32_t n) const {
+  [[nodiscard]] WYRM_HD bool claim_units(Tile const& t, std::uint64_t first, std::uint32_t mine, std::uint32_t words,
+                                         std::uint32_t at, std::uint32_t n) const {
     bool all = true;
     std::uint32_t done = 0;
     std::uint64_t of_last = 0;
     for (; done < words && all; ++done) {
       std::uint64_t const wanted = units_in(mine + done, at, n);
-      of_last = wanted != 0 ? used().take(first + mine + done, wanted) : 0;
+      of_last = wanted != 0 ? used().claim(first + mine + done, wanted) : 0;
       all = of_last == wanted;
     }
     t.sync();
@@ -329,14 +331,14 @@ class rw_malloc_ref {
     if (t.all(all)) return true;
     for (std::uint32_t i = 0; i < done; ++i) {
       std::uint64_t const wanted = units_in(mine + i, at, n);
-      used().put_all(first + mine + i, i + 1 < done ? wanted : of_last);
+      used().clear_pages(first + mine + i, i + 1 < done ? wanted : of_last);
     }
     return false;
   }
 
   // bytes: 0 if not known.
   template <class Tile>
-  WYRM_HD void free_one(Tile const& t, void* p, std::size_t bytes) const {
+  WYRM_HD void free_block(Tile const& t, void* p, std::size_t bytes) const {
     std::uint64_t unit = 0;
     bool is_large = false;
     if (is_live(p, unit, is_large) && !is_large) free_units(unit, bytes > 0 ? unit + units_for(bytes) - 1 : end(unit));
@@ -357,7 +359,7 @@ class rw_malloc_ref {
     unit =
         std::uint64_t{detail::span_owner::of(owner).index} * detail::units_a_chunk + offset % chunk_bytes / alignment;
     bool const is_live = parts_.ledger.note_free(p);
-    is_large = is_live && owner == detail::no_chunk_here;
+    is_large = is_live && owner == detail::no_span;
     return is_live;
   }
   // The last unit of the block that begins here; or one of another region if there is none.
@@ -375,7 +377,7 @@ class rw_malloc_ref {
     auto const first = static_cast<std::uint32_t>(unit % detail::region_units);
     auto const n = static_cast<std::uint32_t>(last - unit + 1);
     for (std::uint64_t word = unit / 64; word <= last / 64; ++word)
-      used().put_all(word, units_in(static_cast<std::uint32_t>(word - region), first, n));
+      used().clear_pages(word, units_in(static_cast<std::uint32_t>(word - region), first, n));
   }
 
   [[nodiscard]] WYRM_HD void* address(std::uint64_t unit) const {
@@ -396,7 +398,7 @@ struct pool_of_units {
   static std::uint32_t pages(unsigned) { return units_a_chunk; }
   static std::uint32_t run(unsigned) { return 1; }
   static std::size_t page_bytes(unsigned) { return alignment; }
-  static in_a_row place(unsigned) { return {}; }
+  static contiguous_words place(unsigned) { return {}; }
   static std::size_t words(std::uint32_t chunks) { return std::size_t{chunks} * (units_a_chunk / bits); }
   static std::size_t marks(std::uint32_t chunks) { return words(chunks); }
 };
@@ -420,7 +422,7 @@ class rw_malloc : public span_memory<Space, detail::pool_of_units> {
   void grow(std::size_t bytes) {
     shared_.rewrite_after([&] { base::grow(bytes); }, [&] { return view(); });
   }
-  void compact() { exec::for_each_tile<32>(base::space(), 1, detail::give_back_all<view_type>{view()}); }
+  void compact() { exec::for_each_tile<32>(base::space(), 1, detail::release_all_free_spans<view_type>{view()}); }
   [[nodiscard]] statistics stats() const {
     statistics s = base::stats();
     s.overhead += shared_.bytes();
@@ -440,7 +442,7 @@ class rw_malloc : public span_memory<Space, detail::pool_of_units> {
       std::uint32_t const chunk = all.chunk(0, span);
       bool const is_used = all.is_used(0, unit);
       std::string const what = "unit " + std::to_string(unit);
-      if (chunk == detail::no_chunk_here) {
+      if (chunk == detail::no_span) {
         if (is_last(unit) || inside) ensure(false, name, what + " of a hole is not just used");
         continue;
       }

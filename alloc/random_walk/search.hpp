@@ -27,7 +27,7 @@
 
 namespace wyrm::alloc {
 
-enum class page_search { alone, together, nearby };
+enum class page_search { per_thread, per_warp, clustered };
 
 /// For kernels. Used: used_flags_ref or used_bits_ref.
 template <class Used, page_search How>
@@ -35,23 +35,23 @@ class page_pool_ref {
  public:
   using used_type = Used;
   static constexpr page_search how = How;
-  static constexpr std::uint64_t no_page = walk::nowhere;
+  static constexpr std::uint64_t no_page = walk::no_page;
 
   /// patience: pages seen in vain before a search ends.
-  WYRM_HD page_pool_ref(Used const& used, std::uint32_t patience) : used_(used), patience_(patience) {}
+  WYRM_HD page_pool_ref(Used const& used, std::uint32_t give_up_after) : used_(used), give_up_after_(give_up_after) {}
 
   /// A page for each lane that asks, or no_page; collective. Every lane brings its own walk.
   template <class Tile>
-  [[nodiscard]] WYRM_HD std::uint64_t get(Tile const& t, walk& w, bool asks) const {
+  [[nodiscard]] WYRM_HD std::uint64_t allocate(Tile const& t, walk& w, bool asks) const {
     std::uint64_t page = no_page;
     search(t, w, asks, page);
     if (t.any(asks)) page = sweep(t, w, asks, page);
-    if (page != no_page) w.last = page;
+    if (page != no_page) w.last_page = page;
     return page;
   }
 
   /// Frees a page that get() returned; one thread. A plain store (RW), or one atomic AND.
-  WYRM_HD void put(std::uint64_t page) const { used_.put(page); }
+  WYRM_HD void free(std::uint64_t page) const { used_.clear(page); }
 
   [[nodiscard]] WYRM_HD Used const& used() const { return used_; }
 
@@ -59,25 +59,25 @@ class page_pool_ref {
   /// collective. is_short: a tile that searches together looks once.
   template <class Tile>
   WYRM_HD void search(Tile const& t, walk& w, bool& asks, std::uint64_t& page,
-                      [[maybe_unused]] bool is_short = false) const {
-    if constexpr (How == page_search::together)
-      search_together(t, w, asks, page, is_short);
+                      [[maybe_unused]] bool single_probe = false) const {
+    if constexpr (How == page_search::per_warp)
+      search_per_warp(t, w, asks, page, single_probe);
     else
-      search_alone(w, asks, page);
+      search_per_thread(w, asks, page);
   }
   /// The same for one lane, or for lanes that have different pools.
-  WYRM_HD void search_alone(walk& w, bool& asks, std::uint64_t& page) const {
+  WYRM_HD void search_per_thread(walk& w, bool& asks, std::uint64_t& page) const {
     std::uint64_t const all = used_.words() * Used::bits;
-    if (How == page_search::nearby && asks && w.last != walk::nowhere && w.last + 1 < all)
-      asks = look_at(w.last + 1, w, page) != look_result::got;
-    constexpr std::uint32_t locked_looks = 4;  // for one in vain
-    std::uint32_t const enough = (patience_ + Used::bits - 1) / Used::bits * locked_looks;
-    for (std::uint32_t in_vain = 0; asks && in_vain < enough;) {
+    if (How == page_search::clustered && asks && w.last_page != walk::no_page && w.last_page + 1 < all)
+      asks = probe(w.last_page + 1, w, page) != probe_result::claimed;
+    constexpr std::uint32_t locked_probes = 4;  // for one in vain
+    std::uint32_t const enough = (give_up_after_ + Used::bits - 1) / Used::bits * locked_probes;
+    for (std::uint32_t failures = 0; asks && failures < enough;) {
       // Of more than 2^32 pages up to 255 at the end are left to sweeps.
       std::uint64_t const from = all <= most_drawn ? w.draw(all) : w.draw(all / 256) * 256 + w.draw(256);
-      look_result const found = look_at(from, w, page);
-      asks = found != look_result::got;
-      in_vain += found == look_result::nothing ? locked_looks : found == look_result::locked;
+      probe_result const found = probe(from, w, page);
+      asks = found != probe_result::claimed;
+      failures += found == probe_result::full ? locked_probes : found == probe_result::locked;
     }
   }
   /// Then through all pages, until none was passed by that is free; collective. What is passed by value stays in
@@ -94,8 +94,8 @@ class page_pool_ref {
   // The lanes, each of which has seen word p, share what they found among those that ask, lowest lanes first;
   // collective. Whether there was a free page, be it that somebody else took it first.
   template <class Tile>
-  WYRM_HD bool share(Tile const& t, std::uint64_t p, seen_pages<typename Used::word> const& seen, bool& asks,
-                     std::uint64_t& page) const {
+  WYRM_HD bool distribute(Tile const& t, std::uint64_t p, seen_word<typename Used::word> const& seen, bool& asks,
+                          std::uint64_t& page) const {
     using word = typename Used::word;
     std::uint32_t const askers = t.ballot(asks);
     auto const wanted = static_cast<unsigned>(cuda::std::popcount(askers));
@@ -103,23 +103,23 @@ class page_pool_ref {
     // The k-th asker wants the k-th page, which is of the first lane up to which there are more than k.
     unsigned const k = exec::rank_in(t, askers);
     unsigned const before = exec::sum_below(t, found);
-    unsigned giver = 0;
+    unsigned source = 0;
     for (unsigned step = Tile::size() / 2; step > 0; step /= 2)
-      if (t.shfl(before + found, giver + step - 1) <= k) giver += step;
+      if (t.shfl(before + found, source + step - 1) <= k) source += step;
     unsigned const all = t.shfl(before + found, Tile::size() - 1);
-    bool const hopes = asks && k < all;
-    word const pages = t.shfl(seen.free, giver);
-    unsigned const first = t.shfl(before, giver);
-    unsigned const bit = hopes ? find_kth_set(pages, k - first) : 0;
+    bool const has_candidate = asks && k < all;
+    word const pages = t.shfl(seen.free, source);
+    unsigned const first = t.shfl(before, source);
+    unsigned const bit = has_candidate ? find_kth_set(pages, k - first) : 0;
     // A lane gives all that it found; or up to what the last asker wants; or nothing.
     unsigned const last = t.shfl(bit, 31 - static_cast<unsigned>(cuda::std::countl_zero(askers | 1)));
     word takes = before < wanted ? seen.free : word{0};
     if (before + found > wanted) takes = static_cast<word>(takes & bits_up_to<word>(last));
-    word const got = takes != 0 ? used_.take(p, takes) : word{0};
-    if (seen.held) used_.leave(p);
-    word const ours = t.shfl(got, giver);
-    std::uint64_t const at = t.shfl(p, giver);
-    bool const served = hopes && (ours >> bit & 1) != 0;
+    word const got = takes != 0 ? used_.claim(p, takes) : word{0};
+    if (seen.locked_by_us) used_.unlock(p);
+    word const ours = t.shfl(got, source);
+    std::uint64_t const at = t.shfl(p, source);
+    bool const served = has_candidate && (ours >> bit & 1) != 0;
     if (served) page = at * Used::bits + bit;
     asks = asks && !served;
     return all > 0;
@@ -127,41 +127,41 @@ class page_pool_ref {
 
   // beaten: there was a free page, which says nothing of how few are free; neither does a locked word, but nobody waits
   // for it.
-  enum class look_result { got, beaten, locked, nothing };
+  enum class probe_result { claimed, lost_race, locked, full };
 
   // Takes the first free page from this one on to the end of its word, else any of the word. If somebody else is
   // faster, the next: who looks at a word together with others finds as much as one after the other.
-  WYRM_HD look_result look_at(std::uint64_t from, walk& w, std::uint64_t& page) const {
+  WYRM_HD probe_result probe(std::uint64_t from, walk& w, std::uint64_t& page) const {
     using word = typename Used::word;
     std::uint64_t const p = from / Used::bits;
     ++w.steps;
-    seen_pages<word> seen = used_.look(p);
-    look_result const otherwise = seen.is_locked   ? look_result::locked
-                                  : seen.free == 0 ? look_result::nothing
-                                                   : look_result::beaten;
+    seen_word<word> seen = used_.lock_and_read(p);
+    probe_result const otherwise = seen.locked_by_other ? probe_result::locked
+                                   : seen.free == 0     ? probe_result::full
+                                                        : probe_result::lost_race;
     word got = 0;
     while (got == 0 && seen.free != 0) {
       auto first = static_cast<word>(seen.free >> from % Used::bits << from % Used::bits);
       if (first == 0) first = seen.free;
       first = static_cast<word>(first & (~first + 1));
-      got = used_.take(p, first);
+      got = used_.claim(p, first);
       seen.free = static_cast<word>(seen.free & ~first);
     }
-    if (seen.held) used_.leave(p);
+    if (seen.locked_by_us) used_.unlock(p);
     if (got != 0) page = p * Used::bits + static_cast<unsigned>(cuda::std::countr_zero(got));
-    return got != 0 ? look_result::got : otherwise;
+    return got != 0 ? probe_result::claimed : otherwise;
   }
 
   // All lanes look at a word each, until those that ask have a page, or the tile has seen enough in vain; collective.
   template <class Tile>
-  WYRM_HD void search_together(Tile const& t, walk& w, bool& asks, std::uint64_t& page, bool is_short) const {
+  WYRM_HD void search_per_warp(Tile const& t, walk& w, bool& asks, std::uint64_t& page, bool single_probe) const {
     constexpr std::uint32_t at_once = Used::bits * Tile::size();
-    std::uint32_t const enough = (patience_ + at_once - 1) / at_once;
-    for (std::uint32_t in_vain = 0; t.any(asks);) {
+    std::uint32_t const enough = (give_up_after_ + at_once - 1) / at_once;
+    for (std::uint32_t failures = 0; t.any(asks);) {
       ++w.steps;
       std::uint64_t const p = w.draw(used_.words());
-      in_vain = share(t, p, used_.look(p), asks, page) ? 0 : in_vain + 1;
-      if (is_short || in_vain >= enough) return;
+      failures = distribute(t, p, used_.lock_and_read(p), asks, page) ? 0 : failures + 1;
+      if (single_probe || failures >= enough) return;
     }
   }
 
@@ -176,18 +176,18 @@ class page_pool_ref {
     for (std::uint64_t i = 0; i < words && t.any(asks); i += Tile::size()) {
       std::uint64_t p = start + i + t.rank();
       if (p >= words) p -= words;
-      seen_pages<typename Used::word> seen;
-      if (i + t.rank() < words) seen.free = used_.peek(p);
+      seen_word<typename Used::word> seen;
+      if (i + t.rank() < words) seen.free = used_.read(p);
       bool const has_some = seen.free != 0;
       if (!t.any(has_some)) continue;
-      (void)share(t, has_some ? p : 0, seen, asks, page);
-      if (t.any(has_some && used_.peek(p) != 0)) sure = false;
+      (void)distribute(t, has_some ? p : 0, seen, asks, page);
+      if (t.any(has_some && used_.read(p) != 0)) sure = false;
     }
     return sure || !t.any(asks);
   }
 
   Used used_;
-  std::uint32_t patience_;
+  std::uint32_t give_up_after_;
 };
 
 }  // namespace wyrm::alloc

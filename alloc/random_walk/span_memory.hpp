@@ -38,7 +38,7 @@ struct span_parts {
 namespace detail {
 /// Whatever is wholly free goes to the extent.
 template <class Ref>
-struct give_back_all {
+struct release_all_free_spans {
   Ref ref;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t) const {
@@ -172,7 +172,7 @@ class span_memory {
       ensure(state.lock % 2 == 0, name_, what + "the lock is held although nobody is at work");
       std::uint32_t holes = 0;
       for (std::uint32_t span = 0; span < state.count; ++span) {
-        bool const is_hole = all.chunk(c, span) == detail::no_chunk_here;
+        bool const is_hole = all.chunk(c, span) == detail::no_span;
         holes += is_hole;
         if (!is_hole) owned += take_span(all, c, span, carved, what);
         for (std::uint64_t i = 0; is_hole && i < Layout::pages(c); ++i)
@@ -182,8 +182,8 @@ class span_memory {
       ensure(holes == state.holes, name_,
              what + std::to_string(holes) + " holes, " + std::to_string(state.holes) + " counted");
     }
-    std::size_t const known = all.owners.size() - static_cast<std::size_t>(std::count(
-                                                      all.owners.begin(), all.owners.end(), detail::no_chunk_here));
+    std::size_t const known =
+        all.owners.size() - static_cast<std::size_t>(std::count(all.owners.begin(), all.owners.end(), detail::no_span));
     ensure(known == owned, name_, "chunks have owners that do not have them");
     memory_.check(carved);
   }
@@ -194,7 +194,7 @@ class span_memory {
     std::vector<std::size_t> live;
     std::size_t runs = 0;
     for (std::size_t const offset : ledger_.live_offsets()) {
-      if (all.owners[offset / chunk_bytes] == detail::no_chunk_here)
+      if (all.owners[offset / chunk_bytes] == detail::no_span)
         ++runs;  // whose chunks the extent has checked
       else
         live.push_back(offset);
@@ -234,14 +234,15 @@ class span_memory {
   // Chunks that are new, from here on.
   void start(std::uint32_t first) {
     std::uint32_t const chunks = memory_.chunks();
-    static_assert(detail::no_chunk_here == 0xffffffff);
+    static_assert(detail::no_span == 0xffffffff);
     space_.fill(owners_.data() + first, 0xff, (chunks - first) * sizeof(std::uint32_t));
     clear(first, chunks);
   }
   // There are no spans from one to another. What they share with those before is there already, and clear.
   void clear(std::uint32_t from, std::uint32_t to) {
     if (from == to) return;
-    fill(table_, detail::not_yet, from, to, [](std::uint32_t n) { return span_shape::entries(n, Layout::pools); });
+    fill(table_, detail::never_written, from, to,
+         [](std::uint32_t n) { return span_shape::entries(n, Layout::pools); });
     fill(used_, detail::all_used, from, to, [](std::uint32_t n) { return Layout::words(n); });
     fill(marks_, 0, from, to, [](std::uint32_t n) { return Layout::marks(n); });
   }

@@ -24,9 +24,9 @@ namespace wyrm::alloc {
 
 namespace detail {
 
-inline constexpr std::uint32_t no_chunk_here = 0xffffffff;  // a hole in a table of spans; a chunk that is of no span
-inline constexpr unsigned char not_yet = 0xfe;              // in all bytes of an entry: there never was a span
-inline constexpr unsigned char all_used = 0xff;             // the same, in what says which pages are used
+inline constexpr std::uint32_t no_span = 0xffffffff;  // a hole in a table of spans; a chunk that is of no span
+inline constexpr unsigned char never_written = 0xfe;  // in all bytes of an entry: there never was a span
+inline constexpr unsigned char all_used = 0xff;       // the same, in what says which pages are used
 
 /// What changes on the device, a pool.
 struct alignas(256) span_state {
@@ -86,7 +86,7 @@ class spans_ref {
   /// The same for all lanes; collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD std::uint32_t count(Tile const& t) const {
-    std::uint32_t const n = number(state_.count).load(exec::relaxed);
+    std::uint32_t const n = atomic(state_.count).load(exec::relaxed);
     return t.shfl(n < memory_.chunks() ? n : memory_.chunks(), 0);
   }
   /// The same for a lane, or what it was a while ago.
@@ -106,7 +106,7 @@ class spans_ref {
   WYRM_NOINLINE WYRM_HD span_range append(Tile const& t, std::uint32_t wanted, bool fills_holes, bool& asks,
                                           std::uint64_t& page) const {
     for (;;) {
-      bool const has_holes = t.shfl(number(state_.holes).load(exec::acquire), 0) > 0;
+      bool const has_holes = t.shfl(atomic(state_.holes).load(exec::acquire), 0) > 0;
       if (has_holes && !fills_holes) return {0, 0};
       bool is_full = false;
       span_range const got =
@@ -116,12 +116,12 @@ class spans_ref {
   }
   /// How many spans to take for so many pages, when others will want some: a part of what the pool has already, and of
   /// what is left.
-  [[nodiscard]] WYRM_HD std::uint32_t batch(std::uint32_t pages) const {
+  [[nodiscard]] WYRM_HD std::uint32_t spans_to_append(std::uint32_t pages) const {
     std::uint32_t const wanted = (pages + this->pages() - 1) >> shape_.pages_log2;
-    std::uint32_t const before = number(state_.count).load(exec::relaxed);
+    std::uint32_t const before = atomic(state_.count).load(exec::relaxed);
     std::uint32_t n = memory_.chunks() / 256 / shape_.chunks;
     if (n < before / 4) n = before / 4;
-    auto const most = static_cast<std::uint32_t>((std::uint64_t{most_words} * Used::bits) >> shape_.pages_log2);
+    auto const most = static_cast<std::uint32_t>((std::uint64_t{max_words} * Used::bits) >> shape_.pages_log2);
     if (n > most) n = most;
     std::uint32_t const left = memory_.left() / 8 / shape_.chunks;
     if (n > left) n = left;
@@ -160,23 +160,23 @@ class spans_ref {
   /// Spans that are wholly free go back to the extent, as many as a tile has lanes, or fewer; collective. False if
   /// there was a moment for each when it was not free.
   template <class Tile>
-  WYRM_NOINLINE WYRM_HD bool give_back(Tile const& t) const {
+  WYRM_NOINLINE WYRM_HD bool release_free_spans(Tile const& t) const {
     std::uint32_t const n = count(t);
-    std::uint32_t const start = t.shfl(number(state_.next_free).load(exec::relaxed), 0);
+    std::uint32_t const start = t.shfl(atomic(state_.next_free).load(exec::relaxed), 0);
     for (std::uint32_t k = 0; k < n; k += Tile::size()) {
       std::uint32_t const span = place(start, k + t.rank(), n);
-      bool const ours = k + t.rank() < n && take_all(span);
+      bool const ours = k + t.rank() < n && claim_all_pages(span);
       std::uint32_t const lanes = t.ballot(ours);
       if (lanes == 0) continue;
       std::uint32_t const first = ours ? entry(span).load(exec::relaxed) : 0;
       if (ours) {
-        owner(first).store(detail::no_chunk_here, exec::relaxed);
-        entry(span).store(detail::no_chunk_here, exec::release);
+        owner(first).store(detail::no_span, exec::relaxed);
+        entry(span).store(detail::no_span, exec::release);
       }
       t.sync();
       if (t.rank() == 0) {
-        number(state_.holes).fetch_add(static_cast<std::uint32_t>(cuda::std::popcount(lanes)), exec::release);
-        number(state_.next_free).store(place(start, k, n), exec::relaxed);
+        atomic(state_.holes).fetch_add(static_cast<std::uint32_t>(cuda::std::popcount(lanes)), exec::release);
+        atomic(state_.next_free).store(place(start, k, n), exec::relaxed);
       }
       t.sync();
       extent_ref::one_by_one(t, lanes, [&] { memory_.give(first, shape_.chunks); });
@@ -187,14 +187,14 @@ class spans_ref {
 
  private:
   // That are freed at a time, unless more are wanted: by one tile, for whom all others may wait.
-  static constexpr std::uint32_t most_words = Used::bits == 1 ? 65536 : 4096;
+  static constexpr std::uint32_t max_words = Used::bits == 1 ? 65536 : 4096;
 
-  WYRM_HD static exec::atomic_ref<std::uint32_t> number(std::uint32_t& n) { return exec::atomic_ref<std::uint32_t>(n); }
+  WYRM_HD static exec::atomic_ref<std::uint32_t> atomic(std::uint32_t& n) { return exec::atomic_ref<std::uint32_t>(n); }
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> entry(std::uint32_t span) const {
-    return number(shape_.table[span_shape::place(span, shape_.pool, shape_.pools)]);
+    return atomic(shape_.table[span_shape::place(span, shape_.pool, shape_.pools)]);
   }
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> owner(std::uint32_t chunk) const {
-    return number(shape_.owners[chunk]);
+    return atomic(shape_.owners[chunk]);
   }
   // The k-th of n places, from `start` on, around.
   WYRM_HD static std::uint32_t place(std::uint32_t start, std::uint32_t k, std::uint32_t n) {
@@ -209,7 +209,7 @@ class spans_ref {
     if (low >= end) return 0;
     return static_cast<word>((~word{0} >> (width - static_cast<unsigned>(end - low))) << low);
   }
-  WYRM_HD void enter(std::uint32_t span, std::uint32_t first) const {
+  WYRM_HD void record(std::uint32_t span, std::uint32_t first) const {
     entry(span).store(first, exec::relaxed);
     owner(first).store(detail::span_owner{span, shape_.pool}.word(), exec::relaxed);
   }
@@ -238,40 +238,40 @@ class spans_ref {
     if (got.count == 0) return {0, 0};
     std::uint32_t first = 0;
     if (t.rank() == 0) {
-      first = number(state_.count).fetch_add(got.count, exec::relaxed);
+      first = atomic(state_.count).fetch_add(got.count, exec::relaxed);
       // A table has an entry for every chunk: when it has no place for one that we got it has a hole, counted by who
       // gave that one back.
       std::uint32_t const room = first < memory_.chunks() ? memory_.chunks() - first : 0;
       if (room < got.count) {
         std::uint32_t const more = got.count - room;
         memory_.give(got.first + room * shape_.chunks, more * shape_.chunks);
-        number(state_.count).fetch_sub(more, exec::relaxed);
+        atomic(state_.count).fetch_sub(more, exec::relaxed);
         got.count = room;
       }
     }
     first = t.shfl(first, 0);
     got.count = t.shfl(got.count, 0);
     is_full = got.count == 0;
-    for (std::uint32_t k = t.rank(); k < got.count; k += Tile::size()) enter(first + k, got.first + k * shape_.chunks);
+    for (std::uint32_t k = t.rank(); k < got.count; k += Tile::size()) record(first + k, got.first + k * shape_.chunks);
     t.sync();
     std::uint64_t const from = std::uint64_t{first} << shape_.pages_log2;
     std::uint64_t const to = from + (std::uint64_t{got.count} << shape_.pages_log2);
-    keep_and_open(t, from, to, asks, page);
+    keep_and_free(t, from, to, asks, page);
     return {first, got.count};
   }
   // The first of these pages go to the lanes that ask, the others are free; collective.
   template <class Tile>
-  WYRM_HD void keep_and_open(Tile const& t, std::uint64_t from, std::uint64_t to, bool& asks,
+  WYRM_HD void keep_and_free(Tile const& t, std::uint64_t from, std::uint64_t to, bool& asks,
                              std::uint64_t& page) const {
-    std::uint64_t const rest = keep(t, from, to, asks, page);
+    std::uint64_t const rest = keep_first_pages(t, from, to, asks, page);
     exec::release_fence();
     for (std::uint64_t w = rest / Used::bits + t.rank(); w * Used::bits < to; w += Tile::size())
-      used_.open(w, pages_in(w, rest, to));
+      used_.clear_after_fence(w, pages_in(w, rest, to));
   }
   // Where the others begin.
   template <class Tile>
-  WYRM_HD static std::uint64_t keep(Tile const& t, std::uint64_t from, std::uint64_t to, bool& asks,
-                                    std::uint64_t& page) {
+  WYRM_HD static std::uint64_t keep_first_pages(Tile const& t, std::uint64_t from, std::uint64_t to, bool& asks,
+                                                std::uint64_t& page) {
     std::uint32_t const askers = t.ballot(asks);
     std::uint64_t const mine = from + exec::rank_in(t, askers);
     if (asks && mine < to) {
@@ -291,44 +291,43 @@ class spans_ref {
     std::uint32_t k = 0;
     std::uint32_t lanes = 0;
     for (; k < n && lanes == 0; k += Tile::size())
-      lanes = t.ballot(k + t.rank() < n &&
-                       entry(place(start, k + t.rank(), n)).load(exec::acquire) == detail::no_chunk_here);
+      lanes = t.ballot(k + t.rank() < n && entry(place(start, k + t.rank(), n)).load(exec::acquire) == detail::no_span);
     if (lanes == 0) return extend(t, wanted, asks, page, is_full);
     std::uint32_t const span = place(start, k - Tile::size() + t.rank(), n);
     auto const found = static_cast<std::uint32_t>(cuda::std::popcount(lanes));
     chunk_range const got = carve(t, wanted < found ? wanted : found);
     unsigned const mine = (lanes >> t.rank() & 1) != 0 ? exec::rank_in(t, lanes) : Tile::size();
-    if (mine < got.count) enter(span, got.first + mine * shape_.chunks);
+    if (mine < got.count) record(span, got.first + mine * shape_.chunks);
     t.sync();
     std::uint32_t const first = t.shfl(span, exec::first_lane(lanes));
     for (std::uint32_t i = 0; i < got.count; ++i, lanes &= lanes - 1) {
       std::uint64_t const from = std::uint64_t{t.shfl(span, exec::first_lane(lanes))} << shape_.pages_log2;
       std::uint64_t const to = from + pages();
-      keep_and_open(t, from, to, asks, page);
+      keep_and_free(t, from, to, asks, page);
     }
     if (t.rank() == 0 && got.count > 0) {
       state_.next_hole = place(start, k - Tile::size(), n);
-      number(state_.holes).fetch_sub(got.count, exec::relaxed);
+      atomic(state_.holes).fetch_sub(got.count, exec::relaxed);
     }
     return {first, got.count};
   }
 
   // All pages of a span, if they are free; one lane. Those of a hole are not. Without locks, as in sweeps: that
   // somebody searches a word does not make its pages used.
-  [[nodiscard]] WYRM_HD bool take_all(std::uint32_t span) const {
+  [[nodiscard]] WYRM_HD bool claim_all_pages(std::uint32_t span) const {
     bool free = true;
-    for_words(span, [&](std::uint64_t w, word pages) { return free = (used_.peek(w) & pages) == pages; });
+    for_words(span, [&](std::uint64_t w, word pages) { return free = (used_.read(w) & pages) == pages; });
     if (!free) return false;
     std::uint64_t had = 0;  // words
     word of_last = 0;
     for_words(span, [&](std::uint64_t w, word pages) {
-      of_last = used_.take(w, pages);
+      of_last = used_.claim(w, pages);
       had += of_last == pages;
       return free = of_last == pages;
     });
     if (free) return true;
     for_words(span, [&](std::uint64_t w, word pages) {
-      used_.put_all(w, had > 0 ? pages : of_last);
+      used_.clear_pages(w, had > 0 ? pages : of_last);
       return had-- > 0;
     });
     return false;

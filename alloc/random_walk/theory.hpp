@@ -23,7 +23,7 @@ struct search {
 [[nodiscard]] inline double queue_average(double threads) { return (threads + 1) / 2; }
 
 /// Eq. 2: its WAS. O(threads).
-[[nodiscard]] inline double queue_of_warp(double threads) {
+[[nodiscard]] inline double queue_warp_average(double threads) {
   double sum = 0;
   for (double k = 0; k < threads; ++k) sum += std::pow(k / threads, 32);
   return threads - sum;
@@ -84,7 +84,7 @@ struct emptied_words {
 }
 
 /// A bound of the WAS of searches whose steps fail with no more than this chance; infinite from 1 on.
-[[nodiscard]] inline double bound_of_warp_failing(double chance) {
+[[nodiscard]] inline double warp_bound_for_failure(double chance) {
   if (!(chance < 1)) return std::numeric_limits<double>::infinity();
   double sum = 0;
   double term = 1;
@@ -92,18 +92,18 @@ struct emptied_words {
   return sum;
 }
 /// Eq. 6: a bound of the WAS of RW-BM; w = 1 is Eq. 4, of RW. For more free pages than threads.
-[[nodiscard]] inline double bound_of_warp(search const& s, unsigned w) {
-  return bound_of_warp_failing(std::pow((s.pages - s.free + s.threads) / s.pages, w));
+[[nodiscard]] inline double warp_bound(search const& s, unsigned w) {
+  return warp_bound_for_failure(std::pow((s.pages - s.free + s.threads) / s.pages, w));
 }
 /// Eq. 6 corrected as Eq. 5 is.
-[[nodiscard]] inline double bound_of_warp_as_words_empty(search const& s, unsigned w) {
-  return bound_of_warp_failing(empty_words(s, w).empty_then);
+[[nodiscard]] inline double warp_bound_as_words_empty(search const& s, unsigned w) {
+  return warp_bound_for_failure(empty_words(s, w).empty_then);
 }
 
 /// Theorem 1: what the TAS of RW-BM tends to, given that of RW, as all free pages are wanted.
-[[nodiscard]] inline double average_in_words(double of_rw, unsigned w) { return of_rw / w; }
+[[nodiscard]] inline double bitmap_average_limit(double of_rw, unsigned w) { return of_rw / w; }
 /// Theorem 2: the same of the bounds of the WAS.
-[[nodiscard]] inline double bound_in_words(double of_rw, unsigned w) { return of_rw / w + (w - 1) / (2.0 * w); }
+[[nodiscard]] inline double bitmap_bound_limit(double of_rw, unsigned w) { return of_rw / w + (w - 1) / (2.0 * w); }
 
 /// Eq. 9: what the 32 lanes of a warp find in one step, at the end of the search; about normally distributed.
 struct found {
@@ -116,16 +116,16 @@ struct found {
 }
 /// Eq. 11: a bound of TAS = WAS of CoRW: the mean of the inverse Gaussian distribution of Eq. 10, which is the ratio of
 /// the 32 pages wanted to what a step finds. A search takes a step at least.
-[[nodiscard]] inline double together(search const& s, unsigned w) {
+[[nodiscard]] inline double cooperative_bound(search const& s, unsigned w) {
   return std::fmax(1, 32 / found_by_warp(s, w).mean);
 }
 
 /// Eq. 13: the chance that the run of free pages that a thread took its last one from is used up, if there are so many
 /// runs.
-[[nodiscard]] inline double run_is_used_up(double free, double runs) { return (runs - 1) / (free + runs - 1); }
+[[nodiscard]] inline double cluster_is_used_up(double free, double runs) { return (runs - 1) / (free + runs - 1); }
 /// Eq. 14: the TAS of CRW.
-[[nodiscard]] inline double average_nearby(search const& s, double runs) {
-  return 1 + run_is_used_up(s.free, runs) * average_approximately(s);
+[[nodiscard]] inline double clustered_average(search const& s, double runs) {
+  return 1 + cluster_is_used_up(s.free, runs) * average_approximately(s);
 }
 
 /// Section 3.2.3, S_L: who has looked at so many pages and found none free knows, with 99 % confidence, that fewer than

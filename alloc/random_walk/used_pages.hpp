@@ -28,19 +28,19 @@ namespace wyrm::alloc {
 
 /// What one look found.
 template <class Word>
-struct seen_pages {
-  Word free = 0;           // one bit a page
-  bool held = false;       // whether the word is locked, by us
-  bool is_locked = false;  // by somebody else, so that we have not seen it
+struct seen_word {
+  Word free = 0;                 // one bit a page
+  bool locked_by_us = false;     // whether the word is locked, by us
+  bool locked_by_other = false;  // by somebody else, so that we have not seen it
 };
 
 /// Where word p of a pool lies: the words one behind the other.
-struct in_a_row {
+struct contiguous_words {
   WYRM_HD std::uint64_t operator()(std::uint64_t p) const { return p; }
 };
 
 /// A flag a page, in a word of its own.
-template <class Layout = in_a_row>
+template <class Layout = contiguous_words>
 class used_flags_ref {
  public:
   using word = std::uint32_t;
@@ -51,19 +51,19 @@ class used_flags_ref {
       : flags_(flags), pages_(pages), place_(place) {}
 
   [[nodiscard]] WYRM_HD std::uint64_t words() const { return pages_; }
-  [[nodiscard]] WYRM_HD seen_pages<word> look(std::uint64_t p) const { return {peek(p)}; }
+  [[nodiscard]] WYRM_HD seen_word<word> lock_and_read(std::uint64_t p) const { return {read(p)}; }
   /// Without taking a lock.
-  [[nodiscard]] WYRM_HD word peek(std::uint64_t p) const { return at(p).load(exec::relaxed) == 0; }
+  [[nodiscard]] WYRM_HD word read(std::uint64_t p) const { return at(p).load(exec::relaxed) == 0; }
   /// Takes pages that were seen free; which of them we have got.
-  [[nodiscard]] WYRM_HD word take(std::uint64_t p, word) const { return at(p).exchange(1, exec::acquire) == 0; }
-  WYRM_HD void leave(std::uint64_t) const {}
-  WYRM_HD void put(std::uint64_t page) const { at(page).store(0, exec::release); }
+  [[nodiscard]] WYRM_HD word claim(std::uint64_t p, word) const { return at(p).exchange(1, exec::acquire) == 0; }
+  WYRM_HD void unlock(std::uint64_t) const {}
+  WYRM_HD void clear(std::uint64_t page) const { at(page).store(0, exec::release); }
   /// Several pages of a word, by who has them.
-  WYRM_HD void put_all(std::uint64_t p, word pages) const {
-    if (pages != 0) put(p);
+  WYRM_HD void clear_pages(std::uint64_t p, word pages) const {
+    if (pages != 0) clear(p);
   }
   /// The same after a release_fence().
-  WYRM_HD void open(std::uint64_t p, word pages) const {
+  WYRM_HD void clear_after_fence(std::uint64_t p, word pages) const {
     if (pages != 0) at(p).store(0, exec::after_fence);
   }
 
@@ -78,7 +78,7 @@ class used_flags_ref {
 };
 
 /// A bit a page, in words of 32 or 64 bits, with or without a LockMap.
-template <class Word, bool Locks, class Layout = in_a_row>
+template <class Word, bool Locks, class Layout = contiguous_words>
 class used_bits_ref {
  public:
   using word = Word;
@@ -89,26 +89,26 @@ class used_bits_ref {
       : map_(map), lock_map_(lock_map), words_((pages + bits - 1) / bits), place_(place) {}
 
   [[nodiscard]] WYRM_HD std::uint64_t words() const { return words_; }
-  [[nodiscard]] WYRM_HD seen_pages<Word> look(std::uint64_t p) const {
+  [[nodiscard]] WYRM_HD seen_word<Word> lock_and_read(std::uint64_t p) const {
     if constexpr (Locks) {
       if ((lock(p).fetch_or(lock_bit(p), exec::acquire) & lock_bit(p)) != 0) return {0, false, true};
     }
-    return {peek(p), Locks, false};
+    return {read(p), Locks, false};
   }
-  [[nodiscard]] WYRM_HD Word peek(std::uint64_t p) const { return static_cast<Word>(~at(p).load(exec::relaxed)); }
-  [[nodiscard]] WYRM_HD Word take(std::uint64_t p, Word wanted) const {
+  [[nodiscard]] WYRM_HD Word read(std::uint64_t p) const { return static_cast<Word>(~at(p).load(exec::relaxed)); }
+  [[nodiscard]] WYRM_HD Word claim(std::uint64_t p, Word wanted) const {
     return static_cast<Word>(wanted & ~at(p).fetch_or(wanted, exec::acquire));
   }
   /// By who holds the lock.
-  WYRM_HD void leave(std::uint64_t p) const {
+  WYRM_HD void unlock(std::uint64_t p) const {
     if constexpr (Locks) lock(p).fetch_and(static_cast<Word>(~lock_bit(p)), exec::release);
   }
-  WYRM_HD void put(std::uint64_t page) const { put_all(page / bits, Word{1} << page % bits); }
-  WYRM_HD void put_all(std::uint64_t p, Word pages) const {
+  WYRM_HD void clear(std::uint64_t page) const { clear_pages(page / bits, Word{1} << page % bits); }
+  WYRM_HD void clear_pages(std::uint64_t p, Word pages) const {
     if (pages != 0) at(p).fetch_and(static_cast<Word>(~pages), exec::release);
   }
   /// The same after a release_fence().
-  WYRM_HD void open(std::uint64_t p, Word pages) const {
+  WYRM_HD void clear_after_fence(std::uint64_t p, Word pages) const {
     if (pages != 0) at(p).fetch_and(static_cast<Word>(~pages), exec::after_fence);
   }
 

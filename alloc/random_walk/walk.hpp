@@ -15,7 +15,7 @@ namespace wyrm::alloc {
 /// One thread's way through a pool. It belongs to the thread, which keeps it from call to call.
 class walk {
  public:
-  static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
+  static constexpr std::uint64_t no_page = ~std::uint64_t{0};
 
   /// drawn: from which block of four numbers on.
   WYRM_HD walk(std::uint64_t seed, std::uint64_t thread, std::uint64_t drawn = 0)
@@ -25,8 +25,8 @@ class walk {
   [[nodiscard]] WYRM_HD std::uint64_t draw(std::uint64_t n) {
     if (left_ == 0) {
       next_ = exec::philox({{static_cast<std::uint32_t>(thread_), static_cast<std::uint32_t>(thread_ >> 32),
-                               static_cast<std::uint32_t>(drawn_), static_cast<std::uint32_t>(drawn_ >> 32)}},
-                             static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32));
+                             static_cast<std::uint32_t>(drawn_), static_cast<std::uint32_t>(drawn_ >> 32)}},
+                           static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32));
       ++drawn_;
       left_ = 4;
     }
@@ -36,8 +36,8 @@ class walk {
     return r * n >> 32;
   }
 
-  std::uint64_t steps = 0;       // looks at a page, or at a word of pages, so far
-  std::uint64_t last = nowhere;  // the page that CRW got last
+  std::uint64_t steps = 0;            // looks at a page, or at a word of pages, so far
+  std::uint64_t last_page = no_page;  // the page that CRW got last
 
  private:
   std::uint64_t seed_;

@@ -34,7 +34,7 @@ struct get_pages {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     alloc::walk w(seed, i);
-    std::uint64_t const page = ref.get(t, w, valid);
+    std::uint64_t const page = ref.allocate(t, w, valid);
     if (!valid) return;
     pages[i] = page;
     steps[i] = w.steps;
@@ -45,7 +45,7 @@ struct put_pages {
   Ref ref;
   std::uint64_t const* pages;
   WYRM_HD void operator()(std::size_t i) const {
-    if (pages[i] != Ref::no_page) ref.put(pages[i]);
+    if (pages[i] != Ref::no_page) ref.free(pages[i]);
   }
 };
 
@@ -71,11 +71,11 @@ struct churn {
         bool const acts = valid && (last || dice.draw(2) == 0);
         if (acts && page != Ref::no_page) {
           expect(owner(page).exchange(0, exec::relaxed) == i + 1);
-          ref.put(page);
+          ref.free(page);
           page = Ref::no_page;
           ++n;
         }
-        std::uint64_t const got = ref.get(t, w, acts && !last);
+        std::uint64_t const got = ref.allocate(t, w, acts && !last);
         if (got == Ref::no_page) continue;
         expect(owner(got).exchange(i + 1, exec::relaxed) == 0);
         page = got;
@@ -239,9 +239,9 @@ TYPED_TEST_P(random_walk, steps_are_those_of_the_theory) {
         of_warps += static_cast<double>(*std::max_element(&steps[i], &steps[i] + 32));
       of_warp += of_warps / (threads / 32) / seeds;
     }
-    constexpr bool shares = TypeParam::ref_type::how == alloc::page_search::together;
+    constexpr bool shares = TypeParam::ref_type::how == alloc::page_search::per_warp;
     if (shares && TypeParam::space_type::template tile_size<32> == 32) {
-      EXPECT_LE(of_warp, alloc::theory::together(s, w) + 1);  // whole steps
+      EXPECT_LE(of_warp, alloc::theory::cooperative_bound(s, w) + 1);  // whole steps
       EXPECT_GE(of_warp, 1);
     } else {
       double const expected = alloc::theory::average_as_words_empty(s, w);
@@ -252,7 +252,7 @@ TYPED_TEST_P(random_walk, steps_are_those_of_the_theory) {
         EXPECT_GE(average, 0.97 * expected);
         EXPECT_LE(average, (1.03 + locked) * expected);
         double const finds = (1 - alloc::theory::empty_words(s, w).empty_then) * (1 - locked);
-        EXPECT_LT(of_warp, alloc::theory::bound_of_warp_failing(1 - finds));
+        EXPECT_LT(of_warp, alloc::theory::warp_bound_for_failure(1 - finds));
         continue;
       }
       EXPECT_NEAR(average, expected, 0.03 * expected);
@@ -260,8 +260,8 @@ TYPED_TEST_P(random_walk, steps_are_those_of_the_theory) {
         EXPECT_NEAR(average, alloc::theory::average(s, w), 0.03 * average);
       }
       // A step more, now and then, is a race that was lost, or a word that was locked.
-      EXPECT_LT(of_warp, alloc::theory::bound_of_warp_as_words_empty(s, w) + 0.01);
-      EXPECT_LT(of_warp, (w == 1 ? 1 : 1.05) * alloc::theory::bound_of_warp(s, w));  // see theory.hpp: 4 % more
+      EXPECT_LT(of_warp, alloc::theory::warp_bound_as_words_empty(s, w) + 0.01);
+      EXPECT_LT(of_warp, (w == 1 ? 1 : 1.05) * alloc::theory::warp_bound(s, w));  // see theory.hpp: 4 % more
     }
   }
 }
@@ -283,9 +283,9 @@ struct random_walk_names {
     using used = typename Pool::ref_type::used_type;
     constexpr auto how = Pool::ref_type::how;
     if (used::bits == 1) return "rw";
-    std::string const name = how == alloc::page_search::alone    ? "rw_bm"
-                             : how == alloc::page_search::nearby ? "crw"
-                                                                 : "corw";
+    std::string const name = how == alloc::page_search::per_thread  ? "rw_bm"
+                             : how == alloc::page_search::clustered ? "crw"
+                                                                    : "corw";
     return name + "_" + std::to_string(used::bits) + (used::locks ? "_lock_map" : "");
   }
 };

@@ -17,9 +17,9 @@ namespace theory = alloc::theory;
 TEST(random_walk_theory, queues) {
   EXPECT_DOUBLE_EQ(theory::queue_average(1), 1);
   EXPECT_DOUBLE_EQ(theory::queue_average(5000), 2500.5);
-  EXPECT_DOUBLE_EQ(theory::queue_of_warp(1), 1);
+  EXPECT_DOUBLE_EQ(theory::queue_warp_average(1), 1);
   // The largest of 32 of N places is N 32/33 on average, but for what lies between whole numbers.
-  EXPECT_NEAR(theory::queue_of_warp(100'000), 100'000 * 32.0 / 33, 1);
+  EXPECT_NEAR(theory::queue_warp_average(100'000), 100'000 * 32.0 / 33, 1);
 }
 
 TEST(random_walk_theory, averages_of_hand_computed_searches) {
@@ -41,16 +41,16 @@ TEST(random_walk_theory, averages_of_hand_computed_searches) {
 TEST(random_walk_theory, bounds_of_warps) {
   // Half free at the end: of 32 threads that fail with 1/2 the last needs, on average, the sum over k of
   // 1 - (1 - 2^-k)^32, which is log2(32) + Euler's constant / ln 2 + 1/2, but for terms of the order of 1/32.
-  EXPECT_NEAR(theory::bound_of_warp({1e6, 505'000, 5000}, 1), 5 + 0.5772 / std::log(2) + 0.5, 0.03);
-  EXPECT_EQ(theory::bound_of_warp_failing(0), 1);
-  EXPECT_TRUE(std::isinf(theory::bound_of_warp_failing(1)));
+  EXPECT_NEAR(theory::warp_bound({1e6, 505'000, 5000}, 1), 5 + 0.5772 / std::log(2) + 0.5, 0.03);
+  EXPECT_EQ(theory::warp_bound_for_failure(0), 1);
+  EXPECT_TRUE(std::isinf(theory::warp_bound_for_failure(1)));
   // Theorems 1 and 2, where nearly all free pages are wanted.
   theory::search const s{1e6, 5001, 5000};
   for (unsigned const w : {32u, 64u}) {
-    EXPECT_NEAR(theory::average(s, w), theory::average_in_words(theory::average(s, 1), w),
+    EXPECT_NEAR(theory::average(s, w), theory::bitmap_average_limit(theory::average(s, 1), w),
                 0.03 * theory::average(s, w));
-    EXPECT_NEAR(theory::bound_of_warp(s, w), theory::bound_in_words(theory::bound_of_warp(s, 1), w),
-                0.01 * theory::bound_of_warp(s, w));
+    EXPECT_NEAR(theory::warp_bound(s, w), theory::bitmap_bound_limit(theory::warp_bound(s, 1), w),
+                0.01 * theory::warp_bound(s, w));
   }
 }
 
@@ -58,15 +58,15 @@ TEST(random_walk_theory, warps_that_search_together) {
   theory::search const s{1e6, 1e4, 5000};
   EXPECT_DOUBLE_EQ(theory::found_by_warp(s, 32).mean, 5.12);
   EXPECT_NEAR(theory::found_by_warp(s, 32).deviation, 2.2570, 1e-4);
-  EXPECT_DOUBLE_EQ(theory::together(s, 32), 6.25);
-  EXPECT_DOUBLE_EQ(theory::together({1e6, 5e5, 5000}, 64), 1);
+  EXPECT_DOUBLE_EQ(theory::cooperative_bound(s, 32), 6.25);
+  EXPECT_DOUBLE_EQ(theory::cooperative_bound({1e6, 5e5, 5000}, 64), 1);
 }
 
 TEST(random_walk_theory, runs_of_free_pages) {
-  EXPECT_DOUBLE_EQ(theory::run_is_used_up(10, 1), 0);
-  EXPECT_DOUBLE_EQ(theory::run_is_used_up(10, 4), 3.0 / 13);
-  EXPECT_DOUBLE_EQ(theory::average_nearby({1e6, 1e4, 5000}, 1), 1);
-  EXPECT_NEAR(theory::average_nearby({1e6, 1e4, 5000}, 10'001), 1 + 0.5 * 200 * std::log(2), 1e-9);
+  EXPECT_DOUBLE_EQ(theory::cluster_is_used_up(10, 1), 0);
+  EXPECT_DOUBLE_EQ(theory::cluster_is_used_up(10, 4), 3.0 / 13);
+  EXPECT_DOUBLE_EQ(theory::clustered_average({1e6, 1e4, 5000}, 1), 1);
+  EXPECT_NEAR(theory::clustered_average({1e6, 1e4, 5000}, 10'001), 1 + 0.5 * 200 * std::log(2), 1e-9);
 }
 
 TEST(random_walk_theory, when_to_give_up) {
