@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The random-walk algorithms for pools of equal pages without central state: threads probe random places for free pages
-// ("Dynamic Buffer Management in Massively Parallel Systems: The Power of Randomness", ACM TOPC 12(1), 2025). A step
-// is:
+// ("Dynamic Buffer Management in Massively Parallel Systems: The Power of Randomness", ACM TOPC 12(1), 2025). The
+// steps:
 //  - RW (Algorithm 1): a thread probes the flag of a page;
 //  - RW-BM (Algorithm 2): a thread probes a bitmap word of 32 or 64 pages;
 //  - CoRW (Algorithm 3): each lane of a tile reads a word, and the lanes distribute the free pages among themselves;
