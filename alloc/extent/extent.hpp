@@ -34,10 +34,11 @@ struct extent_state {
   // the word, the end in the lower half. When the window is used up, "next" may exceed the end, at most by the sum of
   // the requests that are in progress.
   std::uint64_t window;
-  std::uint64_t lock;     // guards the tree, and all changes of the window but additions to "next"
-  std::uint32_t touched;  // chunks from here on were free when the window was last replaced
-  std::uint32_t
-      unavailable_run;  // neither tree nor window have a run of so many chunks; not_known if nobody has looked
+  std::uint64_t lock;  // guards the tree, and all changes of the window but additions to "next"
+  // The high-water mark: no chunk from here on was ever taken, except from the current window.
+  std::uint32_t touched;
+  // Neither the tree nor the window has a run of so many chunks; not_known: no such length is known.
+  std::uint32_t unavailable_run;
   static constexpr std::uint32_t not_known = 0xffffffff;
   std::uint32_t padding[26];
   // 1: a request found too few chunks in the window. It is in another cache line than the window, because all requests

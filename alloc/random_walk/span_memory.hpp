@@ -91,7 +91,7 @@ class span_memory {
   void grow(std::size_t bytes) {
     std::uint32_t const before = memory_.chunks();
     std::uint32_t const after = memory_.chunks_after(bytes);
-    cover(after);  // all that can fail comes before anything changes
+    cover(after);  // everything that can fail happens before the pool changes
     ledger_.cover(std::size_t{after} * chunk_bytes);
     memory_.grow(bytes);
     start(before);
