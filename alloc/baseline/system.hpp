@@ -103,7 +103,7 @@ class system_malloc {
   [[nodiscard]] ref_type ref() const { return shared_.ref(); }
   [[nodiscard]] view_type view() const { return {state_.data(), limit_, ledger_.ref()}; }
   void reset() {
-    throw error(error_code::bad_argument, "malloc: reset() cannot free allocations that it has no list of; free each of them");
+    throw error(error_code::bad_argument, "malloc: reset() cannot find the allocations; free each of them");
   }
   void grow(std::size_t bytes) {
     std::size_t const after = grown_size(limit_, bytes);
