@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queues that are as full as they can be: all chunks of a class are free and lie in it, and all tiles take and put them
-// at the same time, round after round. Nodes have few entries, so that the last one is always nearly used up.
+// Queues that are as full as possible: all chunks of a class are free and in its queue, and all tiles dequeue and
+// enqueue them at the same time, for many rounds. Nodes have few entries, so the last node is always nearly used up.
 #pragma once
 
 #include <gtest/gtest.h>
