@@ -148,8 +148,8 @@ concept device_allocator = std::is_move_constructible_v<A> && small_ref<typename
 };
 
 /// For check(): throws error(corrupt) unless `holds`.
-inline void ensure(bool holds, char const* who, std::string const& what) {
-  if (!holds) throw error(error_code::corrupt, std::string(who) + ": " + what);
+inline void ensure(bool holds, char const* where, std::string const& what) {
+  if (!holds) throw error(error_code::corrupt, std::string(where) + ": " + what);
 }
 
 }  // namespace wyrm::alloc

@@ -56,14 +56,14 @@ class page_pool {
   using space_type = Space;
   using ref_type = page_pool_ref<Used, How>;
 
-  /// pages: 1 to 2^32. share: searches become sweeps when less than this fraction of the pages seems free (0 < share <
-  /// 1). Throws error(bad_argument) for other values.
-  page_pool(Space const& space, std::uint64_t pages, double share = 0.001)
+  /// pages: 1 to 2^32. fraction: searches become sweeps when less than this fraction of the pages seems free (0 <
+  /// fraction < 1). Throws error(bad_argument) for other values.
+  page_pool(Space const& space, std::uint64_t pages, double fraction = 0.001)
       : space_(space),
-        pages_(checked(pages, share)),
+        pages_(checked(pages, fraction)),
         used_(space, words()),
         lock_map_(space, Used::locks ? (words() + Used::bits - 1) / Used::bits : 1),
-        give_up_after_(static_cast<std::uint32_t>(std::min(std::ceil(theory::pages_until_given_up(share)), 1e9))) {
+        give_up_after_(static_cast<std::uint32_t>(std::min(std::ceil(theory::pages_until_given_up(fraction)), 1e9))) {
     reset();
   }
 
@@ -80,11 +80,11 @@ class page_pool {
     exec::write(space_, used_.data() + words() - 1, static_cast<word>(~word{0} << pages_ % Used::bits));
   }
 
-  /// Makes each page free with probability `share`, and the others used. Returns how many are free.
-  std::uint64_t scatter(double share, std::uint64_t seed) {
+  /// Makes each page free with probability `fraction`, and the others used. Returns how many are free.
+  std::uint64_t scatter(double fraction, std::uint64_t seed) {
     exec::buffer<std::uint64_t, Space> free(space_, 1);
     exec::write(space_, free.data(), std::uint64_t{0});
-    auto const limit = static_cast<std::uint64_t>(std::clamp(share, 0.0, 1.0) * 0x1p32);
+    auto const limit = static_cast<std::uint64_t>(std::clamp(fraction, 0.0, 1.0) * 0x1p32);
     exec::for_each_lane<32>(space_, words(),
                             detail::scatter_free_pages<Used>{used_.data(), pages_, limit, seed, free.data()});
     return exec::read(space_, free.data());
@@ -109,12 +109,12 @@ class page_pool {
   }
 
  private:
-  static std::uint64_t checked(std::uint64_t pages, double share) {
+  static std::uint64_t checked(std::uint64_t pages, double fraction) {
     if (pages == 0 || pages > std::uint64_t{1} << 32)
       throw error(error_code::bad_argument, "a pool of " + std::to_string(pages) + " pages: expected 1 to 4294967296");
-    if (!(share > 0 && share < 1))
-      throw error(error_code::bad_argument,
-                  "a free fraction of " + std::to_string(share) + ": expected a value between 0 and 1, both excluded");
+    if (!(fraction > 0 && fraction < 1))
+      throw error(error_code::bad_argument, "a free fraction of " + std::to_string(fraction) +
+                                                ": expected a value between 0 and 1, both excluded");
     return pages;
   }
   [[nodiscard]] std::uint64_t words() const { return (pages_ + Used::bits - 1) / Used::bits; }

@@ -59,13 +59,14 @@ struct grouped_words {
   }
   template <class Used>
   WYRM_HD static grouped_words of(unsigned c) {
-    constexpr unsigned shared = spans / Used::bits;  // words per group and page of a span
+    constexpr unsigned words_per_page = spans / Used::bits;  // words per group and page of a span
     constexpr std::uint32_t all = pages_below(page_classes);
     constexpr std::uint32_t smallest = pages_a_chunk(0);
     std::uint32_t const pages = pages_a_chunk(c);
     std::uint32_t const below =
         pages > 1 ? 2 * (smallest - pages) : 2 * smallest - 2 + (c - (chunk_log2 - smallest_page_log2));
-    return {static_cast<unsigned>(cuda::std::countr_zero(pages * shared)), below * shared, all * shared};
+    return {static_cast<unsigned>(cuda::std::countr_zero(pages * words_per_page)), below * words_per_page,
+            all * words_per_page};
   }
   WYRM_HD std::uint64_t operator()(std::uint64_t p) const {
     return (p >> log2) * stride + offset + (p & ((std::uint64_t{1} << log2) - 1));
@@ -369,8 +370,8 @@ class random_walk : public span_memory<Space, detail::pools_by_size<UsedOf<detai
   }
 
  private:
-  static std::uint32_t pages_to_give_up(double share) {
-    return static_cast<std::uint32_t>(std::ceil(theory::pages_until_given_up(share)));
+  static std::uint32_t pages_to_give_up(double fraction) {
+    return static_cast<std::uint32_t>(std::ceil(theory::pages_until_given_up(fraction)));
   }
   void clear_last_pages() { base::space().fill(last_.data(), 0xff, last_.bytes()); }
 

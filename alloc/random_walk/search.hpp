@@ -15,7 +15,7 @@
 //    takes.
 //  - The LockMap is optional. Without it the OR that sets the bits decides which thread was first (used_pages.hpp).
 //
-// Out of memory (section 3.2.3): a search gives up after so many probed pages, all of them used, that with 99 %
+// Out of memory (section 3.2.3): a search gives up after it has probed so many used pages that with 99 %
 // confidence less than a chosen fraction of the pages is free. Then the tile sweeps over all pages, beginning at a
 // random one. A sweep finds every page that is free as long as the sweep lasts. So `no_page` means that every page was
 // used at some moment of the call.
@@ -45,7 +45,7 @@ class page_pool_ref {
   static constexpr page_search how = How;
   static constexpr std::uint64_t no_page = walk::no_page;
 
-  /// give_up_after: pages that a search finds used in a row before it ends.
+  /// give_up_after: the number of used pages that a search probes before it ends.
   WYRM_HD page_pool_ref(Used const& used, std::uint32_t give_up_after) : used_(used), give_up_after_(give_up_after) {}
 
   /// A page for each lane that asks, or no_page; collective. `w` is the lane's own walk.

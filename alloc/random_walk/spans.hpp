@@ -28,7 +28,7 @@ namespace wyrm::alloc {
 namespace detail {
 
 inline constexpr std::uint32_t no_span = 0xffffffff;  // table entry: a hole; owner of a chunk: it is in no span
-inline constexpr unsigned char never_written = 0xfe;  // all bytes of a table entry that no span has had
+inline constexpr unsigned char never_written = 0xfe;  // all bytes of a table entry that was never written
 inline constexpr unsigned char all_used = 0xff;       // all bytes of its words: its pages are used
 
 /// The state of a pool on the device.
@@ -326,17 +326,17 @@ class spans_ref {
     bool free = true;
     for_words(span, [&](std::uint64_t w, word pages) { return free = (used_.read(w) & pages) == pages; });
     if (!free) return false;
-    std::uint64_t had = 0;  // words that were claimed completely
+    std::uint64_t claimed_words = 0;  // words that were claimed completely
     word of_last = 0;
     for_words(span, [&](std::uint64_t w, word pages) {
       of_last = used_.claim(w, pages);
-      had += of_last == pages;
+      claimed_words += of_last == pages;
       return free = of_last == pages;
     });
     if (free) return true;
     for_words(span, [&](std::uint64_t w, word pages) {
-      used_.clear_pages(w, had > 0 ? pages : of_last);
-      return had-- > 0;
+      used_.clear_pages(w, claimed_words > 0 ? pages : of_last);
+      return claimed_words-- > 0;
     });
     return false;
   }

@@ -131,10 +131,10 @@ struct found {
 }
 
 /// Section 3.2.3, S_L: the number of probed pages, all of them used, from which it follows with 99 % confidence that
-/// less than this fraction of the pages is free (0 < share < 1).
-[[nodiscard]] inline double pages_until_given_up(double share) {
+/// less than this fraction of the pages is free (0 < fraction < 1).
+[[nodiscard]] inline double pages_until_given_up(double fraction) {
   constexpr double quantile = 2.326;  // of the standard normal distribution, 99 %
-  return quantile * quantile * (1 - share) / share;
+  return quantile * quantile * (1 - fraction) / fraction;
 }
 
 }  // namespace wyrm::alloc::theory

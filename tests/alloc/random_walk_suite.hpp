@@ -135,8 +135,8 @@ class random_walk : public space_test<typename Pool::space_type> {
     pool.set_used(used);
   }
   /// Runs churn with threads that keep up to three pages each. Returns the number of allocations and frees.
-  std::uint64_t churn_pool(std::uint64_t pages, std::size_t threads, unsigned rounds, double share) {
-    Pool pool(space(), pages, share);
+  std::uint64_t churn_pool(std::uint64_t pages, std::size_t threads, unsigned rounds, double fraction) {
+    Pool pool(space(), pages, fraction);
     exec::buffer<std::uint64_t, space_type> owners(space(), pages);
     exec::buffer<std::uint64_t, space_type> counters(space(), 2);
     space().fill(owners.data(), 0, owners.bytes());
@@ -225,13 +225,13 @@ TYPED_TEST_P(random_walk, steps_agree_with_the_theory) {
   constexpr unsigned w = random_walk<TypeParam>::bits;
   auto const seeds = static_cast<unsigned>(scaled(8, 8));
   TypeParam pool(this->space(), pages, 1e-4);
-  for (double const share : {0.5, 0.1, 0.05, 0.01}) {
-    SCOPED_TRACE(share);
-    alloc::theory::search const s{pages, share * pages, threads};
+  for (double const fraction : {0.5, 0.1, 0.05, 0.01}) {
+    SCOPED_TRACE(fraction);
+    alloc::theory::search const s{pages, fraction * pages, threads};
     double average = 0;
     double of_warp = 0;
     for (unsigned seed = 0; seed < seeds; ++seed) {
-      this->leave_free(pool, static_cast<std::uint64_t>(share * pages), seed);
+      this->leave_free(pool, static_cast<std::uint64_t>(fraction * pages), seed);
       auto const steps = this->allocate(pool, threads, seed).steps;
       double of_warps = 0;
       for (std::size_t i = 0; i < threads; ++i) average += static_cast<double>(steps[i]) / threads / seeds;
@@ -256,7 +256,7 @@ TYPED_TEST_P(random_walk, steps_agree_with_the_theory) {
         continue;
       }
       EXPECT_NEAR(average, expected, 0.03 * expected);
-      if (w == 1 || share > 0.01) {
+      if (w == 1 || fraction > 0.01) {
         EXPECT_NEAR(average, alloc::theory::average(s, w), 0.03 * average);
       }
       // A few more steps come from lost races and from locked words.
