@@ -4,7 +4,8 @@
 // to 1 MiB. A pool takes spans (spans.hpp) from alloc/extent, and returns them. Larger requests go to the extent. This
 // goes beyond the paper, whose pools have a fixed number of pages of one size.
 //
-// When a pool grows:
+// When a pool grows (memory that was never used is measured by what is left in the extent's window; freed chunks that
+// have become the window count, too):
 //  - While the extent has memory, a search gives up, and its tile takes more memory, after so many used pages that less
 //    than 1 page in 20 seems free (section 3.2.3).
 //  - While at least half of the memory was never used, a tile of CoRW takes more memory as soon as one step has found
