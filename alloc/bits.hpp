@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Set bits of a word, by number: fks, Algorithm 4 of "Dynamic Buffer Management in Massively Parallel Systems" (ACM
-// TOPC 2025), by halves: as many steps as the word's width has bits, each a popcount.
+// Selection of set bits of a word: fks, Algorithm 4 of "Dynamic Buffer Management in Massively Parallel Systems" (ACM
+// TOPC 2025), a binary search over popcounts. It has log2(width of the word) steps.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace wyrm::alloc {
 
-/// The position of the k-th set bit, both from 0 on; k < popcount(x).
+/// The position of the k-th set bit. Positions and k count from 0; k < popcount(x).
 WYRM_HD inline unsigned find_kth_set(std::uint32_t x, unsigned k) {
   unsigned position = 0;
   for (unsigned half = 16; half > 0; half /= 2) {
@@ -28,13 +28,13 @@ WYRM_HD inline unsigned find_kth_set(std::uint64_t x, unsigned k) {
   return (upper ? 32 : 0) + find_kth_set(static_cast<std::uint32_t>(upper ? x >> 32 : x), upper ? k - low : k);
 }
 
-/// All bits up to this position.
+/// A mask of all bits up to this position, inclusive.
 template <class Word>
 [[nodiscard]] WYRM_HD Word bits_up_to(unsigned position) {
   return static_cast<Word>(~Word{0} >> (8 * sizeof(Word) - 1 - position));
 }
 
-/// The n lowest set bits, or all.
+/// The n lowest set bits of x, or all if it has fewer.
 template <class Word>
 [[nodiscard]] WYRM_HD Word lowest_set(Word x, unsigned n) {
   if (n >= static_cast<unsigned>(cuda::std::popcount(x))) return x;

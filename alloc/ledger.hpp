@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What allocators note beside their work: failures and bad frees always (both are rare), and in checked mode every
-// live allocation, as one bit per 16 bytes of the pool at the address where it begins.
+// Bookkeeping of allocators: counters of failed requests and bad frees, which are both rare, and in checked mode a
+// bitmap of live allocations, with one bit per 16 bytes of the pool; the bit where an allocation begins is set.
 #pragma once
 
 #include <bit>
@@ -22,6 +22,7 @@ struct ledger_counters {
   std::uint64_t asked;
 };
 
+/// For kernels. Thread-safe.
 class ledger_ref {
  public:
   ledger_ref(std::byte* base, ledger_counters* counters, std::uint64_t* live)
@@ -30,14 +31,15 @@ class ledger_ref {
   WYRM_HD void count_failures(std::uint64_t n) const { add(counters_->failures, n); }
   WYRM_HD void count_bad_free() const { add(counters_->bad_frees, 1); }
 
-  /// Notes what one lane was given (nullptr: nothing).
+  /// In checked mode: records an allocation; nullptr is none. Per thread.
   WYRM_HD void note_allocation(void const* p, std::size_t bytes) const {
     if (live_ == nullptr || p == nullptr) return;
     add(counters_->asked, bytes);
     exec::atomic_ref<std::uint64_t>(live_[granule(p) / 64]).fetch_or(bit(p), exec::relaxed);
   }
 
-  /// False, and counted, if nothing live begins at p: then p must not be freed. p lies in the pool.
+  /// In checked mode: records that the allocation at p, which lies in the pool, is freed. Per thread. False if no live
+  /// allocation begins at p: then the bad free is counted, and the caller must not free p. True if not checked.
   [[nodiscard]] WYRM_HD bool note_free(void const* p) const {
     if (live_ == nullptr) return true;
     std::uint64_t const before =
@@ -61,6 +63,7 @@ class ledger_ref {
   std::uint64_t* live_;  // nullptr: not checked
 };
 
+/// Owner of the counters and of the bitmap. Its functions run on the host while no kernel uses the pool.
 template <class Space>
 class ledger {
  public:
@@ -73,7 +76,7 @@ class ledger {
     space_.fill(counters_.data(), 0, sizeof(ledger_counters));
   }
 
-  /// The pool now has so many bytes.
+  /// Extends the bitmap to a pool of so many bytes.
   void cover(std::size_t pool_bytes) {
     std::size_t const before = live_.committed();
     if (!checked_) return;
@@ -96,7 +99,7 @@ class ledger {
     s.asked = c.asked;
   }
 
-  /// The offsets in the pool at which live allocations begin, ascending; empty when not checked.
+  /// The offsets of live allocations in the pool, ascending; empty when not checked.
   [[nodiscard]] std::vector<std::size_t> live_offsets() const {
     std::vector<std::size_t> offsets;
     std::vector<std::uint64_t> const words = exec::copy_out(space_, live_bits(), live_.committed() / 8);

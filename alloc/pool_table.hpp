@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An array with an entry for every chunk, or so, of a pool that grows: it is replaced by a longer one. (Memory that
-// grows in place comes in steps of 2 MiB on a GPU, which is more than all tables of a small pool.)
+// An array whose length depends on the number of chunks of a pool. When the pool grows, a longer array replaces it. It
+// does not grow in place, because memory that does so has steps of 2 MiB on a GPU, more than all tables of a small
+// pool.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@ template <class T, class Space>
 class pool_table {
  public:
   explicit pool_table(Space const& space) : space_(space), entries_(space) {}
-  /// Makes room for n entries; new ones are not initialised. While nobody uses the pool; pointers become invalid.
+  /// Makes room for n entries; new entries are not initialised. Pointers become invalid, so no kernel may use the pool.
   void cover(std::size_t n) {
     if (n <= entries_.size()) return;
     exec::buffer<T, Space> longer(space_, n);

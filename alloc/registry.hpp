@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of allocators -> types, for the program, tests and benchmarks. A new allocator is one line in `all`.
+// All allocators by name, for the program, the tests and the benchmarks. A new allocator is one entry in `all`.
 #pragma once
 
 #include <string>
@@ -38,7 +38,7 @@ static_assert(device_allocator<rw_malloc<exec::host_space>>);
 static_assert(device_allocator<bump<exec::host_space>>);
 static_assert(device_allocator<system_malloc<exec::host_space>>);
 
-/// The allocator of choice when nobody chose.
+/// The name of the default allocator.
 inline constexpr char const* default_name = "ouroboros-s-p";
 
 namespace detail {
@@ -53,9 +53,11 @@ bool call_named(std::string_view wanted, F const& f, list<A...>) {
 }
 }  // namespace detail
 
+/// The names of all allocators.
 [[nodiscard]] inline std::vector<std::string> names() { return detail::names_of(all<exec::host_space>{}); }
 
-/// Calls f.template operator()<A>() for the allocator of that name, or throws error(bad_argument) with all names.
+/// Calls f.template operator()<A>() for the allocator A of that name. Throws error(bad_argument), which lists all
+/// names, if there is none.
 template <class Space, class F>
 void visit(std::string_view wanted, F const& f) {
   if (detail::call_named(wanted, f, all<Space>{})) return;

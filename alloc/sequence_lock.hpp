@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A spin lock whose holder, when it finds nothing left of what it guards, says so to all who waited meanwhile: a crowd
-// of thousands that finds a pool used up need not take the lock one after the other. The holder waits for nobody but
-// holders of locks further down (a class, then the pool).
+// A spin lock with an answer for the threads that wait for it. When the holder finds that nothing is left of what the
+// lock guards, it publishes that with the unlock, and all threads that were waiting already when it took the lock get
+// this answer. So thousands of threads that find a pool used up need not take the lock one after the other. The holder
+// itself waits only for locks further down (first a class, then the pool).
 //
-// One word: in the lower half how often the lock was taken or given back, odd while it is held; in the upper half what
-// that was when the last holder had it, if it found nothing, or 0. Its finding was true at a moment when it held the
-// lock. So it concerns those alone who waited before it took the lock: who came later may have freed, just before, what
-// the holder did not find.
+// The lock is one word. The lower half is a sequence number: how often the lock was taken or released; odd while it is
+// held. The upper half is the sequence number of the last holder if that found nothing left, else 0. What it found was
+// true at a moment when it held the lock. So the answer is only valid for threads that waited before it took the lock.
+// A thread that came later may have freed, just before, what the holder did not find.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@ class sequence_lock {
  public:
   WYRM_HD explicit sequence_lock(std::uint64_t& word) : word_(word) {}
 
-  /// Takes the lock, if nobody has it; else the same object must be asked again, until it says something else: that one
-  /// who took the lock meanwhile found nothing. Waits for nobody.
+  /// Takes the lock if it is free; never waits. After `wait` the caller has to call it again on the same object, until
+  /// it returns `taken`, or `nothing_left`: then a thread that took the lock meanwhile has found nothing left.
   enum class outcome { taken, wait, nothing_left };
   [[nodiscard]] WYRM_HD outcome try_take() {
     if (waits_) {
@@ -37,7 +38,7 @@ class sequence_lock {
     if (waits_ && since_ == 0) since_ = held_;
     return waits_ ? outcome::wait : outcome::taken;
   }
-  /// Waits for the lock, or until somebody has found nothing. True if it was taken.
+  /// Waits for the lock, or until a holder has found nothing left. True if this thread has taken the lock.
   [[nodiscard]] WYRM_HD bool take_unless_nothing_is_left() {
     outcome now = try_take();
     for (unsigned attempt = 4; now == outcome::wait; ++attempt) {
@@ -46,20 +47,21 @@ class sequence_lock {
     }
     return now == outcome::taken;
   }
+  /// Waits for the lock.
   WYRM_HD void lock() {
     while (!take_unless_nothing_is_left()) continue;
   }
-  /// By the object that took the lock.
+  /// Releases the lock; on the object that took it.
   WYRM_HD void unlock() { word_.store(std::uint32_t{held_ + 1}, exec::release); }
-  /// The same, for who found nothing.
+  /// The same for a holder that has found nothing left.
   WYRM_HD void unlock_with_nothing_left() {
     word_.store(std::uint64_t{held_} << 32 | std::uint32_t{held_ + 1}, exec::release);
   }
 
  private:
   exec::atomic_ref<std::uint64_t> word_;
-  std::uint32_t held_ = 0;   // the lower half while we, or those we wait for, hold the lock
-  std::uint32_t since_ = 0;  // what that was when we first waited; odd, so 0 is never
+  std::uint32_t held_ = 0;   // the sequence number of this thread as holder, or of the holder that it waits for
+  std::uint32_t since_ = 0;  // held_ when this thread first waited; 0: it has not (held_ is odd)
   bool waits_ = false;
 };
 

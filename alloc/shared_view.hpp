@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ref that users of an allocator pass to their kernels: one pointer to the allocator's view, which lies in memory
-// of the device. The owner rewrites the view where it is when the pool changes, so a ref stays valid.
+// The ref that users of an allocator pass to their kernels: a pointer to the allocator's view, which is in device
+// memory. When the pool changes, the owner rewrites the view in place, so refs stay valid.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,10 @@
 
 namespace wyrm::alloc {
 
-/// For kernels; see allocator_ref. It has what its view has. Valid until the owner is destroyed: also after reset(),
-/// grow() and compact(), and after the owner has been moved. A call loads what it needs of the view from memory of the
-/// device, which the caches of the multiprocessors keep: no kernel runs while the view is rewritten.
+/// For kernels; see allocator_ref. It has the functions of its view. Valid until the owner is destroyed: also after
+/// reset(), grow() and compact(), and after the owner has been moved. A call loads the parts of the view that it needs
+/// from device memory. The caches of the multiprocessors may keep them, because no kernel runs while the view is
+/// rewritten.
 template <allocator_ref View>
 class pool_ref {
  public:
@@ -51,17 +52,17 @@ class pool_ref {
   View const* view_;
 };
 
-/// The view of a pool in memory of the device, at one address for the life of its owner, also where the owner moves.
-/// The owner write()s it once it is made, and makes every change that may replace memory of the pool in
-/// rewrite_after().
+/// The view of a pool in device memory. Its address stays the same as long as the owner lives, also when the owner is
+/// moved. The owner calls write() at the end of its construction, and makes each change that may replace memory of the
+/// pool in rewrite_after().
 template <class View, class Space>
 class shared_view {
  public:
   explicit shared_view(Space const& space) : space_(space), view_(space, 1) {}
 
   void write(View const& view) { exec::write(space_, view_.data(), view); }
-  /// Calls change(), and writes view() afterwards, also where change() throws: a change that fails may have replaced
-  /// some tables by longer ones. While no kernel uses the pool.
+  /// Calls change(), and writes view() afterwards, also if change() throws: a change that fails may have replaced some
+  /// tables by longer ones. No kernel may use the pool meanwhile.
   template <class Change, class MakeView>
   void rewrite_after(Change const& change, MakeView const& view) {
     try {

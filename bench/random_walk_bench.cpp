@@ -38,7 +38,7 @@ struct get_pages {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     alloc::walk w(seed, i);
-    std::uint64_t const page = ref.get(t, w, valid && i % 32 < asking);
+    std::uint64_t const page = ref.allocate(t, w, valid && i % 32 < asking);
     if (!valid) return;
     pages[i] = static_cast<std::uint32_t>(page);
     if (steps != nullptr) steps[i] = static_cast<std::uint32_t>(w.steps);
@@ -50,7 +50,7 @@ struct put_pages {
   Ref ref;
   std::uint32_t const* pages;
   WYRM_HD void operator()(std::size_t i) const {
-    if (pages[i] != no_page) ref.put(pages[i]);
+    if (pages[i] != no_page) ref.free(pages[i]);
   }
 };
 /// How many pages a warp finds, each lane in a word of its own.
@@ -61,7 +61,7 @@ struct count_found {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool) const {
     alloc::walk w(1, i);
-    auto const mine = static_cast<unsigned>(cuda::std::popcount(used.peek(w.draw(used.words()))));
+    auto const mine = static_cast<unsigned>(cuda::std::popcount(used.read(w.draw(used.words()))));
     unsigned const all = exec::sum(t, mine);
     if (t.rank() == 0) exec::atomic_ref<std::uint64_t>(histogram[all]).fetch_add(1, exec::relaxed);
   }
@@ -177,12 +177,12 @@ void time_pool(benchmark::State& state, typename Pool::space_type const& space, 
     of_warp += *std::max_element(taken.data() + i, taken.data() + std::min(i + 32, threads));
   constexpr unsigned w = ref_type::used_type::bits;
   alloc::theory::search const s{pages_of_pool, static_cast<double>(free), static_cast<double>(wanted)};
-  bool const together = ref_type::how == alloc::page_search::together;
+  bool const together = ref_type::how == alloc::page_search::per_warp;
   state.counters["tas"] = average / static_cast<double>(wanted);
   state.counters["was"] = of_warp / static_cast<double>((threads + 31) / 32);
   if (asking < 32) return;  // the theory is of warps all of whose lanes ask
-  state.counters["tas_theory"] = together ? alloc::theory::together(s, w) : alloc::theory::average(s, w);
-  state.counters["was_bound"] = together ? alloc::theory::together(s, w) : alloc::theory::bound_of_warp(s, w);
+  state.counters["tas_theory"] = together ? alloc::theory::cooperative_bound(s, w) : alloc::theory::average(s, w);
+  state.counters["was_bound"] = together ? alloc::theory::cooperative_bound(s, w) : alloc::theory::warp_bound(s, w);
 }
 
 template <class Pool>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bump pointer: the least that any allocator must do, and so the yardstick for the others. Freed memory comes back
-// only with reset(). Once a request did not fit, the pool counts as used up until reset() or grow().
+// A bump pointer: the baseline that the other allocators are compared with. Only reset() frees memory. After the first
+// request that does not fit, the pool counts as used up until reset() or grow().
 //
-// The pointer may lie behind the end, but not further and further: the first request that crosses the end leaves it
-// there, and every later one takes its addition back. A pointer at or behind the end stays so: the additions that got
-// it there stay, as each of them began before the end. So at any time it is behind the end by the requests of one tile,
-// and by those of the tiles that are about to take theirs back.
+// The pointer can exceed the end, but by a bounded amount. The request that crosses the end leaves the pointer there.
+// Every later request subtracts what it has added. Once the pointer is at or beyond the end, it stays there, because
+// the additions that moved it there began before the end, and are not undone. So at any time the pointer exceeds the
+// end at most by the requests of one tile, and by those of the tiles that have not subtracted theirs yet.
 #pragma once
 
 #include <algorithm>
@@ -19,17 +19,18 @@
 
 namespace wyrm::alloc {
 
+/// For kernels. Thread-safe, but for carve().
 class bump_ref {
  public:
   bump_ref(std::byte* base, std::size_t size, std::uint64_t* used, ledger_ref const& ledger)
       : base_(base), size_(size), used_(used), ledger_(ledger) {}
 
-  /// Collective; one atomic addition a tile.
+  /// Collective; one atomic addition per tile.
   template <class Tile>
   [[nodiscard]] WYRM_HD void* allocate(Tile const& t, std::size_t bytes) const {
-    // What no pool of this size could serve does not take part, so that sums cannot go around.
+    // Requests that are larger than the pool are left out, so that the sum cannot overflow.
     std::uint64_t const mine = bytes > size_ ? 0 : (std::uint64_t{bytes} + alignment - 1) / alignment * alignment;
-    std::uint64_t before = 0;  // what the lanes below me want
+    std::uint64_t before = 0;  // the sum of the requests of lower lanes
     std::uint64_t all = 0;
     for (unsigned lane = 0; lane < Tile::size(); ++lane) {
       if (lane == t.rank()) before = all;
@@ -85,10 +86,11 @@ class bump_ref {
  private:
   std::byte* base_;
   std::uint64_t size_;
-  std::uint64_t* used_;  // may lie behind size_, see above
+  std::uint64_t* used_;  // may exceed size_, see above
   ledger_ref ledger_;
 };
 
+/// Owner of the pool.
 template <class Space>
 class bump {
  public:
@@ -119,7 +121,7 @@ class bump {
   void grow(std::size_t bytes) {
     std::uint64_t const used = granted();
     std::size_t const after = memory_.committed_after(grown_size(memory_.committed(), bytes));
-    ledger_.cover(after);  // all that can fail comes before anything changes
+    ledger_.cover(after);  // everything that can fail happens before the pool changes
     memory_.commit(after);
     exec::write(space_, used_.data(), used);
     shared_.write(view());
@@ -136,7 +138,7 @@ class bump {
   }
   void check() const {
     std::vector<std::size_t> const live = ledger_.live_offsets();
-    ensure(live.empty() || live.back() < granted(), name, "a live allocation lies beyond the pointer");
+    ensure(live.empty() || live.back() < granted(), name, "a live allocation is beyond the pointer");
   }
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The allocator that the system brings: CUDA's device malloc in a kernel, the C library's malloc on a host. Sixteen
-// bytes before each allocation keep its size, so that statistics and the pool's limit work; a double free is not found.
+// The allocator of the system, as a baseline: CUDA's device malloc in a kernel, the C library's malloc on a host. A
+// header of 16 bytes before each allocation has its size, for the statistics and the limit of the pool. Bad frees are
+// not detected.
 #pragma once
 
 #include <algorithm>
@@ -22,6 +23,7 @@ struct system_malloc_state {
   std::uint64_t peak;
 };
 
+/// For kernels. Thread-safe.
 class system_malloc_ref {
  public:
   system_malloc_ref(system_malloc_state* state, std::uint64_t limit, ledger_ref const& ledger)
@@ -29,7 +31,8 @@ class system_malloc_ref {
 
   [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const {
     if (bytes == 0) return nullptr;
-    // What can never be served is not counted as granted meanwhile; also where adding the header would go around.
+    // Requests beyond the limit are refused before they are added to `granted`; also where the size with the header
+    // overflows.
     if (bytes > limit_ || bytes + sizeof(header) > limit_) {
       ledger_.count_failures(1);
       return nullptr;
@@ -73,6 +76,7 @@ class system_malloc_ref {
   ledger_ref ledger_;
 };
 
+/// Owner of the counters; the memory belongs to the system.
 template <class Space>
 class system_malloc {
  public:
@@ -82,8 +86,8 @@ class system_malloc {
   static constexpr char const* name = "malloc";
   static constexpr traits family{.resets = false, .finds_bad_frees = false};
 
-  /// On a GPU the heap of device malloc is one per process, and its first use fixes its size. Hence some room to grow
-  /// from the start, as far as reserve_bytes allows; make the largest pool first.
+  /// On a GPU a process has one heap for device malloc, and its first use fixes the size. So the constructor requests
+  /// more than pool_bytes, as far as reserve_bytes allows, and a program has to construct its largest pool first.
   system_malloc(Space const& space, options const& o)
       : space_(space),
         state_(space, 1),
@@ -99,7 +103,7 @@ class system_malloc {
   [[nodiscard]] ref_type ref() const { return shared_.ref(); }
   [[nodiscard]] view_type view() const { return {state_.data(), limit_, ledger_.ref()}; }
   void reset() {
-    throw error(error_code::bad_argument, "malloc: cannot free what it does not know; free every allocation instead");
+    throw error(error_code::bad_argument, "malloc: reset() cannot find the allocations; free each of them");
   }
   void grow(std::size_t bytes) {
     std::size_t const after = grown_size(limit_, bytes);

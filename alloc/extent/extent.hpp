@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pool itself: memory in chunks of 8 KiB. Families take their chunks from it, by one atomic addition, and requests
-// beyond a family's largest class are served here as runs of chunks. Memory that nobody has had yet is one window,
-// whose front moves on; what comes back lies under an OR-tree. So a new pool costs nothing to set up.
+// The memory of a pool, in chunks of 8 KiB. Allocators take chunks by one atomic addition, and requests beyond an
+// allocator's largest class are runs of chunks. Memory that was never used is one window; chunks are taken from its
+// front. Chunks that were freed are in an OR-tree. So setting up a new pool writes nothing to the chunks.
 #pragma once
 
 #include <algorithm>
@@ -28,22 +28,27 @@ struct chunk_range {
   std::uint32_t count;
 };
 
-/// What changes on the device.
+/// The state on the device.
 struct extent_state {
-  // Chunks are handed out of a window that the tree does not hold: the next chunk in the upper half, the end in the
-  // lower. When used up, "next" may run past the end, by at most what is asked at one time.
+  // Chunks are taken from a window, a range of chunks that are not in the tree: the next chunk is in the upper half of
+  // the word, the end in the lower half. When the window is used up, "next" may exceed the end, at most by the sum of
+  // the requests that are in progress.
   std::uint64_t window;
-  std::uint64_t lock;      // guards the tree, and every change of the window but moving "next" on
-  std::uint32_t touched;   // all chunks from here on were free when the window last changed
-  std::uint32_t hopeless;  // neither tree nor window have a run of so many chunks; not_known if nobody has looked
+  std::uint64_t lock;  // guards the tree, and all changes of the window but additions to "next"
+  // The high-water mark: no chunk from here on was ever taken, except from the current window.
+  std::uint32_t touched;
+  // Neither the tree nor the window has a run of so many chunks; not_known: no such length is known.
+  std::uint32_t unavailable_run;
   static constexpr std::uint32_t not_known = 0xffffffff;
-  std::uint32_t apart[26];
-  // 1: somebody found too little in the window; far from it, as everybody looks here. It may be wrong for a while. Set
-  // too late, after a refill: who looks goes for the lock, and clears it. Cleared too late, by who held the lock when
-  // the window was used up: each of the others adds to "next" once more, and sets it again.
+  std::uint32_t padding[26];
+  // 1: a request found too few chunks in the window. It is in another cache line than the window, because all requests
+  // read it. It may be wrong for a while. If it is set too late, after a refill, a request that reads it takes the lock
+  // and clears it. If it is cleared too late, by the holder of the lock after the refilled window is used up, each of
+  // the other requests adds to "next" once more, and sets it again.
   std::uint32_t used_up;
 };
 
+/// For kernels. Thread-safe, but for take_new().
 class extent_ref {
  public:
   extent_ref(std::byte* base, std::uint32_t chunks, extent_state* state, or_tree const& tree, std::uint32_t* lengths)
@@ -55,20 +60,21 @@ class extent_ref {
     return p >= base_ && p < base_ + std::size_t{chunks_} * chunk_bytes;
   }
 
-  /// One thread takes up to `count` neighbouring chunks, `at_once` at most; fewer, also 0, near the end of memory. Ask
-  /// again until 0: then there was a moment during the call when no chunk was left. A request for none returns none.
-  /// One atomic addition, unless the window is used up: then the lowest free run becomes the window, under the lock.
+  /// Takes up to `count` adjacent chunks, `at_once` at most; per thread. It may take fewer near the end of a free
+  /// range. If it takes none, then there was a moment during the call when no chunk was left. A request for 0 takes
+  /// none. One atomic addition, unless the window is used up. Then the lowest free run of the tree becomes the window,
+  /// under the lock.
   [[nodiscard]] WYRM_HD chunk_range take_chunks(std::uint32_t count) const {
     chunk_range const range = try_take_chunks(count);
     return range.count > 0 || count == 0 ? range : refill_and_take(count);
   }
 
-  /// The same without waiting: from the window alone.
+  /// The same from the window only; never waits.
   [[nodiscard]] WYRM_HD chunk_range try_take_chunks(std::uint32_t count) const {
     return count > 0 && !seems_used_up() ? cut(count) : chunk_range{0, 0};
   }
-  /// The same in two steps: cut() only after seeing that the window does not seem used up. That keeps "next" from
-  /// running away while everybody finds the pool used up.
+  /// The same in two steps: cut() must only be called after seems_used_up() has returned false. That keeps "next" from
+  /// growing without bound while the pool is used up.
   [[nodiscard]] WYRM_HD bool seems_used_up() const { return used_up().load(exec::relaxed) != 0; }
   [[nodiscard]] WYRM_HD chunk_range cut(std::uint32_t count) const {
     std::uint64_t const before = window().fetch_add(std::uint64_t{count} << 32, exec::acquire);
@@ -77,33 +83,33 @@ class extent_ref {
     return {next(before), rest < count ? rest : count};
   }
 
-  /// Runs of `each` chunks: up to `count` of them, one behind the other. None if at some moment during the
-  /// call there was none, or if none are asked for. One atomic addition while the window lasts, a search under the lock
-  /// after that.
+  /// Takes up to `count` adjacent runs of `each` chunks; per thread. It takes none if count is 0, or if there was a
+  /// moment during the call without such a run. One atomic addition while the window lasts, then a search under the
+  /// lock.
   [[nodiscard]] WYRM_HD chunk_range take_runs(std::uint32_t count, std::uint32_t each) const {
     if (chunk_range const runs = try_take_runs(count, each); runs.count > 0) return runs;
-    if (count == 0 || (each >= hopeless().load(exec::acquire) && left() < each)) return {0, 0};
+    if (count == 0 || (each >= unavailable_run().load(exec::acquire) && left() < each)) return {0, 0};
     sequence_lock lock(state_->lock);
     lock.lock();
     std::uint32_t first = tree_.find(each);
     std::uint32_t runs = 1;
     if (first == or_tree::none)
-      first = cut_exactly(each);
+      first = cut_run(each);
     else if (count > 1)
       runs = (tree_.next_used(first, count < (chunks_ - first) / each ? first + count * each : chunks_) - first) / each;
-    if (first == or_tree::none && retire()) first = tree_.find(each);
+    if (first == or_tree::none && return_window()) first = tree_.find(each);
     if (first == or_tree::none) {
       runs = 0;
-      if (each < hopeless().load(exec::relaxed)) hopeless().store(each, exec::release);
+      if (each < unavailable_run().load(exec::relaxed)) unavailable_run().store(each, exec::release);
     } else {
-      tree_.set_used(first, runs * each);  // also if it was the window's: then nothing changes
+      tree_.set_used(first, runs * each);  // no change for a run from the window
       touch(first + runs * each);
     }
     lock.unlock();
     return {first, runs};
   }
 
-  /// The same from the window alone. It may take the lock, for what is too short there.
+  /// The same from the window only. It may take the lock, to free chunks that are too few for a run.
   [[nodiscard]] WYRM_HD chunk_range try_take_runs(std::uint32_t count, std::uint32_t each) const {
     if (count > at_once / each || left() < each) return {0, 0};
     chunk_range const range = cut(count * each);
@@ -112,19 +118,19 @@ class extent_ref {
     return {range.first, runs};
   }
 
-  /// A run of `count` chunks, 1 or more, by one thread while nobody else uses the pool. Or none: then the pool has no
-  /// such run, but will have one when it has grown by `missing` chunks.
+  /// Takes a run of `count` chunks, at least 1; per thread, while no other thread uses the pool. It takes none if the
+  /// pool has no such run; then the pool will have one after it has grown by `missing` chunks.
   [[nodiscard]] WYRM_HD chunk_range take_new(std::uint32_t count, std::uint32_t& missing) const {
     missing = 0;
-    std::uint32_t const first = cut_exactly(count);
+    std::uint32_t const first = cut_run(count);
     if (first != or_tree::none) return {first, count};
     if (chunk_range const run = take_runs(1, count); run.count > 0) return {run.first, count};
-    (void)retire();
+    (void)return_window();
     missing = count - tree_.free_at_end();
     return {or_tree::none, 0};
   }
 
-  /// Gives chunks back that were taken.
+  /// Returns chunks that were taken; per thread. Waits for the lock.
   WYRM_HD void give(std::uint32_t first, std::uint32_t count) const {
     sequence_lock lock(state_->lock);
     lock.lock();
@@ -133,7 +139,7 @@ class extent_ref {
     lock.unlock();
   }
 
-  /// The same for runs of one length, one in each of `lanes`; collective.
+  /// The same for runs of equal length, one per lane of the mask `lanes`; collective.
   template <class Tile>
   WYRM_HD void give_all(Tile const& t, std::uint32_t lanes, std::uint32_t first, std::uint32_t count) const {
     sequence_lock lock(state_->lock);
@@ -147,16 +153,16 @@ class extent_ref {
     if (t.rank() == 0) lock.unlock();
   }
 
-  /// How many chunks of the window seem never to have been used; a hint.
+  /// The chunks that are left in the window, which in a new pool were never used; a hint.
   [[nodiscard]] WYRM_HD std::uint32_t left() const { return left(window().load(exec::relaxed)); }
-  /// Whether at least half of the chunks seem never to have been used; a hint.
+  /// Whether the window seems to have at least half of all chunks; a hint.
   [[nodiscard]] WYRM_HD bool looks_plentiful() const { return left() >= chunks_ / 2; }
-  /// Whether less than a quarter does; a hint.
+  /// Whether the window seems to have less than a quarter of all chunks; a hint.
   [[nodiscard]] WYRM_HD bool looks_scarce() const { return left() < chunks_ / 4; }
-  /// Whether there seems to be no chunk left; a hint.
+  /// Whether neither the window nor the tree seems to have a chunk; a hint.
   [[nodiscard]] WYRM_HD bool looks_used_up() const { return left() == 0 && tree_.empty(); }
 
-  /// One thread takes a run for so many bytes, or gets nullptr.
+  /// Allocates a run of chunks for so many bytes; per thread. nullptr if there is none.
   [[nodiscard]] WYRM_HD void* allocate(std::size_t bytes) const {
     if (bytes == 0 || bytes > std::size_t{chunks_} * chunk_bytes) return nullptr;
     auto const count = static_cast<std::uint32_t>((bytes + chunk_bytes - 1) / chunk_bytes);
@@ -166,7 +172,7 @@ class extent_ref {
     return base_ + std::size_t{run.first} * chunk_bytes;
   }
 
-  /// Gives back what allocate returned. False, and nothing happens, if no such run begins at p.
+  /// Frees a run that allocate() returned; per thread. Returns false, and changes nothing, if no such run begins at p.
   [[nodiscard]] WYRM_HD bool free(void const* p) const {
     auto const offset = static_cast<std::size_t>(static_cast<std::byte const*>(p) - base_);
     if (offset % chunk_bytes != 0) return false;
@@ -177,8 +183,8 @@ class extent_ref {
     return count > 0;
   }
 
-  /// Calls f() in one lane of `lanes` after the other; collective. For what takes the lock: a lane that waited for
-  /// another lane of its own tile would wait for ever.
+  /// Calls f() in one lane of the mask `lanes` after the other; collective. For functions that take the lock: a lane
+  /// that waits for another lane of its own tile could wait for ever.
   template <class Tile, class F>
   WYRM_HD static void one_by_one(Tile const& t, std::uint32_t lanes, F const& f) {
     for (; lanes != 0; lanes &= lanes - 1) {
@@ -187,8 +193,8 @@ class extent_ref {
     }
   }
 
-  /// The most that the window hands out at a time without the lock: 2^18 threads that do so at the same time cannot
-  /// make "next" overflow.
+  /// The most chunks that one request takes from the window without the lock. With it, 2^18 requests at the same time
+  /// cannot make "next" overflow.
   static constexpr std::uint32_t at_once = 4096;
 
  private:
@@ -206,8 +212,8 @@ class extent_ref {
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> used_up() const {
     return exec::atomic_ref<std::uint32_t>(state_->used_up);
   }
-  [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> hopeless() const {
-    return exec::atomic_ref<std::uint32_t>(state_->hopeless);
+  [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> unavailable_run() const {
+    return exec::atomic_ref<std::uint32_t>(state_->unavailable_run);
   }
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> length(std::uint32_t first) const {
     return exec::atomic_ref<std::uint32_t>(lengths_[first]);
@@ -217,7 +223,7 @@ class extent_ref {
     for (;;) {
       sequence_lock lock(state_->lock);
       if (!lock.take_unless_nothing_is_left()) return {0, 0};
-      // Chunks move between window and tree, but only under the lock.
+      // Chunks move between the window and the tree only under the lock, so none is missed here.
       if (left() == 0 && !refill()) {
         lock.unlock_with_nothing_left();
         return {0, 0};
@@ -229,8 +235,8 @@ class extent_ref {
     }
   }
 
-  // Where a run from the front of the window begins, of any length; or none.
-  [[nodiscard]] WYRM_HD std::uint32_t cut_exactly(std::uint32_t n) const {
+  // Takes a run of any length from the front of the window. Returns its first chunk, or none.
+  [[nodiscard]] WYRM_HD std::uint32_t cut_run(std::uint32_t n) const {
     std::uint64_t before = window().load(exec::acquire);
     while (left(before) >= n)
       if (window().compare_exchange_weak(before, before + (std::uint64_t{n} << 32), exec::acq_rel, exec::acquire))
@@ -238,18 +244,19 @@ class extent_ref {
     return or_tree::none;
   }
 
-  // What follows is for who holds the lock.
+  // The functions below are for the thread that holds the lock.
 
   WYRM_HD void touch(std::uint32_t end) const {
     if (end > state_->touched) state_->touched = end;
   }
   WYRM_HD void set_free(std::uint32_t first, std::uint32_t count) const {
     tree_.set_free(first, count);
-    hopeless().store(extent_state::not_known, exec::release);
+    unavailable_run().store(extent_state::not_known, exec::release);
   }
 
-  // The lowest free run, if there is one, becomes the window, which is used up. Nobody else replaces it while we hold
-  // the lock, and additions to a used-up window change nothing that counts, so a plain store publishes it.
+  // Replaces the window, which is used up, by the lowest free run of the tree; false if there is none. No other thread
+  // replaces the window while this one holds the lock, and additions to a used-up window take no chunks. So a plain
+  // store publishes the new window.
   [[nodiscard]] WYRM_HD bool refill() const {
     std::uint32_t const first = tree_.next_free(0);
     if (first == or_tree::none) return false;
@@ -261,8 +268,8 @@ class extent_ref {
     return true;
   }
 
-  // What the window has left goes into the tree. False if it has nothing.
-  [[nodiscard]] WYRM_HD bool retire() const {
+  // Moves the chunks that are left in the window to the tree. False if there are none.
+  [[nodiscard]] WYRM_HD bool return_window() const {
     std::uint64_t before = window().load(exec::acquire);
     do {
       if (left(before) == 0) return false;
@@ -276,7 +283,7 @@ class extent_ref {
   std::uint32_t chunks_;
   extent_state* state_;
   or_tree tree_;
-  std::uint32_t* lengths_;  // chunks of the run that begins here; 0: none does
+  std::uint32_t* lengths_;  // per chunk: the length of the allocated run that begins there, or 0
 };
 
 namespace detail {
@@ -288,7 +295,8 @@ struct free_chunks {
 };
 }  // namespace detail
 
-/// Owns the memory. Grows in place; the pool's size is a multiple of chunk_bytes.
+/// Owner of the memory. The size is a multiple of chunk_bytes, and grows in place. The functions run on the host while
+/// no kernel uses the pool.
 template <class Space>
 class extent {
   static_assert(std::size_t{or_tree::max_units} * chunk_bytes >= pool_limit);
@@ -309,12 +317,12 @@ class extent {
   [[nodiscard]] std::size_t bytes() const { return std::size_t{chunks_} * chunk_bytes; }
   [[nodiscard]] std::size_t capacity() const { return memory_.capacity(); }
   [[nodiscard]] std::uint32_t chunks() const { return chunks_; }
-  /// How many there will be after grow(bytes).
+  /// The number of chunks after grow(bytes).
   [[nodiscard]] std::uint32_t chunks_after(std::size_t bytes) const {
     return static_cast<std::uint32_t>(memory_.committed_after(grown_size(memory_.committed(), bytes)) / chunk_bytes);
   }
   [[nodiscard]] std::size_t overhead() const { return sizeof(extent_state) + tree_.bytes() + lengths_.bytes(); }
-  /// How far into the pool allocations have come.
+  /// Bytes from the begin of the pool to the end of the last chunk that was ever taken.
   [[nodiscard]] std::size_t peak() const { return std::size_t{touched()} * chunk_bytes; }
   [[nodiscard]] std::uint32_t touched() const {
     extent_state const state = exec::read(space_, state_.data());
@@ -335,8 +343,8 @@ class extent {
     std::swap(tree_, longer);
     chunks_ = after;
     extent_state state = exec::read(space_, state_.data());
-    state.hopeless = extent_state::not_known;
-    if (next(state) >= end(state) || end(state) == before) {  // the window gets longer, or is used up
+    state.unavailable_run = extent_state::not_known;
+    if (next(state) >= end(state) || end(state) == before) {  // the window grows, or was used up
       state.touched = touched();
       std::uint32_t const first = next(state) < end(state) ? next(state) : before;
       state.window = std::uint64_t{first} << 32 | chunks_;
@@ -347,33 +355,33 @@ class extent {
     exec::write(space_, state_.data(), state);
   }
 
-  /// O(what was used).
+  /// Frees everything. O(memory that was used).
   void reset() {
     space_.fill(lengths_.data(), 0, touched() * sizeof(std::uint32_t));
     restart();
   }
 
-  /// Bytes in runs that allocate() handed out.
+  /// Bytes in runs that allocate() returned and that are not freed.
   [[nodiscard]] std::size_t allocated() const {
     std::size_t chunks = 0;
     for (std::uint32_t length : lengths()) chunks += length;
     return chunks * chunk_bytes;
   }
 
-  /// How many runs these are.
+  /// The number of these runs.
   [[nodiscard]] std::size_t runs() const {
     std::vector<std::uint32_t> const all = lengths();
     return all.size() - static_cast<std::size_t>(std::count(all.begin(), all.end(), 0u));
   }
 
-  /// Every chunk is in exactly one of: the tree, the window, a run, or `carved` (one entry a chunk, true if the family
-  /// took it and has it). O(chunks).
+  /// Checks that every chunk is in exactly one of: the tree, the window, a run, or `carved` (one entry per chunk; true
+  /// if the allocator has taken the chunk). Throws error(corrupt). O(chunks).
   void check(std::vector<bool> const& carved) const {
     extent_state const state = exec::read(space_, state_.data());
     std::vector<std::uint64_t> words = exec::copy_out(space_, tree_.data(), tree_.size());
     or_tree const tree(words.data(), chunks_);
     std::vector<std::uint32_t> const lengths = this->lengths();
-    ensure(state.lock % 2 == 0, "extent", "the lock is held although nobody is at work");
+    ensure(state.lock % 2 == 0, "extent", "the lock is held although no kernel runs");
     std::uint32_t run_end = 0;
     for (std::uint32_t chunk = 0; chunk < chunks_; ++chunk) {
       auto const fail = [chunk](std::string const& what) {
@@ -394,7 +402,7 @@ class extent {
   [[nodiscard]] static std::uint32_t next(extent_state const& s) { return static_cast<std::uint32_t>(s.window >> 32); }
   [[nodiscard]] static std::uint32_t end(extent_state const& s) { return static_cast<std::uint32_t>(s.window); }
 
-  // All chunks are in the window.
+  // Makes all chunks one window.
   void restart() {
     exec::write(space_, state_.data(), extent_state{chunks_, 0, 0, extent_state::not_known, {}, 0});
     space_.fill(tree_.data(), 0, tree_.bytes());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bitmap of free units under an OR-tree (AlignMalloc, TPDS 2025, section V-B): a bit of an inner node is the logical
-// OR of the node below it, so that the first free unit is found in one descent. Departures: the nodes have 64 children
-// instead of two, one machine word each, so that 2^27 units take five levels; and a run is looked for from a place on
-// before which none of its length begins, kept for each power of two. Not thread-safe: its user holds a lock.
+// A bitmap of free units with an OR-tree over it (AlignMalloc, TPDS 2025, section V-B): a bit of an inner node is the
+// logical OR of its child node. So one descent finds the first free unit. Departures: a node has 64 children instead of
+// two, and is one machine word, so 2^27 units need five levels. For each power of two the tree keeps a unit before
+// which no run of this length begins, and searches for runs begin there. Not thread-safe: the caller holds a lock.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,9 @@ class or_tree {
   static constexpr std::uint32_t none = 0xffffffff;
   static constexpr std::size_t max_units = std::size_t{1} << 27;
 
-  static constexpr unsigned lengths = 11;  // powers of two of runs
+  static constexpr unsigned lengths = 11;  // powers of two for which lowest_ is kept
 
-  /// How many words hold a tree over so many units (at most max_units).
+  /// The words of a tree over so many units (at most max_units).
   static constexpr std::size_t words(std::size_t units) {
     std::size_t total = 0;
     for (unsigned l = 0; l < levels; ++l) {
@@ -32,7 +32,8 @@ class or_tree {
     return total + (lengths + 1) / 2;
   }
 
-  /// Where the words of a tree over so many units have to go in one over more: calls f(from, to, words) for each part.
+  /// For copying a tree over `units` units to a tree over `more` units: calls f(from, to, words) for each range of
+  /// words, where from and to are the positions in the old and in the new tree.
   template <class F>
   static void for_each_part(std::size_t units, std::size_t more, F const& f) {
     std::size_t from = 0;
@@ -47,7 +48,7 @@ class or_tree {
     f(from, to, std::size_t{(lengths + 1) / 2});
   }
 
-  /// Over `words(units)` words, all zero: nothing is free.
+  /// A tree in the words(units) words at `memory`. Words that are all zero are a tree without free units.
   or_tree(std::uint64_t* memory, std::uint32_t units) : units_(units) {
     for (unsigned l = 0; l < levels; ++l) {
       nodes_[l] = memory;
@@ -58,14 +59,14 @@ class or_tree {
   }
 
   [[nodiscard]] WYRM_HD std::uint32_t units() const { return units_; }
-  /// Whether anything is free; may be asked without the lock.
+  /// Whether no unit is free; may be called without the lock.
   [[nodiscard]] WYRM_HD bool empty() const {
     return exec::atomic_ref<std::uint64_t>(*nodes_[levels - 1]).load(exec::acquire) == 0;
   }
 
   /// The first free unit at or after `from`, or none.
   [[nodiscard]] WYRM_HD std::uint32_t next_free(std::uint32_t from) const {
-    // Up, until a node has a set bit at or behind the place where we stand; then down along the first set bits.
+    // Up, until a node has a set bit at or after the current position; then down along the first set bits.
     for (unsigned l = 0; l < levels; ++l) {
       if ((from >> 6) >= size(l)) return none;
       std::uint64_t const word = nodes_[l][from >> 6] & (~std::uint64_t{0} << (from & 63));
@@ -96,8 +97,8 @@ class or_tree {
     return limit;
   }
 
-  /// The lowest run of `count` free units, or none. O(free runs that are too short), and each of them is looked at once
-  /// for a power of two, unless runs that are long enough have become free before it.
+  /// The lowest run of `count` free units, or none. O(free runs that are too short). For each power of two, such a run
+  /// is visited once, unless longer runs become free before it.
   [[nodiscard]] WYRM_HD std::uint32_t find(std::uint32_t count) const {
     unsigned const k = floor_log2(count);
     std::uint32_t at = next_free(lowest_[k]);
@@ -117,7 +118,7 @@ class or_tree {
     return found;
   }
 
-  /// How many units at the end are free. O(those).
+  /// The number of free units at the end. O(their number).
   [[nodiscard]] WYRM_HD std::uint32_t free_at_end() const { return units_ - begin_of_run(units_, 0); }
 
   WYRM_HD void set_free(std::uint32_t first, std::uint32_t count) const {
@@ -136,7 +137,8 @@ class or_tree {
   [[nodiscard]] WYRM_HD static unsigned floor_log2(std::uint32_t count) {
     return count < longest ? static_cast<unsigned>(cuda::std::bit_width(count)) - 1 : lengths - 1;
   }
-  // Where the run of free units before `at` begins, if there is one; or a unit of that run at or before `limit`.
+  // Where the run of free units that ends before `at` begins (`at` if there is none), or a unit of that run at or
+  // before `limit`.
   [[nodiscard]] WYRM_HD std::uint32_t begin_of_run(std::uint32_t at, std::uint32_t limit) const {
     while (at > limit) {
       std::uint32_t const word = (at - 1) >> 6;
@@ -148,7 +150,8 @@ class or_tree {
   }
   [[nodiscard]] WYRM_HD std::uint32_t size(unsigned level) const { return ((units_ - 1) >> (6 * (level + 1))) + 1; }
 
-  // Writes a run of bits, then every ancestor that this changes. The root is read without the lock: atomic stores.
+  // Writes a run of bits, then the ancestors that this changes. The stores are atomic because empty() reads the root
+  // without the lock.
   template <bool Free>
   WYRM_HD void change(std::uint32_t first, std::uint32_t count) const {
     std::uint32_t begin = first;
@@ -171,7 +174,7 @@ class or_tree {
   }
 
   std::uint64_t* nodes_[levels];
-  std::uint32_t* lowest_;  // for each power of two: no run of so many free units, or more, begins before this one
+  std::uint32_t* lowest_;  // [k]: no run of 2^k or more free units begins before this unit
   std::uint32_t units_;
 };
 

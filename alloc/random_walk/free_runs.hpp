@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Free units in a row: what a tile must know of a region of a bitmap to find n of them. Regions are put together from
-// words, in order, as their lanes have them (the structure K of RW_malloc, ACM TOPC 2025, section 4.3, in registers).
+// Summaries of the runs of free units in a range of a bitmap. Summaries of adjacent ranges join to the summary of both,
+// so a tile computes the longest run of a region from the words that its lanes have read (the structure K of RW_malloc,
+// ACM TOPC 2025, section 4.3, in registers).
 #pragma once
 
 #include <cstdint>
@@ -10,15 +11,15 @@
 
 namespace wyrm::alloc::detail {
 
-/// Of a stretch of units, up to 2048.
+/// The runs of a range of at most 2048 units.
 struct free_runs {
   std::uint32_t units = 0;
-  std::uint32_t prefix = 0;  // free ones at its begin
-  std::uint32_t suffix = 0;  // and at its end
-  std::uint32_t longest = 0;
-  std::uint32_t at = 0;  // where the longest begins
+  std::uint32_t prefix = 0;   // free units at the begin of the range
+  std::uint32_t suffix = 0;   // free units at its end
+  std::uint32_t longest = 0;  // units of the longest run
+  std::uint32_t at = 0;       // where the longest run begins
 
-  /// To and from one word, but for `units`.
+  /// All fields but `units`, in one word, and back.
   [[nodiscard]] WYRM_HD std::uint64_t packed() const {
     return prefix | std::uint64_t{suffix} << 16 | std::uint64_t{longest} << 32 | std::uint64_t{at} << 48;
   }
@@ -28,10 +29,10 @@ struct free_runs {
   }
 };
 
-/// Of a word, in which free units are set.
+/// The runs of one word, in which the bits of free units are set.
 WYRM_HD inline free_runs runs_of(std::uint64_t free) {
   if (free == ~std::uint64_t{0}) return {64, 64, 64, 64, 0};
-  std::uint64_t begins[6];  // of runs of 2^k and more
+  std::uint64_t begins[6];  // begins[k]: where runs of 2^k units, or more, begin
   begins[0] = free;
   for (unsigned k = 1; k < 6; ++k) begins[k] = begins[k - 1] & begins[k - 1] >> (1u << (k - 1));
   std::uint64_t best = 0;
@@ -47,7 +48,7 @@ WYRM_HD inline free_runs runs_of(std::uint64_t free) {
           longest > 0 ? static_cast<std::uint32_t>(cuda::std::countr_zero(best)) : 0};
 }
 
-/// Of a, and b behind it; runs go on across the border only if they are `neighbours`.
+/// The runs of range a followed by range b. A run crosses from a to b only if they are `neighbours` in memory.
 WYRM_HD inline free_runs join(free_runs const& a, free_runs const& b, bool neighbours) {
   free_runs r{a.units + b.units, a.prefix, b.suffix, a.longest, a.at};
   if (neighbours && a.prefix == a.units) r.prefix += b.prefix;

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allocators for any size over pools that threads search at random ("Dynamic Buffer Management in Massively Parallel
-// Systems: The Power of Randomness", ACM TOPC 12(1), 2025): a pool for each size of pages, 16 bytes to 1 MiB, which
-// grows by spans (spans.hpp) out of alloc/extent and gives them back; larger requests go there at once. The paper has
-// pools of a fixed number of pages of one size.
+// Systems: The Power of Randomness", ACM TOPC 12(1), 2025). There is a pool for each size class, with pages of 16 bytes
+// to 1 MiB. A pool takes spans (spans.hpp) from alloc/extent, and returns them. Larger requests go to the extent. This
+// goes beyond the paper, whose pools have a fixed number of pages of one size.
 //
-// Who finds nothing after so many pages that less than 1 in 20 seems free (section 3.2.3) takes more memory, as long as
-// there is some; while half of it was never used, a tile that searches together does so when one look finds less than
-// it wants. When less than a quarter was never used, a word counts as one page: what is new, and what was freed
-// together, lies together, so that some words are free and most are full. Later it searches until less than 1 in 1000
-// seems free. Then the lock of the size decides: its holder sweeps over all pages, gives back spans of other sizes that
-// are wholly free, and takes them; if there is nothing, that holds for all who waited.
+// When a pool grows (memory that was never used is measured by what is left in the extent's window; freed chunks that
+// have become the window count, too):
+//  - While the extent has memory, a search gives up, and its tile takes more memory, after so many used pages that less
+//    than 1 page in 20 seems free (section 3.2.3).
+//  - While at least half of the memory was never used, a tile of CoRW takes more memory as soon as one step has found
+//    fewer pages than the tile needs.
+//  - When less than a quarter of the memory was never used, a full word counts as one used page. New pages are
+//    adjacent, and so are pages that were freed at the same time: then some words are free and most are full, so the
+//    pages of one word are no independent sample.
+//  - When the extent has no memory, a search gives up when less than 1 page in 1000 seems free. Then the tile takes the
+//    lock of the size class. The holder of the lock sweeps over all pages, returns wholly free spans of other size
+//    classes to the extent, and takes them for its own. If nothing is left, that holds for all tiles that wait for the
+//    lock.
 //
-// Who waits for whom: for the lock of a size, on its holder, who waits for the extent's lock at most; nobody waits with
-// that. Searches and frees wait for nobody.
+// Progress: a tile that waits for the lock of a size class waits for its holder. The holder waits at most for the lock
+// of the extent, whose holder waits for no thread. Searches and frees wait for no other thread.
 #pragma once
 
 #include <cmath>
@@ -38,62 +45,64 @@ namespace wyrm::alloc {
 
 namespace detail {
 
-/// Where the words of all sizes lie: for each 64 spans a group, in which a size has as many words as 64 of its spans
-/// have pages, by the bits of a word. So the words grow with the pool, whatever sizes it will have.
-struct in_groups {
-  unsigned log2;         // words of this size in a group
-  std::uint32_t offset;  // of the first
-  std::uint32_t stride;  // words of all sizes in a group
+/// Where the words of all size classes lie. There is a group for each 64 spans. In a group a size class has the words
+/// for the pages of 64 of its spans. So the words grow with the memory, however the size classes will divide it.
+struct grouped_words {
+  unsigned log2;         // words of this size class per group: 2 to the power of log2
+  std::uint32_t offset;  // of the first of them in the group
+  std::uint32_t stride;  // words of all size classes per group
   static constexpr unsigned spans = span_shape::group;
-  /// Pages of a span, of all sizes below c.
+  /// Pages per span, summed over all size classes below c.
   static constexpr std::uint32_t pages_below(unsigned c) {
     std::uint32_t sum = 0;
     for (unsigned k = 0; k < c; ++k) sum += pages_a_chunk(k);
     return sum;
   }
   template <class Used>
-  WYRM_HD static in_groups of(unsigned c) {
-    constexpr unsigned shared = spans / Used::bits;  // words for one page of each span
+  WYRM_HD static grouped_words of(unsigned c) {
+    constexpr unsigned words_per_page = spans / Used::bits;  // words per group and page of a span
     constexpr std::uint32_t all = pages_below(page_classes);
     constexpr std::uint32_t smallest = pages_a_chunk(0);
     std::uint32_t const pages = pages_a_chunk(c);
     std::uint32_t const below =
         pages > 1 ? 2 * (smallest - pages) : 2 * smallest - 2 + (c - (chunk_log2 - smallest_page_log2));
-    return {static_cast<unsigned>(cuda::std::countr_zero(pages * shared)), below * shared, all * shared};
+    return {static_cast<unsigned>(cuda::std::countr_zero(pages * words_per_page)), below * words_per_page,
+            all * words_per_page};
   }
   WYRM_HD std::uint64_t operator()(std::uint64_t p) const {
     return (p >> log2) * stride + offset + (p & ((std::uint64_t{1} << log2) - 1));
   }
 };
 
-/// The pages that threads got last, and their sizes.
+/// Entries for the last page, and its size class, of each thread (CRW). Threads with equal numbers modulo this use the
+/// same entry.
 inline constexpr std::size_t last_pages = std::size_t{1} << 18;
 
 }  // namespace detail
 
-/// For kernels. Used: which pages are used, by layout.
+/// For kernels. UsedOf<Layout>: used_flags_ref or used_bits_ref. Thread-safe.
 template <template <class> class UsedOf, page_search How>
 class random_walk_ref {
  public:
   static constexpr unsigned resident_blocks = 4;  // see exec::resident_blocks_of
-  using used_type = UsedOf<detail::in_groups>;
+  using used_type = UsedOf<detail::grouped_words>;
   using word = typename used_type::word;
   using pool_ref = page_pool_ref<used_type, How>;
   static constexpr unsigned large = detail::page_classes;
   static constexpr unsigned no_class = detail::page_classes + 1;
 
   using parts = span_parts<word>;
-  /// How many pages are seen in vain before more memory is taken, and when there is none.
-  struct patience {
-    std::uint32_t to_grow;
-    std::uint32_t at_the_end;
+  /// Used pages after which a search gives up: while the pool can grow, and when it cannot.
+  struct search_limits {
+    std::uint32_t before_growth;
+    std::uint32_t when_exhausted;
   };
 
-  /// last: the pages that threads got last, and their sizes (nearby).
-  random_walk_ref(parts const& p, patience const& how_long, std::uint64_t* last)
-      : parts_(p), patience_(how_long), last_(last) {}
+  /// last: the last pages of threads and their size classes (CRW only).
+  random_walk_ref(parts const& p, search_limits const& limits, std::uint64_t* last)
+      : parts_(p), limits_(limits), last_(last) {}
 
-  /// Collective; one request a lane, 0 = none.
+  /// Collective; one request per lane, 0 bytes = none.
   template <class Tile>
   [[nodiscard]] WYRM_HD void* allocate(Tile const& t, std::size_t bytes) const {
     bool const is_paged = bytes > 0 && bytes <= detail::largest_page;
@@ -112,12 +121,12 @@ class random_walk_ref {
     return result;
   }
 
-  /// Collective; one pointer a lane, nullptr = none.
+  /// Collective; one pointer per lane, nullptr = none.
   template <class Tile>
   WYRM_HD void deallocate(Tile const& t, void* p) const {
     std::uint64_t page = 0;
     unsigned const c = class_of_live(p, page);
-    if (c < detail::page_classes) used(c, 0).put(page);
+    if (c < detail::page_classes) used(c, 0).clear(page);
     extent_ref::one_by_one(t, t.ballot(c == large), [&] {
       if (!parts_.memory.free(p)) parts_.ledger.count_bad_free();
     });
@@ -126,19 +135,19 @@ class random_walk_ref {
   [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const { return allocate(exec::scalar_tile{}, bytes); }
   WYRM_HD void free(void* p) const { deallocate(exec::scalar_tile{}, p); }
 
-  /// Spans of any size that are wholly free go to the extent, some of them; collective. False if there are none. `but`:
-  /// of any other size.
+  /// Returns some wholly free spans of a size class other than `but` to the extent; collective. False if there are
+  /// none.
   template <class Tile>
   WYRM_NOINLINE WYRM_HD bool reclaim(Tile const& t, unsigned but = no_class) const {
     for (unsigned c = 0; c < detail::page_classes; ++c)
-      if (c != but && spans(c).give_back(t)) return true;
+      if (c != but && spans(c).release_free_spans(t)) return true;
     return false;
   }
 
  private:
   [[nodiscard]] WYRM_HD used_type used(unsigned c, std::uint32_t spans) const {
     return {parts_.used, parts_.marks, std::uint64_t{spans} * detail::pages_a_chunk(c),
-            detail::in_groups::of<used_type>(c)};
+            detail::grouped_words::of<used_type>(c)};
   }
   [[nodiscard]] WYRM_HD spans_ref<used_type> spans(unsigned c) const {
     return {parts_.memory,
@@ -160,26 +169,26 @@ class random_walk_ref {
     bool searches = asks;
     unsigned const first = t.shfl(c, exec::first_lane(t.ballot(asks)));
     if (!t.any(asks && c != first)) {
-      std::uint32_t n = spans(first).recent_count();  // asked for before there is anything to wait for
-      walk w = begin(t, first);
-      if (n = t.shfl(n, 0); n > 0) pool_ref(used(first, n), patience_.to_grow).search(t, w, searches, page, true);
+      std::uint32_t n = spans(first).recent_count();  // loaded early to hide its latency
+      walk w = begin_walk(t, first);
+      if (n = t.shfl(n, 0); n > 0) pool_ref(used(first, n), limits_.before_growth).search(t, w, searches, page, true);
     }
     if (t.any(searches)) page = serve_all(t, c, searches, page);
-    remember(t, c, page);
+    store_last_page(t, c, page);
     return page;
   }
 
-  // The same for lanes that want different classes, or did not find a page easily. What is passed by value stays in
-  // registers.
+  // The same for lanes that need different classes, or found no page in the first search. Arguments are passed by value
+  // so that they stay in registers.
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD std::uint64_t serve_all(Tile const t, unsigned c, bool asks,
                                                               std::uint64_t page) const {
-    walk w = begin(t, c);
+    walk w = begin_walk(t, c);
     unsigned const first = t.shfl(c, exec::first_lane(t.ballot(asks)));
-    if (t.any(asks && c != first) && asks) {  // each for itself, to begin with
+    if (t.any(asks && c != first) && asks) {  // per thread at first
       std::uint32_t const n = spans(c).recent_count();
-      // Somewhat longer than usual, as who finds nothing is served one size after the other.
-      if (n > 0) pool_ref(used(c, n), 2 * patience_.to_grow).search_alone(w, asks, page);
+      // Longer than usual, because the lanes that find nothing are served one size class after the other.
+      if (n > 0) pool_ref(used(c, n), 2 * limits_.before_growth).search_per_thread(w, asks, page);
     }
     for (std::uint32_t left = t.ballot(asks); left != 0;) {
       unsigned const one = t.shfl(c, exec::first_lane(left));
@@ -190,33 +199,36 @@ class random_walk_ref {
     return page;
   }
 
-  // The same for lanes that want the same class.
+  // The same for lanes that need the same class.
   template <class Tile>
   [[nodiscard]] WYRM_HD std::uint64_t serve(Tile const& t, unsigned c, walk& w, bool asks, std::uint64_t page) const {
     spans_ref<used_type> const all = spans(c);
     all.search_and_grow(
         t,
         [&](std::uint32_t n, bool grows) {
-          std::uint32_t const pages = t.shfl(parts_.memory.looks_scarce(), 0) ? used_type::bits : 1;  // for one
-          pool_ref const pool(used(c, n), grows ? patience_.to_grow * pages : patience_.at_the_end);
+          // Used pages that count as one: a word while memory is scarce.
+          std::uint32_t const pages = t.shfl(parts_.memory.looks_scarce(), 0) ? used_type::bits : 1;
+          pool_ref const pool(used(c, n), grows ? limits_.before_growth * pages : limits_.when_exhausted);
           if (n > 0) pool.search(t, w, asks, page, t.shfl(parts_.memory.looks_plentiful(), 0));
-          // Lanes that fill spans take them at once; the others see that they are not too many who take more.
-          if (std::uint32_t const whole = number(t.ballot(asks)) >> detail::pages_log2(c); grows && whole > 0)
+          // Lanes that fill whole spans take them without the lock. For the rest the lock keeps too many tiles from
+          // taking more.
+          if (std::uint32_t const whole = count_lanes(t.ballot(asks)) >> detail::pages_log2(c); grows && whole > 0)
             (void)all.append(t, whole, false, asks, page);
           return t.any(asks);
         },
         [&] { return grow(t, all, c, w, asks, page); });
     return page;
   }
-  WYRM_HD static std::uint32_t number(std::uint32_t lanes) {
+  WYRM_HD static std::uint32_t count_lanes(std::uint32_t lanes) {
     return static_cast<std::uint32_t>(cuda::std::popcount(lanes));
   }
-  // By the tile that has the lock. False if there is nothing left.
+  // Only for the tile that holds the lock of the class. False if no memory is left.
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD bool grow(Tile const& t, spans_ref<used_type> const& all, unsigned c, walk& w,
                                                 bool& asks, std::uint64_t& page) const {
     for (bool swept = false;;) {
-      if (all.append(t, t.shfl(all.batch(number(t.ballot(asks))), 0), true, asks, page).count > 0) return true;
+      if (all.append(t, t.shfl(all.spans_to_append(count_lanes(t.ballot(asks))), 0), true, asks, page).count > 0)
+        return true;
       std::uint32_t const n = all.count(t);
       std::uint32_t const before = t.ballot(asks);
       if (!swept && n > 0) page = pool_ref(used(c, n), 0).sweep(t, w, asks, page);
@@ -227,13 +239,14 @@ class random_walk_ref {
     }
   }
 
-  // One that no class serves; collective, one request for all lanes.
+  // A request that is too large for all classes; collective, one request for the whole tile.
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD void* allocate_large(Tile const t, std::size_t bytes) const {
     return allocate_run(t, parts_.memory, bytes, [&] { return reclaim(t); });
   }
 
-  // The class of the page at p, and its number. A pointer that cannot be a page or a run is counted and left alone.
+  // The class of the page at p, and its number; `large` for a run of chunks. Counts a bad free, and returns no_class,
+  // if there is neither.
   WYRM_HD unsigned class_of_live(void* p, std::uint64_t& page) const {
     if (p == nullptr) return no_class;
     auto const offset = static_cast<std::uint64_t>(static_cast<std::byte*>(p) - parts_.memory.base());
@@ -243,7 +256,7 @@ class random_walk_ref {
           exec::atomic_ref<std::uint32_t>(parts_.owners[offset / chunk_bytes]).load(exec::relaxed);
       auto const [index, pool] = detail::span_owner::of(word);
       std::uint64_t const in_span = offset % chunk_bytes;
-      if (word == detail::no_chunk_here) {
+      if (word == detail::no_span) {
         c = large;
       } else if ((in_span & (detail::page_bytes(pool) - 1)) == 0) {
         c = pool;
@@ -254,21 +267,21 @@ class random_walk_ref {
     return c != no_class && parts_.ledger.note_free(p) ? c : no_class;
   }
 
-  // A walk that goes on where the thread's last one ended.
+  // A walk; for CRW with the thread's last page, if that has class c.
   template <class Tile>
-  [[nodiscard]] WYRM_HD walk begin(Tile const& t, [[maybe_unused]] unsigned c) const {
+  [[nodiscard]] WYRM_HD walk begin_walk(Tile const& t, [[maybe_unused]] unsigned c) const {
     walk w = next_walk(t, parts_.seed, parts_.calls);
-    if constexpr (How == page_search::nearby) {
+    if constexpr (How == page_search::clustered) {
       std::uint64_t const last =
           exec::atomic_ref<std::uint64_t>(last_[exec::thread_number(t) % detail::last_pages]).load(exec::relaxed);
-      if (last % detail::span_owner::pools == c) w.last = last / detail::span_owner::pools;
+      if (last % detail::span_owner::pools == c) w.last_page = last / detail::span_owner::pools;
     }
     return w;
   }
   template <class Tile>
-  WYRM_HD void remember([[maybe_unused]] Tile const& t, [[maybe_unused]] unsigned c,
-                        [[maybe_unused]] std::uint64_t page) const {
-    if constexpr (How == page_search::nearby) {
+  WYRM_HD void store_last_page([[maybe_unused]] Tile const& t, [[maybe_unused]] unsigned c,
+                               [[maybe_unused]] std::uint64_t page) const {
+    if constexpr (How == page_search::clustered) {
       if (page == pool_ref::no_page) return;
       exec::atomic_ref<std::uint64_t>(last_[exec::thread_number(t) % detail::last_pages])
           .store(page * detail::span_owner::pools + c, exec::relaxed);
@@ -276,12 +289,12 @@ class random_walk_ref {
   }
 
   parts parts_;
-  patience patience_;
+  search_limits limits_;
   std::uint64_t* last_;
 };
 
 namespace detail {
-/// A pool for each size, see span_memory. Marks: the LockMap.
+/// The Layout of span_memory with a pool for each size class. `marks` are the LockMap.
 template <class Used>
 struct pools_by_size {
   using word = typename Used::word;
@@ -290,48 +303,50 @@ struct pools_by_size {
   static std::uint32_t pages(unsigned c) { return pages_a_chunk(c); }
   static std::uint32_t run(unsigned c) { return run_chunks(c); }
   static std::size_t page_bytes(unsigned c) { return detail::page_bytes(c); }
-  static in_groups place(unsigned c) { return in_groups::of<Used>(c); }
+  static grouped_words place(unsigned c) { return grouped_words::of<Used>(c); }
   static std::size_t words(std::uint32_t chunks) {
-    std::size_t const groups = (chunks + in_groups::spans - 1) / in_groups::spans;
-    return groups * in_groups::pages_below(page_classes) * in_groups::spans / bits;
+    std::size_t const groups = (chunks + grouped_words::spans - 1) / grouped_words::spans;
+    return groups * grouped_words::pages_below(page_classes) * grouped_words::spans / bits;
   }
   static std::size_t marks(std::uint32_t chunks) { return Used::locks ? words(chunks) / bits + 1 : 1; }
 };
 }  // namespace detail
 
-/// Owns the memory, and what says which pages are used: 1 / 63 of the pool for bits, half as much as the pool for flags
-/// (a word of 4 bytes for 16 bytes, and so on), 72 bytes a chunk for the tables.
+/// Owner of RW, RW-BM, CoRW or CRW. Beside the pool it has a bitmap of 1 / 63 of the pool's size, or flags of half its
+/// size (4 bytes for a page of 16 bytes, and so on for each size class), and tables of 72 bytes per chunk.
 template <class Space, template <class> class UsedOf, page_search How>
-class random_walk : public span_memory<Space, detail::pools_by_size<UsedOf<detail::in_groups>>> {
-  using base = span_memory<Space, detail::pools_by_size<UsedOf<detail::in_groups>>>;
-  using used_type = UsedOf<detail::in_groups>;
+class random_walk : public span_memory<Space, detail::pools_by_size<UsedOf<detail::grouped_words>>> {
+  using base = span_memory<Space, detail::pools_by_size<UsedOf<detail::grouped_words>>>;
+  using used_type = UsedOf<detail::grouped_words>;
 
  public:
   using view_type = random_walk_ref<UsedOf, How>;
   using ref_type = pool_ref<view_type>;
-  static constexpr char const* name = used_type::bits == 1           ? "rw"
-                                      : How == page_search::alone    ? "rw-bm"
-                                      : How == page_search::together ? "corw"
-                                                                     : "crw";
+  static constexpr char const* name = used_type::bits == 1             ? "rw"
+                                      : How == page_search::per_thread ? "rw-bm"
+                                      : How == page_search::per_warp   ? "corw"
+                                                                       : "crw";
   static constexpr traits family{};
 
   random_walk(Space const& space, options const& o)
-      : base(space, o, name), last_(space, How == page_search::nearby ? detail::last_pages : 1), shared_(space) {
-    forget();
+      : base(space, o, name), last_(space, How == page_search::clustered ? detail::last_pages : 1), shared_(space) {
+    clear_last_pages();
     shared_.write(view());
   }
 
   [[nodiscard]] ref_type ref() const { return shared_.ref(); }
-  [[nodiscard]] view_type view() const { return {base::parts(), {patience(0.05), patience(0.001)}, last_.data()}; }
+  [[nodiscard]] view_type view() const {
+    return {base::parts(), {pages_to_give_up(0.05), pages_to_give_up(0.001)}, last_.data()};
+  }
 
   void reset() {
     base::reset();
-    forget();
+    clear_last_pages();
   }
   void grow(std::size_t bytes) {
     shared_.rewrite_after([&] { base::grow(bytes); }, [&] { return view(); });
   }
-  void compact() { exec::for_each_tile<32>(base::space(), 1, detail::give_back_all<view_type>{view()}); }
+  void compact() { exec::for_each_tile<32>(base::space(), 1, detail::release_all_free_spans<view_type>{view()}); }
 
   [[nodiscard]] statistics stats() const {
     statistics s = base::stats();
@@ -339,28 +354,27 @@ class random_walk : public span_memory<Space, detail::pools_by_size<UsedOf<detai
     return s;
   }
 
-  /// See check_spans; and in checked mode every used page is live, and nothing else is. O(pool).
+  /// See check_spans. In checked mode it also checks that the used pages are exactly the live blocks. O(pool).
   void check() const {
     auto const all = base::copy();
     base::check_spans(all);
     if constexpr (used_type::locks)
-      for (std::uint64_t const locks : all.marks)
-        ensure(locks == 0, name, "a word is locked although nobody is at work");
+      for (std::uint64_t const locks : all.marks) ensure(locks == 0, name, "a word is locked although no kernel runs");
     std::vector<std::size_t> used;
     for (unsigned c = 0; c < detail::page_classes; ++c)
       for (std::uint64_t page = 0; page < std::uint64_t{all.states[c].count} * detail::pages_a_chunk(c); ++page) {
         std::uint32_t const chunk = all.chunk(c, static_cast<std::uint32_t>(page / detail::pages_a_chunk(c)));
-        if (chunk != detail::no_chunk_here && all.is_used(c, page))
+        if (chunk != detail::no_span && all.is_used(c, page))
           used.push_back(chunk * chunk_bytes + page % detail::pages_a_chunk(c) * detail::page_bytes(c));
       }
     base::check_live(all, std::move(used));
   }
 
  private:
-  static std::uint32_t patience(double share) {
-    return static_cast<std::uint32_t>(std::ceil(theory::pages_until_given_up(share)));
+  static std::uint32_t pages_to_give_up(double fraction) {
+    return static_cast<std::uint32_t>(std::ceil(theory::pages_until_given_up(fraction)));
   }
-  void forget() { base::space().fill(last_.data(), 0xff, last_.bytes()); }
+  void clear_last_pages() { base::space().fill(last_.data(), 0xff, last_.bytes()); }
 
   exec::buffer<std::uint64_t, Space> last_;
   shared_view<view_type, Space> shared_;
@@ -374,12 +388,12 @@ using locked_bits = used_bits_ref<std::uint64_t, true, Layout>;
 }  // namespace detail
 
 template <class Space>
-using rw = random_walk<Space, used_flags_ref, page_search::alone>;
+using rw = random_walk<Space, used_flags_ref, page_search::per_thread>;
 template <class Space>
-using rw_bm = random_walk<Space, detail::locked_bits, page_search::alone>;
+using rw_bm = random_walk<Space, detail::locked_bits, page_search::per_thread>;
 template <class Space>
-using corw = random_walk<Space, detail::unlocked_bits, page_search::together>;
+using corw = random_walk<Space, detail::unlocked_bits, page_search::per_warp>;
 template <class Space>
-using crw = random_walk<Space, detail::unlocked_bits, page_search::nearby>;
+using crw = random_walk<Space, detail::unlocked_bits, page_search::clustered>;
 
 }  // namespace wyrm::alloc

@@ -1,30 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 // RW_malloc ("Dynamic Buffer Management in Massively Parallel Systems: The Power of Randomness", ACM TOPC 12(1), 2025,
-// section 4.3 and Algorithm 6): memory in units of 16 bytes, a bit each. A tile looks at a random region of the bitmap,
-// finds the longest run of free units there, across the borders of words, and takes so much from its front as serves
-// most of its lanes, in order, by one atomic operation a word.
+// section 4.3 and Algorithm 6): memory in units of 16 bytes, with a bitmap of one bit per unit. A tile probes a random
+// region of the bitmap: it finds the longest run of free units in the region, across the borders of words, and claims
+// so many units from the front of this run as serve most of its lanes, in the order of lanes, by one atomic operation
+// per word.
 //
-// Departures. In the paper the lanes look at 32 words from a random one on, each at its own, and take the first runs
-// that are long enough, one lane after the other. Here the words are those of a region, 32 from a multiple of 32 on,
-// and one run, the longest, serves several lanes.
+// Departures from the paper: there the lanes of a warp read 32 words from a random one on, one each, and lanes take the
+// first runs that are long enough, one lane after the other. Here the words are those of a region, 32 words from a
+// multiple of 32 on, and one run, the longest, serves several lanes.
 //
-// Beyond the paper. The units are those of spans (spans.hpp), one chunk each, four of which are a region: memory comes
-// from alloc/extent and goes back to it. A run may cross from a chunk to the next if they are neighbours in memory too.
-// Requests for more than a region, or more than a chunk where no region has so much, go to the extent. A second bitmap
-// has the last unit of every block, so no block has a header, and who frees it need not know its size.
+// Beyond the paper:
+//  - The units are in spans (spans.hpp) of one chunk each; four spans are a region. So memory comes from alloc/extent
+//    and returns to it. A run of units may cross from one chunk to the next if the two are neighbours in memory, too.
+//  - Requests for more than a region go to the extent. So do requests for more than a chunk where no region has so
+//    much.
+//  - A second bitmap has the last unit of every block. So blocks have no headers, and free() needs no size.
 //
-// Why no unit is handed out twice: as in used_pages.hpp the OR that sets bits says which were clear. Who did not get
-// all that it wanted clears those that it got. That chunks are neighbours is looked at once more when their units are
-// taken, as from then on they stay.
+// Why no unit is allocated twice: as in used_pages.hpp, the OR that sets bits says which of them were clear. A tile
+// that did not get all units of its run clears those that it got. When the units are claimed, the tile checks again
+// that their chunks are neighbours; from then on these chunks stay where they are.
 //
-// Who waits for whom: as in random_walk.hpp. Why nobody tries for ever: two tiles that want the same units can keep
-// them from each other, each with some that the other lacks, until both clear theirs; by themselves they might do so
-// again and again. So a tile that has been beaten so often that no coincidence explains it (most_beaten) takes no more
-// units without the lock of the pool: it waits for that, and then tries until it is served, or sees that nothing fits.
-// While it does so, others may beat it. But each of them does so a bounded number of times for a request of its own,
-// unless it is served, and then waits for the lock too. Requests are finite: so, if none is served before, a time comes
-// when who has the lock is the only one who takes units. Then nobody beats it: its next look takes what fits, or finds
-// that nothing does, and the lock goes to the next one. So some tile is always served, or refused, after a finite time.
+// Progress: tiles wait for locks as in random_walk.hpp. Why every request ends: two tiles that claim the same units can
+// both fail, each because the other has some of them, until both clear theirs. Without further rules they could repeat
+// this for ever. So a tile that has lost more races than chance explains (max_lost_races) claims no more units without
+// the lock of the pool. It waits for this lock, and then tries until it is served, or finds that nothing fits. While it
+// holds the lock, other tiles can still win races against it. But each of them does so a bounded number of times for
+// each of its requests, unless the request is served; then it waits for the lock, too. The number of requests is
+// finite. So, if no request is served before, there is a time from which on only the holder of the lock claims units.
+// Then it loses no race: its next probe claims a run that fits, or finds that none fits, and the lock goes to the next
+// tile. So after a finite time some tile is always served or refused.
 #pragma once
 
 #include <cstddef>
@@ -65,7 +69,7 @@ class rw_malloc_ref {
 
   explicit rw_malloc_ref(parts const& p) : parts_(p) {}
 
-  /// Collective; one request a lane, 0 = none.
+  /// Collective; one request per lane, 0 bytes = none.
   template <class Tile>
   [[nodiscard]] WYRM_HD void* allocate(Tile const& t, std::size_t bytes) const {
     bool const is_small = bytes > 0 && bytes <= detail::region_units * alignment;
@@ -73,9 +77,9 @@ class rw_malloc_ref {
     void* result = nullptr;
     bool asks = is_small;
     if (t.any(asks)) {
-      std::uint32_t n = spans().recent_count();  // asked for before there is anything to wait for
+      std::uint32_t n = spans().recent_count();  // loaded early to hide its latency
       walk w = next_walk(t, parts_.seed, parts_.calls);
-      if (n = t.shfl(n, 0); n > 0) (void)search(t, w, n, looks_to_grow, units, asks, result);
+      if (n = t.shfl(n, 0); n > 0) (void)search(t, w, n, probes_before_growth, units, asks, result);
     }
     if (t.any(bytes > 0 && result == nullptr)) result = serve(t, bytes, result);
     if (bytes > 0 && result == nullptr) parts_.ledger.count_failures(1);
@@ -83,34 +87,35 @@ class rw_malloc_ref {
     return result;
   }
 
-  /// Collective; one pointer a lane, nullptr = none.
+  /// Collective; one pointer per lane, nullptr = none.
   template <class Tile>
   WYRM_HD void deallocate(Tile const& t, void* p) const {
-    free_one(t, p, 0);
+    free_block(t, p, 0);
   }
-  /// The same for blocks of so many bytes as were asked for, which saves looking where they end.
+  /// The same with the requested size of each block, which saves the search for its end. A size at which no block ends
+  /// is counted as a bad free.
   template <class Tile>
   WYRM_HD void deallocate(Tile const& t, void* p, std::size_t bytes) const {
-    free_one(t, p, bytes);
+    free_block(t, p, bytes);
   }
 
   [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const { return allocate(exec::scalar_tile{}, bytes); }
   WYRM_HD void free(void* p) const { deallocate(exec::scalar_tile{}, p); }
 
-  /// Chunks that are wholly free go to the extent, some of them; collective. False if there are none.
+  /// Returns some wholly free chunks to the extent; collective. False if there are none.
   template <class Tile>
   WYRM_HD bool reclaim(Tile const& t) const {
-    return spans().give_back(t);
+    return spans().release_free_spans(t);
   }
 
  private:
-  static constexpr unsigned looks_to_grow = 2;  // in vain, before more memory is taken
-  static constexpr unsigned looks = 16;         // the same, when there is none
-  // How often a tile is beaten, more or less, before it takes units with the lock only: see above.
-  static constexpr unsigned most_beaten = 64;
+  static constexpr unsigned probes_before_growth = 2;    // probes that find nothing before the pool grows
+  static constexpr unsigned probes_when_exhausted = 16;  // the same when the pool cannot grow
+  // Lost races, about, after which a tile claims units only with the lock: see above.
+  static constexpr unsigned max_lost_races = 64;
   static constexpr unsigned sweeps_without_lock = 8;
 
-  enum class look_result { served, nothing, beaten };
+  enum class probe_result { served, no_fit, lost_race };
 
   WYRM_HD static std::uint32_t units_for(std::size_t bytes) {
     return static_cast<std::uint32_t>((bytes + alignment - 1) / alignment);
@@ -122,15 +127,15 @@ class rw_malloc_ref {
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint64_t> ends(std::uint64_t word) const {
     return exec::atomic_ref<std::uint64_t>(parts_.marks[word]);
   }
-  // Whether the chunk of this word is the one behind that of the word before it.
+  // Whether the memory of this word follows that of the word before it.
   [[nodiscard]] WYRM_HD bool are_neighbours(std::uint64_t word) const {
     constexpr unsigned words = detail::units_a_chunk / 64;
     if (word % words != 0) return true;
     auto const span = static_cast<std::uint32_t>(word / words);
     std::uint32_t const chunk = spans().chunk(span);
-    return chunk != detail::no_chunk_here && spans().chunk(span - 1) + 1 == chunk;
+    return chunk != detail::no_span && spans().chunk(span - 1) + 1 == chunk;
   }
-  // Bits of a word that are among `n` units of a region, from `first` on; w counts words from the region's begin.
+  // The bits of word w of a region that are among the `n` units from unit `first` of the region on.
   WYRM_HD static std::uint64_t units_in(std::uint32_t w, std::uint32_t first, std::uint32_t n) {
     std::uint32_t const begin = w * 64;
     std::uint32_t const low = first > begin ? first - begin : 0;
@@ -139,24 +144,24 @@ class rw_malloc_ref {
     return (~std::uint64_t{0} >> (64 - (high - begin - low))) << low;
   }
 
-  // Looks at regions until all who ask are served, so many looks were in vain, or it was beaten too often; collective.
-  // How often it was beaten.
+  // Probes regions until all lanes that ask are served, max_failures probes found nothing, or the tile has lost
+  // max_lost_races races; collective. Returns how many races it has lost.
   template <class Tile>
-  WYRM_HD unsigned search(Tile const& t, walk& w, std::uint32_t n, unsigned patience, std::uint32_t units, bool& asks,
-                          void*& result) const {
-    constexpr unsigned in_vain = 256;  // both are counted in one register
-    static_assert(most_beaten < in_vain);
+  WYRM_HD unsigned search(Tile const& t, walk& w, std::uint32_t n, unsigned max_failures, std::uint32_t units,
+                          bool& asks, void*& result) const {
+    constexpr unsigned failure = 256;  // added per failure; the rest counts lost races, in the same register
+    static_assert(max_lost_races < failure);
     unsigned both = 0;
-    while (both < patience * in_vain && both % in_vain < most_beaten && t.any(asks)) {
+    while (both < max_failures * failure && both % failure < max_lost_races && t.any(asks)) {
       ++w.steps;
       auto const region = static_cast<std::uint32_t>(t.shfl(w.draw(regions(n)), 0));
-      look_result const found = look(t, region, n, units, asks, result);
-      both += found == look_result::nothing ? in_vain : found == look_result::beaten ? 1 : 0;
+      probe_result const found = probe(t, region, n, units, asks, result);
+      both += found == probe_result::no_fit ? failure : found == probe_result::lost_race ? 1 : 0;
     }
-    return both % in_vain;
+    return both % failure;
   }
-  // Blocks for those who have none: in regions, and what is more than a chunk, which need not be in a region, in the
-  // extent; collective. What is passed by value stays in registers.
+  // Serves the lanes that have no block yet: from regions; and requests for more than a chunk, which regions may be
+  // unable to serve, from the extent; collective. Arguments are passed by value so that they stay in registers.
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD void* serve(Tile const t, std::size_t bytes, void* result) const {
     bool const is_small = bytes > 0 && bytes <= detail::region_units * alignment;
@@ -164,22 +169,24 @@ class rw_malloc_ref {
     bool asks = is_small && result == nullptr;
     walk w = next_walk(t, parts_.seed, parts_.calls);
     spans_ref<used_units> const all = spans();
-    unsigned beaten = 0;
+    unsigned lost_races = 0;
     if (t.any(asks))
       all.search_and_grow(
           t,
           [&](std::uint32_t n, bool grows) {
-            if (n > 0 && beaten < most_beaten)
-              beaten += search(t, w, n, grows ? looks_to_grow : looks, units, asks, result);
-            // Lanes that fill chunks take them at once; the others see that they are not too many who take more.
+            if (n > 0 && lost_races < max_lost_races)
+              lost_races += search(t, w, n, grows ? probes_before_growth : probes_when_exhausted, units, asks, result);
+            // Lanes that fill whole chunks take them without the lock. For the rest the lock keeps too many tiles from
+            // taking more.
             if (std::uint32_t const whole = wanted(t, units, asks) / detail::units_a_chunk; grows && whole > 0)
-              (void)more(t, all, units, whole, false, asks, result);
+              (void)append_and_serve(t, all, units, whole, false, asks, result);
             return wanted(t, units, asks) > 0;
           },
-          [&] { return grow(t, all, w, beaten >= most_beaten, units, asks, result); });
-    // Before chunks return to the extent: a block of more than one chunk might fit in them.
+          [&] { return grow(t, all, w, lost_races >= max_lost_races, units, asks, result); });
+    // A tile that needs the lock sweeps before chunks return to the extent: a block of more than a chunk may fit in
+    // them.
     asks = is_small && bytes > chunk_bytes && result == nullptr;
-    if (beaten >= most_beaten && t.any(asks)) sweep_with_lock(t, w, units, asks, result);
+    if (lost_races >= max_lost_races && t.any(asks)) sweep_with_lock(t, w, units, asks, result);
     for (std::uint32_t lanes = t.ballot(bytes > chunk_bytes && result == nullptr); lanes != 0; lanes &= lanes - 1) {
       unsigned const lane = exec::first_lane(lanes);
       void* const p = allocate_run(t, parts_.memory, t.shfl(bytes, lane), [&] { return reclaim(t); });
@@ -193,48 +200,50 @@ class rw_malloc_ref {
     return (spans + detail::region_chunks - 1) / detail::region_chunks;
   }
 
-  // Units for the lanes that want a chunk or less; collective.
+  // The sum of units for the lanes that need a chunk or less; collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD static std::uint32_t wanted(Tile const& t, std::uint32_t units, bool asks) {
     return exec::sum(t, asks && units <= detail::units_a_chunk ? units : 0);
   }
-  // Looks at new chunks, so many (in full regions, whose chunks are neighbours then) or fewer; collective. False if
-  // there are none.
+  // Appends so many chunks or fewer, in full regions, so that the chunks of a region are neighbours, and serves lanes
+  // from them; collective. False if there are none.
   template <class Tile>
-  [[nodiscard]] WYRM_NOINLINE WYRM_HD bool more(Tile const& t, spans_ref<used_units> const& all, std::uint32_t units,
-                                                std::uint32_t chunks, bool fills_holes, bool& asks,
-                                                void*& result) const {
-    bool nobody = false;
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD bool append_and_serve(Tile const& t, spans_ref<used_units> const& all,
+                                                            std::uint32_t units, std::uint32_t chunks, bool fills_holes,
+                                                            bool& asks, void*& result) const {
+    bool no_request = false;
     std::uint64_t page = 0;
     std::uint32_t const in_full = (chunks + detail::region_chunks - 1) / detail::region_chunks * detail::region_chunks;
-    auto const [first, count] = all.append(t, in_full, fills_holes, nobody, page);
+    auto const [first, count] = all.append(t, in_full, fills_holes, no_request, page);
     std::uint32_t const n = all.count(t);
     std::uint32_t const end = regions(first + count < n ? first + count : n);
     for (std::uint32_t region = first / detail::region_chunks; region < end && t.any(asks); ++region)
-      while (look(t, region, n, units, asks, result) == look_result::served && t.any(asks)) continue;
+      while (probe(t, region, n, units, asks, result) == probe_result::served && t.any(asks)) continue;
     return count > 0;
   }
 
-  // By the tile that has the lock. False if there is nothing left. Who was beaten too often to search without the lock
-  // does so now.
+  // Only for the tile that holds the lock. False if no memory is left. `searches`: the tile has lost too many races to
+  // search without the lock, and searches now.
   template <class Tile>
   [[nodiscard]] WYRM_HD bool grow(Tile const& t, spans_ref<used_units> const& all, walk& w, bool searches,
                                   std::uint32_t units, bool& asks, void*& result) const {
     if (searches) {
       std::uint32_t const n = all.count(t);
-      while (n > 0 && wanted(t, units, asks) > 0 && search(t, w, n, looks_to_grow, units, asks, result) >= most_beaten)
+      while (n > 0 && wanted(t, units, asks) > 0 &&
+             search(t, w, n, probes_before_growth, units, asks, result) >= max_lost_races)
         continue;
       if (wanted(t, units, asks) == 0) return true;
     }
-    if (more(t, all, units, t.shfl(all.batch(wanted(t, units, asks)), 0), true, asks, result)) return true;
+    if (append_and_serve(t, all, units, t.shfl(all.spans_to_append(wanted(t, units, asks)), 0), true, asks, result))
+      return true;
     std::uint32_t const before = t.ballot(asks);
-    (void)sweep(t, w, without_end, units, asks, result);
+    (void)sweep(t, w, unlimited, units, asks, result);
     return t.ballot(asks) != before;
   }
 
-  // Looks at all regions, until there was none where somebody else was faster, or so many times; `without_end` is for
-  // who has the lock. Collective. False if there might still be something for a lane that asks.
-  static constexpr unsigned without_end = 0xffffffff;
+  // Sweeps over all regions until a sweep has lost no race, or so many times; `unlimited` only for the tile that holds
+  // the lock. Collective. False if a region may still have units for a lane that asks.
+  static constexpr unsigned unlimited = 0xffffffff;
   template <class Tile>
   WYRM_NOINLINE WYRM_HD bool sweep(Tile const& t, walk& w, unsigned times, std::uint32_t units, bool& asks,
                                    void*& result) const {
@@ -245,18 +254,18 @@ class rw_malloc_ref {
     }
     return true;
   }
-  // The same by who has to get the lock first.
+  // Takes the lock, and sweeps.
   template <class Tile>
   WYRM_NOINLINE WYRM_HD void sweep_with_lock(Tile const& t, walk& w, std::uint32_t units, bool& asks,
                                              void*& result) const {
     sequence_lock lock(parts_.states->lock);
     if (t.rank() == 0) lock.lock();
     t.sync();
-    (void)sweep(t, w, without_end, units, asks, result);
+    (void)sweep(t, w, unlimited, units, asks, result);
     if (t.rank() == 0) lock.unlock();
     t.sync();
   }
-  // Once, at each region until nothing fits.
+  // One sweep; in each region it claims units until nothing fits. False if it has lost a race and a lane still asks.
   template <class Tile>
   [[nodiscard]] WYRM_HD bool sweep_once(Tile const& t, walk& w, std::uint32_t n, std::uint32_t units, bool& asks,
                                         void*& result) const {
@@ -265,35 +274,36 @@ class rw_malloc_ref {
     bool sure = true;
     for (std::uint32_t k = 0; k < all && t.any(asks); ++k) {
       std::uint32_t const region = start + k < all ? start + k : start + k - all;
-      look_result found = look_result::served;
-      while (t.any(asks) && found == look_result::served) found = look(t, region, n, units, asks, result);
-      sure = sure && found != look_result::beaten;
+      probe_result found = probe_result::served;
+      while (t.any(asks) && found == probe_result::served) found = probe(t, region, n, units, asks, result);
+      sure = sure && found != probe_result::lost_race;
     }
     return sure || !t.any(asks);
   }
 
-  // Takes from the longest run of a region what serves the first of those lanes for whom it is long enough; collective.
+  // Claims units from the front of the longest run of a region, for the lanes whose requests fit it, lowest lanes
+  // first, as long as it lasts; collective.
   template <class Tile>
-  [[nodiscard]] WYRM_HD look_result look(Tile const& t, std::uint32_t region, std::uint32_t n, std::uint32_t units,
-                                         bool& asks, void*& result) const {
-    constexpr std::uint32_t words = detail::region_words / Tile::size();  // a lane
-    std::uint32_t const mine = t.rank() * words;                          // the first
+  [[nodiscard]] WYRM_HD probe_result probe(Tile const& t, std::uint32_t region, std::uint32_t n, std::uint32_t units,
+                                           bool& asks, void*& result) const {
+    constexpr std::uint32_t words = detail::region_words / Tile::size();  // per lane
+    std::uint32_t const mine = t.rank() * words;                          // the lane's first word
     std::uint64_t const first = std::uint64_t{region} * detail::region_words;
     std::uint64_t const end = std::uint64_t{n} * (detail::units_a_chunk / 64);
     detail::free_runs here;
-    bool begins_behind = false;  // the chunk of the lane before
+    bool begins_adjacent = false;  // the memory of the lane's first word follows that of the lane below
     for (std::uint32_t i = 0; i < words; ++i) {
       std::uint64_t const word = first + mine + i;
-      std::uint64_t const free = word < end ? used().peek(word) : 0;
-      bool const behind = mine + i > 0 && word < end && are_neighbours(word);
-      if (i == 0) begins_behind = behind;
-      here = i == 0 ? detail::runs_of(free) : detail::join(here, detail::runs_of(free), behind);
+      std::uint64_t const free = word < end ? used().read(word) : 0;
+      bool const adjacent = mine + i > 0 && word < end && are_neighbours(word);
+      if (i == 0) begins_adjacent = adjacent;
+      here = i == 0 ? detail::runs_of(free) : detail::join(here, detail::runs_of(free), adjacent);
     }
     for (unsigned step = 1; step < Tile::size(); step *= 2) {
       unsigned const other = t.rank() + step < Tile::size() ? t.rank() + step : t.rank();
       std::uint64_t const packed = t.shfl(here.packed(), other);
-      bool const behind = t.shfl(begins_behind, other);
-      here = detail::join(here, detail::free_runs::unpacked(here.units, packed), behind);
+      bool const adjacent = t.shfl(begins_adjacent, other);
+      here = detail::join(here, detail::free_runs::unpacked(here.units, packed), adjacent);
     }
     here = detail::free_runs::unpacked(detail::region_units, t.shfl(here.packed(), 0));
 
@@ -301,42 +311,42 @@ class rw_malloc_ref {
     std::uint32_t const before = exec::sum_below(t, fits ? units : 0);
     bool const served = fits && before + units <= here.longest;
     std::uint32_t const all = exec::sum(t, served ? units : 0);
-    if (all == 0) return look_result::nothing;
-    if (!take(t, first, mine, words, here.at, all)) return look_result::beaten;
+    if (all == 0) return probe_result::no_fit;
+    if (!claim_units(t, first, mine, words, here.at, all)) return probe_result::lost_race;
     if (served) {
       std::uint64_t const unit = first * 64 + here.at + before;
       ends((unit + units - 1) / 64).fetch_or(bit(unit + units - 1), exec::relaxed);
       result = address(unit);
       asks = false;
     }
-    return look_result::served;
+    return probe_result::served;
   }
-  // All of these units, or none; collective.
+  // Claims units [at, at + n) of a region, all or none; collective.
   template <class Tile>
-  [[nodiscard]] WYRM_HD bool take(Tile const& t, std::uint64_t first, std::uint32_t mine, std::uint32_t words,
-                                  std::uint32_t at, std::uint32_t n) const {
+  [[nodiscard]] WYRM_HD bool claim_units(Tile const& t, std::uint64_t first, std::uint32_t mine, std::uint32_t words,
+                                         std::uint32_t at, std::uint32_t n) const {
     bool all = true;
     std::uint32_t done = 0;
     std::uint64_t of_last = 0;
     for (; done < words && all; ++done) {
       std::uint64_t const wanted = units_in(mine + done, at, n);
-      of_last = wanted != 0 ? used().take(first + mine + done, wanted) : 0;
+      of_last = wanted != 0 ? used().claim(first + mine + done, wanted) : 0;
       all = of_last == wanted;
     }
     t.sync();
-    for (std::uint32_t i = 0; i < words && all; ++i)  // from here on these chunks stay where they are
+    for (std::uint32_t i = 0; i < words && all; ++i)  // from here on these chunks cannot move
       if (units_in(mine + i, at, n) != 0 && (mine + i) * 64 > at) all = are_neighbours(first + mine + i);
     if (t.all(all)) return true;
     for (std::uint32_t i = 0; i < done; ++i) {
       std::uint64_t const wanted = units_in(mine + i, at, n);
-      used().put_all(first + mine + i, i + 1 < done ? wanted : of_last);
+      used().clear_pages(first + mine + i, i + 1 < done ? wanted : of_last);
     }
     return false;
   }
 
-  // bytes: 0 if not known.
+  // bytes: the requested size; 0 if not known.
   template <class Tile>
-  WYRM_HD void free_one(Tile const& t, void* p, std::size_t bytes) const {
+  WYRM_HD void free_block(Tile const& t, void* p, std::size_t bytes) const {
     std::uint64_t unit = 0;
     bool is_large = false;
     if (is_live(p, unit, is_large) && !is_large) free_units(unit, bytes > 0 ? unit + units_for(bytes) - 1 : end(unit));
@@ -344,7 +354,8 @@ class rw_malloc_ref {
       if (!parts_.memory.free(p)) parts_.ledger.count_bad_free();
     });
   }
-  // Whether something may begin at p. A pointer where nothing can is counted and left alone.
+  // Whether a live block can begin at p; is_large: it is a run of the extent. A pointer where none can is counted as a
+  // bad free.
   WYRM_HD bool is_live(void* p, std::uint64_t& unit, bool& is_large) const {
     if (p == nullptr) return false;
     auto const offset = static_cast<std::uint64_t>(static_cast<std::byte*>(p) - parts_.memory.base());
@@ -357,10 +368,10 @@ class rw_malloc_ref {
     unit =
         std::uint64_t{detail::span_owner::of(owner).index} * detail::units_a_chunk + offset % chunk_bytes / alignment;
     bool const is_live = parts_.ledger.note_free(p);
-    is_large = is_live && owner == detail::no_chunk_here;
+    is_large = is_live && owner == detail::no_span;
     return is_live;
   }
-  // The last unit of the block that begins here; or one of another region if there is none.
+  // The last unit of the block that begins here; a unit of another region if there is none.
   [[nodiscard]] WYRM_HD std::uint64_t end(std::uint64_t unit) const {
     std::uint64_t word = unit / 64;
     std::uint64_t found = ends(word).load(exec::relaxed) & ~std::uint64_t{0} << unit % 64;
@@ -375,7 +386,7 @@ class rw_malloc_ref {
     auto const first = static_cast<std::uint32_t>(unit % detail::region_units);
     auto const n = static_cast<std::uint32_t>(last - unit + 1);
     for (std::uint64_t word = unit / 64; word <= last / 64; ++word)
-      used().put_all(word, units_in(static_cast<std::uint32_t>(word - region), first, n));
+      used().clear_pages(word, units_in(static_cast<std::uint32_t>(word - region), first, n));
   }
 
   [[nodiscard]] WYRM_HD void* address(std::uint64_t unit) const {
@@ -388,7 +399,7 @@ class rw_malloc_ref {
 };
 
 namespace detail {
-/// One pool of all units, see span_memory. Marks: the last units of blocks.
+/// The Layout of span_memory with one pool for all units. `marks` has the last units of blocks.
 struct pool_of_units {
   using word = std::uint64_t;
   static constexpr unsigned bits = 64;
@@ -396,13 +407,14 @@ struct pool_of_units {
   static std::uint32_t pages(unsigned) { return units_a_chunk; }
   static std::uint32_t run(unsigned) { return 1; }
   static std::size_t page_bytes(unsigned) { return alignment; }
-  static in_a_row place(unsigned) { return {}; }
+  static contiguous_words place(unsigned) { return {}; }
   static std::size_t words(std::uint32_t chunks) { return std::size_t{chunks} * (units_a_chunk / bits); }
   static std::size_t marks(std::uint32_t chunks) { return words(chunks); }
 };
 }  // namespace detail
 
-/// Owns the memory, and the bitmaps: 1 / 64 of the pool, and 8 bytes a chunk for the tables.
+/// Owner of RW_malloc. Beside the pool it has two bitmaps, 1 / 64 of the pool's size in all, and tables of 8 bytes per
+/// chunk.
 template <class Space>
 class rw_malloc : public span_memory<Space, detail::pool_of_units> {
   using base = span_memory<Space, detail::pool_of_units>;
@@ -420,33 +432,33 @@ class rw_malloc : public span_memory<Space, detail::pool_of_units> {
   void grow(std::size_t bytes) {
     shared_.rewrite_after([&] { base::grow(bytes); }, [&] { return view(); });
   }
-  void compact() { exec::for_each_tile<32>(base::space(), 1, detail::give_back_all<view_type>{view()}); }
+  void compact() { exec::for_each_tile<32>(base::space(), 1, detail::release_all_free_spans<view_type>{view()}); }
   [[nodiscard]] statistics stats() const {
     statistics s = base::stats();
     s.overhead += shared_.bytes();
     return s;
   }
 
-  /// See check_spans; every block ends at a unit that is said to be a last one, and nowhere else; in checked mode each
-  /// of them is live. O(pool).
+  /// See check_spans. It also checks that every block ends at a unit that is marked as a last one, and that no other
+  /// unit is marked; in checked mode, that the blocks are exactly the live ones. O(pool).
   void check() const {
     auto const all = base::copy();
     base::check_spans(all);
     auto const is_last = [&](std::size_t unit) { return (all.marks[unit / 64] >> unit % 64 & 1) != 0; };
-    std::vector<std::size_t> blocks;  // where they begin, in the pool
+    std::vector<std::size_t> blocks;  // their offsets in the pool
     bool inside = false;
     for (std::size_t unit = 0; unit < std::size_t{all.states[0].count} * detail::units_a_chunk; ++unit) {
       auto const span = static_cast<std::uint32_t>(unit / detail::units_a_chunk);
       std::uint32_t const chunk = all.chunk(0, span);
       bool const is_used = all.is_used(0, unit);
       std::string const what = "unit " + std::to_string(unit);
-      if (chunk == detail::no_chunk_here) {
-        if (is_last(unit) || inside) ensure(false, name, what + " of a hole is not just used");
+      if (chunk == detail::no_span) {
+        if (is_last(unit) || inside) ensure(false, name, what + " of a hole is in a block");
         continue;
       }
       bool const crosses = inside && unit % detail::units_a_chunk == 0;
       if (crosses && (unit % detail::region_units == 0 || all.chunk(0, span - 1) + 1 != chunk))
-        ensure(false, name, what + ": a block goes on where its chunk does not");
+        ensure(false, name, what + ": a block crosses chunks that are not neighbours");
       if (!is_used && (inside || is_last(unit))) ensure(false, name, what + " is free in a block");
       if (is_used && !inside) blocks.push_back(chunk * chunk_bytes + unit % detail::units_a_chunk * alignment);
       inside = is_used && !is_last(unit);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What allocators own that take their memory in spans (spans.hpp), and what can be said of it without knowing how they
-// search: how it grows, is reset, counted and checked.
+// The owner of an allocator's memory in spans (spans.hpp), and its functions that do not depend on how the allocator
+// searches: construction, growth, reset, statistics and checks.
 #pragma once
 
 #include <algorithm>
@@ -21,24 +21,24 @@
 
 namespace wyrm::alloc {
 
-/// What kernels need of it. Word: what says which pages are used.
+/// The pointers that kernels need. Word: a word of the flags or of the bitmap.
 template <class Word>
 struct span_parts {
   extent_ref memory;
   ledger_ref ledger;
-  detail::span_state* states;  // a pool
+  detail::span_state* states;  // one per pool
   std::uint32_t* table;        // see span_shape
-  std::uint32_t* owners;       // a chunk
-  Word* used;
-  Word* marks;
-  std::uint32_t* calls;
+  std::uint32_t* owners;       // one per chunk, see span_owner
+  Word* used;                  // which pages are used
+  Word* marks;                 // see Layout::marks
+  std::uint32_t* calls;        // see next_walk
   std::uint64_t seed;
 };
 
 namespace detail {
-/// Whatever is wholly free goes to the extent.
+/// Returns all wholly free spans to the extent.
 template <class Ref>
-struct give_back_all {
+struct release_all_free_spans {
   Ref ref;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t) const {
@@ -47,10 +47,13 @@ struct give_back_all {
 };
 }  // namespace detail
 
-/// Layout says what the pools are: `pools` of them, each of spans of pages(c) pages, run(c) chunks a span,
-/// page_bytes(c) a page; `words(chunks)` words of type `word` and `bits` pages each for a pool of memory of so many
-/// chunks, where word p of pool c lies at place(c)(p); `marks(chunks)` words, clear to begin with, for what else it
-/// notes.
+/// Base class of the owners. Not thread-safe; its functions run on the host while no kernel uses the pool. Layout
+/// describes the pools:
+///  - pools: their number;
+///  - pages(c), run(c), page_bytes(c): for pool c the pages per span, the chunks per span, and the bytes per page;
+///  - word, bits: the type of the words of flags or bitmap, and the pages per word;
+///  - words(chunks): the words for memory of so many chunks; word p of pool c lies at place(c)(p);
+///  - marks(chunks): the words, clear at first, of a second bitmap that the allocator uses.
 template <class Space, class Layout>
 class span_memory {
  public:
@@ -74,7 +77,7 @@ class span_memory {
     restart();
   }
 
-  /// O(what was used).
+  /// O(memory that was used).
   void reset() {
     space_.fill(owners_.data(), 0xff, memory_.touched() * sizeof(std::uint32_t));
     std::uint32_t most = 0;
@@ -88,7 +91,7 @@ class span_memory {
   void grow(std::size_t bytes) {
     std::uint32_t const before = memory_.chunks();
     std::uint32_t const after = memory_.chunks_after(bytes);
-    cover(after);  // all that can fail comes before anything changes
+    cover(after);  // everything that can fail happens before the pool changes
     ledger_.cover(std::size_t{after} * chunk_bytes);
     memory_.grow(bytes);
     start(before);
@@ -124,7 +127,7 @@ class span_memory {
   }
   [[nodiscard]] Space const& space() const { return space_; }
 
-  /// A copy of what is on the device.
+  /// A copy of the state on the device.
   struct contents {
     std::vector<detail::span_state> states;
     std::vector<std::uint32_t> table;
@@ -132,11 +135,11 @@ class span_memory {
     std::vector<word> used;
     std::vector<word> marks;
 
-    /// no_chunk_here for a hole.
+    /// The first chunk of a span; no_span for a hole.
     [[nodiscard]] std::uint32_t chunk(unsigned c, std::uint32_t span) const {
       return table[span_shape::place(span, c, Layout::pools)];
     }
-    /// How many of a pool; those beyond its last are used, and so are those of holes.
+    /// The free pages of pool c. Pages beyond its last span and pages of holes are used.
     [[nodiscard]] std::size_t free(unsigned c) const {
       auto const place = Layout::place(c);
       std::uint64_t const pages = std::uint64_t{states[c].count} * Layout::pages(c);
@@ -162,17 +165,18 @@ class span_memory {
     return all;
   }
 
-  /// Each chunk has one owner, which knows it; holes are counted and have no free page; nobody is at work. O(pool).
+  /// Checks that each chunk has one owner that refers to it, that holes are counted and have no free page, and that no
+  /// lock is held. O(pool).
   void check_spans(contents const& all) const {
     std::vector<bool> carved(memory_.chunks());
     std::size_t owned = 0;
     for (unsigned c = 0; c < Layout::pools; ++c) {
       std::string const what = "pages of " + std::to_string(Layout::page_bytes(c)) + " bytes: ";
       detail::span_state const& state = all.states[c];
-      ensure(state.lock % 2 == 0, name_, what + "the lock is held although nobody is at work");
+      ensure(state.lock % 2 == 0, name_, what + "the lock is held although no kernel runs");
       std::uint32_t holes = 0;
       for (std::uint32_t span = 0; span < state.count; ++span) {
-        bool const is_hole = all.chunk(c, span) == detail::no_chunk_here;
+        bool const is_hole = all.chunk(c, span) == detail::no_span;
         holes += is_hole;
         if (!is_hole) owned += take_span(all, c, span, carved, what);
         for (std::uint64_t i = 0; is_hole && i < Layout::pages(c); ++i)
@@ -182,20 +186,20 @@ class span_memory {
       ensure(holes == state.holes, name_,
              what + std::to_string(holes) + " holes, " + std::to_string(state.holes) + " counted");
     }
-    std::size_t const known = all.owners.size() - static_cast<std::size_t>(std::count(
-                                                      all.owners.begin(), all.owners.end(), detail::no_chunk_here));
-    ensure(known == owned, name_, "chunks have owners that do not have them");
+    std::size_t const known =
+        all.owners.size() - static_cast<std::size_t>(std::count(all.owners.begin(), all.owners.end(), detail::no_span));
+    ensure(known == owned, name_, "chunks refer to owners that do not have them");
     memory_.check(carved);
   }
 
-  /// In checked mode: the blocks that are used, by where they begin in the pool, are those that are live.
+  /// In checked mode: checks that the used blocks are the live ones. blocks: offsets of used blocks in the pool.
   void check_live(contents const& all, std::vector<std::size_t> blocks) const {
     if (!ledger_.checked()) return;
     std::vector<std::size_t> live;
     std::size_t runs = 0;
     for (std::size_t const offset : ledger_.live_offsets()) {
-      if (all.owners[offset / chunk_bytes] == detail::no_chunk_here)
-        ++runs;  // whose chunks the extent has checked
+      if (all.owners[offset / chunk_bytes] == detail::no_span)
+        ++runs;  // memory_.check() has checked its chunks
       else
         live.push_back(offset);
     }
@@ -211,13 +215,13 @@ class span_memory {
   [[nodiscard]] std::vector<detail::span_state> states() const {
     return exec::copy_out(space_, states_.data(), Layout::pools);
   }
-  // Marks the chunks of a span, which nobody else may have.
+  // Marks the chunks of a span as carved, and checks that no other span has them. Returns 1, for one span.
   [[nodiscard]] std::size_t take_span(contents const& all, unsigned c, std::uint32_t span, std::vector<bool>& carved,
                                       std::string const& what) const {
     std::uint32_t const chunk = all.chunk(c, span);
     ensure(chunk + std::size_t{Layout::run(c)} <= carved.size(), name_, what + "a span goes beyond the pool");
     ensure(all.owners[chunk] == detail::span_owner{span, c}.word(), name_,
-           what + "chunk " + std::to_string(chunk) + " does not know its span");
+           what + "chunk " + std::to_string(chunk) + " does not refer to its span");
     for (std::uint32_t k = 0; k < Layout::run(c); ++k) {
       ensure(!carved[chunk + k], name_, what + "chunk " + std::to_string(chunk + k) + " belongs to two spans");
       carved[chunk + k] = true;
@@ -231,17 +235,19 @@ class span_memory {
     used_.cover(Layout::words(chunks));
     marks_.cover(Layout::marks(chunks));
   }
-  // Chunks that are new, from here on.
+  // Initialises the entries of chunks from `first` on.
   void start(std::uint32_t first) {
     std::uint32_t const chunks = memory_.chunks();
-    static_assert(detail::no_chunk_here == 0xffffffff);
+    static_assert(detail::no_span == 0xffffffff);
     space_.fill(owners_.data() + first, 0xff, (chunks - first) * sizeof(std::uint32_t));
     clear(first, chunks);
   }
-  // There are no spans from one to another. What they share with those before is there already, and clear.
+  // Initialises the tables for spans [from, to), which do not exist. A group that these have in common with spans below
+  // `from` has been initialised already.
   void clear(std::uint32_t from, std::uint32_t to) {
     if (from == to) return;
-    fill(table_, detail::not_yet, from, to, [](std::uint32_t n) { return span_shape::entries(n, Layout::pools); });
+    fill(table_, detail::never_written, from, to,
+         [](std::uint32_t n) { return span_shape::entries(n, Layout::pools); });
     fill(used_, detail::all_used, from, to, [](std::uint32_t n) { return Layout::words(n); });
     fill(marks_, 0, from, to, [](std::uint32_t n) { return Layout::marks(n); });
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many steps random searches for free pages take, as derived in "Dynamic Buffer Management in Massively Parallel
-// Systems: The Power of Randomness" (Pham, Yuan, Li, Mou, Tu, Xu, Meng; ACM TOPC 12(1), 2025), whose equations the
-// comments name. A step is a look at one page, or at one word of w pages. TAS is the average number of steps of a
-// thread; WAS is the average, over warps, of the most steps that one of the 32 threads takes: what the warp waits for.
-// For the host.
+// The expected number of steps of random searches for free pages, as derived in "Dynamic Buffer Management in Massively
+// Parallel Systems: The Power of Randomness" (Pham, Yuan, Li, Mou, Tu, Xu, Meng; ACM TOPC 12(1), 2025). The comments
+// name the equations of that paper. A step probes one page, or one word of w pages. TAS is the average number of steps
+// of a thread. WAS is the average, over warps, of the maximum number of steps among the 32 threads of a warp, which is
+// what the warp waits for. For the host.
 #pragma once
 
 #include <cmath>
@@ -11,42 +11,42 @@
 
 namespace wyrm::alloc::theory {
 
-/// What is searched: `pages` in all, `free` of them when the search begins, and `threads` that want one page each; at
-/// most as many as are free.
+/// A search: a pool of `pages` pages (T), `free` of which are free when it begins (A), and `threads` threads that need
+/// one page each (N <= A).
 struct search {
   double pages;
   double free;
   double threads;
 };
 
-/// Eq. 1: the TAS of threads that take from a queue one after the other.
+/// Eq. 1: the TAS of a queue from which threads take pages one after the other.
 [[nodiscard]] inline double queue_average(double threads) { return (threads + 1) / 2; }
 
-/// Eq. 2: its WAS. O(threads).
-[[nodiscard]] inline double queue_of_warp(double threads) {
+/// Eq. 2: the WAS of that queue. O(threads).
+[[nodiscard]] inline double queue_warp_average(double threads) {
   double sum = 0;
   for (double k = 0; k < threads; ++k) sum += std::pow(k / threads, 32);
   return threads - sum;
 }
 
-/// Eq. 5: the TAS of RW-BM with w pages a word; w = 1 is Eq. 3, of RW. O(threads).
+/// Eq. 5: the TAS of RW-BM with w pages per word; with w = 1 it is Eq. 3, the TAS of RW. O(threads).
 [[nodiscard]] inline double average(search const& s, unsigned w) {
   double sum = 0;
   for (double j = 0; j < s.threads; ++j) sum += 1 / (1 - std::pow((s.pages - s.free + j) / s.pages, w));
   return sum / s.threads;
 }
 
-/// What becomes of the words without the assumption behind Eq. 5 and 6 that free pages stay evenly spread. They do not:
-/// a word with one free page is found as often as one with many, and so those with few are emptied first. A word with
-/// C of its w pages free, C being binomial, that was drawn H times, H being Poisson, has given min(C, H) pages.
+/// A model of the words without the assumption of Eq. 5 and 6 that free pages stay evenly distributed. They do not: a
+/// word with one free page is drawn as often as a word with many, so the words with few free pages fill up first. A
+/// word with C free pages (C is binomial) that was drawn H times (H is Poisson) has given min(C, H) pages.
 struct emptied_words {
-  double draws;       // a word, on average, until all threads have their pages
-  double empty_then;  // the share of words without a free page
+  double draws;       // average draws per word until all threads have their pages
+  double empty_then;  // the fraction of words without a free page at that time
 };
 [[nodiscard]] inline emptied_words empty_words(search const& s, unsigned w) {
   struct sums {
-    double given;  // pages a word, on average: the sum over k of P(C >= k) P(H >= k)
-    double empty;  // the sum over k of P(C = k) P(H >= k)
+    double given;  // average pages given per word: the sum over k of P(C >= k) P(H >= k)
+    double empty;  // fraction of words: the sum over k of P(C = k) P(H >= k)
   };
   auto const after = [&](double draws) {
     double free_is = std::pow(1 - s.free / s.pages, w);
@@ -73,39 +73,41 @@ struct emptied_words {
   return {high, after(high).empty};
 }
 
-/// Eq. 5 so corrected. With half of 1 % free pages wanted it is 4 % (w = 32) or 7 % (w = 64) more.
+/// Eq. 5 with that correction. Where 1 % of the pages is free and threads need half of these, it is 4 % (w = 32) or 7 %
+/// (w = 64) more than Eq. 5.
 [[nodiscard]] inline double average_as_words_empty(search const& s, unsigned w) {
   return empty_words(s, w).draws * s.pages / (w * s.threads);
 }
 
-/// Eq. 3 as the paper prints it: T/N ln(A / (A - N)), for more free pages than threads.
+/// Eq. 3 in the approximate form of the paper: T/N ln(A / (A - N)), for A > N.
 [[nodiscard]] inline double average_approximately(search const& s) {
   return s.pages / s.threads * std::log(s.free / (s.free - s.threads));
 }
 
-/// A bound of the WAS of searches whose steps fail with no more than this chance; infinite from 1 on.
-[[nodiscard]] inline double bound_of_warp_failing(double chance) {
+/// An upper bound of the WAS where each step fails with at most this probability; infinite from 1 on.
+[[nodiscard]] inline double warp_bound_for_failure(double chance) {
   if (!(chance < 1)) return std::numeric_limits<double>::infinity();
   double sum = 0;
   double term = 1;
   for (double none = 1; term > 1e-12; none *= chance) sum += term = 1 - std::pow(1 - none, 32);
   return sum;
 }
-/// Eq. 6: a bound of the WAS of RW-BM; w = 1 is Eq. 4, of RW. For more free pages than threads.
-[[nodiscard]] inline double bound_of_warp(search const& s, unsigned w) {
-  return bound_of_warp_failing(std::pow((s.pages - s.free + s.threads) / s.pages, w));
+/// Eq. 6: an upper bound of the WAS of RW-BM; with w = 1 it is Eq. 4, the bound of RW. For A > N.
+[[nodiscard]] inline double warp_bound(search const& s, unsigned w) {
+  return warp_bound_for_failure(std::pow((s.pages - s.free + s.threads) / s.pages, w));
 }
-/// Eq. 6 corrected as Eq. 5 is.
-[[nodiscard]] inline double bound_of_warp_as_words_empty(search const& s, unsigned w) {
-  return bound_of_warp_failing(empty_words(s, w).empty_then);
+/// Eq. 6 with the correction of empty_words().
+[[nodiscard]] inline double warp_bound_as_words_empty(search const& s, unsigned w) {
+  return warp_bound_for_failure(empty_words(s, w).empty_then);
 }
 
-/// Theorem 1: what the TAS of RW-BM tends to, given that of RW, as all free pages are wanted.
-[[nodiscard]] inline double average_in_words(double of_rw, unsigned w) { return of_rw / w; }
-/// Theorem 2: the same of the bounds of the WAS.
-[[nodiscard]] inline double bound_in_words(double of_rw, unsigned w) { return of_rw / w + (w - 1) / (2.0 * w); }
+/// Theorem 1: the limit of the TAS of RW-BM as A -> N, from the TAS of RW.
+[[nodiscard]] inline double bitmap_average_limit(double of_rw, unsigned w) { return of_rw / w; }
+/// Theorem 2: the same for the upper bounds of the WAS (Eq. 6 from Eq. 4).
+[[nodiscard]] inline double bitmap_bound_limit(double of_rw, unsigned w) { return of_rw / w + (w - 1) / (2.0 * w); }
 
-/// Eq. 9: what the 32 lanes of a warp find in one step, at the end of the search; about normally distributed.
+/// Eq. 9: the number of free pages that the 32 lanes of a warp find in one step at the end of the search; its
+/// distribution is about normal.
 struct found {
   double mean;
   double deviation;
@@ -114,25 +116,25 @@ struct found {
   double const chance = (s.free - s.threads) / s.pages;
   return {32 * w * chance, std::sqrt(32 * w * chance * (1 - chance))};
 }
-/// Eq. 11: a bound of TAS = WAS of CoRW: the mean of the inverse Gaussian distribution of Eq. 10, which is the ratio of
-/// the 32 pages wanted to what a step finds. A search takes a step at least.
-[[nodiscard]] inline double together(search const& s, unsigned w) {
+/// Eq. 11: an upper bound of the TAS of CoRW, which is its WAS, too: the mean of the inverse Gaussian distribution of
+/// Eq. 10. It is the ratio of the 32 pages that a warp needs to what a step finds; a search takes at least one step.
+[[nodiscard]] inline double cooperative_bound(search const& s, unsigned w) {
   return std::fmax(1, 32 / found_by_warp(s, w).mean);
 }
 
-/// Eq. 13: the chance that the run of free pages that a thread took its last one from is used up, if there are so many
-/// runs.
-[[nodiscard]] inline double run_is_used_up(double free, double runs) { return (runs - 1) / (free + runs - 1); }
+/// Eq. 13: the probability that the cluster (a run of free pages) of a thread's last page is used up, where there are
+/// `runs` clusters.
+[[nodiscard]] inline double cluster_is_used_up(double free, double runs) { return (runs - 1) / (free + runs - 1); }
 /// Eq. 14: the TAS of CRW.
-[[nodiscard]] inline double average_nearby(search const& s, double runs) {
-  return 1 + run_is_used_up(s.free, runs) * average_approximately(s);
+[[nodiscard]] inline double clustered_average(search const& s, double runs) {
+  return 1 + cluster_is_used_up(s.free, runs) * average_approximately(s);
 }
 
-/// Section 3.2.3, S_L: who has looked at so many pages and found none free knows, with 99 % confidence, that fewer than
-/// this share is free (0 < share < 1).
-[[nodiscard]] inline double pages_until_given_up(double share) {
+/// Section 3.2.3, S_L: the number of probed pages, all of them used, from which it follows with 99 % confidence that
+/// less than this fraction of the pages is free (0 < fraction < 1).
+[[nodiscard]] inline double pages_until_given_up(double fraction) {
   constexpr double quantile = 2.326;  // of the standard normal distribution, 99 %
-  return quantile * quantile * (1 - share) / share;
+  return quantile * quantile * (1 - fraction) / fraction;
 }
 
 }  // namespace wyrm::alloc::theory

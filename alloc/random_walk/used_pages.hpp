@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which pages of a pool are used: a flag a page (RW), or a bit a page (all others; "Dynamic Buffer Management in
-// Massively Parallel Systems", ACM TOPC 2025, sections 3.2 and 3.3). Both are words of `bits` pages each, looked at and
-// taken in the same three steps: look(), take(), leave().
+// Which pages of a pool are used: a flag per page (RW), or a bitmap (all others). See "Dynamic Buffer Management in
+// Massively Parallel Systems", ACM TOPC 2025, sections 3.2 and 3.3. Flags and bitmaps are both arrays of words, each
+// for `bits` pages. A search accesses a word in three steps: lock_and_read(), claim(), unlock().
 //
-// Why no page is handed out twice, and none is lost:
-//  - A flag is set by exchange: of all who set it, one finds it clear. It is cleared by the one who has the page, with
-//    a plain store, which nobody's store can cross: others only exchange it with "used", which it is already.
-//  - Without a LockMap, bits are set by an atomic OR, whose result says which of them were clear: these are ours, and
-//    no one else's. Bits are cleared by an atomic AND by who has the page. The OR is the lock.
-//  - With a LockMap (Algorithm 2, but there who has the lock just writes the word), who searches sets bits of a word
-//    only with its lock; everybody who has one of its pages may clear that bit at any time, locked or not. So of those
-//    who search only one sets bits, and what it saw clear is mostly clear until it sets it; as both OR and AND are
-//    atomic a bit that is cleared meanwhile stays so.
-//    The lock passes on what was set (release, acquire). Nobody waits for a lock: a word that is locked has nothing for
-//    us. Sweeps go without, as searches would keep them from one word or another for ever: then the OR says whose a
-//    page is, as it does without a LockMap.
-// What the last user of a page did is ordered before what the next one does: clearing releases, setting acquires, and
-// every change between them is a read-modify-write of the same word.
+// Why no page is allocated twice, and none is lost:
+//  - Flags: a thread sets a flag by an atomic exchange. Of all threads that exchange it, one finds it clear, and owns
+//    the page. The owner clears the flag by a plain store. No other store can get lost by that: other threads only
+//    exchange the flag with "used", which is its value already.
+//  - A bitmap without a LockMap: a thread sets bits by an atomic OR. The result says which of them were clear; the
+//    thread owns exactly these pages. The owner of a page clears its bit by an atomic AND. The OR acts as the lock.
+//  - A bitmap with a LockMap (Algorithm 2, where the holder of the lock writes the word back by a store): a search sets
+//    bits of a word only while it holds the lock of this word. The owner of a page may clear its bit at any time,
+//    whether the word is locked or not. So one search at a time sets bits of a word, and a bit that this search has
+//    read as clear is mostly still clear when it sets it. Both OR and AND are atomic, so a bit that is cleared
+//    meanwhile stays clear. Unlocking releases, and locking acquires, what was set. No thread waits for a lock: a
+//    search treats a word that another thread has locked as full. Sweeps take no locks, because searches could keep
+//    them from some word for ever. In a sweep the OR decides which thread owns a page, as it does without a LockMap.
+// All accesses of the previous owner of a page happen before those of the next owner: clearing releases, setting
+// acquires, and every change in between is a read-modify-write of the same word.
 #pragma once
 
 #include <cstdint>
@@ -26,21 +27,21 @@
 
 namespace wyrm::alloc {
 
-/// What one look found.
+/// What lock_and_read() found.
 template <class Word>
-struct seen_pages {
-  Word free = 0;           // one bit a page
-  bool held = false;       // whether the word is locked, by us
-  bool is_locked = false;  // by somebody else, so that we have not seen it
+struct seen_word {
+  Word free = 0;                 // a set bit is a free page
+  bool locked_by_us = false;     // the caller holds the lock, and has to unlock() the word
+  bool locked_by_other = false;  // another thread holds the lock; the word was not read
 };
 
-/// Where word p of a pool lies: the words one behind the other.
-struct in_a_row {
+/// Where word p of a pool lies: words are contiguous.
+struct contiguous_words {
   WYRM_HD std::uint64_t operator()(std::uint64_t p) const { return p; }
 };
 
-/// A flag a page, in a word of its own.
-template <class Layout = in_a_row>
+/// A flag per page, each in a word of 4 bytes. The second argument of the constructor is the unused LockMap.
+template <class Layout = contiguous_words>
 class used_flags_ref {
  public:
   using word = std::uint32_t;
@@ -51,19 +52,20 @@ class used_flags_ref {
       : flags_(flags), pages_(pages), place_(place) {}
 
   [[nodiscard]] WYRM_HD std::uint64_t words() const { return pages_; }
-  [[nodiscard]] WYRM_HD seen_pages<word> look(std::uint64_t p) const { return {peek(p)}; }
-  /// Without taking a lock.
-  [[nodiscard]] WYRM_HD word peek(std::uint64_t p) const { return at(p).load(exec::relaxed) == 0; }
-  /// Takes pages that were seen free; which of them we have got.
-  [[nodiscard]] WYRM_HD word take(std::uint64_t p, word) const { return at(p).exchange(1, exec::acquire) == 0; }
-  WYRM_HD void leave(std::uint64_t) const {}
-  WYRM_HD void put(std::uint64_t page) const { at(page).store(0, exec::release); }
-  /// Several pages of a word, by who has them.
-  WYRM_HD void put_all(std::uint64_t p, word pages) const {
-    if (pages != 0) put(p);
+  [[nodiscard]] WYRM_HD seen_word<word> lock_and_read(std::uint64_t p) const { return {read(p)}; }
+  /// The free pages of word p, without a lock; a hint, as it may change at once.
+  [[nodiscard]] WYRM_HD word read(std::uint64_t p) const { return at(p).load(exec::relaxed) == 0; }
+  /// Sets pages of word p, which were read as free, to used. Returns those that this call has set: the caller owns
+  /// them.
+  [[nodiscard]] WYRM_HD word claim(std::uint64_t p, word) const { return at(p).exchange(1, exec::acquire) == 0; }
+  WYRM_HD void unlock(std::uint64_t) const {}
+  WYRM_HD void clear(std::uint64_t page) const { at(page).store(0, exec::release); }
+  /// Frees pages of word p; the caller owns all of them.
+  WYRM_HD void clear_pages(std::uint64_t p, word pages) const {
+    if (pages != 0) clear(p);
   }
-  /// The same after a release_fence().
-  WYRM_HD void open(std::uint64_t p, word pages) const {
+  /// The same, ordered by a release_fence() that the caller has executed before.
+  WYRM_HD void clear_after_fence(std::uint64_t p, word pages) const {
     if (pages != 0) at(p).store(0, exec::after_fence);
   }
 
@@ -77,8 +79,9 @@ class used_flags_ref {
   Layout place_;
 };
 
-/// A bit a page, in words of 32 or 64 bits, with or without a LockMap.
-template <class Word, bool Locks, class Layout = in_a_row>
+/// A bitmap in words of 32 or 64 bits, with or without a LockMap (which has a bit per word). The functions do what
+/// those of used_flags_ref do.
+template <class Word, bool Locks, class Layout = contiguous_words>
 class used_bits_ref {
  public:
   using word = Word;
@@ -89,26 +92,25 @@ class used_bits_ref {
       : map_(map), lock_map_(lock_map), words_((pages + bits - 1) / bits), place_(place) {}
 
   [[nodiscard]] WYRM_HD std::uint64_t words() const { return words_; }
-  [[nodiscard]] WYRM_HD seen_pages<Word> look(std::uint64_t p) const {
+  [[nodiscard]] WYRM_HD seen_word<Word> lock_and_read(std::uint64_t p) const {
     if constexpr (Locks) {
       if ((lock(p).fetch_or(lock_bit(p), exec::acquire) & lock_bit(p)) != 0) return {0, false, true};
     }
-    return {peek(p), Locks, false};
+    return {read(p), Locks, false};
   }
-  [[nodiscard]] WYRM_HD Word peek(std::uint64_t p) const { return static_cast<Word>(~at(p).load(exec::relaxed)); }
-  [[nodiscard]] WYRM_HD Word take(std::uint64_t p, Word wanted) const {
+  [[nodiscard]] WYRM_HD Word read(std::uint64_t p) const { return static_cast<Word>(~at(p).load(exec::relaxed)); }
+  [[nodiscard]] WYRM_HD Word claim(std::uint64_t p, Word wanted) const {
     return static_cast<Word>(wanted & ~at(p).fetch_or(wanted, exec::acquire));
   }
-  /// By who holds the lock.
-  WYRM_HD void leave(std::uint64_t p) const {
+  /// Only for the thread that holds the lock of the word.
+  WYRM_HD void unlock(std::uint64_t p) const {
     if constexpr (Locks) lock(p).fetch_and(static_cast<Word>(~lock_bit(p)), exec::release);
   }
-  WYRM_HD void put(std::uint64_t page) const { put_all(page / bits, Word{1} << page % bits); }
-  WYRM_HD void put_all(std::uint64_t p, Word pages) const {
+  WYRM_HD void clear(std::uint64_t page) const { clear_pages(page / bits, Word{1} << page % bits); }
+  WYRM_HD void clear_pages(std::uint64_t p, Word pages) const {
     if (pages != 0) at(p).fetch_and(static_cast<Word>(~pages), exec::release);
   }
-  /// The same after a release_fence().
-  WYRM_HD void open(std::uint64_t p, Word pages) const {
+  WYRM_HD void clear_after_fence(std::uint64_t p, Word pages) const {
     if (pages != 0) at(p).fetch_and(static_cast<Word>(~pages), exec::after_fence);
   }
 
@@ -122,7 +124,7 @@ class used_bits_ref {
   [[nodiscard]] WYRM_HD Word lock_bit(std::uint64_t p) const { return Word{1} << place_(p) % bits; }
 
   Word* map_;
-  Word* lock_map_;  // a bit a word
+  Word* lock_map_;  // a bit per word
   std::uint64_t words_;
   Layout place_;
 };

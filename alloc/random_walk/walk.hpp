@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers without a state in memory (exec/philox.hpp): a function of a seed, the thread, and how often it has
-// drawn. So runs repeat. Seven rounds are a tenth of the time of a kernel faster than the usual ten.
+// The random numbers of a random walk. They have no state in memory (exec/philox.hpp): a number is a function of the
+// seed, the thread, and how many numbers the thread has drawn. So runs are reproducible. Philox has seven rounds here
+// instead of the usual ten, which saves a tenth of the time of a kernel.
 #pragma once
 
 #include <cstddef>
@@ -12,21 +13,21 @@
 
 namespace wyrm::alloc {
 
-/// One thread's way through a pool. It belongs to the thread, which keeps it from call to call.
+/// The random walk of one thread through a pool. The thread keeps it from call to call.
 class walk {
  public:
-  static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
+  static constexpr std::uint64_t no_page = ~std::uint64_t{0};
 
-  /// drawn: from which block of four numbers on.
+  /// drawn: the block of four numbers to begin with.
   WYRM_HD walk(std::uint64_t seed, std::uint64_t thread, std::uint64_t drawn = 0)
       : seed_(seed), thread_(thread), drawn_(drawn) {}
 
-  /// Evenly distributed in [0, n), n at most 2^32; what is uneven is less than n / 2^32.
+  /// A random number in [0, n), n at most 2^32. The relative error of its distribution is less than n / 2^32.
   [[nodiscard]] WYRM_HD std::uint64_t draw(std::uint64_t n) {
     if (left_ == 0) {
       next_ = exec::philox({{static_cast<std::uint32_t>(thread_), static_cast<std::uint32_t>(thread_ >> 32),
-                               static_cast<std::uint32_t>(drawn_), static_cast<std::uint32_t>(drawn_ >> 32)}},
-                             static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32));
+                             static_cast<std::uint32_t>(drawn_), static_cast<std::uint32_t>(drawn_ >> 32)}},
+                           static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32));
       ++drawn_;
       left_ = 4;
     }
@@ -36,22 +37,22 @@ class walk {
     return r * n >> 32;
   }
 
-  std::uint64_t steps = 0;       // looks at a page, or at a word of pages, so far
-  std::uint64_t last = nowhere;  // the page that CRW got last
+  std::uint64_t steps = 0;            // pages (RW) or words probed so far
+  std::uint64_t last_page = no_page;  // the page that the thread allocated last (CRW)
 
  private:
   std::uint64_t seed_;
   std::uint64_t thread_;
-  std::uint64_t drawn_;  // blocks of four
+  std::uint64_t drawn_;  // blocks of four numbers drawn so far
   exec::four_words next_{};
   unsigned left_ = 0;
 };
 
-/// How often tiles have called, for walks that begin with each call: so many counters; who shares one may draw the
-/// same.
+/// An allocator begins a walk with each call, and counts the calls of tiles in this many counters. Updates of a counter
+/// that several warps use can get lost; then a thread may draw the same numbers again.
 inline constexpr std::size_t call_counters = std::size_t{1} << 14;
 
-/// A walk for each lane, that draws other numbers than its thread did before; collective.
+/// A walk for each lane, which draws other numbers than the walks of earlier calls of this thread; collective.
 template <class Tile>
 [[nodiscard]] WYRM_HD walk next_walk(Tile const& t, std::uint64_t seed, std::uint32_t* calls) {
   std::uint64_t const thread = exec::thread_number(t);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every device memory allocator promises, tested once for all: for each allocator in the registry, on any space.
-// What a family cannot do, alloc::traits says.
+// The conformance suite of the concept device_allocator, for each allocator of the registry, on any space.
+// alloc::traits says what an allocator cannot do; tests of that are skipped or less strict.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ template <class... A>
 template <class Space>
 using all_allocators = decltype(to_types(alloc::all<Space>{}));
 
-/// For a space on which the first user of memory fixes its size: makes the largest pool of each allocator first.
+/// Constructs the largest pool of each allocator first, for spaces on which the first pool fixes the size of the heap.
 template <class Space>
 class largest_pools_first : public ::testing::Environment {
  public:
@@ -100,7 +100,7 @@ TYPED_TEST_P(conformance, mixed_sizes_in_one_launch) {
   }
 }
 
-TYPED_TEST_P(conformance, only_some_lanes_ask) {
+TYPED_TEST_P(conformance, only_some_lanes_request) {
   pool<TypeParam> p(pool_of(8 * mib, true));
   std::mt19937 random(1);
   for (int kind = 0; kind < 4; ++kind) {
@@ -108,9 +108,9 @@ TYPED_TEST_P(conformance, only_some_lanes_ask) {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       std::size_t const tile = i / 32;
       bool const asks = kind == 0   ? i % 32 == tile      // one lane
-                        : kind == 1 ? i % 2 == tile % 2   // every other
-                        : kind == 2 ? i % 32 < 3 * tile   // the first ones, or none
-                                    : random() % 3 == 0;  // any
+                        : kind == 1 ? i % 2 == tile % 2   // every second lane
+                        : kind == 2 ? i % 32 < 3 * tile   // the first lanes, or none
+                                    : random() % 3 == 0;  // random lanes
       if (!asks) sizes[i] = 0;
     }
     auto const asked = static_cast<std::size_t>(sizes.size()) -
@@ -118,7 +118,7 @@ TYPED_TEST_P(conformance, only_some_lanes_ask) {
     auto const blocks = p.allocate(sizes);
     EXPECT_EQ(served(blocks), asked);
     p.expect_sound();
-    p.free(blocks);  // in which as many lanes have nothing to free
+    p.free(blocks);  // as many lanes have nothing to free
     p.expect_sound();
   }
   EXPECT_EQ(served(p.allocate(64, 0)), 0u);
@@ -130,7 +130,7 @@ TYPED_TEST_P(conformance, single_threads) {
   std::size_t const n = scaled(1000, 200);
   auto const blocks = p.allocate_alone(random_sizes(n, 9000, 4));
   p.expect_sound();
-  auto const more = p.allocate(random_sizes(n / 2, 9000, 5));  // what threads freed is there for tiles
+  auto const more = p.allocate(random_sizes(n / 2, 9000, 5));  // tiles can allocate what threads have freed
   EXPECT_EQ(served(more), n / 2);
   p.free_alone_shuffled(blocks);
   p.expect_sound();
@@ -152,7 +152,7 @@ TYPED_TEST_P(conformance, churn_with_room) {
   }
 }
 
-// More is wanted than there is, so that refusals happen in the middle of everything.
+// The requests exceed the pool, so that some are refused at any time.
 TYPED_TEST_P(conformance, churn_without_room) {
   for (std::uint64_t seed = 1; seed <= scaled(6, 3); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -164,11 +164,11 @@ TYPED_TEST_P(conformance, churn_without_room) {
   }
 }
 
-// As many rounds as make WYRM_TEST_OPERATIONS, one operation a lane in nearly all of them, most of them on small
-// blocks.
+// So many rounds that there are WYRM_TEST_OPERATIONS operations. In nearly all rounds each lane makes one operation,
+// mostly on a small block.
 TYPED_TEST_P(conformance, long_churn) {
   double const operations = operations_or(20000);
-  if (!owns_pool<TypeParam>() || !family<TypeParam>().reclaims) GTEST_SKIP() << "the family keeps no pool";
+  if (!owns_pool<TypeParam>() || !family<TypeParam>().reclaims) GTEST_SKIP() << "the allocator reuses no memory";
   std::size_t const lanes = operations < 1e7 ? 320 : 131072;
   pool<TypeParam> p({.pool_bytes = lanes << 14, .reserve_bytes = lanes << 14, .checked = false});
   struct {
@@ -210,7 +210,7 @@ TYPED_TEST_P(conformance, exhaustion) {
 }
 
 TYPED_TEST_P(conformance, the_whole_pool_and_no_more) {
-  if (!owns_pool<TypeParam>()) GTEST_SKIP() << "the family has no pool of its own";
+  if (!owns_pool<TypeParam>()) GTEST_SKIP() << "the allocator has no pool of its own";
   for (bool const checked : {false, true}) {
     pool<TypeParam> p(pool_of(2 * mib, checked));
     std::size_t const all = p.committed();
@@ -226,8 +226,8 @@ TYPED_TEST_P(conformance, the_whole_pool_and_no_more) {
   }
 }
 
-// Sizes for which careless arithmetic goes around, alone and so that the sum over a tile does.
-TYPED_TEST_P(conformance, sizes_that_no_memory_has) {
+// Sizes for which arithmetic without checks overflows: for one request, or for the sum over a tile.
+TYPED_TEST_P(conformance, sizes_beyond_any_memory) {
   constexpr std::size_t half = SIZE_MAX / 2 + 1;
   for (std::vector<std::size_t> const& sizes : {std::vector<std::size_t>{SIZE_MAX},
                                                 {SIZE_MAX - 14},
@@ -245,14 +245,14 @@ TYPED_TEST_P(conformance, sizes_that_no_memory_has) {
     EXPECT_EQ(served(p.allocate(100, 100)), 100u);
     EXPECT_EQ(served(p.allocate(sizes)), 0u);
     p.expect_sound();
-    auto const after = p.allocate(100, 100);  // a family may count as used up after a refusal
+    auto const after = p.allocate(100, 100);  // an allocator may count as used up after a refusal
     EXPECT_TRUE(served(after) == 100u || !family<TypeParam>().reclaims);
     p.expect_sound();
   }
 }
 
-TYPED_TEST_P(conformance, blocks_lie_inside_the_pool) {
-  if (!owns_pool<TypeParam>()) GTEST_SKIP() << "the family has no pool of its own";
+TYPED_TEST_P(conformance, blocks_are_inside_the_pool) {
+  if (!owns_pool<TypeParam>()) GTEST_SKIP() << "the allocator has no pool of its own";
   pool<TypeParam> p(pool_of(2 * mib, false));
   unsigned char* const base = p.base();
   ASSERT_NE(base, nullptr);
@@ -285,7 +285,7 @@ TYPED_TEST_P(conformance, reset_frees_everything) {
     p.expect_sound();
     p.reset();
     std::size_t const all = p.exhaust(4096).size();
-    std::string_view const name = TypeParam::name;  // a virtualized queue of chunks takes two chunks for itself
+    std::string_view const name = TypeParam::name;  // a virtualized queue of chunks uses two chunks itself
     if (!family<TypeParam>().packs) {
       EXPECT_GE(all, p.committed() / 4096 * 9 / 10);
       continue;
@@ -302,7 +302,7 @@ TYPED_TEST_P(conformance, growth_after_exhaustion) {
     std::size_t const before = p.committed();
     auto blocks = p.exhaust(1000);
     p.expect_sound();
-    p.free(split_off(blocks, blocks.size() / 3));  // so that there are free blocks to take along
+    p.free(split_off(blocks, blocks.size() / 3));  // so that there are free blocks when the pool grows
     p.owner().grow(before);
     p.expect_sound();
     EXPECT_EQ(p.committed(), 2 * before);
@@ -327,7 +327,7 @@ TYPED_TEST_P(conformance, growth_beyond_the_reserve_changes_nothing) {
                                  SIZE_MAX - before, SIZE_MAX - before + 1, SIZE_MAX - 15, SIZE_MAX}) {
     try {
       p.owner().grow(more);
-      ADD_FAILURE() << "grew by " << more;
+      ADD_FAILURE() << "grow() accepted " << more;
     } catch (error const& e) {
       EXPECT_EQ(e.code(), error_code::out_of_memory);
     }
@@ -340,7 +340,7 @@ TYPED_TEST_P(conformance, growth_beyond_the_reserve_changes_nothing) {
   p.expect_sound();
 }
 
-// All launches of a pool go through the ref that was made first.
+// All launches of class pool use the ref that was made first.
 TYPED_TEST_P(conformance, a_ref_is_small_and_valid_as_long_as_the_owner) {
   EXPECT_LE(sizeof(typename TypeParam::ref_type), 64u);
   pool<TypeParam> p(pool_of(mib, true));
@@ -363,12 +363,12 @@ TYPED_TEST_P(conformance, a_ref_is_small_and_valid_as_long_as_the_owner) {
   p.reset();
   EXPECT_EQ(served(p.allocate(1, p.committed() + 1)), 0u);
   p.expect_sound();
-  p.reset();  // after a refusal a family may count as used up
+  p.reset();  // an allocator may count as used up after a refusal
   EXPECT_EQ(served(p.allocate(1, p.committed())), 1u);
   p.expect_sound();
 }
 
-TYPED_TEST_P(conformance, pools_that_no_memory_has) {
+TYPED_TEST_P(conformance, pools_beyond_any_memory) {
   auto const space = make_space<typename TypeParam::space_type>();
   for (std::size_t const bytes : {SIZE_MAX, SIZE_MAX - 15, SIZE_MAX - 65536, SIZE_MAX / 2 + 1, SIZE_MAX / 4 + 2})
     for (bool const is_pool : {true, false}) {
@@ -376,15 +376,15 @@ TYPED_TEST_P(conformance, pools_that_no_memory_has) {
                                        : alloc::options{.pool_bytes = mib, .reserve_bytes = bytes, .checked = true};
       try {
         TypeParam const owner(space, o);
-        ADD_FAILURE() << (is_pool ? "a pool of " : "a reserve of ") << bytes << " bytes";
+        ADD_FAILURE() << (is_pool ? "accepted a pool of " : "accepted a reserve of ") << bytes << " bytes";
       } catch (error const& e) {
         EXPECT_EQ(e.code(), error_code::out_of_memory) << e.what();
       }
     }
 }
 
-// Each request for memory of a constructor, of grow() and of compact() fails once. After the growth a host's ledger has
-// more than one step of memory.
+// Each memory request of a constructor, of grow() and of compact() fails once. After the growth, the ledger of a host
+// has more than one step of memory.
 TYPED_TEST_P(conformance, requests_for_memory_that_fail) {
   alloc::options const o{.pool_bytes = mib / 2, .reserve_bytes = 16 * mib, .checked = true};
   auto const space = make_space<typename TypeParam::space_type>();
@@ -436,7 +436,7 @@ TYPED_TEST_P(conformance, requests_for_memory_that_fail) {
 }
 
 TYPED_TEST_P(conformance, bad_frees_are_counted_and_harmless) {
-  if (!family<TypeParam>().finds_bad_frees) GTEST_SKIP() << "the family does not find bad frees";
+  if (!family<TypeParam>().finds_bad_frees) GTEST_SKIP() << "the allocator does not detect bad frees";
   pool<TypeParam> p(pool_of(4 * mib, true));
   unsigned char* const base = p.base();
   ASSERT_NE(base, nullptr);
@@ -453,7 +453,7 @@ TYPED_TEST_P(conformance, bad_frees_are_counted_and_harmless) {
   add(base - 16);
   add(base + p.committed());
   add(base + p.committed() + 64 * 1024);
-  add(base + p.committed() - 16);  // inside, where nothing was allocated
+  add(base + p.committed() - 16);  // inside the pool, where nothing was allocated
   add(base + p.committed() - 64 * 1024);
   add(base + p.committed() - 1);
   for (block const& b : small) {
@@ -468,7 +468,7 @@ TYPED_TEST_P(conformance, bad_frees_are_counted_and_harmless) {
   p.expect_bad_frees(foreign.size());
   p.expect_sound();
 
-  // Good and bad ones in one tile; the same block twice in one launch.
+  // Good and bad frees in one tile; the same block twice in one launch.
   std::size_t const bad = foreign.size();
   foreign.insert(foreign.end(), small.begin(), small.end());
   foreign.insert(foreign.end(), small.begin(), small.end());
@@ -497,7 +497,7 @@ TYPED_TEST_P(conformance, bad_frees_are_counted_and_harmless) {
 }
 
 TYPED_TEST_P(conformance, foreign_frees_are_counted_unchecked_too) {
-  if (!family<TypeParam>().finds_bad_frees) GTEST_SKIP() << "the family does not find bad frees";
+  if (!family<TypeParam>().finds_bad_frees) GTEST_SKIP() << "the allocator does not detect bad frees";
   pool<TypeParam> p(pool_of(2 * mib, false));
   unsigned char* const base = p.base();
   ASSERT_NE(base, nullptr);
@@ -512,7 +512,7 @@ TYPED_TEST_P(conformance, foreign_frees_are_counted_unchecked_too) {
   p.expect_sound();
 }
 
-TYPED_TEST_P(conformance, compaction_keeps_what_is_live) {
+TYPED_TEST_P(conformance, compaction_keeps_live_blocks) {
   for (bool const checked : {false, true}) {
     SCOPED_TRACE(checked ? "checked" : "unchecked");
     pool<TypeParam> p(pool_of(largest_pool, checked));
@@ -529,20 +529,20 @@ TYPED_TEST_P(conformance, compaction_keeps_what_is_live) {
     p.free(small);
     p.free(more);
     p.owner().compact();
-    p.owner().compact();  // with nothing left to do
+    p.owner().compact();  // nothing is left to compact
     p.expect_sound();
     p.free(blocks);
     p.expect_sound();
   }
 }
 
-TYPED_TEST_P(conformance, carved_pages_are_like_others) {
+TYPED_TEST_P(conformance, carved_pages_behave_like_others) {
   if constexpr (alloc::carving_ref<typename TypeParam::ref_type>) {
     for (bool const checked : {false, true}) {
       SCOPED_TRACE(checked ? "checked" : "unchecked");
       pool<TypeParam> p(pool_of(8 * mib, checked));
       std::uint64_t missing = 1;
-      // Windows and queues that have something, and none.
+      // Before the carving some windows and queues have pages, and others are empty.
       auto some = p.allocate(random_sizes(scaled(400, 100), 2048, 11));
       p.free(split_off(some, some.size() / 2));
       auto const first = p.carve({700, 37, 0, 129, 64, 1, 9, 4}, missing);
@@ -568,7 +568,7 @@ TYPED_TEST_P(conformance, carved_pages_are_like_others) {
   }
 }
 
-// The last page first, say: who claims a page, and frees it, does not depend on who claims another.
+// For example the last page first: claiming and freeing a page does not depend on other pages.
 TYPED_TEST_P(conformance, carved_pages_are_claimed_and_freed_in_any_order) {
   if constexpr (alloc::carving_ref<typename TypeParam::ref_type>) {
     for (bool const checked : {false, true})
@@ -594,13 +594,13 @@ TYPED_TEST_P(conformance, carved_pages_are_claimed_and_freed_in_any_order) {
   }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(conformance, one_size_at_a_time, mixed_sizes_in_one_launch, only_some_lanes_ask,
+REGISTER_TYPED_TEST_SUITE_P(conformance, one_size_at_a_time, mixed_sizes_in_one_launch, only_some_lanes_request,
                             single_threads, churn_with_room, churn_without_room, long_churn, exhaustion,
-                            the_whole_pool_and_no_more, sizes_that_no_memory_has, blocks_lie_inside_the_pool,
+                            the_whole_pool_and_no_more, sizes_beyond_any_memory, blocks_are_inside_the_pool,
                             reset_frees_everything, growth_after_exhaustion, growth_beyond_the_reserve_changes_nothing,
-                            a_ref_is_small_and_valid_as_long_as_the_owner, pools_that_no_memory_has,
+                            a_ref_is_small_and_valid_as_long_as_the_owner, pools_beyond_any_memory,
                             requests_for_memory_that_fail, bad_frees_are_counted_and_harmless,
-                            foreign_frees_are_counted_unchecked_too, compaction_keeps_what_is_live,
-                            carved_pages_are_like_others, carved_pages_are_claimed_and_freed_in_any_order);
+                            foreign_frees_are_counted_unchecked_too, compaction_keeps_live_blocks,
+                            carved_pages_behave_like_others, carved_pages_are_claimed_and_freed_in_any_order);
 
 }  // namespace wyrm::tests

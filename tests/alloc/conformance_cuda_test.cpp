@@ -7,13 +7,13 @@
 
 namespace wyrm::tests {
 
-// CUDA's heap of device malloc has one size for the life of the process.
+// The heap of CUDA's device malloc keeps its first size until the process ends.
 [[maybe_unused]] ::testing::Environment* const environment =
     ::testing::AddGlobalTestEnvironment(new largest_pools_first<exec::cuda_space>);
 
 INSTANTIATE_TYPED_TEST_SUITE_P(cuda, conformance, all_allocators<exec::cuda_space>, by_name);
 
-// Where 32 bits do not count all pages: the blocks lie behind 66 GiB that one thread takes first.
+// Page numbers beyond 32 bits: one thread allocates 66 GiB first, and the blocks are behind that.
 template <class Ref>
 struct take_run {
   Ref ref;
@@ -51,7 +51,7 @@ TYPED_TEST(ouroboros_cuda, small_pages_behind_66_gib) {
     }
   }
   p.free(p.churn(scaled(20000), 50, 1, 9000));
-  p.free_in_order({{66 * gib, 0, static_cast<unsigned char*>(exec::read(space, run.data()))}});  // not the model's
+  p.free_in_order({{66 * gib, 0, static_cast<unsigned char*>(exec::read(space, run.data()))}});  // not in the model
   p.expect_sound();
 }
 

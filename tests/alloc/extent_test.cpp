@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pool: runs and chunks out of one memory, the window that chunks come from, growth, and check(). By
-// single calls with literal answers, and by many tiles at once on threads and on warps of fibers.
+// The extent: chunks and runs from one memory, the window that chunks are taken from, growth, and check(). Tested by
+// single calls with literal results, and by many tiles at the same time on threads and on warps of fibers.
 #include "../../alloc/extent/extent.hpp"
 
 #include <gtest/gtest.h>
@@ -18,19 +18,19 @@
 namespace wyrm::tests {
 
 using alloc::chunk_bytes;
-constexpr std::size_t unit_bytes = 8 * chunk_bytes;  // what host memory is committed by
+constexpr std::size_t unit_bytes = 8 * chunk_bytes;  // the step in which host memory is committed
 
-// Host memory: refs work on the test's own thread.
+// In host memory, so the thread of the test can use refs.
 class extent : public ::testing::Test {
  protected:
   [[nodiscard]] static alloc::options units(std::size_t n, std::size_t reserved) {
     return {.pool_bytes = n * unit_bytes, .reserve_bytes = reserved * unit_bytes};
   }
-  // Takes chunks, and notes that we have them.
+  // Takes chunks, and records them in carved_.
   alloc::chunk_range take(std::uint32_t count) {
     alloc::chunk_range const r = pool_.ref().take_chunks(count);
     for (std::uint32_t c = r.first; c < r.first + r.count; ++c) {
-      EXPECT_FALSE(carved_[c]) << "chunk " << c << " is handed out twice";
+      EXPECT_FALSE(carved_[c]) << "chunk " << c << " is taken twice";
       carved_[c] = true;
     }
     return r;
@@ -72,13 +72,13 @@ TEST_F(extent, sizes) {
   EXPECT_FALSE(pool_.ref().contains(pool_.base() + 10 * unit_bytes));
   EXPECT_FALSE(pool_.ref().contains(pool_.base() - 1));
   pool_.check(carved_);
-  // The smallest pool there is.
+  // The smallest pool.
   alloc::extent<exec::host_space> const one(space_, {.pool_bytes = 1, .reserve_bytes = 1});
   EXPECT_EQ(one.bytes(), unit_bytes);
   EXPECT_EQ(one.capacity(), unit_bytes);
 }
 
-TEST_F(extent, runs_take_the_lowest_chunks_that_came_back_then_new_ones) {
+TEST_F(extent, runs_take_the_lowest_free_chunks_then_new_ones) {
   EXPECT_EQ(run(1), 0);
   EXPECT_EQ(run(chunk_bytes), 1);
   EXPECT_EQ(run(chunk_bytes + 1), 2);
@@ -96,7 +96,7 @@ TEST_F(extent, runs_take_the_lowest_chunks_that_came_back_then_new_ones) {
   EXPECT_TRUE(free(2));
   EXPECT_EQ(pool_.allocated(), 77 * chunk_bytes);
   EXPECT_EQ(run(4 * chunk_bytes), -1);
-  EXPECT_EQ(run(3 * chunk_bytes), 1);  // two neighbours have become one
+  EXPECT_EQ(run(3 * chunk_bytes), 1);  // two adjacent runs have become one
   EXPECT_EQ(pool_.peak(), 80 * chunk_bytes);
   pool_.check(carved_);
   for (std::size_t const chunk : {0u, 1u, 4u, 7u}) EXPECT_TRUE(free(chunk));
@@ -105,7 +105,7 @@ TEST_F(extent, runs_take_the_lowest_chunks_that_came_back_then_new_ones) {
   pool_.check(carved_);
 }
 
-TEST_F(extent, only_what_was_allocated_is_freed) {
+TEST_F(extent, only_allocated_runs_are_freed) {
   EXPECT_EQ(run(3 * chunk_bytes), 0);
   EXPECT_FALSE(free(1));
   EXPECT_FALSE(free(3));
@@ -116,7 +116,7 @@ TEST_F(extent, only_what_was_allocated_is_freed) {
   pool_.check(carved_);
 }
 
-TEST_F(extent, chunks_come_one_after_the_other) {
+TEST_F(extent, chunks_are_taken_in_order) {
   EXPECT_EQ(pool_.peak(), 0u);
   EXPECT_EQ(take(1).first, 0u);
   alloc::chunk_range const r = take(5);
@@ -126,7 +126,7 @@ TEST_F(extent, chunks_come_one_after_the_other) {
   pool_.check(carved_);
   EXPECT_EQ(run(2 * chunk_bytes), 6);
   EXPECT_EQ(run(70 * chunk_bytes), 8);
-  EXPECT_EQ(run(3 * chunk_bytes), -1);  // what the window has left goes into the tree
+  EXPECT_EQ(run(3 * chunk_bytes), -1);  // the rest of the window is moved to the tree
   pool_.check(carved_);
   EXPECT_EQ(pool_.peak(), 78 * chunk_bytes);
   EXPECT_FALSE(pool_.ref().looks_used_up());
@@ -146,7 +146,7 @@ TEST_F(extent, chunks_come_one_after_the_other) {
   pool_.check(carved_);
 }
 
-TEST_F(extent, chunks_come_back_and_grow_together) {
+TEST_F(extent, returned_chunks_become_runs) {
   alloc::chunk_range const all = take(80);
   EXPECT_EQ(all.count, 80u);
   auto const give = [&](std::uint32_t first, std::uint32_t count) {
@@ -166,7 +166,7 @@ TEST_F(extent, runs_of_several_chunks) {
   auto const take_runs = [&](std::uint32_t count, std::uint32_t each) {
     alloc::chunk_range const r = pool_.ref().take_runs(count, each);
     for (std::uint32_t c = r.first; c < r.first + r.count * each; ++c) {
-      EXPECT_FALSE(carved_[c]) << "chunk " << c << " is handed out twice";
+      EXPECT_FALSE(carved_[c]) << "chunk " << c << " is taken twice";
       carved_[c] = true;
     }
     pool_.check(carved_);
@@ -175,17 +175,17 @@ TEST_F(extent, runs_of_several_chunks) {
   alloc::chunk_range r = take_runs(3, 16);
   EXPECT_EQ(r.first, 0u);
   EXPECT_EQ(r.count, 3u);
-  r = take_runs(3, 14);  // 32 chunks are left: two runs, and four chunks that come back
+  r = take_runs(3, 14);  // 32 chunks are left: two runs, and four chunks that are returned
   EXPECT_EQ(r.first, 48u);
   EXPECT_EQ(r.count, 2u);
   EXPECT_EQ(take_runs(1, 5).count, 0u);
-  EXPECT_EQ(take_runs(1, 5).count, 0u);  // nobody has to search again
+  EXPECT_EQ(take_runs(1, 5).count, 0u);  // known without another search
   pool_.ref().give(0, 16);
   for (std::uint32_t c = 0; c < 16; ++c) carved_[c] = false;
   r = take_runs(2, 3);  // the lowest
   EXPECT_EQ(r.first, 0u);
   EXPECT_EQ(r.count, 2u);
-  r = take_runs(9, 4);  // as many as lie behind each other
+  r = take_runs(9, 4);  // only adjacent runs
   EXPECT_EQ(r.first, 6u);
   EXPECT_EQ(r.count, 2u);
   EXPECT_EQ(take_runs(1, 5).count, 0u);
@@ -231,8 +231,8 @@ TEST_F(extent, grows_in_place) {
   pool_.check(carved_);
 }
 
-// In a pool that is not used up: what it has left, and what is new, are one.
-TEST_F(extent, grows_at_its_end) {
+// In a pool that is not used up, the rest of the window and the new chunks are one range.
+TEST_F(extent, growth_extends_the_window) {
   (void)take(3);
   pool_.grow(unit_bytes);
   pool_.check(carved_);
@@ -261,7 +261,7 @@ TEST_F(extent, reset_frees_everything) {
   EXPECT_EQ(run(10 * unit_bytes), 0);
 }
 
-TEST_F(extent, check_finds_what_the_family_forgot_or_invented) {
+TEST_F(extent, check_finds_lost_chunks_and_second_owners) {
   EXPECT_EQ(run(chunk_bytes), 0);
   (void)take(3);
   EXPECT_EQ(run(2 * chunk_bytes), 4);
@@ -291,8 +291,9 @@ TEST_F(extent, a_pool_beyond_the_tree_is_refused) {
   }
 }
 
-// A run that does not fit makes the window give its chunks to the tree. A chunk can be had at every moment of that.
-TEST_F(extent, chunks_are_there_while_the_window_retires) {
+// A request for a run that does not fit moves the chunks of the window to the tree. A request for one chunk succeeds at
+// every moment of that.
+TEST_F(extent, chunks_are_available_while_the_window_is_returned) {
   alloc::extent_ref const memory = pool_.ref();
   std::size_t const rounds = scaled(200000, 20000);
   std::atomic<std::size_t> begun{0};
@@ -317,11 +318,11 @@ TEST_F(extent, chunks_are_there_while_the_window_retires) {
   EXPECT_EQ(refused, 0u) << "requests for one chunk of 72, in " << rounds << " rounds";
 }
 
-// Tiles take chunks, and runs which they give back, at the same time. Each chunk goes to one of them.
+// Tiles take chunks, and allocate and free runs, at the same time. No chunk is taken twice.
 struct take_and_run {
   alloc::extent_ref memory;
-  std::uint32_t* owners;  // a chunk: how many have it
-  std::uint32_t* broken;  // a run that somebody else wrote to
+  std::uint32_t* owners;  // per chunk: how often it was taken
+  std::uint32_t* broken;  // runs that another lane wrote to, or that could not be freed
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i) const {
@@ -359,7 +360,7 @@ TYPED_TEST(shared_extent, chunks_and_runs_at_the_same_time) {
     std::size_t const tiles = 100;
     exec::for_each_tile<32>(space, tiles, take_and_run{pool.ref(), owners.data(), owners.data() + pool.chunks()});
     std::vector<std::uint32_t> const taken = exec::copy_out(space, owners.data(), owners.size());
-    EXPECT_EQ(taken.back(), 0u) << "runs that others wrote to, or that could not be freed";
+    EXPECT_EQ(taken.back(), 0u) << "runs that another lane wrote to, or that could not be freed";
     std::vector<bool> carved;
     for (std::uint32_t c = 0; c < pool.chunks(); ++c) {
       ASSERT_LE(taken[c], 1u) << "chunk " << c;

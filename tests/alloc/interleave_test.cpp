@@ -354,7 +354,7 @@ class one_word {
  private:
   void use_a_page(unsigned who) {
     alloc::walk w(1, who);
-    std::uint64_t const page = pool_.ref().get(exec::scalar_tile{}, w, true);
+    std::uint64_t const page = pool_.ref().allocate(exec::scalar_tile{}, w, true);
     if (page == Pool::ref_type::no_page) return;
     ++served_;
     shared_ = shared_ || owners_[page] != 0;
@@ -362,7 +362,7 @@ class one_word {
     step();
     shared_ = shared_ || owners_[page] != who;
     owners_[page] = 0;
-    pool_.ref().put(page);
+    pool_.ref().free(page);
   }
 
   Pool pool_;

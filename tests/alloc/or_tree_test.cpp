@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The OR-tree against a plain bitmap that is searched unit by unit, over random changes of runs of all lengths.
+// The OR-tree compared with a bitmap that is searched unit by unit, after random changes of runs of all lengths.
 #include "../../alloc/extent/or_tree.hpp"
 
 #include <gtest/gtest.h>
@@ -72,10 +72,10 @@ TEST_P(or_tree, all_units_as_one_run) {
   tree_.set_used(0, units_);
   EXPECT_TRUE(tree_.empty());
   words_.resize(words_.size() - (alloc::or_tree::lengths + 1) / 2);
-  EXPECT_EQ(words_, std::vector<std::uint64_t>(words_.size()));  // no bit stays behind on any level
+  EXPECT_EQ(words_, std::vector<std::uint64_t>(words_.size()));  // no bit is left set on any level
 }
 
-TEST_P(or_tree, single_units_at_the_seams) {
+TEST_P(or_tree, single_units_at_the_borders_of_nodes) {
   for (std::uint32_t const at : {0u, 62u, 63u, 64u, 4095u, 4096u, 262143u, 262144u, units_ - 1}) {
     if (at >= units_) continue;
     SCOPED_TRACE("unit " + std::to_string(at));
@@ -95,7 +95,7 @@ TEST_P(or_tree, single_units_at_the_seams) {
 TEST_P(or_tree, random_changes) {
   std::mt19937_64 random(units_);
   auto const below = [&](std::uint64_t n) { return static_cast<std::uint32_t>(random() % n); };
-  // Lengths of all magnitudes; long runs are rare enough to leave something to find.
+  // Lengths of all magnitudes; long runs are so rare that free and used units remain.
   auto const length = [&](std::uint32_t most) {
     return 1 + below(1 + (static_cast<std::uint64_t>(most - 1) >> below(20)));
   };
@@ -120,7 +120,7 @@ TEST_P(or_tree, random_changes) {
   }
 }
 
-// In the words of a larger tree it is the same, and what is new is used until somebody frees it.
+// Copied to the words of a larger tree, the tree is the same, and the new units are used until they are set free.
 TEST_P(or_tree, grows) {
   for (std::uint32_t const more : {units_, units_ + 1, units_ + 64, 2 * units_ + 5000}) {
     SCOPED_TRACE(more);

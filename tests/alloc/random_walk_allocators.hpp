@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the allocators over random searches do beyond the conformance suite: memory goes from size to size, blocks of
-// RW_malloc lie anywhere. On any space.
+// Tests of the random-walk allocators beyond the conformance suite, on any space: memory moves between size classes,
+// and RW_malloc places blocks at any unit.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,14 +27,14 @@ class random_walk_allocator : public space_test<typename A::space_type> {
 };
 TYPED_TEST_SUITE_P(random_walk_allocator);
 
-// The whole pool, in blocks of one size after the other, and in one.
-TYPED_TEST_P(random_walk_allocator, memory_goes_from_size_to_size) {
+// The whole pool is used for one size after the other, and then for one block.
+TYPED_TEST_P(random_walk_allocator, memory_moves_between_sizes) {
   pool<TypeParam> p(this->options(scaled(this->mib, this->mib / 2)));
   for (std::size_t const bytes : {64u, 8192u, 1024u, 16384u, 128u, 4096u, 65536u, 64u, 64u}) {
     SCOPED_TRACE(std::to_string(bytes) + " bytes");
     auto const all = p.exhaust(bytes);
-    // Where chunks come back one by one, a run of them may come to lie in the way of another.
-    // RW_malloc lays blocks across chunks.
+    // Chunks are returned one by one, so a run of them may be placed where it leaves less room for other runs. Blocks
+    // of RW_malloc may cross from one chunk to the next.
     std::size_t const most = p.committed() / bytes;
     EXPECT_GE(all.size() + (this->has_classes ? (bytes > 8192 ? 2 : 0) : 2 + most / 10), most);
     p.expect_sound();
@@ -46,8 +46,8 @@ TYPED_TEST_P(random_walk_allocator, memory_goes_from_size_to_size) {
   p.expect_sound();
 }
 
-// Every second block stays, so that no chunk is wholly free; then the others go too.
-TYPED_TEST_P(random_walk_allocator, what_is_not_wholly_free_stays) {
+// First every second block is freed, so that no chunk is wholly free; then the others are freed, too.
+TYPED_TEST_P(random_walk_allocator, partly_free_chunks_stay) {
   pool<TypeParam> p(this->options(scaled(this->mib, this->mib / 4)));
   auto all = p.exhaust(2048);
   std::sort(all.begin(), all.end(), [](block const& a, block const& b) { return a.p < b.p; });
@@ -75,13 +75,13 @@ TYPED_TEST_P(random_walk_allocator, all_sizes_in_one_warp) {
     auto const blocks = p.allocate(sizes);
     EXPECT_EQ(served(blocks), 32u);
     p.expect_sound();
-    if (round == 1) continue;  // which stay
+    if (round == 1) continue;  // the blocks of this round stay
     p.free(blocks);
     p.expect_sound();
   }
 }
 
-TYPED_TEST_P(random_walk_allocator, blocks_that_are_no_powers_of_two) {
+TYPED_TEST_P(random_walk_allocator, sizes_that_are_not_powers_of_two) {
   for (std::size_t const bytes : {3000u, 5000u, 6000u}) {
     SCOPED_TRACE(std::to_string(bytes) + " bytes");
     pool<TypeParam> p(this->options(this->mib));
@@ -95,14 +95,14 @@ TYPED_TEST_P(random_walk_allocator, blocks_that_are_no_powers_of_two) {
   }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(random_walk_allocator, memory_goes_from_size_to_size, what_is_not_wholly_free_stays,
-                            all_sizes_in_one_warp, blocks_that_are_no_powers_of_two);
+REGISTER_TYPED_TEST_SUITE_P(random_walk_allocator, memory_moves_between_sizes, partly_free_chunks_stay,
+                            all_sizes_in_one_warp, sizes_that_are_not_powers_of_two);
 
 template <class Space>
 using random_walk_allocators = ::testing::Types<alloc::rw<Space>, alloc::rw_bm<Space>, alloc::corw<Space>,
                                                 alloc::crw<Space>, alloc::rw_malloc<Space>>;
 
-/// Frees with the size that was asked for.
+/// Frees blocks with their requested size.
 template <class Ref>
 struct free_sized {
   Ref ref;
@@ -133,7 +133,7 @@ TYPED_TEST_P(rw_malloc_suite, sized_free) {
   p.owner().check();
 }
 
-// In a pool that is not checked: a size that is not the block's has no end where it should be.
+// In an unchecked pool: at the end that follows from a wrong size no block ends, which is detected.
 TYPED_TEST_P(rw_malloc_suite, a_wrong_size_is_counted_and_harmless) {
   using allocator = alloc::rw_malloc<TypeParam>;
   pool<allocator> p({.pool_bytes = std::size_t{1} << 20, .reserve_bytes = std::size_t{1} << 20, .checked = false});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pools of random searches, on any space: no page twice and none lost, out of memory only when there is none, and
-// as many steps as the theory says.
+// The suite of the random-walk page pools, on any space: no page is allocated twice or lost, a request fails only if no
+// page is free, and the number of steps agrees with the theory.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ namespace {
 
 /// One page for each of n threads.
 template <class Ref>
-struct get_pages {
+struct allocate_pages {
   Ref ref;
   std::uint64_t seed;
   std::uint64_t* pages;
@@ -34,31 +34,31 @@ struct get_pages {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     alloc::walk w(seed, i);
-    std::uint64_t const page = ref.get(t, w, valid);
+    std::uint64_t const page = ref.allocate(t, w, valid);
     if (!valid) return;
     pages[i] = page;
     steps[i] = w.steps;
   }
 };
 template <class Ref>
-struct put_pages {
+struct free_pages {
   Ref ref;
   std::uint64_t const* pages;
   WYRM_HD void operator()(std::size_t i) const {
-    if (pages[i] != Ref::no_page) ref.put(pages[i]);
+    if (pages[i] != Ref::no_page) ref.free(pages[i]);
   }
 };
 
-/// Each thread gets and frees pages at random, some of which it keeps for a while, and writes down in `owners` whose a
-/// page is: nobody else may have been there.
+/// Each thread allocates and frees pages at random, and keeps some of them for a while. It records itself in `owners`
+/// as the owner of a page, and checks that the page had no other owner.
 template <class Ref>
 struct churn {
   Ref ref;
   std::uint64_t seed;
   unsigned rounds;
-  std::uint64_t* owners;  // of each page: thread + 1, or 0
-  std::uint64_t* faults;
-  std::uint64_t* done;  // pages that were got or freed
+  std::uint64_t* owners;  // per page: thread + 1, or 0
+  std::uint64_t* errors;
+  std::uint64_t* done;  // allocations and frees
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     alloc::walk w(seed, i);
@@ -71,11 +71,11 @@ struct churn {
         bool const acts = valid && (last || dice.draw(2) == 0);
         if (acts && page != Ref::no_page) {
           expect(owner(page).exchange(0, exec::relaxed) == i + 1);
-          ref.put(page);
+          ref.free(page);
           page = Ref::no_page;
           ++n;
         }
-        std::uint64_t const got = ref.get(t, w, acts && !last);
+        std::uint64_t const got = ref.allocate(t, w, acts && !last);
         if (got == Ref::no_page) continue;
         expect(owner(got).exchange(i + 1, exec::relaxed) == 0);
         page = got;
@@ -88,7 +88,7 @@ struct churn {
     return exec::atomic_ref<std::uint64_t>(owners[page]);
   }
   WYRM_HD void expect(bool holds) const {
-    if (!holds) exec::atomic_ref<std::uint64_t>(*faults).fetch_add(1, exec::relaxed);
+    if (!holds) exec::atomic_ref<std::uint64_t>(*errors).fetch_add(1, exec::relaxed);
   }
 };
 
@@ -111,32 +111,32 @@ class random_walk : public space_test<typename Pool::space_type> {
   }
   [[nodiscard]] space_type const& space() const { return *space_; }
 
-  struct answer {
+  struct result {
     std::vector<std::uint64_t> pages;
     std::vector<std::uint64_t> steps;
   };
-  answer get(Pool const& pool, std::size_t n, std::uint64_t seed) {
+  result allocate(Pool const& pool, std::size_t n, std::uint64_t seed) {
     exec::buffer<std::uint64_t, space_type> pages(space(), n);
     exec::buffer<std::uint64_t, space_type> steps(space(), n);
-    exec::for_each_lane<32>(space(), n, get_pages<ref_type>{pool.ref(), seed, pages.data(), steps.data()});
+    exec::for_each_lane<32>(space(), n, allocate_pages<ref_type>{pool.ref(), seed, pages.data(), steps.data()});
     return {exec::copy_out(space(), pages.data(), n), exec::copy_out(space(), steps.data(), n)};
   }
-  void put(Pool const& pool, std::vector<std::uint64_t> const& all) {
+  void free(Pool const& pool, std::vector<std::uint64_t> const& all) {
     exec::buffer<std::uint64_t, space_type> pages(space(), all.size());
     exec::copy_in<std::uint64_t>(space(), pages.data(), all);
-    exec::for_each(space(), all.size(), put_pages<ref_type>{pool.ref(), pages.data()});
+    exec::for_each(space(), all.size(), free_pages<ref_type>{pool.ref(), pages.data()});
     space().synchronize();
   }
-  /// A pool of which so many pages are free, drawn evenly.
+  /// Makes so many random pages of the pool free, and the others used.
   void leave_free(Pool& pool, std::uint64_t free, std::uint64_t seed) {
     std::vector<bool> used(pool.pages(), false);
     std::fill(used.begin() + static_cast<std::ptrdiff_t>(free), used.end(), true);
     std::shuffle(used.begin(), used.end(), std::mt19937_64(seed));
     pool.set_used(used);
   }
-  /// Threads that keep up to three pages each. Returns how often pages were got or freed.
-  std::uint64_t churn_pool(std::uint64_t pages, std::size_t threads, unsigned rounds, double share) {
-    Pool pool(space(), pages, share);
+  /// Runs churn with threads that keep up to three pages each. Returns the number of allocations and frees.
+  std::uint64_t churn_pool(std::uint64_t pages, std::size_t threads, unsigned rounds, double fraction) {
+    Pool pool(space(), pages, fraction);
     exec::buffer<std::uint64_t, space_type> owners(space(), pages);
     exec::buffer<std::uint64_t, space_type> counters(space(), 2);
     space().fill(owners.data(), 0, owners.bytes());
@@ -163,7 +163,7 @@ TYPED_TEST_P(random_walk, all_pages_once_and_then_none) {
     SCOPED_TRACE(pages);
     TypeParam pool(this->space(), pages);
     EXPECT_EQ(this->count_used(pool), 0u);
-    auto const first = this->get(pool, pages + 40, 1).pages;
+    auto const first = this->allocate(pool, pages + 40, 1).pages;
     std::set<std::uint64_t> const distinct(first.begin(), first.end());
     EXPECT_EQ(distinct.size(), pages + 1);
     EXPECT_EQ(std::count(first.begin(), first.end(), this->none), 40);
@@ -172,9 +172,9 @@ TYPED_TEST_P(random_walk, all_pages_once_and_then_none) {
 
     std::vector<std::uint64_t> back;  // every third
     for (std::uint64_t page = 0; page < pages; page += 3) back.push_back(page);
-    this->put(pool, back);
+    this->free(pool, back);
     EXPECT_EQ(this->count_used(pool), pages - back.size());
-    auto second = this->get(pool, back.size() + 1, 2).pages;
+    auto second = this->allocate(pool, back.size() + 1, 2).pages;
     std::sort(second.begin(), second.end());
     EXPECT_EQ(second.back(), this->none);
     second.pop_back();
@@ -185,32 +185,32 @@ TYPED_TEST_P(random_walk, all_pages_once_and_then_none) {
   }
 }
 
-// One page of 100,000 is far less than any search waits for; the sweep finds it.
+// Searches give up long before they find one free page of 100,000; the sweep finds it.
 TYPED_TEST_P(random_walk, the_last_free_page_is_found) {
   TypeParam pool(this->space(), 100'000, 0.01);
   for (std::uint64_t const page : {0u, 1u, 63u, 64u, 77'777u, 99'999u}) {
     std::vector<bool> used(pool.pages(), true);
     used[page] = false;
     pool.set_used(used);
-    auto const got = this->get(pool, 64, page).pages;
+    auto const got = this->allocate(pool, 64, page).pages;
     EXPECT_EQ(std::count(got.begin(), got.end(), page), 1);
     EXPECT_EQ(std::count(got.begin(), got.end(), this->none), 63);
   }
 }
 
-TYPED_TEST_P(random_walk, the_same_seed_takes_the_same_way) {
+TYPED_TEST_P(random_walk, the_same_seed_finds_the_same_pages) {
   TypeParam one(this->space(), 10'000);
   TypeParam two(this->space(), 10'000);
-  EXPECT_EQ(this->get(one, 1, 5).pages, this->get(two, 1, 5).pages);
-  EXPECT_NE(this->get(one, 1, 6).pages, this->get(two, 1, 7).pages);
+  EXPECT_EQ(this->allocate(one, 1, 5).pages, this->allocate(two, 1, 5).pages);
+  EXPECT_NE(this->allocate(one, 1, 6).pages, this->allocate(two, 1, 7).pages);
 }
 
-// Threads want about as many pages as there are: full and nearly full all the time.
+// Threads need about as many pages as there are, so the pool is full or nearly full all the time.
 TYPED_TEST_P(random_walk, churn_of_a_pool_that_is_nearly_full) {
   EXPECT_GT(this->churn_pool(1000, 640, static_cast<unsigned>(scaled(200, 20)), 0.05), 0u);
 }
 
-// WYRM_TEST_OPERATIONS; half of the pool is free.
+// As many operations as WYRM_TEST_OPERATIONS says; half of the pool is free.
 TYPED_TEST_P(random_walk, long_churn) {
   double const operations = operations_or(20000);
   std::size_t const threads = operations < 1e7 ? 320 : 131072;
@@ -218,57 +218,57 @@ TYPED_TEST_P(random_walk, long_churn) {
   EXPECT_GE(static_cast<double>(this->churn_pool(6 * threads, threads, rounds, 0.01)), operations);
 }
 
-// TAS and WAS, see theory.hpp. The average of the seeds has a standard error below half a per cent.
-TYPED_TEST_P(random_walk, steps_are_those_of_the_theory) {
+// TAS and WAS, see theory.hpp. The average over the seeds has a standard error below 0.5 %.
+TYPED_TEST_P(random_walk, steps_agree_with_the_theory) {
   constexpr std::size_t pages = 1'000'000;
   constexpr std::size_t threads = 5000;
   constexpr unsigned w = random_walk<TypeParam>::bits;
   auto const seeds = static_cast<unsigned>(scaled(8, 8));
   TypeParam pool(this->space(), pages, 1e-4);
-  for (double const share : {0.5, 0.1, 0.05, 0.01}) {
-    SCOPED_TRACE(share);
-    alloc::theory::search const s{pages, share * pages, threads};
+  for (double const fraction : {0.5, 0.1, 0.05, 0.01}) {
+    SCOPED_TRACE(fraction);
+    alloc::theory::search const s{pages, fraction * pages, threads};
     double average = 0;
     double of_warp = 0;
     for (unsigned seed = 0; seed < seeds; ++seed) {
-      this->leave_free(pool, static_cast<std::uint64_t>(share * pages), seed);
-      auto const steps = this->get(pool, threads, seed).steps;
+      this->leave_free(pool, static_cast<std::uint64_t>(fraction * pages), seed);
+      auto const steps = this->allocate(pool, threads, seed).steps;
       double of_warps = 0;
       for (std::size_t i = 0; i < threads; ++i) average += static_cast<double>(steps[i]) / threads / seeds;
       for (std::size_t i = 0; i + 32 <= threads; i += 32)
         of_warps += static_cast<double>(*std::max_element(&steps[i], &steps[i] + 32));
       of_warp += of_warps / (threads / 32) / seeds;
     }
-    constexpr bool shares = TypeParam::ref_type::how == alloc::page_search::together;
+    constexpr bool shares = TypeParam::ref_type::how == alloc::page_search::per_warp;
     if (shares && TypeParam::space_type::template tile_size<32> == 32) {
-      EXPECT_LE(of_warp, alloc::theory::together(s, w) + 1);  // whole steps
+      EXPECT_LE(of_warp, alloc::theory::cooperative_bound(s, w) + 1);  // whole steps
       EXPECT_GE(of_warp, 1);
     } else {
       double const expected = alloc::theory::average_as_words_empty(s, w);
       if (random_walk<TypeParam>::is_crowded) {
-        // Where thousands search at the same moment, some find their word locked: at most as many as there are others
-        // for each word.
+        // Thousands of threads search at the same time, and some find their word locked. The bound of their fraction is
+        // the number of threads per word.
         double const locked = threads * w / s.pages;
         EXPECT_GE(average, 0.97 * expected);
         EXPECT_LE(average, (1.03 + locked) * expected);
         double const finds = (1 - alloc::theory::empty_words(s, w).empty_then) * (1 - locked);
-        EXPECT_LT(of_warp, alloc::theory::bound_of_warp_failing(1 - finds));
+        EXPECT_LT(of_warp, alloc::theory::warp_bound_for_failure(1 - finds));
         continue;
       }
       EXPECT_NEAR(average, expected, 0.03 * expected);
-      if (w == 1 || share > 0.01) {
+      if (w == 1 || fraction > 0.01) {
         EXPECT_NEAR(average, alloc::theory::average(s, w), 0.03 * average);
       }
-      // A step more, now and then, is a race that was lost, or a word that was locked.
-      EXPECT_LT(of_warp, alloc::theory::bound_of_warp_as_words_empty(s, w) + 0.01);
-      EXPECT_LT(of_warp, (w == 1 ? 1 : 1.05) * alloc::theory::bound_of_warp(s, w));  // see theory.hpp: 4 % more
+      // A few more steps come from lost races and from locked words.
+      EXPECT_LT(of_warp, alloc::theory::warp_bound_as_words_empty(s, w) + 0.01);
+      EXPECT_LT(of_warp, (w == 1 ? 1 : 1.05) * alloc::theory::warp_bound(s, w));  // see theory.hpp: 4 % more
     }
   }
 }
 
 REGISTER_TYPED_TEST_SUITE_P(random_walk, all_pages_once_and_then_none, the_last_free_page_is_found,
-                            the_same_seed_takes_the_same_way, churn_of_a_pool_that_is_nearly_full, long_churn,
-                            steps_are_those_of_the_theory);
+                            the_same_seed_finds_the_same_pages, churn_of_a_pool_that_is_nearly_full, long_churn,
+                            steps_agree_with_the_theory);
 
 template <class Space>
 using random_walk_pools =
@@ -283,9 +283,9 @@ struct random_walk_names {
     using used = typename Pool::ref_type::used_type;
     constexpr auto how = Pool::ref_type::how;
     if (used::bits == 1) return "rw";
-    std::string const name = how == alloc::page_search::alone    ? "rw_bm"
-                             : how == alloc::page_search::nearby ? "crw"
-                                                                 : "corw";
+    std::string const name = how == alloc::page_search::per_thread  ? "rw_bm"
+                             : how == alloc::page_search::clustered ? "crw"
+                                                                    : "corw";
     return name + "_" + std::to_string(used::bits) + (used::locks ? "_lock_map" : "");
   }
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The theory and the tools of the random searches with known numbers, and their pools on the host and in lockstep.
+// The theory and the helpers of the random walks against known numbers, and the suites of their pools and allocators on
+// the host and in lockstep.
 #include "random_walk_allocators.hpp"
 #include "random_walk_suite.hpp"
 
@@ -17,9 +18,9 @@ namespace theory = alloc::theory;
 TEST(random_walk_theory, queues) {
   EXPECT_DOUBLE_EQ(theory::queue_average(1), 1);
   EXPECT_DOUBLE_EQ(theory::queue_average(5000), 2500.5);
-  EXPECT_DOUBLE_EQ(theory::queue_of_warp(1), 1);
-  // The largest of 32 of N places is N 32/33 on average, but for what lies between whole numbers.
-  EXPECT_NEAR(theory::queue_of_warp(100'000), 100'000 * 32.0 / 33, 1);
+  EXPECT_DOUBLE_EQ(theory::queue_warp_average(1), 1);
+  // The largest of 32 random places of N is N 32/33 on average, up to rounding.
+  EXPECT_NEAR(theory::queue_warp_average(100'000), 100'000 * 32.0 / 33, 1);
 }
 
 TEST(random_walk_theory, averages_of_hand_computed_searches) {
@@ -31,54 +32,53 @@ TEST(random_walk_theory, averages_of_hand_computed_searches) {
   theory::search const s{1e6, 1e4, 5000};
   EXPECT_NEAR(theory::average(s, 1), 200 * std::log(2), 0.02);
   EXPECT_NEAR(theory::average_approximately(s), 200 * std::log(2), 1e-9);
-  // While nearly all words have a free page one look will do.
+  // While nearly all words have a free page, one step suffices.
   EXPECT_NEAR(theory::average({1e6, 5e5, 5000}, 32), 1, 1e-6);
   EXPECT_NEAR(theory::average_as_words_empty({1e6, 5e5, 5000}, 32), 1, 0.1);
-  // Pages that are words empty as Eq. 5 says.
+  // With one page per word, the model of words agrees with Eq. 5.
   EXPECT_NEAR(theory::average_as_words_empty({1e6, 1e4, 5000}, 1), theory::average({1e6, 1e4, 5000}, 1), 0.02);
 }
 
 TEST(random_walk_theory, bounds_of_warps) {
   // Half free at the end: of 32 threads that fail with 1/2 the last needs, on average, the sum over k of
-  // 1 - (1 - 2^-k)^32, which is log2(32) + Euler's constant / ln 2 + 1/2, but for terms of the order of 1/32.
-  EXPECT_NEAR(theory::bound_of_warp({1e6, 505'000, 5000}, 1), 5 + 0.5772 / std::log(2) + 0.5, 0.03);
-  EXPECT_EQ(theory::bound_of_warp_failing(0), 1);
-  EXPECT_TRUE(std::isinf(theory::bound_of_warp_failing(1)));
-  // Theorems 1 and 2, where nearly all free pages are wanted.
+  // 1 - (1 - 2^-k)^32, which is log2(32) + Euler's constant / ln 2 + 1/2, up to terms of the order of 1/32.
+  EXPECT_NEAR(theory::warp_bound({1e6, 505'000, 5000}, 1), 5 + 0.5772 / std::log(2) + 0.5, 0.03);
+  EXPECT_EQ(theory::warp_bound_for_failure(0), 1);
+  EXPECT_TRUE(std::isinf(theory::warp_bound_for_failure(1)));
+  // Theorems 1 and 2, where threads need nearly all free pages.
   theory::search const s{1e6, 5001, 5000};
   for (unsigned const w : {32u, 64u}) {
-    EXPECT_NEAR(theory::average(s, w), theory::average_in_words(theory::average(s, 1), w),
+    EXPECT_NEAR(theory::average(s, w), theory::bitmap_average_limit(theory::average(s, 1), w),
                 0.03 * theory::average(s, w));
-    EXPECT_NEAR(theory::bound_of_warp(s, w), theory::bound_in_words(theory::bound_of_warp(s, 1), w),
-                0.01 * theory::bound_of_warp(s, w));
+    EXPECT_NEAR(theory::warp_bound(s, w), theory::bitmap_bound_limit(theory::warp_bound(s, 1), w),
+                0.01 * theory::warp_bound(s, w));
   }
 }
 
-TEST(random_walk_theory, warps_that_search_together) {
+TEST(random_walk_theory, cooperative_search) {
   theory::search const s{1e6, 1e4, 5000};
   EXPECT_DOUBLE_EQ(theory::found_by_warp(s, 32).mean, 5.12);
   EXPECT_NEAR(theory::found_by_warp(s, 32).deviation, 2.2570, 1e-4);
-  EXPECT_DOUBLE_EQ(theory::together(s, 32), 6.25);
-  EXPECT_DOUBLE_EQ(theory::together({1e6, 5e5, 5000}, 64), 1);
+  EXPECT_DOUBLE_EQ(theory::cooperative_bound(s, 32), 6.25);
+  EXPECT_DOUBLE_EQ(theory::cooperative_bound({1e6, 5e5, 5000}, 64), 1);
 }
 
-TEST(random_walk_theory, runs_of_free_pages) {
-  EXPECT_DOUBLE_EQ(theory::run_is_used_up(10, 1), 0);
-  EXPECT_DOUBLE_EQ(theory::run_is_used_up(10, 4), 3.0 / 13);
-  EXPECT_DOUBLE_EQ(theory::average_nearby({1e6, 1e4, 5000}, 1), 1);
-  EXPECT_NEAR(theory::average_nearby({1e6, 1e4, 5000}, 10'001), 1 + 0.5 * 200 * std::log(2), 1e-9);
+TEST(random_walk_theory, clusters) {
+  EXPECT_DOUBLE_EQ(theory::cluster_is_used_up(10, 1), 0);
+  EXPECT_DOUBLE_EQ(theory::cluster_is_used_up(10, 4), 3.0 / 13);
+  EXPECT_DOUBLE_EQ(theory::clustered_average({1e6, 1e4, 5000}, 1), 1);
+  EXPECT_NEAR(theory::clustered_average({1e6, 1e4, 5000}, 10'001), 1 + 0.5 * 200 * std::log(2), 1e-9);
 }
 
-TEST(random_walk_theory, when_to_give_up) {
+TEST(random_walk_theory, pages_until_a_search_gives_up) {
   EXPECT_NEAR(theory::pages_until_given_up(0.005), 1076, 1);  // section 3.2.3
-  // Then fewer than one search in a hundred gives up wrongly: none of so many pages is free with this chance.
+  // Fewer than 1 % of the searches give up wrongly: with less than this probability none of so many pages is free.
   for (double const share : {0.1, 0.01, 0.001})
     EXPECT_LT(std::pow(1 - share, theory::pages_until_given_up(share)), 0.01);
 }
 
 // Known answers of the authors' library (Random123, kat_vectors).
-// The authors' (Random123, kat_vectors).
-TEST(walk, philox_gives_the_known_answers) {
+TEST(walk, philox_known_answers) {
   using exec::four_words;
   auto const expect = [](four_words const& got, four_words const& wanted) {
     for (unsigned i = 0; i < 4; ++i) EXPECT_EQ(got.x[i], wanted.x[i]) << i;
@@ -127,7 +127,7 @@ TEST(bits, the_kth_set_bit) {
   }
 }
 
-// Against a loop over units, of words and of regions with borders that runs do not cross.
+// Compared with a loop over units, for words and for regions with borders that runs do not cross.
 TEST(free_runs, of_words_and_regions) {
   std::mt19937_64 random(1);
   for (unsigned i = 0; i < 3000; ++i) {
@@ -147,7 +147,7 @@ TEST(free_runs, of_words_and_regions) {
       got = alloc::detail::free_runs::unpacked(got.units, got.packed());
     }
     std::uint32_t longest = 0;
-    std::vector<std::uint32_t> length;  // of the run that ends with each unit
+    std::vector<std::uint32_t> length;  // per unit: the length of the run that ends with it
     for (std::size_t unit = 0; unit < 64 * words; ++unit) {
       bool const goes_on = unit > 0 && (unit % 64 != 0 || behind[unit / 64]);
       bool const is_free = (free[unit / 64] >> unit % 64 & 1) != 0;
@@ -166,7 +166,7 @@ TEST(free_runs, of_words_and_regions) {
   }
 }
 
-// One thread draws the same numbers each time, and so finds the same pages.
+// A single thread draws the same numbers each time, so it finds the same pages.
 template <class A>
 std::vector<std::ptrdiff_t> places_of_blocks() {
   A pool(exec::host_space(1), {.pool_bytes = std::size_t{1} << 20, .reserve_bytes = std::size_t{1} << 20});
@@ -183,7 +183,7 @@ std::vector<std::ptrdiff_t> places_of_blocks() {
   }
   return places;
 }
-TEST(random_walk_allocators, runs_repeat) {
+TEST(random_walk_allocators, runs_are_reproducible) {
   using space = exec::host_space;
   EXPECT_EQ(places_of_blocks<alloc::rw<space>>(), places_of_blocks<alloc::rw<space>>());
   EXPECT_EQ(places_of_blocks<alloc::corw<space>>(), places_of_blocks<alloc::corw<space>>());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools that kernels on two streams use at a time.
+// Pools that kernels on two streams use at the same time.
 #include "../../exec/cuda_space.hpp"
 #include "streams_suite.hpp"
 

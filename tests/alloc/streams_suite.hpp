@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pool, used by kernels on two streams at the same time, which two threads of the host launch.
+// Kernels on two streams use one pool at the same time. Two threads of the host launch them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,14 +13,14 @@
 
 namespace wyrm::tests {
 
-/// All lanes of a tile: blocks of several sizes, which are filled, looked at, and freed, over and over. What is not
-/// served, or has changed, is counted.
+/// All lanes of a tile allocate blocks of several sizes, fill and check them, and free them, for many rounds. Counts
+/// the requests that are refused, and the blocks whose contents have changed.
 template <class Ref>
 struct allocate_and_free {
   Ref ref;
   std::uint32_t rounds;
   std::uint64_t first_tag;
-  std::uint64_t* faults;
+  std::uint64_t* errors;
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
@@ -30,7 +30,7 @@ struct allocate_and_free {
       if (valid && b.p != nullptr) fill_block(b);
       t.sync();
       bool const good = !valid || (b.p != nullptr && is_intact(b));
-      if (!good) exec::atomic_ref<std::uint64_t>(*faults).fetch_add(1, exec::relaxed);
+      if (!good) exec::atomic_ref<std::uint64_t>(*errors).fetch_add(1, exec::relaxed);
       ref.deallocate(t, b.p);
     }
   }
@@ -47,19 +47,19 @@ TYPED_TEST_P(streams, share_a_pool) {
   auto const ref = owner.ref();
   bool const fibers = std::string_view(space_type::name) == "simt";
   std::size_t const lanes = fibers ? 512 : scaled(20000, 512);
-  exec::buffer<std::uint64_t, space_type> faults(spaces[0], 1);
-  exec::write(spaces[0], faults.data(), std::uint64_t{0});
+  exec::buffer<std::uint64_t, space_type> errors(spaces[0], 1);
+  exec::write(spaces[0], errors.data(), std::uint64_t{0});
   auto const work = [&](unsigned which) {
     for (int launch = 0; launch < 4; ++launch)
       exec::for_each_lane<32>(
           spaces[which], lanes,
-          allocate_and_free<typename TypeParam::ref_type>{ref, 8, std::uint64_t{which} << 32, faults.data()});
+          allocate_and_free<typename TypeParam::ref_type>{ref, 8, std::uint64_t{which} << 32, errors.data()});
     spaces[which].synchronize();
   };
   std::thread other(work, 1);
   work(0);
   other.join();
-  EXPECT_EQ(exec::read(spaces[0], faults.data()), 0u);
+  EXPECT_EQ(exec::read(spaces[0], errors.data()), 0u);
   alloc::statistics const s = owner.stats();
   EXPECT_EQ(s.granted, 0u);
   EXPECT_EQ(s.bad_frees, 0u);

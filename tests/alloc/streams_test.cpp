@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools that two threads of the host use at a time, on the CPU and on lanes that are fibers.
+// Pools that two threads of the host use at the same time, on the CPU and on lanes that are fibers.
 #include "../support/simt_space.hpp"
 #include "streams_suite.hpp"
 

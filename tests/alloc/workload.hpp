@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of allocators do on the device: ask, fill, look, free, in tiles and alone; and on the host: a pool
-// under test, with a model of what it must have handed out.
+// The workload of the allocator tests: on the device, functors that allocate, fill, check and free blocks, per tile and
+// per thread; on the host, a pool under test with a model of its live blocks.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,14 +23,14 @@
 
 namespace wyrm::tests {
 
-/// One request and what became of it. `tag` makes the contents of a block unlike those of any other.
+/// A request and the block that it got. `tag` makes the contents of each block different from those of all others.
 struct block {
   std::uint64_t bytes;
   std::uint64_t tag;
   unsigned char* p;
 };
 
-/// Takes the last n blocks off.
+/// Removes the last n blocks, and returns them.
 inline std::vector<block> split_off(std::vector<block>& all, std::size_t n) {
   std::vector<block> last(all.end() - static_cast<std::ptrdiff_t>(n), all.end());
   all.resize(all.size() - n);
@@ -46,13 +46,14 @@ WYRM_HD inline std::uint64_t scramble(std::uint64_t x) {
 WYRM_HD inline unsigned char pattern(std::uint64_t scrambled_tag, std::uint64_t at) {
   return static_cast<unsigned char>((scrambled_tag >> (8 * (at & 7))) + (at >> 3) * 37);
 }
-/// The bytes that are written and looked at: all, but in very large blocks only some between the first and last pages.
+/// The next byte to write or check: every byte, but in large blocks only every 61st between the first and the last 16
+/// KiB.
 WYRM_HD inline std::uint64_t next_byte(std::uint64_t at, std::uint64_t bytes) {
   constexpr std::uint64_t ends = 16384;
   constexpr std::uint64_t step = 61;
   return at < ends || at + step + ends >= bytes ? at + 1 : at + step;
 }
-/// Blocks that cannot be are not written, so that a test that was given one fails, rather than crashes.
+/// Blocks of impossible sizes are not written, so that a test that gets one fails instead of crashing.
 WYRM_HD inline bool is_possible(block const& b) { return b.bytes < std::uint64_t{1} << 40; }
 WYRM_HD inline void fill_block(block const& b) {
   if (!is_possible(b)) return;
@@ -67,9 +68,9 @@ WYRM_HD inline bool is_intact(block const& b) {
   return true;
 }
 
-/// One request a lane.
+/// One request per lane.
 template <class Ref>
-struct ask_in_tiles {
+struct allocate_in_tiles {
   Ref ref;
   block* blocks;
   template <class Tile>
@@ -81,7 +82,7 @@ struct ask_in_tiles {
   }
 };
 
-/// One block, or nullptr, a lane.
+/// One block, or nullptr, per lane.
 template <class Ref>
 struct free_in_tiles {
   Ref ref;
@@ -92,10 +93,10 @@ struct free_in_tiles {
   }
 };
 
-/// What a carving allocator is asked for: pages of 16 << s bytes.
+/// The page sizes that carving tests use: 16 << s bytes for s < carved_sizes.
 inline constexpr unsigned carved_sizes = 8;
 
-/// One tile.
+/// One tile carves `counts[s]` pages of each size.
 template <class Ref>
 struct carve_in_tile {
   Ref ref;
@@ -114,9 +115,9 @@ struct carve_in_tile {
   }
 };
 
-/// The block's size says of which pages it is one, its address which.
+/// Claims a carved page per thread. The size of block i selects the array of pages, its address is the index in it.
 template <class Ref>
-struct claim_alone {
+struct claim_per_thread {
   Ref ref;
   alloc::page_array const* pages;
   block* blocks;
@@ -130,8 +131,8 @@ struct claim_alone {
   }
 };
 
-/// Pages of one size: thread i claims page (i + 1) * step - 1 modulo their number, fills it, and frees it at once,
-/// while others are still to be claimed.
+/// Carved pages of one size: thread i claims page (i + 1) * step - 1 modulo their number, fills it, and frees it, while
+/// other pages are not claimed yet.
 template <class Ref>
 struct claim_and_free {
   Ref ref;
@@ -150,10 +151,10 @@ struct claim_and_free {
   }
 };
 
-/// Each thread on its own: two blocks, of which it frees the first and keeps the second; whoever gets nothing, or finds
-/// its first block changed, is counted.
+/// Each thread allocates two blocks with malloc, frees the first, and keeps the second. Counts refused requests, and
+/// first blocks whose contents have changed.
 template <class Ref>
-struct ask_alone {
+struct allocate_per_thread {
   Ref ref;
   block* blocks;
   std::uint64_t* refused;
@@ -172,26 +173,27 @@ struct ask_alone {
 };
 
 template <class Ref>
-struct free_alone {
+struct free_per_thread {
   Ref ref;
   block const* blocks;
   WYRM_HD void operator()(std::size_t i) const { ref.free(blocks[i].p); }
 };
 
-/// Each lane owns a few blocks and, for many rounds, frees one of them, or asks for one where it has none, at random.
+/// Each lane owns a few blocks. In each round it picks a random entry: it frees the block there, or allocates one if
+/// there is none.
 template <class Ref>
 struct churn_in_tiles {
   static constexpr unsigned blocks_a_lane = 4;
   Ref ref;
-  block* blocks;  // blocks_a_lane entries a lane; p is nullptr where the lane has none
+  block* blocks;  // blocks_a_lane entries per lane; p is nullptr where the lane has no block
   unsigned rounds;
   std::uint64_t seed;
   std::uint64_t largest;
   std::uint64_t* asked;    // bytes of the requests that were served
-  std::uint64_t* refused;  // requests that were not
-  std::uint64_t* changed;  // blocks whose contents were not as left
+  std::uint64_t* refused;  // requests that were refused
+  std::uint64_t* changed;  // blocks whose contents have changed
 
-  // One size in 64 is far beyond the others; else every magnitude is as likely.
+  // One size in 64 is 8 * largest; among the others all magnitudes are equally likely.
   [[nodiscard]] WYRM_HD std::uint64_t size(std::uint64_t random) const {
     if (random % 64 == 0) return 8 * largest;
     return 1 + (random >> 16) % (1 + ((largest - 1) >> (random >> 8) % 11));
@@ -202,7 +204,7 @@ struct churn_in_tiles {
       std::uint64_t const random = scramble(scramble(seed + i) + round);
       block& b = blocks[(valid ? i : 0) * blocks_a_lane + (random >> 60) % blocks_a_lane];
       bool const has = valid && b.p != nullptr;
-      bool const asks = valid && !has && random % 8 != 1;  // in some rounds some lanes have nothing to do
+      bool const asks = valid && !has && random % 8 != 1;  // in some rounds some lanes are idle
       if (has && !is_intact(b)) exec::atomic_ref<std::uint64_t>(*changed).fetch_add(1, exec::relaxed);
       ref.deallocate(t, has ? b.p : nullptr);
       if (has) b.p = nullptr;
@@ -226,13 +228,13 @@ struct count_changed {
   }
 };
 
-/// What the family can do, asked at run time: nvcc warns of code behind a constant that is false.
+/// The traits of an allocator as a run-time value: nvcc warns of code behind a constant condition that is false.
 template <class A>
 [[nodiscard]] alloc::traits family() {
   return A::family;
 }
-/// Who cannot free what it handed out does not know it: it has no memory of its own, whose limits could be reached
-/// exactly, and no list of what is live.
+/// Whether the allocator has memory of its own. One that cannot reset() has none: tests cannot use it up exactly, and
+/// it has no list of live blocks.
 template <class A>
 [[nodiscard]] bool owns_pool() {
   return family<A>().resets;
@@ -243,14 +245,15 @@ inline std::size_t served(std::vector<block> const& blocks) {
       std::count_if(blocks.begin(), blocks.end(), [](block const& b) { return b.p != nullptr; }));
 }
 
-/// An allocator and the model of it. All launches go through here; after each, call expect_sound.
+/// An allocator under test and a model of its live blocks. All launches on the allocator are made by this class. Tests
+/// call expect_sound after each.
 template <class A>
 class pool {
  public:
   using space_type = typename A::space_type;
   using blocks = std::vector<block>;
 
-  /// more: what else the allocator's constructor is to know.
+  /// more: further arguments of the allocator's constructor.
   template <class... More>
   explicit pool(alloc::options const& o, space_type const& space = make_space<space_type>(), More const&... more)
       : space_(space),
@@ -260,7 +263,7 @@ class pool {
         device_(space_),
         counters_(space_, 3) {}
 
-  // What nobody else would take back.
+  // Blocks of an allocator without a pool of its own are not freed with it.
   ~pool() {
     if (!owns_pool<A>()) free_in_order(live());
   }
@@ -268,12 +271,13 @@ class pool {
   pool& operator=(pool const&) = delete;
 
   [[nodiscard]] A& owner() { return *owner_; }
-  /// To another place. The ref stays the one that was made first, whatever becomes of the owner.
+  /// Moves the owner to another address. All launches keep using the ref that was made first.
   void move_owner() { owner_ = std::make_unique<A>(std::move(*owner_)); }
   [[nodiscard]] space_type const& space() const { return space_; }
   [[nodiscard]] std::size_t committed() const { return owner_->stats().committed; }
 
-  /// So many pages of each size at once, in no order; none, and how many bytes are missing, if there are too few.
+  /// Carves so many pages of each size, and claims them in random order. If memory is short it returns none, and how
+  /// many bytes are missing.
   blocks carve(std::vector<std::uint32_t> const& counts, std::uint64_t& missing) {
     using ref_type = typename A::ref_type;
     blocks carved;
@@ -289,21 +293,20 @@ class pool {
     missing = exec::read(space_, lacks.data());
     if (missing > 0) return {};
     upload(carved);
-    exec::for_each(space_, carved.size(), claim_alone<ref_type>{ref_, pages.data(), device_.data()});
+    exec::for_each(space_, carved.size(), claim_per_thread<ref_type>{ref_, pages.data(), device_.data()});
     carved = exec::copy_out(space_, device_.data(), carved.size());
-    for (block const& b : carved) note(b);
+    for (block const& b : carved) record(b);
     return carved;
   }
-  /// The same, but each page is freed as soon as it has been claimed. `step` has no divisor in common with any count,
-  /// and says in which order.
+  /// The same, but each page is freed as soon as it is claimed. `step` determines the order, and is coprime to every
+  /// count.
   void carve_and_free(std::vector<std::uint32_t> const& counts, std::uint32_t step) {
     using ref_type = typename A::ref_type;
     exec::buffer<std::uint32_t, space_type> wanted(space_, carved_sizes);
     exec::buffer<alloc::page_array, space_type> pages(space_, carved_sizes);
     exec::buffer<std::uint64_t, space_type> lacks(space_, 1);
     exec::copy_in<std::uint32_t>(space_, wanted.data(), counts);
-    exec::for_each_tile<32>(space_, 1,
-                            carve_in_tile<ref_type>{ref_, wanted.data(), pages.data(), lacks.data()});
+    exec::for_each_tile<32>(space_, 1, carve_in_tile<ref_type>{ref_, wanted.data(), pages.data(), lacks.data()});
     ASSERT_EQ(exec::read(space_, lacks.data()), 0u);
     for (unsigned s = 0; s < carved_sizes; ++s) {
       exec::write(space_, counters_.data(), std::uint64_t{0});
@@ -314,40 +317,40 @@ class pool {
     }
   }
 
-  /// One request for each size, in this order, with one lane for each; 0: this lane asks for nothing.
+  /// One request per size, in this order, with one lane per request; 0: the lane makes no request.
   blocks allocate(std::vector<std::size_t> const& sizes) {
     blocks asked;
     for (std::size_t const bytes : sizes) asked.push_back({bytes, next_tag_++, nullptr});
     upload(asked);
-    exec::for_each_lane<32>(space_, asked.size(), ask_in_tiles<typename A::ref_type>{ref_, device_.data()});
-    blocks const answered = exec::copy_out(space_, device_.data(), asked.size());
+    exec::for_each_lane<32>(space_, asked.size(), allocate_in_tiles<typename A::ref_type>{ref_, device_.data()});
+    blocks const served_blocks = exec::copy_out(space_, device_.data(), asked.size());
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      EXPECT_TRUE(sizes[i] != 0 || answered[i].p == nullptr) << "a lane that asks for nothing gets something";
-      if (sizes[i] != 0) note(answered[i]);
+      EXPECT_TRUE(sizes[i] != 0 || served_blocks[i].p == nullptr) << "a lane without a request gets a block";
+      if (sizes[i] != 0) record(served_blocks[i]);
     }
-    return answered;
+    return served_blocks;
   }
   blocks allocate(std::size_t n, std::size_t bytes) { return allocate(std::vector<std::size_t>(n, bytes)); }
 
-  /// Frees the blocks in another order than they came in, so by other lanes and tiles.
+  /// Frees the blocks in random order, so by other lanes and tiles than those that allocated them.
   void free(blocks gone) {
     std::shuffle(gone.begin(), gone.end(), random_);
     free_in_order(gone);
-    for (block const& b : gone) forget(b);
+    for (block const& b : gone) erase_live(b);
   }
-  /// Passes these pointers to deallocate, one a lane, whatever they are.
+  /// Passes these pointers to deallocate, one per lane, without any change of the model.
   void free_in_order(blocks const& gone) {
     upload(gone);
     exec::for_each_lane<32>(space_, gone.size(), free_in_tiles<typename A::ref_type>{ref_, device_.data()});
   }
 
-  /// The same, where the model's blocks `gone` are among those freed.
+  /// The same, and removes the blocks `gone` from the model, which are freed by it.
   void free_once_each(blocks const& freed, blocks const& gone) {
     free_in_order(freed);
-    for (block const& b : gone) forget(b);
+    for (block const& b : gone) erase_live(b);
   }
 
-  /// Single threads; see ask_alone and free_alone.
+  /// Allocates per thread; see allocate_per_thread and free_per_thread.
   blocks allocate_alone(std::vector<std::size_t> const& sizes) {
     blocks asked;
     for (std::size_t const bytes : sizes) {
@@ -356,23 +359,25 @@ class pool {
     }
     upload(asked);
     clear_counters();
-    exec::for_each(space_, asked.size(),
-                   ask_alone<typename A::ref_type>{ref_, device_.data(), counters_.data(), counters_.data() + 1});
-    blocks const answered = exec::copy_out(space_, device_.data(), asked.size());
+    exec::for_each(
+        space_, asked.size(),
+        allocate_per_thread<typename A::ref_type>{ref_, device_.data(), counters_.data(), counters_.data() + 1});
+    blocks const served_blocks = exec::copy_out(space_, device_.data(), asked.size());
     std::vector<std::uint64_t> const counts = exec::copy_out(space_, counters_.data(), 2);
-    EXPECT_EQ(counts[0], 0u) << "there is room for all";
+    EXPECT_EQ(counts[0], 0u) << "requests were refused although there is room for all";
     EXPECT_EQ(counts[1], 0u);
-    for (block const& b : answered) note(b);
-    return answered;
+    for (block const& b : served_blocks) record(b);
+    return served_blocks;
   }
   void free_alone_shuffled(blocks gone) {
     std::shuffle(gone.begin(), gone.end(), random_);
     upload(gone);
-    exec::for_each(space_, gone.size(), free_alone<typename A::ref_type>{ref_, device_.data()});
-    for (block const& b : gone) forget(b);
+    exec::for_each(space_, gone.size(), free_per_thread<typename A::ref_type>{ref_, device_.data()});
+    for (block const& b : gone) erase_live(b);
   }
 
-  /// Churn by so many lanes, from nothing. What it leaves is live afterwards, and returned.
+  /// Runs churn_in_tiles with so many lanes, which have no blocks at first. Returns the blocks that are live
+  /// afterwards.
   blocks churn(std::size_t lanes, unsigned rounds, std::uint64_t seed, std::uint64_t largest) {
     using work = churn_in_tiles<typename A::ref_type>;
     std::size_t const n = lanes * work::blocks_a_lane;
@@ -384,18 +389,19 @@ class pool {
     std::vector<std::uint64_t> const counts = exec::copy_out(space_, counters_.data(), 3);
     asked_ += counts[0];
     refused_ += counts[1];
-    EXPECT_EQ(counts[2], 0u) << "blocks whose contents changed under their owners";
+    EXPECT_EQ(counts[2], 0u) << "blocks whose contents changed while they were live";
     blocks left;
     for (block const& b : exec::copy_out(space_, device_.data(), n)) {
       if (b.p == nullptr) continue;
       left.push_back(b);
-      enter(b);
+      insert_live(b);
     }
     return left;
   }
 
-  /// Asks for blocks of this size until nobody gets one: many at once, then one by one for what a tile left behind
-  /// when it wanted more than there was. Returns those served. `wide`, if given: how many of them came at once.
+  /// Allocates blocks of this size until a request is refused: first many in one launch, then one per launch, because a
+  /// tile may leave memory when it requests more than there is. Returns the blocks. `wide`: how many the first launch
+  /// got.
   blocks exhaust(std::size_t bytes, std::size_t* wide = nullptr) {
     std::size_t const n = (committed() / bytes / 32 + 3) * 32;
     blocks served = only_served(allocate(n, bytes));
@@ -411,7 +417,7 @@ class pool {
     return all;
   }
 
-  /// reset(), of which the statistics and the model know nothing afterwards.
+  /// Resets the owner and the model.
   void reset() {
     owner_->reset();
     live_.clear();
@@ -419,14 +425,15 @@ class pool {
   }
   void expect_bad_frees(std::size_t more) { bad_frees_ += more; }
 
-  /// Where the pool lies: what a request for all of it is given. Only for a fresh pool, which it is again afterwards.
+  /// The address of the pool: what a request for the whole pool returns. Only for a pool without blocks; resets it.
   [[nodiscard]] unsigned char* base() {
     unsigned char* const p = allocate(1, committed()).front().p;
     reset();
     return p;
   }
 
-  /// The owner's own check, the statistics against the model, and the model's blocks against each other.
+  /// Checks the owner by its check(), the statistics against the model, and that live blocks are disjoint and
+  /// unchanged.
   void expect_sound() {
     owner_->check();
     alloc::statistics const s = owner_->stats();
@@ -446,27 +453,25 @@ class pool {
       EXPECT_EQ(s.asked, asked_);
     }
     for (alloc::class_statistics const& c : s.classes) EXPECT_LE(c.free, c.pages) << "of " << c.page_bytes << " bytes";
-    expect_apart();
+    expect_disjoint();
     expect_intact();
   }
 
  private:
-  void note(block const& b) {
+  void record(block const& b) {
     if (b.p == nullptr) {
       ++refused_;
       return;
     }
     asked_ += b.bytes;
-    enter(b);
+    insert_live(b);
   }
-  void enter(block const& b) {
-    EXPECT_TRUE(live_.emplace(b.p, b).second) << "a block that is live is handed out again";
-  }
-  void forget(block const& gone) {
-    EXPECT_EQ(live_.erase(gone.p), gone.p != nullptr ? 1u : 0u) << "the test frees what is not live";
+  void insert_live(block const& b) { EXPECT_TRUE(live_.emplace(b.p, b).second) << "a live block is allocated again"; }
+  void erase_live(block const& gone) {
+    EXPECT_EQ(live_.erase(gone.p), gone.p != nullptr ? 1u : 0u) << "the test frees a block that is not live";
   }
 
-  void expect_apart() {
+  void expect_disjoint() {
     unsigned char const* end = nullptr;
     for (auto const& [p, b] : live_) {
       ASSERT_EQ(reinterpret_cast<std::uintptr_t>(p) % 16, 0u);
@@ -474,7 +479,7 @@ class pool {
       end = p + b.bytes;
     }
     if (live_.empty() || !owns_pool<A>()) return;
-    ASSERT_LE(static_cast<std::size_t>(end - live_.begin()->first), committed()) << "blocks lie outside the pool";
+    ASSERT_LE(static_cast<std::size_t>(end - live_.begin()->first), committed()) << "blocks are outside the pool";
   }
   void expect_intact() {
     blocks const all = live();
