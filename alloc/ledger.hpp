@@ -32,7 +32,7 @@ class ledger_ref {
   WYRM_HD void count_bad_free() const { add(counters_->bad_frees, 1); }
 
   /// In checked mode: records an allocation; nullptr is none. Per thread.
-  WYRM_HD void note_allocation(void const* p, std::size_t bytes) const {
+  WYRM_HD void record_allocation(void const* p, std::size_t bytes) const {
     if (live_ == nullptr || p == nullptr) return;
     add(counters_->asked, bytes);
     exec::atomic_ref<std::uint64_t>(live_[granule(p) / 64]).fetch_or(bit(p), exec::relaxed);
@@ -40,7 +40,7 @@ class ledger_ref {
 
   /// In checked mode: records that the allocation at p, which lies in the pool, is freed. Per thread. False if no live
   /// allocation begins at p: then the bad free is counted, and the caller must not free p. True if not checked.
-  [[nodiscard]] WYRM_HD bool note_free(void const* p) const {
+  [[nodiscard]] WYRM_HD bool record_free(void const* p) const {
     if (live_ == nullptr) return true;
     std::uint64_t const before =
         exec::atomic_ref<std::uint64_t>(live_[granule(p) / 64]).fetch_and(~bit(p), exec::relaxed);

@@ -22,15 +22,15 @@ class sequence_lock {
   WYRM_HD explicit sequence_lock(std::uint64_t& word) : word_(word) {}
 
   /// Takes the lock if it is free; never waits. After `wait` the caller has to call it again on the same object, until
-  /// it returns `taken`, or `nothing_left`: then a thread that took the lock meanwhile has found nothing left.
-  enum class outcome { taken, wait, nothing_left };
+  /// it returns `taken`, or `exhausted`: then a thread that took the lock meanwhile has found nothing left.
+  enum class outcome { taken, wait, exhausted };
   [[nodiscard]] WYRM_HD outcome try_take() {
     if (waits_) {
       std::uint64_t const now = word_.load(exec::acquire);
       if (static_cast<std::uint32_t>(now) == held_) return outcome::wait;
       waits_ = false;
       auto const found = static_cast<std::uint32_t>(now >> 32);
-      if (found != 0 && static_cast<std::int32_t>(found - since_) > 0) return outcome::nothing_left;
+      if (found != 0 && static_cast<std::int32_t>(found - since_) > 0) return outcome::exhausted;
     }
     std::uint64_t const before = word_.fetch_or(1, exec::acquire);
     held_ = static_cast<std::uint32_t>(before) | 1;
@@ -39,7 +39,7 @@ class sequence_lock {
     return waits_ ? outcome::wait : outcome::taken;
   }
   /// Waits for the lock, or until a holder has found nothing left. True if this thread has taken the lock.
-  [[nodiscard]] WYRM_HD bool take_unless_nothing_is_left() {
+  [[nodiscard]] WYRM_HD bool take_unless_exhausted() {
     outcome now = try_take();
     for (unsigned attempt = 4; now == outcome::wait; ++attempt) {
       exec::pause(attempt);
@@ -49,12 +49,12 @@ class sequence_lock {
   }
   /// Waits for the lock.
   WYRM_HD void lock() {
-    while (!take_unless_nothing_is_left()) continue;
+    while (!take_unless_exhausted()) continue;
   }
   /// Releases the lock; on the object that took it.
   WYRM_HD void unlock() { word_.store(std::uint32_t{held_ + 1}, exec::release); }
   /// The same for a holder that has found nothing left.
-  WYRM_HD void unlock_with_nothing_left() {
+  WYRM_HD void unlock_exhausted() {
     word_.store(std::uint64_t{held_} << 32 | std::uint32_t{held_ + 1}, exec::release);
   }
 

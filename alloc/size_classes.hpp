@@ -26,7 +26,7 @@ WYRM_HD constexpr unsigned pages_log2(unsigned page_class) {
   return page_log2(page_class) < chunk_log2 ? chunk_log2 - page_log2(page_class) : 0;
 }
 /// The pages per chunk, or per run of chunks (1).
-WYRM_HD constexpr std::uint32_t pages_a_chunk(unsigned page_class) { return 1u << pages_log2(page_class); }
+WYRM_HD constexpr std::uint32_t pages_per_chunk(unsigned page_class) { return 1u << pages_log2(page_class); }
 /// The chunks per page of a class beyond 8 KiB; 1 for the smaller classes.
 WYRM_HD constexpr std::uint32_t run_chunks(unsigned page_class) {
   return page_log2(page_class) > chunk_log2 ? 1u << (page_log2(page_class) - chunk_log2) : 1;

@@ -50,7 +50,7 @@ class bump_ref {
       ledger_.count_failures(1);
       return nullptr;
     }
-    ledger_.note_allocation(base_ + start, bytes);
+    ledger_.record_allocation(base_ + start, bytes);
     return base_ + start;
   }
   template <class Tile>
@@ -60,7 +60,7 @@ class bump_ref {
         static_cast<std::size_t>(static_cast<std::byte*>(p) - base_) % alignment != 0)
       ledger_.count_bad_free();
     else
-      (void)ledger_.note_free(p);
+      (void)ledger_.record_free(p);
   }
   template <class Tile>
   [[nodiscard]] WYRM_HD std::uint64_t carve(Tile const& t, std::size_t bytes, std::uint32_t count,
@@ -77,7 +77,7 @@ class bump_ref {
   }
   [[nodiscard]] WYRM_HD void* claim(page_array const& pages, std::size_t bytes, std::uint32_t k) const {
     void* const p = pages.at(bytes, k);
-    ledger_.note_allocation(p, bytes);
+    ledger_.record_allocation(p, bytes);
     return p;
   }
   [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const { return allocate(exec::scalar_tile{}, bytes); }

@@ -64,7 +64,7 @@ struct chunk_check {
   // Of a chunk of the class. Returns the number of its free pages.
   template <class Take>
   std::size_t check_pages(std::size_t chunk, bool queued, Take const& take) const {
-    std::uint32_t const pages = pages_a_chunk(c);
+    std::uint32_t const pages = pages_per_chunk(c);
     std::size_t free = 0;
     for (std::uint32_t p = 0; p < pages; ++p) {
       if ((masks[chunk * mask_words + p / 64] >> p % 64 & 1) == 0) continue;

@@ -58,7 +58,7 @@ class chunk_pool_ref {
     return {ends_->number(), memory_.seems_used_up()};
   }
   [[nodiscard]] WYRM_HD chunk_range try_take(std::uint32_t count, look const& seen) const {
-    return count > 0 && seen.has_some() ? memory_.cut(count) : chunk_range{0, 0};
+    return count > 0 && seen.has_some() ? memory_.take_from_window(count) : chunk_range{0, 0};
   }
   /// Up to `count` runs of `each` chunks, one behind the other.
   [[nodiscard]] WYRM_HD chunk_range take_runs(std::uint32_t count, std::uint32_t each) const {
@@ -90,7 +90,7 @@ class chunk_pool_ref {
   WYRM_HD void free_runs(Tile const& t, std::uint32_t first, std::uint32_t each, bool has) const {
     if (has && each == 1) free(&first, 1);
     if (has && each > 1) set_use(first, chunk_unused);
-    if (each > 1) memory_.give_all(t, t.ballot(has), first, each);
+    if (each > 1) memory_.return_runs(t, t.ballot(has), first, each);
     t.sync();
   }
   /// Whether no chunk seems to be free; a hint.
@@ -126,7 +126,7 @@ class chunk_pool_ref {
     bool some = false;
     while (ends_->number() > 0) {
       if (!ends_->take_one()) continue;
-      memory_.give(static_cast<std::uint32_t>(reusable_.read(ends_->claim_front(1))), 1);
+      memory_.return_chunks(static_cast<std::uint32_t>(reusable_.read(ends_->claim_front(1))), 1);
       some = true;
     }
     return some;

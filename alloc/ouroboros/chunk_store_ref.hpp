@@ -60,7 +60,7 @@ class chunk_store_ref {
                                            std::uint32_t rank, std::uint32_t n) const {
     if (!t.any(n > 0)) return detail::no_page;
     // Lanes look for chunks in groups of at most as many lanes as a chunk has pages; the leader acts for its group.
-    std::uint32_t const pages = n > 0 ? detail::pages_a_chunk(c) : 1;
+    std::uint32_t const pages = n > 0 ? detail::pages_per_chunk(c) : 1;
     detail::lane_group const mine = detail::group_by(t, c << 8 | rank / pages, n > 0);
     std::uint64_t page = detail::no_page;
     std::uint32_t need = mine.led_by(t.rank()) ? mine.size : 0;  // pages that the group still lacks; in its leader
@@ -108,7 +108,7 @@ class chunk_store_ref {
   template <class Tile>
   WYRM_HD void free(Tile const& t, chunk_pool_ref const&, detail::class_states<page_counts> states, unsigned c,
                     std::uint64_t page, bool has) const {
-    std::uint32_t const pages = has ? detail::pages_a_chunk(c) : 1;
+    std::uint32_t const pages = has ? detail::pages_per_chunk(c) : 1;
     auto const chunk = static_cast<std::uint32_t>(page / pages);
     detail::lane_group const mine = detail::group_by(t, chunk, has);
     auto const bit = static_cast<std::uint32_t>(page % pages);
@@ -187,7 +187,7 @@ class chunk_store_ref {
       bool const own = t.shfl(other.count, leader) == 0;
       std::uint32_t const node = own ? first + kept * run : t.shfl(other.first, leader);
       install(t, pool, c, leader, node);
-      if (own && leads && run > 1) pool.memory().give(node + 1, run - 1);
+      if (own && leads && run > 1) pool.memory().return_chunks(node + 1, run - 1);
       kept += own;
     }
     if (leads && kept > 0) carved.fetch_sub(kept, exec::relaxed);
@@ -327,7 +327,7 @@ class chunk_store_ref {
 
   // One thread returns one chunk, or run, to the pool.
   [[nodiscard]] WYRM_HD bool reclaim_one(chunk_pool_ref const& pool, detail::class_states<page_counts> states) const {
-    for (unsigned c = detail::page_classes; c-- > 0 && detail::pages_a_chunk(c) == 1;)
+    for (unsigned c = detail::page_classes; c-- > 0 && detail::pages_per_chunk(c) == 1;)
       if (reclaim_front(pool, states[c], c)) return true;
     for (std::uint32_t left = hint_ends_->length(); left > 0; --left) {
       if (!hint_ends_->take_one()) break;
@@ -367,7 +367,7 @@ class chunk_store_ref {
     for (;;) {
       if ((now & w::owners) == 0) return false;
       auto const c = static_cast<unsigned>((now & w::owners) >> 16) - 1;
-      std::uint32_t const pages = detail::pages_a_chunk(c);
+      std::uint32_t const pages = detail::pages_per_chunk(c);
       // Where it is not queued, the thread that enqueues it writes another hint if one is needed.
       if (w::count(now) != pages || (now & w::queued(c)) == 0) return false;
       if (states[c].pages.take(pages) < pages) {
@@ -389,7 +389,7 @@ class chunk_store_ref {
   // All pages of the chunk are free, and none is claimed: so no other thread reads its mask.
   WYRM_HD void return_to_pool(chunk_pool_ref const& pool, detail::page_class_state<page_counts>& state, unsigned c,
                               std::uint32_t chunk) const {
-    masks_.clear(chunk, detail::pages_a_chunk(c));
+    masks_.clear(chunk, detail::pages_per_chunk(c));
     exec::atomic_ref<std::uint64_t>(state.chunks).fetch_sub(1, exec::acq_rel);
     pool.free_run(chunk, detail::run_chunks(c));
   }

@@ -23,14 +23,14 @@ struct compaction {
   spilled_pages* spilled;  // a copy of the lists, which is emptied
 
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> free_of(std::uint64_t page) const {
-    return exec::atomic_ref<std::uint32_t>(free[page / pages_a_chunk(c)]);
+    return exec::atomic_ref<std::uint32_t>(free[page / pages_per_chunk(c)]);
   }
   WYRM_HD void count(std::uint64_t page) const { free_of(page).fetch_add(1, exec::relaxed); }
 
   /// Frees the page of each lane that has one again, unless all pages of its chunk are free; collective.
   template <class Tile>
   WYRM_HD void requeue(Tile const& t, std::uint64_t page, bool has) const {
-    bool const is_returned = has && free_of(page).load(exec::relaxed) == pages_a_chunk(c);
+    bool const is_returned = has && free_of(page).load(exec::relaxed) == pages_per_chunk(c);
     store.free(t, pool, states, c, page, has && !is_returned);
   }
 };
@@ -89,7 +89,7 @@ template <class Store>
 struct return_chunks {
   compaction<Store> job;
   WYRM_HD void operator()(std::size_t i) const {
-    if (job.free[i] != pages_a_chunk(job.c)) return;
+    if (job.free[i] != pages_per_chunk(job.c)) return;
     exec::atomic_ref<std::uint64_t>(job.states[job.c].chunks).fetch_sub(1, exec::relaxed);
     auto const chunk = static_cast<std::uint32_t>(i);
     job.pool.free(&chunk, 1);

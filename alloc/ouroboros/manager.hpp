@@ -69,16 +69,16 @@ class manager {
   void report(statistics& s) const {
     for (unsigned c = 0; c < detail::page_classes; ++c) {
       class_state state = exec::read(space_, &on_device()[c]);
-      s.classes.push_back({detail::page_bytes(c), state.chunks * detail::pages_a_chunk(c),
-                           state.pages.size() + store_.spilled(c) + state.fresh.left(detail::pages_a_chunk(c))});
+      s.classes.push_back({detail::page_bytes(c), state.chunks * detail::pages_per_chunk(c),
+                           state.pages.size() + store_.spilled(c) + state.fresh.left(detail::pages_per_chunk(c))});
     }
   }
 
   /// Adds to `uses` the chunks of windows, none of whose pages was allocated.
   void add_windows(std::vector<std::uint32_t>& uses) const {
     std::vector<class_state> states = this->states();
-    for (unsigned c = 0; detail::pages_a_chunk(c) > 1; ++c) {
-      chunk_range const rest = states[c].fresh.truncate(detail::pages_a_chunk(c));
+    for (unsigned c = 0; detail::pages_per_chunk(c) > 1; ++c) {
+      chunk_range const rest = states[c].fresh.truncate(detail::pages_per_chunk(c));
       for (std::uint32_t k = 0; k < rest.count; ++k) uses.at(rest.first + k) = c;
     }
   }
@@ -91,7 +91,7 @@ class manager {
     for (unsigned c = 0; c < detail::page_classes; ++c) {
       class_state& state = states[c];
       std::string const what = "class of " + std::to_string(detail::page_bytes(c)) + " bytes: ";
-      std::uint32_t const pages = detail::pages_a_chunk(c);
+      std::uint32_t const pages = detail::pages_per_chunk(c);
       auto const chunks = static_cast<std::size_t>(std::count(uses.begin(), uses.end(), c));
       ensure(chunks == state.chunks, who,
              what + std::to_string(chunks) + " chunks, but " + std::to_string(state.chunks) + " counted");

@@ -54,7 +54,7 @@ class manager_ref {
   template <class Tile>
   [[nodiscard]] WYRM_HD std::uint32_t carve(Tile const& t, unsigned c, std::uint32_t n, detail::page_range& in_window,
                                             detail::page_range& in_chunks) const {
-    std::uint32_t const pages = detail::pages_a_chunk(c);
+    std::uint32_t const pages = detail::pages_per_chunk(c);
     page_window& window = states_[c].fresh;
     std::uint32_t const left = n > 0 ? window.left(pages) : 0;
     std::uint32_t const rest = n > left ? n - left : 0;
@@ -64,7 +64,7 @@ class manager_ref {
     std::uint32_t const all = t.shfl(before + nodes + chunks, Tile::size() - 1);
     std::uint32_t first = 0;
     std::uint32_t missing = 0;
-    if (t.rank() == 0 && all > 0) first = pool_.memory().take_new(all, missing).first;
+    if (t.rank() == 0 && all > 0) first = pool_.memory().take_exclusive(all, missing).first;
     if (t.any(missing > 0)) {
       std::uint32_t const most = chunks > 0 ? store_.nodes_lacking(states_[c].chunks, c, chunks, true) : 0;
       return t.shfl(missing, 0) + exec::sum(t, most - nodes);
@@ -103,14 +103,14 @@ class manager_ref {
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD bool reclaim(Tile const t) const {
     bool some = false;
-    for (unsigned from = 0; detail::pages_a_chunk(from) > 1; from += Tile::size()) {
+    for (unsigned from = 0; detail::pages_per_chunk(from) > 1; from += Tile::size()) {
       unsigned const c = from + t.rank();
       chunk_range rest{0, 0};
-      if (c < detail::page_classes && detail::pages_a_chunk(c) > 1)
-        rest = states_[c].fresh.truncate(detail::pages_a_chunk(c));
+      if (c < detail::page_classes && detail::pages_per_chunk(c) > 1)
+        rest = states_[c].fresh.truncate(detail::pages_per_chunk(c));
       if (rest.count > 0) exec::atomic_ref<std::uint64_t>(states_[c].chunks).fetch_sub(rest.count, exec::acq_rel);
       std::uint32_t const lanes = t.ballot(rest.count > 0);
-      extent_ref::one_by_one(t, lanes, [&] { pool_.memory().give(rest.first, rest.count); });
+      extent_ref::one_by_one(t, lanes, [&] { pool_.memory().return_chunks(rest.first, rest.count); });
       some = some || lanes != 0;
     }
     return some || store_.reclaim(t, pool_, states_);
@@ -151,7 +151,7 @@ class manager_ref {
     class_states const states = states_;
     detail::lane_group const mine = detail::group_by(t, c, asks);
     bool const leads = mine.led_by(t.rank());
-    std::uint32_t const pages = asks ? detail::pages_a_chunk(c) : 1;
+    std::uint32_t const pages = asks ? detail::pages_per_chunk(c) : 1;
     std::uint32_t fills = leads && detail::run_chunks(c) == 1 ? mine.size / pages : 0;
     std::uint32_t rest = leads && pages > 1 ? mine.size % pages : 0;
     bool const carves = t.any(fills > 0);
@@ -224,7 +224,7 @@ class manager_ref {
   [[nodiscard]] WYRM_HD bool carve_chunks(Tile const& t, sequence_lock& lock, unsigned c, bool& asks,
                                           std::uint64_t& page, bool& none) const {
     detail::lane_group const mine = detail::group_by(t, c, asks);
-    std::uint32_t const pages = asks ? detail::pages_a_chunk(c) : 1;
+    std::uint32_t const pages = asks ? detail::pages_per_chunk(c) : 1;
     std::uint32_t const run = asks ? detail::run_chunks(c) : 1;
     found_chunks found = find_chunks(t, lock, c, mine, none);
     std::uint32_t ours = 0;
@@ -252,7 +252,7 @@ class manager_ref {
   }
   WYRM_HD static void release(sequence_lock& lock, bool none) {
     if (none)
-      lock.unlock_with_nothing_left();
+      lock.unlock_exhausted();
     else
       lock.unlock();
   }
@@ -267,7 +267,7 @@ class manager_ref {
   [[nodiscard]] WYRM_HD found_chunks find_chunks(Tile const& t, sequence_lock& lock, unsigned c,
                                                  detail::lane_group const& mine, bool& none) const {
     bool const leads = mine.led_by(t.rank());
-    std::uint32_t const pages = leads ? detail::pages_a_chunk(c) : 1;
+    std::uint32_t const pages = leads ? detail::pages_per_chunk(c) : 1;
     std::uint32_t const run = leads ? detail::run_chunks(c) : 1;
     found_chunks found;
     // Lanes that fill chunks, or runs of them, need no window, and no lock unless there are no chunks. (They come here
@@ -276,7 +276,7 @@ class manager_ref {
     extent_ref::one_by_one(t, t.ballot(run > 1), [&] { found.chunks = pool_.memory().try_take_runs(mine.size, run); });
     sequence_lock::outcome const outcome =
         leads && found.chunks.count == 0 ? lock.try_take() : sequence_lock::outcome::wait;
-    none = outcome == sequence_lock::outcome::nothing_left;
+    none = outcome == sequence_lock::outcome::exhausted;
     found.holds = outcome == sequence_lock::outcome::taken;
     found.others_did = found.holds && pages > 1 && states_[c].fresh.left(pages) > 0;
     if (found.others_did) lock.unlock();
@@ -335,7 +335,7 @@ class manager_ref {
   // How many chunks a new window for n pages or more should have: at least 1/256 of the pool, more if the class has
   // many chunks. When memory is short other classes get what is left of a window.
   [[nodiscard]] WYRM_HD std::uint32_t window_chunks(unsigned c, std::uint32_t n) const {
-    std::uint32_t const pages = detail::pages_a_chunk(c);
+    std::uint32_t const pages = detail::pages_per_chunk(c);
     std::uint32_t const all = pool_.memory().chunks();
     std::uint64_t const carved = exec::atomic_ref<std::uint64_t>(states_[c].chunks).load(exec::relaxed);
     std::uint32_t wanted = carved < all / 16 ? static_cast<std::uint32_t>(carved) : all / 16;

@@ -46,7 +46,7 @@ class ouroboros_ref {
     if (page != detail::no_page) result = pool_.memory().base() + (page << detail::number_log2(c));
     extent_ref::one_by_one(t, t.ballot(bytes > detail::largest_page), [&] { result = manager_.allocate_large(bytes); });
     if (bytes > 0 && result == nullptr) ledger_.count_failures(1);
-    ledger_.note_allocation(result, bytes);
+    ledger_.record_allocation(result, bytes);
     return result;
   }
 
@@ -75,7 +75,7 @@ class ouroboros_ref {
   }
   [[nodiscard]] WYRM_HD void* claim(page_array const& pages, std::size_t bytes, std::uint32_t k) const {
     std::byte* const p = pages.at(bytes, k);
-    ledger_.note_allocation(p, bytes);
+    ledger_.record_allocation(p, bytes);
     return p;
   }
   [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const { return allocate(exec::scalar_tile{}, bytes); }
@@ -96,7 +96,7 @@ class ouroboros_ref {
       if (use < detail::page_classes && offset % (std::size_t{1} << detail::number_log2(use)) == 0) c = use;
     }
     if (c == no_class) ledger_.count_bad_free();
-    return c != no_class && ledger_.note_free(p) ? c : no_class;
+    return c != no_class && ledger_.record_free(p) ? c : no_class;
   }
 
   chunk_pool_ref pool_;

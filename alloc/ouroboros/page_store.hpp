@@ -52,7 +52,7 @@ class page_store {
   void compact(chunk_pool_ref const& pool, detail::class_states<queue_ends> states) {
     exec::buffer<std::uint32_t, Space> free(space_, pool_.chunks());
     // reclaim() returns pages that are chunks.
-    for (unsigned c = 0; detail::pages_a_chunk(c) > 1; ++c) compact(pool, states, c, free);
+    for (unsigned c = 0; detail::pages_per_chunk(c) > 1; ++c) compact(pool, states, c, free);
   }
 
   /// Pages of class c that are in no queue.
@@ -92,7 +92,7 @@ class page_store {
                exec::buffer<std::uint32_t, Space>& free) {
     detail::page_class_state<queue_ends> const state = exec::read(space_, &states[c]);
     detail::spilled_pages list = exec::read(space_, spilled_.data() + c);
-    if (state.pages.size() + list.count < detail::pages_a_chunk(c)) return;
+    if (state.pages.size() + list.count < detail::pages_per_chunk(c)) return;
     space_.fill(free.data(), 0, free.bytes());
     exec::buffer<detail::spilled_pages, Space> old(space_, 1);
     detail::compaction<ref_type> const job{ref(), pool, states, c, state.pages.first(), free.data(), old.data()};

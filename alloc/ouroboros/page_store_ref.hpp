@@ -79,7 +79,7 @@ class page_store_ref {
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD bool reclaim(Tile const t, chunk_pool_ref const& pool,
                                                    detail::class_states<queue_ends> states) const {
-    for (unsigned c = detail::page_classes; c-- > 0 && detail::pages_a_chunk(c) == 1;) {
+    for (unsigned c = detail::page_classes; c-- > 0 && detail::pages_per_chunk(c) == 1;) {
       std::uint32_t n = 0;
       std::uint32_t first = 0;
       if (t.rank() == 0 && states[c].pages.number() > 0) {

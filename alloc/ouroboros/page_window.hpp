@@ -8,7 +8,7 @@
 
 #include "../../exec/atomic.hpp"
 #include "../../exec/config.hpp"
-#include "../extent/extent.hpp"
+#include "../extent/extent_ref.hpp"
 
 namespace wyrm::alloc {
 
@@ -23,31 +23,31 @@ class page_window {
  public:
   /// The most pages of a window. "next" passes the end by at most the number of lanes that ask at one time, 2^19.
   static constexpr std::uint32_t max_pages = std::uint32_t{1} << 20;
-  [[nodiscard]] static WYRM_HD std::uint32_t max_chunks(std::uint32_t pages_a_chunk) {
-    return max_pages / pages_a_chunk < extent_ref::at_once ? max_pages / pages_a_chunk : extent_ref::at_once;
+  [[nodiscard]] static WYRM_HD std::uint32_t max_chunks(std::uint32_t pages_per_chunk) {
+    return max_pages / pages_per_chunk < extent_ref::at_once ? max_pages / pages_per_chunk : extent_ref::at_once;
   }
 
   /// The word, for left(). Call take() only after a load() with pages left, so that no thread adds twice to a window
   /// that it has seen used up.
   [[nodiscard]] WYRM_HD std::uint64_t load() { return word().load(exec::relaxed); }
-  [[nodiscard]] WYRM_HD static std::uint32_t left(std::uint64_t word, std::uint32_t pages_a_chunk) {
-    std::uint32_t const end = static_cast<std::uint32_t>(word & 0xffff) * pages_a_chunk;
+  [[nodiscard]] WYRM_HD static std::uint32_t left(std::uint64_t word, std::uint32_t pages_per_chunk) {
+    std::uint32_t const end = static_cast<std::uint32_t>(word & 0xffff) * pages_per_chunk;
     return next(word) < end ? end - next(word) : 0;
   }
   /// Takes up to n pages; none if the window is used up.
-  [[nodiscard]] WYRM_HD detail::page_range take(std::uint32_t n, std::uint32_t pages_a_chunk) {
+  [[nodiscard]] WYRM_HD detail::page_range take(std::uint32_t n, std::uint32_t pages_per_chunk) {
     std::uint64_t const before = word().fetch_add(std::uint64_t{n} << 16, exec::acquire);
-    std::uint32_t const rest = left(before, pages_a_chunk);
-    return {(before >> 37) * pages_a_chunk + next(before), rest < n ? rest : n};
+    std::uint32_t const rest = left(before, pages_per_chunk);
+    return {(before >> 37) * pages_per_chunk + next(before), rest < n ? rest : n};
   }
   /// The number of pages left; a hint, as it may be out of date at once.
-  [[nodiscard]] WYRM_HD std::uint32_t left(std::uint32_t pages_a_chunk) { return left(load(), pages_a_chunk); }
+  [[nodiscard]] WYRM_HD std::uint32_t left(std::uint32_t pages_per_chunk) { return left(load(), pages_per_chunk); }
 
   /// Removes from its end the chunks none of whose pages was handed out, and returns them.
-  [[nodiscard]] WYRM_HD chunk_range truncate(std::uint32_t pages_a_chunk) {
+  [[nodiscard]] WYRM_HD chunk_range truncate(std::uint32_t pages_per_chunk) {
     std::uint64_t now = word().load(exec::acquire);
-    while (left(now, pages_a_chunk) > 0) {
-      std::uint32_t const used = (next(now) + pages_a_chunk - 1) / pages_a_chunk;
+    while (left(now, pages_per_chunk) > 0) {
+      std::uint32_t const used = (next(now) + pages_per_chunk - 1) / pages_per_chunk;
       std::uint32_t const chunks = static_cast<std::uint32_t>(now & 0xffff);
       if (used == chunks) break;
       if (word().compare_exchange_strong(now, now - (chunks - used), exec::acq_rel, exec::acquire))

@@ -139,7 +139,7 @@ class ring_queues {
  private:
   [[nodiscard]] std::size_t slots_for(unsigned c, std::uint32_t chunks) const {
     std::size_t const runs = std::max(chunks / detail::run_chunks(c), 1u);
-    return of_chunks_ ? runs : std::min<std::size_t>(runs * detail::pages_a_chunk(c), ring_queues_ref::max_slots);
+    return of_chunks_ ? runs : std::min<std::size_t>(runs * detail::pages_per_chunk(c), ring_queues_ref::max_slots);
   }
   [[nodiscard]] bool is_wide(unsigned c) const {
     return !of_chunks_ && capacity_ >> detail::number_log2(c) >= 0xffffffff;

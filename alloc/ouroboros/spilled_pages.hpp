@@ -12,7 +12,7 @@
 
 #include "../../exec/atomic.hpp"
 #include "../../exec/tile.hpp"
-#include "../extent/extent.hpp"
+#include "../extent/extent_ref.hpp"
 #include "../size_classes.hpp"
 
 namespace wyrm::alloc::detail {

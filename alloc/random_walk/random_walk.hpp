@@ -55,15 +55,15 @@ struct grouped_words {
   /// Pages per span, summed over all size classes below c.
   static constexpr std::uint32_t pages_below(unsigned c) {
     std::uint32_t sum = 0;
-    for (unsigned k = 0; k < c; ++k) sum += pages_a_chunk(k);
+    for (unsigned k = 0; k < c; ++k) sum += pages_per_chunk(k);
     return sum;
   }
   template <class Used>
   WYRM_HD static grouped_words of(unsigned c) {
     constexpr unsigned words_per_page = spans / Used::bits;  // words per group and page of a span
     constexpr std::uint32_t all = pages_below(page_classes);
-    constexpr std::uint32_t smallest = pages_a_chunk(0);
-    std::uint32_t const pages = pages_a_chunk(c);
+    constexpr std::uint32_t smallest = pages_per_chunk(0);
+    std::uint32_t const pages = pages_per_chunk(c);
     std::uint32_t const below =
         pages > 1 ? 2 * (smallest - pages) : 2 * smallest - 2 + (c - (chunk_log2 - smallest_page_log2));
     return {static_cast<unsigned>(cuda::std::countr_zero(pages * words_per_page)), below * words_per_page,
@@ -117,7 +117,7 @@ class random_walk_ref {
       if (t.rank() == lane) result = p;
     }
     if (bytes > 0 && result == nullptr) parts_.ledger.count_failures(1);
-    parts_.ledger.note_allocation(result, bytes);
+    parts_.ledger.record_allocation(result, bytes);
     return result;
   }
 
@@ -146,7 +146,7 @@ class random_walk_ref {
 
  private:
   [[nodiscard]] WYRM_HD used_type used(unsigned c, std::uint32_t spans) const {
-    return {parts_.used, parts_.marks, std::uint64_t{spans} * detail::pages_a_chunk(c),
+    return {parts_.used, parts_.marks, std::uint64_t{spans} * detail::pages_per_chunk(c),
             detail::grouped_words::of<used_type>(c)};
   }
   [[nodiscard]] WYRM_HD spans_ref<used_type> spans(unsigned c) const {
@@ -207,9 +207,9 @@ class random_walk_ref {
         t,
         [&](std::uint32_t n, bool grows) {
           // Used pages that count as one: a word while memory is scarce.
-          std::uint32_t const pages = t.shfl(parts_.memory.looks_scarce(), 0) ? used_type::bits : 1;
+          std::uint32_t const pages = t.shfl(parts_.memory.window_is_small(), 0) ? used_type::bits : 1;
           pool_ref const pool(used(c, n), grows ? limits_.before_growth * pages : limits_.when_exhausted);
-          if (n > 0) pool.search(t, w, asks, page, t.shfl(parts_.memory.looks_plentiful(), 0));
+          if (n > 0) pool.search(t, w, asks, page, t.shfl(parts_.memory.window_is_large(), 0));
           // Lanes that fill whole spans take them without the lock. For the rest the lock keeps too many tiles from
           // taking more.
           if (std::uint32_t const whole = count_lanes(t.ballot(asks)) >> detail::pages_log2(c); grows && whole > 0)
@@ -264,7 +264,7 @@ class random_walk_ref {
       }
     }
     if (c == no_class) parts_.ledger.count_bad_free();
-    return c != no_class && parts_.ledger.note_free(p) ? c : no_class;
+    return c != no_class && parts_.ledger.record_free(p) ? c : no_class;
   }
 
   // A walk; for CRW with the thread's last page, if that has class c.
@@ -300,7 +300,7 @@ struct pools_by_size {
   using word = typename Used::word;
   static constexpr unsigned bits = Used::bits;
   static constexpr unsigned pools = page_classes;
-  static std::uint32_t pages(unsigned c) { return pages_a_chunk(c); }
+  static std::uint32_t pages(unsigned c) { return pages_per_chunk(c); }
   static std::uint32_t run(unsigned c) { return run_chunks(c); }
   static std::size_t page_bytes(unsigned c) { return detail::page_bytes(c); }
   static grouped_words place(unsigned c) { return grouped_words::of<Used>(c); }
@@ -362,10 +362,10 @@ class random_walk : public span_memory<Space, detail::pools_by_size<UsedOf<detai
       for (std::uint64_t const locks : all.marks) ensure(locks == 0, name, "a word is locked although no kernel runs");
     std::vector<std::size_t> used;
     for (unsigned c = 0; c < detail::page_classes; ++c)
-      for (std::uint64_t page = 0; page < std::uint64_t{all.states[c].count} * detail::pages_a_chunk(c); ++page) {
-        std::uint32_t const chunk = all.chunk(c, static_cast<std::uint32_t>(page / detail::pages_a_chunk(c)));
+      for (std::uint64_t page = 0; page < std::uint64_t{all.states[c].count} * detail::pages_per_chunk(c); ++page) {
+        std::uint32_t const chunk = all.chunk(c, static_cast<std::uint32_t>(page / detail::pages_per_chunk(c)));
         if (chunk != detail::no_span && all.is_used(c, page))
-          used.push_back(chunk * chunk_bytes + page % detail::pages_a_chunk(c) * detail::page_bytes(c));
+          used.push_back(chunk * chunk_bytes + page % detail::pages_per_chunk(c) * detail::page_bytes(c));
       }
     base::check_live(all, std::move(used));
   }

@@ -83,7 +83,7 @@ class rw_malloc_ref {
     }
     if (t.any(bytes > 0 && result == nullptr)) result = serve(t, bytes, result);
     if (bytes > 0 && result == nullptr) parts_.ledger.count_failures(1);
-    parts_.ledger.note_allocation(result, bytes);
+    parts_.ledger.record_allocation(result, bytes);
     return result;
   }
 
@@ -367,7 +367,7 @@ class rw_malloc_ref {
         exec::atomic_ref<std::uint32_t>(parts_.owners[offset / chunk_bytes]).load(exec::relaxed);
     unit =
         std::uint64_t{detail::span_owner::of(owner).index} * detail::units_a_chunk + offset % chunk_bytes / alignment;
-    bool const is_live = parts_.ledger.note_free(p);
+    bool const is_live = parts_.ledger.record_free(p);
     is_large = is_live && owner == detail::no_span;
     return is_live;
   }

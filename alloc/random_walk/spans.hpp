@@ -146,7 +146,7 @@ class spans_ref {
       sequence_lock::outcome turn = sequence_lock::outcome::wait;
       if (t.rank() == 0) turn = lock.try_take();
       turn = t.shfl(turn, 0);
-      if (turn == sequence_lock::outcome::nothing_left) return;
+      if (turn == sequence_lock::outcome::exhausted) return;
       if (turn == sequence_lock::outcome::wait) {
         t.backoff(attempt);
         continue;
@@ -157,7 +157,7 @@ class spans_ref {
         if (some)
           lock.unlock();
         else
-          lock.unlock_with_nothing_left();
+          lock.unlock_exhausted();
       }
       if (!some) return;
     }
@@ -185,7 +185,7 @@ class spans_ref {
         atomic(state_.next_free).store(place(start, k, n), exec::relaxed);
       }
       t.sync();
-      extent_ref::one_by_one(t, lanes, [&] { memory_.give(first, shape_.chunks); });
+      extent_ref::one_by_one(t, lanes, [&] { memory_.return_chunks(first, shape_.chunks); });
       return true;
     }
     return false;
@@ -252,7 +252,7 @@ class spans_ref {
       std::uint32_t const room = first < memory_.chunks() ? memory_.chunks() - first : 0;
       if (room < got.count) {
         std::uint32_t const more = got.count - room;
-        memory_.give(got.first + room * shape_.chunks, more * shape_.chunks);
+        memory_.return_chunks(got.first + room * shape_.chunks, more * shape_.chunks);
         atomic(state_.count).fetch_sub(more, exec::relaxed);
         got.count = room;
       }

@@ -128,15 +128,15 @@ TYPED_TEST_P(conformance, only_some_lanes_request) {
 TYPED_TEST_P(conformance, single_threads) {
   pool<TypeParam> p(pool_of(largest_pool, true));
   std::size_t const n = scaled(1000, 200);
-  auto const blocks = p.allocate_alone(random_sizes(n, 9000, 4));
+  auto const blocks = p.allocate_per_thread(random_sizes(n, 9000, 4));
   p.expect_sound();
   auto const more = p.allocate(random_sizes(n / 2, 9000, 5));  // tiles can allocate what threads have freed
   EXPECT_EQ(served(more), n / 2);
-  p.free_alone_shuffled(blocks);
+  p.free_per_thread_shuffled(blocks);
   p.expect_sound();
-  p.free_alone_shuffled(more);
+  p.free_per_thread_shuffled(more);
   p.expect_sound();
-  p.free_alone_shuffled(p.allocate(64, 0));  // nullptr
+  p.free_per_thread_shuffled(p.allocate(64, 0));  // nullptr
   p.expect_sound();
 }
 

@@ -150,7 +150,7 @@ TEST_F(extent, returned_chunks_become_runs) {
   alloc::chunk_range const all = take(80);
   EXPECT_EQ(all.count, 80u);
   auto const give = [&](std::uint32_t first, std::uint32_t count) {
-    pool_.ref().give(first, count);
+    pool_.ref().return_chunks(first, count);
     for (std::uint32_t c = first; c < first + count; ++c) carved_[c] = false;
     pool_.check(carved_);
   };
@@ -180,7 +180,7 @@ TEST_F(extent, runs_of_several_chunks) {
   EXPECT_EQ(r.count, 2u);
   EXPECT_EQ(take_runs(1, 5).count, 0u);
   EXPECT_EQ(take_runs(1, 5).count, 0u);  // known without another search
-  pool_.ref().give(0, 16);
+  pool_.ref().return_chunks(0, 16);
   for (std::uint32_t c = 0; c < 16; ++c) carved_[c] = false;
   r = take_runs(2, 3);  // the lowest
   EXPECT_EQ(r.first, 0u);

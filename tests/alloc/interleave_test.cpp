@@ -293,7 +293,7 @@ TEST(interleave, a_request_for_no_chunks_ends) {
   // The same when the window is used up and free chunks are in the tree.
   alloc::chunk_range const all = memory.ref().take_chunks(8);
   EXPECT_EQ(all.count, 8u);
-  memory.ref().give(all.first, 4);
+  memory.ref().return_chunks(all.first, 4);
   EXPECT_TRUE(ends([&] { got = memory.ref().take_chunks(0).count; }));
   EXPECT_EQ(got, 0u);
   EXPECT_TRUE(ends([&] { got = memory.ref().take_runs(0, 2).count; }));

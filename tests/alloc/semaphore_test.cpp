@@ -140,11 +140,11 @@ TEST(sequence_lock, a_finding_does_not_hold_for_later_threads) {
   alloc::sequence_lock other(word);
   EXPECT_EQ(late.try_take(), outcome::wait);
   EXPECT_EQ(other.try_take(), outcome::wait);
-  holder.unlock_with_nothing_left();
+  holder.unlock_exhausted();
   EXPECT_EQ(late.try_take(), outcome::taken);
   EXPECT_EQ(other.try_take(), outcome::wait);
-  late.unlock_with_nothing_left();
-  EXPECT_EQ(other.try_take(), outcome::nothing_left);  // as `late` looked while `other` waited
+  late.unlock_exhausted();
+  EXPECT_EQ(other.try_take(), outcome::exhausted);  // as `late` looked while `other` waited
   EXPECT_EQ(other.try_take(), outcome::taken);
   other.unlock();
 }
@@ -208,8 +208,8 @@ struct script {
 
 class explorer {
  public:
-  explorer(std::vector<script> scripts, std::uint32_t initial, std::uint32_t pages_a_chunk)
-      : scripts_(std::move(scripts)), pages_a_chunk_(pages_a_chunk) {
+  explorer(std::vector<script> scripts, std::uint32_t initial, std::uint32_t pages_per_chunk)
+      : scripts_(std::move(scripts)), pages_a_chunk_(pages_per_chunk) {
     state start{{}, std::vector<actor>(scripts_.size())};
     for (std::size_t i = 0; i < scripts_.size(); ++i) {
       start.actors[i].rounds = scripts_[i].times;
@@ -293,16 +293,16 @@ class explorer {
 // after the demand.
 TEST(bulk_semaphore, invariant_in_all_interleavings) {
   std::size_t states = 0;
-  for (std::uint32_t const pages_a_chunk : {1u, 2u, 3u, 4u, 8u})
+  for (std::uint32_t const pages_per_chunk : {1u, 2u, 3u, 4u, 8u})
     for (std::uint32_t const initial : {0u, 1u, 5u})
       for (std::uint32_t a = 1; a <= 5; ++a)
         for (std::uint32_t b = a; b <= 5; ++b)
           for (std::uint32_t const c : {1u, 4u, 9u})
             for (bool const frees : {false, true}) {
               SCOPED_TRACE("demands " + std::to_string(a) + ", " + std::to_string(b) + ", " + std::to_string(c) +
-                           "; initial " + std::to_string(initial) + "; pages a chunk " + std::to_string(pages_a_chunk) +
+                           "; initial " + std::to_string(initial) + "; pages a chunk " + std::to_string(pages_per_chunk) +
                            (frees ? "; with frees" : ""));
-              explorer const e({{a, frees ? a : 0, 2}, {b, frees ? 1u : 0, 2}, {c, 0, 1}}, initial, pages_a_chunk);
+              explorer const e({{a, frees ? a : 0, 2}, {b, frees ? 1u : 0, 2}, {c, 0, 1}}, initial, pages_per_chunk);
               EXPECT_GE(e.ends(), 1u);
               states += e.states();
               if (HasFailure()) return;
@@ -311,10 +311,10 @@ TEST(bulk_semaphore, invariant_in_all_interleavings) {
 }
 
 TEST(bulk_semaphore, invariant_with_four_actors) {
-  for (std::uint32_t const pages_a_chunk : {2u, 3u, 5u})
+  for (std::uint32_t const pages_per_chunk : {2u, 3u, 5u})
     for (bool const frees : {false, true}) {
       explorer const e({{1, frees ? 1u : 0, 2}, {2, frees ? 2u : 0, 2}, {3, 0, 1}, {7, frees ? 2u : 0, 1}}, 1,
-                       pages_a_chunk);
+                       pages_per_chunk);
       EXPECT_GE(e.ends(), 1u);
       EXPECT_GT(e.states(), 200u);
       if (HasFailure()) return;

@@ -351,7 +351,7 @@ class pool {
   }
 
   /// Allocates per thread; see allocate_per_thread and free_per_thread.
-  blocks allocate_alone(std::vector<std::size_t> const& sizes) {
+  blocks allocate_per_thread(std::vector<std::size_t> const& sizes) {
     blocks asked;
     for (std::size_t const bytes : sizes) {
       asked.push_back({bytes, next_tag_++, nullptr});
@@ -369,7 +369,7 @@ class pool {
     for (block const& b : served_blocks) record(b);
     return served_blocks;
   }
-  void free_alone_shuffled(blocks gone) {
+  void free_per_thread_shuffled(blocks gone) {
     std::shuffle(gone.begin(), gone.end(), random_);
     upload(gone);
     exec::for_each(space_, gone.size(), free_per_thread<typename A::ref_type>{ref_, device_.data()});
