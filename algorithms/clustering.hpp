@@ -56,10 +56,10 @@ class clusterer {
       : space_(space),
         pool_(space, pool),
         bulk_(space),
-        maker_(space),
+        builder_(space),
         moves_(space),
-        whole_(space),
-        coarse_{detail::made_rows<Space>(space), detail::made_rows<Space>(space)},
+        symmetric_(space),
+        coarse_{detail::built_rows<Space>(space), detail::built_rows<Space>(space)},
         touched_(space),
         lists_(space),
         fine_(space),
@@ -70,7 +70,7 @@ class clusterer {
         flag_(space),
         before_(space),
         inside_(space),
-        shares_(space),
+        integer_weights_(space),
         weight_sums_(space),
         waiting_(space, 1) {}
 
@@ -86,7 +86,7 @@ class clusterer {
     check(g, o);
     begin(g.vertices());
     memory_ = m;
-    for (labels* l : {&fine_, &label_}) exec::for_each(space_, vertices_, detail::own_labels{l->data()});
+    for (labels* l : {&fine_, &label_}) exec::for_each(space_, vertices_, detail::init_labels{l->data()});
     if (prepare(g, o)) vote_and_merge(o);
   }
   /// After edges, which lie on the device, have come or gone since the last run() or refresh(): walks and votes anew
@@ -100,20 +100,20 @@ class clusterer {
     begin(vertices_);
     memory_ = memory::reserved;
     if (!prepare(g, o)) {
-      for (labels* l : {&fine_, &label_}) exec::for_each(space_, vertices_, detail::own_labels{l->data()});
+      for (labels* l : {&fine_, &label_}) exec::for_each(space_, vertices_, detail::init_labels{l->data()});
       return;
     }
-    name_by_first(label_.data());
-    name_by_first(fine_.data());
+    relabel_by_first(label_.data());
+    relabel_by_first(fine_.data());
     move(label_.data());
-    settle();
+    merge_until_stable();
     finish();
     std::swap(label_, before_batch_);
     auto const [count, modularity] = std::pair(count_, modularity_);
 
     moves_.prepare(rows_);
     touched_.clear(rows_.g);
-    exec::for_each_lane<32>(space_, n, detail::list_ends{rows_.g, edges, touched_.view()});
+    exec::for_each_lane<32>(space_, n, detail::list_endpoints{rows_.g, edges, touched_.view()});
     moves_.now().clear(rows_.g);
     detail::for_each_item<8>(space_, touched_.view(), detail::list_neighbours{rows_.g, moves_.now().view()});
     vote_and_merge(o);
@@ -131,12 +131,12 @@ class clusterer {
     std::uint64_t const loops = g.directed() ? 0 : std::min<std::uint64_t>(n, arcs);
     if (entries + loops > most) refuse_arcs(arcs, g.directed() ? most / 2 : most - loops);
     bulk_.reserve(n);
-    maker_.reserve(n, entries);
+    builder_.reserve(n, entries);
     moves_.reserve(n, entries);
     touched_.reserve(n, entries);
     reserve_pool(memory::on_demand);
-    if (g.directed()) whole_.reserve(n, entries);
-    for (detail::made_rows<Space>& rows : coarse_) rows.reserve(n, entries);
+    if (g.directed()) symmetric_.reserve(n, entries);
+    for (detail::built_rows<Space>& rows : coarse_) rows.reserve(n, entries);
   }
 
   /// Of the last run() or refresh(). O(vertices).
@@ -192,13 +192,13 @@ class clusterer {
     bool const weighted = !o.weights.empty();
     rows_ = {g, nullptr, nullptr, 2};
     if (weighted) {
-      std::vector<std::uint32_t> const shares = shares_of(o.weights);
-      shares_.reserve(shares.size());
-      exec::copy_in<std::uint32_t>(space_, shares_.data(), shares);
+      std::vector<std::uint32_t> const integers = to_integers(o.weights);
+      integer_weights_.reserve(integers.size());
+      exec::copy_in<std::uint32_t>(space_, integer_weights_.data(), integers);
     }
     if (weighted || g.directed()) {
-      maker_.symmetrise(g, weighted ? shares_.data() : nullptr, whole_);
-      rows_ = whole_.view(weighted);
+      builder_.symmetrise(g, weighted ? integer_weights_.data() : nullptr, symmetric_);
+      rows_ = symmetric_.view(weighted);
     }
     if (weighted) {
       weight_sums_.reserve(rows_.g.arcs() + 1);
@@ -210,19 +210,19 @@ class clusterer {
     return total_ > 0;
   }
   // Weights as whole numbers that come to 2^28 in all, or as much more as makes none of them 0 that is not.
-  static std::vector<std::uint32_t> shares_of(std::vector<float> const& weights) {
+  static std::vector<std::uint32_t> to_integers(std::vector<float> const& weights) {
     double const all = std::accumulate(weights.begin(), weights.end(), 0.0);
-    std::vector<std::uint32_t> shares;
-    shares.reserve(weights.size());
+    std::vector<std::uint32_t> integers;
+    integers.reserve(weights.size());
     for (float const w : weights)
-      shares.push_back(w > 0 ? std::max(1u, static_cast<std::uint32_t>(w / all * 268435456.0 + 0.5)) : 0);
-    return shares;
+      integers.push_back(w > 0 ? std::max(1u, static_cast<std::uint32_t>(w / all * 268435456.0 + 0.5)) : 0);
+    return integers;
   }
   // Vertices that have lost all edges leave their labels, and no label is called like them.
-  void name_by_first(graph::vertex_id* label) {
+  void relabel_by_first(graph::vertex_id* label) {
     space_.fill(first_.data(), 0xff, vertices_ * sizeof(graph::vertex_id));
     exec::for_each(space_, vertices_, detail::find_first{label, moves_.degrees(), first_.data()});
-    exec::for_each(space_, vertices_, detail::name_by_first{label, moves_.degrees(), first_.data()});
+    exec::for_each(space_, vertices_, detail::relabel_by_first{label, moves_.degrees(), first_.data()});
   }
 
   // Those that are listed in moves_.now() vote, and move; then all labels are merged.
@@ -231,11 +231,11 @@ class clusterer {
     vote(o.iterations);
     move(fine_.data());
     space_.copy(label_.data(), fine_.data(), vertices_ * sizeof(graph::vertex_id));
-    settle();
+    merge_until_stable();
     finish();
   }
   // Merges labels, and moves vertices, in turn.
-  void settle() {
+  void merge_until_stable() {
     for (unsigned pass = 0; merge(); ++pass) {
       if (pass == max_passes) {
         converged_ = false;
@@ -266,7 +266,7 @@ class clusterer {
     pool_.reset();
     space_.fill(lists_.data(), 0xff, vertices_ * sizeof(detail::affinity_list));
     detail::step_rules const rules{
-        rows_.g, whole_.offsets(), rows_.weights == nullptr ? nullptr : weight_sums_.data(), o.seed, 0, 0, 0, 0, 0,
+        rows_.g, symmetric_.offsets(), rows_.weights == nullptr ? nullptr : weight_sums_.data(), o.seed, 0, 0, 0, 0, 0,
         false};
     for (;;) {
       space_.fill(waiting_.data(), 0, waiting_.bytes());
@@ -279,13 +279,13 @@ class clusterer {
     }
     exec::for_each(space_, vertices_, detail::empty_missing_lists{lists_.data()});
   }
-  void vote(std::uint32_t most_rounds) {
+  void vote(std::uint32_t max_rounds) {
     graph::vertex_id* label = fine_.data();
     graph::vertex_id* next = spare_[0].data();
     space_.copy(next, label, vertices_ * sizeof(graph::vertex_id));
-    std::uint64_t* const volume = moves_.add_up(label, vertices_);
+    std::uint64_t* const volume = moves_.compute_volumes(label, vertices_);
     bool ended = false;
-    for (; iterations_ < most_rounds && !ended; ++iterations_) {
+    for (; iterations_ < max_rounds && !ended; ++iterations_) {
       space_.fill(waiting_.data(), 0, waiting_.bytes());
       detail::frontier const voters = moves_.now().view();
       detail::for_each_item<32>(
@@ -309,11 +309,11 @@ class clusterer {
     graph::vertex_id* label = label_.data();
     for (unsigned level = 0;; ++level) {
       graph::vertex_id const n = number(label, from.g.vertices());
-      if (level > 0) exec::for_each(space_, vertices_, detail::follow_labels{label_.data(), label});
-      maker_.coarsen(from, label, n, coarse_[level % 2]);
+      if (level > 0) exec::for_each(space_, vertices_, detail::compose_labels{label_.data(), label});
+      builder_.coarsen(from, label, n, coarse_[level % 2]);
       from = coarse_[level % 2].view();
       label = spare_[level % 2].data();
-      exec::for_each(space_, n, detail::own_labels{label});
+      exec::for_each(space_, n, detail::init_labels{label});
       moves_.prepare(from);
       auto const done = moves_.run(from, label);
       converged_ = converged_ && done.ended;
@@ -335,22 +335,22 @@ class clusterer {
     moves_.prepare(rows_);
     space_.fill(inside_.data(), 0, vertices_ * sizeof(std::uint64_t));
     detail::for_each_item<8>(space_, moves_.now().view(), detail::add_up_inside{rows_, label_.data(), inside_.data()});
-    std::uint64_t* const volume = moves_.add_up(label_.data(), vertices_);
+    std::uint64_t* const volume = moves_.compute_volumes(label_.data(), vertices_);
     exec::for_each(space_, vertices_, detail::square{volume});
     auto const all = static_cast<double>(total_);
     modularity_ = static_cast<double>(bulk_.sum(inside_.data(), vertices_)) / all -
                   static_cast<double>(bulk_.sum(volume, vertices_)) / all / all;
   }
 
-  static constexpr std::size_t affinity_bytes = detail::affinity_list::room * sizeof(detail::affinity);
+  static constexpr std::size_t affinity_bytes = detail::affinity_list::capacity * sizeof(detail::affinity);
 
   Space space_;
   Allocator pool_;
   typename Space::bulk bulk_;
-  detail::row_maker<Space> maker_;
+  detail::row_builder<Space> builder_;
   detail::modularity_moves<Space> moves_;
-  detail::made_rows<Space> whole_;
-  detail::made_rows<Space> coarse_[2];
+  detail::built_rows<Space> symmetric_;
+  detail::built_rows<Space> coarse_[2];
   detail::vertex_list<Space> touched_;
   exec::buffer<detail::affinity_list, Space> lists_;
   labels fine_;  // before they are merged: what a change of the graph begins with
@@ -361,7 +361,7 @@ class clusterer {
   exec::buffer<std::uint32_t, Space> flag_;
   exec::buffer<std::uint64_t, Space> before_;
   exec::buffer<std::uint64_t, Space> inside_;
-  exec::buffer<std::uint32_t, Space> shares_;
+  exec::buffer<std::uint32_t, Space> integer_weights_;
   exec::buffer<std::uint64_t, Space> weight_sums_;
   exec::buffer<std::uint32_t, Space> waiting_;
   detail::weighted_rows rows_{{nullptr, nullptr, 0, 0, false}, nullptr, nullptr, 2};

@@ -95,11 +95,11 @@ clustering_quality quality(Space const& space, graph::graph_view const& g, std::
   if (n == 0) return {};
   std::size_t const k = std::size_t{*std::max_element(labels.begin(), labels.end())} + 1;
   if (k > n) refuse("label " + std::to_string(k - 1) + " is too large; they must be less than the number of vertices");
-  exec::buffer<std::uint32_t, Space> there(space, n);
+  exec::buffer<std::uint32_t, Space> device_labels(space, n);
   exec::buffer<std::uint64_t, Space> sums(space, 2 * k);
-  exec::copy_in<std::uint32_t>(space, there.data(), labels);
+  exec::copy_in<std::uint32_t>(space, device_labels.data(), labels);
   space.fill(sums.data(), 0, sums.bytes());
-  exec::for_each_tile<8>(space, n, detail::add_up_clusters{g, there.data(), sums.data(), sums.data() + k});
+  exec::for_each_tile<8>(space, n, detail::add_up_clusters{g, device_labels.data(), sums.data(), sums.data() + k});
   std::vector<std::uint64_t> const got = exec::copy_out(space, sums.data(), 2 * k);
 
   double all = 0;
@@ -139,15 +139,15 @@ inline double normalized_mutual_information(std::vector<std::uint32_t> const& a,
 inline double adjusted_rand_index(std::vector<std::uint32_t> const& a, std::vector<std::uint32_t> const& b) {
   detail::contingency const c(a, b);
   auto const pairs = [](double size) { return size * (size - 1) / 2; };
-  double together = 0;
+  double both = 0;
   double first = 0;
   double second = 0;
-  for (auto const& [pair, size] : c.both) together += pairs(size);
+  for (auto const& [pair, size] : c.both) both += pairs(size);
   for (auto const& [label, size] : c.first) first += pairs(size);
   for (auto const& [label, size] : c.second) second += pairs(size);
   double const chance = pairs(c.n) > 0 ? first * second / pairs(c.n) : 0;
   double const most = (first + second) / 2;
-  return most == chance ? 1 : (together - chance) / (most - chance);
+  return most == chance ? 1 : (both - chance) / (most - chance);
 }
 
 }  // namespace wyrm::algorithms

@@ -27,7 +27,7 @@
 #include "../graph/types.hpp"
 #include "../graph/view.hpp"
 #include "detail/frontier.hpp"
-#include "follower.hpp"
+#include "maintained_result.hpp"
 
 namespace wyrm::algorithms {
 
@@ -37,10 +37,10 @@ struct components_result {
   std::size_t largest = 0;  // vertices in the largest one
 };
 
-/// The components of a graph whose space is chosen at run time; see follow_components.
-class followed_components : public follower {
+/// The components of a graph whose space is chosen at run time; see maintain_components.
+class maintained_components : public maintained_result {
  public:
-  using follower::follower;
+  using maintained_result::maintained_result;
   /// For each vertex the smallest one of its component. O(vertices).
   [[nodiscard]] virtual std::vector<graph::vertex_id> label() const = 0;
   [[nodiscard]] virtual std::size_t count() const = 0;
@@ -151,11 +151,11 @@ struct hook_first {
 struct hook_rest {
   graph::graph_view g;
   component_forest forest;
-  graph::vertex_id done;
+  graph::vertex_id skipped;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     graph::neighbour_list const row = g.neighbours(item->vertex);
-    if (row.size <= first_neighbours || forest.load(item->vertex) == done) return;
+    if (row.size <= first_neighbours || forest.load(item->vertex) == skipped) return;
     graph::neighbour_list const part = item->part_of(row);
     for (std::uint32_t i = t.rank(); i < part.size; i += Tile::size()) forest.unite(item->vertex, part[i]);
   }
@@ -282,16 +282,16 @@ struct mark_cuts {
 
 }  // namespace detail
 
-/// The components of one graph, which changes; see follower.hpp. Directions of arcs do not matter. About 17 bytes a
-/// vertex and 1/32 an arc. An insertion of m edges costs O(m) and the ways to their roots, whatever the size of the
-/// graph is. An erasure that takes an edge away costs passes over all vertices, and the rows of the components that had
-/// it: where one component has nearly everything, about as much as to begin anew.
+/// The components of one graph, which changes; see maintained_result.hpp. Directions of arcs do not matter. About 17
+/// bytes a vertex and 1/32 an arc. An insertion of m edges costs O(m) and the ways to their roots, whatever the size of
+/// the graph is. An erasure that takes an edge away costs passes over all vertices, and the rows of the components that
+/// had it: where one component has nearly everything, about as much as to begin anew.
 template <class Space>
-class incremental_components final : public followed_components {
+class incremental_components final : public maintained_components {
  public:
   /// Finds those of the graph as it is. O(vertices + arcs), and the ways to roots.
   incremental_components(Space const& space, graph::graph_view const& g)
-      : followed_components("incremental_components", g),
+      : maintained_components("incremental_components", g),
         space_(space),
         vertices_(g.vertices()),
         parent_(space_, vertices_),
@@ -352,7 +352,7 @@ class incremental_components final : public followed_components {
   [[nodiscard]] detail::component_forest forest() const { return detail::component_forest{parent_.data()}; }
   [[nodiscard]] detail::component_state state() const { return exec::read(space_, state_.data()); }
   void flatten() const { exec::for_each(space_, vertices_, detail::flatten_components{forest()}); }
-  void reserve(graph::graph_view const& g) { items_.reserve(detail::frontier::room(vertices_, g.arcs())); }
+  void reserve(graph::graph_view const& g) { items_.reserve(detail::frontier::capacity(vertices_, g.arcs())); }
 
   // Makes the components anew whose roots have a bit in `cut`, or all, and counts all. The forest is flat.
   void make(graph::graph_view const& g, std::uint32_t const* cut) {
@@ -414,6 +414,6 @@ components_result components(Space const& space, graph::graph_view const& g) {
 components_result components(graph::any_graph const& g);
 
 /// Follows a graph whose space is chosen at run time.
-[[nodiscard]] std::unique_ptr<followed_components> follow_components(graph::any_graph const& g);
+[[nodiscard]] std::unique_ptr<maintained_components> maintain_components(graph::any_graph const& g);
 
 }  // namespace wyrm::algorithms

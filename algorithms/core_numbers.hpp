@@ -48,7 +48,7 @@ struct peeling {
   peeling_state* state;
   frontier now;
   /// Not for a vertex that others may add to the frontier at the same time.
-  [[nodiscard]] WYRM_HD bool has_gone(graph::vertex_id v) const {
+  [[nodiscard]] WYRM_HD bool is_removed(graph::vertex_id v) const {
     return (exec::atomic_ref<std::uint32_t>(now.marks[v / 32]).load(exec::relaxed) >> v % 32 & 1) != 0;
   }
 };
@@ -64,7 +64,7 @@ struct find_least_degree {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     graph::vertex_id const v = valid ? p.vertices[i] : 0;
-    std::uint32_t least = valid && !p.has_gone(v) ? p.degrees[v] : ~std::uint32_t{0};
+    std::uint32_t least = valid && !p.is_removed(v) ? p.degrees[v] : ~std::uint32_t{0};
     for (unsigned step = Tile::size() / 2; step > 0; step /= 2) {
       std::uint32_t const other = t.shfl(least, t.rank() ^ step);
       least = other < least ? other : least;
@@ -81,7 +81,7 @@ struct begin_peeling {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     graph::vertex_id const v = valid ? p.vertices[i] : 0;
-    bool const is_there = valid && !p.has_gone(v);
+    bool const is_there = valid && !p.is_removed(v);
     bool const goes = is_there && p.degrees[v] <= p.state->k;
     p.now.add(t, p.g, v, goes);
     std::uint32_t const stay = t.ballot(is_there && !goes);

@@ -35,30 +35,31 @@ struct count_support {
   template <class Tile>
   WYRM_HD void lane(Tile const&, graph::vertex_id u, graph::vertex_record const& row, bool valid) const {
     if (!valid) return;
-    for (std::uint32_t i = 0; i < row.degree; ++i) alone(u, row, i);
+    for (std::uint32_t i = 0; i < row.degree; ++i) count_per_lane(u, row, i);
   }
   template <class Tile>
   WYRM_HD void group(Tile const& t, graph::vertex_id u, graph::vertex_record const& row, bool valid) const {
     constexpr unsigned lanes = row_bins_view::lanes_of_group<Tile>();
     if (!valid) return;
-    for (std::uint32_t i = t.rank() % lanes; i < row.degree; i += lanes) alone(u, row, i);
+    for (std::uint32_t i = t.rank() % lanes; i < row.degree; i += lanes) count_per_lane(u, row, i);
   }
   template <class Tile>
   WYRM_HD void warp(Tile const& t, graph::vertex_id u, graph::vertex_record const& row) const {
-    for (std::uint32_t i = 0; i < row.degree; ++i) together(t, u, row, i);
+    for (std::uint32_t i = 0; i < row.degree; ++i) count_per_warp(t, u, row, i);
   }
   template <class Tile>
   WYRM_HD void part(Tile const& t, std::uint32_t number) const {
     row_part const p = bins.part(number);
-    for (std::uint32_t i = p.begin; i < p.end; ++i) together(t, p.vertex, p.row, i);
+    for (std::uint32_t i = p.begin; i < p.end; ++i) count_per_warp(t, p.vertex, p.row, i);
   }
 
  private:
-  WYRM_HD void alone(graph::vertex_id u, graph::vertex_record const& row, std::uint32_t i) const {
+  WYRM_HD void count_per_lane(graph::vertex_id u, graph::vertex_record const& row, std::uint32_t i) const {
     if (row.page[i] > u) write(u, row, i, common(u, row, row.page[i], 0, 1));
   }
   template <class Tile>
-  WYRM_HD void together(Tile const& t, graph::vertex_id u, graph::vertex_record const& row, std::uint32_t i) const {
+  WYRM_HD void count_per_warp(Tile const& t, graph::vertex_id u, graph::vertex_record const& row,
+                              std::uint32_t i) const {
     if (row.page[i] <= u) return;
     std::uint32_t const found = exec::sum(t, common(u, row, row.page[i], t.rank(), Tile::size()));
     if (t.rank() == 0) write(u, row, i, found);

@@ -18,31 +18,30 @@
 #include "../graph/types.hpp"
 #include "../graph/view.hpp"
 #include "clustering.hpp"
-#include "follower.hpp"
+#include "maintained_result.hpp"
 
 namespace wyrm::algorithms {
 
-/// The clusters of a graph whose space is chosen at run time; see follow_clustering.
-class followed_clustering : public follower {
+/// The clusters of a graph whose space is chosen at run time; see maintain_clustering.
+class maintained_clustering : public maintained_result {
  public:
-  using follower::follower;
+  using maintained_result::maintained_result;
   /// O(vertices). `iterations` and `converged` are those of the last batch.
   [[nodiscard]] virtual clustering_result result() const = 0;
   [[nodiscard]] virtual std::uint32_t count() const = 0;
   [[nodiscard]] virtual double modularity() const = 0;
 };
 
-/// Of one graph, which changes; see follower.hpp and clusterer. The memory of a clusterer, and up to 16 bytes an arc
-/// more. A batch costs walks and votes of those that it concerns, and O(arcs log vertices) for
-/// merging.
+/// Of one graph, which changes; see maintained_result.hpp and clusterer. The memory of a clusterer, and up to 16 bytes
+/// an arc more. A batch costs walks and votes of those that it concerns, and O(arcs log vertices) for merging.
 template <class Space>
-class incremental_clustering final : public followed_clustering {
+class incremental_clustering final : public maintained_clustering {
  public:
   /// Finds those of the graph as it is. Throws error(bad_argument) for weights, which a graph that changes cannot have,
   /// and what clusterer throws.
   incremental_clustering(Space const& space, graph::graph_view const& g, clustering_options const& o = {},
                          alloc::options const& pool = {})
-      : followed_clustering("incremental_clustering", g),
+      : maintained_clustering("incremental_clustering", g),
         space_(space),
         options_(o),
         clusters_(space, pool),
@@ -94,7 +93,7 @@ explicit incremental_clustering(Graph const& g, clustering_options const& o = {}
     -> incremental_clustering<std::decay_t<decltype(g.space())>>;
 
 /// The same for a graph whose space is chosen at run time.
-[[nodiscard]] std::unique_ptr<followed_clustering> follow_clustering(graph::any_graph const& g,
-                                                                     clustering_options const& o = {});
+[[nodiscard]] std::unique_ptr<maintained_clustering> maintain_clustering(graph::any_graph const& g,
+                                                                         clustering_options const& o = {});
 
 }  // namespace wyrm::algorithms

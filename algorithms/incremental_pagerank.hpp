@@ -24,12 +24,12 @@
 // residuals above a limit go out until it is at most half as much; the limit is half even and half by degree (for what
 // it costs to pass it on), and so low that with all below it enough has gone. Where a batch is felt everywhere it is
 // less work to pull, along all arcs, than to send: in an undirected graph what all ranks are short of, by an iteration
-// whose steps do as much as three of a full run each (see detail/corrections.hpp); the ranks of a directed one by a
+// whose steps do as much as three of a full run each (see detail/chebyshev.hpp); the ranks of a directed one by a
 // full run that starts with those there are.
 //
 // Passing on a residual r sends at most d |r| + degree units in all; so limits of more than degree / (1 - d) make what
-// is left smaller each time, and everything ends. They bound the tolerance: see the options. Where d is 0 nothing is
-// sent, and there need be no limits.
+// is left smaller each iterations_left, and everything ends. They bound the tolerance: see the options. Where d is 0
+// nothing is sent, and there need be no limits.
 #pragma once
 
 #include <algorithm>
@@ -49,10 +49,10 @@
 #include "../exec/memory.hpp"
 #include "../graph/types.hpp"
 #include "../graph/view.hpp"
-#include "detail/corrections.hpp"
+#include "detail/chebyshev.hpp"
 #include "detail/frontier.hpp"
 #include "detail/rank_residuals.hpp"
-#include "follower.hpp"
+#include "maintained_result.hpp"
 #include "pagerank.hpp"
 
 namespace wyrm::algorithms {
@@ -68,10 +68,10 @@ struct incremental_pagerank_options {
   double full_run = 0.05;
 };
 
-/// The ranks of a graph whose space is chosen at run time; see follow_pagerank.
-class followed_pagerank : public follower {
+/// The ranks of a graph whose space is chosen at run iterations_left; see maintain_pagerank.
+class maintained_pagerank : public maintained_result {
  public:
-  using follower::follower;
+  using maintained_result::maintained_result;
   /// A rank for each vertex, of the sum 1. O(vertices).
   [[nodiscard]] virtual std::vector<double> rank() const = 0;
   /// Of the last batch, or the beginning: how often residuals went out; whether enough did for the tolerance, so that
@@ -83,17 +83,17 @@ class followed_pagerank : public follower {
   [[nodiscard]] virtual double error_bound() const = 0;
 };
 
-/// The PageRank of one graph, which changes; see follower.hpp. Jumps go anywhere, and so do those of vertices without
-/// out-neighbours. About 100 bytes a vertex and 0.2 an arc, 0.4 an arc of a directed graph. In-neighbours are used
-/// where they are. A batch costs O(degrees of the vertices whose neighbours it changes); if that leaves more than the
-/// tolerance allows also O(vertices + degrees of those whose residual goes out, each time it does), or
+/// The PageRank of one graph, which changes; see maintained_result.hpp. Jumps go anywhere, and so do those of vertices
+/// without out-neighbours. About 100 bytes a vertex and 0.2 an arc, 0.4 an arc of a directed graph. In-neighbours are
+/// used where they are. A batch costs O(degrees of the vertices whose neighbours it changes); if that leaves more than
+/// the tolerance allows also O(vertices + degrees of those whose residual goes out, each iterations_left it does), or
 /// O((vertices + arcs) steps).
 template <class Space>
-class incremental_pagerank final : public followed_pagerank {
+class incremental_pagerank final : public maintained_pagerank {
  public:
   /// Ranks the graph as it is. Throws error(bad_argument) for options out of range.
   incremental_pagerank(Space const& space, graph::graph_view const& g, incremental_pagerank_options const& o = {})
-      : followed_pagerank("incremental_pagerank", g),
+      : maintained_pagerank("incremental_pagerank", g),
         space_(space),
         options_(o),
         vertices_(g.vertices()),
@@ -103,7 +103,7 @@ class incremental_pagerank final : public followed_pagerank {
         taken_(space),
         edges_(space),
         state_(space, 1),
-        corrections_(space),
+        solver_(space),
         full_(space) {
     if (!(o.damping >= 0 && o.damping <= 0.99) || !(o.tolerance > 0 && o.tolerance <= 2) || o.max_iterations == 0)
       throw error(error_code::bad_argument,
@@ -120,7 +120,7 @@ class incremental_pagerank final : public followed_pagerank {
       (void)run_all(g, 0, o.max_iterations);
     } else {
       start(g, nullptr, 0);
-      if (!g.directed()) (void)correct_all(g, prepare(g), o.max_iterations, 8);
+      if (!g.directed()) (void)solve_all(g, prepare(g), o.max_iterations, 8);
     }
     finish(g, false, true);
   }
@@ -143,7 +143,7 @@ class incremental_pagerank final : public followed_pagerank {
 
  private:
   using list = exec::buffer<detail::frontier_item, Space>;
-  static constexpr unsigned of_ends = 2;  // among the lists
+  static constexpr unsigned of_changed = 2;  // among the lists
 
   void on_before(graph::graph_view const& g, change what, std::span<graph::edge const> batch) override {
     if (vertices_ == 0) return;
@@ -154,25 +154,25 @@ class incremental_pagerank final : public followed_pagerank {
     after_ = what == change::insertion ? 1 : 0;
     exec::copy_in<graph::edge>(space_, edges_.data(), batch);
     exec::for_each_lane<32>(space_, batch.size(),
-                            detail::find_ends{g, edges_.data(), what == change::insertion, ends()});
-    over<8>(ends(), detail::send_again{residuals(g), -1});
+                            detail::find_changed{g, edges_.data(), what == change::insertion, changed_frontier()});
+    over<8>(changed_frontier(), detail::resend{residuals(g), -1});
   }
   void on_after(graph::graph_view const& g) override {
     if (vertices_ == 0) return;
-    detail::frontier const fresh{ends().marks, frontier(1).items, frontier(1).size};
+    detail::frontier const fresh{changed_frontier().marks, frontier(1).items, frontier(1).size};
     detail::rank_residuals const x = residuals(g);
-    over<32>(ends(), detail::renew_ends{x, ends(), fresh});
-    over<8>(fresh, detail::send_again{x, 1});
-    over<32>(fresh, detail::release_ends{fresh});
+    over<32>(changed_frontier(), detail::update_changed{x, changed_frontier(), fresh});
+    over<8>(fresh, detail::resend{x, 1});
+    over<32>(fresh, detail::clear_changed{fresh});
     clear(fresh);
-    clear(ends());
+    clear(changed_frontier());
     finish(g, g.has_in_neighbours(), false);
   }
   void on_undo(graph::graph_view const& g) override {
     if (vertices_ == 0) return;
-    over<8>(ends(), detail::send_again{residuals(g), 1});
-    over<32>(ends(), detail::release_ends{ends()});
-    clear(ends());
+    over<8>(changed_frontier(), detail::resend{residuals(g), 1});
+    over<32>(changed_frontier(), detail::clear_changed{changed_frontier()});
+    clear(changed_frontier());
   }
 
   [[nodiscard]] std::size_t words() const { return (vertices_ + 31) / 32; }
@@ -181,8 +181,8 @@ class incremental_pagerank final : public followed_pagerank {
     return {marks_.data(), items_[(turn_ + later) % 2].data(), size(later)};
   }
   [[nodiscard]] std::uint32_t* size(unsigned later) const { return state_.data()->sizes + (turn_ + later) % 3; }
-  [[nodiscard]] detail::frontier ends() const {
-    return {marks_.data() + words(), items_[of_ends].data(), &state_.data()->ends};
+  [[nodiscard]] detail::frontier changed_frontier() const {
+    return {marks_.data() + words(), items_[of_changed].data(), &state_.data()->changed};
   }
   void clear(detail::frontier const& f) const { space_.fill(f.size, 0, sizeof(*f.size)); }
   template <unsigned W, class F>
@@ -190,7 +190,7 @@ class incremental_pagerank final : public followed_pagerank {
     detail::for_each_item<W>(space_, f, work);
   }
   [[nodiscard]] detail::rank_residuals residuals(graph::graph_view const& g) const {
-    double const enough = most_left(g) / 2;
+    double const enough = max_norm(g) / 2;
     double const least = options_.damping > 0 ? 1 / (1 - options_.damping) : 0;
     std::int64_t* const x = values_.data();
     return {g,
@@ -201,86 +201,88 @@ class incremental_pagerank final : public followed_pagerank {
             options_.damping,
             std::max(enough / 2 / static_cast<double>(vertices_), least),
             std::max(enough / 2 / arcs_, least),
-            all_above_ ? -1 : enough};
+            ignores_target_ ? -1 : enough};
   }
   /// How far off ranks may be for the tolerance, times 1 - d, in units; what may be left whatever their sum does.
-  [[nodiscard]] double most_off(double sum_of_ranks) const {
+  [[nodiscard]] double max_error(double sum_of_ranks) const {
     return options_.damping * options_.tolerance * sum_of_ranks;
   }
-  [[nodiscard]] double most_left(graph::graph_view const& g) const { return (most_off(sum_) - rounded(g, sum_)) / 2; }
-  /// How far off they may be as what is sent is rounded: twice half a unit an arc, and what four operations on doubles
-  /// lose.
-  [[nodiscard]] double rounded(graph::graph_view const& g, double sum_of_ranks) const {
+  [[nodiscard]] double max_norm(graph::graph_view const& g) const {
+    return (max_error(sum_) - rounding_error(g, sum_)) / 2;
+  }
+  /// How far off they may be as what is sent is rounding_error: twice half a unit an arc, and what four operations on
+  /// doubles lose.
+  [[nodiscard]] double rounding_error(graph::graph_view const& g, double sum_of_ranks) const {
     if (options_.damping == 0 || g.arcs() == 0) return 0;
     return static_cast<double>(g.arcs()) + 8 * 0x1p-53 * options_.damping * sum_of_ranks;
   }
-  [[nodiscard]] bool is_within(graph::graph_view const& g, double off, double sum_of_ranks) const {
-    return off + rounded(g, sum_of_ranks) <= most_off(sum_of_ranks);
+  [[nodiscard]] bool is_within(graph::graph_view const& g, double distance, double sum_of_ranks) const {
+    return distance + rounding_error(g, sum_of_ranks) <= max_error(sum_of_ranks);
   }
   /// How far off they are at the most. What their sum is short of follows from the sum of residuals after
-  /// correct_all(): vertices without neighbours have no residuals then, and all others pass on d of theirs.
-  static double off(detail::residual_state const& s, bool is_corrected) {
-    return all(s.left) + (is_corrected ? std::abs(all(s.surplus)) : all(s.left));
+  /// solve_all(): vertices without neighbours have no residuals then, and all others pass on d of theirs.
+  static double error_of(detail::residual_state const& s, bool is_corrected) {
+    return all(s.residual_norm) + (is_corrected ? std::abs(all(s.residual_sum)) : all(s.residual_norm));
   }
   // All memory that a graph of so many arcs needs, when so many vertices change. Each buffer is asked for its own size:
   // one that could not grow is empty.
   void reserve(graph::graph_view const& g, std::uint64_t arcs, std::size_t changed) {
-    std::size_t const least = detail::frontier::room(vertices_, arcs);
+    std::size_t const least = detail::frontier::capacity(vertices_, arcs);
     auto const reserve_room = [&](auto& buffer) {
-      if (buffer.size() < least) buffer.reserve(detail::frontier::room(vertices_, arcs + arcs / 4));
+      if (buffer.size() < least) buffer.reserve(detail::frontier::capacity(vertices_, arcs + arcs / 4));
     };
-    items_[of_ends].reserve(detail::frontier::room(std::min(vertices_, changed), arcs));
+    items_[of_changed].reserve(detail::frontier::capacity(std::min(vertices_, changed), arcs));
     for (unsigned i = 0; i < 2; ++i) reserve_room(items_[i]);
     reserve_room(taken_);
     if (!g.directed())
-      corrections_.reserve(vertices_, arcs);
+      solver_.reserve(vertices_, arcs);
     else if (g.has_in_neighbours())
       full_.reserve(vertices_, arcs);
   }
 
-  // For correct_all(), which needs what is read here.
+  // For solve_all(), which needs what is read here.
   detail::residual_state prepare(graph::graph_view const& g) {
-    corrections_.prepare(residuals(g));
+    solver_.prepare(residuals(g));
     return exec::read(space_, state_.data());
   }
-  // What all ranks are short of is added to them, until no more is left than may be, or time is up; or not half of it
-  // can be done, as what is left is lost in rounding. For an undirected graph; state: after prepare(). Its surplus may
-  // be of before some residuals were passed on: whatever is taken off is made good for. It is aimed at so much less
-  // than may be as `spare` says; what is left then lies evenly. With 8 hardly a vertex is above the limits, so that the
-  // next batch may be felt nearby.
-  detail::residual_state correct_all(graph::graph_view const& g, detail::residual_state state, unsigned time,
-                                     double spare) {
+  // What all ranks are short of is added to them, until no more is left than may be, or iterations_left is up; or not
+  // half of it can be done, as what is left is lost in rounding. For an undirected graph; state: after prepare(). Its
+  // residual_sum may be of before some residuals were passed on: whatever is taken off is made good for. It is aimed at
+  // so much less than may be as `margin` says; what is left then lies evenly. With 8 hardly a vertex is above the
+  // limits, so that the next batch may be felt nearby.
+  detail::residual_state solve_all(graph::graph_view const& g, detail::residual_state state, unsigned iterations_left,
+                                   double margin) {
     for (bool is_first = true;; is_first = false) {
       detail::rank_residuals const x = residuals(g);
       double const d = options_.damping;
-      double const before = all(state.left);
+      double const before = all(state.residual_norm);
       double& shortfall = shortfall_[after_];
-      double const ratio = spare * shortfall * before / most_off(std::max(sum(state), sum_));
-      unsigned const steps = std::min({time, corrections_.most_steps, corrections_.steps(d, ratio)});
-      float const* const share = corrections_.solve(x, state, steps);
+      double const ratio = margin * shortfall * before / max_error(std::max(sum(state), sum_));
+      unsigned const steps = std::min({iterations_left, solver_.most_steps, solver_.steps(d, ratio)});
+      float const* const contribution = solver_.solve(x, state, steps);
       detail::for_each_vertex(space_, vertices_,
-                              detail::apply_corrections{x, share, corrections_.due_an_arc(x, state), base()});
-      receive(g, corrections_.bins());
+                              detail::add_solution{x, contribution, solver_.correction_per_arc(x, state), base()});
+      pull_all(g, solver_.bins());
       state = exec::read(space_, state_.data());
-      time -= steps;
+      iterations_left -= steps;
       full_iterations_ += steps;
-      double const left = all(state.left);
+      double const left = all(state.residual_norm);
       (void)set_limits(g, sum(state));
       // To fall short costs more than a step too many: what was seen once is forgotten slowly.
-      double const seen = 1.1 * corrections_.gain(d, steps) * left / before;
+      double const seen = 1.1 * solver_.gain(d, steps) * left / before;
       if (is_first) shortfall = std::clamp(std::max(seen, 0.6 * shortfall), 0.2, 8.0);
-      if (is_within(g, off(state, true), sum(state)) || 2 * left > before || time == 0) return state;
+      if (is_within(g, error_of(state, true), sum(state)) || 2 * left > before || iterations_left == 0) return state;
     }
   }
   // By a full run, from the ranks there are, of the sum `sum`.
-  detail::residual_state run_all(graph::graph_view const& g, double sum, unsigned time) {
+  detail::residual_state run_all(graph::graph_view const& g, double sum, unsigned iterations_left) {
     double const d = options_.damping;
     if (sum > 0) exec::for_each(space_, vertices_, detail::scale_ranks{values_.data(), 1 / sum, full_.rank()});
     pagerank_run const run =
-        full_.run(g, {.damping = d, .tolerance = options_.tolerance / 4, .max_iterations = time}, sum > 0);
+        full_.run(g, {.damping = d, .tolerance = options_.tolerance / 4, .max_iterations = iterations_left}, sum > 0);
     full_iterations_ = run.iterations;
     start(g, full_.rank(), (1 - d) / (1 - d + d * full_.dangling()) * unit_);
-    receive(g, full_.bins());
+    pull_all(g, full_.bins());
     list_all(g);
     return exec::read(space_, state_.data());
   }
@@ -291,11 +293,11 @@ class incremental_pagerank final : public followed_pagerank {
     (void)set_limits(g, ranks != nullptr ? unit : (1 - options_.damping) * unit_);
   }
   // What all have been sent, and what is left then.
-  void receive(graph::graph_view const& g, detail::row_bins_view const& bins) {
-    space_.fill(state_.data()->left, 0, sizeof(detail::residual_state::left));
-    space_.fill(state_.data()->surplus, 0, sizeof(detail::residual_state::surplus));
+  void pull_all(graph::graph_view const& g, detail::row_bins_view const& bins) {
+    space_.fill(state_.data()->residual_norm, 0, sizeof(detail::residual_state::residual_norm));
+    space_.fill(state_.data()->residual_sum, 0, sizeof(detail::residual_state::residual_sum));
     std::uint32_t const tiles = std::min(bins.items(), 8192u);
-    exec::for_each_tile<32>(space_, tiles, detail::receive_all{residuals(g), bins, tiles});
+    exec::for_each_tile<32>(space_, tiles, detail::pull_residuals{residuals(g), bins, tiles});
     exec::for_each_lane<32>(space_, bins.hub_rows, detail::sum_hubs{residuals(g), bins});
   }
   [[nodiscard]] std::int64_t base() const {
@@ -304,9 +306,9 @@ class incremental_pagerank final : public followed_pagerank {
   // Finds out what is left, and begins a frontier with all whose residual is to be passed on.
   void list_all(graph::graph_view const& g) {
     space_.fill(marks_.data(), 0, words() * sizeof(std::uint32_t));
-    space_.fill(state_.data()->left, 0, sizeof(detail::residual_state::left));
+    space_.fill(state_.data()->residual_norm, 0, sizeof(detail::residual_state::residual_norm));
     clear(frontier(0));
-    detail::for_each_vertex(space_, vertices_, detail::look_at_residuals{residuals(g), frontier(0)});
+    detail::for_each_vertex(space_, vertices_, detail::list_residuals{residuals(g), frontier(0)});
   }
   // They follow the number of arcs and the sum in steps, so that they rarely change. Returns whether they did.
   bool set_limits(graph::graph_view const& g, double sum) {
@@ -317,66 +319,66 @@ class incremental_pagerank final : public followed_pagerank {
 
   // Passes on what has to be, until enough is, or all that is above the limits; or ranks all vertices, when that is
   // less work.
-  void finish(graph::graph_view const& g, bool may_rank_all, bool all_above) {
-    all_above_ = all_above;
+  void finish(graph::graph_view const& g, bool may_rank_all, bool ignores_target) {
+    ignores_target_ = ignores_target;
     double const most_work = options_.full_run * static_cast<double>(vertices_ + g.arcs());
     unsigned at_once = 4;  // iterations that are started before the host looks
     bool is_listed = false;
     bool is_ranked = false;  // all at once, which has done enough
     space_.fill(&state_.data()->done, 0, sizeof(detail::residual_state::done));
     // So that nobody waits for it if this batch is like the last one.
-    bool const is_prepared = may_rank_all && !g.directed() && was_felt_everywhere_;
+    bool const is_prepared = may_rank_all && !g.directed() && changed_most_ranks_;
     detail::residual_state state = is_prepared ? prepare(g) : exec::read(space_, state_.data());
-    was_felt_everywhere_ = false;
+    changed_most_ranks_ = false;
     // As much as a batch had left that was felt everywhere: so is this one, most likely, and the next. One in seven is
     // tried.
-    double const begun_with = all(state.left);
-    bool const is_hopeless = may_rank_all && begun_with >= hopeless_;
-    if (is_hopeless) hopeless_ *= 1.25;
-    auto const time = [&] {
+    double const initial_norm = all(state.residual_norm);
+    bool const skips_push = may_rank_all && initial_norm >= skip_push_from_;
+    if (skips_push) skip_push_from_ *= 1.25;
+    auto const iterations_left = [&] {
       return options_.max_iterations - full_iterations_ - static_cast<unsigned>(state.done.iterations);
     };
-    auto const off_now = [&] { return off(state, is_ranked && !g.directed()); };
+    auto const error_now = [&] { return error_of(state, is_ranked && !g.directed()); };
     for (;;) {
       auto const arcs = static_cast<double>(std::max<std::uint64_t>(g.arcs(), 1));
       // A sum of less than what limits are made for at the least changes nothing.
       if ((arcs > arcs_ || arcs < arcs_ / 4 || sum(state) < sum_) && set_limits(g, sum(state))) is_listed = false;
-      bool const is_given_up = may_rank_all && (is_hopeless || state.done.given_up != 0);
-      bool const is_under_way = all_above || (is_listed && !is_ranked);
-      bool const is_enough =
-          is_under_way ? all(state.left) <= residuals(g).enough : is_within(g, off_now(), sum(state));
+      bool const is_given_up = may_rank_all && (skips_push || state.done.given_up != 0);
+      bool const is_under_way = ignores_target || (is_listed && !is_ranked);
+      bool const is_done =
+          is_under_way ? all(state.residual_norm) <= residuals(g).target_norm : is_within(g, error_now(), sum(state));
       // Nobody may pass on what is below the limits.
-      if (is_enough || (is_listed && !is_given_up && state.sizes[turn_ % 3] == 0) || time() == 0) break;
+      if (is_done || (is_listed && !is_given_up && state.sizes[turn_ % 3] == 0) || iterations_left() == 0) break;
       if (is_given_up || (may_rank_all && all(state.done.work) > most_work)) {
-        if (!is_hopeless) hopeless_ = begun_with / 4;
-        state = g.directed() ? run_all(g, sum(state), time())
-                             : correct_all(g, is_prepared ? state : prepare(g), time(), is_hopeless ? 1 : 8);
+        if (!skips_push) skip_push_from_ = initial_norm / 4;
+        state = g.directed() ? run_all(g, sum(state), iterations_left())
+                             : solve_all(g, is_prepared ? state : prepare(g), iterations_left(), skips_push ? 1 : 8);
         may_rank_all = false;
         is_ranked = true;
-        was_felt_everywhere_ = true;
+        changed_most_ranks_ = true;
         is_listed = g.directed();
         continue;
       }
       if (!is_listed) list_all(g);
       is_ranked = false;
       is_listed = true;
-      spread(g, std::min(at_once, time()), may_rank_all);
+      push(g, std::min(at_once, iterations_left()), may_rank_all);
       at_once = std::min(2 * at_once, 16u);
       state = exec::read(space_, state_.data());
     }
-    iterations_ = options_.max_iterations - time();
+    iterations_ = options_.max_iterations - iterations_left();
     ranked_ = static_cast<std::uint64_t>(all(state.done.ranked)) + std::uint64_t{full_iterations_} * vertices_;
     full_iterations_ = 0;
-    converged_ = is_within(g, off_now(), sum(state));
+    converged_ = is_within(g, error_now(), sum(state));
     constexpr double in_rank = 4 * 0x1p-53;  // for its conversion, its division and the conversion of the sum
-    error_bound_ = (off_now() + rounded(g, sum(state))) / (1 - options_.damping) / sum(state) + in_rank;
+    error_bound_ = (error_now() + rounding_error(g, sum(state))) / (1 - options_.damping) / sum(state) + in_rank;
   }
   template <class T>
   static double all(T const& counts) {
     return detail::residual_state::total(counts);
   }
   static double sum(detail::residual_state const& s) { return all(s.sum); }
-  void spread(graph::graph_view const& g, unsigned iterations, bool may_rank_all) {
+  void push(graph::graph_view const& g, unsigned iterations, bool may_rank_all) {
     double const many = options_.full_run * static_cast<double>(vertices_);
     std::uint32_t const most = may_rank_all && many < 4e9 ? static_cast<std::uint32_t>(many) : ~0u;
     detail::rank_residuals const x = residuals(g);
@@ -396,8 +398,8 @@ class incremental_pagerank final : public followed_pagerank {
   exec::buffer<detail::taken_residual, Space> taken_;
   exec::buffer<graph::edge, Space> edges_;
   exec::buffer<detail::residual_state, Space> state_;
-  detail::correction_solver<Space> corrections_;  // where the graph is undirected
-  pagerank_ranker<Space> full_;                   // where it is not
+  detail::chebyshev_solver<Space> solver_;  // where the graph is undirected
+  pagerank_ranker<Space> full_;             // where it is not
   double unit_ = 1;
   double arcs_ = 0;    // what the limits are made for: not fewer arcs,
   double sum_ = 1;     // and not a smaller sum
@@ -407,14 +409,15 @@ class incremental_pagerank final : public followed_pagerank {
   bool converged_ = false;
   std::uint64_t ranked_ = 0;
   double error_bound_ = 0;
-  bool was_felt_everywhere_ = false;                           // the last batch
-  double hopeless_ = std::numeric_limits<double>::infinity();  // from so much on nobody tries to pass residuals on
-  // Of the last calls of correct_all() after erasures, insertions, and at the beginning: how many times more was left
+  bool changed_most_ranks_ = false;  // the last batch
+  double skip_push_from_ =
+      std::numeric_limits<double>::infinity();  // from so much on nobody tries to pass residuals on
+  // Of the last calls of solve_all() after erasures, insertions, and at the beginning: how many times more was left
   // than their steps are good for.
   double shortfall_[3] = {2, 2, 2};
   unsigned after_ = 2;  // which of these is under way
   // Whatever is left, all that exceeds the limits goes out: at first, so that changes stay local.
-  bool all_above_ = true;
+  bool ignores_target_ = true;
 };
 
 template <class Graph>
@@ -422,7 +425,7 @@ explicit incremental_pagerank(Graph const& g, incremental_pagerank_options const
     -> incremental_pagerank<std::decay_t<decltype(g.space())>>;
 
 /// The same for a graph whose space is chosen at run time.
-[[nodiscard]] std::unique_ptr<followed_pagerank> follow_pagerank(graph::any_graph const& g,
-                                                                 incremental_pagerank_options const& o = {});
+[[nodiscard]] std::unique_ptr<maintained_pagerank> maintain_pagerank(graph::any_graph const& g,
+                                                                     incremental_pagerank_options const& o = {});
 
 }  // namespace wyrm::algorithms

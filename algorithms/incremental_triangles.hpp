@@ -24,15 +24,15 @@
 #include "../graph/report.hpp"
 #include "../graph/types.hpp"
 #include "../graph/view.hpp"
-#include "follower.hpp"
+#include "maintained_result.hpp"
 #include "triangles.hpp"
 
 namespace wyrm::algorithms {
 
-/// The triangles of a graph whose space is chosen at run time; see follow_triangles.
-class followed_triangles : public follower {
+/// The triangles of a graph whose space is chosen at run time; see maintain_triangles.
+class maintained_triangles : public maintained_result {
  public:
-  using follower::follower;
+  using maintained_result::maintained_result;
   [[nodiscard]] virtual std::uint64_t total() const = 0;
   /// Of how many triangles each vertex is a corner; empty unless asked for.
   [[nodiscard]] virtual std::vector<std::uint64_t> per_vertex() const = 0;
@@ -119,14 +119,14 @@ struct count_changes {
 
 }  // namespace detail
 
-/// Triangles of one undirected graph, which changes; see follower.hpp. O(m log m + sum over edges (u, v) that change of
-/// the smaller of both degrees, times the logarithms of the greater and of m), for a batch of m edges.
+/// Triangles of one undirected graph, which changes; see maintained_result.hpp. O(m log m + sum over edges (u, v) that
+/// change of the smaller of both degrees, times the logarithms of the greater and of m), for a batch of m edges.
 template <class Space>
-class incremental_triangles final : public followed_triangles {
+class incremental_triangles final : public maintained_triangles {
  public:
   /// Counts those of the graph as it is. Throws error(bad_argument) for a directed graph.
   incremental_triangles(Space const& space, graph::graph_view const& g, bool per_vertex = false)
-      : followed_triangles("incremental_triangles", g),
+      : maintained_triangles("incremental_triangles", g),
         space_(space),
         bulk_(space_),
         edges_(space_),
@@ -205,6 +205,7 @@ incremental_triangles(Graph const& g, bool per_vertex = false)
     -> incremental_triangles<std::decay_t<decltype(g.space())>>;
 
 /// The same for a graph whose space is chosen at run time.
-[[nodiscard]] std::unique_ptr<followed_triangles> follow_triangles(graph::any_graph const& g, bool per_vertex = false);
+[[nodiscard]] std::unique_ptr<maintained_triangles> maintain_triangles(graph::any_graph const& g,
+                                                                       bool per_vertex = false);
 
 }  // namespace wyrm::algorithms

@@ -64,7 +64,7 @@ struct rank_state {
   double dangling;  // what vertices without out-neighbours hold now
   std::uint32_t iterations;
   std::uint32_t done;
-  std::uint32_t arrived;  // tiles that have added up their share
+  std::uint32_t arrived;  // tiles that have added up their contribution
 };
 
 /// What pulls and sums work on. Split: even_split or weighted_split.
@@ -73,7 +73,7 @@ struct rank_vectors {
   graph::graph_view g;
   row_bins_view bins;  // of in-neighbours
   // What a vertex sends along an arc of weight 1, or its rank, if it sends nothing; one is read, the other written.
-  Real* share[2];
+  Real* contribution[2];
   Real const* teleport;  // nullptr: anywhere
   double* parts;         // of hubs: what was pulled
   double* changes;       // a sum an item
@@ -90,31 +90,32 @@ struct rank_vectors {
     double dangling = 0;
   };
   /// What the new rank of a vertex depends on, but for what it is sent.
-  struct before {
+  struct previous {
     double base;
     typename Split::total_type total;
-    Real share;
+    Real contribution;
   };
   /// row: that of its in-neighbours.
-  [[nodiscard]] WYRM_HD before look(graph::vertex_id v, graph::vertex_record const& row, double dangling,
-                                    unsigned from) const {
+  [[nodiscard]] WYRM_HD previous load(graph::vertex_id v, graph::vertex_record const& row, double dangling,
+                                      unsigned from) const {
     double const jump = teleport != nullptr ? static_cast<double>(teleport[v]) : even;
     double const lost = dangling * (dangling_teleports ? jump : even);
-    return {(1 - damping) * jump + damping * lost, split.total(g, v, row), share[from][v]};
+    return {(1 - damping) * jump + damping * lost, split.total(g, v, row), contribution[from][v]};
   }
-  WYRM_HD void set(graph::vertex_id v, before const& was, double sent, unsigned to, sums& all) const {
-    Real const now = send(v, was.total, was.base + damping * sent, to, all);
-    double const difference = rank(now, was.total) - rank(was.share, was.total);
+  WYRM_HD void set(graph::vertex_id v, previous const& old, double sent, unsigned to, sums& all) const {
+    Real const now = send(v, old.total, old.base + damping * sent, to, all);
+    double const difference = rank(now, old.total) - rank(old.contribution, old.total);
     all.change += difference < 0 ? -difference : difference;
   }
   WYRM_HD Real send(graph::vertex_id v, typename Split::total_type total, double fresh, unsigned to, sums& all) const {
     auto const now = static_cast<Real>(total > 0 ? fresh / static_cast<double>(total) : fresh);
-    share[to][v] = now;
+    contribution[to][v] = now;
     if (!(total > 0)) all.dangling += static_cast<double>(now);
     return now;
   }
-  [[nodiscard]] WYRM_HD static double rank(Real of_share, typename Split::total_type total) {
-    return total > 0 ? static_cast<double>(of_share) * static_cast<double>(total) : static_cast<double>(of_share);
+  [[nodiscard]] WYRM_HD static double rank(Real contribution, typename Split::total_type total) {
+    return total > 0 ? static_cast<double>(contribution) * static_cast<double>(total)
+                     : static_cast<double>(contribution);
   }
 };
 
@@ -146,10 +147,10 @@ struct pull_ranks {
     double dangling;
     typename vectors::sums all;
 
-    [[nodiscard]] WYRM_HD auto look(graph::vertex_id v, graph::vertex_record const& row) const {
-      return x.look(v, row, dangling, from);
+    [[nodiscard]] WYRM_HD auto load(graph::vertex_id v, graph::vertex_record const& row) const {
+      return x.load(v, row, dangling, from);
     }
-    WYRM_HD void set(graph::vertex_id v, graph::vertex_record const&, typename vectors::before const& was,
+    WYRM_HD void set(graph::vertex_id v, graph::vertex_record const&, typename vectors::previous const& was,
                      double sent) {
       x.set(v, was, sent, 1 - from, all);
     }
@@ -158,14 +159,14 @@ struct pull_ranks {
     [[nodiscard]] WYRM_HD double sum(Tile const& t, graph::vertex_id v, graph::vertex_record const& row,
                                      std::uint32_t begin, std::uint32_t end, std::uint32_t lane,
                                      std::uint32_t lanes) const {
-      return pull<double, Split::weighted>(t, x.share[from], x.split.row(v), row.page, begin, end, lane, lanes);
+      return pull<double, Split::weighted>(t, x.contribution[from], x.split.row(v), row.page, begin, end, lane, lanes);
     }
   };
 };
 
 /// A tile 32 vertices: what they send before the first iteration.
 template <class Real, class Split>
-struct send_first {
+struct init_contributions {
   using vectors = rank_vectors<Real, Split>;
   vectors x;
   Real const* rank;
@@ -187,20 +188,20 @@ struct send_first {
 
 /// A thread a vertex, after the last iteration.
 template <class Real, class Split>
-struct get_ranks {
+struct copy_ranks {
   rank_vectors<Real, Split> x;
   unsigned from;
   Real* rank;
   WYRM_HD void operator()(std::size_t i) const {
     auto const v = static_cast<graph::vertex_id>(i);
-    rank[v] = static_cast<Real>(x.rank(x.share[from][v], x.split.total(x.g, v, x.g.in_records()[v])));
+    rank[v] = static_cast<Real>(x.rank(x.contribution[from][v], x.split.total(x.g, v, x.g.in_records()[v])));
   }
 };
 
 /// Ranks of hubs, and the sums of an iteration; or only the sums, before the first. The tile that arrives last adds up
 /// what all have added up; it waits for nobody.
 template <class Real, class Split>
-struct settle_ranks {
+struct finish_iteration {
   using vectors = rank_vectors<Real, Split>;
   vectors x;
   std::uint32_t tiles;  // at most as many as there is room for in `totals`
@@ -253,7 +254,7 @@ struct settle_ranks {
       double const sent = b.sum_of_parts(t, h, x.parts);
       if (t.rank() != 0) continue;
       binned_row const row = b.hub(h);
-      x.set(row.vertex, x.look(row.vertex, row, dangling, from), sent, 1 - from, all);
+      x.set(row.vertex, x.load(row.vertex, row, dangling, from), sent, 1 - from, all);
     }
   }
 };
@@ -294,7 +295,7 @@ class pagerank_ranker {
         bins_(space),
         weights_(space),
         rank_(space),
-        share_(space),
+        contributions_(space),
         teleport_(space),
         scratch_(space),
         state_(space, 1) {}
@@ -304,7 +305,7 @@ class pagerank_ranker {
   void reserve(std::size_t n, std::uint64_t arcs) {
     bins_.reserve(n, arcs, limits);
     rank_.reserve(n);
-    share_.reserve(2 * n);
+    contributions_.reserve(2 * n);
     scratch_.reserve(scratch_size(n, limits.most_items(n, arcs), limits.most_parts(arcs)));
   }
 
@@ -319,7 +320,7 @@ class pagerank_ranker {
                                                 std::to_string(rank_.size()));
     dangling_ = 0;
     if (n == 0 && o.weights.empty()) return {0, true, 0};
-    if (!o.weights.empty()) return iterate(g, weights_.bring(g, o.weights, bins_, limits, last_bins_), o, warm);
+    if (!o.weights.empty()) return iterate(g, weights_.prepare(g, o.weights, bins_, limits, last_bins_), o, warm);
     last_bins_ = bins_.make(g.in_records(), n, g.arcs(), limits);
     return iterate(g, detail::even_split{}, o, warm);
   }
@@ -342,32 +343,32 @@ class pagerank_ranker {
   pagerank_run iterate(graph::graph_view const& g, Split const& split, pagerank_options const& o, bool warm) {
     detail::row_bins_view const& bins = last_bins_;
     detail::rank_vectors<Real, Split> const x = prepare(g, split, o, warm);
-    auto const settle = [&](std::uint32_t count, unsigned from, bool first) {
+    auto const finish = [&](std::uint32_t count, unsigned from, bool first) {
       // A small graph needs only some of the tiles; who has something to add does not depend on how many there are.
       constexpr std::size_t lanes = Space::template tile_size<32>;
       auto const tiles = static_cast<std::uint32_t>(
           std::min(detail::rank_state::tiles, std::max<std::size_t>({1, (count + lanes - 1) / lanes, bins.hub_rows})));
-      exec::for_each_tile<32>(space_, tiles,
-                              detail::settle_ranks<Real, Split>{x, tiles, count, from, first, x.parts + bins.parts});
+      exec::for_each_tile<32>(
+          space_, tiles, detail::finish_iteration<Real, Split>{x, tiles, count, from, first, x.parts + bins.parts});
     };
     auto const blocks = static_cast<std::uint32_t>((std::size_t{g.vertices()} + 31) / 32);
-    exec::for_each_tile<32>(space_, blocks, detail::send_first<Real, Split>{x, rank_.data()});
-    settle(blocks, 0, true);
+    exec::for_each_tile<32>(space_, blocks, detail::init_contributions<Real, Split>{x, rank_.data()});
+    finish(blocks, 0, true);
 
     constexpr unsigned at_once = 8;  // iterations that are started before the host looks
     detail::rank_state now{};
     for (unsigned started = 0; started < o.max_iterations && now.done == 0;) {
       for (unsigned const end = std::min(o.max_iterations, started + at_once); started < end; ++started) {
         exec::for_each_tile<32>(space_, bins.items(), detail::pull_ranks<Real, Split>{x, started % 2});
-        settle(bins.items() - bins.parts, started % 2, false);
+        finish(bins.items() - bins.parts, started % 2, false);
       }
       now = exec::read(space_, state_.data());
     }
-    exec::for_each(space_, g.vertices(), detail::get_ranks<Real, Split>{x, now.iterations % 2, rank_.data()});
+    exec::for_each(space_, g.vertices(), detail::copy_ranks<Real, Split>{x, now.iterations % 2, rank_.data()});
     dangling_ = now.dangling;
     return {now.iterations, now.done != 0, now.change};
   }
-  void bring(Real* to, std::vector<double> const& values, double scale) const {
+  void upload(Real* to, std::vector<double> const& values, double scale) const {
     std::vector<Real> scaled(values.size());
     for (std::size_t v = 0; v < values.size(); ++v) scaled[v] = static_cast<Real>(values[v] * scale);
     exec::copy_in<Real>(space_, to, scaled);
@@ -380,19 +381,19 @@ class pagerank_ranker {
     double const even = 1.0 / static_cast<double>(n);
     std::size_t const sums = sums_of(n, bins.items());
     rank_.reserve(n);
-    share_.reserve(2 * n);
+    contributions_.reserve(2 * n);
     teleport_.reserve(o.teleport.size());
     scratch_.reserve(scratch_size(n, bins.items(), bins.parts));
     if (!o.start.empty() && !warm)
-      bring(rank_.data(), o.start, 1);
+      upload(rank_.data(), o.start, 1);
     else if (!warm)
       exec::for_each(space_, n, detail::set_ranks<Real>{rank_.data(), static_cast<Real>(even)});
-    bring(teleport_.data(), o.teleport, 1 / std::accumulate(o.teleport.begin(), o.teleport.end(), 0.0));
+    upload(teleport_.data(), o.teleport, 1 / std::accumulate(o.teleport.begin(), o.teleport.end(), 0.0));
     exec::write(space_, state_.data(), detail::rank_state{});
     double* const changes = scratch_.data();
     return {g,
             bins,
-            {share_.data(), share_.data() + n},
+            {contributions_.data(), contributions_.data() + n},
             o.teleport.empty() ? nullptr : teleport_.data(),
             changes + 2 * sums,
             changes,
@@ -410,14 +411,14 @@ class pagerank_ranker {
   detail::row_bins_view last_bins_{};
   detail::arc_weights<Space> weights_;
   exec::buffer<Real, Space> rank_;
-  exec::buffer<Real, Space> share_;
+  exec::buffer<Real, Space> contributions_;
   exec::buffer<Real, Space> teleport_;
   exec::buffer<double, Space> scratch_;  // sums of items, what was pulled for parts of hubs, totals
   exec::buffer<detail::rank_state, Space> state_;
   double dangling_ = 0;
 };
 
-/// O((vertices + arcs) iterations), and with weights O(arcs log degree) to bring them where they are wanted. Throws
+/// O((vertices + arcs) iterations), and with weights O(arcs log degree) to upload them where they are wanted. Throws
 /// error(bad_argument) for options out of range, weights that are not those of this graph's arcs, or a directed graph
 /// that does not keep in-neighbours. A graph without vertices has an empty result that converged.
 template <class Space>

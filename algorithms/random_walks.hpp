@@ -65,9 +65,9 @@ struct co_visit {
 namespace detail {
 
 struct path_page {
-  static constexpr std::uint32_t room = 30;
+  static constexpr std::uint32_t capacity = 30;
   path_page* next;
-  graph::vertex_id vertices[room];
+  graph::vertex_id vertices[capacity];
 };
 
 struct walker {
@@ -104,7 +104,7 @@ struct step_rules {
     return row[graph::lower_bound(to + 1, row.size, r + 1)];  // the first up to which the sum is more than r
   }
   /// Whether a row has an arc that can be walked.
-  [[nodiscard]] WYRM_HD bool goes_on(graph::vertex_id v, graph::neighbour_list const& row) const {
+  [[nodiscard]] WYRM_HD bool can_continue(graph::vertex_id v, graph::neighbour_list const& row) const {
     return row.size > 0 && (sums == nullptr || sums[offsets[v] + row.size] > sums[offsets[v]]);
   }
   [[nodiscard]] WYRM_HD std::uint64_t bias(graph::vertex_id before, graph::vertex_id next) const {
@@ -126,14 +126,14 @@ struct step_rules {
 
 /// A lane a walker: as far as it gets.
 template <class Pool>
-struct walk_on {
+struct continue_walks {
   step_rules rules;
   Pool pool;
   graph::vertex_id const* starts;  // nullptr: all vertices
   std::uint32_t per_vertex;
   std::uint32_t longest;  // vertices of a path
   walker* walkers;
-  std::uint64_t* standing;  // how many wait for memory
+  std::uint64_t* waiting;  // how many wait for memory
 
   [[nodiscard]] WYRM_HD graph::vertex_id start(std::size_t i) const {
     std::size_t const k = i / per_vertex;
@@ -146,33 +146,33 @@ struct walk_on {
     graph::vertex_id now = 0;
     graph::vertex_id before = 0;
     if (w.ended == 0 && w.length > 0) {
-      // It stands at the end of a page.
-      now = w.last->vertices[(w.length - 1) % path_page::room];
-      before = w.last->vertices[(w.length - 2) % path_page::room];
+      // It waits at the end of a page.
+      now = w.last->vertices[(w.length - 1) % path_page::capacity];
+      before = w.last->vertices[(w.length - 2) % path_page::capacity];
     }
-    bool stands = false;
-    while (t.any(w.ended == 0 && !stands)) {
-      bool const active = w.ended == 0 && !stands;
+    bool waits = false;
+    while (t.any(w.ended == 0 && !waits)) {
+      bool const active = w.ended == 0 && !waits;
       graph::vertex_id next = 0;
-      bool const moves = active && choose(w, i, before, now, next);
-      if (active && !moves) w.ended = 1;
-      bool const turns = moves && w.length % path_page::room == 0;
-      if (t.any(turns)) {
-        auto* const fresh = static_cast<path_page*>(pool.allocate(t, turns ? sizeof(path_page) : 0));
-        stands = stands || (turns && fresh == nullptr);
-        if (turns && fresh != nullptr) append(w, fresh);
+      bool const steps = active && choose(w, i, before, now, next);
+      if (active && !steps) w.ended = 1;
+      bool const needs_page = steps && w.length % path_page::capacity == 0;
+      if (t.any(needs_page)) {
+        auto* const fresh = static_cast<path_page*>(pool.allocate(t, needs_page ? sizeof(path_page) : 0));
+        waits = waits || (needs_page && fresh == nullptr);
+        if (needs_page && fresh != nullptr) append(w, fresh);
       }
-      if (!moves || stands) continue;
-      w.last->vertices[w.length % path_page::room] = next;
+      if (!steps || waits) continue;
+      w.last->vertices[w.length % path_page::capacity] = next;
       ++w.length;
       before = w.length > 1 ? now : next;
       now = next;
     }
     if (valid) walkers[i] = w;
-    std::uint32_t const waiting = t.ballot(stands);
-    if (waiting != 0 && t.rank() == 0)
-      exec::atomic_ref<std::uint64_t>(*standing).fetch_add(static_cast<std::uint64_t>(cuda::std::popcount(waiting)),
-                                                           exec::relaxed);
+    std::uint32_t const ballot = t.ballot(waits);
+    if (ballot != 0 && t.rank() == 0)
+      exec::atomic_ref<std::uint64_t>(*waiting).fetch_add(static_cast<std::uint64_t>(cuda::std::popcount(ballot)),
+                                                          exec::relaxed);
   }
 
  private:
@@ -197,7 +197,7 @@ struct walk_on {
       return true;
     }
     graph::neighbour_list const row = rules.g.neighbours(now);
-    if (!rules.goes_on(now, row)) return false;
+    if (!rules.can_continue(now, row)) return false;
     next = rules.arc(now, row, r.x[2], r.x[3]);
     if (!rules.second_order || w.length == 1 || row.size == 1) return true;
     for (std::uint32_t round = 1;; ++round) {
@@ -208,15 +208,15 @@ struct walk_on {
   }
 };
 
-/// Weights as shares of 2^31 of the largest, but not 0 unless they are.
+/// Weights as quantised of 2^31 of the largest, but not 0 unless they are.
 struct quantise {
   float const* weights;
   double largest;
-  std::uint32_t* shares;
+  std::uint32_t* quantised;
   WYRM_HD void operator()(std::size_t i) const {
-    std::uint32_t share = 0;
-    if (weights[i] > 0) share = static_cast<std::uint32_t>(weights[i] / largest * 2147483648.0 + 0.5);
-    shares[i] = weights[i] > 0 && share == 0 ? 1 : share;
+    std::uint32_t q = 0;
+    if (weights[i] > 0) q = static_cast<std::uint32_t>(weights[i] / largest * 2147483648.0 + 0.5);
+    quantised[i] = weights[i] > 0 && q == 0 ? 1 : q;
   }
 };
 
@@ -236,8 +236,8 @@ struct copy_paths {
     walker const w = walkers[i];
     path_page const* page = w.first;
     for (std::uint32_t k = 0; k < w.length; ++k) {
-      if (k > 0 && k % path_page::room == 0) page = page->next;
-      vertices[offsets[i] + k] = page->vertices[k % path_page::room];
+      if (k > 0 && k % path_page::capacity == 0) page = page->next;
+      vertices[offsets[i] + k] = page->vertices[k % path_page::capacity];
     }
   }
 };
@@ -253,8 +253,8 @@ struct copy_visits {
     path_page const* page = w.first;
     std::uint64_t const start = std::uint64_t{page->vertices[0]} << id_bits;
     for (std::uint32_t k = 1; k < w.length; ++k) {
-      if (k % path_page::room == 0) page = page->next;
-      visits[offsets[i] + k - 1] = start | page->vertices[k % path_page::room];
+      if (k % path_page::capacity == 0) page = page->next;
+      visits[offsets[i] + k - 1] = start | page->vertices[k % path_page::capacity];
     }
   }
 };
@@ -304,7 +304,7 @@ class random_walker {
         sums_(space),
         walkers_(space),
         offsets_(space),
-        standing_(space, 1) {}
+        waiting_(space, 1) {}
 
   /// Walks; paths stay on the device until the next call. Throws error(bad_argument) for options out of range,
   /// error(out_of_memory) where the pool cannot grow enough. O(steps), times the logarithm of a degree with weights; 24
@@ -321,20 +321,20 @@ class random_walker {
     space_.fill(walkers_.data(), 0, count_ * sizeof(detail::walker));
     std::uint32_t const longest = o.steps < ~0u ? o.steps + 1 : o.steps;
     for (;;) {
-      space_.fill(standing_.data(), 0, standing_.bytes());
+      space_.fill(waiting_.data(), 0, waiting_.bytes());
       exec::for_each_lane<32>(space_, count_,
-                              detail::walk_on<typename Allocator::view_type>{
+                              detail::continue_walks<typename Allocator::view_type>{
                                   rules, pool_.view(), o.starts.empty() ? nullptr : starts_.data(), o.per_vertex,
-                                  longest, walkers_.data(), standing_.data()});
-      std::uint64_t const standing = exec::read(space_, standing_.data());
-      if (standing == 0) return;
-      pool_.grow(std::max<std::size_t>(2 * standing * sizeof(detail::path_page), pool_.stats().committed / 2));
+                                  longest, walkers_.data(), waiting_.data()});
+      std::uint64_t const waiting = exec::read(space_, waiting_.data());
+      if (waiting == 0) return;
+      pool_.grow(std::max<std::size_t>(2 * waiting * sizeof(detail::path_page), pool_.stats().committed / 2));
     }
   }
 
   /// Of the last walk().
   [[nodiscard]] walk_paths paths() {
-    std::uint64_t const all = lay_out(0);
+    std::uint64_t const all = compute_offsets(0);
     exec::buffer<graph::vertex_id, Space> vertices(space_, all);
     if (count_ > 0)
       exec::for_each(space_, count_, detail::copy_paths{walkers_.data(), offsets_.data(), vertices.data()});
@@ -343,7 +343,7 @@ class random_walker {
   /// How often walks from each start came to each vertex, their starts at the beginning not counted; ascending by start
   /// and vertex. 16 bytes a step while it runs.
   [[nodiscard]] std::vector<co_visit> co_visits() {
-    std::uint64_t const all = lay_out(1);
+    std::uint64_t const all = compute_offsets(1);
     if (all == 0) return {};
     auto const id_bits = std::max(1u, static_cast<unsigned>(std::bit_width(vertices_ - 1)));
     exec::buffer<std::uint64_t, Space> keys(space_, all);
@@ -374,7 +374,7 @@ class random_walker {
     for (float const w : o.weights)
       if (!(w >= 0) || std::isinf(w)) refuse("a weight is negative or not finite");
   }
-  static std::uint64_t of_2_32(double probability) {
+  static std::uint64_t fixed_point(double probability) {
     return static_cast<std::uint64_t>(std::llround(probability * 4294967296.0));
   }
   detail::step_rules prepare(graph::graph_view const& g, random_walk_options const& o) {
@@ -385,21 +385,21 @@ class random_walker {
       row_offsets_.reserve(vertices_ + 1);
       exec::for_each(space_, vertices_, detail::copy_degrees{g.out_records(), degrees_.data()});
       bulk_.inclusive_sum(degrees_.data(), row_offsets_.data(), vertices_);
-      bring_weights(o.weights);
+      upload_weights(o.weights);
     }
     double const largest = std::max({1 / o.p, 1.0, 1 / o.q});
     return {g,
             row_offsets_.data(),
             o.weights.empty() ? nullptr : sums_.data(),
             o.seed,
-            of_2_32(o.stop),
-            of_2_32(o.restart),
-            of_2_32(1 / o.p / largest),
-            of_2_32(1 / largest),
-            of_2_32(1 / o.q / largest),
+            fixed_point(o.stop),
+            fixed_point(o.restart),
+            fixed_point(1 / o.p / largest),
+            fixed_point(1 / largest),
+            fixed_point(1 / o.q / largest),
             o.p != 1 || o.q != 1};
   }
-  void bring_weights(std::vector<float> const& weights) {
+  void upload_weights(std::vector<float> const& weights) {
     weights_.reserve(weights.size());
     quantised_.reserve(weights.size());
     sums_.reserve(weights.size() + 1);
@@ -409,7 +409,7 @@ class random_walker {
     bulk_.inclusive_sum(quantised_.data(), sums_.data(), weights.size());
   }
   // Where each path begins among all of them; their length in all.
-  std::uint64_t lay_out(std::uint32_t skipped) {
+  std::uint64_t compute_offsets(std::uint32_t skipped) {
     offsets_.reserve(count_ + 1);
     degrees_.reserve(count_);
     if (count_ == 0) {
@@ -432,7 +432,7 @@ class random_walker {
   exec::buffer<std::uint64_t, Space> sums_;
   exec::buffer<detail::walker, Space> walkers_;
   exec::buffer<std::uint64_t, Space> offsets_;
-  exec::buffer<std::uint64_t, Space> standing_;
+  exec::buffer<std::uint64_t, Space> waiting_;
   std::size_t vertices_ = 0;
   std::size_t count_ = 0;
 };

@@ -73,19 +73,19 @@ struct count_triangles {
     WYRM_HD void lane(Tile const&, graph::vertex_id u, graph::vertex_record const& row, bool valid) {
       if (!valid) return;
       graph::neighbour_list const r = oriented(u, row);
-      for (std::uint32_t i = 0; r.size > 1 && i < r.size; ++i) alone(u, rest(r, i), r[i]);
+      for (std::uint32_t i = 0; r.size > 1 && i < r.size; ++i) intersect_per_lane(u, rest(r, i), r[i]);
     }
     template <class Tile>
     WYRM_HD void group(Tile const& t, graph::vertex_id u, graph::vertex_record const& row, bool valid) {
       constexpr unsigned lanes = row_bins_view::lanes_of_group<Tile>();
       if (!valid) return;
       graph::neighbour_list const r = oriented(u, row);
-      for (std::uint32_t i = t.rank() % lanes; i < r.size; i += lanes) alone(u, rest(r, i), r[i]);
+      for (std::uint32_t i = t.rank() % lanes; i < r.size; i += lanes) intersect_per_lane(u, rest(r, i), r[i]);
     }
     template <class Tile>
     WYRM_HD void warp(Tile const& t, graph::vertex_id u, graph::vertex_record const& row) {
       graph::neighbour_list const r = oriented(u, row);
-      for (std::uint32_t i = 0; i < r.size; ++i) together(t, u, rest(r, i), r[i]);
+      for (std::uint32_t i = 0; i < r.size; ++i) intersect_per_warp(t, u, rest(r, i), r[i]);
     }
     template <class Tile>
     WYRM_HD void part(Tile const& t, std::uint32_t number) {
@@ -93,7 +93,7 @@ struct count_triangles {
       graph::neighbour_list const r = oriented(p.vertex, p.row);
       std::uint32_t const skipped = p.row.degree - r.size;
       for (std::uint32_t i = p.begin > skipped ? p.begin : skipped; i < p.end; ++i)
-        together(t, p.vertex, rest(r, i - skipped), r[i - skipped]);
+        intersect_per_warp(t, p.vertex, rest(r, i - skipped), r[i - skipped]);
     }
 
     [[nodiscard]] WYRM_HD graph::neighbour_list oriented(graph::vertex_id v, graph::vertex_record const& row) const {
@@ -105,18 +105,18 @@ struct count_triangles {
       return ById ? graph::neighbour_list{r.data + i + 1, r.size - i - 1} : r;
     }
     // A corner that closes a triangle with u and v.
-    WYRM_HD void note(graph::vertex_id w) {
+    WYRM_HD void add_triangle(graph::vertex_id w) {
       ++found;
       if (c.per_vertex != nullptr) add(c.per_vertex[w], 1);
     }
-    WYRM_HD void note_ends(graph::vertex_id u, graph::vertex_id v, std::uint64_t before) const {
+    WYRM_HD void add_to_ends(graph::vertex_id u, graph::vertex_id v, std::uint64_t before) const {
       if (c.per_vertex == nullptr || found == before) return;
       add(c.per_vertex[u], found - before);
       add(c.per_vertex[v], found - before);
     }
 
     // One lane: step by step through both rows, or, where one is much longer, entries of the other looked up in it.
-    WYRM_HD void alone(graph::vertex_id u, graph::neighbour_list const r, graph::vertex_id v) {
+    WYRM_HD void intersect_per_lane(graph::vertex_id u, graph::neighbour_list const r, graph::vertex_id v) {
       graph::neighbour_list const s = oriented(v, c.rows[v]);
       if (s.size == 0) return;
       std::uint64_t const before = found;
@@ -126,33 +126,34 @@ struct count_triangles {
         for (std::uint32_t i = 0; i < s.size; ++i) look_up(s[i], r);
       else
         step_through(r, s);
-      note_ends(u, v, before);
+      add_to_ends(u, v, before);
     }
     WYRM_HD void step_through(graph::neighbour_list const r, graph::neighbour_list const s) {
       for (std::uint32_t i = 0, k = 0; i < r.size && k < s.size;) {
         graph::vertex_id const a = r[i];
         graph::vertex_id const b = s[k];
-        if (a == b) note(a);
+        if (a == b) add_triangle(a);
         i += a <= b ? 1 : 0;
         k += b <= a ? 1 : 0;
       }
     }
     template <class Tile>
-    WYRM_HD void together(Tile const& t, graph::vertex_id u, graph::neighbour_list const r, graph::vertex_id v) {
+    WYRM_HD void intersect_per_warp(Tile const& t, graph::vertex_id u, graph::neighbour_list const r,
+                                    graph::vertex_id v) {
       graph::neighbour_list const s = oriented(v, c.rows[v]);
       std::uint64_t const before = found;
       if (r.size < s.size)
         look_up_all(t, r, s);
       else
         look_up_all(t, s, r);
-      note_ends(u, v, before);
+      add_to_ends(u, v, before);
     }
     template <class Tile>
     WYRM_HD void look_up_all(Tile const& t, graph::neighbour_list const few, graph::neighbour_list const many) {
       for (std::uint32_t i = t.rank(); i < few.size; i += Tile::size()) look_up(few[i], many);
     }
     WYRM_HD void look_up(graph::vertex_id w, graph::neighbour_list const many) {
-      if (graph::contains(many, w)) note(w);
+      if (graph::contains(many, w)) add_triangle(w);
     }
   };
 };

@@ -48,16 +48,16 @@ struct even_split {
 struct weighted_split {
   static constexpr bool weighted = true;
   using total_type = double;
-  double const* totals;         // of the arcs out of a vertex: 0, or in [0.5, 1)
-  std::uint64_t const* places;  // of rows of in-neighbours in `weights`
-  float const* weights;         // scaled as the totals are
+  double const* totals;             // of the arcs out of a vertex: 0, or in [0.5, 1)
+  std::uint64_t const* row_begins;  // of rows of in-neighbours in `weights`
+  float const* weights;             // scaled as the totals are
 
   [[nodiscard]] WYRM_HD total_type total(graph::graph_view const&, graph::vertex_id v,
                                          graph::vertex_record const&) const {
     return totals[v];
   }
   /// Those of the arcs into v: of the first entry behind row_head(); at a multiple of 16 bytes.
-  [[nodiscard]] WYRM_HD float const* row(graph::vertex_id v) const { return weights + places[v]; }
+  [[nodiscard]] WYRM_HD float const* row(graph::vertex_id v) const { return weights + row_begins[v]; }
 };
 
 /// A tile an item of the bins of out-neighbours: what their arcs weigh in all.
@@ -73,7 +73,7 @@ struct add_up_weights {
     sum_rows(t, bins, static_cast<std::uint32_t>(item), *this);
   }
   struct nothing {};
-  [[nodiscard]] WYRM_HD nothing look(graph::vertex_id, graph::vertex_record const&) const { return {}; }
+  [[nodiscard]] WYRM_HD nothing load(graph::vertex_id, graph::vertex_record const&) const { return {}; }
   WYRM_HD void set(graph::vertex_id v, graph::vertex_record const&, nothing, double all) const { totals[v] = all; }
   WYRM_HD void set_part(std::uint32_t number, graph::vertex_id, double all) const { parts[number] = all; }
   template <class Tile>
@@ -126,7 +126,7 @@ struct match_arcs {
   std::uint64_t const* offsets;
   float const* given;
   double const* scales;
-  std::uint64_t const* places;
+  std::uint64_t const* row_begins;
   float* weights;
 
   template <class Tile>
@@ -161,14 +161,14 @@ struct match_arcs {
       if (other.degree > row.degree) continue;
       if (other.degree == row.degree && (of_out || (!g.directed() && y > x))) continue;
       std::uint32_t const at = graph::lower_bound(other.page, other.degree, x);
-      if (!of_out) put(y, at, x, row, i);
-      if (of_out || !g.directed()) put(x, i, y, other, at);
+      if (!of_out) store(y, at, x, row, i);
+      if (of_out || !g.directed()) store(x, i, y, other, at);
     }
   }
   // The weight at a place in the row of out-neighbours of u, to one in that of the in-neighbours of v.
-  WYRM_HD void put(graph::vertex_id u, std::uint32_t from, graph::vertex_id v, graph::vertex_record const& in,
-                   std::uint32_t to) const {
-    weights[places[v] + row_head(in.page) + to] =
+  WYRM_HD void store(graph::vertex_id u, std::uint32_t from, graph::vertex_id v, graph::vertex_record const& in,
+                     std::uint32_t to) const {
+    weights[row_begins[v] + row_head(in.page) + to] =
         static_cast<float>(scales[u] * static_cast<double>(given[offsets[u] + from]));
   }
 };
@@ -186,13 +186,13 @@ class arc_weights {
         scales_(space),
         parts_(space),
         sizes_(space),
-        places_(space),
+        row_begins_(space),
         weights_(space) {}
 
   /// Brings the weights where they are wanted; leaves the rows of in-neighbours in the bins. Throws
   /// error(bad_argument) if they are not one an arc, finite and not negative. O(vertices + arcs log degree).
-  weighted_split bring(graph::graph_view const& g, std::vector<float> const& given, row_bins<Space>& bins,
-                       bin_limits const& limits, row_bins_view& in) {
+  weighted_split prepare(graph::graph_view const& g, std::vector<float> const& given, row_bins<Space>& bins,
+                         bin_limits const& limits, row_bins_view& in) {
     check(g, given);
     std::size_t const n = g.vertices();
     row_bins_view const out = bins.make(g.out_records(), n, g.arcs(), limits);
@@ -208,21 +208,21 @@ class arc_weights {
     exec::for_each(space_, n, scale_totals{totals_.data(), scales_.data()});
 
     sizes_.reserve(n);
-    places_.reserve(n + 1);
+    row_begins_.reserve(n + 1);
     exec::for_each(space_, n, pad_rows{g.in_records(), sizes_.data()});
-    bulk_.inclusive_sum(sizes_.data(), places_.data(), n);
-    std::uint64_t const room = exec::read(space_, places_.data() + n);
+    bulk_.inclusive_sum(sizes_.data(), row_begins_.data(), n);
+    std::uint64_t const room = exec::read(space_, row_begins_.data() + n);
     weights_.reserve(room);
     space_.fill(weights_.data(), 0, room * sizeof(float));  // what is beside rows is multiplied by 0
     auto const match = [&](row_bins_view const& rows, bool of_out) {
-      exec::for_each_tile<32>(
-          space_, rows.items(),
-          match_arcs{g, rows, of_out, offsets_.data(), given_.data(), scales_.data(), places_.data(), weights_.data()});
+      exec::for_each_tile<32>(space_, rows.items(),
+                              match_arcs{g, rows, of_out, offsets_.data(), given_.data(), scales_.data(),
+                                         row_begins_.data(), weights_.data()});
     };
     if (g.directed()) match(out, true);
     in = g.directed() ? bins.make(g.in_records(), n, g.arcs(), limits) : out;
     match(in, false);
-    return {totals_.data(), places_.data(), weights_.data()};
+    return {totals_.data(), row_begins_.data(), weights_.data()};
   }
 
  private:
@@ -256,7 +256,7 @@ class arc_weights {
   exec::buffer<double, Space> scales_;
   exec::buffer<double, Space> parts_;
   exec::buffer<std::uint32_t, Space> sizes_;
-  exec::buffer<std::uint64_t, Space> places_;
+  exec::buffer<std::uint64_t, Space> row_begins_;
   exec::buffer<float, Space> weights_;
 };
 

@@ -32,7 +32,7 @@ struct mark_sets_view {
     }
     return set;
   }
-  WYRM_HD void give_back(unsigned set) const { flag(set).store(0, exec::release); }
+  WYRM_HD void release(unsigned set) const { flag(set).store(0, exec::release); }
   [[nodiscard]] WYRM_HD std::uint64_t* bits(unsigned set) const { return words + set * words_of_set; }
 
  private:
@@ -80,8 +80,8 @@ struct count_by_marks {
     std::uint64_t found = 0;
     std::size_t const end = number * block + block < n ? number * block + block : n;
     for (std::size_t u = number * block; u < end; ++u)
-      found += around(static_cast<graph::vertex_id>(u), marks.bits(set));
-    marks.give_back(set);
+      found += triangles_at(static_cast<graph::vertex_id>(u), marks.bits(set));
+    marks.release(set);
     if (found > 0) add(*total, found);
   }
 
@@ -96,13 +96,13 @@ struct count_by_marks {
   [[nodiscard]] WYRM_HD graph::vertex_id end_of(graph::vertex_id v) const { return by_id ? v : ~graph::vertex_id{0}; }
 
   // The triangles of u and two others of its row. By id the first of these has nobody before it.
-  [[nodiscard]] WYRM_HD std::uint64_t around(graph::vertex_id u, std::uint64_t* bits) const {
+  [[nodiscard]] WYRM_HD std::uint64_t triangles_at(graph::vertex_id u, std::uint64_t* bits) const {
     graph::vertex_record const r = rows[u];
     std::uint32_t size = 0;
     for (; size < r.degree && r.page[size] < end_of(u); ++size) bits[r.page[size] / 64] |= 1ull << (r.page[size] % 64);
     std::uint64_t found = 0;
     for (std::uint32_t i = by_id ? 1 : 0; size > 1 && i < size; ++i)
-      found += per_vertex == nullptr ? marked(r.page[i], bits) : note_marked(r.page[i], bits);
+      found += per_vertex == nullptr ? marked(r.page[i], bits) : add_marked_corners(r.page[i], bits);
     if (per_vertex != nullptr && found > 0) add(per_vertex[u], found);
     for (std::uint32_t i = 0; i < size; ++i) bits[r.page[i] / 64] = 0;
     return found;
@@ -116,7 +116,7 @@ struct count_by_marks {
     return found;
   }
   // The same, and each of them is a corner, as v is.
-  [[nodiscard]] WYRM_HD std::uint64_t note_marked(graph::vertex_id v, std::uint64_t const* bits) const {
+  [[nodiscard]] WYRM_HD std::uint64_t add_marked_corners(graph::vertex_id v, std::uint64_t const* bits) const {
     graph::vertex_record const r = rows[v];
     std::uint64_t found = 0;
     for (std::uint32_t i = 0; i < r.degree && r.page[i] < end_of(v); ++i) {

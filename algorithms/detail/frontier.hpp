@@ -40,7 +40,7 @@ struct frontier {
   std::uint32_t* size;
 
   /// The most items that so many vertices, with so many neighbours in all, come in.
-  [[nodiscard]] static std::size_t room(std::size_t vertices, std::uint64_t arcs) {
+  [[nodiscard]] static std::size_t capacity(std::size_t vertices, std::uint64_t arcs) {
     return vertices + arcs / frontier_item::part_size;
   }
   /// A vertex for each lane that has one; collective.
@@ -59,7 +59,7 @@ struct frontier {
     for (std::uint32_t p = 0; p < parts; ++p) items[first + p] = {v, p};
   }
   /// Of one part of it, by one lane.
-  WYRM_HD void forget(graph::vertex_id v) const {
+  WYRM_HD void clear_mark(graph::vertex_id v) const {
     exec::atomic_ref<std::uint32_t>(marks[v / 32]).fetch_and(~(1u << v % 32), exec::relaxed);
   }
 };

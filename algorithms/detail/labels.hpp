@@ -14,7 +14,7 @@
 
 namespace wyrm::algorithms::detail {
 
-struct own_labels {
+struct init_labels {
   graph::vertex_id* label;
   WYRM_HD void operator()(std::size_t v) const { label[v] = static_cast<graph::vertex_id>(v); }
 };
@@ -33,7 +33,7 @@ struct find_first {
 };
 
 /// A label becomes its first vertex; that of a vertex without a degree the vertex itself.
-struct name_by_first {
+struct relabel_by_first {
   graph::vertex_id* label;
   std::uint64_t const* degree;
   graph::vertex_id const* first;
@@ -58,7 +58,7 @@ struct number_labels {
 };
 
 /// A label that has a label itself becomes that.
-struct follow_labels {
+struct compose_labels {
   graph::vertex_id* label;
   graph::vertex_id const* of_label;
   WYRM_HD void operator()(std::size_t v) const { label[v] = of_label[label[v]]; }
@@ -87,7 +87,7 @@ struct square {
 };
 
 /// A lane an edge: lists its ends, if they have a row.
-struct list_ends {
+struct list_endpoints {
   graph::graph_view g;
   graph::edge const* edges;
   frontier to;

@@ -11,13 +11,13 @@
 
 namespace wyrm::algorithms::detail {
 
-/// A lane's share of the entries from `begin` to `end`: four fours at a time, all of which are asked for before any is
-/// waited for; they leave the caches to what is sent. A row may begin anywhere, but is read at multiples of 16 bytes,
-/// that is up to three entries before it and behind, which do not count. Weights: those of the first entry behind
-/// row_head(), or not looked at.
+/// A lane's contribution of the entries from `begin` to `end`: four fours at a time, all of which are asked for before
+/// any is waited for; they leave the caches to what is sent. A row may begin anywhere, but is read at multiples of 16
+/// bytes, that is up to three entries before it and behind, which do not count. Weights: those of the first entry
+/// behind row_head(), or not looked at.
 template <class Sum, bool Weighted, class Tile, class Real>
-WYRM_HD Sum pull(Tile const&, Real const* share, float const* weights, graph::vertex_id const* row, std::uint32_t begin,
-                 std::uint32_t end, std::uint32_t lane, std::uint32_t lanes) {
+WYRM_HD Sum pull(Tile const&, Real const* contribution, float const* weights, graph::vertex_id const* row,
+                 std::uint32_t begin, std::uint32_t end, std::uint32_t lane, std::uint32_t lanes) {
   struct alignas(16) quad {
     graph::vertex_id v[4];
   };
@@ -34,7 +34,7 @@ WYRM_HD Sum pull(Tile const&, Real const* share, float const* weights, graph::ve
   std::uint32_t const head = row_head(row);
   if constexpr (Tile::size() == 1) {  // a core asks ahead by itself
     Sum sum = 0;
-    for (std::uint32_t i = begin; i < end; ++i) sum += sent(share[row[i]], Weighted ? weights[head + i] : 1.0f);
+    for (std::uint32_t i = begin; i < end; ++i) sum += sent(contribution[row[i]], Weighted ? weights[head + i] : 1.0f);
     return sum;
   }
   row -= head;
@@ -54,7 +54,7 @@ WYRM_HD Sum pull(Tile const&, Real const* share, float const* weights, graph::ve
     for (unsigned q = 0; q < at_once; ++q)
       for (unsigned k = 0; k < 4; ++k) {
         std::uint32_t const at = i + 4 * lanes * q + k;
-        got[q][k] = at >= begin && at < end ? share[ids[q].v[k]] : Real{0};
+        got[q][k] = at >= begin && at < end ? contribution[ids[q].v[k]] : Real{0};
       }
     for (unsigned q = 0; q < at_once; ++q)
       sum += (sent(got[q][0], by[q].w[0]) + sent(got[q][1], by[q].w[1])) +

@@ -32,8 +32,8 @@ class rounds {
   rounds(Space const& space, graph::graph_view const& g)
       : space_(space),
         marks_(space, (std::size_t{g.vertices()} + 31) / 32),
-        items_{list(space, frontier::room(g.vertices(), g.arcs())),
-               list(space, frontier::room(g.vertices(), g.arcs()))},
+        items_{list(space, frontier::capacity(g.vertices(), g.arcs())),
+               list(space, frontier::capacity(g.vertices(), g.arcs()))},
         sizes_(space, 3) {
     space_.fill(marks_.data(), 0, marks_.bytes());
     space_.fill(sizes_.data(), 0, sizes_.bytes());

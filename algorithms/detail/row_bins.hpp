@@ -231,12 +231,12 @@ class row_bins {
   /// The bins of n rows; valid until it is called again, or rows change. O(n).
   row_bins_view make(graph::packed_record const* rows, std::size_t n, std::uint64_t entries, bin_limits const& limits) {
     if (n == 0) return {};
-    start(rows, n, entries, limits, ends_.data());
-    return made(exec::read(space_, ends_.data()), limits);
+    enqueue(rows, n, entries, limits, ends_.data());
+    return view(exec::read(space_, ends_.data()), limits);
   }
   /// The same for callers who do not want to wait for it alone: they read `ends`, of the space, and hand it on.
-  void start(graph::packed_record const* rows, std::size_t n, std::uint64_t entries, bin_limits const& limits,
-             bin_ends* ends) {
+  void enqueue(graph::packed_record const* rows, std::size_t n, std::uint64_t entries, bin_limits const& limits,
+               bin_ends* ends) {
     std::size_t const blocks = (n + 31) / 32;
     reserve(n, entries, limits);
     sort_rows work{rows, n, limits, counts_.data(), nullptr, blocks, rows_.data(), hubs_.data(), ends};
@@ -245,7 +245,7 @@ class row_bins {
     work.before = before_.data();
     exec::for_each_tile<32>(space_, blocks, work);
   }
-  [[nodiscard]] row_bins_view made(bin_ends const& ends, bin_limits const& limits) const {
+  [[nodiscard]] row_bins_view view(bin_ends const& ends, bin_limits const& limits) const {
     auto const size = [&](unsigned b) { return static_cast<std::uint32_t>(ends.of[b] - (b > 0 ? ends.of[b - 1] : 0)); };
     return {rows_.data(), hubs_.data(), size(0), size(1), size(2), size(3), size(4), limits.part};
   }

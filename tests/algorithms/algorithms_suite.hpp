@@ -162,7 +162,7 @@ TYPED_TEST_P(algorithms_test, pagerank_batch_by_batch) {
     std::mt19937 random(directed);
     std::size_t const n = 120;  // sparse, so that vertices come to have no out-neighbours, and some again
     double const tolerance = 1e-7;
-    auto g = this->make(n, random_edges(random, n, 150), directed, directed, this->alone());
+    auto g = this->make(n, random_edges(random, n, 150), directed, directed, this->one_thread());
     algorithms::incremental_pagerank ranks(g, {.tolerance = tolerance, .full_run = full_run});
     for (std::size_t round = 0; round < rounds; ++round) {
       auto const batch = random_edges(random, n, 1 + random() % 8);
@@ -218,7 +218,7 @@ TYPED_TEST_P(algorithms_test, pagerank_of_changes_that_do_not_matter) {
   std::size_t const n = 1000;
   double const tolerance = 1e-2;
   for (bool const directed : {false, true}) {
-    auto g = this->make(n, random_edges(random, n, 5000), directed, directed, this->alone());
+    auto g = this->make(n, random_edges(random, n, 5000), directed, directed, this->one_thread());
     algorithms::incremental_pagerank ranks(g, {.tolerance = tolerance, .full_run = directed ? 0.1 : 1e9});
     unsigned idle = 0;
     unsigned busy = 0;
@@ -247,7 +247,7 @@ TYPED_TEST_P(algorithms_test, pagerank_batches_that_do_not_end) {
   std::mt19937 random(6);
   std::size_t const n = 300;
   double const tolerance = 1e-8;
-  auto g = this->make(n, random_edges(random, n, 900), true, false, this->alone());
+  auto g = this->make(n, random_edges(random, n, 900), true, false, this->one_thread());
   algorithms::incremental_pagerank ranks(g, {.tolerance = tolerance, .max_iterations = 2, .full_run = 1e9});
   EXPECT_FALSE(ranks.converged());
   EXPECT_EQ(ranks.iterations(), 2u);
@@ -293,7 +293,7 @@ TYPED_TEST_P(algorithms_test, pagerank_corrected_everywhere) {
   for (std::size_t v = n / 2; v + 1 < n; ++v)
     edges.push_back({static_cast<graph::vertex_id>(v), static_cast<graph::vertex_id>(v + 1)});
   edges.push_back({2, static_cast<graph::vertex_id>(n / 2)});
-  auto g = this->make(n, edges, false, false, this->alone());
+  auto g = this->make(n, edges, false, false, this->one_thread());
   for (double const damping : {0.0, 0.5, 0.85, 0.99}) {
     double const tolerance = 1e-10;
     algorithms::incremental_pagerank ranks(
@@ -314,7 +314,7 @@ TYPED_TEST_P(algorithms_test, pagerank_corrected_while_vertices_come_and_go) {
   std::mt19937 random(22);
   std::size_t const n = 400;
   double const tolerance = 1e-6;
-  auto g = this->make(n, random_edges(random, n / 4, n / 2), false, false, this->alone());
+  auto g = this->make(n, random_edges(random, n / 4, n / 2), false, false, this->one_thread());
   algorithms::incremental_pagerank ranks(g, {.tolerance = tolerance, .full_run = 0});
   for (unsigned round = 0; round < this->sized(60, 15); ++round) {
     auto const batch = random_edges(random, n, 30);
@@ -331,10 +331,10 @@ TYPED_TEST_P(algorithms_test, pagerank_corrected_while_vertices_come_and_go) {
   }
 }
 
-TYPED_TEST_P(algorithms_test, several_followers) {
+TYPED_TEST_P(algorithms_test, several_maintained_results) {
   std::mt19937 random(8);
   std::size_t const n = 80;
-  auto g = this->make(n, random_edges(random, n, 300), false, false, this->alone());
+  auto g = this->make(n, random_edges(random, n, 300), false, false, this->one_thread());
   algorithms::incremental_pagerank ranks(g);
   algorithms::incremental_triangles count(g);
   for (unsigned round = 0; round < 5; ++round) {
@@ -447,7 +447,7 @@ TYPED_TEST_P(algorithms_test, triangles_batch_by_batch) {
   for (bool const loops : {false, true}) {
     std::mt19937 random(loops);
     std::size_t const n = 60;
-    auto g = this->make(n, random_edges(random, n, 100), false, loops, this->alone());
+    auto g = this->make(n, random_edges(random, n, 100), false, loops, this->one_thread());
     algorithms::incremental_triangles count(g, true);
     for (std::size_t round = 0; round < rounds; ++round) {
       // Few vertices, so that edges of a batch close triangles among themselves, repeat, and are there or missing.
@@ -566,7 +566,7 @@ REGISTER_TYPED_TEST_SUITE_P(algorithms_test, pagerank_of_known_graphs, pagerank_
                             pagerank_reaches_no_further_than_a_change, pagerank_batches_that_do_not_end,
                             pagerank_of_changes_that_do_not_matter, pagerank_of_hubs_that_come_and_go,
                             pagerank_corrected_everywhere, pagerank_corrected_while_vertices_come_and_go,
-                            several_followers, pagerank_options, triangles_of_known_graphs,
+                            several_maintained_results, pagerank_options, triangles_of_known_graphs,
                             triangles_agree_with_the_verifier, triangles_of_uneven_degrees,
                             triangles_of_a_large_clique_and_a_large_star, triangles_batch_by_batch,
                             triangles_of_batches_that_are_refused, support_of_edges, clustering_coefficients,

@@ -149,7 +149,7 @@ TYPED_TEST_P(clustering_test, each_round_raises_modularity) {
   for (auto const& edges : graphs)
     for (std::uint32_t const labels : {0u, 2u, 7u}) {
       SCOPED_TRACE(labels);
-      auto const g = this->make(n, edges, false, false, this->alone());
+      auto const g = this->make(n, edges, false, false, this->one_thread());
       std::vector<graph::vertex_id> start(n);
       for (graph::vertex_id v = 0; v < n; ++v)
         start[v] = labels == 0 ? v : static_cast<graph::vertex_id>(random() % labels);
@@ -182,7 +182,8 @@ TYPED_TEST_P(clustering_test, labels_are_the_same_everywhere) {
   for (unsigned trial = 0; trial < 4; ++trial) {
     SCOPED_TRACE(trial);
     std::size_t const n = 60 + 100 * trial;
-    auto const g = this->make(n, random_edges(random, n, n * (trial % 2 + 1)), trial == 2, trial == 1, this->alone());
+    auto const g =
+        this->make(n, random_edges(random, n, n * (trial % 2 + 1)), trial == 2, trial == 1, this->one_thread());
     typename TestFixture::options o{.seed = trial, .length = 3 + trial, .walks = 7 + 10 * trial};
     if (trial == 3)
       for (std::uint64_t i = 0; i < g.arcs(); ++i) o.weights.push_back(static_cast<float>(random() % 1000) / 7);
@@ -251,8 +252,8 @@ TYPED_TEST_P(clustering_test, follows_batches) {
   auto const groups = static_cast<std::uint32_t>(this->sized(20, 5));
   std::uint32_t const n = 40 * groups;
   auto edges = this->planted(n, groups, std::size_t{5} * n);
-  auto g = this->make(n, edges, false, false, this->alone());
-  algorithms::incremental_clustering follower(g, {}, this->small_pool());
+  auto g = this->make(n, edges, false, false, this->one_thread());
+  algorithms::incremental_clustering maintained(g, {}, this->small_pool());
   std::mt19937 random(9);
   std::size_t const rounds = this->sized(40, 4);
   for (std::size_t round = 0; round < rounds; ++round) {
@@ -261,12 +262,12 @@ TYPED_TEST_P(clustering_test, follows_batches) {
     std::shuffle(edges.begin(), edges.end(), random);
     std::vector<graph::edge> batch(edges.begin(), edges.begin() + static_cast<std::ptrdiff_t>(edges.size() / 50));
     if (round % 3 == 0)
-      algorithms::erase(g, batch, follower);
+      algorithms::erase(g, batch, maintained);
     else
-      algorithms::insert(g, round % 3 == 1 ? batch : random_edges(random, n, n / 50), follower);
-    auto const got = follower.result();
-    EXPECT_EQ(got.count, follower.count());
-    EXPECT_EQ(got.modularity, follower.modularity());
+      algorithms::insert(g, round % 3 == 1 ? batch : random_edges(random, n, n / 50), maintained);
+    auto const got = maintained.result();
+    EXPECT_EQ(got.count, maintained.count());
+    EXPECT_EQ(got.modularity, maintained.modularity());
     ASSERT_NO_FATAL_FAILURE(this->expect_whole(g, got));
     EXPECT_GE(got.modularity, 0.99 * this->run(g).modularity);
   }
@@ -276,32 +277,32 @@ TYPED_TEST_P(clustering_test, clusters_come_together_and_fall_apart) {
   using ids = typename TestFixture::ids;
   graph::vertex_id const cliques = 12;
   auto const ring = this->ring_of_cliques(cliques);
-  auto g = this->make(cliques * 5 + 2, ring, false, false, this->alone());
-  algorithms::incremental_clustering follower(g, {}, this->small_pool());
-  EXPECT_EQ(follower.count(), cliques + 2);
+  auto g = this->make(cliques * 5 + 2, ring, false, false, this->one_thread());
+  algorithms::incremental_clustering maintained(g, {}, this->small_pool());
+  EXPECT_EQ(maintained.count(), cliques + 2);
   // The first clique loses all edges; the last two vertices get one.
   std::vector<graph::edge> first = this->clique(5);
   first.push_back({4, 5});
   first.push_back({0, cliques * 5 - 1});
-  algorithms::erase(g, first, follower);
-  algorithms::insert(g, std::vector<graph::edge>{{cliques * 5, cliques * 5 + 1}}, follower);
-  EXPECT_EQ(follower.count(), cliques + 5);
-  this->expect_whole(g, follower.result());
-  algorithms::insert(g, first, follower);
-  EXPECT_EQ(follower.count(), cliques + 1);
-  auto const before = follower.result();
-  EXPECT_THROW(algorithms::insert(g, std::vector<graph::edge>{{0, 9}, {1, cliques * 5 + 2}}, follower), error);
-  EXPECT_EQ(follower.result().label, before.label);
-  algorithms::insert(g, {}, follower);
-  EXPECT_EQ(follower.result().label, before.label);
+  algorithms::erase(g, first, maintained);
+  algorithms::insert(g, std::vector<graph::edge>{{cliques * 5, cliques * 5 + 1}}, maintained);
+  EXPECT_EQ(maintained.count(), cliques + 5);
+  this->expect_whole(g, maintained.result());
+  algorithms::insert(g, first, maintained);
+  EXPECT_EQ(maintained.count(), cliques + 1);
+  auto const before = maintained.result();
+  EXPECT_THROW(algorithms::insert(g, std::vector<graph::edge>{{0, 9}, {1, cliques * 5 + 2}}, maintained), error);
+  EXPECT_EQ(maintained.result().label, before.label);
+  algorithms::insert(g, {}, maintained);
+  EXPECT_EQ(maintained.result().label, before.label);
   // Nothing is left, and all comes back.
   std::vector<graph::edge> all = ring;
   all.push_back({cliques * 5, cliques * 5 + 1});
-  algorithms::erase(g, all, follower);
-  EXPECT_EQ(follower.count(), g.vertices());
-  EXPECT_EQ(follower.modularity(), 0);
-  algorithms::insert(g, all, follower);
-  EXPECT_EQ(follower.result().label, before.label);
+  algorithms::erase(g, all, maintained);
+  EXPECT_EQ(maintained.count(), g.vertices());
+  EXPECT_EQ(maintained.modularity(), 0);
+  algorithms::insert(g, all, maintained);
+  EXPECT_EQ(maintained.result().label, before.label);
   auto none = this->make(0, {});
   algorithms::incremental_clustering of_none(none, {}, this->small_pool());
   EXPECT_EQ(algorithms::insert(none, {}, of_none).inserted, 0u);

@@ -22,7 +22,7 @@ class graphs_test : public space_test<Space> {
   using graph_type = graph::dynamic_graph<Space, alloc::ouroboros_s_p<Space>>;
 
   /// For many small steps: on a host, waiting for another thread would take longer than what it does.
-  static Space alone() {
+  static Space one_thread() {
     if constexpr (std::is_same_v<Space, exec::host_space>)
       return exec::host_space(1);
     else

@@ -20,10 +20,10 @@
 #include <vector>
 
 #include "../../algorithms/components.hpp"
-#include "../../algorithms/follower.hpp"
 #include "../../algorithms/incremental_clustering.hpp"
 #include "../../algorithms/incremental_pagerank.hpp"
 #include "../../algorithms/incremental_triangles.hpp"
+#include "../../algorithms/maintained_result.hpp"
 #include "../../algorithms/pagerank.hpp"
 #include "../../exec/injected_failure.hpp"
 #include "../graph/model.hpp"
@@ -35,7 +35,7 @@ namespace wyrm::tests {
 /// A maintained result of any kind.
 struct maintained {
   virtual ~maintained() = default;
-  virtual algorithms::follower& result() = 0;
+  virtual algorithms::maintained_result& result() = 0;
   /// All that can be asked of it.
   [[nodiscard]] virtual std::vector<double> values() const = 0;
   virtual void expect_right(graph::csr const& rows) const = 0;
@@ -45,7 +45,7 @@ template <class Space>
 struct maintained_ranks final : maintained {
   maintained_ranks(Space const& space, graph::graph_view const& g, double full_run)
       : ranks(space, g, {.tolerance = 1e-7, .full_run = full_run}) {}
-  algorithms::follower& result() override { return ranks; }
+  algorithms::maintained_result& result() override { return ranks; }
   [[nodiscard]] std::vector<double> values() const override {
     std::vector<double> all = ranks.rank();
     all.insert(all.end(), {ranks.error_bound(), static_cast<double>(ranks.iterations()), ranks.converged() ? 1.0 : 0.0,
@@ -68,7 +68,7 @@ struct maintained_ranks final : maintained {
 template <class Space>
 struct maintained_triangles final : maintained {
   maintained_triangles(Space const& space, graph::graph_view const& g) : count(space, g, true) {}
-  algorithms::follower& result() override { return count; }
+  algorithms::maintained_result& result() override { return count; }
   [[nodiscard]] std::vector<double> values() const override {
     std::vector<double> all{static_cast<double>(count.total())};
     for (std::uint64_t const corners : count.per_vertex()) all.push_back(static_cast<double>(corners));
@@ -87,7 +87,7 @@ struct maintained_triangles final : maintained {
 template <class Space>
 struct maintained_components final : maintained {
   maintained_components(Space const& space, graph::graph_view const& g) : components(space, g) {}
-  algorithms::follower& result() override { return components; }
+  algorithms::maintained_result& result() override { return components; }
   [[nodiscard]] std::vector<double> values() const override {
     std::vector<double> all{static_cast<double>(components.count()), static_cast<double>(components.largest())};
     for (graph::vertex_id const label : components.label()) all.push_back(label);
@@ -108,7 +108,7 @@ template <class Space>
 struct maintained_clusters final : maintained {
   maintained_clusters(Space const& space, graph::graph_view const& g)
       : clusters(space, g, {}, {.pool_bytes = std::size_t{1} << 14, .reserve_bytes = std::size_t{1} << 26}) {}
-  algorithms::follower& result() override { return clusters; }
+  algorithms::maintained_result& result() override { return clusters; }
   [[nodiscard]] std::vector<double> values() const override {
     algorithms::clustering_result const r = clusters.result();
     std::vector<double> all(r.label.begin(), r.label.end());
@@ -137,7 +137,7 @@ class maintained_test : public graphs_test<Space> {
   static graph_type make_graph(kind k, std::size_t n, edges const& list) {
     graph::options o{.directed = k != kind::undirected, .in_neighbours = k == kind::directed};
     o.pool = {.pool_bytes = std::size_t{1} << 18, .reserve_bytes = std::size_t{1} << 28};
-    graph_type g(graphs_test<Space>::alone(), n, o);
+    graph_type g(graphs_test<Space>::one_thread(), n, o);
     g.insert(list);
     return g;
   }
@@ -155,8 +155,8 @@ class maintained_test : public graphs_test<Space> {
     return all;
   }
   /// In the order that begins with the k-th.
-  static std::vector<algorithms::follower*> list(results const& all, std::size_t k = 0) {
-    std::vector<algorithms::follower*> order;
+  static std::vector<algorithms::maintained_result*> list(results const& all, std::size_t k = 0) {
+    std::vector<algorithms::maintained_result*> order;
     for (std::size_t i = 0; i < all.size(); ++i) order.push_back(&all[(i + k) % all.size()]->result());
     return order;
   }
@@ -356,7 +356,7 @@ TYPED_TEST_P(maintained_test, changes_by_others_are_noticed) {
       auto const fresh = this->make_results(g, false);
       // Every stale result, behind others that are told first, and in front of them.
       for (auto const& one : stale) {
-        std::vector<algorithms::follower*> order = this->list(fresh);
+        std::vector<algorithms::maintained_result*> order = this->list(fresh);
         for (bool const in_front : {false, true}) {
           order.insert(in_front ? order.begin() : order.end(), &one->result());
           for (auto const& batch : std::vector<typename TestFixture::edges>{s.small, {}})
@@ -508,7 +508,7 @@ TYPED_TEST_P(maintained_test, steps_out_of_order_are_refused) {
     for (std::size_t which = 0; which < (with_clusters ? 1u : 4u); ++which) {
       auto g = this->make_graph(TestFixture::kind::undirected, s.n, s.sparse);
       auto const all = this->make_results(g, with_clusters);
-      algorithms::follower& result = all[which]->result();
+      algorithms::maintained_result& result = all[which]->result();
       this->expect_refusal([&] { result.after(g.view()); }, "without before()");
       this->expect_refusal([&] { result.undo(g.view()); }, "without before()");
       EXPECT_TRUE(result.belongs_to(g.view()));
@@ -548,7 +548,7 @@ TYPED_TEST_P(maintained_test, a_result_is_told_once) {
 TYPED_TEST_P(maintained_test, the_bound_holds_where_all_ranks_are_alike) {
   for (std::size_t const n : {std::size_t{300}, std::size_t{1000}, scaled(200000, 5000)}) {
     graph::options const o{.directed = true, .in_neighbours = false};
-    typename TestFixture::graph_type g(TestFixture::alone(), n, o);
+    typename TestFixture::graph_type g(TestFixture::one_thread(), n, o);
     algorithms::incremental_pagerank ranks(g, {.tolerance = 1e-12});
     long double distance = 0;
     for (double const r : ranks.rank()) distance += std::abs(r - 1.0L / static_cast<long double>(n));
@@ -563,7 +563,7 @@ TYPED_TEST_P(maintained_test, the_bound_holds_after_all_is_erased) {
   for (unsigned seed = 0; seed < TestFixture::sized(300, 10); ++seed)
     for (bool const directed : {true, false}) {
       std::mt19937 random(seed);
-      typename TestFixture::graph_type g(TestFixture::alone(), n, {.directed = directed, .in_neighbours = false});
+      typename TestFixture::graph_type g(TestFixture::one_thread(), n, {.directed = directed, .in_neighbours = false});
       algorithms::incremental_pagerank ranks(g, {.tolerance = 1e-2});
       std::vector<graph::edge> all;
       for (unsigned round = 0; round < 8; ++round) {
@@ -587,7 +587,7 @@ TYPED_TEST_P(maintained_test, ranks_that_converged_are_within_the_tolerance) {
   double const d = 0.99;
   for (bool const is_reached : {false, true}) {
     std::mt19937 random(3);
-    typename TestFixture::graph_type g(TestFixture::alone(), n, {.directed = true, .in_neighbours = false});
+    typename TestFixture::graph_type g(TestFixture::one_thread(), n, {.directed = true, .in_neighbours = false});
     g.insert(random_edges(random, n, 2 * n));
     std::vector<graph::edge> ring;  // so that all have out-neighbours
     for (graph::vertex_id v = 0; is_reached && v < n; ++v) ring.push_back({v, (v + 1) % n});
@@ -618,7 +618,7 @@ TYPED_TEST_P(maintained_test, ranks_of_any_tolerance_are_ranks) {
   std::size_t const n = 300;
   for (bool const directed : {true, false})
     for (double const tolerance : {2.0, 1.0, 0.1}) {
-      typename TestFixture::graph_type g(TestFixture::alone(), n, {.directed = directed, .in_neighbours = false});
+      typename TestFixture::graph_type g(TestFixture::one_thread(), n, {.directed = directed, .in_neighbours = false});
       std::vector<graph::edge> ring;
       for (graph::vertex_id v = 0; v < n; ++v) ring.push_back({v, static_cast<graph::vertex_id>((v + 1) % n)});
       for (graph::vertex_id v = 0; v < n / 2; ++v) ring.push_back({v, static_cast<graph::vertex_id>((v + 7) % n)});
@@ -628,7 +628,7 @@ TYPED_TEST_P(maintained_test, ranks_of_any_tolerance_are_ranks) {
       for (double const r : ranks.rank()) sum += r;
       EXPECT_NEAR(sum, 1, 1e-12);
     }
-  typename TestFixture::graph_type g(TestFixture::alone(), 3);
+  typename TestFixture::graph_type g(TestFixture::one_thread(), 3);
   for (algorithms::incremental_pagerank_options const o :
        {algorithms::incremental_pagerank_options{.tolerance = 2.5}, {.tolerance = INFINITY}, {.max_iterations = 0}})
     this->expect_refusal([&] { algorithms::incremental_pagerank ranks(g, o); }, "must be in");

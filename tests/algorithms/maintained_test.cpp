@@ -16,8 +16,9 @@ TEST(residual_state, adds_places_up_exactly) {
   constexpr auto high = std::uint64_t{1} << 63;
   auto const total = [](std::initializer_list<std::uint64_t> values) {
     state s{};
-    for (std::size_t i = 0; std::uint64_t const value : values) s.left[7 * i++] = static_cast<std::int64_t>(value);
-    return state::total(s.left);
+    for (std::size_t i = 0; std::uint64_t const value : values)
+      s.residual_norm[7 * i++] = static_cast<std::int64_t>(value);
+    return state::total(s.residual_norm);
   };
   EXPECT_EQ(total({}), 0);
   EXPECT_EQ(total({3, 0 - std::uint64_t{5}}), -2);
@@ -33,8 +34,8 @@ TEST(maintained, of_a_graph_whose_space_is_chosen_at_run_time) {
   graph::any_graph first(exec::make_space("cpu"), alloc::default_name, 6);
   graph::any_graph other(exec::make_space("cpu"), alloc::default_name, 6);
   EXPECT_NE(first.view().graph_id(), other.view().graph_id());
-  auto const ranks = algorithms::follow_pagerank(first);
-  auto const triangles = algorithms::follow_triangles(first);
+  auto const ranks = algorithms::maintain_pagerank(first);
+  auto const triangles = algorithms::maintain_triangles(first);
   graph::any_graph g(std::move(first));
   std::vector<graph::edge> const batch{{0, 1}, {1, 2}, {2, 0}};
   algorithms::insert(g, batch, *ranks, *triangles);

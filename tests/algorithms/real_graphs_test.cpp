@@ -48,7 +48,7 @@ void expect_verified(graph::any_graph const& g) {
   graph::csr const rows = g.to_csr();
   EXPECT_EQ(algorithms::components(g).label, serial_components(rows));
   std::vector<graph::vertex_id> const sources{0, g.vertices() / 2};
-  EXPECT_EQ(algorithms::bfs(g, sources).level, serial_levels(rows, sources));
+  EXPECT_EQ(algorithms::bfs(g, sources).distance, serial_distances(rows, sources));
   if (g.settings().directed) return;
   EXPECT_EQ(algorithms::core_numbers(g).core, serial_core_numbers(rows));
 }
@@ -73,7 +73,7 @@ TEST_P(truth_test, holds_before_and_after_updates) {
 
     graph::csr const before = g.to_csr();
     auto batch = datasets::update_batch(datasets::update_kind::random, g.vertices(), 20000, graphs);
-    auto const components = algorithms::follow_components(g);
+    auto const components = algorithms::maintain_components(g);
     algorithms::insert(g, batch, *components);
     EXPECT_NE(g.to_csr(), before);
     EXPECT_EQ(components->label(), algorithms::components(g).label);

@@ -110,23 +110,23 @@ inline std::vector<graph::vertex_id> serial_components(graph::csr const& g) {
 }
 
 /// How many arcs away each vertex is from the nearest source: a queue. The greatest number where there is no way.
-inline std::vector<std::uint32_t> serial_levels(graph::csr const& g, std::span<graph::vertex_id const> sources) {
+inline std::vector<std::uint32_t> serial_distances(graph::csr const& g, std::span<graph::vertex_id const> sources) {
   constexpr std::uint32_t far = std::numeric_limits<std::uint32_t>::max();
-  std::vector<std::uint32_t> level(g.offsets.size() - 1, far);
+  std::vector<std::uint32_t> distance(g.offsets.size() - 1, far);
   std::queue<graph::vertex_id> waiting;
   for (graph::vertex_id const v : sources) {
-    level[v] = 0;
+    distance[v] = 0;
     waiting.push(v);
   }
   for (; !waiting.empty(); waiting.pop()) {
     graph::vertex_id const u = waiting.front();
     for (auto i = g.offsets[u]; i < g.offsets[u + 1]; ++i) {
-      if (level[g.targets[i]] != far) continue;
-      level[g.targets[i]] = level[u] + 1;
+      if (distance[g.targets[i]] != far) continue;
+      distance[g.targets[i]] = distance[u] + 1;
       waiting.push(g.targets[i]);
     }
   }
-  return level;
+  return distance;
 }
 
 /// Core numbers of an undirected graph: vertices lie in buckets by the neighbours they have left, and of those in the

@@ -23,17 +23,17 @@ namespace wyrm::algorithms {
 
 enum class change : std::uint8_t { insertion, erasure };
 
-/// A maintained result. It belongs to one graph, also when that is moved, and is told of each batch twice, before and
-/// after the batch changes the graph. It remembers the id and the version of the graph, so that a change that it was
-/// not told of is noticed. Move-constructible, and most can be assigned; what was moved from belongs to no graph. Not
-/// thread-safe.
-class follower {
+/// A maintained result. It belongs to one graph, also when that is moved, and is prepared of each batch twice, before
+/// and after the batch changes the graph. It remembers the id and the version of the graph, so that a change that it
+/// was not prepared of is noticed. Move-constructible, and most can be assigned; what was moved from belongs to no
+/// graph. Not thread-safe.
+class maintained_result {
  public:
-  virtual ~follower() = default;
+  virtual ~maintained_result() = default;
 
   /// The graph is about to insert the batch, or to erase it; ids may still turn out to be out of range. Requests all
   /// memory that after() and undo() need. Throws error(bad_argument) if this result does not belong to the graph in the
-  /// state that g shows, or has been told of a batch that is not over yet; error(out_of_memory). On any error the
+  /// state that g shows, or has been prepared of a batch that is not over yet; error(out_of_memory). On any error the
   /// result is as before.
   void before(graph::graph_view const& g, change what, std::span<graph::edge const> batch);
   /// The batch has changed the graph. Never fails for want of memory of the space. On an error of the device, or if g
@@ -49,14 +49,15 @@ class follower {
 
  protected:
   /// name: of the result, for messages. g: what it is the result of.
-  follower(char const* name, graph::graph_view const& g) : name_(name), id_(g.graph_id()), version_(g.version()) {}
-  follower(follower&& other) noexcept
+  maintained_result(char const* name, graph::graph_view const& g)
+      : name_(name), id_(g.graph_id()), version_(g.version()) {}
+  maintained_result(maintained_result&& other) noexcept
       : name_(other.name_),
         id_(std::exchange(other.id_, 0)),
         version_(other.version_),
         next_version_(other.next_version_),
         state_(other.state_) {}
-  follower& operator=(follower&& other) noexcept {
+  maintained_result& operator=(maintained_result&& other) noexcept {
     name_ = other.name_;
     id_ = std::exchange(other.id_, 0);
     version_ = other.version_;
@@ -72,7 +73,7 @@ class follower {
   virtual void on_undo(graph::graph_view const& g) = 0;
 
  private:
-  enum class state : std::uint8_t { current, told, outdated };
+  enum class state : std::uint8_t { current, updating, outdated };
 
   [[noreturn]] void refuse(std::string const& why) const {
     throw error(error_code::bad_argument, std::string(name_) + ": " + why);
@@ -80,10 +81,11 @@ class follower {
   // Once; the result is outdated unless f returns.
   template <class F>
   void finish(graph::graph_view const& g, std::uint64_t version, F const& f) {
-    if (state_ != state::told) refuse("after() or undo() was called without before()");
+    if (state_ != state::updating) refuse("after() or undo() was called without before()");
     state_ = state::outdated;
     if (g.graph_id() != id_ || g.version() != version)
-      refuse("the graph did not change by the batch that this result was told of; construct it again from the graph");
+      refuse(
+          "the graph did not change by the batch that this result was prepared of; construct it again from the graph");
     f();
     version_ = version;
     state_ = state::current;
@@ -92,14 +94,14 @@ class follower {
   char const* name_;
   std::uint64_t id_;
   std::uint64_t version_;           // of the graph that this is the result of
-  std::uint64_t next_version_ = 0;  // with the batch that it was told of
+  std::uint64_t next_version_ = 0;  // with the batch that it was prepared of
   state state_ = state::current;
 };
 
-inline void follower::before(graph::graph_view const& g, change what, std::span<graph::edge const> batch) {
-  if (state_ == state::told)
+inline void maintained_result::before(graph::graph_view const& g, change what, std::span<graph::edge const> batch) {
+  if (state_ == state::updating)
     refuse(
-        "this result was told of a batch twice; name it once in an update, and end each before() by after() or "
+        "this result was prepared of a batch twice; name it once in an update, and end each before() by after() or "
         "undo(); nothing was changed");
   if (id_ == 0 || g.graph_id() != id_)
     refuse(
@@ -115,40 +117,40 @@ inline void follower::before(graph::graph_view const& g, change what, std::span<
            "algorithms::insert() and erase() alone, with this result named; nothing was changed");
   on_before(g, what, batch);
   next_version_ = version_ + (batch.empty() ? 0 : 1);
-  state_ = state::told;
+  state_ = state::updating;
 }
-inline void follower::after(graph::graph_view const& g) {
+inline void maintained_result::after(graph::graph_view const& g) {
   finish(g, next_version_, [&] { on_after(g); });
 }
-inline void follower::undo(graph::graph_view const& g) {
+inline void maintained_result::undo(graph::graph_view const& g) {
   finish(g, version_, [&] { on_undo(g); });
 }
 
-/// Inserts the edges into the graph, or erases them, as the graph itself does, and brings all followers up to date. If
-/// the graph refuses the batch, memory is short, or a follower does not belong to the graph, that is thrown, and the
-/// graph and all followers are as before. An error of the device is thrown, too; followers that it keeps from being
-/// brought up to date, or back, are outdated then. Each follower says what an update costs.
+/// Inserts the edges into the graph, or erases them, as the graph itself does, and brings all results up to date. If
+/// the graph refuses the batch, memory is short, or a maintained_result does not belong to the graph, that is thrown,
+/// and the graph and all results are as before. An error of the device is thrown, too; results that it keeps from being
+/// brought up to date, or back, are outdated then. Each maintained_result says what an update costs.
 template <class Graph>
 graph::update_report update(Graph& g, change what, std::span<graph::edge const> batch,
-                            std::span<follower* const> followers) {
-  std::size_t told = 0;
+                            std::span<maintained_result* const> results) {
+  std::size_t prepared = 0;
   graph::update_report report;
   try {
-    for (; told < followers.size(); ++told) followers[told]->before(g.view(), what, batch);
+    for (; prepared < results.size(); ++prepared) results[prepared]->before(g.view(), what, batch);
     report = what == change::insertion ? g.insert(batch) : g.erase(batch);
   } catch (...) {
-    while (told > 0) {
+    while (prepared > 0) {
       try {
-        followers[--told]->undo(g.view());
-      } catch (...) {  // of the device; the follower is outdated, and what came first is thrown
+        results[--prepared]->undo(g.view());
+      } catch (...) {  // of the device; the maintained_result is outdated, and what came first is thrown
       }
     }
     throw;
   }
   std::exception_ptr failed;
-  for (follower* const f : followers) {
+  for (maintained_result* const result : results) {
     try {
-      f->after(g.view());
+      result->after(g.view());
     } catch (...) {
       if (!failed) failed = std::current_exception();
     }
@@ -156,14 +158,14 @@ graph::update_report update(Graph& g, change what, std::span<graph::edge const> 
   if (failed) std::rethrow_exception(failed);
   return report;
 }
-template <class Graph, class... Followers>
-graph::update_report insert(Graph& g, std::span<graph::edge const> batch, Followers&... followers) {
-  std::array<follower*, sizeof...(Followers)> const all{&followers...};
+template <class Graph, class... Results>
+graph::update_report insert(Graph& g, std::span<graph::edge const> batch, Results&... results) {
+  std::array<maintained_result*, sizeof...(Results)> const all{&results...};
   return update(g, change::insertion, batch, all);
 }
-template <class Graph, class... Followers>
-graph::update_report erase(Graph& g, std::span<graph::edge const> batch, Followers&... followers) {
-  std::array<follower*, sizeof...(Followers)> const all{&followers...};
+template <class Graph, class... Results>
+graph::update_report erase(Graph& g, std::span<graph::edge const> batch, Results&... results) {
+  std::array<maintained_result*, sizeof...(Results)> const all{&results...};
   return update(g, change::erasure, batch, all);
 }
 

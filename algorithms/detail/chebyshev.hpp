@@ -35,46 +35,46 @@
 namespace wyrm::algorithms::detail {
 
 /// What those with neighbours are short of, in all.
-struct sum_surplus {
+struct sum_residuals {
   rank_residuals x;
   template <class Tile>
   WYRM_HD void operator()(Tile const&, std::size_t i, bool valid, residual_sums& sums) const {
-    if (valid && x.g.degree(static_cast<graph::vertex_id>(i)) > 0) sums.surplus += x.residual[i];
+    if (valid && x.g.degree(static_cast<graph::vertex_id>(i)) > 0) sums.residual_sum += x.residual[i];
   }
 };
 
 /// A thread a vertex: y(0) = 0, y(1) = r.
-struct start_corrections {
+struct start_chebyshev {
   rank_residuals x;
-  double surplus_an_arc;
+  double residual_sum_per_arc;
   float* r;
-  float* share[2];
+  float* contribution[2];
   WYRM_HD void operator()(std::size_t v) const {
     std::uint32_t const degree = x.g.degree(static_cast<graph::vertex_id>(v));
     auto const own =
-        degree > 0 ? static_cast<float>(static_cast<double>(x.residual[v]) - surplus_an_arc * degree) : 0.0f;
+        degree > 0 ? static_cast<float>(static_cast<double>(x.residual[v]) - residual_sum_per_arc * degree) : 0.0f;
     r[v] = own;
-    share[0][v] = 0;
-    share[1][v] = degree > 0 ? own / static_cast<float>(degree) : 0;
+    contribution[0][v] = 0;
+    contribution[1][v] = degree > 0 ? own / static_cast<float>(degree) : 0;
   }
 };
 
 /// A step of the iteration.
-struct correction_step {
+struct chebyshev_step {
   row_bins_view bins;
   float const* r;
-  float const* share;  // y(k) / degree
-  float* next;         // y(k-1) / degree, and then y(k+1) / degree
-  double* parts;       // of hubs: what was pulled
+  float const* contribution;  // y(k) / degree
+  float* next;                // y(k-1) / degree, and then y(k+1) / degree
+  double* parts;              // of hubs: what was pulled
   float damping;
   float weight;  // w(k+1)
 
-  struct seen {
+  struct loaded {
     float r;
     float before;  // y(k-1) / degree
   };
-  [[nodiscard]] WYRM_HD seen look(graph::vertex_id v, graph::vertex_record const&) const { return {r[v], next[v]}; }
-  WYRM_HD void set(graph::vertex_id v, graph::vertex_record const& row, seen const& own, float sent) const {
+  [[nodiscard]] WYRM_HD loaded load(graph::vertex_id v, graph::vertex_record const&) const { return {r[v], next[v]}; }
+  WYRM_HD void set(graph::vertex_id v, graph::vertex_record const& row, loaded const& own, float sent) const {
     if (row.degree == 0) return;
     auto const arcs = static_cast<float>(row.degree);
     float const before = own.before * arcs;
@@ -86,13 +86,13 @@ struct correction_step {
   template <class Tile>
   [[nodiscard]] WYRM_HD float sum(Tile const& t, graph::vertex_id, graph::vertex_record const& row, std::uint32_t begin,
                                   std::uint32_t end, std::uint32_t lane, std::uint32_t lanes) const {
-    return pull<float, false>(t, share, nullptr, row.page, begin, end, lane, lanes);
+    return pull<float, false>(t, contribution, nullptr, row.page, begin, end, lane, lanes);
   }
 };
 
 /// A tile an item of the bins.
-struct pull_corrections {
-  correction_step x;
+struct pull_chebyshev_step {
+  chebyshev_step x;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t item) const {
     sum_rows(t, x.bins, static_cast<std::uint32_t>(item), x);
@@ -100,23 +100,23 @@ struct pull_corrections {
 };
 
 /// A tile a hub.
-struct correct_hubs {
-  correction_step x;
+struct finish_hubs {
+  chebyshev_step x;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t hub) const {
     auto const sent = static_cast<float>(x.bins.sum_of_parts(t, static_cast<std::uint32_t>(hub), x.parts));
     binned_row const row = x.bins.hub(static_cast<std::uint32_t>(hub));
-    if (t.rank() == 0) x.set(row.vertex, row, x.look(row.vertex, row), sent);
+    if (t.rank() == 0) x.set(row.vertex, row, x.load(row.vertex, row), sent);
   }
 };
 
 /// On the host. 12 bytes a vertex, and 18 for bins. The same graph gives the same, bit for bit, on each run.
 template <class Space>
-class correction_solver {
+class chebyshev_solver {
  public:
   static constexpr unsigned most_steps = 24;  // after which floats have no more to give, for d = 0.85
 
-  explicit correction_solver(Space const& space) : space_(space), bins_(space), values_(space), parts_(space) {}
+  explicit chebyshev_solver(Space const& space) : space_(space), bins_(space), values_(space), parts_(space) {}
 
   /// How many times less is left after so many steps, about, and how many steps that takes; 1 at least.
   [[nodiscard]] static double gain(double damping, unsigned steps) {
@@ -136,45 +136,45 @@ class correction_solver {
   /// Starts what solve() needs, for the graph as it is; O(vertices). Whoever calls reads x.state then.
   void prepare(rank_residuals const& x) {
     reserve(x.g.vertices(), x.g.arcs());
-    space_.fill(x.state->surplus, 0, sizeof(residual_state::surplus));
-    for_each_vertex(space_, x.g.vertices(), sum_surplus{x});
-    bins_.start(x.g.in_records(), x.g.vertices(), x.g.arcs(), limits, &x.state->bins);
+    space_.fill(x.state->residual_sum, 0, sizeof(residual_state::residual_sum));
+    for_each_vertex(space_, x.g.vertices(), sum_residuals{x});
+    bins_.enqueue(x.g.in_records(), x.g.vertices(), x.g.arcs(), limits, &x.state->bins);
   }
-  /// y / degree after so many steps, one at least, for residuals of all vertices, but for what is due to their surplus;
-  /// on the device, valid until the next call. O((vertices + arcs) steps). seen: after prepare(), or apply_corrections
-  /// and receive_all.
+  /// y / degree after so many steps, one at least, for residuals of all vertices, but for what is due to their
+  /// residual_sum; on the device, valid until the next call. O((vertices + arcs) steps). seen: after prepare(), or
+  /// add_solution and pull_residuals.
   [[nodiscard]] float const* solve(rank_residuals const& x, residual_state const& seen, unsigned steps) {
     double const damping = x.damping;
     std::size_t const n = x.g.vertices();
-    bins_view_ = bins_.made(seen.bins, limits);
+    bins_view_ = bins_.view(seen.bins, limits);
     float* const r = values_.data();
-    float* const share[] = {r + n, r + 2 * n};
-    exec::for_each(space_, n, start_corrections{x, surplus_an_arc(x, seen), r, {share[0], share[1]}});
+    float* const contribution[] = {r + n, r + 2 * n};
+    exec::for_each(space_, n, start_chebyshev{x, residual_sum_per_arc(x, seen), r, {contribution[0], contribution[1]}});
     double weight = 1;
     for (unsigned k = 2; k <= steps; ++k) {
       if (k > plain_steps + 1) weight = 1 / (1 - damping * damping * (weight == 1 ? 0.5 : weight / 4));
-      correction_step const step{bins_view_,
-                                 r,
-                                 share[(k - 1) % 2],
-                                 share[k % 2],
-                                 parts_.data(),
-                                 static_cast<float>(damping),
-                                 static_cast<float>(weight)};
-      exec::for_each_tile<32>(space_, bins_view_.items(), pull_corrections{step});
-      exec::for_each_tile<32>(space_, bins_view_.hub_rows, correct_hubs{step});
+      chebyshev_step const step{bins_view_,
+                                r,
+                                contribution[(k - 1) % 2],
+                                contribution[k % 2],
+                                parts_.data(),
+                                static_cast<float>(damping),
+                                static_cast<float>(weight)};
+      exec::for_each_tile<32>(space_, bins_view_.items(), pull_chebyshev_step{step});
+      exec::for_each_tile<32>(space_, bins_view_.hub_rows, finish_hubs{step});
     }
-    return share[steps % 2];
+    return contribution[steps % 2];
   }
-  /// What an arc is due for the surplus then.
-  [[nodiscard]] static double due_an_arc(rank_residuals const& x, residual_state const& seen) {
-    return surplus_an_arc(x, seen) / (1 - x.damping);
+  /// What an arc is due for the residual_sum then.
+  [[nodiscard]] static double correction_per_arc(rank_residuals const& x, residual_state const& seen) {
+    return residual_sum_per_arc(x, seen) / (1 - x.damping);
   }
   /// Of the last call, as long as the graph does not change.
   [[nodiscard]] row_bins_view const& bins() const { return bins_view_; }
 
  private:
-  [[nodiscard]] static double surplus_an_arc(rank_residuals const& x, residual_state const& seen) {
-    return x.g.arcs() > 0 ? residual_state::total(seen.surplus) / static_cast<double>(x.g.arcs()) : 0;
+  [[nodiscard]] static double residual_sum_per_arc(rank_residuals const& x, residual_state const& seen) {
+    return x.g.arcs() > 0 ? residual_state::total(seen.residual_sum) / static_cast<double>(x.g.arcs()) : 0;
   }
   static constexpr unsigned plain_steps = 2;
   static constexpr bin_limits limits{32, 256, 1024, 1024};
