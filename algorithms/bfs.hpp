@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Breadth-first search: how many arcs away each vertex is from the nearest of some sources, distance by distance along
-// out-arcs (Moore 1959). The vertices of a distance are a frontier; those with many neighbours are shared by several
-// tiles. A vertex belongs to whoever sets its bit first, and all who try do so at the same distance; so the result does
-// not depend on the order.
+// Breadth-first search: the distance of each vertex, in arcs, from the nearest of some sources (Moore 1959). All
+// vertices at one distance form a frontier, which is expanded along out-arcs (push); a vertex with many neighbours is
+// split among several tiles. Threads claim a vertex by setting its bit in a bitmap. All threads that try to claim the
+// same vertex do so in the same round, and so would assign the same distance; the result does not depend on the order.
 #pragma once
 
 #include <algorithm>
@@ -27,14 +27,14 @@ namespace wyrm::algorithms {
 
 struct bfs_result {
   static constexpr std::uint32_t unreached = ~std::uint32_t{0};
-  std::vector<std::uint32_t> distance;  // a vertex: arcs from the nearest source, or unreached
-  std::uint32_t rounds = 0;             // with a vertex in them: one more than the greatest; 0 without sources
-  std::size_t reached = 0;              // vertices, sources among them
+  std::vector<std::uint32_t> distance;  // of each vertex: arcs from the nearest source, or unreached
+  std::uint32_t rounds = 0;             // that visited a vertex: one more than the greatest distance; 0 without sources
+  std::size_t reached = 0;              // vertices, sources included
 };
 
 namespace detail {
 
-/// A lane a source; they may repeat.
+/// One lane per source; sources may repeat.
 struct begin_search {
   graph::graph_view g;
   graph::vertex_id const* sources;
@@ -45,7 +45,7 @@ struct begin_search {
   }
 };
 
-/// A tile an item of a distance.
+/// One tile per item of the frontier at a distance.
 struct visit_frontier {
   graph::graph_view g;
   std::uint32_t* distances;
@@ -66,9 +66,9 @@ struct visit_frontier {
 
 }  // namespace detail
 
-/// Levels from one or several sources, which may repeat. O(vertices + arcs of what is reached), in as many steps as
-/// there are distances; about 20 bytes a vertex and 1/16 an arc of scratch. Throws error(bad_argument) for a source out
-/// of range.
+/// Distances from one or several sources; sources may repeat. O(vertices + arcs of reached vertices), with one launch
+/// per distance; scratch of about 20 bytes per vertex and 1/16 byte per arc. Throws error(bad_argument) for a source
+/// out of range.
 template <class Space>
 bfs_result bfs(Space const& space, graph::graph_view const& g, std::span<graph::vertex_id const> sources) {
   std::size_t const n = g.vertices();

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Core numbers: the k-core of a graph is what is left when vertices with fewer than k neighbours left are taken away
-// until there are none; the core number of a vertex is the greatest k whose core has it (Matula and Beck, J. ACM 1983).
-// All vertices that have to go at the same time are a frontier, and what they leave with too few neighbours is the next
-// one (Dasari, Desh, Zubair, IEEE Big Data 2014). When nothing has to go for a k, the next is the least number of
-// neighbours left. For that only vertices are looked at that were there for the last one: as often, in all, as there
-// are core numbers to add up, and so O(arcs) times.
+// Core numbers. The k-core of a graph remains when vertices with fewer than k remaining neighbours are removed until
+// there are none; the core number of a vertex is the greatest k whose core contains the vertex (Matula and Beck, J. ACM
+// 1983). All vertices that can be removed at the same time form a frontier; the vertices that have too few neighbours
+// after their removal form the next frontier (Dasari, Desh, Zubair, IEEE Big Data 2014). When the frontier for a k is
+// empty, the next k is the least number of remaining neighbours. Only vertices that remained after the previous k are
+// read to find it. So a vertex is read once for each core number that occurs and is at most its own, and all reads
+// are O(vertices + arcs).
 #pragma once
 
 #include <algorithm>
@@ -28,26 +29,26 @@
 namespace wyrm::algorithms {
 
 struct core_numbers_result {
-  std::vector<std::uint32_t> core;  // a vertex
-  std::uint32_t degeneracy = 0;     // the greatest of them
+  std::vector<std::uint32_t> core;  // of each vertex
+  std::uint32_t degeneracy = 0;     // the greatest core number
 };
 
 namespace detail {
 
-/// On the device; the host reads it.
+/// In device memory; the host reads it.
 struct peeling_state {
   std::uint32_t k;     // ~0 until it is found
-  std::uint32_t left;  // vertices that do not go at once
+  std::uint32_t left;  // vertices that are not removed at once
 };
 
-/// Vertices that were left last time.
+/// The vertices that remained after the previous k.
 struct peeling {
   graph::graph_view g;
-  std::uint32_t* degrees;  // neighbours left
+  std::uint32_t* degrees;  // numbers of remaining neighbours
   graph::vertex_id const* vertices;
   peeling_state* state;
   frontier now;
-  /// Not for a vertex that others may add to the frontier at the same time.
+  /// Not valid for a vertex that other threads may be adding to the frontier.
   [[nodiscard]] WYRM_HD bool is_removed(graph::vertex_id v) const {
     return (exec::atomic_ref<std::uint32_t>(now.marks[v / 32]).load(exec::relaxed) >> v % 32 & 1) != 0;
   }
@@ -58,7 +59,7 @@ struct list_vertices {
   WYRM_HD void operator()(std::size_t v) const { vertices[v] = static_cast<graph::vertex_id>(v); }
 };
 
-/// A lane a vertex: the next k.
+/// One lane per vertex: finds the next k.
 struct find_least_degree {
   peeling p;
   template <class Tile>
@@ -74,7 +75,7 @@ struct find_least_degree {
   }
 };
 
-/// A lane a vertex: those that have to go now, and those that are left.
+/// One lane per vertex: adds it to the first frontier of k, or to the list of remaining vertices.
 struct begin_peeling {
   peeling p;
   graph::vertex_id* left;
@@ -94,8 +95,9 @@ struct begin_peeling {
   }
 };
 
-/// A tile an item of the frontier. Who takes the one neighbour too many from a vertex adds it to the next. What has no
-/// more than k left is in a frontier already, the vertex of the item itself among it.
+/// One tile per item of the frontier. The lane that decrements the degree of a vertex from k + 1 to k adds the vertex
+/// to the next frontier. A vertex whose degree is at most k is already in a frontier, which includes the vertex of the
+/// item.
 struct peel {
   graph::graph_view g;
   std::uint32_t* degrees;
@@ -119,10 +121,10 @@ struct peel {
 
 }  // namespace detail
 
-/// The core number of each vertex of an undirected graph; self-loops do not count. O(vertices + arcs), in as many steps
-/// as frontiers follow each other (a path of n vertices goes from its ends: n / 2), of which the host looks at every
-/// sixteenth at least, and twice for each core number that occurs; about 32 bytes a vertex and 1/16 an arc of scratch.
-/// Throws error(bad_argument) for a directed graph.
+/// The core number of each vertex of an undirected graph; self-loops do not count. O(vertices + arcs), with one launch
+/// per frontier (a path of n vertices is peeled from both ends: n / 2 frontiers). The host reads the size of at least
+/// every sixteenth frontier, and synchronises at least twice for each core number that occurs. Scratch: about 32 bytes
+/// per vertex and 1/16 byte per arc. Throws error(bad_argument) for a directed graph.
 template <class Space>
 core_numbers_result core_numbers(Space const& space, graph::graph_view const& g) {
   if (g.directed())

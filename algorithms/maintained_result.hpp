@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maintained results: they are kept up to date while a graph changes, any number of them at one graph.
+// Maintained results: results of algorithms that are updated with each batch of a dynamic graph. One graph may have any
+// number of them. An update changes the graph and all of them, or nothing.
 //
 //   incremental_pagerank ranks(g);
 //   incremental_triangles triangles(g);
-//   algorithms::insert(g, batch, ranks, triangles);   // g.insert(batch), and both are up to date
+//   algorithms::insert(g, batch, ranks, triangles);   // g.insert(batch), and an update of both results
 #pragma once
 
 #include <array>
@@ -23,32 +24,34 @@ namespace wyrm::algorithms {
 
 enum class change : std::uint8_t { insertion, erasure };
 
-/// A maintained result. It belongs to one graph, also when that is moved, and is prepared of each batch twice, before
-/// and after the batch changes the graph. It remembers the id and the version of the graph, so that a change that it
-/// was not prepared of is noticed. Move-constructible, and most can be assigned; what was moved from belongs to no
-/// graph. Not thread-safe.
+/// A maintained result. It belongs to one graph, also after that graph is moved. Each update calls before() and then
+/// after() or undo(). The result stores the id and the version of its graph, so it detects every change of the graph
+/// that was made without it. All results are move-constructible, and most are assignable; a moved-from result belongs
+/// to no graph. Not thread-safe.
 class maintained_result {
  public:
   virtual ~maintained_result() = default;
 
-  /// The graph is about to insert the batch, or to erase it; ids may still turn out to be out of range. Requests all
-  /// memory that after() and undo() need. Throws error(bad_argument) if this result does not belong to the graph in the
-  /// state that g shows, or has been prepared of a batch that is not over yet; error(out_of_memory). On any error the
-  /// result is as before.
+  /// Called before the graph inserts or erases the batch. Ids in the batch may be out of range; the graph checks them
+  /// later. Requests all memory that after() and undo() need. Throws error(bad_argument) if this result does not belong
+  /// to the graph in the state that g shows, or if an earlier before() has not been followed by after() or undo();
+  /// error(out_of_memory). After any error the result is unchanged.
   void before(graph::graph_view const& g, change what, std::span<graph::edge const> batch);
-  /// The batch has changed the graph. Never fails for want of memory of the space. On an error of the device, or if g
-  /// is not the graph of before() with that batch, the result is outdated: before() throws from then on.
+  /// Called after the batch has changed the graph. Never fails for lack of memory of the space. After an error of the
+  /// device, or if g is not the graph of before() with that batch applied, the result is outdated: every later before()
+  /// throws.
   void after(graph::graph_view const& g);
-  /// The graph has refused the batch: it is as it was, and so is this result afterwards. Errors: as after().
+  /// Called if the graph has refused the batch and is unchanged. Restores the result that existed before before().
+  /// Errors: as after().
   void undo(graph::graph_view const& g);
 
-  /// Whether this is the result of the graph as it is now.
+  /// Whether this result is up to date for the graph that g shows.
   [[nodiscard]] bool belongs_to(graph::graph_view const& g) const {
     return state_ == state::current && id_ != 0 && id_ == g.graph_id() && version_ == g.version();
   }
 
  protected:
-  /// name: of the result, for messages. g: what it is the result of.
+  /// name: the name of the result in messages. g: the graph that the result is computed from.
   maintained_result(char const* name, graph::graph_view const& g)
       : name_(name), id_(g.graph_id()), version_(g.version()) {}
   maintained_result(maintained_result&& other) noexcept
@@ -66,8 +69,8 @@ class maintained_result {
     return *this;
   }
 
-  /// What before(), after() and undo() do once the graph has been checked. on_before() requests all memory, first, and
-  /// changes nothing if there is none; the other two request none.
+  /// The work of before(), after() and undo(), after the checks of the graph. on_before() requests all memory first,
+  /// and changes nothing if a request fails; on_after() and on_undo() request none.
   virtual void on_before(graph::graph_view const& g, change what, std::span<graph::edge const> batch) = 0;
   virtual void on_after(graph::graph_view const& g) = 0;
   virtual void on_undo(graph::graph_view const& g) = 0;
@@ -78,14 +81,14 @@ class maintained_result {
   [[noreturn]] void refuse(std::string const& why) const {
     throw error(error_code::bad_argument, std::string(name_) + ": " + why);
   }
-  // Once; the result is outdated unless f returns.
+  // Runs f once. The result is outdated unless f returns.
   template <class F>
   void finish(graph::graph_view const& g, std::uint64_t version, F const& f) {
     if (state_ != state::updating) refuse("after() or undo() was called without before()");
     state_ = state::outdated;
     if (g.graph_id() != id_ || g.version() != version)
       refuse(
-          "the graph did not change by the batch that this result was prepared of; construct it again from the graph");
+          "the graph has not changed by the batch that this result was updated for; construct it again from the graph");
     f();
     version_ = version;
     state_ = state::current;
@@ -93,16 +96,16 @@ class maintained_result {
 
   char const* name_;
   std::uint64_t id_;
-  std::uint64_t version_;           // of the graph that this is the result of
-  std::uint64_t next_version_ = 0;  // with the batch that it was prepared of
+  std::uint64_t version_;           // of the graph, for which this result is up to date
+  std::uint64_t next_version_ = 0;  // of the graph after the batch that is being applied
   state state_ = state::current;
 };
 
 inline void maintained_result::before(graph::graph_view const& g, change what, std::span<graph::edge const> batch) {
   if (state_ == state::updating)
     refuse(
-        "this result was prepared of a batch twice; name it once in an update, and end each before() by after() or "
-        "undo(); nothing was changed");
+        "before() was called twice; pass each result once to an update, and call after() or undo() after each "
+        "before(); nothing was changed");
   if (id_ == 0 || g.graph_id() != id_)
     refuse(
         "this is the result of another graph than the one that is updated; construct one from this graph; nothing "
@@ -113,8 +116,8 @@ inline void maintained_result::before(graph::graph_view const& g, change what, s
         "changed");
   if (g.version() != version_)
     refuse("the graph has changed " + std::to_string(g.version() - version_) +
-           " times without this result; construct it again from the graph, and change the graph by "
-           "algorithms::insert() and erase() alone, with this result named; nothing was changed");
+           " times without this result; construct it again from the graph, and change the graph only by "
+           "algorithms::insert() and erase() with this result as an argument; nothing was changed");
   on_before(g, what, batch);
   next_version_ = version_ + (batch.empty() ? 0 : 1);
   state_ = state::updating;
@@ -126,10 +129,10 @@ inline void maintained_result::undo(graph::graph_view const& g) {
   finish(g, version_, [&] { on_undo(g); });
 }
 
-/// Inserts the edges into the graph, or erases them, as the graph itself does, and brings all results up to date. If
-/// the graph refuses the batch, memory is short, or a maintained_result does not belong to the graph, that is thrown,
-/// and the graph and all results are as before. An error of the device is thrown, too; results that it keeps from being
-/// brought up to date, or back, are outdated then. Each maintained_result says what an update costs.
+/// Inserts the edges into the graph, or erases them, as the graph itself does, and updates all results. If the graph
+/// refuses the batch, memory runs out, or a result does not belong to the graph, that error is thrown, and the graph
+/// and all results are unchanged. An error of the device is thrown, too; a result that could then neither be updated
+/// nor restored is outdated. The cost of an update is documented at each result.
 template <class Graph>
 graph::update_report update(Graph& g, change what, std::span<graph::edge const> batch,
                             std::span<maintained_result* const> results) {
@@ -142,7 +145,7 @@ graph::update_report update(Graph& g, change what, std::span<graph::edge const> 
     while (prepared > 0) {
       try {
         results[--prepared]->undo(g.view());
-      } catch (...) {  // of the device; the maintained_result is outdated, and what came first is thrown
+      } catch (...) {  // an error of the device: the result is outdated, and the first error is thrown
       }
     }
     throw;

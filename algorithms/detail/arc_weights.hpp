@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a vertex's rank is split among its arcs: evenly, or by weights. The graph keeps none; they are given in the order
-// of to_csr(), row by row of out-neighbours, and wanted beside the entries of in-neighbours, where ranks are pulled. So
-// they are brought there once a run: the longer of the two rows that an arc stands in looks it up in the shorter one.
-// That goes for an undirected graph, too, whose two directions may weigh different; one search serves both of them.
+// How the rank of a vertex is split among its arcs: evenly, or by weights. The graph stores no weights: the caller
+// gives them in the order of to_csr(), row by row of out-neighbours, but a pull reads them with the rows of
+// in-neighbours. So a run first copies each weight next to the entry of its arc. An arc has an entry in two rows; the
+// position in the shorter row is found by binary search for each entry of the longer row. This also holds for an
+// undirected graph, whose two directions may have different weights; one search serves both directions.
 //
-// The weights of a row are scaled by a power of two, so that their sum is in [0.5, 1): that rounds nothing, and ranks
-// in single precision can be divided by the sum whatever the weights are.
+// The weights of a row are scaled by a power of two, so that their sum is in [0.5, 1). This rounds nothing, and ranks
+// in single precision can be divided by the sum, however large or small the weights are.
 #pragma once
 
 #include <cmath>
@@ -27,16 +28,16 @@
 
 namespace wyrm::algorithms::detail {
 
-/// How far a row begins behind a multiple of 16 bytes, in entries.
+/// The number of entries between the last multiple of 16 bytes and the begin of the row.
 [[nodiscard]] WYRM_HD inline std::uint32_t row_head(graph::vertex_id const* row) {
   return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(row) / sizeof(graph::vertex_id) % 4);
 }
 
-/// Each out-neighbour gets the same.
+/// Splits the rank of a vertex evenly among its out-neighbours.
 struct even_split {
   static constexpr bool weighted = false;
   using total_type = std::uint32_t;
-  /// in: the record of its in-neighbours, which is at hand.
+  /// in: the record of the in-neighbours of v, which the caller has loaded.
   [[nodiscard]] WYRM_HD total_type total(graph::graph_view const& g, graph::vertex_id v,
                                          graph::vertex_record const& in) const {
     return g.directed() ? g.degree(v) : in.degree;
@@ -44,7 +45,7 @@ struct even_split {
   [[nodiscard]] WYRM_HD float const* row(graph::vertex_id) const { return nullptr; }
 };
 
-/// As much as weights say; nothing where all are 0.
+/// Splits the rank of a vertex in proportion to the weights; a vertex whose weights are all 0 is dangling.
 struct weighted_split {
   static constexpr bool weighted = true;
   using total_type = double;
@@ -56,17 +57,17 @@ struct weighted_split {
                                          graph::vertex_record const&) const {
     return totals[v];
   }
-  /// Those of the arcs into v: of the first entry behind row_head(); at a multiple of 16 bytes.
+  /// The weights of the arcs into v, aligned to 16 bytes; the weight of the first arc is at index row_head().
   [[nodiscard]] WYRM_HD float const* row(graph::vertex_id v) const { return weights + row_begins[v]; }
 };
 
-/// A tile an item of the bins of out-neighbours: what their arcs weigh in all.
+/// One tile per item of the bins of out-neighbours: adds up the weights of a row.
 struct add_up_weights {
   row_bins_view bins;
   std::uint64_t const* offsets;
   float const* given;
   double* totals;
-  double* parts;  // of hubs
+  double* parts;  // the sums of parts of hubs
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t item) const {
@@ -86,7 +87,7 @@ struct add_up_weights {
   }
 };
 
-/// A tile a hub.
+/// One tile per hub: adds up the sums of its parts.
 struct add_up_hubs {
   row_bins_view bins;
   double const* parts;
@@ -98,7 +99,7 @@ struct add_up_hubs {
   }
 };
 
-/// The powers of two.
+/// Scales each total to [0.5, 1), and stores the power of two.
 struct scale_totals {
   double* totals;
   double* scales;
@@ -109,16 +110,17 @@ struct scale_totals {
   }
 };
 
-/// Room for a row, with what is before its first entry, up to a multiple of four.
+/// The size of a row in `weights`: the entries between the last multiple of 16 bytes and the row, and the entries of the
+/// row, rounded up to a multiple of four.
 struct pad_rows {
   graph::packed_record const* rows;
   std::uint32_t* sizes;
   WYRM_HD void operator()(std::size_t v) const { sizes[v] = (row_head(rows[v].page()) + rows[v].degree + 3) / 4 * 4; }
 };
 
-/// A tile an item of bins: looks those arcs of its rows up in their other rows that are shorter. Directed graphs need
-/// two launches: rows of out-neighbours for arcs whose other row, of in-neighbours, is shorter, and the other way
-/// round.
+/// One tile per item of bins: looks up the arcs of its rows in the other rows of these arcs, where those are shorter.
+/// Directed graphs need two launches: over the rows of out-neighbours, for arcs whose row of in-neighbours is shorter,
+/// and over the rows of in-neighbours for the rest.
 struct match_arcs {
   graph::graph_view g;
   row_bins_view bins;
@@ -165,7 +167,7 @@ struct match_arcs {
       if (of_out || !g.directed()) store(x, i, y, other, at);
     }
   }
-  // The weight at a place in the row of out-neighbours of u, to one in that of the in-neighbours of v.
+  // Copies the weight of entry `from` in the row of out-neighbours of u to entry `to` in the row of in-neighbours of v.
   WYRM_HD void store(graph::vertex_id u, std::uint32_t from, graph::vertex_id v, graph::vertex_record const& in,
                      std::uint32_t to) const {
     weights[row_begins[v] + row_head(in.page) + to] =
@@ -173,7 +175,7 @@ struct match_arcs {
   }
 };
 
-/// Owns the weights of the arcs of one graph; keeps its memory: 8 bytes an arc and about 46 a vertex.
+/// Owns the weights of the arcs of one graph, and keeps its memory: 8 bytes per arc and about 46 per vertex.
 template <class Space>
 class arc_weights {
  public:
@@ -189,8 +191,9 @@ class arc_weights {
         row_begins_(space),
         weights_(space) {}
 
-  /// Brings the weights where they are wanted; leaves the rows of in-neighbours in the bins. Throws
-  /// error(bad_argument) if they are not one an arc, finite and not negative. O(vertices + arcs log degree).
+  /// Uploads the weights, and copies them next to the entries of in-neighbours; leaves the bins of in-neighbours in
+  /// `bins` and `in`. Throws error(bad_argument) unless there is one weight per arc, finite and not negative.
+  /// O(vertices + arcs log degree).
   weighted_split prepare(graph::graph_view const& g, std::vector<float> const& given, row_bins<Space>& bins,
                          bin_limits const& limits, row_bins_view& in) {
     check(g, given);
@@ -213,7 +216,7 @@ class arc_weights {
     bulk_.inclusive_sum(sizes_.data(), row_begins_.data(), n);
     std::uint64_t const room = exec::read(space_, row_begins_.data() + n);
     weights_.reserve(room);
-    space_.fill(weights_.data(), 0, room * sizeof(float));  // what is beside rows is multiplied by 0
+    space_.fill(weights_.data(), 0, room * sizeof(float));  // weights before and after rows are multiplied by 0
     auto const match = [&](row_bins_view const& rows, bool of_out) {
       exec::for_each_tile<32>(space_, rows.items(),
                               match_arcs{g, rows, of_out, offsets_.data(), given_.data(), scales_.data(),

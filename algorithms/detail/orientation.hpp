@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each edge once, from the end with fewer neighbours to the one with more (of equals, from the smaller id): no vertex
-// then has more than sqrt(2 edges) of them, so that hubs cost no more than others (Chiba and Nishizeki, SIAM J. Comput.
-// 1985; Latapy, Theor. Comput. Sci. 2008). The rows lie in scratch memory; the graph stays as it is.
+// An orientation of the graph: each edge is kept once, in the row of the end with fewer neighbours, or of the smaller
+// id if both have equally many. No row then has more than sqrt(2 edges) entries, so that hubs cost no more than other
+// vertices (Chiba and Nishizeki, SIAM J. Comput. 1985; Latapy, Theor. Comput. Sci. 2008). The oriented rows are in
+// scratch memory; the graph is not changed.
 #pragma once
 
 #include <cstddef>
@@ -21,16 +22,16 @@ struct copy_degrees {
   WYRM_HD void operator()(std::size_t v) const { degrees[v] = rows[v].degree; }
 };
 
-/// A tile an item of the bins: keeps of a row what belongs to the orientation. Parts of hubs are first only counted,
-/// and written in a second pass.
+/// One tile per item of the bins: copies the entries of a row that belong to the orientation. Parts of hubs are only
+/// counted in the first pass, and written in a second one.
 struct orient_rows {
   std::uint32_t const* degrees;
   row_bins_view bins;
   std::uint64_t const* offsets;  // of rows in `targets`, which has room for all their entries
   graph::vertex_id* targets;
   graph::packed_record* oriented;
-  std::uint32_t* kept;               // by a part
-  std::uint64_t const* kept_before;  // the sums of those; nullptr in the first pass
+  std::uint32_t* kept;               // of each part: entries in the orientation
+  std::uint64_t const* kept_before;  // prefix sums of kept; nullptr in the first pass
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t item) const {
@@ -82,7 +83,8 @@ struct orient_rows {
     std::uint32_t const other = degrees[v];
     return degree < other || (degree == other && u < v);
   }
-  // The i-th entry of a row, one for each lane of a group, goes behind those that lanes before it keep. How many.
+  // Writes entry i of a row, one per lane of a group, behind the entries that lower lanes keep. Returns how many are
+  // kept.
   template <class Tile>
   WYRM_HD std::uint32_t keep(Tile const& t, graph::vertex_id u, graph::vertex_record const& r, std::uint32_t i,
                              std::uint32_t end, std::uint32_t group, graph::vertex_id* to) const {
@@ -106,7 +108,7 @@ struct orient_rows {
   }
 };
 
-/// Owns the rows.
+/// Owns the oriented rows.
 template <class Space>
 class orientation {
  public:
@@ -120,8 +122,8 @@ class orientation {
         kept_(space),
         kept_before_(space) {}
 
-  /// A row for each vertex of an undirected graph, ascending; bins: of the graph's own rows. O(vertices + arcs) time; 4
-  /// bytes an arc and 24 a vertex.
+  /// A row for each vertex of an undirected graph, ascending; bins: of the rows of the graph itself. O(vertices +
+  /// arcs); 4 bytes per arc and 24 per vertex.
   graph::packed_record const* make(graph::graph_view const& g, row_bins_view const& bins) {
     std::size_t const n = g.vertices();
     degrees_.reserve(n);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sum over each row: what a lane has of it is added up as the bin of the row wants it, and one lane is told the sum.
+// A sum over each row: lanes compute partial sums as the bin of the row requires, and one lane receives the sum.
 #pragma once
 
 #include <cstdint>
@@ -46,11 +46,11 @@ struct row_sums {
   }
 };
 
-/// For an item of the bins; collective. f has
-///   f.sum(t, v, row, begin, end, lane, lanes)  a lane's share of the entries from `begin` to `end`, every lanes-th
-///   f.load(v, row)                             what else set() needs, which is asked for before entries are
-///   f.set(v, row, loaded, sum)                   by one lane, for a row that does not come in parts
-///   f.set_part(number, v, sum)                 by one lane, for a part of a row
+/// Computes the sums of an item of the bins; collective. f has these functions:
+///  f.sum(t, v, row, begin, end, lane, lanes)  the sum over the entries from `begin` to `end` that belong to a lane
+///  f.load(v, row)                             what set() needs besides; called before entries are read
+///  f.set(v, row, loaded, sum)                 by one lane, for a row that is not divided into parts
+///  f.set_part(number, v, sum)                 by one lane, for a part of a row
 template <class Tile, class F>
 WYRM_HD void sum_rows(Tile const& t, row_bins_view const& bins, std::uint32_t item, F& f) {
   row_sums<F> rows{bins, f};

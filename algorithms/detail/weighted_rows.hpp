@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows with whole-number weights, symmetric: those of an undirected graph as they are, all weights 1; or built, from
-// any graph by adding up both directions of its arcs, or from rows whose vertices have labels, by adding up what leads
-// from label to label. Made rows come from sorted keys (row, column); weights are then added at the place of their key,
-// so that the result does not depend on the order of additions.
+// Symmetric rows with integer weights. They are either the rows of an undirected graph, where all weights are 1, or are
+// built: from any graph by adding up both directions of its arcs, or from rows whose vertices have labels by adding up
+// the weights between each pair of labels. Built rows come from sorted keys (row, column). Weights are then added at
+// the position of their key, so the result does not depend on the order of additions.
 #pragma once
 
 #include <algorithm>
@@ -21,20 +21,20 @@
 
 namespace wyrm::algorithms::detail {
 
-/// What device code sees.
+/// The rows, for kernels.
 struct weighted_rows {
   graph::graph_view g;
-  graph::vertex_id const* targets;  // of all rows, where they are built
-  std::uint32_t const* weights;     // of those; nullptr: all are 1
+  graph::vertex_id const* targets;  // of all rows, if they are built
+  std::uint32_t const* weights;     // of the targets; nullptr: all are 1
   std::uint32_t loop;               // how often the entry of a vertex in its own row counts
 
-  /// entry: a place in a row.
+  /// entry: points to an entry of a row.
   [[nodiscard]] WYRM_HD std::uint32_t weight(graph::vertex_id const* entry) const {
     return weights == nullptr ? 1 : weights[entry - targets];
   }
 };
 
-/// A tile an item: adds up a row.
+/// One tile per item: the sum of the weights of a row.
 struct add_up_rows {
   weighted_rows rows;
   std::uint64_t* degrees;
@@ -50,8 +50,8 @@ struct add_up_rows {
   }
 };
 
-/// A tile an item: the keys of a row's entries, at the places where they would stand in a CSR; if vertices have no
-/// labels, also those of the other direction, behind all of them.
+/// One tile per item: writes the keys of the entries of a row, in the order of a CSR; if vertices have no labels, also
+/// the keys of the reversed arcs, after all others.
 struct write_keys {
   weighted_rows rows;
   std::uint64_t const* offsets;
@@ -73,7 +73,7 @@ struct write_keys {
   }
 };
 
-/// Rows begin where their keys do.
+/// Finds where each row begins among the sorted keys, and writes its record.
 struct cut_rows {
   std::uint64_t const* keys;
   std::uint32_t n;
@@ -106,11 +106,12 @@ struct write_targets {
   }
 };
 
-/// A tile an item: adds its weights to those of built rows. What stays within a label is added up first, as most does.
+/// One tile per item: adds the weights of its row to those of built rows. Weights within a label are added up first,
+/// because most are.
 struct add_weights {
   weighted_rows rows;
-  std::uint64_t const* offsets;          // of `rows`, where `integer_weights` has the weights
-  std::uint32_t const* integer_weights;  // by place in the graph, for both directions; nullptr: rows.weight
+  std::uint64_t const* offsets;          // of `rows` in `integer_weights`
+  std::uint32_t const* integer_weights;  // of each arc in CSR order, added in both directions; nullptr: rows.weight
   graph::vertex_id const* labels;        // or nullptr
   graph::packed_record const* built;
   graph::vertex_id const* targets;
@@ -148,7 +149,7 @@ struct add_weights {
   }
 };
 
-/// Lists all vertices that have a row.
+/// Adds all vertices with a non-empty row to the frontier.
 struct list_rows {
   graph::graph_view g;
   frontier to;
@@ -169,13 +170,13 @@ class vertex_list {
     items_.reserve(frontier::capacity(vertices, arcs));
     marks_.reserve((vertices + 31) / 32);
   }
-  /// Room for the vertices of a graph, and none in it.
+  /// Makes room for the vertices of a graph, and empties the list.
   void clear(graph::graph_view const& g) {
     reserve(g.vertices(), g.arcs());
     space_.fill(marks_.data(), 0, marks_.bytes());
     reset_size();
   }
-  /// Empties a list all of whose marks have been taken back.
+  /// Empties a list whose marks have all been cleared.
   void reset_size() { space_.fill(size_.data(), 0, size_.bytes()); }
   void fill(graph::graph_view const& g) {
     clear(g);
@@ -212,7 +213,7 @@ class built_rows {
     weights_.reserve(arcs);
   }
 
-  /// Rows for n vertices, from keys in ascending order, once each; weights are 0.
+  /// Builds rows of n vertices from distinct keys in ascending order; all weights are 0.
   void build(graph::vertex_id n, std::uint64_t const* keys, std::size_t arcs, unsigned id_bits) {
     vertices_ = n;
     arcs_ = arcs;
@@ -241,7 +242,7 @@ class built_rows {
   exec::buffer<graph::packed_record, Space> records_;
 };
 
-/// Where the rows of a graph stand in its CSR.
+/// The offsets of the rows of a graph in its CSR.
 template <class Space>
 class row_offsets {
  public:
@@ -265,7 +266,7 @@ class row_offsets {
   exec::buffer<std::uint64_t, Space> offsets_;
 };
 
-/// Makes rows; keeps its scratch: 16 bytes an arc, and twice that for both directions.
+/// Builds rows; keeps its scratch memory: 16 bytes per arc, and twice as much for both directions.
 template <class Space>
 class row_builder {
  public:
@@ -279,14 +280,14 @@ class row_builder {
     keys_.reserve(entries);
     spare_.reserve(entries);
   }
-  /// Both directions of all arcs of a graph; weights: the sum of their integer_weights, a self-loop counts as both its
-  /// ends.
+  /// Both directions of all arcs of a graph. If integer_weights is not nullptr, the weight of an entry is the sum of the
+  /// integer weights of its arcs; a self-loop counts twice, once for each of its ends.
   void symmetrise(graph::graph_view const& g, std::uint32_t const* integer_weights, built_rows<Space>& to) {
     weighted_rows const from{g, nullptr, nullptr, 2};
     build(from, nullptr, g.vertices(), 2 * g.arcs(), to);
     if (integer_weights != nullptr) to.add(from, list_.view(), offsets_.data(), integer_weights, nullptr);
   }
-  /// From label to label; labels are less than n.
+  /// The graph of labels; labels are less than n.
   void coarsen(weighted_rows const& from, graph::vertex_id const* labels, graph::vertex_id n, built_rows<Space>& to) {
     build(from, labels, n, from.g.arcs(), to);
     to.add(from, list_.view(), offsets_.data(), nullptr, labels);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Triangles by the threads of a host: a thread marks the neighbours of a vertex in a bit map of its own, and counts the
-// marks among the neighbours of these. Where two rows that are stepped through side by side make a core guess at each
-// entry which of them goes on, nothing here depends on what was found; and the bits of a graph's vertices stay in the
-// caches of the core. Which edges are looked at is up to the rows: oriented ones, or of all rows what is before the
-// vertex itself.
+// Triangle counting by the threads of a host. A thread marks the neighbours of a vertex in a bitmap of its own, and
+// counts the marked ones among the neighbours of these neighbours. A merge of two rows has a branch at each entry that
+// a core predicts badly; this loop has no branch that depends on the entries, and the bitmap of all vertices stays in
+// the caches of the core. Rows are either oriented, or only the entries before the vertex itself are used.
 #pragma once
 
 #include <cstddef>
@@ -16,72 +15,73 @@
 
 namespace wyrm::algorithms::detail {
 
-/// Empty sets of vertices, one for each thread that may run at once. A tile takes one, and gives it back empty.
-struct mark_sets_view {
+/// Empty bitmaps of all vertices, one for each thread that may run at the same time. A tile acquires a bitmap, and has
+/// to clear it before it releases it.
+struct bitmap_pool_view {
   std::uint64_t* words;
-  std::size_t words_of_set;
-  std::uint32_t* taken;
-  unsigned sets;
+  std::size_t words_each;
+  std::uint32_t* in_use;
+  unsigned count;
 
   template <class Tile>
-  [[nodiscard]] WYRM_HD unsigned take(Tile const& t) const {
-    auto set = static_cast<unsigned>(exec::thread_number(t) / 32 % sets);  // mostly nobody else's
-    for (unsigned attempt = 0; flag(set).exchange(1, exec::acquire) != 0; ++attempt) {
-      set = (set + 1) % sets;
-      if (set == 0) t.backoff(attempt);
+  [[nodiscard]] WYRM_HD unsigned acquire(Tile const& t) const {
+    auto index = static_cast<unsigned>(exec::thread_number(t) / 32 % count);  // rarely in use by another thread
+    for (unsigned attempt = 0; flag(index).exchange(1, exec::acquire) != 0; ++attempt) {
+      index = (index + 1) % count;
+      if (index == 0) t.backoff(attempt);
     }
-    return set;
+    return index;
   }
-  WYRM_HD void release(unsigned set) const { flag(set).store(0, exec::release); }
-  [[nodiscard]] WYRM_HD std::uint64_t* bits(unsigned set) const { return words + set * words_of_set; }
+  WYRM_HD void release(unsigned index) const { flag(index).store(0, exec::release); }
+  [[nodiscard]] WYRM_HD std::uint64_t* bits(unsigned index) const { return words + index * words_each; }
 
  private:
-  [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> flag(unsigned set) const {
-    return exec::atomic_ref<std::uint32_t>(taken[set]);
+  [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> flag(unsigned index) const {
+    return exec::atomic_ref<std::uint32_t>(in_use[index]);
   }
 };
 
-/// Owns them.
+/// Owns the bitmaps.
 template <class Space>
-class mark_sets {
+class bitmap_pool {
  public:
-  explicit mark_sets(Space const& space) : space_(space), words_(space), taken_(space) {}
+  explicit bitmap_pool(Space const& space) : space_(space), words_(space), in_use_(space) {}
 
-  /// For n vertices; n / 8 bytes a thread.
-  mark_sets_view make(std::size_t n) {
-    std::size_t const words = (n + 511) / 512 * 8;  // no two in a cache line
-    unsigned const sets = space_.threads();
-    words_.reserve(words * sets);
-    taken_.reserve(sets);
-    space_.fill(words_.data(), 0, words * sets * sizeof(std::uint64_t));
-    space_.fill(taken_.data(), 0, sets * sizeof(std::uint32_t));
-    return {words_.data(), words, taken_.data(), sets};
+  /// Bitmaps for n vertices: n / 8 bytes per thread.
+  bitmap_pool_view make(std::size_t n) {
+    std::size_t const words = (n + 511) / 512 * 8;  // no two bitmaps in one cache line
+    unsigned const count = space_.threads();
+    words_.reserve(words * count);
+    in_use_.reserve(count);
+    space_.fill(words_.data(), 0, words * count * sizeof(std::uint64_t));
+    space_.fill(in_use_.data(), 0, count * sizeof(std::uint32_t));
+    return {words_.data(), words, in_use_.data(), count};
   }
 
  private:
   Space space_;
   exec::buffer<std::uint64_t, Space> words_;
-  exec::buffer<std::uint32_t, Space> taken_;
+  exec::buffer<std::uint32_t, Space> in_use_;
 };
 
-/// A tile of one lane a block of vertices.
-struct count_by_marks {
+/// A tile of one lane per block of vertices.
+struct count_with_bitmaps {
   static constexpr std::size_t block = 64;
   graph::packed_record const* rows;
   std::size_t n;
-  bool by_id;  // rows are not oriented: what lies before the vertex counts
-  mark_sets_view marks;
+  bool by_id;  // rows are not oriented: only entries before the vertex count
+  bitmap_pool_view bitmaps;
   std::uint64_t* total;
   std::uint64_t* per_vertex;  // or nullptr
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t number) const {
-    unsigned const set = marks.take(t);
+    unsigned const index = bitmaps.acquire(t);
     std::uint64_t found = 0;
     std::size_t const end = number * block + block < n ? number * block + block : n;
     for (std::size_t u = number * block; u < end; ++u)
-      found += triangles_at(static_cast<graph::vertex_id>(u), marks.bits(set));
-    marks.release(set);
+      found += triangles_at(static_cast<graph::vertex_id>(u), bitmaps.bits(index));
+    bitmaps.release(index);
     if (found > 0) add(*total, found);
   }
 
@@ -92,10 +92,11 @@ struct count_by_marks {
   [[nodiscard]] WYRM_HD static std::uint64_t is_marked(std::uint64_t const* bits, graph::vertex_id v) {
     return bits[v / 64] >> (v % 64) & 1;
   }
-  // No vertex has the largest id.
+  // The end of the ids that count in the row of v; no vertex has the largest id.
   [[nodiscard]] WYRM_HD graph::vertex_id end_of(graph::vertex_id v) const { return by_id ? v : ~graph::vertex_id{0}; }
 
-  // The triangles of u and two others of its row. By id the first of these has nobody before it.
+  // The triangles of u and two vertices of its row. By id the first vertex of the row has no neighbour before it in
+  // that row.
   [[nodiscard]] WYRM_HD std::uint64_t triangles_at(graph::vertex_id u, std::uint64_t* bits) const {
     graph::vertex_record const r = rows[u];
     std::uint32_t size = 0;
@@ -107,7 +108,7 @@ struct count_by_marks {
     for (std::uint32_t i = 0; i < size; ++i) bits[r.page[i] / 64] = 0;
     return found;
   }
-  // How many of the row of v are marked.
+  // The number of marked vertices in the row of v.
   [[nodiscard]] WYRM_HD std::uint64_t marked(graph::vertex_id v, std::uint64_t const* bits) const {
     graph::vertex_record const r = rows[v];
     graph::vertex_id const end = end_of(v);
@@ -115,7 +116,7 @@ struct count_by_marks {
     for (std::uint32_t i = 0; i < r.degree && r.page[i] < end; ++i) found += is_marked(bits, r.page[i]);
     return found;
   }
-  // The same, and each of them is a corner, as v is.
+  // The same; also counts the triangle at each marked vertex, and at v.
   [[nodiscard]] WYRM_HD std::uint64_t add_marked_corners(graph::vertex_id v, std::uint64_t const* bits) const {
     graph::vertex_record const r = rows[v];
     std::uint64_t found = 0;
@@ -129,7 +130,7 @@ struct count_by_marks {
   }
 };
 
-/// A tile of one lane a block of vertices: adds up the squares of degrees.
+/// A tile of one lane per block of vertices: adds up the squares of degrees.
 struct square_degrees {
   graph::packed_record const* rows;
   std::size_t n;
@@ -137,7 +138,7 @@ struct square_degrees {
   template <class Tile>
   WYRM_HD void operator()(Tile const&, std::size_t number) const {
     std::uint64_t here = 0;
-    for (std::size_t v = number * count_by_marks::block; v < n && v < (number + 1) * count_by_marks::block; ++v)
+    for (std::size_t v = number * count_with_bitmaps::block; v < n && v < (number + 1) * count_with_bitmaps::block; ++v)
       here += std::uint64_t{rows[v].degree} * rows[v].degree;
     exec::atomic_ref<std::uint64_t>(*sum).fetch_add(here, exec::relaxed);
   }
