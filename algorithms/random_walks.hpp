@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random walks: uniform, by weights of arcs, second order (node2vec: Grover and Leskovec, KDD 2016), with restarts. A
-// lane a walker. A path grows in a list of pages that come from a device allocator, so that nobody says in advance how
-// long walks become: memory follows what is walked. When the pool is used up walkers stand still, the pool grows, and
-// they go on.
+// Random walks: uniform, weighted, second order (node2vec: Grover and Leskovec, KDD 2016), with restarts. One lane
+// computes one walk. A path is stored in a list of pages from a device allocator, so its length need not be known in
+// advance, and memory is used for the steps that are taken. When the pool is used up, walkers stop, the pool grows, and
+// the walkers continue.
 //
-// Random numbers are a function of seed, walker, step and try, and all that is compared are integers: the same options
-// give the same walks on every space. A walker is known by the place of its start among all, not by who runs it.
+// Random numbers are a function of seed, walker, step and attempt, and all comparisons are of integers: the same
+// options give the same walks in every space. A walker is identified by the position of its start in the list of all
+// starts, not by the thread that computes it.
 //
-// Arcs are drawn by sums of weights over a row (one binary search). For p and q other than 1 an arc that is drawn is
-// taken with the probability that its bias has beside the largest, else another is drawn (Yang et al., KnightKing,
-// SOSP 2019).
+// An arc is drawn by a binary search in the prefix sums of the weights of a row. If p or q is not 1, a drawn arc is
+// accepted with the probability bias / largest bias; otherwise another arc is drawn (Yang et al., KnightKing, SOSP
+// 2019).
 #pragma once
 
 #include <algorithm>
@@ -37,24 +38,26 @@ namespace wyrm::algorithms {
 
 struct random_walk_options {
   std::uint64_t seed = 1;
-  std::uint32_t steps = 80;      // at most; a walk also ends where no arc goes out
+  std::uint32_t steps = 80;      // at most; a walk also ends at a vertex without out-arcs
   double stop = 0;               // the probability that a walk ends before a step; in [0, 1)
-  double restart = 0;            // the probability that a step goes back to the start instead; in [0, 1]
-  double p = 1;                  // node2vec: 1/p is the bias of going back to where one was before; in [0.01, 100]
-  double q = 1;                  // and 1/q that of going to no neighbour of where one was before; in [0.01, 100]
+  double restart = 0;            // the probability that a step returns to the start instead; in [0, 1]
+  double p = 1;                  // node2vec: 1/p is the bias of a step to the previous vertex; in [0.01, 100]
+  double q = 1;                  // 1/q is the bias of a step to no neighbour of the previous vertex; in [0.01, 100]
   std::uint32_t per_vertex = 1;  // walks from each start
   std::vector<graph::vertex_id> starts = {};  // empty: all vertices
-  /// Not negative, finite, one an arc in the order of to_csr(); empty: all the same. Arcs of weight 0 are not walked.
+  /// Weights of arcs: not negative, finite, one per arc in the order of to_csr(); empty: all equal. An arc of weight 0
+  /// is never drawn.
   std::vector<float> weights = {};
 };
 
-/// Walk i is vertices[offsets[i]] ... vertices[offsets[i + 1] - 1], its start first. Walks of a start stand together.
+/// Walk i is vertices[offsets[i]] ... vertices[offsets[i + 1] - 1], and begins with its start. The walks of one start
+/// are contiguous.
 struct walk_paths {
   std::vector<std::uint64_t> offsets;
   std::vector<graph::vertex_id> vertices;
 };
 
-/// How often walks from `start` came to `vertex`.
+/// The number of visits of walks from `start` at `vertex`.
 struct co_visit {
   graph::vertex_id start;
   graph::vertex_id vertex;
@@ -77,33 +80,33 @@ struct walker {
   std::uint32_t ended;
 };
 
-/// What decides a step.
+/// The rules by which a step is drawn.
 struct step_rules {
   graph::graph_view g;
   std::uint64_t const* offsets;  // of rows in `sums`
-  std::uint64_t const* sums;     // of the weights of all arcs before each; nullptr: all the same
+  std::uint64_t const* sums;     // prefix sums of the weights of all arcs; nullptr: all equal
   std::uint64_t seed;
-  // Probabilities, of 2^32.
+  // Probabilities, in units of 2^-32. The last three are biases divided by the largest bias.
   std::uint64_t stop;
   std::uint64_t restart;
-  std::uint64_t back;     // bias of going back,
-  std::uint64_t near;     // to a neighbour of where one was before,
-  std::uint64_t farther;  // and to others, over the largest of them
+  std::uint64_t back;     // of a step to the previous vertex
+  std::uint64_t near;     // of a step to a neighbour of the previous vertex
+  std::uint64_t farther;  // of any other step
   bool second_order;
 
   [[nodiscard]] WYRM_HD exec::four_words draw(std::uint64_t walker, std::uint32_t step, std::uint32_t round) const {
     return exec::philox({{static_cast<std::uint32_t>(walker), static_cast<std::uint32_t>(walker >> 32), step, round}},
                         static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32));
   }
-  /// An arc of a row of some, as many of them as weights say.
+  /// Draws an arc of a row that is not empty, with a probability in proportion to its weight.
   [[nodiscard]] WYRM_HD graph::vertex_id arc(graph::vertex_id v, graph::neighbour_list const& row, std::uint32_t high,
                                              std::uint32_t low) const {
     if (sums == nullptr) return row[static_cast<std::uint32_t>(std::uint64_t{high} * row.size >> 32)];
     std::uint64_t const* const to = sums + offsets[v];
     std::uint64_t const r = to[0] + below(to[row.size] - to[0], high, low);
-    return row[graph::lower_bound(to + 1, row.size, r + 1)];  // the first up to which the sum is more than r
+    return row[graph::lower_bound(to + 1, row.size, r + 1)];  // the first prefix sum that is greater than r
   }
-  /// Whether a row has an arc that can be walked.
+  /// Whether the row has an arc that can be drawn.
   [[nodiscard]] WYRM_HD bool can_continue(graph::vertex_id v, graph::neighbour_list const& row) const {
     return row.size > 0 && (sums == nullptr || sums[offsets[v] + row.size] > sums[offsets[v]]);
   }
@@ -114,7 +117,7 @@ struct step_rules {
   }
 
  private:
-  /// In [0, n): the upper half of n times a fraction of 64 bits.
+  /// A number in [0, n): the upper half of n times a 64-bit fraction.
   [[nodiscard]] WYRM_HD static std::uint64_t below(std::uint64_t n, std::uint32_t high, std::uint32_t low) {
     std::uint64_t const n_high = n >> 32;
     std::uint64_t const n_low = n & 0xffffffff;
@@ -124,16 +127,16 @@ struct step_rules {
   }
 };
 
-/// A lane a walker: as far as it gets.
+/// One lane per walker: continues the walk until it ends, or waits for memory.
 template <class Pool>
 struct continue_walks {
   step_rules rules;
   Pool pool;
   graph::vertex_id const* starts;  // nullptr: all vertices
   std::uint32_t per_vertex;
-  std::uint32_t longest;  // vertices of a path
+  std::uint32_t longest;  // greatest number of vertices of a path
   walker* walkers;
-  std::uint64_t* waiting;  // how many wait for memory
+  std::uint64_t* waiting;  // number of walkers that wait for memory
 
   [[nodiscard]] WYRM_HD graph::vertex_id start(std::size_t i) const {
     std::size_t const k = i / per_vertex;
@@ -146,7 +149,7 @@ struct continue_walks {
     graph::vertex_id now = 0;
     graph::vertex_id before = 0;
     if (w.ended == 0 && w.length > 0) {
-      // It waits at the end of a page.
+      // The walker waits, so its last page is full.
       now = w.last->vertices[(w.length - 1) % path_page::capacity];
       before = w.last->vertices[(w.length - 2) % path_page::capacity];
     }
@@ -182,7 +185,7 @@ struct continue_walks {
     if (w.first == nullptr) w.first = fresh;
     w.last = fresh;
   }
-  // Where the walker goes from here; false: nowhere. The same each time it is asked at the same place.
+  // Draws the next vertex of a walk; false if the walk ends. The result is the same if the step is repeated.
   [[nodiscard]] WYRM_HD bool choose(walker const& w, std::uint64_t i, graph::vertex_id before, graph::vertex_id now,
                                     graph::vertex_id& next) const {
     if (w.length == 0) {
@@ -208,7 +211,7 @@ struct continue_walks {
   }
 };
 
-/// Weights as quantised of 2^31 of the largest, but not 0 unless they are.
+/// Scales weights to integers, with 2^31 for the largest weight; a positive weight becomes at least 1.
 struct quantise {
   float const* weights;
   double largest;
@@ -223,11 +226,11 @@ struct quantise {
 struct copy_lengths {
   walker const* walkers;
   std::uint32_t* lengths;
-  std::uint32_t skipped;  // vertices at the front that do not count
+  std::uint32_t skipped;  // vertices at the begin of a path that are not counted
   WYRM_HD void operator()(std::size_t i) const { lengths[i] = walkers[i].length - skipped; }
 };
 
-/// Copies a path to where it belongs.
+/// Copies a path to its place in the result.
 struct copy_paths {
   walker const* walkers;
   std::uint64_t const* offsets;
@@ -242,7 +245,7 @@ struct copy_paths {
   }
 };
 
-/// The same without starts, each vertex with its start.
+/// The same without starts; writes each vertex with the start of its walk.
 struct copy_visits {
   walker const* walkers;
   std::uint64_t const* offsets;
@@ -259,7 +262,7 @@ struct copy_visits {
   }
 };
 
-/// How long a run of equal values is, for each of those that begin one.
+/// The length of the run of equal values that begins at each distinct value.
 struct count_visits {
   std::uint64_t const* sorted;
   std::uint64_t n;
@@ -288,7 +291,7 @@ struct count_visits {
 
 }  // namespace detail
 
-/// Walks in one graph after the other, or in one as it changes; keeps its pool. Not thread-safe.
+/// Walks in different graphs, or in one changing graph; keeps its pool. Not thread-safe.
 template <class Space, class Allocator = alloc::ouroboros_va_p<Space>>
 class random_walker {
  public:
@@ -306,9 +309,9 @@ class random_walker {
         offsets_(space),
         waiting_(space, 1) {}
 
-  /// Walks; paths stay on the device until the next call. Throws error(bad_argument) for options out of range,
-  /// error(out_of_memory) where the pool cannot grow enough. O(steps), times the logarithm of a degree with weights; 24
-  /// bytes a walker, and 4.3 a step in pages of 128.
+  /// Computes walks; their paths stay on the device until the next call. Throws error(bad_argument) for options out of
+  /// range, error(out_of_memory) if the pool cannot grow enough. O(steps), with weights times the logarithm of a
+  /// degree; 24 bytes per walker, and 4.3 per step in pages of 128 bytes.
   void walk(graph::graph_view const& g, random_walk_options const& o) {
     check(g, o);
     vertices_ = g.vertices();
@@ -332,7 +335,7 @@ class random_walker {
     }
   }
 
-  /// Of the last walk().
+  /// The paths of the last walk().
   [[nodiscard]] walk_paths paths() {
     std::uint64_t const all = compute_offsets(0);
     exec::buffer<graph::vertex_id, Space> vertices(space_, all);
@@ -340,8 +343,8 @@ class random_walker {
       exec::for_each(space_, count_, detail::copy_paths{walkers_.data(), offsets_.data(), vertices.data()});
     return {exec::copy_out(space_, offsets_.data(), count_ + 1), exec::copy_out(space_, vertices.data(), all)};
   }
-  /// How often walks from each start came to each vertex, their starts at the beginning not counted; ascending by start
-  /// and vertex. 16 bytes a step while it runs.
+  /// The number of visits of the walks from each start at each vertex, without the begin of each walk; ascending by
+  /// start and vertex. 16 bytes per step of scratch memory.
   [[nodiscard]] std::vector<co_visit> co_visits() {
     std::uint64_t const all = compute_offsets(1);
     if (all == 0) return {};
@@ -356,7 +359,7 @@ class random_walker {
     exec::for_each(space_, n, detail::count_visits{sorted, all, distinct, id_bits, visits.data()});
     return exec::copy_out(space_, visits.data(), n);
   }
-  /// Of the pool of pages: what the paths of the last walk() take.
+  /// Statistics of the pool of pages: the memory of the paths of the last walk().
   [[nodiscard]] alloc::statistics pool() const { return pool_.stats(); }
 
  private:
@@ -365,7 +368,7 @@ class random_walker {
     if (!(o.stop >= 0 && o.stop < 1)) refuse("the probability to stop must be in [0, 1)");
     if (!(o.restart >= 0 && o.restart <= 1)) refuse("the probability to restart must be in [0, 1]");
     if (!(o.p >= 0.01 && o.p <= 100) || !(o.q >= 0.01 && o.q <= 100)) refuse("p and q must be from 0.01 to 100");
-    if (o.steps == ~0u && o.stop == 0) refuse("walks without an end: say how many steps, or when to stop");
+    if (o.steps == ~0u && o.stop == 0) refuse("walks would not end; set a number of steps, or a probability to stop");
     for (graph::vertex_id const v : o.starts)
       if (v >= g.vertices())
         refuse("start " + std::to_string(v) + " is no vertex; there are " + std::to_string(g.vertices()));
@@ -408,7 +411,7 @@ class random_walker {
     exec::for_each(space_, weights.size(), detail::quantise{weights_.data(), largest, quantised_.data()});
     bulk_.inclusive_sum(quantised_.data(), sums_.data(), weights.size());
   }
-  // Where each path begins among all of them; their length in all.
+  // Computes where each path begins in the array of all paths, and returns the length of this array.
   std::uint64_t compute_offsets(std::uint32_t skipped) {
     offsets_.reserve(count_ + 1);
     degrees_.reserve(count_);
@@ -437,7 +440,7 @@ class random_walker {
   std::size_t count_ = 0;
 };
 
-/// The same, once.
+/// The same for a single call.
 template <class Space>
 walk_paths random_walks(Space const& space, graph::graph_view const& g, random_walk_options const& o = {}) {
   random_walker<Space> walker(space);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom short walks from a vertex come to, and how often: its affinities. As in Markov clustering (van Dongen, 2000),
-// what is strong is made stronger (counts are squared), and what is weak is dropped; but each vertex looks after
-// itself, by walks instead of products of matrices. The list of a vertex is a page from a device allocator. Then
-// vertices take the label that their affinities vote for.
+// The affinities of a vertex: the vertices that short walks from it visit, and how often. As in Markov clustering (van
+// Dongen, 2000), large values are amplified (counts are squared), and small ones are dropped; but each vertex is
+// processed separately, by walks instead of matrix products. The affinities of a vertex are in a page from a device
+// allocator. Then vertices take the labels that their affinities vote for.
 #pragma once
 
 #include <cstddef>
@@ -24,14 +24,14 @@ struct affinity {
 };
 
 struct affinity_list {
-  static constexpr std::uint32_t capacity = 16;  // the most that are kept
+  static constexpr std::uint32_t capacity = 16;  // greatest number of affinities of a vertex
   static constexpr std::uint32_t missing = ~0u;
-  static constexpr std::uint64_t unit = 1u << 16;  // what all weights of a list come to, but for rounding
+  static constexpr std::uint64_t unit = 1u << 16;  // the sum of all weights of a list, up to rounding
   affinity* page;
-  std::uint32_t size;  // missing: the list is to be made
+  std::uint32_t size;  // missing: the list has yet to be computed
 };
 
-/// A list that could not be made is one of nobody.
+/// Makes lists that could not be allocated empty.
 struct empty_missing_lists {
   affinity_list* lists;
   WYRM_HD void operator()(std::size_t v) const {
@@ -39,7 +39,7 @@ struct empty_missing_lists {
   }
 };
 
-/// The vertices that the walks of one vertex visited, as long as they are not too many.
+/// Counts the visits of the walks from one vertex, at up to `capacity` different vertices.
 class visit_counts {
  public:
   static constexpr std::uint32_t capacity = 64;
@@ -51,7 +51,7 @@ class visit_counts {
     if (i == size_) visited_[size_++] = {v, 0};
     ++visited_[i].weight;
   }
-  /// The strongest first, the first visited among equals; how many, `most` at most.
+  /// Sorts the `most` strongest vertices to the front, the first visited among equals; returns how many there are.
   WYRM_HD std::uint32_t keep_strongest(std::uint32_t most) {
     std::uint32_t const n = size_ < most ? size_ : most;
     for (std::uint32_t k = 0; k < n; ++k) {
@@ -71,7 +71,7 @@ class visit_counts {
   affinity visited_[capacity];
 };
 
-/// A lane an item whose list is missing.
+/// One lane per item whose list is missing.
 template <class Pool>
 struct find_affinities {
   step_rules rules;
@@ -79,7 +79,7 @@ struct find_affinities {
   std::uint32_t walks;
   std::uint32_t length;
   affinity_list* lists;
-  std::uint32_t* waiting;  // how many wait for memory
+  std::uint32_t* waiting;  // number of vertices that wait for memory
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
@@ -116,7 +116,7 @@ struct find_affinities {
     std::uint64_t const c = count < 0xffff ? count : 0xffff;
     return c * c;
   }
-  // Weights are shares of affinity_list::unit.
+  // Scales weights to the sum affinity_list::unit.
   WYRM_HD static std::uint32_t write(visit_counts const& visited, std::uint32_t n, affinity* page) {
     std::uint64_t all = 0;
     for (std::uint32_t i = 0; i < n; ++i) all += inflated(visited[i].weight);
@@ -127,21 +127,22 @@ struct find_affinities {
   }
 };
 
-/// A lane an item, in a round of voting: the label that the affinities of a vertex vote for beyond what chance would
-/// give it, if they prefer it to its own. That takes more from round to round, so that voting ends; and half of the
-/// vertices may change in a round, so that two do not change sides all the time.
+/// A round of voting, with one lane per item. The affinities of a vertex vote for labels; the votes that a label would
+/// get by chance are subtracted. The vertex takes the label with most votes if it prefers that to its own label. The
+/// advantage that this requires grows from round to round, so that voting ends. Only half of the vertices may change
+/// their label in a round, so that two vertices do not exchange their labels in every round.
 struct vote {
-  static constexpr std::uint32_t rounds = 32;  // until nobody changes any more
-  static constexpr std::uint64_t chance = 4;   // times the share that a label has of all degrees
+  static constexpr std::uint32_t rounds = 32;  // until the required advantage is too large for any vertex
+  static constexpr std::uint64_t chance = 4;   // factor of the fraction of all degrees that a label has
 
   affinity_list const* lists;
   std::uint64_t const* degree;
-  std::uint64_t const* volume;  // of labels, as is `label`; both are of before the round
+  std::uint64_t const* volume;  // sums of degrees of labels; like `label`, from before the round
   std::uint64_t total;          // of all degrees; at most 2^31
   graph::vertex_id const* label;
   graph::vertex_id* next;
   std::uint32_t number;
-  std::uint32_t* wanting;  // vertices
+  std::uint32_t* wanting;  // number of vertices that prefer another label
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
@@ -183,7 +184,7 @@ struct vote {
   }
 };
 
-/// A lane an item: volumes follow those that have another label.
+/// One lane per item: updates volumes for vertices whose label has changed.
 struct count_votes {
   std::uint64_t const* degree;
   graph::vertex_id const* label;

@@ -110,8 +110,8 @@ struct scale_totals {
   }
 };
 
-/// The size of a row in `weights`: the entries between the last multiple of 16 bytes and the row, and the entries of the
-/// row, rounded up to a multiple of four.
+/// The size of a row in `weights`: the entries between the last multiple of 16 bytes and the row, and the entries of
+/// the row, rounded up to a multiple of four.
 struct pad_rows {
   graph::packed_record const* rows;
   std::uint32_t* sizes;

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks are short of because of residuals r, in an undirected graph: y with y = r + d P y, where P deals out what
-// a vertex has among its neighbours. Residuals that lie everywhere are not passed on one by one: Chebyshev's iteration
-// (Golub, Varga, Numerische Mathematik 3, 1961, section 2)
+// Solves y = r + d P y on an undirected graph: r are the residuals of all vertices, y is the correction of their ranks,
+// and P distributes the value of a vertex evenly among its neighbours. It is used where residuals are spread over most
+// vertices, instead of pushing them one by one. Chebyshev's iteration (Golub, Varga, Numerische Mathematik 3, 1961,
+// section 2)
 //
-//   y(k+1) = w(k+1) (r + d P y(k) - y(k-1)) + y(k-1)        w(k+1) = 1 / (1 - d^2 w(k) / 4)
+//  y(k+1) = w(k+1) (r + d P y(k) - y(k-1)) + y(k-1)        w(k+1) = 1 / (1 - d^2 w(k) / 4)
 //
-// makes what is left smaller by d / (1 + sqrt(1 - d^2)) each time, 0.56 for d = 0.85, where y = r + d P y alone takes
-// 0.85: it needs eigenvalues of P that are real and within [-1, 1], and those of A D^-1, as that is similar to
-// D^-1/2 A D^-1/2, are so where A is symmetric. That is a bound in the 2-norm, with degrees as weights; in the 1-norm
-// the first steps gain less, as what comes from a single vertex is spread unevenly at first. So two plain steps, which
-// do spread it, go before.
+// reduces the error by d / (1 + sqrt(1 - d^2)) per step, 0.56 for d = 0.85, where the plain iteration y = r + d P y
+// reduces it by 0.85. It requires real eigenvalues of P within [-1, 1]. P = A D^-1 is similar to D^-1/2 A D^-1/2, so
+// its eigenvalues are such if A is symmetric. The rate is a bound in the 2-norm, with degrees as weights. In the 1-norm
+// the first steps gain less, because values that come from a single vertex are still unevenly distributed. So two plain
+// steps, which distribute them, come first.
 //
-// What all vertices with neighbours are short of together, R, is taken off before, by degree: deg R / (sum of deg) of
-// r, where P changes nothing, is made good for by 1 / (1 - d) times that.
+// The component of r along the stationary vector is subtracted first: vertex v gets deg(v) R / (sum of degrees), where
+// R is the sum of the residuals of all vertices with neighbours. P does not change this vector, so the solution for it
+// is 1 / (1 - d) times the vector itself, and is added at the end.
 //
-// Values are floats: the result is good for five digits, and whoever asks has to look at what is left exactly. Of y
-// only y / degree is kept, what a vertex sends along an arc. One without neighbours has y = r, and nobody asks.
+// Values are floats, so the solution has about five correct digits; the caller has to recompute residuals exactly. Only
+// y / degree is stored, the contribution of a vertex along an arc. A vertex without neighbours has y = r; its stored
+// value is not used.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +37,7 @@
 
 namespace wyrm::algorithms::detail {
 
-/// What those with neighbours are short of, in all.
+/// Sums the residuals of all vertices with neighbours.
 struct sum_residuals {
   rank_residuals x;
   template <class Tile>
@@ -43,7 +46,7 @@ struct sum_residuals {
   }
 };
 
-/// A thread a vertex: y(0) = 0, y(1) = r.
+/// One thread per vertex: y(0) = 0, y(1) = r.
 struct start_chebyshev {
   rank_residuals x;
   double residual_sum_per_arc;
@@ -59,13 +62,13 @@ struct start_chebyshev {
   }
 };
 
-/// A step of the iteration.
+/// One step of the iteration.
 struct chebyshev_step {
   row_bins_view bins;
   float const* r;
   float const* contribution;  // y(k) / degree
-  float* next;                // y(k-1) / degree, and then y(k+1) / degree
-  double* parts;              // of hubs: what was pulled
+  float* next;                // y(k-1) / degree, overwritten with y(k+1) / degree
+  double* parts;              // the sums of parts of hubs
   float damping;
   float weight;  // w(k+1)
 
@@ -90,7 +93,7 @@ struct chebyshev_step {
   }
 };
 
-/// A tile an item of the bins.
+/// One tile per item of the bins.
 struct pull_chebyshev_step {
   chebyshev_step x;
   template <class Tile>
@@ -99,7 +102,7 @@ struct pull_chebyshev_step {
   }
 };
 
-/// A tile a hub.
+/// One tile per hub.
 struct finish_hubs {
   chebyshev_step x;
   template <class Tile>
@@ -110,15 +113,17 @@ struct finish_hubs {
   }
 };
 
-/// On the host. 12 bytes a vertex, and 18 for bins. The same graph gives the same, bit for bit, on each run.
+/// Runs the iteration from the host. 12 bytes per vertex, and 18 for bins. The same graph gives the same result, bit
+/// for bit, on each run.
 template <class Space>
 class chebyshev_solver {
  public:
-  static constexpr unsigned most_steps = 24;  // after which floats have no more to give, for d = 0.85
+  static constexpr unsigned most_steps = 24;  // more do not improve floats, for d = 0.85
 
   explicit chebyshev_solver(Space const& space) : space_(space), bins_(space), values_(space), parts_(space) {}
 
-  /// How many times less is left after so many steps, about, and how many steps that takes; 1 at least.
+  /// gain(): the approximate factor by which the given number of steps reduces the error. steps(): the number of steps
+  /// for a given factor; at least 1.
   [[nodiscard]] static double gain(double damping, unsigned steps) {
     return damping == 0 ? 1 : std::pow((1 + std::sqrt(1 - damping * damping)) / damping, steps - 1.0);
   }
@@ -127,22 +132,22 @@ class chebyshev_solver {
     return 1 + static_cast<unsigned>(std::min(1e6, std::ceil(std::log(ratio) / std::log(gain(damping, 2)))));
   }
 
-  /// What solve() needs for so many vertices and arcs at the most; memory comes from the space.
+  /// Requests the memory of solve() for up to this many vertices and arcs, from the space.
   void reserve(std::size_t n, std::uint64_t arcs) {
     bins_.reserve(n, arcs, limits);
     values_.reserve(3 * n);
     parts_.reserve(limits.most_parts(arcs));
   }
-  /// Starts what solve() needs, for the graph as it is; O(vertices). Whoever calls reads x.state then.
+  /// Enqueues what solve() needs for the current graph; O(vertices). The caller reads x.state afterwards.
   void prepare(rank_residuals const& x) {
     reserve(x.g.vertices(), x.g.arcs());
     space_.fill(x.state->residual_sum, 0, sizeof(residual_state::residual_sum));
     for_each_vertex(space_, x.g.vertices(), sum_residuals{x});
     bins_.enqueue(x.g.in_records(), x.g.vertices(), x.g.arcs(), limits, &x.state->bins);
   }
-  /// y / degree after so many steps, one at least, for residuals of all vertices, but for what is due to their
-  /// residual_sum; on the device, valid until the next call. O((vertices + arcs) steps). seen: after prepare(), or
-  /// add_solution and pull_residuals.
+  /// Returns y / degree after the given number of steps, at least one, without the component of the sum of residuals
+  /// (correction_per_arc); in device memory, valid until the next call. O((vertices + arcs) steps). seen: the state
+  /// after prepare(), or after add_solution and pull_residuals.
   [[nodiscard]] float const* solve(rank_residuals const& x, residual_state const& seen, unsigned steps) {
     double const damping = x.damping;
     std::size_t const n = x.g.vertices();
@@ -165,11 +170,11 @@ class chebyshev_solver {
     }
     return contribution[steps % 2];
   }
-  /// What an arc is due for the residual_sum then.
+  /// The solution for the component of the sum of residuals, per arc.
   [[nodiscard]] static double correction_per_arc(rank_residuals const& x, residual_state const& seen) {
     return residual_sum_per_arc(x, seen) / (1 - x.damping);
   }
-  /// Of the last call, as long as the graph does not change.
+  /// The bins of the last call; valid as long as the graph does not change.
   [[nodiscard]] row_bins_view const& bins() const { return bins_view_; }
 
  private:
@@ -181,7 +186,7 @@ class chebyshev_solver {
   Space space_;
   row_bins<Space> bins_;
   row_bins_view bins_view_{};
-  exec::buffer<float, Space> values_;  // r, shares twice
+  exec::buffer<float, Space> values_;  // r, and two arrays of contributions
   exec::buffer<double, Space> parts_;
 };
 

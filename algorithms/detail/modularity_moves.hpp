@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vertices move to the neighbouring community where they raise modularity most (Blondel et al., J. Stat. Mech. 2008),
-// many at a time, and yet each round raises it. In each round a community either gives vertices or takes them, which a
-// hash decides. What movers do to each other is then bounded: two of them that leave the same community, or enter the
-// same one, are worth less together than alone by d_i d_j (the product of their degrees), and never by more. Each mover
-// is charged half of that for everybody whom it might meet, and stays if its gain does not pay for it.
+// Local moves: vertices move to the neighbouring community where they raise modularity most (Blondel et al., J. Stat.
+// Mech. 2008). Many vertices move at the same time, and yet each round that moves vertices raises modularity. In each
+// round a hash makes each community either a source or a target: vertices move only from sources to targets. This
+// bounds the interaction of moves: if two vertices leave the same community, or enter the same one, their joint gain is
+// less than the sum of both gains by d_i d_j (the product of their degrees), and never by more. A move is charged half
+// of this product for each other vertex that proposes to leave the same source or to enter the same target, and is made
+// only if its gain exceeds all charges.
 //
-// Modularity times the square of the sum of all degrees is a whole number, and so are all gains: what is compared is
-// exact, and sums do not depend on the order of additions.
+// Modularity times the square of the sum of all degrees is an integer, and so are all gains. So comparisons are exact,
+// and sums do not depend on the order of additions.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +25,7 @@
 
 namespace wyrm::algorithms::detail {
 
-/// Looks random, a function of both.
+/// A hash of both numbers.
 [[nodiscard]] WYRM_HD inline std::uint32_t pair_hash(std::uint32_t x, std::uint32_t y) {
   std::uint32_t h = x * 0x9e3779b1u ^ (y + 0x85ebca6bu) * 0xc2b2ae35u;
   h = (h ^ h >> 15) * 0x2c1b3c6du;
@@ -31,17 +33,17 @@ namespace wyrm::algorithms::detail {
   return h ^ h >> 15;
 }
 
-/// Of a vertex, in the round at hand.
+/// The move that a vertex proposes in the current round.
 struct move_proposal {
-  std::uint64_t gain;     // the greatest; 0: to stay
-  graph::vertex_id to;    // the smallest label that has it
-  std::uint32_t own;      // weight of what leads to its own community
-  std::uint32_t waits;    // it may proposal to move in another round
-  std::uint32_t refused;  // rounds in which there was a traffic, since it last moved
+  std::uint64_t gain;     // the greatest gain; 0: no move
+  graph::vertex_id to;    // the smallest label with the greatest gain
+  std::uint32_t own;      // weight of the arcs to its own community
+  std::uint32_t waits;    // whether a move may be possible in another round
+  std::uint32_t refused;  // number of moves refused since the last one that was made, up to max_refused
 };
 
-/// All that a round works on. Labels are read by everybody, and written in a step in which nobody reads them; what
-/// several tiles write in one step are sums, or the least or greatest of whole numbers.
+/// The state of a round. All threads read labels; labels are written only in a step in which no thread reads the label of
+/// another vertex. Values that several tiles write in one step are sums, minima or maxima of integers.
 struct move_round {
   static constexpr graph::vertex_id no_label = graph::max_vertices;
 
@@ -50,12 +52,12 @@ struct move_round {
   std::uint64_t total;  // of all degrees; at most 2^31
   graph::vertex_id* label;
   std::uint64_t* volume;         // of each community: the sum of its degrees
-  std::uint64_t* traffic;        // the degrees of all that proposal to leave a community, or to enter it
-  std::uint64_t const* offsets;  // of rows, which have tables as long as themselves and half as much
+  std::uint64_t* traffic;        // of each community: the degrees of all vertices that propose to leave or enter it
+  std::uint64_t const* offsets;  // of rows; the hash table of a row has 3/2 of its length
   graph::vertex_id* table_label;
   std::uint32_t* table_weight;
   move_proposal* proposal;
-  std::uint32_t* moved;  // vertices, in this round
+  std::uint32_t* moved;  // number of vertices moved in this round
   std::uint32_t number;
 
   [[nodiscard]] WYRM_HD bool is_source(graph::vertex_id community) const {
@@ -66,7 +68,7 @@ struct move_round {
   [[nodiscard]] WYRM_HD std::uint32_t table_size(graph::vertex_id v) const {
     return static_cast<std::uint32_t>(table_begin(v + 1) - table_begin(v));
   }
-  /// The part of the table that belongs to an item.
+  /// The part of the hash table that belongs to an item.
   struct range {
     std::uint64_t begin;
     std::uint64_t end;
@@ -79,7 +81,7 @@ struct move_round {
     std::uint64_t const first = std::uint64_t{item.part} * part < size ? item.part * part : size;
     return {begin + first, begin + (first + part < size ? first + part : size)};
   }
-  /// Of modularity, times the square of `total`, and halved.
+  /// The gain of modularity, times half the square of `total`.
   [[nodiscard]] WYRM_HD std::int64_t gain(graph::vertex_id v, graph::vertex_id to, std::uint32_t weight) const {
     auto const d = static_cast<std::int64_t>(degree[v]);
     auto const links = static_cast<std::int64_t>(weight) - static_cast<std::int64_t>(proposal[v].own);
@@ -88,7 +90,7 @@ struct move_round {
   }
 };
 
-/// A lane an item.
+/// One lane per item.
 struct begin_round {
   move_round r;
   frontier from;
@@ -102,7 +104,7 @@ struct begin_round {
   }
 };
 
-/// A tile an item: what leads to each neighbouring community, in a table.
+/// One tile per item: sums the weights of arcs to each neighbouring community in a hash table.
 struct gather_links {
   move_round r;
   template <class Tile>
@@ -128,7 +130,7 @@ struct gather_links {
   }
 
  private:
-  // There is a free place: a table is longer than its row.
+  // The table has a free place, because it is longer than the row.
   WYRM_HD void add(std::uint64_t table, std::uint32_t size, graph::vertex_id to, std::uint32_t w) const {
     auto at = static_cast<std::uint32_t>(std::uint64_t{pair_hash(to, 0)} * size >> 32);
     for (;; at = at + 1 < size ? at + 1 : 0) {
@@ -143,7 +145,7 @@ struct gather_links {
   }
 };
 
-/// A tile an item: the greatest gain.
+/// One tile per item: finds the greatest gain.
 struct find_gains {
   move_round r;
   template <class Tile>
@@ -163,14 +165,14 @@ struct find_gains {
     };
     for (std::uint64_t i = part.begin + t.rank(); i < part.end; i += Tile::size())
       if (r.table_label[i] != move_round::no_label) consider(r.table_label[i], r.table_weight[i]);
-    // On its own, where that name is free.
+    // A community of its own, if its label is free.
     if (item->part == 0 && t.rank() == 0 && r.volume[v] == 0) consider(v, 0);
     if (best > 0) exec::atomic_ref<std::uint64_t>(r.proposal[v].gain).fetch_max(best, exec::relaxed);
     if (waits) exec::atomic_ref<std::uint32_t>(r.proposal[v].waits).store(1, exec::relaxed);
   }
 };
 
-/// A tile an item: the smallest label that has the greatest gain. Empties the table.
+/// One tile per item: finds the smallest label with the greatest gain, and empties the table.
 struct find_targets {
   move_round r;
   template <class Tile>
@@ -196,8 +198,8 @@ struct find_targets {
   }
 };
 
-/// A lane an item: who wishes to move says so where it leaves and where it enters; those that met a traffic before do
-/// so in fewer rounds, so that crowds come to an end.
+/// One lane per item: adds the degree of a vertex that proposes a move to the traffic of both communities. A vertex
+/// whose moves were refused proposes in fewer rounds, so that the traffic decreases.
 struct gather_traffic {
   move_round r;
   template <class Tile>
@@ -215,7 +217,7 @@ struct gather_traffic {
   }
 };
 
-/// A lane an item: decides, and moves volumes.
+/// One lane per item: decides which moves are made, and updates volumes.
 struct decide_moves {
   static constexpr std::uint32_t max_refused = 8;
   move_round r;
@@ -243,7 +245,8 @@ struct decide_moves {
   }
 };
 
-/// A lane an item: takes the new label. Crowds are forgotten by everybody who was in them, which writes 0 alone.
+/// One lane per item: sets labels. Each vertex that proposed a move resets the traffic of both communities; all threads
+/// write the same value, 0.
 struct apply_moves {
   move_round r;
   template <class Tile>
@@ -257,7 +260,8 @@ struct apply_moves {
   }
 };
 
-/// A tile an item: the next frontier has those that wait, those that moved, and their neighbours elsewhere.
+/// One tile per item: lists vertices for the next round: those that wait, those that moved, and their neighbours in
+/// other communities.
 struct list_next {
   move_round r;
   frontier next;
@@ -285,7 +289,7 @@ struct add_up_volumes {
   }
 };
 
-/// Owns what rounds need: 12 bytes an arc for tables, 1/16 an arc for lists, about 90 a vertex.
+/// Owns the memory of rounds: 12 bytes per arc for hash tables, 1/16 byte per arc for lists, about 90 per vertex.
 template <class Space>
 class modularity_moves {
  public:
@@ -302,7 +306,7 @@ class modularity_moves {
         moved_(space, 1),
         lists_{vertex_list<Space>(space), vertex_list<Space>(space)} {}
 
-  /// Gets ready for rows, and lists those that are not empty in now(). The sum of all degrees.
+  /// Prepares rounds on rows, and lists all rows that are not empty in now(). Returns the sum of all degrees.
   std::uint64_t prepare(weighted_rows const& rows) {
     std::size_t const n = rows.g.vertices();
     reserve(n, rows.g.arcs());
@@ -323,10 +327,10 @@ class modularity_moves {
     table_weight_.reserve(places(n, arcs));
     for (vertex_list<Space>& list : lists_) list.reserve(n, arcs);
   }
-  /// Whose moves the next round looks at.
+  /// The vertices that the next round processes.
   [[nodiscard]] vertex_list<Space>& now() { return lists_[turn_ % 2]; }
   [[nodiscard]] std::uint64_t const* degrees() const { return degree_.data(); }
-  /// The volumes of labels; those that are not in use have none.
+  /// The volumes of labels; 0 for unused labels.
   std::uint64_t* compute_volumes(graph::vertex_id const* label, std::size_t n) {
     space_.fill(volume_.data(), 0, n * sizeof(std::uint64_t));
     exec::for_each(space_, n, add_up_volumes{degree_.data(), label, volume_.data()});
@@ -335,10 +339,10 @@ class modularity_moves {
 
   struct moves {
     std::uint64_t count;
-    bool ended;  // by itself
+    bool ended;  // before the limit of rounds
   };
-  /// Moves vertices, which have labels less than their number: those in now(), and those whom moves concern, until none
-  /// wishes to, or so few do that it is not worth another round. Each round that moves anybody raises modularity.
+  /// Moves the vertices in now(), and vertices that their moves affect, until no move raises modularity or too few do.
+  /// Labels are less than the number of vertices. Each round with moves raises modularity.
   moves run(weighted_rows const& rows, graph::vertex_id* label, std::uint32_t max_rounds = 1000) {
     std::size_t const n = rows.g.vertices();
     std::size_t const all = places(n, rows.g.arcs());
@@ -375,7 +379,8 @@ class modularity_moves {
   }
 
  private:
-  static constexpr std::uint32_t window = 16;  // rounds; if a 32nd of those at the beginning moves in them, they go on
+  static constexpr std::uint32_t window =
+      16;  // rounds; they continue only if 1/32 of the first vertices move in a window
   [[nodiscard]] static std::size_t places(std::size_t n, std::uint64_t arcs) { return arcs + arcs / 2 + n + 1; }
 
   std::uint32_t round(move_round const& r) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done to the residuals of incremental_pagerank, see there: on the device.
+// The kernels of incremental_pagerank, which operate on residuals; see there.
 #pragma once
 
 #include <cstddef>
@@ -16,23 +16,26 @@
 
 namespace wyrm::algorithms::detail {
 
-/// On the device; the host reads it.
+/// In device memory; the host reads it.
 struct residual_state {
-  static constexpr unsigned places = 64;  // a device serves one addition to a place at a time
-  std::uint32_t sizes[3];                 // of the frontiers: this, the next, and one to be emptied, in turn
-  std::uint32_t changed;                  // how many items a batch changes
-  std::int64_t sum[places];               // of x
-  std::int64_t residual_norm[places];     // the sum of the sizes of residuals; it changes where they are sent only
-  std::int64_t residual_sum[places];      // the sum of residuals, but of vertices alone: where all are looked at
-  bin_ends bins;                          // of the rows, when they are asked for
+  static constexpr unsigned places =
+      64;                    // counters per sum: a device performs one atomic addition to an address at a time
+  std::uint32_t sizes[3];    // of the current frontier, the next one, and the one to reset, in turn
+  std::uint32_t changed;     // number of items of vertices that a batch changes
+  std::int64_t sum[places];  // of x
+  std::int64_t residual_norm[places];  // the sum of |residual|; updated only by steps that push or pull
+  std::int64_t
+      residual_sum[places];  // the sum over vertices with neighbours; computed by passes over all vertices only
+  bin_ends bins;             // of the rows, if they are requested
   struct {
     std::uint64_t iterations;
     std::uint64_t ranked[places];
-    std::uint64_t work[places];  // those, and their arcs
+    std::uint64_t work[places];  // pushed vertices and their arcs
     std::uint64_t given_up;
-  } done;  // for a batch
+  } done;  // of the batch
 
-  /// On the host. Modulo 2^64, as places are added to: they may have gone around, and be far larger than their sum.
+  /// On the host. Adds the counters modulo 2^64, as the device does: a single counter may have wrapped around, or be
+  /// far greater than the sum.
   template <class T>
   [[nodiscard]] static double total(T const (&counts)[places]) {
     std::uint64_t sum = 0;
@@ -41,10 +44,10 @@ struct residual_state {
   }
 };
 
-/// What a vertex takes.
+/// What a vertex takes from its residual.
 struct taken_residual {
-  std::int64_t magnitude;  // of its residual
-  std::int64_t more;       // that it sends along each arc
+  std::int64_t magnitude;  // of the residual
+  std::int64_t more;       // the change of its contribution along each arc
 };
 
 [[nodiscard]] WYRM_HD inline std::int64_t magnitude(std::int64_t residual) {
@@ -58,11 +61,11 @@ struct rank_residuals {
   std::int64_t* sent;
   residual_state* state;
   double damping;
-  double limit;          // of a residual, for a vertex,
-  double limit_per_arc;  // and for each of its arcs
-  double target_norm;    // what may be left
+  double limit;          // of the residual of any vertex
+  double limit_per_arc;  // added for each arc of the vertex
+  double target_norm;    // the norm of residuals at which pushing ends
 
-  /// Most are so small that nobody needs to look at the degree.
+  /// Most residuals are below `limit`, so that the degree need not be read.
   [[nodiscard]] WYRM_HD bool exceeds(std::int64_t r, graph::vertex_id v) const {
     auto const size = static_cast<double>(magnitude(r));
     return size > limit && size > limit + limit_per_arc * g.degree(v);
@@ -73,14 +76,15 @@ struct rank_residuals {
     double const exact = damping * static_cast<double>(x[v]) / degree;
     return static_cast<std::int64_t>(exact < 0 ? exact - 0.5 : exact + 0.5);
   }
-  /// v has the rank `own`, has sent what belongs to that, and been sent nothing.
+  /// Sets the rank of v to `own`, and its contribution accordingly; the residual is that without any received
+  /// contribution.
   WYRM_HD void restart(graph::vertex_id v, std::int64_t own, std::int64_t base) const {
     x[v] = own;
     sent[v] = contribution(v);
     residual[v] = base - own;
   }
-  /// `by` along each arc of an item, which has `gone` less itself; calls f(v, exceeds) for the target of each lane, if
-  /// it has one. Collective.
+  /// Adds `by` to the residual of each neighbour in an item, and subtracts `gone` from the norm, for the residual that
+  /// the vertex has taken. Calls f(v, exceeds) for the neighbour of each lane that has one. Collective.
   template <class Tile, class F>
   WYRM_HD void push(Tile const& t, frontier_item item, std::int64_t by, std::int64_t gone, F const& f) const {
     std::int64_t more = t.rank() == 0 ? -gone : 0;
@@ -96,7 +100,7 @@ struct rank_residuals {
     more = exec::sum(t, more);
     if (t.rank() == 0) add_to(state->residual_norm, more, exec::thread_number(t));
   }
-  /// Whether no more has to be passed on, while nothing is sent; collective.
+  /// Whether pushing may end, while no thread pushes; collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD bool is_below_target(Tile const& t) const {
     return is_below_target(exec::sum(t, norm_in_places(t.rank(), Tile::size())));
@@ -104,7 +108,7 @@ struct rank_residuals {
   [[nodiscard]] WYRM_HD bool is_below_target(std::uint64_t left) const {
     return static_cast<double>(static_cast<std::int64_t>(left)) <= target_norm;
   }
-  /// In each `step`-th place, modulo 2^64.
+  /// The sum of every `step`-th counter from `first` on, modulo 2^64.
   [[nodiscard]] WYRM_HD std::uint64_t norm_in_places(unsigned first, unsigned step) const {
     std::uint64_t left = 0;
     for (unsigned p = first; p < residual_state::places; p += step)
@@ -124,7 +128,7 @@ struct rank_residuals {
   }
 };
 
-/// Ranks of the sum 1.
+/// Scales ranks to the sum 1.
 struct scale_ranks {
   std::int64_t const* x;
   double scale;
@@ -132,7 +136,7 @@ struct scale_ranks {
   WYRM_HD void operator()(std::size_t v) const { rank[v] = scale * static_cast<double>(x[v]); }
 };
 
-/// What a tile adds up.
+/// The sums of a tile.
 struct residual_sums {
   std::int64_t ranks = 0;
   std::int64_t residual_norm = 0;
@@ -154,13 +158,13 @@ struct residual_sums {
   }
 };
 
-/// Tiles that go over all vertices, each over some side by side, a lane a vertex, and then add up what they found. They
-/// are few, as a device adds to all places together some two times a nanosecond.
+/// One tile per block of consecutive vertices, a lane per vertex; adds the sums of a tile at the end. The number of
+/// tiles is limited, because a device performs only about two atomic additions per nanosecond to all counters.
 template <class F>
 struct over_vertices {
   F f;
   std::size_t n;
-  std::size_t a_tile;  // a multiple of 32
+  std::size_t a_tile;  // vertices of a tile; a multiple of 32
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
     residual_sums sums;
@@ -176,7 +180,7 @@ void for_each_vertex(Space const& space, std::size_t n, F const& f) {
   exec::for_each_tile<32>(space, (n + a_tile - 1) / a_tile, over_vertices<F>{f, n, a_tile});
 }
 
-/// All that a vertex has is a start.
+/// Sets ranks to an initial value, and residuals accordingly.
 struct start_residuals {
   rank_residuals x;
   double const* start;  // nullptr: 0
@@ -192,8 +196,8 @@ struct start_residuals {
   }
 };
 
-/// What its rank is short of is added. That is what it would send along its arcs and what is due to the residual_sum;
-/// its residual, if it has no arcs.
+/// Adds the solution of Chebyshev's iteration to ranks: for a vertex with arcs its contribution along all arcs and the
+/// correction per arc, for a vertex without arcs its residual.
 struct add_solution {
   rank_residuals x;
   float const* contribution;
@@ -212,8 +216,8 @@ struct add_solution {
   }
 };
 
-/// Tiles that go over the items of the bins of in-neighbours: what a vertex has been sent, and what is left then, but
-/// of hubs.
+/// A fixed number of tiles process the items of the bins of in-neighbours: each pulls the contributions that a vertex
+/// receives, and computes the residual and its norm, except for hubs.
 struct pull_residuals {
   rank_residuals x;
   row_bins_view bins;
@@ -251,7 +255,7 @@ struct pull_residuals {
   };
 };
 
-/// A lane a hub of those bins, afterwards: what is left of its.
+/// One lane per hub of these bins, afterwards: adds its residual to the sums.
 struct sum_hubs {
   rank_residuals x;
   row_bins_view bins;
@@ -263,7 +267,7 @@ struct sum_hubs {
   }
 };
 
-/// What is left, and whose residual is to be passed on.
+/// Sums |residual|, and lists the vertices whose residuals exceed the limits.
 struct list_residuals {
   rank_residuals x;
   frontier to;
@@ -276,7 +280,7 @@ struct list_residuals {
   }
 };
 
-/// A lane an edge of a batch, before the update: vertices whose neighbours it will change.
+/// One lane per edge of a batch, before the update: lists the vertices whose neighbours the batch will change.
 struct find_changed {
   graph::graph_view g;
   graph::edge const* edges;
@@ -292,21 +296,22 @@ struct find_changed {
   }
 };
 
-/// A tile an item: what the vertex has sent along its arcs, once more or back again.
+/// One tile per item: repeats or reverts what the vertex has sent along its arcs.
 struct resend {
   rank_residuals x;
-  std::int64_t times;  // 1 or -1
+  std::int64_t times;  // 1: repeat, -1: revert
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     x.push(t, *item, times * x.sent[item->vertex], 0, [](graph::vertex_id, bool) {});
   }
 };
 
-/// A lane an item, after the update: what the vertex sends now. Its items are others, as its degree may be.
+/// One lane per item, after the update: computes the new contribution of the vertex, and lists the vertex again,
+/// because the number of its parts may have changed.
 struct update_changed {
   rank_residuals x;
   frontier old;
-  frontier fresh;  // with the same marks
+  frontier fresh;  // uses the same marks
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     bool const is_first = item != nullptr && item->part == 0;
@@ -319,7 +324,7 @@ struct update_changed {
   }
 };
 
-/// A lane an item: the vertex is done with.
+/// One lane per item: clears the mark of the vertex.
 struct clear_changed {
   frontier changed;
   template <class Tile>
@@ -328,13 +333,13 @@ struct clear_changed {
   }
 };
 
-/// A lane an item of the frontier: its residual becomes rank; what it sends changes by so much.
+/// One lane per item of the frontier: adds the residual of the vertex to its rank, and updates its contribution.
 struct take_residuals {
   rank_residuals x;
   frontier now;
-  taken_residual* taken;  // an item
-  std::uint32_t* spare;   // the size of the last frontier
-  std::uint32_t most;     // items; with more of them the frontier is given up: nobody takes anything
+  taken_residual* taken;  // of each item
+  std::uint32_t* spare;   // the size of the previous frontier
+  std::uint32_t most;     // number of items; if the frontier has more, it is given up, and no residual is taken
   WYRM_HD void start() const {
     *spare = 0;
     if (*now.size == 0 || x.is_below_target(x.norm_in_places(0, 1))) return;
@@ -372,7 +377,7 @@ struct take_residuals {
   }
 };
 
-/// A tile an item of the frontier.
+/// One tile per item of the frontier: pushes the change of the contribution to neighbours.
 struct push_residuals {
   rank_residuals x;
   frontier now;

@@ -280,8 +280,8 @@ class row_builder {
     keys_.reserve(entries);
     spare_.reserve(entries);
   }
-  /// Both directions of all arcs of a graph. If integer_weights is not nullptr, the weight of an entry is the sum of the
-  /// integer weights of its arcs; a self-loop counts twice, once for each of its ends.
+  /// Both directions of all arcs of a graph. If integer_weights is not nullptr, the weight of an entry is the sum of
+  /// the integer weights of its arcs; a self-loop counts twice, once for each of its ends.
   void symmetrise(graph::graph_view const& g, std::uint32_t const* integer_weights, built_rows<Space>& to) {
     weighted_rows const from{g, nullptr, nullptr, 2};
     build(from, nullptr, g.vertices(), 2 * g.arcs(), to);
