@@ -217,9 +217,9 @@ struct quantise {
   double largest;
   std::uint32_t* quantised;
   WYRM_HD void operator()(std::size_t i) const {
-    std::uint32_t q = 0;
-    if (weights[i] > 0) q = static_cast<std::uint32_t>(weights[i] / largest * 2147483648.0 + 0.5);
-    quantised[i] = weights[i] > 0 && q == 0 ? 1 : q;
+    std::uint32_t scaled = 0;
+    if (weights[i] > 0) scaled = static_cast<std::uint32_t>(weights[i] / largest * 2147483648.0 + 0.5);
+    quantised[i] = weights[i] > 0 && scaled == 0 ? 1 : scaled;
   }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Components, levels and core numbers on a GPU.
+// Components, BFS and core numbers on a GPU.
 #include "../../exec/cuda_space.hpp"
 #include "further_algorithms_suite.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests of components, rounds and core numbers, for any space: known graphs with literal results, random graphs
-// against the serial verifiers, before and after updates.
+// The tests of components, BFS and core numbers, for any space: known graphs with literal results, and random graphs
+// compared with the serial verifiers, before and after updates.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ class further_algorithms_test : public graphs_test<Space> {
   static auto bfs(graph_type const& g, ids const& sources) { return algorithms::bfs(g.space(), g.view(), sources); }
   static auto cores(graph_type const& g) { return algorithms::core_numbers(g.space(), g.view()); }
 
-  /// Of a result, or a maintained result, that has been asked for its labels.
+  /// Checks a result, or the values of a maintained result.
   static void expect_components(graph_type const& g, ids const& label, std::size_t count, std::size_t largest) {
     ids const want = serial_components(g.to_csr());
     ASSERT_EQ(label, want);
@@ -94,12 +94,12 @@ TYPED_TEST_P(further_algorithms_test, components_of_known_graphs) {
   EXPECT_EQ(isolated.largest, 1u);
   EXPECT_EQ(this->components(this->make(3, {{0, 0}, {1, 1}, {2, 2}}, false, true)).label, (ids{0, 1, 2}));
 
-  // A triangle, an edge, a vertex alone, and a path.
+  // A triangle, an edge, an isolated vertex, and a path.
   auto const several = this->components(this->make(10, {{5, 3}, {3, 9}, {9, 5}, {8, 1}, {7, 6}, {6, 4}, {4, 2}}));
   EXPECT_EQ(several.label, (ids{0, 1, 2, 3, 2, 3, 2, 2, 1, 3}));
   EXPECT_EQ(several.count, 4u);
   EXPECT_EQ(several.largest, 4u);
-  // Arcs that all go to one, and all come from one; neither end reaches the other two.
+  // All arcs have the same target, or the same source; no search from either end reaches the other two vertices.
   auto const arcs = this->components(this->make(8, {{1, 4}, {2, 4}, {3, 4}, {7, 5}, {7, 6}}, true));
   EXPECT_EQ(arcs.label, (ids{0, 1, 1, 1, 1, 5, 5, 5}));
   EXPECT_EQ(arcs.count, 3u);
@@ -116,7 +116,7 @@ TYPED_TEST_P(further_algorithms_test, components_of_stars_and_paths) {
     EXPECT_EQ(got.label.back(), n + 1);
   }
   for (bool const directed : {false, true}) {
-    // In the order of ids, and in another one.
+    // In the order of ids, and in another order.
     auto edges = this->path(n);
     EXPECT_EQ(this->components(this->make(n, edges, directed)).label, typename TestFixture::ids(n));
     typename TestFixture::ids names(n);
@@ -145,7 +145,7 @@ TYPED_TEST_P(further_algorithms_test, components_agree_with_the_verifier) {
   for (bool const directed : {false, true}) {
     auto edges = this->skewed(log2);
     this->expect_components(this->make(std::size_t{1} << log2, edges, directed));
-    edges.resize(edges.size() / 16);  // without the hub that links all
+    edges.resize(edges.size() / 16);  // without the hub that is a neighbour of all
     this->expect_components(this->make(std::size_t{1} << log2, edges, directed));
   }
 }
@@ -154,24 +154,24 @@ TYPED_TEST_P(further_algorithms_test, components_batch_by_batch) {
   std::size_t const rounds = this->sized(1000, 20);
   for (bool const directed : {false, true}) {
     std::mt19937 random(directed);
-    std::size_t const n = 200;  // sparse, so that components come together and fall apart
+    std::size_t const n = 200;  // sparse, so that components merge and split
     auto g = this->make(n, random_edges(random, n, 60), directed, directed, this->one_thread());
     algorithms::incremental_components maintained(g);
     for (std::size_t round = 0; round < rounds; ++round) {
-      // Edges of a batch repeat, are there already, or are missing; now and then most go.
+      // Batches contain repeats, edges of the graph, and edges that are missing; some erasures remove most edges.
       if (random() % 2 == 0)
         algorithms::insert(g, random_edges(random, n, 1 + random() % 20), maintained);
       else
         algorithms::erase(g, random_edges(random, n, round % 50 == 7 ? 60'000 : 1 + random() % 1500), maintained);
       SCOPED_TRACE(round);
-      std::size_t const count = maintained.count();  // before labels are asked for
+      std::size_t const count = maintained.count();  // before label(), which flattens the forest
       std::size_t const largest = maintained.largest();
       ASSERT_NO_FATAL_FAILURE(this->expect_components(g, maintained.label(), count, largest));
     }
   }
 }
 
-TYPED_TEST_P(further_algorithms_test, components_that_come_together_and_fall_apart) {
+TYPED_TEST_P(further_algorithms_test, components_merge_and_split) {
   auto const n = static_cast<graph::vertex_id>(this->sized(100'000, 2'000));
   auto g = this->make(n, {});
   algorithms::incremental_components maintained(g);
@@ -180,7 +180,7 @@ TYPED_TEST_P(further_algorithms_test, components_that_come_together_and_fall_apa
   algorithms::insert(g, this->path(n), maintained);
   EXPECT_EQ(maintained.count(), 1u);
   EXPECT_EQ(maintained.largest(), n);
-  // In the middle, and once more; in between an edge that is not there.
+  // Cuts the path in the middle, then erases a missing edge, then cuts the path near both ends.
   algorithms::erase(g, std::vector<graph::edge>{{n / 2, n / 2 - 1}}, maintained);
   EXPECT_EQ(maintained.count(), 2u);
   EXPECT_EQ(maintained.largest(), n - n / 2);
@@ -189,7 +189,7 @@ TYPED_TEST_P(further_algorithms_test, components_that_come_together_and_fall_apa
   algorithms::erase(g, std::vector<graph::edge>{{0, 1}, {n - 2, n - 1}}, maintained);
   EXPECT_EQ(maintained.count(), 4u);
   this->expect_components(g, maintained.label(), maintained.count(), maintained.largest());
-  // Halves that are linked in many places at a time; the ends of the path are a pair then.
+  // Connects both halves by many edges at once; the two cut ends are connected with each other.
   std::vector<graph::edge> rungs;
   for (graph::vertex_id v = 0; v < n / 2; ++v) rungs.push_back({v, n - 1 - v});
   algorithms::insert(g, rungs, maintained);
@@ -264,7 +264,7 @@ TYPED_TEST_P(further_algorithms_test, distances_of_known_graphs) {
   EXPECT_EQ(nowhere.reached, 0u);
   EXPECT_THROW(this->bfs(g, (ids{0, 8})), error);
   EXPECT_THROW(this->bfs(this->make(0, {}), {0}), error);
-  // Along arcs, and not against them.
+  // Along the direction of arcs only.
   EXPECT_EQ(this->bfs(this->make(4, {{0, 1}, {1, 2}, {3, 2}}, true), {1}).distance, (counts{far, 0, 1, far}));
 }
 
@@ -283,7 +283,7 @@ TYPED_TEST_P(further_algorithms_test, distances_agree_with_the_verifier) {
   for (bool const directed : {false, true}) {
     auto edges = this->skewed(log2);
     this->expect_distances(this->make(std::size_t{1} << log2, edges, directed), {0});
-    edges.resize(edges.size() / 4);  // without the hub that links all
+    edges.resize(edges.size() / 4);  // without the hub that is a neighbour of all
     this->expect_distances(this->make(std::size_t{1} << log2, edges, directed), {0, 77});
   }
 }
@@ -307,7 +307,8 @@ TYPED_TEST_P(further_algorithms_test, cores_of_known_graphs) {
   auto const clique = this->cores(this->make(40, this->clique(40)));
   EXPECT_EQ(clique.core, counts(40, 39));
   EXPECT_EQ(clique.degeneracy, 39u);
-  // A clique of four with a tail, a triangle that touches it, a vertex alone, and self-loops, which do not count.
+  // A clique of four with a tail, a triangle with a vertex of the clique, an isolated vertex, and self-loops, which do
+  // not count.
   auto const g = this->make(
       10,
       {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}, {3, 4}, {4, 5}, {0, 6}, {6, 7}, {7, 0}, {5, 5}, {0, 0}, {9, 9}},
@@ -346,10 +347,9 @@ TYPED_TEST_P(further_algorithms_test, cores_of_stars_and_paths) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(further_algorithms_test, components_of_known_graphs, components_of_stars_and_paths,
-                            components_agree_with_the_verifier, components_batch_by_batch,
-                            components_that_come_together_and_fall_apart, components_of_batches_that_are_refused,
-                            several_maintained_results, distances_of_known_graphs, distances_agree_with_the_verifier,
-                            distances_of_stars_and_paths, cores_of_known_graphs, cores_agree_with_the_verifier,
-                            cores_of_stars_and_paths);
+                            components_agree_with_the_verifier, components_batch_by_batch, components_merge_and_split,
+                            components_of_batches_that_are_refused, several_maintained_results,
+                            distances_of_known_graphs, distances_agree_with_the_verifier, distances_of_stars_and_paths,
+                            cores_of_known_graphs, cores_agree_with_the_verifier, cores_of_stars_and_paths);
 
 }  // namespace wyrm::tests

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maintained results on the CPU, and on lanes that are fibers.
+// Maintained results on the CPU, and with tiles whose lanes are fibers.
 #include "../../alloc/registry.hpp"
 #include "../../graph/any_graph.hpp"
 #include "../support/simt_space.hpp"
@@ -10,8 +10,8 @@ namespace wyrm::tests {
 INSTANTIATE_TYPED_TEST_SUITE_P(cpu, maintained_test, testing::Types<exec::host_space>);
 INSTANTIATE_TYPED_TEST_SUITE_P(simt, maintained_test, testing::Types<simt_space>);
 
-// A place is any part of the sum, modulo 2^64.
-TEST(residual_state, adds_places_up_exactly) {
+// Each counter holds any part of the sum, modulo 2^64.
+TEST(residual_state, adds_counters_exactly) {
   using state = algorithms::detail::residual_state;
   constexpr auto high = std::uint64_t{1} << 63;
   auto const total = [](std::initializer_list<std::uint64_t> values) {
@@ -22,11 +22,11 @@ TEST(residual_state, adds_places_up_exactly) {
   };
   EXPECT_EQ(total({}), 0);
   EXPECT_EQ(total({3, 0 - std::uint64_t{5}}), -2);
-  EXPECT_EQ(total({high / 2 + 5, 0 - high / 2}), 5);  // what doubles round away
+  EXPECT_EQ(total({high / 2 + 5, 0 - high / 2}), 5);  // a sum of doubles would round this away
   EXPECT_EQ(total({high / 2 + 1, 1, 1, 0 - high / 2 - 10}), -7);
-  EXPECT_EQ(total({high + 5, 0 - high / 2, 0 - high / 2}), 5);  // a place that went around
+  EXPECT_EQ(total({high + 5, 0 - high / 2, 0 - high / 2}), 5);  // a counter that wrapped around
   state s{};
-  s.done.work[0] = s.done.work[63] = high / 2 + high / 4;  // no sign
+  s.done.work[0] = s.done.work[63] = high / 2 + high / 4;  // unsigned
   EXPECT_EQ(state::total(s.done.work), 1.5 * 0x1p63);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real graphs, from the file to PageRank, triangles and components, against published reference values, and to levels
-// and core numbers, against the serial verifiers: on the CPU, and on the GPU where there is one. Needs the graphs: the
-// folder that the environment variable WYRM_DATA names.
+// Real graphs, from the file to PageRank, triangles and components, compared with published values, and to BFS and core
+// numbers, compared with the serial verifiers: on the CPU, and on the GPU if there is one. The graphs are in the folder
+// that the environment variable WYRM_DATA names.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ void expect_truth(graph::any_graph const& g, truth_row const& want) {
   EXPECT_NEAR(std::sqrt(squares) / want.pagerank_l2, 1.0, 1e-6);
 }
 
-// What nobody has published.
+// Results without published values.
 void expect_verified(graph::any_graph const& g) {
   graph::csr const rows = g.to_csr();
   EXPECT_EQ(algorithms::components(g).label, serial_components(rows));
