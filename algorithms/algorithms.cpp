@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The algorithms on graphs whose space is chosen at run time.
+// The algorithms for any_graph.
 #include "bfs.hpp"
 #include "clustering.hpp"
 #include "clustering_quality.hpp"

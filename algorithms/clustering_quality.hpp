@@ -129,10 +129,10 @@ inline double normalized_mutual_information(std::vector<std::uint32_t> const& a,
   };
   double const h = entropy(c.first) + entropy(c.second);
   if (!(h > 0)) return 1;
-  double shared = 0;
+  double mutual = 0;
   for (auto const& [pair, size] : c.both)
-    shared += size / c.n * std::log(size * c.n / (c.first.at(pair.first) * c.second.at(pair.second)));
-  return std::max(0.0, 2 * shared / h);
+    mutual += size / c.n * std::log(size * c.n / (c.first.at(pair.first) * c.second.at(pair.second)));
+  return std::max(0.0, 2 * mutual / h);
 }
 
 /// The number of pairs of vertices that are in one cluster in both clusterings, minus its expected value, divided by

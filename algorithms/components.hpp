@@ -39,7 +39,7 @@ struct components_result {
   std::size_t largest = 0;  // vertices in the largest component
 };
 
-/// The components of a graph whose space is chosen at run time; see maintain_components.
+/// The components of an any_graph; see maintain_components.
 class maintained_components : public maintained_result {
  public:
   using maintained_result::maintained_result;
@@ -60,7 +60,7 @@ struct component_state {
   std::uint32_t count;
   std::uint32_t largest;
   std::uint32_t cut;     // edges that a batch erases
-  std::uint32_t listed;  // items of vertices whose rows are hooked again
+  std::uint32_t listed;  // items of vertices to hook again
 };
 
 /// A parent that is read may be out of date. It is then another vertex on the path to the root, or a former root; the
@@ -152,7 +152,7 @@ struct hook_first {
   }
 };
 
-/// One tile per item: hooks all entries. Skips vertices whose root in a flat forest is `skipped`.
+/// One tile per item: hooks all entries. Skips vertices with a root in a flat forest that is `skipped`.
 struct hook_rest {
   graph::graph_view g;
   component_forest forest;
@@ -271,10 +271,10 @@ struct find_cuts {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     graph::edge const e = valid ? edges[i] : graph::edge{0, 0};
-    bool const goes = valid && e.source != e.target && e.source < g.vertices() && e.target < g.vertices() &&
-                      graph::contains(g.neighbours(e.source), e.target);
-    if (valid) roots[i] = goes ? forest.find(e.source) : no_vertex;
-    auto const n = static_cast<std::uint32_t>(cuda::std::popcount(t.ballot(goes)));
+    bool const erased = valid && e.source != e.target && e.source < g.vertices() && e.target < g.vertices() &&
+                        graph::contains(g.neighbours(e.source), e.target);
+    if (valid) roots[i] = erased ? forest.find(e.source) : no_vertex;
+    auto const n = static_cast<std::uint32_t>(cuda::std::popcount(t.ballot(erased)));
     if (t.rank() == 0 && n > 0) exec::atomic_ref<std::uint32_t>(state->cut).fetch_add(n, exec::relaxed);
   }
 };
@@ -363,7 +363,7 @@ class incremental_components final : public maintained_components {
   void flatten() const { exec::for_each(space_, vertices_, detail::flatten_components{forest()}); }
   void reserve(graph::graph_view const& g) { items_.reserve(detail::frontier::capacity(vertices_, g.arcs())); }
 
-  // Recomputes the components whose roots have a bit in `cut`, or all components if `cut` is nullptr, and counts all
+  // Recomputes the components with a bit at their roots in `cut`, or all components if `cut` is nullptr, and counts all
   // components. The forest has to be flat.
   void make(graph::graph_view const& g, std::uint32_t const* cut) {
     detail::frontier const all{marks_.data(), items_.data(), &state_.data()->listed};
@@ -423,7 +423,7 @@ components_result components(Space const& space, graph::graph_view const& g) {
 
 components_result components(graph::any_graph const& g);
 
-/// Maintains the components of a graph whose space is chosen at run time.
+/// Maintains the components of an any_graph.
 [[nodiscard]] std::unique_ptr<maintained_components> maintain_components(graph::any_graph const& g);
 
 }  // namespace wyrm::algorithms

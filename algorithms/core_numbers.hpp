@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Core numbers. The k-core of a graph remains when vertices with fewer than k remaining neighbours are removed until
-// there are none; the core number of a vertex is the greatest k whose core contains the vertex (Matula and Beck, J. ACM
-// 1983). All vertices that can be removed at the same time form a frontier; the vertices that have too few neighbours
-// after their removal form the next frontier (Dasari, Desh, Zubair, IEEE Big Data 2014). When the frontier for a k is
-// empty, the next k is the least number of remaining neighbours. Only vertices that remained after the previous k are
-// read to find it. So a vertex is read once for each core number that occurs and is at most its own, and all reads
-// are O(vertices + arcs).
+// there are none; the core number of a vertex is the greatest k such that the k-core contains the vertex (Matula and
+// Beck, J. ACM 1983). All vertices that can be removed at the same time form a frontier; the vertices that have too few
+// neighbours after their removal form the next frontier (Dasari, Desh, Zubair, IEEE Big Data 2014). When the frontier
+// for a k is empty, the next k is the least number of remaining neighbours. Only vertices that remained after the
+// previous k are read to find it. So a vertex is read once for each core number that occurs and is at most its own, and
+// all reads are O(vertices + arcs).
 #pragma once
 
 #include <algorithm>
@@ -83,21 +83,20 @@ struct begin_peeling {
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     graph::vertex_id const v = valid ? p.vertices[i] : 0;
     bool const is_there = valid && !p.is_removed(v);
-    bool const goes = is_there && p.degrees[v] <= p.state->k;
-    p.now.add(t, p.g, v, goes);
-    std::uint32_t const stay = t.ballot(is_there && !goes);
+    bool const removed = is_there && p.degrees[v] <= p.state->k;
+    p.now.add(t, p.g, v, removed);
+    std::uint32_t const remaining = t.ballot(is_there && !removed);
     std::uint32_t first = 0;
-    if (t.rank() == 0 && stay != 0)
+    if (t.rank() == 0 && remaining != 0)
       first = exec::atomic_ref<std::uint32_t>(p.state->left)
-                  .fetch_add(static_cast<std::uint32_t>(cuda::std::popcount(stay)), exec::relaxed);
+                  .fetch_add(static_cast<std::uint32_t>(cuda::std::popcount(remaining)), exec::relaxed);
     first = t.shfl(first, 0);
-    if (is_there && !goes) left[first + exec::rank_in(t, stay)] = v;
+    if (is_there && !removed) left[first + exec::rank_in(t, remaining)] = v;
   }
 };
 
 /// One tile per item of the frontier. The lane that decrements the degree of a vertex from k + 1 to k adds the vertex
-/// to the next frontier. A vertex whose degree is at most k is already in a frontier, which includes the vertex of the
-/// item.
+/// to the next frontier. A vertex of degree at most k is already in a frontier, which includes the vertex of the item.
 struct peel {
   graph::graph_view g;
   std::uint32_t* degrees;
@@ -112,9 +111,9 @@ struct peel {
     for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
       bool const has = i + t.rank() < part.size;
       graph::vertex_id const v = has ? part[i + t.rank()] : item.vertex;
-      bool const stays = exec::load_recent(degrees[v]) > k;
-      bool const goes = stays && exec::atomic_ref<std::uint32_t>(degrees[v]).fetch_sub(1, exec::relaxed) == k + 1;
-      next.add(t, g, v, goes);
+      bool const remains = exec::load_recent(degrees[v]) > k;
+      bool const removed = remains && exec::atomic_ref<std::uint32_t>(degrees[v]).fetch_sub(1, exec::relaxed) == k + 1;
+      next.add(t, g, v, removed);
     }
   }
 };

@@ -22,7 +22,7 @@
 
 namespace wyrm::algorithms {
 
-/// The clusters of a graph whose space is chosen at run time; see maintain_clustering.
+/// The clusters of an any_graph; see maintain_clustering.
 class maintained_clustering : public maintained_result {
  public:
   using maintained_result::maintained_result;
@@ -93,7 +93,7 @@ template <class Graph>
 explicit incremental_clustering(Graph const& g, clustering_options const& o = {}, alloc::options const& pool = {})
     -> incremental_clustering<std::decay_t<decltype(g.space())>>;
 
-/// Maintains the clusters of a graph whose space is chosen at run time.
+/// Maintains the clusters of an any_graph.
 [[nodiscard]] std::unique_ptr<maintained_clustering> maintain_clustering(graph::any_graph const& g,
                                                                          clustering_options const& o = {});
 

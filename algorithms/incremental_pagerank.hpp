@@ -2,7 +2,7 @@
 // The PageRank of a changing graph, by residuals (Ohsaka, Maehara, Kawarabayashi, KDD 2015; Zhang, Lofgren, Goel, KDD
 // 2016). The residual of a vertex is the difference to its rank; it stays at the vertex until it exceeds a limit, and
 // is then added to the rank and pushed along the arcs of the vertex. A batch changes residuals only at neighbours of
-// the vertices whose degree it changes.
+// the vertices that get or lose neighbours.
 //
 // Ranks are stored unscaled: x = (1 - d)/n + d A x has no term that depends on all vertices, and x divided by its sum
 // is the PageRank in which dangling vertices (those without out-neighbours) jump to any vertex. So a change does not
@@ -27,7 +27,7 @@
 // a limit are pushed until the bound is at most half of that. The limit of a vertex has two equal parts, one constant,
 // and one in proportion to its degree, which is the cost of a push; if all residuals are below their limits, their norm
 // is small enough. If a batch changes most ranks, a pull along all arcs is less work than pushing. In an undirected
-// graph all ranks are then corrected by an iteration whose steps reduce the error as much as three steps of a full run
+// graph all ranks are then corrected by an iteration; its steps reduce the error as much as three steps of a full run
 // (see detail/chebyshev.hpp); in a directed graph by a full run that starts from the current ranks.
 //
 // Pushing a residual r sends at most d |r| + degree units in total. So with limits above degree / (1 - d) each push
@@ -73,7 +73,7 @@ struct incremental_pagerank_options {
   double full_run = 0.05;
 };
 
-/// The ranks of a graph whose space is chosen at run time; see maintain_pagerank.
+/// The ranks of an any_graph; see maintain_pagerank.
 class maintained_pagerank : public maintained_result {
  public:
   using maintained_result::maintained_result;
@@ -91,9 +91,9 @@ class maintained_pagerank : public maintained_result {
 
 /// The PageRank of one changing graph; see maintained_result.hpp. Jumps, also those of dangling vertices, go to any
 /// vertex with the same probability. About 100 bytes per vertex and 0.2 per arc, 0.4 per arc of a directed graph.
-/// In-neighbours are used if the graph has them. A batch costs O(degrees of the vertices whose neighbours it changes).
-/// If the residuals exceed the tolerance then, it also costs O(vertices + degrees of the vertices whose residuals are
-/// pushed, for each push), or O((vertices + arcs) steps).
+/// In-neighbours are used if the graph has them. A batch costs O(degrees of the vertices that get or lose neighbours).
+/// If the residuals exceed the tolerance then, it also costs O(vertices + degrees of the vertices with pushed
+/// residuals, for each push), or O((vertices + arcs) steps).
 template <class Space>
 class incremental_pagerank final : public maintained_pagerank {
  public:
@@ -232,7 +232,7 @@ class incremental_pagerank final : public maintained_pagerank {
     return all(s.residual_norm) + (is_corrected ? std::abs(all(s.residual_sum)) : all(s.residual_norm));
   }
   // Requests all memory for a graph with this many arcs, when this many vertices change. The size of each buffer is
-  // checked separately, because a buffer whose request failed is empty.
+  // checked separately, because a buffer is empty after a failed request.
   void reserve(graph::graph_view const& g, std::uint64_t arcs, std::size_t changed) {
     std::size_t const least = detail::frontier::capacity(vertices_, arcs);
     auto const reserve_room = [&](auto& buffer) {
@@ -281,7 +281,7 @@ class incremental_pagerank final : public maintained_pagerank {
       if (is_within(g, error_of(state, true), sum(state)) || 2 * left > before || iterations_left == 0) return state;
     }
   }
-  // Corrects all ranks by a full run that starts from the current ranks, whose sum is `sum`.
+  // Corrects all ranks by a full run that starts from the current ranks of the sum `sum`.
   detail::residual_state run_all(graph::graph_view const& g, double sum, unsigned iterations_left) {
     double const d = options_.damping;
     if (sum > 0) exec::for_each(space_, vertices_, detail::scale_ranks{values_.data(), 1 / sum, full_.rank()});
@@ -310,7 +310,7 @@ class incremental_pagerank final : public maintained_pagerank {
   [[nodiscard]] std::int64_t base() const {
     return static_cast<std::int64_t>((1 - options_.damping) / static_cast<double>(vertices_) * unit_);
   }
-  // Computes the norm, and starts a frontier with all vertices whose residuals exceed the limits.
+  // Computes the norm, and starts a frontier with all vertices that have residuals above the limits.
   void list_all(graph::graph_view const& g) {
     space_.fill(marks_.data(), 0, words() * sizeof(std::uint32_t));
     space_.fill(state_.data()->residual_norm, 0, sizeof(detail::residual_state::residual_norm));
@@ -432,7 +432,7 @@ template <class Graph>
 explicit incremental_pagerank(Graph const& g, incremental_pagerank_options const& o = {})
     -> incremental_pagerank<std::decay_t<decltype(g.space())>>;
 
-/// Maintains the PageRank of a graph whose space is chosen at run time.
+/// Maintains the PageRank of an any_graph.
 [[nodiscard]] std::unique_ptr<maintained_pagerank> maintain_pagerank(graph::any_graph const& g,
                                                                      incremental_pagerank_options const& o = {});
 

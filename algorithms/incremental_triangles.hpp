@@ -29,7 +29,7 @@
 
 namespace wyrm::algorithms {
 
-/// The triangles of a graph whose space is chosen at run time; see maintain_triangles.
+/// The triangles of an any_graph; see maintain_triangles.
 class maintained_triangles : public maintained_result {
  public:
   using maintained_result::maintained_result;
@@ -207,7 +207,7 @@ template <class Graph>
 incremental_triangles(Graph const& g, bool per_vertex = false)
     -> incremental_triangles<std::decay_t<decltype(g.space())>>;
 
-/// Maintains the triangles of a graph whose space is chosen at run time.
+/// Maintains the triangles of an any_graph.
 [[nodiscard]] std::unique_ptr<maintained_triangles> maintain_triangles(graph::any_graph const& g,
                                                                        bool per_vertex = false);
 

@@ -39,7 +39,7 @@ struct pagerank_options {
   std::vector<double> teleport = {};  // weights of the targets of jumps, one per vertex, not negative; empty: uniform
   bool dangling_teleports = false;    // whether dangling vertices jump by `teleport`; false: uniformly
   /// Weights of arcs: finite, not negative, one per arc in the order of to_csr(). A vertex splits its rank among its
-  /// arcs in proportion to their weights; a vertex whose weights are all 0 is dangling. Empty: all equal.
+  /// arcs in proportion to their weights; a vertex with no positive weight is dangling. Empty: all equal.
   std::vector<float> weights = {};
   /// The type of ranks during the computation; sums always have 64 bits. With fp32, changes below about 1e-7 are noise.
   precision ranks = precision::fp64;

@@ -71,7 +71,7 @@ class visit_counts {
   affinity visited_[capacity];
 };
 
-/// One lane per item whose list is missing.
+/// One lane per item; computes missing lists.
 template <class Pool>
 struct find_affinities {
   step_rules rules;
@@ -184,7 +184,7 @@ struct vote {
   }
 };
 
-/// One lane per item: updates volumes for vertices whose label has changed.
+/// One lane per item: updates volumes after changes of labels.
 struct count_votes {
   std::uint64_t const* degree;
   graph::vertex_id const* label;

@@ -3,7 +3,7 @@
 // gives them in the order of to_csr(), row by row of out-neighbours, but a pull reads them with the rows of
 // in-neighbours. So a run first copies each weight next to the entry of its arc. An arc has an entry in two rows; the
 // position in the shorter row is found by binary search for each entry of the longer row. This also holds for an
-// undirected graph, whose two directions may have different weights; one search serves both directions.
+// undirected graph: both directions of an edge may have different weights, and one search serves both.
 //
 // The weights of a row are scaled by a power of two, so that their sum is in [0.5, 1). This rounds nothing, and ranks
 // in single precision can be divided by the sum, however large or small the weights are.
@@ -45,7 +45,7 @@ struct even_split {
   [[nodiscard]] WYRM_HD float const* row(graph::vertex_id) const { return nullptr; }
 };
 
-/// Splits the rank of a vertex in proportion to the weights; a vertex whose weights are all 0 is dangling.
+/// Splits the rank of a vertex in proportion to the weights; a vertex with no positive weight is dangling.
 struct weighted_split {
   static constexpr bool weighted = true;
   using total_type = double;
@@ -119,7 +119,7 @@ struct pad_rows {
 };
 
 /// One tile per item of bins: looks up the arcs of its rows in the other rows of these arcs, where those are shorter.
-/// Directed graphs need two launches: over the rows of out-neighbours, for arcs whose row of in-neighbours is shorter,
+/// Directed graphs need two launches: over the rows of out-neighbours, for arcs with a shorter row of in-neighbours,
 /// and over the rows of in-neighbours for the rest.
 struct match_arcs {
   graph::graph_view g;

@@ -49,7 +49,7 @@ struct flag_first {
   WYRM_HD void operator()(std::size_t v) const { flag[v] = first[label[v]] == v ? 1 : 0; }
 };
 
-/// Replaces each label by the number of labels whose first vertices are smaller.
+/// Replaces each label by the number of labels with smaller first vertices.
 struct number_labels {
   graph::vertex_id* label;
   graph::vertex_id const* first;

@@ -42,8 +42,8 @@ struct move_proposal {
   std::uint32_t refused;  // number of moves refused since the last one that was made, up to max_refused
 };
 
-/// The state of a round. All threads read labels; labels are written only in a step in which no thread reads the label of
-/// another vertex. Values that several tiles write in one step are sums, minima or maxima of integers.
+/// The state of a round. All threads read labels; labels are written only in a step in which no thread reads the label
+/// of another vertex. Values that several tiles write in one step are sums, minima or maxima of integers.
 struct move_round {
   static constexpr graph::vertex_id no_label = graph::max_vertices;
 

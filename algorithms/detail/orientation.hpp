@@ -47,7 +47,7 @@ struct orient_rows {
     graph::vertex_id* const to = targets + offsets[u];
     std::uint32_t n = 0;
     for (std::uint32_t i = 0; i < r.degree; ++i)
-      if (goes(u, r.degree, r.page[i])) to[n++] = r.page[i];
+      if (belongs(u, r.degree, r.page[i])) to[n++] = r.page[i];
     oriented[u] = graph::vertex_record{to, n, r.degree};
   }
   template <class Tile>
@@ -73,13 +73,14 @@ struct orient_rows {
     row_part const p = bins.part(number);
     graph::vertex_record const r = p.row;
     std::uint32_t n = 0;
-    for (std::uint32_t i = p.begin + t.rank(); i < p.end; i += Tile::size()) n += goes(p.vertex, r.degree, r.page[i]);
+    for (std::uint32_t i = p.begin + t.rank(); i < p.end; i += Tile::size())
+      n += belongs(p.vertex, r.degree, r.page[i]);
     n = exec::sum(t, n);
     if (t.rank() == 0) kept[number] = n;
   }
 
  private:
-  [[nodiscard]] WYRM_HD bool goes(graph::vertex_id u, std::uint32_t degree, graph::vertex_id v) const {
+  [[nodiscard]] WYRM_HD bool belongs(graph::vertex_id u, std::uint32_t degree, graph::vertex_id v) const {
     std::uint32_t const other = degrees[v];
     return degree < other || (degree == other && u < v);
   }
@@ -89,9 +90,9 @@ struct orient_rows {
   WYRM_HD std::uint32_t keep(Tile const& t, graph::vertex_id u, graph::vertex_record const& r, std::uint32_t i,
                              std::uint32_t end, std::uint32_t group, graph::vertex_id* to) const {
     graph::vertex_id const v = i < end ? r.page[i] : 0;
-    bool const goes_on = i < end && goes(u, r.degree, v);
-    std::uint32_t const kept_here = t.ballot(goes_on) & group;
-    if (goes_on) to[exec::rank_in(t, kept_here)] = v;
+    bool const is_kept = i < end && belongs(u, r.degree, v);
+    std::uint32_t const kept_here = t.ballot(is_kept) & group;
+    if (is_kept) to[exec::rank_in(t, kept_here)] = v;
     return static_cast<std::uint32_t>(cuda::std::popcount(kept_here));
   }
   template <class Tile>

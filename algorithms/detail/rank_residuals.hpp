@@ -267,7 +267,7 @@ struct sum_hubs {
   }
 };
 
-/// Sums |residual|, and lists the vertices whose residuals exceed the limits.
+/// Sums |residual|, and lists the vertices with residuals above the limits.
 struct list_residuals {
   rank_residuals x;
   frontier to;
@@ -280,7 +280,7 @@ struct list_residuals {
   }
 };
 
-/// One lane per edge of a batch, before the update: lists the vertices whose neighbours the batch will change.
+/// One lane per edge of a batch, before the update: lists the vertices that will get or lose neighbours.
 struct find_changed {
   graph::graph_view g;
   graph::edge const* edges;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Symmetric rows with integer weights. They are either the rows of an undirected graph, where all weights are 1, or are
-// built: from any graph by adding up both directions of its arcs, or from rows whose vertices have labels by adding up
-// the weights between each pair of labels. Built rows come from sorted keys (row, column). Weights are then added at
-// the position of their key, so the result does not depend on the order of additions.
+// built: from any graph by adding up both directions of its arcs, or from rows of vertices with labels by adding up the
+// weights between each pair of labels. Built rows come from sorted keys (row, column). Weights are then added at the
+// position of their key, so the result does not depend on the order of additions.
 #pragma once
 
 #include <algorithm>
@@ -176,7 +176,7 @@ class vertex_list {
     space_.fill(marks_.data(), 0, marks_.bytes());
     reset_size();
   }
-  /// Empties a list whose marks have all been cleared.
+  /// Empties a list after all its marks have been cleared.
   void reset_size() { space_.fill(size_.data(), 0, size_.bytes()); }
   void fill(graph::graph_view const& g) {
     clear(g);

@@ -133,11 +133,11 @@ TYPED_TEST_P(algorithms_test, pagerank_with_teleport_weights) {
   std::vector<double> weights(n);
   for (std::size_t v = 0; v < 20; ++v) weights[v] = static_cast<double>(v % 4);
   double const sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-  std::vector<double> shares = weights;
-  for (double& w : shares) w /= sum;
+  std::vector<double> normalised = weights;
+  for (double& w : normalised) w /= sum;
   for (bool const dangling : {false, true}) {
     auto const got = this->pagerank(g, {.tolerance = 1e-13, .teleport = weights, .dangling_teleports = dangling});
-    auto const want = serial_pagerank(g.to_csr(), 0.85, shares, dangling);
+    auto const want = serial_pagerank(g.to_csr(), 0.85, normalised, dangling);
     for (std::size_t v = 0; v < n; ++v) ASSERT_NEAR(got.rank[v], want[v], 1e-12) << "vertex " << v;
   }
   weights[3] = -1;
@@ -536,8 +536,8 @@ TYPED_TEST_P(algorithms_test, quality_of_clusterings) {
 
   auto const none = this->make(0, {});
   EXPECT_EQ(algorithms::quality(none.space(), none.view(), {}).modularity, 0);
-  auto const alone = this->make(3, {});
-  EXPECT_EQ(algorithms::quality(alone.space(), alone.view(), {0, 1, 2}).modularity, 0);
+  auto const isolated = this->make(3, {});
+  EXPECT_EQ(algorithms::quality(isolated.space(), isolated.view(), {0, 1, 2}).modularity, 0);
   EXPECT_THROW(algorithms::quality(g.space(), g.view(), {0, 1}), error);
   EXPECT_THROW(algorithms::quality(g.space(), g.view(), {0, 0, 0, 0, 0, 6}), error);
   EXPECT_THROW(algorithms::quality(g.space(), this->make(1, {}, true).view(), {0}), error);

@@ -195,7 +195,7 @@ TYPED_TEST_P(clustering_test, labels_are_equal_in_all_spaces) {
     this->expect_consistent(g, got, o.weights);
   }
   auto const log2 = static_cast<unsigned>(this->sized(12, 8));
-  auto const g = this->make(std::size_t{1} << log2, this->skewed(log2));  // hubs, whose rows are divided into parts
+  auto const g = this->make(std::size_t{1} << log2, this->skewed(log2));  // the rows of hubs are divided into parts
   auto const got = this->run(g);
   EXPECT_EQ(got.label, this->on_host(g).label);
   EXPECT_EQ(got.label, this->run(g).label);

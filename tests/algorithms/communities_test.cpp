@@ -97,7 +97,7 @@ TEST_P(communities_test, modularity_compared_with_other_methods) {
     EXPECT_GE(got, *row.walktrap);
     EXPECT_GE(got, 0.97 * *row.leiden);
   }
-  EXPECT_GT(graphs, 0u) << "no graph of COMMUNITIES.tsv lies in " << *data_folder();
+  EXPECT_GT(graphs, 0u) << "no graph of COMMUNITIES.tsv is in " << *data_folder();
 }
 
 TEST_P(communities_test, classes_are_found) {

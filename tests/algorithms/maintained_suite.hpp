@@ -413,7 +413,7 @@ TYPED_TEST_P(maintained_test, operations_without_changes_are_allowed) {
   }
 }
 
-// Vertices whose affinities do not fit into the pool do not vote; all other results are correct.
+// Vertices do not vote if their affinities do not fit into the pool; all other results are correct.
 TYPED_TEST_P(maintained_test, clusters_of_a_pool_that_cannot_grow) {
   auto const s = this->make_subject(this->sized(3000, 600));
   auto const g = this->make_graph(TestFixture::kind::undirected, s.n, s.batch);

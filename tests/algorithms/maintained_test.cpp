@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maintained results on the CPU, and with tiles whose lanes are fibers.
+// Maintained results on the CPU, and with tiles of fibers.
 #include "../../alloc/registry.hpp"
 #include "../../graph/any_graph.hpp"
 #include "../support/simt_space.hpp"

@@ -69,7 +69,7 @@ class random_walks_test : public space_test<Space> {
     }
     EXPECT_LE(chi, freedom + 5 * std::sqrt(2 * std::max(freedom, 1.0)));
   }
-  /// Counts the targets of all steps from `now`; only of steps whose previous vertex is `before`, if that is a vertex.
+  /// Counts the targets of all steps from `now`; if `before` is a vertex, only of steps with this previous vertex.
   static std::vector<double> steps_from(algorithms::walk_paths const& paths, std::size_t n, graph::vertex_id now,
                                         graph::vertex_id before = ~0u) {
     std::vector<double> counts(n);
@@ -213,10 +213,10 @@ TYPED_TEST_P(random_walks_test, visits_are_counted) {
 TYPED_TEST_P(random_walks_test, empty_walks_and_invalid_options) {
   auto const none = this->make(0, {});
   EXPECT_EQ(this->walk(none, {}).offsets, std::vector<std::uint64_t>{0});
-  auto const alone = this->make(2, {});
-  EXPECT_EQ(this->walk(alone, {}).vertices, (std::vector<graph::vertex_id>{0, 1}));
-  algorithms::random_walker<TypeParam> walker(alone.space(), this->small_pool());
-  walker.walk(alone.view(), {});
+  auto const isolated = this->make(2, {});
+  EXPECT_EQ(this->walk(isolated, {}).vertices, (std::vector<graph::vertex_id>{0, 1}));
+  algorithms::random_walker<TypeParam> walker(isolated.space(), this->small_pool());
+  walker.walk(isolated.view(), {});
   EXPECT_TRUE(walker.co_visits().empty());
   auto const loop = this->make(1, {{0, 0}}, false, true);
   EXPECT_EQ(this->walk(loop, {.steps = 3, .p = 4, .q = 0.5}).vertices, std::vector<graph::vertex_id>(4));

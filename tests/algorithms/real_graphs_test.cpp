@@ -88,7 +88,7 @@ TEST_P(truth_test, holds_before_and_after_updates) {
     g.check();
     expect_truth(g, row);
   }
-  EXPECT_GT(graphs, 0u) << "no graph of TRUTH.tsv lies in " << *folder;
+  EXPECT_GT(graphs, 0u) << "no graph of TRUTH.tsv is in " << *folder;
 }
 
 INSTANTIATE_TEST_SUITE_P(real_graphs, truth_test, testing::Values("cpu", "cuda"),
