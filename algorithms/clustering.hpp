@@ -157,8 +157,8 @@ class clusterer {
 
  private:
   using labels = exec::buffer<graph::vertex_id, Space>;
-  static constexpr std::uint64_t most = std::uint64_t{1}
-                                        << 31;  // limit of the sum of all weights, so that gains fit into 64 bits
+  // Limit of the sum of all weights, so that gains fit into 64 bits.
+  static constexpr std::uint64_t most = std::uint64_t{1} << 31;
   static constexpr unsigned max_passes = 16;
 
   [[noreturn]] static void refuse(std::string const& what) {

@@ -14,7 +14,7 @@
 // All values are integers, in units of about 2^-59: sums do not depend on the order of additions, and each run gives
 // the same ranks. What a vertex has sent along each of its arcs is stored, so that
 //
-//  residual(v) = base - x(v) + sum over u -> v of sent(u)        sent(u) = d x(u) / degree(u), rounded
+//   residual(v) = base - x(v) + sum over u -> v of sent(u)        sent(u) = d x(u) / degree(u), rounded
 //
 // holds exactly after any number of batches. An update reverts what the vertices that it changes have sent, and repeats
 // it for the neighbours after the update.
@@ -24,11 +24,12 @@
 // norm. The scaled ranks are within this bound plus the difference of the sum of ranks to the true sum, both divided by
 // the sum; that is at most twice as much. Nothing is pushed while this bound is at most d / (1 - d) times the
 // tolerance, which is also the bound of pagerank(); so a small batch often requires no push. Otherwise residuals above
-// a limit are pushed until the bound is at most half of that. The limit of a vertex has two equal parts, one constant,
-// and one in proportion to its degree, which is the cost of a push; if all residuals are below their limits, their norm
-// is small enough. If a batch changes most ranks, a pull along all arcs is less work than pushing. In an undirected
-// graph all ranks are then corrected by an iteration; its steps reduce the error as much as three steps of a full run
-// (see detail/chebyshev.hpp); in a directed graph by a full run that starts from the current ranks.
+// a limit are pushed until the bound is at most half of that. Half of the allowed norm is distributed evenly over all
+// vertices, and half in proportion to their degrees, which are the cost of a push. These values are the limits; so if
+// no residual exceeds its limit, the norm is small enough. If a batch changes most ranks, a pull along all arcs is less
+// work than pushing. In an undirected graph all ranks are then corrected by an iteration; its steps reduce the error as
+// much as three steps of a full run (see detail/chebyshev.hpp); in a directed graph by a full run that starts from the
+// current ranks.
 //
 // Pushing a residual r sends at most d |r| + degree units in total. So with limits above degree / (1 - d) each push
 // reduces the norm, and pushing ends. These least limits bound the tolerance that can be reached: see the options. If d
@@ -64,7 +65,7 @@ struct incremental_pagerank_options {
   double damping = 0.85;  // d, in [0, 0.99]
   /// In (0, 2]. A tolerance below 3 10^-18 / (d (1 - d)^2) times the number of vertices and arcs may not be reached,
   /// which converged() reports: per vertex and arc 2 10^-16 for d = 0.85 and 3 10^-14 for d = 0.99. If few vertices
-  /// have out-neighbours, this bound is greater by 1 / (1 - d).
+  /// have out-neighbours, this bound is greater by a factor of 1 / (1 - d).
   double tolerance = 1e-9;
   unsigned max_iterations = 500;  // per batch, at least 1; residuals that remain are left to the next batch
   /// If a batch has pushed more than this fraction of all vertices and arcs, or a frontier has more items than this

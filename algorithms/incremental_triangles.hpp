@@ -111,8 +111,8 @@ struct count_changes {
  private:
   [[nodiscard]] WYRM_HD bool changes_before(std::uint64_t other, std::uint64_t own) const {
     if (other >= own) return false;
-    return keys[graph::lower_bound(keys, n, other)] ==
-           other;  // the search ends in the array: the key `own` is not less
+    // The search ends in the array: the key `own` is not less.
+    return keys[graph::lower_bound(keys, n, other)] == other;
   }
   WYRM_HD void change(std::uint64_t& counter, std::uint64_t by) const {
     exec::atomic_ref<std::uint64_t>(counter).fetch_add(gone ? 0 - by : by, exec::relaxed);

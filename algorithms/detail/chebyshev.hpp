@@ -4,7 +4,7 @@
 // vertices, instead of pushing them one by one. Chebyshev's iteration (Golub, Varga, Numerische Mathematik 3, 1961,
 // section 2)
 //
-//  y(k+1) = w(k+1) (r + d P y(k) - y(k-1)) + y(k-1)        w(k+1) = 1 / (1 - d^2 w(k) / 4)
+//   y(k+1) = w(k+1) (r + d P y(k) - y(k-1)) + y(k-1)        w(k+1) = 1 / (1 - d^2 w(k) / 4)
 //
 // reduces the error by d / (1 + sqrt(1 - d^2)) per step, 0.56 for d = 0.85, where the plain iteration y = r + d P y
 // reduces it by 0.85. It requires real eigenvalues of P within [-1, 1]. P = A D^-1 is similar to D^-1/2 A D^-1/2, so

@@ -379,8 +379,8 @@ class modularity_moves {
   }
 
  private:
-  static constexpr std::uint32_t window =
-      16;  // rounds; they continue only if 1/32 of the first vertices move in a window
+  // Rounds; they continue only if 1/32 of the first vertices move in a window.
+  static constexpr std::uint32_t window = 16;
   [[nodiscard]] static std::size_t places(std::size_t n, std::uint64_t arcs) { return arcs + arcs / 2 + n + 1; }
 
   std::uint32_t round(move_round const& r) {

@@ -18,15 +18,15 @@ namespace wyrm::algorithms::detail {
 
 /// In device memory; the host reads it.
 struct residual_state {
-  static constexpr unsigned places =
-      64;                    // counters per sum: a device performs one atomic addition to an address at a time
-  std::uint32_t sizes[3];    // of the current frontier, the next one, and the one to reset, in turn
-  std::uint32_t changed;     // number of items of vertices that a batch changes
-  std::int64_t sum[places];  // of x
-  std::int64_t residual_norm[places];  // the sum of |residual|; updated only by steps that push or pull
-  std::int64_t
-      residual_sum[places];  // the sum over vertices with neighbours; computed by passes over all vertices only
-  bin_ends bins;             // of the rows, if they are requested
+  /// Counters per sum: a device performs one atomic addition to an address at a time.
+  static constexpr unsigned places = 64;
+  std::uint32_t sizes[3];              // of the current frontier, the next one, and the one to reset, in turn
+  std::uint32_t changed;               // number of items of vertices that a batch changes
+  std::int64_t sum[places];            // of x
+  std::int64_t residual_norm[places];  // the sum of |residual|; a residual that is taken counts until it is pushed
+  /// The sum of the residuals of vertices with neighbours; computed by passes over all vertices only.
+  std::int64_t residual_sum[places];
+  bin_ends bins;  // of the rows, if they are requested
   struct {
     std::uint64_t iterations;
     std::uint64_t ranked[places];

@@ -103,10 +103,10 @@ struct row_bins_view {
   }
 
   /// Calls one of these functions for an item; collective:
-  ///  f.lane(t, v, row, valid)   each lane has a row of its own, or none
-  ///  f.group(t, v, row, valid)  the lanes of a group have a row
-  ///  f.warp(t, v, row)          all lanes have the same row
-  ///  f.part(t, p)               all lanes have the same part of a row
+  ///   f.lane(t, v, row, valid)   each lane has a row of its own, or none
+  ///   f.group(t, v, row, valid)  the lanes of a group have a row
+  ///   f.warp(t, v, row)          all lanes have the same row
+  ///   f.part(t, p)               all lanes have the same part of a row
   template <class Tile, class F>
   WYRM_HD void dispatch(Tile const& t, std::uint32_t item, F& f) const {
     if (item < lane_items()) {

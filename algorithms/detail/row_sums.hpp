@@ -47,10 +47,10 @@ struct row_sums {
 };
 
 /// Computes the sums of an item of the bins; collective. f has these functions:
-///  f.sum(t, v, row, begin, end, lane, lanes)  the sum over the entries from `begin` to `end` that belong to a lane
-///  f.load(v, row)                             what set() needs besides; called before entries are read
-///  f.set(v, row, loaded, sum)                 by one lane, for a row that is not divided into parts
-///  f.set_part(number, v, sum)                 by one lane, for a part of a row
+///   f.sum(t, v, row, begin, end, lane, lanes)  the sum over the entries from `begin` to `end` that belong to a lane
+///   f.load(v, row)                             what set() needs besides; called before entries are read
+///   f.set(v, row, loaded, sum)                 by one lane, for a row that is not divided into parts
+///   f.set_part(number, v, sum)                 by one lane, for a part of a row
 template <class Tile, class F>
 WYRM_HD void sum_rows(Tile const& t, row_bins_view const& bins, std::uint32_t item, F& f) {
   row_sums<F> rows{bins, f};
