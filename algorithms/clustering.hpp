@@ -131,7 +131,7 @@ class clusterer {
     std::uint64_t const entries = g.directed() ? 2 * arcs : arcs;
     std::size_t const n = g.vertices();
     std::uint64_t const loops = g.directed() ? 0 : std::min<std::uint64_t>(n, arcs);
-    if (entries + loops > most) refuse_arcs(arcs, g.directed() ? most / 2 : most - loops);
+    if (entries + loops > max_total) refuse_arcs(arcs, g.directed() ? max_total / 2 : max_total - loops);
     bulk_.reserve(n);
     builder_.reserve(n, entries);
     moves_.reserve(n, entries);
@@ -158,7 +158,7 @@ class clusterer {
  private:
   using labels = exec::buffer<graph::vertex_id, Space>;
   // Limit of the sum of all weights, so that gains fit into 64 bits.
-  static constexpr std::uint64_t most = std::uint64_t{1} << 31;
+  static constexpr std::uint64_t max_total = std::uint64_t{1} << 31;
   static constexpr unsigned max_passes = 16;
 
   [[noreturn]] static void refuse(std::string const& what) {
@@ -169,7 +169,7 @@ class clusterer {
   }
   static void check(graph::graph_view const& g, clustering_options const& o) {
     if (o.length == 0 || o.walks == 0) refuse("walks and length must be at least 1");
-    std::uint64_t const limit = g.directed() || !o.weights.empty() ? most / 2 : most;
+    std::uint64_t const limit = g.directed() || !o.weights.empty() ? max_total / 2 : max_total;
     if (g.arcs() > limit) refuse_arcs(g.arcs(), limit);
     if (!o.weights.empty() && o.weights.size() != g.arcs())
       refuse("there are " + std::to_string(o.weights.size()) + " weights for " + std::to_string(g.arcs()) + " arcs");
@@ -208,7 +208,7 @@ class clusterer {
       bulk_.inclusive_sum(rows_.weights, weight_sums_.data(), rows_.g.arcs());
     }
     total_ = moves_.prepare(rows_);
-    if (total_ > most)
+    if (total_ > max_total)
       refuse("the weights of arcs and self-loops have the sum " + std::to_string(total_) + "; the limit is 2^31");
     return total_ > 0;
   }

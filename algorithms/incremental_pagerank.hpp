@@ -266,7 +266,7 @@ class incremental_pagerank final : public maintained_pagerank {
       double const before = all(state.residual_norm);
       double& shortfall = shortfall_[after_];
       double const ratio = margin * shortfall * before / max_error(std::max(sum(state), sum_));
-      unsigned const steps = std::min({iterations_left, solver_.most_steps, solver_.steps(d, ratio)});
+      unsigned const steps = std::min({iterations_left, solver_.max_steps, solver_.steps(d, ratio)});
       float const* const contribution = solver_.solve(x, state, steps);
       detail::for_each_vertex(space_, vertices_,
                               detail::add_solution{x, contribution, solver_.correction_per_arc(x, state), base()});
@@ -330,7 +330,7 @@ class incremental_pagerank final : public maintained_pagerank {
   // processes all vertices at once when that is less work.
   void finish(graph::graph_view const& g, bool may_rank_all, bool ignores_target) {
     ignores_target_ = ignores_target;
-    double const most_work = options_.full_run * static_cast<double>(vertices_ + g.arcs());
+    double const max_work = options_.full_run * static_cast<double>(vertices_ + g.arcs());
     unsigned at_once = 4;  // iterations that are enqueued before the host reads the state
     bool is_listed = false;
     bool is_ranked = false;  // all vertices were processed at once, and nothing was pushed since
@@ -358,7 +358,7 @@ class incremental_pagerank final : public maintained_pagerank {
           is_under_way ? all(state.residual_norm) <= residuals(g).target_norm : is_within(g, error_now(), sum(state));
       // Residuals below the limits must not be pushed.
       if (is_done || (is_listed && !is_given_up && state.sizes[turn_ % 3] == 0) || iterations_left() == 0) break;
-      if (is_given_up || (may_rank_all && all(state.done.work) > most_work)) {
+      if (is_given_up || (may_rank_all && all(state.done.work) > max_work)) {
         if (!skips_push) skip_push_from_ = initial_norm / 4;
         state = g.directed() ? run_all(g, sum(state), iterations_left())
                              : solve_all(g, is_prepared ? state : prepare(g), iterations_left(), skips_push ? 1 : 8);

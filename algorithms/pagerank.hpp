@@ -307,7 +307,7 @@ class pagerank_ranker {
     bins_.reserve(n, arcs, limits);
     rank_.reserve(n);
     contributions_.reserve(2 * n);
-    scratch_.reserve(scratch_size(n, limits.most_items(n, arcs), limits.most_parts(arcs)));
+    scratch_.reserve(scratch_size(n, limits.max_items(n, arcs), limits.max_parts(arcs)));
   }
 
   /// warm: starts with the values of rank(), of sum 1, instead of options::start. The option `ranks` is ignored. Cost

@@ -149,7 +149,7 @@ struct continue_walks {
     graph::vertex_id now = 0;
     graph::vertex_id before = 0;
     if (w.ended == 0 && w.length > 0) {
-      // The walker waits, so its last page is full.
+      // A walk that continues has filled its last page.
       now = w.last->vertices[(w.length - 1) % path_page::capacity];
       before = w.last->vertices[(w.length - 2) % path_page::capacity];
     }
@@ -226,7 +226,7 @@ struct quantise {
 struct copy_lengths {
   walker const* walkers;
   std::uint32_t* lengths;
-  std::uint32_t skipped;  // vertices at the begin of a path that are not counted
+  std::uint32_t skipped;  // vertices at the beginning of a path that are not counted
   WYRM_HD void operator()(std::size_t i) const { lengths[i] = walkers[i].length - skipped; }
 };
 
@@ -343,8 +343,8 @@ class random_walker {
       exec::for_each(space_, count_, detail::copy_paths{walkers_.data(), offsets_.data(), vertices.data()});
     return {exec::copy_out(space_, offsets_.data(), count_ + 1), exec::copy_out(space_, vertices.data(), all)};
   }
-  /// The number of visits of the walks from each start at each vertex, without the begin of each walk; ascending by
-  /// start and vertex. 16 bytes per step of scratch memory.
+  /// The number of visits of the walks from each start at each vertex, without the start of each walk itself; ascending
+  /// by start and vertex. 16 bytes per step of scratch memory.
   [[nodiscard]] std::vector<co_visit> co_visits() {
     std::uint64_t const all = compute_offsets(1);
     if (all == 0) return {};

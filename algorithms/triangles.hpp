@@ -3,7 +3,7 @@
 // end with fewer neighbours to the other (detail/orientation.hpp), or, where that would not pay, by ids. Each triangle
 // is then found once: as a common entry of the rows of both ends of the arc between its first two corners. On a device
 // one lane intersects two short rows; for longer rows the lanes of a warp look up the entries of the shorter row in the
-// longer one. On a host a thread bitmaps one row in a bitmap (detail/count_with_bitmaps.hpp).
+// longer one. On a host a thread marks one row in a bitmap (detail/count_with_bitmaps.hpp).
 #pragma once
 
 #include <cstddef>

@@ -28,7 +28,7 @@
 
 namespace wyrm::algorithms::detail {
 
-/// The number of entries between the last multiple of 16 bytes and the begin of the row.
+/// The number of entries between the last multiple of 16 bytes and the beginning of the row.
 [[nodiscard]] WYRM_HD inline std::uint32_t row_head(graph::vertex_id const* row) {
   return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(row) / sizeof(graph::vertex_id) % 4);
 }

@@ -118,7 +118,7 @@ struct finish_hubs {
 template <class Space>
 class chebyshev_solver {
  public:
-  static constexpr unsigned most_steps = 24;  // more do not improve floats, for d = 0.85
+  static constexpr unsigned max_steps = 24;  // more do not improve floats, for d = 0.85
 
   explicit chebyshev_solver(Space const& space) : space_(space), bins_(space), values_(space), parts_(space) {}
 
@@ -136,7 +136,7 @@ class chebyshev_solver {
   void reserve(std::size_t n, std::uint64_t arcs) {
     bins_.reserve(n, arcs, limits);
     values_.reserve(3 * n);
-    parts_.reserve(limits.most_parts(arcs));
+    parts_.reserve(limits.max_parts(arcs));
   }
   /// Enqueues what solve() needs for the current graph; O(vertices). The caller reads x.state afterwards.
   void prepare(rank_residuals const& x) {

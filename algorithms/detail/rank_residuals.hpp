@@ -164,20 +164,22 @@ template <class F>
 struct over_vertices {
   F f;
   std::size_t n;
-  std::size_t a_tile;  // vertices of a tile; a multiple of 32
+  std::size_t vertices_per_tile;  // a multiple of 32
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
     residual_sums sums;
-    std::size_t const end = (tile + 1) * a_tile < n ? (tile + 1) * a_tile : n;
-    for (std::size_t i = tile * a_tile; i < end; i += Tile::size()) f(t, i + t.rank(), i + t.rank() < end, sums);
+    std::size_t const end = (tile + 1) * vertices_per_tile < n ? (tile + 1) * vertices_per_tile : n;
+    for (std::size_t i = tile * vertices_per_tile; i < end; i += Tile::size())
+      f(t, i + t.rank(), i + t.rank() < end, sums);
     sums.add_to(t, *f.x.state, tile);
   }
 };
 template <class Space, class F>
 void for_each_vertex(Space const& space, std::size_t n, F const& f) {
-  constexpr std::size_t most_tiles = 4096;
-  std::size_t const a_tile = (n / most_tiles + 32) / 32 * 32;
-  exec::for_each_tile<32>(space, (n + a_tile - 1) / a_tile, over_vertices<F>{f, n, a_tile});
+  constexpr std::size_t max_tiles = 4096;
+  std::size_t const vertices_per_tile = (n / max_tiles + 32) / 32 * 32;
+  exec::for_each_tile<32>(space, (n + vertices_per_tile - 1) / vertices_per_tile,
+                          over_vertices<F>{f, n, vertices_per_tile});
 }
 
 /// Sets ranks to an initial value, and residuals accordingly.

@@ -26,10 +26,10 @@ struct bin_limits {
   std::uint32_t part;
 
   /// The greatest number of parts of rows with this many entries in total.
-  [[nodiscard]] std::uint64_t most_parts(std::uint64_t entries) const { return entries / part + most_hubs(entries); }
-  [[nodiscard]] std::uint64_t most_hubs(std::uint64_t entries) const { return entries / (warp + std::uint64_t{1}); }
+  [[nodiscard]] std::uint64_t max_parts(std::uint64_t entries) const { return entries / part + max_hubs(entries); }
+  [[nodiscard]] std::uint64_t max_hubs(std::uint64_t entries) const { return entries / (warp + std::uint64_t{1}); }
   /// The greatest number of items of n rows with this many entries in total.
-  [[nodiscard]] inline std::uint64_t most_items(std::size_t n, std::uint64_t entries) const;
+  [[nodiscard]] inline std::uint64_t max_items(std::size_t n, std::uint64_t entries) const;
 };
 
 /// A row in a bin; read by one load.
@@ -139,11 +139,11 @@ struct row_bins_view {
   }
 };
 
-inline std::uint64_t bin_limits::most_items(std::size_t n, std::uint64_t entries) const {
+inline std::uint64_t bin_limits::max_items(std::size_t n, std::uint64_t entries) const {
   auto const longer = [&](std::uint32_t limit) {
     return std::min<std::uint64_t>(n, entries / (limit + std::uint64_t{1}));
   };
-  return (n + 31) / 32 + longer(lane) / row_bins_view::groups + 1 + longer(group) + most_parts(entries);
+  return (n + 31) / 32 + longer(lane) / row_bins_view::groups + 1 + longer(group) + max_parts(entries);
 }
 
 /// The sum over the lanes of the group of this lane, in every lane; collective.
@@ -225,7 +225,7 @@ class row_bins {
     counts_.reserve(count * blocks);
     before_.reserve(count * blocks + 1);
     rows_.reserve(n);
-    hubs_.reserve(std::min<std::uint64_t>(n, limits.most_hubs(entries)));
+    hubs_.reserve(std::min<std::uint64_t>(n, limits.max_hubs(entries)));
     bulk_.reserve(count * blocks);
   }
   /// The bins of n rows; valid until the next call, or until rows change. O(n).
