@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The algorithms on graphs whose space is chosen at run time.
+// The algorithms for any_graph.
 #include "bfs.hpp"
 #include "clustering.hpp"
 #include "clustering_quality.hpp"
@@ -51,33 +51,34 @@ core_numbers_result core_numbers(graph::any_graph const& g) {
   return std::visit([&](auto const& space) { return core_numbers(space, g.view()); }, g.space());
 }
 
-std::unique_ptr<followed_pagerank> follow_pagerank(graph::any_graph const& g, incremental_pagerank_options const& o) {
+std::unique_ptr<maintained_pagerank> maintain_pagerank(graph::any_graph const& g,
+                                                       incremental_pagerank_options const& o) {
   return std::visit(
-      [&]<class Space>(Space const& space) -> std::unique_ptr<followed_pagerank> {
+      [&]<class Space>(Space const& space) -> std::unique_ptr<maintained_pagerank> {
         return std::make_unique<incremental_pagerank<Space>>(space, g.view(), o);
       },
       g.space());
 }
 
-std::unique_ptr<followed_triangles> follow_triangles(graph::any_graph const& g, bool per_vertex) {
+std::unique_ptr<maintained_triangles> maintain_triangles(graph::any_graph const& g, bool per_vertex) {
   return std::visit(
-      [&]<class Space>(Space const& space) -> std::unique_ptr<followed_triangles> {
+      [&]<class Space>(Space const& space) -> std::unique_ptr<maintained_triangles> {
         return std::make_unique<incremental_triangles<Space>>(space, g.view(), per_vertex);
       },
       g.space());
 }
 
-std::unique_ptr<followed_components> follow_components(graph::any_graph const& g) {
+std::unique_ptr<maintained_components> maintain_components(graph::any_graph const& g) {
   return std::visit(
-      [&]<class Space>(Space const& space) -> std::unique_ptr<followed_components> {
+      [&]<class Space>(Space const& space) -> std::unique_ptr<maintained_components> {
         return std::make_unique<incremental_components<Space>>(space, g.view());
       },
       g.space());
 }
 
-std::unique_ptr<followed_clustering> follow_clustering(graph::any_graph const& g, clustering_options const& o) {
+std::unique_ptr<maintained_clustering> maintain_clustering(graph::any_graph const& g, clustering_options const& o) {
   return std::visit(
-      [&]<class Space>(Space const& space) -> std::unique_ptr<followed_clustering> {
+      [&]<class Space>(Space const& space) -> std::unique_ptr<maintained_clustering> {
         return std::make_unique<incremental_clustering<Space>>(space, g.view(), o);
       },
       g.space());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Breadth-first search: how many arcs away each vertex is from the nearest of some sources, level by level along
-// out-arcs (Moore 1959). The vertices of a level are a frontier; those with many neighbours are shared by several
-// tiles. A vertex belongs to whoever sets its bit first, and all who try do so at the same level; so the result does
-// not depend on the order.
+// Breadth-first search: the distance of each vertex, in arcs, from the nearest of some sources (Moore 1959). All
+// vertices at one distance form a frontier, which is expanded along out-arcs (push); a vertex with many neighbours is
+// split among several tiles. Threads claim a vertex by setting its bit in a bitmap. All threads that try to claim the
+// same vertex do so in the same round, and so would assign the same distance; the result does not depend on the order.
 #pragma once
 
 #include <algorithm>
@@ -27,15 +27,15 @@ namespace wyrm::algorithms {
 
 struct bfs_result {
   static constexpr std::uint32_t unreached = ~std::uint32_t{0};
-  std::vector<std::uint32_t> level;  // a vertex: arcs from the nearest source, or unreached
-  std::uint32_t levels = 0;          // with a vertex in them: one more than the greatest; 0 without sources
-  std::size_t reached = 0;           // vertices, sources among them
+  std::vector<std::uint32_t> distance;  // of each vertex: arcs from the nearest source, or unreached
+  std::uint32_t rounds = 0;             // that visited a vertex: one more than the greatest distance; 0 without sources
+  std::size_t reached = 0;              // vertices, sources included
 };
 
 namespace detail {
 
-/// A lane a source; they may repeat.
-struct begin_levels {
+/// One lane per source; sources may repeat.
+struct begin_search {
   graph::graph_view g;
   graph::vertex_id const* sources;
   frontier to;
@@ -45,15 +45,15 @@ struct begin_levels {
   }
 };
 
-/// A tile an item of a level.
-struct visit_level {
+/// One tile per item of the frontier at a distance.
+struct visit_frontier {
   graph::graph_view g;
-  std::uint32_t* levels;
-  std::uint32_t level;
+  std::uint32_t* distances;
+  std::uint32_t distance;
   frontier next;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const& item) const {
-    if (t.rank() == 0 && item.part == 0) levels[item.vertex] = level;
+    if (t.rank() == 0 && item.part == 0) distances[item.vertex] = distance;
     graph::neighbour_list const part = item.part_of(g.neighbours(item.vertex));
     for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
       bool const has = i + t.rank() < part.size;
@@ -66,9 +66,9 @@ struct visit_level {
 
 }  // namespace detail
 
-/// Levels from one or several sources, which may repeat. O(vertices + arcs of what is reached), in as many steps as
-/// there are levels; about 20 bytes a vertex and 1/16 an arc of scratch. Throws error(bad_argument) for a source out of
-/// range.
+/// Distances from one or several sources; sources may repeat. O(vertices + arcs of reached vertices), with one launch
+/// per distance; scratch of about 20 bytes per vertex and 1/16 byte per arc. Throws error(bad_argument) for a source
+/// out of range.
 template <class Space>
 bfs_result bfs(Space const& space, graph::graph_view const& g, std::span<graph::vertex_id const> sources) {
   std::size_t const n = g.vertices();
@@ -78,24 +78,24 @@ bfs_result bfs(Space const& space, graph::graph_view const& g, std::span<graph::
                                                 " is not in the graph, which has " + std::to_string(n) +
                                                 " vertices; they are numbered from 0");
   bfs_result result;
-  result.level.assign(n, bfs_result::unreached);
+  result.distance.assign(n, bfs_result::unreached);
   if (sources.empty()) return result;
 
   exec::buffer<graph::vertex_id, Space> begin(space, sources.size());
-  exec::buffer<std::uint32_t, Space> levels(space, n);
+  exec::buffer<std::uint32_t, Space> distances(space, n);
   exec::copy_in<graph::vertex_id>(space, begin.data(), sources);
-  space.fill(levels.data(), 0xff, levels.bytes());
+  space.fill(distances.data(), 0xff, distances.bytes());
   detail::rounds<Space> rounds(space, g);
-  exec::for_each_lane<32>(space, sources.size(), detail::begin_levels{g, begin.data(), rounds.now()});
-  rounds.run([&](std::uint32_t level, detail::frontier const& next) {
-    return detail::visit_level{g, levels.data(), level, next};
+  exec::for_each_lane<32>(space, sources.size(), detail::begin_search{g, begin.data(), rounds.now()});
+  rounds.run([&](std::uint32_t distance, detail::frontier const& next) {
+    return detail::visit_frontier{g, distances.data(), distance, next};
   });
 
-  space.copy_out(result.level.data(), levels.data(), levels.bytes());
-  for (std::uint32_t const level : result.level) {
-    if (level == bfs_result::unreached) continue;
+  space.copy_out(result.distance.data(), distances.data(), distances.bytes());
+  for (std::uint32_t const distance : result.distance) {
+    if (distance == bfs_result::unreached) continue;
     ++result.reached;
-    result.levels = std::max(result.levels, level + 1);
+    result.rounds = std::max(result.rounds, distance + 1);
   }
   return result;
 }

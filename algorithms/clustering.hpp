@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clusters by random walks: short walks from a vertex seldom leave its cluster, so those whom they come to most vote
-// for its label (detail/affinities.hpp); then vertices move and labels are merged, as long as that raises modularity
-// (detail/modularity_moves.hpp). docs/clustering.md has the method, its relatives, its cost and its limits.
+// Clustering by random walks. Short walks from a vertex seldom leave its cluster, so the vertices that they visit most
+// vote for its label (detail/affinities.hpp). Then vertices move and labels are merged, as long as modularity rises
+// (detail/modularity_moves.hpp). docs/clustering.md describes the method, related methods, cost and limits.
 #pragma once
 
 #include <algorithm>
@@ -33,22 +33,22 @@ struct clustering_options {
   std::uint32_t length = 4;       // steps of a walk; at least 1
   std::uint32_t walks = 16;       // from each vertex; at least 1
   std::uint32_t iterations = 32;  // rounds of voting, at most
-  /// Not negative, finite, one an arc in the order of to_csr(); empty: all the same. The two directions of an edge add
-  /// up, and so do the arcs of a directed graph, whose direction does not matter without weights.
+  /// Weights of arcs: not negative, finite, one per arc in the order of to_csr(); empty: all equal. The weights of both
+  /// directions of an edge are added up, also in a directed graph. Without weights directions are ignored.
   std::vector<float> weights = {};
 };
 
 struct clustering_result {
-  std::vector<std::uint32_t> label;  // of each vertex: 0 ... count - 1, in the order of their first vertices
+  std::vector<std::uint32_t> label;  // of each vertex: 0 ... count - 1, in the order of first vertices
   std::uint32_t count = 0;
-  std::vector<std::uint32_t> sizes;  // of each label: vertices
+  std::vector<std::uint32_t> sizes;  // of each label: number of vertices
   double modularity = 0;             // 0 without edges
   std::uint32_t iterations = 0;      // rounds of voting
-  bool converged = true;             // voting and merging came to their end by themselves
+  bool converged = true;             // voting and merging ended before their limits
 };
 
-/// Clusters one graph after the other, or one as it changes; keeps its memory. Labels stay on the device until they are
-/// asked for. Not thread-safe.
+/// Clusters different graphs, or one changing graph; keeps its memory. Labels stay on the device until result() is
+/// called. Not thread-safe.
 template <class Space, class Allocator = alloc::ouroboros_va_p<Space>>
 class clusterer {
  public:
@@ -56,10 +56,10 @@ class clusterer {
       : space_(space),
         pool_(space, pool),
         bulk_(space),
-        maker_(space),
+        builder_(space),
         moves_(space),
-        whole_(space),
-        coarse_{detail::made_rows<Space>(space), detail::made_rows<Space>(space)},
+        symmetric_(space),
+        coarse_{detail::built_rows<Space>(space), detail::built_rows<Space>(space)},
         touched_(space),
         lists_(space),
         fine_(space),
@@ -70,50 +70,52 @@ class clusterer {
         flag_(space),
         before_(space),
         inside_(space),
-        shares_(space),
+        integer_weights_(space),
         weight_sums_(space),
         waiting_(space, 1) {}
 
-  /// Whether run() may request memory, or reserve() has done so for at least as many arcs. Then it never fails for want
-  /// of memory: vertices for whose affinities the pool has no room, and cannot grow, do not vote.
+  /// on_demand: run() may request memory. reserved: reserve() has requested it for at least as many arcs, and run()
+  /// never fails for lack of memory; if the pool has no room for the affinities of a vertex and cannot grow, the vertex
+  /// does not vote.
   enum class memory : std::uint8_t { on_demand, reserved };
 
-  /// Makes labels for a graph. Throws error(bad_argument) for options out of range, and for a graph of more than 2^31
-  /// arcs (2^30 if it is directed or has weights); error(out_of_memory). O(walks * length * vertices + arcs log
-  /// vertices). 28 to 44 bytes an arc and about 350 a vertex, for a directed graph or with weights up to three times as
-  /// much an arc.
+  /// Clusters a graph. Throws error(bad_argument) for options out of range, and for a graph of more than 2^31 arcs
+  /// (2^30 if it is directed or has weights); error(out_of_memory). O(walks * length * vertices + arcs log vertices).
+  /// 28 to 44 bytes per arc and about 350 per vertex; for a directed graph or with weights up to three times as much
+  /// per arc.
   void run(graph::graph_view const& g, clustering_options const& o = {}, memory m = memory::on_demand) {
     check(g, o);
     begin(g.vertices());
     memory_ = m;
-    for (labels* l : {&fine_, &label_}) exec::for_each(space_, vertices_, detail::own_labels{l->data()});
+    for (labels* l : {&fine_, &label_}) exec::for_each(space_, vertices_, detail::init_labels{l->data()});
     if (prepare(g, o)) vote_and_merge(o);
   }
-  /// After edges, which lie on the device, have come or gone since the last run() or refresh(): walks and votes anew
-  /// where they end and at the neighbours of those, and merges all labels anew; or goes on with the clusters that there
-  /// were, whichever has more modularity. Without weights. Memory: that of reserve(). Throws error(bad_argument) if the
-  /// last run was of a graph of other vertices. O(arcs log vertices).
+  /// Updates the labels after edges, given in device memory, have been inserted or erased since the last run() or
+  /// refresh(). Ends of these edges and their neighbours repeat walks and votes, and all labels are merged again.
+  /// Alternatively moves and merging continue from the current clusters; the result with the higher modularity is kept.
+  /// Without weights. Uses the memory of reserve(). Throws error(bad_argument) if the last run was for another number
+  /// of vertices. O(arcs log vertices).
   void refresh(graph::graph_view const& g, clustering_options const& o, graph::edge const* edges, std::size_t n) {
     if (g.vertices() != vertices_)
-      refuse("labels of " + std::to_string(vertices_) + " vertices cannot be brought up to date for a graph of " +
+      refuse("labels of " + std::to_string(vertices_) + " vertices cannot be updated for a graph of " +
              std::to_string(g.vertices()));
     begin(vertices_);
     memory_ = memory::reserved;
     if (!prepare(g, o)) {
-      for (labels* l : {&fine_, &label_}) exec::for_each(space_, vertices_, detail::own_labels{l->data()});
+      for (labels* l : {&fine_, &label_}) exec::for_each(space_, vertices_, detail::init_labels{l->data()});
       return;
     }
-    name_by_first(label_.data());
-    name_by_first(fine_.data());
+    relabel_by_first(label_.data());
+    relabel_by_first(fine_.data());
     move(label_.data());
-    settle();
+    merge_until_stable();
     finish();
     std::swap(label_, before_batch_);
     auto const [count, modularity] = std::pair(count_, modularity_);
 
     moves_.prepare(rows_);
     touched_.clear(rows_.g);
-    exec::for_each_lane<32>(space_, n, detail::list_ends{rows_.g, edges, touched_.view()});
+    exec::for_each_lane<32>(space_, n, detail::list_endpoints{rows_.g, edges, touched_.view()});
     moves_.now().clear(rows_.g);
     detail::for_each_item<8>(space_, touched_.view(), detail::list_neighbours{rows_.g, moves_.now().view()});
     vote_and_merge(o);
@@ -122,24 +124,24 @@ class clusterer {
     count_ = count;
     modularity_ = modularity;
   }
-  /// Requests all memory that refresh(), or run() without weights, needs for so many arcs. Throws error(bad_argument)
-  /// if they could be too many: in an undirected graph each vertex may have a self-loop, which counts twice;
-  /// error(out_of_memory), and labels are as before.
+  /// Requests all memory that refresh(), or run() without weights, needs for this many arcs. Throws error(bad_argument)
+  /// if there could be too many: in an undirected graph each vertex may have a self-loop, which counts twice. Throws
+  /// error(out_of_memory); labels are unchanged then.
   void reserve(graph::graph_view const& g, std::uint64_t arcs) {
     std::uint64_t const entries = g.directed() ? 2 * arcs : arcs;
     std::size_t const n = g.vertices();
     std::uint64_t const loops = g.directed() ? 0 : std::min<std::uint64_t>(n, arcs);
-    if (entries + loops > most) refuse_arcs(arcs, g.directed() ? most / 2 : most - loops);
+    if (entries + loops > max_total) refuse_arcs(arcs, g.directed() ? max_total / 2 : max_total - loops);
     bulk_.reserve(n);
-    maker_.reserve(n, entries);
+    builder_.reserve(n, entries);
     moves_.reserve(n, entries);
     touched_.reserve(n, entries);
     reserve_pool(memory::on_demand);
-    if (g.directed()) whole_.reserve(n, entries);
-    for (detail::made_rows<Space>& rows : coarse_) rows.reserve(n, entries);
+    if (g.directed()) symmetric_.reserve(n, entries);
+    for (detail::built_rows<Space>& rows : coarse_) rows.reserve(n, entries);
   }
 
-  /// Of the last run() or refresh(). O(vertices).
+  /// The result of the last run() or refresh(). O(vertices).
   [[nodiscard]] clustering_result result() const {
     clustering_result r{exec::copy_out(space_, label_.data(), vertices_),
                         count_,
@@ -155,7 +157,8 @@ class clusterer {
 
  private:
   using labels = exec::buffer<graph::vertex_id, Space>;
-  static constexpr std::uint64_t most = std::uint64_t{1} << 31;  // of all weights, so that gains fit into 64 bits
+  // Limit of the sum of all weights, so that gains fit into 64 bits.
+  static constexpr std::uint64_t max_total = std::uint64_t{1} << 31;
   static constexpr unsigned max_passes = 16;
 
   [[noreturn]] static void refuse(std::string const& what) {
@@ -165,15 +168,15 @@ class clusterer {
     refuse(std::to_string(arcs) + " arcs are more than " + std::to_string(limit));
   }
   static void check(graph::graph_view const& g, clustering_options const& o) {
-    if (o.length == 0 || o.walks == 0) refuse("there must be a walk from each vertex, and a step in it");
-    std::uint64_t const limit = g.directed() || !o.weights.empty() ? most / 2 : most;
+    if (o.length == 0 || o.walks == 0) refuse("walks and length must be at least 1");
+    std::uint64_t const limit = g.directed() || !o.weights.empty() ? max_total / 2 : max_total;
     if (g.arcs() > limit) refuse_arcs(g.arcs(), limit);
     if (!o.weights.empty() && o.weights.size() != g.arcs())
       refuse("there are " + std::to_string(o.weights.size()) + " weights for " + std::to_string(g.arcs()) + " arcs");
     for (float const w : o.weights)
       if (!(w >= 0) || std::isinf(w)) refuse("a weight is negative or not finite");
   }
-  // Every vertex is for itself, as far as the result knows.
+  // Initialises the result: each vertex is a cluster.
   void begin(std::size_t n) {
     vertices_ = n;
     for (labels* l : {&fine_, &label_, &before_batch_, &spare_[0], &spare_[1], &first_}) l->reserve(n);
@@ -186,56 +189,56 @@ class clusterer {
     iterations_ = 0;
     converged_ = true;
   }
-  // Makes rows_ what is walked on, and lists all that have one. False: there is nothing in it.
+  // Sets rows_, and lists all vertices with a row in moves_.now(). Returns false if all weights are 0.
   bool prepare(graph::graph_view const& g, clustering_options const& o) {
     if (g.arcs() == 0) return false;
     bool const weighted = !o.weights.empty();
     rows_ = {g, nullptr, nullptr, 2};
     if (weighted) {
-      std::vector<std::uint32_t> const shares = shares_of(o.weights);
-      shares_.reserve(shares.size());
-      exec::copy_in<std::uint32_t>(space_, shares_.data(), shares);
+      std::vector<std::uint32_t> const integers = to_integers(o.weights);
+      integer_weights_.reserve(integers.size());
+      exec::copy_in<std::uint32_t>(space_, integer_weights_.data(), integers);
     }
     if (weighted || g.directed()) {
-      maker_.symmetrise(g, weighted ? shares_.data() : nullptr, whole_);
-      rows_ = whole_.view(weighted);
+      builder_.symmetrise(g, weighted ? integer_weights_.data() : nullptr, symmetric_);
+      rows_ = symmetric_.view(weighted);
     }
     if (weighted) {
       weight_sums_.reserve(rows_.g.arcs() + 1);
       bulk_.inclusive_sum(rows_.weights, weight_sums_.data(), rows_.g.arcs());
     }
     total_ = moves_.prepare(rows_);
-    if (total_ > most)
-      refuse("arcs and self-loops, each with a weight, come to " + std::to_string(total_) + " of 2^31");
+    if (total_ > max_total)
+      refuse("the weights of arcs and self-loops have the sum " + std::to_string(total_) + "; the limit is 2^31");
     return total_ > 0;
   }
-  // Weights as whole numbers that come to 2^28 in all, or as much more as makes none of them 0 that is not.
-  static std::vector<std::uint32_t> shares_of(std::vector<float> const& weights) {
+  // Scales weights to integers with the sum 2^28; a positive weight becomes at least 1, which may raise the sum.
+  static std::vector<std::uint32_t> to_integers(std::vector<float> const& weights) {
     double const all = std::accumulate(weights.begin(), weights.end(), 0.0);
-    std::vector<std::uint32_t> shares;
-    shares.reserve(weights.size());
+    std::vector<std::uint32_t> integers;
+    integers.reserve(weights.size());
     for (float const w : weights)
-      shares.push_back(w > 0 ? std::max(1u, static_cast<std::uint32_t>(w / all * 268435456.0 + 0.5)) : 0);
-    return shares;
+      integers.push_back(w > 0 ? std::max(1u, static_cast<std::uint32_t>(w / all * 268435456.0 + 0.5)) : 0);
+    return integers;
   }
-  // Vertices that have lost all edges leave their labels, and no label is called like them.
-  void name_by_first(graph::vertex_id* label) {
+  // Vertices without edges get labels of their own, and each other label becomes the id of its first vertex.
+  void relabel_by_first(graph::vertex_id* label) {
     space_.fill(first_.data(), 0xff, vertices_ * sizeof(graph::vertex_id));
     exec::for_each(space_, vertices_, detail::find_first{label, moves_.degrees(), first_.data()});
-    exec::for_each(space_, vertices_, detail::name_by_first{label, moves_.degrees(), first_.data()});
+    exec::for_each(space_, vertices_, detail::relabel_by_first{label, moves_.degrees(), first_.data()});
   }
 
-  // Those that are listed in moves_.now() vote, and move; then all labels are merged.
+  // The vertices in moves_.now() vote and move; then all labels are merged.
   void vote_and_merge(clustering_options const& o) {
     find_affinities(o);
     vote(o.iterations);
     move(fine_.data());
     space_.copy(label_.data(), fine_.data(), vertices_ * sizeof(graph::vertex_id));
-    settle();
+    merge_until_stable();
     finish();
   }
-  // Merges labels, and moves vertices, in turn.
-  void settle() {
+  // Merges labels and moves vertices in turn, until neither changes anything.
+  void merge_until_stable() {
     for (unsigned pass = 0; merge(); ++pass) {
       if (pass == max_passes) {
         converged_ = false;
@@ -245,13 +248,13 @@ class clusterer {
       if (move(label_.data()) == 0) return;
     }
   }
-  // For full lists of all vertices.
+  // Requests room for full lists of all vertices.
   void reserve_pool(memory m) {
     std::size_t const wanted = (vertices_ + 1024) * affinity_bytes;
     std::size_t const there = pool_.stats().committed;
     if (there < wanted) (void)grow_pool(wanted - there, m);
   }
-  // False if there is no memory and lists may be left out.
+  // Returns false if there is no memory and lists may be omitted.
   bool grow_pool(std::size_t bytes, memory m) {
     try {
       pool_.grow(bytes);
@@ -266,7 +269,7 @@ class clusterer {
     pool_.reset();
     space_.fill(lists_.data(), 0xff, vertices_ * sizeof(detail::affinity_list));
     detail::step_rules const rules{
-        rows_.g, whole_.offsets(), rows_.weights == nullptr ? nullptr : weight_sums_.data(), o.seed, 0, 0, 0, 0, 0,
+        rows_.g, symmetric_.offsets(), rows_.weights == nullptr ? nullptr : weight_sums_.data(), o.seed, 0, 0, 0, 0, 0,
         false};
     for (;;) {
       space_.fill(waiting_.data(), 0, waiting_.bytes());
@@ -279,13 +282,13 @@ class clusterer {
     }
     exec::for_each(space_, vertices_, detail::empty_missing_lists{lists_.data()});
   }
-  void vote(std::uint32_t most_rounds) {
+  void vote(std::uint32_t max_rounds) {
     graph::vertex_id* label = fine_.data();
     graph::vertex_id* next = spare_[0].data();
     space_.copy(next, label, vertices_ * sizeof(graph::vertex_id));
-    std::uint64_t* const volume = moves_.add_up(label, vertices_);
+    std::uint64_t* const volume = moves_.compute_volumes(label, vertices_);
     bool ended = false;
-    for (; iterations_ < most_rounds && !ended; ++iterations_) {
+    for (; iterations_ < max_rounds && !ended; ++iterations_) {
       space_.fill(waiting_.data(), 0, waiting_.bytes());
       detail::frontier const voters = moves_.now().view();
       detail::for_each_item<32>(
@@ -303,24 +306,25 @@ class clusterer {
     converged_ = converged_ && done.ended;
     return done.count;
   }
-  // Labels are vertices of a smaller graph, which has labels, and so on. Whether any were merged.
+  // Labels become the vertices of a smaller graph, which is clustered the same way, and so on. Returns whether labels
+  // were merged.
   bool merge() {
     detail::weighted_rows from = rows_;
     graph::vertex_id* label = label_.data();
     for (unsigned level = 0;; ++level) {
       graph::vertex_id const n = number(label, from.g.vertices());
-      if (level > 0) exec::for_each(space_, vertices_, detail::follow_labels{label_.data(), label});
-      maker_.coarsen(from, label, n, coarse_[level % 2]);
+      if (level > 0) exec::for_each(space_, vertices_, detail::compose_labels{label_.data(), label});
+      builder_.coarsen(from, label, n, coarse_[level % 2]);
       from = coarse_[level % 2].view();
       label = spare_[level % 2].data();
-      exec::for_each(space_, n, detail::own_labels{label});
+      exec::for_each(space_, n, detail::init_labels{label});
       moves_.prepare(from);
       auto const done = moves_.run(from, label);
       converged_ = converged_ && done.ended;
       if (done.count == 0) return level > 0;
     }
   }
-  // Numbers labels in the order of their first vertices; how many there are.
+  // Numbers labels in the order of their first vertices. Returns the number of labels.
   graph::vertex_id number(graph::vertex_id* label, std::size_t n) {
     space_.fill(first_.data(), 0xff, n * sizeof(graph::vertex_id));
     exec::for_each(space_, n, detail::find_first{label, nullptr, first_.data()});
@@ -329,31 +333,31 @@ class clusterer {
     exec::for_each(space_, n, detail::number_labels{label, first_.data(), before_.data()});
     return static_cast<graph::vertex_id>(exec::read(space_, before_.data() + n));
   }
-  // Gives labels their last names, and finds what they are worth.
+  // Gives labels their final numbers, and computes modularity.
   void finish() {
     count_ = number(label_.data(), vertices_);
     moves_.prepare(rows_);
     space_.fill(inside_.data(), 0, vertices_ * sizeof(std::uint64_t));
     detail::for_each_item<8>(space_, moves_.now().view(), detail::add_up_inside{rows_, label_.data(), inside_.data()});
-    std::uint64_t* const volume = moves_.add_up(label_.data(), vertices_);
+    std::uint64_t* const volume = moves_.compute_volumes(label_.data(), vertices_);
     exec::for_each(space_, vertices_, detail::square{volume});
     auto const all = static_cast<double>(total_);
     modularity_ = static_cast<double>(bulk_.sum(inside_.data(), vertices_)) / all -
                   static_cast<double>(bulk_.sum(volume, vertices_)) / all / all;
   }
 
-  static constexpr std::size_t affinity_bytes = detail::affinity_list::room * sizeof(detail::affinity);
+  static constexpr std::size_t affinity_bytes = detail::affinity_list::capacity * sizeof(detail::affinity);
 
   Space space_;
   Allocator pool_;
   typename Space::bulk bulk_;
-  detail::row_maker<Space> maker_;
+  detail::row_builder<Space> builder_;
   detail::modularity_moves<Space> moves_;
-  detail::made_rows<Space> whole_;
-  detail::made_rows<Space> coarse_[2];
+  detail::built_rows<Space> symmetric_;
+  detail::built_rows<Space> coarse_[2];
   detail::vertex_list<Space> touched_;
   exec::buffer<detail::affinity_list, Space> lists_;
-  labels fine_;  // before they are merged: what a change of the graph begins with
+  labels fine_;  // labels before merging, from which refresh() starts
   labels label_;
   labels before_batch_;
   labels spare_[2];
@@ -361,7 +365,7 @@ class clusterer {
   exec::buffer<std::uint32_t, Space> flag_;
   exec::buffer<std::uint64_t, Space> before_;
   exec::buffer<std::uint64_t, Space> inside_;
-  exec::buffer<std::uint32_t, Space> shares_;
+  exec::buffer<std::uint32_t, Space> integer_weights_;
   exec::buffer<std::uint64_t, Space> weight_sums_;
   exec::buffer<std::uint32_t, Space> waiting_;
   detail::weighted_rows rows_{{nullptr, nullptr, 0, 0, false}, nullptr, nullptr, 2};
@@ -374,7 +378,7 @@ class clusterer {
   double modularity_ = 0;
 };
 
-/// The same, once.
+/// The same for a single call.
 template <class Space>
 clustering_result clustering(Space const& space, graph::graph_view const& g, clustering_options const& o = {}) {
   clusterer<Space> c(space);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How good a clustering is: by the graph (modularity: Newman and Girvan, Phys. Rev. E 69, 2004; conductance), or beside
-// another one (normalized mutual information: Danon et al., J. Stat. Mech. 2005; adjusted Rand index: Hubert and
-// Arabie, J. Classification 1985). A clustering is a label for each vertex.
+// The quality of a clustering, which is a label for each vertex: with respect to the graph (modularity: Newman and
+// Girvan, Phys. Rev. E 69, 2004; conductance), or compared with another clustering (normalized mutual information:
+// Danon et al., J. Stat. Mech. 2005; adjusted Rand index: Hubert and Arabie, J. Classification 1985).
 #pragma once
 
 #include <algorithm>
@@ -24,17 +24,18 @@
 namespace wyrm::algorithms {
 
 struct clustering_quality {
-  /// The share of edges within clusters, less what it is expected to be when edges are laid at random between vertices
-  /// of the same degrees; 0 without edges.
+  /// The fraction of edges inside clusters, minus its expected value in a random graph with the same degrees; 0 without
+  /// edges.
   double modularity = 0;
-  /// Of each label: edges that leave the cluster, over the smaller sum of degrees, its own or that of all others; 0
-  /// where that is 0.
+  /// Of each label: the edges that leave its cluster, divided by the sum of degrees of the cluster or of all other
+  /// vertices, whichever is smaller; 0 if the divisor is 0.
   std::vector<double> conductance;
 };
 
 namespace detail {
 
-/// A tile a vertex: adds its degree to its cluster, and what of it stays within. A self-loop counts twice.
+/// One tile per vertex: adds its degree to the degrees of its cluster, and its neighbours with the same label to the
+/// inner degrees of its cluster. A self-loop counts twice.
 struct add_up_clusters {
   graph::graph_view g;
   std::uint32_t const* labels;
@@ -59,7 +60,7 @@ struct add_up_clusters {
   }
 };
 
-/// How many vertices have each pair of labels, and each label of either.
+/// The number of vertices with each pair of labels, and with each label of either clustering.
 struct contingency {
   std::map<std::pair<std::uint32_t, std::uint32_t>, double> both;
   std::map<std::uint32_t, double> first;
@@ -81,7 +82,7 @@ struct contingency {
 
 }  // namespace detail
 
-/// labels: less than the number of vertices, one a vertex. O(vertices + arcs). Throws error(bad_argument) for a
+/// labels: one per vertex, each less than the number of vertices. O(vertices + arcs). Throws error(bad_argument) for a
 /// directed graph, and for labels that are too few, too many or too large.
 template <class Space>
 clustering_quality quality(Space const& space, graph::graph_view const& g, std::vector<std::uint32_t> const& labels) {
@@ -95,11 +96,11 @@ clustering_quality quality(Space const& space, graph::graph_view const& g, std::
   if (n == 0) return {};
   std::size_t const k = std::size_t{*std::max_element(labels.begin(), labels.end())} + 1;
   if (k > n) refuse("label " + std::to_string(k - 1) + " is too large; they must be less than the number of vertices");
-  exec::buffer<std::uint32_t, Space> there(space, n);
+  exec::buffer<std::uint32_t, Space> device_labels(space, n);
   exec::buffer<std::uint64_t, Space> sums(space, 2 * k);
-  exec::copy_in<std::uint32_t>(space, there.data(), labels);
+  exec::copy_in<std::uint32_t>(space, device_labels.data(), labels);
   space.fill(sums.data(), 0, sums.bytes());
-  exec::for_each_tile<8>(space, n, detail::add_up_clusters{g, there.data(), sums.data(), sums.data() + k});
+  exec::for_each_tile<8>(space, n, detail::add_up_clusters{g, device_labels.data(), sums.data(), sums.data() + k});
   std::vector<std::uint64_t> const got = exec::copy_out(space, sums.data(), 2 * k);
 
   double all = 0;
@@ -117,8 +118,8 @@ clustering_quality quality(Space const& space, graph::graph_view const& g, std::
 
 clustering_quality quality(graph::any_graph const& g, std::vector<std::uint32_t> const& labels);
 
-/// Twice what one says about the other, over what both say; from 0 to 1, which they are when they are alike but for the
-/// names of labels; 1 if both have one cluster. Any labels. O(n log n).
+/// Twice the mutual information of both clusterings, divided by the sum of their entropies: from 0 to 1. It is 1 if the
+/// clusterings differ only in the names of labels, or if both have one cluster. Labels may be any numbers. O(n log n).
 inline double normalized_mutual_information(std::vector<std::uint32_t> const& a, std::vector<std::uint32_t> const& b) {
   detail::contingency const c(a, b);
   auto const entropy = [&](std::map<std::uint32_t, double> const& sizes) {
@@ -128,26 +129,27 @@ inline double normalized_mutual_information(std::vector<std::uint32_t> const& a,
   };
   double const h = entropy(c.first) + entropy(c.second);
   if (!(h > 0)) return 1;
-  double shared = 0;
+  double mutual = 0;
   for (auto const& [pair, size] : c.both)
-    shared += size / c.n * std::log(size * c.n / (c.first.at(pair.first) * c.second.at(pair.second)));
-  return std::max(0.0, 2 * shared / h);
+    mutual += size / c.n * std::log(size * c.n / (c.first.at(pair.first) * c.second.at(pair.second)));
+  return std::max(0.0, 2 * mutual / h);
 }
 
-/// Pairs of vertices on which both agree, less as many as chance has, over the most that can be; 1 when they are alike,
-/// about 0 by chance. Any labels. O(n log n).
+/// The number of pairs of vertices that are in one cluster in both clusterings, minus its expected value, divided by
+/// its maximum minus the expected value. It is 1 for equal clusterings, and about 0 for independent ones. Labels may be
+/// any numbers. O(n log n).
 inline double adjusted_rand_index(std::vector<std::uint32_t> const& a, std::vector<std::uint32_t> const& b) {
   detail::contingency const c(a, b);
   auto const pairs = [](double size) { return size * (size - 1) / 2; };
-  double together = 0;
+  double both = 0;
   double first = 0;
   double second = 0;
-  for (auto const& [pair, size] : c.both) together += pairs(size);
+  for (auto const& [pair, size] : c.both) both += pairs(size);
   for (auto const& [label, size] : c.first) first += pairs(size);
   for (auto const& [label, size] : c.second) second += pairs(size);
   double const chance = pairs(c.n) > 0 ? first * second / pairs(c.n) : 0;
   double const most = (first + second) / 2;
-  return most == chance ? 1 : (together - chance) / (most - chance);
+  return most == chance ? 1 : (both - chance) / (most - chance);
 }
 
 }  // namespace wyrm::algorithms

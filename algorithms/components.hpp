@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weakly connected components, of a graph as it is and of one that changes. Vertices stand in a forest in which each
-// hangs under a smaller one of its component; the roots of the two ends of an edge are hooked together, the greater
-// under the smaller, by a compare-and-swap, and whoever looks for a root shortens its way (Jaiganesh and Burtscher,
-// HPDC 2018). So in the end roots are the smallest vertices, whatever the order was, and nobody waits for anybody.
+// Weakly connected components of a static or a changing graph, by concurrent union-find. Each vertex has a parent with
+// a smaller id in the same component, or is a root. The roots of both ends of an edge are hooked, the greater under the
+// smaller, by a compare-and-swap; a search for a root shortens its path (Jaiganesh and Burtscher, HPDC 2018). At the
+// end the root of each tree is the smallest vertex of its component, in whatever order edges were hooked. No thread
+// waits for another.
 //
-// Of all rows the first two entries come first; that mostly makes one large component, whose rows need no second look
-// in an undirected graph, as edges that lead out of it stand at their other ends, too (Sutton, Ben-Nun, Barak, IPDPS
-// 2018). An insertion is hooked in edge by edge. After an erasure the components that lost an edge are made anew.
+// The first two entries of every row are hooked first. This usually creates one large component. In an undirected graph
+// the rows of its vertices can then be skipped: an edge that leaves the component is also in the row of its other end
+// (Sutton, Ben-Nun, Barak, IPDPS 2018). An insertion hooks the edges of the batch only. After an erasure the components
+// that lost an edge are recomputed.
 #pragma once
 
 #include <algorithm>
@@ -27,48 +29,49 @@
 #include "../graph/types.hpp"
 #include "../graph/view.hpp"
 #include "detail/frontier.hpp"
-#include "follower.hpp"
+#include "maintained_result.hpp"
 
 namespace wyrm::algorithms {
 
 struct components_result {
-  std::vector<graph::vertex_id> label;  // for each vertex the smallest one of its component
+  std::vector<graph::vertex_id> label;  // of each vertex: the smallest vertex of its component
   std::size_t count = 0;
-  std::size_t largest = 0;  // vertices in the largest one
+  std::size_t largest = 0;  // vertices in the largest component
 };
 
-/// The components of a graph whose space is chosen at run time; see follow_components.
-class followed_components : public follower {
+/// The components of an any_graph; see maintain_components.
+class maintained_components : public maintained_result {
  public:
-  using follower::follower;
-  /// For each vertex the smallest one of its component. O(vertices).
+  using maintained_result::maintained_result;
+  /// The smallest vertex of the component of each vertex. O(vertices).
   [[nodiscard]] virtual std::vector<graph::vertex_id> label() const = 0;
   [[nodiscard]] virtual std::size_t count() const = 0;
-  /// The vertices of the largest one; 0 if there are none.
+  /// The number of vertices of the largest component; 0 for a graph without vertices.
   [[nodiscard]] virtual std::size_t largest() const = 0;
 };
 
 namespace detail {
 
-/// Means "none" wherever there may be a vertex.
+/// Stands for "no vertex" where an id is expected.
 inline constexpr graph::vertex_id no_vertex = graph::max_vertices;
 
-/// On the device; the host reads it.
+/// In device memory; the host reads it.
 struct component_state {
   std::uint32_t count;
   std::uint32_t largest;
-  std::uint32_t cut;     // edges that a batch takes away
-  std::uint32_t listed;  // items of vertices that are hooked anew
+  std::uint32_t cut;     // edges that a batch erases
+  std::uint32_t listed;  // items of vertices to hook again
 };
 
-/// What is read of a parent may be old: then it is another vertex on the way to the root, or was the root, which the
-/// compare-and-swap finds out. Orders are relaxed, as nothing but these values is passed on.
+/// A parent that is read may be out of date. It is then another vertex on the path to the root, or a former root; the
+/// compare-and-swap in `unite` fails in the latter case. All operations are relaxed, because no other data are
+/// published through these values.
 struct component_forest {
-  graph::vertex_id* parent;  // a vertex is a root, or its parent is smaller
+  graph::vertex_id* parent;  // of each vertex: the vertex itself if it is a root, else a smaller one
 
   [[nodiscard]] WYRM_HD graph::vertex_id find(graph::vertex_id v) const {
     graph::vertex_id above = load(v);
-    graph::vertex_id next = exec::load_recent(parent[above]);  // everybody looks at the root of a large component
+    graph::vertex_id next = exec::load_recent(parent[above]);  // many threads read the root of a large component
     while (next != above) {
       store(v, next);
       v = above;
@@ -77,7 +80,8 @@ struct component_forest {
     }
     return above;
   }
-  /// The root that has gone under another one for that, if they were not in one tree before.
+  /// Hooks the root of one of the vertices under the root of the other. Returns the root that got a parent, or
+  /// no_vertex if both were in one tree.
   WYRM_HD graph::vertex_id unite(graph::vertex_id u, graph::vertex_id v) const {
     u = find(u);
     v = find(v);
@@ -93,8 +97,8 @@ struct component_forest {
     }
     return no_vertex;
   }
-  /// Puts a vertex right under its root, while nobody hooks. It writes there alone: what `find` stores on its way may
-  /// be an older value than what the vertices it comes by have been given meanwhile.
+  /// Sets the parent of v to its root, while no thread hooks. The thread writes parent[v] only: path shortening as in
+  /// `find` could overwrite parents of other vertices, which other threads set, with older values.
   WYRM_HD void flatten(graph::vertex_id v) const {
     graph::vertex_id root = v;
     for (graph::vertex_id above = load(v); above != root; above = load(root)) root = above;
@@ -115,11 +119,12 @@ struct flatten_components {
   WYRM_HD void operator()(std::size_t v) const { forest.flatten(static_cast<graph::vertex_id>(v)); }
 };
 
-/// A lane a vertex, in a flat forest: each in a component to be made anew is a root again, and listed if it has a row.
+/// One lane per vertex, in a flat forest: makes each vertex of a component that is recomputed a root, and adds it to
+/// the frontier if its row is not empty.
 struct begin_components {
   graph::graph_view g;
   component_forest forest;
-  std::uint32_t const* cut;  // a bit a vertex: of roots whose components are meant; nullptr: all are
+  std::uint32_t const* cut;  // a bit per vertex: set for roots of the components to recompute; nullptr: all components
   frontier to;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
@@ -135,7 +140,7 @@ struct begin_components {
 
 inline constexpr std::uint32_t first_neighbours = 2;
 
-/// A lane an item: the first entries of a row.
+/// One lane per item: hooks the first entries of a row.
 struct hook_first {
   graph::graph_view g;
   component_forest forest;
@@ -147,21 +152,21 @@ struct hook_first {
   }
 };
 
-/// A tile an item: all entries, but for vertices that a flat forest had under `done`.
+/// One tile per item: hooks all entries. Skips vertices with a root in a flat forest that is `skipped`.
 struct hook_rest {
   graph::graph_view g;
   component_forest forest;
-  graph::vertex_id done;
+  graph::vertex_id skipped;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     graph::neighbour_list const row = g.neighbours(item->vertex);
-    if (row.size <= first_neighbours || forest.load(item->vertex) == done) return;
+    if (row.size <= first_neighbours || forest.load(item->vertex) == skipped) return;
     graph::neighbour_list const part = item->part_of(row);
     for (std::uint32_t i = t.rank(); i < part.size; i += Tile::size()) forest.unite(item->vertex, part[i]);
   }
 };
 
-/// Labels from all over a flat forest.
+/// Reads the labels of equally spaced vertices of a flat forest.
 struct sample_components {
   static constexpr std::size_t size = 1024;
   component_forest forest;
@@ -170,12 +175,13 @@ struct sample_components {
   WYRM_HD void operator()(std::size_t i) const { sample[i] = forest.parent[i * vertices / size]; }
 };
 
-/// A tile a block of vertices of a flat forest; lanes add up runs of equal labels before they tell.
+/// One tile per block of vertices of a flat forest. Each lane counts runs of equal labels, so that it needs one atomic
+/// addition per run.
 struct count_sizes {
   static constexpr std::size_t block = 1024;
   component_forest forest;
   std::size_t vertices;
-  std::uint32_t* sizes;  // of roots
+  std::uint32_t* sizes;  // of components, at their roots
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t b) const {
     std::size_t const end = (b + 1) * block < vertices ? (b + 1) * block : vertices;
@@ -198,7 +204,7 @@ struct count_sizes {
   }
 };
 
-/// A tile a block of vertices: how many are roots, and the greatest size.
+/// One tile per block of vertices: counts roots, and finds the greatest size.
 struct count_roots {
   component_forest forest;
   std::size_t vertices;
@@ -222,7 +228,7 @@ struct count_roots {
   }
 };
 
-/// A lane an edge of a batch that is there now. Which root it hooks.
+/// One lane per edge of an inserted batch: hooks it, and stores the root that got a parent.
 struct hook_edges {
   component_forest forest;
   graph::edge const* edges;
@@ -237,7 +243,8 @@ struct hook_edges {
   }
 };
 
-/// What was under a root that is none any more belongs to the new one. Of each sum the last is the size.
+/// Adds the size of each root that got a parent to the size of its new root. The last sum at a root is the size of its
+/// component.
 struct move_sizes {
   component_forest forest;
   graph::vertex_id const* hooked;
@@ -253,7 +260,8 @@ struct move_sizes {
   }
 };
 
-/// A lane an edge of a batch, before it is erased: the root above it, if it is there and no self-loop.
+/// One lane per edge of a batch, before it is erased: the root of the edge, if the edge is in the graph and no
+/// self-loop.
 struct find_cuts {
   graph::graph_view g;
   component_forest forest;
@@ -263,10 +271,10 @@ struct find_cuts {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     graph::edge const e = valid ? edges[i] : graph::edge{0, 0};
-    bool const goes = valid && e.source != e.target && e.source < g.vertices() && e.target < g.vertices() &&
-                      graph::contains(g.neighbours(e.source), e.target);
-    if (valid) roots[i] = goes ? forest.find(e.source) : no_vertex;
-    auto const n = static_cast<std::uint32_t>(cuda::std::popcount(t.ballot(goes)));
+    bool const erased = valid && e.source != e.target && e.source < g.vertices() && e.target < g.vertices() &&
+                        graph::contains(g.neighbours(e.source), e.target);
+    if (valid) roots[i] = erased ? forest.find(e.source) : no_vertex;
+    auto const n = static_cast<std::uint32_t>(cuda::std::popcount(t.ballot(erased)));
     if (t.rank() == 0 && n > 0) exec::atomic_ref<std::uint32_t>(state->cut).fetch_add(n, exec::relaxed);
   }
 };
@@ -282,16 +290,17 @@ struct mark_cuts {
 
 }  // namespace detail
 
-/// The components of one graph, which changes; see follower.hpp. Directions of arcs do not matter. About 17 bytes a
-/// vertex and 1/32 an arc. An insertion of m edges costs O(m) and the ways to their roots, whatever the size of the
-/// graph is. An erasure that takes an edge away costs passes over all vertices, and the rows of the components that had
-/// it: where one component has nearly everything, about as much as to begin anew.
+/// The components of one changing graph; see maintained_result.hpp. Directions of arcs are ignored. About 17 bytes per
+/// vertex and 1/32 byte per arc. An insertion of m edges costs O(m) and the paths to their roots, independent of the
+/// size of the graph. An erasure that removes at least one edge costs passes over all vertices, and the rows of the
+/// components that lost an edge; where one component contains nearly all vertices, this is about the cost of a full
+/// run.
 template <class Space>
-class incremental_components final : public followed_components {
+class incremental_components final : public maintained_components {
  public:
-  /// Finds those of the graph as it is. O(vertices + arcs), and the ways to roots.
+  /// Computes the components of the graph. O(vertices + arcs), and the paths to roots.
   incremental_components(Space const& space, graph::graph_view const& g)
-      : followed_components("incremental_components", g),
+      : maintained_components("incremental_components", g),
         space_(space),
         vertices_(g.vertices()),
         parent_(space_, vertices_),
@@ -352,9 +361,10 @@ class incremental_components final : public followed_components {
   [[nodiscard]] detail::component_forest forest() const { return detail::component_forest{parent_.data()}; }
   [[nodiscard]] detail::component_state state() const { return exec::read(space_, state_.data()); }
   void flatten() const { exec::for_each(space_, vertices_, detail::flatten_components{forest()}); }
-  void reserve(graph::graph_view const& g) { items_.reserve(detail::frontier::room(vertices_, g.arcs())); }
+  void reserve(graph::graph_view const& g) { items_.reserve(detail::frontier::capacity(vertices_, g.arcs())); }
 
-  // Makes the components anew whose roots have a bit in `cut`, or all, and counts all. The forest is flat.
+  // Recomputes the components with a bit at their roots in `cut`, or all components if `cut` is nullptr, and counts all
+  // components. The forest has to be flat.
   void make(graph::graph_view const& g, std::uint32_t const* cut) {
     detail::frontier const all{marks_.data(), items_.data(), &state_.data()->listed};
     space_.fill(marks_.data(), 0, words() * sizeof(std::uint32_t));
@@ -371,7 +381,7 @@ class incremental_components final : public followed_components {
     exec::for_each_tile<32>(space_, blocks, detail::count_sizes{forest(), vertices_, sizes_.data()});
     exec::for_each_tile<32>(space_, blocks, detail::count_roots{forest(), vertices_, sizes_.data(), state_.data()});
   }
-  // A label that many have.
+  // The most frequent label in a sample.
   [[nodiscard]] graph::vertex_id most_frequent() const {
     exec::for_each(space_, sample_.size(), detail::sample_components{forest(), vertices_, sample_.data()});
     std::array<graph::vertex_id, detail::sample_components::size> sample;
@@ -389,22 +399,22 @@ class incremental_components final : public followed_components {
   Space space_;
   std::size_t vertices_;
   exec::buffer<graph::vertex_id, Space> parent_;
-  exec::buffer<std::uint32_t, Space> sizes_;  // of roots
+  exec::buffer<std::uint32_t, Space> sizes_;  // of components, at their roots
   exec::buffer<std::uint32_t, Space> marks_;  // of the list, and of roots of components that lose an edge
   exec::buffer<detail::frontier_item, Space> items_;
   exec::buffer<graph::edge, Space> edges_;
-  exec::buffer<graph::vertex_id, Space> roots_;  // an edge of the batch
+  exec::buffer<graph::vertex_id, Space> roots_;  // of each edge of the batch
   exec::buffer<graph::vertex_id, Space> sample_;
   exec::buffer<detail::component_state, Space> state_;
-  std::size_t batch_ = 0;  // edges of the one that is under way
+  std::size_t batch_ = 0;  // edges of the batch that is being applied
   change what_ = change::insertion;
 };
 
 template <class Graph>
 explicit incremental_components(Graph const& g) -> incremental_components<std::decay_t<decltype(g.space())>>;
 
-/// Those of the graph as it is. O(vertices + arcs), and the ways to roots; about 17 bytes a vertex and 1/32 an arc of
-/// scratch.
+/// The components of a graph. O(vertices + arcs), and the paths to roots; scratch of about 17 bytes per vertex and 1/32
+/// byte per arc.
 template <class Space>
 components_result components(Space const& space, graph::graph_view const& g) {
   incremental_components<Space> const all(space, g);
@@ -413,7 +423,7 @@ components_result components(Space const& space, graph::graph_view const& g) {
 
 components_result components(graph::any_graph const& g);
 
-/// Follows a graph whose space is chosen at run time.
-[[nodiscard]] std::unique_ptr<followed_components> follow_components(graph::any_graph const& g);
+/// Maintains the components of an any_graph.
+[[nodiscard]] std::unique_ptr<maintained_components> maintain_components(graph::any_graph const& g);
 
 }  // namespace wyrm::algorithms

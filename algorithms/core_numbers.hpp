@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Core numbers: the k-core of a graph is what is left when vertices with fewer than k neighbours left are taken away
-// until there are none; the core number of a vertex is the greatest k whose core has it (Matula and Beck, J. ACM 1983).
-// All vertices that have to go at the same time are a frontier, and what they leave with too few neighbours is the next
-// one (Dasari, Desh, Zubair, IEEE Big Data 2014). When nothing has to go for a k, the next is the least number of
-// neighbours left. For that only vertices are looked at that were there for the last one: as often, in all, as there
-// are core numbers to add up, and so O(arcs) times.
+// Core numbers. The k-core of a graph remains when vertices with fewer than k remaining neighbours are removed until
+// there are none; the core number of a vertex is the greatest k such that the k-core contains the vertex (Matula and
+// Beck, J. ACM 1983). All vertices that can be removed at the same time form a frontier; the vertices that have too few
+// neighbours after their removal form the next frontier (Dasari, Desh, Zubair, IEEE Big Data 2014). When the frontier
+// for a k is empty, the next k is the least number of remaining neighbours. Only vertices that remained after the
+// previous k are read to find it. So a vertex is read once for each core number that occurs and is at most its own, and
+// all reads are O(vertices + arcs).
 #pragma once
 
 #include <algorithm>
@@ -28,27 +29,27 @@
 namespace wyrm::algorithms {
 
 struct core_numbers_result {
-  std::vector<std::uint32_t> core;  // a vertex
-  std::uint32_t degeneracy = 0;     // the greatest of them
+  std::vector<std::uint32_t> core;  // of each vertex
+  std::uint32_t degeneracy = 0;     // the greatest core number
 };
 
 namespace detail {
 
-/// On the device; the host reads it.
+/// In device memory; the host reads it.
 struct peeling_state {
   std::uint32_t k;     // ~0 until it is found
-  std::uint32_t left;  // vertices that do not go at once
+  std::uint32_t left;  // vertices that are not removed at once
 };
 
-/// Vertices that were left last time.
+/// The vertices that remained after the previous k.
 struct peeling {
   graph::graph_view g;
-  std::uint32_t* degrees;  // neighbours left
+  std::uint32_t* degrees;  // numbers of remaining neighbours
   graph::vertex_id const* vertices;
   peeling_state* state;
   frontier now;
-  /// Not for a vertex that others may add to the frontier at the same time.
-  [[nodiscard]] WYRM_HD bool has_gone(graph::vertex_id v) const {
+  /// Not valid for a vertex that other threads may be adding to the frontier.
+  [[nodiscard]] WYRM_HD bool is_removed(graph::vertex_id v) const {
     return (exec::atomic_ref<std::uint32_t>(now.marks[v / 32]).load(exec::relaxed) >> v % 32 & 1) != 0;
   }
 };
@@ -58,13 +59,13 @@ struct list_vertices {
   WYRM_HD void operator()(std::size_t v) const { vertices[v] = static_cast<graph::vertex_id>(v); }
 };
 
-/// A lane a vertex: the next k.
+/// One lane per vertex: finds the next k.
 struct find_least_degree {
   peeling p;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     graph::vertex_id const v = valid ? p.vertices[i] : 0;
-    std::uint32_t least = valid && !p.has_gone(v) ? p.degrees[v] : ~std::uint32_t{0};
+    std::uint32_t least = valid && !p.is_removed(v) ? p.degrees[v] : ~std::uint32_t{0};
     for (unsigned step = Tile::size() / 2; step > 0; step /= 2) {
       std::uint32_t const other = t.shfl(least, t.rank() ^ step);
       least = other < least ? other : least;
@@ -74,28 +75,28 @@ struct find_least_degree {
   }
 };
 
-/// A lane a vertex: those that have to go now, and those that are left.
+/// One lane per vertex: adds it to the first frontier of k, or to the list of remaining vertices.
 struct begin_peeling {
   peeling p;
   graph::vertex_id* left;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     graph::vertex_id const v = valid ? p.vertices[i] : 0;
-    bool const is_there = valid && !p.has_gone(v);
-    bool const goes = is_there && p.degrees[v] <= p.state->k;
-    p.now.add(t, p.g, v, goes);
-    std::uint32_t const stay = t.ballot(is_there && !goes);
+    bool const is_there = valid && !p.is_removed(v);
+    bool const removed = is_there && p.degrees[v] <= p.state->k;
+    p.now.add(t, p.g, v, removed);
+    std::uint32_t const remaining = t.ballot(is_there && !removed);
     std::uint32_t first = 0;
-    if (t.rank() == 0 && stay != 0)
+    if (t.rank() == 0 && remaining != 0)
       first = exec::atomic_ref<std::uint32_t>(p.state->left)
-                  .fetch_add(static_cast<std::uint32_t>(cuda::std::popcount(stay)), exec::relaxed);
+                  .fetch_add(static_cast<std::uint32_t>(cuda::std::popcount(remaining)), exec::relaxed);
     first = t.shfl(first, 0);
-    if (is_there && !goes) left[first + exec::rank_in(t, stay)] = v;
+    if (is_there && !removed) left[first + exec::rank_in(t, remaining)] = v;
   }
 };
 
-/// A tile an item of the frontier. Who takes the one neighbour too many from a vertex adds it to the next. What has no
-/// more than k left is in a frontier already, the vertex of the item itself among it.
+/// One tile per item of the frontier. The lane that decrements the degree of a vertex from k + 1 to k adds the vertex
+/// to the next frontier. A vertex of degree at most k is already in a frontier, which includes the vertex of the item.
 struct peel {
   graph::graph_view g;
   std::uint32_t* degrees;
@@ -110,19 +111,19 @@ struct peel {
     for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
       bool const has = i + t.rank() < part.size;
       graph::vertex_id const v = has ? part[i + t.rank()] : item.vertex;
-      bool const stays = exec::load_recent(degrees[v]) > k;
-      bool const goes = stays && exec::atomic_ref<std::uint32_t>(degrees[v]).fetch_sub(1, exec::relaxed) == k + 1;
-      next.add(t, g, v, goes);
+      bool const remains = exec::load_recent(degrees[v]) > k;
+      bool const removed = remains && exec::atomic_ref<std::uint32_t>(degrees[v]).fetch_sub(1, exec::relaxed) == k + 1;
+      next.add(t, g, v, removed);
     }
   }
 };
 
 }  // namespace detail
 
-/// The core number of each vertex of an undirected graph; self-loops do not count. O(vertices + arcs), in as many steps
-/// as frontiers follow each other (a path of n vertices goes from its ends: n / 2), of which the host looks at every
-/// sixteenth at least, and twice for each core number that occurs; about 32 bytes a vertex and 1/16 an arc of scratch.
-/// Throws error(bad_argument) for a directed graph.
+/// The core number of each vertex of an undirected graph; self-loops do not count. O(vertices + arcs), with one launch
+/// per frontier (a path of n vertices is peeled from both ends: n / 2 frontiers). The host reads the size of at least
+/// every sixteenth frontier, and synchronises at least twice for each core number that occurs. Scratch: about 32 bytes
+/// per vertex and 1/16 byte per arc. Throws error(bad_argument) for a directed graph.
 template <class Space>
 core_numbers_result core_numbers(Space const& space, graph::graph_view const& g) {
   if (g.directed())

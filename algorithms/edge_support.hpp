@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many triangles each edge is a side of: its support (Cohen, "Trusses", 2008). For each edge the entries of the
-// shorter of its ends' rows are looked up in the longer one.
+// The support of each edge: the number of triangles that contain it (Cohen, "Trusses", 2008). The entries of the
+// shorter row of its two ends are looked up in the longer row.
 #pragma once
 
 #include <cstddef>
@@ -21,12 +21,13 @@ namespace wyrm::algorithms {
 
 namespace detail {
 
-/// A tile an item of the bins of all rows. An edge is counted at its smaller end, and written down at both.
+/// One tile per item of the bins of all rows. The support of an edge is counted at its smaller end, and written for
+/// both directions.
 struct count_support {
   graph::graph_view g;
   row_bins_view bins;
   std::uint64_t const* offsets;
-  std::uint32_t* support;  // an arc
+  std::uint32_t* support;  // of each arc
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t item) const {
@@ -35,35 +36,36 @@ struct count_support {
   template <class Tile>
   WYRM_HD void lane(Tile const&, graph::vertex_id u, graph::vertex_record const& row, bool valid) const {
     if (!valid) return;
-    for (std::uint32_t i = 0; i < row.degree; ++i) alone(u, row, i);
+    for (std::uint32_t i = 0; i < row.degree; ++i) count_per_lane(u, row, i);
   }
   template <class Tile>
   WYRM_HD void group(Tile const& t, graph::vertex_id u, graph::vertex_record const& row, bool valid) const {
     constexpr unsigned lanes = row_bins_view::lanes_of_group<Tile>();
     if (!valid) return;
-    for (std::uint32_t i = t.rank() % lanes; i < row.degree; i += lanes) alone(u, row, i);
+    for (std::uint32_t i = t.rank() % lanes; i < row.degree; i += lanes) count_per_lane(u, row, i);
   }
   template <class Tile>
   WYRM_HD void warp(Tile const& t, graph::vertex_id u, graph::vertex_record const& row) const {
-    for (std::uint32_t i = 0; i < row.degree; ++i) together(t, u, row, i);
+    for (std::uint32_t i = 0; i < row.degree; ++i) count_per_warp(t, u, row, i);
   }
   template <class Tile>
   WYRM_HD void part(Tile const& t, std::uint32_t number) const {
     row_part const p = bins.part(number);
-    for (std::uint32_t i = p.begin; i < p.end; ++i) together(t, p.vertex, p.row, i);
+    for (std::uint32_t i = p.begin; i < p.end; ++i) count_per_warp(t, p.vertex, p.row, i);
   }
 
  private:
-  WYRM_HD void alone(graph::vertex_id u, graph::vertex_record const& row, std::uint32_t i) const {
+  WYRM_HD void count_per_lane(graph::vertex_id u, graph::vertex_record const& row, std::uint32_t i) const {
     if (row.page[i] > u) write(u, row, i, common(u, row, row.page[i], 0, 1));
   }
   template <class Tile>
-  WYRM_HD void together(Tile const& t, graph::vertex_id u, graph::vertex_record const& row, std::uint32_t i) const {
+  WYRM_HD void count_per_warp(Tile const& t, graph::vertex_id u, graph::vertex_record const& row,
+                              std::uint32_t i) const {
     if (row.page[i] <= u) return;
     std::uint32_t const found = exec::sum(t, common(u, row, row.page[i], t.rank(), Tile::size()));
     if (t.rank() == 0) write(u, row, i, found);
   }
-  // Of the common neighbours of u and v, those that a lane comes by.
+  // The number of common neighbours of u and v among the entries of one lane.
   [[nodiscard]] WYRM_HD std::uint32_t common(graph::vertex_id u, graph::vertex_record const& row, graph::vertex_id v,
                                              std::uint32_t lane, std::uint32_t lanes) const {
     graph::neighbour_list const own{row.page, row.degree};
@@ -73,7 +75,7 @@ struct count_support {
     std::uint32_t found = 0;
     for (std::uint32_t i = lane; i < few.size; i += lanes) {
       graph::vertex_id const w = few[i];
-      if (w != u && w != v && graph::contains(many, w)) ++found;  // a self-loop is no side
+      if (w != u && w != v && graph::contains(many, w)) ++found;  // a self-loop is not part of a triangle
     }
     return found;
   }
@@ -86,10 +88,10 @@ struct count_support {
 
 }  // namespace detail
 
-/// A count for each arc, in the order of to_csr(): both directions of an edge have the same; self-loops have 0. They
-/// add up to six times the triangles. O(sum over edges of the smaller of both degrees, times a logarithm), which is
-/// O(edges^1.5 log edges); about 40 bytes a vertex and 4 an arc of scratch. Throws error(bad_argument) for a directed
-/// graph.
+/// The support of each arc, in the order of to_csr(): equal for both directions of an edge, 0 for self-loops. The sum
+/// is six times the number of triangles. O(sum over edges of the smaller degree of both ends, times a logarithm), which
+/// is O(edges^1.5 log edges); scratch of about 40 bytes per vertex and 4 bytes per arc. Throws error(bad_argument) for
+/// a directed graph.
 template <class Space>
 std::vector<std::uint32_t> edge_support(Space const& space, graph::graph_view const& g) {
   if (g.directed())

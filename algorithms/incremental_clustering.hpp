@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clusters of a graph that changes. Voting makes many small labels, which are kept as they are before they are merged.
-// After a batch only those that its edges join, and their neighbours, walk and vote anew; merging then begins again
-// with all small labels, so that clusters can also fall apart. When as much has changed as a quarter of the edges, all
-// begin anew.
+// The clusters of a changing graph. Voting creates many small labels; they are kept as they are before merging. After a
+// batch only the ends of its edges and their neighbours repeat walks and votes. Then all small labels are merged again,
+// so that clusters can also split. When the batches since the last full run have a quarter as many edges as the graph,
+// a full run follows.
 #pragma once
 
 #include <cstddef>
@@ -18,31 +18,31 @@
 #include "../graph/types.hpp"
 #include "../graph/view.hpp"
 #include "clustering.hpp"
-#include "follower.hpp"
+#include "maintained_result.hpp"
 
 namespace wyrm::algorithms {
 
-/// The clusters of a graph whose space is chosen at run time; see follow_clustering.
-class followed_clustering : public follower {
+/// The clusters of an any_graph; see maintain_clustering.
+class maintained_clustering : public maintained_result {
  public:
-  using follower::follower;
-  /// O(vertices). `iterations` and `converged` are those of the last batch.
+  using maintained_result::maintained_result;
+  /// O(vertices). `iterations` and `converged` are of the last batch.
   [[nodiscard]] virtual clustering_result result() const = 0;
   [[nodiscard]] virtual std::uint32_t count() const = 0;
   [[nodiscard]] virtual double modularity() const = 0;
 };
 
-/// Of one graph, which changes; see follower.hpp and clusterer. The memory of a clusterer, and up to 16 bytes an arc
-/// more. A batch costs walks and votes of those that it concerns, and O(arcs log vertices) for
+/// The clusters of one changing graph; see maintained_result.hpp and clusterer. The memory of a clusterer, and up to 16
+/// bytes per arc more. A batch costs the walks and votes of the vertices concerned, and O(arcs log vertices) for
 /// merging.
 template <class Space>
-class incremental_clustering final : public followed_clustering {
+class incremental_clustering final : public maintained_clustering {
  public:
-  /// Finds those of the graph as it is. Throws error(bad_argument) for weights, which a graph that changes cannot have,
-  /// and what clusterer throws.
+  /// Clusters the graph. Throws error(bad_argument) for weights, which a changing graph cannot have, and the errors of
+  /// clusterer.
   incremental_clustering(Space const& space, graph::graph_view const& g, clustering_options const& o = {},
                          alloc::options const& pool = {})
-      : followed_clustering("incremental_clustering", g),
+      : maintained_clustering("incremental_clustering", g),
         space_(space),
         options_(o),
         clusters_(space, pool),
@@ -85,16 +85,16 @@ class incremental_clustering final : public followed_clustering {
   clustering_options options_;
   clusterer<Space> clusters_;
   exec::buffer<graph::edge, Space> edges_;
-  std::size_t batch_ = 0;      // edges of the one that is under way
-  std::uint64_t changed_ = 0;  // edges of batches since the last run
+  std::size_t batch_ = 0;      // edges of the batch that is being applied
+  std::uint64_t changed_ = 0;  // edges of batches since the last full run
 };
 
 template <class Graph>
 explicit incremental_clustering(Graph const& g, clustering_options const& o = {}, alloc::options const& pool = {})
     -> incremental_clustering<std::decay_t<decltype(g.space())>>;
 
-/// The same for a graph whose space is chosen at run time.
-[[nodiscard]] std::unique_ptr<followed_clustering> follow_clustering(graph::any_graph const& g,
-                                                                     clustering_options const& o = {});
+/// Maintains the clusters of an any_graph.
+[[nodiscard]] std::unique_ptr<maintained_clustering> maintain_clustering(graph::any_graph const& g,
+                                                                         clustering_options const& o = {});
 
 }  // namespace wyrm::algorithms

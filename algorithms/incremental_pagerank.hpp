@@ -1,35 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PageRank of a graph that changes, by residuals (Ohsaka, Maehara, Kawarabayashi, KDD 2015; Zhang, Lofgren, Goel,
-// KDD 2016): what a vertex is short of its rank lies with it until it is worth passing on, and then goes out along its
-// arcs. A batch makes residuals at the neighbours of the vertices whose degree it changes, and nowhere else.
+// The PageRank of a changing graph, by residuals (Ohsaka, Maehara, Kawarabayashi, KDD 2015; Zhang, Lofgren, Goel, KDD
+// 2016). The residual of a vertex is the difference to its rank; it stays at the vertex until it exceeds a limit, and
+// is then added to the rank and pushed along the arcs of the vertex. A batch changes residuals only at neighbours of
+// the vertices that get or lose neighbours.
 //
-// Ranks are kept without their scale: x = (1 - d)/n + d A x has no term that all vertices share, and x over its sum is
-// the PageRank in which vertices without out-neighbours jump anywhere. So a change far away concerns nobody.
+// Ranks are stored unscaled: x = (1 - d)/n + d A x has no term that depends on all vertices, and x divided by its sum
+// is the PageRank in which dangling vertices (those without out-neighbours) jump to any vertex. So a change does not
+// affect distant vertices.
 //
-// Arcs have no weights here: that a vertex sends the same along all of its arcs is what residuals rest on. By weights
-// rank anew, with pagerank().
+// Arcs have no weights here: the method relies on a vertex sending the same along each of its arcs. For weights, use
+// pagerank() after each batch.
 //
-// All values are integers, of a unit of about 2^-59: sums do not depend on the order of their terms, and each run gives
-// the same ranks. A vertex has sent the same along all of its arcs, what that is in all is kept, so that
+// All values are integers, in units of about 2^-59: sums do not depend on the order of additions, and each run gives
+// the same ranks. What a vertex has sent along each of its arcs is stored, so that
 //
 //   residual(v) = base - x(v) + sum over u -> v of sent(u)        sent(u) = d x(u) / degree(u), rounded
 //
-// holds exactly after any number of batches; an update takes back what the vertices that it changes have sent, and
-// sends it again to the neighbours they have then.
+// holds exactly after any number of batches. An update reverts what the vertices that it changes have sent, and repeats
+// it for the neighbours after the update.
 //
-// How much is left in all, the sum of the sizes of residuals, is kept as well: whoever adds to a residual learns what
-// it was. With e left the ranks are within e / (1 - d) of the true ones in the L1 norm, and scaled within that and what
-// their sum is short of, over their sum; that is at most twice as much. Nothing is passed on while this is at most
-// d / (1 - d) times the tolerance, the bound of pagerank() as well: a small batch often needs nothing. Otherwise
-// residuals above a limit go out until it is at most half as much; the limit is half even and half by degree (for what
-// it costs to pass it on), and so low that with all below it enough has gone. Where a batch is felt everywhere it is
-// less work to pull, along all arcs, than to send: in an undirected graph what all ranks are short of, by an iteration
-// whose steps do as much as three of a full run each (see detail/corrections.hpp); the ranks of a directed one by a
-// full run that starts with those there are.
+// The norm of the residuals, the sum of their absolute values, is maintained as well: an atomic addition to a residual
+// returns its previous value. If the norm is e, the unscaled ranks are within e / (1 - d) of the true ones in the L1
+// norm. The scaled ranks are within this bound plus the difference of the sum of ranks to the true sum, both divided by
+// the sum; that is at most twice as much. Nothing is pushed while this bound is at most d / (1 - d) times the
+// tolerance, which is also the bound of pagerank(); so a small batch often requires no push. Otherwise residuals above
+// a limit are pushed until the bound is at most half of that. Half of the allowed norm is distributed evenly over all
+// vertices, and half in proportion to their degrees, which are the cost of a push. These values are the limits; so if
+// no residual exceeds its limit, the norm is small enough. If a batch changes most ranks, a pull along all arcs is less
+// work than pushing. In an undirected graph all ranks are then corrected by an iteration; its steps reduce the error as
+// much as three steps of a full run (see detail/chebyshev.hpp); in a directed graph by a full run that starts from the
+// current ranks.
 //
-// Passing on a residual r sends at most d |r| + degree units in all; so limits of more than degree / (1 - d) make what
-// is left smaller each time, and everything ends. They bound the tolerance: see the options. Where d is 0 nothing is
-// sent, and there need be no limits.
+// Pushing a residual r sends at most d |r| + degree units in total. So with limits above degree / (1 - d) each push
+// reduces the norm, and pushing ends. These least limits bound the tolerance that can be reached: see the options. If d
+// is 0, nothing is sent, and limits are not needed.
 #pragma once
 
 #include <algorithm>
@@ -49,51 +53,54 @@
 #include "../exec/memory.hpp"
 #include "../graph/types.hpp"
 #include "../graph/view.hpp"
-#include "detail/corrections.hpp"
+#include "detail/chebyshev.hpp"
 #include "detail/frontier.hpp"
 #include "detail/rank_residuals.hpp"
-#include "follower.hpp"
+#include "maintained_result.hpp"
 #include "pagerank.hpp"
 
 namespace wyrm::algorithms {
 
 struct incremental_pagerank_options {
   double damping = 0.85;  // d, in [0, 0.99]
-  /// In (0, 2]. Less than 3 10^-18 / (d (1 - d)^2) times the vertices and arcs, which is 2 10^-16 for 0.85 and 3 10^-14
-  /// for 0.99, may not be reached, as converged() says; nor 1 / (1 - d) times that where few have out-neighbours.
+  /// In (0, 2]. A tolerance below 3 10^-18 / (d (1 - d)^2) times the number of vertices and arcs may not be reached,
+  /// which converged() reports: per vertex and arc 2 10^-16 for d = 0.85 and 3 10^-14 for d = 0.99. If few vertices
+  /// have out-neighbours, this bound is greater by a factor of 1 / (1 - d).
   double tolerance = 1e-9;
-  unsigned max_iterations = 500;  // a batch, at least 1; what is left then is done with the next one
-  /// When residuals have gone out along more than this share of the arcs in a batch, those of all vertices are taken
-  /// care of at once, which costs less then. Needs in-neighbours.
+  unsigned max_iterations = 500;  // per batch, at least 1; residuals that remain are left to the next batch
+  /// If a batch has pushed more than this fraction of all vertices and arcs, or a frontier has more items than this
+  /// fraction of the vertices, the residuals of all vertices are processed at once, which costs less then. Needs
+  /// in-neighbours.
   double full_run = 0.05;
 };
 
-/// The ranks of a graph whose space is chosen at run time; see follow_pagerank.
-class followed_pagerank : public follower {
+/// The ranks of an any_graph; see maintain_pagerank.
+class maintained_pagerank : public maintained_result {
  public:
-  using follower::follower;
-  /// A rank for each vertex, of the sum 1. O(vertices).
+  using maintained_result::maintained_result;
+  /// The rank of each vertex; the sum is 1. O(vertices).
   [[nodiscard]] virtual std::vector<double> rank() const = 0;
-  /// Of the last batch, or the beginning: how often residuals went out; whether enough did for the tolerance, so that
-  /// error_bound() is at most d / (1 - d) times that, but for a few roundings of 1; and how many went, in all.
+  /// Of the last batch, or of the constructor. iterations(): how many rounds of pushes and steps of full runs there
+  /// were. converged(): whether the tolerance is reached; error_bound() is then at most d / (1 - d) times the
+  /// tolerance, up to a few roundings of 1. ranked(): how many residuals were processed in total.
   [[nodiscard]] virtual unsigned iterations() const = 0;
   [[nodiscard]] virtual bool converged() const = 0;
   [[nodiscard]] virtual std::uint64_t ranked() const = 0;
-  /// The ranks are within so much of the true ones in the L1 norm.
+  /// A bound of the L1 distance to the true ranks.
   [[nodiscard]] virtual double error_bound() const = 0;
 };
 
-/// The PageRank of one graph, which changes; see follower.hpp. Jumps go anywhere, and so do those of vertices without
-/// out-neighbours. About 100 bytes a vertex and 0.2 an arc, 0.4 an arc of a directed graph. In-neighbours are used
-/// where they are. A batch costs O(degrees of the vertices whose neighbours it changes); if that leaves more than the
-/// tolerance allows also O(vertices + degrees of those whose residual goes out, each time it does), or
-/// O((vertices + arcs) steps).
+/// The PageRank of one changing graph; see maintained_result.hpp. Jumps, also those of dangling vertices, go to any
+/// vertex with the same probability. About 100 bytes per vertex and 0.2 per arc, 0.4 per arc of a directed graph.
+/// In-neighbours are used if the graph has them. A batch costs O(degrees of the vertices that get or lose neighbours).
+/// If the residuals exceed the tolerance then, it also costs O(vertices + degrees of the vertices with pushed
+/// residuals, for each push), or O((vertices + arcs) steps).
 template <class Space>
-class incremental_pagerank final : public followed_pagerank {
+class incremental_pagerank final : public maintained_pagerank {
  public:
-  /// Ranks the graph as it is. Throws error(bad_argument) for options out of range.
+  /// Computes the ranks of the graph. Throws error(bad_argument) for options out of range.
   incremental_pagerank(Space const& space, graph::graph_view const& g, incremental_pagerank_options const& o = {})
-      : followed_pagerank("incremental_pagerank", g),
+      : maintained_pagerank("incremental_pagerank", g),
         space_(space),
         options_(o),
         vertices_(g.vertices()),
@@ -103,13 +110,13 @@ class incremental_pagerank final : public followed_pagerank {
         taken_(space),
         edges_(space),
         state_(space, 1),
-        corrections_(space),
+        solver_(space),
         full_(space) {
     if (!(o.damping >= 0 && o.damping <= 0.99) || !(o.tolerance > 0 && o.tolerance <= 2) || o.max_iterations == 0)
       throw error(error_code::bad_argument,
                   "incremental_pagerank: damping must be in [0, 0.99], the tolerance in (0, 2], and max_iterations at "
                   "least 1");
-    // x changes by 2 in all, and on its way to there by 2 d / (1 - d) more at most.
+    // All ranks change by at most 2 in total, and temporarily by at most 2 d / (1 - d) more.
     unit_ = std::ldexp(1.0, 63 - static_cast<int>(std::ceil(std::log2(4 / (1 - o.damping)))));
     converged_ = true;
     if (vertices_ == 0) return;
@@ -120,7 +127,7 @@ class incremental_pagerank final : public followed_pagerank {
       (void)run_all(g, 0, o.max_iterations);
     } else {
       start(g, nullptr, 0);
-      if (!g.directed()) (void)correct_all(g, prepare(g), o.max_iterations, 8);
+      if (!g.directed()) (void)solve_all(g, prepare(g), o.max_iterations, 8);
     }
     finish(g, false, true);
   }
@@ -130,7 +137,7 @@ class incremental_pagerank final : public followed_pagerank {
 
   [[nodiscard]] std::vector<double> rank() const override {
     std::vector<std::int64_t> const values = exec::copy_out(space_, values_.data(), vertices_);
-    // Exact: all values together are less than 2^63.
+    // Exact: the sum of all values is less than 2^63.
     auto const sum = static_cast<double>(std::accumulate(values.begin(), values.end(), std::int64_t{0}));
     std::vector<double> all(values.begin(), values.end());
     for (double& r : all) r = sum > 0 ? r / sum : 1 / static_cast<double>(vertices_);
@@ -143,7 +150,7 @@ class incremental_pagerank final : public followed_pagerank {
 
  private:
   using list = exec::buffer<detail::frontier_item, Space>;
-  static constexpr unsigned of_ends = 2;  // among the lists
+  static constexpr unsigned of_changed = 2;  // index in items_ of the vertices that a batch changes
 
   void on_before(graph::graph_view const& g, change what, std::span<graph::edge const> batch) override {
     if (vertices_ == 0) return;
@@ -154,35 +161,35 @@ class incremental_pagerank final : public followed_pagerank {
     after_ = what == change::insertion ? 1 : 0;
     exec::copy_in<graph::edge>(space_, edges_.data(), batch);
     exec::for_each_lane<32>(space_, batch.size(),
-                            detail::find_ends{g, edges_.data(), what == change::insertion, ends()});
-    over<8>(ends(), detail::send_again{residuals(g), -1});
+                            detail::find_changed{g, edges_.data(), what == change::insertion, changed_frontier()});
+    over<8>(changed_frontier(), detail::resend{residuals(g), -1});
   }
   void on_after(graph::graph_view const& g) override {
     if (vertices_ == 0) return;
-    detail::frontier const fresh{ends().marks, frontier(1).items, frontier(1).size};
+    detail::frontier const fresh{changed_frontier().marks, frontier(1).items, frontier(1).size};
     detail::rank_residuals const x = residuals(g);
-    over<32>(ends(), detail::renew_ends{x, ends(), fresh});
-    over<8>(fresh, detail::send_again{x, 1});
-    over<32>(fresh, detail::release_ends{fresh});
+    over<32>(changed_frontier(), detail::update_changed{x, changed_frontier(), fresh});
+    over<8>(fresh, detail::resend{x, 1});
+    over<32>(fresh, detail::clear_changed{fresh});
     clear(fresh);
-    clear(ends());
+    clear(changed_frontier());
     finish(g, g.has_in_neighbours(), false);
   }
   void on_undo(graph::graph_view const& g) override {
     if (vertices_ == 0) return;
-    over<8>(ends(), detail::send_again{residuals(g), 1});
-    over<32>(ends(), detail::release_ends{ends()});
-    clear(ends());
+    over<8>(changed_frontier(), detail::resend{residuals(g), 1});
+    over<32>(changed_frontier(), detail::clear_changed{changed_frontier()});
+    clear(changed_frontier());
   }
 
   [[nodiscard]] std::size_t words() const { return (vertices_ + 31) / 32; }
-  /// This (0), and the next (1).
+  /// The current frontier (0), or the next one (1).
   [[nodiscard]] detail::frontier frontier(unsigned later) const {
     return {marks_.data(), items_[(turn_ + later) % 2].data(), size(later)};
   }
   [[nodiscard]] std::uint32_t* size(unsigned later) const { return state_.data()->sizes + (turn_ + later) % 3; }
-  [[nodiscard]] detail::frontier ends() const {
-    return {marks_.data() + words(), items_[of_ends].data(), &state_.data()->ends};
+  [[nodiscard]] detail::frontier changed_frontier() const {
+    return {marks_.data() + words(), items_[of_changed].data(), &state_.data()->changed};
   }
   void clear(detail::frontier const& f) const { space_.fill(f.size, 0, sizeof(*f.size)); }
   template <unsigned W, class F>
@@ -190,7 +197,7 @@ class incremental_pagerank final : public followed_pagerank {
     detail::for_each_item<W>(space_, f, work);
   }
   [[nodiscard]] detail::rank_residuals residuals(graph::graph_view const& g) const {
-    double const enough = most_left(g) / 2;
+    double const target = max_norm(g) / 2;
     double const least = options_.damping > 0 ? 1 / (1 - options_.damping) : 0;
     std::int64_t* const x = values_.data();
     return {g,
@@ -199,184 +206,188 @@ class incremental_pagerank final : public followed_pagerank {
             x + 2 * vertices_,
             state_.data(),
             options_.damping,
-            std::max(enough / 2 / static_cast<double>(vertices_), least),
-            std::max(enough / 2 / arcs_, least),
-            all_above_ ? -1 : enough};
+            std::max(target / 2 / static_cast<double>(vertices_), least),
+            std::max(target / 2 / arcs_, least),
+            ignores_target_ ? -1 : target};
   }
-  /// How far off ranks may be for the tolerance, times 1 - d, in units; what may be left whatever their sum does.
-  [[nodiscard]] double most_off(double sum_of_ranks) const {
+  /// The error of ranks that the tolerance allows, times 1 - d, in units; max_norm(): the norm of residuals that is
+  /// allowed for any sum of ranks.
+  [[nodiscard]] double max_error(double sum_of_ranks) const {
     return options_.damping * options_.tolerance * sum_of_ranks;
   }
-  [[nodiscard]] double most_left(graph::graph_view const& g) const { return (most_off(sum_) - rounded(g, sum_)) / 2; }
-  /// How far off they may be as what is sent is rounded: twice half a unit an arc, and what four operations on doubles
-  /// lose.
-  [[nodiscard]] double rounded(graph::graph_view const& g, double sum_of_ranks) const {
+  [[nodiscard]] double max_norm(graph::graph_view const& g) const {
+    return (max_error(sum_) - rounding_error(g, sum_)) / 2;
+  }
+  /// The error of ranks due to rounding of what is sent: twice half a unit per arc, and the errors of four operations
+  /// on doubles.
+  [[nodiscard]] double rounding_error(graph::graph_view const& g, double sum_of_ranks) const {
     if (options_.damping == 0 || g.arcs() == 0) return 0;
     return static_cast<double>(g.arcs()) + 8 * 0x1p-53 * options_.damping * sum_of_ranks;
   }
-  [[nodiscard]] bool is_within(graph::graph_view const& g, double off, double sum_of_ranks) const {
-    return off + rounded(g, sum_of_ranks) <= most_off(sum_of_ranks);
+  [[nodiscard]] bool is_within(graph::graph_view const& g, double distance, double sum_of_ranks) const {
+    return distance + rounding_error(g, sum_of_ranks) <= max_error(sum_of_ranks);
   }
-  /// How far off they are at the most. What their sum is short of follows from the sum of residuals after
-  /// correct_all(): vertices without neighbours have no residuals then, and all others pass on d of theirs.
-  static double off(detail::residual_state const& s, bool is_corrected) {
-    return all(s.left) + (is_corrected ? std::abs(all(s.surplus)) : all(s.left));
+  /// A bound of the error of ranks, times 1 - d. After solve_all() the error of the sum of ranks follows from the sum
+  /// of residuals: vertices without neighbours have no residuals then, and all others push d times theirs.
+  static double error_of(detail::residual_state const& s, bool is_corrected) {
+    return all(s.residual_norm) + (is_corrected ? std::abs(all(s.residual_sum)) : all(s.residual_norm));
   }
-  // All memory that a graph of so many arcs needs, when so many vertices change. Each buffer is asked for its own size:
-  // one that could not grow is empty.
+  // Requests all memory for a graph with this many arcs, when this many vertices change. The size of each buffer is
+  // checked separately, because a buffer is empty after a failed request.
   void reserve(graph::graph_view const& g, std::uint64_t arcs, std::size_t changed) {
-    std::size_t const least = detail::frontier::room(vertices_, arcs);
+    std::size_t const least = detail::frontier::capacity(vertices_, arcs);
     auto const reserve_room = [&](auto& buffer) {
-      if (buffer.size() < least) buffer.reserve(detail::frontier::room(vertices_, arcs + arcs / 4));
+      if (buffer.size() < least) buffer.reserve(detail::frontier::capacity(vertices_, arcs + arcs / 4));
     };
-    items_[of_ends].reserve(detail::frontier::room(std::min(vertices_, changed), arcs));
+    items_[of_changed].reserve(detail::frontier::capacity(std::min(vertices_, changed), arcs));
     for (unsigned i = 0; i < 2; ++i) reserve_room(items_[i]);
     reserve_room(taken_);
     if (!g.directed())
-      corrections_.reserve(vertices_, arcs);
+      solver_.reserve(vertices_, arcs);
     else if (g.has_in_neighbours())
       full_.reserve(vertices_, arcs);
   }
 
-  // For correct_all(), which needs what is read here.
+  // Prepares solve_all(), and reads the state that it needs.
   detail::residual_state prepare(graph::graph_view const& g) {
-    corrections_.prepare(residuals(g));
+    solver_.prepare(residuals(g));
     return exec::read(space_, state_.data());
   }
-  // What all ranks are short of is added to them, until no more is left than may be, or time is up; or not half of it
-  // can be done, as what is left is lost in rounding. For an undirected graph; state: after prepare(). Its surplus may
-  // be of before some residuals were passed on: whatever is taken off is made good for. It is aimed at so much less
-  // than may be as `spare` says; what is left then lies evenly. With 8 hardly a vertex is above the limits, so that the
-  // next batch may be felt nearby.
-  detail::residual_state correct_all(graph::graph_view const& g, detail::residual_state state, unsigned time,
-                                     double spare) {
+  // Corrects all ranks of an undirected graph by Chebyshev's iteration, until the error is allowed, all iterations are
+  // used, or an attempt does not halve the norm because of rounding. state: after prepare(). Its sum of residuals may
+  // be older than some pushes, because any amount that is subtracted is solved for exactly. The steps aim at an error
+  // `margin` times smaller than allowed. The residuals that remain are evenly distributed; with a margin of 8 hardly
+  // any exceeds its limit, so that the next batch may only change ranks nearby.
+  detail::residual_state solve_all(graph::graph_view const& g, detail::residual_state state, unsigned iterations_left,
+                                   double margin) {
     for (bool is_first = true;; is_first = false) {
       detail::rank_residuals const x = residuals(g);
       double const d = options_.damping;
-      double const before = all(state.left);
+      double const before = all(state.residual_norm);
       double& shortfall = shortfall_[after_];
-      double const ratio = spare * shortfall * before / most_off(std::max(sum(state), sum_));
-      unsigned const steps = std::min({time, corrections_.most_steps, corrections_.steps(d, ratio)});
-      float const* const share = corrections_.solve(x, state, steps);
+      double const ratio = margin * shortfall * before / max_error(std::max(sum(state), sum_));
+      unsigned const steps = std::min({iterations_left, solver_.max_steps, solver_.steps(d, ratio)});
+      float const* const contribution = solver_.solve(x, state, steps);
       detail::for_each_vertex(space_, vertices_,
-                              detail::apply_corrections{x, share, corrections_.due_an_arc(x, state), base()});
-      receive(g, corrections_.bins());
+                              detail::add_solution{x, contribution, solver_.correction_per_arc(x, state), base()});
+      pull_all(g, solver_.bins());
       state = exec::read(space_, state_.data());
-      time -= steps;
+      iterations_left -= steps;
       full_iterations_ += steps;
-      double const left = all(state.left);
+      double const left = all(state.residual_norm);
       (void)set_limits(g, sum(state));
-      // To fall short costs more than a step too many: what was seen once is forgotten slowly.
-      double const seen = 1.1 * corrections_.gain(d, steps) * left / before;
+      // Too few steps cost more than one step too many, so a high shortfall decreases slowly.
+      double const seen = 1.1 * solver_.gain(d, steps) * left / before;
       if (is_first) shortfall = std::clamp(std::max(seen, 0.6 * shortfall), 0.2, 8.0);
-      if (is_within(g, off(state, true), sum(state)) || 2 * left > before || time == 0) return state;
+      if (is_within(g, error_of(state, true), sum(state)) || 2 * left > before || iterations_left == 0) return state;
     }
   }
-  // By a full run, from the ranks there are, of the sum `sum`.
-  detail::residual_state run_all(graph::graph_view const& g, double sum, unsigned time) {
+  // Corrects all ranks by a full run that starts from the current ranks of the sum `sum`.
+  detail::residual_state run_all(graph::graph_view const& g, double sum, unsigned iterations_left) {
     double const d = options_.damping;
     if (sum > 0) exec::for_each(space_, vertices_, detail::scale_ranks{values_.data(), 1 / sum, full_.rank()});
     pagerank_run const run =
-        full_.run(g, {.damping = d, .tolerance = options_.tolerance / 4, .max_iterations = time}, sum > 0);
+        full_.run(g, {.damping = d, .tolerance = options_.tolerance / 4, .max_iterations = iterations_left}, sum > 0);
     full_iterations_ = run.iterations;
     start(g, full_.rank(), (1 - d) / (1 - d + d * full_.dangling()) * unit_);
-    receive(g, full_.bins());
+    pull_all(g, full_.bins());
     list_all(g);
     return exec::read(space_, state_.data());
   }
-  // Ranks are so many units, or 0; all have sent what belongs to that, and been sent nothing.
+  // Sets ranks to `ranks` in these units, or to 0, and the contributions accordingly; nothing is received yet.
   void start(graph::graph_view const& g, double const* ranks, double unit) {
     space_.fill(state_.data()->sum, 0, sizeof(detail::residual_state::sum));
     detail::for_each_vertex(space_, vertices_, detail::start_residuals{residuals(g), ranks, unit, base()});
     (void)set_limits(g, ranks != nullptr ? unit : (1 - options_.damping) * unit_);
   }
-  // What all have been sent, and what is left then.
-  void receive(graph::graph_view const& g, detail::row_bins_view const& bins) {
-    space_.fill(state_.data()->left, 0, sizeof(detail::residual_state::left));
-    space_.fill(state_.data()->surplus, 0, sizeof(detail::residual_state::surplus));
+  // Pulls the contributions that all vertices receive, and computes residuals, their norm and their sum.
+  void pull_all(graph::graph_view const& g, detail::row_bins_view const& bins) {
+    space_.fill(state_.data()->residual_norm, 0, sizeof(detail::residual_state::residual_norm));
+    space_.fill(state_.data()->residual_sum, 0, sizeof(detail::residual_state::residual_sum));
     std::uint32_t const tiles = std::min(bins.items(), 8192u);
-    exec::for_each_tile<32>(space_, tiles, detail::receive_all{residuals(g), bins, tiles});
+    exec::for_each_tile<32>(space_, tiles, detail::pull_residuals{residuals(g), bins, tiles});
     exec::for_each_lane<32>(space_, bins.hub_rows, detail::sum_hubs{residuals(g), bins});
   }
   [[nodiscard]] std::int64_t base() const {
     return static_cast<std::int64_t>((1 - options_.damping) / static_cast<double>(vertices_) * unit_);
   }
-  // Finds out what is left, and begins a frontier with all whose residual is to be passed on.
+  // Computes the norm, and starts a frontier with all vertices that have residuals above the limits.
   void list_all(graph::graph_view const& g) {
     space_.fill(marks_.data(), 0, words() * sizeof(std::uint32_t));
-    space_.fill(state_.data()->left, 0, sizeof(detail::residual_state::left));
+    space_.fill(state_.data()->residual_norm, 0, sizeof(detail::residual_state::residual_norm));
     clear(frontier(0));
-    detail::for_each_vertex(space_, vertices_, detail::look_at_residuals{residuals(g), frontier(0)});
+    detail::for_each_vertex(space_, vertices_, detail::list_residuals{residuals(g), frontier(0)});
   }
-  // They follow the number of arcs and the sum in steps, so that they rarely change. Returns whether they did.
+  // Limits follow the number of arcs and the sum of ranks in steps, so that they rarely change. Returns whether they
+  // changed.
   bool set_limits(graph::graph_view const& g, double sum) {
     double const arcs = std::exchange(arcs_, 1.5 * static_cast<double>(std::max<std::uint64_t>(g.arcs(), 1)));
     double const least = std::exchange(sum_, std::max(sum, (1 - options_.damping) * unit_) / 1.5);
     return arcs != arcs_ || least != sum_;
   }
 
-  // Passes on what has to be, until enough is, or all that is above the limits; or ranks all vertices, when that is
-  // less work.
-  void finish(graph::graph_view const& g, bool may_rank_all, bool all_above) {
-    all_above_ = all_above;
-    double const most_work = options_.full_run * static_cast<double>(vertices_ + g.arcs());
-    unsigned at_once = 4;  // iterations that are started before the host looks
+  // Pushes residuals until the error is small enough, or, if limits ignore the target, until none exceeds its limit; or
+  // processes all vertices at once when that is less work.
+  void finish(graph::graph_view const& g, bool may_rank_all, bool ignores_target) {
+    ignores_target_ = ignores_target;
+    double const max_work = options_.full_run * static_cast<double>(vertices_ + g.arcs());
+    unsigned at_once = 4;  // iterations that are enqueued before the host reads the state
     bool is_listed = false;
-    bool is_ranked = false;  // all at once, which has done enough
+    bool is_ranked = false;  // all vertices were processed at once, and nothing was pushed since
     space_.fill(&state_.data()->done, 0, sizeof(detail::residual_state::done));
-    // So that nobody waits for it if this batch is like the last one.
-    bool const is_prepared = may_rank_all && !g.directed() && was_felt_everywhere_;
+    // Saves a synchronisation if this batch changes most ranks as the last one did.
+    bool const is_prepared = may_rank_all && !g.directed() && changed_most_ranks_;
     detail::residual_state state = is_prepared ? prepare(g) : exec::read(space_, state_.data());
-    was_felt_everywhere_ = false;
-    // As much as a batch had left that was felt everywhere: so is this one, most likely, and the next. One in seven is
-    // tried.
-    double const begun_with = all(state.left);
-    bool const is_hopeless = may_rank_all && begun_with >= hopeless_;
-    if (is_hopeless) hopeless_ *= 1.25;
-    auto const time = [&] {
+    changed_most_ranks_ = false;
+    // An earlier batch with such a norm changed most ranks, and this one most likely does, too. The threshold rises
+    // each time, so that about one batch in seven is pushed nevertheless.
+    double const initial_norm = all(state.residual_norm);
+    bool const skips_push = may_rank_all && initial_norm >= skip_push_from_;
+    if (skips_push) skip_push_from_ *= 1.25;
+    auto const iterations_left = [&] {
       return options_.max_iterations - full_iterations_ - static_cast<unsigned>(state.done.iterations);
     };
-    auto const off_now = [&] { return off(state, is_ranked && !g.directed()); };
+    auto const error_now = [&] { return error_of(state, is_ranked && !g.directed()); };
     for (;;) {
       auto const arcs = static_cast<double>(std::max<std::uint64_t>(g.arcs(), 1));
-      // A sum of less than what limits are made for at the least changes nothing.
+      // If the sum is below the least sum that limits are computed for, the limits do not change.
       if ((arcs > arcs_ || arcs < arcs_ / 4 || sum(state) < sum_) && set_limits(g, sum(state))) is_listed = false;
-      bool const is_given_up = may_rank_all && (is_hopeless || state.done.given_up != 0);
-      bool const is_under_way = all_above || (is_listed && !is_ranked);
-      bool const is_enough =
-          is_under_way ? all(state.left) <= residuals(g).enough : is_within(g, off_now(), sum(state));
-      // Nobody may pass on what is below the limits.
-      if (is_enough || (is_listed && !is_given_up && state.sizes[turn_ % 3] == 0) || time() == 0) break;
-      if (is_given_up || (may_rank_all && all(state.done.work) > most_work)) {
-        if (!is_hopeless) hopeless_ = begun_with / 4;
-        state = g.directed() ? run_all(g, sum(state), time())
-                             : correct_all(g, is_prepared ? state : prepare(g), time(), is_hopeless ? 1 : 8);
+      bool const is_given_up = may_rank_all && (skips_push || state.done.given_up != 0);
+      bool const is_under_way = ignores_target || (is_listed && !is_ranked);
+      bool const is_done =
+          is_under_way ? all(state.residual_norm) <= residuals(g).target_norm : is_within(g, error_now(), sum(state));
+      // Residuals below the limits must not be pushed.
+      if (is_done || (is_listed && !is_given_up && state.sizes[turn_ % 3] == 0) || iterations_left() == 0) break;
+      if (is_given_up || (may_rank_all && all(state.done.work) > max_work)) {
+        if (!skips_push) skip_push_from_ = initial_norm / 4;
+        state = g.directed() ? run_all(g, sum(state), iterations_left())
+                             : solve_all(g, is_prepared ? state : prepare(g), iterations_left(), skips_push ? 1 : 8);
         may_rank_all = false;
         is_ranked = true;
-        was_felt_everywhere_ = true;
+        changed_most_ranks_ = true;
         is_listed = g.directed();
         continue;
       }
       if (!is_listed) list_all(g);
       is_ranked = false;
       is_listed = true;
-      spread(g, std::min(at_once, time()), may_rank_all);
+      push(g, std::min(at_once, iterations_left()), may_rank_all);
       at_once = std::min(2 * at_once, 16u);
       state = exec::read(space_, state_.data());
     }
-    iterations_ = options_.max_iterations - time();
+    iterations_ = options_.max_iterations - iterations_left();
     ranked_ = static_cast<std::uint64_t>(all(state.done.ranked)) + std::uint64_t{full_iterations_} * vertices_;
     full_iterations_ = 0;
-    converged_ = is_within(g, off_now(), sum(state));
-    constexpr double in_rank = 4 * 0x1p-53;  // for its conversion, its division and the conversion of the sum
-    error_bound_ = (off_now() + rounded(g, sum(state))) / (1 - options_.damping) / sum(state) + in_rank;
+    converged_ = is_within(g, error_now(), sum(state));
+    constexpr double in_rank = 4 * 0x1p-53;  // errors of its conversion, its division, and the conversion of the sum
+    error_bound_ = (error_now() + rounding_error(g, sum(state))) / (1 - options_.damping) / sum(state) + in_rank;
   }
   template <class T>
   static double all(T const& counts) {
     return detail::residual_state::total(counts);
   }
   static double sum(detail::residual_state const& s) { return all(s.sum); }
-  void spread(graph::graph_view const& g, unsigned iterations, bool may_rank_all) {
+  void push(graph::graph_view const& g, unsigned iterations, bool may_rank_all) {
     double const many = options_.full_run * static_cast<double>(vertices_);
     std::uint32_t const most = may_rank_all && many < 4e9 ? static_cast<std::uint32_t>(many) : ~0u;
     detail::rank_residuals const x = residuals(g);
@@ -391,38 +402,39 @@ class incremental_pagerank final : public followed_pagerank {
   incremental_pagerank_options options_;
   std::size_t vertices_;
   exec::buffer<std::int64_t, Space> values_;  // x, residuals, sent
-  exec::buffer<std::uint32_t, Space> marks_;  // of the frontiers, and of ends
+  exec::buffer<std::uint32_t, Space> marks_;  // of the frontiers, and of the vertices that a batch changes
   list items_[3];
   exec::buffer<detail::taken_residual, Space> taken_;
   exec::buffer<graph::edge, Space> edges_;
   exec::buffer<detail::residual_state, Space> state_;
-  detail::correction_solver<Space> corrections_;  // where the graph is undirected
-  pagerank_ranker<Space> full_;                   // where it is not
+  detail::chebyshev_solver<Space> solver_;  // if the graph is undirected
+  pagerank_ranker<Space> full_;             // if the graph is directed
   double unit_ = 1;
-  double arcs_ = 0;    // what the limits are made for: not fewer arcs,
-  double sum_ = 1;     // and not a smaller sum
-  unsigned turn_ = 0;  // iterations until now
+  double arcs_ = 0;    // limits are computed for at most this many arcs,
+  double sum_ = 1;     // and at least this sum
+  unsigned turn_ = 0;  // iterations so far
   unsigned iterations_ = 0;
-  unsigned full_iterations_ = 0;  // of the batch that is under way
+  unsigned full_iterations_ = 0;  // of the batch that is being applied
   bool converged_ = false;
   std::uint64_t ranked_ = 0;
   double error_bound_ = 0;
-  bool was_felt_everywhere_ = false;                           // the last batch
-  double hopeless_ = std::numeric_limits<double>::infinity();  // from so much on nobody tries to pass residuals on
-  // Of the last calls of correct_all() after erasures, insertions, and at the beginning: how many times more was left
-  // than their steps are good for.
+  bool changed_most_ranks_ = false;                                  // by the last batch
+  double skip_push_from_ = std::numeric_limits<double>::infinity();  // the initial norm from which pushing is skipped
+  // After erasures, after insertions, and in the constructor: the ratio of the norm that the last solve_all() left to
+  // the norm expected after its steps.
   double shortfall_[3] = {2, 2, 2};
-  unsigned after_ = 2;  // which of these is under way
-  // Whatever is left, all that exceeds the limits goes out: at first, so that changes stay local.
-  bool all_above_ = true;
+  unsigned after_ = 2;  // index of the current case
+  // Push all residuals that exceed the limits, whatever the norm is: in the constructor, so that later changes stay
+  // local.
+  bool ignores_target_ = true;
 };
 
 template <class Graph>
 explicit incremental_pagerank(Graph const& g, incremental_pagerank_options const& o = {})
     -> incremental_pagerank<std::decay_t<decltype(g.space())>>;
 
-/// The same for a graph whose space is chosen at run time.
-[[nodiscard]] std::unique_ptr<followed_pagerank> follow_pagerank(graph::any_graph const& g,
-                                                                 incremental_pagerank_options const& o = {});
+/// Maintains the PageRank of an any_graph.
+[[nodiscard]] std::unique_ptr<maintained_pagerank> maintain_pagerank(graph::any_graph const& g,
+                                                                     incremental_pagerank_options const& o = {});
 
 }  // namespace wyrm::algorithms

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The triangles of a graph that changes: what a batch makes and what it closes up is counted at the edges of the batch
-// alone, in the graph that has them: after an insertion, before an erasure. A triangle with several of them is counted
-// at the least, so that edges of a batch that close triangles among themselves count once (Makkar, Bader, Green, HiPC
-// 2017, do so by inclusion and exclusion).
+// The triangles of a changing graph. Only the edges of a batch are processed: the triangles that they complete are
+// counted after an insertion, and the triangles that they break up before an erasure, in the graph that contains these
+// edges. A triangle with several edges of the batch is counted at the least of them, so it counts once (Makkar, Bader,
+// Green, HiPC 2017, use inclusion and exclusion instead).
 #pragma once
 
 #include <algorithm>
@@ -24,29 +24,29 @@
 #include "../graph/report.hpp"
 #include "../graph/types.hpp"
 #include "../graph/view.hpp"
-#include "follower.hpp"
+#include "maintained_result.hpp"
 #include "triangles.hpp"
 
 namespace wyrm::algorithms {
 
-/// The triangles of a graph whose space is chosen at run time; see follow_triangles.
-class followed_triangles : public follower {
+/// The triangles of an any_graph; see maintain_triangles.
+class maintained_triangles : public maintained_result {
  public:
-  using follower::follower;
+  using maintained_result::maintained_result;
   [[nodiscard]] virtual std::uint64_t total() const = 0;
-  /// Of how many triangles each vertex is a corner; empty unless asked for.
+  /// The number of triangles of each vertex; empty unless requested.
   [[nodiscard]] virtual std::vector<std::uint64_t> per_vertex() const = 0;
 };
 
 namespace detail {
 
-/// Edges as numbers, the smaller id in the upper half.
+/// Edges as integers, with the smaller id in the upper bits.
 struct edge_keys {
   unsigned id_bits;
   [[nodiscard]] WYRM_HD std::uint64_t operator()(graph::vertex_id u, graph::vertex_id v) const {
     return u < v ? std::uint64_t{u} << id_bits | v : std::uint64_t{v} << id_bits | u;
   }
-  /// Of no edge, and greater than all: it would be that of a self-loop.
+  /// Stands for "no edge"; greater than the keys of all edges, because it would be the key of a self-loop.
   [[nodiscard]] WYRM_HD std::uint64_t none() const { return ~std::uint64_t{0} >> (64 - 2 * id_bits); }
   [[nodiscard]] WYRM_HD graph::vertex_id first(std::uint64_t key) const {
     return static_cast<graph::vertex_id>(key >> id_bits);
@@ -56,7 +56,8 @@ struct edge_keys {
   }
 };
 
-/// The keys of the edges that are in the graph, or are not; none of others, and of what no graph has.
+/// The keys of the edges that are in the graph, or that are not, depending on `present`; none() for all other edges,
+/// for self-loops, and for ids out of range.
 struct key_changes {
   graph::graph_view g;
   edge_keys key;
@@ -73,9 +74,9 @@ struct key_changes {
   }
 };
 
-/// A tile an edge that changes: the triangles of which it is the least that does.
+/// One tile per edge that changes: counts the triangles in which it is the least edge that changes.
 struct count_changes {
-  graph::graph_view g;  // has all these edges
+  graph::graph_view g;  // contains all edges that change
   edge_keys key;
   std::uint64_t const* keys;  // ascending
   std::uint32_t n;
@@ -110,7 +111,8 @@ struct count_changes {
  private:
   [[nodiscard]] WYRM_HD bool changes_before(std::uint64_t other, std::uint64_t own) const {
     if (other >= own) return false;
-    return keys[graph::lower_bound(keys, n, other)] == other;  // there is one that is not less: our own
+    // The search ends in the array: the key `own` is not less.
+    return keys[graph::lower_bound(keys, n, other)] == other;
   }
   WYRM_HD void change(std::uint64_t& counter, std::uint64_t by) const {
     exec::atomic_ref<std::uint64_t>(counter).fetch_add(gone ? 0 - by : by, exec::relaxed);
@@ -119,14 +121,15 @@ struct count_changes {
 
 }  // namespace detail
 
-/// Triangles of one undirected graph, which changes; see follower.hpp. O(m log m + sum over edges (u, v) that change of
-/// the smaller of both degrees, times the logarithms of the greater and of m), for a batch of m edges.
+/// The triangles of one changing undirected graph; see maintained_result.hpp. A batch of m edges costs O(m log m + sum
+/// over edges (u, v) that change of the smaller degree of both ends, times the logarithms of the greater degree and of
+/// m).
 template <class Space>
-class incremental_triangles final : public followed_triangles {
+class incremental_triangles final : public maintained_triangles {
  public:
-  /// Counts those of the graph as it is. Throws error(bad_argument) for a directed graph.
+  /// Counts the triangles of the graph. Throws error(bad_argument) for a directed graph.
   incremental_triangles(Space const& space, graph::graph_view const& g, bool per_vertex = false)
-      : followed_triangles("incremental_triangles", g),
+      : maintained_triangles("incremental_triangles", g),
         space_(space),
         bulk_(space_),
         edges_(space_),
@@ -160,7 +163,7 @@ class incremental_triangles final : public followed_triangles {
     if (what_ == change::erasure) count(g, false);
   }
 
-  // The edges of a batch that will change the graph, once each: how many; their keys are in keys_ then.
+  // Finds the distinct edges of a batch that will change the graph. Their keys are in keys_ then; returns their number.
   std::uint32_t find(graph::graph_view const& g, std::span<graph::edge const> batch) {
     if (batch.empty() || g.vertices() < 2) return 0;
     key_.id_bits = static_cast<unsigned>(std::bit_width(g.vertices() - 1));
@@ -196,7 +199,7 @@ class incremental_triangles final : public followed_triangles {
   exec::buffer<std::uint64_t, Space> totals_;
   exec::buffer<std::uint64_t, Space> corners_;
   std::uint64_t total_ = 0;
-  std::uint32_t changes_ = 0;  // of the batch that is under way
+  std::uint32_t changes_ = 0;  // of the batch that is being applied
   change what_ = change::insertion;
 };
 
@@ -204,7 +207,8 @@ template <class Graph>
 incremental_triangles(Graph const& g, bool per_vertex = false)
     -> incremental_triangles<std::decay_t<decltype(g.space())>>;
 
-/// The same for a graph whose space is chosen at run time.
-[[nodiscard]] std::unique_ptr<followed_triangles> follow_triangles(graph::any_graph const& g, bool per_vertex = false);
+/// Maintains the triangles of an any_graph.
+[[nodiscard]] std::unique_ptr<maintained_triangles> maintain_triangles(graph::any_graph const& g,
+                                                                       bool per_vertex = false);
 
 }  // namespace wyrm::algorithms

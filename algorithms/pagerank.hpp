@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// PageRank (Page, Brin, Motwani, Winograd 1999) by pull: every vertex adds up what its in-neighbours send, so that no
-// two tiles write one place. Rows are dealt out by their length, see detail/row_bins.hpp. An iteration is two launches:
-// one pulls, one adds up, in a fixed order, what has changed and what vertices without out-neighbours hold; the host
-// looks at the result of several iterations at a time. The same graph gives the same ranks, bit for bit, on each run in
-// the same space.
+// PageRank (Page, Brin, Motwani, Winograd 1999) by pull: each vertex adds up the contributions of its in-neighbours, so
+// that no two tiles write to the same place. Rows are distributed by length; see detail/row_bins.hpp. An iteration has
+// two launches: one pulls; the other adds up the changes of all ranks, and the ranks of dangling vertices (those
+// without out-neighbours), in a fixed order. The host reads the result of several iterations at once. The same graph
+// gives the same ranks, bit for bit, on each run in the same space.
 #pragma once
 
 #include <algorithm>
@@ -33,51 +33,52 @@ enum class precision : std::uint8_t { fp64, fp32 };
 
 struct pagerank_options {
   double damping = 0.85;    // in [0, 1)
-  double tolerance = 1e-9;  // stop when an iteration changes the ranks by less, in the L1 norm; > 0
+  double tolerance = 1e-9;  // an iteration that changes the ranks by less, in the L1 norm, is the last; > 0
   unsigned max_iterations = 500;
-  std::vector<double> start = {};     // warm start: a rank per vertex, scaled to sum 1 by the caller; empty = 1/n each
-  std::vector<double> teleport = {};  // where a jump goes: a weight per vertex, not negative; empty = anywhere
-  bool dangling_teleports = false;    // a vertex without out-neighbours jumps as `teleport` says; false: anywhere
-  /// Finite, not negative, one an arc in the order of to_csr(): a vertex sends along its arcs what these weigh beside
-  /// all of its own; where all are 0 it is like one without out-neighbours. Empty: the same along each.
+  std::vector<double> start = {};     // warm start: a rank per vertex, scaled to sum 1 by the caller; empty: 1/n each
+  std::vector<double> teleport = {};  // weights of the targets of jumps, one per vertex, not negative; empty: uniform
+  bool dangling_teleports = false;    // whether dangling vertices jump by `teleport`; false: uniformly
+  /// Weights of arcs: finite, not negative, one per arc in the order of to_csr(). A vertex splits its rank among its
+  /// arcs in proportion to their weights; a vertex with no positive weight is dangling. Empty: all equal.
   std::vector<float> weights = {};
-  /// Of the ranks while they are computed; sums are always of 64 bits. With fp32 changes below about 1e-7 are noise.
+  /// The type of ranks during the computation; sums always have 64 bits. With fp32, changes below about 1e-7 are noise.
   precision ranks = precision::fp64;
 };
 
 struct pagerank_run {
   unsigned iterations = 0;
-  bool converged = false;  // the tolerance was reached
-  double change = 0;       // L1 norm of the last iteration's change
+  bool converged = false;  // whether the tolerance was reached
+  double change = 0;       // of the last iteration, in the L1 norm
 };
 struct pagerank_result : pagerank_run {
-  std::vector<double> rank;  // sums to 1
+  std::vector<double> rank;  // of each vertex; the sum is 1
 };
 
 namespace detail {
 
-/// On the device; the host reads it.
+/// In device memory; the host reads it.
 struct rank_state {
-  static constexpr std::size_t tiles = 128;  // that add up, at the most
+  static constexpr std::size_t tiles = 128;  // greatest number of tiles that compute sums
 
   double change;    // of the last iteration
-  double dangling;  // what vertices without out-neighbours hold now
+  double dangling;  // the sum of the ranks of dangling vertices
   std::uint32_t iterations;
   std::uint32_t done;
-  std::uint32_t arrived;  // tiles that have added up their share
+  std::uint32_t arrived;  // tiles that have finished their sums
 };
 
-/// What pulls and sums work on. Split: even_split or weighted_split.
+/// The arguments of the kernels. Split: even_split or weighted_split.
 template <class Real, class Split>
 struct rank_vectors {
   graph::graph_view g;
   row_bins_view bins;  // of in-neighbours
-  // What a vertex sends along an arc of weight 1, or its rank, if it sends nothing; one is read, the other written.
-  Real* share[2];
-  Real const* teleport;  // nullptr: anywhere
-  double* parts;         // of hubs: what was pulled
-  double* changes;       // a sum an item
-  double* danglings;     // a sum an item
+  // What a vertex sends along an arc of weight 1, or its rank, if it sends nothing; one array is read, the other
+  // written.
+  Real* contribution[2];
+  Real const* teleport;  // nullptr: uniform
+  double* parts;         // the sums of parts of hubs
+  double* changes;       // a sum per item
+  double* danglings;     // a sum per item
   rank_state* state;
   double even;  // 1 / vertices
   double damping;
@@ -89,42 +90,43 @@ struct rank_vectors {
     double change = 0;
     double dangling = 0;
   };
-  /// What the new rank of a vertex depends on, but for what it is sent.
-  struct before {
+  /// The data of a vertex that its new rank depends on, besides the contributions of in-neighbours.
+  struct previous {
     double base;
     typename Split::total_type total;
-    Real share;
+    Real contribution;
   };
-  /// row: that of its in-neighbours.
-  [[nodiscard]] WYRM_HD before look(graph::vertex_id v, graph::vertex_record const& row, double dangling,
-                                    unsigned from) const {
+  /// row: the row of in-neighbours of v.
+  [[nodiscard]] WYRM_HD previous load(graph::vertex_id v, graph::vertex_record const& row, double dangling,
+                                      unsigned from) const {
     double const jump = teleport != nullptr ? static_cast<double>(teleport[v]) : even;
     double const lost = dangling * (dangling_teleports ? jump : even);
-    return {(1 - damping) * jump + damping * lost, split.total(g, v, row), share[from][v]};
+    return {(1 - damping) * jump + damping * lost, split.total(g, v, row), contribution[from][v]};
   }
-  WYRM_HD void set(graph::vertex_id v, before const& was, double sent, unsigned to, sums& all) const {
-    Real const now = send(v, was.total, was.base + damping * sent, to, all);
-    double const difference = rank(now, was.total) - rank(was.share, was.total);
+  WYRM_HD void set(graph::vertex_id v, previous const& old, double sent, unsigned to, sums& all) const {
+    Real const now = send(v, old.total, old.base + damping * sent, to, all);
+    double const difference = rank(now, old.total) - rank(old.contribution, old.total);
     all.change += difference < 0 ? -difference : difference;
   }
   WYRM_HD Real send(graph::vertex_id v, typename Split::total_type total, double fresh, unsigned to, sums& all) const {
     auto const now = static_cast<Real>(total > 0 ? fresh / static_cast<double>(total) : fresh);
-    share[to][v] = now;
+    contribution[to][v] = now;
     if (!(total > 0)) all.dangling += static_cast<double>(now);
     return now;
   }
-  [[nodiscard]] WYRM_HD static double rank(Real of_share, typename Split::total_type total) {
-    return total > 0 ? static_cast<double>(of_share) * static_cast<double>(total) : static_cast<double>(of_share);
+  [[nodiscard]] WYRM_HD static double rank(Real contribution, typename Split::total_type total) {
+    return total > 0 ? static_cast<double>(contribution) * static_cast<double>(total)
+                     : static_cast<double>(contribution);
   }
 };
 
-/// A tile an item of the bins.
+/// One tile per item of the bins.
 template <class Real, class Split>
 struct pull_ranks {
-  static constexpr unsigned resident_blocks = 4;  // it waits for loads, see exec::resident_blocks_of
+  static constexpr unsigned resident_blocks = 4;  // the kernel waits for loads; see exec::resident_blocks_of
   using vectors = rank_vectors<Real, Split>;
   vectors x;
-  unsigned from;  // which of the shares is read
+  unsigned from;  // index of the array of contributions that is read
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t item) const {
@@ -146,10 +148,10 @@ struct pull_ranks {
     double dangling;
     typename vectors::sums all;
 
-    [[nodiscard]] WYRM_HD auto look(graph::vertex_id v, graph::vertex_record const& row) const {
-      return x.look(v, row, dangling, from);
+    [[nodiscard]] WYRM_HD auto load(graph::vertex_id v, graph::vertex_record const& row) const {
+      return x.load(v, row, dangling, from);
     }
-    WYRM_HD void set(graph::vertex_id v, graph::vertex_record const&, typename vectors::before const& was,
+    WYRM_HD void set(graph::vertex_id v, graph::vertex_record const&, typename vectors::previous const& was,
                      double sent) {
       x.set(v, was, sent, 1 - from, all);
     }
@@ -158,14 +160,14 @@ struct pull_ranks {
     [[nodiscard]] WYRM_HD double sum(Tile const& t, graph::vertex_id v, graph::vertex_record const& row,
                                      std::uint32_t begin, std::uint32_t end, std::uint32_t lane,
                                      std::uint32_t lanes) const {
-      return pull<double, Split::weighted>(t, x.share[from], x.split.row(v), row.page, begin, end, lane, lanes);
+      return pull<double, Split::weighted>(t, x.contribution[from], x.split.row(v), row.page, begin, end, lane, lanes);
     }
   };
 };
 
-/// A tile 32 vertices: what they send before the first iteration.
+/// One tile per 32 vertices: computes their contributions before the first iteration.
 template <class Real, class Split>
-struct send_first {
+struct init_contributions {
   using vectors = rank_vectors<Real, Split>;
   vectors x;
   Real const* rank;
@@ -185,29 +187,29 @@ struct send_first {
   }
 };
 
-/// A thread a vertex, after the last iteration.
+/// One thread per vertex, after the last iteration.
 template <class Real, class Split>
-struct get_ranks {
+struct copy_ranks {
   rank_vectors<Real, Split> x;
   unsigned from;
   Real* rank;
   WYRM_HD void operator()(std::size_t i) const {
     auto const v = static_cast<graph::vertex_id>(i);
-    rank[v] = static_cast<Real>(x.rank(x.share[from][v], x.split.total(x.g, v, x.g.in_records()[v])));
+    rank[v] = static_cast<Real>(x.rank(x.contribution[from][v], x.split.total(x.g, v, x.g.in_records()[v])));
   }
 };
 
-/// Ranks of hubs, and the sums of an iteration; or only the sums, before the first. The tile that arrives last adds up
-/// what all have added up; it waits for nobody.
+/// Sets the ranks of hubs, and computes the sums of an iteration; before the first iteration, only the sums. The tile
+/// that finishes last adds up the sums of all tiles; no tile waits for another.
 template <class Real, class Split>
-struct settle_ranks {
+struct finish_iteration {
   using vectors = rank_vectors<Real, Split>;
   vectors x;
-  std::uint32_t tiles;  // at most as many as there is room for in `totals`
-  std::uint32_t sums;   // of items
+  std::uint32_t tiles;  // at most rank_state::tiles, the room in `totals`
+  std::uint32_t sums;   // number of sums: of items, or of blocks of vertices
   unsigned from;
   bool first;
-  double* totals;  // rank_state::tiles changes, then as many dangling
+  double* totals;  // rank_state::tiles changes, then as many dangling sums
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
@@ -253,7 +255,7 @@ struct settle_ranks {
       double const sent = b.sum_of_parts(t, h, x.parts);
       if (t.rank() != 0) continue;
       binned_row const row = b.hub(h);
-      x.set(row.vertex, x.look(row.vertex, row, dangling, from), sent, 1 - from, all);
+      x.set(row.vertex, x.load(row.vertex, row, dangling, from), sent, 1 - from, all);
     }
   }
 };
@@ -284,8 +286,8 @@ struct set_ranks {
 
 }  // namespace detail
 
-/// Ranks one graph after the other, or one as it changes; ranks and scratch stay on the device. About 43 bytes a vertex
-/// (float: 31); with weights 8 bytes an arc and 46 a vertex more. Not thread-safe.
+/// Computes PageRank for different graphs, or for one changing graph; ranks and scratch memory stay on the device.
+/// About 43 bytes per vertex (float: 31); with weights additionally 8 bytes per arc and 46 per vertex. Not thread-safe.
 template <class Space, class Real = double>
 class pagerank_ranker {
  public:
@@ -294,23 +296,22 @@ class pagerank_ranker {
         bins_(space),
         weights_(space),
         rank_(space),
-        share_(space),
+        contributions_(space),
         teleport_(space),
         scratch_(space),
         state_(space, 1) {}
 
-  /// Requests all memory that run() without weights and jumps needs for so many vertices and arcs; rank() is lost where
-  /// it has to grow. Throws error(out_of_memory).
+  /// Requests all memory that run() without weights and jumps needs for this many vertices and arcs. rank() loses its
+  /// values if it has to grow. Throws error(out_of_memory).
   void reserve(std::size_t n, std::uint64_t arcs) {
     bins_.reserve(n, arcs, limits);
     rank_.reserve(n);
-    share_.reserve(2 * n);
-    scratch_.reserve(scratch_size(n, limits.most_items(n, arcs), limits.most_parts(arcs)));
+    contributions_.reserve(2 * n);
+    scratch_.reserve(scratch_size(n, limits.max_items(n, arcs), limits.max_parts(arcs)));
   }
 
-  /// warm: starts with what rank() has now, of the sum 1, instead of options::start. Which precision the options ask
-  /// for does not matter here. Cost and errors: as pagerank(); also error(bad_argument) if rank() has too few for a
-  /// warm start.
+  /// warm: starts with the values of rank(), of sum 1, instead of options::start. The option `ranks` is ignored. Cost
+  /// and errors: as pagerank(); also error(bad_argument) if a warm start finds fewer ranks than vertices.
   pagerank_run run(graph::graph_view const& g, pagerank_options const& o, bool warm = false) {
     detail::check(o, g);
     std::size_t const n = g.vertices();
@@ -319,21 +320,21 @@ class pagerank_ranker {
                                                 std::to_string(rank_.size()));
     dangling_ = 0;
     if (n == 0 && o.weights.empty()) return {0, true, 0};
-    if (!o.weights.empty()) return iterate(g, weights_.bring(g, o.weights, bins_, limits, last_bins_), o, warm);
+    if (!o.weights.empty()) return iterate(g, weights_.prepare(g, o.weights, bins_, limits, last_bins_), o, warm);
     last_bins_ = bins_.make(g.in_records(), n, g.arcs(), limits);
     return iterate(g, detail::even_split{}, o, warm);
   }
 
-  /// On the device: of the last run, in the order of vertices.
+  /// The ranks of the last run, in device memory, in the order of vertices.
   [[nodiscard]] Real* rank() const { return rank_.data(); }
-  /// What vertices without out-neighbours have of them.
+  /// The sum of the ranks of dangling vertices.
   [[nodiscard]] double dangling() const { return dangling_; }
-  /// Of the in-neighbours of the graph of the last run, as long as it does not change.
+  /// The bins of in-neighbours of the last run; valid as long as the graph does not change.
   [[nodiscard]] detail::row_bins_view const& bins() const { return last_bins_; }
 
  private:
   static constexpr detail::bin_limits limits{32, 256, 1024, 1024};
-  // Of items, or of blocks of vertices before the first iteration.
+  // The number of sums: of items, or of blocks of vertices before the first iteration.
   [[nodiscard]] static std::size_t sums_of(std::size_t n, std::size_t items) { return std::max(items, (n + 31) / 32); }
   [[nodiscard]] static std::size_t scratch_size(std::size_t n, std::size_t items, std::size_t parts) {
     return 2 * sums_of(n, items) + parts + 2 * detail::rank_state::tiles;
@@ -342,32 +343,32 @@ class pagerank_ranker {
   pagerank_run iterate(graph::graph_view const& g, Split const& split, pagerank_options const& o, bool warm) {
     detail::row_bins_view const& bins = last_bins_;
     detail::rank_vectors<Real, Split> const x = prepare(g, split, o, warm);
-    auto const settle = [&](std::uint32_t count, unsigned from, bool first) {
-      // A small graph needs only some of the tiles; who has something to add does not depend on how many there are.
+    auto const finish = [&](std::uint32_t count, unsigned from, bool first) {
+      // A small graph needs only a few tiles. Which tiles have values to add does not depend on the number of tiles.
       constexpr std::size_t lanes = Space::template tile_size<32>;
       auto const tiles = static_cast<std::uint32_t>(
           std::min(detail::rank_state::tiles, std::max<std::size_t>({1, (count + lanes - 1) / lanes, bins.hub_rows})));
-      exec::for_each_tile<32>(space_, tiles,
-                              detail::settle_ranks<Real, Split>{x, tiles, count, from, first, x.parts + bins.parts});
+      exec::for_each_tile<32>(
+          space_, tiles, detail::finish_iteration<Real, Split>{x, tiles, count, from, first, x.parts + bins.parts});
     };
     auto const blocks = static_cast<std::uint32_t>((std::size_t{g.vertices()} + 31) / 32);
-    exec::for_each_tile<32>(space_, blocks, detail::send_first<Real, Split>{x, rank_.data()});
-    settle(blocks, 0, true);
+    exec::for_each_tile<32>(space_, blocks, detail::init_contributions<Real, Split>{x, rank_.data()});
+    finish(blocks, 0, true);
 
-    constexpr unsigned at_once = 8;  // iterations that are started before the host looks
+    constexpr unsigned at_once = 8;  // iterations that are enqueued before the host reads the state
     detail::rank_state now{};
     for (unsigned started = 0; started < o.max_iterations && now.done == 0;) {
       for (unsigned const end = std::min(o.max_iterations, started + at_once); started < end; ++started) {
         exec::for_each_tile<32>(space_, bins.items(), detail::pull_ranks<Real, Split>{x, started % 2});
-        settle(bins.items() - bins.parts, started % 2, false);
+        finish(bins.items() - bins.parts, started % 2, false);
       }
       now = exec::read(space_, state_.data());
     }
-    exec::for_each(space_, g.vertices(), detail::get_ranks<Real, Split>{x, now.iterations % 2, rank_.data()});
+    exec::for_each(space_, g.vertices(), detail::copy_ranks<Real, Split>{x, now.iterations % 2, rank_.data()});
     dangling_ = now.dangling;
     return {now.iterations, now.done != 0, now.change};
   }
-  void bring(Real* to, std::vector<double> const& values, double scale) const {
+  void upload(Real* to, std::vector<double> const& values, double scale) const {
     std::vector<Real> scaled(values.size());
     for (std::size_t v = 0; v < values.size(); ++v) scaled[v] = static_cast<Real>(values[v] * scale);
     exec::copy_in<Real>(space_, to, scaled);
@@ -380,19 +381,19 @@ class pagerank_ranker {
     double const even = 1.0 / static_cast<double>(n);
     std::size_t const sums = sums_of(n, bins.items());
     rank_.reserve(n);
-    share_.reserve(2 * n);
+    contributions_.reserve(2 * n);
     teleport_.reserve(o.teleport.size());
     scratch_.reserve(scratch_size(n, bins.items(), bins.parts));
     if (!o.start.empty() && !warm)
-      bring(rank_.data(), o.start, 1);
+      upload(rank_.data(), o.start, 1);
     else if (!warm)
       exec::for_each(space_, n, detail::set_ranks<Real>{rank_.data(), static_cast<Real>(even)});
-    bring(teleport_.data(), o.teleport, 1 / std::accumulate(o.teleport.begin(), o.teleport.end(), 0.0));
+    upload(teleport_.data(), o.teleport, 1 / std::accumulate(o.teleport.begin(), o.teleport.end(), 0.0));
     exec::write(space_, state_.data(), detail::rank_state{});
     double* const changes = scratch_.data();
     return {g,
             bins,
-            {share_.data(), share_.data() + n},
+            {contributions_.data(), contributions_.data() + n},
             o.teleport.empty() ? nullptr : teleport_.data(),
             changes + 2 * sums,
             changes,
@@ -410,16 +411,16 @@ class pagerank_ranker {
   detail::row_bins_view last_bins_{};
   detail::arc_weights<Space> weights_;
   exec::buffer<Real, Space> rank_;
-  exec::buffer<Real, Space> share_;
+  exec::buffer<Real, Space> contributions_;
   exec::buffer<Real, Space> teleport_;
-  exec::buffer<double, Space> scratch_;  // sums of items, what was pulled for parts of hubs, totals
+  exec::buffer<double, Space> scratch_;  // sums of items, sums of parts of hubs, totals
   exec::buffer<detail::rank_state, Space> state_;
   double dangling_ = 0;
 };
 
-/// O((vertices + arcs) iterations), and with weights O(arcs log degree) to bring them where they are wanted. Throws
-/// error(bad_argument) for options out of range, weights that are not those of this graph's arcs, or a directed graph
-/// that does not keep in-neighbours. A graph without vertices has an empty result that converged.
+/// O((vertices + arcs) iterations), and with weights O(arcs log degree) to copy them next to the in-neighbours. Throws
+/// error(bad_argument) for options out of range, weights that do not fit the arcs of this graph, or a directed graph
+/// without in-neighbours. The result of a graph without vertices is empty and has converged.
 template <class Space>
 pagerank_result pagerank(Space const& space, graph::graph_view const& g, pagerank_options const& o = {}) {
   auto const ranked = [&]<class Real>(pagerank_ranker<Space, Real>&& ranker) -> pagerank_result {

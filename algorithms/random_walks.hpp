@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random walks: uniform, by weights of arcs, second order (node2vec: Grover and Leskovec, KDD 2016), with restarts. A
-// lane a walker. A path grows in a list of pages that come from a device allocator, so that nobody says in advance how
-// long walks become: memory follows what is walked. When the pool is used up walkers stand still, the pool grows, and
-// they go on.
+// Random walks: uniform, weighted, second order (node2vec: Grover and Leskovec, KDD 2016), with restarts. One lane
+// computes one walk. A path is stored in a list of pages from a device allocator, so its length need not be known in
+// advance, and memory is used for the steps that are taken. When the pool is used up, walkers stop, the pool grows, and
+// the walkers continue.
 //
-// Random numbers are a function of seed, walker, step and try, and all that is compared are integers: the same options
-// give the same walks on every space. A walker is known by the place of its start among all, not by who runs it.
+// Random numbers are a function of seed, walker, step and attempt, and all comparisons are of integers: the same
+// options give the same walks in every space. A walker is identified by the position of its start in the list of all
+// starts, not by the thread that computes it.
 //
-// Arcs are drawn by sums of weights over a row (one binary search). For p and q other than 1 an arc that is drawn is
-// taken with the probability that its bias has beside the largest, else another is drawn (Yang et al., KnightKing,
-// SOSP 2019).
+// An arc is drawn by a binary search in the prefix sums of the weights of a row. If p or q is not 1, a drawn arc is
+// accepted with the probability bias / largest bias; otherwise another arc is drawn (Yang et al., KnightKing, SOSP
+// 2019).
 #pragma once
 
 #include <algorithm>
@@ -37,24 +38,26 @@ namespace wyrm::algorithms {
 
 struct random_walk_options {
   std::uint64_t seed = 1;
-  std::uint32_t steps = 80;      // at most; a walk also ends where no arc goes out
+  std::uint32_t steps = 80;      // at most; a walk also ends at a vertex without out-arcs
   double stop = 0;               // the probability that a walk ends before a step; in [0, 1)
-  double restart = 0;            // the probability that a step goes back to the start instead; in [0, 1]
-  double p = 1;                  // node2vec: 1/p is the bias of going back to where one was before; in [0.01, 100]
-  double q = 1;                  // and 1/q that of going to no neighbour of where one was before; in [0.01, 100]
+  double restart = 0;            // the probability that a step returns to the start instead; in [0, 1]
+  double p = 1;                  // node2vec: 1/p is the bias of a step to the previous vertex; in [0.01, 100]
+  double q = 1;                  // 1/q is the bias of a step to no neighbour of the previous vertex; in [0.01, 100]
   std::uint32_t per_vertex = 1;  // walks from each start
   std::vector<graph::vertex_id> starts = {};  // empty: all vertices
-  /// Not negative, finite, one an arc in the order of to_csr(); empty: all the same. Arcs of weight 0 are not walked.
+  /// Weights of arcs: not negative, finite, one per arc in the order of to_csr(); empty: all equal. An arc of weight 0
+  /// is never drawn.
   std::vector<float> weights = {};
 };
 
-/// Walk i is vertices[offsets[i]] ... vertices[offsets[i + 1] - 1], its start first. Walks of a start stand together.
+/// Walk i is vertices[offsets[i]] ... vertices[offsets[i + 1] - 1], and begins with its start. The walks of one start
+/// are contiguous.
 struct walk_paths {
   std::vector<std::uint64_t> offsets;
   std::vector<graph::vertex_id> vertices;
 };
 
-/// How often walks from `start` came to `vertex`.
+/// The number of visits of walks from `start` at `vertex`.
 struct co_visit {
   graph::vertex_id start;
   graph::vertex_id vertex;
@@ -65,9 +68,9 @@ struct co_visit {
 namespace detail {
 
 struct path_page {
-  static constexpr std::uint32_t room = 30;
+  static constexpr std::uint32_t capacity = 30;
   path_page* next;
-  graph::vertex_id vertices[room];
+  graph::vertex_id vertices[capacity];
 };
 
 struct walker {
@@ -77,34 +80,34 @@ struct walker {
   std::uint32_t ended;
 };
 
-/// What decides a step.
+/// The rules by which a step is drawn.
 struct step_rules {
   graph::graph_view g;
   std::uint64_t const* offsets;  // of rows in `sums`
-  std::uint64_t const* sums;     // of the weights of all arcs before each; nullptr: all the same
+  std::uint64_t const* sums;     // prefix sums of the weights of all arcs; nullptr: all equal
   std::uint64_t seed;
-  // Probabilities, of 2^32.
+  // Probabilities, in units of 2^-32. The last three are biases divided by the largest bias.
   std::uint64_t stop;
   std::uint64_t restart;
-  std::uint64_t back;     // bias of going back,
-  std::uint64_t near;     // to a neighbour of where one was before,
-  std::uint64_t farther;  // and to others, over the largest of them
+  std::uint64_t back;     // of a step to the previous vertex
+  std::uint64_t near;     // of a step to a neighbour of the previous vertex
+  std::uint64_t farther;  // of any other step
   bool second_order;
 
   [[nodiscard]] WYRM_HD exec::four_words draw(std::uint64_t walker, std::uint32_t step, std::uint32_t round) const {
     return exec::philox({{static_cast<std::uint32_t>(walker), static_cast<std::uint32_t>(walker >> 32), step, round}},
                         static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32));
   }
-  /// An arc of a row of some, as many of them as weights say.
+  /// Draws an arc of a row that is not empty, with a probability in proportion to its weight.
   [[nodiscard]] WYRM_HD graph::vertex_id arc(graph::vertex_id v, graph::neighbour_list const& row, std::uint32_t high,
                                              std::uint32_t low) const {
     if (sums == nullptr) return row[static_cast<std::uint32_t>(std::uint64_t{high} * row.size >> 32)];
     std::uint64_t const* const to = sums + offsets[v];
     std::uint64_t const r = to[0] + below(to[row.size] - to[0], high, low);
-    return row[graph::lower_bound(to + 1, row.size, r + 1)];  // the first up to which the sum is more than r
+    return row[graph::lower_bound(to + 1, row.size, r + 1)];  // the first prefix sum that is greater than r
   }
-  /// Whether a row has an arc that can be walked.
-  [[nodiscard]] WYRM_HD bool goes_on(graph::vertex_id v, graph::neighbour_list const& row) const {
+  /// Whether the row has an arc that can be drawn.
+  [[nodiscard]] WYRM_HD bool can_continue(graph::vertex_id v, graph::neighbour_list const& row) const {
     return row.size > 0 && (sums == nullptr || sums[offsets[v] + row.size] > sums[offsets[v]]);
   }
   [[nodiscard]] WYRM_HD std::uint64_t bias(graph::vertex_id before, graph::vertex_id next) const {
@@ -114,7 +117,7 @@ struct step_rules {
   }
 
  private:
-  /// In [0, n): the upper half of n times a fraction of 64 bits.
+  /// A number in [0, n): the upper half of n times a 64-bit fraction.
   [[nodiscard]] WYRM_HD static std::uint64_t below(std::uint64_t n, std::uint32_t high, std::uint32_t low) {
     std::uint64_t const n_high = n >> 32;
     std::uint64_t const n_low = n & 0xffffffff;
@@ -124,16 +127,16 @@ struct step_rules {
   }
 };
 
-/// A lane a walker: as far as it gets.
+/// One lane per walker: continues the walk until it ends, or waits for memory.
 template <class Pool>
-struct walk_on {
+struct continue_walks {
   step_rules rules;
   Pool pool;
   graph::vertex_id const* starts;  // nullptr: all vertices
   std::uint32_t per_vertex;
-  std::uint32_t longest;  // vertices of a path
+  std::uint32_t longest;  // greatest number of vertices of a path
   walker* walkers;
-  std::uint64_t* standing;  // how many wait for memory
+  std::uint64_t* waiting;  // number of walkers that wait for memory
 
   [[nodiscard]] WYRM_HD graph::vertex_id start(std::size_t i) const {
     std::size_t const k = i / per_vertex;
@@ -146,33 +149,33 @@ struct walk_on {
     graph::vertex_id now = 0;
     graph::vertex_id before = 0;
     if (w.ended == 0 && w.length > 0) {
-      // It stands at the end of a page.
-      now = w.last->vertices[(w.length - 1) % path_page::room];
-      before = w.last->vertices[(w.length - 2) % path_page::room];
+      // A walk that continues has filled its last page.
+      now = w.last->vertices[(w.length - 1) % path_page::capacity];
+      before = w.last->vertices[(w.length - 2) % path_page::capacity];
     }
-    bool stands = false;
-    while (t.any(w.ended == 0 && !stands)) {
-      bool const active = w.ended == 0 && !stands;
+    bool waits = false;
+    while (t.any(w.ended == 0 && !waits)) {
+      bool const active = w.ended == 0 && !waits;
       graph::vertex_id next = 0;
-      bool const moves = active && choose(w, i, before, now, next);
-      if (active && !moves) w.ended = 1;
-      bool const turns = moves && w.length % path_page::room == 0;
-      if (t.any(turns)) {
-        auto* const fresh = static_cast<path_page*>(pool.allocate(t, turns ? sizeof(path_page) : 0));
-        stands = stands || (turns && fresh == nullptr);
-        if (turns && fresh != nullptr) append(w, fresh);
+      bool const steps = active && choose(w, i, before, now, next);
+      if (active && !steps) w.ended = 1;
+      bool const needs_page = steps && w.length % path_page::capacity == 0;
+      if (t.any(needs_page)) {
+        auto* const fresh = static_cast<path_page*>(pool.allocate(t, needs_page ? sizeof(path_page) : 0));
+        waits = waits || (needs_page && fresh == nullptr);
+        if (needs_page && fresh != nullptr) append(w, fresh);
       }
-      if (!moves || stands) continue;
-      w.last->vertices[w.length % path_page::room] = next;
+      if (!steps || waits) continue;
+      w.last->vertices[w.length % path_page::capacity] = next;
       ++w.length;
       before = w.length > 1 ? now : next;
       now = next;
     }
     if (valid) walkers[i] = w;
-    std::uint32_t const waiting = t.ballot(stands);
-    if (waiting != 0 && t.rank() == 0)
-      exec::atomic_ref<std::uint64_t>(*standing).fetch_add(static_cast<std::uint64_t>(cuda::std::popcount(waiting)),
-                                                           exec::relaxed);
+    std::uint32_t const ballot = t.ballot(waits);
+    if (ballot != 0 && t.rank() == 0)
+      exec::atomic_ref<std::uint64_t>(*waiting).fetch_add(static_cast<std::uint64_t>(cuda::std::popcount(ballot)),
+                                                          exec::relaxed);
   }
 
  private:
@@ -182,7 +185,7 @@ struct walk_on {
     if (w.first == nullptr) w.first = fresh;
     w.last = fresh;
   }
-  // Where the walker goes from here; false: nowhere. The same each time it is asked at the same place.
+  // Draws the next vertex of a walk; false if the walk ends. The result is the same if the step is repeated.
   [[nodiscard]] WYRM_HD bool choose(walker const& w, std::uint64_t i, graph::vertex_id before, graph::vertex_id now,
                                     graph::vertex_id& next) const {
     if (w.length == 0) {
@@ -197,7 +200,7 @@ struct walk_on {
       return true;
     }
     graph::neighbour_list const row = rules.g.neighbours(now);
-    if (!rules.goes_on(now, row)) return false;
+    if (!rules.can_continue(now, row)) return false;
     next = rules.arc(now, row, r.x[2], r.x[3]);
     if (!rules.second_order || w.length == 1 || row.size == 1) return true;
     for (std::uint32_t round = 1;; ++round) {
@@ -208,26 +211,26 @@ struct walk_on {
   }
 };
 
-/// Weights as shares of 2^31 of the largest, but not 0 unless they are.
+/// Scales weights to integers, with 2^31 for the largest weight; a positive weight becomes at least 1.
 struct quantise {
   float const* weights;
   double largest;
-  std::uint32_t* shares;
+  std::uint32_t* quantised;
   WYRM_HD void operator()(std::size_t i) const {
-    std::uint32_t share = 0;
-    if (weights[i] > 0) share = static_cast<std::uint32_t>(weights[i] / largest * 2147483648.0 + 0.5);
-    shares[i] = weights[i] > 0 && share == 0 ? 1 : share;
+    std::uint32_t scaled = 0;
+    if (weights[i] > 0) scaled = static_cast<std::uint32_t>(weights[i] / largest * 2147483648.0 + 0.5);
+    quantised[i] = weights[i] > 0 && scaled == 0 ? 1 : scaled;
   }
 };
 
 struct copy_lengths {
   walker const* walkers;
   std::uint32_t* lengths;
-  std::uint32_t skipped;  // vertices at the front that do not count
+  std::uint32_t skipped;  // vertices at the beginning of a path that are not counted
   WYRM_HD void operator()(std::size_t i) const { lengths[i] = walkers[i].length - skipped; }
 };
 
-/// Copies a path to where it belongs.
+/// Copies a path to its place in the result.
 struct copy_paths {
   walker const* walkers;
   std::uint64_t const* offsets;
@@ -236,13 +239,13 @@ struct copy_paths {
     walker const w = walkers[i];
     path_page const* page = w.first;
     for (std::uint32_t k = 0; k < w.length; ++k) {
-      if (k > 0 && k % path_page::room == 0) page = page->next;
-      vertices[offsets[i] + k] = page->vertices[k % path_page::room];
+      if (k > 0 && k % path_page::capacity == 0) page = page->next;
+      vertices[offsets[i] + k] = page->vertices[k % path_page::capacity];
     }
   }
 };
 
-/// The same without starts, each vertex with its start.
+/// The same without starts; writes each vertex with the start of its walk.
 struct copy_visits {
   walker const* walkers;
   std::uint64_t const* offsets;
@@ -253,13 +256,13 @@ struct copy_visits {
     path_page const* page = w.first;
     std::uint64_t const start = std::uint64_t{page->vertices[0]} << id_bits;
     for (std::uint32_t k = 1; k < w.length; ++k) {
-      if (k % path_page::room == 0) page = page->next;
-      visits[offsets[i] + k - 1] = start | page->vertices[k % path_page::room];
+      if (k % path_page::capacity == 0) page = page->next;
+      visits[offsets[i] + k - 1] = start | page->vertices[k % path_page::capacity];
     }
   }
 };
 
-/// How long a run of equal values is, for each of those that begin one.
+/// The length of the run of equal values that begins at each distinct value.
 struct count_visits {
   std::uint64_t const* sorted;
   std::uint64_t n;
@@ -288,7 +291,7 @@ struct count_visits {
 
 }  // namespace detail
 
-/// Walks in one graph after the other, or in one as it changes; keeps its pool. Not thread-safe.
+/// Walks in different graphs, or in one changing graph; keeps its pool. Not thread-safe.
 template <class Space, class Allocator = alloc::ouroboros_va_p<Space>>
 class random_walker {
  public:
@@ -304,11 +307,11 @@ class random_walker {
         sums_(space),
         walkers_(space),
         offsets_(space),
-        standing_(space, 1) {}
+        waiting_(space, 1) {}
 
-  /// Walks; paths stay on the device until the next call. Throws error(bad_argument) for options out of range,
-  /// error(out_of_memory) where the pool cannot grow enough. O(steps), times the logarithm of a degree with weights; 24
-  /// bytes a walker, and 4.3 a step in pages of 128.
+  /// Computes walks; their paths stay on the device until the next call. Throws error(bad_argument) for options out of
+  /// range, error(out_of_memory) if the pool cannot grow enough. O(steps), with weights times the logarithm of a
+  /// degree; 24 bytes per walker, and 4.3 per step in pages of 128 bytes.
   void walk(graph::graph_view const& g, random_walk_options const& o) {
     check(g, o);
     vertices_ = g.vertices();
@@ -321,29 +324,29 @@ class random_walker {
     space_.fill(walkers_.data(), 0, count_ * sizeof(detail::walker));
     std::uint32_t const longest = o.steps < ~0u ? o.steps + 1 : o.steps;
     for (;;) {
-      space_.fill(standing_.data(), 0, standing_.bytes());
+      space_.fill(waiting_.data(), 0, waiting_.bytes());
       exec::for_each_lane<32>(space_, count_,
-                              detail::walk_on<typename Allocator::view_type>{
+                              detail::continue_walks<typename Allocator::view_type>{
                                   rules, pool_.view(), o.starts.empty() ? nullptr : starts_.data(), o.per_vertex,
-                                  longest, walkers_.data(), standing_.data()});
-      std::uint64_t const standing = exec::read(space_, standing_.data());
-      if (standing == 0) return;
-      pool_.grow(std::max<std::size_t>(2 * standing * sizeof(detail::path_page), pool_.stats().committed / 2));
+                                  longest, walkers_.data(), waiting_.data()});
+      std::uint64_t const waiting = exec::read(space_, waiting_.data());
+      if (waiting == 0) return;
+      pool_.grow(std::max<std::size_t>(2 * waiting * sizeof(detail::path_page), pool_.stats().committed / 2));
     }
   }
 
-  /// Of the last walk().
+  /// The paths of the last walk().
   [[nodiscard]] walk_paths paths() {
-    std::uint64_t const all = lay_out(0);
+    std::uint64_t const all = compute_offsets(0);
     exec::buffer<graph::vertex_id, Space> vertices(space_, all);
     if (count_ > 0)
       exec::for_each(space_, count_, detail::copy_paths{walkers_.data(), offsets_.data(), vertices.data()});
     return {exec::copy_out(space_, offsets_.data(), count_ + 1), exec::copy_out(space_, vertices.data(), all)};
   }
-  /// How often walks from each start came to each vertex, their starts at the beginning not counted; ascending by start
-  /// and vertex. 16 bytes a step while it runs.
+  /// The number of visits of the walks from each start at each vertex, without the start of each walk itself; ascending
+  /// by start and vertex. 16 bytes per step of scratch memory.
   [[nodiscard]] std::vector<co_visit> co_visits() {
-    std::uint64_t const all = lay_out(1);
+    std::uint64_t const all = compute_offsets(1);
     if (all == 0) return {};
     auto const id_bits = std::max(1u, static_cast<unsigned>(std::bit_width(vertices_ - 1)));
     exec::buffer<std::uint64_t, Space> keys(space_, all);
@@ -356,7 +359,7 @@ class random_walker {
     exec::for_each(space_, n, detail::count_visits{sorted, all, distinct, id_bits, visits.data()});
     return exec::copy_out(space_, visits.data(), n);
   }
-  /// Of the pool of pages: what the paths of the last walk() take.
+  /// Statistics of the pool of pages: the memory of the paths of the last walk().
   [[nodiscard]] alloc::statistics pool() const { return pool_.stats(); }
 
  private:
@@ -365,7 +368,7 @@ class random_walker {
     if (!(o.stop >= 0 && o.stop < 1)) refuse("the probability to stop must be in [0, 1)");
     if (!(o.restart >= 0 && o.restart <= 1)) refuse("the probability to restart must be in [0, 1]");
     if (!(o.p >= 0.01 && o.p <= 100) || !(o.q >= 0.01 && o.q <= 100)) refuse("p and q must be from 0.01 to 100");
-    if (o.steps == ~0u && o.stop == 0) refuse("walks without an end: say how many steps, or when to stop");
+    if (o.steps == ~0u && o.stop == 0) refuse("walks would not end; set a number of steps, or a probability to stop");
     for (graph::vertex_id const v : o.starts)
       if (v >= g.vertices())
         refuse("start " + std::to_string(v) + " is no vertex; there are " + std::to_string(g.vertices()));
@@ -374,7 +377,7 @@ class random_walker {
     for (float const w : o.weights)
       if (!(w >= 0) || std::isinf(w)) refuse("a weight is negative or not finite");
   }
-  static std::uint64_t of_2_32(double probability) {
+  static std::uint64_t fixed_point(double probability) {
     return static_cast<std::uint64_t>(std::llround(probability * 4294967296.0));
   }
   detail::step_rules prepare(graph::graph_view const& g, random_walk_options const& o) {
@@ -385,21 +388,21 @@ class random_walker {
       row_offsets_.reserve(vertices_ + 1);
       exec::for_each(space_, vertices_, detail::copy_degrees{g.out_records(), degrees_.data()});
       bulk_.inclusive_sum(degrees_.data(), row_offsets_.data(), vertices_);
-      bring_weights(o.weights);
+      upload_weights(o.weights);
     }
     double const largest = std::max({1 / o.p, 1.0, 1 / o.q});
     return {g,
             row_offsets_.data(),
             o.weights.empty() ? nullptr : sums_.data(),
             o.seed,
-            of_2_32(o.stop),
-            of_2_32(o.restart),
-            of_2_32(1 / o.p / largest),
-            of_2_32(1 / largest),
-            of_2_32(1 / o.q / largest),
+            fixed_point(o.stop),
+            fixed_point(o.restart),
+            fixed_point(1 / o.p / largest),
+            fixed_point(1 / largest),
+            fixed_point(1 / o.q / largest),
             o.p != 1 || o.q != 1};
   }
-  void bring_weights(std::vector<float> const& weights) {
+  void upload_weights(std::vector<float> const& weights) {
     weights_.reserve(weights.size());
     quantised_.reserve(weights.size());
     sums_.reserve(weights.size() + 1);
@@ -408,8 +411,8 @@ class random_walker {
     exec::for_each(space_, weights.size(), detail::quantise{weights_.data(), largest, quantised_.data()});
     bulk_.inclusive_sum(quantised_.data(), sums_.data(), weights.size());
   }
-  // Where each path begins among all of them; their length in all.
-  std::uint64_t lay_out(std::uint32_t skipped) {
+  // Computes where each path begins in the array of all paths, and returns the length of this array.
+  std::uint64_t compute_offsets(std::uint32_t skipped) {
     offsets_.reserve(count_ + 1);
     degrees_.reserve(count_);
     if (count_ == 0) {
@@ -432,12 +435,12 @@ class random_walker {
   exec::buffer<std::uint64_t, Space> sums_;
   exec::buffer<detail::walker, Space> walkers_;
   exec::buffer<std::uint64_t, Space> offsets_;
-  exec::buffer<std::uint64_t, Space> standing_;
+  exec::buffer<std::uint64_t, Space> waiting_;
   std::size_t vertices_ = 0;
   std::size_t count_ = 0;
 };
 
-/// The same, once.
+/// The same for a single call.
 template <class Space>
 walk_paths random_walks(Space const& space, graph::graph_view const& g, random_walk_options const& o = {}) {
   random_walker<Space> walker(space);

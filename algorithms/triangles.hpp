@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Triangle counting by intersection of sorted rows: with each edge taken once, from the end with fewer neighbours to
-// the one with more (detail/orientation.hpp; or, where that would not pay, by ids), a triangle is found once, at the
-// arc between its first two corners, as a common entry of their rows. On a device a lane intersects two short rows; for
-// longer ones the lanes of a warp look the entries of the shorter row up in the longer one. A host marks one row in a
-// bit map (detail/count_by_marks.hpp).
+// Triangle counting by intersection of sorted rows. The graph is oriented: each edge is kept in one direction, from the
+// end with fewer neighbours to the other (detail/orientation.hpp), or, where that would not pay, by ids. Each triangle
+// is then found once: as a common entry of the rows of both ends of the arc between its first two corners. On a device
+// one lane intersects two short rows; for longer rows the lanes of a warp look up the entries of the shorter row in the
+// longer one. On a host a thread marks one row in a bitmap (detail/count_with_bitmaps.hpp).
 #pragma once
 
 #include <cstddef>
@@ -17,34 +17,34 @@
 #include "../exec/tile.hpp"
 #include "../graph/any_graph.hpp"
 #include "../graph/view.hpp"
-#include "detail/count_by_marks.hpp"
+#include "detail/count_with_bitmaps.hpp"
 #include "detail/orientation.hpp"
 #include "detail/row_bins.hpp"
 
 namespace wyrm::algorithms {
 
 struct triangles_options {
-  bool per_vertex = false;  // also count the triangles that each vertex is a corner of
-  bool clustering = false;  // also clustering coefficients; implies per_vertex
+  bool per_vertex = false;  // also count the triangles of each vertex
+  bool clustering = false;  // also compute clustering coefficients; implies per_vertex
 };
 
 struct triangles_result {
   std::uint64_t total = 0;
-  std::vector<std::uint64_t> per_vertex;  // empty unless asked for
-  /// Of a vertex: its triangles over the pairs of its neighbours (Watts and Strogatz 1998); 0 with fewer than two.
-  /// Self-loops do not count. Empty unless asked for.
+  std::vector<std::uint64_t> per_vertex;  // empty unless requested
+  /// Of each vertex: its triangles divided by the pairs of its neighbours (Watts and Strogatz 1998); 0 with fewer than
+  /// two neighbours. Self-loops do not count. Empty unless requested.
   std::vector<double> local_clustering;
-  double average_clustering = 0;  // the mean of those; 0 without vertices
-  double global_clustering = 0;   // three times the triangles over all such pairs; 0 if there are none
+  double average_clustering = 0;  // the mean of the local coefficients; 0 without vertices
+  double global_clustering = 0;   // three times the triangles divided by all pairs of neighbours; 0 without pairs
 };
 
 namespace detail {
 
-/// For a total: a device serves one addition to a place at a time.
+/// The total is spread over several counters: a device performs one atomic addition to an address at a time.
 inline constexpr unsigned places_of_total = 256;
 
-/// A tile an item of the bins of rows, which are oriented: by degree, or else by id, and then what counts of a row is
-/// what lies behind its vertex.
+/// One tile per item of the bins of oriented rows. If rows are oriented by id, only the entries after the vertex itself
+/// belong to the orientation.
 template <bool ById>
 struct count_triangles {
   graph::packed_record const* rows;
@@ -73,19 +73,19 @@ struct count_triangles {
     WYRM_HD void lane(Tile const&, graph::vertex_id u, graph::vertex_record const& row, bool valid) {
       if (!valid) return;
       graph::neighbour_list const r = oriented(u, row);
-      for (std::uint32_t i = 0; r.size > 1 && i < r.size; ++i) alone(u, rest(r, i), r[i]);
+      for (std::uint32_t i = 0; r.size > 1 && i < r.size; ++i) intersect_per_lane(u, rest(r, i), r[i]);
     }
     template <class Tile>
     WYRM_HD void group(Tile const& t, graph::vertex_id u, graph::vertex_record const& row, bool valid) {
       constexpr unsigned lanes = row_bins_view::lanes_of_group<Tile>();
       if (!valid) return;
       graph::neighbour_list const r = oriented(u, row);
-      for (std::uint32_t i = t.rank() % lanes; i < r.size; i += lanes) alone(u, rest(r, i), r[i]);
+      for (std::uint32_t i = t.rank() % lanes; i < r.size; i += lanes) intersect_per_lane(u, rest(r, i), r[i]);
     }
     template <class Tile>
     WYRM_HD void warp(Tile const& t, graph::vertex_id u, graph::vertex_record const& row) {
       graph::neighbour_list const r = oriented(u, row);
-      for (std::uint32_t i = 0; i < r.size; ++i) together(t, u, rest(r, i), r[i]);
+      for (std::uint32_t i = 0; i < r.size; ++i) intersect_per_warp(t, u, rest(r, i), r[i]);
     }
     template <class Tile>
     WYRM_HD void part(Tile const& t, std::uint32_t number) {
@@ -93,30 +93,31 @@ struct count_triangles {
       graph::neighbour_list const r = oriented(p.vertex, p.row);
       std::uint32_t const skipped = p.row.degree - r.size;
       for (std::uint32_t i = p.begin > skipped ? p.begin : skipped; i < p.end; ++i)
-        together(t, p.vertex, rest(r, i - skipped), r[i - skipped]);
+        intersect_per_warp(t, p.vertex, rest(r, i - skipped), r[i - skipped]);
     }
 
     [[nodiscard]] WYRM_HD graph::neighbour_list oriented(graph::vertex_id v, graph::vertex_record const& row) const {
       std::uint32_t const first = ById ? graph::lower_bound(row.page, row.degree, v + 1) : 0;
       return {row.page + first, row.degree - first};
     }
-    // What of a row can be in the row of its i-th entry as well: by id only what comes behind it.
+    // The entries of a row that may also be in the row of its i-th entry: with an orientation by id only those after
+    // it.
     [[nodiscard]] WYRM_HD graph::neighbour_list rest(graph::neighbour_list const& r, std::uint32_t i) const {
       return ById ? graph::neighbour_list{r.data + i + 1, r.size - i - 1} : r;
     }
-    // A corner that closes a triangle with u and v.
-    WYRM_HD void note(graph::vertex_id w) {
+    // w is the third corner of a triangle with u and v.
+    WYRM_HD void add_triangle(graph::vertex_id w) {
       ++found;
       if (c.per_vertex != nullptr) add(c.per_vertex[w], 1);
     }
-    WYRM_HD void note_ends(graph::vertex_id u, graph::vertex_id v, std::uint64_t before) const {
+    WYRM_HD void add_to_ends(graph::vertex_id u, graph::vertex_id v, std::uint64_t before) const {
       if (c.per_vertex == nullptr || found == before) return;
       add(c.per_vertex[u], found - before);
       add(c.per_vertex[v], found - before);
     }
 
-    // One lane: step by step through both rows, or, where one is much longer, entries of the other looked up in it.
-    WYRM_HD void alone(graph::vertex_id u, graph::neighbour_list const r, graph::vertex_id v) {
+    // One lane merges both rows; if one row is much longer, the lane looks up the entries of the shorter row in it.
+    WYRM_HD void intersect_per_lane(graph::vertex_id u, graph::neighbour_list const r, graph::vertex_id v) {
       graph::neighbour_list const s = oriented(v, c.rows[v]);
       if (s.size == 0) return;
       std::uint64_t const before = found;
@@ -126,38 +127,39 @@ struct count_triangles {
         for (std::uint32_t i = 0; i < s.size; ++i) look_up(s[i], r);
       else
         step_through(r, s);
-      note_ends(u, v, before);
+      add_to_ends(u, v, before);
     }
     WYRM_HD void step_through(graph::neighbour_list const r, graph::neighbour_list const s) {
       for (std::uint32_t i = 0, k = 0; i < r.size && k < s.size;) {
         graph::vertex_id const a = r[i];
         graph::vertex_id const b = s[k];
-        if (a == b) note(a);
+        if (a == b) add_triangle(a);
         i += a <= b ? 1 : 0;
         k += b <= a ? 1 : 0;
       }
     }
     template <class Tile>
-    WYRM_HD void together(Tile const& t, graph::vertex_id u, graph::neighbour_list const r, graph::vertex_id v) {
+    WYRM_HD void intersect_per_warp(Tile const& t, graph::vertex_id u, graph::neighbour_list const r,
+                                    graph::vertex_id v) {
       graph::neighbour_list const s = oriented(v, c.rows[v]);
       std::uint64_t const before = found;
       if (r.size < s.size)
         look_up_all(t, r, s);
       else
         look_up_all(t, s, r);
-      note_ends(u, v, before);
+      add_to_ends(u, v, before);
     }
     template <class Tile>
     WYRM_HD void look_up_all(Tile const& t, graph::neighbour_list const few, graph::neighbour_list const many) {
       for (std::uint32_t i = t.rank(); i < few.size; i += Tile::size()) look_up(few[i], many);
     }
     WYRM_HD void look_up(graph::vertex_id w, graph::neighbour_list const many) {
-      if (graph::contains(many, w)) note(w);
+      if (graph::contains(many, w)) add_triangle(w);
     }
   };
 };
 
-/// The neighbours of a vertex but itself.
+/// The number of neighbours of each vertex, without the vertex itself.
 struct count_others {
   graph::graph_view g;
   std::uint32_t* others;
@@ -184,7 +186,7 @@ inline void set_clustering(triangles_result& r, std::vector<std::uint32_t> const
 
 }  // namespace detail
 
-/// Counts triangles of one graph after the other, or of one as it changes, and keeps its scratch. Not thread-safe.
+/// Counts the triangles of different graphs, or of one changing graph, and keeps its scratch memory. Not thread-safe.
 template <class Space>
 class triangle_counter {
  public:
@@ -193,14 +195,14 @@ class triangle_counter {
         orientation_(space),
         bins_(space),
         oriented_bins_(space),
-        marks_(space),
+        bitmaps_(space),
         totals_(space, detail::places_of_total),
         corners_(space),
         others_(space) {}
 
   /// O(arcs + sum over edges of the shorter of two oriented rows, times a logarithm), which is O(edges^1.5 log edges);
-  /// on a host without the logarithm. Scratch as for detail::orientation; on a host 1/8 byte a vertex for each thread,
-  /// and an orientation only where degrees are uneven. Self-loops make no triangle. Throws error(bad_argument) for a
+  /// on a host without the logarithm. Scratch: as detail::orientation; on a host 1/8 byte per vertex for each thread,
+  /// and an orientation only where degrees are uneven. Self-loops form no triangle. Throws error(bad_argument) for a
   /// directed graph.
   triangles_result count(graph::graph_view const& g, triangles_options const& o = {}) {
     if (g.directed())
@@ -230,7 +232,7 @@ class triangle_counter {
   }
 
  private:
-  // Where all rows are short an orientation by degree would not pay.
+  // If all rows are short, an orientation by degree would not pay.
   void count_by_warps(graph::graph_view const& g, std::uint64_t* corners) {
     std::size_t const n = g.vertices();
     graph::packed_record const* rows = g.out_records();
@@ -243,18 +245,19 @@ class triangle_counter {
     work = oriented_bins_.make(rows, n, g.arcs(), {2, 16, 64, 64});
     exec::for_each_tile<32>(space_, work.items(), detail::count_triangles<false>{rows, work, totals_.data(), corners});
   }
-  // By ids no more than d^2 / 4 entries of a row of d are looked at in all. An orientation, which costs as much as a
-  // few looks at each arc, is for graphs where these could be more than 32 an arc.
+  // With an orientation by id at most d^2 / 4 entries are read in total for a row of d entries. An orientation by
+  // degree costs as much as a few reads per arc; it pays for graphs where an orientation by id could need more than 32
+  // reads per arc.
   void count_by_threads(graph::graph_view const& g, std::uint64_t* corners) {
     std::size_t const n = g.vertices();
-    std::size_t const blocks = (n + detail::count_by_marks::block - 1) / detail::count_by_marks::block;
+    std::size_t const blocks = (n + detail::count_with_bitmaps::block - 1) / detail::count_with_bitmaps::block;
     graph::packed_record const* rows = g.out_records();
     exec::for_each_tile<32>(space_, blocks, detail::square_degrees{rows, n, totals_.data()});
     bool const by_id = exec::read(space_, totals_.data()) <= 128 * g.arcs();
     space_.fill(totals_.data(), 0, sizeof(std::uint64_t));
     if (!by_id) rows = orientation_.make(g, bins_.make(rows, n, g.arcs(), graph_limits));
     exec::for_each_tile<32>(space_, blocks,
-                            detail::count_by_marks{rows, n, by_id, marks_.make(n), totals_.data(), corners});
+                            detail::count_with_bitmaps{rows, n, by_id, bitmaps_.make(n), totals_.data(), corners});
   }
 
   static constexpr detail::bin_limits graph_limits{8, 256, 1024, 1024};
@@ -262,13 +265,13 @@ class triangle_counter {
   detail::orientation<Space> orientation_;
   detail::row_bins<Space> bins_;
   detail::row_bins<Space> oriented_bins_;
-  detail::mark_sets<Space> marks_;
+  detail::bitmap_pool<Space> bitmaps_;
   exec::buffer<std::uint64_t, Space> totals_;
   exec::buffer<std::uint64_t, Space> corners_;
   exec::buffer<std::uint32_t, Space> others_;
 };
 
-/// The same, once.
+/// The same for a single count.
 template <class Space>
 triangles_result triangles(Space const& space, graph::graph_view const& g, triangles_options const& o = {}) {
   return triangle_counter<Space>(space).count(g, o);

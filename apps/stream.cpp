@@ -25,13 +25,13 @@ class followed_graph {
     r.loaded = loaded.summary;
     if (loaded.pagerank) {
       r.pagerank.emplace();
-      r.pagerank->ms = timed([&] { pagerank_ = algorithms::follow_pagerank(g_, {.tolerance = o.tolerance}); });
-      followers_.push_back(pagerank_.get());
+      r.pagerank->ms = timed([&] { pagerank_ = algorithms::maintain_pagerank(g_, {.tolerance = o.tolerance}); });
+      results_.push_back(pagerank_.get());
     }
     if (loaded.triangles) {
       r.triangles.emplace();
-      r.triangles->ms = timed([&] { triangles_ = algorithms::follow_triangles(g_); });
-      followers_.push_back(triangles_.get());
+      r.triangles->ms = timed([&] { triangles_ = algorithms::maintain_triangles(g_); });
+      results_.push_back(triangles_.get());
     }
   }
 
@@ -40,7 +40,7 @@ class followed_graph {
     if (pagerank_) b.pagerank.emplace();
     for (update_run const& run : batch) {
       graph::update_report one;
-      b.ms += timed([&] { one = algorithms::update(g_, run.what, run.edges, followers_); });
+      b.ms += timed([&] { one = algorithms::update(g_, run.what, run.edges, results_); });
       add(b.changes, one);
       if (!pagerank_) continue;
       b.pagerank->iterations += pagerank_->iterations();
@@ -101,9 +101,9 @@ class followed_graph {
   graph_options const& options_;
   graph::any_graph& g_;
   stream_result& r_;
-  std::unique_ptr<algorithms::followed_pagerank> pagerank_;
-  std::unique_ptr<algorithms::followed_triangles> triangles_;
-  std::vector<algorithms::follower*> followers_;
+  std::unique_ptr<algorithms::maintained_pagerank> pagerank_;
+  std::unique_ptr<algorithms::maintained_triangles> triangles_;
+  std::vector<algorithms::maintained_result*> results_;
 };
 
 }  // namespace

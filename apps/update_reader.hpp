@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../algorithms/follower.hpp"
+#include "../algorithms/maintained_result.hpp"
 #include "../graph/types.hpp"
 
 namespace wyrm::apps {

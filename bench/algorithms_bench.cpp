@@ -37,10 +37,10 @@
 #include "../algorithms/components.hpp"
 #include "../algorithms/core_numbers.hpp"
 #include "../algorithms/edge_support.hpp"
-#include "../algorithms/follower.hpp"
 #include "../algorithms/incremental_clustering.hpp"
 #include "../algorithms/incremental_pagerank.hpp"
 #include "../algorithms/incremental_triangles.hpp"
+#include "../algorithms/maintained_result.hpp"
 #include "../algorithms/pagerank.hpp"
 #include "../algorithms/random_walks.hpp"
 #include "../algorithms/triangles.hpp"
@@ -165,11 +165,11 @@ std::vector<graph::edge> fresh_edges(graph::csr const& c, std::size_t size) {
 }
 
 // Half the time of putting edges in and taking them out again.
-template <class Space, class... Followers>
-double change(Space const& space, graph::any_graph& g, std::span<graph::edge const> batch, Followers&... followers) {
+template <class Space, class... Results>
+double change(Space const& space, graph::any_graph& g, std::span<graph::edge const> batch, Results&... results) {
   return 0.5 * seconds(space, [&] {
-           algorithms::insert(g, batch, followers...);
-           algorithms::erase(g, batch, followers...);
+           algorithms::insert(g, batch, results...);
+           algorithms::erase(g, batch, results...);
          });
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom short walks from a vertex come to, and how often: its affinities. As in Markov clustering (van Dongen, 2000),
-// what is strong is made stronger (counts are squared), and what is weak is dropped; but each vertex looks after
-// itself, by walks instead of products of matrices. The list of a vertex is a page from a device allocator. Then
-// vertices take the label that their affinities vote for.
+// The affinities of a vertex: the vertices that short walks from it visit, and how often. As in Markov clustering (van
+// Dongen, 2000), large values are amplified (counts are squared), and small ones are dropped; but each vertex is
+// processed separately, by walks instead of matrix products. The affinities of a vertex are in a page from a device
+// allocator. Then vertices take the labels that their affinities vote for.
 #pragma once
 
 #include <cstddef>
@@ -24,14 +24,14 @@ struct affinity {
 };
 
 struct affinity_list {
-  static constexpr std::uint32_t room = 16;  // the most that are kept
+  static constexpr std::uint32_t capacity = 16;  // greatest number of affinities of a vertex
   static constexpr std::uint32_t missing = ~0u;
-  static constexpr std::uint64_t one = 1u << 16;  // what all weights of a list come to, but for rounding
+  static constexpr std::uint64_t unit = 1u << 16;  // the sum of all weights of a list, up to rounding
   affinity* page;
-  std::uint32_t size;  // missing: the list is to be made
+  std::uint32_t size;  // missing: the list has yet to be computed
 };
 
-/// A list that could not be made is one of nobody.
+/// Makes lists that could not be allocated empty.
 struct empty_missing_lists {
   affinity_list* lists;
   WYRM_HD void operator()(std::size_t v) const {
@@ -39,39 +39,39 @@ struct empty_missing_lists {
   }
 };
 
-/// The vertices that the walks of one vertex met, as long as they are not too many.
+/// Counts the visits of the walks from one vertex, at up to `capacity` different vertices.
 class visit_counts {
  public:
-  static constexpr std::uint32_t room = 64;
+  static constexpr std::uint32_t capacity = 64;
 
   WYRM_HD void add(graph::vertex_id v) {
     std::uint32_t i = 0;
-    while (i < size_ && met_[i].vertex != v) ++i;
-    if (i == room) return;
-    if (i == size_) met_[size_++] = {v, 0};
-    ++met_[i].weight;
+    while (i < size_ && visited_[i].vertex != v) ++i;
+    if (i == capacity) return;
+    if (i == size_) visited_[size_++] = {v, 0};
+    ++visited_[i].weight;
   }
-  /// The strongest first, the first met among equals; how many, `most` at most.
-  WYRM_HD std::uint32_t keep(std::uint32_t most) {
+  /// Sorts the `most` strongest vertices to the front, the first visited among equals; returns how many there are.
+  WYRM_HD std::uint32_t keep_strongest(std::uint32_t most) {
     std::uint32_t const n = size_ < most ? size_ : most;
     for (std::uint32_t k = 0; k < n; ++k) {
       std::uint32_t best = k;
       for (std::uint32_t i = k + 1; i < size_; ++i)
-        if (met_[i].weight > met_[best].weight) best = i;
-      affinity const a = met_[best];
-      for (std::uint32_t i = best; i > k; --i) met_[i] = met_[i - 1];
-      met_[k] = a;
+        if (visited_[i].weight > visited_[best].weight) best = i;
+      affinity const a = visited_[best];
+      for (std::uint32_t i = best; i > k; --i) visited_[i] = visited_[i - 1];
+      visited_[k] = a;
     }
     return n;
   }
-  [[nodiscard]] WYRM_HD affinity operator[](std::uint32_t i) const { return met_[i]; }
+  [[nodiscard]] WYRM_HD affinity operator[](std::uint32_t i) const { return visited_[i]; }
 
  private:
   std::uint32_t size_ = 0;
-  affinity met_[room];
+  affinity visited_[capacity];
 };
 
-/// A lane an item whose list is missing.
+/// One lane per item; computes missing lists.
 template <class Pool>
 struct find_affinities {
   step_rules rules;
@@ -79,91 +79,93 @@ struct find_affinities {
   std::uint32_t walks;
   std::uint32_t length;
   affinity_list* lists;
-  std::uint32_t* standing;  // how many wait for memory
+  std::uint32_t* waiting;  // number of vertices that wait for memory
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     graph::vertex_id const v = item != nullptr ? item->vertex : 0;
     bool const wants = item != nullptr && item->part == 0 && lists[v].size == affinity_list::missing;
-    visit_counts met;
+    visit_counts visited;
     std::uint32_t n = 0;
     if (wants) {
-      for (std::uint32_t w = 0; w < walks; ++w) walk(v, w, met);
-      n = met.keep(affinity_list::room);
+      for (std::uint32_t w = 0; w < walks; ++w) walk(v, w, visited);
+      n = visited.keep_strongest(affinity_list::capacity);
     }
     auto* const page = static_cast<affinity*>(pool.allocate(t, n * sizeof(affinity)));
-    bool const stands = n > 0 && page == nullptr;
-    if (wants && !stands) lists[v] = {page, write(met, n, page)};
-    std::uint32_t const waiting = t.ballot(stands);
-    if (waiting != 0 && t.rank() == 0)
-      exec::atomic_ref<std::uint32_t>(*standing).fetch_add(static_cast<std::uint32_t>(cuda::std::popcount(waiting)),
-                                                           exec::relaxed);
+    bool const waits = n > 0 && page == nullptr;
+    if (wants && !waits) lists[v] = {page, write(visited, n, page)};
+    std::uint32_t const ballot = t.ballot(waits);
+    if (ballot != 0 && t.rank() == 0)
+      exec::atomic_ref<std::uint32_t>(*waiting).fetch_add(static_cast<std::uint32_t>(cuda::std::popcount(ballot)),
+                                                          exec::relaxed);
   }
 
  private:
-  WYRM_HD void walk(graph::vertex_id start, std::uint32_t w, visit_counts& met) const {
+  WYRM_HD void walk(graph::vertex_id start, std::uint32_t w, visit_counts& visited) const {
     std::uint64_t const walker = std::uint64_t{start} * walks + w;
     graph::vertex_id now = start;
     for (std::uint32_t step = 1; step <= length; ++step) {
       graph::neighbour_list const row = rules.g.neighbours(now);
-      if (!rules.goes_on(now, row)) return;
+      if (!rules.can_continue(now, row)) return;
       exec::four_words const x = rules.draw(walker, step, 0);
       now = rules.arc(now, row, x.x[0], x.x[1]);
-      if (now != start) met.add(now);
+      if (now != start) visited.add(now);
     }
   }
   [[nodiscard]] WYRM_HD static std::uint64_t inflated(std::uint32_t count) {
     std::uint64_t const c = count < 0xffff ? count : 0xffff;
     return c * c;
   }
-  // Weights are shares of affinity_list::one.
-  WYRM_HD static std::uint32_t write(visit_counts const& met, std::uint32_t n, affinity* page) {
+  // Scales weights to the sum affinity_list::unit.
+  WYRM_HD static std::uint32_t write(visit_counts const& visited, std::uint32_t n, affinity* page) {
     std::uint64_t all = 0;
-    for (std::uint32_t i = 0; i < n; ++i) all += inflated(met[i].weight);
+    for (std::uint32_t i = 0; i < n; ++i) all += inflated(visited[i].weight);
     for (std::uint32_t i = 0; i < n; ++i)
-      page[i] = {met[i].vertex, static_cast<std::uint32_t>(inflated(met[i].weight) * affinity_list::one / all)};
+      page[i] = {visited[i].vertex,
+                 static_cast<std::uint32_t>(inflated(visited[i].weight) * affinity_list::unit / all)};
     return n;
   }
 };
 
-/// A lane an item, in a round of voting: the label that the affinities of a vertex vote for beyond what chance would
-/// give it, if they prefer it to its own. That takes more from round to round, so that voting ends; and half of the
-/// vertices may change in a round, so that two do not change sides all the time.
+/// A round of voting, with one lane per item. The affinities of a vertex vote for labels; the votes that a label would
+/// get by chance are subtracted. The vertex takes the label with most votes if it prefers that to its own label. The
+/// advantage that this requires grows from round to round, so that voting ends. Only half of the vertices may change
+/// their label in a round, so that two vertices do not exchange their labels in every round.
 struct vote {
-  static constexpr std::uint32_t rounds = 32;  // until nobody changes any more
-  static constexpr std::uint64_t chance = 4;   // times the share that a label has of all degrees
+  static constexpr std::uint32_t rounds = 32;  // until the required advantage is too large for any vertex
+  static constexpr std::uint64_t chance = 4;   // factor of the fraction of all degrees that a label has
 
   affinity_list const* lists;
   std::uint64_t const* degree;
-  std::uint64_t const* volume;  // of labels, as is `label`; both are of before the round
+  std::uint64_t const* volume;  // sums of degrees of labels; like `label`, from before the round
   std::uint64_t total;          // of all degrees; at most 2^31
   graph::vertex_id const* label;
   graph::vertex_id* next;
   std::uint32_t number;
-  std::uint32_t* wished;  // vertices
+  std::uint32_t* wanting;  // number of vertices that prefer another label
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
-    bool wishes = false;
+    bool wants = false;
     if (item != nullptr && item->part == 0) {
       graph::vertex_id const v = item->vertex;
       graph::vertex_id const winner = elected(v);
-      wishes = winner != label[v];
+      wants = winner != label[v];
       next[v] = (pair_hash(v, number) & 1) != 0 ? winner : label[v];
     }
-    auto const n = static_cast<std::uint32_t>(cuda::std::popcount(t.ballot(wishes)));
-    if (t.rank() == 0 && n > 0) exec::atomic_ref<std::uint32_t>(*wished).fetch_add(n, exec::relaxed);
+    auto const n = static_cast<std::uint32_t>(cuda::std::popcount(t.ballot(wants)));
+    if (t.rank() == 0 && n > 0) exec::atomic_ref<std::uint32_t>(*wanting).fetch_add(n, exec::relaxed);
   }
 
  private:
   [[nodiscard]] WYRM_HD graph::vertex_id elected(graph::vertex_id v) const {
     affinity_list const list = lists[v];
-    graph::vertex_id labels[affinity_list::room];
+    graph::vertex_id labels[affinity_list::capacity];
     for (std::uint32_t i = 0; i < list.size; ++i) labels[i] = label[list.page[i].vertex];
     graph::vertex_id const own = label[v];
     graph::vertex_id winner = own;
     std::int64_t most = score(list, labels, own, volume[own] - degree[v]);
-    most += static_cast<std::int64_t>(affinity_list::one * total / rounds * number);
+    most += static_cast<std::int64_t>(affinity_list::unit * total / rounds * number);
     for (std::uint32_t i = 0; i < list.size; ++i) {
       if (labels[i] == own) continue;
       std::int64_t const got = score(list, labels, labels[i], volume[labels[i]]);
@@ -178,11 +180,11 @@ struct vote {
     std::uint64_t votes = 0;
     for (std::uint32_t i = 0; i < list.size; ++i)
       if (labels[i] == wanted) votes += list.page[i].weight;
-    return static_cast<std::int64_t>(votes * total) - static_cast<std::int64_t>(affinity_list::one * chance * others);
+    return static_cast<std::int64_t>(votes * total) - static_cast<std::int64_t>(affinity_list::unit * chance * others);
   }
 };
 
-/// A lane an item: volumes follow those that have another label.
+/// One lane per item: updates volumes after changes of labels.
 struct count_votes {
   std::uint64_t const* degree;
   graph::vertex_id const* label;

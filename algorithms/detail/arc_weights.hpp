@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a vertex's rank is split among its arcs: evenly, or by weights. The graph keeps none; they are given in the order
-// of to_csr(), row by row of out-neighbours, and wanted beside the entries of in-neighbours, where ranks are pulled. So
-// they are brought there once a run: the longer of the two rows that an arc stands in looks it up in the shorter one.
-// That goes for an undirected graph, too, whose two directions may weigh different; one search serves both of them.
+// How the rank of a vertex is split among its arcs: evenly, or by weights. The graph stores no weights: the caller
+// gives them in the order of to_csr(), row by row of out-neighbours, but a pull reads them with the rows of
+// in-neighbours. So a run first copies each weight next to the entry of its arc. An arc has an entry in two rows; the
+// position in the shorter row is found by binary search for each entry of the longer row. This also holds for an
+// undirected graph: both directions of an edge may have different weights, and one search serves both.
 //
-// The weights of a row are scaled by a power of two, so that their sum is in [0.5, 1): that rounds nothing, and ranks
-// in single precision can be divided by the sum whatever the weights are.
+// The weights of a row are scaled by a power of two, so that their sum is in [0.5, 1). This rounds nothing, and ranks
+// in single precision can be divided by the sum, however large or small the weights are.
 #pragma once
 
 #include <cmath>
@@ -27,16 +28,16 @@
 
 namespace wyrm::algorithms::detail {
 
-/// How far a row begins behind a multiple of 16 bytes, in entries.
+/// The number of entries between the last multiple of 16 bytes and the beginning of the row.
 [[nodiscard]] WYRM_HD inline std::uint32_t row_head(graph::vertex_id const* row) {
   return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(row) / sizeof(graph::vertex_id) % 4);
 }
 
-/// Each out-neighbour gets the same.
+/// Splits the rank of a vertex evenly among its out-neighbours.
 struct even_split {
   static constexpr bool weighted = false;
   using total_type = std::uint32_t;
-  /// in: the record of its in-neighbours, which is at hand.
+  /// in: the record of the in-neighbours of v, which the caller has loaded.
   [[nodiscard]] WYRM_HD total_type total(graph::graph_view const& g, graph::vertex_id v,
                                          graph::vertex_record const& in) const {
     return g.directed() ? g.degree(v) : in.degree;
@@ -44,36 +45,36 @@ struct even_split {
   [[nodiscard]] WYRM_HD float const* row(graph::vertex_id) const { return nullptr; }
 };
 
-/// As much as weights say; nothing where all are 0.
+/// Splits the rank of a vertex in proportion to the weights; a vertex with no positive weight is dangling.
 struct weighted_split {
   static constexpr bool weighted = true;
   using total_type = double;
-  double const* totals;         // of the arcs out of a vertex: 0, or in [0.5, 1)
-  std::uint64_t const* places;  // of rows of in-neighbours in `weights`
-  float const* weights;         // scaled as the totals are
+  double const* totals;             // of the arcs out of a vertex: 0, or in [0.5, 1)
+  std::uint64_t const* row_begins;  // of rows of in-neighbours in `weights`
+  float const* weights;             // scaled as the totals are
 
   [[nodiscard]] WYRM_HD total_type total(graph::graph_view const&, graph::vertex_id v,
                                          graph::vertex_record const&) const {
     return totals[v];
   }
-  /// Those of the arcs into v: of the first entry behind row_head(); at a multiple of 16 bytes.
-  [[nodiscard]] WYRM_HD float const* row(graph::vertex_id v) const { return weights + places[v]; }
+  /// The weights of the arcs into v, aligned to 16 bytes; the weight of the first arc is at index row_head().
+  [[nodiscard]] WYRM_HD float const* row(graph::vertex_id v) const { return weights + row_begins[v]; }
 };
 
-/// A tile an item of the bins of out-neighbours: what their arcs weigh in all.
+/// One tile per item of the bins of out-neighbours: adds up the weights of a row.
 struct add_up_weights {
   row_bins_view bins;
   std::uint64_t const* offsets;
   float const* given;
   double* totals;
-  double* parts;  // of hubs
+  double* parts;  // the sums of parts of hubs
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t item) const {
     sum_rows(t, bins, static_cast<std::uint32_t>(item), *this);
   }
   struct nothing {};
-  [[nodiscard]] WYRM_HD nothing look(graph::vertex_id, graph::vertex_record const&) const { return {}; }
+  [[nodiscard]] WYRM_HD nothing load(graph::vertex_id, graph::vertex_record const&) const { return {}; }
   WYRM_HD void set(graph::vertex_id v, graph::vertex_record const&, nothing, double all) const { totals[v] = all; }
   WYRM_HD void set_part(std::uint32_t number, graph::vertex_id, double all) const { parts[number] = all; }
   template <class Tile>
@@ -86,7 +87,7 @@ struct add_up_weights {
   }
 };
 
-/// A tile a hub.
+/// One tile per hub: adds up the sums of its parts.
 struct add_up_hubs {
   row_bins_view bins;
   double const* parts;
@@ -98,7 +99,7 @@ struct add_up_hubs {
   }
 };
 
-/// The powers of two.
+/// Scales each total to [0.5, 1), and stores the power of two.
 struct scale_totals {
   double* totals;
   double* scales;
@@ -109,16 +110,17 @@ struct scale_totals {
   }
 };
 
-/// Room for a row, with what is before its first entry, up to a multiple of four.
+/// The size of a row in `weights`: the entries between the last multiple of 16 bytes and the row, and the entries of
+/// the row, rounded up to a multiple of four.
 struct pad_rows {
   graph::packed_record const* rows;
   std::uint32_t* sizes;
   WYRM_HD void operator()(std::size_t v) const { sizes[v] = (row_head(rows[v].page()) + rows[v].degree + 3) / 4 * 4; }
 };
 
-/// A tile an item of bins: looks those arcs of its rows up in their other rows that are shorter. Directed graphs need
-/// two launches: rows of out-neighbours for arcs whose other row, of in-neighbours, is shorter, and the other way
-/// round.
+/// One tile per item of bins: looks up the arcs of its rows in the other rows of these arcs, where those are shorter.
+/// Directed graphs need two launches: over the rows of out-neighbours, for arcs with a shorter row of in-neighbours,
+/// and over the rows of in-neighbours for the rest.
 struct match_arcs {
   graph::graph_view g;
   row_bins_view bins;
@@ -126,7 +128,7 @@ struct match_arcs {
   std::uint64_t const* offsets;
   float const* given;
   double const* scales;
-  std::uint64_t const* places;
+  std::uint64_t const* row_begins;
   float* weights;
 
   template <class Tile>
@@ -161,19 +163,19 @@ struct match_arcs {
       if (other.degree > row.degree) continue;
       if (other.degree == row.degree && (of_out || (!g.directed() && y > x))) continue;
       std::uint32_t const at = graph::lower_bound(other.page, other.degree, x);
-      if (!of_out) put(y, at, x, row, i);
-      if (of_out || !g.directed()) put(x, i, y, other, at);
+      if (!of_out) store(y, at, x, row, i);
+      if (of_out || !g.directed()) store(x, i, y, other, at);
     }
   }
-  // The weight at a place in the row of out-neighbours of u, to one in that of the in-neighbours of v.
-  WYRM_HD void put(graph::vertex_id u, std::uint32_t from, graph::vertex_id v, graph::vertex_record const& in,
-                   std::uint32_t to) const {
-    weights[places[v] + row_head(in.page) + to] =
+  // Copies the weight of entry `from` in the row of out-neighbours of u to entry `to` in the row of in-neighbours of v.
+  WYRM_HD void store(graph::vertex_id u, std::uint32_t from, graph::vertex_id v, graph::vertex_record const& in,
+                     std::uint32_t to) const {
+    weights[row_begins[v] + row_head(in.page) + to] =
         static_cast<float>(scales[u] * static_cast<double>(given[offsets[u] + from]));
   }
 };
 
-/// Owns the weights of the arcs of one graph; keeps its memory: 8 bytes an arc and about 46 a vertex.
+/// Owns the weights of the arcs of one graph, and keeps its memory: 8 bytes per arc and about 46 per vertex.
 template <class Space>
 class arc_weights {
  public:
@@ -186,13 +188,14 @@ class arc_weights {
         scales_(space),
         parts_(space),
         sizes_(space),
-        places_(space),
+        row_begins_(space),
         weights_(space) {}
 
-  /// Brings the weights where they are wanted; leaves the rows of in-neighbours in the bins. Throws
-  /// error(bad_argument) if they are not one an arc, finite and not negative. O(vertices + arcs log degree).
-  weighted_split bring(graph::graph_view const& g, std::vector<float> const& given, row_bins<Space>& bins,
-                       bin_limits const& limits, row_bins_view& in) {
+  /// Uploads the weights, and copies them next to the entries of in-neighbours; leaves the bins of in-neighbours in
+  /// `bins` and `in`. Throws error(bad_argument) unless there is one weight per arc, finite and not negative.
+  /// O(vertices + arcs log degree).
+  weighted_split prepare(graph::graph_view const& g, std::vector<float> const& given, row_bins<Space>& bins,
+                         bin_limits const& limits, row_bins_view& in) {
     check(g, given);
     std::size_t const n = g.vertices();
     row_bins_view const out = bins.make(g.out_records(), n, g.arcs(), limits);
@@ -208,21 +211,21 @@ class arc_weights {
     exec::for_each(space_, n, scale_totals{totals_.data(), scales_.data()});
 
     sizes_.reserve(n);
-    places_.reserve(n + 1);
+    row_begins_.reserve(n + 1);
     exec::for_each(space_, n, pad_rows{g.in_records(), sizes_.data()});
-    bulk_.inclusive_sum(sizes_.data(), places_.data(), n);
-    std::uint64_t const room = exec::read(space_, places_.data() + n);
+    bulk_.inclusive_sum(sizes_.data(), row_begins_.data(), n);
+    std::uint64_t const room = exec::read(space_, row_begins_.data() + n);
     weights_.reserve(room);
-    space_.fill(weights_.data(), 0, room * sizeof(float));  // what is beside rows is multiplied by 0
+    space_.fill(weights_.data(), 0, room * sizeof(float));  // weights before and after rows are multiplied by 0
     auto const match = [&](row_bins_view const& rows, bool of_out) {
-      exec::for_each_tile<32>(
-          space_, rows.items(),
-          match_arcs{g, rows, of_out, offsets_.data(), given_.data(), scales_.data(), places_.data(), weights_.data()});
+      exec::for_each_tile<32>(space_, rows.items(),
+                              match_arcs{g, rows, of_out, offsets_.data(), given_.data(), scales_.data(),
+                                         row_begins_.data(), weights_.data()});
     };
     if (g.directed()) match(out, true);
     in = g.directed() ? bins.make(g.in_records(), n, g.arcs(), limits) : out;
     match(in, false);
-    return {totals_.data(), places_.data(), weights_.data()};
+    return {totals_.data(), row_begins_.data(), weights_.data()};
   }
 
  private:
@@ -256,7 +259,7 @@ class arc_weights {
   exec::buffer<double, Space> scales_;
   exec::buffer<double, Space> parts_;
   exec::buffer<std::uint32_t, Space> sizes_;
-  exec::buffer<std::uint64_t, Space> places_;
+  exec::buffer<std::uint64_t, Space> row_begins_;
   exec::buffer<float, Space> weights_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vertices that are to be worked on, each once, in a list whose length only the device knows; those with many
-// neighbours in parts, so that several tiles have them.
+// A frontier: a list of vertices to process, each once. Only the device knows its length. A vertex with many neighbours
+// is listed in several parts, so that several tiles process it.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@
 
 namespace wyrm::algorithms::detail {
 
-/// A vertex, and which part of its neighbours. Its parts stand side by side.
+/// A vertex, and the number of a part of its neighbours. The parts of a vertex are contiguous in the list.
 struct frontier_item {
-  static constexpr std::uint32_t part_size = 256;  // neighbours, up to max_parts of them; then more
+  static constexpr std::uint32_t part_size = 256;  // neighbours; parts are larger if there would be more than max_parts
   static constexpr std::uint32_t max_parts = 1024;
   graph::vertex_id vertex;
   std::uint32_t part;
 
-  /// Of a vertex with so many neighbours; one at least.
+  /// The number of parts of a vertex with this degree; at least one.
   [[nodiscard]] WYRM_HD static std::uint32_t parts(std::uint32_t degree) {
     if (degree <= part_size) return 1;
     return degree < part_size * max_parts ? (degree + part_size - 1) / part_size : max_parts;
@@ -35,15 +35,15 @@ struct frontier_item {
 };
 
 struct frontier {
-  std::uint32_t* marks;  // a bit a vertex
+  std::uint32_t* marks;  // a bit per vertex: whether it is in the list
   frontier_item* items;
   std::uint32_t* size;
 
-  /// The most items that so many vertices, with so many neighbours in all, come in.
-  [[nodiscard]] static std::size_t room(std::size_t vertices, std::uint64_t arcs) {
+  /// The greatest number of items for this many vertices, with this many neighbours in total.
+  [[nodiscard]] static std::size_t capacity(std::size_t vertices, std::uint64_t arcs) {
     return vertices + arcs / frontier_item::part_size;
   }
-  /// A vertex for each lane that has one; collective.
+  /// Adds the vertex of each lane that has one, unless it is in the list; collective.
   template <class Tile>
   WYRM_HD void add(Tile const& t, graph::graph_view const& g, graph::vertex_id v, bool has) const {
     if (!t.any(has)) return;
@@ -58,13 +58,13 @@ struct frontier {
     first = t.shfl(first, 0) + below;
     for (std::uint32_t p = 0; p < parts; ++p) items[first + p] = {v, p};
   }
-  /// Of one part of it, by one lane.
-  WYRM_HD void forget(graph::vertex_id v) const {
+  /// Clears the mark of v. One lane does so, for one part of v.
+  WYRM_HD void clear_mark(graph::vertex_id v) const {
     exec::atomic_ref<std::uint32_t>(marks[v / 32]).fetch_and(~(1u << v % 32), exec::relaxed);
   }
 };
 
-/// Tiles that go over a frontier to whose end they come: as tiles for W < 32, or each lane for itself.
+/// A loop of a fixed number of tiles over a frontier: a tile per item for W < 32, or a lane per item for W = 32.
 template <unsigned W, class F>
 struct over_items {
   frontier_item const* items;
@@ -85,9 +85,9 @@ struct over_items {
   }
 };
 
-/// Calls f(tile, item) for the items that are in the frontier now, with W < 32 lanes an item; or, for W = 32, an item a
-/// lane, nullptr for lanes without one. f must not add to this frontier. f.start(), if there is one, is called once, at
-/// the same time.
+/// Calls f(tile, item) for all items of the frontier, with W < 32 lanes per item; or, for W = 32, with one lane per
+/// item, and nullptr for lanes without an item. f must not add to this frontier. If f has a member start(), it is
+/// called once, concurrently with f.
 template <unsigned W, class Space, class F>
 void for_each_item(Space const& space, frontier const& from, F const& f) {
   constexpr std::size_t lanes = Space::template tile_size<W>;

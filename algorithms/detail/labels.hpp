@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Labels of vertices, on the device: names for them, and what a clustering is worth.
+// Labels of vertices, in device memory: their names, and the modularity of a clustering.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,12 @@
 
 namespace wyrm::algorithms::detail {
 
-struct own_labels {
+struct init_labels {
   graph::vertex_id* label;
   WYRM_HD void operator()(std::size_t v) const { label[v] = static_cast<graph::vertex_id>(v); }
 };
 
-/// The smallest vertex of each label, of those that have a degree where that is asked for.
+/// The smallest vertex of each label; if `degree` is given, among vertices with a degree.
 struct find_first {
   graph::vertex_id const* label;
   std::uint64_t const* degree;  // or nullptr
@@ -32,8 +32,8 @@ struct find_first {
   }
 };
 
-/// A label becomes its first vertex; that of a vertex without a degree the vertex itself.
-struct name_by_first {
+/// Replaces each label by its first vertex, and the label of a vertex without a degree by the vertex itself.
+struct relabel_by_first {
   graph::vertex_id* label;
   std::uint64_t const* degree;
   graph::vertex_id const* first;
@@ -49,7 +49,7 @@ struct flag_first {
   WYRM_HD void operator()(std::size_t v) const { flag[v] = first[label[v]] == v ? 1 : 0; }
 };
 
-/// A label becomes the number of those that begin before it.
+/// Replaces each label by the number of labels with smaller first vertices.
 struct number_labels {
   graph::vertex_id* label;
   graph::vertex_id const* first;
@@ -57,14 +57,14 @@ struct number_labels {
   WYRM_HD void operator()(std::size_t v) const { label[v] = static_cast<graph::vertex_id>(before[first[label[v]]]); }
 };
 
-/// A label that has a label itself becomes that.
-struct follow_labels {
+/// Replaces each label by the label of that label.
+struct compose_labels {
   graph::vertex_id* label;
   graph::vertex_id const* of_label;
   WYRM_HD void operator()(std::size_t v) const { label[v] = of_label[label[v]]; }
 };
 
-/// A tile an item: what of a row stays within its label.
+/// One tile per item: the weight of the entries of a row that have the label of its vertex.
 struct add_up_inside {
   weighted_rows rows;
   graph::vertex_id const* label;
@@ -86,8 +86,8 @@ struct square {
   WYRM_HD void operator()(std::size_t i) const { values[i] *= values[i]; }
 };
 
-/// A lane an edge: lists its ends, if they have a row.
-struct list_ends {
+/// One lane per edge: adds its ends to the frontier, if their rows are not empty.
+struct list_endpoints {
   graph::graph_view g;
   graph::edge const* edges;
   frontier to;
@@ -99,7 +99,7 @@ struct list_ends {
   }
 };
 
-/// A tile an item: lists a vertex and its neighbours.
+/// One tile per item: adds a vertex and its neighbours to the frontier.
 struct list_neighbours {
   graph::graph_view g;
   frontier to;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each edge once, from the end with fewer neighbours to the one with more (of equals, from the smaller id): no vertex
-// then has more than sqrt(2 edges) of them, so that hubs cost no more than others (Chiba and Nishizeki, SIAM J. Comput.
-// 1985; Latapy, Theor. Comput. Sci. 2008). The rows lie in scratch memory; the graph stays as it is.
+// An orientation of the graph: each edge is kept once, in the row of the end with fewer neighbours, or of the smaller
+// id if both have equally many. No row then has more than sqrt(2 edges) entries, so that hubs cost no more than other
+// vertices (Chiba and Nishizeki, SIAM J. Comput. 1985; Latapy, Theor. Comput. Sci. 2008). The oriented rows are in
+// scratch memory; the graph is not changed.
 #pragma once
 
 #include <cstddef>
@@ -21,16 +22,16 @@ struct copy_degrees {
   WYRM_HD void operator()(std::size_t v) const { degrees[v] = rows[v].degree; }
 };
 
-/// A tile an item of the bins: keeps of a row what belongs to the orientation. Parts of hubs are first only counted,
-/// and written in a second pass.
+/// One tile per item of the bins: copies the entries of a row that belong to the orientation. Parts of hubs are only
+/// counted in the first pass, and written in a second one.
 struct orient_rows {
   std::uint32_t const* degrees;
   row_bins_view bins;
   std::uint64_t const* offsets;  // of rows in `targets`, which has room for all their entries
   graph::vertex_id* targets;
   graph::packed_record* oriented;
-  std::uint32_t* kept;               // by a part
-  std::uint64_t const* kept_before;  // the sums of those; nullptr in the first pass
+  std::uint32_t* kept;               // of each part: entries in the orientation
+  std::uint64_t const* kept_before;  // prefix sums of kept; nullptr in the first pass
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t item) const {
@@ -46,7 +47,7 @@ struct orient_rows {
     graph::vertex_id* const to = targets + offsets[u];
     std::uint32_t n = 0;
     for (std::uint32_t i = 0; i < r.degree; ++i)
-      if (goes(u, r.degree, r.page[i])) to[n++] = r.page[i];
+      if (belongs(u, r.degree, r.page[i])) to[n++] = r.page[i];
     oriented[u] = graph::vertex_record{to, n, r.degree};
   }
   template <class Tile>
@@ -72,24 +73,26 @@ struct orient_rows {
     row_part const p = bins.part(number);
     graph::vertex_record const r = p.row;
     std::uint32_t n = 0;
-    for (std::uint32_t i = p.begin + t.rank(); i < p.end; i += Tile::size()) n += goes(p.vertex, r.degree, r.page[i]);
+    for (std::uint32_t i = p.begin + t.rank(); i < p.end; i += Tile::size())
+      n += belongs(p.vertex, r.degree, r.page[i]);
     n = exec::sum(t, n);
     if (t.rank() == 0) kept[number] = n;
   }
 
  private:
-  [[nodiscard]] WYRM_HD bool goes(graph::vertex_id u, std::uint32_t degree, graph::vertex_id v) const {
+  [[nodiscard]] WYRM_HD bool belongs(graph::vertex_id u, std::uint32_t degree, graph::vertex_id v) const {
     std::uint32_t const other = degrees[v];
     return degree < other || (degree == other && u < v);
   }
-  // The i-th entry of a row, one for each lane of a group, goes behind those that lanes before it keep. How many.
+  // Writes entry i of a row, one per lane of a group, behind the entries that lower lanes keep. Returns how many are
+  // kept.
   template <class Tile>
   WYRM_HD std::uint32_t keep(Tile const& t, graph::vertex_id u, graph::vertex_record const& r, std::uint32_t i,
                              std::uint32_t end, std::uint32_t group, graph::vertex_id* to) const {
     graph::vertex_id const v = i < end ? r.page[i] : 0;
-    bool const goes_on = i < end && goes(u, r.degree, v);
-    std::uint32_t const kept_here = t.ballot(goes_on) & group;
-    if (goes_on) to[exec::rank_in(t, kept_here)] = v;
+    bool const is_kept = i < end && belongs(u, r.degree, v);
+    std::uint32_t const kept_here = t.ballot(is_kept) & group;
+    if (is_kept) to[exec::rank_in(t, kept_here)] = v;
     return static_cast<std::uint32_t>(cuda::std::popcount(kept_here));
   }
   template <class Tile>
@@ -106,7 +109,7 @@ struct orient_rows {
   }
 };
 
-/// Owns the rows.
+/// Owns the oriented rows.
 template <class Space>
 class orientation {
  public:
@@ -120,8 +123,8 @@ class orientation {
         kept_(space),
         kept_before_(space) {}
 
-  /// A row for each vertex of an undirected graph, ascending; bins: of the graph's own rows. O(vertices + arcs) time; 4
-  /// bytes an arc and 24 a vertex.
+  /// A row for each vertex of an undirected graph, ascending; bins: of the rows of the graph itself. O(vertices +
+  /// arcs); 4 bytes per arc and 24 per vertex.
   graph::packed_record const* make(graph::graph_view const& g, row_bins_view const& bins) {
     std::size_t const n = g.vertices();
     degrees_.reserve(n);

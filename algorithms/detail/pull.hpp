@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the entries of a row have been sent, added up: the inner loop of every pull.
+// The sum of the contributions of all neighbours in a row: the inner loop of every pull.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,14 @@
 
 namespace wyrm::algorithms::detail {
 
-/// A lane's share of the entries from `begin` to `end`: four fours at a time, all of which are asked for before any is
-/// waited for; they leave the caches to what is sent. A row may begin anywhere, but is read at multiples of 16 bytes,
-/// that is up to three entries before it and behind, which do not count. Weights: those of the first entry behind
-/// row_head(), or not looked at.
+/// The part of the sum that belongs to a lane, over the entries from `begin` to `end`. A lane issues the loads of four
+/// times four entries before it uses any of them; entries are loaded with a hint that they are not used again, so that
+/// contributions stay in the caches. A row may begin at any entry, but is read from multiples of 16 bytes: up to three
+/// entries before the row and after it are read, and ignored. weights: points to the weight of the entry at the
+/// multiple of 16 bytes before the row (see row_head()); not used if Weighted is false.
 template <class Sum, bool Weighted, class Tile, class Real>
-WYRM_HD Sum pull(Tile const&, Real const* share, float const* weights, graph::vertex_id const* row, std::uint32_t begin,
-                 std::uint32_t end, std::uint32_t lane, std::uint32_t lanes) {
+WYRM_HD Sum pull(Tile const&, Real const* contribution, float const* weights, graph::vertex_id const* row,
+                 std::uint32_t begin, std::uint32_t end, std::uint32_t lane, std::uint32_t lanes) {
   struct alignas(16) quad {
     graph::vertex_id v[4];
   };
@@ -32,9 +33,9 @@ WYRM_HD Sum pull(Tile const&, Real const* share, float const* weights, graph::ve
   };
   constexpr unsigned at_once = 4;
   std::uint32_t const head = row_head(row);
-  if constexpr (Tile::size() == 1) {  // a core asks ahead by itself
+  if constexpr (Tile::size() == 1) {  // a core prefetches without help
     Sum sum = 0;
-    for (std::uint32_t i = begin; i < end; ++i) sum += sent(share[row[i]], Weighted ? weights[head + i] : 1.0f);
+    for (std::uint32_t i = begin; i < end; ++i) sum += sent(contribution[row[i]], Weighted ? weights[head + i] : 1.0f);
     return sum;
   }
   row -= head;
@@ -54,7 +55,7 @@ WYRM_HD Sum pull(Tile const&, Real const* share, float const* weights, graph::ve
     for (unsigned q = 0; q < at_once; ++q)
       for (unsigned k = 0; k < 4; ++k) {
         std::uint32_t const at = i + 4 * lanes * q + k;
-        got[q][k] = at >= begin && at < end ? share[ids[q].v[k]] : Real{0};
+        got[q][k] = at >= begin && at < end ? contribution[ids[q].v[k]] : Real{0};
       }
     for (unsigned q = 0; q < at_once; ++q)
       sum += (sent(got[q][0], by[q].w[0]) + sent(got[q][1], by[q].w[1])) +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done to the residuals of incremental_pagerank, see there: on the device.
+// The kernels of incremental_pagerank, which operate on residuals; see there.
 #pragma once
 
 #include <cstddef>
@@ -16,23 +16,26 @@
 
 namespace wyrm::algorithms::detail {
 
-/// On the device; the host reads it.
+/// In device memory; the host reads it.
 struct residual_state {
-  static constexpr unsigned places = 64;  // a device serves one addition to a place at a time
-  std::uint32_t sizes[3];                 // of the frontiers: this, the next, and one to be emptied, in turn
-  std::uint32_t ends;                     // how many items a batch changes
-  std::int64_t sum[places];               // of x
-  std::int64_t left[places];              // the sum of the sizes of residuals; it changes where they are sent only
-  std::int64_t surplus[places];           // the sum of residuals, but of vertices alone: where all are looked at
-  bin_ends bins;                          // of the rows, when they are asked for
+  /// Counters per sum: a device performs one atomic addition to an address at a time.
+  static constexpr unsigned places = 64;
+  std::uint32_t sizes[3];              // of the current frontier, the next one, and the one to reset, in turn
+  std::uint32_t changed;               // number of items of vertices that a batch changes
+  std::int64_t sum[places];            // of x
+  std::int64_t residual_norm[places];  // the sum of |residual|; a residual that is taken counts until it is pushed
+  /// The sum of the residuals of vertices with neighbours; computed by passes over all vertices only.
+  std::int64_t residual_sum[places];
+  bin_ends bins;  // of the rows, if they are requested
   struct {
     std::uint64_t iterations;
     std::uint64_t ranked[places];
-    std::uint64_t work[places];  // those, and their arcs
+    std::uint64_t work[places];  // pushed vertices and their arcs
     std::uint64_t given_up;
-  } done;  // for a batch
+  } done;  // of the batch
 
-  /// On the host. Modulo 2^64, as places are added to: they may have gone around, and be far larger than their sum.
+  /// On the host. Adds the counters modulo 2^64, as the device does: a single counter may have wrapped around, or be
+  /// far greater than the sum.
   template <class T>
   [[nodiscard]] static double total(T const (&counts)[places]) {
     std::uint64_t sum = 0;
@@ -41,13 +44,15 @@ struct residual_state {
   }
 };
 
-/// What a vertex takes.
+/// What a vertex takes from its residual.
 struct taken_residual {
-  std::int64_t size;  // of its residual
-  std::int64_t more;  // that it sends along each arc
+  std::int64_t magnitude;  // of the residual
+  std::int64_t more;       // the change of its contribution along each arc
 };
 
-[[nodiscard]] WYRM_HD inline std::int64_t size_of(std::int64_t residual) { return residual < 0 ? -residual : residual; }
+[[nodiscard]] WYRM_HD inline std::int64_t magnitude(std::int64_t residual) {
+  return residual < 0 ? -residual : residual;
+}
 
 struct rank_residuals {
   graph::graph_view g;
@@ -56,29 +61,30 @@ struct rank_residuals {
   std::int64_t* sent;
   residual_state* state;
   double damping;
-  double limit;         // of a residual, for a vertex,
-  double limit_an_arc;  // and for each of its arcs
-  double enough;        // what may be left
+  double limit;          // of the residual of any vertex
+  double limit_per_arc;  // added for each arc of the vertex
+  double target_norm;    // the norm of residuals at which pushing ends
 
-  /// Most are so small that nobody needs to look at the degree.
+  /// Most residuals are below `limit`, so that the degree need not be read.
   [[nodiscard]] WYRM_HD bool exceeds(std::int64_t r, graph::vertex_id v) const {
-    auto const size = static_cast<double>(size_of(r));
-    return size > limit && size > limit + limit_an_arc * g.degree(v);
+    auto const size = static_cast<double>(magnitude(r));
+    return size > limit && size > limit + limit_per_arc * g.degree(v);
   }
-  [[nodiscard]] WYRM_HD std::int64_t share(graph::vertex_id v) const {
+  [[nodiscard]] WYRM_HD std::int64_t contribution(graph::vertex_id v) const {
     std::uint32_t const degree = g.degree(v);
     if (degree == 0) return 0;
     double const exact = damping * static_cast<double>(x[v]) / degree;
     return static_cast<std::int64_t>(exact < 0 ? exact - 0.5 : exact + 0.5);
   }
-  /// v has the rank `own`, has sent what belongs to that, and been sent nothing.
+  /// Sets the rank of v to `own`, and its contribution accordingly; the residual is that without any received
+  /// contribution.
   WYRM_HD void restart(graph::vertex_id v, std::int64_t own, std::int64_t base) const {
     x[v] = own;
-    sent[v] = share(v);
+    sent[v] = contribution(v);
     residual[v] = base - own;
   }
-  /// `by` along each arc of an item, which has `gone` less itself; calls f(v, exceeds) for the target of each lane, if
-  /// it has one. Collective.
+  /// Adds `by` to the residual of each neighbour in an item, and subtracts `gone` from the norm, for the residual that
+  /// the vertex has taken. Calls f(v, exceeds) for the neighbour of each lane that has one. Collective.
   template <class Tile, class F>
   WYRM_HD void push(Tile const& t, frontier_item item, std::int64_t by, std::int64_t gone, F const& f) const {
     std::int64_t more = t.rank() == 0 ? -gone : 0;
@@ -88,24 +94,25 @@ struct rank_residuals {
       graph::vertex_id const v = has ? part[i + t.rank()] : 0;
       std::int64_t const before =
           has ? exec::atomic_ref<std::int64_t>(residual[v]).fetch_add(by, exec::relaxed) : std::int64_t{0};
-      if (has) more += size_of(before + by) - size_of(before);
+      if (has) more += magnitude(before + by) - magnitude(before);
       f(v, has && exceeds(before + by, v));
     }
     more = exec::sum(t, more);
-    if (t.rank() == 0) add_to(state->left, more, exec::thread_number(t));
+    if (t.rank() == 0) add_to(state->residual_norm, more, exec::thread_number(t));
   }
-  /// Whether no more has to be passed on, while nothing is sent; collective.
+  /// Whether pushing may end, while no thread pushes; collective.
   template <class Tile>
-  [[nodiscard]] WYRM_HD bool is_enough(Tile const& t) const {
-    return is_enough(exec::sum(t, left_in_places(t.rank(), Tile::size())));
+  [[nodiscard]] WYRM_HD bool is_below_target(Tile const& t) const {
+    return is_below_target(exec::sum(t, norm_in_places(t.rank(), Tile::size())));
   }
-  [[nodiscard]] WYRM_HD bool is_enough(std::uint64_t left) const {
-    return static_cast<double>(static_cast<std::int64_t>(left)) <= enough;
+  [[nodiscard]] WYRM_HD bool is_below_target(std::uint64_t left) const {
+    return static_cast<double>(static_cast<std::int64_t>(left)) <= target_norm;
   }
-  /// In each `step`-th place, modulo 2^64.
-  [[nodiscard]] WYRM_HD std::uint64_t left_in_places(unsigned first, unsigned step) const {
+  /// The sum of every `step`-th counter from `first` on, modulo 2^64.
+  [[nodiscard]] WYRM_HD std::uint64_t norm_in_places(unsigned first, unsigned step) const {
     std::uint64_t left = 0;
-    for (unsigned p = first; p < residual_state::places; p += step) left += static_cast<std::uint64_t>(state->left[p]);
+    for (unsigned p = first; p < residual_state::places; p += step)
+      left += static_cast<std::uint64_t>(state->residual_norm[p]);
     return left;
   }
   WYRM_HD static void add_to(std::int64_t (&places)[residual_state::places], std::int64_t by, std::uint64_t thread) {
@@ -121,7 +128,7 @@ struct rank_residuals {
   }
 };
 
-/// Ranks of the sum 1.
+/// Scales ranks to the sum 1.
 struct scale_ranks {
   std::int64_t const* x;
   double scale;
@@ -129,51 +136,53 @@ struct scale_ranks {
   WYRM_HD void operator()(std::size_t v) const { rank[v] = scale * static_cast<double>(x[v]); }
 };
 
-/// What a tile adds up.
+/// The sums of a tile.
 struct residual_sums {
   std::int64_t ranks = 0;
-  std::int64_t left = 0;
-  std::int64_t surplus = 0;
+  std::int64_t residual_norm = 0;
+  std::int64_t residual_sum = 0;
   WYRM_HD void add(std::int64_t residual) {
-    left += size_of(residual);
-    surplus += residual;
+    residual_norm += magnitude(residual);
+    residual_sum += residual;
   }
   /// Collective.
   template <class Tile>
   WYRM_HD void add_to(Tile const& t, residual_state& state, std::uint64_t tile) const {
     std::int64_t const all_ranks = exec::sum(t, ranks);
-    std::int64_t const all_left = exec::sum(t, left);
-    std::int64_t const all_surplus = exec::sum(t, surplus);
+    std::int64_t const all_norm = exec::sum(t, residual_norm);
+    std::int64_t const all_residual_sum = exec::sum(t, residual_sum);
     if (t.rank() != 0) return;
     rank_residuals::add_to(state.sum, all_ranks, tile);
-    rank_residuals::add_to(state.left, all_left, tile);
-    rank_residuals::add_to(state.surplus, all_surplus, tile);
+    rank_residuals::add_to(state.residual_norm, all_norm, tile);
+    rank_residuals::add_to(state.residual_sum, all_residual_sum, tile);
   }
 };
 
-/// Tiles that go over all vertices, each over some side by side, a lane a vertex, and then add up what they found. They
-/// are few, as a device adds to all places together some two times a nanosecond.
+/// One tile per block of consecutive vertices, a lane per vertex; adds the sums of a tile at the end. The number of
+/// tiles is limited, because a device performs only about two atomic additions per nanosecond to all counters.
 template <class F>
 struct over_vertices {
   F f;
   std::size_t n;
-  std::size_t a_tile;  // a multiple of 32
+  std::size_t vertices_per_tile;  // a multiple of 32
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
     residual_sums sums;
-    std::size_t const end = (tile + 1) * a_tile < n ? (tile + 1) * a_tile : n;
-    for (std::size_t i = tile * a_tile; i < end; i += Tile::size()) f(t, i + t.rank(), i + t.rank() < end, sums);
+    std::size_t const end = (tile + 1) * vertices_per_tile < n ? (tile + 1) * vertices_per_tile : n;
+    for (std::size_t i = tile * vertices_per_tile; i < end; i += Tile::size())
+      f(t, i + t.rank(), i + t.rank() < end, sums);
     sums.add_to(t, *f.x.state, tile);
   }
 };
 template <class Space, class F>
 void for_each_vertex(Space const& space, std::size_t n, F const& f) {
-  constexpr std::size_t most_tiles = 4096;
-  std::size_t const a_tile = (n / most_tiles + 32) / 32 * 32;
-  exec::for_each_tile<32>(space, (n + a_tile - 1) / a_tile, over_vertices<F>{f, n, a_tile});
+  constexpr std::size_t max_tiles = 4096;
+  std::size_t const vertices_per_tile = (n / max_tiles + 32) / 32 * 32;
+  exec::for_each_tile<32>(space, (n + vertices_per_tile - 1) / vertices_per_tile,
+                          over_vertices<F>{f, n, vertices_per_tile});
 }
 
-/// All that a vertex has is a start.
+/// Sets ranks to an initial value, and residuals accordingly.
 struct start_residuals {
   rank_residuals x;
   double const* start;  // nullptr: 0
@@ -185,16 +194,16 @@ struct start_residuals {
     std::int64_t const own = start != nullptr ? static_cast<std::int64_t>(start[i] * scale) : 0;
     x.restart(static_cast<graph::vertex_id>(i), own, base);
     sums.ranks += own;
-    sums.left += size_of(base - own);
+    sums.residual_norm += magnitude(base - own);
   }
 };
 
-/// What its rank is short of is added. That is what it would send along its arcs and what is due to the surplus; its
-/// residual, if it has no arcs.
-struct apply_corrections {
+/// Adds the solution of Chebyshev's iteration to ranks: for a vertex with arcs its contribution along all arcs and the
+/// correction per arc, for a vertex without arcs its residual.
+struct add_solution {
   rank_residuals x;
-  float const* share;
-  double due_an_arc;
+  float const* contribution;
+  double correction_per_arc;
   std::int64_t base;
   template <class Tile>
   WYRM_HD void operator()(Tile const&, std::size_t i, bool valid, residual_sums& sums) const {
@@ -202,15 +211,16 @@ struct apply_corrections {
     auto const v = static_cast<graph::vertex_id>(i);
     std::uint32_t const degree = x.g.degree(v);
     std::int64_t const more =
-        degree > 0 ? static_cast<std::int64_t>((static_cast<double>(share[v]) + due_an_arc) * degree) : x.residual[v];
+        degree > 0 ? static_cast<std::int64_t>((static_cast<double>(contribution[v]) + correction_per_arc) * degree)
+                   : x.residual[v];
     x.restart(v, x.x[v] + more, base);
     sums.ranks += more;
   }
 };
 
-/// Tiles that go over the items of the bins of in-neighbours: what a vertex has been sent, and what is left then, but
-/// of hubs.
-struct receive_all {
+/// A fixed number of tiles process the items of the bins of in-neighbours: each pulls the contributions that a vertex
+/// receives, and computes the residual and its norm, except for hubs.
+struct pull_residuals {
   rank_residuals x;
   row_bins_view bins;
   std::uint32_t tiles;
@@ -228,7 +238,7 @@ struct receive_all {
     rank_residuals const& x;
     residual_sums sums;
 
-    [[nodiscard]] WYRM_HD std::int64_t look(graph::vertex_id v, graph::vertex_record const&) const {
+    [[nodiscard]] WYRM_HD std::int64_t load(graph::vertex_id v, graph::vertex_record const&) const {
       return x.residual[v];
     }
     WYRM_HD void set(graph::vertex_id v, graph::vertex_record const&, std::int64_t before, std::int64_t sent) {
@@ -247,7 +257,7 @@ struct receive_all {
   };
 };
 
-/// A lane a hub of those bins, afterwards: what is left of its.
+/// One lane per hub of these bins, afterwards: adds its residual to the sums.
 struct sum_hubs {
   rank_residuals x;
   row_bins_view bins;
@@ -259,8 +269,8 @@ struct sum_hubs {
   }
 };
 
-/// What is left, and whose residual is to be passed on.
-struct look_at_residuals {
+/// Sums |residual|, and lists the vertices with residuals above the limits.
+struct list_residuals {
   rank_residuals x;
   frontier to;
   template <class Tile>
@@ -268,72 +278,73 @@ struct look_at_residuals {
     auto const v = static_cast<graph::vertex_id>(i);
     std::int64_t const residual = valid ? x.residual[v] : 0;
     to.add(t, x.g, v, x.exceeds(residual, v));
-    sums.left += size_of(residual);
+    sums.residual_norm += magnitude(residual);
   }
 };
 
-/// A lane an edge of a batch, before the update: vertices whose neighbours it will change.
-struct find_ends {
+/// One lane per edge of a batch, before the update: lists the vertices that will get or lose neighbours.
+struct find_changed {
   graph::graph_view g;
   graph::edge const* edges;
   bool insertion;
-  frontier ends;
+  frontier changed;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     graph::edge const e = valid ? edges[i] : graph::edge{0, 0};
     bool const changes = valid && e.source < g.vertices() && e.target < g.vertices() &&
                          graph::contains(g.neighbours(e.source), e.target) != insertion;
-    ends.add(t, g, e.source, changes);
-    ends.add(t, g, e.target, changes && !g.directed());
+    changed.add(t, g, e.source, changes);
+    changed.add(t, g, e.target, changes && !g.directed());
   }
 };
 
-/// A tile an item: what the vertex has sent along its arcs, once more or back again.
-struct send_again {
+/// One tile per item: repeats or reverts what the vertex has sent along its arcs.
+struct resend {
   rank_residuals x;
-  std::int64_t times;  // 1 or -1
+  std::int64_t times;  // 1: repeat, -1: revert
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     x.push(t, *item, times * x.sent[item->vertex], 0, [](graph::vertex_id, bool) {});
   }
 };
 
-/// A lane an item, after the update: what the vertex sends now. Its items are others, as its degree may be.
-struct renew_ends {
+/// One lane per item, after the update: computes the new contribution of the vertex, and lists the vertex again,
+/// because the number of its parts may have changed.
+struct update_changed {
   rank_residuals x;
   frontier old;
-  frontier fresh;  // with the same marks
+  frontier fresh;  // uses the same marks
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     bool const is_first = item != nullptr && item->part == 0;
     graph::vertex_id const v = is_first ? item->vertex : 0;
     if (is_first) {
-      old.forget(v);
-      x.sent[v] = x.share(v);
+      old.clear_mark(v);
+      x.sent[v] = x.contribution(v);
     }
     fresh.add(t, x.g, v, is_first);
   }
 };
 
-/// A lane an item: the vertex is done with.
-struct release_ends {
-  frontier ends;
+/// One lane per item: clears the mark of the vertex.
+struct clear_changed {
+  frontier changed;
   template <class Tile>
   WYRM_HD void operator()(Tile const&, frontier_item const* item) const {
-    if (item != nullptr && item->part == 0) ends.forget(item->vertex);
+    if (item != nullptr && item->part == 0) changed.clear_mark(item->vertex);
   }
 };
 
-/// A lane an item of the frontier: its residual becomes rank; what it sends changes by so much.
+/// One lane per item of the frontier: adds the residual of the vertex to its rank, and updates its contribution.
 struct take_residuals {
   rank_residuals x;
   frontier now;
-  taken_residual* taken;  // an item
-  std::uint32_t* spare;   // the size of the last frontier
-  std::uint32_t most;     // items; with more of them the frontier is given up: nobody takes anything
+  taken_residual* taken;  // of each item
+  std::uint32_t* spare;   // the size of the previous frontier
+  std::uint32_t most;     // number of items; if the frontier has more, it is given up, and no residual is taken
   WYRM_HD void start() const {
     *spare = 0;
-    if (*now.size == 0 || x.is_enough(x.left_in_places(0, 1))) return;
+    if (*now.size == 0 || x.is_below_target(x.norm_in_places(0, 1))) return;
     if (*now.size <= most)
       ++x.state->done.iterations;
     else
@@ -341,25 +352,25 @@ struct take_residuals {
   }
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
-    bool const goes_on = *now.size <= most && !x.is_enough(t);
+    bool const goes_on = *now.size <= most && !x.is_below_target(t);
     std::int64_t r = 0;
     std::uint64_t work = 0;
     if (item != nullptr && item->part == 0) {
       graph::vertex_id const v = item->vertex;
-      now.forget(v);
+      now.clear_mark(v);
       std::int64_t more = 0;
       r = x.residual[v];
       if (goes_on && x.exceeds(r, v)) {
         work = std::uint64_t{1} + x.g.degree(v);
         x.residual[v] = 0;
         x.x[v] += r;
-        std::int64_t const fresh = x.share(v);
+        std::int64_t const fresh = x.contribution(v);
         more = fresh - x.sent[v];
         x.sent[v] = fresh;
       } else {
         r = 0;
       }
-      taken[item - now.items] = {size_of(r), more};
+      taken[item - now.items] = {magnitude(r), more};
     }
     auto const ranked = static_cast<std::uint64_t>(cuda::std::popcount(t.ballot(r != 0)));
     std::int64_t const sum = exec::sum(t, r);
@@ -368,7 +379,7 @@ struct take_residuals {
   }
 };
 
-/// A tile an item of the frontier.
+/// One tile per item of the frontier: pushes the change of the contribution to neighbours.
 struct push_residuals {
   rank_residuals x;
   frontier now;
@@ -377,8 +388,8 @@ struct push_residuals {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     taken_residual const own = taken[item - now.items - item->part];
-    if (own.size == 0) return;
-    x.push(t, *item, own.more, item->part == 0 ? own.size : 0,
+    if (own.magnitude == 0) return;
+    x.push(t, *item, own.more, item->part == 0 ? own.magnitude : 0,
            [&](graph::vertex_id v, bool exceeds) { next.add(t, x.g, v, exceeds); });
   }
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that goes over a graph in rounds: a frontier is worked on, what that finds is the next one, until there is none.
-// Rounds are started several at a time, before the host looks whether anything was left; those behind the end find
-// nothing to do. Each vertex is in one frontier in all.
+// Algorithms that work in rounds: a round processes a frontier and fills the next one, until a frontier is empty. The
+// host enqueues several rounds before it reads whether the last frontier is empty; rounds after the last non-empty
+// frontier do nothing. Each vertex is in one frontier only.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace wyrm::algorithms::detail {
 template <class Work>
 struct work_of_round {
   Work work;
-  std::uint32_t* spare;  // the size of the last frontier
+  std::uint32_t* spare;  // size of the previous frontier; reset, because the next round counts there
   WYRM_HD void start() const { *spare = 0; }
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
@@ -25,26 +25,26 @@ struct work_of_round {
   }
 };
 
-/// Owns the frontiers: 16 bytes a vertex, and 1/16 an arc.
+/// Owns the frontiers: 16 bytes per vertex, and 1/16 byte per arc.
 template <class Space>
 class rounds {
  public:
   rounds(Space const& space, graph::graph_view const& g)
       : space_(space),
         marks_(space, (std::size_t{g.vertices()} + 31) / 32),
-        items_{list(space, frontier::room(g.vertices(), g.arcs())),
-               list(space, frontier::room(g.vertices(), g.arcs()))},
+        items_{list(space, frontier::capacity(g.vertices(), g.arcs())),
+               list(space, frontier::capacity(g.vertices(), g.arcs()))},
         sizes_(space, 3) {
     space_.fill(marks_.data(), 0, marks_.bytes());
     space_.fill(sizes_.data(), 0, sizes_.bytes());
   }
 
-  /// The frontier that the next round works on; next(): what it adds to.
+  /// now(): the frontier that the next round processes; next(): the frontier that it fills.
   [[nodiscard]] frontier now() const { return ahead(0); }
   [[nodiscard]] frontier next() const { return ahead(1); }
 
-  /// Calls work(number, next)(tile, item), with 8 lanes an item, for all items of a frontier, round by round; number
-  /// counts the rounds from 0.
+  /// Calls work(number, next)(tile, item), with 8 lanes per item, for all items of each frontier, round by round.
+  /// number counts the rounds from 0.
   template <class Work>
   void run(Work const& work) {
     unsigned at_once = 4;
@@ -66,8 +66,8 @@ class rounds {
   Space space_;
   exec::buffer<std::uint32_t, Space> marks_;
   list items_[2];
-  exec::buffer<std::uint32_t, Space> sizes_;  // of the frontiers: this, the next, and one to be emptied, in turn
-  unsigned turn_ = 0;                         // rounds until now
+  exec::buffer<std::uint32_t, Space> sizes_;  // of the current frontier, the next one, and the one to reset, in turn
+  unsigned turn_ = 0;                         // rounds so far
 };
 
 }  // namespace wyrm::algorithms::detail

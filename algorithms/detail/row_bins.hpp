@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows in bins by their length, so that work is dealt out evenly whatever the degrees are: a lane for a short row, a
-// group of lanes for a longer one, a warp for a long one, and many warps for a hub, one for each part of it. A warp's
-// share is an item; all items of all bins go into one launch. Bins are made anew for each run of an algorithm, in two
-// passes over the vertex table, which cost less than reading the arcs once; so updates need not keep them. Rows keep
-// their order within a bin: what is added up is added in the same order each time.
+// Rows sorted into bins by length, for an even distribution of work with any degrees: a lane processes a short row, a
+// group of lanes a longer one, a warp a long one, and several warps a hub, which is divided into parts. The work of one
+// warp is an item; one launch processes the items of all bins. Each run of an algorithm builds the bins in two passes
+// over the vertex table, which cost less than one pass over the arcs; so updates do not have to maintain them. Rows
+// keep their order within a bin, so that sums are computed in the same order each time.
 #pragma once
 
 #include <algorithm>
@@ -18,21 +18,21 @@
 
 namespace wyrm::algorithms::detail {
 
-/// The longest row of each bin but the last, whose rows come in parts of so many entries.
+/// The greatest length of a row in each bin; rows of the last bin are divided into parts of `part` entries.
 struct bin_limits {
   std::uint32_t lane;
   std::uint32_t group;
   std::uint32_t warp;
   std::uint32_t part;
 
-  /// The most parts that rows of so many entries in all come in.
-  [[nodiscard]] std::uint64_t most_parts(std::uint64_t entries) const { return entries / part + most_hubs(entries); }
-  [[nodiscard]] std::uint64_t most_hubs(std::uint64_t entries) const { return entries / (warp + std::uint64_t{1}); }
-  /// The most items that n rows of so many entries in all make.
-  [[nodiscard]] inline std::uint64_t most_items(std::size_t n, std::uint64_t entries) const;
+  /// The greatest number of parts of rows with this many entries in total.
+  [[nodiscard]] std::uint64_t max_parts(std::uint64_t entries) const { return entries / part + max_hubs(entries); }
+  [[nodiscard]] std::uint64_t max_hubs(std::uint64_t entries) const { return entries / (warp + std::uint64_t{1}); }
+  /// The greatest number of items of n rows with this many entries in total.
+  [[nodiscard]] inline std::uint64_t max_items(std::size_t n, std::uint64_t entries) const;
 };
 
-/// A row of a bin, in one load.
+/// A row in a bin; read by one load.
 struct alignas(16) binned_row {
   graph::vertex_id* page;
   std::uint32_t degree;
@@ -40,7 +40,7 @@ struct alignas(16) binned_row {
   WYRM_HD operator graph::vertex_record() const { return {page, degree, degree}; }
 };
 
-/// A row that comes in parts.
+/// A row that is divided into parts.
 struct hub_row {
   graph::vertex_id vertex;
   std::uint32_t first_part;
@@ -54,17 +54,17 @@ struct row_part {
   std::uint32_t end;
 };
 
-/// What device code sees.
+/// The bins, for kernels.
 struct row_bins_view {
   static constexpr unsigned bins = 4;
-  static constexpr unsigned group_lanes = 8;  // of 32; on a host a group is one lane, like everything
+  static constexpr unsigned group_lanes = 8;  // of 32; on a host a group has one lane
   static constexpr unsigned groups = 32 / group_lanes;
   template <class Tile>
   [[nodiscard]] WYRM_HD static constexpr unsigned lanes_of_group() {
     return Tile::size() < group_lanes ? Tile::size() : group_lanes;
   }
 
-  binned_row const* rows;  // for lanes, then those for groups, then for warps, and hubs
+  binned_row const* rows;  // the rows for lanes, for groups, and for warps, and then the hubs
   hub_row const* hubs;
   std::uint32_t lane_rows;
   std::uint32_t group_rows;
@@ -78,7 +78,7 @@ struct row_bins_view {
   [[nodiscard]] WYRM_HD std::uint32_t items() const { return lane_items() + group_items() + warp_rows + parts; }
 
   [[nodiscard]] WYRM_HD binned_row hub(std::uint32_t h) const { return rows[lane_rows + group_rows + warp_rows + h]; }
-  /// Which part of which hub.
+  /// Part p of all parts of all hubs.
   [[nodiscard]] WYRM_HD row_part part(std::uint32_t p) const {
     std::uint32_t first = 0;
     for (std::uint32_t n = hub_rows; n > 1;) {
@@ -93,7 +93,7 @@ struct row_bins_view {
     return {h.vertex, row, begin, begin + (left < part_size ? left : part_size)};
   }
 
-  /// The sum of what the parts of a hub have, in the same order each time, in every lane; collective.
+  /// The sum of the values of all parts of a hub, added in a fixed order, in every lane; collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD double sum_of_parts(Tile const& t, std::uint32_t hub, double const* of_parts) const {
     std::uint32_t const end = hub + 1 < hub_rows ? hubs[hub + 1].first_part : parts;
@@ -102,11 +102,11 @@ struct row_bins_view {
     return exec::sum(t, all);
   }
 
-  /// Calls one of these for an item; collective:
-  ///   f.lane(t, v, row, valid)   each lane with a row of its own, or none
-  ///   f.group(t, v, row, valid)  the lanes of a group with a row
-  ///   f.warp(t, v, row)          all lanes with a row
-  ///   f.part(t, p)               all lanes with a part
+  /// Calls one of these functions for an item; collective:
+  ///   f.lane(t, v, row, valid)   each lane has a row of its own, or none
+  ///   f.group(t, v, row, valid)  the lanes of a group have a row
+  ///   f.warp(t, v, row)          all lanes have the same row
+  ///   f.part(t, p)               all lanes have the same part of a row
   template <class Tile, class F>
   WYRM_HD void dispatch(Tile const& t, std::uint32_t item, F& f) const {
     if (item < lane_items()) {
@@ -139,14 +139,14 @@ struct row_bins_view {
   }
 };
 
-inline std::uint64_t bin_limits::most_items(std::size_t n, std::uint64_t entries) const {
+inline std::uint64_t bin_limits::max_items(std::size_t n, std::uint64_t entries) const {
   auto const longer = [&](std::uint32_t limit) {
     return std::min<std::uint64_t>(n, entries / (limit + std::uint64_t{1}));
   };
-  return (n + 31) / 32 + longer(lane) / row_bins_view::groups + 1 + longer(group) + most_parts(entries);
+  return (n + 31) / 32 + longer(lane) / row_bins_view::groups + 1 + longer(group) + max_parts(entries);
 }
 
-/// The sum over the lanes of my group, in every lane; collective.
+/// The sum over the lanes of the group of this lane, in every lane; collective.
 template <class Tile, class T>
 WYRM_HD T group_sum(Tile const& t, T value) {
   constexpr unsigned lanes = row_bins_view::lanes_of_group<Tile>();
@@ -154,18 +154,18 @@ WYRM_HD T group_sum(Tile const& t, T value) {
   return value;
 }
 
-/// How many rows the bins have together, up to each, and then those and all parts.
+/// of[b] is the number of rows in the bins up to b; the last element is the number of all rows and all parts.
 struct bin_ends {
   std::uint64_t of[row_bins_view::bins + 1];
 };
 
-/// Counts the rows of each bin, and the parts, of 32 vertices; or, in a second pass, writes down where they are.
+/// Counts the rows of each bin, and the parts, among 32 vertices; or, in a second pass, writes them to their places.
 struct sort_rows {
   graph::packed_record const* rows;
   std::size_t n;
   bin_limits limits;
-  std::uint32_t* counts;        // [bins + 1][blocks], the last for parts
-  std::uint64_t const* before;  // the sums of those; nullptr in the first pass
+  std::uint32_t* counts;        // [bins + 1][blocks], the last row for parts
+  std::uint64_t const* before;  // prefix sums of counts; nullptr in the first pass
   std::size_t blocks;
   binned_row* ordered;
   hub_row* hubs;
@@ -212,31 +212,32 @@ struct sort_rows {
   }
 };
 
-/// Owns the bins of one table; scratch is kept for the next.
+/// Owns the bins of one table; keeps its scratch memory for the next run.
 template <class Space>
 class row_bins {
  public:
   explicit row_bins(Space const& space)
       : space_(space), bulk_(space), counts_(space), before_(space), rows_(space), hubs_(space), ends_(space, 1) {}
 
-  /// Memory for the bins of n rows with so many entries in all.
+  /// Requests memory for the bins of n rows with this many entries in total.
   void reserve(std::size_t n, std::uint64_t entries, bin_limits const& limits) {
     std::size_t const blocks = (n + 31) / 32;
     counts_.reserve(count * blocks);
     before_.reserve(count * blocks + 1);
     rows_.reserve(n);
-    hubs_.reserve(std::min<std::uint64_t>(n, limits.most_hubs(entries)));
+    hubs_.reserve(std::min<std::uint64_t>(n, limits.max_hubs(entries)));
     bulk_.reserve(count * blocks);
   }
-  /// The bins of n rows; valid until it is called again, or rows change. O(n).
+  /// The bins of n rows; valid until the next call, or until rows change. O(n).
   row_bins_view make(graph::packed_record const* rows, std::size_t n, std::uint64_t entries, bin_limits const& limits) {
     if (n == 0) return {};
-    start(rows, n, entries, limits, ends_.data());
-    return made(exec::read(space_, ends_.data()), limits);
+    enqueue(rows, n, entries, limits, ends_.data());
+    return view(exec::read(space_, ends_.data()), limits);
   }
-  /// The same for callers who do not want to wait for it alone: they read `ends`, of the space, and hand it on.
-  void start(graph::packed_record const* rows, std::size_t n, std::uint64_t entries, bin_limits const& limits,
-             bin_ends* ends) {
+  /// Enqueues the same work, for callers that read `ends`, in memory of the space, with other data, and pass it to
+  /// view().
+  void enqueue(graph::packed_record const* rows, std::size_t n, std::uint64_t entries, bin_limits const& limits,
+               bin_ends* ends) {
     std::size_t const blocks = (n + 31) / 32;
     reserve(n, entries, limits);
     sort_rows work{rows, n, limits, counts_.data(), nullptr, blocks, rows_.data(), hubs_.data(), ends};
@@ -245,7 +246,7 @@ class row_bins {
     work.before = before_.data();
     exec::for_each_tile<32>(space_, blocks, work);
   }
-  [[nodiscard]] row_bins_view made(bin_ends const& ends, bin_limits const& limits) const {
+  [[nodiscard]] row_bins_view view(bin_ends const& ends, bin_limits const& limits) const {
     auto const size = [&](unsigned b) { return static_cast<std::uint32_t>(ends.of[b] - (b > 0 ? ends.of[b - 1] : 0)); };
     return {rows_.data(), hubs_.data(), size(0), size(1), size(2), size(3), size(4), limits.part};
   }

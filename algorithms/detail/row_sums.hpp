@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sum over each row: what a lane has of it is added up as the bin of the row wants it, and one lane is told the sum.
+// A sum over each row: lanes compute partial sums as the bin of the row requires, and one lane receives the sum.
 #pragma once
 
 #include <cstdint>
@@ -19,24 +19,24 @@ struct row_sums {
   template <class Tile>
   WYRM_HD void lane(Tile const& t, graph::vertex_id v, graph::vertex_record const& row, bool valid) const {
     if (!valid) return;
-    auto const seen = f.look(v, row);
-    f.set(v, row, seen, f.sum(t, v, row, 0, row.degree, 0, 1));
+    auto const loaded = f.load(v, row);
+    f.set(v, row, loaded, f.sum(t, v, row, 0, row.degree, 0, 1));
   }
   template <class Tile>
   WYRM_HD void group(Tile const& t, graph::vertex_id v, graph::vertex_record const& row, bool valid) const {
     constexpr unsigned lanes = row_bins_view::lanes_of_group<Tile>();
     bool const sets = valid && t.rank() % lanes == 0;
-    decltype(f.look(v, row)) seen{};
-    if (sets) seen = f.look(v, row);
+    decltype(f.load(v, row)) loaded{};
+    if (sets) loaded = f.load(v, row);
     auto const sum = group_sum(t, f.sum(t, v, row, 0, row.degree, t.rank() % lanes, lanes));
-    if (sets) f.set(v, row, seen, sum);
+    if (sets) f.set(v, row, loaded, sum);
   }
   template <class Tile>
   WYRM_HD void warp(Tile const& t, graph::vertex_id v, graph::vertex_record const& row) const {
-    decltype(f.look(v, row)) seen{};
-    if (t.rank() == 0) seen = f.look(v, row);
+    decltype(f.load(v, row)) loaded{};
+    if (t.rank() == 0) loaded = f.load(v, row);
     auto const sum = exec::sum(t, f.sum(t, v, row, 0, row.degree, t.rank(), Tile::size()));
-    if (t.rank() == 0) f.set(v, row, seen, sum);
+    if (t.rank() == 0) f.set(v, row, loaded, sum);
   }
   template <class Tile>
   WYRM_HD void part(Tile const& t, std::uint32_t number) const {
@@ -46,10 +46,10 @@ struct row_sums {
   }
 };
 
-/// For an item of the bins; collective. f has
-///   f.sum(t, v, row, begin, end, lane, lanes)  a lane's share of the entries from `begin` to `end`, every lanes-th
-///   f.look(v, row)                             what else set() needs, which is asked for before entries are
-///   f.set(v, row, seen, sum)                   by one lane, for a row that does not come in parts
+/// Computes the sums of an item of the bins; collective. f has these functions:
+///   f.sum(t, v, row, begin, end, lane, lanes)  the sum over the entries from `begin` to `end` that belong to a lane
+///   f.load(v, row)                             what set() needs besides; called before entries are read
+///   f.set(v, row, loaded, sum)                 by one lane, for a row that is not divided into parts
 ///   f.set_part(number, v, sum)                 by one lane, for a part of a row
 template <class Tile, class F>
 WYRM_HD void sum_rows(Tile const& t, row_bins_view const& bins, std::uint32_t item, F& f) {

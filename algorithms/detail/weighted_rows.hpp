@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows with whole-number weights, symmetric: those of an undirected graph as they are, all weights 1; or made, from any
-// graph by adding up both directions of its arcs, or from rows whose vertices have labels, by adding up what leads from
-// label to label. Made rows come from sorted keys (row, column); weights are then added at the place of their key, so
-// that the result does not depend on the order of additions.
+// Symmetric rows with integer weights. They are either the rows of an undirected graph, where all weights are 1, or are
+// built: from any graph by adding up both directions of its arcs, or from rows of vertices with labels by adding up the
+// weights between each pair of labels. Built rows come from sorted keys (row, column). Weights are then added at the
+// position of their key, so the result does not depend on the order of additions.
 #pragma once
 
 #include <algorithm>
@@ -21,20 +21,20 @@
 
 namespace wyrm::algorithms::detail {
 
-/// What device code sees.
+/// The rows, for kernels.
 struct weighted_rows {
   graph::graph_view g;
-  graph::vertex_id const* targets;  // of all rows, where they are made
-  std::uint32_t const* weights;     // of those; nullptr: all are 1
+  graph::vertex_id const* targets;  // of all rows, if they are built
+  std::uint32_t const* weights;     // of the targets; nullptr: all are 1
   std::uint32_t loop;               // how often the entry of a vertex in its own row counts
 
-  /// entry: a place in a row.
+  /// entry: points to an entry of a row.
   [[nodiscard]] WYRM_HD std::uint32_t weight(graph::vertex_id const* entry) const {
     return weights == nullptr ? 1 : weights[entry - targets];
   }
 };
 
-/// A tile an item: adds up a row.
+/// One tile per item: the sum of the weights of a row.
 struct add_up_rows {
   weighted_rows rows;
   std::uint64_t* degrees;
@@ -50,8 +50,8 @@ struct add_up_rows {
   }
 };
 
-/// A tile an item: the keys of a row's entries, at the places where they would stand in a CSR; if vertices have no
-/// labels, also those of the other direction, behind all of them.
+/// One tile per item: writes the keys of the entries of a row, in the order of a CSR; if vertices have no labels, also
+/// the keys of the reversed arcs, after all others.
 struct write_keys {
   weighted_rows rows;
   std::uint64_t const* offsets;
@@ -73,7 +73,7 @@ struct write_keys {
   }
 };
 
-/// Rows begin where their keys do.
+/// Finds where each row begins among the sorted keys, and writes its record.
 struct cut_rows {
   std::uint64_t const* keys;
   std::uint32_t n;
@@ -106,13 +106,14 @@ struct write_targets {
   }
 };
 
-/// A tile an item: adds its weights to those of made rows. What stays within a label is added up first, as most does.
+/// One tile per item: adds the weights of its row to those of built rows. Weights within a label are added up first,
+/// because most are.
 struct add_weights {
   weighted_rows rows;
-  std::uint64_t const* offsets;    // of `rows`, where `shares` has the weights
-  std::uint32_t const* shares;     // by place in the graph, for both directions; nullptr: rows.weight
-  graph::vertex_id const* labels;  // or nullptr
-  graph::packed_record const* made;
+  std::uint64_t const* offsets;          // of `rows` in `integer_weights`
+  std::uint32_t const* integer_weights;  // of each arc in CSR order, added in both directions; nullptr: rows.weight
+  graph::vertex_id const* labels;        // or nullptr
+  graph::packed_record const* built;
   graph::vertex_id const* targets;
   std::uint32_t* weights;
   template <class Tile>
@@ -125,15 +126,16 @@ struct add_weights {
     for (std::uint32_t i = t.rank(); i < part.size; i += Tile::size()) {
       graph::vertex_id const to = labels == nullptr ? part[i] : labels[part[i]];
       std::uint32_t const w =
-          (shares == nullptr ? rows.weight(part.data + i)
-                             : shares[offsets[v] + static_cast<std::uint64_t>(part.data - row.data) + i]) *
+          (integer_weights == nullptr
+               ? rows.weight(part.data + i)
+               : integer_weights[offsets[v] + static_cast<std::uint64_t>(part.data - row.data) + i]) *
           (part[i] == v ? rows.loop : 1);
       if (from == to) {
-        inside += shares == nullptr ? w : 2 * w;
+        inside += integer_weights == nullptr ? w : 2 * w;
         continue;
       }
       add(from, to, w);
-      if (shares != nullptr) add(to, from, w);
+      if (integer_weights != nullptr) add(to, from, w);
     }
     inside = exec::sum(t, inside);
     if (t.rank() == 0 && inside > 0) add(from, from, inside);
@@ -141,13 +143,13 @@ struct add_weights {
 
  private:
   WYRM_HD void add(graph::vertex_id from, graph::vertex_id to, std::uint32_t w) const {
-    graph::vertex_record const r = made[from];
+    graph::vertex_record const r = built[from];
     std::uint32_t const at = graph::lower_bound(r.page, r.degree, to);
     exec::atomic_ref<std::uint32_t>(weights[(r.page - targets) + at]).fetch_add(w, exec::relaxed);
   }
 };
 
-/// Lists all vertices that have a row.
+/// Adds all vertices with a non-empty row to the frontier.
 struct list_rows {
   graph::graph_view g;
   frontier to;
@@ -165,17 +167,17 @@ class vertex_list {
   explicit vertex_list(Space const& space) : space_(space), marks_(space), items_(space), size_(space, 1) {}
 
   void reserve(std::size_t vertices, std::uint64_t arcs) {
-    items_.reserve(frontier::room(vertices, arcs));
+    items_.reserve(frontier::capacity(vertices, arcs));
     marks_.reserve((vertices + 31) / 32);
   }
-  /// Room for the vertices of a graph, and none in it.
+  /// Makes room for the vertices of a graph, and empties the list.
   void clear(graph::graph_view const& g) {
     reserve(g.vertices(), g.arcs());
     space_.fill(marks_.data(), 0, marks_.bytes());
-    forget();
+    reset_size();
   }
-  /// Empties a list all of whose marks have been taken back.
-  void forget() { space_.fill(size_.data(), 0, size_.bytes()); }
+  /// Empties a list after all its marks have been cleared.
+  void reset_size() { space_.fill(size_.data(), 0, size_.bytes()); }
   void fill(graph::graph_view const& g) {
     clear(g);
     exec::for_each_lane<32>(space_, g.vertices(), list_rows{g, view()});
@@ -190,11 +192,11 @@ class vertex_list {
   exec::buffer<std::uint32_t, Space> size_;
 };
 
-/// Owns made rows.
+/// Owns built rows.
 template <class Space>
-class made_rows {
+class built_rows {
  public:
-  explicit made_rows(Space const& space)
+  explicit built_rows(Space const& space)
       : space_(space), offsets_(space), targets_(space), weights_(space), records_(space) {}
 
   [[nodiscard]] weighted_rows view(bool weighted = true) const {
@@ -211,8 +213,8 @@ class made_rows {
     weights_.reserve(arcs);
   }
 
-  /// Rows for n vertices, from keys in ascending order, once each; weights are 0.
-  void make(graph::vertex_id n, std::uint64_t const* keys, std::size_t arcs, unsigned id_bits) {
+  /// Builds rows of n vertices from distinct keys in ascending order; all weights are 0.
+  void build(graph::vertex_id n, std::uint64_t const* keys, std::size_t arcs, unsigned id_bits) {
     vertices_ = n;
     arcs_ = arcs;
     reserve(n, arcs);
@@ -223,10 +225,11 @@ class made_rows {
     exec::for_each(space_, arcs, write_targets{keys, id_bits, targets_.data()});
   }
   /// Adds the weights of the listed rows.
-  void add(weighted_rows const& from, frontier const& all, std::uint64_t const* offsets, std::uint32_t const* shares,
-           graph::vertex_id const* labels) {
-    for_each_item<8>(space_, all,
-                     add_weights{from, offsets, shares, labels, records_.data(), targets_.data(), weights_.data()});
+  void add(weighted_rows const& from, frontier const& all, std::uint64_t const* offsets,
+           std::uint32_t const* integer_weights, graph::vertex_id const* labels) {
+    for_each_item<8>(
+        space_, all,
+        add_weights{from, offsets, integer_weights, labels, records_.data(), targets_.data(), weights_.data()});
   }
 
  private:
@@ -239,7 +242,7 @@ class made_rows {
   exec::buffer<graph::packed_record, Space> records_;
 };
 
-/// Where the rows of a graph stand in its CSR.
+/// The offsets of the rows of a graph in its CSR.
 template <class Space>
 class row_offsets {
  public:
@@ -263,11 +266,11 @@ class row_offsets {
   exec::buffer<std::uint64_t, Space> offsets_;
 };
 
-/// Makes rows; keeps its scratch: 16 bytes an arc, and twice that for both directions.
+/// Builds rows; keeps its scratch memory: 16 bytes per arc, and twice as much for both directions.
 template <class Space>
-class row_maker {
+class row_builder {
  public:
-  explicit row_maker(Space const& space)
+  explicit row_builder(Space const& space)
       : space_(space), bulk_(space), list_(space), offsets_(space), keys_(space), spare_(space) {}
 
   void reserve(std::size_t vertices, std::uint64_t entries) {
@@ -277,21 +280,22 @@ class row_maker {
     keys_.reserve(entries);
     spare_.reserve(entries);
   }
-  /// Both directions of all arcs of a graph; weights: the sum of their shares, a self-loop counts as both its ends.
-  void symmetrise(graph::graph_view const& g, std::uint32_t const* shares, made_rows<Space>& to) {
+  /// Both directions of all arcs of a graph. If integer_weights is not nullptr, the weight of an entry is the sum of
+  /// the integer weights of its arcs; a self-loop counts twice, once for each of its ends.
+  void symmetrise(graph::graph_view const& g, std::uint32_t const* integer_weights, built_rows<Space>& to) {
     weighted_rows const from{g, nullptr, nullptr, 2};
-    make(from, nullptr, g.vertices(), 2 * g.arcs(), to);
-    if (shares != nullptr) to.add(from, list_.view(), offsets_.data(), shares, nullptr);
+    build(from, nullptr, g.vertices(), 2 * g.arcs(), to);
+    if (integer_weights != nullptr) to.add(from, list_.view(), offsets_.data(), integer_weights, nullptr);
   }
-  /// From label to label; labels are less than n.
-  void coarsen(weighted_rows const& from, graph::vertex_id const* labels, graph::vertex_id n, made_rows<Space>& to) {
-    make(from, labels, n, from.g.arcs(), to);
+  /// The graph of labels; labels are less than n.
+  void coarsen(weighted_rows const& from, graph::vertex_id const* labels, graph::vertex_id n, built_rows<Space>& to) {
+    build(from, labels, n, from.g.arcs(), to);
     to.add(from, list_.view(), offsets_.data(), nullptr, labels);
   }
 
  private:
-  void make(weighted_rows const& from, graph::vertex_id const* labels, graph::vertex_id n, std::uint64_t entries,
-            made_rows<Space>& to) {
+  void build(weighted_rows const& from, graph::vertex_id const* labels, graph::vertex_id n, std::uint64_t entries,
+             built_rows<Space>& to) {
     auto const id_bits = std::max(1u, static_cast<unsigned>(std::bit_width(n - 1)));
     reserve(from.g.vertices(), entries);
     list_.fill(from.g);
@@ -299,7 +303,7 @@ class row_maker {
     for_each_item<8>(space_, list_.view(), write_keys{from, offsets_.data(), labels, id_bits, keys_.data()});
     std::uint64_t* const sorted = bulk_.sort(keys_.data(), spare_.data(), entries, 2 * id_bits);
     std::uint64_t* const distinct = sorted == keys_.data() ? spare_.data() : keys_.data();
-    to.make(n, distinct, bulk_.unique(sorted, distinct, entries), id_bits);
+    to.build(n, distinct, bulk_.unique(sorted, distinct, entries), id_bits);
   }
 
   Space space_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The algorithms on a GPU.
+// PageRank, triangles and related algorithms on a GPU.
 #include "../../exec/cuda_space.hpp"
 #include "algorithms_suite.hpp"
 #include "weighted_pagerank_suite.hpp"

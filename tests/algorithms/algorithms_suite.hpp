@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests of the algorithms, for any space: known graphs with literal results, random graphs against the serial
-// verifiers, before and after updates.
+// The tests of PageRank, triangles and related algorithms, for any space: known graphs with literal results, and random
+// graphs compared with the serial verifiers, before and after updates.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ TYPED_TEST_P(algorithms_test, pagerank_of_known_graphs) {
 
   for (double const rank : this->pagerank(this->make(7, this->clique(7))).rank) EXPECT_NEAR(rank, 1.0 / 7, 1e-12);
 
-  // Without arcs everybody dangles; the even start is the answer.
+  // Without arcs all vertices dangle; the uniform start is the solution.
   auto const isolated = this->pagerank(this->make(4, {}));
   EXPECT_EQ(isolated.rank, std::vector<double>(4, 0.25));
   EXPECT_EQ(isolated.iterations, 1u);
@@ -107,8 +107,8 @@ TYPED_TEST_P(algorithms_test, pagerank_of_a_large_star) {
   EXPECT_NEAR(r.rank[leaves] * leaves, 1 - r.rank[0], 1e-11);
 }
 
-// All arcs go to one vertex, which dangles: with L sources of rank b, the sink has b (1 + d L), and n vertices share
-// the rest: b = (1 - d) / n + d b (1 + d L) / n.
+// All arcs lead to one vertex, which dangles: with L sources of rank b, the sink has b (1 + d L), which dangling jumps
+// distribute over all n vertices: b = (1 - d) / n + d b (1 + d L) / n.
 TYPED_TEST_P(algorithms_test, pagerank_of_a_hub_that_dangles) {
   constexpr graph::vertex_id sources = 1499;
   std::vector<graph::edge> arcs;
@@ -126,18 +126,18 @@ TYPED_TEST_P(algorithms_test, pagerank_of_a_hub_that_dangles) {
   expect(ranks.rank(), ranks.error_bound() + 1e-12);
 }
 
-TYPED_TEST_P(algorithms_test, pagerank_with_jumps_to_some) {
+TYPED_TEST_P(algorithms_test, pagerank_with_teleport_weights) {
   std::mt19937 random(11);
   std::size_t const n = 200;
   auto const g = this->make(n, random_edges(random, n, 350), true);
   std::vector<double> weights(n);
   for (std::size_t v = 0; v < 20; ++v) weights[v] = static_cast<double>(v % 4);
   double const sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-  std::vector<double> shares = weights;
-  for (double& w : shares) w /= sum;
+  std::vector<double> normalised = weights;
+  for (double& w : normalised) w /= sum;
   for (bool const dangling : {false, true}) {
     auto const got = this->pagerank(g, {.tolerance = 1e-13, .teleport = weights, .dangling_teleports = dangling});
-    auto const want = serial_pagerank(g.to_csr(), 0.85, shares, dangling);
+    auto const want = serial_pagerank(g.to_csr(), 0.85, normalised, dangling);
     for (std::size_t v = 0; v < n; ++v) ASSERT_NEAR(got.rank[v], want[v], 1e-12) << "vertex " << v;
   }
   weights[3] = -1;
@@ -157,12 +157,12 @@ TYPED_TEST_P(algorithms_test, pagerank_in_single_precision) {
 
 TYPED_TEST_P(algorithms_test, pagerank_batch_by_batch) {
   std::size_t const rounds = this->sized(1000, 12);
-  // Residuals alone, and all vertices at once in between, as it is done for either kind of graph.
+  // Pushes only; and all vertices at once from time to time, which differs for undirected and directed graphs.
   for (auto const& [directed, full_run] : {std::pair{false, 1e9}, {false, 0.3}, {true, 1.0}}) {
     std::mt19937 random(directed);
-    std::size_t const n = 120;  // sparse, so that vertices come to have no out-neighbours, and some again
+    std::size_t const n = 120;  // sparse, so that vertices lose all out-neighbours and get some again
     double const tolerance = 1e-7;
-    auto g = this->make(n, random_edges(random, n, 150), directed, directed, this->alone());
+    auto g = this->make(n, random_edges(random, n, 150), directed, directed, this->one_thread());
     algorithms::incremental_pagerank ranks(g, {.tolerance = tolerance, .full_run = full_run});
     for (std::size_t round = 0; round < rounds; ++round) {
       auto const batch = random_edges(random, n, 1 + random() % 8);
@@ -182,8 +182,8 @@ TYPED_TEST_P(algorithms_test, pagerank_batch_by_batch) {
   }
 }
 
-TYPED_TEST_P(algorithms_test, pagerank_reaches_no_further_than_a_change) {
-  // Two paths; what happens in one is nothing to the other, though the jumps of the whole graph change.
+TYPED_TEST_P(algorithms_test, pagerank_of_a_local_change) {
+  // Two paths: a change in one does not affect the other, although all ranks are scaled.
   std::vector<graph::edge> paths;
   for (graph::vertex_id v = 0; v + 1 < 2000; ++v)
     if (v != 999) paths.push_back({v, v + 1});
@@ -201,10 +201,10 @@ TYPED_TEST_P(algorithms_test, pagerank_reaches_no_further_than_a_change) {
 
   EXPECT_THROW(algorithms::insert(g, std::vector<graph::edge>{{0, 1}, {3, 2001}}, ranks), error);
   EXPECT_EQ(ranks.rank(), got);
-  algorithms::insert(g, std::vector<graph::edge>{{0, 1}}, ranks);  // is there
+  algorithms::insert(g, std::vector<graph::edge>{{0, 1}}, ranks);  // an edge of the graph
   EXPECT_TRUE(ranks.converged());
 
-  // A limit that is too low for the first run.
+  // Too few iterations for the first run.
   algorithms::incremental_pagerank slow(g, {.tolerance = 1e-6, .max_iterations = 2});
   EXPECT_FALSE(slow.converged());
   auto none = this->make(0, {});
@@ -212,13 +212,13 @@ TYPED_TEST_P(algorithms_test, pagerank_reaches_no_further_than_a_change) {
   EXPECT_THROW(algorithms::incremental_pagerank(g, {.damping = 1}), error);
 }
 
-// Batches for which nothing has to be done as long as what they leave is less than the tolerance, all together.
-TYPED_TEST_P(algorithms_test, pagerank_of_changes_that_do_not_matter) {
+// Batches that need no work as long as the sum of what they leave is below the tolerance.
+TYPED_TEST_P(algorithms_test, pagerank_of_batches_below_the_tolerance) {
   std::mt19937 random(9);
   std::size_t const n = 1000;
   double const tolerance = 1e-2;
   for (bool const directed : {false, true}) {
-    auto g = this->make(n, random_edges(random, n, 5000), directed, directed, this->alone());
+    auto g = this->make(n, random_edges(random, n, 5000), directed, directed, this->one_thread());
     algorithms::incremental_pagerank ranks(g, {.tolerance = tolerance, .full_run = directed ? 0.1 : 1e9});
     unsigned idle = 0;
     unsigned busy = 0;
@@ -242,12 +242,12 @@ TYPED_TEST_P(algorithms_test, pagerank_of_changes_that_do_not_matter) {
   }
 }
 
-TYPED_TEST_P(algorithms_test, pagerank_batches_that_do_not_end) {
-  // Two iterations a batch are too few; what is left is not lost, and a batch that is refused leaves what it was.
+TYPED_TEST_P(algorithms_test, pagerank_of_too_few_iterations) {
+  // Two iterations per batch are too few. Residuals that remain are kept, and a refused batch changes nothing.
   std::mt19937 random(6);
   std::size_t const n = 300;
   double const tolerance = 1e-8;
-  auto g = this->make(n, random_edges(random, n, 900), true, false, this->alone());
+  auto g = this->make(n, random_edges(random, n, 900), true, false, this->one_thread());
   algorithms::incremental_pagerank ranks(g, {.tolerance = tolerance, .max_iterations = 2, .full_run = 1e9});
   EXPECT_FALSE(ranks.converged());
   EXPECT_EQ(ranks.iterations(), 2u);
@@ -265,7 +265,7 @@ TYPED_TEST_P(algorithms_test, pagerank_batches_that_do_not_end) {
   EXPECT_LT(distance, 0.85 / 0.15 * tolerance);
 }
 
-TYPED_TEST_P(algorithms_test, pagerank_of_hubs_that_come_and_go) {
+TYPED_TEST_P(algorithms_test, pagerank_of_inserted_and_erased_hubs) {
   auto const leaves = static_cast<graph::vertex_id>(this->sized(300'000, 3'000));
   std::vector<graph::edge> star;
   for (graph::vertex_id i = 1; i <= leaves; ++i) star.push_back({i, 0});
@@ -283,17 +283,18 @@ TYPED_TEST_P(algorithms_test, pagerank_of_hubs_that_come_and_go) {
   for (std::size_t v = 0; v < want.size(); ++v) ASSERT_NEAR(got[v] * n, want[v] * n, 1e-3) << "vertex " << v;
 }
 
-// All vertices at once, of every length of rows: far below what floats can say in one go, and for any damping.
-TYPED_TEST_P(algorithms_test, pagerank_corrected_everywhere) {
+// All vertices at once, with rows of all lengths, any damping, and a tolerance far below what one pass in floats
+// reaches.
+TYPED_TEST_P(algorithms_test, pagerank_with_all_vertices_corrected) {
   std::mt19937 random(21);
   std::size_t const n = this->sized(20'000, 3'000);
   std::vector<graph::edge> edges = random_edges(random, n / 2, n);
-  for (graph::vertex_id hub = 0; hub < 3; ++hub)  // a path hangs on the last
+  for (graph::vertex_id hub = 0; hub < 3; ++hub)  // a path is attached to the last hub
     for (std::size_t k = hub; k < n / 2; k += 1 + 5 * hub) edges.push_back({hub, static_cast<graph::vertex_id>(k)});
   for (std::size_t v = n / 2; v + 1 < n; ++v)
     edges.push_back({static_cast<graph::vertex_id>(v), static_cast<graph::vertex_id>(v + 1)});
   edges.push_back({2, static_cast<graph::vertex_id>(n / 2)});
-  auto g = this->make(n, edges, false, false, this->alone());
+  auto g = this->make(n, edges, false, false, this->one_thread());
   for (double const damping : {0.0, 0.5, 0.85, 0.99}) {
     double const tolerance = 1e-10;
     algorithms::incremental_pagerank ranks(
@@ -308,13 +309,13 @@ TYPED_TEST_P(algorithms_test, pagerank_corrected_everywhere) {
   }
 }
 
-// The same while most vertices are alone, or become so, or stop to be: how far ranks are off follows from the sum of
-// what is left of the others.
-TYPED_TEST_P(algorithms_test, pagerank_corrected_while_vertices_come_and_go) {
+// The same while vertices without neighbours are most, and appear and disappear. The error of the sum of ranks follows
+// from the sum of the residuals of all other vertices.
+TYPED_TEST_P(algorithms_test, pagerank_corrected_with_isolated_vertices) {
   std::mt19937 random(22);
   std::size_t const n = 400;
   double const tolerance = 1e-6;
-  auto g = this->make(n, random_edges(random, n / 4, n / 2), false, false, this->alone());
+  auto g = this->make(n, random_edges(random, n / 4, n / 2), false, false, this->one_thread());
   algorithms::incremental_pagerank ranks(g, {.tolerance = tolerance, .full_run = 0});
   for (unsigned round = 0; round < this->sized(60, 15); ++round) {
     auto const batch = random_edges(random, n, 30);
@@ -331,10 +332,10 @@ TYPED_TEST_P(algorithms_test, pagerank_corrected_while_vertices_come_and_go) {
   }
 }
 
-TYPED_TEST_P(algorithms_test, several_followers) {
+TYPED_TEST_P(algorithms_test, several_maintained_results) {
   std::mt19937 random(8);
   std::size_t const n = 80;
-  auto g = this->make(n, random_edges(random, n, 300), false, false, this->alone());
+  auto g = this->make(n, random_edges(random, n, 300), false, false, this->one_thread());
   algorithms::incremental_pagerank ranks(g);
   algorithms::incremental_triangles count(g);
   for (unsigned round = 0; round < 5; ++round) {
@@ -345,7 +346,7 @@ TYPED_TEST_P(algorithms_test, several_followers) {
     auto const want = serial_pagerank(g.to_csr(), 0.85);
     for (std::size_t v = 0; v < n; ++v) ASSERT_NEAR(got[v], want[v], 1e-8);
   }
-  // In a directed graph without in-neighbours residuals find their way all the same.
+  // In a directed graph without in-neighbours residuals are pushed.
   typename TestFixture::graph_type one_way(make_space<TypeParam>(), n, {.directed = true, .in_neighbours = false});
   one_way.insert(random_edges(random, n, 300));
   algorithms::incremental_pagerank out_only(one_way);
@@ -382,7 +383,7 @@ TYPED_TEST_P(algorithms_test, triangles_of_known_graphs) {
   auto const clique = this->triangles(this->make(40, this->clique(40)));
   EXPECT_EQ(clique.total, 40u * 39 * 38 / 6);
   EXPECT_EQ(clique.per_vertex, std::vector<std::uint64_t>(40, 39 * 38 / 2));
-  // Two triangles that share the edge 1-2, a tail, and self-loops that make none.
+  // Two triangles with the common edge 1-2, a tail, and self-loops, which are in no triangle.
   auto const bow =
       this->triangles(this->make(6, {{0, 1}, {1, 2}, {2, 0}, {3, 1}, {3, 2}, {3, 4}, {1, 1}, {4, 4}}, false, true));
   EXPECT_EQ(bow.total, 2u);
@@ -427,7 +428,7 @@ TYPED_TEST_P(algorithms_test, triangles_of_a_large_clique_and_a_large_star) {
 TYPED_TEST_P(algorithms_test, support_of_edges) {
   EXPECT_TRUE(algorithms::edge_support(make_space<TypeParam>(), this->make(0, {}).view()).empty());
   EXPECT_THROW(algorithms::edge_support(make_space<TypeParam>(), this->make(3, {{0, 1}}, true).view()), error);
-  // Two triangles that share the edge 1-2, a tail, and self-loops.
+  // Two triangles with the common edge 1-2, a tail, and self-loops.
   auto const bow = this->make(6, {{0, 1}, {1, 2}, {2, 0}, {3, 1}, {3, 2}, {3, 4}, {1, 1}, {4, 4}}, false, true);
   EXPECT_EQ(algorithms::edge_support(bow.space(), bow.view()),
             (std::vector<std::uint32_t>{1, 1, 1, 0, 2, 1, 1, 2, 1, 1, 1, 0, 0, 0}));
@@ -447,10 +448,11 @@ TYPED_TEST_P(algorithms_test, triangles_batch_by_batch) {
   for (bool const loops : {false, true}) {
     std::mt19937 random(loops);
     std::size_t const n = 60;
-    auto g = this->make(n, random_edges(random, n, 100), false, loops, this->alone());
+    auto g = this->make(n, random_edges(random, n, 100), false, loops, this->one_thread());
     algorithms::incremental_triangles count(g, true);
     for (std::size_t round = 0; round < rounds; ++round) {
-      // Few vertices, so that edges of a batch close triangles among themselves, repeat, and are there or missing.
+      // Few vertices, so that batches contain edges that form triangles with each other, repeats, and edges that are,
+      // or are not, in the graph.
       auto const batch = random_edges(random, n, 1 + random() % 80);
       if (g.edges() < 250)
         algorithms::insert(g, batch, count);
@@ -490,7 +492,7 @@ TYPED_TEST_P(algorithms_test, clustering_coefficients) {
   auto const clique = of(this->make(20, this->clique(20)));
   EXPECT_EQ(clique.local_clustering, std::vector<double>(20, 1.0));
   EXPECT_EQ(clique.global_clustering, 1.0);
-  // A triangle 0, 1, 2 with a tail at 2 and a self-loop at 0: one of the three pairs around 2 is linked.
+  // A triangle 0, 1, 2 with a tail at 2 and a self-loop at 0: one of the three pairs of neighbours of 2 is an edge.
   auto const tail = of(this->make(5, {{0, 1}, {1, 2}, {2, 0}, {2, 3}, {0, 0}}, false, true));
   EXPECT_EQ(tail.local_clustering, (std::vector<double>{1, 1, 1.0 / 3, 0, 0}));
   EXPECT_NEAR(tail.average_clustering, (2 + 1.0 / 3) / 5, 1e-15);
@@ -500,7 +502,7 @@ TYPED_TEST_P(algorithms_test, clustering_coefficients) {
 }
 
 TYPED_TEST_P(algorithms_test, quality_of_clusterings) {
-  // Two triangles and an edge between them: 6 of 7 edges within, degrees 7 and 7: 6/7 - 2/4.
+  // Two triangles and an edge between them: 6 of 7 edges inside, degrees 7 and 7: 6/7 - 2/4.
   std::vector<graph::edge> const two{{0, 1}, {1, 2}, {2, 0}, {3, 4}, {4, 5}, {5, 3}, {2, 3}};
   auto const g = this->make(6, two);
   auto const good = algorithms::quality(g.space(), g.view(), {0, 0, 0, 2, 2, 2});
@@ -511,11 +513,11 @@ TYPED_TEST_P(algorithms_test, quality_of_clusterings) {
   EXPECT_NEAR(good.conductance[2], 1.0 / 7, 1e-15);
   EXPECT_NEAR(algorithms::quality(g.space(), g.view(), std::vector<std::uint32_t>(6)).modularity, 0, 1e-15);
   EXPECT_NEAR(algorithms::quality(g.space(), g.view(), {0, 1, 2, 3, 4, 5}).modularity, -(4 * 4 + 2 * 9) / 196.0, 1e-15);
-  // A self-loop has two ends: degrees 3 and 1, two of four ends within.
+  // A self-loop has two ends: degrees 3 and 1, two of four ends inside.
   auto const loop = this->make(2, {{0, 0}, {0, 1}}, false, true);
   EXPECT_NEAR(algorithms::quality(loop.space(), loop.view(), {0, 1}).modularity, 0.5 - (9 + 1) / 16.0, 1e-15);
 
-  // From the definition, a sum over pairs of vertices.
+  // By the definition: a sum over pairs of vertices.
   auto const log2 = static_cast<unsigned>(this->sized(9, 7));
   auto const big = this->make(std::size_t{1} << log2, this->skewed(log2));
   graph::csr const rows = big.to_csr();
@@ -534,22 +536,22 @@ TYPED_TEST_P(algorithms_test, quality_of_clusterings) {
 
   auto const none = this->make(0, {});
   EXPECT_EQ(algorithms::quality(none.space(), none.view(), {}).modularity, 0);
-  auto const alone = this->make(3, {});
-  EXPECT_EQ(algorithms::quality(alone.space(), alone.view(), {0, 1, 2}).modularity, 0);
+  auto const isolated = this->make(3, {});
+  EXPECT_EQ(algorithms::quality(isolated.space(), isolated.view(), {0, 1, 2}).modularity, 0);
   EXPECT_THROW(algorithms::quality(g.space(), g.view(), {0, 1}), error);
   EXPECT_THROW(algorithms::quality(g.space(), g.view(), {0, 0, 0, 0, 0, 6}), error);
   EXPECT_THROW(algorithms::quality(g.space(), this->make(1, {}, true).view(), {0}), error);
 }
 
-TYPED_TEST_P(algorithms_test, clusterings_beside_each_other) {
+TYPED_TEST_P(algorithms_test, comparison_of_clusterings) {
   using labels = std::vector<std::uint32_t>;
   labels const a{0, 0, 0, 1, 1, 1};
   EXPECT_NEAR(algorithms::normalized_mutual_information(a, {9, 9, 9, 4, 4, 4}), 1, 1e-15);
   EXPECT_NEAR(algorithms::adjusted_rand_index(a, {9, 9, 9, 4, 4, 4}), 1, 1e-15);
-  // Independent: each pair of labels as often as both say.
+  // Independent: each pair of labels occurs as often as its labels predict.
   EXPECT_NEAR(algorithms::normalized_mutual_information({0, 0, 1, 1}, {0, 1, 0, 1}), 0, 1e-15);
   EXPECT_NEAR(algorithms::adjusted_rand_index({0, 0, 1, 1}, {0, 1, 0, 1}), -0.5, 1e-15);
-  // Pairs together: in a 6 of 15, in the other 3, in both 2; by chance 6 * 3 / 15.
+  // Pairs with equal labels: 6 of 15 in a, 3 in the other, 2 in both; the expected number is 6 * 3 / 15.
   EXPECT_NEAR(algorithms::adjusted_rand_index(a, {0, 0, 1, 1, 2, 2}), (2 - 1.2) / (4.5 - 1.2), 1e-15);
   // I = H(b) - H(b | a) = log 3 - (log 3 - 2/3 log 2) = 2/3 log 2.
   EXPECT_NEAR(algorithms::normalized_mutual_information(a, {0, 0, 1, 1, 2, 2}),
@@ -562,14 +564,14 @@ TYPED_TEST_P(algorithms_test, clusterings_beside_each_other) {
 
 REGISTER_TYPED_TEST_SUITE_P(algorithms_test, pagerank_of_known_graphs, pagerank_agrees_with_the_verifier,
                             pagerank_of_uneven_degrees, pagerank_of_a_large_star, pagerank_of_a_hub_that_dangles,
-                            pagerank_with_jumps_to_some, pagerank_in_single_precision, pagerank_batch_by_batch,
-                            pagerank_reaches_no_further_than_a_change, pagerank_batches_that_do_not_end,
-                            pagerank_of_changes_that_do_not_matter, pagerank_of_hubs_that_come_and_go,
-                            pagerank_corrected_everywhere, pagerank_corrected_while_vertices_come_and_go,
-                            several_followers, pagerank_options, triangles_of_known_graphs,
+                            pagerank_with_teleport_weights, pagerank_in_single_precision, pagerank_batch_by_batch,
+                            pagerank_of_a_local_change, pagerank_of_too_few_iterations,
+                            pagerank_of_batches_below_the_tolerance, pagerank_of_inserted_and_erased_hubs,
+                            pagerank_with_all_vertices_corrected, pagerank_corrected_with_isolated_vertices,
+                            several_maintained_results, pagerank_options, triangles_of_known_graphs,
                             triangles_agree_with_the_verifier, triangles_of_uneven_degrees,
                             triangles_of_a_large_clique_and_a_large_star, triangles_batch_by_batch,
                             triangles_of_batches_that_are_refused, support_of_edges, clustering_coefficients,
-                            quality_of_clusterings, clusterings_beside_each_other);
+                            quality_of_clusterings, comparison_of_clusterings);
 
 }  // namespace wyrm::tests

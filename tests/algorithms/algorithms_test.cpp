@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The algorithms on the CPU, and on lanes that are fibers.
+// PageRank, triangles and related algorithms on the CPU, and with tiles of fibers.
 #include "../support/simt_space.hpp"
 #include "algorithms_suite.hpp"
 #include "weighted_pagerank_suite.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests of clustering by random walks, for any space: known graphs, names of labels, the same labels everywhere,
-// and graphs that change.
+// The tests of clustering by random walks, for any space: known graphs, numbers of labels, equal labels in all spaces,
+// and changing graphs.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ class clustering_test : public graphs_test<Space> {
     c.run(g.view(), o);
     return c.result();
   }
-  /// The same on a host, one thread.
+  /// The same on a host with one thread.
   static algorithms::clustering_result on_host(graph_type const& g, options const& o = {}) {
     graph::csr const rows = g.to_csr();
     graph::dynamic_graph<exec::host_space, alloc::ouroboros_s_p<exec::host_space>> same(exec::host_space(1),
@@ -49,9 +49,9 @@ class clustering_test : public graphs_test<Space> {
     same.insert(edges);
     return algorithms::clustering(exec::host_space(1), same.view(), o);
   }
-  /// Names, sizes and modularity fit the labels.
-  static void expect_whole(graph_type const& g, algorithms::clustering_result const& r,
-                           std::vector<float> const& weights = {}) {
+  /// Checks that label numbers, sizes and modularity fit the labels.
+  static void expect_consistent(graph_type const& g, algorithms::clustering_result const& r,
+                                std::vector<float> const& weights = {}) {
     ASSERT_EQ(r.label.size(), g.vertices());
     ids sizes;
     for (std::uint32_t const l : r.label) {
@@ -63,7 +63,7 @@ class clustering_test : public graphs_test<Space> {
     EXPECT_EQ(r.sizes, sizes);
     EXPECT_NEAR(r.modularity, serial_modularity(g.to_csr(), weights, r.label), 1e-6);
   }
-  /// Groups of equal size; so many edges, a fifth of which go between groups.
+  /// A graph of planted groups of equal size, with this many edges; a fifth of them connect different groups.
   static std::vector<graph::edge> planted(std::uint32_t n, std::uint32_t groups, std::size_t edges) {
     std::mt19937 random(7);
     std::uint32_t const size = n / groups;
@@ -84,7 +84,7 @@ class clustering_test : public graphs_test<Space> {
     for (std::uint32_t v = 0; v < n; ++v) label[v] = v / (n / groups);
     return label;
   }
-  /// Cliques of five, and an edge from each to the next.
+  /// Cliques of five vertices, and an edge from each to the next.
   static std::vector<graph::edge> ring_of_cliques(graph::vertex_id cliques) {
     std::vector<graph::edge> edges;
     for (graph::vertex_id c = 0; c < cliques; ++c) {
@@ -114,20 +114,20 @@ TYPED_TEST_P(clustering_test, known_graphs) {
   auto const one = this->run(this->make(20, this->clique(20)));
   EXPECT_EQ(one.label, ids(20, 0));
   EXPECT_NEAR(one.modularity, 0, 1e-12);
-  // A triangle, an edge, vertices alone, and a clique.
+  // A triangle, an edge, isolated vertices, and a clique.
   auto const several = this->make(
       12, {{5, 3}, {3, 9}, {9, 5}, {8, 1}, {2, 4}, {4, 6}, {6, 2}, {2, 7}, {4, 7}, {6, 7}, {10, 2}, {10, 4}});
   auto const got = this->run(several);
   EXPECT_EQ(got.label, (ids{0, 1, 2, 3, 2, 3, 2, 2, 1, 3, 2, 4}));
   EXPECT_TRUE(got.converged);
-  this->expect_whole(several, got);
+  this->expect_consistent(several, got);
 }
 
 TYPED_TEST_P(clustering_test, cliques_in_a_ring) {
   auto const cliques = static_cast<graph::vertex_id>(8);
   auto const g = this->make(cliques * 5, this->ring_of_cliques(cliques));
   auto const r = this->run(g);
-  this->expect_whole(g, r);
+  this->expect_consistent(g, r);
   EXPECT_EQ(r.label, this->groups_of(cliques * 5, cliques));
 }
 
@@ -136,11 +136,11 @@ TYPED_TEST_P(clustering_test, planted_groups) {
   std::uint32_t const n = 200 * groups;
   auto const g = this->make(n, this->planted(n, groups, std::size_t{15} * n));
   auto const r = this->run(g);
-  this->expect_whole(g, r);
+  this->expect_consistent(g, r);
   EXPECT_GE(algorithms::normalized_mutual_information(r.label, this->groups_of(n, groups)), 0.98);
 }
 
-// From labels at random, and from every vertex for itself, where many wish to enter the same one.
+// From random labels, and from one label per vertex, where many vertices propose to enter the same community.
 TYPED_TEST_P(clustering_test, each_round_raises_modularity) {
   auto const n = static_cast<graph::vertex_id>(this->sized(400, 60));
   std::vector<std::vector<graph::edge>> graphs{this->planted(n, 4, std::size_t{8} * n), this->clique(40), {}};
@@ -149,7 +149,7 @@ TYPED_TEST_P(clustering_test, each_round_raises_modularity) {
   for (auto const& edges : graphs)
     for (std::uint32_t const labels : {0u, 2u, 7u}) {
       SCOPED_TRACE(labels);
-      auto const g = this->make(n, edges, false, false, this->alone());
+      auto const g = this->make(n, edges, false, false, this->one_thread());
       std::vector<graph::vertex_id> start(n);
       for (graph::vertex_id v = 0; v < n; ++v)
         start[v] = labels == 0 ? v : static_cast<graph::vertex_id>(random() % labels);
@@ -177,12 +177,13 @@ TYPED_TEST_P(clustering_test, each_round_raises_modularity) {
     }
 }
 
-TYPED_TEST_P(clustering_test, labels_are_the_same_everywhere) {
+TYPED_TEST_P(clustering_test, labels_are_equal_in_all_spaces) {
   std::mt19937 random(5);
   for (unsigned trial = 0; trial < 4; ++trial) {
     SCOPED_TRACE(trial);
     std::size_t const n = 60 + 100 * trial;
-    auto const g = this->make(n, random_edges(random, n, n * (trial % 2 + 1)), trial == 2, trial == 1, this->alone());
+    auto const g =
+        this->make(n, random_edges(random, n, n * (trial % 2 + 1)), trial == 2, trial == 1, this->one_thread());
     typename TestFixture::options o{.seed = trial, .length = 3 + trial, .walks = 7 + 10 * trial};
     if (trial == 3)
       for (std::uint64_t i = 0; i < g.arcs(); ++i) o.weights.push_back(static_cast<float>(random() % 1000) / 7);
@@ -191,19 +192,20 @@ TYPED_TEST_P(clustering_test, labels_are_the_same_everywhere) {
     EXPECT_EQ(got.label, want.label);
     EXPECT_EQ(got.modularity, want.modularity);
     EXPECT_EQ(got.iterations, want.iterations);
-    this->expect_whole(g, got, o.weights);
+    this->expect_consistent(g, got, o.weights);
   }
   auto const log2 = static_cast<unsigned>(this->sized(12, 8));
-  auto const g = this->make(std::size_t{1} << log2, this->skewed(log2));  // hubs, whose rows come in parts
+  auto const g = this->make(std::size_t{1} << log2, this->skewed(log2));  // the rows of hubs are divided into parts
   auto const got = this->run(g);
   EXPECT_EQ(got.label, this->on_host(g).label);
   EXPECT_EQ(got.label, this->run(g).label);
-  this->expect_whole(g, got);
+  this->expect_consistent(g, got);
 }
 
 TYPED_TEST_P(clustering_test, weights_make_clusters) {
   using ids = typename TestFixture::ids;
-  // A clique of eight, whose halves are bound ten times as strongly; then the even and the odd ones.
+  // A clique of eight vertices. First edges inside its halves have ten times the weight, then edges between vertices of
+  // equal parity.
   auto const g = this->make(8, this->clique(8));
   graph::csr const rows = g.to_csr();
   for (bool const halves : {true, false}) {
@@ -214,7 +216,7 @@ TYPED_TEST_P(clustering_test, weights_make_clusters) {
         o.weights.push_back(side(u) == side(rows.targets[i]) ? 10.0f : 1.0f);
     auto const r = this->run(g, o);
     EXPECT_EQ(r.label, halves ? (ids{0, 0, 0, 0, 1, 1, 1, 1}) : (ids{0, 1, 0, 1, 0, 1, 0, 1}));
-    this->expect_whole(g, r, o.weights);
+    this->expect_consistent(g, r, o.weights);
   }
   auto const nothing = this->run(g, {.weights = std::vector<float>(56)});
   EXPECT_EQ(nothing.count, 8u);
@@ -228,13 +230,13 @@ TYPED_TEST_P(clustering_test, directions_do_not_matter) {
   auto const arcs = this->make(n, edges, true);
   auto const r = this->run(arcs);
   EXPECT_EQ(r.label, this->run(this->make(n, edges)).label);
-  this->expect_whole(arcs, r);
+  this->expect_consistent(arcs, r);
   typename TestFixture::options o;
   for (std::uint64_t i = 0; i < arcs.arcs(); ++i) o.weights.push_back(static_cast<float>(random() % 100));
-  this->expect_whole(arcs, this->run(arcs, o), o.weights);
+  this->expect_consistent(arcs, this->run(arcs, o), o.weights);
 }
 
-TYPED_TEST_P(clustering_test, what_is_refused) {
+TYPED_TEST_P(clustering_test, invalid_options_are_refused) {
   auto const g = this->make(4, {{0, 1}, {1, 2}});
   EXPECT_THROW(this->run(g, {.length = 0}), error);
   EXPECT_THROW(this->run(g, {.walks = 0}), error);
@@ -244,64 +246,64 @@ TYPED_TEST_P(clustering_test, what_is_refused) {
   auto const few = this->run(g, {.length = 1, .walks = 1, .iterations = 0});
   EXPECT_EQ(few.iterations, 0u);
   EXPECT_FALSE(few.converged);
-  this->expect_whole(g, few);
+  this->expect_consistent(g, few);
 }
 
-TYPED_TEST_P(clustering_test, follows_batches) {
+TYPED_TEST_P(clustering_test, maintained_batch_by_batch) {
   auto const groups = static_cast<std::uint32_t>(this->sized(20, 5));
   std::uint32_t const n = 40 * groups;
   auto edges = this->planted(n, groups, std::size_t{5} * n);
-  auto g = this->make(n, edges, false, false, this->alone());
-  algorithms::incremental_clustering follower(g, {}, this->small_pool());
+  auto g = this->make(n, edges, false, false, this->one_thread());
+  algorithms::incremental_clustering maintained(g, {}, this->small_pool());
   std::mt19937 random(9);
   std::size_t const rounds = this->sized(40, 4);
   for (std::size_t round = 0; round < rounds; ++round) {
     SCOPED_TRACE(round);
-    // Edges go and come back, and others come at random.
+    // Some edges are erased and inserted again; others are inserted at random.
     std::shuffle(edges.begin(), edges.end(), random);
     std::vector<graph::edge> batch(edges.begin(), edges.begin() + static_cast<std::ptrdiff_t>(edges.size() / 50));
     if (round % 3 == 0)
-      algorithms::erase(g, batch, follower);
+      algorithms::erase(g, batch, maintained);
     else
-      algorithms::insert(g, round % 3 == 1 ? batch : random_edges(random, n, n / 50), follower);
-    auto const got = follower.result();
-    EXPECT_EQ(got.count, follower.count());
-    EXPECT_EQ(got.modularity, follower.modularity());
-    ASSERT_NO_FATAL_FAILURE(this->expect_whole(g, got));
+      algorithms::insert(g, round % 3 == 1 ? batch : random_edges(random, n, n / 50), maintained);
+    auto const got = maintained.result();
+    EXPECT_EQ(got.count, maintained.count());
+    EXPECT_EQ(got.modularity, maintained.modularity());
+    ASSERT_NO_FATAL_FAILURE(this->expect_consistent(g, got));
     EXPECT_GE(got.modularity, 0.99 * this->run(g).modularity);
   }
 }
 
-TYPED_TEST_P(clustering_test, clusters_come_together_and_fall_apart) {
+TYPED_TEST_P(clustering_test, clusters_merge_and_split) {
   using ids = typename TestFixture::ids;
   graph::vertex_id const cliques = 12;
   auto const ring = this->ring_of_cliques(cliques);
-  auto g = this->make(cliques * 5 + 2, ring, false, false, this->alone());
-  algorithms::incremental_clustering follower(g, {}, this->small_pool());
-  EXPECT_EQ(follower.count(), cliques + 2);
-  // The first clique loses all edges; the last two vertices get one.
+  auto g = this->make(cliques * 5 + 2, ring, false, false, this->one_thread());
+  algorithms::incremental_clustering maintained(g, {}, this->small_pool());
+  EXPECT_EQ(maintained.count(), cliques + 2);
+  // The first clique loses all edges; the last two vertices get an edge.
   std::vector<graph::edge> first = this->clique(5);
   first.push_back({4, 5});
   first.push_back({0, cliques * 5 - 1});
-  algorithms::erase(g, first, follower);
-  algorithms::insert(g, std::vector<graph::edge>{{cliques * 5, cliques * 5 + 1}}, follower);
-  EXPECT_EQ(follower.count(), cliques + 5);
-  this->expect_whole(g, follower.result());
-  algorithms::insert(g, first, follower);
-  EXPECT_EQ(follower.count(), cliques + 1);
-  auto const before = follower.result();
-  EXPECT_THROW(algorithms::insert(g, std::vector<graph::edge>{{0, 9}, {1, cliques * 5 + 2}}, follower), error);
-  EXPECT_EQ(follower.result().label, before.label);
-  algorithms::insert(g, {}, follower);
-  EXPECT_EQ(follower.result().label, before.label);
-  // Nothing is left, and all comes back.
+  algorithms::erase(g, first, maintained);
+  algorithms::insert(g, std::vector<graph::edge>{{cliques * 5, cliques * 5 + 1}}, maintained);
+  EXPECT_EQ(maintained.count(), cliques + 5);
+  this->expect_consistent(g, maintained.result());
+  algorithms::insert(g, first, maintained);
+  EXPECT_EQ(maintained.count(), cliques + 1);
+  auto const before = maintained.result();
+  EXPECT_THROW(algorithms::insert(g, std::vector<graph::edge>{{0, 9}, {1, cliques * 5 + 2}}, maintained), error);
+  EXPECT_EQ(maintained.result().label, before.label);
+  algorithms::insert(g, {}, maintained);
+  EXPECT_EQ(maintained.result().label, before.label);
+  // Erases all edges, and inserts them again.
   std::vector<graph::edge> all = ring;
   all.push_back({cliques * 5, cliques * 5 + 1});
-  algorithms::erase(g, all, follower);
-  EXPECT_EQ(follower.count(), g.vertices());
-  EXPECT_EQ(follower.modularity(), 0);
-  algorithms::insert(g, all, follower);
-  EXPECT_EQ(follower.result().label, before.label);
+  algorithms::erase(g, all, maintained);
+  EXPECT_EQ(maintained.count(), g.vertices());
+  EXPECT_EQ(maintained.modularity(), 0);
+  algorithms::insert(g, all, maintained);
+  EXPECT_EQ(maintained.result().label, before.label);
   auto none = this->make(0, {});
   algorithms::incremental_clustering of_none(none, {}, this->small_pool());
   EXPECT_EQ(algorithms::insert(none, {}, of_none).inserted, 0u);
@@ -309,8 +311,8 @@ TYPED_TEST_P(clustering_test, clusters_come_together_and_fall_apart) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(clustering_test, known_graphs, cliques_in_a_ring, planted_groups,
-                            each_round_raises_modularity, labels_are_the_same_everywhere, weights_make_clusters,
-                            directions_do_not_matter, what_is_refused, follows_batches,
-                            clusters_come_together_and_fall_apart);
+                            each_round_raises_modularity, labels_are_equal_in_all_spaces, weights_make_clusters,
+                            directions_do_not_matter, invalid_options_are_refused, maintained_batch_by_batch,
+                            clusters_merge_and_split);
 
 }  // namespace wyrm::tests

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clustering on the CPU, and on lanes that are fibers.
+// Clustering on the CPU, and with tiles of fibers.
 #include "../support/simt_space.hpp"
 #include "clustering_suite.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How good clusters of real graphs are, beside what igraph's Walktrap and Leiden reach (COMMUNITIES.tsv, in the folder
-// that the environment variable WYRM_DATA names), and beside known classes: on the CPU, and on the GPU where there is
-// one.
+// The quality of clusterings of real graphs, compared with Walktrap and Leiden of igraph (COMMUNITIES.tsv in the folder
+// that the environment variable WYRM_DATA names), and with known classes: on the CPU, and on the GPU if there is one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +28,7 @@ namespace wyrm::tests {
 
 namespace {
 
-/// What others reach; nothing where they did not run.
+/// The modularity that other methods reach; empty if they were not run.
 struct communities_row {
   std::string file;
   std::optional<double> walktrap;
@@ -44,7 +43,7 @@ std::vector<communities_row> read_communities(std::filesystem::path const& folde
   EXPECT_TRUE(
       line.starts_with("file\tmodularity_walktrap4\tclusters_walktrap4\tmodularity_label_propagation\t"
                        "modularity_leiden\t"))
-      << "the columns of COMMUNITIES.tsv are others: " << line;
+      << "COMMUNITIES.tsv has unexpected columns: " << line;
   while (std::getline(table, line)) {
     std::istringstream cells(line);
     std::string file, walktrap, skipped, leiden;
@@ -67,22 +66,21 @@ class communities_test : public testing::TestWithParam<std::string> {
   static graph::any_graph load(std::string const& file) {
     loaders::options undirected;
     undirected.directed = false;
-    // One thread: these graphs are small, and waiting for another thread takes longer than what it does.
+    // One thread: these graphs are small, and waiting for another thread would take longer than its work.
     exec::any_space const space = GetParam() == "cpu" ? exec::host_space(1) : exec::make_space(GetParam());
     return graph::build(space, alloc::default_name, loaders::load(*data_folder() / file, undirected));
   }
-  /// The median over seeds of what f(result) says, with the default options.
+  /// The median of f(result) over five seeds, with default options.
   template <class F>
   static double median(graph::any_graph const& g, F const& f) {
     std::vector<double> values;
-    for (std::uint64_t seed = 1; seed <= 5; ++seed)
-      values.push_back(f(algorithms::clustering(g, {.seed = seed})));
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) values.push_back(f(algorithms::clustering(g, {.seed = seed})));
     std::sort(values.begin(), values.end());
     return values[values.size() / 2];
   }
 };
 
-TEST_P(communities_test, modularity_is_that_of_others) {
+TEST_P(communities_test, modularity_compared_with_other_methods) {
   std::size_t graphs = 0;
   for (communities_row const& row : read_communities(*data_folder())) {
     if (!row.walktrap || !std::filesystem::exists(*data_folder() / row.file)) continue;
@@ -99,7 +97,7 @@ TEST_P(communities_test, modularity_is_that_of_others) {
     EXPECT_GE(got, *row.walktrap);
     EXPECT_GE(got, 0.97 * *row.leiden);
   }
-  EXPECT_GT(graphs, 0u) << "no graph of COMMUNITIES.tsv lies in " << *data_folder();
+  EXPECT_GT(graphs, 0u) << "no graph of COMMUNITIES.tsv is in " << *data_folder();
 }
 
 TEST_P(communities_test, classes_are_found) {
@@ -115,17 +113,17 @@ TEST_P(communities_test, classes_are_found) {
             0.5);
 }
 
-TEST_P(communities_test, followed_through_batches) {
+TEST_P(communities_test, maintained_through_batches) {
   for (std::string const file : {"power.graph", "email-Eu-core.txt"}) {
     if (!std::filesystem::exists(*data_folder() / file)) continue;
     SCOPED_TRACE(file);
     auto g = load(file);
-    auto const follower = algorithms::follow_clustering(g);
+    auto const maintained = algorithms::maintain_clustering(g);
     graph::csr const rows = g.to_csr();
     std::mt19937 random(1);
     std::size_t const batches = scaled(15, 3);
     for (std::size_t b = 0; b < batches; ++b) {
-      // A hundredth of the edges: some at random, some that are or were there.
+      // A hundredth of the edges: some drawn at random, some that are, or were, in the graph.
       std::vector<graph::edge> batch;
       for (std::size_t i = 0; i < rows.targets.size() / 200; ++i) {
         auto const u = static_cast<graph::vertex_id>(random() % g.vertices());
@@ -136,10 +134,10 @@ TEST_P(communities_test, followed_through_batches) {
           batch.push_back({u, rows.targets[rows.offsets[u] + random() % degree]});
       }
       if (b % 3 == 1)
-        algorithms::erase(g, batch, *follower);
+        algorithms::erase(g, batch, *maintained);
       else
-        algorithms::insert(g, batch, *follower);
-      EXPECT_GE(follower->modularity(), 0.99 * algorithms::clustering(g).modularity) << "batch " << b;
+        algorithms::insert(g, batch, *maintained);
+      EXPECT_GE(maintained->modularity(), 0.99 * algorithms::clustering(g).modularity) << "batch " << b;
     }
   }
 }

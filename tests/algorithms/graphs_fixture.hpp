@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the suites of the algorithms share: graphs of a space, and edges to put into them.
+// The base of the test suites of algorithms: graphs in a space, and edges for them.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,8 @@ class graphs_test : public space_test<Space> {
  protected:
   using graph_type = graph::dynamic_graph<Space, alloc::ouroboros_s_p<Space>>;
 
-  /// For many small steps: on a host, waiting for another thread would take longer than what it does.
-  static Space alone() {
+  /// The space for many small steps: on a host, waiting for other threads would take longer than their work.
+  static Space one_thread() {
     if constexpr (std::is_same_v<Space, exec::host_space>)
       return exec::host_space(1);
     else
@@ -36,12 +36,12 @@ class graphs_test : public space_test<Space> {
     g.insert(edges);
     return g;
   }
-  /// Sizes for spaces that are fast, and fewer where each lane is a fiber.
+  /// The size n for fast spaces, and a smaller one if lanes are fibers.
   static std::size_t sized(std::size_t n, std::size_t least) {
     bool const slow = std::string_view(Space::name) == "simt";
     return scaled(slow ? std::max(n / 50, least) : n, least);
   }
-  /// Rows of all lengths: R-MAT draws hubs, and vertex 0 has everybody.
+  /// Edges for rows of all lengths: R-MAT draws hubs, and vertex 0 is a neighbour of all.
   static std::vector<graph::edge> skewed(unsigned log2) {
     datasets::rmat_edges const edge{log2, 7};
     std::vector<graph::edge> edges;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests of what all maintained results promise, for any space: an update that fails for want of memory leaves the
-// graph and all results as they are, after() and undo() request no memory, and a result refuses a graph that is not the
-// one, or not in the state, that it belongs to.
+// The tests of the guarantees of all maintained results, for any space: an update that fails for lack of memory leaves
+// the graph and all results unchanged; after() and undo() request no memory; a result refuses a graph that it does not
+// belong to, or that has changed without it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,10 +20,10 @@
 #include <vector>
 
 #include "../../algorithms/components.hpp"
-#include "../../algorithms/follower.hpp"
 #include "../../algorithms/incremental_clustering.hpp"
 #include "../../algorithms/incremental_pagerank.hpp"
 #include "../../algorithms/incremental_triangles.hpp"
+#include "../../algorithms/maintained_result.hpp"
 #include "../../algorithms/pagerank.hpp"
 #include "../../exec/injected_failure.hpp"
 #include "../graph/model.hpp"
@@ -35,8 +35,8 @@ namespace wyrm::tests {
 /// A maintained result of any kind.
 struct maintained {
   virtual ~maintained() = default;
-  virtual algorithms::follower& result() = 0;
-  /// All that can be asked of it.
+  virtual algorithms::maintained_result& result() = 0;
+  /// All values of the result.
   [[nodiscard]] virtual std::vector<double> values() const = 0;
   virtual void expect_right(graph::csr const& rows) const = 0;
 };
@@ -45,7 +45,7 @@ template <class Space>
 struct maintained_ranks final : maintained {
   maintained_ranks(Space const& space, graph::graph_view const& g, double full_run)
       : ranks(space, g, {.tolerance = 1e-7, .full_run = full_run}) {}
-  algorithms::follower& result() override { return ranks; }
+  algorithms::maintained_result& result() override { return ranks; }
   [[nodiscard]] std::vector<double> values() const override {
     std::vector<double> all = ranks.rank();
     all.insert(all.end(), {ranks.error_bound(), static_cast<double>(ranks.iterations()), ranks.converged() ? 1.0 : 0.0,
@@ -68,7 +68,7 @@ struct maintained_ranks final : maintained {
 template <class Space>
 struct maintained_triangles final : maintained {
   maintained_triangles(Space const& space, graph::graph_view const& g) : count(space, g, true) {}
-  algorithms::follower& result() override { return count; }
+  algorithms::maintained_result& result() override { return count; }
   [[nodiscard]] std::vector<double> values() const override {
     std::vector<double> all{static_cast<double>(count.total())};
     for (std::uint64_t const corners : count.per_vertex()) all.push_back(static_cast<double>(corners));
@@ -87,7 +87,7 @@ struct maintained_triangles final : maintained {
 template <class Space>
 struct maintained_components final : maintained {
   maintained_components(Space const& space, graph::graph_view const& g) : components(space, g) {}
-  algorithms::follower& result() override { return components; }
+  algorithms::maintained_result& result() override { return components; }
   [[nodiscard]] std::vector<double> values() const override {
     std::vector<double> all{static_cast<double>(components.count()), static_cast<double>(components.largest())};
     for (graph::vertex_id const label : components.label()) all.push_back(label);
@@ -108,7 +108,7 @@ template <class Space>
 struct maintained_clusters final : maintained {
   maintained_clusters(Space const& space, graph::graph_view const& g)
       : clusters(space, g, {}, {.pool_bytes = std::size_t{1} << 14, .reserve_bytes = std::size_t{1} << 26}) {}
-  algorithms::follower& result() override { return clusters; }
+  algorithms::maintained_result& result() override { return clusters; }
   [[nodiscard]] std::vector<double> values() const override {
     algorithms::clustering_result const r = clusters.result();
     std::vector<double> all(r.label.begin(), r.label.end());
@@ -137,11 +137,12 @@ class maintained_test : public graphs_test<Space> {
   static graph_type make_graph(kind k, std::size_t n, edges const& list) {
     graph::options o{.directed = k != kind::undirected, .in_neighbours = k == kind::directed};
     o.pool = {.pool_bytes = std::size_t{1} << 18, .reserve_bytes = std::size_t{1} << 28};
-    graph_type g(graphs_test<Space>::alone(), n, o);
+    graph_type g(graphs_test<Space>::one_thread(), n, o);
     g.insert(list);
     return g;
   }
-  /// One of every kind that the graph can have; ranks twice: residuals alone, and all vertices at once.
+  /// One result of each kind that the graph can have. Ranks twice: by pushes only, and with all vertices processed at
+  /// once.
   static results make_results(graph_type const& g, bool with_clusters) {
     results all;
     if (with_clusters) {
@@ -154,9 +155,9 @@ class maintained_test : public graphs_test<Space> {
     all.push_back(std::make_unique<maintained_ranks<Space>>(g.space(), g.view(), 1e9));
     return all;
   }
-  /// In the order that begins with the k-th.
-  static std::vector<algorithms::follower*> list(results const& all, std::size_t k = 0) {
-    std::vector<algorithms::follower*> order;
+  /// The results in cyclic order from the k-th on.
+  static std::vector<algorithms::maintained_result*> list(results const& all, std::size_t k = 0) {
+    std::vector<algorithms::maintained_result*> order;
     for (std::size_t i = 0; i < all.size(); ++i) order.push_back(&all[(i + k) % all.size()]->result());
     return order;
   }
@@ -170,7 +171,7 @@ class maintained_test : public graphs_test<Space> {
     for (auto const& one : all) one->expect_right(rows);
   }
 
-  /// A sparse graph, and a batch that makes it dense, with a hub that comes in parts where there are many vertices.
+  /// A sparse graph, and a batch that makes it dense, with a hub that is divided into parts if there are many vertices.
   struct subject {
     std::size_t n;
     edges sparse;
@@ -186,12 +187,12 @@ class maintained_test : public graphs_test<Space> {
   static constexpr algorithms::change insertion = algorithms::change::insertion;
   static constexpr algorithms::change erasure = algorithms::change::erasure;
 
-  /// Not every request has to fail in each order of results, nor where each lane is a fiber.
+  /// The distance between requests that fail: larger for all orders of results but the first, and if lanes are fibers.
   static std::uint64_t stride(std::size_t first = 0) {
     return std::string_view(Space::name) == "simt" ? 11 : first == 0 ? 1 : 5;
   }
 
-  /// Updates with the n-th request for memory failing, for all n until there is no n-th.
+  /// Runs an update in which the n-th request for memory fails, for all n until the update succeeds.
   static void fail_each_request(kind k, bool with_clusters, algorithms::change what, std::size_t first) {
     subject const s = make_subject(graphs_test<Space>::sized(with_clusters ? 500 : 1200, 100));
     bool done = false;
@@ -213,7 +214,7 @@ class maintained_test : public graphs_test<Space> {
         ASSERT_EQ(values(all), before);
       }
       if (done) expect_right(g, all);
-      // Smaller batches, for which no buffer has to grow that did not shrink, and an empty one.
+      // An empty batch, and a smaller one, which only needs buffers that kept their size.
       algorithms::update(g, insertion, {}, list(all));
       algorithms::update(g, insertion, s.small, list(all));
       expect_right(g, all);
@@ -225,7 +226,7 @@ class maintained_test : public graphs_test<Space> {
     }
   }
 
-  /// A graph that leaves no memory to what comes after its update, which it may refuse.
+  /// A graph that makes all requests for memory after its update fail; optionally it refuses the update.
   struct scarce_graph {
     graph_type& g;
     bool refuses;
@@ -249,7 +250,7 @@ class maintained_test : public graphs_test<Space> {
     }
   };
 
-  /// Calls f, which has to throw bad_argument with `part` in its message.
+  /// Calls f, which must throw bad_argument with `part` in its message.
   template <class F>
   static void expect_refusal(F const& f, std::string const& part) {
     try {
@@ -336,7 +337,7 @@ TYPED_TEST_P(maintained_test, each_request_of_a_constructor_fails) {
     }
 }
 
-TYPED_TEST_P(maintained_test, changes_by_others_are_noticed) {
+TYPED_TEST_P(maintained_test, changes_without_the_result_are_detected) {
   auto const s = this->make_subject(this->sized(200, 60));
   auto const rows = [&] {
     auto whole = this->make_graph(TestFixture::kind::undirected, s.n, s.batch);
@@ -354,9 +355,9 @@ TYPED_TEST_P(maintained_test, changes_by_others_are_noticed) {
       if (way == 3) g.build(rows);
       graph::csr const now = g.to_csr();
       auto const fresh = this->make_results(g, false);
-      // Every stale result, behind others that are told first, and in front of them.
+      // Each stale result, after results that are up to date in the order of the update, and before them.
       for (auto const& one : stale) {
-        std::vector<algorithms::follower*> order = this->list(fresh);
+        std::vector<algorithms::maintained_result*> order = this->list(fresh);
         for (bool const in_front : {false, true}) {
           order.insert(in_front ? order.begin() : order.end(), &one->result());
           for (auto const& batch : std::vector<typename TestFixture::edges>{s.small, {}})
@@ -393,12 +394,12 @@ TYPED_TEST_P(maintained_test, other_graphs_are_refused) {
     }
 }
 
-TYPED_TEST_P(maintained_test, what_leaves_a_graph_the_same_is_allowed) {
+TYPED_TEST_P(maintained_test, operations_without_changes_are_allowed) {
   auto const s = this->make_subject(this->sized(200, 60));
   for (bool const with_clusters : {false, true}) {
     auto first = this->make_graph(TestFixture::kind::undirected, s.n, s.sparse);
     auto const all = this->make_results(first, with_clusters);
-    auto g = std::move(first);  // the results belong to what was moved
+    auto g = std::move(first);  // the results belong to the moved graph
     g.compact();
     g.insert({});
     g.erase({});
@@ -412,7 +413,7 @@ TYPED_TEST_P(maintained_test, what_leaves_a_graph_the_same_is_allowed) {
   }
 }
 
-// Vertices for whose affinities the pool has no room do not vote; all else is as it should be.
+// Vertices do not vote if their affinities do not fit into the pool; all other results are correct.
 TYPED_TEST_P(maintained_test, clusters_of_a_pool_that_cannot_grow) {
   // A device commits memory by 2 MiB, which lists of 200,000 vertices exceed as those of 3,000 exceed 32 KiB.
   bool const is_device = std::string_view(TypeParam::name) == "cuda";
@@ -430,13 +431,13 @@ TYPED_TEST_P(maintained_test, clusters_of_a_pool_that_cannot_grow) {
   algorithms::clustering_result const r = clusters.result();
   EXPECT_NEAR(r.modularity, serial_modularity(g.to_csr(), {}, r.label), 1e-6);
   EXPECT_GT(r.modularity, 0.02);
-  // Labels of other vertices are no beginning.
+  // Labels of another number of vertices are refused.
   auto const other = this->make_graph(TestFixture::kind::undirected, 2 * s.n, s.batch);
   exec::buffer<graph::edge, TypeParam> const edges(g.space(), 1);
   this->expect_refusal([&] { clusters.refresh(other.view(), {}, edges.data(), 0); }, "vertices");
 }
 
-TYPED_TEST_P(maintained_test, graphs_have_an_identity) {
+TYPED_TEST_P(maintained_test, graphs_have_ids_and_versions) {
   auto const s = this->make_subject(this->sized(200, 60));
   auto const id = [](auto const& g) { return std::pair(g.view().graph_id(), g.view().version()); };
   auto g = this->make_graph(TestFixture::kind::undirected, s.n, {});
@@ -445,7 +446,7 @@ TYPED_TEST_P(maintained_test, graphs_have_an_identity) {
   auto other = this->make_graph(TestFixture::kind::undirected, s.n, {});
   EXPECT_NE(id(other).first, 0u);
   EXPECT_NE(id(other).first, first.first);
-  // What changes the contents counts, and nothing else.
+  // Only changes of the contents change the version.
   auto const version = [&](auto const& change) {
     auto const before = id(g);
     try {
@@ -471,7 +472,7 @@ TYPED_TEST_P(maintained_test, graphs_have_an_identity) {
             0u);
   EXPECT_EQ(version([&] { g.clear(); }), 1u);
   EXPECT_EQ(version([&] { g.build(graph::csr{{1}, {}}); }), 0u);
-  // A failed build() leaves an empty graph as it was.
+  // A failed build() does not change an empty graph.
   graph::csr bad{std::vector<std::uint64_t>(s.n + 1, 1), {static_cast<graph::vertex_id>(s.n)}};
   bad.offsets[0] = 0;
   EXPECT_EQ(version([&] { g.build(bad); }), 0u);
@@ -482,7 +483,7 @@ TYPED_TEST_P(maintained_test, graphs_have_an_identity) {
   EXPECT_EQ(id(g).first, 0u);
 }
 
-// What was moved from belongs to no graph.
+// A moved-from result belongs to no graph.
 TYPED_TEST_P(maintained_test, results_move) {
   auto const s = this->make_subject(this->sized(200, 60));
   auto g = this->make_graph(TestFixture::kind::undirected, s.n, s.sparse);
@@ -503,14 +504,14 @@ TYPED_TEST_P(maintained_test, results_move) {
   EXPECT_EQ(second.per_vertex(), serial_triangles(g.to_csr()));
 }
 
-// By hand: a batch that was not the one, and ends without a beginning.
+// Direct calls: after() for another batch, and after() or undo() without before().
 TYPED_TEST_P(maintained_test, steps_out_of_order_are_refused) {
   auto const s = this->make_subject(this->sized(200, 60));
   for (bool const with_clusters : {false, true}) {
     for (std::size_t which = 0; which < (with_clusters ? 1u : 4u); ++which) {
       auto g = this->make_graph(TestFixture::kind::undirected, s.n, s.sparse);
       auto const all = this->make_results(g, with_clusters);
-      algorithms::follower& result = all[which]->result();
+      algorithms::maintained_result& result = all[which]->result();
       this->expect_refusal([&] { result.after(g.view()); }, "without before()");
       this->expect_refusal([&] { result.undo(g.view()); }, "without before()");
       EXPECT_TRUE(result.belongs_to(g.view()));
@@ -526,8 +527,8 @@ TYPED_TEST_P(maintained_test, steps_out_of_order_are_refused) {
   }
 }
 
-// Twice in the list: what is told of a batch once must not be told again before that is over.
-TYPED_TEST_P(maintained_test, a_result_is_told_once) {
+// A result that is passed twice to an update is refused.
+TYPED_TEST_P(maintained_test, a_result_passed_twice_is_refused) {
   auto const s = this->make_subject(this->sized(200, 60));
   for (bool const with_clusters : {false, true}) {
     auto g = this->make_graph(TestFixture::kind::undirected, s.n, s.sparse);
@@ -546,11 +547,11 @@ TYPED_TEST_P(maintained_test, a_result_is_told_once) {
   }
 }
 
-// Ranks of vertices that are all alike are known exactly, however many there are, and whatever they are rounded by.
-TYPED_TEST_P(maintained_test, the_bound_holds_where_all_ranks_are_alike) {
+// The ranks of equivalent vertices are known exactly, for any number of vertices and any rounding.
+TYPED_TEST_P(maintained_test, error_bound_of_equal_ranks) {
   for (std::size_t const n : {std::size_t{300}, std::size_t{1000}, scaled(200000, 5000)}) {
     graph::options const o{.directed = true, .in_neighbours = false};
-    typename TestFixture::graph_type g(TestFixture::alone(), n, o);
+    typename TestFixture::graph_type g(TestFixture::one_thread(), n, o);
     algorithms::incremental_pagerank ranks(g, {.tolerance = 1e-12});
     long double distance = 0;
     for (double const r : ranks.rank()) distance += std::abs(r - 1.0L / static_cast<long double>(n));
@@ -559,13 +560,13 @@ TYPED_TEST_P(maintained_test, the_bound_holds_where_all_ranks_are_alike) {
   }
 }
 
-// Small sums of large terms: all that was inserted is erased again, after which all ranks are alike.
-TYPED_TEST_P(maintained_test, the_bound_holds_after_all_is_erased) {
+// Small sums of large terms: all inserted edges are erased again, after which all vertices are equivalent.
+TYPED_TEST_P(maintained_test, error_bound_after_erasing_all_edges) {
   graph::vertex_id const n = 100;
   for (unsigned seed = 0; seed < TestFixture::sized(300, 10); ++seed)
     for (bool const directed : {true, false}) {
       std::mt19937 random(seed);
-      typename TestFixture::graph_type g(TestFixture::alone(), n, {.directed = directed, .in_neighbours = false});
+      typename TestFixture::graph_type g(TestFixture::one_thread(), n, {.directed = directed, .in_neighbours = false});
       algorithms::incremental_pagerank ranks(g, {.tolerance = 1e-2});
       std::vector<graph::edge> all;
       for (unsigned round = 0; round < 8; ++round) {
@@ -583,15 +584,15 @@ TYPED_TEST_P(maintained_test, the_bound_holds_after_all_is_erased) {
     }
 }
 
-// Below the least tolerance that can be reached, and a little above it: what did not converge says so.
+// Tolerances below the least one that can be reached, and above it: converged() says which was reached.
 TYPED_TEST_P(maintained_test, ranks_that_converged_are_within_the_tolerance) {
   graph::vertex_id const n = 400;
   double const d = 0.99;
   for (bool const is_reached : {false, true}) {
     std::mt19937 random(3);
-    typename TestFixture::graph_type g(TestFixture::alone(), n, {.directed = true, .in_neighbours = false});
+    typename TestFixture::graph_type g(TestFixture::one_thread(), n, {.directed = true, .in_neighbours = false});
     g.insert(random_edges(random, n, 2 * n));
-    std::vector<graph::edge> ring;  // so that all have out-neighbours
+    std::vector<graph::edge> ring;  // so that all vertices have out-neighbours
     for (graph::vertex_id v = 0; is_reached && v < n; ++v) ring.push_back({v, (v + 1) % n});
     g.insert(ring);
     double const tolerance = static_cast<double>(g.arcs()) * 2e-16 * (is_reached ? 200 : 1);
@@ -615,12 +616,12 @@ TYPED_TEST_P(maintained_test, ranks_that_converged_are_within_the_tolerance) {
   }
 }
 
-// Residuals that are all below the limits: nothing is to be done, and that ends.
-TYPED_TEST_P(maintained_test, ranks_of_any_tolerance_are_ranks) {
+// All residuals are below the limits: nothing is pushed, and the update ends.
+TYPED_TEST_P(maintained_test, ranks_sum_to_1_for_any_tolerance) {
   std::size_t const n = 300;
   for (bool const directed : {true, false})
     for (double const tolerance : {2.0, 1.0, 0.1}) {
-      typename TestFixture::graph_type g(TestFixture::alone(), n, {.directed = directed, .in_neighbours = false});
+      typename TestFixture::graph_type g(TestFixture::one_thread(), n, {.directed = directed, .in_neighbours = false});
       std::vector<graph::edge> ring;
       for (graph::vertex_id v = 0; v < n; ++v) ring.push_back({v, static_cast<graph::vertex_id>((v + 1) % n)});
       for (graph::vertex_id v = 0; v < n / 2; ++v) ring.push_back({v, static_cast<graph::vertex_id>((v + 7) % n)});
@@ -630,7 +631,7 @@ TYPED_TEST_P(maintained_test, ranks_of_any_tolerance_are_ranks) {
       for (double const r : ranks.rank()) sum += r;
       EXPECT_NEAR(sum, 1, 1e-12);
     }
-  typename TestFixture::graph_type g(TestFixture::alone(), 3);
+  typename TestFixture::graph_type g(TestFixture::one_thread(), 3);
   for (algorithms::incremental_pagerank_options const o :
        {algorithms::incremental_pagerank_options{.tolerance = 2.5}, {.tolerance = INFINITY}, {.max_iterations = 0}})
     this->expect_refusal([&] { algorithms::incremental_pagerank ranks(g, o); }, "must be in");
@@ -638,11 +639,11 @@ TYPED_TEST_P(maintained_test, ranks_of_any_tolerance_are_ranks) {
 
 REGISTER_TYPED_TEST_SUITE_P(maintained_test, each_request_of_an_insertion_fails, each_request_of_an_erasure_fails,
                             each_request_fails_for_clusters, nothing_is_requested_after_the_update,
-                            each_request_of_a_constructor_fails, changes_by_others_are_noticed,
-                            other_graphs_are_refused, what_leaves_a_graph_the_same_is_allowed,
-                            clusters_of_a_pool_that_cannot_grow, graphs_have_an_identity, results_move,
-                            steps_out_of_order_are_refused, a_result_is_told_once,
-                            the_bound_holds_where_all_ranks_are_alike, the_bound_holds_after_all_is_erased,
-                            ranks_that_converged_are_within_the_tolerance, ranks_of_any_tolerance_are_ranks);
+                            each_request_of_a_constructor_fails, changes_without_the_result_are_detected,
+                            other_graphs_are_refused, operations_without_changes_are_allowed,
+                            clusters_of_a_pool_that_cannot_grow, graphs_have_ids_and_versions, results_move,
+                            steps_out_of_order_are_refused, a_result_passed_twice_is_refused,
+                            error_bound_of_equal_ranks, error_bound_after_erasing_all_edges,
+                            ranks_that_converged_are_within_the_tolerance, ranks_sum_to_1_for_any_tolerance);
 
 }  // namespace wyrm::tests

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests of random walks, for any space: paths, how often which arc is taken, memory.
+// The tests of random walks, for any space: paths, frequencies of arcs, memory.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ class random_walks_test : public space_test<Space> {
   static alloc::options small_pool() {
     return {.pool_bytes = std::size_t{1} << 16, .reserve_bytes = std::size_t{1} << 28, .checked = true};
   }
-  /// So many where lanes are threads, and a tenth of it where each is a fiber.
+  /// The size n if lanes are threads, and a tenth of it if lanes are fibers.
   static std::uint32_t sized(std::uint32_t n) {
     return static_cast<std::uint32_t>(scaled(std::string_view(Space::name) == "simt" ? n / 10 : n, n / 20));
   }
@@ -50,7 +50,8 @@ class random_walks_test : public space_test<Space> {
     return std::binary_search(row + static_cast<std::ptrdiff_t>(g.offsets[u]),
                               row + static_cast<std::ptrdiff_t>(g.offsets[u + 1]), v);
   }
-  /// Pearson's statistic within five standard deviations of what it is when the probabilities are these.
+  /// Checks that Pearson's statistic is at most five standard deviations above its expected value for these
+  /// probabilities.
   static void expect_drawn(std::vector<double> const& counts, std::vector<double> const& probabilities) {
     double all = 0;
     for (double const c : counts) all += c;
@@ -62,13 +63,13 @@ class random_walks_test : public space_test<Space> {
         continue;
       }
       double const expected = all * probabilities[i];
-      ASSERT_GE(expected, 5) << "too few to tell";
+      ASSERT_GE(expected, 5) << "too few draws for this test";
       chi += (counts[i] - expected) * (counts[i] - expected) / expected;
       ++freedom;
     }
     EXPECT_LE(chi, freedom + 5 * std::sqrt(2 * std::max(freedom, 1.0)));
   }
-  /// Of all steps from `now`, with `before` in front of it if that is a vertex: how often to each vertex.
+  /// Counts the targets of all steps from `now`; if `before` is a vertex, only of steps with this previous vertex.
   static std::vector<double> steps_from(algorithms::walk_paths const& paths, std::size_t n, graph::vertex_id now,
                                         graph::vertex_id before = ~0u) {
     std::vector<double> counts(n);
@@ -78,7 +79,7 @@ class random_walks_test : public space_test<Space> {
           ++counts[paths.vertices[i + 1]];
     return counts;
   }
-  /// A wheel of six, a tail, and a vertex that is alone.
+  /// A wheel of six vertices, a tail, and an isolated vertex.
   static std::vector<graph::edge> wheel() {
     return {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {0, 5}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 1}, {5, 6}};
   }
@@ -89,7 +90,7 @@ TYPED_TEST_SUITE_P(random_walks_test);
 TYPED_TEST_P(random_walks_test, paths_go_along_arcs) {
   std::mt19937 random(1);
   std::size_t const n = 200;
-  auto const g = this->make(n, random_edges(random, n, 300), true);  // some without out-neighbours
+  auto const g = this->make(n, random_edges(random, n, 300), true);  // some vertices have no out-neighbours
   graph::csr const rows = g.to_csr();
   auto const paths = this->walk(g, {.steps = 70, .per_vertex = 3});
   ASSERT_EQ(paths.offsets.size(), 3 * n + 1);
@@ -116,7 +117,8 @@ TYPED_TEST_P(random_walks_test, arcs_are_drawn_by_weight) {
   auto const g = this->make(8, this->wheel());
   graph::csr const rows = g.to_csr();
   std::vector<float> weights(rows.targets.size(), 1);
-  // Of 0: to 1 never, to 2 ... 5 as 1 to 4. Of 6: nothing, so that walks end there.
+  // Arcs of vertex 0: the one to 1 has weight 0, those to 2 ... 5 have weights 1 to 4. Those of 6 are 0, so walks end
+  // there.
   for (std::uint64_t i = rows.offsets[0]; i < rows.offsets[1]; ++i)
     weights[i] = static_cast<float>(rows.targets[i] - 1) * 0.3f;
   weights[rows.offsets[6]] = 0;
@@ -131,16 +133,16 @@ TYPED_TEST_P(random_walks_test, steps_of_second_order) {
   double const p = 0.25;
   double const q = 4;
   auto const paths = this->walk(g, {.seed = 7, .steps = 60, .p = p, .q = q, .per_vertex = this->sized(3000)});
-  // From 5 after 1: back to 1; 0 is a neighbour of 1; 4 and 6 are not.
+  // A step from 5 after 1: 1 is the previous vertex, 0 is a neighbour of 1, 4 and 6 are not.
   double sum = 1 / p + 1 + 2 / q;
   this->expect_drawn(this->steps_from(paths, 8, 5, 1), {1 / sum, 1 / p / sum, 0, 0, 1 / q / sum, 0, 1 / q / sum, 0});
-  // From 0 after 3: back; 2 and 4 are neighbours of 3; 1 and 5 are not.
+  // A step from 0 after 3: 3 is the previous vertex, 2 and 4 are neighbours of 3, 1 and 5 are not.
   sum = 1 / p + 2 + 2 / q;
   this->expect_drawn(this->steps_from(paths, 8, 0, 3),
                      {0, 1 / q / sum, 1 / sum, 1 / p / sum, 1 / sum, 1 / q / sum, 0, 0});
 }
 
-TYPED_TEST_P(random_walks_test, walks_stop_and_start_again) {
+TYPED_TEST_P(random_walks_test, walks_stop_and_restart) {
   auto const g = this->make(8, this->wheel());
   std::uint32_t const walks = this->sized(3000);
   auto const paths = this->walk(g, {.seed = 8, .steps = ~0u, .stop = 0.1, .per_vertex = walks, .starts = {0, 3}});
@@ -149,12 +151,12 @@ TYPED_TEST_P(random_walks_test, walks_stop_and_start_again) {
   EXPECT_NEAR(static_cast<double>(paths.vertices.size()) / (2 * walks), 10, 5 * 9.5 / std::sqrt(2.0 * walks));
 
   auto const home = this->walk(g, {.seed = 9, .steps = 50, .restart = 0.4, .per_vertex = walks / 4, .starts = {6}});
-  // 6 has no self-loop, so that from 6 to 6 is a start anew; from 5 there is an arc as well.
+  // 6 has no self-loop, so a step from 6 to 6 is a restart; a step from 5 to 6 may also be along an arc.
   this->expect_drawn(this->steps_from(home, 8, 6), {0, 0, 0, 0, 0, .6, .4, 0});
   this->expect_drawn(this->steps_from(home, 8, 5), {.15, .15, 0, 0, .15, 0, .55, 0});
 }
 
-TYPED_TEST_P(random_walks_test, walks_are_the_same_everywhere) {
+TYPED_TEST_P(random_walks_test, walks_are_equal_in_all_spaces) {
   std::mt19937 random(2);
   std::size_t const n = 100;
   auto const edges = random_edges(random, n, 400);
@@ -174,7 +176,7 @@ TYPED_TEST_P(random_walks_test, walks_are_the_same_everywhere) {
   EXPECT_NE(this->walk(g, other).vertices, want.vertices);
 }
 
-TYPED_TEST_P(random_walks_test, memory_follows_what_is_walked) {
+TYPED_TEST_P(random_walks_test, memory_grows_with_steps) {
   std::mt19937 random(3);
   std::size_t const n = 300;
   auto const g = this->make(n, random_edges(random, n, 2000));
@@ -183,7 +185,7 @@ TYPED_TEST_P(random_walks_test, memory_follows_what_is_walked) {
     walker.walk(g.view(), {.steps = steps});
     EXPECT_EQ(walker.pool().granted, n * ((steps + 30) / 30) * 128) << steps;
   }
-  // A pool that may not grow so far.
+  // A pool with a limit that is too low.
   algorithms::random_walker<TypeParam> narrow(
       g.space(), {.pool_bytes = std::size_t{1} << 16, .reserve_bytes = std::size_t{1} << 21});
   EXPECT_THROW(narrow.walk(g.view(), {.steps = 100'000}), error);
@@ -208,13 +210,13 @@ TYPED_TEST_P(random_walks_test, visits_are_counted) {
   for (auto const& [pair, count] : want) EXPECT_EQ(got[i++], (algorithms::co_visit{pair.first, pair.second, count}));
 }
 
-TYPED_TEST_P(random_walks_test, what_cannot_be_walked) {
+TYPED_TEST_P(random_walks_test, empty_walks_and_invalid_options) {
   auto const none = this->make(0, {});
   EXPECT_EQ(this->walk(none, {}).offsets, std::vector<std::uint64_t>{0});
-  auto const alone = this->make(2, {});
-  EXPECT_EQ(this->walk(alone, {}).vertices, (std::vector<graph::vertex_id>{0, 1}));
-  algorithms::random_walker<TypeParam> walker(alone.space(), this->small_pool());
-  walker.walk(alone.view(), {});
+  auto const isolated = this->make(2, {});
+  EXPECT_EQ(this->walk(isolated, {}).vertices, (std::vector<graph::vertex_id>{0, 1}));
+  algorithms::random_walker<TypeParam> walker(isolated.space(), this->small_pool());
+  walker.walk(isolated.view(), {});
   EXPECT_TRUE(walker.co_visits().empty());
   auto const loop = this->make(1, {{0, 0}}, false, true);
   EXPECT_EQ(this->walk(loop, {.steps = 3, .p = 4, .q = 0.5}).vertices, std::vector<graph::vertex_id>(4));
@@ -226,13 +228,14 @@ TYPED_TEST_P(random_walks_test, what_cannot_be_walked) {
   EXPECT_THROW(this->walk(g, {.q = 1e9}), error);
   EXPECT_THROW(this->walk(g, {.steps = ~0u}), error);
   EXPECT_THROW(this->walk(g, {.starts = {8}}), error);
-  EXPECT_EQ(this->walk(g, {.weights = std::vector<float>(g.arcs())}).vertices.size(), 8u);  // nobody goes anywhere
+  EXPECT_EQ(this->walk(g, {.weights = std::vector<float>(g.arcs())}).vertices.size(),
+            8u);  // all walks end at their starts
   EXPECT_THROW(this->walk(g, {.weights = {1, 2}}), error);
   EXPECT_THROW(this->walk(g, {.weights = std::vector<float>(g.arcs(), -1.0f)}), error);
 }
 
 REGISTER_TYPED_TEST_SUITE_P(random_walks_test, paths_go_along_arcs, arcs_are_drawn_evenly, arcs_are_drawn_by_weight,
-                            steps_of_second_order, walks_stop_and_start_again, walks_are_the_same_everywhere,
-                            memory_follows_what_is_walked, visits_are_counted, what_cannot_be_walked);
+                            steps_of_second_order, walks_stop_and_restart, walks_are_equal_in_all_spaces,
+                            memory_grows_with_steps, visits_are_counted, empty_walks_and_invalid_options);
 
 }  // namespace wyrm::tests

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random walks on the CPU, and on lanes that are fibers.
+// Random walks on the CPU, and with tiles of fibers.
 #include "../support/simt_space.hpp"
 #include "random_walks_suite.hpp"
 

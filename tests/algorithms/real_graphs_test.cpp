@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real graphs, from the file to PageRank, triangles and components, against published reference values, and to levels
-// and core numbers, against the serial verifiers: on the CPU, and on the GPU where there is one. Needs the graphs: the
-// folder that the environment variable WYRM_DATA names.
+// Real graphs, from the file to PageRank, triangles and components, compared with published values, and to BFS and core
+// numbers, compared with the serial verifiers: on the CPU, and on the GPU if there is one. The graphs are in the folder
+// that the environment variable WYRM_DATA names.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,12 +43,12 @@ void expect_truth(graph::any_graph const& g, truth_row const& want) {
   EXPECT_NEAR(std::sqrt(squares) / want.pagerank_l2, 1.0, 1e-6);
 }
 
-// What nobody has published.
+// Results without published values.
 void expect_verified(graph::any_graph const& g) {
   graph::csr const rows = g.to_csr();
   EXPECT_EQ(algorithms::components(g).label, serial_components(rows));
   std::vector<graph::vertex_id> const sources{0, g.vertices() / 2};
-  EXPECT_EQ(algorithms::bfs(g, sources).level, serial_levels(rows, sources));
+  EXPECT_EQ(algorithms::bfs(g, sources).distance, serial_distances(rows, sources));
   if (g.settings().directed) return;
   EXPECT_EQ(algorithms::core_numbers(g).core, serial_core_numbers(rows));
 }
@@ -73,7 +73,7 @@ TEST_P(truth_test, holds_before_and_after_updates) {
 
     graph::csr const before = g.to_csr();
     auto batch = datasets::update_batch(datasets::update_kind::random, g.vertices(), 20000, graphs);
-    auto const components = algorithms::follow_components(g);
+    auto const components = algorithms::maintain_components(g);
     algorithms::insert(g, batch, *components);
     EXPECT_NE(g.to_csr(), before);
     EXPECT_EQ(components->label(), algorithms::components(g).label);
@@ -88,7 +88,7 @@ TEST_P(truth_test, holds_before_and_after_updates) {
     g.check();
     expect_truth(g, row);
   }
-  EXPECT_GT(graphs, 0u) << "no graph of TRUTH.tsv lies in " << *folder;
+  EXPECT_GT(graphs, 0u) << "no graph of TRUTH.tsv is in " << *folder;
 }
 
 INSTANTIATE_TEST_SUITE_P(real_graphs, truth_test, testing::Values("cpu", "cuda"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PageRank by weights of arcs, for any space: published values, the serial verifier, and what must not make a
-// difference.
+// PageRank with weights of arcs, for any space: published values, the serial verifier, and changes of weights that must
+// not change ranks.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ class weighted_pagerank_test : public graphs_test<Space> {
     ASSERT_EQ(got.size(), want.size());
     for (std::size_t v = 0; v < want.size(); ++v) ASSERT_NEAR(got[v], want[v], error) << "vertex " << v;
   }
-  /// With weights at random. A damping of 1/2 takes few iterations.
+  /// With random weights. A damping of 1/2 needs few iterations.
   static void expect_ranks(graph_type const& g, std::mt19937& random) {
     floats const weights = random_weights(random, g.arcs());
     auto const want = serial_pagerank(g.to_csr(), 0.5, {}, false, weights);
@@ -56,11 +56,11 @@ class weighted_pagerank_test : public graphs_test<Space> {
     EXPECT_TRUE(fp32.converged);
     expect_near(fp32.rank, want, 1e-6);
   }
-  /// What refuses weights must say.
+  /// Checks that weights are refused with `what` in the message.
   static void expect_refused(graph_type const& g, floats const& weights, std::string const& what) {
     try {
       (void)pagerank(g, {.weights = weights});
-      ADD_FAILURE() << "weights were taken: " << what;
+      ADD_FAILURE() << "weights were accepted: " << what;
     } catch (error const& e) {
       EXPECT_EQ(e.code(), error_code::bad_argument);
       EXPECT_NE(std::string(e.what()).find(what), std::string::npos) << e.what();
@@ -74,14 +74,14 @@ TYPED_TEST_SUITE_P(weighted_pagerank_test);
 //   g = nx.DiGraph(); g.add_nodes_from(range(n)); g.add_weighted_edges_from([(0, 1, 2), (0, 2, .5), ...])
 //   nx.pagerank(g, tol=1e-15)
 TYPED_TEST_P(weighted_pagerank_test, published_values) {
-  // Vertex 3 has an arc, but one of weight 0, and 5 has none.
+  // Vertex 3 has one arc, of weight 0, and 5 has none.
   auto const arcs = this->make(6, {{0, 1}, {0, 2}, {1, 2}, {1, 4}, {2, 0}, {2, 3}, {3, 4}, {4, 0}, {4, 3}}, true);
   std::vector<float> const of_arcs{2, 0.5f, 3, 0, 1, 0.25f, 0, 7, 1};
   this->expect_near(this->pagerank(arcs, {.tolerance = 1e-14, .weights = of_arcs}).rank,
                     {0.27920276136112, 0.235560907232481, 0.29339427008592, 0.100436002306638, 0.0457030295069207,
                      0.0457030295069207},
                     1e-13);
-  // Both directions of 0 1, 0 2, 1 2 and 2 3; they weigh different.
+  // Both directions of 0-1, 0-2, 1-2 and 2-3, with different weights.
   auto const edges = this->make(4, {{0, 1}, {0, 2}, {1, 2}, {2, 3}});
   std::vector<float> const of_edges{1, 0, 4, 2, 3, 0.5f, 1, 8};
   this->expect_near(this->pagerank(edges, {.tolerance = 1e-14, .weights = of_edges}).rank,
@@ -94,7 +94,7 @@ TYPED_TEST_P(weighted_pagerank_test, agrees_with_the_verifier) {
     std::size_t const n = 50 + 60 * seed;
     auto g = this->make(n, random_edges(random, n, n * (seed + 1)), seed % 2 == 1, seed >= 2);
     this->expect_ranks(g, random);
-    for (int round = 0; round < 3; ++round) {  // pages move
+    for (int round = 0; round < 3; ++round) {  // which replaces pages
       g.erase(random_edges(random, n, n));
       g.insert(random_edges(random, n, n));
     }
@@ -102,7 +102,7 @@ TYPED_TEST_P(weighted_pagerank_test, agrees_with_the_verifier) {
   }
 }
 
-// Rows of each bin: a lane's, a group's, a warp's, and hubs.
+// Rows of all bins: for a lane, a group, a warp, and hubs.
 TYPED_TEST_P(weighted_pagerank_test, rows_of_all_lengths) {
   auto const n = static_cast<graph::vertex_id>(this->sized(9'000, 2'500));
   for (bool const directed : {false, true}) {
@@ -115,16 +115,17 @@ TYPED_TEST_P(weighted_pagerank_test, rows_of_all_lengths) {
   }
 }
 
-// In pages of a graph rows begin at multiples of 16 bytes, but not in a CSR.
+// Rows begin at multiples of 16 bytes in pages of a graph, but at any entry in a CSR.
 TYPED_TEST_P(weighted_pagerank_test, rows_that_begin_anywhere) {
   std::mt19937 random(4);
   std::size_t const n = 1300;
-  auto edges = random_edges(random, n, 3 * n);  // vertex 0 is in the warp's bin
+  auto edges = random_edges(random, n, 3 * n);  // vertex 0 is in the bin for warps
   for (graph::vertex_id v = 3; v < n; ++v) edges.push_back({2, v});
   graph::csr const c = this->make(n, edges).to_csr();
   auto const space = make_space<TypeParam>();
   exec::buffer<std::uint64_t, TypeParam> offsets(space, n + 1);
-  exec::buffer<graph::vertex_id, TypeParam> targets(space, c.targets.size() + 4);  // rows are read four at a time
+  exec::buffer<graph::vertex_id, TypeParam> targets(space,
+                                                    c.targets.size() + 4);  // rows are read four entries at a time
   exec::buffer<graph::packed_record, TypeParam> rows(space, n);
   exec::copy_in<std::uint64_t>(space, offsets.data(), c.offsets);
   exec::copy_in<graph::vertex_id>(space, targets.data(), c.targets);
@@ -135,7 +136,7 @@ TYPED_TEST_P(weighted_pagerank_test, rows_that_begin_anywhere) {
   this->expect_near(got.rank, serial_pagerank(c, 0.5, {}, false, weights), 1e-11);
 }
 
-TYPED_TEST_P(weighted_pagerank_test, equal_weights_are_none) {
+TYPED_TEST_P(weighted_pagerank_test, equal_weights_change_nothing) {
   for (bool const directed : {false, true}) {
     std::mt19937 random(5);
     auto const g = this->make(300, random_edges(random, 300, 900), directed);
@@ -147,7 +148,8 @@ TYPED_TEST_P(weighted_pagerank_test, equal_weights_are_none) {
   }
 }
 
-// Each row by a number of its own: nothing changes, to the last bit where that is a power of two, however large.
+// The weights of each row times a factor of its own: ranks do not change, and are equal bit for bit if the factors are
+// powers of two, however large.
 TYPED_TEST_P(weighted_pagerank_test, weights_of_a_row_are_relative) {
   std::mt19937 random(6);
   auto const g = this->make(200, random_edges(random, 200, 900), true, true);
@@ -172,7 +174,7 @@ TYPED_TEST_P(weighted_pagerank_test, weights_of_a_row_are_relative) {
   }
 }
 
-// An arc of weight 0 is none, and a vertex with no others is one without out-neighbours.
+// An arc of weight 0 counts as missing, and a vertex that has only such arcs dangles.
 TYPED_TEST_P(weighted_pagerank_test, arcs_of_weight_0) {
   for (bool const directed : {false, true}) {
     std::mt19937 random(7);
@@ -201,8 +203,8 @@ TYPED_TEST_P(weighted_pagerank_test, arcs_of_weight_0) {
   EXPECT_EQ(this->pagerank(g, {.weights = std::vector<float>(4)}).rank, std::vector<double>(4, 0.25));
 }
 
-// One ranker for graphs of all sizes, with weights and without.
-TYPED_TEST_P(weighted_pagerank_test, one_graph_after_the_other) {
+// One ranker for graphs of different sizes, with weights and without.
+TYPED_TEST_P(weighted_pagerank_test, one_ranker_for_several_graphs) {
   auto const space = make_space<TypeParam>();
   algorithms::pagerank_ranker<TypeParam> ranker(space);
   std::mt19937 random(8);
@@ -225,7 +227,7 @@ TYPED_TEST_P(weighted_pagerank_test, one_graph_after_the_other) {
   }
 }
 
-TYPED_TEST_P(weighted_pagerank_test, refuses_other_weights) {
+TYPED_TEST_P(weighted_pagerank_test, invalid_weights_are_refused) {
   auto const g = this->make(5, {{1, 3}, {3, 4}, {0, 3}}, true);
   this->expect_refused(g, {1, 2}, "2 weights for 3 arcs");
   this->expect_refused(g, {1, 2, 3, 4}, "4 weights for 3 arcs");
@@ -242,7 +244,7 @@ TYPED_TEST_P(weighted_pagerank_test, refuses_other_weights) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(weighted_pagerank_test, published_values, agrees_with_the_verifier, rows_of_all_lengths,
-                            rows_that_begin_anywhere, equal_weights_are_none, weights_of_a_row_are_relative,
-                            arcs_of_weight_0, one_graph_after_the_other, refuses_other_weights);
+                            rows_that_begin_anywhere, equal_weights_change_nothing, weights_of_a_row_are_relative,
+                            arcs_of_weight_0, one_ranker_for_several_graphs, invalid_weights_are_refused);
 
 }  // namespace wyrm::tests

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference values for real graphs, which tests compare with: TRUTH.tsv in the folder that the environment variable
-// WYRM_DATA names. The graphs are not part of the project; tests that need them are skipped where they are absent.
+// Reference values of real graphs for tests: TRUTH.tsv in the folder that the environment variable WYRM_DATA names. The
+// graphs are not part of the project; tests that need them are skipped if they are missing.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,9 @@
 
 namespace wyrm::tests {
 
-/// One graph: its file's name, and what SciPy and igraph say about it. "Simple" means that self-loops are dropped and
-/// repeats merged; the undirected columns and the triangles belong to the graph without directions; PageRank (damping
-/// 0.85, dangling mass spread uniformly) follows the arcs of a directed graph.
+/// One graph: the name of its file, and values from SciPy and igraph. "Simple" means without self-loops and repeats.
+/// The undirected columns and the triangles are those of the graph without directions; PageRank (damping 0.85, dangling
+/// ranks distributed uniformly) follows the arcs of a directed graph.
 struct truth_row {
   std::string file;
   bool directed = false;
@@ -31,20 +31,20 @@ struct truth_row {
   std::uint64_t triangles = 0;
   std::size_t weak_components = 0;
   double pagerank_max = 0;
-  std::size_t pagerank_argmax = 0;  // a vertex that has pagerank_max, from 0
+  std::size_t pagerank_argmax = 0;  // a vertex with the rank pagerank_max; vertices are numbered from 0
   double pagerank_l2 = 0;
 };
 
-/// The folder that WYRM_DATA names, or nothing when the variable is unset or empty.
+/// The folder that WYRM_DATA names; empty if the variable is unset or empty.
 [[nodiscard]] inline std::optional<std::filesystem::path> data_folder() {
   auto const* const name = std::getenv("WYRM_DATA");
   if (name == nullptr || *name == '\0') return std::nullopt;
   return std::filesystem::path(name);
 }
 
-/// The rows of TRUTH.tsv in the folder, in its order, whether or not their files are there. Columns go by the names in
-/// the first line; those that truth_row lacks are passed over. Throws std::runtime_error when the table is missing, a
-/// column is missing or a row is broken.
+/// The rows of TRUTH.tsv in the folder, in the same order, whether or not the graphs exist. Columns are found by the
+/// names in the first line; columns that truth_row does not have are ignored. Throws std::runtime_error if the table or
+/// a column is missing, or a row is malformed.
 [[nodiscard]] inline std::vector<truth_row> read_truth(std::filesystem::path const& folder) {
   auto const path = folder / "TRUTH.tsv";
   std::ifstream table(path);

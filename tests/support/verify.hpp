@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Serial verifiers of the algorithms: written from the definitions, on a CSR, sharing nothing with what they verify.
+// Serial verifiers of the algorithms, written from the definitions. They use a CSR, and no code of what they verify.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 
 namespace wyrm::tests {
 
-/// PageRank by pushing along out-arcs, until nothing moves in double precision. `teleport` sums to 1, or is empty;
-/// weights, if any, are in the order of the arcs.
+/// PageRank by pushing along out-arcs, until ranks do not change in double precision. `teleport` has the sum 1, or is
+/// empty; weights, if any, are in the order of the arcs.
 inline std::vector<double> serial_pagerank(graph::csr const& g, double damping, std::vector<double> teleport = {},
                                            bool dangling_teleports = false, std::vector<float> const& weights = {}) {
   std::size_t const n = g.offsets.size() - 1;
@@ -48,11 +48,12 @@ inline std::vector<double> serial_pagerank(graph::csr const& g, double damping, 
   return rank;
 }
 
-/// How far off that may be in the L1 norm, without teleport and weights, unless 2000 iterations were too few: what its
-/// last step would go on to move, and what it rounded.
+/// A bound of the error of serial_pagerank in the L1 norm, without teleport and weights, unless 2000 iterations were
+/// too few: what later steps would change, and what rounding changed.
 inline double serial_pagerank_error(double damping) { return 1e-14 / (1 - damping); }
 
-/// The triangles at each vertex of an undirected graph: pairs of its neighbours, looked up in a set of all arcs.
+/// The number of triangles at each vertex of an undirected graph: pairs of its neighbours, looked up in a set of all
+/// arcs.
 inline std::vector<std::uint64_t> serial_triangles(graph::csr const& g) {
   std::size_t const n = g.offsets.size() - 1;
   std::unordered_set<std::uint64_t> arcs;
@@ -67,7 +68,7 @@ inline std::vector<std::uint64_t> serial_triangles(graph::csr const& g) {
   return corners;
 }
 
-/// The common neighbours of the ends of each arc, but for the ends themselves.
+/// The number of common neighbours of both ends of each arc, without the ends themselves.
 inline std::vector<std::uint32_t> serial_support(graph::csr const& g) {
   std::vector<std::uint32_t> support;
   std::vector<bool> near(g.offsets.size() - 1);
@@ -85,7 +86,7 @@ inline std::vector<std::uint32_t> serial_support(graph::csr const& g) {
   return support;
 }
 
-/// The smallest vertex that is linked with each, whatever the directions: sets that are joined edge by edge.
+/// The smallest vertex of the weakly connected component of each vertex: sets that are merged edge by edge.
 inline std::vector<graph::vertex_id> serial_components(graph::csr const& g) {
   std::vector<graph::vertex_id> of(g.offsets.size() - 1);
   std::iota(of.begin(), of.end(), graph::vertex_id{0});
@@ -109,28 +110,29 @@ inline std::vector<graph::vertex_id> serial_components(graph::csr const& g) {
   return of;
 }
 
-/// How many arcs away each vertex is from the nearest source: a queue. The greatest number where there is no way.
-inline std::vector<std::uint32_t> serial_levels(graph::csr const& g, std::span<graph::vertex_id const> sources) {
+/// The distance of each vertex from the nearest source, in arcs, by a queue; the greatest number for unreached
+/// vertices.
+inline std::vector<std::uint32_t> serial_distances(graph::csr const& g, std::span<graph::vertex_id const> sources) {
   constexpr std::uint32_t far = std::numeric_limits<std::uint32_t>::max();
-  std::vector<std::uint32_t> level(g.offsets.size() - 1, far);
+  std::vector<std::uint32_t> distance(g.offsets.size() - 1, far);
   std::queue<graph::vertex_id> waiting;
   for (graph::vertex_id const v : sources) {
-    level[v] = 0;
+    distance[v] = 0;
     waiting.push(v);
   }
   for (; !waiting.empty(); waiting.pop()) {
     graph::vertex_id const u = waiting.front();
     for (auto i = g.offsets[u]; i < g.offsets[u + 1]; ++i) {
-      if (level[g.targets[i]] != far) continue;
-      level[g.targets[i]] = level[u] + 1;
+      if (distance[g.targets[i]] != far) continue;
+      distance[g.targets[i]] = distance[u] + 1;
       waiting.push(g.targets[i]);
     }
   }
-  return level;
+  return distance;
 }
 
-/// Core numbers of an undirected graph: vertices lie in buckets by the neighbours they have left, and of those in the
-/// lowest bucket one goes at a time.
+/// Core numbers of an undirected graph: vertices are in buckets by the number of their remaining neighbours; one vertex
+/// at a time is removed from the lowest bucket.
 inline std::vector<std::uint32_t> serial_core_numbers(graph::csr const& g) {
   std::size_t const n = g.offsets.size() - 1;
   std::vector<std::uint32_t> left(n);
@@ -148,7 +150,7 @@ inline std::vector<std::uint32_t> serial_core_numbers(graph::csr const& g) {
     }
     graph::vertex_id const u = buckets[b].back();
     buckets[b].pop_back();
-    if (gone[u] || left[u] != b) continue;  // it has moved since
+    if (gone[u] || left[u] != b) continue;  // it is in another bucket
     gone[u] = true;
     k = std::max(k, left[u]);
     core[u] = k;
@@ -162,8 +164,9 @@ inline std::vector<std::uint32_t> serial_core_numbers(graph::csr const& g) {
   return core;
 }
 
-/// Modularity (Newman and Girvan): a matrix of both directions of all arcs, in which a self-loop counts twice. The arcs
-/// of a directed graph are edges, once each, or as much as both weigh. Weights, if any, are in the order of the arcs.
+/// Modularity (Newman and Girvan), by a matrix of both directions of all arcs, in which a self-loop counts twice. The
+/// arcs of a directed graph are taken as edges; without weights two opposite arcs are one edge, with weights they are
+/// added up. Weights, if any, are in the order of the arcs.
 inline double serial_modularity(graph::csr const& g, std::vector<float> const& weights,
                                 std::vector<std::uint32_t> const& label) {
   std::map<std::pair<std::size_t, std::size_t>, double> matrix;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests of components, levels and core numbers, for any space: known graphs with literal results, random graphs
-// against the serial verifiers, before and after updates.
+// The tests of components, BFS and core numbers, for any space: known graphs with literal results, and random graphs
+// compared with the serial verifiers, before and after updates.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@
 namespace wyrm::tests {
 
 template <class Space>
-class companions_test : public graphs_test<Space> {
+class further_algorithms_test : public graphs_test<Space> {
  protected:
   using graph_type = typename graphs_test<Space>::graph_type;
   using ids = std::vector<graph::vertex_id>;
@@ -32,7 +32,7 @@ class companions_test : public graphs_test<Space> {
   static auto bfs(graph_type const& g, ids const& sources) { return algorithms::bfs(g.space(), g.view(), sources); }
   static auto cores(graph_type const& g) { return algorithms::core_numbers(g.space(), g.view()); }
 
-  /// Of a result, or a follower, that has been asked for its labels.
+  /// Checks a result, or the values of a maintained result.
   static void expect_components(graph_type const& g, ids const& label, std::size_t count, std::size_t largest) {
     ids const want = serial_components(g.to_csr());
     ASSERT_EQ(label, want);
@@ -47,18 +47,18 @@ class companions_test : public graphs_test<Space> {
     auto const got = components(g);
     expect_components(g, got.label, got.count, got.largest);
   }
-  static void expect_levels(graph_type const& g, ids const& sources) {
+  static void expect_distances(graph_type const& g, ids const& sources) {
     auto const got = bfs(g, sources);
-    auto const want = serial_levels(g.to_csr(), sources);
-    ASSERT_EQ(got.level, want);
+    auto const want = serial_distances(g.to_csr(), sources);
+    ASSERT_EQ(got.distance, want);
     std::size_t reached = 0;
-    std::uint32_t levels = 0;
-    for (std::uint32_t const level : want) {
-      reached += level != far ? 1 : 0;
-      levels = level != far ? std::max(levels, level + 1) : levels;
+    std::uint32_t rounds = 0;
+    for (std::uint32_t const distance : want) {
+      reached += distance != far ? 1 : 0;
+      rounds = distance != far ? std::max(rounds, distance + 1) : rounds;
     }
     ASSERT_EQ(got.reached, reached);
-    ASSERT_EQ(got.levels, levels);
+    ASSERT_EQ(got.rounds, rounds);
   }
   static void expect_cores(graph_type const& g) {
     auto const got = cores(g);
@@ -79,9 +79,9 @@ class companions_test : public graphs_test<Space> {
   }
 };
 
-TYPED_TEST_SUITE_P(companions_test);
+TYPED_TEST_SUITE_P(further_algorithms_test);
 
-TYPED_TEST_P(companions_test, components_of_known_graphs) {
+TYPED_TEST_P(further_algorithms_test, components_of_known_graphs) {
   using ids = typename TestFixture::ids;
   auto const none = this->components(this->make(0, {}));
   EXPECT_TRUE(none.label.empty());
@@ -94,19 +94,19 @@ TYPED_TEST_P(companions_test, components_of_known_graphs) {
   EXPECT_EQ(isolated.largest, 1u);
   EXPECT_EQ(this->components(this->make(3, {{0, 0}, {1, 1}, {2, 2}}, false, true)).label, (ids{0, 1, 2}));
 
-  // A triangle, an edge, a vertex alone, and a path.
+  // A triangle, an edge, an isolated vertex, and a path.
   auto const several = this->components(this->make(10, {{5, 3}, {3, 9}, {9, 5}, {8, 1}, {7, 6}, {6, 4}, {4, 2}}));
   EXPECT_EQ(several.label, (ids{0, 1, 2, 3, 2, 3, 2, 2, 1, 3}));
   EXPECT_EQ(several.count, 4u);
   EXPECT_EQ(several.largest, 4u);
-  // Arcs that all go to one, and all come from one; neither end reaches the other two.
+  // All arcs have the same target, or the same source; no search from either end reaches the other two vertices.
   auto const arcs = this->components(this->make(8, {{1, 4}, {2, 4}, {3, 4}, {7, 5}, {7, 6}}, true));
   EXPECT_EQ(arcs.label, (ids{0, 1, 1, 1, 1, 5, 5, 5}));
   EXPECT_EQ(arcs.count, 3u);
   EXPECT_EQ(arcs.largest, 4u);
 }
 
-TYPED_TEST_P(companions_test, components_of_stars_and_paths) {
+TYPED_TEST_P(further_algorithms_test, components_of_stars_and_paths) {
   auto const n = static_cast<graph::vertex_id>(this->sized(300'000, 3'000));
   for (graph::vertex_id const centre : {graph::vertex_id{0}, n / 2, n}) {
     auto const got = this->components(this->make(n + std::size_t{2}, this->star(n, centre)));
@@ -116,7 +116,7 @@ TYPED_TEST_P(companions_test, components_of_stars_and_paths) {
     EXPECT_EQ(got.label.back(), n + 1);
   }
   for (bool const directed : {false, true}) {
-    // In the order of ids, and in another one.
+    // In the order of ids, and in another order.
     auto edges = this->path(n);
     EXPECT_EQ(this->components(this->make(n, edges, directed)).label, typename TestFixture::ids(n));
     typename TestFixture::ids names(n);
@@ -130,7 +130,7 @@ TYPED_TEST_P(companions_test, components_of_stars_and_paths) {
   }
 }
 
-TYPED_TEST_P(companions_test, components_agree_with_the_verifier) {
+TYPED_TEST_P(further_algorithms_test, components_agree_with_the_verifier) {
   for (unsigned seed = 0; seed < 8; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
@@ -145,87 +145,87 @@ TYPED_TEST_P(companions_test, components_agree_with_the_verifier) {
   for (bool const directed : {false, true}) {
     auto edges = this->skewed(log2);
     this->expect_components(this->make(std::size_t{1} << log2, edges, directed));
-    edges.resize(edges.size() / 16);  // without the hub that links all
+    edges.resize(edges.size() / 16);  // without the hub that is a neighbour of all
     this->expect_components(this->make(std::size_t{1} << log2, edges, directed));
   }
 }
 
-TYPED_TEST_P(companions_test, components_batch_by_batch) {
+TYPED_TEST_P(further_algorithms_test, components_batch_by_batch) {
   std::size_t const rounds = this->sized(1000, 20);
   for (bool const directed : {false, true}) {
     std::mt19937 random(directed);
-    std::size_t const n = 200;  // sparse, so that components come together and fall apart
-    auto g = this->make(n, random_edges(random, n, 60), directed, directed, this->alone());
-    algorithms::incremental_components follower(g);
+    std::size_t const n = 200;  // sparse, so that components merge and split
+    auto g = this->make(n, random_edges(random, n, 60), directed, directed, this->one_thread());
+    algorithms::incremental_components maintained(g);
     for (std::size_t round = 0; round < rounds; ++round) {
-      // Edges of a batch repeat, are there already, or are missing; now and then most go.
+      // Batches contain repeats, edges of the graph, and edges that are missing; some erasures remove most edges.
       if (random() % 2 == 0)
-        algorithms::insert(g, random_edges(random, n, 1 + random() % 20), follower);
+        algorithms::insert(g, random_edges(random, n, 1 + random() % 20), maintained);
       else
-        algorithms::erase(g, random_edges(random, n, round % 50 == 7 ? 60'000 : 1 + random() % 1500), follower);
+        algorithms::erase(g, random_edges(random, n, round % 50 == 7 ? 60'000 : 1 + random() % 1500), maintained);
       SCOPED_TRACE(round);
-      std::size_t const count = follower.count();  // before labels are asked for
-      std::size_t const largest = follower.largest();
-      ASSERT_NO_FATAL_FAILURE(this->expect_components(g, follower.label(), count, largest));
+      std::size_t const count = maintained.count();  // before label(), which flattens the forest
+      std::size_t const largest = maintained.largest();
+      ASSERT_NO_FATAL_FAILURE(this->expect_components(g, maintained.label(), count, largest));
     }
   }
 }
 
-TYPED_TEST_P(companions_test, components_that_come_together_and_fall_apart) {
+TYPED_TEST_P(further_algorithms_test, components_merge_and_split) {
   auto const n = static_cast<graph::vertex_id>(this->sized(100'000, 2'000));
   auto g = this->make(n, {});
-  algorithms::incremental_components follower(g);
-  EXPECT_EQ(follower.count(), n);
-  EXPECT_EQ(follower.largest(), 1u);
-  algorithms::insert(g, this->path(n), follower);
-  EXPECT_EQ(follower.count(), 1u);
-  EXPECT_EQ(follower.largest(), n);
-  // In the middle, and once more; in between an edge that is not there.
-  algorithms::erase(g, std::vector<graph::edge>{{n / 2, n / 2 - 1}}, follower);
-  EXPECT_EQ(follower.count(), 2u);
-  EXPECT_EQ(follower.largest(), n - n / 2);
-  algorithms::erase(g, std::vector<graph::edge>{{0, n - 1}, {5, 5}}, follower);
-  EXPECT_EQ(follower.count(), 2u);
-  algorithms::erase(g, std::vector<graph::edge>{{0, 1}, {n - 2, n - 1}}, follower);
-  EXPECT_EQ(follower.count(), 4u);
-  this->expect_components(g, follower.label(), follower.count(), follower.largest());
-  // Halves that are linked in many places at a time; the ends of the path are a pair then.
+  algorithms::incremental_components maintained(g);
+  EXPECT_EQ(maintained.count(), n);
+  EXPECT_EQ(maintained.largest(), 1u);
+  algorithms::insert(g, this->path(n), maintained);
+  EXPECT_EQ(maintained.count(), 1u);
+  EXPECT_EQ(maintained.largest(), n);
+  // Cuts the path in the middle, then erases a missing edge, then cuts the path near both ends.
+  algorithms::erase(g, std::vector<graph::edge>{{n / 2, n / 2 - 1}}, maintained);
+  EXPECT_EQ(maintained.count(), 2u);
+  EXPECT_EQ(maintained.largest(), n - n / 2);
+  algorithms::erase(g, std::vector<graph::edge>{{0, n - 1}, {5, 5}}, maintained);
+  EXPECT_EQ(maintained.count(), 2u);
+  algorithms::erase(g, std::vector<graph::edge>{{0, 1}, {n - 2, n - 1}}, maintained);
+  EXPECT_EQ(maintained.count(), 4u);
+  this->expect_components(g, maintained.label(), maintained.count(), maintained.largest());
+  // Connects both halves by many edges at once; the two cut ends are connected with each other.
   std::vector<graph::edge> rungs;
   for (graph::vertex_id v = 0; v < n / 2; ++v) rungs.push_back({v, n - 1 - v});
-  algorithms::insert(g, rungs, follower);
-  EXPECT_EQ(follower.count(), 2u);
-  EXPECT_EQ(follower.largest(), n - 2);
-  algorithms::erase(g, rungs, follower);
-  EXPECT_EQ(follower.count(), 4u);
-  this->expect_components(g, follower.label(), follower.count(), follower.largest());
+  algorithms::insert(g, rungs, maintained);
+  EXPECT_EQ(maintained.count(), 2u);
+  EXPECT_EQ(maintained.largest(), n - 2);
+  algorithms::erase(g, rungs, maintained);
+  EXPECT_EQ(maintained.count(), 4u);
+  this->expect_components(g, maintained.label(), maintained.count(), maintained.largest());
 }
 
-TYPED_TEST_P(companions_test, components_of_batches_that_are_refused) {
+TYPED_TEST_P(further_algorithms_test, components_of_batches_that_are_refused) {
   auto g = this->make(10, {{0, 1}, {1, 2}, {5, 6}});
-  algorithms::incremental_components follower(g);
-  auto const before = follower.label();
+  algorithms::incremental_components maintained(g);
+  auto const before = maintained.label();
   std::vector<graph::edge> const bad{{0, 5}, {1, 2}, {3, 10}, {8, 9}};
-  EXPECT_THROW(algorithms::insert(g, bad, follower), error);
-  EXPECT_THROW(algorithms::erase(g, bad, follower), error);
-  EXPECT_EQ(follower.label(), before);
-  EXPECT_EQ(follower.count(), 7u);
-  EXPECT_EQ(follower.largest(), 3u);
-  EXPECT_EQ(algorithms::insert(g, {}, follower).inserted, 0u);
-  EXPECT_EQ(algorithms::erase(g, {}, follower).erased, 0u);
-  EXPECT_EQ(follower.label(), before);
-  algorithms::insert(g, std::vector<graph::edge>{{2, 6}}, follower);
-  EXPECT_EQ(follower.label(), (typename TestFixture::ids{0, 0, 0, 3, 4, 0, 0, 7, 8, 9}));
-  EXPECT_EQ(follower.largest(), 5u);
+  EXPECT_THROW(algorithms::insert(g, bad, maintained), error);
+  EXPECT_THROW(algorithms::erase(g, bad, maintained), error);
+  EXPECT_EQ(maintained.label(), before);
+  EXPECT_EQ(maintained.count(), 7u);
+  EXPECT_EQ(maintained.largest(), 3u);
+  EXPECT_EQ(algorithms::insert(g, {}, maintained).inserted, 0u);
+  EXPECT_EQ(algorithms::erase(g, {}, maintained).erased, 0u);
+  EXPECT_EQ(maintained.label(), before);
+  algorithms::insert(g, std::vector<graph::edge>{{2, 6}}, maintained);
+  EXPECT_EQ(maintained.label(), (typename TestFixture::ids{0, 0, 0, 3, 4, 0, 0, 7, 8, 9}));
+  EXPECT_EQ(maintained.largest(), 5u);
   auto none = this->make(0, {});
   algorithms::incremental_components of_none(none);
   EXPECT_EQ(algorithms::insert(none, {}, of_none).inserted, 0u);
   EXPECT_EQ(of_none.count(), 0u);
 }
 
-TYPED_TEST_P(companions_test, several_followers) {
+TYPED_TEST_P(further_algorithms_test, several_maintained_results) {
   std::mt19937 random(8);
   std::size_t const n = 80;
-  auto g = this->make(n, random_edges(random, n, 100), false, false, this->alone());
+  auto g = this->make(n, random_edges(random, n, 100), false, false, this->one_thread());
   algorithms::incremental_components first(g);
   algorithms::incremental_triangles triangles(g);
   algorithms::incremental_components second(g);
@@ -239,67 +239,67 @@ TYPED_TEST_P(companions_test, several_followers) {
   }
 }
 
-TYPED_TEST_P(companions_test, levels_of_known_graphs) {
+TYPED_TEST_P(further_algorithms_test, distances_of_known_graphs) {
   using ids = typename TestFixture::ids;
   using counts = typename TestFixture::counts;
   constexpr std::uint32_t far = TestFixture::far;
   auto const none = this->bfs(this->make(0, {}), {});
-  EXPECT_TRUE(none.level.empty());
-  EXPECT_EQ(none.levels, 0u);
-  EXPECT_EQ(this->bfs(this->make(1, {}), {0}).level, counts{0});
-  EXPECT_EQ(this->bfs(this->make(2, {{0, 0}, {1, 1}}, false, true), {1}).level, (counts{far, 0}));
+  EXPECT_TRUE(none.distance.empty());
+  EXPECT_EQ(none.rounds, 0u);
+  EXPECT_EQ(this->bfs(this->make(1, {}), {0}).distance, counts{0});
+  EXPECT_EQ(this->bfs(this->make(2, {{0, 0}, {1, 1}}, false, true), {1}).distance, (counts{far, 0}));
 
   auto const g = this->make(8, {{0, 1}, {1, 2}, {2, 3}, {3, 0}, {2, 4}, {5, 6}});
   auto const one = this->bfs(g, {0});
-  EXPECT_EQ(one.level, (counts{0, 1, 2, 1, 3, far, far, far}));
-  EXPECT_EQ(one.levels, 4u);
+  EXPECT_EQ(one.distance, (counts{0, 1, 2, 1, 3, far, far, far}));
+  EXPECT_EQ(one.rounds, 4u);
   EXPECT_EQ(one.reached, 5u);
   auto const two = this->bfs(g, {4, 6, 4});
-  EXPECT_EQ(two.level, (counts{3, 2, 1, 2, 0, 1, 0, far}));
-  EXPECT_EQ(two.levels, 4u);
+  EXPECT_EQ(two.distance, (counts{3, 2, 1, 2, 0, 1, 0, far}));
+  EXPECT_EQ(two.rounds, 4u);
   EXPECT_EQ(two.reached, 7u);
   auto const nowhere = this->bfs(g, {});
-  EXPECT_EQ(nowhere.level, counts(8, far));
-  EXPECT_EQ(nowhere.levels, 0u);
+  EXPECT_EQ(nowhere.distance, counts(8, far));
+  EXPECT_EQ(nowhere.rounds, 0u);
   EXPECT_EQ(nowhere.reached, 0u);
   EXPECT_THROW(this->bfs(g, (ids{0, 8})), error);
   EXPECT_THROW(this->bfs(this->make(0, {}), {0}), error);
-  // Along arcs, and not against them.
-  EXPECT_EQ(this->bfs(this->make(4, {{0, 1}, {1, 2}, {3, 2}}, true), {1}).level, (counts{far, 0, 1, far}));
+  // Along the direction of arcs only.
+  EXPECT_EQ(this->bfs(this->make(4, {{0, 1}, {1, 2}, {3, 2}}, true), {1}).distance, (counts{far, 0, 1, far}));
 }
 
-TYPED_TEST_P(companions_test, levels_agree_with_the_verifier) {
+TYPED_TEST_P(further_algorithms_test, distances_agree_with_the_verifier) {
   for (unsigned seed = 0; seed < 8; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
     std::size_t const n = 50 + 300 * seed;
     auto g = this->make(n, random_edges(random, n, n * (seed % 4 + 1)), seed % 2 == 1, seed >= 4);
-    this->expect_levels(g, {static_cast<graph::vertex_id>(random() % n)});
+    this->expect_distances(g, {static_cast<graph::vertex_id>(random() % n)});
     g.erase(random_edges(random, n, n));
     g.insert(random_edges(random, n, n / 4));
-    this->expect_levels(g, {0, static_cast<graph::vertex_id>(random() % n), 0, 7});
+    this->expect_distances(g, {0, static_cast<graph::vertex_id>(random() % n), 0, 7});
   }
   auto const log2 = static_cast<unsigned>(this->sized(13, 9));
   for (bool const directed : {false, true}) {
     auto edges = this->skewed(log2);
-    this->expect_levels(this->make(std::size_t{1} << log2, edges, directed), {0});
-    edges.resize(edges.size() / 4);  // without the hub that links all
-    this->expect_levels(this->make(std::size_t{1} << log2, edges, directed), {0, 77});
+    this->expect_distances(this->make(std::size_t{1} << log2, edges, directed), {0});
+    edges.resize(edges.size() / 4);  // without the hub that is a neighbour of all
+    this->expect_distances(this->make(std::size_t{1} << log2, edges, directed), {0, 77});
   }
 }
 
-TYPED_TEST_P(companions_test, levels_of_stars_and_paths) {
+TYPED_TEST_P(further_algorithms_test, distances_of_stars_and_paths) {
   auto const n = static_cast<graph::vertex_id>(this->sized(300'000, 3'000));
   auto const star = this->bfs(this->make(n + std::size_t{1}, this->star(n, 5)), {n});
   EXPECT_EQ(star.reached, n + std::size_t{1});
-  EXPECT_EQ(std::count(star.level.begin(), star.level.end(), 2u), n - 1);
+  EXPECT_EQ(std::count(star.distance.begin(), star.distance.end(), 2u), n - 1);
   auto const m = static_cast<graph::vertex_id>(this->sized(3'000, 200));
-  auto const path = this->bfs(this->make(m, this->path(m), false, false, this->alone()), {0});
-  EXPECT_EQ(path.levels, m);
-  for (graph::vertex_id v = 0; v < m; ++v) ASSERT_EQ(path.level[v], v);
+  auto const path = this->bfs(this->make(m, this->path(m), false, false, this->one_thread()), {0});
+  EXPECT_EQ(path.rounds, m);
+  for (graph::vertex_id v = 0; v < m; ++v) ASSERT_EQ(path.distance[v], v);
 }
 
-TYPED_TEST_P(companions_test, cores_of_known_graphs) {
+TYPED_TEST_P(further_algorithms_test, cores_of_known_graphs) {
   using counts = typename TestFixture::counts;
   EXPECT_TRUE(this->cores(this->make(0, {})).core.empty());
   EXPECT_EQ(this->cores(this->make(1, {})).core, counts{0});
@@ -307,7 +307,8 @@ TYPED_TEST_P(companions_test, cores_of_known_graphs) {
   auto const clique = this->cores(this->make(40, this->clique(40)));
   EXPECT_EQ(clique.core, counts(40, 39));
   EXPECT_EQ(clique.degeneracy, 39u);
-  // A clique of four with a tail, a triangle that touches it, a vertex alone, and self-loops, which do not count.
+  // A clique of four with a tail, a triangle with a vertex of the clique, an isolated vertex, and self-loops, which do
+  // not count.
   auto const g = this->make(
       10,
       {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}, {3, 4}, {4, 5}, {0, 6}, {6, 7}, {7, 0}, {5, 5}, {0, 0}, {9, 9}},
@@ -318,12 +319,12 @@ TYPED_TEST_P(companions_test, cores_of_known_graphs) {
   EXPECT_THROW(this->cores(this->make(3, {{0, 1}}, true)), error);
 }
 
-TYPED_TEST_P(companions_test, cores_agree_with_the_verifier) {
+TYPED_TEST_P(further_algorithms_test, cores_agree_with_the_verifier) {
   for (unsigned seed = 0; seed < 8; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
     std::size_t const n = 50 + 100 * seed;
-    auto g = this->make(n, random_edges(random, n, n * (seed % 4 + 1)), false, seed % 2 == 1, this->alone());
+    auto g = this->make(n, random_edges(random, n, n * (seed % 4 + 1)), false, seed % 2 == 1, this->one_thread());
     this->expect_cores(g);
     g.erase(random_edges(random, n, n));
     g.insert(random_edges(random, n, n / 4));
@@ -333,22 +334,22 @@ TYPED_TEST_P(companions_test, cores_agree_with_the_verifier) {
   this->expect_cores(this->make(std::size_t{1} << log2, this->skewed(log2)));
 }
 
-TYPED_TEST_P(companions_test, cores_of_stars_and_paths) {
+TYPED_TEST_P(further_algorithms_test, cores_of_stars_and_paths) {
   auto const n = static_cast<graph::vertex_id>(this->sized(300'000, 3'000));
   auto edges = this->star(n, 5);
   EXPECT_EQ(this->cores(this->make(n + std::size_t{1}, edges)).core, typename TestFixture::counts(n + 1, 1));
   auto const m = static_cast<graph::vertex_id>(this->sized(3'000, 200));
   edges = this->path(m);
-  EXPECT_EQ(this->cores(this->make(m, edges, false, false, this->alone())).core, typename TestFixture::counts(m, 1));
+  EXPECT_EQ(this->cores(this->make(m, edges, false, false, this->one_thread())).core,
+            typename TestFixture::counts(m, 1));
   edges.push_back({m - 1, 0});
   EXPECT_EQ(this->cores(this->make(m, edges)).core, typename TestFixture::counts(m, 2));
 }
 
-REGISTER_TYPED_TEST_SUITE_P(companions_test, components_of_known_graphs, components_of_stars_and_paths,
-                            components_agree_with_the_verifier, components_batch_by_batch,
-                            components_that_come_together_and_fall_apart, components_of_batches_that_are_refused,
-                            several_followers, levels_of_known_graphs, levels_agree_with_the_verifier,
-                            levels_of_stars_and_paths, cores_of_known_graphs, cores_agree_with_the_verifier,
-                            cores_of_stars_and_paths);
+REGISTER_TYPED_TEST_SUITE_P(further_algorithms_test, components_of_known_graphs, components_of_stars_and_paths,
+                            components_agree_with_the_verifier, components_batch_by_batch, components_merge_and_split,
+                            components_of_batches_that_are_refused, several_maintained_results,
+                            distances_of_known_graphs, distances_agree_with_the_verifier, distances_of_stars_and_paths,
+                            cores_of_known_graphs, cores_agree_with_the_verifier, cores_of_stars_and_paths);
 
 }  // namespace wyrm::tests
