@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All allocators by name, for the program, the tests and the benchmarks. A new allocator is one entry in `all`.
+// All allocators by name, for the program, the tests and the benchmarks. A new allocator is one entry in its
+// family.
 #pragma once
 
 #include <string>
@@ -19,24 +20,28 @@ namespace wyrm::alloc {
 template <class... A>
 struct list {};
 
+/// The families of allocators.
 template <class Space>
-using all = list<ouroboros_s_p<Space>, ouroboros_s_c<Space>, ouroboros_va_p<Space>, ouroboros_va_c<Space>,
-                 ouroboros_vl_p<Space>, ouroboros_vl_c<Space>, rw<Space>, rw_bm<Space>, corw<Space>, crw<Space>,
-                 rw_malloc<Space>, bump<Space>, system_malloc<Space>>;
+using ouroboros_family = list<ouroboros_s_p<Space>, ouroboros_s_c<Space>, ouroboros_va_p<Space>, ouroboros_va_c<Space>,
+                              ouroboros_vl_p<Space>, ouroboros_vl_c<Space>>;
+template <class Space>
+using random_walk_family = list<rw<Space>, rw_bm<Space>, corw<Space>, crw<Space>, rw_malloc<Space>>;
+template <class Space>
+using baseline_family = list<bump<Space>, system_malloc<Space>>;
 
-static_assert(device_allocator<ouroboros_s_p<exec::host_space>>);
-static_assert(device_allocator<ouroboros_s_c<exec::host_space>>);
-static_assert(device_allocator<ouroboros_va_p<exec::host_space>>);
-static_assert(device_allocator<ouroboros_va_c<exec::host_space>>);
-static_assert(device_allocator<ouroboros_vl_p<exec::host_space>>);
-static_assert(device_allocator<ouroboros_vl_c<exec::host_space>>);
-static_assert(device_allocator<rw<exec::host_space>>);
-static_assert(device_allocator<rw_bm<exec::host_space>>);
-static_assert(device_allocator<corw<exec::host_space>>);
-static_assert(device_allocator<crw<exec::host_space>>);
-static_assert(device_allocator<rw_malloc<exec::host_space>>);
-static_assert(device_allocator<bump<exec::host_space>>);
-static_assert(device_allocator<system_malloc<exec::host_space>>);
+namespace detail {
+template <class... A, class... B, class... C>
+list<A..., B..., C...> join(list<A...>, list<B...>, list<C...>);
+template <class... A>
+consteval bool all_are_allocators(list<A...>) {
+  return (device_allocator<A> && ...);
+}
+}  // namespace detail
+
+/// All allocators.
+template <class Space>
+using all = decltype(detail::join(ouroboros_family<Space>{}, random_walk_family<Space>{}, baseline_family<Space>{}));
+static_assert(detail::all_are_allocators(all<exec::host_space>{}));
 
 /// The name of the default allocator.
 inline constexpr char const* default_name = "ouroboros-s-p";

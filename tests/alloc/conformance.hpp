@@ -23,24 +23,9 @@ inline constexpr std::size_t largest_pool = 32 * mib;
 
 template <class... A>
 ::testing::Types<A...> to_types(alloc::list<A...>);
-/// For INSTANTIATE_TYPED_TEST_SUITE_P: the allocators of the registry.
-template <class Space>
-using all_allocators = decltype(to_types(alloc::all<Space>{}));
-
-/// Constructs the largest pool of each allocator first, for spaces on which the first pool fixes the size of the heap.
-template <class Space>
-class largest_pools_first : public ::testing::Environment {
- public:
-  void SetUp() override {
-    if (available<Space>()) make(alloc::all<Space>{});
-  }
-
- private:
-  template <class... A>
-  static void make(alloc::list<A...>) {
-    (A(make_space<Space>(), alloc::options{.pool_bytes = largest_pool, .reserve_bytes = 2 * largest_pool}), ...);
-  }
-};
+/// For INSTANTIATE_TYPED_TEST_SUITE_P: the allocators of a family.
+template <class Family>
+using types_of = decltype(to_types(Family{}));
 
 inline alloc::options pool_of(std::size_t bytes, bool checked) {
   return {.pool_bytes = bytes, .reserve_bytes = std::min(8 * bytes, 2 * largest_pool), .checked = checked};

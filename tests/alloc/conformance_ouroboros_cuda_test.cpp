@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every allocator on a GPU.
+// The Ouroboros allocators on a GPU.
 #include "conformance.hpp"
 
 #include "../../exec/cuda_space.hpp"
@@ -7,11 +7,8 @@
 
 namespace wyrm::tests {
 
-// The heap of CUDA's device malloc keeps its first size until the process ends.
-[[maybe_unused]] ::testing::Environment* const environment =
-    ::testing::AddGlobalTestEnvironment(new largest_pools_first<exec::cuda_space>);
-
-INSTANTIATE_TYPED_TEST_SUITE_P(cuda, conformance, all_allocators<exec::cuda_space>, by_name);
+using on_cuda = types_of<alloc::ouroboros_family<exec::cuda_space>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(cuda, conformance, on_cuda, by_name);
 
 // Page numbers beyond 32 bits: one thread allocates 66 GiB first, and the blocks are behind that.
 template <class Ref>
@@ -23,11 +20,7 @@ struct take_run {
 };
 template <class A>
 class ouroboros_cuda : public space_test<exec::cuda_space> {};
-using ouroboros_on_cuda =
-    ::testing::Types<alloc::ouroboros_s_p<exec::cuda_space>, alloc::ouroboros_s_c<exec::cuda_space>,
-                     alloc::ouroboros_va_p<exec::cuda_space>, alloc::ouroboros_va_c<exec::cuda_space>,
-                     alloc::ouroboros_vl_p<exec::cuda_space>, alloc::ouroboros_vl_c<exec::cuda_space>>;
-TYPED_TEST_SUITE(ouroboros_cuda, ouroboros_on_cuda, by_name);
+TYPED_TEST_SUITE(ouroboros_cuda, on_cuda, by_name);
 
 TYPED_TEST(ouroboros_cuda, queues_that_are_full) {
   fill_a_queue<TypeParam>(make_space<exec::cuda_space>(), scaled(6000, 500), 9);

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Ouroboros allocators on threads of the host and on warps of fibers.
+#include "conformance.hpp"
+
+#include "../support/simt_space.hpp"
+
+namespace wyrm::tests {
+
+using on_cpu = types_of<alloc::ouroboros_family<exec::host_space>>;
+using on_simt = types_of<alloc::ouroboros_family<simt_space>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(cpu, conformance, on_cpu, by_name);
+INSTANTIATE_TYPED_TEST_SUITE_P(simt, conformance, on_simt, by_name);
+
+}  // namespace wyrm::tests

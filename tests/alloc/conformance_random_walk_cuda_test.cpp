@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The random-walk allocators on a GPU.
+#include "conformance.hpp"
+
+#include "../../exec/cuda_space.hpp"
+
+namespace wyrm::tests {
+
+using on_cuda = types_of<alloc::random_walk_family<exec::cuda_space>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(cuda, conformance, on_cuda, by_name);
+
+}  // namespace wyrm::tests
