@@ -562,6 +562,38 @@ TYPED_TEST_P(algorithms_test, comparison_of_clusterings) {
   EXPECT_THROW((void)algorithms::adjusted_rand_index({0}, {}), error);
 }
 
+// An iteration over all vertices counts each of them; one over a frontier counts those that are listed. The limits are
+// too low for the tolerance, so that the number of iterations is known.
+TYPED_TEST_P(algorithms_test, pagerank_counts_the_vertices_of_full_runs) {
+  std::size_t const n = 150;
+  for (bool const directed : {false, true}) {
+    SCOPED_TRACE(directed ? "directed" : "undirected");
+    std::mt19937 random(31);
+    auto g = this->make(n, random_edges(random, n, 600), directed, false, this->one_thread());
+    for (unsigned const iterations : {1u, 2u, 5u}) {
+      algorithms::incremental_pagerank const ranks(g, {.tolerance = 1e-9, .max_iterations = iterations});
+      EXPECT_FALSE(ranks.converged());
+      EXPECT_EQ(ranks.iterations(), iterations);
+      EXPECT_EQ(ranks.ranked(), iterations * n);
+    }
+    // A batch that begins with a frontier, and continues with all vertices after the first few iterations.
+    unsigned const most = 16;
+    algorithms::incremental_pagerank ranks(g, {.tolerance = 1e-9, .max_iterations = most, .full_run = 0});
+    algorithms::insert(g, random_edges(random, n, 300), ranks);
+    EXPECT_EQ(ranks.iterations(), most);
+    EXPECT_GE(ranks.ranked(), most / 2 * n);
+    EXPECT_LE(ranks.ranked(), most * n);
+  }
+  // The count is that of one batch.
+  auto g = this->make(n, this->clique(30), true, false, this->one_thread());
+  algorithms::incremental_pagerank ranks(g);
+  EXPECT_TRUE(ranks.converged());
+  EXPECT_GE(ranks.ranked(), n);
+  algorithms::insert(g, std::vector<graph::edge>{{1, 0}}, ranks);  // is there
+  EXPECT_EQ(ranks.iterations(), 0u);
+  EXPECT_EQ(ranks.ranked(), 0u);
+}
+
 REGISTER_TYPED_TEST_SUITE_P(algorithms_test, pagerank_of_known_graphs, pagerank_agrees_with_the_verifier,
                             pagerank_of_uneven_degrees, pagerank_of_a_large_star, pagerank_of_a_hub_that_dangles,
                             pagerank_with_teleport_weights, pagerank_in_single_precision, pagerank_batch_by_batch,
@@ -572,6 +604,6 @@ REGISTER_TYPED_TEST_SUITE_P(algorithms_test, pagerank_of_known_graphs, pagerank_
                             triangles_agree_with_the_verifier, triangles_of_uneven_degrees,
                             triangles_of_a_large_clique_and_a_large_star, triangles_batch_by_batch,
                             triangles_of_batches_that_are_refused, support_of_edges, clustering_coefficients,
-                            quality_of_clusterings, comparison_of_clusterings);
+                            quality_of_clusterings, comparison_of_clusterings, pagerank_counts_the_vertices_of_full_runs);
 
 }  // namespace wyrm::tests

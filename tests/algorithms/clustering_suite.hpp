@@ -310,9 +310,30 @@ TYPED_TEST_P(clustering_test, clusters_merge_and_split) {
   EXPECT_EQ(of_none.result().label, ids{});
 }
 
+// Weights are made whole numbers: those of a clique stay above 0 beside one that is 10^12 times as large.
+TYPED_TEST_P(clustering_test, small_weights_beside_a_large_one_make_clusters) {
+  using ids = typename TestFixture::ids;
+  auto edges = this->clique(5);
+  for (graph::edge& e : edges) e = {e.source + 2, e.target + 2};
+  edges.push_back({0, 7});
+  for (bool const directed : {false, true}) {
+    SCOPED_TRACE(directed ? "directed" : "undirected");
+    auto const g = this->make(9, edges, directed);
+    graph::csr const rows = g.to_csr();
+    typename TestFixture::options o;
+    for (graph::vertex_id u = 0; u < 9; ++u)
+      for (std::uint64_t i = rows.offsets[u]; i < rows.offsets[u + 1]; ++i)
+        o.weights.push_back(u == 0 || rows.targets[i] == 0 ? 1e12f : 1.0f);
+    auto const r = this->run(g, o);
+    EXPECT_EQ(r.label, (ids{0, 1, 2, 2, 2, 2, 2, 0, 3}));
+    EXPECT_EQ(r.sizes, (ids{2, 1, 5, 1}));
+    this->expect_consistent(g, r, o.weights);
+  }
+}
+
 REGISTER_TYPED_TEST_SUITE_P(clustering_test, known_graphs, cliques_in_a_ring, planted_groups,
                             each_round_raises_modularity, labels_are_equal_in_all_spaces, weights_make_clusters,
                             directions_do_not_matter, invalid_options_are_refused, maintained_batch_by_batch,
-                            clusters_merge_and_split);
+                            clusters_merge_and_split, small_weights_beside_a_large_one_make_clusters);
 
 }  // namespace wyrm::tests

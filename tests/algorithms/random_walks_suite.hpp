@@ -234,8 +234,40 @@ TYPED_TEST_P(random_walks_test, empty_walks_and_invalid_options) {
   EXPECT_THROW(this->walk(g, {.weights = std::vector<float>(g.arcs(), -1.0f)}), error);
 }
 
+// The neighbours of where a walk was before are those that arcs lead to from there, not those that arcs lead from.
+TYPED_TEST_P(random_walks_test, steps_of_second_order_follow_directions) {
+  auto const g = this->make(4, {{0, 1}, {0, 2}, {1, 2}, {1, 3}, {3, 0}}, true);
+  std::uint32_t const walks = this->sized(40000);
+  // From 1 after 0: an arc leads from 0 to 2, and none from 0 to 3.
+  auto const far = this->walk(g, {.seed = 11, .steps = 2, .q = 100, .per_vertex = walks, .starts = {0}});
+  this->expect_drawn(this->steps_from(far, 4, 0), {0, .5, .5, 0});
+  this->expect_drawn(this->steps_from(far, 4, 1, 0), {0, 0, 100.0 / 101, 1.0 / 101});
+  auto const near = this->walk(g, {.seed = 12, .steps = 2, .q = 0.01, .per_vertex = walks, .starts = {0}});
+  this->expect_drawn(this->steps_from(near, 4, 1, 0), {0, 0, 1.0 / 101, 100.0 / 101});
+  // From 0 after 3, of which 0 is the only neighbour, both others are far.
+  this->expect_drawn(
+      this->steps_from(this->walk(g, {.seed = 13, .q = 100, .per_vertex = walks / 4, .starts = {3}}), 4, 0, 3),
+      {0, .5, .5, 0});
+}
+
+// Weights are made whole numbers for the walk: none that is not 0 becomes 0, however large the others are.
+TYPED_TEST_P(random_walks_test, arcs_of_tiny_weights_are_walked) {
+  // Rows: 0 -> 1 2, 1 -> 0, 2 -> 3, 3 -> 0 1.
+  auto const g = this->make(4, {{0, 1}, {0, 2}, {1, 0}, {2, 3}, {3, 0}, {3, 1}}, true);
+  for (float const tiny : {1e-20f, 1e-37f})
+    for (float const large : {1.0f, 1e30f}) {
+      SCOPED_TRACE(std::to_string(tiny) + " beside " + std::to_string(large));
+      auto const paths = this->walk(g, {.steps = 4, .starts = {0, 1, 2}, .weights = {0, large, tiny, tiny, tiny, 0}});
+      EXPECT_EQ(paths.offsets, (std::vector<std::uint64_t>{0, 5, 10, 15}));
+      EXPECT_EQ(paths.vertices, (std::vector<graph::vertex_id>{0, 2, 3, 0, 2,  //
+                                                               1, 0, 2, 3, 0,  //
+                                                               2, 3, 0, 2, 3}));
+    }
+}
+
 REGISTER_TYPED_TEST_SUITE_P(random_walks_test, paths_go_along_arcs, arcs_are_drawn_evenly, arcs_are_drawn_by_weight,
                             steps_of_second_order, walks_stop_and_restart, walks_are_equal_in_all_spaces,
-                            memory_grows_with_steps, visits_are_counted, empty_walks_and_invalid_options);
+                            memory_grows_with_steps, visits_are_counted, empty_walks_and_invalid_options,
+                            steps_of_second_order_follow_directions, arcs_of_tiny_weights_are_walked);
 
 }  // namespace wyrm::tests

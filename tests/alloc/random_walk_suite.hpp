@@ -266,9 +266,35 @@ TYPED_TEST_P(random_walk, steps_agree_with_the_theory) {
   }
 }
 
+// Tiles of 32 lanes sweep over pools whose last words are fewer than lanes: each page of each of these words in turn is
+// the only free one. Searches give up at once.
+TYPED_TEST_P(random_walk, sweeps_over_any_number_of_words_find_the_only_free_page) {
+  constexpr std::uint64_t bits = TestFixture::bits;
+  for (std::uint64_t const words : {1u, 2u, 31u, 33u, 37u, 63u, 65u, 95u, 97u})
+    for (std::uint64_t const missing : std::set<std::uint64_t>{0, 1, bits / 2, bits - 1}) {
+      if (missing >= bits) continue;  // pages of the last word
+      std::uint64_t const pages = words * bits - missing;
+      TypeParam pool(this->space(), pages, 0.99);
+      std::vector<bool> used(pages, true);
+      std::set<std::uint64_t> free{0, pages - 1};
+      for (std::uint64_t word = 0; word < words; ++word)
+        for (std::uint64_t const page : {word * bits, word * bits + word % bits, word * bits + bits - 1})
+          if (page < pages) free.insert(page);
+      for (std::uint64_t const page : free) {
+        used[page] = false;
+        pool.set_used(used);
+        used[page] = true;
+        auto const got = this->get(pool, 1, page).pages;
+        ASSERT_EQ(got[0], page) << "of " << pages;
+        ASSERT_EQ(this->count_used(pool), pages);
+      }
+      ASSERT_EQ(this->get(pool, 1, 7).pages[0], this->none);
+    }
+}
+
 REGISTER_TYPED_TEST_SUITE_P(random_walk, all_pages_once_and_then_none, the_last_free_page_is_found,
                             the_same_seed_finds_the_same_pages, churn_of_a_pool_that_is_nearly_full, long_churn,
-                            steps_agree_with_the_theory);
+                            steps_agree_with_the_theory, sweeps_over_any_number_of_words_find_the_only_free_page);
 
 template <class Space>
 using random_walk_pools =

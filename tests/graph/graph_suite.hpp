@@ -713,6 +713,105 @@ TYPED_TEST_P(dynamic_graph_test, pages_have_hysteresis) {
   EXPECT_EQ(g.memory().slack, 0u);
 }
 
+// A record has 12 bytes in each table; entries, slack and scratch of both tables are counted.
+TYPED_TEST_P(dynamic_graph_test, memory_counts_the_tables_of_both_directions) {
+  std::size_t const n = 500;
+  std::mt19937 random(61);
+  auto const edges = random_edges(random, n, 4000);
+  graph_model model(n, true, false);
+  model.insert(edges);
+  std::size_t const arcs = model.to_csr().targets.size();
+  std::size_t scratch_of_one = 0;
+  for (bool const in_neighbours : {false, true}) {
+    SCOPED_TRACE(in_neighbours ? "both directions" : "out-neighbours");
+    std::size_t const tables = in_neighbours ? 2 : 1;
+    auto g = this->make(n, {.directed = true, .in_neighbours = in_neighbours});
+    EXPECT_EQ(g.memory().vertex_table, tables * n * 12);
+    EXPECT_EQ(g.memory().neighbours + g.memory().slack, 0u);
+    g.insert(edges);
+    graph::memory_report const m = g.memory();
+    EXPECT_EQ(m.vertex_table, tables * n * 12);
+    EXPECT_EQ(m.neighbours, tables * arcs * 4);
+    EXPECT_EQ(m.neighbours + m.slack + m.pool_free, m.pool_committed);
+    if (TypeParam::counts_pages_alone) {
+      EXPECT_EQ(m.neighbours + m.slack, g.allocator().stats().granted);
+    }
+    EXPECT_EQ(m.total(), m.vertex_table + m.pool_committed + m.allocator_overhead + m.scratch);
+    if (in_neighbours)
+      EXPECT_GT(m.scratch, scratch_of_one);
+    else
+      scratch_of_one = m.scratch;
+    g.compact();
+    EXPECT_EQ(g.memory().vertex_table, tables * n * 12);
+    EXPECT_EQ(g.memory().neighbours, tables * arcs * 4);
+  }
+  auto undirected = this->make(n);
+  undirected.insert(edges);
+  EXPECT_EQ(undirected.memory().vertex_table, n * 12);
+}
+
+// Pages that updates have scattered over the pool, of both tables: they are laid out again when memory is short, and
+// when the graph is compacted, and are changed after that. The model of the in-neighbours has the edges reversed.
+TYPED_TEST_P(dynamic_graph_test, both_tables_are_right_when_pages_are_scattered) {
+  graph::options o{.directed = true};
+  o.pool.pool_bytes = std::size_t{256} << 10;
+  std::size_t const committed = this->make(1, o).memory().pool_committed;  // a GPU commits more
+  std::size_t const n = committed / 32 / 10 * 7;
+  auto g = this->make(n, o);
+  graph_model out(n, true, false);
+  graph_model in(n, true, false);
+  auto const expect_right = [&](char const* when) {
+    SCOPED_TRACE(when);
+    ASSERT_EQ(g.to_csr(), out.to_csr());
+    ASSERT_EQ(graph::detail::export_csr(g.space(), this->in_records(g), static_cast<graph::vertex_id>(n)), in.to_csr());
+    ASSERT_EQ(damage(g), "");
+  };
+  auto const change = [&](bool inserts, std::vector<graph::edge> const& batch) {
+    auto reverse = batch;
+    for (graph::edge& e : reverse) std::swap(e.source, e.target);
+    expect_equal(inserts ? g.insert(batch) : g.erase(batch), inserts ? out.insert(batch) : out.erase(batch));
+    (void)(inserts ? in.insert(reverse) : in.erase(reverse));
+  };
+  // Vertex v has arcs to those from v + 1 on. Three arcs of all but each 16th vertex are erased again.
+  auto const arcs = [&](bool of_all, std::size_t first, std::size_t last, std::size_t vertices) {
+    std::vector<graph::edge> edges;
+    for (std::size_t v = 0; v < vertices; ++v)
+      for (std::size_t to = v + first; (of_all || v % 16 != 0) && to < v + last; ++to)
+        edges.push_back({static_cast<graph::vertex_id>(v), static_cast<graph::vertex_id>(to % n)});
+    return edges;
+  };
+  change(true, arcs(true, 1, 4, n));
+  change(false, arcs(false, 1, 4, n));
+  expect_right("after pages were freed all over the pool");
+  std::size_t const before = g.memory().pool_committed;
+  change(true, arcs(true, 4, 14, n / 8));  // larger pages than those that were freed
+  EXPECT_EQ(g.memory().pool_committed, before);
+  expect_right("after all pages were laid out again");
+  // Random changes of pages that were laid out, with hubs of either direction that come and go.
+  std::mt19937 random(67);
+  for (unsigned round = 0; round < 6; ++round) {
+    std::vector<graph::edge> star;
+    for (std::size_t i = 0; i < 900; ++i) {
+      auto const v = static_cast<graph::vertex_id>(random() % n);
+      star.push_back(round % 2 == 0 ? graph::edge{5, v} : graph::edge{v, 5});
+    }
+    change(true, star);
+    change(true, random_edges(random, n, n / 4));
+    if (round % 3 == 1) {
+      g.compact();
+      expect_right("after compaction");
+    }
+    auto gone = this->edges_of(g.to_csr());
+    std::shuffle(gone.begin(), gone.end(), random);
+    gone.resize(gone.size() / 3);
+    change(false, gone);
+    change(false, star);
+    expect_right("after random changes");
+  }
+  change(false, this->edges_of(g.to_csr()));
+  expect_right("without edges");
+}
+
 REGISTER_TYPED_TEST_SUITE_P(dynamic_graph_test, agrees_with_the_model_undirected, agrees_with_the_model_directed,
                             agrees_with_the_model_with_self_loops, agrees_with_the_model_large_batches,
                             agrees_with_the_model_small_batches, agrees_with_the_model_few_sources,
@@ -724,6 +823,7 @@ REGISTER_TYPED_TEST_SUITE_P(dynamic_graph_test, agrees_with_the_model_undirected
                             a_pool_of_scattered_pages_does_not_grow, keeps_in_neighbours, empty_and_trivial, a_hub,
                             insert_then_erase_restores_it, an_id_out_of_range_changes_nothing,
                             out_of_memory_changes_nothing, every_allocation_may_fail, memory_adds_up,
-                            damaged_pages_are_found, pages_have_hysteresis);
+                            damaged_pages_are_found, pages_have_hysteresis, memory_counts_the_tables_of_both_directions,
+                            both_tables_are_right_when_pages_are_scattered);
 
 }  // namespace wyrm::tests

@@ -3,7 +3,9 @@
 // the checksum; what a hostile file could say under a right one is checked all the same.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -128,6 +130,48 @@ TEST(binary_file, breaks_every_rule_once) {
          "64: expected finite weights and times, found others", true);
   broken([](auto& f) { f[name_at + 1] = 'x'; }, "136: expected 3 names, each with a NUL behind it, found 2", true);
   broken([](auto& f) { f.back() = 'x'; }, "136: expected 3 names, each with a NUL behind it, found 2", true);
+}
+
+// The checksum is computed over blocks of 64 KiB. Each array here has three, of which the last one is shorter.
+TEST(binary_file, of_several_blocks_is_refused_when_a_bit_of_any_is_damaged) {
+  constexpr std::size_t block = std::size_t{1} << 16;
+  constexpr std::size_t edge_count = 20000;
+  constexpr std::size_t edge_bytes = edge_count * 8;
+  static_assert(edge_bytes > 2 * block && edge_bytes < 3 * block);
+  temporary_folder const folder;
+  graph::edge_list list;
+  list.vertices = edge_count;
+  list.directed = true;
+  for (std::uint32_t i = 0; i < edge_count; ++i) {
+    list.edges.push_back({i, (i * 7 + 1) % std::uint32_t{edge_count}});
+    list.weights.push_back(i + 0.5);
+    list.times.push_back(i + 1e6);
+    list.ids.push_back(std::uint64_t{3} * i);
+    list.names.push_back("v" + std::to_string(100000 + i));
+  }
+  loaders::write_binary(list, folder / "g.wyrm");
+  auto const file = read_file(folder / "g.wyrm");
+  ASSERT_EQ(file.size(), 64 + 4 * edge_bytes + edge_count * 8);
+  EXPECT_EQ(parsed(file).edges, list.edges);
+  EXPECT_EQ(parsed(file).names, list.names);
+
+  std::string const message = "56: expected the checksum of the content, found another one";
+  for (std::size_t array = 0; array < 5; ++array) {
+    std::size_t const begin = 64 + array * edge_bytes;
+    for (std::size_t const at : {std::size_t{0}, std::size_t{5}, block - 1, block, block + block / 2, 2 * block - 1,
+                                 2 * block, edge_bytes - 9, edge_bytes - 1}) {
+      SCOPED_TRACE("array " + std::to_string(array) + ", byte " + std::to_string(at));
+      auto damaged = file;
+      damaged[begin + at] = static_cast<char>(damaged[begin + at] ^ 1);
+      expect_refused(damaged, message);
+    }
+    // Whole blocks in another order.
+    auto damaged = file;
+    std::swap_ranges(damaged.begin() + static_cast<std::ptrdiff_t>(begin),
+                     damaged.begin() + static_cast<std::ptrdiff_t>(begin + block),
+                     damaged.begin() + static_cast<std::ptrdiff_t>(begin + block));
+    expect_refused(damaged, message);
+  }
 }
 
 }  // namespace

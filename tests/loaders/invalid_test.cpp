@@ -9,6 +9,8 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "../../loaders/loaders.hpp"
 
@@ -357,6 +359,129 @@ TEST(invalid_corpus, table_and_folder_hold_the_same_files) {
     if (!sound) in_folder.insert(name);
   }
   EXPECT_EQ(in_table, in_folder);
+}
+
+// Files of many pieces, which several threads read at the same time: the error is that of the first malformed line.
+class malformed_lines {
+ public:
+  // Sound lines behind a header; each is 7 characters and a newline.
+  malformed_lines(loaders::file_format format, std::string header, std::size_t lines)
+      : format_(format), header_(std::move(header)), lines_(lines) {}
+
+  // Replaces lines, numbered from 1 in the file, and expects the error of one of them.
+  void expect_first(std::vector<std::pair<std::size_t, std::string>> const& defects, std::size_t line,
+                    std::string const& message) const {
+    std::vector<std::string> all(lines_, sound());
+    auto const above = static_cast<std::size_t>(std::count(header_.begin(), header_.end(), '\n'));
+    for (auto const& [at, content] : defects) all.at(at - above - 1) = content;
+    std::string text = header_;
+    for (auto const& content : all) text += content + "\n";
+    for (unsigned const threads : {1U, 2U, 4U})
+      for (int repetition = 0; repetition < 5; ++repetition) {
+        try {
+          (void)loaders::parse("text", text, format_, {.threads = threads});
+          ADD_FAILURE() << "it was loaded";
+        } catch (error const& refused) {
+          std::string const want = "text:" + std::to_string(line) + ": expected " + message;
+          EXPECT_EQ(std::string(refused.what()).rfind(want, 0), 0U)
+              << threads << " threads: " << refused.what() << "\nnot: " << want;
+        }
+      }
+  }
+
+ private:
+  [[nodiscard]] std::string sound() const {
+    switch (format_) {
+      case loaders::file_format::dimacs: return "a 1 2 3";
+      case loaders::file_format::matrix_market: return "  10  9";
+      default: return " 1000 7";
+    }
+  }
+
+  loaders::file_format format_;
+  std::string header_;
+  std::size_t lines_;
+};
+
+TEST(invalid_lines, the_first_of_several_is_reported) {
+  std::string const source = R"(the id of the source (0 to 18446744073709551615), found "x")";
+  std::string const target = R"(the id of the target (0 to 18446744073709551615), found "y")";
+  std::string const end = R"(the end of the line, found "3")";
+  // A piece is at least 16 KiB of whole lines: 2,049 of these.
+  constexpr std::size_t piece = 2049;
+  constexpr std::size_t pieces = 64;
+  malformed_lines const list(loaders::file_format::edge_list, "", pieces * piece);
+  std::pair<std::size_t, std::string> const none{7, " 1000 7"};
+  // Within a piece, in both orders of the kinds.
+  list.expect_first({{3, "x 1"}, {4, "1 y"}, {6, "1 2 3"}}, 3, source);
+  list.expect_first({{3, "1 2 3"}, {4, "1 y"}, {6, "x 1"}}, 3, end);
+  list.expect_first({{piece + 2, "1 y"}, {piece + 3, "x 1"}, {2 * piece - 1, "1 2 3"}, none}, piece + 2, target);
+  // In several pieces: the last line of one, the first of the next; and one more in each.
+  list.expect_first({{piece, "1 y"}, {piece + 1, "x 1"}}, piece, target);
+  list.expect_first({{2 * piece - 1, "x 1"}, {2 * piece + 1, "1 y"}, {4 * piece, "1 2 3"}}, 2 * piece - 1, source);
+  list.expect_first({{piece - 1, "1 2 3"}, {piece + 1, "x 1"}, {2 * piece + 1, "1 y"}, {4 * piece + 9, "x 1"}},
+                    piece - 1, end);
+  // The last line of all, and one before it.
+  list.expect_first({{pieces * piece, "1 y"}}, pieces * piece, target);
+  list.expect_first({{pieces * piece - 1, "x 1"}, {pieces * piece, "1 y"}}, pieces * piece - 1, source);
+  // Where the threads that read the later pieces meet theirs first: a long line keeps another one busy.
+  std::vector<std::pair<std::size_t, std::string>> many{{9, "1" + std::string(std::size_t{4} << 20, ' ') + "2 3"}};
+  for (std::size_t i = 1; i < pieces; ++i) many.emplace_back(i * piece + 1, i % 2 == 0 ? "x 1" : "1 y");
+  list.expect_first(many, 9, end);
+  // Every line from one on.
+  many.clear();
+  for (std::size_t line = 3 * piece + 100; line <= pieces * piece; ++line)
+    many.emplace_back(line, line % 2 == 0 ? "x 1" : "1 y");
+  list.expect_first(many, 3 * piece + 100, (3 * piece + 100) % 2 == 0 ? source : target);
+
+  malformed_lines const arcs(loaders::file_format::dimacs, "c\np sp 9 6000\n", 6000);
+  arcs.expect_first({{4000, "a 1 2 w"}, {4001, "b"}, {5999, "a 0 1 1"}}, 4000, R"(an integer weight)");
+  arcs.expect_first({{12, "a 1 10 1"}, {4001, "b"}}, 12, R"(the id of the target (1 to 9), found "10")");
+  malformed_lines const entries(loaders::file_format::matrix_market,
+                                "%%MatrixMarket matrix coordinate pattern symmetric\n10 10 6000\n", 6000);
+  entries.expect_first({{2500, "9 10"}, {2501, "11 1"}, {5000, "w"}}, 2500, "an entry on or below the diagonal");
+  entries.expect_first({{2500, "11 1"}, {2501, "9 10"}, {5000, "w"}}, 2500, R"(a row (1 to 10), found "11")");
+}
+
+// Rows of METIS files are read in pieces and then checked in order. A row that contradicts another one is reported
+// before a malformed line behind it, and after one above it.
+TEST(invalid_lines, the_first_of_malformed_and_contradicting_rows_is_reported) {
+  // A ring, with a comment of 60 characters above each row, so that pieces have few rows.
+  constexpr std::size_t n = 1000;
+  std::string const comment = "%" + std::string(58, '-') + "\n";
+  auto const rows = [&] {
+    std::vector<std::string> all;
+    for (std::size_t v = 1; v <= n; ++v)
+      all.push_back(std::to_string(v == 1 ? n : v - 1) + " " + std::to_string(v == n ? 1 : v + 1));
+    return all;
+  };
+  auto const expect_first = [&](std::size_t vertex, std::vector<std::string> const& all, std::string const& message) {
+    std::string text = std::to_string(n) + " " + std::to_string(n) + "\n";
+    for (auto const& row : all) text.append(comment).append(row).append("\n");
+    for (unsigned const threads : {1U, 2U, 4U}) {
+      try {
+        (void)loaders::parse("text", text, loaders::file_format::metis, {.threads = threads});
+        ADD_FAILURE() << "it was loaded";
+      } catch (error const& refused) {
+        std::string const want = "text:" + std::to_string(2 * vertex + 1) + ": expected " + message;
+        EXPECT_EQ(std::string(refused.what()).rfind(want, 0), 0U) << refused.what() << "\nnot: " << want;
+      }
+    }
+  };
+  std::string const loop = "a neighbour other than the vertex itself";
+  std::string const id = R"(the id of a neighbour (1 to 1000), found "x")";
+  for (std::size_t const first : {std::size_t{5}, std::size_t{600}})
+    for (std::size_t const second : {first + 1, first + 3, std::size_t{990}}) {
+      SCOPED_TRACE(std::to_string(first) + " before " + std::to_string(second));
+      auto all = rows();
+      all[first - 1] = std::to_string(first) + " " + std::to_string(first + 1);
+      all[second - 1] = "1 x";
+      expect_first(first, all, loop);
+      all = rows();
+      all[first - 1] = "1 x";
+      all[second - 1] = std::to_string(second);
+      expect_first(first, all, id);
+    }
 }
 
 }  // namespace

@@ -140,5 +140,53 @@ TEST(format, is_that_of_the_name_and_the_content) {
   for (auto const& [name, content, want] : rows) EXPECT_EQ(recognise(name, content), want) << name << content;
 }
 
+// Four columns: weights and times both follow their edges.
+std::string const timed_text = "0 1 5 10\n2 2 6 20\n1 0 7 30\n3 3 8 40\n0 1 9 50\n3 1 4 60\n";
+
+TEST(options, remove_self_loops_keeps_the_times_of_the_other_edges) {
+  auto const list = parsed({.remove_self_loops = true}, timed_text);
+  EXPECT_EQ(list.edges, (edges{{0, 1}, {1, 0}, {0, 1}, {3, 1}}));
+  EXPECT_EQ(list.weights, (numbers{5, 7, 9, 4}));
+  EXPECT_EQ(list.times, (numbers{10, 30, 50, 60}));
+  auto const unweighted = parsed({.third = loaders::third_column::time, .remove_self_loops = true}, text);
+  EXPECT_TRUE(unweighted.weights.empty());
+  EXPECT_EQ(unweighted.times, (numbers{5, 7, 8, 9}));
+}
+
+TEST(options, both_directions_of_an_edge_have_its_time) {
+  auto const undirected = "# Undirected graph\n" + timed_text;
+  auto const arcs = parsed({.directed = true}, undirected);
+  EXPECT_TRUE(arcs.directed);
+  EXPECT_EQ(arcs.edges, (edges{{0, 1}, {2, 2}, {1, 0}, {3, 3}, {0, 1}, {3, 1}, {1, 0}, {0, 1}, {1, 0}, {1, 3}}));
+  EXPECT_EQ(arcs.weights, (numbers{5, 6, 7, 8, 9, 4, 5, 7, 9, 4}));
+  EXPECT_EQ(arcs.times, (numbers{10, 20, 30, 40, 50, 60, 10, 30, 50, 60}));
+  auto const unweighted =
+      parsed({.third = loaders::third_column::time, .directed = true}, "# Undirected graph\n0 1 5\n2 2 6\n2 1 7\n");
+  EXPECT_EQ(unweighted.edges, (edges{{0, 1}, {2, 2}, {2, 1}, {1, 0}, {1, 2}}));
+  EXPECT_EQ(unweighted.times, (numbers{5, 6, 7, 5, 7}));
+
+  // Edges that stay edges, arcs that stay arcs, and arcs that become edges keep one time each.
+  for (auto const& [wanted, content] : {std::pair<std::optional<bool>, std::string>{false, undirected},
+                                        {std::nullopt, undirected},
+                                        {true, timed_text},
+                                        {false, timed_text}}) {
+    auto const list = parsed({.directed = wanted}, content);
+    EXPECT_EQ(list.edges.size(), 6U);
+    EXPECT_EQ(list.times, (numbers{10, 20, 30, 40, 50, 60}));
+  }
+}
+
+TEST(options, self_loops_go_before_directions_and_repetitions) {
+  loaders::options wanted{.remove_self_loops = true, .directed = true, .remove_duplicates = true};
+  auto const arcs = parsed(wanted, "# Undirected graph\n" + timed_text);
+  EXPECT_EQ(arcs.edges, (edges{{0, 1}, {1, 0}, {1, 3}, {3, 1}}));
+  EXPECT_EQ(arcs.times, (numbers{10, 30, 60, 60}));
+  wanted.directed = false;
+  auto const list = parsed(wanted, timed_text);
+  EXPECT_EQ(list.edges, (edges{{0, 1}, {1, 3}}));
+  EXPECT_EQ(list.weights, (numbers{5, 4}));
+  EXPECT_EQ(list.times, (numbers{10, 60}));
+}
+
 }  // namespace
 }  // namespace wyrm::tests
