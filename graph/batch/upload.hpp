@@ -31,7 +31,7 @@ class uploader {
   }
   /// How many edges of so large a batch come in a slice; 0: they come in one piece.
   [[nodiscard]] static std::size_t slice_of(std::size_t edges) {
-    if (!Space::upload::is_beside || edges < 2 * most) return 0;
+    if (!Space::upload::is_concurrent || edges < 2 * most) return 0;
     std::size_t const slices = (edges + most - 1) / most;
     return (edges + slices - 1) / slices;
   }

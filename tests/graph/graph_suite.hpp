@@ -180,7 +180,7 @@ TYPED_TEST_P(dynamic_graph_test, a_hub_without_memory) {
 TYPED_TEST_P(dynamic_graph_test, edges_that_are_there_or_come_in_slices) {
   std::size_t const n = 20000;  // so that hardly an edge is drawn twice
   std::mt19937 random(31);
-  bool const in_slices = TestFixture::space_type::upload::is_beside;
+  bool const in_slices = TestFixture::space_type::upload::is_concurrent;
   std::size_t const large = in_slices ? (std::size_t{2} << 20) + 100 : 50000;
   std::vector<graph::edge> const batch = random_edges(random, n, in_slices ? large : scaled(large, 1000));
   graph_model model(n, false, false);
