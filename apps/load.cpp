@@ -37,7 +37,7 @@ CLI::Option* add_optional(CLI::App& command, std::string const& flag, F const& s
 }  // namespace
 
 void add_graph_file(CLI::App& command, graph_file& file, bool required) {
-  auto& o = file.wanted;
+  auto& o = file.settings;
   command.add_option("FILE", file.name, "A graph, in any format that `wyrm info` lists, compressed or not")
       ->required(required);
   add_optional<std::string>(

@@ -17,7 +17,7 @@ namespace wyrm::apps {
 /// A file and how to load it.
 struct graph_file {
   std::string name;
-  loaders::options wanted;
+  loaders::options settings;
 };
 
 /// Adds FILE and a flag for each field of loaders::options.
@@ -26,7 +26,7 @@ void add_graph_file(CLI::App& command, graph_file& file, bool required);
 /// Throws what loaders::load throws.
 [[nodiscard]] inline graph::edge_list load_file(graph_file const& file) {
   progress_bar bar("loading");
-  return loaders::load(file.name, file.wanted, [&](std::size_t done, std::size_t all) { bar(done, all); });
+  return loaders::load(file.name, file.settings, [&](std::size_t done, std::size_t all) { bar(done, all); });
 }
 
 /// The weight of each arc of the graph that was made of an edge list; of an edge that is there twice, the first. Throws

@@ -174,8 +174,8 @@ void write_before_after(json& j, char const* name, std::optional<T> const& befor
 }
 
 char const* direction(graph_file const& file) {
-  if (!file.wanted.directed) return "file";
-  return *file.wanted.directed ? "directed" : "undirected";
+  if (!file.settings.directed) return "file";
+  return *file.settings.directed ? "directed" : "undirected";
 }
 
 // Those that `run` and `stream` share; `others` are in between.

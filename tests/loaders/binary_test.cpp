@@ -126,8 +126,8 @@ TEST(binary_file, breaks_every_rule_once) {
   broken([](auto& f) { put(f, weight_at, std::nan("")); }, "64: expected finite weights and times, found others", true);
   broken([](auto& f) { put(f, time_at, std::numeric_limits<double>::infinity()); },
          "64: expected finite weights and times, found others", true);
-  broken([](auto& f) { f[name_at + 1] = 'x'; }, "136: expected 3 names, each with a NUL behind it, found 2", true);
-  broken([](auto& f) { f.back() = 'x'; }, "136: expected 3 names, each with a NUL behind it, found 2", true);
+  broken([](auto& f) { f[name_at + 1] = 'x'; }, "136: expected 3 names, each followed by a NUL, found 2", true);
+  broken([](auto& f) { f.back() = 'x'; }, "136: expected 3 names, each followed by a NUL, found 2", true);
 }
 
 }  // namespace

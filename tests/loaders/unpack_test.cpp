@@ -102,7 +102,7 @@ TEST(compressed_file, is_refused_when_damaged_or_cut) {
   }
   pack(folder / "g.mtx.gz", "gzip", false, {{"g.mtx", text}});
   write_file(folder / "g.mtx.gz", read_file(folder / "g.mtx.gz") + "more");
-  expect_refused(folder / "g.mtx.gz", "expected the end of the file behind the gzip data, found 4 bytes more");
+  expect_refused(folder / "g.mtx.gz", "expected the end of the file after the gzip data, found 4 bytes more");
 }
 
 TEST(compressed_file, unpacks_to_the_limit_and_no_further) {
