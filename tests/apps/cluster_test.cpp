@@ -27,7 +27,7 @@ TEST_F(program_test, clusters) {
   EXPECT_EQ(row(table, "classes"), "3");
   EXPECT_EQ(row(table, "NMI"), "1.000000");
   EXPECT_EQ(row(table, "ARI"), "1.000000");
-  EXPECT_EQ(read("labels"), "# cluster: a line a vertex, from vertex 0 on\n0\n0\n0\n1\n1\n1\n2\n");
+  EXPECT_EQ(read("labels"), "# cluster: one line per vertex, from vertex 0 on\n0\n0\n0\n1\n1\n1\n2\n");
   // What one run writes, another one can read.
   EXPECT_EQ(row(output({"cluster", file, "--truth", path("labels"), "--seed", "9"}), "NMI"), "1.000000");
 
