@@ -154,7 +154,7 @@ std::string choose_entry(std::string const& name, std::string_view bytes) {
   }
   if (graphs == 1) return only;
   if (named.empty()) {
-    fail(name, "one graph in the archive, or one that is called like it", std::to_string(graphs) + " graphs",
+    fail(name, "one graph in the archive, or one with its name", std::to_string(graphs) + " graphs",
          "unpack it and load the file you want");
   }
   return named;

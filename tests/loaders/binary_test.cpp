@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wyrm's own files: the layout that docs/formats.md says, and every rule of it broken once. A damaged byte is found by
-// the checksum; what a hostile file could say under a right one is checked all the same.
+// Tests Wyrm's own files: the layout in docs/formats.md, and violations of each of its rules. The checksum detects
+// damaged bytes; files that violate rules with a correct checksum are refused as well.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,7 +31,7 @@ T get(std::string const& file, std::size_t at) {
   return value;
 }
 
-// Three vertices, two edges, every column: where things lie.
+// The positions in a file with three vertices, two edges and all arrays.
 constexpr std::size_t version_at = 8, flags_at = 12, vertices_at = 16, edges_at = 24, name_bytes_at = 32, stamp_at = 40;
 constexpr std::size_t checksum_at = 56, edge_at = 64, weight_at = 80, time_at = 96, id_at = 112, name_at = 136;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Malformed text files, one defect each: every file of the corpus must be refused, at the line and in the words that
-// this table expects.
+// Tests malformed text files with one defect each: every file of the corpus must be refused with the line and the
+// message in this table.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -347,11 +347,11 @@ INSTANTIATE_TEST_SUITE_P(corpus, invalid_file, testing::ValuesIn(defects), [](au
 
 TEST(invalid_corpus, table_and_folder_hold_the_same_files) {
   std::set<std::string> in_table;
-  for (auto const& row : defects) EXPECT_TRUE(in_table.emplace(row.file).second) << row.file << " stands twice";
+  for (auto const& row : defects) EXPECT_TRUE(in_table.emplace(row.file).second) << row.file << " occurs twice";
   std::set<std::string> in_folder;
   for (auto const& entry : fs::directory_iterator(corpus)) {
     auto const name = entry.path().filename().string();
-    // Of two Graphalytics files one is malformed, and named for that.
+    // One of the two files of a Graphalytics graph is malformed; its extension is in the name.
     bool const sound = (name.starts_with("graphalytics_v_") && name.ends_with(".e")) ||
                        (name.starts_with("graphalytics_e_") && name.ends_with(".v"));
     if (!sound) in_folder.insert(name);
