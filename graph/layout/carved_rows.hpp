@@ -181,7 +181,7 @@ struct count_rows {
     listed_hubs.add(t, *status, v, degree);
     std::uint64_t const hubs = exec::sum(t, std::uint64_t{degree > hub_degree ? page_bytes(capacity_for(degree)) : 0});
     if (t.rank() == 0 && hubs > 0) add(carved->hub_bytes.sum, hubs);
-    if (degree > 0 && v >= fails_from) add(carved->refused.sum, page_bytes(capacity_for(degree)));
+    if (degree > 0 && v >= fails_from) add(carved->failed.sum, page_bytes(capacity_for(degree)));
   }
 };
 
@@ -196,7 +196,7 @@ struct carve_pages {
   WYRM_HD void operator()(Tile const& t, std::size_t) const {
     unsigned const s = t.rank();
     bool const is_there = carved->state != carved_pages::not_there;
-    std::uint64_t missing = carved->refused.sum;
+    std::uint64_t missing = carved->failed.sum;
     auto const count = s < carved_pages::sizes ? static_cast<std::uint32_t>(carved->rows[s].sum) : 0;
     if (status->skewed != 0) return;
     if (!is_there && missing == 0) {

@@ -24,7 +24,7 @@ struct graph_case {
   using space = S;
   using graph_type = graph::dynamic_graph<S, A<S>>;
   static constexpr bool reclaims = A<S>::family.reclaims;
-  static constexpr bool counts_pages_only = reclaims && A<S>::family.resets;  // granted bytes without headers
+  static constexpr bool counts_pages_alone = reclaims && A<S>::family.resets;  // granted bytes without headers
 };
 
 template <class Case>
@@ -622,7 +622,7 @@ TYPED_TEST_P(dynamic_graph_test, memory_adds_up) {
     if (TypeParam::reclaims) {
       EXPECT_GE(g.allocator().stats().granted, m.neighbours + m.slack);
     }
-    if (TypeParam::counts_pages_only) {
+    if (TypeParam::counts_pages_alone) {
       EXPECT_EQ(g.allocator().stats().granted, m.neighbours + m.slack);  // nothing is lost
     }
   }
@@ -668,14 +668,14 @@ TYPED_TEST_P(dynamic_graph_test, damaged_pages_are_found) {
 
     exec::write(g.space(), in, graph::packed_record({good.page(), 1, 4096}));
     expect_corrupt(g, "the graph is damaged: ");
-    if (TypeParam::counts_pages_only) {
+    if (TypeParam::counts_pages_alone) {
       exec::write(g.space(), in, graph::packed_record({good.page(), 1, 8}));
       expect_corrupt(g, "the graph is damaged: ");
     }
     exec::write(g.space(), in, good);
     g.check();
 
-    if (!TypeParam::counts_pages_only) continue;
+    if (!TypeParam::counts_pages_alone) continue;
     using view = decltype(g.allocator().view());
     exec::for_each(g.space(), 1, take_page<view>{g.allocator().view()});
     expect_corrupt(g, "16 bytes of the pool are lost");

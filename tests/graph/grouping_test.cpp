@@ -68,7 +68,7 @@ TEST(grouping, each_graph_has_a_seed) {
 TEST(grouping, tables_with_the_maximum_number_of_slots) {
   static_assert(slot_table::lanes(0) == 0 && slot_table::lanes(1) == 1 && slot_table::lanes(5) == 2);
   for (std::uint32_t const slots : {0xfffffffbu, 0xfffffffcu, 0xfffffffdu, 0xfffffffeu, 0xffffffffu})
-    EXPECT_GE(slot_table::lanes(slots) * slot_table::a_lane, slots) << slots;
+    EXPECT_GE(slot_table::lanes(slots) * slot_table::slots_per_lane, slots) << slots;
 }
 
 // For slices of any size.
