@@ -127,8 +127,8 @@ class dynamic_graph {
 
   /// Asynchronous insert and erase: enqueue the update on the stream of the graph's space. The batch must not change
   /// until get() of the result has returned, which throws the errors of insert() and erase(). Until then all operations
-  /// that read or change the graph throw error(bad_argument), except for vertices(), edges() and arcs(), which return the
-  /// values before the update.
+  /// that read or change the graph throw error(bad_argument), except for vertices(), edges() and arcs(), which return
+  /// the values before the update.
   pending_update insert_async(std::span<edge const> batch) { return update<detail::operation::insert>(batch); }
   pending_update insert_async(resident_edges batch) { return update<detail::operation::insert>(batch); }
   pending_update erase_async(std::span<edge const> batch) { return update<detail::operation::erase>(batch); }
