@@ -10,15 +10,14 @@
 //
 // The paper does not specify the following, for which this test makes these choices:
 //   - the list of a node, as there are more nodes than lists: the list of thread (node mod 1,000);
-//   - the number of nodes at larger scales: it grows like the number of edges; targets of edges: uniform over all
-//   nodes;
+//   - the number of nodes at larger scales: it grows like the number of edges;
+//   - the targets of edges: uniform over all nodes;
 //   - the size of an edge: 64 bytes, all of which an access reads;
 //   - the form of a list, one block ("follows the address allocated to the thread before") or linked ("linked lists"):
 //     `whole` has one request per thread; `linked` has one request per edge, in the order of the list, and each edge
 //     has the address of the next one;
-//   - how a step selects its edge: it draws a position in the list; in a linked list it follows that number of links,
-//   each
-//     of which is an access, so the number of accesses grows with the scale;
+//   - how a step selects its edge: it draws a position in the list; in a linked list it follows that number of links.
+//     Each of these is an access, so the number of accesses grows with the scale;
 //   - the start nodes of walks: random.
 // Lists are in device memory. In the paper they are in unified memory; this test does not contain the cost of page
 // faults.

@@ -3,9 +3,8 @@
 //
 //   allocate/SPACE/ALLOCATOR/whole|linked/scale:S   allocation of the lists, from a pool after a reset (for a family
 //                                                   without reset: after the lists of the previous run were freed)
-//   walk/SPACE/ALLOCATOR/whole|linked/scale:S       1,000 walks of 50 steps on the lists; several seeds alternate, so
-//   that
-//                                                   a run does not leave all data of the next run in the caches
+//   walk/SPACE/ALLOCATOR/whole|linked/scale:S       1,000 walks of 50 steps on the lists; several seeds alternate, so a
+//                                                   run does not leave all data of the next run in the caches
 //
 // After each allocation all edges are written and verified, untimed, and the results of walks are compared with
 // expected ones. A run with overlapping or incomplete lists, or with wrong results, is an error and has no time.

@@ -3,18 +3,17 @@
 //
 //   pagerank/SPACE/STORAGE/GRAPH/STATE/PRECISION     one iteration of many, without start and end of the call
 //   pagerank_weighted/... (the same)                 the same with weights of arcs; the counter before_us of both is
-//   the
-//                                                    time until the first iteration, with scratch kept
+//                                                    the time until the first iteration, with scratch kept
 //   triangles/SPACE/STORAGE/GRAPH/STATE              the total, from call to result; scratch is kept
 //   walks/SPACE/STORAGE/GRAPH/KIND                   a walk of 80 steps from each vertex: uniform, node2vec (p = 1/2,
 //                                                    q = 2) or weighted (the upload of weights is included)
 //   components, core_numbers/SPACE/STORAGE/GRAPH     from call to result, the copy to the host included
 //   edge_support/SPACE/ALLOCATOR/GRAPH               the same
 //   bfs/SPACE/STORAGE/GRAPH                          the same; the mean over 16 random sources that have neighbours
-//   clustering/SPACE/STORAGE/GRAPH                   from call to the labels on the host, default options; scratch is
-//   kept clustering_change/SPACE/ALLOCATOR/GRAPH/edges:N  insertion and erasure of random edges, with a maintained
-//   clustering triangles_change/SPACE/ALLOCATOR/GRAPH/edges:N   insertion and erasure of random edges, with maintained
-//   triangles pagerank_change/SPACE/ALLOCATOR/GRAPH/share:S/tolerance:T
+//   clustering/SPACE/STORAGE/GRAPH                   from call to the labels on the host, default options, scratch kept
+//   triangles_change/SPACE/ALLOCATOR/GRAPH/edges:N   insertion and erasure of random edges, maintained triangles
+//   clustering_change/SPACE/ALLOCATOR/GRAPH/edges:N  insertion and erasure of random edges, maintained clustering
+//   pagerank_change/SPACE/ALLOCATOR/GRAPH/share:S/tolerance:T
 //                                                    the same with maintained PageRank; the batch has the fraction S of
 //                                                    all edges (0: one edge)
 //

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cost of memory from each registered allocator, on the host and on the GPU: the cases of the survey of dynamic
-// memory managers for GPUs (Winter, Mlakar, Parger, Steinberger, PPoPP 2021) and of the papers behind the allocators.
+// memory managers for GPUs (Winter, Mlakar, Parger, Steinberger, PPoPP 2021) and of the papers of the allocators.
 // Each thread has one request unless a case says otherwise; bytes 0 means 16 to 8192, drawn for each thread. Every run
 // also writes a pattern to each block and verifies all blocks, untimed. A run with overlapping blocks or failed
 // requests is an error and has no time.

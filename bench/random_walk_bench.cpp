@@ -118,25 +118,25 @@ struct bump_pages {
 };
 
 constexpr std::size_t pages_of_pool = std::size_t{1} << 27;  // 32 GiB in pages of 256 bytes; 1 % serve 2^20 threads
-constexpr double shares[] = {0.5, 0.1, 0.05, 0.01, 0.008, 0.005};
+constexpr double fractions[] = {0.5, 0.1, 0.05, 0.01, 0.008, 0.005};
 
 enum class operation { allocate, free };
 
-/// A pool in which each page is free with probability share. Kept for consecutive cases; users must free what they
+/// A pool in which each page is free with probability fraction. Kept for consecutive cases; users must free what they
 /// allocate.
 template <class Pool>
 struct occupied {
   Pool pool;
-  double share;
+  double fraction;
   std::uint64_t free;
   std::vector<bool> used;
 
-  static occupied& get(typename Pool::space_type const& space, double share) {
+  static occupied& get(typename Pool::space_type const& space, double fraction) {
     static std::unique_ptr<occupied> last;
-    if (last == nullptr || last->share != share) {
+    if (last == nullptr || last->fraction != fraction) {
       last.reset();
-      last.reset(new occupied{Pool(space, pages_of_pool, 1e-4), share, 0, {}});
-      last->free = last->pool.scatter(share, 1);
+      last.reset(new occupied{Pool(space, pages_of_pool, 1e-4), fraction, 0, {}});
+      last->free = last->pool.scatter(fraction, 1);
       last->used = last->pool.used();
     }
     return *last;
@@ -146,10 +146,10 @@ struct occupied {
 template <class Pool>
 void time_pool(benchmark::State& state, typename Pool::space_type const& space, operation timed) {
   auto const threads = static_cast<std::size_t>(state.range(0));
-  double const share = static_cast<double>(state.range(1)) / 1000;
+  double const fraction = static_cast<double>(state.range(1)) / 1000;
   auto const asking = static_cast<std::uint32_t>(state.range(2));
   std::size_t const wanted = threads / 32 * asking;
-  auto const& [pool, unused, free, used] = occupied<Pool>::get(space, share);
+  auto const& [pool, unused, free, used] = occupied<Pool>::get(space, fraction);
   if (free <= wanted) return state.SkipWithError("fewer pages are free than wanted");
   using ref_type = typename Pool::ref_type;
   exec::buffer<std::uint32_t, typename Pool::space_type> pages(space, threads);
@@ -194,7 +194,7 @@ template <class Pool>
 void measure_found(benchmark::State& state, typename Pool::space_type const& space) {
   using used = typename Pool::ref_type::used_type;
   constexpr std::size_t threads = std::size_t{1} << 22;
-  auto const& [pool, share, free, unused] = occupied<Pool>::get(space, static_cast<double>(state.range(0)) / 1000);
+  auto const& [pool, fraction, free, unused] = occupied<Pool>::get(space, static_cast<double>(state.range(0)) / 1000);
   exec::buffer<std::uint64_t, typename Pool::space_type> histogram(space, 32 * used::bits + 1);
   typename Pool::space_type::stopwatch watch(space);
   for (auto _ : state) {
@@ -301,15 +301,15 @@ void add(typename Pool::space_type const& space, std::string const& name) {
   auto* const get = add_case("get", operation::allocate);
   auto* const put = add_case("put", operation::free);
   auto* const some = add_case("get_some", operation::allocate);
-  for (double const share : shares) {
-    auto const per_mille = static_cast<std::int64_t>(share * 1000 + 0.5);
+  for (double const fraction : fractions) {
+    auto const per_mille = static_cast<std::int64_t>(fraction * 1000 + 0.5);
     for (std::int64_t threads = least_threads; threads <= most_threads; threads *= 4) {
-      if (share * pages_of_pool <= static_cast<double>(threads)) continue;
+      if (fraction * pages_of_pool <= static_cast<double>(threads)) continue;
       get->Args({threads, per_mille, 32});
       put->Args({threads, per_mille, 32});
     }
     for (std::int64_t const asking : {1, 2, 4, 8, 16, 24, 32})
-      if (share < 0.1) some->Args({most_threads / 4, per_mille, asking});
+      if (fraction < 0.1) some->Args({most_threads / 4, per_mille, asking});
   }
 }
 
@@ -337,7 +337,7 @@ void add_all(Space const& space) {
       (std::string("found/") + Space::name + "/corw").c_str(),
       [space](auto& s) { measure_found<alloc::corw_pages<Space, std::uint32_t>>(s, space); });
   found->UseManualTime()->Unit(benchmark::kMicrosecond)->ArgName("free_per_mille");
-  for (double const share : shares) found->Arg(static_cast<std::int64_t>(share * 1000 + 0.5));
+  for (double const fraction : fractions) found->Arg(static_cast<std::int64_t>(fraction * 1000 + 0.5));
 }
 
 }  // namespace

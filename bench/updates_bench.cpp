@@ -7,12 +7,10 @@
 //   insert|erase/SPACE/ALLOCATOR/GRAPH/KIND/from:host|device/edges:N
 //   build/SPACE/ALLOCATOR/GRAPH/from:host|device      a graph from a CSR
 //   memory/SPACE/ALLOCATOR/GRAPH                      its memory after that, relative to the CSR
-//   churn/SPACE/ALLOCATOR/GRAPH                       the same after 50 and 100 rounds of insertions and erasures of
-//   100,000
-//                                                     edges
-//   scale/SPACE/ALLOCATOR/rmat:N                      R-MAT with 2^N vertices and 15 arcs per vertex (2^26: 10^9 arcs),
-//   then
-//                                                     10^7 more edges, and PageRank
+//   churn/SPACE/ALLOCATOR/GRAPH                       the same after 50 and 100 rounds, which insert and erase 100,000
+//                                                     edges each
+//   scale/SPACE/ALLOCATOR/rmat:N                      R-MAT with 2^N vertices and 15 arcs per vertex (2^26: 10^9 arcs);
+//                                                     then 10^7 more edges, and PageRank
 //   star/SPACE/ALLOCATOR                              a vertex with 10^8 neighbours, and erasure of half of them
 //   rebuild/SPACE/GRAPH/from:host|device/edges:N      the CSR is rebuilt
 //   scaling/SPACE/ALLOCATOR/vertices:2^N/edges:N      whether the time depends on the number of vertices

@@ -289,7 +289,7 @@ void cuda_space::prepare_malloc(std::size_t bytes) const {
   cudaGetLastError();
   throw error(error_code::out_of_memory, "the heap of device malloc has " + std::to_string(heap >> 20) +
                                              " MiB, which its first use fixed; this needs " +
-                                             std::to_string(wanted >> 20) + " MiB: make the largest pool first");
+                                             std::to_string(wanted >> 20) + " MiB: construct the largest pool first");
 }
 
 std::string cuda_space::description() const {

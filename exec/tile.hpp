@@ -157,9 +157,9 @@ WYRM_HD std::uint32_t match(Tile const& t, std::uint32_t key) {
   } else {
     std::uint32_t mine = 0;
     for (std::uint32_t left = t.ballot(true); left != 0;) {
-      std::uint32_t const wanted = t.shfl(key, first_lane(left));
-      std::uint32_t const lanes = t.ballot(key == wanted);
-      if (key == wanted) mine = lanes;
+      std::uint32_t const other_key = t.shfl(key, first_lane(left));
+      std::uint32_t const lanes = t.ballot(key == other_key);
+      if (key == other_key) mine = lanes;
       left &= ~lanes;
     }
     return mine;

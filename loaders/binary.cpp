@@ -21,7 +21,8 @@ namespace {
 
 using namespace std::string_view_literals;
 
-static_assert(std::endian::native == std::endian::little, "files are little-endian, and read as they lie in memory");
+static_assert(std::endian::native == std::endian::little,
+              "files are little-endian, and arrays are read without conversion");
 
 constexpr std::string_view signature = "\x89WYRM\r\n\x1a"sv;
 constexpr std::uint32_t version = 1;

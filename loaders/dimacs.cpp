@@ -9,7 +9,7 @@ namespace {
 constexpr std::string_view comment_marks = "c";
 constexpr std::int64_t exact = std::int64_t{1} << 53;  // beyond it a double skips integers
 
-constexpr expectation problem_line{"the problem line \"p sp vertices arcs\"", "it stands before all arcs"};
+constexpr expectation problem_line{"the problem line \"p sp vertices arcs\"", "it precedes all arcs"};
 constexpr expectation vertex_count{"the number of vertices", "the problem line is \"p sp vertices arcs\""};
 constexpr expectation arc_count{"a number of arcs that a file of this size can hold",
                                 "the problem line is \"p sp vertices arcs\"; the file may be truncated"};

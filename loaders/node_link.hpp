@@ -11,11 +11,9 @@ namespace wyrm::loaders::detail {
 /// Parses a JSON object with these members; all others are ignored:
 ///
 ///   nodes           an array of objects. Either each has an `id`, all integers below 2^64 or all strings without NUL,
-///   which
-///                   edge_list.ids or edge_list.names keep; or none has an `id`, and the ids are 0, 1, ... in order
+///                   kept in edge_list.ids or edge_list.names; or none has an `id`, and the ids are 0, 1, ... in order
 ///   links or edges  an array of objects with `source` and `target`, ids of nodes. Either all have a `weight`, a
-///   number, or
-///                   none
+///                   number, or none has
 ///   directed        true or false; false when absent
 ///
 /// Vertices are numbered in the order of the nodes; edges keep the order of the links.

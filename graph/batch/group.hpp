@@ -141,7 +141,8 @@ struct count_arcs {
     std::uint32_t const loops = t.ballot(loop);
     std::uint32_t const bad = t.ballot(outside);
     if (t.rank() == 0 && (loops | bad) != 0)
-      note(t, static_cast<unsigned>(cuda::std::popcount(loops)), static_cast<unsigned>(cuda::std::popcount(bad)));
+      record_special_edges(t, static_cast<unsigned>(cuda::std::popcount(loops)),
+                           static_cast<unsigned>(cuda::std::popcount(bad)));
   }
   struct edge_kind {
     bool outside;
@@ -154,7 +155,7 @@ struct count_arcs {
     return {outside, loop, valid && !outside && (keep_self_loops || !loop)};
   }
   template <class Tile>
-  WYRM_HD void note(Tile const& t, unsigned loops, unsigned outside) const {
+  WYRM_HD void record_special_edges(Tile const& t, unsigned loops, unsigned outside) const {
     if (which == orientation::reverse) return;  // the second table of a graph has the same edges
     if (loops > 0) add(status->mine(t).self_loops, loops);
     if (outside > 0) add(status->out_of_range, outside);

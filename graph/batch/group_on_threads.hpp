@@ -70,7 +70,7 @@ struct count_buckets {
     std::uint32_t counts[arc_buckets::max_buckets] = {};
     auto const out = to.for_arcs(b, [&](vertex_id v, vertex_id) { ++counts[to.bucket_of(v)]; });
     std::copy_n(counts, to.buckets, to.next + b * to.buckets);
-    to.what.note(t, out.loops, out.outside);
+    to.what.record_special_edges(t, out.loops, out.outside);
   }
 };
 /// One thread: computes the position of the arcs of each block and bucket, by prefix sums.

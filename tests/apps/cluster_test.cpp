@@ -56,7 +56,7 @@ TEST_F(program_test, clusters_by_weight) {
 
 TEST_F(program_test, clusters_of_graphs_without_edges) {
   EXPECT_EQ(row(output({"cluster", write("none.graph", "0 0\n")}), "clusters"), "0");
-  EXPECT_EQ(row(output({"cluster", write("alone.graph", "2 0\n\n\n")}), "modularity"), "0.000000");
+  EXPECT_EQ(row(output({"cluster", write("isolated.graph", "2 0\n\n\n")}), "modularity"), "0.000000");
 }
 
 TEST_F(program_test, cluster_errors) {

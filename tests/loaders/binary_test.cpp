@@ -52,9 +52,9 @@ std::string sample() {
 graph::edge_list parsed(std::string const& file) { return loaders::parse("g.wyrm", file, file_format::binary); }
 
 void seal(std::string& file) {
-  loaders::options const wanted;
+  loaders::options const settings;
   loaders::progress const silent;
-  put(file, checksum_at, loaders::detail::binary_checksum({"g.wyrm", file, wanted, silent}));
+  put(file, checksum_at, loaders::detail::binary_checksum({"g.wyrm", file, settings, silent}));
 }
 
 void expect_refused(std::string const& file, std::string const& message) {

@@ -23,9 +23,9 @@ using numbers = std::vector<double>;
 using id_list = std::vector<std::uint64_t>;
 using loaders::file_format;
 
-graph::edge_list parsed(std::string const& text, loaders::options const& wanted = {},
+graph::edge_list parsed(std::string const& text, loaders::options const& settings = {},
                         file_format format = file_format::edge_list) {
-  return loaders::parse("text", text, format, wanted);
+  return loaders::parse("text", text, format, settings);
 }
 
 TEST(edge_list, renumbers_ids_in_ascending_order_and_keeps_them) {

@@ -25,8 +25,8 @@ using numbers = std::vector<double>;
 using loaders::file_format;
 
 std::string const text = "0 1 5\n2 2 6\n1 0 7\n0 1 8\n3 1 9\n";
-graph::edge_list parsed(loaders::options const& wanted, std::string const& content = text) {
-  return loaders::parse("text", content, file_format::edge_list, wanted);
+graph::edge_list parsed(loaders::options const& settings, std::string const& content = text) {
+  return loaders::parse("text", content, file_format::edge_list, settings);
 }
 
 TEST(options, remove_self_loops) {
@@ -79,30 +79,30 @@ TEST(cache, is_loaded_while_the_file_is_unchanged) {
   temporary_folder const folder;
   auto const file = folder.write("g.txt", "10 20\n20 30\n");
   auto const cache = folder / "g.txt.wyrm";
-  loaders::options const wanted{.cache = true, .directed = false};
-  auto const first = loaders::load(file, wanted);
+  loaders::options const settings{.cache = true, .directed = false};
+  auto const first = loaders::load(file, settings);
   ASSERT_TRUE(fs::exists(cache));
   auto const same = [](graph::edge_list const& a, graph::edge_list const& b) {
     return a.edges == b.edges && a.ids == b.ids && a.directed == b.directed && a.vertices == b.vertices;
   };
-  EXPECT_TRUE(same(loaders::load(file, wanted), first));
+  EXPECT_TRUE(same(loaders::load(file, settings), first));
 
   // A cache with another graph and the correct stamp is loaded, so the file itself is not read again.
   auto other = first;
   other.edges = {{0, 0}};
   loaders::write_binary(other, cache, loaders::detail::binary_stamp(read_file(cache)));
-  EXPECT_EQ(loaders::load(file, wanted).edges, other.edges);
+  EXPECT_EQ(loaders::load(file, settings).edges, other.edges);
   EXPECT_EQ(loaders::load(file, {.directed = false}).edges, first.edges) << "without --cache";
 
   // With other options, another file, or damage, the cache is written again.
   EXPECT_EQ(loaders::load(file, {.vertex_base = 0, .cache = true}).vertices, 31U);
-  EXPECT_TRUE(same(loaders::load(file, wanted), first));
+  EXPECT_TRUE(same(loaders::load(file, settings), first));
   auto damaged = read_file(cache);
   damaged[70] = static_cast<char>(damaged[70] ^ 1);
   write_file(cache, damaged);
-  EXPECT_TRUE(same(loaders::load(file, wanted), first));
+  EXPECT_TRUE(same(loaders::load(file, settings), first));
   (void)folder.write("g.txt", "10 20\n20 30\n30 40\n");
-  EXPECT_EQ(loaders::load(file, wanted).edges.size(), 3U);
+  EXPECT_EQ(loaders::load(file, settings).edges.size(), 3U);
   EXPECT_FALSE(fs::exists(folder / "g.txt.wyrm.wyrm"));
 }
 

@@ -28,9 +28,9 @@ std::string const text = "%%MatrixMarket matrix coordinate pattern general\n3 3 
 edges const want{{0, 1}, {2, 0}};
 
 void expect_refused(std::filesystem::path const& path, std::string const& message,
-                    loaders::options const& wanted = {}) {
+                    loaders::options const& settings = {}) {
   try {
-    (void)loaders::load(path, wanted);
+    (void)loaders::load(path, settings);
     ADD_FAILURE() << path << " was loaded";
   } catch (error const& refused) {
     EXPECT_EQ(refused.code(), error_code::bad_input) << refused.what();
