@@ -35,7 +35,8 @@ std::vector<std::uint32_t> read_labels(std::string const& file, std::size_t vert
   auto const refuse = [&](std::string const& what) {
     throw error(error_code::bad_input, file + ":" + std::to_string(number) + ": " + what);
   };
-  std::string const wanted = "the graph has " + std::to_string(vertices) + " vertices; write one label a line for each";
+  std::string const advice =
+      "the graph has " + std::to_string(vertices) + " vertices; write one label per line for each";
   for (std::string line; std::getline(in, line);) {
     ++number;
     if (!line.empty() && line.back() == '\r') line.pop_back();
@@ -44,11 +45,11 @@ std::vector<std::uint32_t> read_labels(std::string const& file, std::size_t vert
     auto const [end, failed] = std::from_chars(line.data(), line.data() + line.size(), label);
     if (failed != std::errc() || end != line.data() + line.size())
       refuse(loaders::quoted(line) + " is not a label: a whole number from 0 to 4294967295, and nothing else");
-    if (labels.size() == vertices) refuse("this is one label too many: " + wanted);
+    if (labels.size() == vertices) refuse("this is one label too many: " + advice);
     labels.push_back(label);
   }
   if (in.bad()) throw error(error_code::io, "cannot read the labels " + file);
-  if (labels.size() < vertices) refuse("the file ends after " + std::to_string(labels.size()) + " labels: " + wanted);
+  if (labels.size() < vertices) refuse("the file ends after " + std::to_string(labels.size()) + " labels: " + advice);
   return labels;
 }
 
@@ -65,16 +66,16 @@ cluster_result cluster(cluster_options const& o) {
   r.vertices = g.vertices();
   r.edges = g.edges();
   r.directed = list.directed;
-  algorithms::clustering_options wanted = o.clustering;
-  if (o.weighted) wanted.weights = weights_of_arcs(o.file, list, g.to_csr());
-  r.ms = timed([&] { r.clusters = algorithms::clustering(g, wanted); });
+  algorithms::clustering_options options = o.clustering;
+  if (o.weighted) options.weights = weights_of_arcs(o.file, list, g.to_csr());
+  r.ms = timed([&] { r.clusters = algorithms::clustering(g, options); });
   r.sizes = summarize_counts({r.clusters.sizes.begin(), r.clusters.sizes.end()});
   if (!o.truth.empty()) r.truth = compare(r.clusters.label, std::move(classes));
   return r;
 }
 
 void write_labels(loaders::output_file& file, std::vector<std::uint32_t> const& labels) {
-  file.write("# cluster: a line a vertex, from vertex 0 on\n");
+  file.write("# cluster: one line per vertex, from vertex 0 on\n");
   for (std::uint32_t const l : labels) {
     file.write(std::uint64_t{l});
     file.write("\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `wyrm cluster`: clusters of a graph file, beside known classes where there are some.
+// `wyrm cluster`: finds clusters of a graph file, and compares them with known classes.
 #pragma once
 
 #include <cstddef>
@@ -18,18 +18,18 @@ namespace wyrm::apps {
 struct cluster_options {
   graph_file file;
   std::string device = "auto";
-  bool weighted = false;  // by the weights in the file
+  bool weighted = false;  // use the weights in the file
   algorithms::clustering_options clustering;
-  std::string labels;  // a file for them; empty: none
-  std::string truth;   // a file with the class of each vertex; empty: none
-  std::string report;  // empty: none
+  std::string labels;  // output file for the labels; empty: none
+  std::string truth;   // input file with the class of each vertex; empty: none
+  std::string report;  // output file for the JSON report; empty: none
 };
 
-/// Of clusters with known classes.
+/// Agreement of clusters with known classes.
 struct agreement {
-  std::uint64_t classes;
-  double information;  // normalized mutual information
-  double rand;         // adjusted Rand index
+  std::uint64_t classes;  // number of different classes
+  double information;     // normalized mutual information
+  double rand;            // adjusted Rand index
 };
 
 struct cluster_result {
@@ -42,18 +42,18 @@ struct cluster_result {
   std::optional<agreement> truth;
   double load_ms = 0;
   double build_ms = 0;
-  double ms = 0;  // of clustering, labels to the host included
+  double ms = 0;  // time of clustering; the transfer of labels to the host is included
 };
 
-/// Reads labels: a number a line for each vertex, in their order; a line that begins with # is a comment. Throws
-/// error(bad_input) where that is not so, with the line, and error(io).
+/// Reads labels: one number per line for each vertex, in the order of vertices; a line that begins with # is a comment.
+/// Throws error(bad_input), with the line, when the file has another form; error(io).
 [[nodiscard]] std::vector<std::uint32_t> read_labels(std::string const& file, std::size_t vertices);
 
-/// Throws what loading, building and clustering throw; error(bad_argument) for weights that the file has not; and what
-/// read_labels throws.
+/// Throws the errors of loading, building, clustering and read_labels; error(bad_argument) when `weighted` is set and
+/// the file has no weights.
 [[nodiscard]] cluster_result cluster(cluster_options const& o);
 
-/// With a comment that says what they are.
+/// Writes one label per line, after a comment line.
 void write_labels(loaders::output_file& file, std::vector<std::uint32_t> const& labels);
 
 }  // namespace wyrm::apps

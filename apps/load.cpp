@@ -27,7 +27,7 @@ std::map<std::string, file_format> const formats{
 std::map<std::string, loaders::third_column> const third_columns{{"weight", loaders::third_column::weight},
                                                                  {"time", loaders::third_column::time}};
 
-// For a member that is there only when it is asked for.
+// Adds a flag for an optional member, which `set` sets.
 template <class T, class F>
 CLI::Option* add_optional(CLI::App& command, std::string const& flag, F const& set, std::string const& help) {
   return command.add_option_function<T>(
@@ -37,33 +37,36 @@ CLI::Option* add_optional(CLI::App& command, std::string const& flag, F const& s
 }  // namespace
 
 void add_graph_file(CLI::App& command, graph_file& file, bool required) {
-  auto& o = file.wanted;
+  auto& o = file.settings;
   command.add_option("FILE", file.name, "A graph, in any format that `wyrm info` lists, compressed or not")
       ->required(required);
   add_optional<std::string>(
       command, "--format", [&o](std::string const& name) { o.format = formats.at(name); },
-      "Of the file [by its name and content]")
+      "Format of the file [determined by its name and content]")
       ->check(CLI::IsMember(formats));
   add_optional<std::string>(
       command, "--third-column", [&o](std::string const& name) { o.third = third_columns.at(name); },
-      "What it is in an edge list of three [weight]")
+      "Meaning of the third column of an edge list with three [weight]")
       ->check(CLI::IsMember(third_columns));
   add_optional<std::uint64_t>(
       command, "--vertex-base", [&o](std::uint64_t base) { o.vertex_base = base; },
       "Id of vertex 0 in an edge list [ids are renumbered in ascending order]")
       ->check(decimal);
-  command.add_option("--unpacked-limit", o.unpacked_limit, "Most bytes of a compressed file; 0 = half of the memory")
+  command
+      .add_option("--unpacked-limit", o.unpacked_limit,
+                  "Maximum bytes to which a compressed file may unpack; 0 = half of the memory")
       ->check(decimal)
       ->capture_default_str();
-  command.add_flag("--cache", o.cache, "Keep the parsed file as FILE.wyrm, and take that as long as FILE is the same");
-  command.add_flag("--remove-self-loops", o.remove_self_loops, "Drop edges from a vertex to itself");
+  command.add_flag("--cache", o.cache,
+                   "Keep the parsed graph in FILE.wyrm, and load that as long as FILE is unchanged");
+  command.add_flag("--remove-self-loops", o.remove_self_loops, "Remove edges from a vertex to itself");
   auto* const directed = command.add_flag_callback(
-      "--directed", [&o] { o.directed = true; }, "Each edge of an undirected file is two arcs");
+      "--directed", [&o] { o.directed = true; }, "Each edge of an undirected file becomes two arcs");
   command
       .add_flag_callback(
-          "--undirected", [&o] { o.directed = false; }, "Each arc of a directed file is an edge")
+          "--undirected", [&o] { o.directed = false; }, "Each arc of a directed file becomes an edge")
       ->excludes(directed);
-  command.add_flag("--remove-duplicates", o.remove_duplicates, "Of equal edges keep the first, in ascending order");
+  command.add_flag("--remove-duplicates", o.remove_duplicates, "Keep the first of equal edges, and sort edges");
   auto const range = [&o]() -> loaders::weight_range& {
     return o.random_weights ? *o.random_weights : o.random_weights.emplace();
   };
@@ -73,13 +76,15 @@ void add_graph_file(CLI::App& command, graph_file& file, bool required) {
         range().least = ends.at(0);
         range().most = ends.at(1);
       },
-      "Draw weights from LEAST to MOST");
+      "Draw weights uniformly from LEAST to MOST");
   drawn->expected(2)->type_name("LEAST MOST");
   add_optional<std::uint64_t>(
-      command, "--weight-seed", [range](std::uint64_t seed) { range().seed = seed; }, "Of random weights [1]")
+      command, "--weight-seed", [range](std::uint64_t seed) { range().seed = seed; }, "Seed of random weights [1]")
       ->check(decimal)
       ->needs(drawn);
-  command.add_option("--load-threads", o.threads, "That parse; 0 = one a core")->check(decimal)->capture_default_str();
+  command.add_option("--load-threads", o.threads, "Number of threads that parse; 0 = one per core")
+      ->check(decimal)
+      ->capture_default_str();
 }
 
 std::vector<float> weights_of_arcs(graph_file const& file, graph::edge_list const& list, graph::csr const& rows) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graph files on the command line: the flags of the loaders, and loading under a progress bar.
+// Graph files on the command line: the flags of the loaders, and loading with a progress bar.
 #pragma once
 
 #include <string>
@@ -9,32 +9,32 @@
 #include "progress.hpp"
 
 namespace CLI {
-class App;  // takes seconds to compile where it is used
+class App;  // declared only, as its header takes seconds to compile
 }
 
 namespace wyrm::apps {
 
-/// A file and how to load it.
+/// A graph file and the options for loading it.
 struct graph_file {
   std::string name;
-  loaders::options wanted;
+  loaders::options settings;
 };
 
 /// Adds FILE and a flag for each field of loaders::options.
 void add_graph_file(CLI::App& command, graph_file& file, bool required);
 
-/// Throws what loaders::load throws.
+/// Loads the file with a progress bar. Throws the errors of loaders::load.
 [[nodiscard]] inline graph::edge_list load_file(graph_file const& file) {
   progress_bar bar("loading");
-  return loaders::load(file.name, file.wanted, [&](std::size_t done, std::size_t all) { bar(done, all); });
+  return loaders::load(file.name, file.settings, [&](std::size_t done, std::size_t all) { bar(done, all); });
 }
 
-/// The weight of each arc of the graph that was made of an edge list; of an edge that is there twice, the first. Throws
-/// error(bad_argument) where the file has none.
+/// The weights of the arcs of the graph that was built from `list`, in the order of `rows`, its CSR. For duplicate
+/// edges the first weight counts. Throws error(bad_argument) when the file has no weights. O(edges log edges).
 [[nodiscard]] std::vector<float> weights_of_arcs(graph_file const& file, graph::edge_list const& list,
                                                  graph::csr const& rows);
 
-// CLI11 would take -1 for a huge number, and 010 for 8.
+// A check for whole numbers in decimal notation: CLI11 itself accepts -1 as a huge number, and 010 as 8.
 [[nodiscard]] inline std::string decimal(std::string const& text) {
   bool const digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
   return digits && (text.size() == 1 || text[0] != '0') ? "" : "'" + text + "' is not a whole number";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `wyrm run` and `wyrm stream` share: their common options, and a graph file that becomes a graph on a device.
+// The common part of `wyrm run` and `wyrm stream`: options, and building a graph on a device from a graph file.
 #pragma once
 
 #include <chrono>
@@ -21,18 +21,18 @@ struct graph_options {
   graph_file file;
   std::string device = "auto";
   std::string allocator = alloc::default_name;
-  std::optional<std::vector<std::string>> algorithms;  // nothing: all that the graph's direction allows
-  double tolerance = 1e-9;                             // PageRank, L1
-  bool weighted = false;                               // PageRank by the weights in the file; not of `wyrm stream`
-  bool check = false;                                  // prove invariants after the build and at the end
-  std::size_t top = 0;                                 // vertices of largest rank, and of most triangles, to show
-  std::string output;                                  // a folder for the values of all vertices; empty: none
-  std::string report;                                  // empty: none
+  std::optional<std::vector<std::string>> algorithms;  // nothing: all that the direction permits
+  double tolerance = 1e-9;                             // of PageRank: L1 norm of the last change
+  bool weighted = false;                               // PageRank uses the weights in the file; `wyrm run` only
+  bool check = false;                                  // check invariants after the build and at the end
+  std::size_t top = 0;                                 // number of vertices to print in rankings
+  std::string output;                                  // output folder for the values of all vertices; empty: none
+  std::string report;                                  // output file for the JSON report; empty: none
 
-  /// The direction of the graph aside.
+  /// Whether the algorithm is selected. Does not consider the direction of the graph.
   [[nodiscard]] bool asks_for(char const* algorithm) const;
-  /// Counts of triangles by vertex, and clustering coefficients.
-  [[nodiscard]] bool wants_corners() const { return top > 0 || !output.empty(); }
+  /// Whether triangles per vertex and clustering coefficients are needed.
+  [[nodiscard]] bool needs_vertex_triangles() const { return top > 0 || !output.empty(); }
 };
 
 struct graph_summary {
@@ -41,7 +41,7 @@ struct graph_summary {
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;
   std::uint64_t arcs = 0;
-  graph::update_report build;  // what became of the file's edges
+  graph::update_report build;  // result of inserting the edges of the file
   degree_summary degrees;
   double load_ms = 0;
   double build_ms = 0;
@@ -50,18 +50,19 @@ struct graph_summary {
 
 struct loaded_graph {
   graph::any_graph g;
-  graph::csr rows;             // of the graph as loaded
-  graph_summary summary;       // the same
-  std::vector<float> weights;  // of its arcs, in that order; empty where nobody wants them
-  bool pagerank;               // is to be computed
-  bool triangles;
+  graph::csr rows;             // CSR of the graph as loaded
+  graph_summary summary;       // of the graph as loaded
+  std::vector<float> weights;  // of the arcs in rows; empty unless `weighted` is set
+  bool pagerank;               // whether to compute PageRank
+  bool triangles;              // whether to count triangles
 };
 
-/// Throws what loading and building throw; error(bad_argument) when triangles are asked for by name, and the graph is
-/// directed, and for weights that the file has not.
+/// Throws the errors of loading and building; error(bad_argument) when triangles are selected by name and the graph is
+/// directed, or when `weighted` is set and the file has no weights.
 [[nodiscard]] loaded_graph load_graph(graph_options const& o);
 
-/// Milliseconds that f() takes. What it calls hands its result to the host, so device work is over when it returns.
+/// Wall-clock time of f() in milliseconds. f() must return its results to the host, so that its device work is
+/// complete.
 template <class F>
 double timed(F const& f) {
   auto const start = std::chrono::steady_clock::now();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a report says about where and how a program ran.
+// The description of the machine and the build in a report.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@ namespace wyrm::apps {
 
 struct machine {
   std::string os;   // "Linux 6.1.0 x86_64"
-  std::string cpu;  // the model's name
-  unsigned cores;   // logical
+  std::string cpu;  // model name
+  unsigned cores;   // number of logical cores
   std::size_t memory_bytes;
-  std::vector<std::string> gpus;  // names; empty without any
+  std::vector<std::string> gpus;  // names of the GPUs
 };
 [[nodiscard]] machine this_machine();
 

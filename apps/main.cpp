@@ -43,21 +43,24 @@ std::string tolerance(std::string const& text) {
 void add_graph_options(CLI::App& command, apps::graph_options& o) {
   apps::add_graph_file(command, o.file, true);
   command.add_option("--device", o.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
-  command.add_option("--allocator", o.allocator, "Where pages come from")
+  command.add_option("--allocator", o.allocator, "Allocator of the pages")
       ->check(CLI::IsMember(alloc::names()))
       ->capture_default_str();
-  command.add_option("--algorithms", o.algorithms, "pagerank, triangles, or both [what the graph's direction allows]")
+  command
+      .add_option("--algorithms", o.algorithms,
+                  "pagerank, triangles, or both [all that the direction of the graph permits]")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"pagerank", "triangles"}));
-  command.add_option("--tolerance", o.tolerance, "Of PageRank: L1 change of the last iteration")
+  command.add_option("--tolerance", o.tolerance, "Tolerance of PageRank: L1 norm of the last change")
       ->check(tolerance)
       ->capture_default_str();
-  command.add_option("--top", o.top, "Show so many vertices of largest rank, and of most triangles")
+  command.add_option("--top", o.top, "Print this many vertices with the largest ranks and with the most triangles")
       ->check(apps::decimal)
       ->check(CLI::Range(0, 1'000'000'000))
       ->capture_default_str();
-  command.add_option("--output", o.output, "Write what each vertex has to DIR/pagerank.txt and DIR/triangles.txt")
+  command
+      .add_option("--output", o.output, "Write the values of all vertices to DIR/pagerank.txt and DIR/triangles.txt")
       ->type_name("DIR");
   command.add_option("--report", o.report, "Write a JSON report to this file");
 }
@@ -69,7 +72,8 @@ void add_batch(CLI::App& command, std::size_t& batch, char const* what) {
       ->capture_default_str();
 }
 
-// Does the work and prints its table. Files that were asked for are opened before, and appear when all has gone well.
+// Calls work() and prints its table. Output files are opened before the work, and appear only after everything
+// succeeded.
 template <class Options, class F>
 void with_files(Options const& o, F const& work) {
   loaders::output_file report("the report", o.report);
@@ -84,37 +88,37 @@ void with_files(Options const& o, F const& work) {
 }
 
 void add_run(CLI::App& program, apps::run_options& o) {
-  CLI::App* const run = program.add_subcommand("run", "Build a graph, stream updates through it, run algorithms");
+  CLI::App* const run = program.add_subcommand("run", "Build a graph, insert and erase random edges, run algorithms");
   add_graph_options(*run, o);
   run->add_option_function<std::string>(
          "--updates",
          [&o](std::string const& kind) {
            o.updates = kind == "random" ? datasets::update_kind::random : datasets::update_kind::pressure;
          },
-         "Sources of the random edges: random = all vertices, pressure = a range of 1,000 [random]")
+         "Sources of random edges: random = all vertices, pressure = 1,000 vertices with consecutive ids [random]")
       ->check(CLI::IsMember({"random", "pressure"}));
-  add_batch(*run, o.batch, "Edges a batch");
-  run->add_option("--rounds", o.rounds, "Batches to insert, then to erase; 0 = no updates")
+  add_batch(*run, o.batch, "Edges per batch");
+  run->add_option("--rounds", o.rounds, "Number of batches to insert and then erase; 0 = no updates")
       ->check(apps::decimal)
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
-  run->add_option("--seed", o.seed, "Of the random edges")->check(apps::decimal)->capture_default_str();
-  run->add_flag("--weighted", o.weighted, "PageRank by the weights in the file");
-  run->add_flag("--check", o.check, "Prove the invariants of graph and allocator (slow)");
+  run->add_option("--seed", o.seed, "Seed of the random edges")->check(apps::decimal)->capture_default_str();
+  run->add_flag("--weighted", o.weighted, "PageRank uses the weights in the file");
+  run->add_flag("--check", o.check, "Check the invariants of graph and allocator (slow)");
   run->callback([&o] { with_files(o, [&o] { return apps::run(o); }); });
 }
 
 void add_stream(CLI::App& program, apps::stream_options& o) {
-  CLI::App* const stream =
-      program.add_subcommand("stream", "Build a graph, keep results up to date while updates of it come in");
+  CLI::App* const stream = program.add_subcommand("stream", "Build a graph, apply updates to it, and maintain results");
   add_graph_options(*stream, o);
   stream
       ->add_option("UPDATES", o.updates,
-                   "A file, or - for standard input; a line is '+ u v', 'u v' or '- u v', an empty one ends a batch")
+                   "A file, or - for standard input; a line is '+ u v', 'u v' or '- u v'; an empty line ends a batch")
       ->capture_default_str();
-  add_batch(*stream, o.batch, "The most updates a batch");
-  stream->add_flag("--check", o.check,
-                   "Prove the invariants of graph and allocator, and at the end compute results anew (slow)");
+  add_batch(*stream, o.batch, "Maximum number of updates in a batch");
+  stream->add_flag(
+      "--check", o.check,
+      "Check the invariants of graph and allocator, and compare final results with recomputed ones (slow)");
   stream->callback([&o] { with_files(o, [&o] { return apps::stream(o, std::cout); }); });
 }
 
@@ -125,34 +129,35 @@ void add_walk(CLI::App& program, apps::walk_command& c) {
   auto const number = [&](char const* name, auto& value, unsigned least, char const* what) {
     walk->add_option(name, value, what)->check(apps::decimal)->check(CLI::Range(least, ~0u))->capture_default_str();
   };
-  number("--steps", c.walk.steps, 0, "The most steps of a walk");
-  number("--per-vertex", c.walk.per_vertex, 1, "Walks from each start");
-  walk->add_option("--seed", c.walk.seed, "Of the walks")->check(apps::decimal)->capture_default_str();
-  walk->add_option("--starts", c.walk.starts, "Vertices where walks begin [all]")->delimiter(',');
-  walk->add_option("--stop", c.walk.stop, "The probability that a walk ends before a step")->capture_default_str();
-  walk->add_option("--restart", c.walk.restart, "The probability that a step goes back to the start")
+  number("--steps", c.walk.steps, 0, "Maximum number of steps of a walk");
+  number("--per-vertex", c.walk.per_vertex, 1, "Number of walks from each start");
+  walk->add_option("--seed", c.walk.seed, "Seed of the walks")->check(apps::decimal)->capture_default_str();
+  walk->add_option("--starts", c.walk.starts, "Vertices at which walks begin [all]")->delimiter(',');
+  walk->add_option("--stop", c.walk.stop, "Probability that a walk ends before a step")->capture_default_str();
+  walk->add_option("--restart", c.walk.restart, "Probability that a step returns to the start")->capture_default_str();
+  walk->add_option("-p", c.walk.p, "node2vec: 1/p is the bias of a return to the previous vertex")
       ->capture_default_str();
-  walk->add_option("-p", c.walk.p, "node2vec: 1/p is the bias of going back")->capture_default_str();
-  walk->add_option("-q", c.walk.q, "node2vec: 1/q is the bias of going away from where one was")->capture_default_str();
-  walk->add_flag("--weighted", c.weighted, "By the weights in the file");
-  walk->add_option("--walks", c.walks, "Write the walks to this file, a line a walk");
+  walk->add_option("-q", c.walk.q, "node2vec: 1/q is the bias of a step away from the previous vertex")
+      ->capture_default_str();
+  walk->add_flag("--weighted", c.weighted, "Use the weights in the file");
+  walk->add_option("--walks", c.walks, "Write the walks to this file, one per line");
   walk->callback([&c] { apps::walk(c); });
 }
 
 void add_cluster(CLI::App& program, apps::cluster_options& o) {
-  CLI::App* const cluster = program.add_subcommand("cluster", "Clusters by random walks; their modularity");
+  CLI::App* const cluster = program.add_subcommand("cluster", "Find clusters by random walks");
   apps::add_graph_file(*cluster, o.file, true);
   cluster->add_option("--device", o.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
   auto const number = [&](char const* name, auto& value, unsigned least, char const* what) {
     cluster->add_option(name, value, what)->check(apps::decimal)->check(CLI::Range(least, ~0u))->capture_default_str();
   };
-  cluster->add_option("--seed", o.clustering.seed, "Of the walks")->check(apps::decimal)->capture_default_str();
-  number("--length", o.clustering.length, 1, "Steps of a walk");
-  number("--walks", o.clustering.walks, 1, "Walks from each vertex");
-  number("--iterations", o.clustering.iterations, 0, "Rounds of voting, at most");
-  cluster->add_flag("--weighted", o.weighted, "By the weights in the file");
-  cluster->add_option("--labels", o.labels, "Write the cluster of each vertex to this file, a line a vertex");
-  cluster->add_option("--truth", o.truth, "Compare with this file: a label a line, for each vertex");
+  cluster->add_option("--seed", o.clustering.seed, "Seed of the walks")->check(apps::decimal)->capture_default_str();
+  number("--length", o.clustering.length, 1, "Number of steps of a walk");
+  number("--walks", o.clustering.walks, 1, "Number of walks from each vertex");
+  number("--iterations", o.clustering.iterations, 0, "Maximum number of voting rounds");
+  cluster->add_flag("--weighted", o.weighted, "Use the weights in the file");
+  cluster->add_option("--labels", o.labels, "Write the cluster of each vertex to this file, one line per vertex");
+  cluster->add_option("--truth", o.truth, "Compare the clusters with the labels in this file, one line per vertex");
   cluster->add_option("--report", o.report, "Write a JSON report to this file");
   cluster->callback([&o] {
     loaders::output_file labels("the labels", o.labels);
@@ -183,7 +188,7 @@ int run_program(int argc, char** argv) {
   add_cluster(program, cluster);
   apps::graph_file file;
   CLI::App* const info =
-      program.add_subcommand("info", "What is in a graph file; without a file, what this program can do");
+      program.add_subcommand("info", "Describe a graph file; without a file, describe this program and the machine");
   apps::add_graph_file(*info, file, false);
   info->callback([&] { apps::info(file); });
   apps::graph_file from;
@@ -207,7 +212,7 @@ int run_program(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::ios::sync_with_stdio(false);  // updates are read by the buffer, and what cannot be read is noticed
+  std::ios::sync_with_stdio(false);  // makes reads of updates buffered, and read errors visible
   try {
     return run_program(argc, argv);
   } catch (error const& e) {

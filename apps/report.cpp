@@ -14,7 +14,7 @@ namespace wyrm::apps {
 
 namespace {
 
-// One member after the other, into an object that is open.
+// Writes a JSON object, member by member.
 class json {
  public:
   json() { writer_.StartObject(); }
@@ -61,7 +61,7 @@ auto const write_number = [](auto& writer, auto value) {
 };
 auto const write_string = [](auto& writer, std::string const& value) { writer.String(value.c_str()); };
 
-// The name of a file can be any bytes; JSON is UTF-8. What is none becomes U+FFFD.
+// File names can have any bytes, but JSON is UTF-8: replaces bytes that are not UTF-8 by U+FFFD.
 std::string to_utf8(std::string const& text) {
   using utf8 = rapidjson::UTF8<>;
   rapidjson::StringBuffer out;
@@ -89,7 +89,7 @@ void write_memory(json& j, char const* name, graph::memory_report const& m) {
   });
 }
 
-// `counts`, beside those that all kinds of updates have.
+// `counts` writes the counts that only some kinds of updates have.
 template <class F>
 void write_updates(json& j, char const* name, update_result const& u, F const& counts) {
   std::vector<double> const rates = u.rates();
@@ -135,7 +135,7 @@ void write_pagerank(json& j, pagerank_summary const& p) {
   j.field("ms", p.ms);
 }
 
-void write_followed_ranks(json& j, followed_ranks const& p) {
+void write_maintained_ranks(json& j, maintained_ranks const& p) {
   write_ranks(j, p);
   j.field("iterations", p.iterations);
   j.field("ranked", p.ranked);
@@ -145,25 +145,25 @@ void write_followed_ranks(json& j, followed_ranks const& p) {
 
 void write_triangles(json& j, triangles_summary const& t) {
   j.field("total", t.total);
-  if (t.corners) {
-    j.field("average_clustering", t.corners->average_clustering);
-    j.field("global_clustering", t.corners->global_clustering);
+  if (t.vertices) {
+    j.field("average_clustering", t.vertices->average_clustering);
+    j.field("global_clustering", t.vertices->global_clustering);
   } else {
     j.null("average_clustering");
     j.null("global_clustering");
   }
-  write_top(j, t.corners ? t.corners->top : std::vector<vertex_value<std::uint64_t>>(), "triangles");
+  write_top(j, t.vertices ? t.vertices->top : std::vector<vertex_value<std::uint64_t>>(), "triangles");
   j.field("ms", t.ms);
 }
 
-// null where it was not computed.
+// Writes null for a result that was not computed.
 template <class T, class F>
 void write_result(json& j, char const* name, std::optional<T> const& result, F const& write) {
   if (!result) return j.null(name);
   j.object(name, [&] { write(j, *result); });
 }
 
-// The same, with the one after the updates inside.
+// Writes the result on the graph as loaded, with the result after the updates as a member.
 template <class T, class F>
 void write_before_after(json& j, char const* name, std::optional<T> const& before, std::optional<T> const& after,
                         F const& write) {
@@ -174,11 +174,11 @@ void write_before_after(json& j, char const* name, std::optional<T> const& befor
 }
 
 char const* direction(graph_file const& file) {
-  if (!file.wanted.directed) return "file";
-  return *file.wanted.directed ? "directed" : "undirected";
+  if (!file.settings.directed) return "file";
+  return *file.settings.directed ? "directed" : "undirected";
 }
 
-// Those that `run` and `stream` share; `others` are in between.
+// Writes the common parameters of `run` and `stream`; `others` writes those of one command only.
 template <class F>
 void write_parameters(json& j, graph_options const& o, F const& others) {
   j.object("parameters", [&] {
@@ -299,7 +299,7 @@ std::string json_report(stream_options const& o, stream_result const& r) {
     j.field("graph_edges", r.edges);
   });
   j.object("algorithms", [&] {
-    write_result(j, "pagerank", r.pagerank, write_followed_ranks);
+    write_result(j, "pagerank", r.pagerank, write_maintained_ranks);
     write_result(j, "triangles", r.triangles, write_triangles);
   });
   return std::string(j.finish()) + '\n';

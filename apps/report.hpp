@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results of `wyrm run`, `wyrm stream` and `wyrm cluster`, for people (tables) and for programs (JSON;
-// docs/report.md describes every field).
+// Output of the results of `wyrm run`, `wyrm stream` and `wyrm cluster` as tables and as JSON (docs/report.md describes
+// every field).
 #pragma once
 
 #include <iosfwd>
@@ -14,15 +14,15 @@ namespace wyrm::apps {
 
 void print_table(std::ostream& out, run_options const& o, run_result const& r);
 
-/// What was loaded, and the head of the table of batches; then a line a batch, which leaves the program at once, or
-/// error(io); then the sums.
+/// `wyrm stream` prints the loaded graph and the head of the table of batches; then one line per batch, which is
+/// flushed (throws error(io) if that fails); then the totals.
 void print_stream_head(std::ostream& out, stream_options const& o, std::string const& from, stream_result const& begin);
 void print_batch(std::ostream& out, batch_result const& b);
 void print_table(std::ostream& out, stream_options const& o, stream_result const& r);
 
 void print_table(std::ostream& out, cluster_options const& o, cluster_result const& r);
 
-/// The degree distribution, as part of a table.
+/// Prints a degree distribution as part of a table.
 void print_degrees(std::ostream& out, degree_summary const& d);
 
 [[nodiscard]] std::string json_report(run_options const& o, run_result const& r);

@@ -17,8 +17,8 @@ algorithm_results run_algorithms(run_options const& o, loaded_graph const& loade
   if (loaded.pagerank) {
     algorithms::pagerank_result r;
     pagerank_summary s;
-    algorithms::pagerank_options const wanted{.tolerance = o.tolerance, .weights = loaded.weights};
-    s.ms = timed([&] { r = algorithms::pagerank(loaded.g, wanted); });
+    algorithms::pagerank_options const options{.tolerance = o.tolerance, .weights = loaded.weights};
+    s.ms = timed([&] { r = algorithms::pagerank(loaded.g, options); });
     static_cast<rank_summary&>(s) = summarize_ranks(r.rank, o.top);
     s.iterations = r.iterations;
     s.converged = r.converged;
@@ -29,9 +29,9 @@ algorithm_results run_algorithms(run_options const& o, loaded_graph const& loade
   if (loaded.triangles) {
     triangles_summary s;
     s.ms = timed([&] { s.total = algorithms::triangles(loaded.g).total; });
-    if (o.wants_corners()) {
+    if (o.needs_vertex_triangles()) {
       values.triangles = algorithms::triangles(loaded.g, {.clustering = true});
-      s.corners = summarize_corners(*values.triangles, o.top);
+      s.vertices = summarize_triangles(*values.triangles, o.top);
     }
     results.triangles = std::move(s);
   }
@@ -43,7 +43,7 @@ bool has_edge(graph::csr const& g, graph::edge e) {
   return std::binary_search(row(e.source), row(e.source + 1), e.target);
 }
 
-// Inserts all batches, then erases the same edges, but for those that were there before.
+// Inserts all batches, and then erases the same edges except those that the loaded graph has.
 void stream_updates(run_options const& o, graph::any_graph& g, graph::csr const& before, run_result& r) {
   std::vector<std::vector<graph::edge>> batches(o.rounds);
   for (std::size_t i = 0; i < o.rounds; ++i)
@@ -105,7 +105,8 @@ run_result run(run_options const& o) {
   r.memory_after = g.memory();
   r.restored = g.to_csr() == loaded.rows;
   if (!r.restored)
-    throw error(error_code::corrupt, "after inserting and erasing the same edges the graph is not what it was");
+    throw error(error_code::corrupt,
+                "after insertion and erasure of the same edges the graph differs from the loaded one");
   if (o.check) g.check();
   r.after = run_algorithms(o, loaded, r.values);
   return r;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `wyrm run`: a graph file in, a dynamic graph built, updates streamed through it, algorithms before and after.
+// `wyrm run`: builds a dynamic graph from a file, applies random updates, and runs algorithms before and after them.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +17,17 @@ namespace wyrm::apps {
 
 struct run_options : graph_options {
   datasets::update_kind updates = datasets::update_kind::random;
-  std::size_t batch = 100'000;  // edges
-  std::size_t rounds = 10;      // batches inserted, then erased
+  std::size_t batch = 100'000;  // edges per batch
+  std::size_t rounds = 10;      // number of batches that are inserted and then erased
   std::uint64_t seed = 1;
 };
 
-/// Updates over all batches, of one kind or of both.
+/// The sum of all batches, of insertions, of erasures, or of both.
 struct update_result {
   graph::update_report sum;
   std::vector<double> batch_ms;
   std::vector<std::uint64_t> batch_edges;
-  /// Requested edges per second, a batch, ascending.
+  /// Requested edges per second of each batch, in ascending order.
   [[nodiscard]] std::vector<double> rates() const;
   void add(graph::update_report const& batch, double ms);
 };
@@ -40,7 +40,7 @@ struct pagerank_summary : rank_summary {
   double ms = 0;
 };
 
-/// What was computed on one state of the graph; nothing where it was not asked for.
+/// Results on one state of the graph; nothing for an algorithm that was not selected.
 struct algorithm_results {
   std::optional<pagerank_summary> pagerank;
   std::optional<triangles_summary> triangles;
@@ -51,19 +51,19 @@ struct run_result {
   graph::memory_report memory_after;
   update_result insert;
   update_result erase;
-  bool restored = true;  // after the updates the graph was, bit for bit, what it had been
+  bool restored = true;  // whether the CSR after the updates equals that of the loaded graph
   algorithm_results before;
   algorithm_results after;  // empty without updates
-  vertex_values values;     // at the end; of triangles where somebody wants them
+  vertex_values values;     // at the end; triangles if they are needed per vertex
 };
 
-/// Throws what loading, building and the algorithms throw; error(corrupt) if the updates do not restore the graph.
+/// Throws the errors of loading, building and algorithms; error(corrupt) if the updates do not restore the graph.
 [[nodiscard]] run_result run(run_options const& o);
 
-/// `wyrm info FILE`, or without a file what this program can do; to standard output.
+/// `wyrm info [FILE]`: prints a description of a graph file, or without a file of the program and the machine.
 void info(graph_file const& file);
 
-/// `wyrm convert FILE OUT`: loads a graph and writes it in another format, that of the name.
+/// `wyrm convert FILE OUT`: loads a graph and writes it in the format of the name `to`.
 void convert(graph_file const& from, std::string const& to);
 
 }  // namespace wyrm::apps

@@ -18,10 +18,10 @@ namespace wyrm::apps {
 
 namespace {
 
-/// A graph, and the results that follow it.
-class followed_graph {
+/// A graph with its maintained results.
+class maintained_graph {
  public:
-  followed_graph(graph_options const& o, loaded_graph& loaded, stream_result& r) : options_(o), g_(loaded.g), r_(r) {
+  maintained_graph(graph_options const& o, loaded_graph& loaded, stream_result& r) : options_(o), g_(loaded.g), r_(r) {
     r.loaded = loaded.summary;
     if (loaded.pagerank) {
       r.pagerank.emplace();
@@ -74,28 +74,29 @@ class followed_graph {
     r_.values.rank = std::move(rank);
   }
   void check(std::vector<double> const& rank) const {
-    algorithms::pagerank_result const anew = algorithms::pagerank(g_, {.tolerance = options_.tolerance});
-    if (!anew.converged || !pagerank_->converged()) return;
+    algorithms::pagerank_result const recomputed = algorithms::pagerank(g_, {.tolerance = options_.tolerance});
+    if (!recomputed.converged || !pagerank_->converged()) return;
     double distance = 0;
-    for (std::size_t v = 0; v < rank.size(); ++v) distance += std::abs(rank[v] - anew.rank[v]);
-    // Either is within d / (1 - d) times the tolerance of the true ranks, but for what integers and sums round off.
+    for (std::size_t v = 0; v < rank.size(); ++v) distance += std::abs(rank[v] - recomputed.rank[v]);
+    // Both results are within d / (1 - d) times the tolerance of the exact ranks, except for rounding errors of
+    // integers and sums.
     double const bound = 2 * 0.85 / 0.15 * options_.tolerance + 1e-14 * static_cast<double>(g_.arcs() + g_.vertices());
     if (distance <= bound) return;
     std::ostringstream message;
-    message << "the PageRank that followed the graph is " << distance << " from that of the graph, in the L1 norm; "
-            << bound << " is allowed";
+    message << "the maintained PageRank differs from the recomputed one by " << distance << " in the L1 norm; " << bound
+            << " is allowed";
     throw error(error_code::corrupt, message.str());
   }
   void finish_triangles() {
     r_.triangles->total = triangles_->total();
-    if (!options_.check && !options_.wants_corners()) return;
-    algorithms::triangles_result anew = algorithms::triangles(g_, {.clustering = true});
-    if (anew.total != triangles_->total())
-      throw error(error_code::corrupt, std::to_string(triangles_->total()) + " triangles followed the graph, and " +
-                                           std::to_string(anew.total) + " are in it");
-    if (!options_.wants_corners()) return;
-    r_.triangles->corners = summarize_corners(anew, options_.top);
-    r_.values.triangles = std::move(anew);
+    if (!options_.check && !options_.needs_vertex_triangles()) return;
+    algorithms::triangles_result recomputed = algorithms::triangles(g_, {.clustering = true});
+    if (recomputed.total != triangles_->total())
+      throw error(error_code::corrupt, "the maintained number of triangles is " + std::to_string(triangles_->total()) +
+                                           ", the recomputed one " + std::to_string(recomputed.total));
+    if (!options_.needs_vertex_triangles()) return;
+    r_.triangles->vertices = summarize_triangles(recomputed, options_.top);
+    r_.values.triangles = std::move(recomputed);
   }
 
   graph_options const& options_;
@@ -113,14 +114,14 @@ stream_result stream(stream_options const& o, std::ostream& out) {
   loaded_graph loaded = load_graph(o);
   loaded.rows = {};
   stream_result r;
-  followed_graph followed(o, loaded, r);
+  maintained_graph maintained(o, loaded, r);
   print_stream_head(out, o, updates.name(), r);
   for (;;) {
     std::vector<update_run> const batch = updates.next(o.batch, loaded.g.vertices());
     if (batch.empty()) break;
-    print_batch(out, followed.update(batch));
+    print_batch(out, maintained.update(batch));
   }
-  followed.finish();
+  maintained.finish();
   return r;
 }
 

@@ -30,7 +30,7 @@ void row(std::ostream& out, char const* name, std::string const& value) {
   out << format("  %-22s ", name) << value << '\n';
 }
 
-// Without what is 0.
+// Without the number of zeros.
 std::string distribution(degree_summary const& d) {
   return format("min %llu, median %llu, mean %.2f, 99 %% %llu, max %llu", static_cast<unsigned long long>(d.min),
                 static_cast<unsigned long long>(d.median), d.mean, static_cast<unsigned long long>(d.p99),
@@ -46,7 +46,7 @@ void print_histogram(std::ostream& out, degree_summary const& d) {
   }
 }
 
-void print_updates(std::ostream& out, char const* name, update_result const& u, std::string const& became) {
+void print_updates(std::ostream& out, char const* name, update_result const& u, std::string const& outcome) {
   double ms = 0;
   for (double const one : u.batch_ms) ms += one;
   std::vector<double> const rates = u.rates();
@@ -54,7 +54,7 @@ void print_updates(std::ostream& out, char const* name, update_result const& u, 
       format("%.3g M edges/s (%.3g to %.3g, median of ", rates[rates.size() / 2] / 1e6, rates.front() / 1e6,
              rates.back() / 1e6) +
           std::to_string(rates.size()) + " batches; " + count(u.sum.requested) + " edges in " + format("%.1f ms", ms) +
-          "; " + became + ")");
+          "; " + outcome + ")");
 }
 
 void print_ranks(std::ostream& out, rank_summary const& r, std::string const& how) {
@@ -70,12 +70,12 @@ void print_algorithms(std::ostream& out, run_options const& o, char const* when,
   if (a.triangles) row(out, "triangles", count(a.triangles->total) + format(", %.1f ms", a.triangles->ms) + when);
 }
 
-// What the vertices say, where somebody asked them.
+// Prints the results per vertex, if they were requested.
 void print_vertices(std::ostream& out, rank_summary const* ranks, std::optional<triangles_summary> const& triangles) {
-  if (triangles && triangles->corners)
+  if (triangles && triangles->vertices)
     row(out, "clustering",
-        format("average %.9g, global %.9g", triangles->corners->average_clustering,
-               triangles->corners->global_clustering));
+        format("average %.9g, global %.9g", triangles->vertices->average_clustering,
+               triangles->vertices->global_clustering));
   char const* name = "largest ranks";
   if (ranks != nullptr)
     for (auto const [v, rank] : ranks->top) {
@@ -83,9 +83,9 @@ void print_vertices(std::ostream& out, rank_summary const* ranks, std::optional<
       name = "";
     }
   name = "most triangles";
-  if (triangles && triangles->corners)
-    for (auto const [v, corners] : triangles->corners->top) {
-      row(out, name, count(corners) + " at vertex " + std::to_string(v));
+  if (triangles && triangles->vertices)
+    for (auto const [v, n] : triangles->vertices->top) {
+      row(out, name, count(n) + " at vertex " + std::to_string(v));
       name = "";
     }
 }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r";
 
-// Takes the first word off a text; empty when there is none.
+// Removes the first word of a text, and returns it; empty without a word.
 std::string_view take_word(std::string_view& text) {
   text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
   std::string_view const word = text.substr(0, text.find_first_of(blanks));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Updates of a graph as text, from a file or from standard input as it comes. A line is an insertion, "+ u v" or
-// "u v", or an erasure, "- u v", of vertices counted from 0; a line that begins with '#' or '%' is a comment; an empty
-// line ends a batch.
+// Reads updates of a graph as text, from a file or incrementally from standard input. A line is an insertion, "+ u v"
+// or "u v", or an erasure, "- u v", with vertices numbered from 0. A line that begins with '#' or '%' is a comment. An
+// empty line ends a batch.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace wyrm::apps {
 
-/// Updates of one kind that follow each other.
+/// Consecutive updates of the same kind.
 struct update_run {
   algorithms::change what;
   std::vector<graph::edge> edges;
@@ -29,9 +29,9 @@ class update_reader {
 
   [[nodiscard]] std::string const& name() const { return name_; }
 
-  /// The next batch of a graph with so many vertices, of at most so many updates, in runs as long as they can be: done
-  /// one after the other these leave what the updates would one by one. Empty at the end. Throws error(bad_input) when
-  /// any of its lines is malformed, with the line; error(io).
+  /// Reads the next batch, of at most `most` updates, for a graph with `vertices` vertices. The batch is divided into
+  /// runs of maximum length: the runs, applied in order, have the same effect as the updates one by one. Empty at the
+  /// end of the input. Throws error(bad_input), with the line number, when a line of the batch is malformed; error(io).
   [[nodiscard]] std::vector<update_run> next(std::size_t most, graph::vertex_id vertices);
 
  private:

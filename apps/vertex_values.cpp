@@ -11,7 +11,7 @@ namespace wyrm::apps {
 
 namespace {
 
-// Where a file of values belongs; nowhere when nobody wants it.
+// The path of the output file for the values of an algorithm; empty if the file is not requested.
 std::string place(graph_options const& o, char const* algorithm) {
   if (o.output.empty() || !o.asks_for(algorithm)) return {};
   std::error_code failed;
@@ -36,7 +36,7 @@ rank_summary summarize_ranks(std::vector<double> const& rank, std::size_t top) {
   return s;
 }
 
-triangles_summary::by_vertex summarize_corners(algorithms::triangles_result const& r, std::size_t top) {
+triangles_summary::by_vertex summarize_triangles(algorithms::triangles_result const& r, std::size_t top) {
   return {r.average_clustering, r.global_clustering, largest(r.per_vertex, top)};
 }
 
@@ -45,7 +45,7 @@ value_files::value_files(graph_options const& o)
 
 void value_files::write(vertex_values const& values) {
   if (values.rank) {
-    ranks_.write("# PageRank: a line a vertex, from vertex 0 on\n");
+    ranks_.write("# PageRank: one line per vertex, from vertex 0 on\n");
     for (double const r : *values.rank) {
       ranks_.write(r);
       ranks_.write("\n");
@@ -53,7 +53,7 @@ void value_files::write(vertex_values const& values) {
     ranks_.finish();
   }
   if (values.triangles) {
-    triangles_.write("# triangles and local clustering coefficient: a line a vertex, from vertex 0 on\n");
+    triangles_.write("# triangles and local clustering coefficient: one line per vertex, from vertex 0 on\n");
     for (std::size_t v = 0; v < values.triangles->per_vertex.size(); ++v) {
       triangles_.write(values.triangles->per_vertex[v]);
       triangles_.write(" ");

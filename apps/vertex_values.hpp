@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results with a value for each vertex: which are the largest, and the text files that hold all of them.
+// Results with a value for each vertex: the largest values, and text files of all values.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,8 @@ struct vertex_value {
   T value;
 };
 
-/// The k largest values, or all if there are fewer, descending; the lowest id first among equals. O(n log k).
+/// The k largest values, or all if there are fewer, in descending order; equal values in ascending order of ids.
+/// O(n log k).
 template <class T>
 [[nodiscard]] std::vector<vertex_value<T>> largest(std::vector<T> const& values, std::size_t k) {
   std::vector<graph::vertex_id> ids(k > 0 ? values.size() : 0);
@@ -37,10 +38,10 @@ template <class T>
   return top;
 }
 
-/// Of ranks.
+/// Summary of ranks.
 struct rank_summary {
   double max = 0;
-  std::size_t argmax = 0;  // the lowest id among equals
+  std::size_t argmax = 0;  // of equal ranks the lowest id
   double l2 = 0;
   double sum = 0;
   std::vector<vertex_value<double>> top;
@@ -49,33 +50,33 @@ struct rank_summary {
 
 struct triangles_summary {
   std::uint64_t total = 0;
-  double ms = 0;  // of the total alone
+  double ms = 0;  // time of the total only
 
   struct by_vertex {
     double average_clustering;
     double global_clustering;
     std::vector<vertex_value<std::uint64_t>> top;
   };
-  std::optional<by_vertex> corners;  // where somebody wants them
+  std::optional<by_vertex> vertices;  // if requested
 };
-[[nodiscard]] triangles_summary::by_vertex summarize_corners(algorithms::triangles_result const& r, std::size_t top);
+[[nodiscard]] triangles_summary::by_vertex summarize_triangles(algorithms::triangles_result const& r, std::size_t top);
 
-/// Of each vertex, in the order of their ids; nothing where it was not computed.
+/// Values of all vertices, in the order of ids; nothing for a result that was not computed.
 struct vertex_values {
   std::optional<std::vector<double>> rank;
   std::optional<algorithms::triangles_result> triangles;
 };
 
-/// pagerank.txt and triangles.txt in the folder that --output names: a comment, then a line a vertex; numbers are the
-/// shortest that read back as the same value.
+/// The files pagerank.txt and triangles.txt in the folder of --output: a comment, then one line per vertex. Numbers are
+/// written in the shortest form that reads back as the same number.
 class value_files {
  public:
-  /// Makes sure that the files of what the options ask for can be written. Throws error(io). No folder: no files.
+  /// Opens the files of the selected algorithms; without a folder, no files. Throws error(io).
   explicit value_files(graph_options const& o);
 
   /// Throws error(io).
   void write(vertex_values const& values);
-  /// What was written appears. Throws error(io).
+  /// Renames the written files to their names. Throws error(io).
   void commit();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `wyrm walk`: random walks in a graph file.
+// `wyrm walk`: random walks on a graph file.
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@ namespace wyrm::apps {
 struct walk_command {
   graph_file file;
   std::string device = "auto";
-  bool weighted = false;  // by the weights in the file
+  bool weighted = false;  // use the weights in the file
   algorithms::random_walk_options walk;
-  std::string walks;  // a file, a walk a line; empty: none
+  std::string walks;  // output file with one walk per line; empty: none
 };
 
-/// Prints how many steps were walked, and how fast. Throws what loading, walking and writing throw; error(bad_argument)
-/// for weights that the file has not.
+/// Prints the number of steps and the time. Throws the errors of loading, walking and writing; error(bad_argument) when
+/// `weighted` is set and the file has no weights.
 void walk(walk_command const& c);
 
 }  // namespace wyrm::apps

@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // The graph clustering test of "AlignMalloc: Warp-Aware Memory Rearrangement Aligned With UVM Prefetching for
 // Large-Scale GPU Dynamic Allocations" (TPDS 2025, sections III-A and VII-H): threads allocate lists of edges on the
-// device, and then walk over the graph at random. How fast that is says how an allocator lays memory out.
+// device, and then perform random walks on the graph. The speed of the walks depends on the memory layout that the
+// allocator produces.
 //
-// From the paper: 1,000 threads, each with a list; at scale 1 there are 16 K nodes and 128 edges a list; a step reads a
-// list from the graph; every scale has as many accesses; threads make about 50 (said in III-B of a related test).
+// From the paper: 1,000 threads with one list each; at scale 1 there are 16 K nodes and 128 edges per list; a step
+// reads a list of the graph; the number of accesses is equal for all scales; threads make about 50 accesses (according
+// to the related test in III-B).
 //
-// The paper does not say, and here it is so:
-//   - which list a node has, as there are more nodes than lists: that of thread (node mod 1,000);
-//   - how nodes grow with the scale: as edges do, and where edges lead: to any node, drawn evenly;
-//   - how large an edge is: 64 bytes, all of which an access reads;
-//   - whether a list is one block ("follows the address allocated to the thread before") or is linked ("linked lists"):
-//     `whole` is one request a thread; `linked` a request an edge, in the order of the list, each with the next one's
-//     address;
-//   - how a step gets to its edge: it draws a place in the list; in a linked one it follows as many links, each of them
-//     an access, so that accesses there grow with the scale;
-//   - where walks begin: at nodes that are drawn.
-// Lists are in memory of the device. The paper's are in unified memory; what page faults cost is not in this test.
+// The paper does not specify the following, for which this test makes these choices:
+//   - the list of a node, as there are more nodes than lists: the list of thread (node mod 1,000);
+//   - the number of nodes at larger scales: it grows like the number of edges;
+//   - the targets of edges: uniform over all nodes;
+//   - the size of an edge: 64 bytes, all of which an access reads;
+//   - the form of a list, one block ("follows the address allocated to the thread before") or linked ("linked lists"):
+//     `whole` has one request per thread; `linked` has one request per edge, in the order of the list, and each edge
+//     has the address of the next one;
+//   - how a step selects its edge: it draws a position in the list; in a linked list it follows that number of links.
+//     Each of these is an access, so the number of accesses grows with the scale;
+//   - the start nodes of walks: random.
+// Lists are in device memory. In the paper they are in unified memory; this test does not contain the cost of page
+// faults.
 #pragma once
 
 #include <cstddef>
@@ -40,13 +44,13 @@ struct alignas(16) edge_record {
 };
 static_assert(sizeof(edge_record) == 64);
 
-/// The graph and the walks over it, without any memory: all is a function of the numbers here.
+/// The graph and the walks on it. They need no memory, because edges and draws are functions of these fields.
 struct access_case {
   bool linked = false;
-  std::uint32_t lists = 1000;  // one a thread
-  std::uint32_t edges = 128;   // of a list
+  std::uint32_t lists = 1000;  // one per thread
+  std::uint32_t edges = 128;   // per list
   std::uint32_t nodes = 16 * 1024;
-  std::uint32_t steps = 50;  // of a walk
+  std::uint32_t steps = 50;  // per walk
 
   [[nodiscard]] static access_case of_scale(std::uint32_t scale, bool linked) {
     return {.linked = linked, .edges = 128 * scale, .nodes = 16 * 1024 * scale};
@@ -62,23 +66,23 @@ struct access_case {
   [[nodiscard]] WYRM_HD std::uint32_t start(std::uint32_t seed, std::uint32_t walker) const {
     return exec::philox({{walker, steps, seed, 1}}, 1, 0).x[0] % nodes;
   }
-  /// Which edge of a list a step takes.
+  /// The index in its list of the edge that a step reads.
   [[nodiscard]] WYRM_HD std::uint32_t place(std::uint32_t seed, std::uint32_t walker, std::uint32_t step) const {
     return exec::philox({{walker, step, seed, 1}}, 1, 0).x[0] % edges;
   }
 };
 
-/// What a step makes of an edge.
+/// The sum that a step computes from an edge.
 [[nodiscard]] WYRM_HD inline std::uint64_t sum_of(edge_record const& e) {
   std::uint64_t sum = e.target;
   for (std::uint32_t const word : e.word) sum += word;
   return sum;
 }
 
-/// What walks find, computed from the case alone.
+/// The expected results of the walks, computed on the host without lists.
 struct expected_walks {
-  std::vector<std::uint64_t> sums;  // of each walker
-  std::uint64_t accesses = 0;       // edges that are touched, those on the way through linked lists included
+  std::vector<std::uint64_t> sums;  // one per walker
+  std::uint64_t accesses = 0;       // edges that are read, including the links followed in linked lists
 };
 [[nodiscard]] inline expected_walks expect_walks(access_case const& c, std::uint32_t seed) {
   expected_walks r{std::vector<std::uint64_t>(c.lists), 0};
@@ -97,7 +101,7 @@ struct expected_walks {
 
 namespace detail {
 
-/// A lane a list. Where a request is refused the list ends.
+/// One lane per list. A list ends where a request fails.
 template <class Ref>
 struct allocate_lists {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<Ref>();
@@ -110,9 +114,9 @@ struct allocate_lists {
     std::size_t const bytes = sizeof(edge_record) * (c.linked ? 1 : c.edges);
     edge_record* last = nullptr;
     for (std::uint32_t k = 0; k < requests; ++k) {
-      bool const asks = valid && (k == 0 || last != nullptr);
-      auto* const fresh = static_cast<edge_record*>(ref.allocate(t, asks ? bytes : 0));
-      if (!asks) continue;
+      bool const requests_block = valid && (k == 0 || last != nullptr);
+      auto* const fresh = static_cast<edge_record*>(ref.allocate(t, requests_block ? bytes : 0));
+      if (!requests_block) continue;
       (k == 0 ? heads[i] : last->next) = fresh;
       last = fresh;
     }
@@ -137,7 +141,7 @@ struct free_lists {
   }
 };
 
-/// A lane a list: writes what its edges are, or compares them, and counts those that are missing or different.
+/// One lane per list: writes its edges.
 struct write_lists {
   access_case c;
   edge_record* const* heads;
@@ -153,6 +157,7 @@ struct write_lists {
     }
   }
 };
+/// One lane per list: counts the edges that are missing or different.
 struct find_damaged_edges {
   access_case c;
   edge_record* const* heads;
@@ -167,9 +172,9 @@ struct find_damaged_edges {
         ++here;
         continue;
       }
-      edge_record const wanted = c.edge(static_cast<std::uint32_t>(i), k);
-      bool same = at->target == wanted.target;
-      for (std::uint32_t w = 0; w < edge_record::words; ++w) same = same && at->word[w] == wanted.word[w];
+      edge_record const expected = c.edge(static_cast<std::uint32_t>(i), k);
+      bool same = at->target == expected.target;
+      for (std::uint32_t w = 0; w < edge_record::words; ++w) same = same && at->word[w] == expected.word[w];
       here += same ? 0 : 1;
       at = c.linked ? at->next : at + 1;
     }
@@ -177,7 +182,7 @@ struct find_damaged_edges {
   }
 };
 
-/// A lane a walk.
+/// One lane per walk.
 struct walk_lists {
   access_case c;
   edge_record* const* heads;
@@ -204,7 +209,7 @@ struct walk_lists {
 
 }  // namespace detail
 
-/// Lists in the memory of an allocator. What is started here is ordered on its space; nobody waits.
+/// Lists in memory of an allocator. Members that launch kernels do not wait; kernels execute in the order of the calls.
 template <class Allocator>
 class access_lists {
  public:
@@ -231,13 +236,13 @@ class access_lists {
   void verify() {
     exec::for_each_lane<32>(space_, c_.lists, detail::find_damaged_edges{c_, heads_.data(), damaged_.data()});
   }
-  /// Edges that were missing or different in all calls of verify().
+  /// The number of missing or different edges in all calls of verify().
   [[nodiscard]] std::uint64_t damaged() const { return exec::read(space_, damaged_.data()); }
-  /// Only where all lists are complete.
+  /// All lists must be complete.
   void walk(std::uint32_t seed) {
     exec::for_each_lane<32>(space_, c_.lists, detail::walk_lists{c_, heads_.data(), seed, sums_.data()});
   }
-  /// What each walker has found.
+  /// The sum of each walker.
   [[nodiscard]] std::vector<std::uint64_t> sums() const { return exec::copy_out(space_, sums_.data(), c_.lists); }
   [[nodiscard]] edge_record* head(std::size_t list) const { return exec::read(space_, heads_.data() + list); }
   [[nodiscard]] Allocator& pool() { return pool_; }

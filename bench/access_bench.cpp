@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The access test of the AlignMalloc paper (access.hpp) for each registered allocator, on the host and on the GPU:
 //
-//   allocate/SPACE/ALLOCATOR/whole|linked/scale:S   the lists, from a pool that was reset (or, where a family cannot do
-//                                                   that, whose lists of the run before were freed)
-//   walk/SPACE/ALLOCATOR/whole|linked/scale:S       1,000 walks of 50 steps over them; several walks by turns, so that
-//                                                   the last one has not brought all of the next one's into the caches
+//   allocate/SPACE/ALLOCATOR/whole|linked/scale:S   allocation of the lists, from a pool after a reset (for a family
+//                                                   without reset: after the lists of the previous run were freed)
+//   walk/SPACE/ALLOCATOR/whole|linked/scale:S       1,000 walks of 50 steps on the lists; several seeds alternate, so a
+//                                                   run does not leave all data of the next run in the caches
 //
-// After each allocation all edges are written and looked at, untimed, and what the walks find is held against what they
-// should: a run whose lists overlap or are incomplete, or that read something else, is an error and has no time.
+// After each allocation all edges are written and verified, untimed, and the results of walks are compared with
+// expected ones. A run with overlapping or incomplete lists, or with wrong results, is an error and has no time.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -19,9 +19,9 @@ namespace wyrm::bench {
 
 namespace {
 
-constexpr std::uint32_t seeds = 16;  // walks by turns: 50 MB
+constexpr std::uint32_t seeds = 16;  // alternating walks: 50 MB
 
-// The same for all: what device malloc has to give is settled by its first use.
+// The same size for all cases, because the first use of device malloc fixes the size of its heap.
 std::size_t pool_bytes() { return 4 * access_case::of_scale(16, false).bytes(); }
 
 template <class Space, class F>
@@ -65,7 +65,7 @@ void time_walks(benchmark::State& state, typename Allocator::space_type const& s
   std::uint32_t seed = 0;
   for (auto _ : state) {
     state.SetIterationTime(timed(space, watch, [&] { lists.walk(seed); }));
-    if (lists.sums() != expected[seed].sums) return state.SkipWithError("a walk did not find what is there");
+    if (lists.sums() != expected[seed].sums) return state.SkipWithError("a walk has a wrong result");
     accesses += static_cast<double>(expected[seed].accesses);
     seed = (seed + 1) % seeds;
   }
@@ -86,7 +86,7 @@ void add_all(Space const& space) {
                                    })
           ->UseManualTime()
           ->Unit(benchmark::kMicrosecond)
-          ->Iterations(linked ? 4 : 32)  // what is not timed takes longer than what is; links take long
+          ->Iterations(linked ? 4 : 32)  // untimed work takes longer than timed work; linked lists are slow
           ->ArgName("scale")
           ->ArgsProduct({{1, 2, 4, 8, 16}});
     };

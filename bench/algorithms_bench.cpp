@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Algorithms on the dynamic graph, and the same kernels on rows of a CSR that cannot change.
+// Algorithms on the dynamic graph, and the same kernels on the rows of a static CSR. Cases, and what their time is:
 //
-//   pagerank/SPACE/STORAGE/GRAPH/STATE/PRECISION     one iteration of many; what comes before and after does not count
-//   pagerank_weighted/... (the same)                 by weights of arcs; both with before_us: the time until the first
-//                                                    iteration, scratch is kept
+//   pagerank/SPACE/STORAGE/GRAPH/STATE/PRECISION     one iteration of many, without start and end of the call
+//   pagerank_weighted/... (the same)                 the same with weights of arcs; the counter before_us of both is
+//                                                    the time until the first iteration, with scratch kept
 //   triangles/SPACE/STORAGE/GRAPH/STATE              the total, from call to result; scratch is kept
-//   walks/SPACE/STORAGE/GRAPH/KIND                   a walk of 80 steps from each vertex: uniform, node2vec (p = 1/2, q
-//   = 2)
-//                                                    or weighted (which brings the weights as well)
-//   components, core_numbers, bfs/SPACE/STORAGE/GRAPH, edge_support/SPACE/ALLOCATOR/GRAPH
-//                                                    from call to result, the copy to the host included; a search from
-//                                                    each of 16 random vertices with neighbours, the mean of these
-//   clustering/SPACE/STORAGE/GRAPH                   from call to the labels on the host, default options; scratch is
-//   kept clustering_change/SPACE/ALLOCATOR/GRAPH/edges:N  random edges in and out again, with clusters that follow
-//   triangles_change/SPACE/ALLOCATOR/GRAPH/edges:N   random edges in and out again, and the total each time
-//   pagerank_change/SPACE/ALLOCATOR/GRAPH/share:S/tolerance:T    the same, with so many edges of all, or with one (0)
+//   walks/SPACE/STORAGE/GRAPH/KIND                   a walk of 80 steps from each vertex: uniform, node2vec (p = 1/2,
+//                                                    q = 2) or weighted (the upload of weights is included)
+//   components, core_numbers/SPACE/STORAGE/GRAPH     from call to result, the copy to the host included
+//   edge_support/SPACE/ALLOCATOR/GRAPH               the same
+//   bfs/SPACE/STORAGE/GRAPH                          the same; the mean over 16 random sources that have neighbours
+//   clustering/SPACE/STORAGE/GRAPH                   from call to the labels on the host, default options, scratch kept
+//   triangles_change/SPACE/ALLOCATOR/GRAPH/edges:N   insertion and erasure of random edges, maintained triangles
+//   clustering_change/SPACE/ALLOCATOR/GRAPH/edges:N  insertion and erasure of random edges, maintained clustering
+//   pagerank_change/SPACE/ALLOCATOR/GRAPH/share:S/tolerance:T
+//                                                    the same with maintained PageRank; the batch has the fraction S of
+//                                                    all edges (0: one edge)
 //
-// STORAGE is an allocator, or csr. STATE is built (from a CSR) or churned (100 rounds of 100,000 edges in, and those of
-// the round before last out, on top).
+// STORAGE is an allocator, or csr. STATE is built (from a CSR) or churned (built, and then 100 rounds that insert
+// 100,000 edges and erase the edges of the round before the last one).
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -55,7 +56,7 @@ namespace wyrm::bench {
 
 namespace {
 
-/// A graph in one of the ways that are compared. The last one that was asked for is kept.
+/// A graph in one of the compared storages. get() keeps the most recent one.
 template <class Space>
 class graph_under_test {
  public:
@@ -95,11 +96,11 @@ class graph_under_test {
                                      bool churned) {
     static std::string last;
     static std::unique_ptr<graph_under_test> kept;
-    std::string const wanted = storage + "/" + name + (churned ? "/churned" : "/built");
-    if (last != wanted) {
+    std::string const key = storage + "/" + name + (churned ? "/churned" : "/built");
+    if (last != key) {
       kept.reset();
       kept = std::make_unique<graph_under_test>(space, storage, name, churned);
-      last = wanted;
+      last = key;
     }
     return *kept;
   }
@@ -119,7 +120,7 @@ struct subject {
   bool churned;
 };
 
-// The difference between two runs, which are alike but for their length.
+// The time of an iteration is computed from the difference of two runs that differ in the number of iterations only.
 template <class Space>
 void pagerank(benchmark::State& state, Space const& space, subject const& s, algorithms::precision ranks,
               bool weighted) {
@@ -132,7 +133,7 @@ void pagerank(benchmark::State& state, Space const& space, subject const& s, alg
     o.max_iterations = iterations;
     return seconds(space, [&] {
       algorithms::pagerank_result const r = algorithms::pagerank(space, g, o);
-      if (r.iterations != iterations) state.SkipWithError("it stopped before");
+      if (r.iterations != iterations) state.SkipWithError("fewer iterations than requested");
     });
   };
   (void)run(few);
@@ -154,7 +155,7 @@ void triangles(benchmark::State& state, Space const& space, subject const& s) {
   state.counters["triangles"] = static_cast<double>(total);
 }
 
-// Random edges that are not in the graph yet.
+// Random edges that are not in the graph.
 std::vector<graph::edge> fresh_edges(graph::csr const& c, std::size_t size) {
   std::vector<graph::edge> batch = datasets::update_batch(datasets::update_kind::random, c.offsets.size() - 1, size, 1);
   std::erase_if(batch, [&](graph::edge e) {
@@ -173,7 +174,7 @@ double change(Space const& space, graph::any_graph& g, std::span<graph::edge con
          });
 }
 
-// The counters are the times of the updates alone, and of a full count.
+// The counters are the times of the updates without maintained result, and of a full count.
 template <class Space>
 void triangles_change(benchmark::State& state, Space const& space, std::string const& allocator,
                       std::string const& name, std::size_t size) {
@@ -192,16 +193,17 @@ void triangles_change(benchmark::State& state, Space const& space, std::string c
   state.counters["full_count_us"] = 1e6 * seconds(space, [&] { (void)full.count(g.view()); });
 }
 
-// The counters are the times of the updates alone; of a full run that starts with the ranks before the batch, where
-// these and the result stay on the device, and where they do not (call_us); and how far ranks are from the true ones.
+// The counters are: the time of the updates without maintained result; the time of a full run that starts with the
+// ranks before the batch, with ranks and result on the device (full_run_us) or on the host (call_us); and the errors of
+// ranks.
 template <class Space>
 void pagerank_change(benchmark::State& state, Space const& space, std::string const& allocator, std::string const& name,
-                     double share, double tolerance) {
+                     double fraction, double tolerance) {
   graph::csr const& c = rows_of(name);
   graph::any_graph g(space, allocator, c.offsets.size() - 1);
   g.build(c);
   auto const edges = static_cast<double>(c.targets.size() / 2);
-  std::vector<graph::edge> const batch = fresh_edges(c, static_cast<std::size_t>(std::max(1.0, share * edges)));
+  std::vector<graph::edge> const batch = fresh_edges(c, static_cast<std::size_t>(std::max(1.0, fraction * edges)));
   algorithms::incremental_pagerank<Space> ranks(space, g.view(), {.tolerance = tolerance});
   (void)change(space, g, batch, ranks);
   for (auto _ : state) state.SetIterationTime(change(space, g, batch, ranks));
@@ -234,10 +236,11 @@ void pagerank_change(benchmark::State& state, Space const& space, std::string co
   state.counters["error"] = distance(ranks.rank());
   state.counters["full_run_error"] = distance(exec::copy_out(space, full.rank(), g.vertices()));
   algorithms::erase(g, batch, ranks);
-  state.counters["update_alone_us"] = 1e6 * change(space, g, batch);  // the ranks belong to the graph no more
+  state.counters["update_alone_us"] = 1e6 * change(space, g, batch);  // the ranks are stale after this
 }
 
-// One walk of 80 steps from each vertex, from call to the end of the last; then the paths to the host.
+// One walk of 80 steps from each vertex, from the call to the end of the last walk; export_us is the transfer of the
+// paths to the host.
 template <class Space>
 void walks(benchmark::State& state, Space const& space, std::string const& storage, std::string const& name,
            std::string const& kind) {
@@ -273,7 +276,8 @@ void clustering(benchmark::State& state, Space const& space, std::string const& 
   state.counters["iterations"] = r.iterations;
 }
 
-// The counters are the times of the updates alone and of a full run, and modularities, which should be alike.
+// The counters are the times of the updates without maintained result and of a full run, and both modularities, which
+// should be similar.
 template <class Space>
 void clustering_change(benchmark::State& state, Space const& space, std::string const& allocator,
                        std::string const& name, std::size_t size) {
@@ -292,7 +296,7 @@ void clustering_change(benchmark::State& state, Space const& space, std::string 
   state.counters["full_run_modularity"] = full.modularity();
 }
 
-// From random vertices that have neighbours, as the GAP benchmark suite draws them; the same for all storages.
+// Random vertices with neighbours, as in the GAP benchmark suite; the same ones for all storages.
 std::vector<graph::vertex_id> search_sources(graph::csr const& c) {
   std::vector<graph::vertex_id> sources;
   for (std::uint64_t i = 0; sources.size() < 16; ++i) {
@@ -346,13 +350,14 @@ void add_cases(Space const& space) {
           if (storage != "csr" && !churned)
             add("triangles_change" + on + storage + "/" + name + "/edges:" + std::to_string(size),
                 [=](benchmark::State& state) { triangles_change(state, space, storage, s.name, size); });
-        for (double const share : {0.0, 1e-4, 1e-2})
+        for (double const fraction : {0.0, 1e-4, 1e-2})
           for (double const tolerance : {1e-4, 1e-6, 1e-8})
             if (storage != "csr" && !churned) {
               std::ostringstream sizes;
-              sizes << "/share:" << share << "/tolerance:" << tolerance;
-              add("pagerank_change" + on + storage + "/" + name + sizes.str(),
-                  [=](benchmark::State& state) { pagerank_change(state, space, storage, s.name, share, tolerance); });
+              sizes << "/share:" << fraction << "/tolerance:" << tolerance;
+              add("pagerank_change" + on + storage + "/" + name + sizes.str(), [=](benchmark::State& state) {
+                pagerank_change(state, space, storage, s.name, fraction, tolerance);
+              });
             }
         for (std::string const kind : {"uniform", "node2vec", "weighted"})
           if (!churned)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cost of memory from each registered allocator, on the host and on the GPU: the cases of the survey of dynamic
-// memory managers for GPUs (Winter, Mlakar, Parger, Steinberger, PPoPP 2021) and of the papers behind the allocators.
-// One request a thread unless a case says otherwise; bytes 0 means 16 to 8192, drawn for each thread. Every run also
-// writes a pattern over each block and looks at all of them afterwards, untimed: a run whose blocks overlap, or whose
-// requests were refused, is an error and has no time.
+// memory managers for GPUs (Winter, Mlakar, Parger, Steinberger, PPoPP 2021) and of the papers of the allocators.
+// Each thread has one request unless a case says otherwise; bytes 0 means 16 to 8192, drawn for each thread. Every run
+// also writes a pattern to each block and verifies all blocks, untimed. A run with overlapping blocks or failed
+// requests is an error and has no time.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -18,7 +18,7 @@ namespace wyrm::bench {
 
 namespace {
 
-/// Who asks for how much: every stride-th thread, `bytes` or, if 0, 16 to 8192 bytes.
+/// The requests of all threads: every stride-th thread requests `bytes` bytes or, if 0, 16 to 8192 bytes.
 struct request {
   std::size_t bytes;
   std::size_t stride;
@@ -32,11 +32,11 @@ template <class Ref>
 struct allocate_all {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<Ref>();
   Ref ref;
-  request wanted;
+  request requests;
   std::uint64_t** blocks;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
-    void* const p = ref.allocate(t, valid ? wanted.of(i) : 0);
+    void* const p = ref.allocate(t, valid ? requests.of(i) : 0);
     if (valid) blocks[i] = static_cast<std::uint64_t*>(p);
   }
 };
@@ -52,38 +52,38 @@ struct free_all {
   }
 };
 
-/// A warp writes a block after the other, so that neighbouring threads write neighbouring words.
+/// A tile writes one block cooperatively, so that neighbouring lanes write neighbouring words.
 struct write_pattern {
-  request wanted;
+  request requests;
   std::uint64_t* const* blocks;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i) const {
     if (blocks[i] == nullptr) return;
-    for (std::size_t k = t.rank(); k < wanted.of(i) / 8; k += Tile::size()) blocks[i][k] = i * 31 + k;
+    for (std::size_t k = t.rank(); k < requests.of(i) / 8; k += Tile::size()) blocks[i][k] = i * 31 + k;
   }
 };
 struct find_damage {
-  request wanted;
+  request requests;
   std::uint64_t* const* blocks;
   std::uint64_t* damaged;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i) const {
-    bool bad = wanted.of(i) > 0 && blocks[i] == nullptr;
-    for (std::size_t k = t.rank(); !bad && k < wanted.of(i) / 8; k += Tile::size()) bad = blocks[i][k] != i * 31 + k;
+    bool bad = requests.of(i) > 0 && blocks[i] == nullptr;
+    for (std::size_t k = t.rank(); !bad && k < requests.of(i) / 8; k += Tile::size()) bad = blocks[i][k] != i * 31 + k;
     if (t.any(bad) && t.rank() == 0) exec::atomic_ref<std::uint64_t>(*damaged).fetch_add(1, exec::relaxed);
   }
 };
 
-/// Every thread writes its own block, word by word: how fast the memory is that neighbours were given.
-struct write_alone {
-  request wanted;
+/// Each thread writes its own block, word by word: measures how well the blocks of neighbouring threads coalesce.
+struct write_per_thread {
+  request requests;
   std::uint64_t* const* blocks;
   WYRM_HD void operator()(std::size_t i) const {
-    for (std::size_t k = 0; k < wanted.of(i) / 8; ++k) blocks[i][k] = k;
+    for (std::size_t k = 0; k < requests.of(i) / 8; ++k) blocks[i][k] = k;
   }
 };
 
-/// One round of growth: half of the threads, drawn anew, replace their block by one that is half as large again.
+/// One round of growth: a random half of the threads replace their blocks by blocks of 1.5 times the size.
 template <class Ref>
 struct grow_half {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<Ref>();
@@ -91,35 +91,35 @@ struct grow_half {
   std::uint64_t** blocks;
   std::uint32_t* bytes;
   std::uint64_t round;
-  std::uint64_t* refused;
+  std::uint64_t* failed;
   std::uint64_t* damaged;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     bool const grows = valid && scramble(i * 977 + round) % 2 == 0;
     std::uint32_t const now = valid ? bytes[i] : 0;
-    std::uint32_t const wanted = grows ? (now + now / 2 + 7) / 8 * 8 : 0;
-    auto* const larger = static_cast<std::uint64_t*>(ref.allocate(t, wanted));
-    if (grows && larger == nullptr) exec::atomic_ref<std::uint64_t>(*refused).fetch_add(1, exec::relaxed);
+    std::uint32_t const grown = grows ? (now + now / 2 + 7) / 8 * 8 : 0;
+    auto* const larger = static_cast<std::uint64_t*>(ref.allocate(t, grown));
+    if (grows && larger == nullptr) exec::atomic_ref<std::uint64_t>(*failed).fetch_add(1, exec::relaxed);
     bool const moves = larger != nullptr;
     for (std::uint32_t k = 0; moves && k < now / 8; ++k)
       if (blocks[i][k] != i * 31 + k) exec::atomic_ref<std::uint64_t>(*damaged).fetch_add(1, exec::relaxed);
     ref.deallocate(t, moves ? blocks[i] : nullptr);
     if (!moves) return;
     blocks[i] = larger;
-    bytes[i] = wanted;
-    for (std::uint32_t k = 0; k < wanted / 8; ++k) larger[k] = i * 31 + k;
+    bytes[i] = grown;
+    for (std::uint32_t k = 0; k < grown / 8; ++k) larger[k] = i * 31 + k;
   }
 };
 
-enum class what { reuse_allocate, reuse_free, first_allocate, first_free, write };
+enum class operation { reuse_allocate, reuse_free, first_allocate, first_free, write };
 
 template <class Allocator>
-class bed {
+class allocator_runs {
  public:
   using space_type = typename Allocator::space_type;
   using view_type = typename Allocator::view_type;
 
-  bed(space_type const& space, std::size_t threads, std::size_t pool_bytes)
+  allocator_runs(space_type const& space, std::size_t threads, std::size_t pool_bytes)
       : space_(space),
         pool_(space, {.pool_bytes = pool_bytes, .reserve_bytes = pool_bytes, .checked = false}),
         threads_(threads),
@@ -139,14 +139,14 @@ class bed {
     return timed([&] { exec::for_each_lane<32>(space_, threads_, free_all<view_type>{pool_.view(), blocks_.data()}); });
   }
   double write(request const& r) {
-    return timed([&] { exec::for_each(space_, threads_, write_alone{r, blocks_.data()}); });
+    return timed([&] { exec::for_each(space_, threads_, write_per_thread{r, blocks_.data()}); });
   }
   void verify(request const& r) {
     exec::for_each_tile<32>(space_, threads_, write_pattern{r, blocks_.data()});
     exec::for_each_tile<32>(space_, threads_, find_damage{r, blocks_.data(), damaged_.data()});
   }
   [[nodiscard]] std::uint64_t damaged() const { return exec::read(space_, damaged_.data()); }
-  /// Those that were served.
+  /// The blocks of all successful requests.
   [[nodiscard]] std::vector<std::uint64_t*> blocks() const {
     std::vector<std::uint64_t*> all = exec::copy_out(space_, blocks_.data(), threads_);
     std::erase(all, nullptr);
@@ -171,26 +171,28 @@ class bed {
 };
 
 constexpr std::size_t gib = std::size_t{1} << 30;
-// Of 2 GiB, as in the papers; more where that would not do, with room for what a family rounds up.
+// The size of the pool: 2 GiB, as in the papers, or more where the requests, rounded up by a family, need more.
 std::size_t pool_for(std::size_t threads, request const& r) {
   std::size_t const need = threads / r.stride * (r.bytes != 0 ? r.bytes : 4104) * 2;
   return std::max(2 * gib, need * 5 / 4);
 }
 
 template <class Allocator>
-void time_one(benchmark::State& state, typename Allocator::space_type const& space, what timed, std::size_t stride) {
+void time_one(benchmark::State& state, typename Allocator::space_type const& space, operation timed,
+              std::size_t stride) {
   auto const threads = static_cast<std::size_t>(state.range(0)) * stride;
   request const r{static_cast<std::size_t>(state.range(1)), stride};
-  bed<Allocator> b(space, threads, pool_for(threads, r));
-  bool const first = timed == what::first_allocate || timed == what::first_free || !Allocator::family.reclaims;
+  allocator_runs<Allocator> b(space, threads, pool_for(threads, r));
+  bool const first =
+      timed == operation::first_allocate || timed == operation::first_free || !Allocator::family.reclaims;
   if (first && !Allocator::family.resets) {
     state.SkipWithError("the family cannot be reset");
     return;
   }
-  b.allocate(r);  // once, untimed, with a look at the blocks
+  b.allocate(r);  // untimed, to verify the blocks
   b.verify(r);
   b.free();
-  constexpr int rounds = 64;  // and until the pool is as large as it likes to be
+  constexpr int rounds = 64;  // warm-up, until queues and windows of the pool are in a steady state
   for (int round = 0; round < rounds && !first; ++round) {
     b.allocate(r);
     b.free();
@@ -198,29 +200,30 @@ void time_one(benchmark::State& state, typename Allocator::space_type const& spa
   for (auto _ : state) {
     if (first) b.pool().reset();
     double const allocating = b.allocate(r);
-    double const writing = timed == what::write ? b.write(r) : 0;
+    double const writing = timed == operation::write ? b.write(r) : 0;
     b.verify(r);
     double const freeing = b.free();
-    state.SetIterationTime(timed == what::write                                             ? writing
-                           : timed == what::reuse_allocate || timed == what::first_allocate ? allocating
-                                                                                            : freeing);
+    state.SetIterationTime(timed == operation::write                                                  ? writing
+                           : timed == operation::reuse_allocate || timed == operation::first_allocate ? allocating
+                                                                                                      : freeing);
   }
-  if (b.damaged() > 0) state.SkipWithError("requests were refused, or blocks overlap");
+  if (b.damaged() > 0) state.SkipWithError("requests failed, or blocks overlap");
   state.SetItemsProcessed(state.iterations() * state.range(0));
   using view_type = typename Allocator::view_type;
-  state.counters["registers"] = timed == what::reuse_free || timed == what::first_free
+  state.counters["registers"] = timed == operation::reuse_free || timed == operation::first_free
                                     ? exec::registers<32, free_all<view_type>>(space)
                                     : exec::registers<32, allocate_all<view_type>>(space);
 }
 
-/// Time to make a pool, to reset it, and to destroy it.
+/// Time to construct and destroy a pool.
 template <class Allocator>
-void time_making(benchmark::State& state, typename Allocator::space_type const& space) {
+void time_construction(benchmark::State& state, typename Allocator::space_type const& space) {
   auto const bytes = static_cast<std::size_t>(state.range(0)) * (gib / 1024);
   for (auto _ : state)
     state.SetIterationTime(seconds(
         space, [&] { Allocator const pool(space, {.pool_bytes = bytes, .reserve_bytes = bytes, .checked = false}); }));
 }
+/// Time to reset a pool.
 template <class Allocator>
 void time_reset(benchmark::State& state, typename Allocator::space_type const& space) {
   auto const bytes = static_cast<std::size_t>(state.range(0)) * (gib / 1024);
@@ -228,11 +231,11 @@ void time_reset(benchmark::State& state, typename Allocator::space_type const& s
   for (auto _ : state) state.SetIterationTime(seconds(space, [&] { pool.reset(); }));
 }
 
-/// The range of addresses of 100,000 blocks from a fresh pool, over the bytes asked for.
+/// The address range of 100,000 blocks from a new pool, relative to the requested bytes.
 template <class Allocator>
 void measure_range(benchmark::State& state, typename Allocator::space_type const& space) {
   request const r{static_cast<std::size_t>(state.range(0)), 1};
-  bed<Allocator> b(space, 100'000, 2 * gib);
+  allocator_runs<Allocator> b(space, 100'000, 2 * gib);
   for (auto _ : state) {
     if (Allocator::family.resets) b.pool().reset();
     state.SetIterationTime(b.allocate(r));
@@ -244,16 +247,17 @@ void measure_range(benchmark::State& state, typename Allocator::space_type const
                                          static_cast<double>(r.bytes * 100'000);
     b.free();
   }
-  if (b.damaged() > 0) state.SkipWithError("requests were refused, or blocks overlap");
+  if (b.damaged() > 0) state.SkipWithError("requests failed, or blocks overlap");
 }
 
-/// How much of a pool of 256 MiB, with what lies beside it, blocks of this size can fill.
+/// The fraction of a pool of 256 MiB, without and with the overhead of the allocator, that blocks of this size can
+/// fill.
 template <class Allocator>
 void measure_utilisation(benchmark::State& state, typename Allocator::space_type const& space) {
   request const r{static_cast<std::size_t>(state.range(0)), 1};
   constexpr std::size_t pool_bytes = gib / 4;
   std::size_t const threads = pool_bytes / r.bytes + 4096;
-  bed<Allocator> b(space, threads, pool_bytes);
+  allocator_runs<Allocator> b(space, threads, pool_bytes);
   for (auto _ : state) {
     state.SetIterationTime(b.allocate(r));
     auto const served = static_cast<double>(b.blocks().size() * r.bytes);
@@ -266,8 +270,8 @@ void measure_utilisation(benchmark::State& state, typename Allocator::space_type
   }
 }
 
-/// 100,000 blocks of 16 bytes grow, by halves of them and by half of their size, until a request is refused: how much
-/// of a pool of 256 MiB live blocks fill then.
+/// 100,000 blocks of 16 bytes grow: in each round a random half of them, by half of their size, until a request fails.
+/// Measures the fraction of a pool of 256 MiB that live blocks fill then.
 template <class Allocator>
 void measure_growth(benchmark::State& state, typename Allocator::space_type const& space) {
   constexpr std::size_t pool_bytes = gib / 4;
@@ -312,24 +316,24 @@ void add_all(Space const& space) {
   };
   struct {
     char const* subject;
-    what timed;
-  } const cases[] = {{"reuse_allocate", what::reuse_allocate},
-                     {"reuse_free", what::reuse_free},
-                     {"first_allocate", what::first_allocate},
-                     {"first_free", what::first_free},
-                     {"write", what::write}};
+    operation timed;
+  } const cases[] = {{"reuse_allocate", operation::reuse_allocate},
+                     {"reuse_free", operation::reuse_free},
+                     {"first_allocate", operation::first_allocate},
+                     {"first_free", operation::first_free},
+                     {"write", operation::write}};
   for (auto const& [subject, timed] : cases) {
     add_case(name(subject), [space, timed = timed](benchmark::State& s) { time_one<Allocator>(s, space, timed, 1); })
         ->ArgsProduct({thread_counts, block_sizes})
         ->ArgNames({"threads", "bytes"});
-    if (timed == what::write) continue;
+    if (timed == operation::write) continue;
     add_case(name(std::string(subject) + "_warps"),
              [space, timed = timed](benchmark::State& s) { time_one<Allocator>(s, space, timed, 32); })
         ->ArgsProduct({{10'000}, block_sizes})
         ->ArgNames({"warps", "bytes"});
   }
   if (!Allocator::family.resets) return;
-  add_case(name("make"), [space](benchmark::State& s) { time_making<Allocator>(s, space); })
+  add_case(name("make"), [space](benchmark::State& s) { time_construction<Allocator>(s, space); })
       ->ArgName("MiB")
       ->ArgsProduct({pool_sizes});
   add_case(name("reset"), [space](benchmark::State& s) { time_reset<Allocator>(s, space); })

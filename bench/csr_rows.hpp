@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a CSR as algorithms see those of a graph, for benchmarks and tests of algorithms without a dynamic graph.
+// Presents the rows of a CSR as a graph view, for benchmarks and tests of algorithms without a dynamic graph.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace wyrm::bench {
 
-/// A thread a vertex: its record says where its row lies in the CSR.
+/// One thread per vertex: writes a record that points to the row of the vertex in the CSR.
 struct point_at_rows {
   std::uint64_t const* offsets;
   graph::vertex_id* targets;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all benchmarks share: sizes, names, and how one repetition is timed.
+// Common definitions of all benchmarks: sizes, registration, and timing of a repetition.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -21,25 +21,25 @@ inline std::vector<std::int64_t> const block_sizes{16, 64, 256, 1024, 4096, 8192
 inline std::vector<std::int64_t> const thread_counts{1, 1'000, 10'000, 100'000, 1'000'000};
 inline std::vector<std::int64_t> const pool_sizes{64, 1024, 16 * 1024};  // MiB
 
-/// A number that looks random, a function of x.
+/// A pseudorandom number that is a function of x.
 WYRM_HD inline std::uint64_t scramble(std::uint64_t x) {
   x = (x ^ (x >> 31)) * 0x9e3779b97f4a7c15ull;
   return x ^ (x >> 29);
 }
 inline constexpr std::size_t smallest_block = 16;
 inline constexpr std::size_t largest_block = 8192;
-/// What block i asks for where a case says `bytes`: 0 is a size drawn for each.
+/// The size of block i in a case with `bytes`; 0: a size that is drawn for each block.
 WYRM_HD inline std::size_t bytes_of_block(std::size_t bytes, std::size_t i) {
   return bytes != 0 ? bytes : smallest_block + scramble(i) % (largest_block - smallest_block + 1);
 }
 
-/// A case whose time the benchmark itself takes.
+/// Registers a case that measures its time itself.
 template <class F>
 void add(std::string const& name, F const& f) {
   benchmark::RegisterBenchmark(name.c_str(), f)->UseManualTime()->Unit(benchmark::kMicrosecond);
 }
 
-/// Runs what is registered, as the command line says; the exit status.
+/// Runs the registered benchmarks that the command line selects. Returns the exit status.
 inline int run_registered(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
@@ -47,7 +47,7 @@ inline int run_registered(int argc, char** argv) {
   return 0;
 }
 
-/// Seconds that f() and the device work it starts take.
+/// Wall-clock time of f() and the device work that it enqueues, in seconds.
 template <class Space, class F>
 double seconds(Space const& space, F const& f) {
   space.synchronize();
@@ -66,7 +66,7 @@ void for_each_space(F const& f) {
 #endif
 }
 
-/// Calls f<A>(space) for every allocator on each of them.
+/// Calls f<A>(space) for every allocator on each of these spaces.
 template <class F>
 void for_each_allocator(F const& f) {
   for_each_space([&]<class Space>(Space const& space) {

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Loading a Matrix Market file in Wyrm and in fast_matrix_market (PyPI: fast_matrix_market), in turn, each in a process
-of its own, on 1 thread and on all cores; and from the file to a graph that is ready.
+"""Measures loading of a Matrix Market file with Wyrm and with fast_matrix_market (PyPI: fast_matrix_market),
+alternately, each in a process of its own, on 1 thread and on all cores; and the time from the file to a dynamic graph.
 
-Usage: bench/fast_matrix_market.py LOADERS_BENCH FILE.mtx [REPETITIONS]   loaders_bench is built with -DWYRM_BENCHMARKS=ON
-  and makes a file of 100 M edges with: loaders_bench write FILE.mtx 23 12
-Prints one JSON object: seconds of every repetition, and medians in MB/s and as a ratio.
+Usage: bench/fast_matrix_market.py LOADERS_BENCH FILE.mtx [REPETITIONS]   -DWYRM_BENCHMARKS=ON builds loaders_bench.
+  This writes a file of 100 M edges: loaders_bench write FILE.mtx 23 12
+Prints one JSON object: the seconds of every repetition, the medians in MB/s, and the median ratio.
 """
 import json
 import os
@@ -36,7 +36,7 @@ def main():
     size = os.path.getsize(file)
     result = {"command": " ".join(["bench/fast_matrix_market.py", "loaders_bench", os.path.basename(file), str(repetitions)]),
               "bytes": size, "cores": os.cpu_count(), "load": []}
-    run(bench, "load", file, "0")  # so that the file is in the system's cache
+    run(bench, "load", file, "0")  # loads the file into the system's cache
     for threads in sorted({1, os.cpu_count()}):
         wyrm, peer = [], []
         for _ in range(repetitions):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graphs of the benchmarks, made or loaded once: generated ones, and those of the folder that the environment
-// variable WYRM_DATA names.
+// The graphs of the benchmarks, generated or loaded once: generated graphs, and those in the folder of the environment
+// variable WYRM_DATA.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,7 @@ inline std::map<std::string, source> const& sources() {
   return all;
 }
 
-// All arcs of the graph, made once.
+// All arcs of the graph; computed once.
 inline graph::edge_list const& arcs_of(std::string const& name) {
   static std::map<std::string, graph::edge_list> made;
   auto [at, is_new] = made.try_emplace(name);

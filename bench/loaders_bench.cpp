@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading a file once, in a fresh process, which is what a user waits for; bench/fast_matrix_market.py runs it.
-//   loaders_bench write FILE SCALE DEGREE   an R-MAT graph of 2^SCALE vertices and DEGREE times as many arcs
-//   loaders_bench load FILE THREADS         to an edge list
-//   loaders_bench graph FILE THREADS        to a graph on the CPU that is ready for use
-// Prints a line of JSON: seconds, bytes of the file, edges, and the peak of the process's memory in MiB.
+// Loads a file once, in a new process, as for a user of the program; bench/fast_matrix_market.py runs it.
+//   loaders_bench write FILE SCALE DEGREE   writes an R-MAT graph of 2^SCALE vertices and DEGREE times as many arcs
+//   loaders_bench load FILE THREADS         loads it as an edge list
+//   loaders_bench graph FILE THREADS        loads it and builds a dynamic graph on the CPU
+// Prints a line of JSON: seconds, size of the file in bytes, edges, and peak memory of the process in MiB.
 #include <sys/resource.h>
 
 #include <chrono>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One block for each thread, out of a pool that is nearly full of blocks of that size: so many per mille of them are
-// free, drawn at random ("Dynamic Buffer Management in Massively Parallel Systems", ACM TOPC 2025, section
-// 5.2.2, Fig. 14). bytes 0 means 16 to 8192, drawn for each block; `at_once`: the kernel frees its blocks as well, the
-// paper's seventh scenario. A run in which a thread gets nothing, or two the same, is an error and has no time.
+// Allocation of one block per thread from a pool that is nearly full of blocks of that size. The free blocks are drawn
+// at random; free_per_mille is their fraction ("Dynamic Buffer Management in Massively Parallel Systems", ACM TOPC
+// 2025, section 5.2.2, Fig. 14). bytes 0 means 16 to 8192, drawn for each block. In the case `at_once` the kernel also
+// frees its blocks, which is the seventh scenario of the paper. A run in which a thread gets no block, or two threads
+// get the same block, is an error and has no time.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -19,7 +20,7 @@ namespace wyrm::bench {
 
 namespace {
 
-/// at_once: and frees them.
+/// at_once: the kernel also frees the blocks.
 template <class Ref, bool at_once = false>
 struct allocate_blocks {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<Ref>();
@@ -33,7 +34,7 @@ struct allocate_blocks {
     if constexpr (at_once) ref.deallocate(t, p);
   }
 };
-/// Frees each block with a chance, of 2^32; the others stay, and nobody knows them any more.
+/// Frees each block with probability limit / 2^32. The addresses of the other blocks are dropped.
 template <class Ref>
 struct free_some {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<Ref>();
@@ -43,16 +44,17 @@ struct free_some {
   std::uint64_t* freed;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
-    bool const goes = valid && blocks[i] != nullptr && scramble(i * 977 + 5) >> 32 < limit;
-    ref.deallocate(t, goes ? blocks[i] : nullptr);
-    std::uint32_t const all = t.ballot(goes);
+    bool const frees = valid && blocks[i] != nullptr && scramble(i * 977 + 5) >> 32 < limit;
+    ref.deallocate(t, frees ? blocks[i] : nullptr);
+    std::uint32_t const all = t.ballot(frees);
     if (t.rank() == 0 && all != 0)
       exec::atomic_ref<std::uint64_t>(*freed).fetch_add(static_cast<std::uint64_t>(cuda::std::popcount(all)),
                                                         exec::relaxed);
   }
 };
 
-/// A pool of which each block was freed with the chance of per_mille / 1000. Whoever takes blocks puts them back.
+/// A pool full of blocks, each of which was freed with probability per_mille / 1000. Users must free what they
+/// allocate.
 template <class Allocator>
 struct occupied {
   using space_type = typename Allocator::space_type;
@@ -62,9 +64,9 @@ struct occupied {
   Allocator pool;
   std::uint64_t freed = 0;
 
-  occupied(space_type const& space, std::size_t of, std::int64_t share)
-      : bytes(of),
-        per_mille(share),
+  occupied(space_type const& space, std::size_t block_bytes, std::int64_t free_per_mille)
+      : bytes(block_bytes),
+        per_mille(free_per_mille),
         pool(space, {.pool_bytes = pool_bytes(), .reserve_bytes = pool_bytes(), .checked = false}) {
     std::size_t const blocks = blocks_of(bytes);
     exec::buffer<void*, space_type> all(space, blocks);
@@ -75,8 +77,8 @@ struct occupied {
     exec::for_each_lane<32>(space, blocks, free_some<view_type>{pool.view(), all.data(), limit, counter.data()});
     freed = exec::read(space, counter.data());
   }
-  /// As many as fill a pool, but for some at the end that would be searched for very long. Of mixed sizes as many as
-  /// there are powers of two for.
+  /// The number of blocks that fill a pool, except for the last ones, for which searches would take very long. For
+  /// mixed sizes, blocks are counted with their mean size after rounding to powers of two.
   static std::size_t blocks_of(std::size_t bytes) {
     auto const pool = static_cast<double>(pool_bytes());
     return static_cast<std::size_t>((1 - never_filled) * pool / (bytes != 0 ? static_cast<double>(bytes) : 5600));
@@ -85,7 +87,7 @@ struct occupied {
   static std::size_t pool_bytes() {
     return std::size_t{std::is_same_v<space_type, exec::host_space> ? 64u : 4096u} << 20;
   }
-  /// Made once for cases that follow each other.
+  /// Keeps the pool for consecutive cases.
   static occupied& get(space_type const& space, std::size_t bytes, std::int64_t per_mille) {
     static std::unique_ptr<occupied> last;
     if (last == nullptr || last->bytes != bytes || last->per_mille != per_mille) {
@@ -102,7 +104,7 @@ void time_one(benchmark::State& state, typename Allocator::space_type const& spa
   using view_type = typename Allocator::view_type;
   auto const bytes = static_cast<std::size_t>(state.range(0));
   auto const threads = static_cast<std::size_t>(state.range(2));
-  auto& [unused, share, pool, freed] = occupied<Allocator>::get(space, bytes, state.range(1));
+  auto& [unused, per_mille, pool, freed] = occupied<Allocator>::get(space, bytes, state.range(1));
   if (freed < threads) return state.SkipWithError("too few blocks were freed");
   exec::buffer<void*, space_type> blocks(space, threads);
   exec::buffer<std::uint64_t, space_type> counter(space, 1);
@@ -124,7 +126,7 @@ void time_one(benchmark::State& state, typename Allocator::space_type const& spa
     good = good && std::adjacent_find(got.begin(), got.end()) == got.end();
     exec::for_each_lane<32>(space, threads, free_some<view_type>{pool.view(), blocks.data(), all, counter.data()});
   }
-  if (!good) state.SkipWithError("a thread got no block, or that of another");
+  if (!good) state.SkipWithError("a thread got no block, or the block of another thread");
 }
 
 template <class Allocator>
@@ -138,16 +140,16 @@ void add_all(typename Allocator::space_type const& space) {
   };
   std::vector<std::int64_t> const per_mille{500, 100, 10, 5};
   std::vector<std::int64_t> const threads{1 << 10, 1 << 14, 1 << 17, 1 << 20};
-  // One by one, so that the cases of a pool follow each other.
+  // Adds cases individually, so that the cases of a pool are consecutive.
   auto* const nearly_full = add_case("nearly_full", false);
   auto* const at_once = add_case("at_once", true);
-  for (std::int64_t const share : per_mille) {
+  for (std::int64_t const free : per_mille) {
     for (std::int64_t const bytes : {16, 256, 1024, 4096, 8192, 0})
       for (std::int64_t const n : threads) {
         auto const blocks = static_cast<double>(occupied<Allocator>::blocks_of(static_cast<std::size_t>(bytes)));
-        if (blocks * static_cast<double>(share) / 1000 < 2.5 * static_cast<double>(n)) continue;
-        nearly_full->Args({bytes, share, n});
-        if (bytes == 4096) at_once->Args({bytes, share, n});
+        if (blocks * static_cast<double>(free) / 1000 < 2.5 * static_cast<double>(n)) continue;
+        nearly_full->Args({bytes, free, n});
+        if (bytes == 4096) at_once->Args({bytes, free, n});
       }
   }
 }

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Updates of a graph in NetworKit (PyPI: networkit), to compare with those of Wyrm on the same machine.
 
-Usage: bench/networkit_updates.py WYRM GRAPH.mtx   WYRM is the program, which does the same on all cores.
-Ten batches of 100,000 random edges are inserted, if they are not there yet, one after the other, and then erased, the
-last first; one line each for addEdge and removeEdge in a loop, for addEdges, and for Wyrm. Medians of the ten batches,
-in edges a second. Versions of NetworKit differ much: the first line names it.
+Usage: bench/networkit_updates.py WYRM GRAPH.mtx   WYRM is the program, which uses all cores.
+Ten batches of 100,000 random edges are inserted (edges that are in the graph already are skipped), and then erased in
+reverse order. Prints one line each for addEdge and removeEdge in a loop, for addEdges, and for Wyrm: the median over
+the ten batches, in edges per second. The first line is the version of NetworKit, because versions differ much.
 """
 import json
 import os

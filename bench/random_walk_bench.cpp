@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools of random searches: one page for each thread, of a pool of which so much is free when the kernel begins
-// ("Dynamic Buffer Management in Massively Parallel Systems", ACM TOPC 2025, section 5.2.1, Fig. 11), or for some lanes
-// of each warp (Fig. 12 and 13), and freeing them (Fig. 16), with the steps that were taken (TAS, WAS) and those that
-// the theory expects; and how many pages a warp finds in one step (Fig. 6). Beside them `bump`, an atomic addition a
-// warp: what any way of handing out pages costs at least; `queue`, an addition a thread and an entry of a ring; and
-// Ouroboros with pages that were freed before. A run that hands out a page twice, or too few, is an error.
+// Page pools with random searches ("Dynamic Buffer Management in Massively Parallel Systems", ACM TOPC 2025, section
+// 5.2.1). A given fraction of the pages of a pool is free when the kernel begins. Measured are:
+//   get        allocation of one page per thread (Fig. 11)
+//   get_some   allocation of one page for some lanes of each warp (Fig. 12 and 13)
+//   put        freeing these pages (Fig. 16)
+//   found      the number of free pages that a warp finds in one step (Fig. 6)
+// The counters are the average number of steps (per thread: tas, per warp: was) and their theoretical values. `get` is
+// compared with `bump` (one atomic addition per warp, the minimum cost of any allocation), `queue` (one atomic addition
+// and one ring entry per thread), and allocators, among them Ouroboros with pages that were freed before. A run that
+// allocates a page twice, or too few pages, is an error.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -25,16 +29,16 @@ namespace wyrm::bench {
 
 namespace {
 
-constexpr std::uint32_t no_page = 0xffffffff;  // what a page_pool answers, as it is stored here
+constexpr std::uint32_t no_page = 0xffffffff;  // the result of a page_pool without a free page, in 32 bits
 
 template <class Ref>
 struct get_pages {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<Ref>();
   Ref ref;
   std::uint64_t seed;
-  std::uint32_t asking;  // lanes of each warp
+  std::uint32_t asking;  // number of lanes of each warp that request a page
   std::uint32_t* pages;
-  std::uint32_t* steps;  // or nullptr
+  std::uint32_t* steps;  // nullptr: not recorded
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     alloc::walk w(seed, i);
@@ -45,7 +49,7 @@ struct get_pages {
   }
 };
 template <class Ref>
-struct put_pages {
+struct return_pages {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<Ref>();
   Ref ref;
   std::uint32_t const* pages;
@@ -53,7 +57,7 @@ struct put_pages {
     if (pages[i] != no_page) ref.free(pages[i]);
   }
 };
-/// How many pages a warp finds, each lane in a word of its own.
+/// A histogram of the number of free pages that a warp finds when each lane reads a random word.
 template <class Used>
 struct count_found {
   Used used;
@@ -113,25 +117,26 @@ struct bump_pages {
   }
 };
 
-constexpr std::size_t pages_of_pool = std::size_t{1} << 27;  // 32 GiB of 256 bytes, so that 1 % is a page for 2^20
-constexpr double shares[] = {0.5, 0.1, 0.05, 0.01, 0.008, 0.005};
+constexpr std::size_t pages_of_pool = std::size_t{1} << 27;  // 32 GiB in pages of 256 bytes; 1 % serve 2^20 threads
+constexpr double fractions[] = {0.5, 0.1, 0.05, 0.01, 0.008, 0.005};
 
-enum class what { get, put };
+enum class operation { allocate, free };
 
-/// A pool of which each page is free with the chance of share. Made once a share; who takes pages puts them back.
+/// A pool in which each page is free with probability fraction. Kept for consecutive cases; users must free what they
+/// allocate.
 template <class Pool>
 struct occupied {
   Pool pool;
-  double share;
+  double fraction;
   std::uint64_t free;
   std::vector<bool> used;
 
-  static occupied& get(typename Pool::space_type const& space, double share) {
+  static occupied& get(typename Pool::space_type const& space, double fraction) {
     static std::unique_ptr<occupied> last;
-    if (last == nullptr || last->share != share) {
+    if (last == nullptr || last->fraction != fraction) {
       last.reset();
-      last.reset(new occupied{Pool(space, pages_of_pool, 1e-4), share, 0, {}});
-      last->free = last->pool.scatter(share, 1);
+      last.reset(new occupied{Pool(space, pages_of_pool, 1e-4), fraction, 0, {}});
+      last->free = last->pool.scatter(fraction, 1);
       last->used = last->pool.used();
     }
     return *last;
@@ -139,12 +144,12 @@ struct occupied {
 };
 
 template <class Pool>
-void time_pool(benchmark::State& state, typename Pool::space_type const& space, what timed) {
+void time_pool(benchmark::State& state, typename Pool::space_type const& space, operation timed) {
   auto const threads = static_cast<std::size_t>(state.range(0));
-  double const share = static_cast<double>(state.range(1)) / 1000;
+  double const fraction = static_cast<double>(state.range(1)) / 1000;
   auto const asking = static_cast<std::uint32_t>(state.range(2));
   std::size_t const wanted = threads / 32 * asking;
-  auto const& [pool, unused, free, used] = occupied<Pool>::get(space, share);
+  auto const& [pool, unused, free, used] = occupied<Pool>::get(space, fraction);
   if (free <= wanted) return state.SkipWithError("fewer pages are free than wanted");
   using ref_type = typename Pool::ref_type;
   exec::buffer<std::uint32_t, typename Pool::space_type> pages(space, threads);
@@ -153,23 +158,23 @@ void time_pool(benchmark::State& state, typename Pool::space_type const& space, 
   std::uint64_t seed = 0;
   for (auto _ : state) {
     space.synchronize();
-    if (timed == what::get) watch.start();
+    if (timed == operation::allocate) watch.start();
     exec::for_each_lane<32>(space, threads, get_pages<ref_type>{pool.ref(), ++seed, asking, pages.data(), nullptr});
-    if (timed == what::get) state.SetIterationTime(watch.stop());
-    if (timed == what::put) watch.start();
-    exec::for_each(space, threads, put_pages<ref_type>{pool.ref(), pages.data()});
-    if (timed == what::put) state.SetIterationTime(watch.stop());
+    if (timed == operation::allocate) state.SetIterationTime(watch.stop());
+    if (timed == operation::free) watch.start();
+    exec::for_each(space, threads, return_pages<ref_type>{pool.ref(), pages.data()});
+    if (timed == operation::free) state.SetIterationTime(watch.stop());
   }
-  if (timed == what::put) return;
+  if (timed == operation::free) return;
   exec::for_each_lane<32>(space, threads, get_pages<ref_type>{pool.ref(), ++seed, asking, pages.data(), steps.data()});
   auto all = exec::copy_out(space, pages.data(), threads);
-  exec::for_each(space, threads, put_pages<ref_type>{pool.ref(), pages.data()});
+  exec::for_each(space, threads, return_pages<ref_type>{pool.ref(), pages.data()});
   auto const taken = exec::copy_out(space, steps.data(), threads);
   std::sort(all.begin(), all.end());
   all.resize(static_cast<std::size_t>(std::lower_bound(all.begin(), all.end(), no_page) - all.begin()));
   bool good = all.size() == wanted && std::adjacent_find(all.begin(), all.end()) == all.end();
   for (std::uint32_t const page : all) good = good && page < pages_of_pool && !used[page];
-  if (!good) return state.SkipWithError("a page was handed out that was used, or none");
+  if (!good) return state.SkipWithError("a used page was allocated, or too few pages");
   double average = 0;
   double of_warp = 0;
   for (std::size_t i = 0; i < threads; ++i) average += i % 32 < asking ? taken[i] : 0;
@@ -189,7 +194,7 @@ template <class Pool>
 void measure_found(benchmark::State& state, typename Pool::space_type const& space) {
   using used = typename Pool::ref_type::used_type;
   constexpr std::size_t threads = std::size_t{1} << 22;
-  auto const& [pool, share, free, unused] = occupied<Pool>::get(space, static_cast<double>(state.range(0)) / 1000);
+  auto const& [pool, fraction, free, unused] = occupied<Pool>::get(space, static_cast<double>(state.range(0)) / 1000);
   exec::buffer<std::uint64_t, typename Pool::space_type> histogram(space, 32 * used::bits + 1);
   typename Pool::space_type::stopwatch watch(space);
   for (auto _ : state) {
@@ -209,7 +214,7 @@ void measure_found(benchmark::State& state, typename Pool::space_type const& spa
     squares += n * static_cast<double>(k * k);
     if (counts[k] > 0 && k < 100) state.counters["found_" + std::to_string(k)] = n;
   }
-  auto const lanes = Pool::space_type::template tile_size<32>;  // a host's tile has one
+  auto const lanes = Pool::space_type::template tile_size<32>;  // 1 on a host
   auto const theory = alloc::theory::found_by_warp({pages_of_pool, static_cast<double>(free), 0}, used::bits);
   state.counters["mean"] = sum / tiles;
   state.counters["deviation"] = std::sqrt(squares / tiles - sum / tiles * (sum / tiles));
@@ -240,7 +245,7 @@ void time_queue(benchmark::State& state, Space const& space) {
   }
   std::vector<std::uint32_t> all = exec::copy_out(space, pages.data(), threads);
   std::sort(all.begin(), all.end());
-  if (all != numbers) state.SkipWithError("a page was handed out twice, or none");
+  if (all != numbers) state.SkipWithError("a page was allocated twice, or too few pages");
 }
 
 template <class Allocator>
@@ -264,7 +269,7 @@ void time_allocator(benchmark::State& state, typename Allocator::space_type cons
   auto all = exec::copy_out(space, pages.data(), threads);
   std::sort(all.begin(), all.end());
   if (all.front() == nullptr || std::adjacent_find(all.begin(), all.end()) != all.end())
-    state.SkipWithError("a page was handed out twice, or none");
+    state.SkipWithError("a page was allocated twice, or too few pages");
 }
 
 template <class Space>
@@ -287,24 +292,24 @@ constexpr std::int64_t most_threads = 1 << 20;
 
 template <class Pool>
 void add(typename Pool::space_type const& space, std::string const& name) {
-  auto const add_case = [&](char const* subject, what timed) {
+  auto const add_case = [&](char const* subject, operation timed) {
     std::string const full = std::string(subject) + "/" + Pool::space_type::name + "/" + name;
     auto* const b = benchmark::RegisterBenchmark(
         full.c_str(), [space, timed](benchmark::State& s) { time_pool<Pool>(s, space, timed); });
     return b->UseManualTime()->Unit(benchmark::kMicrosecond)->ArgNames({"threads", "free_per_mille", "asking"});
   };
-  auto* const get = add_case("get", what::get);
-  auto* const put = add_case("put", what::put);
-  auto* const some = add_case("get_some", what::get);
-  for (double const share : shares) {
-    auto const per_mille = static_cast<std::int64_t>(share * 1000 + 0.5);
+  auto* const get = add_case("get", operation::allocate);
+  auto* const put = add_case("put", operation::free);
+  auto* const some = add_case("get_some", operation::allocate);
+  for (double const fraction : fractions) {
+    auto const per_mille = static_cast<std::int64_t>(fraction * 1000 + 0.5);
     for (std::int64_t threads = least_threads; threads <= most_threads; threads *= 4) {
-      if (share * pages_of_pool <= static_cast<double>(threads)) continue;
+      if (fraction * pages_of_pool <= static_cast<double>(threads)) continue;
       get->Args({threads, per_mille, 32});
       put->Args({threads, per_mille, 32});
     }
     for (std::int64_t const asking : {1, 2, 4, 8, 16, 24, 32})
-      if (share < 0.1) some->Args({most_threads / 4, per_mille, asking});
+      if (fraction < 0.1) some->Args({most_threads / 4, per_mille, asking});
   }
 }
 
@@ -332,7 +337,7 @@ void add_all(Space const& space) {
       (std::string("found/") + Space::name + "/corw").c_str(),
       [space](auto& s) { measure_found<alloc::corw_pages<Space, std::uint32_t>>(s, space); });
   found->UseManualTime()->Unit(benchmark::kMicrosecond)->ArgName("free_per_mille");
-  for (double const share : shares) found->Arg(static_cast<std::int64_t>(share * 1000 + 0.5));
+  for (double const fraction : fractions) found->Arg(static_cast<std::int64_t>(fraction * 1000 + 0.5));
 }
 
 }  // namespace

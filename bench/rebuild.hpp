@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What users have without a dynamic graph: the CSR is made anew for each batch. The batch is sorted, each of its arcs
-// is looked up in its row, and rows and new arcs are merged into another CSR; arcs that are there are copied once, and
-// never sorted.
+// The alternative to a dynamic graph: the CSR is rebuilt for each batch. The batch is sorted, each of its arcs is
+// looked up in its row, and rows and new arcs are merged into another CSR. Existing arcs are copied once and never
+// sorted.
 #pragma once
 
 #include <bit>
@@ -17,7 +17,7 @@
 
 namespace wyrm::bench {
 
-/// The arcs of a batch as keys that sort by source and then by target.
+/// The arcs of a batch as keys; their order is by source and then by target.
 struct arc_keys {
   std::uint64_t const* keys;
   unsigned id_bits;
@@ -27,7 +27,7 @@ struct arc_keys {
   }
 };
 
-/// A thread an arc of the batch.
+/// One thread per arc of the batch.
 struct make_keys {
   graph::edge const* edges;
   std::uint64_t* keys;
@@ -37,7 +37,7 @@ struct make_keys {
   }
 };
 
-/// A thread an arc of the sorted batch: where it belongs in its row, and whether it is new.
+/// One thread per arc of the sorted batch: finds its position in its row, and whether it is new.
 struct find_new_arcs {
   arc_keys batch;
   std::uint64_t const* offsets;
@@ -55,11 +55,11 @@ struct find_new_arcs {
   }
 };
 
-/// A thread an arc: new arcs one behind the other.
+/// One thread per arc: compacts the new arcs.
 struct list_new_arcs {
   arc_keys batch;
   std::uint32_t const* at;
-  std::uint64_t const* before;  // of each arc, how many new ones come before it
+  std::uint64_t const* before;  // for each arc, the number of new arcs before it
   std::uint32_t* new_at;
   graph::vertex_id* new_targets;
   WYRM_HD void operator()(std::size_t i) const {
@@ -69,7 +69,7 @@ struct list_new_arcs {
   }
 };
 
-/// A thread a vertex, and one more: the first new arc of it and of the vertices behind it.
+/// One thread per vertex, and one more: finds the first new arc whose source is this vertex or a later one.
 struct find_first_new {
   arc_keys batch;
   std::uint32_t size;
@@ -81,7 +81,7 @@ struct find_first_new {
   }
 };
 
-/// A tile a vertex.
+/// One tile per vertex.
 struct merge_rows {
   std::uint64_t const* offsets;
   graph::vertex_id const* targets;
@@ -100,7 +100,7 @@ struct merge_rows {
     std::uint64_t const to = begin + first;
     if (t.rank() == 0) to_offsets[v] = to;
     if (t.rank() == 0 && v + 1 == vertices) to_offsets[vertices] = to + degree + added;
-    // Behind old entry i are pushed all that belong at i or before it.
+    // The new position of old entry i is i plus the number of new arcs with a position of at most i.
     for (std::uint32_t i = t.rank(); i < degree; i += Tile::size())
       to_targets[to + i + graph::lower_bound(new_at + first, added, i + 1)] = targets[begin + i];
     for (std::uint32_t i = t.rank(); i < added; i += Tile::size())
@@ -108,7 +108,7 @@ struct merge_rows {
   }
 };
 
-/// A CSR that takes batches of arcs by being made anew. It keeps the room for both versions and for a batch.
+/// A CSR that is rebuilt for each batch of arcs. It keeps the memory for both versions and for a batch.
 template <class Space>
 class rebuilt_csr {
  public:
@@ -133,9 +133,9 @@ class rebuilt_csr {
     exec::copy_in<std::uint64_t>(space, offsets_.data(), c.offsets);
     exec::copy_in<graph::vertex_id>(space, targets_.data(), c.targets);
   }
-  /// Room for a batch that comes from the host.
+  /// Memory for a batch that is uploaded from the host.
   [[nodiscard]] graph::edge* edges() { return edges_.data(); }
-  /// Makes a CSR of the first one and a batch in the memory of the space; the first one stays.
+  /// Builds a second CSR from the first one and a batch in memory of the space. The first CSR stays unchanged.
   void insert(graph::edge const* edges, std::size_t size) {
     exec::for_each(space_, size, make_keys{edges, keys_.data(), id_bits_});
     arc_keys const batch{bulk_.sort(keys_.data(), spare_.data(), size, 2 * id_bits_), id_bits_};
@@ -148,8 +148,8 @@ class rebuilt_csr {
                            merge_rows{offsets_.data(), targets_.data(), new_at_.data(), new_targets_.data(),
                                       first_new_.data(), vertices_, to_offsets_.data(), to_targets_.data()});
   }
-  /// What was made last.
-  [[nodiscard]] graph::csr made() const {
+  /// The result of the last insert().
+  [[nodiscard]] graph::csr result() const {
     graph::csr c;
     c.offsets = exec::copy_out(space_, to_offsets_.data(), vertices_ + 1);
     c.targets = exec::copy_out(space_, to_targets_.data(), c.offsets.back());

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Updates of dynamic graphs with the parameters of faimGraph's and OuroGraph's measurements: batches of random edges go
-// into real and generated graphs and out again, one arc an edge, by the clock on the wall from the call to its report.
-// Edges come from pinned memory of the host, or lie on the device. Beside it what users have otherwise: to make the CSR
-// anew, by merging the sorted batch into it (rebuild.hpp).
+// Updates of dynamic graphs with the parameters of the measurements of faimGraph and OuroGraph: batches of random edges
+// are inserted into real and generated graphs and erased again, with one arc per edge. The time is wall-clock time from
+// the call to its report. The edges are in pinned host memory or in device memory. The alternative, to rebuild a CSR by
+// merging the sorted batch into it (rebuild.hpp), is measured as well.
 //
 //   insert|erase/SPACE/ALLOCATOR/GRAPH/KIND/from:host|device/edges:N
 //   build/SPACE/ALLOCATOR/GRAPH/from:host|device      a graph from a CSR
-//   memory/SPACE/ALLOCATOR/GRAPH                      what it takes then, beside the CSR
-//   churn/SPACE/ALLOCATOR/GRAPH                       and after 50 and 100 rounds of 100,000 edges in and out
-//   scale/SPACE/ALLOCATOR/rmat:N                      R-MAT: 2^N vertices, 15 arcs each (2^26: 10^9), 10^7 more, ranked
-//   star/SPACE/ALLOCATOR                              a vertex with 10^8 neighbours, and with half of them
-//   rebuild/SPACE/GRAPH/from:host|device/edges:N
-//   scaling/SPACE/ALLOCATOR/vertices:2^N/edges:N     does the number of vertices matter?
+//   memory/SPACE/ALLOCATOR/GRAPH                      its memory after that, relative to the CSR
+//   churn/SPACE/ALLOCATOR/GRAPH                       the same after 50 and 100 rounds, which insert and erase 100,000
+//                                                     edges each
+//   scale/SPACE/ALLOCATOR/rmat:N                      R-MAT with 2^N vertices and 15 arcs per vertex (2^26: 10^9 arcs);
+//                                                     then 10^7 more edges, and PageRank
+//   star/SPACE/ALLOCATOR                              a vertex with 10^8 neighbours, and erasure of half of them
+//   rebuild/SPACE/GRAPH/from:host|device/edges:N      the CSR is rebuilt
+//   scaling/SPACE/ALLOCATOR/vertices:2^N/edges:N      whether the time depends on the number of vertices
 //
-// WYRM_DATA names the folder of the real graphs.
+// WYRM_DATA is the folder of the real graphs.
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -40,13 +42,13 @@ std::vector<graph::edge> batch_of(std::string const& kind, std::size_t vertices,
     return datasets::update_batch(kind == "random" ? datasets::update_kind::random : datasets::update_kind::pressure,
                                   vertices, size, seed);
   std::vector<graph::edge> edges;
-  datasets::rmat_edges const edge{static_cast<unsigned>(std::bit_width(vertices - 1)), 1};  // the graph's own
+  datasets::rmat_edges const edge{static_cast<unsigned>(std::bit_width(vertices - 1)), 1};  // as in the graph
   for (std::uint64_t i = seed << 40; edges.size() < size; ++i)
     if (graph::edge const e = edge(i); e.source < vertices && e.target < vertices) edges.push_back(e);
   return edges;
 }
 
-/// The edges of a batch where the benchmark wants them.
+/// The edges of a batch, in pinned host memory and in device memory.
 template <class Space>
 class batch_memory {
  public:
@@ -82,13 +84,13 @@ void run_updates(benchmark::State& state, Space const& space, update_case const&
     double const erasing = seconds(space, [&] { c.from_host ? g.erase(memory.host()) : g.erase(memory.device()); });
     return erases ? erasing : inserting;
   };
-  for (int i = 0; i < 3; ++i) (void)round(false);  // scratch and pool have their size now
+  for (int i = 0; i < 3; ++i) (void)round(false);  // warm-up: scratch and pool reach their sizes
   for (auto _ : state) state.SetIterationTime(round(c.erases));
   state.counters["edges_per_s"] =
       benchmark::Counter(static_cast<double>(c.edges), benchmark::Counter::kIsIterationInvariantRate);
 }
 
-// An arc an edge, and as large a pool as the others were measured with, as far as the machine has memory.
+// One arc per edge, and the pool size of the measurements of the other systems.
 graph::options settings() {
   graph::options o{.directed = true, .in_neighbours = false};
   o.pool.pool_bytes = std::size_t{2} << 30;
@@ -103,7 +105,7 @@ void updates(benchmark::State& state, Space const& space, std::string const& nam
   run_updates(state, space, c, g);
 }
 
-// 2^20 edges, whatever the number of vertices.
+// A graph of 2^20 edges for each number of vertices.
 template <class Space>
 void scaling(benchmark::State& state, Space const& space, update_case const& c, unsigned vertices_log2) {
   std::size_t const n = std::size_t{1} << vertices_log2;
@@ -112,7 +114,7 @@ void scaling(benchmark::State& state, Space const& space, update_case const& c, 
   run_updates(state, space, c, g);
 }
 
-// The same CSR in pinned memory and on the device.
+// The same CSR in pinned host memory and in device memory.
 template <class Space>
 struct rows_memory {
   rows_memory(Space const& space, graph::csr const& c)
@@ -182,7 +184,7 @@ void memory(benchmark::State& state, Space const& space, std::string const& allo
   }
 }
 
-// What a round inserts the next but one erases.
+// Each round inserts edges, and erases those of the round before the last one.
 template <class Space>
 void churn(benchmark::State& state, Space const& space, std::string const& allocator, std::string const& name) {
   graph::csr const& c = rows_of(name);
@@ -205,7 +207,7 @@ void churn(benchmark::State& state, Space const& space, std::string const& alloc
   }
 }
 
-// The same arcs go in each time, as the CSR that they go into stays. Compared once with what the graph has then.
+// Each round merges a batch into the same CSR. The first result is compared with a dynamic graph.
 template <class Space>
 void rebuild(benchmark::State& state, Space const& space, std::string const& name, bool from_host, std::size_t size) {
   graph::csr const& rows = rows_of(name);
@@ -222,11 +224,11 @@ void rebuild(benchmark::State& state, Space const& space, std::string const& nam
   };
   (void)round();
   graph::options o = small_pool();
-  o.self_loops = true;  // a batch may have some
+  o.self_loops = true;  // like the rebuilt CSR, which keeps them
   graph::any_graph g(space, alloc::default_name, n, o);
   g.build(rows);
   g.insert(memory.host());
-  if (csr.made() != g.to_csr()) state.SkipWithError("the CSR is wrong");
+  if (csr.result() != g.to_csr()) state.SkipWithError("the CSR is wrong");
   for (auto _ : state) state.SetIterationTime(round());
   state.counters["edges_per_s"] =
       benchmark::Counter(static_cast<double>(size), benchmark::Counter::kIsIterationInvariantRate);
@@ -246,7 +248,7 @@ struct draw_star {
   WYRM_HD void operator()(std::size_t i) const { edges[i] = {first + step * static_cast<std::uint32_t>(i), 0}; }
 };
 
-// The time is that of all insertions of edges that lie there.
+// The time is that of all insertions of edges in device memory.
 template <class Space>
 void scale(benchmark::State& state, Space const& space, std::string const& allocator, unsigned log2) {
   std::size_t const part = std::size_t{100'000'000} >> (26 - log2);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What Wyrm is built with. CCCL (Thrust, CUB, libcu++) comes with the CUDA toolkit and is used without CUDA too; a
-# machine without the toolkit can take it from PyPI's wheel nvidia-cuda-cccl (scripts/setup does).
+# The dependencies of Wyrm. CCCL (Thrust, CUB, libcu++) is part of the CUDA toolkit, and is needed without CUDA, too. On a
+# machine without the toolkit, the wheel nvidia-cuda-cccl from PyPI provides it (scripts/setup installs that).
 if(WYRM_CUDA)
   include(CheckLanguage)
   check_language(CUDA)

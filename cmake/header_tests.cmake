@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every header compiles on its own: one generated source a header. Build the target header_tests.
+# Tests that every header compiles by itself: generates one source per header. Build the target header_tests.
 get_property(wyrm_rooms GLOBAL PROPERTY WYRM_ROOMS)
 set(sources)
 foreach(room ${wyrm_rooms})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The installed package: headers, one static library a room, targets wyrm::<room> and wyrm::wyrm, and the program.
+# The installed package: headers, one static library per room, targets wyrm::<room> and wyrm::wyrm, and the program.
 include(CMakePackageConfigHelpers)
 
 get_property(wyrm_rooms GLOBAL PROPERTY WYRM_ROOMS)

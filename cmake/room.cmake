@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# One target a room. The headers are used in place: <build>/include/wyrm/<room> leads to the source folder, so that
-# "<wyrm/graph/dynamic_graph.hpp>" means the same in the build tree and in an installed one.
+# One target per room. Headers are used in place: <build>/include/wyrm/<room> is a link to the source folder, so that
+# "<wyrm/graph/dynamic_graph.hpp>" works in the build tree and in an installed tree.
 
 set(wyrm_cuda_flags "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>")
 set(wyrm_warnings
@@ -20,9 +20,9 @@ list(FIND wyrm_thread_kinds ${WYRM_HOST_THREADS_USED} wyrm_thread_kind)
 
 # wyrm_room(NAME [DEPENDS room...] [SOURCES file...] [DEVICE_SOURCES file...] [CUDA_SOURCES file...])
 #   SOURCES          host code
-#   DEVICE_SOURCES   compiled by nvcc where there is one, by the host compiler otherwise
-#   CUDA_SOURCES     host code that is there only with CUDA
-# A room without sources is a room of headers.
+#   DEVICE_SOURCES   compiled by nvcc with CUDA, otherwise by the host compiler
+#   CUDA_SOURCES     host code that is compiled only with CUDA
+# A room without sources has headers only.
 function(wyrm_room name)
   cmake_parse_arguments(ROOM "" "" "DEPENDS;SOURCES;DEVICE_SOURCES;CUDA_SOURCES" ${ARGN})
   set(target wyrm_${name})

@@ -31,8 +31,8 @@ graph::edge_list random_geometric(std::size_t vertices, std::uint64_t seed) {
   if (vertices < 2) return list;
   auto const n = static_cast<double>(vertices);
   double const radius = 0.55 * std::sqrt(std::log(n) / n);
-  auto const cells =
-      std::max<std::size_t>(1, static_cast<std::size_t>(1 / radius));  // along a side, each as wide or wider
+  auto const cells = std::max<std::size_t>(
+      1, static_cast<std::size_t>(1 / radius));  // per side; a cell is at least as wide as the radius
   auto const cell = [&](double at) {
     return std::min(cells - 1, static_cast<std::size_t>(at * static_cast<double>(cells)));
   };
@@ -47,7 +47,7 @@ graph::edge_list random_geometric(std::size_t vertices, std::uint64_t seed) {
     if (cell(a.y) != cell(b.y)) return cell(a.y) < cell(b.y);
     return a.x != b.x ? a.x < b.x : a.y < b.y;
   });
-  // Each point with those that follow it in its own row of cells, and with those of the next row that are near.
+  // Tests each point against the later points in its own row of cells, and against the near points in the next row.
   std::vector<std::size_t> row_begin(cells + 2, vertices);
   for (std::size_t i = vertices; i-- > 0;) row_begin[cell(points[i].y)] = i;
   for (std::size_t r = cells; r-- > 0;) row_begin[r] = std::min(row_begin[r], row_begin[r + 1]);

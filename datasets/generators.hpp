@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random graphs that the field measures with. The same for the same arguments on every machine.
+// Random graphs for measurements: R-MAT and random geometric graphs. Results are a function of the arguments, and equal
+// on all machines.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +12,8 @@
 namespace wyrm::datasets {
 
 /// Edge i of an R-MAT graph of 2^scale vertices (Chakrabarti, Zhan, Faloutsos, SDM 2004) with the parameters of
-/// Graph500: a = 0.57, b = c = 0.19, d = 0.05, ids scrambled so that large degrees lie anywhere. A function of its
-/// arguments alone, so that a device can make the edges, too. Self-loops and repeats occur.
+/// Graph500: a = 0.57, b = c = 0.19, d = 0.05. Ids are permuted, so that vertices of large degree have arbitrary ids.
+/// An edge is a function of the arguments, so kernels can compute edges, too. Self-loops and duplicates occur.
 struct rmat_edges {
   unsigned scale;  // 1 ... 31
   std::uint64_t seed;
@@ -22,19 +23,19 @@ struct rmat_edges {
     std::uint32_t target = 0;
     std::uint64_t bits = 0;
     for (unsigned level = 0; level < scale; ++level) {
-      // Two levels to 64 random bits.
+      // 64 random bits are enough for two levels.
       bits = level % 2 == 0 ? splitmix64(splitmix64(seed + i) + level) : bits >> 32;
       auto const draw = static_cast<std::uint32_t>(bits);
-      bool const lower = draw >= share(0.57 + 0.19);                                // c or d
-      bool const right = lower ? draw >= share(0.57 + 0.38) : draw >= share(0.57);  // b or d
+      bool const lower = draw >= threshold(0.57 + 0.19);                                    // c or d
+      bool const right = lower ? draw >= threshold(0.57 + 0.38) : draw >= threshold(0.57);  // b or d
       source = source * 2 + lower;
       target = target * 2 + right;
     }
-    return {scrambled(source), scrambled(target)};
+    return {permuted(source), permuted(target)};
   }
 
  private:
-  WYRM_HD static constexpr std::uint32_t share(double p) { return static_cast<std::uint32_t>(p * 4294967296.0); }
+  WYRM_HD static constexpr std::uint32_t threshold(double p) { return static_cast<std::uint32_t>(p * 4294967296.0); }
   // The output function of splitmix64, see random.hpp.
   WYRM_HD static std::uint64_t splitmix64(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15;
@@ -42,8 +43,8 @@ struct rmat_edges {
     x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
     return x ^ (x >> 31);
   }
-  // A permutation of the ids: odd multipliers and shifted xors can be undone.
-  WYRM_HD std::uint32_t scrambled(std::uint32_t v) const {
+  // A permutation of the ids: multiplications by odd numbers and shifted xors are invertible.
+  WYRM_HD std::uint32_t permuted(std::uint32_t v) const {
     std::uint32_t const mask = static_cast<std::uint32_t>((std::uint64_t{1} << scale) - 1);
     v = (v * 0x9e3779b1u + static_cast<std::uint32_t>(seed)) & mask;
     v ^= v >> ((scale + 1) / 2);
@@ -51,13 +52,14 @@ struct rmat_edges {
   }
 };
 
-/// An undirected R-MAT graph: 2^scale vertices and edge_factor as many edges (as drawn, see rmat_edges). Throws
-/// error(bad_argument) for a scale that is not in 1 ... 31.
+/// An undirected R-MAT graph with 2^scale vertices and edge_factor * 2^scale edges of rmat_edges, with self-loops and
+/// duplicates. Throws error(bad_argument) for a scale that is not in 1 ... 31. O(edges * scale).
 [[nodiscard]] graph::edge_list rmat(unsigned scale, std::size_t edge_factor, std::uint64_t seed);
 
-/// An undirected random geometric graph: points in the unit square, edges between all that are closer than 0.55
-/// sqrt(ln n / n), as in the rgg graphs of DIMACS10 (Holtgrewe, Sanders, Schulz, IPDPS 2010): almost certainly
-/// connected, with a mean degree of 0.95 ln n. Ids follow the points over the square in narrow rows. O(n log n).
+/// An undirected random geometric graph: n points in the unit square, with an edge between any two points that are
+/// closer than 0.55 sqrt(ln n / n), as in the rgg graphs of DIMACS10 (Holtgrewe, Sanders, Schulz, IPDPS 2010). It is
+/// almost certainly connected, with a mean degree of 0.95 ln n. Points are numbered in narrow rows over the square. O(n
+/// log n).
 [[nodiscard]] graph::edge_list random_geometric(std::size_t vertices, std::uint64_t seed);
 
 }  // namespace wyrm::datasets

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers that are the same on every machine (the distributions of the C++ library are not): splitmix64
-// (Steele, Lea, Flood, OOPSLA 2014), with Lemire's multiplication to reduce to a range (ACM TOMACS 29(1), 2019).
+// Random numbers that are equal on all machines (those of the distributions in the C++ library are not): splitmix64
+// (Steele, Lea, Flood, OOPSLA 2014), reduced to a range by Lemire's multiplication (ACM TOMACS 29(1), 2019).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class random_numbers {
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     return z ^ (z >> 31);
   }
-  /// In [0, n), n > 0; off from uniform by less than n / 2^32.
+  /// A number in [0, n), n > 0. The relative deviation from a uniform distribution is less than n / 2^32.
   std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(((next() >> 32) * std::uint64_t{n}) >> 32); }
 
  private:

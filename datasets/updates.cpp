@@ -18,7 +18,7 @@ std::vector<graph::edge> update_batch(update_kind kind, std::size_t vertices, st
   for (graph::edge& e : batch) {
     e.source = first + random.below(range);
     e.target = random.below(n - 1);
-    if (e.target >= e.source) ++e.target;  // all but the source, evenly
+    if (e.target >= e.source) ++e.target;  // uniform over all vertices but the source
   }
   return batch;
 }

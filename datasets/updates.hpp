@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Update streams: batches of random edges, as the papers on dynamic graphs draw them.
+// Update streams: batches of random edges, with the distributions that papers on dynamic graphs use.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@ namespace wyrm::datasets {
 
 enum class update_kind : std::uint8_t {
   random,    // sources and targets uniform over all vertices
-  pressure,  // sources from one range of 1,000 neighbouring vertices, drawn anew for each batch
+  pressure,  // sources uniform over 1,000 vertices with consecutive ids; each batch draws its own range
 };
 
-/// `count` edges without self-loops, possibly repeated; the same for the same arguments on every machine.
+/// `count` edges without self-loops, possibly with duplicates. A function of the arguments, equal on all machines.
 /// Throws error(bad_argument) for less than two vertices. O(count).
 [[nodiscard]] std::vector<graph::edge> update_batch(update_kind kind, std::size_t vertices, std::size_t count,
                                                     std::uint64_t seed);

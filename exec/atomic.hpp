@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomics for device code: cuda::atomic_ref at device scope, with the memory order always spelled out.
+// Atomics for device code: cuda::atomic_ref at device scope. Every operation states its memory order explicitly.
 #pragma once
 
 #include <cuda/atomic>
@@ -8,7 +8,7 @@
 
 namespace wyrm::exec {
 
-#if defined(WYRM_ATOMIC_REF)  // a test that watches every operation, see tests/support/interleave.hpp
+#if defined(WYRM_ATOMIC_REF)  // a test that controls every operation, see tests/support/interleave.hpp
 template <class T>
 using atomic_ref = WYRM_ATOMIC_REF<T>;
 #else
@@ -21,15 +21,18 @@ inline constexpr auto acquire = cuda::memory_order_acquire;
 inline constexpr auto release = cuda::memory_order_release;
 inline constexpr auto acq_rel = cuda::memory_order_acq_rel;
 
-/// For many stores or read-modify-writes of one thread that all publish what it did before: one release_fence(), and
-/// then each of them with this order. (Thread sanitizers do not know fences: there each of them releases.)
+/// The memory order for several stores or read-modify-writes of one thread that all publish its earlier writes: the
+/// thread calls release_fence() once, and then performs each operation with this order. Thread sanitizers do not model
+/// fences; under a sanitizer each operation is a release itself.
 inline constexpr auto after_fence = WYRM_THREAD_SANITIZER != 0 ? release : relaxed;
 WYRM_HD inline void release_fence() {
   if constexpr (after_fence == relaxed) cuda::atomic_thread_fence(release, cuda::thread_scope_device);
 }
 
-/// What was there at some time since the kernel began: it may come from a cache that others' changes do not reach. For
-/// places that everybody looks at, where an old value does no harm; an H200 serves one look in a nanosecond.
+/// A relaxed load of block scope. The value is one that `place` had at some time since the kernel began: the load may
+/// be served by a cache of the multiprocessor, which changes by other multiprocessors do not update. For places that
+/// all threads read, where an old value is harmless: otherwise an H200 serves one load of the same place per
+/// nanosecond.
 template <class T>
 [[nodiscard]] WYRM_HD T load_recent(T& place) {
 #if defined(WYRM_ATOMIC_REF)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bulk primitives: sort, unique, scan, reduce. The only door to Thrust and CUB, compiled once for each
-// space, so that nothing else waits for those headers. Scratch memory is kept and reused. Use `Space::bulk`; one
-// object serves one thread of the host at a time.
+// The bulk primitives: sort, unique, scan, reduce. Only their sources include Thrust and CUB, so that other sources
+// compile without these headers. An object keeps its scratch memory and reuses it. Use `Space::bulk`. Not thread-safe:
+// one host thread at a time may use an object.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,13 @@
 
 namespace wyrm::exec {
 
-// The interface stands twice, word for word, because the spaces share no base class:
-//   sort            orders n keys by their lowest `bits` bits (a host by all of them); `spare` has room for n more; the
-//                   result is in one of the two arrays, and its address is returned
-//   unique          copies the first of each run of equal keys; returns how many
+// Both classes have the same interface; they have no common base class:
+//   sort            sorts n keys by their lowest `bits` bits (on a host by all bits). `spare` is an array of n keys for
+//                   intermediate results. Returns the array that contains the result: `keys` or `spare`
+//   unique          copies the first of each run of equal keys to `out`; returns the number of runs
 //   inclusive_sum   out[0] = 0 and out[i + 1] = in[0] + ... + in[i]; out has n + 1 entries
-//   sum             adds all values; the order of additions is fixed for a given n and space
-//   reserve         requests the scratch that all of these need for up to n values; they request none then
+//   sum             the sum of all values; the order of additions is fixed for a given n and space
+//   reserve         allocates the scratch that the other operations need for up to n values; they allocate none then
 
 class host_bulk {
  public:
@@ -52,14 +52,14 @@ class cuda_bulk {
   [[nodiscard]] std::size_t bytes() const { return scratch_.bytes() + result_.bytes(); }
 
  private:
-  // Asks the primitive how much scratch it needs, then runs it.
+  // Queries the size of the scratch memory that the primitive needs, and then runs the primitive.
   template <class Primitive>
   void call(Primitive const& primitive);
 
   cuda_space space_;
   buffer<std::byte, cuda_space> scratch_;
   buffer<std::uint64_t, cuda_space> result_;
-  std::size_t reserved_ = 0;  // values that scratch is enough for
+  std::size_t reserved_ = 0;  // number of values for which scratch_ suffices
 };
 #endif
 

@@ -10,8 +10,9 @@
 namespace wyrm::exec {
 
 namespace {
-// CUB takes an error that an earlier call has left for one of its own. Such an error belongs to the caller: it must
-// neither fail the primitive nor be consumed. Errors are kept for each thread of the host, so another thread calls CUB.
+// CUB mistakes a pending error of an earlier call for one of its own. A pending error belongs to the caller: it must
+// neither fail the primitive nor be consumed. Pending errors are per host thread, so CUB is called on another thread if
+// there is one.
 template <class F>
 cudaError_t status_of(F const& f) {
   if (cudaPeekAtLastError() == cudaSuccess) return f();
@@ -44,14 +45,14 @@ void cuda_bulk::call(Primitive const& primitive) {
   cuda_space::guard const current(space_);
   std::size_t bytes = 0;
   checked([&] { return primitive(nullptr, bytes); });
-  if (bytes > scratch_.size()) reserved_ = 0;  // should there be no memory, scratch is empty
+  if (bytes > scratch_.size()) reserved_ = 0;  // if the next line throws, scratch_ is empty
   scratch_.reserve(bytes > 0 ? bytes : 1);
   checked([&] { return primitive(scratch_.data(), bytes); });
 }
 
 void cuda_bulk::reserve(std::size_t n) {
   if (n <= reserved_) return;
-  n = std::max(n, reserved_ + reserved_ / 4);  // as a buffer does, so that it is rarely asked again
+  n = std::max(n, reserved_ + reserved_ / 4);  // like a buffer, so that growth is rare
   cuda_space::guard const current(space_);
   std::size_t most = 1;
   auto const need = [&](auto const& primitive) {
@@ -59,7 +60,7 @@ void cuda_bulk::reserve(std::size_t n) {
     checked([&] { return primitive(bytes); });
     most = std::max(most, bytes);
   };
-  // What a primitive takes grows with the number of values, and of bits.
+  // The scratch of a primitive grows with the number of values and of bits, so n values and all bits are the maximum.
   std::uint64_t* const none = nullptr;
   std::uint32_t const* const narrow = nullptr;
   double* const real = nullptr;

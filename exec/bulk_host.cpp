@@ -45,7 +45,7 @@ void host_bulk::inclusive_sum(std::uint32_t const* in, std::uint64_t* out, std::
 }
 
 namespace {
-// Blocks of a fixed size, added up in order: rounding does not depend on the threads.
+// Sums of blocks of a fixed size are added in order, so rounding does not depend on the number of threads.
 constexpr std::size_t block = 4096;
 
 template <class T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the compiler at hand can do. This is the only file that asks the compiler; everything else asks these macros.
+// Macros that hide differences between compilers. Only this file tests which compiler is used.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,19 @@
 #define WYRM_HD
 #define WYRM_NOINLINE __attribute__((noinline))
 #endif
-// WYRM_NOINLINE keeps rare paths out of kernels, whose instructions would not fit the cache of a multiprocessor else.
+// WYRM_NOINLINE keeps rare paths out of kernels, so that the instructions of a kernel fit the instruction cache.
 
-// WYRM_WITH_CUDA, WYRM_HOST_THREADS and WYRM_CHECKED are set by the build, the same for every source.
+// The build sets WYRM_WITH_CUDA, WYRM_HOST_THREADS and WYRM_CHECKED to the same values for every source.
 #if !defined(WYRM_WITH_CUDA)
 #define WYRM_WITH_CUDA 0
 #endif
 
-// Checked builds track every live allocation, so that double and foreign frees are found.
+// Checked builds track every live allocation, which detects double and foreign frees.
 #if !defined(WYRM_CHECKED)
 #define WYRM_CHECKED 0
 #endif
 
-// Sanitizers: gcc says so itself, clang when asked.
+// Sanitizers: gcc defines macros, clang has features.
 #if defined(__SANITIZE_ADDRESS__)
 #define WYRM_ADDRESS_SANITIZER 1
 #elif defined(__SANITIZE_THREAD__)
@@ -43,9 +43,9 @@
 
 namespace wyrm::exec {
 
-/// How many blocks of 256 threads a multiprocessor should have room for while it runs a kernel of F, which bounds the
-/// registers of a thread (4: to 64). F says so by a member `resident_blocks`: work that waits for memory most of the
-/// time is faster when more threads wait.
+/// How many blocks of 256 threads should fit on a multiprocessor while it runs a kernel of F: the member
+/// `F::resident_blocks`, or 1 without it. It bounds the registers per thread (4 blocks: to 64 registers). More resident
+/// blocks hide memory latency better where a kernel waits for memory most of the time.
 template <class F>
 WYRM_HD constexpr unsigned resident_blocks_of() {
   if constexpr (requires { F::resident_blocks; })
@@ -54,8 +54,9 @@ WYRM_HD constexpr unsigned resident_blocks_of() {
     return 1;
 }
 
-/// How many items of F a thread of a CPU takes at once at the least. F says so by a member `grain`: few where an item
-/// is much work; one_thread where threads together would mostly wait for each other, for what all of them change.
+/// The minimum number of items of F that a CPU thread takes at a time: the member `F::grain`, or 64 without it. A small
+/// number is for items that are much work. `one_thread` is for work in which parallel threads would mostly wait for
+/// each other, because all of them change the same memory.
 inline constexpr std::size_t one_thread = ~std::size_t{0};
 template <class F>
 constexpr std::size_t grain_of() {

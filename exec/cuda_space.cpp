@@ -17,12 +17,12 @@ namespace {
 
 void check(cudaError_t status, char const* what) {
   if (status == cudaSuccess) return;
-  cudaGetLastError();  // this call's own error, so that the caller does not find it again
+  cudaGetLastError();  // clears the error of this call, so that the caller does not see it again
   error_code const code = status == cudaErrorMemoryAllocation ? error_code::out_of_memory : error_code::device;
   throw error(code, std::string(what) + ": " + cudaGetErrorString(status));
 }
 
-// The status of a call that is not to throw. An error that this call has left is not left for the caller to find.
+// Ignores the status of a call that must not throw, and clears its error, so that the caller does not see it.
 void drop(cudaError_t status) noexcept {
   if (status != cudaSuccess) cudaGetLastError();
 }
@@ -33,8 +33,8 @@ void check(CUresult status, char const* what) {
   throw error(code, std::string(what) + ": driver error " + std::to_string(status));
 }
 
-// The driver's functions are looked up when they are first needed: a program built with CUDA then also starts on a
-// machine that has no driver.
+// Functions of the driver are looked up at their first use, so that a program built with CUDA also starts on a machine
+// without a driver.
 template <class F>
 F driver_function(char const* symbol, unsigned version) {
   void* function = nullptr;
@@ -61,8 +61,8 @@ memory_functions const& driver() {
   return functions;
 }
 
-// The driver's own functions want a context that is current for the thread; a thread has one only after a call of the
-// runtime that needs it. For use under a guard.
+// Functions of the driver need a current context of the calling thread. A thread has one only after a call of the
+// runtime that needs a context. Call this under a guard.
 cudaError_t bind_context(int device) { return cudaSetDevice(device); }
 
 int resident_lanes_of(int device) {
@@ -87,7 +87,7 @@ void (*cuda_device::set)(int) = [](int device) { check(cudaSetDevice(device), "c
 namespace {
 std::atomic<int> handles = 0;
 
-// Of the device that is current.
+// On the current device.
 stream_owner make_stream() {
   count_request();
   cudaStream_t stream = nullptr;
@@ -178,8 +178,8 @@ void* cuda_space::allocate(std::size_t bytes) const {
   return p;
 }
 
-// cudaFree alone does not wait for work on streams that do not block the default one. What fails in these functions
-// has failed before, and has been reported then.
+// cudaFree itself does not wait for work on streams that do not block the default stream. Errors are ignored: they are
+// errors of earlier work, which are reported where that work is waited for.
 void cuda_space::deallocate(void* p, std::size_t) const noexcept {
   under_guard<guard>(*this, [&] {
     drop(cudaStreamSynchronize(stream()));
@@ -284,12 +284,12 @@ void cuda_space::prepare_malloc(std::size_t bytes) const {
   guard const current(*this);
   std::size_t heap = 0;
   check(cudaDeviceGetLimit(&heap, cudaLimitMallocHeapSize), "cudaDeviceGetLimit");
-  std::size_t const wanted = bytes + bytes / 4;  // the heap's own bookkeeping comes out of it
+  std::size_t const wanted = bytes + bytes / 4;  // includes the metadata of the heap
   if (heap >= wanted || cudaDeviceSetLimit(cudaLimitMallocHeapSize, wanted) == cudaSuccess) return;
   cudaGetLastError();
   throw error(error_code::out_of_memory, "the heap of device malloc has " + std::to_string(heap >> 20) +
                                              " MiB, which its first use fixed; this needs " +
-                                             std::to_string(wanted >> 20) + " MiB: make the largest pool first");
+                                             std::to_string(wanted >> 20) + " MiB: construct the largest pool first");
 }
 
 std::string cuda_space::description() const {
@@ -313,7 +313,8 @@ cuda_upload::~cuda_upload() {
   if (stream_) drop(cudaStreamSynchronize(stream_.get()));
 }
 
-// An event may be recorded again at once: who waits for it waits for what it was when that was asked.
+// An event can be recorded again immediately: cudaStreamWaitEvent waits for the most recent record at the time of its
+// call.
 void cuda_upload::start() {
   cuda_space::guard const current(space_);
   check(cudaEventRecord(event_.get(), space_.stream()), "cudaEventRecord");

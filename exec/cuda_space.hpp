@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One CUDA device as a place to run. The class itself needs only the CUDA runtime, so that any compiler can hold one;
-// launching work needs nvcc. Everything goes through the space's own stream, in order; copies to the host wait. Every
-// call leaves the caller's current device as it was. One that succeeds does not consume an error that the caller's own
-// calls left; one that fails throws, and CUDA keeps no more than one error for a thread.
+// The space of one CUDA device: memory, copies and launches. The class needs the CUDA runtime only, so any compiler can
+// use it; launches need nvcc. All work is enqueued on one stream, in order; copies to the host wait for it. Every call
+// preserves the caller's current device. A call that succeeds does not consume a pending CUDA error of the caller. A
+// call that fails throws; then a pending error of the caller is lost, because CUDA keeps one error per thread.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ class cuda_stopwatch;
 class cuda_upload;
 
 namespace detail {
-/// The current device of the calling thread. Tests replace the two functions.
+/// Access to the current device of the calling thread. Tests replace the two functions.
 struct cuda_device {
   static int current() { return get(); }
   static void make_current(int device) { set(device); }
@@ -46,7 +46,7 @@ struct destroy_event {
 };
 using stream_owner = std::unique_ptr<CUstream_st, destroy_stream>;
 using event_owner = std::unique_ptr<CUevent_st, destroy_event>;
-/// Streams and events that spaces, uploads and stopwatches hold now.
+/// The number of streams and events that spaces, uploads and stopwatches own at present.
 [[nodiscard]] int live_handles();
 }  // namespace detail
 
@@ -55,7 +55,7 @@ class cuda_space {
   using bulk = cuda_bulk;
   using stopwatch = cuda_stopwatch;
   using upload = cuda_upload;
-  /// While one exists, the space's device is current for the calling thread.
+  /// While a guard exists, the device of the space is the current device of the calling thread.
   class guard {
    public:
     explicit guard(cuda_space const& space) : device_(space.device()) {}
@@ -67,29 +67,29 @@ class cuda_space {
   template <unsigned W>
   static constexpr unsigned tile_size = W;
 
-  /// Throws error(device) when there is no such device. Copies share the stream; they are cheap.
+  /// Throws error(device) when there is no such device. Copies of the space use the same stream; copying is cheap.
   explicit cuda_space(int device = 0);
-  /// On a stream of somebody else, which outlives the space and all that is on it.
+  /// On the caller's stream, which must outlive the space and all memory and objects on it.
   cuda_space(int device, CUstream_st* stream);
 
-  /// The number of devices; 0 also where there is no driver. Never throws.
+  /// The number of devices; 0 without a driver. Never throws.
   [[nodiscard]] static int device_count() noexcept;
 
   void synchronize() const;
-  /// Waits for all work on the device, of every stream, whether it fails or not; never throws.
+  /// Waits for all work of all streams of the device. Ignores errors; never throws.
   void wait_for_all() const noexcept;
 
   [[nodiscard]] void* allocate(std::size_t bytes) const;
   void deallocate(void* p, std::size_t bytes) const noexcept;
   void copy_in(void* to, void const* from_host, std::size_t bytes) const;
   void copy_out(void* to_host, void const* from, std::size_t bytes) const;
-  /// These do not wait; host memory has to stay as it is until the space has been waited for.
+  /// Asynchronous copies: the host memory must not change, or be freed, until synchronize() returns.
   void enqueue_copy_in(void* to, void const* from_host, std::size_t bytes) const;
   void enqueue_copy_out(void* to_host, void const* from, std::size_t bytes) const;
   void copy(void* to, void const* from, std::size_t bytes) const;
   void fill(void* p, unsigned char byte, std::size_t bytes) const;
 
-  /// Memory of the host that copies need not stage: pinned.
+  /// Pinned host memory, which copies need not stage.
   [[nodiscard]] void* allocate_staging(std::size_t bytes) const;
   void deallocate_staging(void* p) const noexcept;
 
@@ -99,12 +99,12 @@ class cuda_space {
   [[nodiscard]] std::size_t granularity() const { return std::size_t{2} << 20; }
   [[nodiscard]] std::size_t memory_total() const;
 
-  /// Makes room for so many bytes in the heap of device malloc. Throws error(out_of_memory) when the heap is smaller
-  /// and in use already: CUDA fixes its size at the first use.
+  /// Makes the heap of device malloc large enough for `bytes`. Throws error(out_of_memory) when the heap is smaller and
+  /// in use already: CUDA fixes its size at the first use.
   void prepare_malloc(std::size_t bytes) const;
 
-  /// For work that goes over a list whose length is in memory of the space: with how many lanes. As many as keep the
-  /// device busy, as the host does not look.
+  /// The number of lanes for work on a list whose length is in memory of the space: as many as the device can run at
+  /// the same time, because the host does not read the length.
   [[nodiscard]] std::size_t lanes_for(std::uint32_t const* length) const;
   [[nodiscard]] int device() const;
   [[nodiscard]] CUstream_st* stream() const;
@@ -121,25 +121,25 @@ class cuda_space {
 #endif
 
  private:
-  /// status: a cudaError_t, of the launch itself.
+  /// status: the cudaError_t that the launch returned.
   static void check_launch(int status);
 
   struct state;
   std::shared_ptr<state const> state_;
 };
 
-/// Copies from the host that go on beside the work of a space.
+/// Copies from the host on a stream of their own, concurrently with the work of a space.
 class cuda_upload {
  public:
-  static constexpr bool is_beside = true;
+  static constexpr bool is_concurrent = true;
   explicit cuda_upload(cuda_space const& space);
   ~cuda_upload();
   cuda_upload(cuda_upload&&) noexcept = default;
   cuda_upload& operator=(cuda_upload&& other) noexcept;
 
-  /// Copies begin when what the space has to do now is done.
+  /// Copies that are enqueued from now on begin after the work that is on the space now.
   void start();
-  /// What the space is given to do from now on waits for this copy, and for no later one.
+  /// Work that is enqueued on the space after this call waits for this copy, but not for later copies.
   void enqueue(void* to, void const* from_host, std::size_t bytes);
 
  private:
@@ -148,13 +148,13 @@ class cuda_upload {
   detail::event_owner event_;
 };
 
-/// The time that the device spends on work of one space, by its own clock.
+/// Time that the device spends on the work of a space, measured by events of the device.
 class cuda_stopwatch {
  public:
   explicit cuda_stopwatch(cuda_space const& space);
 
   void start();
-  /// Seconds since start(); waits for the work.
+  /// Seconds since start(). Waits for the work.
   [[nodiscard]] double stop();
 
  private:
@@ -166,16 +166,16 @@ class cuda_stopwatch {
 namespace detail {
 inline constexpr unsigned block_threads = 256;
 
-/// Whether kernels are set up while the one before them in the stream ends (programmatic dependent launch): where all
-/// code that there is can wait for that one itself.
+/// Whether a kernel is launched while the previous kernel of the stream still runs (programmatic dependent launch).
+/// This needs code that can wait for the previous kernel, which all compiled architectures must have (from 9.0 on).
 inline constexpr bool launches_ahead = [] {
   for (int const architecture : {__CUDA_ARCH_LIST__})
     if (architecture < 900) return false;
   return true;
 }();
 
-/// How each kernel begins: the next one may be set up; this one waits until those before it are over, and what they
-/// have written can be seen.
+/// The beginning of each kernel. It permits the launch of the next kernel, and waits until the previous kernels have
+/// completed and their writes are visible.
 __device__ inline void begin_kernel() {
   NV_IF_TARGET(NV_PROVIDES_SM_90, (cudaTriggerProgrammaticLaunchCompletion(); cudaGridDependencySynchronize();))
 }
@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(block_threads) for_each_kernel(std::size_t n, 
   for (std::size_t i = std::size_t{blockIdx.x} * block_threads + threadIdx.x; i < n; i += step) f(i);
 }
 
-// All lanes of a tile have the same i, so that the loop never splits a tile.
+// All lanes of a tile have the same i, so the lanes of a tile leave the loop in the same iteration.
 template <unsigned W, class F>
 __global__ void __launch_bounds__(block_threads, resident_blocks_of<F>())
     for_each_tile_kernel(std::size_t n, __grid_constant__ F const f) {
@@ -201,7 +201,7 @@ inline unsigned blocks_for(std::size_t items, std::size_t items_a_block) {
   return static_cast<unsigned>(std::min<std::size_t>((items + items_a_block - 1) / items_a_block, 0x7fffffff));
 }
 
-/// Starts a kernel of n items. Returns the status of this launch alone.
+/// Launches a kernel of n items. Returns the status of this launch, which no earlier error affects.
 template <class F>
 [[nodiscard]] cudaError_t launch(cudaStream_t stream, void (*kernel)(std::size_t, F const), std::size_t n,
                                  std::size_t items_a_block, F const& f) {

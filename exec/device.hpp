@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The space of choice at run time, by name.
+// Chooses a space by name at run time.
 #pragma once
 
 #include <string>
@@ -21,10 +21,10 @@ using any_space = std::variant<host_space>;
 #endif
 
 /// "cpu"; "cuda" or "cuda:N" for the N-th GPU; "auto" for the first GPU, or the CPU where there is none. Throws
-/// error(bad_argument) for another name, error(device) for a GPU that is not there.
+/// error(bad_argument) for another name, error(device) for a GPU that does not exist.
 [[nodiscard]] any_space make_space(std::string_view device);
 
-/// "cuda:0 (NVIDIA H200)", "cpu (oneTBB, threads: 2)".
+/// A description for reports: "cuda:0 (NVIDIA H200)", "cpu (oneTBB, threads: 2)".
 [[nodiscard]] std::string describe(any_space const& space);
 
 }  // namespace wyrm::exec

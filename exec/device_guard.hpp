@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device that is current for the calling thread, set for the duration of a scope. A call into CUDA goes to the
-// current device, whatever stream it names, so every such call of a space stands under a guard; public operations hold
-// one as well, so that the guards inside them find the right device and have nothing to do.
+// RAII guards that set the current device of the calling thread. A CUDA call uses the current device, whatever stream
+// it names, so every CUDA call of a space runs under a guard. Public operations hold a guard as well: the guards inside
+// them find the right device already current, and do nothing.
 #pragma once
 
 namespace wyrm::exec {
 
-/// Makes `device` current and restores the device that was current before. Device: `int current()` and
-/// `void make_current(int)`, which may throw. Costs one look at the current device where that is the right one.
+/// Makes `device` the current device, and restores the previous one at the end. `Device` has `int current()` and
+/// `void make_current(int)`, which may throw. Where `device` is current already, the cost is one call of current().
 template <class Device>
 class basic_device_guard {
  public:
-  explicit basic_device_guard(int device) : before_(Device::current()), replaced_(before_ != device) {
+  explicit basic_device_guard(int device) : previous_(Device::current()), replaced_(previous_ != device) {
     if (replaced_) Device::make_current(device);
   }
   ~basic_device_guard() {
     if (!replaced_) return;
     try {
-      Device::make_current(before_);
-    } catch (...) {  // the caller's device is lost, which its next call reports
+      Device::make_current(previous_);
+    } catch (...) {  // the caller's device has failed; the next CUDA call of the caller reports that
     }
   }
   basic_device_guard(basic_device_guard const&) = delete;
   basic_device_guard& operator=(basic_device_guard const&) = delete;
 
  private:
-  int before_;
+  int previous_;
   bool replaced_;
 };
 
-/// Calls f() under a guard, where nothing may be thrown: not at all if the device cannot be made current, as it is lost
-/// then, and what it had with it.
+/// Calls f() under a guard, without exceptions. f() is not called if the device cannot be made current: the device has
+/// failed then, and all its resources are lost.
 template <class Guard, class Space, class F>
 void under_guard(Space const& space, F const& f) noexcept {
   try {
@@ -40,11 +40,11 @@ void under_guard(Space const& space, F const& f) noexcept {
   }
 }
 
-/// The guard of a space that has no devices to choose from.
+/// The guard of a space without devices; does nothing.
 struct no_device_guard {
   template <class Space>
   explicit no_device_guard(Space const&) {}
-  ~no_device_guard() {}  // not trivial, so that a guard which is only declared is no unused variable
+  ~no_device_guard() {}  // not trivial, so that compilers do not warn of an unused variable
 };
 
 }  // namespace wyrm::exec

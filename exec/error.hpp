@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one exception type of Wyrm. A message says what failed, with the numbers, and what to do about it; the code
-// says which kind of failure it is, so that a program can choose its exit status and a caller its reaction.
+// The exception type of Wyrm. The message says what failed, with the relevant numbers, and what to do about it. The
+// code says which kind of failure it is: a program can derive its exit status from the code, and a caller its reaction.
 #pragma once
 
 #include <stdexcept>
@@ -9,12 +9,12 @@
 namespace wyrm {
 
 enum class error_code {
-  bad_argument,   // a caller passed something that cannot be served: an id out of range, an unknown name
-  bad_input,      // a file is malformed: the message names file, line and reason
+  bad_argument,   // an argument is invalid: an id out of range, an unknown name
+  bad_input,      // a file is malformed; the message has the file, the line and the reason
   io,             // a file cannot be opened, read or written
-  out_of_memory,  // memory is used up or may not grow any further
+  out_of_memory,  // memory is used up, or has reached its limit
   device,         // a device is missing, or a call to its driver failed
-  corrupt,        // a structure's own check found it broken: a bug in Wyrm, or memory overwritten by somebody
+  corrupt,        // a structure's own check failed: a bug in Wyrm, or memory that other code has overwritten
 };
 
 class error : public std::runtime_error {

@@ -30,12 +30,12 @@ namespace wyrm::exec {
 namespace {
 thread_local void (*wait_action)() = nullptr;
 
-// Random access to graphs is bound by address translation otherwise.
+// Without huge pages, address translation bounds random access to graphs.
 constexpr std::size_t huge_page = std::size_t{2} << 20;
-void prefer_huge_pages(void* p, std::size_t bytes) { madvise(p, bytes, MADV_HUGEPAGE); }  // where there are any
+void prefer_huge_pages(void* p, std::size_t bytes) { madvise(p, bytes, MADV_HUGEPAGE); }  // a hint; errors are ignored
 
 #if WYRM_HOST_THREADS == 2
-// Kept, as threads come to a new arena only when they have left the one before.
+// Arenas are kept, because worker threads enter a new arena only after they have left the previous one.
 tbb::task_arena& arena_of(unsigned threads) {
   static std::mutex mutex;
   static std::map<unsigned, tbb::task_arena> arenas;
@@ -85,12 +85,12 @@ void host_space::parallel(std::size_t n, [[maybe_unused]] std::size_t grain, voi
     return;
   }
 #elif WYRM_HOST_THREADS == 1
-  // Every thread takes an equal share, also of short launches: this form exists to show races to a checker.
+  // Every thread takes an equal range, also of short launches: this form exists to expose races to a checker.
   if (threads_ > 1 && n > 1) {
-    std::size_t const shares = std::min<std::size_t>(threads_, n);
+    std::size_t const ranges = std::min<std::size_t>(threads_, n);
     std::vector<std::thread> others;
-    for (std::size_t s = 1; s < shares; ++s) others.emplace_back(f, work, n * s / shares, n * (s + 1) / shares);
-    f(work, 0, n / shares);
+    for (std::size_t r = 1; r < ranges; ++r) others.emplace_back(f, work, n * r / ranges, n * (r + 1) / ranges);
+    f(work, 0, n / ranges);
     for (std::thread& t : others) t.join();
     return;
   }
@@ -124,7 +124,7 @@ void* host_space::reserve(std::size_t bytes) const {
   void* const base = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED)
     throw error(error_code::out_of_memory, "cannot reserve " + mib(bytes) + " of addresses: " +
-                                               std::generic_category().message(errno) + "; ask for a smaller range");
+                                               std::generic_category().message(errno) + "; reserve a smaller range");
   prefer_huge_pages(base, bytes);
   return base;
 }

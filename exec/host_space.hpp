@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU as a place to run: tiles of one lane, threads from oneTBB (or std::thread, or none, as built), memory from
-// the system, address ranges from mmap. Calls return when their work is done.
+// The space of the CPU: tiles of one lane, threads from oneTBB (or std::thread, or no threads, as configured), memory
+// from the system, address ranges from mmap. All calls are synchronous.
 #pragma once
 
 #include <algorithm>
@@ -29,10 +29,10 @@ class host_space {
   template <unsigned W>
   static constexpr unsigned tile_size = 1;
 
-  /// threads: at most so many run at once; 0 = one a core.
+  /// threads: the maximum number of threads that run at the same time; 0: one per core.
   explicit host_space(unsigned threads = 0);
 
-  /// Calls f(i) for each i in [0, n).
+  /// Calls f(i) for each i in [0, n), in parallel.
   template <class F>
   void run(std::size_t n, F const& f) const {
     parallel(n, 1024, &f, [](void const* work, std::size_t begin, std::size_t end) {
@@ -46,10 +46,10 @@ class host_space {
     });
   }
   void synchronize() const {}
-  /// The same, of work that may have failed; never throws.
+  /// Like synchronize(), also for work that may have failed; never throws.
   void wait_for_all() const noexcept {}
 
-  // Memory: out of memory is wyrm::error(out_of_memory). Sizes in bytes.
+  // Memory. Sizes are in bytes. Throws error(out_of_memory).
   [[nodiscard]] void* allocate(std::size_t bytes) const;
   void deallocate(void* p, std::size_t bytes) const noexcept;
   void copy_in(void* to, void const* from_host, std::size_t bytes) const { copy(to, from_host, bytes); }
@@ -59,7 +59,7 @@ class host_space {
   void copy(void* to, void const* from, std::size_t bytes) const;
   void fill(void* p, unsigned char byte, std::size_t bytes) const;
 
-  // Memory of the host from which devices copy fastest.
+  // Host memory from which, and to which, devices copy fastest.
   [[nodiscard]] void* allocate_staging(std::size_t bytes) const { return allocate(bytes); }
   void deallocate_staging(void* p) const noexcept { deallocate(p, 0); }
 
@@ -70,11 +70,11 @@ class host_space {
   [[nodiscard]] std::size_t granularity() const { return std::size_t{64} << 10; }
   [[nodiscard]] std::size_t memory_total() const;
 
-  /// Makes room for so many bytes in what `malloc` uses in device code: nothing to do here.
+  /// Makes the heap of `malloc` in device code large enough: nothing to do on a host.
   void prepare_malloc(std::size_t) const {}
 
   [[nodiscard]] unsigned threads() const { return threads_; }
-  /// For work that goes over a list whose length is in memory of the space: with how many lanes.
+  /// The number of lanes for work on a list whose length is in memory of the space.
   [[nodiscard]] std::size_t lanes_for(std::uint32_t const* length) const {
     return std::min(std::size_t{*length}, std::size_t{256} * threads_);
   }
@@ -83,16 +83,16 @@ class host_space {
 
  private:
   using range_function = void (*)(void const* work, std::size_t begin, std::size_t end);
-  /// Splits [0, n) into ranges of at least `grain` items where there is more than one thread.
+  /// Splits [0, n) into ranges of at least `grain` items, if there is more than one thread, and calls f for each.
   void parallel(std::size_t n, std::size_t grain, void const* work, range_function f) const;
 
   unsigned threads_;
 };
 
-/// The same as copying.
+/// Uploads of a host are synchronous copies.
 class host_upload {
  public:
-  static constexpr bool is_beside = false;
+  static constexpr bool is_concurrent = false;
   explicit host_upload(host_space const& space) : space_(space) {}
   void start() {}
   void enqueue(void* to, void const* from_host, std::size_t bytes) { space_.copy_in(to, from_host, bytes); }
@@ -101,7 +101,7 @@ class host_upload {
   host_space space_;
 };
 
-/// The time that work on a host takes.
+/// Wall-clock time of work on a host.
 class host_stopwatch {
  public:
   explicit host_stopwatch(host_space const&) {}

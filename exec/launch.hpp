@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two launches, for_each and for_each_tile, and one adapter over them. Work is a functor, never a lambda under
-// nvcc; it is called once for each index, in any order, at the same time. Launches are asynchronous where the space is;
-// they are ordered after each other and after copies on the same space.
+// The two launches, for_each and for_each_tile, and the adapter for_each_lane. Work is a functor (never a lambda under
+// nvcc), which is called once for each index, in any order and concurrently. Launches are asynchronous where the space
+// is asynchronous. Launches and copies on the same space execute in the order of their calls.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@
 
 namespace wyrm::exec {
 
-/// Whether lanes of a space work together in tiles, as on a device; a thread is on its own otherwise.
+/// Whether tiles of a space have several lanes, as on a device. Otherwise each thread is a tile of one lane.
 template <class Space>
 inline constexpr bool has_tiles = Space::template tile_size<32> > 1;
 
-/// Calls f(i) for i in [0, n), each by one thread.
+/// Calls f(i) for each i in [0, n), by one thread each.
 template <class Space, class F>
 void for_each(Space const& space, std::size_t n, F const& f) {
   if (n > 0) space.run(n, f);
 }
 
-/// Calls f(tile, i) for i in [0, n), each by all lanes of a tile of W lanes (of one lane on a host).
+/// Calls f(tile, i) for each i in [0, n), by all lanes of a tile of W lanes (one lane on a host).
 template <unsigned W, class Space, class F>
 void for_each_tile(Space const& space, std::size_t n, F const& f) {
   static_assert(W >= 1 && W <= 32 && (W & (W - 1)) == 0, "a tile has 1, 2, 4, 8, 16 or 32 lanes");
@@ -43,16 +43,16 @@ struct one_item_a_lane {
 };
 }  // namespace detail
 
-/// Calls f(tile, i, valid) with one index a lane, so that the lanes of a tile can serve their items together. All
-/// lanes are called; those beyond the end have valid == false.
+/// Calls f(tile, i, valid) with one index per lane, so that the lanes of a tile can process their items cooperatively.
+/// All lanes of a tile make the call; lanes beyond the end have valid == false.
 template <unsigned W, class Space, class F>
 void for_each_lane(Space const& space, std::size_t n, F const& f) {
   constexpr unsigned lanes = Space::template tile_size<W>;
   for_each_tile<W>(space, (n + lanes - 1) / lanes, detail::one_item_a_lane<F>{n, f});
 }
 
-/// How many registers a thread has in the kernel behind for_each_lane<W>(space, n, f), as `ptxas -v` says; 0 where
-/// there are no kernels.
+/// The number of registers per thread in the kernel of for_each_lane<W>(space, n, f), as `ptxas -v` reports it; 0 for a
+/// space without kernels.
 template <unsigned W, class F, class Space>
 [[nodiscard]] int registers(Space const& space) {
   if constexpr (requires { space.template tile_registers<W, detail::one_item_a_lane<F>>(); })

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads that say how long a cache should keep what they bring, or that bring it ahead of time.
+// Loads with cache hints, and prefetches.
 #pragma once
 
 #include <cuda/std/bit>
@@ -9,8 +9,8 @@
 
 namespace wyrm::exec {
 
-/// *from, 16 bytes that nobody will want again soon: on a device they leave the caches first, so that what is wanted
-/// again stays. It must not change while the kernel runs.
+/// Loads *from, 16 bytes that are not loaded again soon. On a device the line is the first to be evicted from the
+/// caches, so that reused lines stay. *from must not change while the kernel runs.
 template <class T>
 [[nodiscard]] WYRM_HD T load_once(T const* from) {
   static_assert(sizeof(T) == 16 && alignof(T) == 16);
@@ -18,7 +18,7 @@ template <class T>
                     (return *from;))
 }
 
-/// Has a device bring what lies around *p into its L2 cache, for a load that comes later; a host does nothing.
+/// Loads the cache line of *p into the L2 cache of a device, for a later load; does nothing on a host.
 WYRM_HD inline void prefetch([[maybe_unused]] void const* p) {
   NV_IF_TARGET(NV_IS_DEVICE, (asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(p)));))
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of a space: `buffer` for arrays, `reservation` for pools that grow in place.
+// Owners of memory of a space: `buffer` and `staging_buffer` for arrays, `reservation` for pools that grow in place.
 #pragma once
 
 #include <algorithm>
@@ -46,9 +46,9 @@ class buffer {
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] std::size_t bytes() const { return size_ * sizeof(T); }
 
-  /// Makes room for n elements. When the array is replaced, its contents are lost: for scratch that is kept and
-  /// reused, hence some headroom on every growth but the first. Throws error(out_of_memory); the array is empty then,
-  /// of size 0.
+  /// Ensures size() >= n. Replaces the array if it is smaller; its contents are lost then. Meant for scratch that is
+  /// reused: each growth but the first adds at least a quarter of the size. Throws error(out_of_memory); the array then
+  /// has size 0.
   void reserve(std::size_t n) {
     if (n <= size_) return;
     if (size_ > 0) n = std::max(n, size_ + size_ / 4);
@@ -71,8 +71,8 @@ class buffer {
   std::size_t size_ = 0;
 };
 
-/// Owns an array of n elements in memory of the host from which, and to which, the space copies fastest. Elements are
-/// not initialised. Movable, not copyable.
+/// Owns an array of n elements in host memory from which, and to which, the space copies fastest. The elements are not
+/// initialised. Movable, not copyable.
 template <class T, class Space>
 class staging_buffer {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -103,13 +103,13 @@ class staging_buffer {
   std::size_t size_;
 };
 
-/// Copies values from host memory into the memory of a space; returns when `from` may be reused.
+/// Copies values from host memory to memory of a space. Returns when `from` may be reused.
 template <class T, class Space>
 void copy_in(Space const& space, T* to, std::span<T const> from) {
   space.copy_in(to, from.data(), from.size_bytes());
 }
 
-/// Copies n values to the host; returns when they are there.
+/// Copies n values to the host. Returns when the copy is complete.
 template <class T, class Space>
 [[nodiscard]] std::vector<std::remove_const_t<T>> copy_out(Space const& space, T* from, std::size_t n) {
   std::vector<std::remove_const_t<T>> values(n);
@@ -117,7 +117,7 @@ template <class T, class Space>
   return values;
 }
 
-/// One value, read back to the host.
+/// Copies one value to the host. Returns when the copy is complete.
 template <class T, class Space>
 [[nodiscard]] T read(Space const& space, T const* from) {
   T value;
@@ -130,12 +130,12 @@ void write(Space const& space, T* to, T const& value) {
   space.copy_in(to, &value, sizeof(T));
 }
 
-/// A range of addresses whose physical memory is committed in steps, from the front: a pool inside it grows in place
-/// and pointers stay valid. Committed memory is not initialised. Movable, not copyable.
+/// Owns a range of addresses in which physical memory is committed in steps, from the front. A pool in the range grows
+/// in place, and pointers stay valid. Committed memory is not initialised. Movable, not copyable.
 template <class Space>
 class reservation {
  public:
-  /// Reserves addresses for at least `capacity` bytes and commits nothing.
+  /// Reserves addresses for at least `capacity` bytes, and commits no memory.
   reservation(Space const& space, std::size_t capacity) : space_(space), capacity_(round_up(capacity)) {
     if (capacity_ == 0) return;
     detail::count_request();
@@ -155,8 +155,8 @@ class reservation {
   [[nodiscard]] std::size_t committed() const { return committed_; }
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
 
-  /// Commits memory until at least `bytes` from the front can be used; less than is committed already: nothing
-  /// happens. Throws error(out_of_memory), and changes nothing, beyond the capacity or the machine's memory.
+  /// Commits memory until at least the first `bytes` bytes are usable; does nothing if they are. Throws
+  /// error(out_of_memory), and changes nothing, if the capacity or the memory of the device does not suffice.
   void commit(std::size_t bytes) {
     std::size_t const target = committed_after(bytes);
     if (target == committed_) return;
@@ -164,7 +164,7 @@ class reservation {
     space_.commit(base_, committed_, target);
     committed_ = target;
   }
-  /// How much will be committed after commit(bytes); throws if that is too much.
+  /// The value of committed() after commit(bytes). Throws if that exceeds the capacity.
   [[nodiscard]] std::size_t committed_after(std::size_t bytes) const {
     if (bytes <= committed_) return committed_;
     if (bytes > capacity_)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random numbers without a state: Philox 4x32 (Salmon, Moraes, Dror, Shaw: "Parallel Random Numbers: As Easy as 1, 2,
-// 3", SC 2011), a function of a counter and a key, the same on every machine. Its 7 rounds are the fewest that pass all
-// tests there (Table 2).
+// 3", SC 2011). They are a function of a counter and a key, and equal on all machines. 7 rounds are the fewest that
+// pass all tests of the paper (Table 2).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct four_words {
   std::uint32_t x[4];
 };
 
-/// Philox 4x32 of a counter and a key of two words.
+/// Philox 4x32 of a counter of four words and a key of two words.
 template <unsigned rounds = 7>
 [[nodiscard]] WYRM_HD constexpr four_words philox(four_words counter, std::uint32_t key_0, std::uint32_t key_1) {
   for (unsigned round = 0; round < rounds; ++round) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles: the groups of lanes that device code is written for. All lanes of a tile call a collective together; a lane
-// that wants nothing passes "nothing". A lane waits only through backoff(), and only for another tile.
+// Tiles: groups of lanes, for which device code is written. All lanes of a tile call a collective at the same place; a
+// lane without work passes a neutral argument. A lane waits only in backoff(), and only for another tile.
 #pragma once
 
 #include <concepts>
@@ -18,7 +18,7 @@
 
 namespace wyrm::exec {
 
-/// What device code may ask of a tile. Lanes are numbered 0 ... size()-1; bit i of a ballot is lane i's predicate.
+/// The operations of a tile. Lanes are numbered 0 ... size()-1; bit i of a ballot is the predicate of lane i.
 template <class T>
 concept tile = requires(T const& t, bool predicate, std::uint64_t value, unsigned lane) {
   { T::size() } -> std::convertible_to<unsigned>;
@@ -31,20 +31,20 @@ concept tile = requires(T const& t, bool predicate, std::uint64_t value, unsigne
   t.backoff(lane);
 };
 
-/// A waiting host thread calls this: it yields, or does what `set_host_wait` asked for on this thread.
+/// Called by a host thread that waits: yields, or calls the action that `set_host_wait` has set for this thread.
 void host_wait();
-/// Replaces what a waiting thread does (nullptr: yield again). For the test space, whose lanes are fibers.
+/// Sets the action of host_wait() for the calling thread; nullptr: yield. For simt_space, in which lanes are fibers.
 void set_host_wait(void (*action)());
 
-/// How many host threads had asked this before the calling one did.
+/// A number of the calling host thread: how many other threads called this function before its own first call.
 unsigned host_thread_number();
 
-/// One polling pause of one thread; `attempt` counts the polls so far and lengthens the pause, to 2 us at most.
+/// Pauses one thread between two polls. The pause doubles with each `attempt` (number of polls so far), up to 2 us.
 WYRM_HD inline void pause([[maybe_unused]] unsigned attempt) {
   NV_IF_ELSE_TARGET(NV_IS_DEVICE, (__nanosleep(64u << (attempt < 5 ? attempt : 5));), (host_wait();))
 }
 
-/// One lane on its own: the tile of the host, and of single threads on any space.
+/// A tile of one lane: for the host, and for single threads on any space.
 class scalar_tile {
  public:
   WYRM_HD static constexpr unsigned size() { return 1; }
@@ -62,9 +62,9 @@ class scalar_tile {
 static_assert(tile<scalar_tile>);
 
 #if WYRM_CUDACC
-/// W neighbouring lanes of a warp; W is a power of two up to 32. In blocks of any shape whose number of threads is a
-/// multiple of W: a warp is 32 threads in the order of x, then y, then z. IsLine: blocks of one dimension, as exec
-/// launches them, where a compiler knows more of the rank.
+/// W consecutive lanes of a warp; W is a power of two up to 32. Blocks may have any shape, and a number of threads that
+/// is a multiple of W: a warp is 32 threads in the order of x, then y, then z. IsLine says that blocks have one
+/// dimension, as in the launches of exec, which lets the compiler compute the rank from threadIdx.x.
 template <unsigned W, bool IsLine = false>
 class warp_tile {
  public:
@@ -92,12 +92,12 @@ class warp_tile {
                       (return cooperative_groups::reduce(group(), bits, cooperative_groups::bit_or<std::uint32_t>());),
                       (return bits;))
   }
-  /// Also orders the tile's memory accesses before it against those after it.
+  /// Also orders memory accesses of the tile before the call before those after it.
   WYRM_HD void sync() const { NV_IF_TARGET(NV_IS_DEVICE, (group().sync();)) }
   WYRM_HD static void backoff(unsigned attempt) { pause(attempt); }
 
  private:
-  // Of the warp.
+  // The lane of the thread in its warp.
   __device__ static unsigned lane() {
     if constexpr (IsLine) {
       return threadIdx.x % 32;
@@ -116,8 +116,8 @@ static_assert(tile<warp_tile<32>>);
 
 #if WYRM_CUDACC
 namespace detail {
-/// The number of the calling thread in its grid, of any shape. The sizes of a grid are constants for all threads, so
-/// the test for one dimension costs less than to ask for the places in the other two.
+/// The index of the calling thread in its grid, of any shape. The dimensions of a grid are uniform over all threads, so
+/// a test for one dimension is cheaper than to compute the position in the other two.
 template <class Tile>
 __device__ std::uint64_t thread_in_grid() {
   bool is_line = blockDim.y == 1 && blockDim.z == 1 && gridDim.y == 1 && gridDim.z == 1;
@@ -130,26 +130,26 @@ __device__ std::uint64_t thread_in_grid() {
 }  // namespace detail
 #endif
 
-/// A number that the calling lane has for itself among those that run at the same time, in grids and blocks of any
-/// shape; the lanes of a warp have neighbouring numbers.
+/// A number of the calling lane that is unique among all concurrent lanes, in grids and blocks of any shape. The lanes
+/// of a warp have consecutive numbers.
 template <class Tile>
 WYRM_HD std::uint64_t thread_number([[maybe_unused]] Tile const& t) {
   NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return detail::thread_in_grid<Tile>();),
                     (return std::uint64_t{host_thread_number()} * 32 + t.rank();))
 }
 
-// What follows is written in terms of the collectives alone, and so runs on every tile.
+// The following functions use collectives only, and so run on every tile.
 
-/// The number of lanes below mine whose bit is set.
+/// The number of set bits in `mask` below the rank of the calling lane.
 template <class Tile>
 WYRM_HD unsigned rank_in(Tile const& t, std::uint32_t mask) {
   return static_cast<unsigned>(cuda::std::popcount(mask & ((1u << t.rank()) - 1u)));
 }
 
-/// The lowest lane in a mask that is not empty.
+/// The lowest lane in a non-empty mask.
 WYRM_HD inline unsigned first_lane(std::uint32_t mask) { return static_cast<unsigned>(cuda::std::countr_zero(mask)); }
 
-/// The lanes that pass the same key as mine, me among them; collective.
+/// The mask of all lanes that pass the same key as the calling lane, itself included; collective.
 template <class Tile>
 WYRM_HD std::uint32_t match(Tile const& t, std::uint32_t key) {
   if constexpr (requires { t.match(key); }) {
@@ -157,16 +157,16 @@ WYRM_HD std::uint32_t match(Tile const& t, std::uint32_t key) {
   } else {
     std::uint32_t mine = 0;
     for (std::uint32_t left = t.ballot(true); left != 0;) {
-      std::uint32_t const wanted = t.shfl(key, first_lane(left));
-      std::uint32_t const lanes = t.ballot(key == wanted);
-      if (key == wanted) mine = lanes;
+      std::uint32_t const other_key = t.shfl(key, first_lane(left));
+      std::uint32_t const lanes = t.ballot(key == other_key);
+      if (key == other_key) mine = lanes;
       left &= ~lanes;
     }
     return mine;
   }
 }
 
-/// The bits that any lane has set; collective.
+/// The bitwise or over all lanes; collective.
 template <class Tile>
 WYRM_HD std::uint32_t any_bits(Tile const& t, std::uint32_t bits) {
   if constexpr (requires { t.any_bits(bits); }) {
@@ -177,7 +177,7 @@ WYRM_HD std::uint32_t any_bits(Tile const& t, std::uint32_t bits) {
   }
 }
 
-/// The sum over the lanes below mine; collective.
+/// The exclusive prefix sum: the sum over all lanes of lower rank; collective.
 template <class Tile, class T>
 WYRM_HD T sum_below(Tile const& t, T value) {
   T sum = value;
@@ -188,7 +188,7 @@ WYRM_HD T sum_below(Tile const& t, T value) {
   return static_cast<T>(sum - value);
 }
 
-/// The sum over all lanes, in every lane; collective.
+/// The sum over all lanes, returned to every lane; collective.
 template <class Tile, class T>
 WYRM_HD T sum(Tile const& t, T value) {
   for (unsigned step = Tile::size() / 2; step > 0; step /= 2)

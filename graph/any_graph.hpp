@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dynamic graph whose space and allocator are chosen at run time, by name: what programs and bindings hold.
-// Everything means what it means in dynamic_graph; the templates are compiled once, in any_graph.cpp.
+// A dynamic graph whose space and allocator are chosen by name at run time, for programs and bindings. The members are
+// those of dynamic_graph, which documents them; the templates are compiled once, in any_graph.cpp.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class any_graph {
   /// A graph without edges. Throws error(bad_argument) for an unknown allocator.
   any_graph(exec::any_space const& space, std::string_view allocator, std::size_t vertices, options const& o = {});
   ~any_graph();
-  /// What was moved from can be assigned to and destroyed; anything else throws error(bad_argument).
+  /// A moved-from graph can be assigned to and destroyed; all other operations throw error(bad_argument).
   any_graph(any_graph&&) noexcept;
   any_graph& operator=(any_graph&&) noexcept;
 
@@ -69,9 +69,9 @@ class any_graph {
   std::unique_ptr<face> graph_;
 };
 
-/// The graph of an edge list: its vertices, its direction, its edges. Edges are inserted a quarter at a time, or a few
-/// million, so that scratch memory stays small beside the graph; there may be more than a batch can have. Throws what
-/// insert throws.
+/// Builds a graph with the vertices, the direction and the edges of an edge list. Edges are inserted in batches of
+/// slice_for(edges), so that scratch memory stays small compared with the graph; the list may be longer than the
+/// largest batch. Throws the errors of insert.
 [[nodiscard]] any_graph build(exec::any_space const& space, std::string_view allocator, edge_list const& list,
                               options o = {});
 

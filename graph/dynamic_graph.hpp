@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The container: a graph on a space that changes by batches of edges. Every vertex keeps its neighbours in one
-// contiguous, sorted page; pages come from a device memory allocator. One thread of the host uses a graph at a time.
+// The container: a graph on a space that is changed by batches of edges. Every vertex has its neighbours in one
+// contiguous, sorted page; pages come from a device memory allocator. Not thread-safe: one host thread at a time may
+// use a graph.
 #pragma once
 
 #include <algorithm>
@@ -52,8 +53,8 @@ class dynamic_graph {
         link_(std::make_shared<link>(link{this})) {
     if (o.directed && o.in_neighbours) in_.emplace(space, vertices_, 1, options_.hash_seed);
   }
-  /// Also while an update is pending, which then concerns the new graph. The old one has no vertices, edges and arcs,
-  /// and an empty view; it can be assigned to and destroyed, and anything else throws error(bad_argument).
+  /// A pending update moves to the new graph. The moved-from graph has no vertices, edges and arcs, and an empty view;
+  /// it can be assigned to and destroyed, and all other operations throw error(bad_argument).
   dynamic_graph(dynamic_graph&& other) noexcept
       : space_(other.space_),
         options_(other.options_),
@@ -81,13 +82,13 @@ class dynamic_graph {
   ~dynamic_graph() {
     if (!link_) return;  // moved from
     link_->graph = nullptr;
-    if (link_->is_pending) space_.wait_for_all();  // for kernels and copies of the update
-    // A pool takes its pages with it; memory of the system has to be released page by page.
+    if (link_->is_pending) space_.wait_for_all();  // waits for kernels and copies of the update
+    // The destruction of a pool frees its pages. Memory of the system must be freed page by page.
     if constexpr (!Allocator::family.resets) {
       try {
         if (link_->is_pending) release_planned();
         remove_all();
-      } catch (...) {  // the device is lost, and its memory with it
+      } catch (...) {  // the device has failed, and its memory is lost
       }
     }
   }
@@ -102,53 +103,54 @@ class dynamic_graph {
     return *allocator_;
   }
 
-  /// For algorithms; valid until the next change.
+  /// The view for algorithms; valid until the next change.
   [[nodiscard]] graph_view view() const {
     if (link_) require_idle();
     packed_record const* const in = !options_.directed ? out_.records() : in_ ? in_->records() : nullptr;
     return {out_.records(), in, vertices_, arc_count_, options_.directed, identity_.id(), identity_.version()};
   }
 
-  /// Inserts the edges of a batch (on the host) that are not there yet. All or nothing: on any error the graph is as
-  /// before. Throws error(bad_argument) for ids out of range, error(out_of_memory) when the pool may not grow enough.
-  /// O(m + the degrees of the vertices concerned), expected and amortized, for m edges; and a sort of them if very many
-  /// have the same source. Where memory is short, also the work of growing the pool, by an eighth, or of laying all
-  /// pages out anew in another one, if this one could hold the graph with a fifth to spare.
+  /// Inserts the edges of a batch (on the host) that are not in the graph. All or nothing: on any error the graph is
+  /// unchanged. Throws error(bad_argument) for ids out of range, error(out_of_memory) when the pool cannot grow enough.
+  /// O(m + sum of the degrees of changed vertices), expected and amortised, for m edges; plus a sort of the batch if
+  /// very many edges have the same source. If the pool has too little memory, it grows by an eighth, or all pages are
+  /// laid out again in another pool, if the pool could hold the graph with a fifth to spare.
   update_report insert(std::span<edge const> batch) { return insert_async(batch).get(); }
-  /// The same for edges that lie in the memory of the graph's space.
+  /// The same for edges in memory of the graph's space.
   update_report insert(resident_edges batch) { return insert_async(batch).get(); }
   update_report insert(std::initializer_list<edge> batch) { return insert(std::span(batch.begin(), batch.size())); }
 
-  /// Erases the edges of a batch that are there. The same guarantee and cost; needs no memory beyond scratch.
+  /// Erases the edges of a batch that are in the graph. Same guarantee and cost; needs no memory other than scratch.
   update_report erase(std::span<edge const> batch) { return erase_async(batch).get(); }
   update_report erase(resident_edges batch) { return erase_async(batch).get(); }
   update_report erase(std::initializer_list<edge> batch) { return erase(std::span(batch.begin(), batch.size())); }
 
-  /// The same, started on the stream of the graph's space and not waited for. The edges stay as they are until get()
-  /// has been called, which throws what insert() and erase() throw. Until then whatever reads or changes the graph
-  /// throws error(bad_argument), but for the numbers of vertices, edges and arcs, which are those of before.
+  /// Asynchronous insert and erase: enqueue the update on the stream of the graph's space. The batch must not change
+  /// until get() of the result has returned, which throws the errors of insert() and erase(). Until then all operations
+  /// that read or change the graph throw error(bad_argument), except for vertices(), edges() and arcs(), which return
+  /// the values before the update.
   pending_update insert_async(std::span<edge const> batch) { return update<detail::operation::insert>(batch); }
   pending_update insert_async(resident_edges batch) { return update<detail::operation::insert>(batch); }
   pending_update erase_async(std::span<edge const> batch) { return update<detail::operation::erase>(batch); }
   pending_update erase_async(resident_edges batch) { return update<detail::operation::erase>(batch); }
 
-  /// Makes a graph without edges that of a CSR (on the host): of a directed graph its out-neighbours, of an undirected
-  /// one both directions of each edge. Rows must ascend without repeats. Pages lie in the order of the vertices. All or
-  /// nothing: throws error(bad_argument) for a CSR that is not so, or has other self-loops than the graph keeps, or if
-  /// there are edges already; out_of_memory as insert does. O(vertices + arcs), and the logarithm of degrees to see
-  /// that both directions are there.
+  /// Builds a graph without edges from a CSR (on the host), which has the out-neighbours of a directed graph, or both
+  /// directions of each edge of an undirected graph. Rows must ascend without duplicates. Pages are in the order of the
+  /// vertices. All or nothing: throws error(bad_argument) for a malformed CSR, for self-loops that the graph does not
+  /// keep, and if the graph has edges; out_of_memory like insert. O(vertices + arcs); for an undirected graph O(arcs
+  /// log degree), to check that both directions are present.
   update_report build(csr_view const& rows) { return build_from(rows); }
-  /// The same for a CSR in the memory of the graph's space.
+  /// The same for a CSR in memory of the graph's space.
   update_report build(resident_csr rows) { return build_from(rows); }
 
-  /// Lays all pages out anew, in the order of the vertices and as small as they can be, in a pool of the size that this
-  /// needs, and gives the old pool and all scratch back: after long churn, or a batch far larger than those to come.
-  /// Both pools are there for a moment. Throws error(out_of_memory), and changes nothing, if that is too much. The view
-  /// is another one afterwards. O(vertices + arcs).
+  /// Lays all pages out again, in the order of the vertices and with minimum sizes, in a new pool of the necessary
+  /// size, and frees the old pool and all scratch. Useful after many updates, or after a batch that was much larger
+  /// than later ones. Both pools exist temporarily; throws error(out_of_memory), and changes nothing, if memory does
+  /// not suffice for both. Invalidates views. O(vertices + arcs).
   void compact() {
     typename Space::guard const current(space_);
     require_idle();
-    // All that may fail comes before anything changes.
+    // All operations that may fail come before the first change.
     std::vector<vertex_table<Space>> scratch;
     for_tables([&](auto const& t) { scratch.push_back(t.empty_table()); });
     detail::uploader<Space> uploader(space_);
@@ -166,12 +168,12 @@ class dynamic_graph {
     remove_all();
   }
 
-  /// For tests: until it is called again, updates find no memory for the vertices from the k-th on that a batch
-  /// concerns (of a directed graph with in-neighbours, sources and then targets; in no certain order), nor build() and
-  /// compact() for those from vertex k on, and no pool can grow.
+  /// For tests: until the next call, allocations of updates fail for the vertices from the k-th on that a batch changes
+  /// (with in-neighbours: sources, then targets; the order is unspecified), allocations of build() and compact() fail
+  /// for vertices from k on, and no pool can grow.
   static constexpr std::uint64_t never = ~std::uint64_t{0};
   void fail_allocations_from(std::uint64_t k) { fails_from_ = k; }
-  /// For tests: how many arcs build() inserts at a time into the table of in-neighbours; 0: as slice_for() says.
+  /// For tests: the number of arcs that build() inserts at a time into the table of in-neighbours; 0: slice_for().
   void build_in_slices_of(std::size_t arcs) { build_slice_ = arcs; }
 
   [[nodiscard]] csr to_csr() const {
@@ -204,27 +206,28 @@ class dynamic_graph {
     return m;
   }
 
-  /// Proves the invariants of the graph and of its allocator, and that each page belongs to one vertex; throws
-  /// error(corrupt) otherwise. For tests and doubts. O(vertices log vertices + arcs log degree), and 32 bytes a vertex.
+  /// Checks the invariants of the graph and of its allocator, and that each page belongs to one vertex; throws
+  /// error(corrupt) for a violation. For tests and debugging. O(vertices log vertices + arcs log degree), and 32 bytes
+  /// of scratch per vertex.
   void check() const {
     typename Space::guard const current(space_);
     require_idle();
     bool const mirrored = !options_.directed;
     packed_record const* const in = mirrored ? out_.records() : in_ ? in_->records() : nullptr;
-    // First, as the others read pages.
-    constexpr bool counts_pages_alone = Allocator::family.reclaims && Allocator::family.resets;
+    // This check comes first, because the others read pages.
+    constexpr bool counts_only_pages = Allocator::family.reclaims && Allocator::family.resets;
     detail::check_pages(space_, out_.records(), in_ ? in : nullptr, vertices_, allocator_->stats().granted,
-                        counts_pages_alone);
+                        counts_only_pages);
     std::uint64_t const loops = detail::check_table(space_, out_.records(), in, vertices_, options_.self_loops);
     if (in_) (void)detail::check_table(space_, in_->records(), out_.records(), vertices_, options_.self_loops);
     std::uint64_t const arcs = detail::sum_table(space_, out_.records(), vertices_).arcs;
     if (arcs != arc_count_)
       throw error(error_code::corrupt,
-                  "the graph holds " + std::to_string(arcs) + " arcs but counted " + std::to_string(arc_count_));
+                  "the graph has " + std::to_string(arcs) + " arcs but counted " + std::to_string(arc_count_));
     std::uint64_t const edges = options_.directed ? arcs : (arcs + loops) / 2;
     if (edges != edge_count_)
       throw error(error_code::corrupt,
-                  "the graph holds " + std::to_string(edges) + " edges but counted " + std::to_string(edge_count_));
+                  "the graph has " + std::to_string(edges) + " edges but counted " + std::to_string(edge_count_));
     allocator_->check();
   }
 
@@ -249,7 +252,7 @@ class dynamic_graph {
                   "an update of this graph is pending: call get() of what insert_async() or erase_async() returned, "
                   "and then go on");
   }
-  // Pages that belong to a pending update which could not be carried out, and to no vertex.
+  // Frees the pages of a pending update that failed; they belong to no vertex.
   void release_planned() {
     if (status_.wait().failed_bytes == 0) return;
     undo([this](auto const& f) { this->for_tables(f); });
@@ -277,14 +280,14 @@ class dynamic_graph {
     if (in_) f(*in_);
   }
 
-  // All steps of an update are started at once, as if nothing could go wrong; where something does, the steps behind it
-  // do nothing, and the status says what is to be done before they are started again.
+  // All steps of an update are enqueued at once. After a failure of a step, later steps do nothing; the status then
+  // says what the host must do before it enqueues them again.
   template <detail::operation Op, class Batch>
   pending_update update(Batch const& batch) {
     typename Space::guard const current(space_);
     require_idle();
     if (size_of(batch) == 0) return pending_update([] { return update_report{}; });
-    // What finishes it; made first, as this may throw.
+    // The function that finishes the update. It is constructed first, as this may throw.
     std::function<update_report()> finishing([link = link_, batch] {
       if (link->graph == nullptr)
         throw error(error_code::bad_argument, "the graph of this update was destroyed before get() was called");
@@ -302,7 +305,7 @@ class dynamic_graph {
       count(batch);
       start<Op>([this](auto const& f) { this->for_tables(f); });
     } catch (...) {
-      space_.wait_for_all();  // copies from the batch, which is the caller's again
+      space_.wait_for_all();  // for copies from the batch, as the caller may free it
       throw;
     }
   }
@@ -322,49 +325,50 @@ class dynamic_graph {
     out_.begin(edges, slice, forward, options_.self_loops, arc_count_, status_.data());
     if (in_) in_->begin(edges, slice, orientation::reverse, options_.self_loops, arc_count_, status_.data());
   }
-  // What a pending update still has to do.
+  // Finishes a pending update.
   template <detail::operation Op, class Batch>
   update_report finish(Batch const& batch) {
     typename Space::guard const current(space_);
-    link_->is_pending = false;  // whatever comes of it
+    link_->is_pending = false;  // also if this throws
     auto const all = [this](auto const& f) { this->for_tables(f); };
     std::size_t const size = size_of(batch);
-    detail::update_status const* s = settle<Op>(all, most_bytes(size));
+    detail::update_status const* s = complete<Op>(all, most_bytes(size));
     if (s == nullptr) {
       try {
         relayout(allocator_->stats().committed);
-      } catch (error const& e) {  // then the pool has to grow
+      } catch (error const& e) {  // then the pool must grow
         if (e.code() != error_code::out_of_memory) throw;
       }
       launch<Op>(batch);
-      s = settle<Op>(all, can_not);
+      s = complete<Op>(all, cannot_restart);
     }
     if (s->out_of_range > 0) refuse(batch, s->out_of_range);
     return report<Op>(size, *s);
   }
-  // for_these(f) calls f for the tables that are concerned.
+  // for_these(f) calls f for each table that the update changes.
   template <detail::operation Op, class ForTables>
   void start(ForTables const& for_these) {
     for_these([&](auto& table) { table.group(); });
     for_these([&](auto& table) { table.template plan<Op>(allocator_->view(), fails_from_, status_.data()); });
-    carry_out<Op>(for_these, false);
+    execute<Op>(for_these, false);
   }
-  // may_stay: where memory is short, vertices whose page has room for their neighbours stay in it.
+  // may_stay: if an allocation fails, a vertex whose page has room for its neighbours stays in that page.
   template <detail::operation Op, class ForTables>
-  void carry_out(ForTables const& for_these, bool may_stay) {
+  void execute(ForTables const& for_these, bool may_stay) {
     for_these(
         [&](auto& table) { table.template allocate<Op>(allocator_->view(), fails_from_, may_stay, status_.data()); });
     for_these([&](auto& table) { table.template merge<Op>(status_.data()); });
     for_these([&](auto& table) { table.release(allocator_->view(), status_.data(), false); });
     status_.enqueue_read();
   }
-  // Until all is done, or nothing was because edges are out of range, or because the pages should be laid out anew:
-  // nullptr. That is left out if the batch `can_not` start again; otherwise it needs no more than so many bytes.
-  static constexpr std::uint64_t can_not = ~std::uint64_t{0};
+  // Repeats steps until the update is complete, or returns if edges are out of range. Returns nullptr, and undoes the
+  // update, if all pages should be laid out again before the batch is restarted. batch_bytes: the memory that the batch
+  // may need after that; `cannot_restart`: never returns nullptr.
+  static constexpr std::uint64_t cannot_restart = ~std::uint64_t{0};
   template <detail::operation Op, class ForTables>
-  detail::update_status const* settle(ForTables const& for_these, std::uint64_t batch_bytes) {
+  detail::update_status const* complete(ForTables const& for_these, std::uint64_t batch_bytes) {
     detail::pool_growth<Allocator> memory(*allocator_, fails_from_ != never);
-    for (bool may_stay = false;; carry_out<Op>(for_these, may_stay)) {
+    for (bool may_stay = false;; execute<Op>(for_these, may_stay)) {
       detail::update_status const& s = status_.wait();
       if (s.out_of_range > 0) return &s;
       if (s.skewed > 0) {
@@ -374,7 +378,7 @@ class dynamic_graph {
         std::uint64_t const missing = s.failed_bytes;
         status_.clear_failures();
         try {
-          if (find_memory(memory, missing, batch_bytes)) continue;
+          if (make_memory(memory, missing, batch_bytes)) continue;
         } catch (error const& e) {
           if (e.code() == error_code::out_of_memory && !may_stay) {
             may_stay = true;
@@ -393,17 +397,17 @@ class dynamic_graph {
       }
     }
   }
-  // False if the pages should be laid out anew instead: because the pool could hold the graph and the batch with a
-  // fifth to spare, after so many changes that to lay out all is little beside them; or because it could, and cannot
-  // grow.
-  bool find_memory(detail::pool_growth<Allocator>& memory, std::uint64_t missing, std::uint64_t batch_bytes) {
-    if (memory.gather_if_free(missing)) return true;
-    bool const can = batch_bytes != can_not && Allocator::family.resets && fails_from_ == never;
-    std::uint64_t const needs = can ? layout_bytes() + std::max(batch_bytes, missing) : can_not;
+  // Makes memory available by compaction or growth of the pool. Returns false if all pages should be laid out again
+  // instead: if the pool could hold the graph and the batch with a fifth to spare, and so many edges have changed that
+  // a layout is cheap in comparison; or if the pool could hold both, and cannot grow.
+  bool make_memory(detail::pool_growth<Allocator>& memory, std::uint64_t missing, std::uint64_t batch_bytes) {
+    if (memory.compact_if_free(missing)) return true;
+    bool const may_relayout = batch_bytes != cannot_restart && Allocator::family.resets && fails_from_ == never;
+    std::uint64_t const needs = may_relayout ? layout_bytes() + std::max(batch_bytes, missing) : cannot_restart;
     std::size_t const committed = allocator_->stats().committed;
     if (needs <= committed / 5 * 4 && changes_ >= (vertices_ + arc_count_) / 16) return false;
     try {
-      // A page of each class may need a fresh chunk, hence more than what is missing.
+      // A page of each size may need a new chunk, so the pool grows by more than the missing bytes.
       memory.find(missing, missing / 4 + (std::size_t{1} << 20), committed / 8);
     } catch (error const& e) {
       if (e.code() != error_code::out_of_memory || needs > committed) throw;
@@ -411,7 +415,7 @@ class dynamic_graph {
     }
     return true;
   }
-  // Of pages that a batch of so many edges may need when all have been laid out anew.
+  // The maximum bytes of pages that a batch of `edges` edges needs after a new layout.
   [[nodiscard]] std::uint64_t most_bytes(std::size_t edges) const {
     return (options_.directed && !in_ ? 2 : 4) * sizeof(vertex_id) * edges;
   }
@@ -420,7 +424,7 @@ class dynamic_graph {
     for_tables([&](auto const& t) { bytes += detail::layout_bytes(space_, t.records(), vertices_); });
     return bytes;
   }
-  // In a pool of this size, or a larger one. Strong guarantee.
+  // Lays all pages out again, in a pool of at least this size. Changes nothing if it throws.
   void relayout(std::size_t pool_bytes) {
     alloc::options pool = options_.pool;
     pool.pool_bytes = pool_bytes;
@@ -499,7 +503,7 @@ class dynamic_graph {
       arc_count_ = there.arcs;
       edge_count_ = options_.directed ? there.arcs : (there.arcs + self_loops) / 2;
     } catch (...) {
-      space_.wait_for_all();  // copies from the CSR, which is the caller's again
+      space_.wait_for_all();  // for copies from the CSR, as the caller may free it
       remove_all();
       throw;
     }
@@ -513,11 +517,11 @@ class dynamic_graph {
     if (rows.offsets.size() != std::size_t{vertices_} + 1 || rows.offsets.back() != rows.targets.size())
       throw error(error_code::bad_argument, "a CSR of " + std::to_string(rows.offsets.size()) + " offsets and " +
                                                 std::to_string(rows.targets.size()) +
-                                                " targets is none of a graph of " + std::to_string(vertices_) +
-                                                " vertices, which has an offset more than vertices, the last of which "
-                                                "is the number of targets");
+                                                " targets does not fit a graph of " + std::to_string(vertices_) +
+                                                " vertices: it must have one offset more than vertices, and the last "
+                                                "offset must be the number of targets");
   }
-  // All steps are started before anybody waits, and once more after the pool has grown. Returns the number of
+  // Enqueues all steps before it waits, and enqueues them again after the pool has grown. Returns the number of
   // self-loops.
   template <class Csr>
   std::uint64_t build_layout(Csr const& rows, detail::csr_rows const& there) {
@@ -540,7 +544,7 @@ class dynamic_graph {
       if (s.failed_bytes == 0) return s.total().self_loops;
       std::uint64_t const missing = s.failed_bytes;
       status_.clear_failures();
-      if (!memory.gather_if_free(missing)) memory.find(missing, std::size_t{256} << 10, 0);
+      if (!memory.compact_if_free(missing)) memory.find(missing, std::size_t{256} << 10, 0);
       layout.build(allocator_->view(), 0, vertices_, true, fails_from_);
     }
   }
@@ -555,7 +559,7 @@ class dynamic_graph {
                       std::string(e.what()) + ")");
     }
   }
-  // In-neighbours, in batches of some of the arcs. Arcs come by ascending source, so that the lists grow at their ends.
+  // Inserts in-neighbours in batches. Arcs are in the order of sources, so neighbour lists grow at their ends.
   void insert_reverse(detail::csr_rows const& rows) {
     std::size_t const slice = build_slice_ > 0 ? build_slice_ : slice_for(rows.arcs);
     auto const only_in = [&](auto const& f) { f(*in_); };
@@ -566,7 +570,7 @@ class dynamic_graph {
       in_->begin(edges, 0, orientation::reverse, options_.self_loops, first, status_.data());
       in_->count(0, edges.size);
       start<detail::operation::insert>(only_in);
-      settle<detail::operation::insert>(only_in, can_not);
+      complete<detail::operation::insert>(only_in, cannot_restart);
     }
   }
 
@@ -578,13 +582,13 @@ class dynamic_graph {
   vertex_table<Space> out_;
   std::optional<vertex_table<Space>> in_;
   detail::uploader<Space> uploader_;
-  exec::buffer<detail::csr_hub, Space> hubs_;  // of a CSR
+  exec::buffer<detail::csr_hub, Space> hubs_;  // the hubs of a CSR
   detail::status_memory<Space> status_;
   std::shared_ptr<link> link_;  // nullptr: moved from
   identity identity_;
   std::uint64_t arc_count_ = 0;
   std::uint64_t edge_count_ = 0;
-  std::uint64_t changes_ = 0;  // edges asked for since pages were laid out
+  std::uint64_t changes_ = 0;  // requested edges since the last layout
   std::uint64_t fails_from_ = never;
   std::size_t build_slice_ = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which graph it is, and in which state: what tells a maintained result whether it still belongs to a graph.
+// The identity and the version of a graph, by which a maintained result detects changes that it has not followed.
 #pragma once
 
 #include <atomic>
@@ -8,8 +8,8 @@
 
 namespace wyrm::graph {
 
-/// A member of a graph. Ids are unique in the process, and never 0: an identity that was moved from has the id 0. The
-/// version counts changes of the contents. Construction is thread-safe.
+/// A member of a graph. Ids are unique in the process and not 0; a moved-from identity has id 0. The version counts
+/// changes of the contents. Construction is thread-safe.
 class identity {
  public:
   identity() : id_(next_id()) {}
@@ -18,7 +18,7 @@ class identity {
 
   [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] std::uint64_t version() const { return version_; }
-  /// The contents are others from now on.
+  /// Records a change of the contents.
   void change() { ++version_; }
 
  private:

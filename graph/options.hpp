@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a graph is told when it is made.
+// The options of a graph.
 #pragma once
 
 #include <algorithm>
@@ -12,16 +12,17 @@ namespace wyrm::graph {
 
 struct options {
   bool directed = false;      // false: each edge is stored in both directions
-  bool in_neighbours = true;  // directed graphs: keep them too (PageRank pulls along them)
-  bool self_loops = false;    // false: they are dropped, and counted in the report
-  alloc::options pool = {};   // the allocator's; the pool grows as needed, up to reserve_bytes
-  // Of the hash table that groups a batch by source. 0: drawn at random for each graph, so that nobody can choose ids
-  // that collide.
+  bool in_neighbours = true;  // directed graphs: also keep in-neighbours (PageRank pulls along them)
+  bool self_loops = false;    // false: self-loops are dropped, and counted in the report
+  alloc::options pool = {};   // of the allocator; the pool grows as needed, up to reserve_bytes
+  // Seed of the hash table that groups a batch by source. 0: drawn at random for each graph, so that an attacker cannot
+  // choose ids that collide.
   std::uint32_t hash_seed = 0;
 };
 
-/// How many edges of a graph that is made from so many are inserted at a time: a quarter, so that the scratch of a
-/// batch (about 30 bytes an arc) stays small beside the graph, and few enough for a batch of 2^32 arcs.
+/// The batch size for the construction of a graph of `edges` edges: a quarter of them, so that the scratch of a batch
+/// (about 30 bytes per arc) stays small compared with the graph; at least 2^22, and at most 2^28, because a batch has
+/// at most 2^32 arcs.
 [[nodiscard]] constexpr std::size_t slice_for(std::uint64_t edges) {
   return static_cast<std::size_t>(
       std::clamp<std::uint64_t>((edges + 3) / 4, std::uint64_t{1} << 22, std::uint64_t{1} << 28));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An update that was started on the stream of its graph's space and is not finished yet.
+// An update that is enqueued on the stream of its graph's space, and not finished.
 #pragma once
 
 #include <functional>
@@ -12,15 +12,15 @@
 namespace wyrm::graph {
 
 namespace detail {
-/// What a graph and its pending update know of each other. One update of a graph is pending at a time.
+/// The common state of a graph and its pending update. At most one update of a graph is pending.
 template <class Graph>
 struct update_link {
-  Graph* graph;  // where the graph is; nullptr after its destruction
+  Graph* graph;  // nullptr after the destruction of the graph
   bool is_pending = false;
 };
 }  // namespace detail
 
-/// An update that was started. Movable, not copyable. It must be finished by the thread that uses the graph.
+/// An enqueued update. Movable, not copyable. The thread that uses the graph must finish it.
 class pending_update {
  public:
   explicit pending_update(std::function<update_report()> finish) : finish_(std::move(finish)) {}
@@ -31,12 +31,12 @@ class pending_update {
     if (!finish_) return;
     try {
       (void)get();
-    } catch (...) {  // a destructor cannot pass it on
+    } catch (...) {  // a destructor must not throw
     }
   }
-  /// Waits for the update, does what only the host can do (where memory has to grow, or the batch is very uneven), and
-  /// returns the report. Throws what insert() and erase() throw. To be called once: throws error(bad_argument) for an
-  /// update that was finished before, was moved from, or whose graph was destroyed.
+  /// Waits for the update, performs the steps that need the host (growth of the pool, and plans of skewed batches), and
+  /// returns the report. Throws the errors of insert() and erase(). Can be called once: throws error(bad_argument) if
+  /// the update is finished or moved from, or its graph is destroyed.
   update_report get() {
     if (!finish_)
       throw error(error_code::bad_argument, "get() was called before on this update, or the update was moved from");

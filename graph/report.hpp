@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an update says about itself, and what a graph says about its memory.
+// Reports: the result of an update, and the memory of a graph.
 #pragma once
 
 #include <cstddef>
@@ -7,29 +7,29 @@
 
 namespace wyrm::graph {
 
-/// What became of the edges of one batch; all counts are edges (in an undirected graph both directions are one edge).
+/// The result of an update, by edges of its batch (in an undirected graph both directions are one edge).
 /// For an insertion requested = inserted + duplicates + self_loops; for an erasure requested = erased + missing +
 /// duplicates + self_loops.
 struct update_report {
   std::uint64_t requested = 0;
   std::uint64_t inserted = 0;
   std::uint64_t erased = 0;
-  std::uint64_t duplicates = 0;  // repeated in the batch, or in an insertion there already
-  std::uint64_t missing = 0;     // to be erased, but not there
-  std::uint64_t self_loops = 0;  // dropped, as the graph does not keep them
+  std::uint64_t duplicates = 0;  // duplicates in the batch; for an insertion also edges that are in the graph
+  std::uint64_t missing = 0;     // edges to erase that are not in the graph
+  std::uint64_t self_loops = 0;  // self-loops that are dropped, as the graph does not keep them
 };
 
-/// Bytes by purpose.
+/// Memory in bytes, by purpose.
 struct memory_report {
   std::size_t vertex_table = 0;
   std::size_t neighbours = 0;          // entries of neighbour lists
-  std::size_t slack = 0;               // room in pages beyond these
-  std::size_t pool_free = 0;           // committed, in no page of the graph
+  std::size_t slack = 0;               // unused entries in pages
+  std::size_t pool_free = 0;           // committed memory in no page of the graph
   std::size_t pool_committed = 0;      // neighbours + slack + pool_free
-  std::size_t pool_reserved = 0;       // addresses, not memory
+  std::size_t pool_reserved = 0;       // reserved addresses
   std::size_t allocator_overhead = 0;  // queues and tables of the allocator
-  std::size_t scratch = 0;             // kept for the next batch
-  /// The memory that is really held.
+  std::size_t scratch = 0;             // memory that is kept for the next batch
+  /// The memory that is in use (reserved addresses are not).
   [[nodiscard]] std::size_t total() const { return vertex_table + pool_committed + allocator_overhead + scratch; }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plain types in which graphs travel between files, programs and containers. Nothing here needs a device.
+// Plain types for the exchange of graphs between files, programs and containers. They do not need a device.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace wyrm::graph {
 /// Vertices are numbered 0 ... n-1.
 using vertex_id = std::uint32_t;
 
-/// The most vertices that a graph can have: the largest id stays free, to mean "no vertex".
+/// The maximum number of vertices of a graph. The largest id is reserved for "no vertex".
 inline constexpr std::size_t max_vertices = std::numeric_limits<vertex_id>::max();
 
 struct edge {
@@ -26,16 +26,16 @@ struct edge {
   friend constexpr auto operator<=>(edge const&, edge const&) = default;
 };
 
-/// Edges as a file or a generator gives them, in any order; repeats and self-loops may occur.
-/// In an undirected list each edge stands once, in either direction.
+/// Edges of a file or a generator, in any order, possibly with duplicates and self-loops. An undirected list has each
+/// edge once, in either direction.
 struct edge_list {
   std::size_t vertices = 0;
   bool directed = false;
   std::vector<edge> edges;
   std::vector<double> weights;  // empty, or one weight per edge
-  std::vector<double> times;    // empty, or when each edge came, in the unit of the file (often Unix seconds)
+  std::vector<double> times;    // empty, or one time per edge, in the unit of the file (often Unix seconds)
 
-  // What the file calls vertex v, where that is not v itself: a number or a name.
+  // The numbers or names of vertices in the file, if they differ from the vertices.
   std::vector<std::uint64_t> ids;  // empty, or one per vertex
   std::vector<std::string> names;  // empty, or one per vertex
 };
@@ -47,7 +47,7 @@ struct csr {
   friend bool operator==(csr const&, csr const&) = default;
 };
 
-/// The same, of somebody else's arrays.
+/// A CSR in arrays of the caller.
 struct csr_view {
   csr_view(std::span<std::uint64_t const> o, std::span<vertex_id const> t) : offsets(o), targets(t) {}
   csr_view(csr const& c) : offsets(c.offsets), targets(c.targets) {}
@@ -55,14 +55,14 @@ struct csr_view {
   std::span<vertex_id const> targets;
 };
 
-/// Edges in the memory of a space.
+/// Edges in memory of a space.
 struct resident_edges {
   explicit resident_edges(edge const* first, std::size_t n) : data(first), size(n) {}
   edge const* data;
   std::size_t size;
 };
 
-/// A CSR in the memory of a space; see csr.
+/// A CSR in memory of a space; see csr.
 struct resident_csr {
   std::uint64_t const* offsets;
   vertex_id const* targets;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What algorithms see of a graph: for each vertex a pointer to its neighbours, ascending and unique, and their number.
-// Trivially copyable, independent of the allocator; valid until the graph is next changed.
+// The view of a graph for algorithms: for each vertex a pointer to its neighbours, ascending and unique, and their
+// number. It is trivially copyable and independent of the allocator. It is valid until the next change of the graph.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,14 @@ struct neighbour_list {
 template <class T>
 [[nodiscard]] WYRM_HD std::uint32_t lower_bound(T const* values, std::uint32_t n, T value) {
   std::uint32_t first = 0;
-  for (std::uint32_t half; n > 1; n -= half) {  // a multiplication, as nobody could predict the branch
+  for (std::uint32_t half; n > 1; n -= half) {  // a multiplication instead of an unpredictable branch
     half = n / 2;
     first += static_cast<std::uint32_t>(values[first + half - 1] < value) * half;
   }
   return n == 0 ? 0 : first + static_cast<std::uint32_t>(values[first] < value);
 }
 
-/// Whether an ascending list has a value.
+/// Whether an ascending list contains a value. O(log size).
 [[nodiscard]] WYRM_HD inline bool contains(neighbour_list const& list, vertex_id v) {
   std::uint32_t const at = lower_bound(list.data, list.size, v);
   return at < list.size && list[at] == v;
@@ -39,8 +39,8 @@ template <class T>
 
 class graph_view {
  public:
-  /// `in` is nullptr when in-neighbours are not kept; in an undirected graph it is `out`. graph_id, version: those of
-  /// the graph, see identity; 0 for rows that belong to no graph.
+  /// in: nullptr without in-neighbours; `out` for an undirected graph. graph_id, version: see identity; 0 for rows that
+  /// belong to no graph.
   graph_view(packed_record const* out, packed_record const* in, vertex_id vertices, std::uint64_t arcs, bool directed,
              std::uint64_t graph_id = 0, std::uint64_t version = 0)
       : out_(out),
@@ -51,19 +51,19 @@ class graph_view {
         graph_id_(graph_id),
         version_(version) {}
 
-  /// No other graph of the process has this id; it moves along with a moved graph. 0: rows that belong to no graph.
+  /// The id of the graph, unique in the process. A move of the graph moves the id. 0: rows that belong to no graph.
   [[nodiscard]] std::uint64_t graph_id() const { return graph_id_; }
-  /// How often the contents of the graph have changed: by updates of at least one edge, build() and clear(). Views of
-  /// the same id and version have the same neighbours, although not always at the same place.
+  /// The number of changes of the contents: updates of at least one edge, build() and clear(). Views with the same id
+  /// and version have the same neighbours, but possibly in different pages.
   [[nodiscard]] std::uint64_t version() const { return version_; }
 
   [[nodiscard]] WYRM_HD vertex_id vertices() const { return vertices_; }
-  /// Directed entries stored: twice the edges of an undirected graph (a self-loop counts once).
+  /// The number of stored arcs: twice the edges of an undirected graph (a self-loop counts once).
   [[nodiscard]] WYRM_HD std::uint64_t arcs() const { return arcs_; }
   [[nodiscard]] WYRM_HD bool directed() const { return directed_; }
   [[nodiscard]] WYRM_HD bool has_in_neighbours() const { return in_ != nullptr || vertices_ == 0; }
 
-  /// The vertex tables themselves.
+  /// The records of the vertex tables.
   [[nodiscard]] WYRM_HD packed_record const* out_records() const { return out_; }
   [[nodiscard]] WYRM_HD packed_record const* in_records() const { return in_; }
 

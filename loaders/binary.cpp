@@ -21,7 +21,8 @@ namespace {
 
 using namespace std::string_view_literals;
 
-static_assert(std::endian::native == std::endian::little, "files are little-endian, and read as they lie in memory");
+static_assert(std::endian::native == std::endian::little,
+              "files are little-endian, and arrays are read without conversion");
 
 constexpr std::string_view signature = "\x89WYRM\r\n\x1a"sv;
 constexpr std::uint32_t version = 1;
@@ -37,7 +38,7 @@ struct header {
   std::uint64_t name_bytes;
   std::uint64_t stamp;
   std::uint64_t reserved;
-  std::uint64_t checksum;  // of the header before it and of all that follows
+  std::uint64_t checksum;  // of the preceding fields and of all arrays
 };
 static_assert(sizeof(header) == 64 && offsetof(header, checksum) == binary_checksum_at &&
               std::is_trivially_copyable_v<header>);
@@ -58,7 +59,7 @@ std::uint64_t hash_of(std::uint64_t hash, std::string_view bytes) {
   return hash_with(hash_with(hash, rest), bytes.size());
 }
 
-/// Blocks are hashed at the same time, and their hashes in order.
+/// Hashes blocks in parallel, and then the hashes of the blocks in order.
 std::uint64_t checksum(header const& head, std::vector<std::string_view> const& sections, unsigned threads) {
   constexpr std::size_t block = std::size_t{1} << 16;
   std::vector<std::string_view> blocks{{reinterpret_cast<char const*>(&head), offsetof(header, checksum)}};
@@ -79,14 +80,14 @@ class binary_parser {
  public:
   explicit binary_parser(source const& in) : in_(in), rest_(in.text) {}
 
-  /// What the checksum should be.
+  /// Reads the header and finds the arrays; returns the checksum that the content should have.
   std::uint64_t read_sections() {
     read_header();
     sections_ = {take(head_.edges, sizeof(graph::edge)), take(has(weights) ? head_.edges : 0, sizeof(double)),
                  take(has(times) ? head_.edges : 0, sizeof(double)),
                  take(has(ids) ? head_.vertices : 0, sizeof(std::uint64_t)), take(head_.name_bytes, 1)};
     if (!rest_.empty()) fail(position(), "the end of the file", std::to_string(rest_.size()) + " bytes more");
-    return checksum(head_, sections_, in_.wanted.threads);
+    return checksum(head_, sections_, in_.settings.threads);
   }
 
   graph::edge_list parse() {
@@ -137,7 +138,7 @@ class binary_parser {
   void copy(std::string_view section, std::vector<T>& to) const {
     to.resize(section.size() / sizeof(T));
     constexpr std::size_t block = std::size_t{1} << 16;
-    exec::for_each_tile<1>(exec::host_space(in_.wanted.threads), (section.size() + block - 1) / block,
+    exec::for_each_tile<1>(exec::host_space(in_.settings.threads), (section.size() + block - 1) / block,
                            [&](exec::scalar_tile, std::size_t i) {
                              auto const part = section.substr(i * block, block);
                              std::memcpy(reinterpret_cast<char*>(to.data()) + i * block, part.data(), part.size());
@@ -147,7 +148,7 @@ class binary_parser {
   void check_values(graph::edge_list const& list) const {
     std::atomic<bool> ids_fit = true;
     std::atomic<bool> all_finite = true;
-    exec::host_space const space(in_.wanted.threads);
+    exec::host_space const space(in_.settings.threads);
     exec::for_each(space, list.edges.size(), [&](std::size_t i) {
       auto const [source, target] = list.edges[i];
       if (source >= list.vertices || target >= list.vertices) ids_fit = false;
@@ -162,7 +163,7 @@ class binary_parser {
     if (!has(names)) return;
     auto const count = static_cast<std::uint64_t>(std::count(section.begin(), section.end(), '\0'));
     if (count != head_.vertices || section.back() != '\0') {
-      fail(in_.text.size() - section.size(), std::to_string(head_.vertices) + " names, each with a NUL behind it",
+      fail(in_.text.size() - section.size(), std::to_string(head_.vertices) + " names, each followed by a NUL",
            std::to_string(count));
     }
     to.reserve(count);

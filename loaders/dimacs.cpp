@@ -9,13 +9,12 @@ namespace {
 constexpr std::string_view comment_marks = "c";
 constexpr std::int64_t exact = std::int64_t{1} << 53;  // beyond it a double skips integers
 
-constexpr expectation problem_line{"the problem line \"p sp vertices arcs\"", "it stands before all arcs"};
+constexpr expectation problem_line{"the problem line \"p sp vertices arcs\"", "it precedes all arcs"};
 constexpr expectation vertex_count{"the number of vertices", "the problem line is \"p sp vertices arcs\""};
 constexpr expectation arc_count{"a number of arcs that a file of this size can hold",
                                 "the problem line is \"p sp vertices arcs\"; the file may be truncated"};
 constexpr expectation problem_end{"the end of the problem line", "it has two words and two numbers"};
-constexpr expectation arc_line{"an arc, \"a source target weight\"",
-                               "behind the problem line there are arcs and comments alone"};
+constexpr expectation arc_line{"an arc, \"a source target weight\"", "only arcs and comments follow the problem line"};
 constexpr expectation source_id{"the id of the source", "ids start at 1 and end at the number of vertices"};
 constexpr expectation target_id{"the id of the target", "ids start at 1 and end at the number of vertices"};
 constexpr expectation arc_weight{"an integer weight", "every arc has one"};

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view comment_marks = "#%";
 constexpr std::size_t most_columns = 4;
 
-/// Goes past the comments above the edges, and says whether the graph is directed.
+/// Reads the comments above the edges; returns whether the graph is directed.
 bool read_direction(text_reader& reader) {
   bool directed = true;
   for (; !reader.end_of_file() && (reader.comment() || reader.end_of_line()); reader.skip_line()) {
@@ -21,7 +21,7 @@ bool read_direction(text_reader& reader) {
     if (comment.starts_with("% sym ") || comment.starts_with("# Undirected graph")) directed = false;
     if (comment.starts_with("% bip ")) {
       reader.fail_at(reader.line(), "a network with one kind of vertices", "a bipartite one (bip)",
-                     "its two sides have the same ids: make those of one side larger, and remove this line");
+                     "its two sides have the same ids: renumber one side, and remove this line");
     }
   }
   return directed;
@@ -38,7 +38,7 @@ graph::edge_list parse(text_reader& reader, std::string_view marks, std::size_t 
   list.directed = directed;
   list.weights = std::move(read.weights);
   list.times = std::move(read.times);
-  exec::host_space const space(in.wanted.threads);
+  exec::host_space const space(in.settings.threads);
   if (base) {
     list.vertices = *std::max_element(read.edges.begin(), read.edges.end()) - *base + 1;
     list.edges.resize(read.edges.size() / 2);
@@ -60,12 +60,12 @@ graph::edge_list parse(text_reader& reader, std::string_view marks, std::size_t 
 graph::edge_list parse_edge_list(source const& in) {
   text_reader reader(in, in.begin(), comment_marks);
   bool const directed = read_direction(reader);
-  return parse(reader, comment_marks, most_columns, directed, in.wanted.vertex_base);
+  return parse(reader, comment_marks, most_columns, directed, in.settings.vertex_base);
 }
 
 graph::edge_list parse_gap(source const& in) {
   text_reader reader(in, in.begin(), "");
-  return parse(reader, "", most_columns - 1, true, in.wanted.vertex_base.value_or(0));
+  return parse(reader, "", most_columns - 1, true, in.settings.vertex_base.value_or(0));
 }
 
 }  // namespace wyrm::loaders::detail

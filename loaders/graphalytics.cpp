@@ -68,7 +68,7 @@ bool is_undirected(std::string_view properties) {
 }  // namespace
 
 graph::edge_list parse_graphalytics(source const& vertices, source const& edges, std::string_view properties) {
-  exec::host_space const space(edges.wanted.threads);
+  exec::host_space const space(edges.settings.threads);
   auto const ids = read_vertices(vertices);
   numbering const numbers(space, vertices.name, ids);
   if (numbers.size() < ids.size()) fail_repeated(vertices, ids, numbers);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the parser for a file, and keeps caches.
+// Chooses the parser for a file, and maintains caches.
 #include "loaders.hpp"
 
 #include <array>
@@ -45,7 +45,7 @@ graph::edge_list parse_any(detail::source const& in, file_format format) {
               in.name + ": a Graphalytics graph is several files: name the .v or the .e file");
 }
 
-/// The three files of a Graphalytics graph, of which one was named.
+/// The paths of the three files of a Graphalytics graph, from the path of one of them.
 std::array<fs::path, 3> graphalytics_files(fs::path path) {
   std::array<fs::path, 3> files;
   std::size_t i = 0;
@@ -53,28 +53,27 @@ std::array<fs::path, 3> graphalytics_files(fs::path path) {
   return files;
 }
 
-graph::edge_list parse_files(fs::path const& path, options const& wanted, progress const& report) {
+graph::edge_list parse_files(fs::path const& path, options const& settings, progress const& report) {
   if (detail::format_of_name(path.filename()) != file_format::graphalytics) {
-    throw error(error_code::bad_argument, path.string() +
-                                              ": Graphalytics files lie side by side as NAME.v and NAME.e, " +
+    throw error(error_code::bad_argument, path.string() + ": Graphalytics files are NAME.v and NAME.e in one folder, " +
                                               "not compressed: unpack or rename them, and name one of the two");
   }
   auto const files = graphalytics_files(path);
-  detail::input const vertices(files[0], wanted.unpacked_limit);
-  detail::input const edges(files[1], wanted.unpacked_limit);
+  detail::input const vertices(files[0], settings.unpacked_limit);
+  detail::input const edges(files[1], settings.unpacked_limit);
   std::optional<detail::input> properties;
-  if (std::error_code ignored; fs::exists(files[2], ignored)) properties.emplace(files[2], wanted.unpacked_limit);
+  if (std::error_code ignored; fs::exists(files[2], ignored)) properties.emplace(files[2], settings.unpacked_limit);
   progress const silent;
-  auto list = detail::parse_graphalytics({vertices.name(), vertices.text(), wanted, silent},
-                                         {edges.name(), edges.text(), wanted, report},
+  auto list = detail::parse_graphalytics({vertices.name(), vertices.text(), settings, silent},
+                                         {edges.name(), edges.text(), settings, report},
                                          properties ? properties->text() : std::string_view());
   if (report) report(edges.text().size(), edges.text().size());
   return list;
 }
 
-graph::edge_list parse_file(fs::path const& path, options const& wanted, progress const& report) {
-  detail::input const file(path, wanted.unpacked_limit);
-  auto const format = wanted.format ? wanted.format : detail::recognise(file.graph_name(), file.text());
+graph::edge_list parse_file(fs::path const& path, options const& settings, progress const& report) {
+  detail::input const file(path, settings.unpacked_limit);
+  auto const format = settings.format ? settings.format : detail::recognise(file.graph_name(), file.text());
   if (!format) {
     throw error(
         error_code::bad_argument,
@@ -84,14 +83,14 @@ graph::edge_list parse_file(fs::path const& path, options const& wanted, progres
             "out.*), GAP (.el, .wel), Graphalytics (.v, .e), JSON node-link (.json) and .wyrm: say which it is, "
             "or rename or convert the file");
   }
-  if (*format == file_format::graphalytics) return parse_files(path, wanted, report);
-  auto list = parse_any({file.name(), file.text(), wanted, report}, *format);
+  if (*format == file_format::graphalytics) return parse_files(path, settings, report);
+  auto list = parse_any({file.name(), file.text(), settings, report}, *format);
   if (report) report(file.text().size(), file.text().size());
   return list;
 }
 
-/// What a cache was made of: the files with their sizes and times, and the options that a parser sees. 0: no file.
-std::uint64_t stamp_of(fs::path const& path, options const& wanted) {
+/// The stamp of a cache: a hash of the sizes and times of the source files, and of the options that affect parsing.
+std::uint64_t stamp_of(fs::path const& path, options const& settings) {
   std::uint64_t stamp = 1;
   auto const add = [&](std::uint64_t word) {
     stamp = (stamp ^ word) * 0x9e3779b97f4a7c15;
@@ -105,47 +104,47 @@ std::uint64_t stamp_of(fs::path const& path, options const& wanted) {
     add(failed ? 0 : static_cast<std::uint64_t>(time.time_since_epoch().count()));
   };
   add_file(path);
-  if (wanted.format.value_or(detail::format_of_name(path.filename()).value_or(file_format::binary)) ==
+  if (settings.format.value_or(detail::format_of_name(path.filename()).value_or(file_format::binary)) ==
       file_format::graphalytics)
     for (auto const& file : graphalytics_files(path)) add_file(file);
-  add(wanted.format ? static_cast<std::uint64_t>(*wanted.format) + 1 : 0);
-  add(static_cast<std::uint64_t>(wanted.third));
-  add(wanted.vertex_base ? 1 : 0);
-  add(wanted.vertex_base.value_or(0));
+  add(settings.format ? static_cast<std::uint64_t>(*settings.format) + 1 : 0);
+  add(static_cast<std::uint64_t>(settings.third));
+  add(settings.vertex_base ? 1 : 0);
+  add(settings.vertex_base.value_or(0));
   return stamp;
 }
 
-/// The list of a cache that is there, whole and of this stamp.
-std::optional<graph::edge_list> cached(fs::path const& cache, std::uint64_t stamp, options const& wanted,
+/// The list of the cache, if the cache exists, is undamaged and has this stamp.
+std::optional<graph::edge_list> cached(fs::path const& cache, std::uint64_t stamp, options const& settings,
                                        progress const& report) {
   std::error_code ignored;
   if (!fs::is_regular_file(cache, ignored)) return std::nullopt;
   try {
-    detail::input const file(cache, wanted.unpacked_limit);
+    detail::input const file(cache, settings.unpacked_limit);
     if (!has_binary_signature(file.text()) || detail::binary_stamp(file.text()) != stamp) return std::nullopt;
-    auto list = detail::parse_binary({file.name(), file.text(), wanted, report});
+    auto list = detail::parse_binary({file.name(), file.text(), settings, report});
     if (report) report(file.text().size(), file.text().size());
     return list;
   } catch (error const&) {
-    return std::nullopt;  // damaged: made again
+    return std::nullopt;  // damaged; the caller writes it again
   }
 }
 
-graph::edge_list load_cached(fs::path const& path, options const& wanted, progress const& report) {
+graph::edge_list load_cached(fs::path const& path, options const& settings, progress const& report) {
   auto cache = path;
   cache += ".wyrm";
-  auto const stamp = stamp_of(path, wanted);
-  if (auto list = cached(cache, stamp, wanted, report)) return *std::move(list);
-  auto list = parse_file(path, wanted, report);
+  auto const stamp = stamp_of(path, settings);
+  if (auto list = cached(cache, stamp, settings, report)) return *std::move(list);
+  auto list = parse_file(path, settings, report);
   write_binary(list, cache, stamp);
   return list;
 }
 
 template <class Parse>
-graph::edge_list adjusted(std::string const& name, options const& wanted, Parse const& parse) {
+graph::edge_list adjusted(std::string const& name, options const& settings, Parse const& parse) {
   try {
     auto list = parse();
-    detail::adjust(list, wanted);
+    detail::adjust(list, settings);
     return list;
   } catch (std::bad_alloc const&) {
     fail_memory(name);
@@ -156,18 +155,18 @@ graph::edge_list adjusted(std::string const& name, options const& wanted, Parse 
 
 }  // namespace
 
-graph::edge_list load(fs::path const& path, options const& wanted, progress const& report) {
-  return adjusted(path.string(), wanted, [&] {
+graph::edge_list load(fs::path const& path, options const& settings, progress const& report) {
+  return adjusted(path.string(), settings, [&] {
     std::error_code ignored;
-    bool const keeps_cache = wanted.cache && fs::is_regular_file(path, ignored) && path.extension() != ".wyrm";
-    return keeps_cache ? load_cached(path, wanted, report) : parse_file(path, wanted, report);
+    bool const keeps_cache = settings.cache && fs::is_regular_file(path, ignored) && path.extension() != ".wyrm";
+    return keeps_cache ? load_cached(path, settings, report) : parse_file(path, settings, report);
   });
 }
 
-graph::edge_list parse(std::string const& name, std::string_view text, file_format format, options const& wanted,
+graph::edge_list parse(std::string const& name, std::string_view text, file_format format, options const& settings,
                        progress const& report) {
-  return adjusted(name, wanted, [&] {
-    auto list = parse_any({name, text, wanted, report}, format);
+  return adjusted(name, settings, [&] {
+    auto list = parse_any({name, text, settings, report}, format);
     if (report) report(text.size(), text.size());
     return list;
   });

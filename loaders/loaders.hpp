@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs from files, whatever their format: the one door that programs use. docs/formats.md has the formats, the
-// headers of this folder what each parser accepts.
+// Loads graph files of all formats: the interface for programs. docs/formats.md describes the formats; the header of
+// each parser in this folder says what the parser accepts.
 #pragma once
 
 #include <filesystem>
@@ -13,21 +13,22 @@
 
 namespace wyrm::loaders {
 
-/// Loads a graph. The format is that of the name, in upper or lower case, without a .gz, .bz2, .xz or .zst behind it,
-/// or that of the name inside an archive: METIS/DIMACS10 (.graph, .metis), Matrix Market (.mtx), DIMACS 9 (.gr), edge
-/// lists (.txt, .tsv, .edges, .edgelist, out.*), GAP (.el, .wel), Graphalytics (.v or .e, whose files lie side by side,
-/// not compressed), JSON node-link (.json), Wyrm's own (.wyrm). Names that say nothing, and those of edge lists, give
-/// way to what the content begins with; options.format to nothing. Compression is known by content.
+/// Loads a graph. The file name determines the format, in upper or lower case: METIS/DIMACS10 (.graph, .metis), Matrix
+/// Market (.mtx), DIMACS 9 (.gr), edge lists (.txt, .tsv, .edges, .edgelist, out.*), GAP (.el, .wel), Graphalytics (.v
+/// or .e; both files must be in one folder, not compressed), JSON node-link (.json), Wyrm's own (.wyrm). An extension
+/// .gz, .bz2, .xz or .zst is ignored; for an archive, the name of the file in it counts. For unknown names and those of
+/// edge lists, the beginning of the content can determine another format. options.format overrides both. Compression is
+/// recognised by content.
 ///
-/// Throws wyrm::error: bad_argument when the format is not known or options contradict; bad_input, io and out_of_memory
-/// as the formats have them. Ids count from 0, at most graph::max_vertices of them. Nothing is loaded by halves. Safe
-/// to call from several threads.
-[[nodiscard]] graph::edge_list load(std::filesystem::path const& path, options const& wanted = {},
+/// Throws wyrm::error: bad_argument when the format is not known or options contradict each other; bad_input, io and
+/// out_of_memory as the parsers document. The vertices are numbered from 0; there are at most graph::max_vertices.
+/// Returns the complete graph or throws. Thread-safe.
+[[nodiscard]] graph::edge_list load(std::filesystem::path const& path, options const& settings = {},
                                     progress const& report = {});
 
-/// The same for the content of a file, not compressed, in a known format other than Graphalytics; `name` is for
-/// messages.
+/// Parses `text`, the content of an uncompressed file of the given format, which is not Graphalytics. `name` is for
+/// messages. Otherwise like load.
 [[nodiscard]] graph::edge_list parse(std::string const& name, std::string_view text, file_format format,
-                                     options const& wanted = {}, progress const& report = {});
+                                     options const& settings = {}, progress const& report = {});
 
 }  // namespace wyrm::loaders

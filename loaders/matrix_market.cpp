@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Matrix Market parser: the banner says what kind of matrix follows, a size line how large it is, and each further
-// line holds one entry.
+// The Matrix Market parser. The banner has the kind of the matrix, the size line its size, and each further line has
+// one entry.
 #include "matrix_market.hpp"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ constexpr expectation lower_entry{"an entry on or below the diagonal",
 constexpr expectation strictly_lower_entry{"an entry below the diagonal",
                                            "a skew-symmetric file stores the lower triangle, its diagonal is zero"};
 constexpr expectation integer_value{"an integer value", "write fractions and larger numbers with the field \"real\""};
-constexpr expectation real_value{"a finite value", "every entry of a real matrix has one, behind row and column"};
+constexpr expectation real_value{"a finite value", "every entry of a real matrix has one, after row and column"};
 constexpr expectation entry_end{"the end of the entry",
                                 "one entry a line: row, column, and a value unless the field is \"pattern\""};
 
@@ -56,7 +56,7 @@ bool same_word(std::string_view a, std::string_view b) noexcept {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
 }
 
-/// Reads one of the known words and says which.
+/// Reads one of the known words; returns its index.
 template <std::size_t N>
 std::size_t read_choice(text_reader& reader, std::array<std::string_view, N> const& known,
                         expectation const& expected) {
@@ -92,12 +92,12 @@ void check_triangle(text_reader const& reader, symmetry shape, std::uint64_t row
                  expected.advice);
 }
 
-/// What the banner and the size line say.
+/// The content of the banner and of the size line.
 struct header {
   kind is;
   std::uint64_t size;
   std::uint64_t entries;
-  std::size_t line;  // the size line's
+  std::size_t line;  // of the size line
 };
 
 header read_header(text_reader& reader) {
@@ -132,7 +132,7 @@ void read_entries(text_reader& reader, header const& head, entries& part) {
   }
 }
 
-/// Each entry of a skew-symmetric matrix stands for two: the mirrored one, with the other sign, follows it.
+/// Adds the mirrored entry, with the opposite sign, after each entry of a skew-symmetric matrix.
 void add_mirrored(graph::edge_list& list) {
   auto const entries = list.edges.size();
   list.edges.resize(2 * entries);

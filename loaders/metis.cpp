@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The METIS parser. Lines are read on all cores, and then gone through in order: when the row of a vertex comes, the
-// rows of all smaller vertices are known, so every edge to a smaller neighbour is matched at once against what that
-// neighbour's row said.
+// The METIS parser. All cores parse lines in parallel; then one thread processes the rows in order. When it processes
+// the row of a vertex, the rows of all smaller vertices are known, so it can match each edge to a smaller neighbour
+// with the edge in the neighbour's row at once.
 #include "metis.hpp"
 
 #include <algorithm>
@@ -30,11 +30,11 @@ constexpr expectation format_digits{"fmt of one to three digits 0 or 1 (sizes, v
 constexpr expectation weight_count{"ncon, the number of weights of a vertex",
                                    "give ncon only with a fmt that has vertex weights (010)"};
 constexpr expectation header_end{"the end of the header", "it has at most four numbers: vertices edges fmt ncon"};
-constexpr expectation vertex_size{"the size of the vertex", "fmt 1xx puts it first on every line"};
-constexpr expectation vertex_weight{"a weight of the vertex", "fmt x1x puts ncon weights before the neighbours"};
+constexpr expectation vertex_size{"the size of the vertex", "fmt 1xx has it first on every line"};
+constexpr expectation vertex_weight{"a weight of the vertex", "fmt x1x has ncon weights before the neighbours"};
 constexpr expectation neighbour_id{"the id of a neighbour", "ids start at 1 and end at the header's vertex count"};
 constexpr expectation edge_weight{"the weight of the edge, a positive finite number",
-                                  "fmt xx1 puts one behind every neighbour"};
+                                  "fmt xx1 has one after every neighbour"};
 
 struct header {
   std::size_t line = 0;
@@ -45,7 +45,7 @@ struct header {
   bool edge_weights = false;
 };
 
-/// A neighbour in a row; the order makes rows of the two halves of repeated edges comparable.
+/// A neighbour in a row. Sorted rows list the weights of parallel edges in the same order at both ends.
 struct neighbour {
   graph::vertex_id id;
   double weight;
@@ -70,8 +70,8 @@ header read_header(text_reader& reader) {
   auto const bytes = reader.in().text.size();
   head.line = reader.line();
   head.vertices = reader.read_unsigned(0, graph::max_vertices, vertex_count);
-  // A vertex takes a line, at least one byte; an edge two entries of at least a digit and a blank, where the last byte
-  // of the file may lack. Nothing is allocated for counts that cannot be true.
+  // A vertex needs a line, which is at least one byte. An edge needs two entries of at least a digit and a blank; the
+  // last byte of the file may be missing. Counts that the file is too small for are refused before memory is allocated.
   if (head.vertices > bytes) {
     reader.fail_at(
         head.line, "a number of vertices that a file of this size can hold (0 to " + std::to_string(bytes) + ")",
@@ -80,7 +80,7 @@ header read_header(text_reader& reader) {
   head.edges = reader.read_unsigned(0, (bytes + 1) / 4, edge_count);
   if (!reader.end_of_line()) read_format(reader, head);
   if (!reader.end_of_line()) {
-    // Without vertex weights ncon says nothing: zero is let through, other numbers contradict fmt.
+    // Without vertex weights ncon is meaningless: zero is accepted; other numbers contradict fmt.
     bool const weighted = head.vertex_weights != 0;
     head.vertex_weights = reader.read_unsigned(weighted ? 1 : 0, weighted ? any : 0, weight_count);
   }
@@ -88,10 +88,10 @@ header read_header(text_reader& reader) {
   return head;
 }
 
-/// Rows as a piece of the file has them, one behind the other.
+/// The rows of a piece of the file, concatenated.
 struct rows {
   struct row {
-    std::size_t end;  // in neighbours
+    std::size_t end;  // index in neighbours
     bool empty_line;
   };
   std::vector<neighbour> neighbours;
@@ -102,7 +102,7 @@ struct rows {
   }
 };
 
-/// Reads what stands before the neighbours.
+/// Reads size and weights of a vertex, which precede its neighbours.
 void read_vertex(text_reader& reader, header const& head) {
   if (head.vertex_sizes) (void)reader.read_unsigned(0, any, vertex_size);
   for (std::uint64_t i = 0; i < head.vertex_weights; ++i) (void)reader.read_unsigned(0, any, vertex_weight);
@@ -151,7 +151,7 @@ class metis_parser {
       } else if (!empty_line) {
         auto reader = reader_at(head_.vertices);
         reader.skip_comments();
-        reader.fail({"no line behind that of the last vertex, " + std::to_string(head_.vertices),
+        reader.fail({"no line after that of the last vertex, " + std::to_string(head_.vertices),
                      "correct the header on line " + std::to_string(head_.line) + " or remove the line"});
       }
     }
@@ -167,7 +167,7 @@ class metis_parser {
     match_row(vertex, row);
   }
 
-  /// No self-loop, and no more entries than the header says.
+  /// Refuses self-loops, and more entries than the header has.
   void check_row(graph::vertex_id vertex, row_span row) {
     for (auto const& [id, weight] : row) {
       if (entries_ == 2 * head_.edges) {
@@ -183,7 +183,7 @@ class metis_parser {
     }
   }
 
-  /// Matches the smaller neighbours with edges that their lines have brought, adds an edge for each larger one.
+  /// Matches the smaller neighbours with the edges in their rows, and adds an edge for each larger neighbour.
   void match_row(graph::vertex_id vertex, row_span row) {
     next_.push_back(list_.edges.size());
     for (auto const& [id, weight] : row) {
@@ -205,7 +205,7 @@ class metis_parser {
     }
   }
 
-  /// Behind the last line: every vertex has one, all edges are matched, and there are as many as announced.
+  /// After the last line: checks that every vertex has a line, that all edges are matched, and their number.
   void finish() {
     if (next_.size() < head_.vertices) {
       text_reader(reader_.in(), reader_.in().end(), comment_marks)
@@ -223,7 +223,7 @@ class metis_parser {
     }
   }
 
-  /// Whether the vertex's line has edges to larger vertices that no line of theirs has confirmed yet.
+  /// Whether the row of the vertex has an edge to a larger vertex that is not yet matched with that vertex's row.
   [[nodiscard]] bool unmatched(graph::vertex_id vertex) const {
     return next_[vertex] < list_.edges.size() && list_.edges[next_[vertex]].source == vertex;
   }
@@ -234,10 +234,10 @@ class metis_parser {
                     "list it there too, or remove it here");
   }
 
-  /// Where a vertex's line is. Only errors need it, so it is looked for again rather than kept.
+  /// The line number of a vertex. Only error messages need it, so it is computed again instead of stored.
   [[nodiscard]] std::size_t line_of(graph::vertex_id vertex) const { return reader_at(vertex).line(); }
 
-  /// A reader at the beginning of a vertex's line.
+  /// A reader at the beginning of the line of a vertex.
   [[nodiscard]] text_reader reader_at(std::size_t vertex) const {
     text_reader again = reader_;
     for (std::size_t v = 0;; ++v) {
@@ -247,13 +247,13 @@ class metis_parser {
     }
   }
 
-  /// A vertex as the file numbers it.
+  /// The id of a vertex in the file.
   [[nodiscard]] static std::string name(graph::vertex_id vertex) { return std::to_string(std::uint64_t{vertex} + 1); }
 
-  text_reader reader_;  // behind the header
+  text_reader reader_;  // after the header
   header head_;
   graph::edge_list list_;
-  std::vector<std::size_t> next_;  // for each vertex, the first of its edges that is not matched yet
+  std::vector<std::size_t> next_;  // for each vertex, the index of its first edge that is not yet matched
   std::uint64_t entries_ = 0;
 };
 

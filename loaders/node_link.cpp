@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The node-link parser: events of RapidJSON, first for the nodes, then for the links, whichever stand first.
+// The node-link parser. It reads the text twice with the events of RapidJSON: first for the nodes, then for the links,
+// in whichever order the text has them.
 #include "node_link.hpp"
 
 #include <rapidjson/error/en.h>
@@ -21,11 +22,12 @@ namespace {
 
 constexpr std::string_view comment_marks;  // there are none
 
-/// A scalar; other values are monostate.
+/// A scalar; null, arrays and objects are monostate.
 using value = std::variant<std::monostate, bool, std::uint64_t, double, std::string>;
 
-/// Knows where in the object it is. Derived classes get the members of the root object, and of each object in one of
-/// its arrays. Depth: 1 in the root, 2 in an array of it, 3 in an object of that.
+/// Tracks the position in the JSON value. Derived classes receive the members of the root object, and the members of
+/// each object in an array of the root. The depth is 1 in the root, 2 in an array of the root, 3 in an object of that
+/// array.
 class node_link_events : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, node_link_events> {
  public:
   node_link_events(source const& in, rapidjson::MemoryStream const& text) : in_(in), text_(text) {}
@@ -33,7 +35,7 @@ class node_link_events : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, 
 
   bool Null() { return scalar({}); }
   bool Bool(bool b) { return scalar(b); }
-  // RapidJSON's own conversion has undefined behaviour for 0e99.
+  // Numbers are converted here, because the conversion of RapidJSON has undefined behaviour for 0e99.
   bool RawNumber(char const* text, rapidjson::SizeType size, bool) {
     auto const* const end = text + size;
     std::uint64_t whole = 0;
@@ -117,12 +119,12 @@ class node_link_events : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, 
   source const& in_;
   rapidjson::MemoryStream const& text_;
   std::size_t depth_ = 0;
-  bool in_array_ = false;  // the member of the root that is open is an array
+  bool in_array_ = false;  // whether the open member of the root is an array
   std::string root_key_;
   std::string key_;
 };
 
-/// Nodes by what the file calls them.
+/// The vertices of the ids in the file.
 struct node_table {
   enum class kind { unknown, none, numbers, names } ids = kind::unknown;
   std::size_t size = 0;
@@ -130,7 +132,7 @@ struct node_table {
   std::unordered_map<std::string, graph::vertex_id> names;
 };
 
-/// The first reading: nodes, direction, and that each member stands once.
+/// First pass: reads nodes and direction, and checks that each member occurs once.
 class node_events : public node_link_events {
  public:
   node_events(source const& in, rapidjson::MemoryStream const& text, node_table& nodes, graph::edge_list& list)
@@ -199,7 +201,7 @@ class node_events : public node_link_events {
   bool has_id_ = false;
 };
 
-/// The second reading.
+/// Second pass: reads links.
 class link_events : public node_link_events {
  public:
   link_events(source const& in, rapidjson::MemoryStream const& text, node_table const& nodes, graph::edge_list& list)
@@ -268,7 +270,7 @@ void read(source const& in, rapidjson::MemoryStream& text, node_link_events& eve
 }  // namespace
 
 graph::edge_list parse_node_link(source const& in) {
-  text_reader const whole(in, in.text, comment_marks);  // without NUL, at which RapidJSON would stop
+  text_reader const whole(in, in.text, comment_marks);  // refuses NUL, at which RapidJSON would stop
   graph::edge_list list;
   node_table nodes;
   rapidjson::MemoryStream first(in.text.data(), in.text.size());

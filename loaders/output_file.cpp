@@ -20,7 +20,7 @@ constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 
 }  // namespace
 
-// The process number keeps programs that write the same file apart: the last one to finish wins.
+// The process id makes the names of programs that write the same file differ; the last one to finish wins.
 output_file::output_file(std::string what, fs::path path)
     : what_(std::move(what)), path_(std::move(path)), target_(path_) {
   if (path_.empty()) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that appears under its name when it is complete, or not at all.
+// An output file that appears under its name only when it is complete. It is written under another name and renamed.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace wyrm::loaders {
 
-/// All members throw wyrm::error (io) when the file cannot be written. Not thread-safe.
+/// All members but the destructor throw wyrm::error (io) when the file cannot be written. Not thread-safe.
 class output_file {
  public:
-  /// Makes sure that the file can be written, before hours of work; an earlier one stays until commit. `what` it is, is
-  /// for messages. An empty path: no file is wanted, and nothing is written.
+  /// Opens a temporary file next to `path`, so that errors appear before hours of work; an existing file stays until
+  /// commit(). `what` names the content in messages. With an empty path, all operations do nothing.
   output_file(std::string what, std::filesystem::path path);
   ~output_file();
   output_file(output_file const&) = delete;
@@ -22,11 +22,11 @@ class output_file {
 
   void write(std::string_view bytes);
   void write(std::uint64_t number);
-  /// In the shortest form that reads back as itself.
+  /// Writes the shortest form that reads back as the same number.
   void write(double number);
-  /// It is complete, and whatever can still fail but its appearance has not.
+  /// Completes the content: writes and closes the temporary file. Only the renaming can fail after that.
   void finish();
-  /// A file that is complete appears; of one that is not nothing stays.
+  /// Renames a complete file to its name; does nothing for an incomplete one, which the destructor removes.
   void commit();
 
  private:
@@ -37,7 +37,7 @@ class output_file {
 
   std::string what_;
   std::filesystem::path path_;    // as given
-  std::filesystem::path target_;  // where symbolic links lead
+  std::filesystem::path target_;  // path_ with symbolic links resolved
   std::filesystem::path part_;
   std::FILE* file_ = nullptr;
   std::string buffer_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a loader tells its caller how far it is, so that a program can draw a progress bar.
+// A callback for the progress of a loader, with which a program can draw a progress bar.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,9 @@
 
 namespace wyrm::loaders {
 
-/// Called now and then, every few mebibytes and once at the end, by the thread that loads; may be empty. Both numbers
-/// are bytes: of the file, how many are parsed and how many there are. What it throws ends the loading and reaches the
-/// caller, which is how to cancel.
+/// Called by the loading thread every few mebibytes, and once at the end; may be empty. The numbers are in bytes: the
+/// parsed part of the file, and the whole file. An exception of the callback cancels loading, and is rethrown to the
+/// caller.
 using progress = std::function<void(std::size_t bytes_done, std::size_t bytes_total)>;
 
 }  // namespace wyrm::loaders

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How messages show what stands in a file.
+// Quotes text of a file in messages.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace wyrm::loaders {
 
-/// A word between quotation marks: its beginning, and nothing that a terminal would obey.
+/// The first 32 bytes of a word in quotation marks, with control characters escaped, so that terminals do not interpret
+/// them.
 [[nodiscard]] std::string quoted(std::string_view word);
 
 }  // namespace wyrm::loaders

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(fs::path const& path, std::string const& what, std::string const& advice) {
-  throw error(error_code::bad_argument, path.string() + ": the format has no place for " + what + "; " + advice);
+  throw error(error_code::bad_argument, path.string() + ": the format cannot represent " + what + "; " + advice);
 }
 
 void refuse_times(graph::edge_list const& list, fs::path const& path) {

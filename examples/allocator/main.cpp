@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device memory allocator in a kernel: each lane allocates a block, writes to it and frees it. On a GPU if there is
-// one and the project is compiled with CUDA, on the CPU otherwise.
+// Uses a device memory allocator in a kernel: each lane allocates a block, writes to it and frees it. Runs on a GPU if
+// there is one and the project is compiled with CUDA, otherwise on the CPU.
 #include <cstdint>
 #include <cstdio>
 #include <wyrm/alloc/ouroboros/chunk_directory.hpp>
@@ -18,7 +18,7 @@ struct use_blocks {
   Ref pool;
   std::uint32_t* served;
 
-  // The lanes of a tile call together; a lane that wants no block asks for 0 bytes.
+  // All lanes of a tile call allocate() at the same place; a lane that needs no block passes 0 bytes.
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     auto* const block = static_cast<std::uint32_t*>(pool.allocate(t, valid ? 16 + i % 1000 : 0));
@@ -39,7 +39,7 @@ int run(Space const& space) {
   wyrm::exec::for_each_lane<32>(space, lanes, use_blocks<decltype(pool.ref())>{pool.ref(), served.data()});
   std::uint32_t const got = wyrm::exec::read(space, served.data());
   pool.check();
-  std::printf("%u of %u lanes on %s had a block; %zu bytes are allocated now\n", got, lanes, Space::name,
+  std::printf("%u of %u lanes on %s got a block; %zu bytes are allocated at the end\n", got, lanes, Space::name,
               pool.stats().granted);
   return got == lanes && pool.stats().granted == 0 ? 0 : 1;
 }

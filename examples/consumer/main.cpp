@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library in twenty lines: a graph on the best device here, a batch in, a batch out, two algorithms.
+// The library in twenty lines: a graph on the GPU, or on the CPU without one; a batch of insertions, one of erasures,
+// and two algorithms.
 #include <cstdio>
 #include <vector>
 #include <wyrm/algorithms/pagerank.hpp>

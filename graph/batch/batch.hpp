@@ -20,7 +20,7 @@ namespace wyrm::graph {
 template <class Space>
 class batch {
  public:
-  /// seed: of the hash table.
+  /// seed: the seed of the hash table.
   batch(Space const& space, std::uint32_t seed)
       : space_(space),
         seed_(seed),
@@ -32,8 +32,8 @@ class batch {
         positions_(space),
         buckets_(space) {}
 
-  /// Makes room for a batch of edges, which stay where they are until the update is over; `table` says which of the two
-  /// of the status it fills in. slice: see batch_view. Throws error(bad_argument) for more than 2^32 arcs.
+  /// Allocates memory for a batch of edges, which must not change until the end of the update. `table` is the number of
+  /// the table in the status. slice: see batch_view. Throws error(bad_argument) for more than 2^32 arcs.
   void begin(resident_edges edges, std::size_t slice, vertex_id vertices, orientation which, bool keep_self_loops,
              detail::update_status* status, unsigned table) {
     std::size_t const arcs = arcs_of(which, edges.size);
@@ -51,14 +51,14 @@ class batch {
     count_ = {edges.data, places_.data(), table_, status, vertices, which, keep_self_loops, 0};
     number_ = table;
   }
-  /// Counts n edges from `first` on; all have to be counted before they are grouped.
+  /// Counts n edges from `first` on. All edges must be counted before group().
   void count(std::size_t first, std::size_t n) {
     if constexpr (!has_tiles) return;
     count_.first = first;
     exec::for_each_lane<32>(space_, n, count_);
   }
-  /// Source groups of more than `most` arcs are too large; those that are not short are listed, and the parts of those
-  /// that are longer than a tile, if there are lists for them.
+  /// Groups the batch. Source groups of more than `most` arcs set `skewed` in the status. If there are lists, groups of
+  /// more than `few` arcs are listed, and the parts of groups that are longer than a tile.
   void group(std::uint32_t most, std::uint32_t* long_groups, detail::group_part* parts) {
     if constexpr (has_tiles) {
       exec::for_each_lane<32>(
@@ -72,7 +72,7 @@ class batch {
   }
 
   [[nodiscard]] detail::batch_view const& view() const { return view_; }
-  /// There may be fewer.
+  /// An upper bound of the number of source groups.
   [[nodiscard]] std::size_t max_groups() const { return max_groups_; }
   [[nodiscard]] std::size_t bytes() const {
     return keys_.bytes() + counts_.bytes() + places_.bytes() + groups_.bytes() + targets_.bytes() + positions_.bytes() +
@@ -81,14 +81,14 @@ class batch {
 
  private:
   static constexpr bool has_tiles = exec::has_tiles<Space>;
-  static constexpr std::uint32_t a_lane = detail::slot_table::a_lane;
+  static constexpr std::uint32_t slots_per_lane = detail::slot_table::slots_per_lane;
 
   detail::slot_table make_table(std::size_t arcs, vertex_id vertices) {
     std::size_t const hashed = std::bit_ceil(std::max<std::size_t>(2 * arcs, 64));
     bool const direct = vertices <= 4 * hashed;
     std::size_t const slots = direct ? vertices : hashed;
-    std::size_t const there =
-        has_tiles ? (slots + a_lane - 1) / a_lane * a_lane : detail::slots_on_threads(slots, direct);
+    std::size_t const there = has_tiles ? (slots + slots_per_lane - 1) / slots_per_lane * slots_per_lane
+                                        : detail::slots_on_threads(slots, direct);
     counts_.reserve(there);
     if (!direct) keys_.reserve(there);
     if constexpr (has_tiles) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups the arcs of a batch by source, without a sort: a table counts the arcs of each source, and the addition to the
-// count returns the place of the arc in its source group. The order within a group is arbitrary, and repeats stay. The
-// table is indexed by vertex where the graph has few vertices for so large a batch, and is a hash table otherwise, so
-// that no work is proportional to the number of vertices: O(m) work and memory for m edges.
+// Groups the arcs of a batch by source, without a sort: a table counts the arcs of each source, and the atomic addition
+// to the count returns the rank of the arc in its source group. The order within a group is arbitrary, and duplicates
+// are kept. The table is indexed by vertex if the graph has few vertices compared with the batch; otherwise it is a
+// hash table, so that no work is proportional to the number of vertices: O(m) work and memory for m edges.
 #pragma once
 
 #include <cstddef>
@@ -15,46 +15,46 @@
 
 namespace wyrm::graph {
 
-/// Which arcs an edge stands for.
+/// The arcs of an edge: its own direction, the reverse one, or both.
 enum class orientation : std::uint8_t { forward, reverse, both };
-/// For how many arcs, at the most.
+/// The maximum number of arcs of a number of edges.
 constexpr std::size_t arcs_of(orientation which, std::size_t edges) {
   return which == orientation::both ? 2 * edges : edges;
 }
 
 namespace detail {
 
-/// The arcs of a batch that have the same source: so many entries of the batch, from `begin` on.
+/// The arcs of a batch that have the same source: `size` entries of the grouped arrays, from `begin` on.
 struct source_group {
   vertex_id source;
   std::uint32_t begin;
   std::uint32_t size;
 };
 
-/// Where an arc of a batch is: the slot of its source, and which it is of the arcs there.
+/// The position of an arc: the slot of its source, and its rank among the arcs of that source.
 struct arc_place {
   std::uint32_t slot;
   std::uint32_t rank;
 };
 
-inline constexpr std::uint32_t no_slot = 0xffffffff;  // of an arc that is dropped
-inline constexpr std::uint32_t few = 4;               // arcs of a source group, or changes, are a lane's work
+inline constexpr std::uint32_t no_slot = 0xffffffff;  // the slot of an arc that is dropped
+inline constexpr std::uint32_t few = 4;               // arcs of a source group, or changes, that one lane processes
 
-/// Counts by vertex, and then where the source groups begin.
+/// The number of arcs of each source; after place_groups, the begin of each source group.
 struct slot_table {
-  vertex_id* keys;        // all bits set: a free slot; nullptr: the slot of v is v
-  std::uint32_t* counts;  // 0 at first
-  std::uint32_t slots;    // of a hash table a power of two, at least twice as many as there are arcs
-  unsigned shift;         // 32 - log2(slots)
-  std::uint32_t seed;     // of the hash
+  vertex_id* keys;        // a key with all bits set: a free slot; nullptr: the slot of v is v
+  std::uint32_t* counts;  // initially 0
+  std::uint32_t slots;    // in a hash table a power of two, at least twice the number of arcs
+  unsigned shift;         // of a hash table: 32 - log2(slots)
+  std::uint32_t seed;     // of the hash function
 
-  static constexpr std::uint32_t a_lane = 4;  // slots that a lane makes source groups of
-  /// How many lanes have such slots.
+  static constexpr std::uint32_t slots_per_lane = 4;  // in place_groups
+  /// The number of lanes that place_groups needs.
   [[nodiscard]] static constexpr std::size_t lanes(std::uint32_t slots) {
-    return (std::size_t{slots} + a_lane - 1) / a_lane;
+    return (std::size_t{slots} + slots_per_lane - 1) / slots_per_lane;
   }
-  /// The finaliser of MurmurHash3 (Appleby, 2011): every bit of the id, and of the seed, changes half of the bits. So
-  /// ids that collide cannot be chosen without the seed.
+  /// The finaliser of MurmurHash3 (Appleby, 2011): every bit of the id, and of the seed, changes half of the bits on
+  /// average. Without knowledge of the seed, ids that collide cannot be chosen.
   [[nodiscard]] WYRM_HD constexpr std::uint32_t hash(vertex_id v) const {
     std::uint32_t h = v ^ seed;
     h = (h ^ h >> 16) * 0x85ebca6bu;
@@ -62,7 +62,7 @@ struct slot_table {
     return h ^ h >> 16;
   }
 
-  /// The slot of v, or where the search for it begins.
+  /// The slot of v; in a hash table the slot at which probing begins.
   [[nodiscard]] WYRM_HD std::uint32_t home(vertex_id v) const { return keys == nullptr ? v : hash(v) >> shift; }
   [[nodiscard]] WYRM_HD std::uint32_t find(vertex_id v) const {
     if (keys == nullptr) return v;
@@ -81,23 +81,23 @@ struct slot_table {
   }
 };
 
-/// Up to as many arcs of a source group as a tile has lanes.
+/// A part of a source group, which has at most as many arcs as a tile has lanes.
 struct group_part {
   std::uint32_t source_group;
   std::uint32_t first;
 };
 
-/// What the device sees of a batch.
+/// A grouped batch, for kernels.
 struct batch_view {
   edge const* edges;
   std::size_t size;
   orientation which;
   slot_table table;
-  arc_place const* places;     // of the arcs: one an edge, or two
-  source_group const* groups;  // as many as the status says
-  vertex_id* targets;          // of the arcs, by source group; an update may overwrite them
-  std::uint32_t* positions;    // scratch, one an arc
-  std::size_t slice;           // not 0: each so many edges are sorted by source, but for the last
+  arc_place const* places;     // positions of the arcs: one per edge, or two
+  source_group const* groups;  // their number is in the status
+  vertex_id* targets;          // targets of the arcs, by source group; an update may overwrite them
+  std::uint32_t* positions;    // scratch, one per arc
+  std::size_t slice;           // not 0: each slice of this many edges but the last is sorted by source
 
   /// Calls f(place, target) for each arc of edge i that is not dropped.
   template <class F>
@@ -112,7 +112,8 @@ struct batch_view {
   }
 };
 
-/// A lane an edge, from `first` on. Edges out of range are counted, and the update ends there.
+/// One lane per edge, from `first` on: counts its arcs by source. Edges out of range are counted in the status, which
+/// ends the update.
 struct count_arcs {
   edge const* edges;
   arc_place* places;
@@ -140,7 +141,8 @@ struct count_arcs {
     std::uint32_t const loops = t.ballot(loop);
     std::uint32_t const bad = t.ballot(outside);
     if (t.rank() == 0 && (loops | bad) != 0)
-      note(t, static_cast<unsigned>(cuda::std::popcount(loops)), static_cast<unsigned>(cuda::std::popcount(bad)));
+      record_special_edges(t, static_cast<unsigned>(cuda::std::popcount(loops)),
+                           static_cast<unsigned>(cuda::std::popcount(bad)));
   }
   struct edge_kind {
     bool outside;
@@ -153,14 +155,14 @@ struct count_arcs {
     return {outside, loop, valid && !outside && (keep_self_loops || !loop)};
   }
   template <class Tile>
-  WYRM_HD void note(Tile const& t, unsigned loops, unsigned outside) const {
+  WYRM_HD void record_special_edges(Tile const& t, unsigned loops, unsigned outside) const {
     if (which == orientation::reverse) return;  // the second table of a graph has the same edges
     if (loops > 0) add(status->mine(t).self_loops, loops);
     if (outside > 0) add(status->out_of_range, outside);
   }
 
  private:
-  // Lanes with the same source count together; collective.
+  // Lanes with the same source make one addition for all of them; collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD arc_place count(Tile const& t, vertex_id source, bool counts) const {
     std::uint32_t const slot = counts ? table.find(source) : no_slot;
@@ -174,20 +176,21 @@ struct count_arcs {
   }
 };
 
-/// A lane a few slots: makes a source group of each that has arcs. Neighbouring slots get neighbouring source groups.
+/// One lane per slots_per_lane slots: creates a source group for each slot with arcs. Neighbouring slots get
+/// neighbouring source groups.
 struct place_groups {
   slot_table table;
   source_group* groups;
   update_status* status;
-  unsigned which;              // of the two tables of a graph
-  std::uint32_t most;          // arcs of a source group that is not too large
-  std::uint32_t* long_groups;  // a list of those that are not short; nullptr: none
-  group_part* parts;           // and of the parts of those that are longer than a tile
+  unsigned which;              // the number of the table
+  std::uint32_t most;          // maximum size of a source group that is not too large
+  std::uint32_t* long_groups;  // list of groups of more than `few` arcs; nullptr: no list
+  group_part* parts;           // list of the parts of groups that are longer than a tile; or nullptr
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t group, bool valid) const {
     constexpr std::uint64_t one = std::uint64_t{1} << 32;
-    constexpr std::uint32_t slots = slot_table::a_lane;
+    constexpr std::uint32_t slots = slot_table::slots_per_lane;
     auto const first = static_cast<std::uint32_t>(group * slots);
     std::uint32_t counts[slots];
     std::uint64_t mine = 0;
@@ -226,8 +229,9 @@ struct place_groups {
   }
 };
 
-/// A thread an edge. Where edges come in sorted slices, threads that run at the same time take them from the same part
-/// of each slice, so that what they write lies together; the last part of a slice may have fewer edges than threads.
+/// One thread per edge: writes the targets of its arcs to their source groups. If edges are in sorted slices,
+/// concurrent threads process the same part of each slice, so that they write to neighbouring addresses. The last part
+/// of a slice may have fewer edges than threads.
 struct scatter_targets {
   batch_view batch;
   static constexpr std::size_t part = 256;

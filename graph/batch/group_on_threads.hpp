@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups the arcs of a batch by source on a CPU, where threads that count in one table would wait for each other's
-// additions: the arcs are scattered to buckets by the first bits of their vertex or hash, and then each bucket is one
-// thread's. That thread counts the arcs of the bucket, forms source groups of them, and writes the targets by source.
+// atomic additions. Instead, arcs are scattered to buckets by the first bits of their source or its hash. Then one
+// thread processes each bucket: it counts the arcs by source, forms source groups, and writes the targets by source.
 #pragma once
 
 #include <algorithm>
@@ -19,18 +19,18 @@
 namespace wyrm::graph::detail {
 
 struct bucketed_arc {
-  std::uint32_t source;  // and then its slot in the bucket's part of the table
+  std::uint32_t source;  // replaced by its slot in the bucket's part of the table
   vertex_id target;
 };
 
 struct arc_buckets {
   count_arcs what;
-  std::size_t size;     // edges
-  bucketed_arc* arcs;   // by bucket, of each bucket by block
-  std::uint32_t* next;  // of block b and bucket s at b * buckets + s: how many arcs, then where they go
+  std::size_t size;     // number of edges
+  bucketed_arc* arcs;   // sorted by bucket, and within a bucket by block
+  std::uint32_t* next;  // at b * buckets + s, for block b and bucket s: number of arcs, then their position
   std::uint32_t buckets;
-  unsigned shift;                             // of a slot: its bucket
-  static constexpr std::size_t block = 8192;  // edges
+  unsigned shift;                             // slot >> shift is the bucket
+  static constexpr std::size_t block = 8192;  // edges per block
   static constexpr std::uint32_t max_buckets = 256;
 
   [[nodiscard]] std::size_t blocks() const { return (size + block - 1) / block; }
@@ -39,7 +39,7 @@ struct arc_buckets {
     unsigned loops;
     unsigned outside;
   };
-  /// Calls f(source, target) for each arc of a block that counts.
+  /// Calls f(source, target) for each arc of a block that is not dropped.
   template <class F>
   special_edges for_arcs(std::size_t b, F const& f) const {
     special_edges out{0, 0};
@@ -54,13 +54,13 @@ struct arc_buckets {
     }
     return out;
   }
-  /// Where the arcs of a bucket begin, when they have been written down; of the one behind the last: where they end.
+  /// The begin of a bucket after scatter_to_buckets; for bucket `buckets` the end of the last one.
   [[nodiscard]] std::uint32_t begin(std::size_t bucket) const {
     return bucket == 0 ? 0 : next[(blocks() - 1) * buckets + bucket - 1];
   }
 };
 
-/// A thread a block: how many arcs go to each bucket.
+/// One thread per block: counts the arcs of each bucket.
 struct count_buckets {
   static constexpr std::size_t grain = 1;
   arc_buckets to;
@@ -70,10 +70,10 @@ struct count_buckets {
     std::uint32_t counts[arc_buckets::max_buckets] = {};
     auto const out = to.for_arcs(b, [&](vertex_id v, vertex_id) { ++counts[to.bucket_of(v)]; });
     std::copy_n(counts, to.buckets, to.next + b * to.buckets);
-    to.what.note(t, out.loops, out.outside);
+    to.what.record_special_edges(t, out.loops, out.outside);
   }
 };
-/// One thread: where the arcs of each block and bucket begin.
+/// One thread: computes the position of the arcs of each block and bucket, by prefix sums.
 struct place_buckets {
   arc_buckets to;
   void operator()(std::size_t) const {
@@ -87,7 +87,7 @@ struct place_buckets {
       }
   }
 };
-/// A thread a block: writes the arcs down, by bucket.
+/// One thread per block: writes the arcs to their buckets.
 struct scatter_to_buckets {
   static constexpr std::size_t grain = 1;
   arc_buckets to;
@@ -100,20 +100,20 @@ struct scatter_to_buckets {
     std::copy_n(next, to.buckets, to.next + b * to.buckets);
   }
 };
-/// How many slots tables have for threads on their own: of a hash table each bucket has up to four times as many as it
-/// has arcs, and the table has `slots` for half as many arcs.
+/// The number of slots of a table on a CPU. In a hash table each bucket has up to four times as many slots as arcs;
+/// `slots` is at least twice the number of arcs.
 [[nodiscard]] constexpr std::size_t slots_on_threads(std::size_t slots, bool direct) {
   return direct ? slots : 2 * slots;
 }
 
-/// A thread a bucket: counts its arcs by source, makes source groups of them, and writes the targets down.
+/// One thread per bucket: counts its arcs by source, forms source groups, and writes the targets.
 struct group_bucket {
   static constexpr std::size_t grain = 1;
   arc_buckets from;
   source_group* groups;
   vertex_id* targets;
-  unsigned which;      // of the two tables of a graph
-  std::uint32_t most;  // arcs of a source group that is not too large
+  unsigned which;      // the number of the table
+  std::uint32_t most;  // maximum size of a source group that is not too large
 
   template <class Tile>
   void operator()(Tile const&, std::size_t bucket) const {
@@ -135,7 +135,7 @@ struct group_bucket {
     vertex_id* keys;
     std::uint32_t* counts;
     std::uint32_t slots;
-    vertex_id first;  // vertex, unless it is a hash table
+    vertex_id first;  // first vertex, if it is not a hash table
   };
   [[nodiscard]] part part_of(std::size_t bucket, std::uint32_t arcs) const {
     slot_table const& table = from.what.table;
@@ -154,7 +154,7 @@ struct group_bucket {
     std::fill_n(mine.counts, mine.slots, 0u);
     return mine;
   }
-  // The first bits of their hashes all sources of a bucket have in common.
+  // All sources of a bucket have the first bits of their hashes in common, so the following bits select the slot.
   [[nodiscard]] std::uint32_t find(vertex_id* keys, std::uint32_t slots, vertex_id v) const {
     unsigned const in_common = 32 - from.what.table.shift - from.shift;
     std::uint32_t slot =
@@ -163,7 +163,7 @@ struct group_bucket {
     keys[slot] = v;
     return slot;
   }
-  // Makes source groups of the n slots that are in use; their counts become places.
+  // Creates source groups for the n slots in use, and replaces counts by the begins of the groups.
   void place(vertex_id const* keys, std::uint32_t* counts, std::uint32_t slots, vertex_id first, std::uint32_t n,
              std::uint32_t arcs) const {
     update_status& status = *from.what.status;
@@ -174,7 +174,7 @@ struct group_bucket {
     auto begin = static_cast<std::uint32_t>(before);
     bool skewed = false;
     source_group none;
-    for (std::uint32_t slot = 0; slot < slots; ++slot) {  // which are in use is hard to predict
+    for (std::uint32_t slot = 0; slot < slots; ++slot) {  // without a branch, as the slots in use are unpredictable
       std::uint32_t const count = counts[slot];
       *(to < end ? to : &none) = {keys == nullptr ? first + slot : keys[slot], begin, count};
       counts[slot] = begin;
@@ -187,18 +187,18 @@ struct group_bucket {
   static constexpr vertex_id free_slot = 0xffffffff;  // no vertex has this id
 };
 
-/// The host side.
+/// The host side: memory and launches.
 template <class Space>
 class bucket_grouping {
  public:
   explicit bucket_grouping(Space const& space) : space_(space), arcs_(space), next_(space) {}
 
-  /// What count_arcs, place_groups and scatter_targets do, of so many edges.
+  /// Has the same result as count_arcs, place_groups and scatter_targets, for a batch of `edges` edges.
   void group(count_arcs const& what, std::size_t edges, source_group* groups, vertex_id* targets, unsigned which,
              std::uint32_t most) {
     std::size_t const most_arcs = arcs_of(what.which, edges);
     unsigned const slot_bits = static_cast<unsigned>(std::bit_width(std::max(what.table.slots, 1u) - 1));
-    // So few arcs that a bucket stays in a cache, and so many that it is worth the trouble.
+    // Buckets of about 4096 arcs, which fit into a cache and are large enough to amortise the cost of a bucket.
     unsigned const bucket_bits = std::min({static_cast<unsigned>(std::bit_width(most_arcs / 4096)), slot_bits,
                                            static_cast<unsigned>(std::bit_width(arc_buckets::max_buckets - 1))});
     unsigned const shift = slot_bits - bucket_bits;

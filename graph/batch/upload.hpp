@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uploads batches and CSRs from the host into the memory of a space: large ones in slices, of which one is copied while
-// those before it are processed. The memory is kept for the next upload.
+// Uploads batches and CSRs from the host to memory of a space. Large ones are uploaded in slices: a slice is copied
+// while earlier slices are processed. The memory is kept for the next upload.
 #pragma once
 
 #include <algorithm>
@@ -24,19 +24,19 @@ class uploader {
   explicit uploader(Space const& space)
       : space_(space), edges_(space), spare_(space), offsets_(space), targets_(space), bulk_(space) {}
 
-  /// Where a batch will be.
+  /// Allocates memory for a batch, and returns its position.
   [[nodiscard]] resident_edges room_for(std::size_t edges) {
     edges_.reserve(edges);
     return resident_edges(edges_.data(), edges);
   }
-  /// How many edges of so large a batch come in a slice; 0: they come in one piece.
+  /// The number of edges in a slice of a batch of `edges` edges; 0: one copy without slices.
   [[nodiscard]] static std::size_t slice_of(std::size_t edges) {
-    if (!Space::upload::is_beside || edges < 2 * most) return 0;
+    if (!Space::upload::is_concurrent || edges < 2 * most) return 0;
     std::size_t const slices = (edges + most - 1) / most;
     return (edges + slices - 1) / slices;
   }
-  /// Brings a batch for which there is room, and starts each(first, n) for the parts of it. Slices are sorted by
-  /// source, which is for free while the next one travels; the last one is not.
+  /// Uploads a batch after room_for(), and calls each(first, n) for its slices, which enqueues work on them. Slices but
+  /// the last are sorted by source, which overlaps with the copy of the next slice.
   template <class Each>
   void upload(std::span<edge const> batch, vertex_id vertices, Each const& each) {
     std::size_t const slice = slice_of(batch.size());
@@ -50,7 +50,7 @@ class uploader {
     start();
     for (std::size_t first = 0; first < batch.size(); first += slice) {
       std::span<edge const> const part = batch.subspan(first, std::min(slice, batch.size() - first));
-      auto* const keys = reinterpret_cast<std::uint64_t*>(edges_.data() + first);  // the source is the lower half
+      auto* const keys = reinterpret_cast<std::uint64_t*>(edges_.data() + first);  // the source is in the lower half
       upload_->enqueue(keys, part.data(), part.size_bytes());
       if (first + part.size() < batch.size()) {
         std::uint64_t const* const sorted =
@@ -61,20 +61,20 @@ class uploader {
     }
   }
 
-  /// Where a CSR is, or will be.
+  /// The position of a CSR on the device, or of its upload.
   [[nodiscard]] csr_rows room_for(resident_csr const& rows) { return {rows.offsets, rows.targets, rows.arcs}; }
   [[nodiscard]] csr_rows room_for(csr_view const& rows) {
     offsets_.reserve(rows.offsets.size());
     targets_.reserve(rows.targets.size());
     return {offsets_.data(), targets_.data(), rows.targets.size()};
   }
-  /// n arcs of a CSR that is there, from `first` on, as edges.
+  /// n arcs of a CSR on the device, from `first` on, as edges.
   [[nodiscard]] resident_edges list(csr_rows const& rows, vertex_id vertices, std::uint64_t first, std::size_t n) {
     resident_edges const edges = room_for(n);
     exec::for_each_tile<8>(space_, vertices, rows_to_edges{rows, edges_.data(), first, first + n});
     return edges;
   }
-  /// Brings a CSR, and calls each(first, n) for the rows as they come.
+  /// Uploads a CSR after room_for(), and calls each(first, n) for the rows of each slice.
   template <class Each>
   void upload(resident_csr const&, vertex_id vertices, Each const& each) {
     each(0, vertices);
@@ -84,11 +84,11 @@ class uploader {
     space_.enqueue_copy_in(offsets_.data(), rows.offsets.data(), rows.offsets.size() * sizeof(std::uint64_t));
     start();
     auto const ends = rows.offsets.begin() + 1;
-    std::size_t next = 0;  // the first row that is not there
+    std::size_t next = 0;  // the first row that is not uploaded
     for (std::size_t first = 0; next < vertices; first += targets_slice) {
       std::size_t const n = std::min(targets_slice, rows.targets.size() - std::min(first, rows.targets.size()));
       if (n > 0) upload_->enqueue(targets_.data() + first, rows.targets.data() + first, n * sizeof(vertex_id));
-      // Whether offsets ascend is not known yet; where they do not, nothing is copied.
+      // Offsets may be unsorted here, as they are not checked yet; kernels copy no rows of such a CSR.
       auto const last = std::upper_bound(ends + static_cast<std::ptrdiff_t>(next), rows.offsets.end(), first + n);
       std::size_t const end = first + n < rows.targets.size() ? static_cast<std::size_t>(last - ends) : vertices;
       if (end > next) each(next, end - next);
@@ -101,7 +101,7 @@ class uploader {
   }
 
  private:
-  // Smaller slices of edges take longer to launch and sort than the bus to carry.
+  // Launches and sorts of smaller slices take longer than their transfer.
   static constexpr std::size_t most = std::size_t{1} << 20;
   static constexpr std::size_t targets_slice = std::size_t{1} << 22;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device side of dynamic_graph::check(): each page belongs to one vertex and has a valid size; neighbours ascend,
-// are vertices, and are mirrored in the other direction.
+// are in range, and have the reverse arc in the other direction.
 #pragma once
 
 #include <cstddef>
@@ -19,18 +19,18 @@
 
 namespace wyrm::graph::detail {
 
-/// How many vertices, or arcs, break a rule.
+/// The numbers of vertices, or of arcs, that violate a rule.
 struct table_faults {
-  std::uint64_t pages;       // no page though there are neighbours, or one though there are none, or too small
-  std::uint64_t order;       // not ascending and unique
+  std::uint64_t pages;       // neighbours without page, a page without neighbours, or a page that is too small
+  std::uint64_t order;       // neighbours that do not ascend
   std::uint64_t range;       // ids out of range
-  std::uint64_t self_loops;  // no fault where they are kept
-  std::uint64_t unmirrored;  // arcs without their partner in the other direction
+  std::uint64_t self_loops;  // no fault if the graph keeps self-loops
+  std::uint64_t unmirrored;  // arcs without reverse arc
 };
 
 struct check_records {
   packed_record const* records;
-  packed_record const* partner;  // where the reverse of each arc must stand; nullptr: nowhere
+  packed_record const* partner;  // the table of the reverse arcs; nullptr: none
   table_faults* faults;
   vertex_id vertices;
 
@@ -64,7 +64,7 @@ struct check_records {
   }
 };
 
-/// Throws error(corrupt) that says what is broken. Returns how many self-loops there are. O(arcs log degree).
+/// Throws error(corrupt) with the numbers of faults. Returns the number of self-loops. O(arcs log degree).
 template <class Space>
 std::uint64_t check_table(Space const& space, packed_record const* records, packed_record const* partner,
                           vertex_id vertices, bool self_loops_allowed) {
@@ -78,10 +78,10 @@ std::uint64_t check_table(Space const& space, packed_record const* records, pack
                                        " vertices with a wrong page, " + std::to_string(f.order) +
                                        " neighbours out of order, " + std::to_string(f.range) + " out of range, " +
                                        std::to_string(f.self_loops) + " self-loops, " + std::to_string(f.unmirrored) +
-                                       " arcs without their partner");
+                                       " arcs without their reverse");
 }
 
-/// Of one page: its address, and then its capacity as packed_record has it.
+/// One thread per vertex: writes a key of its page, the address followed by the capacity as in packed_record.
 struct list_pages {
   packed_record const* records;
   std::uint64_t* keys;
@@ -93,10 +93,10 @@ struct list_pages {
 
 struct page_sums {
   std::uint64_t bytes;
-  std::uint64_t overlaps;  // pages that the next one begins in
+  std::uint64_t overlaps;  // number of pages in which the next page begins
 };
 
-/// A lane a page, in the order of addresses.
+/// One lane per page, in the order of addresses.
 struct sum_pages {
   std::uint64_t const* keys;
   std::size_t count;
@@ -120,11 +120,12 @@ struct sum_pages {
   }
 };
 
-/// Throws error(corrupt) if pages of the tables overlap, or have more bytes than the allocator granted; or fewer, where
-/// it counts pages alone. in: nullptr where it is no table of its own. Reads no page. O(vertices log vertices).
+/// Throws error(corrupt) if pages of the tables overlap, or have more bytes than the allocator has granted; or fewer,
+/// if the allocator counts only pages. in: nullptr without a second table. Does not read pages. O(vertices log
+/// vertices).
 template <class Space>
 void check_pages(Space const& space, packed_record const* out, packed_record const* in, vertex_id vertices,
-                 std::uint64_t granted, bool counts_pages_alone) {
+                 std::uint64_t granted, bool counts_only_pages) {
   std::size_t const count = std::size_t{vertices} * (in == nullptr ? 1 : 2);
   exec::buffer<std::uint64_t, Space> keys(space, count);
   exec::buffer<std::uint64_t, Space> spare(space, count);
@@ -141,8 +142,8 @@ void check_pages(Space const& space, packed_record const* out, packed_record con
                 "the graph is damaged: " + std::to_string(s.overlaps) + " pages reach into another one");
   if (s.bytes > granted)
     throw error(error_code::corrupt, "the graph is damaged: its pages have " + std::to_string(s.bytes) +
-                                         " bytes, more than the " + std::to_string(granted) + " that the pool gave it");
-  if (counts_pages_alone && s.bytes < granted)
+                                         " bytes, more than the " + std::to_string(granted) + " that the pool granted");
+  if (counts_only_pages && s.bytes < granted)
     throw error(error_code::corrupt,
                 "the graph is damaged: " + std::to_string(granted - s.bytes) + " bytes of the pool are lost");
 }

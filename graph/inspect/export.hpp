@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a whole vertex table: export to a CSR, and the sums of its degrees and capacities.
+// Reads a whole vertex table: export to a CSR, and the sums of degrees and capacities.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ struct export_rows {
   }
 };
 
-/// O(vertices + arcs).
+/// Exports the rows of a table to a CSR on the host. O(vertices + arcs).
 template <class Space>
 csr export_csr(Space const& space, packed_record const* records, vertex_id vertices) {
   exec::buffer<std::uint32_t, Space> degrees(space, vertices);

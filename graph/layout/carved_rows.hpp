@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages for all rows at once, where an allocator can carve them: rows are counted by the size of their pages, then all
-// pages of a size are one array, and each row knows which of them is its own. No counter is asked for each page, or for
-// each warp; and pages lie in the order of the vertices, but for tiles that count sooner or later than others. The
-// pages of hubs, which are few, are allocated as always.
+// Allocates pages for all rows at once, if the allocator can carve them: rows are counted by page size, one tile carves
+// an array of pages of each size, and each row computes which of them is its page. So there is no atomic operation per
+// page or per warp; and pages are in the order of the vertices, except for the order in which tiles count. Pages of
+// hubs, which are few, are allocated individually.
 #pragma once
 
 #include <cstddef>
@@ -22,18 +22,18 @@
 
 namespace wyrm::graph::detail {
 
-/// A vertex whose row many tiles copy.
+/// A hub of a CSR, whose row several tiles copy.
 struct csr_hub {
   vertex_id vertex;
   std::uint32_t first_part;
 };
 
-/// Where those are listed; how many there are says the status.
+/// The list of hubs; their number is in the status.
 struct hub_list {
   csr_hub* rows;
   std::size_t room;
 
-  /// Lists v of each lane that has a hub. Collective.
+  /// Appends v of each lane whose degree is that of a hub. Collective.
   template <class Tile>
   WYRM_HD void add(Tile const& t, update_status& status, std::size_t v, std::uint32_t degree) const {
     bool const is_listed = degree > hub_degree;
@@ -49,46 +49,48 @@ struct hub_list {
                .fetch_add(number << 32 | (parts_below + parts), exec::relaxed);
     at = t.shfl(at, last);
     std::uint64_t const mine = (at >> 32) + exec::rank_in(t, lanes);
-    // A CSR whose rows overlap may have more; it is refused.
+    // A malformed CSR with overlapping rows may have more hubs than there is room for; it is refused.
     if (is_listed && mine < room)
       rows[mine] = {static_cast<vertex_id>(v), static_cast<std::uint32_t>(at) + parts_below};
   }
 };
 
-/// Rows of v and of vertices behind it are not rows, so that nobody must read them: see record_bad_rows(). One thread.
-WYRM_HD inline void refuse_rows(update_status& status, std::size_t v, std::uint32_t rows) {
+/// Records that some rows from v on have malformed offsets, so that no kernel reads them; see record_bad_rows(). Called
+/// by one thread.
+WYRM_HD inline void record_malformed_rows(update_status& status, std::size_t v, std::uint32_t rows) {
   exec::atomic_ref<std::uint64_t>(status.skewed).store(1, exec::relaxed);
   record_bad_rows(status, v, rows);
 }
 
-/// A page for `degree` neighbours of each lane's vertex, 0: none. The bytes of pages that could not be had, or that a
-/// lane `may` not have, go to the status. Collective; returns whether the lane has its page.
+/// Allocates a page for `degree` neighbours of the vertex of each lane; degree 0: none. `may` is false for allocations
+/// that fail in tests. Adds the bytes of failed allocations to the status. Collective; returns whether the lane has its
+/// page.
 template <class Tile, class AllocatorRef>
 [[nodiscard]] WYRM_HD bool allocate_page(Tile const& t, AllocatorRef const& allocator, update_status& status, bool may,
                                          std::uint32_t degree, packed_record* records, std::size_t v) {
   std::uint32_t const capacity = capacity_for(degree);
-  std::size_t const wanted = page_bytes(capacity);
-  bool const asks = may && !status.is_exhausted(t);
-  auto* const page = static_cast<vertex_id*>(allocator.allocate(t, asks ? wanted : 0));
-  if (asks && wanted > 0 && page == nullptr) status.set_exhausted();
+  std::size_t const bytes = page_bytes(capacity);
+  bool const requests = may && !status.is_exhausted(t);
+  auto* const page = static_cast<vertex_id*>(allocator.allocate(t, requests ? bytes : 0));
+  if (requests && bytes > 0 && page == nullptr) status.set_exhausted();
   if (page != nullptr) records[v] = vertex_record{page, degree, capacity};
-  std::uint64_t const failed = exec::sum(t, std::uint64_t{page == nullptr ? wanted : 0});
+  std::uint64_t const failed = exec::sum(t, std::uint64_t{page == nullptr ? bytes : 0});
   if (t.rank() == 0 && failed > 0) add(status.failed_bytes, failed);
   return page != nullptr;
 }
 
-/// Pages are carved for all vertices that are no hubs.
+/// The bytes of carved pages of a size class. Pages are carved for all vertices that are not hubs.
 [[nodiscard]] WYRM_HD constexpr std::size_t carved_bytes(unsigned size) { return std::size_t{16} << size; }
 static_assert(carved_bytes(carved_pages::sizes - 1) == page_bytes(capacity_for(hub_degree)));
-/// That of the page for `degree` neighbours, at least one.
+/// The size class of the page for `degree` neighbours, which is at least 1.
 [[nodiscard]] WYRM_HD inline unsigned carved_size(std::uint32_t degree) {
   return static_cast<unsigned>(cuda::std::bit_width((degree - 1) / page_block::size));
 }
 
-/// Which lanes have rows of each size.
+/// The lanes that have rows of each size class.
 class lanes_by_size {
  public:
-  /// Collective.
+  /// size: the class of the lane's row; has: whether the lane has a row. Collective.
   template <class Tile>
   WYRM_HD lanes_by_size(Tile const& t, unsigned size, bool has) : has_(t.ballot(has)) {
     for (unsigned b = 0; b < bits; ++b) bit_[b] = t.ballot((size >> b & 1) != 0);
@@ -106,8 +108,8 @@ class lanes_by_size {
   std::uint32_t bit_[bits];
 };
 
-/// Of 32 rows from v on, a multiple of 32: the first page of each size, by number. Until the rows have their pages that
-/// stands in place of their records. A table has room for at least as many.
+/// For the 32 rows from v on (v is a multiple of 32): the number of the first page of each size class. Until the rows
+/// have their pages, these numbers are stored in place of their records; table_for() ensures that there is room.
 [[nodiscard]] WYRM_HD inline std::uint32_t* first_pages(packed_record* records, std::size_t v) {
   return reinterpret_cast<std::uint32_t*>(records + v);
 }
@@ -118,8 +120,9 @@ template <class Space>
   return exec::buffer<packed_record, Space>(space, vertices - last < least ? last + least : vertices);
 }
 
-/// A tile of 32 lanes some rows a lane: the first pages, and the hubs. What is not a row, so that nobody must read it,
-/// goes to the status, as with allocate_rows. Rows from `fails_from` on are to have no pages, for tests.
+/// One tile of 32 lanes for 32 * each rows: counts rows by size class, stores the first pages, and lists hubs. Records
+/// rows with malformed offsets in the status, like allocate_rows. For tests, allocations fail for rows from
+/// `fails_from` on.
 template <class Rows>
 struct count_rows {
   static constexpr unsigned each = 8;
@@ -135,23 +138,23 @@ struct count_rows {
   WYRM_HD void operator()(Tile const& t, std::size_t i) const {
     static_assert(Tile::size() == 32);
     std::size_t const first = i * each * 32;
-    // All rows are asked for before any is looked at.
+    // Loads of all rows are issued before the first one is used.
     typename Rows::extent its[each];
     for (unsigned k = 0; k < each; ++k) {
       std::size_t const v = first + k * 32 + t.rank();
       its[k] = rows.extent_of(v < vertices ? v : vertices - 1);
     }
     std::uint32_t degrees[each];
-    bool is_noted = false;
+    bool is_special = false;
     for (unsigned k = 0; k < each; ++k) {
       std::size_t const v = first + k * 32 + t.rank();
       bool const is_row = rows.is_row(its[k], v, vertices);
       degrees[k] = ((v < vertices) & is_row) ? its[k].degree() : 0;
-      is_noted |= ((v < vertices) & !is_row) | (degrees[k] > hub_degree) | ((degrees[k] > 0) & (v >= fails_from));
+      is_special |= ((v < vertices) & !is_row) | (degrees[k] > hub_degree) | ((degrees[k] > 0) & (v >= fails_from));
     }
-    if (t.any(is_noted))
-      for (unsigned k = 0; k < each; ++k) note(t, first + k * 32 + t.rank());
-    // Lane s counts those of size s.
+    if (t.any(is_special))
+      for (unsigned k = 0; k < each; ++k) record_special(t, first + k * 32 + t.rank());
+    // Lane s counts the rows of size class s.
     std::uint32_t counts[each];
     std::uint32_t all = 0;
     for (unsigned k = 0; k < each; ++k) {
@@ -170,22 +173,22 @@ struct count_rows {
   }
 
  private:
-  // What is wrong with row v, or special; few are. Collective.
+  // Processes rows that are malformed, hubs, or failing in tests; these are rare. Collective.
   template <class Tile>
-  WYRM_NOINLINE WYRM_HD void note(Tile const t, std::size_t v) const {
+  WYRM_NOINLINE WYRM_HD void record_special(Tile const t, std::size_t v) const {
     auto const its = rows.extent_of(v < vertices ? v : vertices - 1);
     bool const is_row = rows.is_row(its, v, vertices);
     std::uint32_t const degree = ((v < vertices) & is_row) ? its.degree() : 0;
     std::uint32_t const bad = t.ballot((v < vertices) & !is_row);
-    if (t.rank() == 0 && bad != 0) refuse_rows(*status, v, bad);
+    if (t.rank() == 0 && bad != 0) record_malformed_rows(*status, v, bad);
     listed_hubs.add(t, *status, v, degree);
     std::uint64_t const hubs = exec::sum(t, std::uint64_t{degree > hub_degree ? page_bytes(capacity_for(degree)) : 0});
     if (t.rank() == 0 && hubs > 0) add(carved->hub_bytes.sum, hubs);
-    if (degree > 0 && v >= fails_from) add(carved->refused.sum, page_bytes(capacity_for(degree)));
+    if (degree > 0 && v >= fails_from) add(carved->failed.sum, page_bytes(capacity_for(degree)));
   }
 };
 
-/// One tile: the pages that were counted, unless they are there. The bytes that all lack go to the status.
+/// One tile: carves the counted pages, unless that is done. Adds the bytes of missing pages to the status.
 template <class AllocatorRef>
 struct carve_pages {
   AllocatorRef allocator;
@@ -196,7 +199,7 @@ struct carve_pages {
   WYRM_HD void operator()(Tile const& t, std::size_t) const {
     unsigned const s = t.rank();
     bool const is_there = carved->state != carved_pages::not_there;
-    std::uint64_t missing = carved->refused.sum;
+    std::uint64_t missing = carved->failed.sum;
     auto const count = s < carved_pages::sizes ? static_cast<std::uint32_t>(carved->rows[s].sum) : 0;
     if (status->skewed != 0) return;
     if (!is_there && missing == 0) {
@@ -213,7 +216,7 @@ struct carve_pages {
   }
 };
 
-/// A lane a row, unless its vertex is a hub: takes its page, and all lanes copy.
+/// One lane per row, except for hubs: computes the page of the row; all lanes of a tile copy the rows.
 template <class Rows, class AllocatorRef>
 struct fill_pages {
   AllocatorRef allocator;
@@ -224,7 +227,7 @@ struct fill_pages {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t v, bool valid) const {
     static_assert(Tile::size() == 32);
-    // All of it is asked for before any is looked at.
+    // All loads are issued before the first one is used.
     std::uint64_t const skewed = copier.status->skewed;
     auto const state = carved->state;
     std::uint32_t const first = t.rank() < carved_pages::sizes ? first_pages(records, v - t.rank())[t.rank()] : 0;
@@ -244,8 +247,8 @@ struct fill_pages {
   }
 };
 
-/// A thread a vertex: none has a page, unless pages were carved.
-struct forget_first_pages {
+/// One thread per vertex: clears its record, unless pages are carved.
+struct clear_first_pages {
   carved_pages const* carved;
   packed_record* records;
   WYRM_HD void operator()(std::size_t v) const {
@@ -253,7 +256,7 @@ struct forget_first_pages {
   }
 };
 
-/// A lane a hub: allocates its page, unless it is there.
+/// One lane per hub: allocates its page, unless it has one.
 template <class Rows, class AllocatorRef>
 struct allocate_hubs {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the pages of all vertices, in the order of the vertices: from a CSR, or from the graph itself when it is
-// compacted. Pages are carved for all rows at once (carved_rows.hpp) where the allocator can do that; otherwise a lane
-// allocates the page of a vertex. A tile copies the rows of as many vertices as it has lanes, and several tiles that of
-// a hub (row_copier.hpp). Nothing is sorted; a malformed CSR is detected while it is copied.
+// Builds the pages of all vertices, in the order of the vertices, from a CSR, or from the graph itself for a new
+// layout. Pages are carved for all rows at once (carved_rows.hpp) if the allocator can do that; otherwise a lane
+// allocates the page of a vertex. A tile copies the rows of as many vertices as it has lanes, and several tiles copy
+// the row of a hub (row_copier.hpp). There is no sort; a malformed CSR is detected during the copy.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,8 @@
 
 namespace wyrm::graph::detail {
 
-/// A lane a vertex, from `first` on: gives each that has neighbours and no page one of the right size. The bytes that
-/// could not be had go to the status; so does the number of rows that nobody must read (out_of_range, and skewed).
+/// One lane per vertex, from `first` on: allocates a page for each vertex that has neighbours and no page. Adds the
+/// bytes of failed allocations to the status, and records rows with malformed offsets there (out_of_range, and skewed).
 template <class Rows, class AllocatorRef>
 struct allocate_rows {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
@@ -37,9 +37,9 @@ struct allocate_rows {
   update_status* status;
   vertex_id vertices;
   std::size_t first;
-  bool again;                // some have pages by now
-  bool lists_hubs;           // unless that has been done
-  std::uint64_t fails_from;  // for tests: vertices from here on get none
+  bool again;                // some vertices have pages
+  bool lists_hubs;           // false if hubs are listed already
+  std::uint64_t fails_from;  // for tests: allocations fail for vertices from here on
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t index, bool valid) const {
@@ -50,11 +50,11 @@ struct allocate_rows {
     bool const has = allocate_page(t, allocator, *status, v < fails_from, degree, records, v);
     if (lists_hubs) listed_hubs.add(t, *status, v, has ? degree : 0);
     std::uint32_t const bad = t.ballot(valid && !is_row);
-    if (t.rank() == 0 && bad != 0) refuse_rows(*status, v, bad);
+    if (t.rank() == 0 && bad != 0) record_malformed_rows(*status, v, bad);
   }
 };
 
-/// A lane a vertex, from `first` on: copies its row, unless it is a hub.
+/// One lane per vertex, from `first` on: copies its row, unless it is a hub.
 template <class Rows>
 struct copy_into_pages {
   row_copier<Rows> copier;
@@ -72,13 +72,13 @@ struct copy_into_pages {
   }
 };
 
-/// A tile some parts of hubs, one behind the other.
+/// One tile for several consecutive parts of hubs: copies them.
 template <class Rows>
 struct copy_hubs {
   row_copier<Rows> copier;
   packed_record const* records;
   csr_hub const* listed_hubs;
-  std::size_t tiles;  // launched
+  std::size_t tiles;  // number of launched tiles
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i) const {
@@ -105,7 +105,7 @@ struct copy_hubs {
   }
 };
 
-/// A tile a vertex: the arcs of a CSR from `first` to `last` as edges.
+/// One tile per vertex: writes the arcs of a CSR from `first` to `last` as edges.
 struct rows_to_edges {
   csr_rows rows;
   edge* edges;
@@ -120,7 +120,7 @@ struct rows_to_edges {
   }
 };
 
-/// A lane a vertex: the bytes of pages as they would be laid out now.
+/// One lane per vertex: sums the bytes of the pages of a new layout.
 struct sum_page_bytes {
   packed_record const* records;
   std::uint64_t* sum;
@@ -131,11 +131,11 @@ struct sum_page_bytes {
   }
 };
 
-/// The host side, for one table.
+/// The host side of a layout, for one table.
 template <class Space, class Rows>
 class layout {
  public:
-  /// arcs: in all rows. The records are all empty, the status all clear, and `listed_hubs` is scratch.
+  /// arcs: the number of arcs in all rows. Records must be empty, and the status clear; `listed_hubs` is scratch.
   layout(Space const& space, Rows const& rows, vertex_id vertices, std::uint64_t arcs, bool self_loops_allowed,
          packed_record* records, exec::buffer<csr_hub, Space>& listed_hubs, status_memory<Space>& status)
       : space_(space),
@@ -149,8 +149,8 @@ class layout {
     listed_hubs_.rows = listed_hubs.data();
   }
 
-  /// Pages and rows of n vertices from `first` on: of some after the others, or of all; and of all `again`, when some
-  /// have pages already.
+  /// Enqueues allocation and copies for n vertices from `first` on. Called for consecutive ranges, or for all vertices;
+  /// after a failure for all vertices with `again`, when some have pages.
   template <class AllocatorRef>
   void build(AllocatorRef const& allocator, std::size_t first, std::size_t n, bool again, std::uint64_t fails_from) {
     if constexpr (exec::has_tiles<Space> && alloc::carving_ref<AllocatorRef>) {
@@ -159,9 +159,9 @@ class layout {
         --carvings_;
         return carve(allocator);
       }
-      if (is_counted_) exec::for_each(space_, n, forget_first_pages{carved_, records_});
+      if (is_counted_) exec::for_each(space_, n, clear_first_pages{carved_, records_});
     }
-    // All rows are copied, and counted, once more; rows whose pages were carved are copied once.
+    // All rows are copied and counted again. (Rows with carved pages are copied once.)
     if (again) status_.clear_sums();
     exec::for_each_lane<32>(
         space_, n,
@@ -169,15 +169,15 @@ class layout {
                                           copier_.vertices, first, again, !is_counted_, fails_from});
     exec::for_each_lane<32>(space_, n, copy_into_pages<Rows>{copier_, records_, first});
   }
-  /// The rows of hubs, when all have their pages.
+  /// Enqueues the copies of hubs, which do nothing unless all hubs have pages.
   void build_hubs() {
     std::size_t const tiles = std::min<std::uint64_t>(parts_, 8192);
     exec::for_each_tile<32>(space_, tiles, copy_hubs<Rows>{copier_, records_, listed_hubs_.rows, tiles});
   }
 
  private:
-  // What is carved has to be neighbours: where the pool has no such memory although it has grown, a page is looked for
-  // at a time.
+  // Carving needs contiguous memory. After this number of failures, although the pool has grown, pages are allocated
+  // individually.
   static constexpr unsigned tries = 2;
 
   void count(std::uint64_t fails_from) {
@@ -201,16 +201,16 @@ class layout {
 
   Space space_;
   hub_list listed_hubs_;
-  std::uint64_t parts_;  // of hubs, at the most
+  std::uint64_t parts_;  // maximum number of parts of hubs
   packed_record* records_;
   status_memory<Space>& status_;
   carved_pages* carved_;
   bool is_counted_ = false;
-  unsigned carvings_ = 0;  // that are still to be tried
+  unsigned carvings_ = 0;  // number of attempts that are left
   row_copier<Rows> copier_;
 };
 
-/// A lane a vertex: gives its page back.
+/// One lane per vertex: frees its page.
 template <class AllocatorRef>
 struct release_rows {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
@@ -223,14 +223,14 @@ struct release_rows {
   }
 };
 
-/// Gives all pages of these records back: memory of the system has to be, page by page.
+/// Frees all pages of these records; needed for memory of the system, which has no pool.
 template <class Space, class Allocator>
 void free_pages(Space const& space, packed_record const* records, vertex_id vertices, Allocator const& allocator) {
   exec::for_each_lane<32>(space, vertices, release_rows<typename Allocator::view_type>{allocator.view(), records});
 }
 
-/// The pages of a table once more, in the pool of another allocator, which grows as needed. Throws what its grow()
-/// does; what it has allocated then is lost with it.
+/// Copies all pages of a table to the pool of another allocator, which grows as needed; returns the new records. Throws
+/// the errors of grow(); pages that are allocated then are freed with the pool, or here for memory of the system.
 template <class Space, class Allocator>
 exec::buffer<packed_record, Space> rebuilt_table(Space const& space, packed_record const* records, vertex_id vertices,
                                                  std::uint64_t arcs, Allocator& allocator, status_memory<Space>& status,
@@ -249,7 +249,7 @@ exec::buffer<packed_record, Space> rebuilt_table(Space const& space, packed_reco
       if (s.failed_bytes == 0) return to;
       std::uint64_t const missing = s.failed_bytes;
       status.clear_failures();
-      if (!memory.gather_if_free(missing)) memory.find(missing, std::size_t{256} << 10, 0);
+      if (!memory.compact_if_free(missing)) memory.find(missing, std::size_t{256} << 10, 0);
     }
   } catch (...) {
     if constexpr (!Allocator::family.resets) free_pages(space, to.data(), vertices, allocator);
@@ -257,7 +257,7 @@ exec::buffer<packed_record, Space> rebuilt_table(Space const& space, packed_reco
   }
 }
 
-/// The bytes of all pages of a table as they would be laid out now.
+/// The bytes of all pages of a table in a new layout.
 template <class Space>
 std::uint64_t layout_bytes(Space const& space, packed_record const* records, vertex_id vertices) {
   exec::buffer<std::uint64_t, Space> bytes(space, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a CSR, or of a graph, into pages, 16 bytes at a time. What is wrong with a CSR is found meanwhile.
+// Copies rows of a CSR, or of a graph, to pages, in blocks of 16 bytes. Rows of a CSR are checked during the copy.
 #pragma once
 
 #include <cstddef>
@@ -15,22 +15,23 @@
 
 namespace wyrm::graph::detail {
 
-/// The rows of a CSR, which have to be checked.
+/// The rows of a CSR, which must be checked.
 struct csr_rows {
   std::uint64_t const* offsets;
   vertex_id const* targets;
   std::uint64_t arcs;
   static constexpr bool trusted = false;
 
-  /// Where row v lies, if it is one.
+  /// The range of row v in the targets, if its offsets are valid.
   struct extent {
     std::uint64_t begin;
     std::uint64_t end;
     [[nodiscard]] WYRM_HD std::uint32_t degree() const { return static_cast<std::uint32_t>(end - begin); }
   };
   [[nodiscard]] WYRM_HD extent extent_of(std::size_t v) const { return {offsets[v], offsets[v + 1]}; }
-  /// Whether row v lies within the targets, and is not longer than there are vertices; and the rows begin and end with
-  /// the targets. Without branches; a row that ends before it begins is too long, or the one before it is wrong.
+  /// Whether row v is within the targets and has at most as many entries as there are vertices; and whether the first
+  /// row begins, and the last row ends, with the targets. Has no branches. The unsigned length of a row that ends
+  /// before it begins is too large, or the row before it is malformed.
   [[nodiscard]] WYRM_HD bool is_row(extent const& its, std::size_t v, vertex_id vertices) const {
     bool const fits = (its.end <= arcs) & (its.end - its.begin <= vertices);
     return fits & ((v > 0) | (its.begin == 0)) & ((v + 1 < vertices) | (its.end == arcs));
@@ -39,9 +40,9 @@ struct csr_rows {
 
   struct block {
     page_block entries;
-    vertex_id before;  // the one before them, where there is one
+    vertex_id before;  // the entry before the block, if there is one
   };
-  /// n entries from there on, 1 to 4.
+  /// Loads n entries (1 to 4) from `from` on.
   [[nodiscard]] WYRM_HD block load(vertex_id const* from, std::uint32_t n, bool has_before) const {
     block b{};
     if (has_before) b.before = from[-1];
@@ -50,8 +51,8 @@ struct csr_rows {
     return b;
   }
 
-  /// The same by two loads of 16 bytes, which have all five wherever a row begins, and others from around them: where
-  /// those are targets as well.
+  /// The same by two aligned loads of 16 bytes, which contain all five entries for any alignment of a row, and other
+  /// entries around them. They need is_inside(): the surrounding entries must be targets, too.
   struct two_blocks {
     page_block low;
     page_block high;
@@ -107,13 +108,13 @@ struct table_rows {
   }
 };
 
-/// Rows of v and of vertices behind it that are wrong: bit k is row v + k, and one at least is set. One thread.
+/// Records malformed rows in the status: bit k of `rows` is row v + k; at least one bit is set. Called by one thread.
 WYRM_HD inline void record_bad_rows(update_status& status, std::size_t v, std::uint32_t rows) {
   add(status.out_of_range, static_cast<unsigned>(cuda::std::popcount(rows)));
   exec::atomic_ref<std::uint64_t>(status.first_out_of_range).fetch_max(~(v + exec::first_lane(rows)), exec::relaxed);
 }
 
-/// Rows into pages; those with neighbours that must not be there are counted in the status (out_of_range).
+/// Copies rows to pages, and records rows with invalid neighbours in the status (out_of_range).
 template <class Rows>
 struct row_copier {
   Rows rows;
@@ -124,57 +125,57 @@ struct row_copier {
   struct job {
     vertex_id const* row;
     vertex_id* page;
-    std::uint32_t end;  // entries to copy
+    std::uint32_t end;  // number of entries to copy
   };
 
-  /// The row of each lane, of v and the vertices behind it, unless that is a hub. The lanes share all blocks of 16
-  /// bytes evenly. Collective.
+  /// Copies the row of each lane, of vertex v + rank, except for hubs. All blocks of 16 bytes are distributed evenly to
+  /// the lanes. Collective.
   template <class Tile>
   WYRM_HD void copy_rows(Tile const& t, vertex_id v, job const& mine) const {
     found all;
     if constexpr (Tile::size() == 1) {
       for (std::uint32_t i = 0; i < mine.end; i += page_block::size) {
         piece const p = piece_of(mine, i, 0);
-        put(p, rows.load(p.from, p.n, !p.begins), v, all);
+        store(p, rows.load(p.from, p.n, !p.begins), v, all);
       }
     } else {
       if_inside(t, mine.row, mine.end, [&](auto inside) { copy_blocks<inside()>(t, v, mine, all); });
     }
-    note(t, v, all);
+    record(t, v, all);
   }
-  /// The entries of v's row from `begin`, a multiple of 4, to the end of the job. Collective.
+  /// Copies the entries of the row of v from `begin`, a multiple of 4, to the end of the job. Collective.
   template <class Tile>
   WYRM_HD void copy_part(Tile const& t, vertex_id v, job const& part, std::uint32_t begin) const {
     found all;
     if_inside(t, part.row + begin, part.end - begin,
               [&](auto inside) { copy_entries<inside()>(t, v, part, begin, all); });
-    note(t, v, all);
+    record(t, v, all);
   }
 
  private:
-  static constexpr unsigned at_once = 2;  // blocks that a lane asks for before it waits for any
+  static constexpr unsigned at_once = 2;  // number of blocks that a lane loads before it uses the first one
 
-  // Up to four entries of a row.
+  // A block: up to four entries of a row.
   struct piece {
     std::uint32_t n = 0;
-    bool begins = false;  // the row
-    bool pads = false;    // zeros are to follow, see copy_blocks()
-    unsigned row = 0;     // whose it is
+    bool begins = false;  // whether it is the first block of the row
+    bool pads = false;    // whether a block of zeros follows, see copy_blocks()
+    unsigned row = 0;     // the lane of the row
     vertex_id const* from = nullptr;
     vertex_id* to = nullptr;
   };
-  // From the i-th on, of the k-th row.
+  // The block from entry i on, of row k.
   WYRM_HD static piece piece_of(job const& j, std::uint32_t i, unsigned k) {
     if (i >= j.end) return {};
     std::uint32_t const left = j.end - i;
     return {left < page_block::size ? left : page_block::size, i == 0, false, k, j.row + i, j.page + i};
   }
   struct found {
-    std::uint32_t bad_rows = 0;  // bit k: the k-th
+    std::uint32_t bad_rows = 0;  // bit k: row k is invalid
     std::uint32_t self_loops = 0;
   };
 
-  // Calls f(whether all entries of all lanes' rows can be read with those around them); collective.
+  // Calls f(true_type) if all lanes may load their rows with surrounding entries, else f(false_type). Collective.
   template <class Tile, class F>
   WYRM_HD void if_inside(Tile const& t, vertex_id const* row, std::uint32_t n, F const& f) const {
     if constexpr (!Rows::trusted && Tile::size() > 1)
@@ -185,19 +186,19 @@ struct row_copier {
   template <bool Inside, class Tile>
   WYRM_HD void copy_blocks(Tile const& t, vertex_id v, job const& mine, found& all) const {
     constexpr unsigned width = Tile::size();
-    // A row without entries has a block as well, with nothing in it, so that the k-th row to begin is lane k's.
+    // A row without entries has one empty block, so that the k-th row that begins is the row of lane k.
     std::uint32_t const blocks = mine.end > 0 ? (mine.end + page_block::size - 1) / page_block::size : 1;
     std::uint32_t const begin = exec::sum_below(t, blocks);
     std::uint32_t const end = t.shfl(begin + blocks, width - 1);
-    // A device reads the rest of 32 bytes of which a part was written: where a row ends in the middle of them, zeros
-    // follow, for which its page has room if it is larger than 16 bytes.
+    // A device reads a sector of 32 bytes before it writes a part of it. If a row ends in the middle of a sector, a
+    // block of zeros fills the sector; a page that is larger than 16 bytes has room for that.
     bool const pads = mine.end > page_block::size && (mine.end - 1) / page_block::size % 2 == 0;
-    // Where each row would be if its first block were the tile's; the entries up to its end, twice, and whether it
-    // pads.
+    // The addresses at which each row would begin if its first block were block 0 of the tile; and twice the number of
+    // entries up to its end, plus 1 if it is padded.
     std::uintptr_t const from = reinterpret_cast<std::uintptr_t>(mine.row) - begin * sizeof(page_block);
     std::uintptr_t const to = reinterpret_cast<std::uintptr_t>(mine.page) - begin * sizeof(page_block);
     auto const last = static_cast<std::int32_t>((begin * page_block::size + mine.end) * 2 + pads);
-    std::uint32_t begun = 0;  // rows
+    std::uint32_t begun = 0;  // number of rows that have begun
     for (std::uint32_t base = 0; base < end; base += at_once * width) {
       piece pieces[at_once];
       for (unsigned k = 0; k < at_once; ++k) {
@@ -231,7 +232,7 @@ struct row_copier {
     }
   }
 
-  // All are asked for before any is waited for.
+  // Issues the loads of all blocks before it uses the first one.
   template <bool Inside>
   WYRM_HD void copy(piece const (&pieces)[at_once], vertex_id v, found& all) const {
     if constexpr (Inside) {
@@ -239,17 +240,17 @@ struct row_copier {
       for (unsigned k = 0; k < at_once; ++k)
         if (pieces[k].n > 0) there[k] = rows.load_around(pieces[k].from);
       for (unsigned k = 0; k < at_once; ++k)
-        if (pieces[k].n > 0) put(pieces[k], rows.pick(there[k], pieces[k].from), v, all);
+        if (pieces[k].n > 0) store(pieces[k], rows.pick(there[k], pieces[k].from), v, all);
     } else {
       typename Rows::block there[at_once]{};
       for (unsigned k = 0; k < at_once; ++k)
         if (pieces[k].n > 0) there[k] = rows.load(pieces[k].from, pieces[k].n, !pieces[k].begins);
       for (unsigned k = 0; k < at_once; ++k)
-        if (pieces[k].n > 0) put(pieces[k], there[k], v, all);
+        if (pieces[k].n > 0) store(pieces[k], there[k], v, all);
     }
   }
-  // Targets that ascend, and of which the last is that of a vertex, are all those of vertices.
-  WYRM_HD void put(piece const& p, typename Rows::block const& b, vertex_id v, found& all) const {
+  // Stores a block. Checks that targets ascend and that the last one is in range; then all targets are in range.
+  WYRM_HD void store(piece const& p, typename Rows::block const& b, vertex_id v, found& all) const {
     *blocks_of(p.to) = b.entries;
     if (p.pads) blocks_of(p.to)[1] = page_block{};
     if constexpr (!Rows::trusted) {
@@ -266,12 +267,12 @@ struct row_copier {
       }
       is_bad |= last >= vertices || (has_loop && !self_loops_allowed);
       if (is_bad) all.bad_rows |= 1u << p.row;
-      all.self_loops += has_loop;  // there is one at the most, or the row is bad
+      all.self_loops += has_loop;  // at most one, unless the row is invalid
     }
   }
-  // What all lanes have found; collective.
+  // Adds the findings of all lanes to the status. Collective.
   template <class Tile>
-  WYRM_HD void note(Tile const& t, vertex_id v, found const& all) const {
+  WYRM_HD void record(Tile const& t, vertex_id v, found const& all) const {
     if constexpr (Rows::trusted) return;
     if (!t.any((all.bad_rows | all.self_loops) != 0)) return;
     std::uint32_t const loops = exec::sum(t, all.self_loops);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How large the page of a vertex is. A page is replaced only when the degree leaves its class: upwards when it is full,
-// downwards when three quarters are empty, so that a vertex at a boundary does not move back and forth.
+// The size of the page of a vertex. A page is replaced by a larger one when it is full, and by a smaller one when three
+// quarters of it are empty, so that a vertex whose degree alternates around a boundary keeps its page.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace wyrm::graph {
 
-/// The neighbours that a new page for `degree` of them has room for; 0 for none. The page is a power of two of at least
-/// 16 bytes, as allocators have them, and beyond 1 MiB a multiple of 128 KiB with at most 1/8 of slack.
+/// The capacity of a new page for `degree` neighbours; 0 for none. The size of a page is a power of two of at least 16
+/// bytes, like the size classes of allocators; beyond 1 MiB it is a multiple of 128 KiB with at most 1/8 of slack.
 [[nodiscard]] WYRM_HD constexpr std::uint32_t capacity_for(std::uint32_t degree) {
   constexpr std::uint32_t smallest = 16 / sizeof(vertex_id);
   constexpr std::uint32_t largest = (std::uint32_t{1} << 20) / sizeof(vertex_id);
@@ -25,7 +25,7 @@ namespace wyrm::graph {
   return rounded <= 0xffffffff ? static_cast<std::uint32_t>(rounded) : 0xffffffff;
 }
 
-/// Whether a page with room for `capacity` stays when its vertex gets `degree` neighbours.
+/// Whether a vertex keeps a page of this capacity when its new degree is `degree`.
 [[nodiscard]] WYRM_HD constexpr bool keeps_page(std::uint32_t capacity, std::uint32_t degree) {
   return degree > 0 && degree <= capacity && (degree > capacity / 4 || capacity_for(degree) == capacity);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done when the pool has too little for an update: what is free is gathered, or the pool grows.
+// Provides memory when the pool has too little for an update: compacts free memory, or lets the pool grow.
 #pragma once
 
 #include <algorithm>
@@ -12,39 +12,41 @@
 
 namespace wyrm::graph::detail {
 
-/// For one update.
+/// One object per update.
 template <class Allocator>
 class pool_growth {
  public:
-  /// never: the pool may not grow, for tests.
+  /// never: the pool cannot grow, for tests.
   pool_growth(Allocator& allocator, bool never) : allocator_(allocator), never_(never) {}
 
-  /// If as much is free as is missing, it is tied to other sizes, or was on its way from one to another when it was
-  /// looked for: makes it usable for all. False if nothing was done; so it is if the last time hardly helped.
-  bool gather_if_free(std::uint64_t missing) {
-    if (never_ || !Allocator::family.reclaims || missing > gathered_for_ / 2) return false;
+  /// Compacts the pool if it has at least `missing` free bytes: these are in pages of other sizes, or were in transit
+  /// between threads at the time of the allocation. Compaction makes them usable for all sizes. Returns false if it
+  /// does nothing, also if the previous compaction had little effect.
+  bool compact_if_free(std::uint64_t missing) {
+    if (never_ || !Allocator::family.reclaims || missing > compacted_for_ / 2) return false;
     alloc::statistics const pool = allocator_.stats();
     if (pool.granted + missing > pool.committed) return false;
-    gather(missing);
+    compact(missing);
     return true;
   }
 
-  /// Lets the pool grow by what is missing and some `more`, or by `generous` if it can; where it cannot, gathers what
-  /// is free, unless that hardly helped the last time. Throws error(out_of_memory).
+  /// Lets the pool grow by `generous` bytes, or by missing + more if that is larger or the pool cannot grow by
+  /// `generous`. If the pool cannot grow, compacts free memory, unless the previous compaction had little effect.
+  /// Throws error(out_of_memory).
   void find(std::uint64_t missing, std::size_t more, std::size_t generous) {
     try {
       grow(std::max<std::size_t>(missing + more, generous), missing + more);
     } catch (error const& e) {
-      if (e.code() == error_code::out_of_memory && missing <= gathered_for_ / 2) return gather(missing);
+      if (e.code() == error_code::out_of_memory && missing <= compacted_for_ / 2) return compact(missing);
       throw error(e.code(), "neighbours need " + std::to_string(missing >> 10) +
                                 " KiB more than there are; nothing was changed (" + e.what() + ")");
     }
   }
 
  private:
-  void gather(std::uint64_t missing) {
+  void compact(std::uint64_t missing) {
     allocator_.compact();
-    gathered_for_ = missing;
+    compacted_for_ = missing;
   }
   void grow(std::size_t generous, std::size_t needed) {
     if (never_) throw error(error_code::out_of_memory, "allocations are made to fail");
@@ -61,7 +63,7 @@ class pool_growth {
 
   Allocator& allocator_;
   bool never_;
-  std::uint64_t gathered_for_ = ~std::uint64_t{0};  // what was missing the last time
+  std::uint64_t compacted_for_ = ~std::uint64_t{0};  // missing bytes at the previous compaction
 };
 
 }  // namespace wyrm::graph::detail

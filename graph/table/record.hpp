@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The record of a vertex: where its page is, how many neighbours it has, and for how many the page has room.
+// The record of a vertex: its page, its degree, and the capacity of the page.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace wyrm::graph {
 
-/// What the vertex table knows of a vertex. One without neighbours has no page.
+/// The record of a vertex, unpacked. A vertex without neighbours has no page.
 struct alignas(16) vertex_record {
   vertex_id* page;
   std::uint32_t degree;
-  std::uint32_t capacity;  // neighbours that the page has room for
+  std::uint32_t capacity;  // in neighbours
 };
 
-/// The same in 12 bytes, as the table has it; all bits 0: no page. Of an address the lower 48 bits are kept, which is
-/// what programs are given on x86-64, on ARMv8 and on GPUs unless they ask for more. A capacity is a power of
-/// two, plus 0 to 7 eighths of it (see capacity_for), and is stored as the upper half of a float.
+/// A record in 12 bytes, as in the vertex table; all bits 0: no page. It has the lower 48 bits of an address, which is
+/// all that x86-64, ARMv8 and GPUs use by default. A capacity is a power of two plus 0 to 7 eighths of it (see
+/// capacity_for), and is stored as the upper half of a float.
 class packed_record {
  public:
   packed_record() = default;
@@ -41,8 +41,8 @@ class packed_record {
   std::uint32_t degree;
 
  private:
-  std::uint32_t low_;   // of the page
-  std::uint32_t high_;  // of the capacity, and then of the page
+  std::uint32_t low_;   // lower 32 bits of the page
+  std::uint32_t high_;  // the capacity, then the upper 16 bits of the page
 };
 static_assert(sizeof(packed_record) == 12 && sizeof(void*) == 8);
 

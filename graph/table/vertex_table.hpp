@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One direction of a graph: the vertex table and its scratch memory, and the host side of the steps of an update
-// (graph/batch, graph/update). Each step is enqueued, not waited for. A directed graph that keeps in-neighbours has two
-// tables; an update allocates pages for both before it merges either.
+// One direction of a graph: the vertex table with its scratch memory, and the host side of the steps of an update
+// (graph/batch, graph/update). Steps are enqueued asynchronously. A directed graph with in-neighbours has two tables;
+// an update allocates pages for both tables before it merges either.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ namespace wyrm::graph {
 template <class Space>
 class vertex_table {
  public:
-  /// number: 0, or 1 for the second table of a graph. seed: see options::hash_seed.
+  /// number: 0, or 1 for the table of in-neighbours. seed: see options::hash_seed.
   vertex_table(Space const& space, vertex_id vertices, unsigned number, std::uint32_t seed)
       : space_(space),
         vertices_(vertices),
@@ -45,11 +45,11 @@ class vertex_table {
 
   [[nodiscard]] packed_record const* records() const { return records_.data(); }
   [[nodiscard]] packed_record* records() { return records_.data(); }
-  /// Takes these records instead of its own.
+  /// Replaces the records.
   void replace(exec::buffer<packed_record, Space>&& records) { records_ = std::move(records); }
-  /// A table of no vertices, to give its scratch to this one.
+  /// A table without vertices, for replace_scratch().
   [[nodiscard]] vertex_table empty_table() const { return vertex_table(space_, 0, number_, seed_); }
-  /// Takes the scratch of such a table instead of its own, which is released.
+  /// Replaces the scratch by that of an empty table, and frees the old one.
   void replace_scratch(vertex_table&& fresh) noexcept {
     fresh.vertices_ = vertices_;
     fresh.records_ = std::move(records_);
@@ -60,14 +60,14 @@ class vertex_table {
     return batch_.bytes() + skewed_.bytes() + lists_.bytes() + plans_.bytes() + hubs_.bytes();
   }
 
-  /// Makes room for a batch; slice: see batch_view. `arcs`: how many the table has.
+  /// Allocates scratch for a batch. slice: see batch_view; arcs: the number of arcs in the table.
   void begin(resident_edges edges, std::size_t slice, orientation which, bool keep_self_loops, std::uint64_t arcs,
              detail::update_status* status) {
     batch_.begin(edges, slice, vertices_, which, keep_self_loops, status, number_);
     std::size_t const groups = batch_.max_groups();
     std::size_t const batch_arcs = arcs_of(which, edges.size);
     std::size_t const most_arcs = arcs + batch_arcs;
-    // Wide tiles where source groups are long on average.
+    // Wide tiles if source groups are long on average.
     std::size_t const per_vertex = batch_arcs / std::max(vertices_, vertex_id{1});
     width_ = per_vertex >= 10 ? 32 : per_vertex >= 4 ? 16 : 8;
     is_sparse_ = has_tiles && per_vertex < 2;
@@ -79,7 +79,7 @@ class vertex_table {
     hubs_.reserve(std::min<std::size_t>(groups, most_arcs / detail::hub_degree));
     hub_tiles_ = std::min<std::size_t>(2 * most_arcs / detail::hub_part, 4096);
   }
-  /// Counts n edges of the batch from `first` on, which are there then.
+  /// Counts n edges of the batch from `first` on, which must be uploaded before.
   void count(std::size_t first, std::size_t n) { batch_.count(first, n); }
   /// Groups the batch by source.
   void group() {
@@ -89,9 +89,9 @@ class vertex_table {
     }
     with_width([&]<unsigned W>() { batch_.group(most<W>, nullptr, nullptr); });
   }
-  /// Finds out what the batch will change and which pages that needs; threads on their own change what they can at
-  /// once, see plan_on_threads.hpp. All tables have to be grouped before any is planned: one may have a source group
-  /// that is too large, and then all are planned another way. For the rest see allocate.
+  /// Plans the changes of the batch and the pages that they need. On a CPU, threads change what they can at once, see
+  /// plan_on_threads.hpp. All tables must be grouped before any table is planned: if a source group of one is too
+  /// large, all are planned by plan_skewed(). fails_from: see allocate().
   template <detail::operation Op, class AllocatorRef>
   void plan([[maybe_unused]] AllocatorRef const& allocator, [[maybe_unused]] std::uint64_t fails_from,
             detail::update_status* status) {
@@ -109,8 +109,8 @@ class vertex_table {
       plan_sparse<Op, false>(status, undirected);
     }
   }
-  /// Plans the same batch once more when a source group was too large for that; `known`: what the status was then. It
-  /// goes on as a batch that is not sparse.
+  /// Plans the batch if a source group was too large for plan(); `known`: the status after that. Later steps process
+  /// the batch as one that is not sparse.
   template <detail::operation Op>
   void plan_skewed(detail::update_status const& known, detail::update_status* status) {
     is_sparse_ = has_lists_ = false;
@@ -118,8 +118,8 @@ class vertex_table {
                               plans_.data(), status, number_);
   }
 
-  /// Allocates the pages that are planned and not there yet, but for source groups from `fails_from` on. may_stay: a
-  /// vertex that gets none stays in its page if that has room.
+  /// Allocates the planned pages that are not allocated; allocations fail for source groups from `fails_from` on
+  /// (tests). may_stay: after a failure, a vertex stays in its page if that has room.
   template <detail::operation Op, class AllocatorRef>
   void allocate(AllocatorRef const& allocator, std::uint64_t fails_from, bool may_stay, detail::update_status* status) {
     std::size_t const lanes = lanes_for(batch_.max_groups());
@@ -128,7 +128,7 @@ class vertex_table {
                                 allocator, batch_.view().groups, records_.data(), plans_.data(), hubs_.data(), status,
                                 number_, fails_from, may_stay, lists().reallocations, lanes});
   }
-  /// Carries the planned changes out, if all pages are there.
+  /// Executes the planned changes, if all pages are allocated.
   template <detail::operation Op>
   void merge(detail::update_status const* status) {
     std::size_t const groups = batch_.max_groups();
@@ -150,36 +150,37 @@ class vertex_table {
                                           tiles, some_each ? lists().reallocations : nullptr});
     });
   }
-  /// Instead of merge, of an insertion: what was changed already is as before. To be followed by release.
+  /// Instead of merge, for an insertion that failed: reverts changes that plan() made. release() must follow.
   void undo(detail::update_status const* status) {
     if constexpr (!has_tiles)
       exec::for_each_tile<1>(space_, batch_.max_groups(),
                              detail::undo_changes{batch_.view(), records_.data(), plans_.data(), status, number_});
   }
-  /// After merge: gives back the replaced pages, and sums up. With `undoes`, instead of merge: those allocated.
+  /// After merge: frees the replaced pages, and sums the changes. With `undoes`, instead of merge: frees allocated
+  /// pages.
   template <class AllocatorRef>
   void release(AllocatorRef const& allocator, detail::update_status* status, bool undoes) {
     using work = detail::release_pages<AllocatorRef>;
-    constexpr std::uint32_t a_lane = work::template a_lane<Space::template tile_size<32>>;
-    std::size_t const lanes = lanes_for((batch_.max_groups() + a_lane - 1) / a_lane);
+    constexpr std::uint32_t groups_per_lane = work::template groups_per_lane<Space::template tile_size<32>>;
+    std::size_t const lanes = lanes_for((batch_.max_groups() + groups_per_lane - 1) / groups_per_lane);
     exec::for_each_lane<32>(space_, lanes,
                             work{allocator, plans_.data(), status, number_, undoes, lists().reallocations, lanes});
   }
 
-  /// Empties all vertices, whose pages are somebody else's matter.
+  /// Clears the records of all vertices, without freeing pages.
   void clear() { space_.fill(records_.data(), 0, records_.bytes()); }
 
  private:
   static constexpr bool has_tiles = exec::has_tiles<Space>;
 
-  // Arcs of a batch for which one more launch pays, so that several tiles share what is long.
+  // From this number of arcs on, ranking long source groups by several tiles is worth an additional launch.
   static constexpr std::size_t worth_ranking = 4096;
 
-  // Arcs of one vertex that a tile sorts; a thread on its own does so for some more.
+  // Maximum size of a source group that a tile sorts; larger for a CPU thread.
   template <unsigned W>
   static constexpr std::uint32_t most = Space::template tile_size<W> == 1 ? 1024 : 32 * W;
 
-  /// Of so many source groups: as many as a thread on its own takes at a time.
+  /// The number of blocks of source groups that CPU threads process.
   [[nodiscard]] static std::size_t thread_blocks(std::size_t groups) {
     return (groups + detail::groups_per_thread - 1) / detail::groups_per_thread;
   }
@@ -205,9 +206,10 @@ class vertex_table {
         detail::plan_sparse_groups<Op, Ranked>{
             {batch_.view(), records_.data(), plans_.data(), status, number_, undirected, lists()}, long_tiles});
   }
-  /// Of source groups that are longer than a tile: a part has half as many arcs as lanes at the least.
+  /// Maximum number of parts of source groups that are longer than a tile: parts have at least tile_size / 2 arcs on
+  /// average.
   [[nodiscard]] std::size_t most_parts() const { return 2 * ranked_arcs_ / Space::template tile_size<32>; }
-  /// How many lanes serve n source groups at the most, or those on a list, whose length only the device knows.
+  /// The number of lanes for at most n source groups, or for those on a list, whose length only the device knows.
   [[nodiscard]] std::size_t lanes_for(std::size_t n) const {
     if (has_lists_ && !has_tiles) return 1;  // see exec::one_thread
     if (has_lists_) n = std::min(n, space_.lanes_for(nullptr));
@@ -228,12 +230,12 @@ class vertex_table {
   vertex_id vertices_;
   unsigned number_;
   std::uint32_t seed_;
-  unsigned width_ = 8;           // of a tile
-  bool is_sparse_ = false;       // the batch: see plan.hpp
-  bool has_lists_ = false;       // of reallocations, at least
-  std::size_t long_groups_ = 0;  // at the most
-  std::size_t ranked_arcs_ = 0;  // at the most
-  std::size_t hub_tiles_ = 0;    // that should be there for hubs
+  unsigned width_ = 8;           // lanes per tile
+  bool is_sparse_ = false;       // whether the batch is sparse, see plan.hpp
+  bool has_lists_ = false;       // whether there is a list of reallocations
+  std::size_t long_groups_ = 0;  // maximum number
+  std::size_t ranked_arcs_ = 0;  // maximum number
+  std::size_t hub_tiles_ = 0;    // number of tiles that hubs need
   exec::buffer<packed_record, Space> records_;
   batch<Space> batch_;
   detail::skewed_plan<Space> skewed_;

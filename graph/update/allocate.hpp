@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The second step of an update: a lane allocates the page that the plan of a source group asks for, so that the
-// requests of a tile are served together.
+// The second step of an update: one lane per source group allocates the page that the plan needs, so that the requests
+// of a tile are processed cooperatively.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@
 
 namespace wyrm::graph::detail {
 
-/// Allocates the pages that are still missing, and sums the bytes of failed allocations. In tests, allocations fail for
-/// source groups from number `fails_from` on; groups of the second table are numbered after those of the first. If
-/// `reallocations` is given, only the groups it lists may lack a page, and a lane serves every `lanes`-th of them.
+/// Allocates the missing pages, and sums the bytes of failed allocations. In tests, allocations fail for source groups
+/// from number `fails_from` on; groups of the second table are numbered after those of the first. If `reallocations` is
+/// given, only the groups in that list may lack a page, and a lane processes every `lanes`-th of them.
 template <operation Op, class AllocatorRef>
 struct allocate_pages {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
@@ -31,8 +31,8 @@ struct allocate_pages {
   update_status* status;
   unsigned which;
   std::uint64_t fails_from;
-  bool may_stay;                       // a vertex that gets no page stays in its own if that has room
-  std::uint32_t const* reallocations;  // nullptr: any may need one
+  bool may_stay;                       // after a failure, a vertex stays in its page if that has room
+  std::uint32_t const* reallocations;  // nullptr: any group may need a page
   std::size_t lanes;
 
   template <class Tile>
@@ -46,22 +46,22 @@ struct allocate_pages {
   template <class Tile>
   WYRM_HD void allocate(Tile const& t, std::size_t s, bool valid) const {
     group_plan const plan = valid ? plans[s] : no_change();
-    std::size_t const wanted = is_capacity(plan.capacity) && plan.page == nullptr ? page_bytes(plan.capacity) : 0;
-    if (!t.any(wanted > 0)) return;
-    bool const asks = s + (which > 0 ? status->groups(0) : 0) < fails_from && !status->is_exhausted(t);
-    auto* const page = static_cast<vertex_id*>(allocator.allocate(t, asks ? wanted : 0));
-    bool const stays = may_stay && wanted > 0 && page == nullptr && has_room(groups[s], plan.changed);
+    std::size_t const bytes = is_capacity(plan.capacity) && plan.page == nullptr ? page_bytes(plan.capacity) : 0;
+    if (!t.any(bytes > 0)) return;
+    bool const requests = s + (which > 0 ? status->groups(0) : 0) < fails_from && !status->is_exhausted(t);
+    auto* const page = static_cast<vertex_id*>(allocator.allocate(t, requests ? bytes : 0));
+    bool const stays = may_stay && bytes > 0 && page == nullptr && has_room(groups[s], plan.changed);
     if (page != nullptr) {
       plans[s].page = page;
       record_hub(groups[s], plan.changed, page);
-    } else if (asks && wanted > 0 && !stays) {
+    } else if (requests && bytes > 0 && !stays) {
       status->set_exhausted();
     }
-    if (Op == operation::erase) return;  // goes on in the old page
-    std::uint64_t const failed = exec::sum(t, std::uint64_t{wanted > 0 && page == nullptr && !stays ? wanted : 0});
+    if (Op == operation::erase) return;  // an erasure without new page changes the old page
+    std::uint64_t const failed = exec::sum(t, std::uint64_t{bytes > 0 && page == nullptr && !stays ? bytes : 0});
     if (t.rank() == 0 && failed > 0) add(status->failed_bytes, failed);
   }
-  // For the neighbours that the vertex will have.
+  // Whether the page of the vertex has room for its new degree.
   [[nodiscard]] WYRM_HD bool has_room(source_group const& g, std::uint32_t changed) const {
     vertex_record const r = records[g.source];
     return degree_after<Op>(r.degree, changed) <= r.capacity;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hubs: vertices with so many neighbours that several tiles share the work on one page. An update numbers the parts of
-// all hubs that move to another page, and a tile fills a part.
+// Hubs: vertices with so many neighbours that several tiles fill one page. An update numbers the parts of all hubs that
+// move to another page, and each part is filled by a tile.
 #pragma once
 
 #include <cstdint>
@@ -11,32 +11,33 @@
 
 namespace wyrm::graph::detail {
 
-/// A vertex with more neighbours than this, before or after, is a hub: it gets another page whatever changes, so that
-/// many tiles can fill it; where there is no memory for that, one tile changes the page that it has, if it has room.
+/// A vertex with more neighbours than this, before or after an update, is a hub: it moves to another page with each
+/// change, so that several tiles can fill that page. Without memory for it, one tile changes the current page if that
+/// has room.
 inline constexpr std::uint32_t hub_degree = 512;
 
 [[nodiscard]] WYRM_HD inline bool is_hub(std::uint32_t before, std::uint32_t after) {
   return before > hub_degree || after > hub_degree;
 }
 
-inline constexpr std::uint32_t hub_part = 512;  // neighbours of a hub that a tile copies
+inline constexpr std::uint32_t hub_part = 512;  // number of neighbours that a tile copies
 
 /// A hub that moves to another page.
 struct hub {
   vertex_record from;
   vertex_id* to;
-  std::uint32_t begin;       // in the batch
-  std::uint32_t changed;     // see group_plan
-  std::uint32_t first_part;  // its parts are numbered from here on
+  std::uint32_t begin;       // of its source group in the batch
+  std::uint32_t changed;     // number of changes, see group_plan
+  std::uint32_t first_part;  // number of its first part
 };
 
-/// Numbers for one hub more and for its parts: the hub's << 32 | the first part's.
+/// Claims the next number of a hub and the numbers of its parts; returns hub number << 32 | number of the first part.
 WYRM_HD inline std::uint64_t claim_parts(update_status& status, unsigned which, std::uint32_t degree) {
   std::uint32_t const parts = (degree + hub_part - 1) / hub_part;
   return exec::atomic_ref<std::uint64_t>(status.hubs[which]).fetch_add(std::uint64_t{1} << 32 | parts, exec::relaxed);
 }
 
-/// The last of those, by ascending first parts, that begins at or before this part.
+/// The hub of a part: the last hub, in the order of first parts, whose first part is at most `part`.
 template <class Hub>
 [[nodiscard]] WYRM_HD std::uint32_t hub_of_part(Hub const* hubs, std::uint32_t count, std::uint32_t part) {
   std::uint32_t first = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The third step of an update: a tile changes the page of a vertex in place, or fills the new page; several tiles fill
 // the page of a hub. Nothing that a reader of the graph can see changes before all pages are allocated: if the status
-// says that an allocation failed, merge and release do nothing. No two source groups have the same vertex, so that
+// says that an allocation has failed, merge and release do nothing. Different source groups have different vertices, so
 // tiles need no synchronisation.
 #pragma once
 
@@ -19,8 +19,8 @@
 
 namespace wyrm::graph::detail {
 
-/// A tile a source group, and then a tile a part of a hub. Sparse: a lane a source group, a tile a heavy change. A
-/// thread on its own: some reallocations.
+/// Each tile processes a source group, and then parts of hubs. Sparse: each lane processes a source group, and each
+/// tile heavy changes. On a CPU each thread processes some reallocations.
 template <operation Op, bool Sparse>
 struct merge_groups {
   static constexpr unsigned resident_blocks = Sparse ? 1 : 8;
@@ -31,8 +31,8 @@ struct merge_groups {
   hub const* hubs;
   update_status const* status;
   unsigned which;
-  std::size_t tiles;            // launched
-  std::uint32_t const* listed;  // sparse: the heavy changes; for a thread on its own: the reallocations; or nullptr
+  std::size_t tiles;            // number of launched tiles
+  std::uint32_t const* listed;  // sparse: the heavy changes; on a CPU: the reallocations; or nullptr
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t s) const {
@@ -52,8 +52,8 @@ struct merge_groups {
   }
 
  private:
-  // Or needs none any more. Without a page to move to, an erasure goes on in the old page, and so does an insertion for
-  // which that has room.
+  // Also true if the vertex needs no page any more. Without a new page, an erasure changes the old page, and so does an
+  // insertion if the old page has room.
   [[nodiscard]] WYRM_HD static bool has_page_to_move_to(group_plan const& plan) {
     return plan.capacity != keep && (plan.page != nullptr || plan.capacity == 0);
   }
@@ -71,13 +71,14 @@ struct merge_groups {
       erase_in_place(t, old, batch.positions + g.begin, plan.changed);
     else if (!is_hub(old.degree, degree))
       copy(t, old.page, g.begin, plan.changed, plan.page, 0, degree);
-    t.sync();  // every lane has read the record
+    t.sync();  // all lanes have read the record
     if (t.rank() != 0) return;
     records[g.source] = vertex_record{moves ? plan.page : old.page, degree, moves ? plan.capacity : old.capacity};
     plans[s].page = moves ? old.page : nullptr;
   }
 
-  // By one lane, unless it is a heavy change: whose tile may be at work on its page, record and plan.
+  // One lane merges a group. It skips heavy changes, because a tile may change their pages, records and plans
+  // concurrently.
   WYRM_HD void merge_per_thread(std::size_t s) const {
     if (plans[s].changed == 0 || plans[s].is_heavy != 0) return;
     group_plan const plan = plans[s];
@@ -99,7 +100,7 @@ struct merge_groups {
     plans[s].page = moves ? old.page : nullptr;
   }
 
-  // The parts of a hub do not look at its record, which may have changed by now.
+  // Does not read the record of the hub, because another tile may have changed it.
   template <class Tile>
   WYRM_HD void copy_part(Tile const& t, std::uint32_t part) const {
     hub const from = hubs[hub_of_part(hubs, status->hub_count(which), part)];
@@ -122,17 +123,17 @@ struct merge_groups {
           std::uint32_t const below = lower_bound(positions, n, i);
           to[i] = below < n && positions[below] == i ? batch.targets[begin + below] : page[i - below];
         } else {
-          to[i] = page[i + gone_below(positions, n, i)];
+          to[i] = page[i + erased_below(positions, n, i)];
         }
       }
     }
   }
-  // The same by one thread, which moves what lies between two changes at once.
+  // The same by one thread, which moves all neighbours between two changes at once.
   WYRM_HD void copy_runs(vertex_id const* page, std::uint32_t begin, std::uint32_t n, vertex_id* to,
                          std::uint32_t first, std::uint32_t last) const {
     std::uint32_t const* const positions = batch.positions + begin;
     bool const inserts = Op == operation::insert;
-    std::uint32_t k = inserts ? lower_bound(positions, n, first) : gone_below(positions, n, first);
+    std::uint32_t k = inserts ? lower_bound(positions, n, first) : erased_below(positions, n, first);
     for (std::uint32_t i = first; i < last; ++k) {
       std::uint32_t const from = inserts ? i - k : i + k;
       std::uint32_t const next = k == n ? last : inserts ? positions[k] : positions[k] - k;
@@ -143,8 +144,8 @@ struct merge_groups {
     }
   }
 
-  // How many of n ascending positions in a page are gone before what is the i-th of those that stay.
-  WYRM_HD static std::uint32_t gone_below(std::uint32_t const* positions, std::uint32_t n, std::uint32_t i) {
+  // The number of erased positions (n, ascending) below the i-th position that is kept.
+  WYRM_HD static std::uint32_t erased_below(std::uint32_t const* positions, std::uint32_t n, std::uint32_t i) {
     std::uint32_t first = 0;
     while (n > 0) {
       std::uint32_t const half = n / 2;

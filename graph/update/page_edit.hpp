@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of a page in place: by a tile, which reads a block of neighbours and writes it elsewhere in the page, or by
-// one thread, which moves all that lies between two changes at once.
+// Changes of a page in place: by a tile, which reads a block of neighbours and writes it to another position of the
+// page, or by one thread, which moves all neighbours between two changes at once.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,15 @@
 
 namespace wyrm::graph::detail {
 
-/// For one thread; the two may overlap.
+/// Moves n neighbours; the ranges may overlap. Called by one thread.
 WYRM_HD inline void move_run(vertex_id* to, vertex_id const* from, std::uint32_t n) {
   if (n > 0) memmove(to, from, n * sizeof(vertex_id));
 }
 
-/// `added` are n ascending values, none of them in the page, which has room for them; `positions` where they will
-/// stand. Each value of the page moves up by the number of added values below it, from the end: a tile reads a block,
-/// then writes it at or behind where it was; what lies behind has been moved before. Collective. O(degree).
+/// Inserts n ascending values, none of which is in the page; the page must have room for them. `positions` are their
+/// final positions. Each value of the page moves up by the number of added values below it. The tile proceeds from the
+/// end: it reads a block, and then writes it at or above its old position; all values above have been moved already.
+/// Collective. O(degree).
 template <class Tile>
 WYRM_HD void insert_in_place(Tile const& t, vertex_record const& r, vertex_id const* added,
                              std::uint32_t const* positions, std::uint32_t n) {
@@ -31,7 +32,7 @@ WYRM_HD void insert_in_place(Tile const& t, vertex_record const& r, vertex_id co
       end = from;
     }
   } else {
-    std::uint32_t const first = positions[0];  // what lies before stays
+    std::uint32_t const first = positions[0];  // values before this position do not move
     for (std::uint32_t end = r.degree; end > first;) {
       std::uint32_t const base = end - first > Tile::size() ? end - Tile::size() : first;
       std::uint32_t const i = base + t.rank();
@@ -46,7 +47,7 @@ WYRM_HD void insert_in_place(Tile const& t, vertex_record const& r, vertex_id co
   }
 }
 
-/// `removed` are n ascending positions in the page. The same, from the front.
+/// Erases the values at n ascending positions. The tile proceeds from the front. Collective. O(degree).
 template <class Tile>
 WYRM_HD void erase_in_place(Tile const& t, vertex_record const& r, std::uint32_t const* removed, std::uint32_t n) {
   if constexpr (Tile::size() == 1) {
@@ -67,7 +68,7 @@ WYRM_HD void erase_in_place(Tile const& t, vertex_record const& r, std::uint32_t
   }
 }
 
-// What follows is for a lane on its own, and for short pages: these are read and written in blocks of 16 bytes.
+// The following functions are called by one lane, for short pages, which are read and written in blocks of 16 bytes.
 
 struct alignas(16) page_block {
   static constexpr std::uint32_t size = 16 / sizeof(vertex_id);
@@ -75,7 +76,7 @@ struct alignas(16) page_block {
 };
 [[nodiscard]] WYRM_HD inline page_block* blocks_of(vertex_id* page) { return reinterpret_cast<page_block*>(page); }
 
-/// `added` comes to stand at `position`; what stands there and behind it moves up by one.
+/// Inserts `added` at `position`; the values from there on move up by one.
 WYRM_HD inline void insert_per_thread(vertex_id* page, std::uint32_t degree, std::uint32_t position, vertex_id added) {
   for (std::uint32_t b = position / page_block::size; b <= degree / page_block::size; ++b) {
     page_block block = blocks_of(page)[b];
@@ -89,7 +90,7 @@ WYRM_HD inline void insert_per_thread(vertex_id* page, std::uint32_t degree, std
   }
 }
 
-/// What stands behind `position` moves down by one.
+/// Erases the value at `position`; the values after it move down by one.
 WYRM_HD inline void erase_per_thread(vertex_id* page, std::uint32_t degree, std::uint32_t position) {
   page_block block = blocks_of(page)[position / page_block::size];
   for (std::uint32_t b = position / page_block::size; b * page_block::size < degree; ++b) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first step of an update: which arcs of a source group change the graph, and which page the vertex needs. Nothing
-// that a reader can see changes. A tile plans a group. In a sparse batch most groups have one arc or two, for which
-// most of a tile would be idle: there a lane plans each short group, and tiles plan the long ones, which are listed.
-// Groups that are too large for a tile to sort are planned by plan_skewed.hpp.
+// The first step of an update: determines which arcs of a source group change the graph, and which page the vertex
+// needs. Nothing that a reader can see changes. A tile plans a group. In a sparse batch most groups have one or two
+// arcs, for which most lanes of a tile would be idle: there a lane plans each short group, and tiles plan the long
+// ones, which are listed. Groups that are too large for a tile to sort are planned by plan_skewed.hpp.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace wyrm::graph::detail {
 
 enum class operation : std::uint8_t { insert, erase };
 
-// As a capacity: the page stays, and has still to be changed, or has been.
+// Special values of group_plan::capacity: the vertex keeps its page, which is to be changed, or is changed already.
 inline constexpr std::uint32_t keep = 0xffffffff;
 inline constexpr std::uint32_t done = 0xfffffffe;
 [[nodiscard]] WYRM_HD constexpr bool is_capacity(std::uint32_t c) { return c < done; }
@@ -28,11 +28,11 @@ inline constexpr std::uint32_t done = 0xfffffffe;
 struct alignas(16) group_plan {
   vertex_id* page;         // the page to allocate; after the merge, the page to release
   std::uint32_t capacity;  // of that page; `keep` or `done` if there is none to allocate
-  std::uint32_t changed;   // arcs that change the graph; their targets and positions stand first in the source group
+  std::uint32_t changed;   // arcs that change the graph; their targets and positions are at the front of the group
   std::uint32_t edges;     // of these, the ones that count as edges (undirected: one of the two directions)
-  std::uint32_t distinct;  // arcs of the source group that count as edges
-  std::uint32_t is_heavy;  // not 0: on the list of heavy changes
-  std::uint32_t replaced;  // not 0: `page` was replaced while this was planned, and its capacity was one less
+  std::uint32_t distinct;  // different arcs of the source group that count as edges
+  std::uint32_t is_heavy;  // not 0: the group is in the list of heavy changes
+  std::uint32_t replaced;  // not 0: `page` was replaced during the plan, and its capacity is replaced - 1
 };
 [[nodiscard]] WYRM_HD constexpr group_plan no_change() { return {nullptr, keep, 0, 0, 0, 0, 0}; }
 
@@ -40,10 +40,10 @@ template <operation Op>
 [[nodiscard]] WYRM_HD std::uint32_t degree_after(std::uint32_t degree, std::uint32_t changed) {
   return Op == operation::insert ? degree + changed : degree - changed;
 }
-/// Whether a change takes more than a lane should do.
+/// Whether a change is too much work for one lane.
 template <operation Op>
 [[nodiscard]] WYRM_HD bool is_heavy(std::uint32_t degree, std::uint32_t changed) {
-  constexpr std::uint32_t most = 32;  // neighbours
+  constexpr std::uint32_t most = 32;  // maximum degree for one lane
   return changed > few || degree > most || degree_after<Op>(degree, changed) > most;
 }
 
@@ -54,17 +54,17 @@ struct ranked_arc {
   std::uint32_t at;
 };
 
-/// Source groups of a sparse batch, by their numbers, in any order; the status says how many. So that those who do all
-/// the work of one kind find it together, and not one lane here and there.
+/// Lists of source groups of a sparse batch, in any order; their lengths are in the status. With lists, work of one
+/// kind is processed by full tiles instead of single lanes in many tiles.
 struct group_lists {
-  std::uint32_t* long_groups;    // of more than a few arcs
-  group_part* parts;             // of those that are longer than a tile,
-  ranked_arc* ranked;            // and their arcs, ascending; one an arc of the batch
-  std::uint32_t* reallocations;  // whose vertices need another page, or none any more
-  std::uint32_t* heavy_changes;  // see is_heavy
+  std::uint32_t* long_groups;    // groups of more than `few` arcs
+  group_part* parts;             // parts of groups that are longer than a tile
+  ranked_arc* ranked;            // sorted arcs of these groups; one entry per arc of the batch
+  std::uint32_t* reallocations;  // groups whose vertices need another page, or no page any more
+  std::uint32_t* heavy_changes;  // groups with heavy changes, see is_heavy
 };
 
-/// The page to allocate for a vertex of which so many arcs change.
+/// The capacity of the page to allocate for a vertex with `changed` changes; `keep`: none.
 template <operation Op>
 [[nodiscard]] WYRM_HD std::uint32_t capacity_to_allocate(vertex_record const& r, std::uint32_t changed) {
   std::uint32_t const degree = degree_after<Op>(r.degree, changed);
@@ -74,10 +74,10 @@ template <operation Op>
 }
 
 struct found_arc {
-  std::uint32_t at;  // the first neighbour that is not less
-  bool changes;      // the graph
+  std::uint32_t at;  // the first neighbour that is not less than the target
+  bool changes;      // whether the arc changes the graph
 };
-/// `at` is the lower bound of the target in the page.
+/// at: the lower bound of the target in the page.
 template <operation Op>
 [[nodiscard]] WYRM_HD found_arc found_at(vertex_record const& r, vertex_id target, std::uint32_t at) {
   bool const there = at < r.degree && r.page[at] == target;
@@ -87,13 +87,13 @@ template <operation Op>
 [[nodiscard]] WYRM_HD found_arc find_arc(vertex_record const& r, vertex_id target) {
   return found_at<Op>(r, target, lower_bound(r.page, r.degree, target));
 }
-/// Where that is if the arc counts, and changes the graph.
+/// The position of the target if the arc is not a duplicate and changes the graph; else ranked_arc::no_change.
 template <operation Op>
 [[nodiscard]] WYRM_HD std::uint32_t position_of_change(vertex_record const& r, vertex_id target, bool counts) {
   found_arc const found = counts ? find_arc<Op>(r, target) : found_arc{0, false};
   return found.changes ? found.at : ranked_arc::no_change;
 }
-/// Notes an arc that changes the graph, as the k-th of those of the source group that begins there.
+/// Records an arc that changes the graph, as change k of the source group that begins at `begin`.
 template <operation Op>
 WYRM_HD void record_arc(batch_view const& batch, std::uint32_t begin, std::uint32_t k, vertex_id target,
                         std::uint32_t at) {
@@ -101,12 +101,12 @@ WYRM_HD void record_arc(batch_view const& batch, std::uint32_t begin, std::uint3
   batch.positions[begin + k] = Op == operation::insert ? at + k : at;
 }
 
-/// Sorts n values; `spare` has room for as many. Returns which of the two has them then. Collective. O(n log^2 n) work.
+/// Sorts n values; `spare` has room for n values. Returns the array that has the result. Collective. O(n log^2 n) work.
 template <class Tile>
 [[nodiscard]] WYRM_HD vertex_id* sort(Tile const& t, vertex_id* values, vertex_id* spare, std::uint32_t n) {
   constexpr std::uint32_t width = Tile::size();
   if constexpr (width == 1)
-    if (n <= 32) {  // by insertion
+    if (n <= 32) {  // insertion sort
       for (std::uint32_t i = 1; i < n; ++i) {
         vertex_id const mine = values[i];
         std::uint32_t at = i;
@@ -115,11 +115,11 @@ template <class Tile>
       }
       return values;
     }
-  // Runs of as many values as the tile has lanes: each lane counts those that come before its own.
+  // Sorts runs of as many values as the tile has lanes: each lane counts the values that precede its own.
   if constexpr (width > 1)
     for (std::uint32_t base = 0; base < n; base += width) {
       std::uint32_t const i = base + t.rank();
-      vertex_id const mine = i < n ? values[i] : 0xffffffff;  // no vertex has this id: these come last
+      vertex_id const mine = i < n ? values[i] : 0xffffffff;  // no vertex has this id, so these values are last
       std::uint32_t before = 0;
       for (std::uint32_t lane = 0; lane < width; ++lane) {
         vertex_id const other = t.shfl(mine, lane);
@@ -128,8 +128,8 @@ template <class Tile>
       if (i < n) values[base + before] = mine;
     }
   t.sync();
-  // Then pairs of runs, over and over: a value's place is its place in its run and the number of those of the other run
-  // that come before it.
+  // Merges pairs of runs repeatedly: the position of a value is its position in its run plus the number of values in
+  // the other run that precede it.
   for (std::uint32_t run = width; run < n; run *= 2) {
     for (std::uint32_t i = t.rank(); i < n; i += width) {
       std::uint32_t const pair = i - i % (2 * run);
@@ -148,7 +148,7 @@ template <class Tile>
   return values;
 }
 
-/// lower_bound for the first n of some values at once, so that one does not wait for the other's memory.
+/// lower_bound for n values at once, so that the memory accesses of the searches overlap.
 template <std::uint32_t Most>
 WYRM_HD void lower_bounds(vertex_id const* page, std::uint32_t degree, vertex_id const (&values)[Most], std::uint32_t n,
                           std::uint32_t (&at)[Most]) {
@@ -164,9 +164,10 @@ WYRM_HD void lower_bounds(vertex_id const* page, std::uint32_t degree, vertex_id
     if (k < n) at[k] += page[at[k]] < values[k];
 }
 
-/// Insertion: writes the new targets, ascending, to the front of the source group, and their future positions in the
-/// page to the front of its positions. Erasure: writes the positions in the page of the targets that are present.
-/// Sparse: also fills the lists, and the sums that release_pages computes otherwise. Ranked: see rank_arcs.
+/// Plans source groups. Insertion: writes the new targets, ascending, to the front of the source group, and their final
+/// positions in the page to the front of its positions. Erasure: writes the positions in the page of the targets that
+/// are present. Sparse: also fills the lists, and the sums that release_pages computes otherwise. Ranked: see
+/// rank_arcs.
 template <operation Op, bool Sparse, bool Ranked>
 struct plan_groups {
   batch_view batch;
@@ -194,8 +195,9 @@ struct plan_groups {
     }
     if constexpr (Tile::size() == 1) {
       change_in_place(t, g, r, plan);
-      if (Op == operation::erase && plan.capacity >= done) return plan;  // nobody will look at it
-      // Word by word, as it was made: a processor would wait for these words to read them as a whole.
+      if (Op == operation::erase && plan.capacity >= done) return plan;  // no later step reads this plan
+      // Single words, as they were computed: a wide load of words that were just stored would stall (no store
+      // forwarding).
       group_plan& to = plans[s];
       to.page = plan.page;
       to.capacity = plan.capacity;
@@ -206,7 +208,7 @@ struct plan_groups {
     }
     return plan;
   }
-  /// Puts the source group of each lane that has planned one on the lists where it belongs. Collective.
+  /// Appends the planned source group of each valid lane to the lists to which it belongs. Collective.
   template <class Tile>
   WYRM_HD void list(Tile const& t, std::size_t s, vertex_record const& r, group_plan& plan, bool valid) const {
     plan.is_heavy = valid && plan.changed > 0 && is_heavy<Op>(r.degree, plan.changed);
@@ -260,8 +262,9 @@ struct plan_groups {
   WYRM_HD static std::uint32_t number(std::uint32_t lanes) {
     return static_cast<std::uint32_t>(cuda::std::popcount(lanes));
   }
-  // A thread on its own, which has nobody to hide a second wait for the page, changes it at once if it stays. (An
-  // insertion is undone, see undo_changes, if other vertices find no memory; an erasure needs none.)
+  // A CPU thread changes a page at once if the vertex keeps it, because no other threads would hide the latency of
+  // loading the page again. (An insertion is undone, see undo_changes, if an allocation for another vertex fails; an
+  // erasure needs no memory.)
   template <class Tile>
   WYRM_HD void change_in_place(Tile const& t, source_group const& g, vertex_record const& r, group_plan& plan) const {
     if (plan.changed == 0 || plan.capacity != keep) return;
@@ -274,12 +277,12 @@ struct plan_groups {
     plan.capacity = done;
   }
 
-  // No more than the tile has lanes; nothing is sorted, each lane counts those that come before its own.
+  // Plans a group with at most as many arcs as lanes. Without a sort: each lane counts the arcs that precede its own.
   template <class Tile>
   WYRM_HD group_plan plan_few(Tile const& t, source_group const& g, vertex_record const& r) const {
     bool const valid = t.rank() < g.size;
     vertex_id const target = valid ? batch.targets[g.begin + t.rank()] : 0;
-    std::uint32_t before = 0;  // first of all arcs, then of those that change the graph
+    std::uint32_t before = 0;  // rank among all arcs, then among those that change the graph
     bool repeated = false;
     if constexpr (Tile::size() > 1)
       for (std::uint32_t lane = 0; lane < g.size; ++lane) {
@@ -302,7 +305,7 @@ struct plan_groups {
     vertex_id const* const sorted =
         Ranked ? nullptr : sort(t, batch.targets + g.begin, batch.positions + g.begin, g.size);
     group_plan plan = no_change();
-    vertex_id last = 0xffffffff;  // of the block before
+    vertex_id last = 0xffffffff;  // last target of the previous block
     for (std::uint32_t base = 0; base < g.size; base += Tile::size()) {
       std::uint32_t const i = base + t.rank();
       bool const valid = i < g.size;
@@ -314,7 +317,7 @@ struct plan_groups {
       last = t.shfl(arc.target, Tile::size() - 1);
       if constexpr (!Ranked) arc.at = position_of_change<Op>(r, arc.target, counts);
       bool const changes = arc.at != ranked_arc::no_change;
-      // All lanes have read their targets when the ballot returns; what is written lies at or before them.
+      // All lanes have read their targets when the ballot returns, and writes go to the same or lower positions.
       std::uint32_t const changing = t.ballot(changes);
       std::uint32_t const counted = t.ballot(counts && (!undirected || g.source <= arc.target));
       if (changes) record_arc<Op>(batch, g.begin, plan.changed + exec::rank_in(t, changing), arc.target, arc.at);
@@ -326,8 +329,8 @@ struct plan_groups {
   }
 };
 
-/// A tile a part of a source group that is longer than a tile, of a sparse batch: ranks its arcs among all of the
-/// source group, and looks them up; so that the work for one vertex is shared out.
+/// One tile per part of a long source group of a sparse batch: ranks the arcs of the part among all arcs of the group,
+/// and looks them up. So several tiles share the work on one vertex.
 template <operation Op>
 struct rank_arcs {
   batch_view batch;
@@ -335,7 +338,7 @@ struct rank_arcs {
   update_status const* status;
   unsigned which;
   group_lists lists;
-  std::size_t tiles;  // launched
+  std::size_t tiles;  // number of launched tiles
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
@@ -352,7 +355,7 @@ struct rank_arcs {
     bool const valid = i < g.size;
     vertex_id const target = valid ? targets[i] : 0xffffffff;
     std::uint32_t before = 0;
-    bool repeated = false;  // the first of equal ones counts
+    bool repeated = false;  // whether an equal target precedes it
     for (std::uint32_t base = 0; base < g.size; base += Tile::size()) {
       std::uint32_t const block = base + t.rank();
       vertex_id const mine = block < g.size ? targets[block] : 0xffffffff;  // no vertex has this id
@@ -367,8 +370,8 @@ struct rank_arcs {
   }
 };
 
-/// The same for a sparse batch: some tiles go over the long source groups; behind these a tile takes as many source
-/// groups as it has lanes, each of which plans a short one.
+/// Plans a sparse batch: the first long_tiles tiles plan the long source groups; each further tile processes as many
+/// source groups as it has lanes, and each lane plans a short one.
 template <operation Op, bool Ranked>
 struct plan_sparse_groups {
   static constexpr unsigned resident_blocks = 4;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan of a batch on a CPU. A thread that has the page of a vertex in its cache changes it at once, where that is
-// little work, instead of planning the change and loading the page again. Insertions are undone if other vertices find
-// no memory, so a page that is replaced for one is released after the batch. Erasures need no memory, as the vertex can
-// stay in a page that is too large: there the page is released at once.
+// The plan of a batch on a CPU. A thread that has the page of a vertex in its cache changes it at once if that is
+// little work, instead of planning the change and loading the page again later. Insertions are undone if an allocation
+// for another vertex fails, so a page that an insertion replaces is freed after the batch. Erasures need no memory,
+// because a vertex can stay in a page that is too large, so a page that an erasure replaces is freed at once.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,10 @@
 
 namespace wyrm::graph::detail {
 
-inline constexpr std::uint32_t groups_per_thread = 64;  // that a thread on its own takes at a time
+inline constexpr std::uint32_t groups_per_thread = 64;  // number of source groups that a CPU thread processes at a time
 
-/// A thread on its own changes what it can of some source groups, plans the others, lists whose page is still to be
-/// allocated or to be released, and sums up.
+/// One CPU thread for groups_per_thread source groups: executes small changes, plans the other groups, lists groups
+/// whose page must be allocated or freed, and sums the changes.
 template <operation Op, class AllocatorRef>
 struct plan_on_threads {
   static constexpr std::size_t grain = 8;
@@ -40,8 +40,9 @@ struct plan_on_threads {
     update_status::sums sums{};
     std::uint32_t const end = groups < first + groups_per_thread ? groups : first + groups_per_thread;
     for (std::uint32_t next = first, s = first; s < end; ++s) {
-      // What comes later, as there are no other threads that hide the wait. (GCC drops calls of a function that does no
-      // more than that. What others plan is not looked at: they may change it.)
+      // Prefetches pages of later groups, because no other threads hide the latency. (GCC drops calls of a function
+      // that only prefetches. Groups of other threads are not prefetched, because these threads may change their
+      // records.)
       for (; next < end && next <= s + ahead; ++next) {
         vertex_record const r = step.records[step.batch.groups[next].source];
         for (std::uint32_t k = 0; k < r.degree && k < 128; k += 16) __builtin_prefetch(r.page + k, 1);
@@ -63,7 +64,7 @@ struct plan_on_threads {
 
  private:
   static constexpr std::uint32_t ahead = 16;
-  static constexpr std::uint32_t some = 8;  // arcs, which are not worth to be sorted
+  static constexpr std::uint32_t some = 8;  // maximum number of arcs that are processed without a sort
 
   template <class Tile>
   group_plan change(Tile const& t, std::uint32_t s) const {
@@ -109,7 +110,8 @@ struct plan_on_threads {
     allocator.deallocate(t, r.page);
     return made;
   }
-  // One arc after the other, in a page that has room for all that are new; these come to the front of the source group.
+  // Changes a page arc by arc; the page has room for all new arcs. Moves arcs that change the graph to the front of the
+  // group.
   group_plan change_page(source_group const& g, vertex_record const& r) const {
     vertex_id* const targets = step.batch.targets + g.begin;
     group_plan plan{nullptr, done, 0, 0, 0, 0, 0};
@@ -154,8 +156,8 @@ struct plan_on_threads {
   }
 };
 
-/// Takes back the insertions that were carried out while they were planned. Whose page was replaced gets it back; what
-/// replaced it is the plan's, to be released.
+/// Reverts the insertions that were executed during the plan. A vertex whose page was replaced returns to its old page;
+/// the new page is stored in the plan, to be freed.
 struct undo_changes {
   batch_view batch;
   packed_record* records;
@@ -169,7 +171,7 @@ struct undo_changes {
     group_plan& plan = plans[s];
     source_group const g = batch.groups[s];
     vertex_record r = records[g.source];
-    if (plan.replaced != 0) {  // and is as it was
+    if (plan.replaced != 0) {  // the old page is unchanged
       vertex_id* const page = r.page;
       r = {plan.page, r.degree - plan.changed, plan.replaced - 1};
       plan.page = page;

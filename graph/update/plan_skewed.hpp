@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan of a batch in which some source group is too large for one tile. The result is that of plan_groups, by steps
-// over arcs, which are equal amounts of work: all arcs are sorted by group and target, each is looked up, and a prefix
-// sum over those that change the graph gives their positions.
+// The plan of a batch in which a source group is too large for one tile. It has the same result as plan_groups, but its
+// steps process arcs, which are equal amounts of work: all arcs are sorted by group and target, each arc is looked up,
+// and a prefix sum over the arcs that change the graph yields their positions.
 #pragma once
 
 #include <bit>
@@ -20,10 +20,10 @@ namespace wyrm::graph::detail {
 /// The arcs of a batch, sorted.
 struct sorted_arcs {
   std::uint64_t const* keys;    // begin of the source group << id_bits | target
-  std::uint32_t const* owners;  // the source group that begins at an arc
-  std::uint32_t* found;         // of each arc its position in the page
-  std::uint32_t* changes;       // of each arc, whether it changes the graph
-  std::uint64_t const* before;  // of each arc, and of the end, how many such arcs come before it
+  std::uint32_t const* owners;  // for the first arc of a source group, the number of the group
+  std::uint32_t* found;         // for each arc, its position in the page
+  std::uint32_t* changes;       // for each arc, whether it changes the graph
+  std::uint64_t const* before;  // for each arc, and for the end, the number of such arcs before it
   unsigned id_bits;
 
   [[nodiscard]] WYRM_HD std::uint32_t begin(std::size_t i) const {
@@ -37,7 +37,7 @@ struct sorted_arcs {
   }
 };
 
-/// A thread an edge.
+/// One thread per edge: computes the keys of its arcs.
 struct key_arcs {
   batch_view batch;
   std::uint64_t* keys;
@@ -50,7 +50,7 @@ struct key_arcs {
   }
 };
 
-/// The same by a thread a source group, of targets that lie by source group.
+/// One thread per source group: computes the keys of its arcs, from targets that are grouped already.
 struct key_groups {
   batch_view batch;
   std::uint64_t* keys;
@@ -62,14 +62,14 @@ struct key_groups {
   }
 };
 
-/// A thread a source group.
+/// One thread per source group: writes its number for its first arc.
 struct own_arcs {
   source_group const* groups;
   std::uint32_t* owners;
   WYRM_HD void operator()(std::size_t s) const { owners[groups[s].begin] = static_cast<std::uint32_t>(s); }
 };
 
-/// A lane an arc.
+/// One lane per arc: looks it up in the page of its source.
 template <operation Op>
 struct find_arcs {
   sorted_arcs arcs;
@@ -102,7 +102,7 @@ struct find_arcs {
   }
 };
 
-/// A thread an arc.
+/// One thread per arc: records it if it changes the graph.
 template <operation Op>
 struct record_arcs {
   sorted_arcs arcs;
@@ -114,7 +114,7 @@ struct record_arcs {
   }
 };
 
-/// A thread a source group.
+/// One thread per source group: writes its plan.
 template <operation Op>
 struct plan_sorted {
   sorted_arcs arcs;
@@ -134,7 +134,7 @@ class skewed_plan {
   explicit skewed_plan(Space const& space)
       : space_(space), bulk_(space), keys_(space), spare_(space), owners_(space), before_(space) {}
 
-  /// What plan_groups does, for a batch of so many source groups and arcs.
+  /// Plans a batch of `groups` source groups and `arcs` arcs, with the result of plan_groups.
   template <operation Op>
   void make(batch_view const& batch, std::uint32_t groups, std::uint32_t arcs, packed_record const* records,
             vertex_id vertices, group_plan* plans, update_status* status, unsigned which) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last step of an update: frees the pages that were replaced, and sums the changes up. If the update is undone,
-// frees the pages that were allocated instead.
+// The last step of an update: frees the replaced pages, and sums the changes. If the update is undone, it frees the
+// allocated pages instead.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 namespace wyrm::graph::detail {
 
 /// Frees the pages in the plans. After a merge these are the replaced pages, and the changes are summed. If the update
-/// is undone (after undo_changes) they are the pages that were allocated for it.
+/// is undone (after undo_changes), these are the pages that were allocated for it.
 template <class AllocatorRef>
 struct release_pages {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
@@ -23,12 +23,13 @@ struct release_pages {
   update_status* status;
   unsigned which;
   bool undoes;
-  std::uint32_t const* reallocations;  // if they are listed; then the batch is summed up already
+  std::uint32_t const* reallocations;  // nullptr without list; with a list, the changes are summed already
   std::size_t lanes;
 
-  /// Source groups that a lane looks at; a thread on its own does so for more, as it shares an addition with nobody.
+  /// Number of source groups per lane. A CPU thread processes more, because its tile has no other lanes to combine
+  /// atomic additions with.
   template <unsigned Width>
-  static constexpr std::uint32_t a_lane = Width == 1 ? 64 : 1;
+  static constexpr std::uint32_t groups_per_lane = Width == 1 ? 64 : 1;
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t group, bool valid) const {
@@ -51,12 +52,12 @@ struct release_pages {
   }
   template <class Tile>
   WYRM_HD void release_all(Tile const& t, std::size_t group, bool valid) const {
-    std::size_t const first = group * a_lane<Tile::size()>;
+    std::size_t const first = group * groups_per_lane<Tile::size()>;
     if (t.all(first >= status->groups(which))) return;
     std::uint64_t arcs = 0;
     std::uint64_t edges = 0;
     std::uint64_t distinct = 0;
-    for (std::size_t s = first; s < first + a_lane<Tile::size()>; ++s) {
+    for (std::size_t s = first; s < first + groups_per_lane<Tile::size()>; ++s) {
       bool const there = valid && s < status->groups(which);
       group_plan const plan = there ? plans[s] : no_change();
       if (t.any(plan.page != nullptr)) allocator.deallocate(t, plan.page);

@@ -35,13 +35,13 @@ namespace {
 
 constexpr std::uint32_t lanes = 16;
 
-/// The first n lanes, or all.
+/// The mask of the first n lanes, or of all.
 WYRM_AVX512 __mmask16 first_lanes(std::uint32_t n) {
   return static_cast<__mmask16>(_bzhi_u32(0xffff, n < lanes ? n : lanes));
 }
 WYRM_AVX512 __m512i all_lanes(vertex_id value) { return _mm512_set1_epi32(static_cast<int>(value)); }
 
-/// Halves what is long, and then compares all that is left.
+/// Binary search down to 64 values, then comparison with all of these.
 WYRM_AVX512 std::uint32_t wide_lower_bound(vertex_id const* values, std::uint32_t n, vertex_id value) {
   std::uint32_t first = 0;
   for (std::uint32_t half; n > 4 * lanes; n -= half) {

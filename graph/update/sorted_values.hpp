@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One value more or less among ascending ones, by one thread of a host: with AVX-512, where the processor has it, 16 at
-// once and without a branch that depends on where the value stands, which no processor could predict.
+// Insertion and erasure of a value in a sorted array, by one host thread. With AVX-512, if the processor has it, 16
+// values are processed at once, without unpredictable branches on the position of the value.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace wyrm::graph::detail {
 
-/// Puts a value where it belongs among n ascending ones, behind which there is room for one more. False if it is there.
+/// Inserts a value into n ascending values; the array must have room for it. Returns false if the value is present.
 /// O(n).
 bool insert_value(vertex_id* values, std::uint32_t n, vertex_id value);
-/// Takes a value out of n ascending ones. False if it is not there. O(n).
+/// Erases a value from n ascending values. Returns false if the value is not present. O(n).
 bool erase_value(vertex_id* values, std::uint32_t n, vertex_id value);
 
-/// The same without AVX-512.
+/// Implementations without AVX-512.
 namespace portable {
 bool insert_value(vertex_id* values, std::uint32_t n, vertex_id value);
 bool erase_value(vertex_id* values, std::uint32_t n, vertex_id value);

@@ -28,7 +28,7 @@ void remove_self_loops(graph::edge_list& list) {
   if (!list.times.empty()) list.times.resize(kept);
 }
 
-/// The other direction of each edge, behind all that are there.
+/// Appends the opposite direction of each edge.
 void add_other_direction(graph::edge_list& list) {
   auto const edges = list.edges.size();
   list.edges.reserve(2 * edges);
@@ -41,7 +41,7 @@ void add_other_direction(graph::edge_list& list) {
   }
 }
 
-/// A number that equal edges share, and that ascends with source and target.
+/// A sort key: equal for equal edges, in the order of source and then target.
 std::uint64_t key_of(graph::edge e, bool directed) {
   auto const [low, high] = std::minmax(e.source, e.target);
   if (!directed) e = {low, high};
@@ -94,20 +94,20 @@ void draw_weights(graph::edge_list& list, weight_range const& range, exec::host_
   list.weights.resize(list.edges.size());
   exec::for_each(space, list.edges.size(), [&](std::size_t i) {
     auto const bits = finalised(finalised(range.seed + 0x9e3779b97f4a7c15) ^ key_of(list.edges[i], false));
-    auto const share = static_cast<double>(bits >> 11) / static_cast<double>((std::uint64_t{1} << 53) - 1);
-    list.weights[i] = std::min(range.most, range.least + share * (range.most - range.least));
+    auto const fraction = static_cast<double>(bits >> 11) / static_cast<double>((std::uint64_t{1} << 53) - 1);
+    list.weights[i] = std::min(range.most, range.least + fraction * (range.most - range.least));
   });
 }
 
 }  // namespace
 
-void adjust(graph::edge_list& list, options const& wanted) {
-  exec::host_space const space(wanted.threads);
-  if (wanted.remove_self_loops) remove_self_loops(list);
-  if (wanted.directed.value_or(false) && !list.directed) add_other_direction(list);
-  list.directed = wanted.directed.value_or(list.directed);
-  if (wanted.remove_duplicates) remove_duplicates(list, space);
-  if (wanted.random_weights) draw_weights(list, *wanted.random_weights, space);
+void adjust(graph::edge_list& list, options const& settings) {
+  exec::host_space const space(settings.threads);
+  if (settings.remove_self_loops) remove_self_loops(list);
+  if (settings.directed.value_or(false) && !list.directed) add_other_direction(list);
+  list.directed = settings.directed.value_or(list.directed);
+  if (settings.remove_duplicates) remove_duplicates(list, space);
+  if (settings.random_weights) draw_weights(list, *settings.random_weights, space);
 }
 
 }  // namespace wyrm::loaders::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What options ask of a list after it was parsed.
+// The options that change an edge list after it is parsed.
 #pragma once
 
 #include "../../graph/types.hpp"
@@ -7,8 +7,9 @@
 
 namespace wyrm::loaders::detail {
 
-/// Removes self-loops and repeats, changes the direction, draws weights, as wanted. Throws wyrm::error (bad_argument)
-/// when the range of weights is none. Time: linear, but for removing repeats, which sorts.
-void adjust(graph::edge_list& list, options const& wanted);
+/// Removes self-loops, changes the direction, removes duplicates and draws weights, in this order, as the options say.
+/// Throws wyrm::error (bad_argument) when the range of weights is invalid. Time: linear, except for removing
+/// duplicates, which sorts.
+void adjust(graph::edge_list& list, options const& settings);
 
 }  // namespace wyrm::loaders::detail

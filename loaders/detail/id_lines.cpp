@@ -23,17 +23,18 @@ columns columns_of(text_reader reader, std::size_t most_columns) {
     }
     reader.skip_word();
   }
-  bool const time_alone = words == 3 && most_columns == 4 && reader.in().wanted.third == third_column::time;
-  return {words >= 3 && !time_alone, words == 4 || time_alone};
+  bool const only_time = words == 3 && most_columns == 4 && reader.in().settings.third == third_column::time;
+  return {words >= 3 && !only_time, words == 4 || only_time};
 }
 
-/// Room for about as many edges as there are, by the length of the first lines: columns that grow are copied.
+/// Reserves memory for the estimated number of edges, because growing arrays copies them. The estimate assumes that
+/// lines are on average as long as the first ones.
 void reserve(id_columns& all, columns const has, source const& in, char const* from) {
   constexpr std::size_t sample_bytes = std::size_t{1} << 16;
   auto const sample = whole_lines(in, from, sample_bytes);
   auto const lines = static_cast<double>(std::count(sample.begin(), sample.end(), '\n') + 1);
-  auto const share = static_cast<double>(in.end() - from) / static_cast<double>(sample.size());
-  auto const edges = static_cast<std::size_t>(lines * share * 1.05);
+  auto const samples = static_cast<double>(in.end() - from) / static_cast<double>(sample.size());
+  auto const edges = static_cast<std::size_t>(lines * samples * 1.05);
   all.edges.reserve(2 * edges);
   if (has.weight) all.weights.reserve(edges);
   if (has.time) all.times.reserve(edges);

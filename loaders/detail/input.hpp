@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file in memory: mapped where it lies on a disk, read where it is a pipe, unpacked where it is compressed.
+// The content of a file in memory: a regular file is mapped, a pipe is read, a compressed file is unpacked.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 namespace wyrm::loaders::detail {
 
-/// Text that grows in place, up to a limit.
+/// Text that grows in place, up to a limit of bytes.
 class growing_text {
  public:
   growing_text(std::string name, std::size_t limit);
-  /// Throws wyrm::error (bad_input) beyond the limit, and out_of_memory.
+  /// Throws wyrm::error: bad_input beyond the limit; out_of_memory.
   void append(std::string_view bytes);
-  /// Room for at least so many bytes behind the text, which `grown` takes into it; the same errors.
+  /// Returns uninitialised memory of at least `bytes` bytes after the text; grown() adds it to the text. Same errors.
   [[nodiscard]] char* room(std::size_t bytes);
   void grown(std::size_t bytes) noexcept { size_ += bytes; }
   [[nodiscard]] std::string_view text() const noexcept {
@@ -33,20 +33,20 @@ class growing_text {
   exec::reservation<exec::host_space> memory_;
 };
 
-/// The content of a file; must outlive what points into it. A mapped file must not be changed or cut meanwhile: the
-/// first shows in what is loaded, the second ends the program (SIGBUS).
+/// The content of a file. The object must outlive all pointers into the content. A mapped file must not be changed or
+/// truncated meanwhile: a change may appear in the content; a truncation ends the program (SIGBUS).
 class input {
  public:
-  /// Throws wyrm::error: io with the system's reason, out_of_memory, and bad_input when a compressed file is damaged,
-  /// unpacks to more than `limit` bytes (0: half of the machine's memory), or holds no graph or several.
+  /// Throws wyrm::error: io with the message of the system; out_of_memory; bad_input when a compressed file is damaged,
+  /// unpacks to more than `limit` bytes (0: half of the machine's memory), or contains no graph or several.
   input(std::filesystem::path const& path, std::size_t limit);
   ~input();
   input(input const&) = delete;
   input& operator=(input const&) = delete;
 
-  /// As messages should call it: the path, and the name inside an archive.
+  /// The name for messages: the path, and the name of the file in an archive.
   [[nodiscard]] std::string const& name() const noexcept { return name_; }
-  /// The name that tells the format: without .gz and the like, or that inside an archive.
+  /// The name that determines the format: without the extension of a compression, or the name in an archive.
   [[nodiscard]] std::filesystem::path const& graph_name() const noexcept { return graph_name_; }
   [[nodiscard]] std::string_view text() const noexcept { return text_; }
 

@@ -21,7 +21,7 @@ void expect_count(text_reader reader, std::size_t announced, std::size_t found, 
     reader.fail({std::string(what.one) + " " + std::to_string(found + 1) + " of " + std::to_string(announced),
                  correct + ", or fetch the file again if it is truncated"});
   }
-  reader.fail({"no " + std::string(what.one) + " behind the last, " + std::to_string(announced),
+  reader.fail({"no " + std::string(what.one) + " after the last, " + std::to_string(announced),
                correct + " or remove the line"});
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the lines of a file on all cores. The text is cut at line borders into pieces of a few thousand bytes; threads
-// read the pieces of a wave, each into a part of its own, and the caller then takes the parts in the order of the file.
-// A wave is some mebibytes a thread: what is not taken yet stays small, and progress is told after each.
+// Reads the lines of a file on all cores. The text is divided at line ends into pieces of 16 KiB. Threads parse the
+// pieces of a wave in parallel, each into a result (Part) of its own; then the calling thread consumes the results in
+// the order of the file. A wave has 8 MiB per thread, which limits the memory for results; progress is reported after
+// each.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,8 @@
 
 namespace wyrm::loaders::detail {
 
-/// What follows `from`, up to the end of a line: at least `bytes`, or the rest. Rests without a newline are one line.
+/// The text from `from` to the first line end after at least `bytes` bytes, or to the end of the source. Text without a
+/// newline is one line.
 [[nodiscard]] inline std::string_view whole_lines(source const& in, char const* from, std::size_t bytes) {
   auto const left = static_cast<std::size_t>(in.end() - from);
   if (left <= bytes) return {from, left};
@@ -26,9 +28,10 @@ namespace wyrm::loaders::detail {
   return {from, newline == nullptr ? left : static_cast<std::size_t>(newline + 1 - from)};
 }
 
-/// Calls read(reader, part) for pieces of the lines from `from` on, on many threads, with a Part that was cleared;
-/// then, on this thread and piece by piece, take(part). When reading a piece fails, the pieces before it are taken,
-/// then what the piece had read when it failed, and then the error is thrown: the same one whatever the threads.
+/// Calls read(reader, part) for each piece of the text from `from` on, in parallel, with a cleared Part; and then
+/// take(part) for each piece in order, on the calling thread. When read fails for a piece, take is called for the
+/// earlier pieces and for the partial result of that piece; then the error is thrown. The error does not depend on the
+/// number of threads.
 template <class Part, class Read, class Take>
 void scan_lines(source const& in, char const* from, std::string_view comment_marks, Read const& read,
                 Take const& take) {
@@ -39,7 +42,7 @@ void scan_lines(source const& in, char const* from, std::string_view comment_mar
     Part part;
     std::exception_ptr failure;
   };
-  exec::host_space const space(in.wanted.threads);
+  exec::host_space const space(in.settings.threads);
   auto const most = (in.text.size() / piece_bytes) + 1;
   std::vector<piece> wave(std::min(most, pieces_a_thread * space.threads()));
   while (from != in.end()) {
@@ -69,20 +72,20 @@ void scan_lines(source const& in, char const* from, std::string_view comment_mar
   }
 }
 
-/// Goes to line number `index`, from 0, of those that are neither empty nor comments.
+/// Moves to the line with number `index`, from 0, among the lines that are neither empty nor comments.
 void go_to_record(text_reader& reader, std::size_t index);
 
-/// What a header counts, and the line on which it does.
+/// The name of the records that a header counts (singular and plural), and the line of the header.
 struct counted {
   std::string_view one;
   std::string_view many;
   std::size_t line;
 };
 
-/// There are as many lines that are neither empty nor comments behind the reader as the header says; throws bad_input.
+/// Throws bad_input unless `found`, the number of records after the reader, equals the number in the header.
 void expect_count(text_reader reader, std::size_t announced, std::size_t found, counted const& what);
 
-/// Edges and what goes with them, as a piece of a file or a whole one has them.
+/// The edges of a piece of a file, or of a whole file, with their weights and times.
 template <class Edge>
 struct edge_columns {
   std::vector<Edge> edges;

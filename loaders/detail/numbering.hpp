@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers for ids of any size: those that occur become 0, 1, ... in ascending order. Ids that lie close are marked in a
-// bit map, whose ones are counted; others are sorted.
+// Vertex numbers for 64-bit ids: the ids that occur become 0, 1, ... in ascending order. If ids are dense, they are
+// marked in a bitmap, and a number is a count of set bits; otherwise the ids are sorted.
 #pragma once
 
 #include <cstddef>
@@ -16,29 +16,29 @@ namespace wyrm::loaders::detail {
 
 class numbering {
  public:
-  /// Takes the ids, with repeats, in any order. Throws wyrm::error (bad_input), with the file's name, when they are
-  /// more than a graph can have vertices. Memory: at most 16 bytes an id. Works on all threads of the space.
+  /// ids: in any order, with duplicates. Throws wyrm::error (bad_input), with the name of the file, when there are more
+  /// different ids than a graph can have vertices. Memory: at most 16 bytes per id. Uses all threads of the space.
   numbering(exec::host_space const& space, std::string const& file, std::span<std::uint64_t const> ids);
 
-  /// How many different ids there are.
+  /// The number of different ids.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  /// The number of an id; graph::max_vertices if it is none.
+  /// The number of an id; no_vertex if the id does not occur.
   [[nodiscard]] graph::vertex_id find(std::uint64_t id) const noexcept;
-  /// The ids in ascending order; empty when each is its own number.
+  /// The ids in ascending order; empty when each id equals its number.
   [[nodiscard]] std::vector<std::uint64_t> ids() const;
 
  private:
   void mark(exec::host_space const& space, std::span<std::uint64_t const> ids);
 
   std::size_t size_ = 0;
-  std::vector<std::uint64_t> bits_;       // bit i % 64 of word i / 64: id i occurs
-  std::vector<std::uint64_t> ones_;       // before each word
-  std::vector<std::uint64_t> ascending_;  // where there is no bit map
+  std::vector<std::uint64_t> bits_;       // bit i % 64 of word i / 64: whether id i occurs
+  std::vector<std::uint64_t> ones_;       // for each word: the number of set bits in the words before it
+  std::vector<std::uint64_t> ascending_;  // the different ids, if there is no bitmap
 };
 
 inline constexpr graph::vertex_id no_vertex = static_cast<graph::vertex_id>(graph::max_vertices);
 
-/// Edges whose ids (source, target, source, ...) are known to have numbers; no_vertex where one has none.
+/// The edges of ids (source, target, source, ...), numbered; no_vertex for an id without a number.
 [[nodiscard]] std::vector<graph::edge> numbered(exec::host_space const& space, numbering const& numbers,
                                                 std::span<std::uint64_t const> ids);
 

@@ -19,7 +19,7 @@ constexpr std::pair<std::string_view, file_format> extensions[] = {
     {".edgelist", file_format::edge_list}, {".edges", file_format::edge_list},
 };
 
-/// Whether the first line that is no comment (c) is a problem line (p).
+/// Whether the first line that is not a comment (c) is a problem line (p).
 bool is_dimacs(std::string_view text) {
   text = text.substr(0, std::size_t{1} << 16);
   while (text.starts_with("c ") || text.starts_with("c\n")) {

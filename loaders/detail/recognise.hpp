@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which format a file has.
+// Recognises the format of a file.
 #pragma once
 
 #include <filesystem>
@@ -10,12 +10,11 @@
 
 namespace wyrm::loaders::detail {
 
-/// The format that goes with a file's name, in upper or lower case.
+/// The format that belongs to a file name, in upper or lower case; nothing for an unknown name.
 [[nodiscard]] std::optional<file_format> format_of_name(std::filesystem::path const& filename);
 
-/// The same, where content has a say: Wyrm's own format starts with its signature, whatever the name; names that edge
-/// lists share with others (.txt), and names that say nothing, give way to a Matrix Market banner, a JSON object and a
-/// DIMACS problem line.
+/// The format by name and content: the signature of a `.wyrm` file precedes every name; a Matrix Market banner, a JSON
+/// object and a DIMACS problem line precede names of edge lists (such as .txt) and unknown names.
 [[nodiscard]] std::optional<file_format> recognise(std::filesystem::path const& filename, std::string_view text);
 
 }  // namespace wyrm::loaders::detail

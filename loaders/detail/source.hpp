@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a parser is given: the whole content of a file in memory, and what is wanted of it.
+// The input of a parser: the whole content of a file in memory, and the options.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@
 namespace wyrm::loaders::detail {
 
 struct source {
-  std::string name;  // which messages give it
+  std::string name;  // for messages
   std::string_view text;
-  options const& wanted;
+  options const& settings;
   progress const& report;
 
   [[nodiscard]] char const* begin() const noexcept { return text.data(); }

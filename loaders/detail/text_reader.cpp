@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the text reader that are off the fast path: changing lines, and wording errors.
+// The parts of the text reader outside the fast path: changes of lines, and error messages.
 #include "text_reader.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the text formats share: a cursor over a file that reads numbers and words, and turns whatever does not fit into
-// a message that names file, line, what was expected and what stands there instead.
+// The cursor with which all text formats read numbers and words. For unexpected text it throws an error whose message
+// has the file, the line, what was expected, and what was found.
 #pragma once
 
 #include <charconv>
@@ -15,22 +15,23 @@
 
 namespace wyrm::loaders::detail {
 
-/// What should stand at a place ("the id of a neighbour") and what the user can do when it does not.
+/// For messages: what is expected ("the id of a neighbour"), and what the user can do about an error.
 struct expectation {
   std::string_view what;
   std::string_view advice;
 };
 
-/// A cursor over a part of a file's text. Blanks are spaces and tabs; a line ends in LF, CRLF or the end of the file.
-/// Every reading function first skips blanks, never leaves the line, and throws wyrm::error (bad_input) when something
-/// else stands there. Lines are counted only for messages. The source must outlive the reader.
+/// A cursor in a part of the text of a file. Blanks are spaces and tabs; a line ends with LF, CRLF or the end of the
+/// file. Every read function first skips blanks, stays within the line, and throws wyrm::error (bad_input) for
+/// unexpected text. Lines are counted for messages only. The source must outlive the reader.
 class text_reader {
  public:
-  /// Reads from `from` on, which is in the source; lines that begin with one of `comment_marks` are comments.
+  /// Reads from `from`, a position in the source, to the end. Lines that begin with one of `comment_marks` are
+  /// comments.
   text_reader(source const& in, char const* from, std::string_view comment_marks)
       : in_(&in), marks_(comment_marks), at_(from), end_(in.end()) {}
-  /// Reads whole lines of the source. Throws bad_input when they hold a NUL byte: no text format has one, and a
-  /// compressed or binary file does.
+  /// Reads `lines`, whole lines of the source. Throws bad_input when they contain a NUL byte, which no text format has,
+  /// but compressed and binary files have.
   text_reader(source const& in, std::string_view lines, std::string_view comment_marks)
       : in_(&in), marks_(comment_marks), at_(lines.data()), end_(lines.data() + lines.size()) {
     refuse_nul(end_);
@@ -38,10 +39,10 @@ class text_reader {
 
   [[nodiscard]] source const& in() const noexcept { return *in_; }
   [[nodiscard]] char const* at() const noexcept { return at_; }
-  /// The cursor's line, from 1. Time: linear in what lies before it.
+  /// The line of the cursor, from 1. Time: linear in the length of the text before it.
   [[nodiscard]] std::size_t line() const noexcept;
 
-  /// At the end of the part.
+  /// Whether the cursor is at the end of its part of the text.
   [[nodiscard]] bool end_of_file() const noexcept { return at_ == end_; }
   [[nodiscard]] bool end_of_line() noexcept {
     skip_blanks();
@@ -50,14 +51,14 @@ class text_reader {
   [[nodiscard]] bool comment() noexcept {
     skip_blanks();
     if (at_ == end_) return false;
-    for (char const mark : marks_)  // one or two, for which find() would call a function
+    for (char const mark : marks_)  // one or two marks; find() would be a function call
       if (*at_ == mark) return true;
     return false;
   }
 
-  /// Goes to the next line, whatever is left of this one; a NUL byte is refused.
+  /// Moves to the next line and ignores the rest of this one. Throws bad_input for a NUL byte in that rest.
   void skip_line();
-  /// The same, but nothing may be left.
+  /// Moves to the next line. Throws bad_input if this line has further text.
   void end_line(expectation const& expected) {
     if (at_ != end_ && *at_ == '\n') {
       ++at_;
@@ -66,7 +67,7 @@ class text_reader {
     if (!end_of_line()) fail(expected);
     skip_line();
   }
-  /// Goes past comments and empty lines.
+  /// Moves past comments and empty lines.
   void skip_comments() {
     while (!end_of_file() && (comment() || end_of_line())) skip_line();
   }
@@ -110,14 +111,14 @@ class text_reader {
     return value;
   }
 
-  /// The word at the cursor, which stays where it is; empty at the end of the line.
+  /// The word at the cursor; empty at the end of the line. Does not move the cursor past the word.
   [[nodiscard]] std::string_view peek_word() noexcept;
   void skip_word() noexcept { at_ += peek_word().size(); }
   [[nodiscard]] std::string_view rest_of_line() const noexcept;
 
-  /// "FILE:LINE: expected WHAT, found "..."; ADVICE", where what is found is the word at the cursor.
+  /// Throws bad_input with the message "FILE:LINE: expected WHAT, found "..."; ADVICE", with the word at the cursor.
   [[noreturn]] void fail(expectation const& expected);
-  /// The same for what is found elsewhere: a line, and words of the caller's own.
+  /// The same for another line, with the text that was found there.
   [[noreturn]] void fail_at(std::size_t line, std::string_view expected, std::string_view found,
                             std::string_view advice) const;
 
@@ -131,7 +132,7 @@ class text_reader {
   void skip_blanks() noexcept {
     while (at_ != end_ && (*at_ == ' ' || *at_ == '\t')) ++at_;
   }
-  /// A number of 20 digits or more, zeros in front included; where it ends, or the cursor if it has over 64 bits.
+  /// Reads a number of 20 digits or more, leading zeros included. Returns its end, or the cursor if it exceeds 64 bits.
   [[nodiscard]] char const* read_long(std::uint64_t& value) const noexcept;
   void refuse_nul(char const* end) const;
   [[noreturn]] void fail_range(expectation const& expected, std::string const& least, std::string const& most);
@@ -142,7 +143,7 @@ class text_reader {
   char const* end_;
 };
 
-/// A number in the shortest form that reads back as itself.
+/// A number in the shortest form that reads back as the same number.
 [[nodiscard]] std::string shown(double value);
 
 }  // namespace wyrm::loaders::detail

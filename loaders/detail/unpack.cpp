@@ -60,8 +60,8 @@ growing_text gunzip(std::string const& name, std::string_view bytes, std::size_t
     if (status == Z_STREAM_END) {
       if (rest.empty()) break;
       if (!is_gzip(rest)) {
-        fail(name, "the end of the file behind the gzip data", std::to_string(rest.size()) + " bytes more",
-             "cut them off or fetch the file again");
+        fail(name, "the end of the file after the gzip data", std::to_string(rest.size()) + " bytes more",
+             "remove them or fetch the file again");
       }
       inflateReset(&stream);
     } else if (status != Z_OK) {
@@ -73,7 +73,7 @@ growing_text gunzip(std::string const& name, std::string_view bytes, std::size_t
   return text;
 }
 
-/// libarchive over bytes in memory.
+/// Reads an archive in memory with libarchive.
 class archive_reader {
  public:
   archive_reader(std::string const& name, std::string_view bytes)
@@ -87,7 +87,7 @@ class archive_reader {
     archive_read_support_format_empty(archive_);
     check(archive_read_open_memory(archive_, bytes.data(), bytes.size()));
   }
-  /// The next entry, or null behind the last.
+  /// The next entry, or null after the last one.
   [[nodiscard]] archive_entry* next() {
     archive_entry* entry = nullptr;
     int const status = archive_read_next_header(archive_, &entry);
@@ -109,7 +109,7 @@ class archive_reader {
     }
     (void)text.room(0);
   }
-  /// Behind the last byte of a filter without an archive.
+  /// Fails if anything follows the content of a compressed file without an archive.
   void finish() {
     if (next() != nullptr) fail_here();
   }
@@ -129,7 +129,7 @@ class archive_reader {
   archive* archive_;
 };
 
-/// The name of a graph that a regular file of an archive has, empty for all others.
+/// The path of an archive entry that is a regular file with the name of a graph format; empty for other entries.
 std::string graph_entry(archive_entry* entry) {
   char const* const path = archive_entry_pathname(entry);
   bool const link = archive_entry_hardlink(entry) != nullptr || archive_entry_symlink(entry) != nullptr;
@@ -137,7 +137,7 @@ std::string graph_entry(archive_entry* entry) {
   return format_of_name(std::filesystem::path(path).filename()) ? path : std::string();
 }
 
-/// Which entry of an archive is the graph.
+/// The path of the entry of an archive that is the graph.
 std::string choose_entry(std::string const& name, std::string_view bytes) {
   archive_reader archive(name, bytes);
   auto title = std::filesystem::path(name).filename().string();
@@ -154,7 +154,7 @@ std::string choose_entry(std::string const& name, std::string_view bytes) {
   }
   if (graphs == 1) return only;
   if (named.empty()) {
-    fail(name, "one graph in the archive, or one that is called like it", std::to_string(graphs) + " graphs",
+    fail(name, "one graph in the archive, or one with its name", std::to_string(graphs) + " graphs",
          "unpack it and load the file you want");
   }
   return named;

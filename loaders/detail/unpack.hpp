@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compressed files and archives, through zlib (whose checksums libarchive passes over) and libarchive. What is packed
-// is known by its first bytes, never by its name.
+// Unpacks compressed files and archives with zlib and libarchive (which does not verify the checksums of gzip). Files
+// are recognised by their first bytes, never by their names.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +13,16 @@
 namespace wyrm::loaders::detail {
 
 struct unpacked_file {
-  std::string entry;  // its name in an archive; empty: there was no archive
+  std::string entry;  // path in the archive; empty without an archive
   growing_text text;
 };
 
-/// Unpacks gzip, bzip2, xz, Zstandard, and the one graph in a tar archive, also in a compressed one: the one regular
-/// file whose name is that of a format, or of several the one that is called like the archive. Links in it lead nowhere
-/// and nothing is written to disk. Nothing when the bytes are none of these.
+/// Unpacks gzip, bzip2, xz, Zstandard, and the graph in a tar archive, also a compressed one. The graph of an archive
+/// is the only regular file with the name of a format; among several the one with the name of the archive. Links are
+/// not followed, and nothing is written to disk. Returns nothing for other bytes.
 ///
-/// Throws wyrm::error (bad_input): damaged, cut, more than `limit` bytes, no graph or several. Memory: what is
-/// unpacked.
+/// Throws wyrm::error (bad_input): the data are damaged or truncated, unpack to more than `limit` bytes, or contain no
+/// graph or several. Memory: the unpacked text.
 [[nodiscard]] std::optional<unpacked_file> unpack(std::string const& name, std::string_view bytes, std::size_t limit);
 
 }  // namespace wyrm::loaders::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `wyrm cluster` from the outside: what it prints, the files it leaves, and what it refuses.
+// Tests `wyrm cluster` as a program: its output, its files, and its errors.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -13,7 +13,7 @@ namespace wyrm::tests {
 
 namespace {
 
-/// Two triangles with an edge between them, and a vertex on its own.
+/// Two triangles with an edge between them, and an isolated vertex.
 constexpr char const* triangles = "7 7\n2 3\n1 3\n1 2 4\n3 5 6\n4 6\n4 5\n\n";
 
 TEST_F(program_test, clusters) {
@@ -27,8 +27,8 @@ TEST_F(program_test, clusters) {
   EXPECT_EQ(row(table, "classes"), "3");
   EXPECT_EQ(row(table, "NMI"), "1.000000");
   EXPECT_EQ(row(table, "ARI"), "1.000000");
-  EXPECT_EQ(read("labels"), "# cluster: a line a vertex, from vertex 0 on\n0\n0\n0\n1\n1\n1\n2\n");
-  // What one run writes, another one can read.
+  EXPECT_EQ(read("labels"), "# cluster: one line per vertex, from vertex 0 on\n0\n0\n0\n1\n1\n1\n2\n");
+  // The labels of one run are valid classes for another run.
   EXPECT_EQ(row(output({"cluster", file, "--truth", path("labels"), "--seed", "9"}), "NMI"), "1.000000");
 
   report const r(read("report.json"));
@@ -46,7 +46,7 @@ TEST_F(program_test, clusters) {
   EXPECT_TRUE(report(read("report.json")).at("truth").IsNull());
 }
 
-// A ring of four, two edges of which are strong; an arc the other way adds to one of them.
+// A ring of four vertices with two heavy edges, one of which consists of arcs in both directions.
 TEST_F(program_test, clusters_by_weight) {
   std::string const file =
       write("ring.mtx", "%%MatrixMarket matrix coordinate real general\n4 4 5\n1 2 9\n2 3 1\n3 4 5\n4 3 5\n4 1 1\n");
@@ -54,12 +54,12 @@ TEST_F(program_test, clusters_by_weight) {
   EXPECT_EQ(read("l").substr(read("l").find('\n') + 1), "0\n0\n1\n1\n");
 }
 
-TEST_F(program_test, clusters_of_nothing) {
+TEST_F(program_test, clusters_of_graphs_without_edges) {
   EXPECT_EQ(row(output({"cluster", write("none.graph", "0 0\n")}), "clusters"), "0");
-  EXPECT_EQ(row(output({"cluster", write("alone.graph", "2 0\n\n\n")}), "modularity"), "0.000000");
+  EXPECT_EQ(row(output({"cluster", write("isolated.graph", "2 0\n\n\n")}), "modularity"), "0.000000");
 }
 
-TEST_F(program_test, clusters_that_are_refused) {
+TEST_F(program_test, cluster_errors) {
   std::string const file = write("two.graph", triangles);
   auto const refused = [&](int status, std::string const& message, std::string const& labels) {
     expect_refused(status, message, {"cluster", file, "--truth", write("truth", labels), "--labels", path("out")});

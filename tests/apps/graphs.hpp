@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small graphs whose PageRank (d = 0.85) has a closed form, and what updates must report, edge by edge.
+// Small graphs with a closed form of PageRank (d = 0.85), and a model of the reports of updates.
 #pragma once
 
 #include <algorithm>
@@ -17,18 +17,18 @@
 
 namespace wyrm::tests {
 
-/// The complete graph of vertices 0 to 4, and vertex 5 on its own. With damping d, the lone vertex y = (1 - d + d y) /
-/// 6 and the others x = y + d x, so that y = (1 - d) / (6 - d) and x = 1 / (6 - d).
+/// The complete graph of vertices 0 to 4, and the isolated vertex 5. With damping d, the rank of vertex 5 is
+/// y = (1 - d + d y) / 6, and the other ranks are x = y + d x, so y = (1 - d) / (6 - d) and x = 1 / (6 - d).
 inline constexpr char const* k5 = "6 10\n2 3 4 5\n1 3 4 5\n1 2 4 5\n1 2 3 5\n1 2 3 4\n\n";
 inline constexpr double k5_rank = 1 / 5.15;
 inline double const k5_l2 = std::sqrt(5 + 0.15 * 0.15) / 5.15;
 
-/// Arcs 0 -> 1, 0 -> 2, 1 -> 2, 3 -> 2. Vertex 2 has none of its own and spreads its rank evenly; with b for what every
-/// vertex gets, ranks are b, 1.425 b, 3.48625 b and b, and add up to 1.
+/// Arcs 0 -> 1, 0 -> 2, 1 -> 2, 3 -> 2. Vertex 2 has no out-neighbours, so its rank is distributed uniformly. With b
+/// for the uniform part of each rank, the ranks are b, 1.425 b, 3.48625 b and b, and their sum is 1.
 inline constexpr char const* arcs4 = "%%MatrixMarket matrix coordinate pattern general\n4 4 4\n1 2\n1 3\n2 3\n4 3\n";
 
-/// A wheel: vertex 0 is joined to all others, and these form a ring. With m = n - 1 vertices on the rim and b = (1 - d)
-/// / n, ranks are hub = b + d m rim / 3 and rim = b + d (hub / m + 2 rim / 3).
+/// A wheel: vertex 0, the hub, is a neighbour of all others, which form a ring, the rim. With m = n - 1 vertices on the
+/// rim and b = (1 - d) / n, the ranks are hub = b + d m rim / 3 and rim = b + d (hub / m + 2 rim / 3).
 inline constexpr std::size_t wheel_size = 3000;
 inline constexpr double wheel_m = wheel_size - 1;
 inline constexpr double wheel_b = 0.15 / wheel_size;
@@ -68,7 +68,7 @@ using edge_set = std::set<std::pair<graph::vertex_id, graph::vertex_id>>;
   return rows;
 }
 
-/// What the updates must report of an undirected graph, edge by edge.
+/// The expected reports of updates of an undirected graph, computed edge by edge.
 struct update_model {
   std::uint64_t inserted = 0, insert_duplicates = 0, erase_requested = 0, erased = 0, missing = 0, erase_duplicates = 0;
   update_model(edge_set const& before, std::vector<std::vector<graph::edge>> const& batches) {

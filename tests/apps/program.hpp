@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the program `wyrm` as a user would, in a folder of its own, and takes what it prints and leaves. POSIX.
+// Runs the program `wyrm` in a folder of its own, and captures its output and its files. Needs POSIX.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,24 +29,24 @@
 namespace wyrm::tests {
 
 /// A line of triangles.txt.
-struct corners {
+struct vertex_triangles {
   std::uint64_t triangles = 0;
   double clustering = 0;
-  friend bool operator==(corners const&, corners const&) = default;
-  friend std::istream& operator>>(std::istream& in, corners& c) { return in >> c.triangles >> c.clustering; }
-  friend std::ostream& operator<<(std::ostream& out, corners const& c) {
+  friend bool operator==(vertex_triangles const&, vertex_triangles const&) = default;
+  friend std::istream& operator>>(std::istream& in, vertex_triangles& c) { return in >> c.triangles >> c.clustering; }
+  friend std::ostream& operator<<(std::ostream& out, vertex_triangles const& c) {
     return out << c.triangles << ' ' << c.clustering;
   }
 };
 
-/// What a run left behind.
+/// The result of a run.
 struct outcome {
-  int status = 0;  // as a shell says it: 128 and the signal's number for a program that a signal ended
+  int status = 0;  // as in a shell: 128 plus the signal number for a program that a signal ended
   std::string out;
   std::string err;
 };
 
-/// An unnamed file behind a stream of the program: it takes what is written, or has what is read; of any length.
+/// An unnamed temporary file for a standard stream of the program: input of any length, or captured output.
 class stream_file {
  public:
   explicit stream_file(std::string const& text = {}) : file_(std::tmpfile(), &std::fclose) {
@@ -90,9 +90,9 @@ class stream_file {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), out.text(), err.text()};
 }
 
-/// Counts, and those over the pairs of neighbours, from the definition.
-inline void expect_corners(std::vector<corners> const& got, graph::csr const& rows,
-                           std::vector<std::uint64_t> const& triangles) {
+/// Compares triangles and clustering coefficients per vertex with their definitions.
+inline void expect_vertex_triangles(std::vector<vertex_triangles> const& got, graph::csr const& rows,
+                                    std::vector<std::uint64_t> const& triangles) {
   ASSERT_EQ(got.size(), triangles.size());
   for (std::size_t v = 0; v < got.size(); ++v) {
     auto const degree = static_cast<double>(rows.offsets[v + 1] - rows.offsets[v]);
@@ -112,7 +112,7 @@ inline void expect_corners(std::vector<corners> const& got, graph::csr const& ro
   return {};
 }
 
-/// A folder that is gone after the test, with graph files in it, and runs of the program on them.
+/// A fixture with a temporary folder for graph files, and runs of the program on them.
 class program_test : public testing::Test {
  protected:
   program_test() {
@@ -136,7 +136,7 @@ class program_test : public testing::Test {
     return text.str();
   }
 
-  /// A run that must go well and be silent on standard error: no progress bar where no terminal is.
+  /// A run that must succeed without output on standard error (without a terminal there is no progress bar).
   [[nodiscard]] std::string output(std::vector<std::string> const& arguments, std::string const& input = {}) const {
     outcome const ran = run_program(arguments, input);
     EXPECT_EQ(ran.status, 0) << ran.err;
@@ -145,13 +145,13 @@ class program_test : public testing::Test {
     return ran.out;
   }
 
-  /// How many files in the folder are not complete.
+  /// The number of incomplete files in the folder.
   [[nodiscard]] std::ptrdiff_t parts() const {
     std::filesystem::directory_iterator const files(path(""));
     return std::count_if(begin(files), end(files), [](auto const& f) { return f.path().extension() == ".part"; });
   }
 
-  /// `wyrm run FILE OPTIONS... --report ...`, which must go well.
+  /// Runs `wyrm run FILE OPTIONS... --report ...`, which must succeed.
   [[nodiscard]] report run(std::string const& file, std::vector<std::string> const& options = {}) const {
     std::vector<std::string> arguments{"run", file, "--report", path("report.json")};
     arguments.insert(arguments.end(), options.begin(), options.end());
@@ -161,7 +161,7 @@ class program_test : public testing::Test {
     return report(read("report.json"));
   }
 
-  /// The lines of a file that --output wrote, without the comment that begins it.
+  /// The lines of a file of --output, without the comment in the first line.
   template <class Line>
   [[nodiscard]] std::vector<Line> values(std::string const& name) const {
     std::istringstream text(read(name));
@@ -171,7 +171,7 @@ class program_test : public testing::Test {
     return {std::istream_iterator<Line>(text), {}};
   }
 
-  /// A run that must fail, say why, and leave no file behind.
+  /// A run that must fail with this status and message, and must not create or remove files.
   void expect_refused(int status, std::string const& message, std::vector<std::string> const& arguments) const {
     std::set<std::filesystem::path> const before = files();
     outcome const ran = run_program(arguments);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program `wyrm` from the outside: command line, table, JSON report, exit codes and what it leaves on disk.
-// Expected values are literals, closed forms and a model of the updates (graphs.hpp), and reference values of real
-// graphs.
+// Tests the program `wyrm`: command line, table, JSON report, exit codes and files. Expected values are literals,
+// closed forms, a model of the updates (graphs.hpp), and reference values of real graphs.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -94,7 +93,7 @@ TEST_F(program_test, reports_a_small_undirected_graph) {
   EXPECT_EQ(r.count("memory/built/neighbours"), 20u * 4);
   EXPECT_EQ(r.count("memory/after_updates/neighbours"), 20u * 4);
 
-  // Only the five edges of vertex 5 are new; among 300 random edges each of them is sure to be.
+  // Only the five edges of vertex 5 are new; 300 random edges of this seed contain all of them.
   EXPECT_EQ(r.counts("updates/insert/batch_edges"), (counts{100, 100, 100}));
   EXPECT_EQ(r.count("updates/insert/batches"), 3u);
   EXPECT_EQ(r.count("updates/insert/edges"), 300u);
@@ -107,18 +106,18 @@ TEST_F(program_test, reports_a_small_undirected_graph) {
   expect_pagerank(r, k5_rank, 0, k5_l2, 1e-12);
 }
 
-TEST_F(program_test, follows_the_direction_of_the_file) {
+TEST_F(program_test, uses_the_direction_of_the_file) {
   report const r = run(write("arcs.mtx", arcs4), {"--batch", "100", "--rounds", "1"});
   expect_graph(r, true, 4, 4, 4);
   expect_degrees(r, {0, 1, 2, 2, 1}, 1.0, {1, 2, 1});
   double const b = 1 / 6.91125;
   expect_pagerank(r, 3.48625 * b, 2, b * std::sqrt(2 + 1.425 * 1.425 + 3.48625 * 3.48625), 1e-8);
-  EXPECT_EQ(r.count("updates/insert/inserted"), 8u) << "there are twelve arcs, and four of them were there";
+  EXPECT_EQ(r.count("updates/insert/inserted"), 8u) << "there are twelve possible arcs, and the graph has four of them";
   EXPECT_EQ(r.count("updates/erase/erased"), 8u);
   EXPECT_TRUE(r.at("algorithms/triangles").IsNull());
 }
 
-TEST_F(program_test, changes_the_direction_when_told) {
+TEST_F(program_test, changes_the_direction_on_request) {
   std::string const arcs = write("arcs.mtx", arcs4);
   report const undirected = run(arcs, {"--undirected", "--batch", "100", "--rounds", "1"});
   expect_graph(undirected, false, 4, 4, 8);
@@ -152,8 +151,9 @@ TEST_F(program_test, drops_repeats_and_self_loops) {
   EXPECT_EQ(row(table, "degrees"), "min 0, median 0, mean 0.00, 99 % 0, max 2; 1,197 of degree 0");
 }
 
-// Vertex 0 sends three quarters to 1 and a quarter to 2, which send it all back, also as an undirected graph: x0 = b +
-// d (x1 + x2), x1 = b + 3/4 d x0, x2 = b + 1/4 d x0. Of the repeat the first weight counts.
+// Vertex 0 distributes three quarters of its rank to 1 and a quarter to 2; these have only vertex 0 as neighbour, also
+// in the undirected graph: x0 = b + d (x1 + x2), x1 = b + 3/4 d x0, x2 = b + 1/4 d x0. For a repeated edge the first
+// weight counts.
 TEST_F(program_test, ranks_by_weight) {
   std::string const file = write("weights.mtx",
                                  "%%MatrixMarket matrix coordinate real general\n"
@@ -173,8 +173,8 @@ TEST_F(program_test, ranks_by_weight) {
     EXPECT_NEAR(rank.at(2), b + 0.85 * 0.25 * hub, 1e-12);
   }
   EXPECT_NE(row(output({"run", file, "--weighted"}), "PageRank").find("weighted, "), std::string::npos);
-  report const evenly = run(file, {"--undirected", "--output", path("values")});
-  EXPECT_FALSE(evenly.flag("parameters/weighted"));
+  report const unweighted = run(file, {"--undirected", "--output", path("values")});
+  EXPECT_FALSE(unweighted.flag("parameters/weighted"));
   EXPECT_EQ(values<double>("values/pagerank.txt").at(1), values<double>("values/pagerank.txt").at(2));
 
   expect_refused(2, "has no weights; leave out --weighted", {"run", write("k5.graph", k5), "--weighted"});
@@ -184,8 +184,8 @@ TEST_F(program_test, ranks_by_weight) {
   expect_refused(2, "--weighted", {"stream", file, "--weighted"});
 }
 
-// Every allocator that the program names, and both kinds of updates: the same graph, the same counts, the same results.
-TEST_F(program_test, gives_the_same_with_every_allocator) {
+// All allocators that the program lists, with both kinds of updates, have the same graph, counts and results.
+TEST_F(program_test, has_equal_results_with_every_allocator) {
   std::string const file = write("wheel.mtx", matrix_market(wheel_size, wheel()));
   strings const names = allocators_in(output({"info"}));
   ASSERT_TRUE(std::find(names.begin(), names.end(), "ouroboros-s-p") != names.end());
@@ -222,7 +222,7 @@ TEST_F(program_test, gives_the_same_with_every_allocator) {
   }
 }
 
-TEST_F(program_test, leaves_out_what_was_not_asked_for) {
+TEST_F(program_test, omits_results_that_were_not_requested) {
   std::string const file = write("k5.graph", k5);
   report const still = run(file, {"--rounds", "0"});
   EXPECT_EQ(still.count("updates/insert/batches"), 0u);
@@ -241,14 +241,14 @@ TEST_F(program_test, leaves_out_what_was_not_asked_for) {
   expect_triangles(one, 10);
   EXPECT_EQ(one.text("parameters/algorithms/0"), "triangles");
 
-  // The file's name may follow the list.
+  // The file name may follow the list.
   (void)output({"run", "--algorithms", "pagerank,triangles", file, "--rounds", "0"});
   report const both = run(file, {"--batch", "10", "--rounds", "1", "--algorithms", "pagerank,triangles"});
   expect_triangles(both, 10);
   expect_pagerank(both, k5_rank, 0, k5_l2, 1e-8);
 }
 
-TEST_F(program_test, takes_graphs_too_small_for_updates) {
+TEST_F(program_test, accepts_graphs_too_small_for_updates) {
   report const none = run(write("none.graph", "0 0\n"), {"--check"});
   expect_graph(none, false, 0, 0, 0);
   expect_degrees(none, {0, 0, 0, 0, 0}, 0.0, {});
@@ -267,7 +267,8 @@ TEST_F(program_test, takes_graphs_too_small_for_updates) {
   EXPECT_EQ(row(output({"run", path("one.graph")}), "updates"), "none: they need two vertices");
 }
 
-// Round and round, as the only other arc has weight 0; without weights that is taken, too.
+// With weights, walks only go around the ring, because the other arc has weight 0. Without weights they use that arc,
+// too.
 TEST_F(program_test, walks) {
   std::string const file =
       write("ring.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 2 2.5\n2 3 1\n3 1 1\n1 3 0\n");
@@ -286,9 +287,9 @@ TEST_F(program_test, walks) {
   expect_refused(4, "cannot write the walks", {"walk", file, "--walks", path("none/w")});
 }
 
-// A wheel with one edge more, between rim vertices 1 and 3: the triangles 1 2 3 and 0 1 3 are new. Ranks and triangles
-// are those of the serial verifiers.
-TEST_F(program_test, says_what_each_vertex_has) {
+// A wheel with an additional edge between rim vertices 1 and 3, which adds the triangles 1 2 3 and 0 1 3. Ranks and
+// triangles are compared with the serial verifiers.
+TEST_F(program_test, reports_values_of_each_vertex) {
   edge_set edges = wheel();
   edges.insert({1, 3});
   graph::csr const rows = rows_of(wheel_size, false, edges);
@@ -300,7 +301,7 @@ TEST_F(program_test, says_what_each_vertex_has) {
     report const r = run(
         file, {"--batch", "100", "--rounds", rounds, "--tolerance", "1e-12", "--top", "4", "--output", path("values")});
     EXPECT_EQ(r.count("parameters/top"), 4u);
-    expect_corners(values<corners>("values/triangles.txt"), rows, triangles);
+    expect_vertex_triangles(values<vertex_triangles>("values/triangles.txt"), rows, triangles);
     std::vector<double> const got = values<double>("values/pagerank.txt");
     ASSERT_EQ(got.size(), wheel_size);
     for (std::size_t v = 0; v < got.size(); ++v) ASSERT_NEAR(got[v], rank[v], 1e-12) << v;
@@ -317,7 +318,7 @@ TEST_F(program_test, says_what_each_vertex_has) {
         std::string const at = std::to_string(i);
         EXPECT_EQ(r.count(top("triangles", at + "/triangles")), most[i]);
         EXPECT_EQ(r.number(top("pagerank", at + "/rank")), got[r.count(top("pagerank", at + "/vertex"))])
-            << "numbers in files are to read back as the same value";
+            << "numbers in files must read back as the same value";
       }
       for (auto const& [place, vertex] : std::map<std::string, std::uint64_t>{{"0", 0}, {"1", 1}, {"2", 3}, {"3", 2}})
         EXPECT_EQ(r.count(top("triangles", place + "/vertex")), vertex);
@@ -334,19 +335,21 @@ TEST_F(program_test, says_what_each_vertex_has) {
   }
 }
 
-TEST_F(program_test, writes_values_that_programs_and_people_read) {
+TEST_F(program_test, writes_files_of_values) {
   std::string const file = write("k5.graph", k5);
   write("triangles.txt", "old");
   write("pagerank.txt", "old");
   std::string const table = output({"run", file, "--rounds", "0", "--top", "9", "--output", path("")});
-  EXPECT_EQ(read("triangles.txt"),
-            "# triangles and local clustering coefficient: a line a vertex, from vertex 0 on\n6 1\n6 1\n6 1\n6 1\n6 1\n"
-            "0 0\n");
+  EXPECT_EQ(
+      read("triangles.txt"),
+      "# triangles and local clustering coefficient: one line per vertex, from vertex 0 on\n6 1\n6 1\n6 1\n6 1\n6 1\n"
+      "0 0\n");
   EXPECT_TRUE(row(table, "clustering").starts_with("average 0.83333333")) << table;
   EXPECT_NE(row(table, "clustering").find(", global 1"), std::string::npos);
   EXPECT_TRUE(row(table, "largest ranks").ends_with(" at vertex 0")) << table;
   EXPECT_EQ(row(table, "most triangles"), "6 at vertex 0");
-  EXPECT_NE(table.find("\n                         0 at vertex 5\n"), std::string::npos) << "6 of 9 are there";
+  EXPECT_NE(table.find("\n                         0 at vertex 5\n"), std::string::npos)
+      << "there are 6 vertices, not 9";
 
   std::filesystem::create_directory(path("ranks"));
   (void)output({"run", file, "--rounds", "0", "--algorithms", "pagerank", "--output", path("ranks")});
@@ -359,17 +362,17 @@ TEST_F(program_test, writes_values_that_programs_and_people_read) {
 
   (void)output({"run", write("none.graph", "0 0\n"), "--top", "3", "--output", path("arcs")});
   EXPECT_EQ(values<double>("arcs/pagerank.txt").size(), 0u);
-  EXPECT_EQ(values<corners>("arcs/triangles.txt").size(), 0u);
+  EXPECT_EQ(values<vertex_triangles>("arcs/triangles.txt").size(), 0u);
 }
 
-TEST_F(program_test, writes_values_whole_or_not_at_all) {
+TEST_F(program_test, writes_files_of_values_completely_or_not_at_all) {
   std::string const file = write("k5.graph", k5);
   for (std::string const command : {"run", "stream"}) {
     auto const refused = [&](int status, std::string const& message, strings arguments) {
       arguments.insert(arguments.begin(), command);
       expect_refused(status, message, arguments);
     };
-    // Before any work: the graph is not even looked for.
+    // Errors appear before any work, even if the graph file does not exist.
     refused(4, "there is no such folder; create it first", {path("missing.graph"), "--output", path("none")});
     refused(4, "there is no such folder; create it first", {path("missing.graph"), "--output", file});
     std::filesystem::create_directories(path("taken/triangles.txt"));
@@ -456,7 +459,7 @@ TEST_F(program_test, converts_between_formats) {
   EXPECT_EQ(read("loops.mtx"), "%%MatrixMarket matrix coordinate real symmetric\n4 4 2\n2 1 7\n4 1 5\n");
   EXPECT_EQ(output({"convert", path("loops.txt"), path("timed.txt"), "--third-column", "time", "--format", "edges"}),
             "");
-  EXPECT_EQ(read("timed.txt"), "1\t2\t7\n2\t2\t8\n2\t1\t9\n4\t1\t5\n") << "ids and times stay what they were";
+  EXPECT_EQ(read("timed.txt"), "1\t2\t7\n2\t2\t8\n2\t1\t9\n4\t1\t5\n") << "ids and times are unchanged";
   EXPECT_EQ(output({"convert", k5_file, path("drawn.wyrm"), "--random-weights", "2", "2", "--weight-seed", "9",
                     "--cache", "--load-threads", "1", "--unpacked-limit", "1000"}),
             "");
@@ -501,7 +504,7 @@ TEST_F(program_test, refuses_a_wrong_command_line) {
   expect_refused(2, "subcommand", {});
 }
 
-TEST_F(program_test, refuses_files_that_it_cannot_use) {
+TEST_F(program_test, refuses_unusable_files) {
   auto const refused = [&](int status, std::string const& message, std::string const& file) {
     expect_refused(status, message, {"run", file, "--report", path("none.json")});
     expect_refused(status, message, {"info", file});
@@ -516,7 +519,7 @@ TEST_F(program_test, refuses_files_that_it_cannot_use) {
   refused(2, words + ": the format is not known; known are METIS", words);
 }
 
-TEST_F(program_test, writes_a_report_whole_or_not_at_all) {
+TEST_F(program_test, writes_a_report_completely_or_not_at_all) {
   std::string const file = write("k5.graph", k5);
   auto const refused = [&](std::string const& message, std::string const& target) {
     expect_refused(4, "cannot write the report " + target + ": " + message,
@@ -531,19 +534,19 @@ TEST_F(program_test, writes_a_report_whole_or_not_at_all) {
   write("old.json", "old");
   expect_refused(2, "triangles",
                  {"run", file, "--directed", "--algorithms", "triangles", "--report", path("old.json")});
-  EXPECT_EQ(read("old.json"), "old") << "a run that failed touched an earlier report";
+  EXPECT_EQ(read("old.json"), "old") << "a failed run has changed an earlier report";
   (void)output({"run", file, "--rounds", "0", "--report", path("old.json")});
   EXPECT_EQ(report(read("old.json")).count("graph/edges"), 10u);
 
-  write("behind.json", "old");
-  std::filesystem::create_symlink(path("behind.json"), path("link.json"));
+  write("target.json", "old");
+  std::filesystem::create_symlink(path("target.json"), path("link.json"));
   (void)output({"run", file, "--rounds", "0", "--report", path("link.json")});
   EXPECT_TRUE(std::filesystem::is_symlink(path("link.json")));
-  EXPECT_EQ(report(read("behind.json")).count("graph/edges"), 10u);
+  EXPECT_EQ(report(read("target.json")).count("graph/edges"), 10u);
   EXPECT_EQ(parts(), 0);
 }
 
-TEST_F(program_test, says_when_its_output_is_lost) {
+TEST_F(program_test, reports_lost_output) {
   std::string const command = std::string(WYRM_PROGRAM_PATH) + " info >/dev/full 2>" + path("err");
   EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 4);
   EXPECT_NE(read("err").find("cannot write to standard output"), std::string::npos);
@@ -554,7 +557,7 @@ TEST_F(program_test, reports_any_file_name_as_utf_8) {
   EXPECT_EQ(r.text("parameters/file"), path("k5\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd.graph"));
 }
 
-TEST_F(program_test, refuses_a_gpu_where_there_is_none) {
+TEST_F(program_test, refuses_a_missing_gpu) {
   if (!std::holds_alternative<exec::host_space>(exec::make_space("auto"))) GTEST_SKIP() << "this machine has a GPU";
   std::string const file = write("k5.graph", k5);
   for (std::string const device : {"cuda", "cuda:0", "cuda:1"})
@@ -562,10 +565,10 @@ TEST_F(program_test, refuses_a_gpu_where_there_is_none) {
   EXPECT_TRUE(run(file, {"--rounds", "0"}).text("device").starts_with("cpu"));
 }
 
-// Against SciPy and igraph.
-TEST_F(program_test, finds_the_reference_values_of_real_graphs) {
+// Compares with reference values from SciPy and igraph.
+TEST_F(program_test, agrees_with_reference_values_of_real_graphs) {
   auto const data = data_folder();
-  if (!data) GTEST_SKIP() << "WYRM_DATA does not name a folder of graphs";
+  if (!data) GTEST_SKIP() << "WYRM_DATA is not a folder of graphs";
   std::size_t graphs = 0;
   for (truth_row const& want : read_truth(*data)) {
     SCOPED_TRACE(want.file);
@@ -578,13 +581,13 @@ TEST_F(program_test, finds_the_reference_values_of_real_graphs) {
     EXPECT_EQ(r.count("updates/insert/batches"), 2u);
     EXPECT_EQ(r.count("updates/insert/inserted"), r.count("updates/erase/erased"));
     expect_triangles(r, want.triangles);
-    // The reference value of PageRank follows the arcs.
+    // The reference value of PageRank is that of the directed graph if the file is directed.
     report const as_the_file =
         run(file.string(), {want.directed ? "--directed" : "--undirected", "--batch", "1000", "--rounds", "2"});
     EXPECT_EQ(as_the_file.count("graph/arcs"), want.arcs_simple);
     expect_pagerank(as_the_file, want.pagerank_max, want.pagerank_argmax, want.pagerank_l2, 1e-6 * want.pagerank_max);
   }
-  EXPECT_GT(graphs, 0u) << "no graph of TRUTH.tsv lies in " << *data;
+  EXPECT_GT(graphs, 0u) << "no graph of TRUTH.tsv is in " << *data;
 }
 
 }  // namespace

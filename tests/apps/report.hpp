@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON reports of the program, for tests: its values by path, and the fields that docs/report.md promises.
+// JSON reports of the program, for tests: access to values by path, and the documented fields.
 #pragma once
 
 #include <rapidjson/document.h>
@@ -14,7 +14,7 @@
 namespace wyrm::tests {
 
 /// A JSON report. Paths are those of docs/report.md with slashes: "graph/degrees/max". Throws std::runtime_error for
-/// text that is no JSON, a path that is not there, and a value of another type.
+/// text that is not JSON, a missing path, and a value of another type.
 class report {
  public:
   explicit report(std::string const& text) {
@@ -53,7 +53,7 @@ class report {
   rapidjson::Document json_;
 };
 
-/// The fields of a report and their types: every scalar and array under its path.
+/// Collects the fields of a report and their types: every scalar and array by its path.
 inline void add_fields(rapidjson::Value const& value, std::string const& path,
                        std::map<std::string, std::string>& fields) {
   if (value.IsObject()) {
@@ -69,7 +69,8 @@ inline void add_fields(rapidjson::Value const& value, std::string const& path,
                                     : "null";
 }
 
-/// What docs/report.md says of the report of a command on an undirected graph with updates, both algorithms, and --top.
+/// The fields of a report in docs/report.md, for a command on an undirected graph with updates, both algorithms, and
+/// --top.
 [[nodiscard]] inline std::map<std::string, std::string> documented_fields(std::string const& command) {
   std::map<std::string, std::string> fields;
   auto const add = [&](std::string const& type, std::string const& path, std::vector<std::string> const& names) {
@@ -126,10 +127,10 @@ inline void add_fields(rapidjson::Value const& value, std::string const& path,
   return fields;
 }
 
-/// The same of `wyrm cluster` with --truth.
+/// The fields of the report of `wyrm cluster` with --truth.
 [[nodiscard]] inline std::map<std::string, std::string> documented_cluster_fields() {
   std::map<std::string, std::string> fields;
-  // What describes program and machine is the same.
+  // The fields for program and machine are those of `wyrm run`.
   for (auto const& [path, type] : documented_fields("run"))
     if (path.starts_with("machine/") || path.starts_with("build/") || path.find('/') == std::string::npos)
       fields[path] = type;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `wyrm stream` from the outside: what it prints of each batch, what it says at the end, and what it refuses. Expected
-// values are literals, a model that takes the updates one by one, and the serial verifiers.
+// Tests `wyrm stream` as a program: the output for each batch, the output at the end, and errors. Expected values are
+// literals, a model that applies updates one by one, and the serial verifiers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,10 +27,10 @@ namespace {
 
 using strings = std::vector<std::string>;
 
-/// A triangle 0 1 2 with a tail 2 3 4, and vertex 5 on its own.
+/// A triangle 0 1 2 with a tail 2 3 4, and the isolated vertex 5.
 constexpr char const* tail = "6 5\n2 3\n1 3\n1 2 4\n3 5\n4\n\n";
 
-/// The batches that a run has printed: a map from columns to text, each.
+/// The printed batches of a run: for each a map from column names to text.
 std::vector<std::map<std::string, std::string>> batches_in(std::string const& out) {
   std::istringstream lines(out);
   std::string line;
@@ -52,14 +52,14 @@ std::vector<std::map<std::string, std::string>> batches_in(std::string const& ou
   return batches;
 }
 
-/// A column of them.
+/// One column of all batches.
 strings column(std::string const& out, std::string const& name) {
   strings values;
   for (auto const& batch : batches_in(out)) values.push_back(batch.contains(name) ? batch.at(name) : "none");
   return values;
 }
 
-/// A graph that takes updates one by one.
+/// A graph to which updates are applied one by one.
 class model {
  public:
   model(std::size_t vertices, bool directed, edge_set edges)
@@ -81,11 +81,11 @@ class model {
   edge_set edges_;
 };
 
-std::uint64_t total(std::vector<std::uint64_t> const& corners) {
-  return std::accumulate(corners.begin(), corners.end(), std::uint64_t{0}) / 3;
+std::uint64_t total(std::vector<std::uint64_t> const& per_vertex) {
+  return std::accumulate(per_vertex.begin(), per_vertex.end(), std::uint64_t{0}) / 3;
 }
 
-/// Random updates in random batches, as text, and what must be printed of each batch.
+/// Random updates in random batches, as text, and the expected output for each batch.
 struct random_updates {
   std::string text;
   strings inserted, erased, edges, triangles;
@@ -97,7 +97,7 @@ struct random_updates {
     for (int batch = 0; batch < 10; ++batch) {
       unsigned in = 0;
       unsigned out = 0;
-      // Few vertices, so that edges come again, and in a batch come and go.
+      // Few vertices, so that edges repeat, and are inserted and erased in one batch.
       for (graph::vertex_id n = 1 + below(20), span = 2 + below(vertices - 1); n > 0; --n, ++requested) {
         bool const insertion = below(5) < 3;
         graph::vertex_id const u = below(span);
@@ -115,7 +115,7 @@ struct random_updates {
   }
 };
 
-TEST_F(program_test, follows_a_graph_through_its_updates) {
+TEST_F(program_test, maintains_results_through_updates) {
   constexpr std::size_t vertices = 50;
   edge_set edges;
   for (graph::vertex_id v = 1; v < vertices; ++v) edges.insert({v / 2, v});
@@ -153,7 +153,7 @@ TEST_F(program_test, follows_a_graph_through_its_updates) {
       continue;
     }
     std::vector<std::uint64_t> const triangles = serial_triangles(g.rows());
-    expect_corners(values<corners>("values/triangles.txt"), g.rows(), triangles);
+    expect_vertex_triangles(values<vertex_triangles>("values/triangles.txt"), g.rows(), triangles);
     EXPECT_EQ(r.count("algorithms/triangles/total"), total(triangles));
     EXPECT_EQ(r.count("algorithms/triangles/top/0/triangles"), *std::max_element(triangles.begin(), triangles.end()));
     std::map<std::string, std::string> fields;
@@ -164,9 +164,10 @@ TEST_F(program_test, follows_a_graph_through_its_updates) {
   }
 }
 
-TEST_F(program_test, does_the_updates_of_a_batch_in_their_order) {
+TEST_F(program_test, applies_updates_in_order) {
   std::string const file = write("tail.graph", tail);
-  // An edge that was not there comes and goes; one that was there goes and comes; one comes, goes and comes.
+  // A new edge is inserted and erased; an existing one is erased and inserted; a new one is inserted, erased and
+  // inserted.
   std::string const out = output({"stream", file}, "+ 0 3\n- 0 3\n- 0 1\n+ 0 1\n4 5\n- 5 4\n+ 4 5");
   EXPECT_EQ(column(out, "inserted"), strings{"4"});
   EXPECT_EQ(column(out, "erased"), strings{"3"});
@@ -176,7 +177,7 @@ TEST_F(program_test, does_the_updates_of_a_batch_in_their_order) {
   EXPECT_NE(row(out, "updates").find("; 7 edges in "), std::string::npos);
 }
 
-TEST_F(program_test, does_what_the_readme_shows) {
+TEST_F(program_test, matches_the_example_in_the_readme) {
   std::string const file = write("tail.graph", "5 5\n2 3\n1 3\n1 2 4\n3 5\n4\n");
   std::string const out = output({"stream", file, "--device", "cpu", "--top", "2"}, "+ 1 3\n+ 0 3\n\n- 0 1\n");
   EXPECT_EQ(column(out, "inserted"), (strings{"2", "0"}));
@@ -206,7 +207,7 @@ TEST_F(program_test, ends_a_batch_at_an_empty_line_or_when_it_is_full) {
   EXPECT_EQ(column(output(full, updates), "inserted"), (strings{"2", "1", "0"}));
 }
 
-TEST_F(program_test, has_nothing_to_do_without_updates) {
+TEST_F(program_test, accepts_a_stream_without_updates) {
   std::string const out = output({"stream", write("k5.graph", k5), "--check", "--top", "1"});
   EXPECT_EQ(batches_in(out).size(), 0u);
   EXPECT_EQ(row(out, "updates"), "none");
@@ -215,8 +216,8 @@ TEST_F(program_test, has_nothing_to_do_without_updates) {
   (void)output({"stream", write("none.graph", "0 0\n"), "--check", "--top", "1"}, "# nothing\n\n");
 }
 
-// The second batch is sent when the first has been printed. Without that the loop gives up, and one batch is all.
-TEST_F(program_test, prints_a_batch_as_soon_as_it_has_happened) {
+// The second batch is sent after the first one was printed. Otherwise the loop ends, and there is only one batch.
+TEST_F(program_test, prints_a_batch_as_soon_as_it_is_applied) {
   std::string const file = write("tail.graph", tail);
   std::string const command = "( echo 0 3; echo; for i in $(seq 600); do if grep -q '^ *1  *1  *0 ' " + path("out") +
                               "; then echo - 0 3; break; fi; sleep 0.1; done ) | " + WYRM_PROGRAM_PATH + " stream " +
@@ -225,7 +226,7 @@ TEST_F(program_test, prints_a_batch_as_soon_as_it_has_happened) {
   EXPECT_EQ(column(read("out"), "erased"), (strings{"0", "1"}));
 }
 
-TEST_F(program_test, refuses_malformed_updates_and_keeps_the_batches_before) {
+TEST_F(program_test, refuses_malformed_updates_and_keeps_earlier_batches) {
   std::string const file = write("tail.graph", tail);
   auto const refused = [&](std::string const& message, std::string const& line) {
     SCOPED_TRACE(line);
@@ -265,7 +266,7 @@ TEST_F(program_test, refuses_malformed_updates_and_keeps_the_batches_before) {
             std::string::npos);
 }
 
-TEST_F(program_test, refuses_a_stream_that_it_cannot_begin) {
+TEST_F(program_test, refuses_a_stream_before_any_update) {
   std::string const file = write("tail.graph", tail);
   std::string const missing = path("missing.txt");
   expect_refused(4, missing + ": cannot be read: No such file or directory",

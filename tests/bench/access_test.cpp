@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The access benchmark's lists and walks: that they are what they should be, and that it shows when they are not.
+// Lists and walks of the access benchmark: correct lists pass its verification, and damaged ones do not.
 #include "../../bench/access.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ TYPED_TEST_SUITE(access_test, allocators);
 
 constexpr std::size_t pool_bytes = std::size_t{4} << 20;
 
-TYPED_TEST(access_test, walks_find_what_is_there) {
+TYPED_TEST(access_test, walks_have_expected_results) {
   for (bool const linked : {false, true}) {
     bench::access_case const c = this->small(linked);
     typename TestFixture::lists lists(this->space, c, pool_bytes);
@@ -52,7 +52,7 @@ TYPED_TEST(access_test, accesses_are_steps_and_links) {
   EXPECT_LT(linked, 70u * 9 * 8);
 }
 
-TYPED_TEST(access_test, damage_shows) {
+TYPED_TEST(access_test, damage_is_detected) {
   for (bool const linked : {false, true}) {
     bench::access_case const c{.linked = linked, .lists = 1, .edges = 1, .nodes = 3, .steps = 2};
     typename TestFixture::lists lists(this->space, c, pool_bytes);
@@ -66,7 +66,7 @@ TYPED_TEST(access_test, damage_shows) {
   }
 }
 
-TYPED_TEST(access_test, refused_requests_show) {
+TYPED_TEST(access_test, failed_requests_are_detected) {
   for (bool const linked : {false, true}) {
     bench::access_case const c{.linked = linked, .lists = 64, .edges = 4096};
     typename TestFixture::lists lists(this->space, c, pool_bytes);

@@ -10,10 +10,10 @@
 
 namespace wyrm::tests {
 
-// The share of edges in each quarter of the matrix, and in each quarter of a quarter, before ids are scrambled, cannot
-// be seen from outside; the degrees can: the sum over all vertices of (share of arcs)^2 is (0.76^2 + 0.24^2)^scale, as
-// sources choose the upper half with 0.76 at each level.
-TEST(rmat, degrees_are_as_skewed_as_they_should_be) {
+// As ids are permuted, the distribution of edges over the quarters of the matrix cannot be observed, but the
+// distribution of degrees can: the sum over all vertices of (fraction of arcs)^2 is (0.76^2 + 0.24^2)^scale, because
+// sources are in the upper half with probability 0.76 at each level.
+TEST(rmat, degrees_have_the_expected_skew) {
   unsigned const scale = 12;
   graph::edge_list const g = datasets::rmat(scale, 256, 3);
   EXPECT_EQ(g.vertices, 4096u);
@@ -33,20 +33,20 @@ TEST(rmat, degrees_are_as_skewed_as_they_should_be) {
     double sum = 0;
     for (double const d : degrees) sum += d / m * (d / m);
     EXPECT_NEAR(sum, expected, 0.03 * expected);
-    // The largest share is that of the vertex that is in the upper half at each level.
+    // The vertex with the largest fraction is in the upper half at each level.
     EXPECT_NEAR(*std::max_element(degrees.begin(), degrees.end()) / m, std::pow(0.76, scale),
                 0.03 * std::pow(0.76, scale));
   }
 }
 
-TEST(rmat, the_same_for_the_same_seed_and_no_other) {
+TEST(rmat, is_a_function_of_the_seed) {
   EXPECT_EQ(datasets::rmat(8, 4, 1).edges, datasets::rmat(8, 4, 1).edges);
   EXPECT_NE(datasets::rmat(8, 4, 1).edges, datasets::rmat(8, 4, 2).edges);
   EXPECT_THROW((void)datasets::rmat(0, 1, 1), error);
   EXPECT_THROW((void)datasets::rmat(32, 1, 1), error);
 }
 
-// Scrambling is a permutation: all ids of a small graph occur.
+// Ids are permuted, so all ids of a small graph occur.
 TEST(rmat, every_vertex_can_occur) {
   for (unsigned const scale : {1u, 2u, 5u}) {
     std::set<graph::vertex_id> ids;
@@ -60,7 +60,7 @@ TEST(random_geometric, has_the_mean_degree_of_its_radius) {
     graph::edge_list const g = datasets::random_geometric(n, 7);
     EXPECT_EQ(g.vertices, n);
     auto const nodes = static_cast<double>(n);
-    // pi r^2 n, but for the points near the border.
+    // The mean degree is pi r^2 n, and smaller for points near the border.
     double const mean = 2 * static_cast<double>(g.edges.size()) / nodes;
     double const expected = 3.14159265 * 0.55 * 0.55 * std::log(nodes);
     EXPECT_GT(mean, 0.85 * expected);

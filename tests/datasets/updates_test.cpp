@@ -37,7 +37,7 @@ TEST(update_batch, is_uniform_without_self_loops) {
     }
 }
 
-TEST(update_batch, pressure_has_sources_in_a_range_of_a_thousand) {
+TEST(update_batch, pressure_has_sources_in_a_range_of_1000) {
   auto const batch = update_batch(update_kind::pressure, 100000, 50000, 2);
   auto const [low, high] =
       std::minmax_element(batch.begin(), batch.end(), [](auto const& a, auto const& b) { return a.source < b.source; });
@@ -48,7 +48,7 @@ TEST(update_batch, pressure_has_sources_in_a_range_of_a_thousand) {
   EXPECT_TRUE(std::all_of(small.begin(), small.end(), [](auto const& e) { return e.source < 3 && e.target < 3; }));
 }
 
-TEST(update_batch, depends_on_the_seed_alone) {
+TEST(update_batch, is_a_function_of_the_seed) {
   EXPECT_EQ(update_batch(update_kind::random, 1000, 100, 3), update_batch(update_kind::random, 1000, 100, 3));
   EXPECT_NE(update_batch(update_kind::random, 1000, 100, 3), update_batch(update_kind::random, 1000, 100, 4));
   EXPECT_THROW((void)update_batch(update_kind::random, 1, 1, 0), error);

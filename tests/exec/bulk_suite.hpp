@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bulk primitives of a space against the standard library, from nothing to many values.
+// Compares the bulk primitives of a space with the standard library, for inputs from empty to large.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace wyrm::tests {
 
-/// Also around 4096, which is a block of the host's sums.
+/// Sizes; some around 4096, the block size of sums on a host.
 inline std::vector<std::size_t> bulk_sizes() {
   return {0, 1, 2, 33, 1000, 4095, 4096, 4097, 8193, scaled(300001, 5003)};
 }
@@ -28,7 +28,7 @@ inline std::vector<std::uint64_t> random_keys(std::size_t n, std::uint64_t below
   return keys;
 }
 
-/// Values in the memory of a space; one more than asked for, so that there is an address also for none.
+/// Values in memory of a space. The buffer has one entry more, so that it also has an address without values.
 template <class T, class Space>
 exec::buffer<T, Space> on(Space const& space, std::vector<T> const& values) {
   exec::buffer<T, Space> b(space, values.size() + 1);
@@ -71,13 +71,13 @@ TYPED_TEST_P(bulk, unique) {
     auto const in = on(space, keys);
     exec::buffer<std::uint64_t, TypeParam> const out(space, keys.size() + 1);
     std::size_t const n = primitives.unique(in.data(), out.data(), keys.size());
-    EXPECT_EQ(exec::copy_out(space, in.data(), keys.size()), keys);  // the input stays
+    EXPECT_EQ(exec::copy_out(space, in.data(), keys.size()), keys);  // the input is unchanged
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
     ASSERT_EQ(n, keys.size());
     EXPECT_EQ(exec::copy_out(space, out.data(), n), keys);
   };
   for (std::size_t const n : bulk_sizes()) {
-    expect_unique(random_keys(n, 3));  // runs, also of keys that come again later
+    expect_unique(random_keys(n, 3));  // runs, and keys that occur again in later runs
     expect_unique(random_keys(n, ~std::uint64_t{0}));
     expect_unique(std::vector<std::uint64_t>(n, 42));
   }
@@ -101,7 +101,7 @@ TYPED_TEST_P(bulk, inclusive_sum) {
     std::mt19937 random(static_cast<std::uint32_t>(n));
     for (std::uint32_t& v : values) v = static_cast<std::uint32_t>(random());
     expect_sums(values);
-    expect_sums(std::vector<std::uint32_t>(n, 0xffffffffu));  // from the second value on beyond 32 bits
+    expect_sums(std::vector<std::uint32_t>(n, 0xffffffffu));  // sums exceed 32 bits from the second value on
   }
 }
 
@@ -124,7 +124,7 @@ TYPED_TEST_P(bulk, sum) {
   }
 }
 
-// Values of many magnitudes: another order of additions rounds otherwise.
+// Values of many magnitudes: another order of additions would round differently.
 TYPED_TEST_P(bulk, sum_of_doubles_is_repeatable) {
   TypeParam const space = make_space<TypeParam>();
   typename TypeParam::bulk primitives(space);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bulk primitives on threads of the host (warps of fibers use the same).
+// The bulk primitives on host threads (simt_space uses the same ones).
 #include "bulk_suite.hpp"
 
 namespace wyrm::tests {

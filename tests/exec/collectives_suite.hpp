@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every collective of a tile, and what tile.hpp builds on them, for each width of tile: device code calls them all and
-// notes what each lane was told; the host compares that with a model that only knows the lanes' arguments.
+// Tests every collective of a tile, and the functions of tile.hpp that use them, for each width of tile: device code
+// calls all of them and records the results of each lane; the host compares these with a model that computes them from
+// the arguments of the lanes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +25,7 @@ struct sixteen_bytes {
   std::uint32_t second;
 };
 
-/// What lane `lane` of tile `tile` brings to its collectives.
+/// The arguments of lane `lane` of tile `tile`.
 struct lane_arguments {
   WYRM_HD lane_arguments(std::size_t tile, unsigned lane, unsigned size)
       : word((tile * 64 + lane + 1) * 0x9e3779b97f4a7c15ull),
@@ -38,12 +39,12 @@ struct lane_arguments {
   [[nodiscard]] WYRM_HD sixteen_bytes pair() const { return {word, half()}; }
 
   std::uint64_t word;
-  unsigned source;  // the lane that this one wants to hear
-  unsigned common;  // the lane that all want to hear
+  unsigned source;  // the lane from which this lane reads
+  unsigned common;  // the lane from which all lanes read
   std::uint32_t key;
 };
 
-/// What one lane was told.
+/// The results of one lane.
 struct lane_results {
   unsigned size;
   unsigned rank;
@@ -74,8 +75,8 @@ struct lane_results {
 };
 
 struct call_collectives {
-  std::uint32_t const* masks;  // a tile: the predicates of its lanes
-  std::uint64_t* mailbox;      // `widest` entries a tile, as of the results
+  std::uint32_t const* masks;  // for each tile: the predicates of its lanes
+  std::uint64_t* mailbox;      // `widest` entries per tile, like results
   lane_results* results;
 
   template <class Tile>
@@ -108,7 +109,7 @@ struct call_collectives {
     r.sum_word = exec::sum(t, mine.word);
     r.sum_negative = exec::sum(t, mine.negative());
     r.sum_real = exec::sum(t, mine.real());
-    // A neighbour's plain write is seen after a sync, and not overwritten before the next one.
+    // A plain write of another lane is visible after a sync, and is not overwritten before the next sync.
     mailbox[i * widest + t.rank()] = mine.word;
     t.sync();
     r.before_sync = mailbox[i * widest + mine.source];
@@ -119,13 +120,13 @@ struct call_collectives {
   }
 };
 
-/// The same for single threads, each its own tile.
-struct call_collectives_alone {
+/// The same for single threads, each of which is a tile.
+struct call_collectives_per_thread {
   call_collectives calls;
   WYRM_HD void operator()(std::size_t i) const { calls(exec::scalar_tile{}, i); }
 };
 
-/// All lanes, none, each one alone, each one missing, and any.
+/// Masks of all lanes, of no lane, of each single lane, of all lanes but one, and random ones.
 inline std::vector<std::uint32_t> predicate_masks(unsigned size) {
   std::uint32_t const full = 0xffffffffu >> (32 - size);
   std::vector<std::uint32_t> masks{full, 0};
@@ -169,23 +170,23 @@ inline void expect_lane(lane_results const* tile, lane_results const* tile_on_de
     sum_real += a.real();
   }
   lane_arguments const mine(i, lane, size);
-  lane_arguments const heard(i, mine.source, size);
+  lane_arguments const expected(i, mine.source, size);
   lane_results const& r = tile[lane];
   ASSERT_EQ(r.size, size);
   ASSERT_EQ(r.rank, lane);
   ASSERT_EQ(r.ballot, mask);
   ASSERT_EQ(r.any, members > 0);
   ASSERT_EQ(r.all, members == size);
-  ASSERT_EQ(r.byte, heard.byte());
-  ASSERT_EQ(r.half, heard.half());
-  ASSERT_EQ(r.negative, heard.negative());
-  ASSERT_EQ(r.word, heard.word);
+  ASSERT_EQ(r.byte, expected.byte());
+  ASSERT_EQ(r.half, expected.half());
+  ASSERT_EQ(r.negative, expected.negative());
+  ASSERT_EQ(r.word, expected.word);
   ASSERT_EQ(r.broadcast, lane_arguments(i, mine.common, size).word);
-  ASSERT_EQ(r.real, heard.real());
-  ASSERT_EQ(r.single, static_cast<float>(heard.byte()));
+  ASSERT_EQ(r.real, expected.real());
+  ASSERT_EQ(r.single, static_cast<float>(expected.byte()));
   ASSERT_EQ(r.pointer, tile_on_device + mine.source);
-  ASSERT_EQ(r.pair.first, heard.pair().first);
-  ASSERT_EQ(r.pair.second, heard.pair().second);
+  ASSERT_EQ(r.pair.first, expected.pair().first);
+  ASSERT_EQ(r.pair.second, expected.pair().second);
   ASSERT_EQ(r.rank_in, below);
   ASSERT_EQ(r.first_lane, first);
   ASSERT_EQ(r.match, matches);
@@ -196,11 +197,12 @@ inline void expect_lane(lane_results const* tile, lane_results const* tile_on_de
   ASSERT_EQ(r.sum_word, sum_word);
   ASSERT_EQ(r.sum_negative, sum_negative);
   ASSERT_EQ(r.sum_real, sum_real);
-  ASSERT_EQ(r.before_sync, heard.word);
-  ASSERT_EQ(r.after_sync, ~heard.word);
+  ASSERT_EQ(r.before_sync, expected.word);
+  ASSERT_EQ(r.after_sync, ~expected.word);
 }
 
-/// Calls `launch(tiles, calls)`, which runs the calls in `tiles` tiles of `size` lanes, and looks at what they note.
+/// Calls `launch(tiles, calls)`, which executes the calls in `tiles` tiles of `size` lanes, and checks the recorded
+/// results.
 template <class Space, class Launch>
 void expect_collectives(Space const& space, unsigned size, Launch const& launch) {
   SCOPED_TRACE("tile of " + std::to_string(size));
@@ -242,7 +244,7 @@ TYPED_TEST_P(collectives, tiles_of_each_width) {
 TYPED_TEST_P(collectives, single_threads) {
   TypeParam const space = make_space<TypeParam>();
   expect_collectives(space, 1, [&](std::size_t tiles, call_collectives const& calls) {
-    exec::for_each(space, tiles, call_collectives_alone{calls});
+    exec::for_each(space, tiles, call_collectives_per_thread{calls});
   });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collectives on threads of the host and on warps of fibers.
+// The collectives on host threads and on simulated warps (simt_space).
 #include "collectives_suite.hpp"
 
 #include "../support/simt_space.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a CUDA space leaves alone: the caller's current device, and errors of the caller's own; and tiles in blocks of
-// any shape.
+// A CUDA space preserves the caller's current device and pending errors of the caller. Tiles work in blocks of any
+// shape.
 #include "../../exec/cuda_space.hpp"
 
 #include <cuda_runtime_api.h>
@@ -37,7 +37,7 @@ struct fill_by_tile {
   }
 };
 
-/// As if device 7 were current; no device is ever made current by it.
+/// Simulates that device 7 is current, and records the calls that set a device, without setting one.
 class fake_current_device {
  public:
   fake_current_device() : get_(exec::detail::cuda_device::get), set_(exec::detail::cuda_device::set) {
@@ -68,7 +68,7 @@ class cuda_space_test : public ::testing::Test {
   }
 };
 
-// Everything that a space does, by name; each checks its own result.
+// All operations of a space, with names; each checks its own result.
 std::vector<std::pair<std::string, std::function<void()>>> operations(cuda_space const& space,
                                                                       exec::buffer<std::uint64_t, cuda_space>& words,
                                                                       exec::cuda_bulk& bulk) {
@@ -130,12 +130,12 @@ std::vector<std::pair<std::string, std::function<void()>>> operations(cuda_space
   };
 }
 
-TEST_F(cuda_space_test, every_call_goes_to_its_device_and_restores_the_callers) {
+TEST_F(cuda_space_test, every_call_uses_its_device_and_restores_that_of_the_caller) {
   cuda_space const space(0);
   exec::buffer<std::uint64_t, cuda_space> words(space, 2000);
   exec::cuda_bulk bulk(space);
   for (auto const& [name, run] : operations(space, words, bulk)) {
-    run();  // what is allocated once is there
+    run();  // allocates what is allocated only once
     fake_current_device const fake;
     run();
     std::vector<int> const& calls = fake_current_device::calls;
@@ -151,7 +151,7 @@ TEST_F(cuda_space_test, every_call_goes_to_its_device_and_restores_the_callers) 
   EXPECT_EQ(fake_current_device::calls, (std::vector<int>{0, 7})) << "inner guards have nothing to do";
 }
 
-TEST_F(cuda_space_test, an_error_of_the_caller_fails_nothing_and_stays) {
+TEST_F(cuda_space_test, a_pending_error_of_the_caller_is_preserved) {
   cuda_space const space(0);
   exec::buffer<std::uint64_t, cuda_space> words(space, 2000);
   exec::cuda_bulk bulk(space);
@@ -162,7 +162,7 @@ TEST_F(cuda_space_test, an_error_of_the_caller_fails_nothing_and_stays) {
   }
 }
 
-TEST_F(cuda_space_test, a_launch_that_fails_says_so) {
+TEST_F(cuda_space_test, a_failed_call_throws) {
   cuda_space const space(0);
   cudaStream_t gone = nullptr;
   exec::buffer<std::uint64_t, cuda_space> words(space, 100);
@@ -196,7 +196,7 @@ TEST_F(cuda_space_test, streams_and_events_are_released_when_a_constructor_throw
 struct lane_report {
   std::uint32_t rank;
   std::uint32_t ballot;  // of the lanes of even rank
-  std::uint32_t first;   // what lane 0 has
+  std::uint32_t first;   // the value of lane 0
   std::uint32_t thread;  // in the block, in the order of warps
   std::uint64_t number;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guard of the current device, on devices that are not there.
+// The guard of the current device, with fake devices.
 #include "../../exec/device_guard.hpp"
 
 #include <gtest/gtest.h>
@@ -32,11 +32,11 @@ class device_guard : public ::testing::Test {
   }
 };
 
-TEST_F(device_guard, sets_the_device_and_restores_the_callers) {
+TEST_F(device_guard, sets_the_device_and_restores_that_of_the_caller) {
   {
     guard const outer(1);
     EXPECT_EQ(fake_device::now, 1);
-    guard const inner(1);  // there already
+    guard const inner(1);  // current already
     guard const other(2);
     EXPECT_EQ(fake_device::now, 2);
   }
@@ -44,7 +44,7 @@ TEST_F(device_guard, sets_the_device_and_restores_the_callers) {
   EXPECT_EQ(fake_device::calls, (std::vector<int>{1, 2, 1, 3}));
 }
 
-TEST_F(device_guard, asks_for_nothing_where_the_device_is_current) {
+TEST_F(device_guard, does_nothing_if_the_device_is_current) {
   { guard const same(3); }
   EXPECT_TRUE(fake_device::calls.empty());
 }
@@ -65,7 +65,7 @@ TEST_F(device_guard, throws_for_a_device_that_cannot_be_made_current) {
   EXPECT_EQ(fake_device::now, 3);
 }
 
-TEST_F(device_guard, is_silent_where_the_callers_device_is_lost) {
+TEST_F(device_guard, ignores_failure_to_restore_the_device) {
   {
     guard const current(1);
     fake_device::refused = 3;

@@ -18,7 +18,7 @@ struct write_seven {
 };
 }  // namespace
 
-// The stream lives on when the space has gone, and has what the space was given to do.
+// The stream outlives the space, and executes the work of the space.
 TEST(cuda_space, on_a_stream_of_the_caller) {
   if (exec::cuda_space::device_count() == 0) GTEST_SKIP() << "there is no device";
   cudaStream_t stream = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launches: every index is served exactly once, by all lanes of a tile where there are tiles; tiles that wait for
-// each other with backoff get on.
+// Tests the launches: the functor is called exactly once for every index, by all lanes of a tile; and tiles that wait
+// for each other with backoff make progress.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,39 +16,39 @@
 
 namespace wyrm::tests {
 
-/// How often an index was served, and by which lanes.
+/// The number of calls for an index, and the lanes that called.
 struct visit {
   std::uint32_t times;
   std::uint32_t lanes;
 };
 
-/// Notes every call. One object for all launches: they differ in what they pass.
-struct note_visits {
+/// Records every call. Has one operator for each kind of launch.
+struct record_visits {
   visit* visits;
   std::size_t n;
-  std::uint64_t* strays;  // calls with an index that is none
+  std::uint64_t* strays;  // number of calls with an invalid index
 
-  WYRM_HD void note(std::size_t i, unsigned lane, bool valid) const {
+  WYRM_HD void record(std::size_t i, unsigned lane, bool valid) const {
     if (valid != (i < n)) exec::atomic_ref<std::uint64_t>(*strays).fetch_add(1, exec::relaxed);
     if (!valid || i >= n) return;
     exec::atomic_ref<std::uint32_t>(visits[i].times).fetch_add(1, exec::relaxed);
     exec::atomic_ref<std::uint32_t>(visits[i].lanes).fetch_or(1u << lane, exec::relaxed);
   }
-  WYRM_HD void operator()(std::size_t i) const { note(i, 0, true); }
+  WYRM_HD void operator()(std::size_t i) const { record(i, 0, true); }
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i) const {
-    note(i, t.rank(), true);
+    record(i, t.rank(), true);
   }
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
-    // All lanes of the tile are here, also those beyond the end.
+    // All lanes of the tile make the call, also those beyond the end.
     bool const complete = t.ballot(true) == 0xffffffffu >> (32 - Tile::size());
     if (!complete || i % Tile::size() != t.rank()) exec::atomic_ref<std::uint64_t>(*strays).fetch_add(1, exec::relaxed);
-    note(i, 0, valid);
+    record(i, 0, valid);
   }
 };
 
-/// `launch(space, n, note)` must serve each index below n once, by `lanes` lanes.
+/// `launch(space, n, f)` must call f for each index below n once, by `lanes` lanes.
 template <class Space, class Launch>
 void expect_each_once(unsigned lanes, Launch const& launch) {
   Space const space = make_space<Space>();
@@ -59,7 +59,7 @@ void expect_each_once(unsigned lanes, Launch const& launch) {
     exec::buffer<std::uint64_t, Space> strays(space, 1);
     space.fill(visits.data(), 0, visits.bytes());
     space.fill(strays.data(), 0, strays.bytes());
-    launch(space, n, note_visits{visits.data(), n, strays.data()});
+    launch(space, n, record_visits{visits.data(), n, strays.data()});
     std::vector<visit> const seen = exec::copy_out(space, visits.data(), n);
     EXPECT_EQ(exec::read(space, strays.data()), 0u);
     for (std::size_t i = 0; i < n; ++i) {
@@ -69,8 +69,8 @@ void expect_each_once(unsigned lanes, Launch const& launch) {
   }
 }
 
-/// Tiles take tickets and then turns. A tile waits only for tiles that are at work already; whoever has the turn
-/// changes what plain memory holds.
+/// A ticket lock: tiles take tickets, and enter the critical section in the order of tickets. A tile waits only for
+/// tiles that already run. The tile in the critical section changes plain memory.
 struct take_turns {
   std::uint32_t* tickets;
   std::uint32_t* turn;
@@ -108,11 +108,11 @@ template <class Space>
 using launch = space_test<Space>;
 TYPED_TEST_SUITE_P(launch);
 
-TYPED_TEST_P(launch, for_each_serves_each_index_once) {
+TYPED_TEST_P(launch, for_each_calls_each_index_once) {
   expect_each_once<TypeParam>(1, [](auto const& space, std::size_t n, auto const& f) { exec::for_each(space, n, f); });
 }
 
-TYPED_TEST_P(launch, for_each_tile_serves_each_index_once) {
+TYPED_TEST_P(launch, for_each_tile_calls_each_index_once) {
   expect_each_once<TypeParam>(TypeParam::template tile_size<8>, [](auto const& space, std::size_t n, auto const& f) {
     exec::for_each_tile<8>(space, n, f);
   });
@@ -121,19 +121,19 @@ TYPED_TEST_P(launch, for_each_tile_serves_each_index_once) {
   });
 }
 
-TYPED_TEST_P(launch, for_each_lane_serves_each_index_once) {
+TYPED_TEST_P(launch, for_each_lane_calls_each_index_once) {
   expect_each_once<TypeParam>(
       1, [](auto const& space, std::size_t n, auto const& f) { exec::for_each_lane<4>(space, n, f); });
   expect_each_once<TypeParam>(
       1, [](auto const& space, std::size_t n, auto const& f) { exec::for_each_lane<32>(space, n, f); });
 }
 
-TYPED_TEST_P(launch, tiles_that_wait_for_each_other_get_on) {
+TYPED_TEST_P(launch, tiles_that_wait_for_each_other_make_progress) {
   expect_turns<32, TypeParam>(scaled(1000, 100));
   expect_turns<1, TypeParam>(scaled(1000, 100));
 }
 
-REGISTER_TYPED_TEST_SUITE_P(launch, for_each_serves_each_index_once, for_each_tile_serves_each_index_once,
-                            for_each_lane_serves_each_index_once, tiles_that_wait_for_each_other_get_on);
+REGISTER_TYPED_TEST_SUITE_P(launch, for_each_calls_each_index_once, for_each_tile_calls_each_index_once,
+                            for_each_lane_calls_each_index_once, tiles_that_wait_for_each_other_make_progress);
 
 }  // namespace wyrm::tests

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launches on threads of the host and on warps of fibers.
+// The launches on host threads and on simulated warps (simt_space).
 #include "launch_suite.hpp"
 
 #include "../support/simt_space.hpp"

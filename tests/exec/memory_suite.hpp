@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// buffer, reservation, and the copies between host and space: sizes and addresses from the host's side, contents
-// through device code.
+// Tests buffer, reservation, and the copies between host and space: the host checks sizes and addresses, device code
+// writes contents.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ TYPED_TEST_P(memory, buffer_reserves_and_moves) {
   EXPECT_EQ(a.data(), nullptr);  // NOLINT(bugprone-use-after-move): a moved buffer is an empty one
   EXPECT_EQ(a.size(), 0u);
 
-  b.reserve(1001);  // a quarter more than there was
+  b.reserve(1001);  // grows by a quarter
   EXPECT_EQ(b.size(), 1250u);
   exec::for_each(space, b.size(), write_multiples{b.data(), 5});
   expect_multiples(space, b.data(), 0, 1250, 5);
@@ -143,7 +143,7 @@ TYPED_TEST_P(memory, reservation_commits_in_steps) {
   expect_multiples(space, words + step_words, 0, 2 * step_words, 5);
   expect_multiples(space, words, 0, step_words, 3);
 
-  pool.commit(step);  // there already
+  pool.commit(step);  // committed already
   EXPECT_EQ(pool.committed(), 3 * step);
   expect_out_of_memory([&] { pool.commit(4 * step + 1); });
   expect_out_of_memory([&] { (void)pool.committed_after(SIZE_MAX); });
@@ -181,7 +181,7 @@ TYPED_TEST_P(memory, reservation_of_nothing_and_of_too_much) {
   EXPECT_EQ(words.size(), 10u);
 }
 
-// The n-th request for memory fails, whichever kind it is of, and all behind it; what failed is as after no memory.
+// The n-th request for memory of any kind fails, and all later ones; objects are in the state after a lack of memory.
 TYPED_TEST_P(memory, requests_fail_from_the_nth_on) {
   TypeParam const space = make_space<TypeParam>();
   std::size_t const step = space.granularity();
@@ -190,7 +190,7 @@ TYPED_TEST_P(memory, requests_fail_from_the_nth_on) {
   {
     exec::injected_failure const failure(3);
     array.reserve(10);
-    array.reserve(5);  // there already: no request
+    array.reserve(5);  // fits: no request
     EXPECT_EQ(failure.left(), 2u);
     { exec::staging_buffer<int, TypeParam> const host(space, 1); }
     pool.commit(step);
@@ -215,8 +215,8 @@ struct add_index {
   WYRM_HD void operator()(std::size_t i) const { words[i] += i; }
 };
 
-// Staged copies that are not waited for, and uploads beside the work of the space: each is ordered before what the
-// space is given to do after it.
+// Asynchronous staged copies, and uploads that are concurrent with work of the space: each is complete before work that
+// is enqueued after it.
 TYPED_TEST_P(memory, staging_and_uploads) {
   TypeParam const space = make_space<TypeParam>();
   std::size_t const n = 100000;
@@ -229,7 +229,7 @@ TYPED_TEST_P(memory, staging_and_uploads) {
   typename TypeParam::upload upload(space);
   for (int round = 0; round < 3; ++round) {
     exec::for_each(space, there.size(), write_multiples{there.data(), 9});
-    upload.start();  // or the copies would be overtaken by the line above
+    upload.start();  // orders the copies after the kernel above
     for (std::size_t p = 0; p < parts; ++p) {
       upload.enqueue(there.data() + p * n, host.data() + p * n, n * sizeof(std::uint64_t));
       exec::for_each(space, n, add_index{there.data() + p * n});

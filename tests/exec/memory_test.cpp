@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of a space, on threads of the host and on warps of fibers.
+// Memory of a space, on host threads and on simulated warps (simt_space).
 #include "memory_suite.hpp"
 
 #include "../support/simt_space.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The test space itself: what would be undefined on a GPU ends the program here, with a message; and seeds order the
-// lanes. Lanes of one tile wait for each other in here, which no other code may, to fix the order of what they do.
+// Tests simt_space itself: undefined behaviour on a GPU ends the program with a message; and the seed determines the
+// order of lanes. To fix an order, lanes of one tile wait for each other here, which other code must not do.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace wyrm::tests {
 
-// One tile of two lanes is enough for all of these.
+// Runs one tile of two lanes, which is enough for all tests here.
 template <class F>
 void run_two_lanes(F const& f) {
   exec::for_each_tile<2>(simt_space(1, 1, 1), 1, f);
@@ -41,7 +41,7 @@ struct early_return {
   }
 };
 
-// Lane 1 has returned when lane 0 comes to the collective.
+// Lane 1 has returned when lane 0 calls the collective.
 struct late_call {
   bool* ready;
   template <class Tile>
@@ -55,7 +55,7 @@ struct late_call {
   }
 };
 
-// Lanes that leave together, after another number of collectives in each tile, are no mistake.
+// All lanes of a tile return after the same number of collectives, which differs between tiles; this is permitted.
 struct uniform_return {
   template <class Tile>
   void operator()(Tile const& t, std::size_t i) const {
@@ -84,11 +84,11 @@ TEST_F(simt_death, a_lane_that_calls_when_others_have_returned) {
                "simt_space: a lane calls a collective that others of its tile will never call");
 }
 
-TEST(simt, lanes_that_return_together_are_no_mistake) {
+TEST(simt, lanes_may_return_at_different_collectives_in_different_tiles) {
   exec::for_each_tile<32>(simt_space(1, 2, 3), 200, uniform_return{});
 }
 
-struct note_order {
+struct record_order {
   std::vector<unsigned>* order;
   template <class Tile>
   void operator()(Tile const& t, std::size_t) const {
@@ -98,17 +98,17 @@ struct note_order {
   }
 };
 
-TEST(simt, the_seed_orders_the_lanes) {
+TEST(simt, the_seed_determines_the_order_of_lanes) {
   auto const order = [](std::uint64_t seed) {
     std::vector<unsigned> ranks;
-    exec::for_each_tile<32>(simt_space(seed, 1, 1), 1, note_order{&ranks});
+    exec::for_each_tile<32>(simt_space(seed, 1, 1), 1, record_order{&ranks});
     return ranks;
   };
   std::vector<unsigned> const first = order(1);
   ASSERT_EQ(first.size(), 64u);
   EXPECT_EQ(order(1), first);
   EXPECT_NE(order(2), first);
-  for (std::size_t half = 0; half < 2; ++half) {  // every lane comes to the collective before one leaves it
+  for (std::size_t half = 0; half < 2; ++half) {  // every lane calls the collective before any lane returns from it
     std::vector<bool> seen(32);
     for (std::size_t i = 0; i < 32; ++i) seen[first[half * 32 + i]] = true;
     EXPECT_EQ(seen, std::vector<bool>(32, true));

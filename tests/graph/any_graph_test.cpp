@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every allocator of the registry keeps a graph: edges of vertices with few neighbours and with thousands come and go,
-// on the host and, where there is one, on the first GPU, as they do in the model.
+// Tests graphs with every allocator of the registry: edges of vertices with few and with thousands of neighbours are
+// inserted and erased, on the host and on the first GPU, if there is one, and the graph is compared with the model.
 #include "../../graph/any_graph.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr graph::vertex_id vertices = 5000;
 
-// A third of the edges are of vertex 1.
+// Vertex 1 is the source of a third of the edges.
 std::vector<graph::edge> random_edges(std::size_t n, std::mt19937_64& random) {
   std::vector<graph::edge> edges;
   for (std::size_t i = 0; i < n; ++i) {
@@ -32,7 +32,7 @@ std::vector<graph::edge> random_edges(std::size_t n, std::mt19937_64& random) {
   return edges;
 }
 
-void keeps_a_graph(exec::any_space const& space, std::string const& allocator) {
+void agrees_with_the_model(exec::any_space const& space, std::string const& allocator) {
   SCOPED_TRACE(allocator);
   graph::any_graph g(space, allocator, vertices);
   graph_model model(vertices, g.settings().directed, g.settings().self_loops);
@@ -76,7 +76,7 @@ void on_all(Test const& test) {
 
 }  // namespace
 
-TEST(any_graph, every_allocator_keeps_a_graph) { on_all(keeps_a_graph); }
+TEST(any_graph, every_allocator_works) { on_all(agrees_with_the_model); }
 TEST(any_graph, every_allocation_may_fail) { on_all(survives_failures); }
 
 TEST(any_graph, is_moved_and_assigned) {
@@ -98,7 +98,7 @@ TEST(any_graph, is_moved_and_assigned) {
   a.check();
 }
 
-// More edges than a slice has.
+// A list with more edges than a slice.
 TEST(any_graph, is_built_from_a_list_in_slices) {
   graph::edge_list list;
   list.vertices = 3000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dynamic_graph on the CPU, and on lanes that are fibers.
+// dynamic_graph on the CPU, and on simulated warps (simt_space).
 #include "../../alloc/registry.hpp"
 #include "../support/simt_space.hpp"
 #include "graph_suite.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All or nothing: every allocation of an update is made to fail, one after the other.
+// Tests that updates are all or nothing: makes every allocation of an update fail, one after the other.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,9 +24,8 @@ std::size_t granted(Graph const& g) {
     return g.allocator().stats().granted;
 }
 
-/// g is empty. An insertion that finds no memory from its k-th vertex on changes nothing, for every k for which it
-/// does; the batch after it works, and no page is lost if the allocator takes any back. An erasure works without any
-/// memory.
+/// Requires an empty graph g. For every k, an insertion without memory from its k-th vertex on changes nothing, or
+/// succeeds. Later batches work, and no page is lost if the allocator reclaims memory. An erasure needs no memory.
 template <class Graph>
 void expect_failures_change_nothing(Graph& g, bool reclaims) {
   graph::vertex_id const n = g.vertices();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests of dynamic_graph, for any space and allocator: against a model of std::set, and for every promise that the
-// container makes. The files that include this say for which graphs.
+// The tests of dynamic_graph, for any space and allocator: they compare the graph with a model of std::set, and test
+// every guarantee of the container. The files that include this header instantiate them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ struct graph_case {
   using space = S;
   using graph_type = graph::dynamic_graph<S, A<S>>;
   static constexpr bool reclaims = A<S>::family.reclaims;
-  static constexpr bool counts_pages_alone = reclaims && A<S>::family.resets;  // and no headers
+  static constexpr bool counts_pages_alone = reclaims && A<S>::family.resets;  // granted bytes without headers
 };
 
 template <class Case>
@@ -77,14 +77,14 @@ std::string damage(Graph const& g) {
   }
 }
 
-// Random batches against the model; after each the report, now and then everything else.
+// Applies random batches to graph and model; compares reports after each batch, and everything else after some.
 template <class Graph>
 void churn(Graph& g, std::size_t rounds, std::size_t vertices, std::size_t largest_batch, unsigned seed) {
   graph_model model(vertices, g.settings().directed, g.settings().self_loops);
   std::mt19937 random(seed);
   for (std::size_t round = 0; round < rounds; ++round) {
     auto const batch = random_edges(random, vertices, random() % (largest_batch + 1));
-    // Long runs of growth and of decline, so that pages change class in both directions.
+    // Long phases of growth and of decline, so that pages change their size in both directions.
     bool const insert = random() % 8 < (round / 16 % 2 == 0 ? 6 : 2);
     expect_equal(insert ? g.insert(batch) : g.erase(batch), insert ? model.insert(batch) : model.erase(batch));
     if (round % 16 == 0 || round + 1 == rounds) {
@@ -118,7 +118,7 @@ TYPED_TEST_P(dynamic_graph_test, agrees_with_the_model_large_batches) {
   churn(g, scaled(60), 3000, 20000, 5);
 }
 
-// So few edges for so many vertices that their sources are counted in a hash table.
+// Few edges for many vertices, so that sources are counted in a hash table.
 TYPED_TEST_P(dynamic_graph_test, agrees_with_the_model_small_batches) {
   auto undirected = this->make(5000);
   churn(undirected, scaled(400), 5000, 40, 6);
@@ -129,8 +129,8 @@ TYPED_TEST_P(dynamic_graph_test, agrees_with_the_model_small_batches) {
   churn(sparse, 3, many, 35000, 8);
 }
 
-// Segments that a tile sorts, that several tiles rank, and that are too large for both, of vertices that become hubs
-// and stop to be hubs; of a directed graph also if they are so in the table of in-neighbours alone.
+// Source groups that a tile sorts, that several tiles rank, and that are too large for both. Their vertices become hubs
+// and stop to be hubs; in a directed graph also in the table of in-neighbours only.
 TYPED_TEST_P(dynamic_graph_test, agrees_with_the_model_few_sources) {
   std::size_t const n = 4000;
   for (auto const& [directed, few_targets] : {std::pair(false, false), {true, false}, {true, true}}) {
@@ -155,7 +155,7 @@ TYPED_TEST_P(dynamic_graph_test, agrees_with_the_model_few_sources) {
   }
 }
 
-// A hub shrinks where it is when there is no memory to move to.
+// Without memory for another page, a hub shrinks in its page.
 TYPED_TEST_P(dynamic_graph_test, a_hub_without_memory) {
   std::size_t const n = 3000;
   auto g = this->make(n, {.directed = true, .in_neighbours = false});
@@ -176,11 +176,11 @@ TYPED_TEST_P(dynamic_graph_test, a_hub_without_memory) {
   EXPECT_EQ(damage(g), "");
 }
 
-// Edges in the memory of the space, and more of them than travel in one piece.
-TYPED_TEST_P(dynamic_graph_test, edges_that_are_there_or_come_in_slices) {
-  std::size_t const n = 20000;  // so that hardly an edge is drawn twice
+// Edges in memory of the space, and batches from the host that are uploaded in slices.
+TYPED_TEST_P(dynamic_graph_test, edges_in_device_memory_or_in_slices) {
+  std::size_t const n = 20000;  // so that few edges are drawn twice
   std::mt19937 random(31);
-  bool const in_slices = TestFixture::space_type::upload::is_beside;
+  bool const in_slices = TestFixture::space_type::upload::is_concurrent;
   std::size_t const large = in_slices ? (std::size_t{2} << 20) + 100 : 50000;
   std::vector<graph::edge> const batch = random_edges(random, n, in_slices ? large : scaled(large, 1000));
   graph_model model(n, false, false);
@@ -198,7 +198,7 @@ TYPED_TEST_P(dynamic_graph_test, edges_that_are_there_or_come_in_slices) {
   expect_equal(g.insert(graph::resident_edges(nullptr, 0)), {});
 }
 
-// Started, and finished later: also when memory has to grow, an id is out of range, or nobody asks.
+// Asynchronous updates; also if the pool has to grow, an id is out of range, or get() is not called.
 TYPED_TEST_P(dynamic_graph_test, updates_may_be_finished_later) {
   std::size_t const n = 2000;
   graph::options o;
@@ -223,7 +223,7 @@ TYPED_TEST_P(dynamic_graph_test, updates_may_be_finished_later) {
   EXPECT_EQ(damage(g), "");
 }
 
-// A graph from a CSR, with hubs and without; and then it works like any other.
+// A graph from a CSR, with hubs and without, works like any other graph.
 TYPED_TEST_P(dynamic_graph_test, is_built_from_a_csr) {
   std::size_t const n = 1500;
   std::mt19937 random(37);
@@ -262,7 +262,7 @@ TYPED_TEST_P(dynamic_graph_test, is_built_from_a_csr) {
     }
 }
 
-// Rows around 512 neighbours, beyond which several tiles copy a row, and of whole parts of such rows.
+// Rows of about 512 neighbours, beyond which several tiles copy a row, and rows of whole numbers of parts.
 TYPED_TEST_P(dynamic_graph_test, rows_at_the_size_of_a_hub) {
   std::size_t const n = 1100;
   std::vector<std::size_t> const degrees{511, 512, 513, 1023, 1024, 1025};
@@ -280,7 +280,7 @@ TYPED_TEST_P(dynamic_graph_test, rows_at_the_size_of_a_hub) {
     g.compact();
     ASSERT_EQ(g.to_csr(), rows);
     ASSERT_EQ(damage(g), "");
-    // One neighbour more and one less for each, across the boundary and back.
+    // Inserts and erases one neighbour of each, which crosses the boundary in both directions.
     std::vector<graph::edge> more;
     for (std::size_t v = 0; v < degrees.size(); ++v) more.push_back({static_cast<graph::vertex_id>(v), 0});
     more[0].target = 1;
@@ -292,7 +292,7 @@ TYPED_TEST_P(dynamic_graph_test, rows_at_the_size_of_a_hub) {
   }
 }
 
-// The number of arcs of a CSR on the device is more, or less, than its last offset says.
+// The number of arcs of a CSR on the device is larger, or smaller, than its last offset.
 TYPED_TEST_P(dynamic_graph_test, a_csr_on_the_device_with_another_number_of_arcs_is_refused) {
   using space = typename TestFixture::space_type;
   for (bool const directed : {false, true})
@@ -310,12 +310,12 @@ TYPED_TEST_P(dynamic_graph_test, a_csr_on_the_device_with_another_number_of_arcs
     }
 }
 
-// The pool is used up in the second slice of a CSR: what was counted in the first is not counted again.
+// The pool is used up in the second slice of a CSR; the rows of the first slice must not be counted again.
 TYPED_TEST_P(dynamic_graph_test, a_csr_in_slices_that_needs_memory) {
   bool const fibers = std::string(TestFixture::space_type::name) == "simt";
   std::size_t const n = fibers ? 600 : scaled(8300, 600);
   graph::csr rows{{0}, {}};
-  for (std::size_t v = 0; v < n; ++v) {  // 255 to each side, and the loop
+  for (std::size_t v = 0; v < n; ++v) {  // 255 neighbours on each side, and the self-loop
     std::size_t const begin = rows.targets.size();
     for (std::size_t k = 0; k < 511; ++k) rows.targets.push_back(static_cast<graph::vertex_id>((v + n - 255 + k) % n));
     std::sort(rows.targets.begin() + static_cast<std::ptrdiff_t>(begin), rows.targets.end());
@@ -372,7 +372,7 @@ TYPED_TEST_P(dynamic_graph_test, a_wrong_csr_changes_nothing) {
   EXPECT_EQ(g.edges(), 1u);
 }
 
-// A hub in a CSR that lies about the others must not be written where there is no room for so many hubs.
+// In a malformed CSR more rows can be hubs than its number of arcs permits; these must not be written past their list.
 TYPED_TEST_P(dynamic_graph_test, a_csr_with_rows_that_overlap_is_refused) {
   graph::vertex_id const n = 1200;
   graph::csr rows;
@@ -385,7 +385,7 @@ TYPED_TEST_P(dynamic_graph_test, a_csr_with_rows_that_overlap_is_refused) {
   EXPECT_EQ(damage(g), "");
 }
 
-TYPED_TEST_P(dynamic_graph_test, compaction_keeps_the_graph_and_gives_memory_back) {
+TYPED_TEST_P(dynamic_graph_test, compaction_keeps_the_graph_and_releases_old_pool) {
   std::size_t const n = 3000;
   for (bool const directed : {false, true}) {
     auto g = this->make(n, {.directed = directed});
@@ -423,12 +423,12 @@ TYPED_TEST_P(dynamic_graph_test, compaction_keeps_the_graph_and_gives_memory_bac
   }
 }
 
-// Most of the pool is free, but in chunks that all have a page in use: pages are laid out anew instead of growing.
+// Most of the pool is free, but all chunks have a page in use: all pages are laid out again instead of growth.
 TYPED_TEST_P(dynamic_graph_test, a_pool_of_scattered_pages_does_not_grow) {
   for (bool const in_neighbours : {false, true}) {
     graph::options o{.directed = true, .in_neighbours = in_neighbours};
     o.pool.pool_bytes = std::size_t{256} << 10;
-    std::size_t const committed = this->make(1, o).memory().pool_committed;  // a GPU commits more
+    std::size_t const committed = this->make(1, o).memory().pool_committed;  // a GPU commits larger steps
     std::size_t const n = committed / (in_neighbours ? 32 : 16) / 10 * 7;
     auto const edges_to = [&](std::size_t step, std::size_t first, std::size_t last, std::size_t vertices) {
       std::vector<graph::edge> edges;
@@ -485,7 +485,7 @@ TYPED_TEST_P(dynamic_graph_test, empty_and_trivial) {
   EXPECT_EQ(damage(two), "");
 }
 
-// A star whose centre has 100,000 neighbours, made and unmade in slices.
+// A star whose centre has 100,000 neighbours, inserted and erased in parts.
 TYPED_TEST_P(dynamic_graph_test, a_hub) {
   std::size_t const leaves = scaled(100000);
   auto g = this->make(leaves + 1);
@@ -504,7 +504,7 @@ TYPED_TEST_P(dynamic_graph_test, a_hub) {
   EXPECT_TRUE(std::equal(all.begin(), all.end(), c.targets.begin()));
   EXPECT_EQ(c.offsets[1], leaves);
 
-  // All but every tenth leaf go; the page of the centre follows.
+  // All leaves but every tenth are erased; the page of the centre shrinks.
   std::vector<graph::edge> some;
   for (graph::vertex_id i = 1; i <= leaves; ++i)
     if (i % 10 != 0) some.push_back({i, 0});
@@ -563,12 +563,12 @@ TYPED_TEST_P(dynamic_graph_test, an_id_out_of_range_changes_nothing) {
   }
 }
 
-// The pool may not grow enough: the batch fails as a whole, however far it got; afterwards the graph works on.
+// The pool cannot grow enough: the whole batch fails, in whichever step, and the graph works afterwards.
 TYPED_TEST_P(dynamic_graph_test, out_of_memory_changes_nothing) {
   for (bool const directed : {false, true}) {
     std::size_t const n = 4000;
     graph::options o{.directed = directed};
-    std::size_t const reserve = scaled(std::size_t{4} << 20, std::size_t{2} << 20);  // what a GPU hands out
+    std::size_t const reserve = scaled(std::size_t{4} << 20, std::size_t{2} << 20);  // a GPU commits steps of 2 MiB
     o.pool.pool_bytes = reserve / 2;
     o.pool.reserve_bytes = reserve;
     auto g = this->make(n, o);
@@ -603,7 +603,7 @@ TYPED_TEST_P(dynamic_graph_test, every_allocation_may_fail) {
   }
 }
 
-// Nothing leaks: what the pages hold is what the allocator says is in use, and it all comes back.
+// No memory leaks: the bytes of all pages are the bytes that the allocator has granted, and all are freed at the end.
 TYPED_TEST_P(dynamic_graph_test, memory_adds_up) {
   std::size_t const n = 1000;
   auto g = this->make(n);
@@ -612,7 +612,7 @@ TYPED_TEST_P(dynamic_graph_test, memory_adds_up) {
     g.insert(random_edges(random, n, 4000));
     auto gone = this->edges_of(g.to_csr());
     std::shuffle(gone.begin(), gone.end(), random);
-    gone.resize(gone.size() * round / 10);  // few, and then so many that pages are replaced by smaller ones
+    gone.resize(gone.size() * round / 10);  // first few, then so many that pages are replaced by smaller ones
     g.erase(gone);
     graph::memory_report const m = g.memory();
     EXPECT_EQ(m.neighbours, g.arcs() * 4);
@@ -635,7 +635,7 @@ TYPED_TEST_P(dynamic_graph_test, memory_adds_up) {
   EXPECT_EQ(g.allocator().stats().bad_frees, 0u);
 }
 
-/// Takes memory of a graph's pool that none of its vertices has.
+/// Allocates memory of a graph's pool that belongs to no vertex.
 template <class View>
 struct take_page {
   View pool;
@@ -646,20 +646,20 @@ template <class Graph>
 void expect_corrupt(Graph const& g, std::string const& what) {
   try {
     g.check();
-    ADD_FAILURE() << "check() passes; it should say: " << what;
+    ADD_FAILURE() << "check() passes; expected: " << what;
   } catch (error const& e) {
     EXPECT_EQ(e.code(), error_code::corrupt);
     EXPECT_NE(std::string(e.what()).find(what), std::string::npos) << e.what();
   }
 }
 
-// Pages that two vertices have, that are smaller than a vertex believes, or that no vertex has.
+// Pages that belong to two vertices, that are smaller than the capacity of a vertex, or that belong to no vertex.
 TYPED_TEST_P(dynamic_graph_test, damaged_pages_are_found) {
   for (bool const directed : {false, true}) {
     auto g = this->make(10, {.directed = directed});
     g.insert({{5, 6}, {6, 7}});
     g.check();
-    // Both have the neighbour 6 alone: contents tell nothing.
+    // Both vertices have neighbour 6 only, so the contents of pages do not show the damage.
     auto* const in = const_cast<graph::packed_record*>(this->in_records(g)) + 7;
     graph::packed_record const good = exec::read(g.space(), in);
     graph::vertex_record const other = exec::read(g.space(), g.view().out_records() + 5);
@@ -686,7 +686,7 @@ TYPED_TEST_P(dynamic_graph_test, damaged_pages_are_found) {
   }
 }
 
-// A vertex whose degree goes up and down around a page boundary keeps its page.
+// A vertex whose degree alternates around the boundary of a page size keeps its page.
 TYPED_TEST_P(dynamic_graph_test, pages_have_hysteresis) {
   using graph::edge;
   auto g = this->make(64, {.directed = true, .in_neighbours = false});
@@ -695,7 +695,7 @@ TYPED_TEST_P(dynamic_graph_test, pages_have_hysteresis) {
   g.insert(row);
   auto const page = this->page_of(g, 0);
   std::vector<edge> const one{{0, 17}};
-  g.insert(one);  // 17 neighbours: the next class
+  g.insert(one);  // 17 neighbours: the next page size
   auto const larger = this->page_of(g, 0);
   EXPECT_NE(larger, page);
   for (int i = 0; i < 5; ++i) {
@@ -815,11 +815,11 @@ TYPED_TEST_P(dynamic_graph_test, both_tables_are_right_when_pages_are_scattered)
 REGISTER_TYPED_TEST_SUITE_P(dynamic_graph_test, agrees_with_the_model_undirected, agrees_with_the_model_directed,
                             agrees_with_the_model_with_self_loops, agrees_with_the_model_large_batches,
                             agrees_with_the_model_small_batches, agrees_with_the_model_few_sources,
-                            a_hub_without_memory, edges_that_are_there_or_come_in_slices, updates_may_be_finished_later,
+                            a_hub_without_memory, edges_in_device_memory_or_in_slices, updates_may_be_finished_later,
                             is_built_from_a_csr, rows_at_the_size_of_a_hub,
                             a_csr_on_the_device_with_another_number_of_arcs_is_refused,
                             a_csr_in_slices_that_needs_memory, a_wrong_csr_changes_nothing,
-                            a_csr_with_rows_that_overlap_is_refused, compaction_keeps_the_graph_and_gives_memory_back,
+                            a_csr_with_rows_that_overlap_is_refused, compaction_keeps_the_graph_and_releases_old_pool,
                             a_pool_of_scattered_pages_does_not_grow, keeps_in_neighbours, empty_and_trivial, a_hub,
                             insert_then_erase_restores_it, an_id_out_of_range_changes_nothing,
                             out_of_memory_changes_nothing, every_allocation_may_fail, memory_adds_up,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hash table that groups a batch by source, and an update that is pending, each by itself.
+// Tests the hash table that groups a batch by source, scattering, and pending_update, each in isolation.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -20,8 +20,8 @@ namespace {
 using graph::vertex_id;
 using graph::detail::slot_table;
 
-// As many ids as an attacker may send, all of whose products with one multiplier, of the many that hashes use, have the
-// same upper bits.
+// Ids that an attacker could choose: their products with one multiplier, one of those that hashes commonly use, all
+// have the same upper bits.
 std::vector<vertex_id> crafted_ids(std::uint32_t multiplier, std::size_t n) {
   std::uint32_t inverse = 1;
   for (int i = 0; i < 5; ++i) inverse *= 2 - multiplier * inverse;  // Newton's iteration modulo 2^32
@@ -30,7 +30,7 @@ std::vector<vertex_id> crafted_ids(std::uint32_t multiplier, std::size_t n) {
   return ids;
 }
 
-/// Probes of all searches together for ids that are entered into a table.
+/// The number of probes of all searches when ids are inserted into a table.
 std::uint64_t probes(std::vector<vertex_id> const& ids, std::uint32_t seed) {
   unsigned const log2 = 18;
   std::vector<vertex_id> keys(std::size_t{1} << log2, 0xffffffff);
@@ -47,8 +47,8 @@ TEST(grouping, crafted_ids_do_not_collide) {
       EXPECT_LT(probes(crafted_ids(multiplier, n), seed), 3 * n) << std::hex << multiplier << ", seed " << seed;
 }
 
-// Ids that collide under one seed do not under another, and each graph has its own.
-TEST(grouping, a_seed_a_graph) {
+// Ids that collide with one seed do not collide with another, and each graph has its own seed.
+TEST(grouping, each_graph_has_a_seed) {
   std::vector<vertex_id> ids;
   slot_table const known{nullptr, nullptr, 1u << 18, 14, 12345};
   for (vertex_id v = 0; ids.size() < 2000; ++v)
@@ -65,13 +65,13 @@ TEST(grouping, a_seed_a_graph) {
   EXPECT_EQ(graph_type(exec::host_space(1), 1, o).settings().hash_seed, 77u);
 }
 
-TEST(grouping, tables_of_as_many_slots_as_there_can_be) {
+TEST(grouping, tables_with_the_maximum_number_of_slots) {
   static_assert(slot_table::lanes(0) == 0 && slot_table::lanes(1) == 1 && slot_table::lanes(5) == 2);
   for (std::uint32_t const slots : {0xfffffffbu, 0xfffffffcu, 0xfffffffdu, 0xfffffffeu, 0xffffffffu})
-    EXPECT_GE(slot_table::lanes(slots) * slot_table::a_lane, slots) << slots;
+    EXPECT_GE(slot_table::lanes(slots) * slot_table::slots_per_lane, slots) << slots;
 }
 
-// Whatever the sizes of slices.
+// For slices of any size.
 TEST(grouping, each_edge_of_a_slice_is_scattered) {
   for (auto const& [size, slice] : {std::pair<std::size_t, std::size_t>{10000, 0},
                                     {10000, 1000},
@@ -99,14 +99,14 @@ TEST(grouping, each_edge_of_a_slice_is_scattered) {
   }
 }
 
-TEST(pending_update, what_a_destructor_cannot_pass_on_is_lost) {
+TEST(pending_update, a_destructor_ignores_errors) {
   {
-    graph::pending_update const p([]() -> graph::update_report { throw std::runtime_error("not of ours"); });
+    graph::pending_update const p([]() -> graph::update_report { throw std::runtime_error("a foreign error"); });
   }
   {
     graph::pending_update const p([]() -> graph::update_report { throw std::bad_alloc(); });
   }
-  graph::pending_update p([]() -> graph::update_report { throw std::runtime_error("not of ours"); });
+  graph::pending_update p([]() -> graph::update_report { throw std::runtime_error("a foreign error"); });
   EXPECT_THROW((void)p.get(), std::runtime_error);
   EXPECT_THROW((void)p.get(), error);
 }

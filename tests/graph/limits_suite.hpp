@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph at its limits: memory that runs out at any request, hubs that cannot move, builds in slices, several updates
-// at a time, graphs that were moved. For any space and allocator.
+// Tests limits of a graph, for any space and allocator: failure of any request for memory, hubs that cannot move,
+// builds in slices, several pending updates, and moved graphs.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ template <class Case>
 class graph_limits : public dynamic_graph_test<Case> {};
 TYPED_TEST_SUITE_P(graph_limits);
 
-/// The code of what f throws, and its message; nothing if it does not throw.
+/// The code and the message of the error that f throws; nothing if it does not throw.
 template <class F>
 std::optional<std::pair<error_code, std::string>> error_of(F const& f) {
   try {
@@ -45,8 +45,8 @@ void expect_refused(F const& f, char const* why) {
   EXPECT_NE(thrown->second.find(why), std::string::npos) << thrown->second;
 }
 
-// Every vertex has a loop, and vertex 0 is a hub whose page is allocated after those of all others, some of which were
-// filled by then: every loop is counted once, however large the pool is at first.
+// Every vertex has a self-loop. The page of vertex 0, a hub, is allocated after all others, some of which are filled
+// then. Every loop must be counted once, for each initial size of the pool.
 TYPED_TEST_P(graph_limits, loops_are_counted_where_a_hub_waits_for_memory) {
   std::size_t const n = 8000;
   graph::csr rows{{0}, {}};
@@ -70,8 +70,8 @@ TYPED_TEST_P(graph_limits, loops_are_counted_where_a_hub_waits_for_memory) {
   }
 }
 
-// A page with room takes edges although there is no memory for another one, as hubs are usually given; a batch for
-// which another vertex has no room is refused as a whole.
+// Without memory for another page, which hubs usually get, edges are inserted into a page that has room. A batch for
+// which another vertex has no room fails as a whole.
 TYPED_TEST_P(graph_limits, a_hub_with_room_needs_no_memory) {
   std::size_t const n = 9000;
   for (bool const directed : {true, false}) {
@@ -91,7 +91,7 @@ TYPED_TEST_P(graph_limits, a_hub_with_room_needs_no_memory) {
     expect_equal(g.insert({{0, 7}, {0, 7}, {0, 9}}), model.insert(std::vector<graph::edge>{{0, 7}, {0, 7}, {0, 9}}));
     ASSERT_EQ(g.to_csr(), model.to_csr());
     ASSERT_EQ(damage(g), "");
-    // The page has room for 4,096. One batch is too large for it, the other needs a page for vertex 8.
+    // The page has room for 4,096 neighbours. One batch is too large for it, the other needs a page for vertex 8.
     std::vector<graph::edge> too_many;
     for (graph::vertex_id v = 0; v < 1000; ++v) too_many.push_back({0, 8 * v + 3});
     std::vector<graph::edge> with_another{{0, 11}, {0, 15}};
@@ -112,8 +112,8 @@ TYPED_TEST_P(graph_limits, a_hub_with_room_needs_no_memory) {
   }
 }
 
-// The n-th request for memory fails, for every n, in everything that a graph does: it is said so, nothing changes, and
-// the graph works afterwards.
+// For every n, the n-th request for memory fails in every operation of a graph: the operation throws, nothing changes,
+// and the graph works afterwards.
 TYPED_TEST_P(graph_limits, every_request_for_memory_may_fail) {
   using graph_type = typename TestFixture::graph_type;
   using space_type = typename TestFixture::space_type;
@@ -123,7 +123,7 @@ TYPED_TEST_P(graph_limits, every_request_for_memory_may_fail) {
     o.pool.pool_bytes = std::size_t{64} << 10;
     std::mt19937 random(53);
     graph_model model(n, o.directed, o.self_loops);
-    // Runs f until no request fails. Returns how often one did.
+    // Runs f with a failure of request 0, 1, ..., until no request fails.
     auto const fail_each = [&](char const* what, auto const& f, auto const& is_as_before) {
       unsigned failures = 0;
       for (bool done = false; !done && !testing::Test::HasFailure();) {
@@ -181,14 +181,15 @@ TYPED_TEST_P(graph_limits, every_request_for_memory_may_fail) {
         [&](unsigned k) {
           ASSERT_EQ(other->arcs(), 0u) << "request " << k;
           ASSERT_EQ(damage(*other), "") << "request " << k;
-          fresh();  // or the buffers that were made would be there
+          fresh();  // a new graph without the buffers of the failed attempt
         });
     ASSERT_EQ(other->to_csr(), rows);
     ASSERT_EQ(damage(*other), "");
   }
 }
 
-// In-neighbours are inserted in slices: any slice gives the same graph, and the scratch is that of a slice.
+// In-neighbours are inserted in slices: the graph is the same for any slice size, and scratch is proportional to a
+// slice.
 TYPED_TEST_P(graph_limits, in_neighbours_are_built_in_slices) {
   std::size_t const n = 500;
   std::mt19937 random(59);
@@ -210,7 +211,7 @@ TYPED_TEST_P(graph_limits, in_neighbours_are_built_in_slices) {
     ASSERT_EQ(g.to_csr(), changed.to_csr());
     ASSERT_EQ(damage(g), "");
   }
-  EXPECT_LT(scratch[3] + 16 * arcs, scratch[1]) << "scratch is in proportion to the arcs";
+  EXPECT_LT(scratch[3] + 16 * arcs, scratch[1]) << "scratch is proportional to the arcs";
 }
 
 TYPED_TEST_P(graph_limits, one_update_is_pending_at_a_time) {
@@ -238,7 +239,7 @@ TYPED_TEST_P(graph_limits, one_update_is_pending_at_a_time) {
   std::vector<edge> const bad{{0, 10}};
   graph::pending_update refused = g.insert_async(bad);
   expect_refused([&] { (void)refused.get(); }, "edge 0 of the batch");
-  expect_equal(g.erase(second), {.requested = 1, .erased = 1});  // not pending any more
+  expect_equal(g.erase(second), {.requested = 1, .erased = 1});  // no update is pending
   {
     graph::pending_update one = g.insert_async(second);
     graph::pending_update const other = std::move(one);
@@ -253,7 +254,7 @@ TYPED_TEST_P(graph_limits, one_update_is_pending_at_a_time) {
   expect_refused([&] { (void)orphan->get(); }, "was destroyed");
 }
 
-// What a pending update has allocated, and could not use, goes with the graph: a checker of leaks looks at this test.
+// Pages that a pending update has allocated and not used are freed with the graph; a leak checker detects failures.
 TYPED_TEST_P(graph_limits, a_graph_is_destroyed_while_an_update_waits_for_memory) {
   std::size_t const n = 64;
   std::vector<graph::edge> first;
@@ -284,7 +285,7 @@ TYPED_TEST_P(graph_limits, graphs_are_moved_and_assigned) {
   a.insert({{0, 1}, {1, 2}});
   graph_type b(std::move(a));
   EXPECT_EQ(b.edges(), 2u);
-  // NOLINTBEGIN(bugprone-use-after-move): what a moved graph still says
+  // NOLINTBEGIN(bugprone-use-after-move): the state of a moved graph
   EXPECT_EQ(a.vertices(), 0u);
   EXPECT_EQ(a.edges(), 0u);
   EXPECT_EQ(a.arcs(), 0u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model that graphs are tested against: a std::set of neighbours per vertex, changed edge by edge.
+// The model with which graphs are compared: a std::set of neighbours per vertex, changed edge by edge.
 #pragma once
 
 #include <cstdint>
@@ -66,7 +66,7 @@ class graph_model {
   std::vector<std::set<graph::vertex_id>> neighbours_;
 };
 
-/// Random edges with self-loops, repeats and a hub at vertex 0.
+/// Random edges with self-loops, duplicates and a hub at vertex 0.
 inline std::vector<graph::edge> random_edges(std::mt19937& random, std::size_t vertices, std::size_t count) {
   std::uniform_int_distribution<graph::vertex_id> vertex(0, static_cast<graph::vertex_id>(vertices - 1));
   std::vector<graph::edge> edges(count);
@@ -75,7 +75,7 @@ inline std::vector<graph::edge> random_edges(std::mt19937& random, std::size_t v
     switch (random() % 8) {
       case 0: e.target = e.source; break;                 // a self-loop
       case 1: e.source = 0; break;                        // the hub
-      case 2: e = edges[random() % edges.size()]; break;  // a repeat, or (0, 0)
+      case 2: e = edges[random() % edges.size()]; break;  // a duplicate, or (0, 0)
       default: break;
     }
   }

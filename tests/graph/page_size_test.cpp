@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of pages, and what the vertex table keeps of them.
+// Tests sizes of pages, and their representation in records.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace wyrm::tests {
 
 namespace {
 
-/// Degrees around each at which the capacity changes, and the largest there are.
+/// Degrees around each boundary at which the capacity changes, and the largest degrees.
 std::vector<std::uint32_t> degrees_at_borders() {
   std::vector<std::uint32_t> all;
   for (std::uint64_t power = 1; power <= 0x80000000; power *= 2)
@@ -25,7 +25,7 @@ std::vector<std::uint32_t> degrees_at_borders() {
 
 }  // namespace
 
-TEST(page_size_test, holds_the_neighbours_with_little_slack) {
+TEST(page_size_test, has_room_for_the_neighbours_with_little_slack) {
   for (std::uint32_t const degree : degrees_at_borders()) {
     std::uint32_t const capacity = graph::capacity_for(degree);
     EXPECT_GE(capacity, degree);
@@ -48,7 +48,7 @@ TEST(page_size_test, a_page_stays_between_a_quarter_and_full) {
   EXPECT_FALSE(graph::keeps_page(4, 0));
 }
 
-TEST(page_size_test, a_packed_record_loses_nothing) {
+TEST(page_size_test, a_packed_record_unpacks_to_the_same_record) {
   for (std::uint32_t const degree : degrees_at_borders())
     for (std::uint64_t const address :
          {std::uint64_t{16}, std::uint64_t{0x7fff'ffff'fff0}, std::uint64_t{0xffff'1234'5670}}) {

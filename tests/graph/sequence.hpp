@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any string of bytes is a sequence of operations on a graph, checked against the model after each: what the fuzzer
-// (sequence_fuzz.cpp) varies and sequence_test.cpp replays.
+// Interprets any string of bytes as a sequence of operations on a graph, and compares the graph with the model after
+// each operation. The fuzzer (sequence_fuzz.cpp) generates sequences; sequence_test.cpp replays them.
 //
-// Byte 0: bit 0 directed, 1 with in-neighbours, 2 with self-loops, 3 and 4 the allocator. Byte 1: the vertices, in 16s.
-// Then operations: a byte whose lower three bits say which, and its upper five, n, how large; and what that needs, as
-// long as there are bytes.
+// Byte 0: bit 0 directed, 1 with in-neighbours, 2 with self-loops, 3 and 4 the allocator. Byte 1: the number of
+// vertices, divided by 16, minus 1. Operations follow to the end: a byte whose lower three bits are the kind and whose
+// upper five bits, n, are the size, and the arguments of the operation.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class byte_reader {
  public:
   explicit byte_reader(std::span<std::uint8_t const> bytes) : bytes_(bytes) {}
   [[nodiscard]] bool empty() const { return bytes_.empty(); }
-  /// 0 beyond the end.
+  /// The next byte; 0 beyond the end.
   std::uint8_t next() {
     if (bytes_.empty()) return 0;
     std::uint8_t const b = bytes_.front();
@@ -39,7 +39,7 @@ class byte_reader {
   std::span<std::uint8_t const> bytes_;
 };
 
-/// A graph beside its model.
+/// A graph and its model.
 template <class Allocator>
 class sequence {
  public:
@@ -49,7 +49,7 @@ class sequence {
         graph_(exec::host_space(1), n_, settings(flags)),
         model_(n_, graph_.settings().directed, graph_.settings().self_loops) {}
 
-  /// What went wrong; empty if nothing did.
+  /// Runs the sequence; returns a description of the first failure, or an empty string.
   std::string run() {
     for (unsigned step = 0; !bytes_.empty(); ++step) {
       std::string const wrong = one();
@@ -102,14 +102,14 @@ class sequence {
     graph_.compact();
     return same({}, {});
   }
-  // The same graph, from its CSR.
+  // Builds the same graph from its CSR.
   std::string rebuilds() {
     graph::csr const rows = graph_.to_csr();
     graph_.clear();
     graph_.build(rows);
     return same({}, {});
   }
-  // Out of memory from the k-th vertex on: nothing changes, or all of it.
+  // An insertion without memory from the k-th vertex on: either fails and changes nothing, or succeeds.
   std::string fails(std::vector<graph::edge> const& batch, std::uint64_t k) {
     graph_.fail_allocations_from(k);
     std::optional<graph::update_report> report;
@@ -121,7 +121,7 @@ class sequence {
     graph_.fail_allocations_from(graph_.never);
     return report ? same(*report, model_.insert(batch)) : same({}, {});
   }
-  // An id that there is not, somewhere in a batch.
+  // A batch with an id out of range.
   std::string refuses(std::size_t n) {
     std::vector<graph::edge> batch = edges(n);
     if (batch.empty()) return {};
@@ -134,7 +134,7 @@ class sequence {
     } catch (error const& e) {
       return e.code() == error_code::bad_argument ? same({}, {}) : e.what();
     }
-    return "an id out of range was taken";
+    return "an id out of range was accepted";
   }
 
   graph::vertex_id vertex() { return static_cast<graph::vertex_id>((bytes_.next() * 29u) % n_); }
@@ -146,7 +146,7 @@ class sequence {
     }
     return last_;
   }
-  // Of one vertex, to so many that follow each other.
+  // Edges from one vertex to n vertices with consecutive ids.
   std::vector<graph::edge> const& row(std::size_t n) {
     last_.clear();
     graph::vertex_id const u = vertex();
@@ -174,7 +174,7 @@ class sequence {
   std::vector<graph::edge> last_;
 };
 
-/// What went wrong; empty if nothing did.
+/// Runs a sequence; returns a description of the first failure, or an empty string.
 inline std::string run_sequence(std::span<std::uint8_t const> bytes) {
   using space = exec::host_space;
   byte_reader reader(bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer on sequences of operations: sequence_fuzz [-max_total_time=SECONDS] CORPUS. What it finds it writes to a
-// file; put that into tests/data/sequences, where sequence_test replays it.
+// A libFuzzer target for sequences of operations. Usage: sequence_fuzz [-max_total_time=SECONDS] CORPUS. libFuzzer
+// writes a failing input to a file; move that file to tests/data/sequences, where sequence_test replays it.
 #include <cstdio>
 #include <cstdlib>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The corpus of the fuzzer, and random sequences, on every compiler.
+// Replays the corpus of the fuzzer, and random sequences, with every compiler.
 #include "sequence.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes at all, loaded as a file of a format: what fuzzers and the replay of their corpus do.
+// Loads arbitrary bytes as a file of a format, for fuzzers and for the replay of their corpus.
 #pragma once
 
 #include <cmath>
@@ -19,7 +19,7 @@ namespace wyrm::tests {
 inline constexpr std::string_view fuzzed_formats[] = {"metis",        "matrix_market", "dimacs", "edge_list", "gap",
                                                       "graphalytics", "node_link",     "binary", "archive"};
 
-/// What is wrong with a list, empty when it is sound.
+/// The defect of an edge list; empty if it is valid.
 [[nodiscard]] inline std::string defect_of(graph::edge_list const& list) {
   for (auto const& [source, target] : list.edges)
     if (source >= list.vertices || target >= list.vertices) return "an id is out of range";
@@ -28,16 +28,16 @@ inline constexpr std::string_view fuzzed_formats[] = {"metis",        "matrix_ma
     for (double const value : *column)
       if (!std::isfinite(value)) return "a value is not finite";
   }
-  if (!list.ids.empty() && list.ids.size() != list.vertices) return "ids are not one a vertex";
-  if (!list.names.empty() && list.names.size() != list.vertices) return "names are not one a vertex";
+  if (!list.ids.empty() && list.ids.size() != list.vertices) return "ids are not one per vertex";
+  if (!list.names.empty() && list.names.size() != list.vertices) return "names are not one per vertex";
   return "";
 }
 
-/// A checksum would keep a fuzzer from all that lies behind it: a binary file gets the right one. Graphalytics' two
-/// files stand behind each other, with a line "=" between them.
+/// Loads bytes as a file of a format. A binary file gets a correct checksum, because a fuzzer would not get past a
+/// wrong one. The two files of Graphalytics are concatenated, with a line "=" between them.
 [[nodiscard]] inline graph::edge_list load_bytes(std::string_view format, std::string_view bytes) {
   using loaders::file_format;
-  loaders::options const wanted{.threads = 1};
+  loaders::options const settings{.threads = 1};
   loaders::progress const silent;
   if (format == "archive") {
     (void)loaders::detail::unpack("bytes", bytes, std::size_t{1} << 20);
@@ -46,12 +46,12 @@ inline constexpr std::string_view fuzzed_formats[] = {"metis",        "matrix_ma
   if (format == "graphalytics") {
     auto const border = bytes.find("=\n");
     auto const edges = border == std::string_view::npos ? std::string_view() : bytes.substr(border + 2);
-    return loaders::detail::parse_graphalytics({"v", bytes.substr(0, border), wanted, silent},
-                                               {"e", edges, wanted, silent}, bytes.substr(0, border));
+    return loaders::detail::parse_graphalytics({"v", bytes.substr(0, border), settings, silent},
+                                               {"e", edges, settings, silent}, bytes.substr(0, border));
   }
   std::string sealed(bytes);
   if (format == "binary" && bytes.size() >= 64) {
-    auto const right = loaders::detail::binary_checksum({"bytes", bytes, wanted, silent});
+    auto const right = loaders::detail::binary_checksum({"bytes", bytes, settings, silent});
     std::memcpy(sealed.data() + loaders::detail::binary_checksum_at, &right, sizeof(right));
   }
   file_format const known[] = {file_format::metis,     file_format::matrix_market, file_format::dimacs,
@@ -59,10 +59,10 @@ inline constexpr std::string_view fuzzed_formats[] = {"metis",        "matrix_ma
                                file_format::node_link, file_format::binary};
   std::size_t i = 0;
   while (fuzzed_formats[i] != format) ++i;
-  return loaders::parse("bytes", sealed, known[i], wanted);
+  return loaders::parse("bytes", sealed, known[i], settings);
 }
 
-/// What went wrong, empty when all is well.
+/// Loads bytes; returns a description of a failure, or an empty string for a valid list or a correct error.
 [[nodiscard]] inline std::string load_any_bytes(std::string_view format, std::string_view bytes) {
   try {
     return defect_of(load_bytes(format, bytes));
@@ -70,7 +70,7 @@ inline constexpr std::string_view fuzzed_formats[] = {"metis",        "matrix_ma
     std::string const text = refused.what();
     if (refused.code() != error_code::bad_input) return "not bad_input: " + text;
     for (char const c : text)
-      if (c < ' ' || c > '~') return "a message that is no plain text";
+      if (c < ' ' || c > '~') return "a message that is not plain text";
     return "";
   }
 }

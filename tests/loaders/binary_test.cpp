@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wyrm's own files: the layout that docs/formats.md says, and every rule of it broken once. A damaged byte is found by
-// the checksum; what a hostile file could say under a right one is checked all the same.
+// Tests Wyrm's own files: the layout in docs/formats.md, and violations of each of its rules. The checksum detects
+// damaged bytes; files that violate rules with a correct checksum are refused as well.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ T get(std::string const& file, std::size_t at) {
   return value;
 }
 
-// Three vertices, two edges, every column: where things lie.
+// The positions in a file with three vertices, two edges and all arrays.
 constexpr std::size_t version_at = 8, flags_at = 12, vertices_at = 16, edges_at = 24, name_bytes_at = 32, stamp_at = 40;
 constexpr std::size_t checksum_at = 56, edge_at = 64, weight_at = 80, time_at = 96, id_at = 112, name_at = 136;
 
@@ -54,9 +54,9 @@ std::string sample() {
 graph::edge_list parsed(std::string const& file) { return loaders::parse("g.wyrm", file, file_format::binary); }
 
 void seal(std::string& file) {
-  loaders::options const wanted;
+  loaders::options const settings;
   loaders::progress const silent;
-  put(file, checksum_at, loaders::detail::binary_checksum({"g.wyrm", file, wanted, silent}));
+  put(file, checksum_at, loaders::detail::binary_checksum({"g.wyrm", file, settings, silent}));
 }
 
 void expect_refused(std::string const& file, std::string const& message) {
@@ -128,8 +128,8 @@ TEST(binary_file, breaks_every_rule_once) {
   broken([](auto& f) { put(f, weight_at, std::nan("")); }, "64: expected finite weights and times, found others", true);
   broken([](auto& f) { put(f, time_at, std::numeric_limits<double>::infinity()); },
          "64: expected finite weights and times, found others", true);
-  broken([](auto& f) { f[name_at + 1] = 'x'; }, "136: expected 3 names, each with a NUL behind it, found 2", true);
-  broken([](auto& f) { f.back() = 'x'; }, "136: expected 3 names, each with a NUL behind it, found 2", true);
+  broken([](auto& f) { f[name_at + 1] = 'x'; }, "136: expected 3 names, each followed by a NUL, found 2", true);
+  broken([](auto& f) { f.back() = 'x'; }, "136: expected 3 names, each followed by a NUL, found 2", true);
 }
 
 // The checksum is computed over blocks of 64 KiB. Each array here has three, of which the last one is shorter.

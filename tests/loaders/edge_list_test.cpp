@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Edge lists, GAP, DIMACS 9 and Graphalytics files that are well-formed, and random ones against a naive parser.
+// Tests valid edge lists, GAP, DIMACS 9 and Graphalytics files, and compares random ones with a naive parser.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,9 +23,9 @@ using numbers = std::vector<double>;
 using id_list = std::vector<std::uint64_t>;
 using loaders::file_format;
 
-graph::edge_list parsed(std::string const& text, loaders::options const& wanted = {},
+graph::edge_list parsed(std::string const& text, loaders::options const& settings = {},
                         file_format format = file_format::edge_list) {
-  return loaders::parse("text", text, format, wanted);
+  return loaders::parse("text", text, format, settings);
 }
 
 TEST(edge_list, renumbers_ids_in_ascending_order_and_keeps_them) {
@@ -128,7 +128,8 @@ TEST(graphalytics, takes_vertices_edges_and_direction_from_three_files) {
     EXPECT_THROW((void)loaders::load(wrong, {.format = file_format::graphalytics}), error);
 }
 
-// Random lists, large enough for many pieces and several threads, against streams and std::map.
+// Compares random lists, which are large enough for many pieces and several threads, with a parser of streams and
+// std::map.
 TEST(edge_list, agrees_with_a_naive_parser) {
   std::mt19937_64 random(1);
   for (std::uint64_t const largest : {std::uint64_t{50}, std::uint64_t{100000}, ~std::uint64_t{0} - 1}) {

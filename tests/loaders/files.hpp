@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that tests of the loaders read and write.
+// Functions for files in tests of the loaders.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ inline void write_file(std::filesystem::path const& path, std::string const& tex
   std::ofstream(path, std::ios::binary) << text;
 }
 
-/// A folder that is gone after the test.
+/// A temporary folder, which the destructor removes.
 class temporary_folder {
  public:
   temporary_folder() {
@@ -40,7 +40,7 @@ class temporary_folder {
   temporary_folder& operator=(temporary_folder const&) = delete;
 
   [[nodiscard]] std::filesystem::path operator/(std::string const& name) const { return path_ / name; }
-  /// Writes a file there.
+  /// Writes a file in the folder.
   std::filesystem::path write(std::string const& name, std::string const& text) const {
     write_file(path_ / name, text);
     return path_ / name;

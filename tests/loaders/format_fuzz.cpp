@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer on the files of one format, which the build says as WYRM_FUZZ_FORMAT: FORMAT_fuzz [-max_total_time=SECONDS]
-// CORPUS. Whatever the bytes, the outcome is a list that is sound or bad_input. What it finds it writes to a file; put
-// that into tests/data/fuzz/FORMAT, where fuzz_corpus_test replays it.
+// A libFuzzer target for files of one format, the macro WYRM_FUZZ_FORMAT. Usage: FORMAT_fuzz [-max_total_time=SECONDS]
+// CORPUS. For all bytes the result must be a valid list or the error bad_input. libFuzzer writes a failing input to a
+// file; move that file to tests/data/fuzz/FORMAT, where fuzz_corpus_test replays it.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

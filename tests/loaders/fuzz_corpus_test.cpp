@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fuzzers of file formats found worth keeping, replayed on every compiler.
+// Replays the corpus of the fuzzers of file formats with every compiler.
 #include <gtest/gtest.h>
 
 #include <filesystem>

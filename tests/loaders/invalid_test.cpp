@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Malformed text files, one defect each: every file of the corpus must be refused, at the line and in the words that
-// this table expects.
+// Tests malformed text files with one defect each: every file of the corpus must be refused with the line and the
+// message in this table.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ constexpr defect defects[] = {
     {"metis_ncon_absurd.graph", 2,
      "expected a weight of the vertex (0 to 18446744073709551615), found the end of the line"},
     {"metis_too_few_lines.graph", 5, "expected the line of vertex 4 of 4, found the end of the file"},
-    {"metis_too_many_lines.graph", 5, R"(expected no line behind that of the last vertex, 2, found "1")"},
+    {"metis_too_many_lines.graph", 5, R"(expected no line after that of the last vertex, 2, found "1")"},
     {"metis_extra_blank_line.graph", 2,
      "edge 1-2 equally often on the lines of both vertices, found it more often here than on line 3 of vertex 2"},
     {"metis_too_few_entries.graph", 1, R"(expected 2 edges, as many as the lines below list, found "3")"},
@@ -136,7 +136,7 @@ constexpr defect defects[] = {
     {"mtx_header_only.mtx", 3,
      "expected entry 1 of 2, found the end of the file; correct the number of entries on line 2"},
     {"mtx_too_few_entries.mtx", 5, "expected entry 3 of 3, found the end of the file"},
-    {"mtx_too_many_entries.mtx", 5, R"(expected no entry behind the last, 1, found "3")"},
+    {"mtx_too_many_entries.mtx", 5, R"(expected no entry after the last, 1, found "3")"},
     {"mtx_no_rows.mtx", 2, R"(expected no entries (0), found "1")"},
     {"mtx_truncated.mtx", 4, "expected a column (1 to 30), found the end of the file"},
     {"mtx_row_zero.mtx", 3, R"(expected a row (1 to 3), found "0")"},
@@ -189,7 +189,7 @@ constexpr defect defects[] = {
      R"(expected a number of arcs that a file of this size can hold (0 to 2), found the end of the line)"},
     {"dimacs_problem_long.gr", 1, R"(expected the end of the problem line, found "1")"},
     {"dimacs_too_few.gr", 3, R"(expected arc 2 of 2, found the end of the file)"},
-    {"dimacs_too_many.gr", 5, R"(expected no arc behind the last, 2, found "a")"},
+    {"dimacs_too_many.gr", 5, R"(expected no arc after the last, 2, found "a")"},
     {"dimacs_letter.gr", 2, R"(expected an arc, "a source target weight", found "b")"},
     {"dimacs_source_zero.gr", 2, R"(expected the id of the source (1 to 3), found "0")"},
     {"dimacs_source_above.gr", 3, R"(expected the id of the source (1 to 3), found "4")"},
@@ -349,11 +349,11 @@ INSTANTIATE_TEST_SUITE_P(corpus, invalid_file, testing::ValuesIn(defects), [](au
 
 TEST(invalid_corpus, table_and_folder_hold_the_same_files) {
   std::set<std::string> in_table;
-  for (auto const& row : defects) EXPECT_TRUE(in_table.emplace(row.file).second) << row.file << " stands twice";
+  for (auto const& row : defects) EXPECT_TRUE(in_table.emplace(row.file).second) << row.file << " occurs twice";
   std::set<std::string> in_folder;
   for (auto const& entry : fs::directory_iterator(corpus)) {
     auto const name = entry.path().filename().string();
-    // Of two Graphalytics files one is malformed, and named for that.
+    // One of the two files of a Graphalytics graph is malformed; its extension is in the name.
     bool const sound = (name.starts_with("graphalytics_v_") && name.ends_with(".e")) ||
                        (name.starts_with("graphalytics_e_") && name.ends_with(".v"));
     if (!sound) in_folder.insert(name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is common to all formats: files that cannot be read, names that tell no format, progress reports, and that
-// damage of any kind to a file ends in a graph or an error, never in anything else.
+// Tests what is common to all formats: unreadable files, unknown formats, progress reports, and that loading a damaged
+// file has no other result than a valid list or an error.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ error_code code_of_loading(fs::path const& path, std::string& text) {
   return error_code::corrupt;
 }
 
-TEST(unreadable_file, says_why) {
+TEST(unreadable_file, has_a_message_with_the_reason) {
   std::string text;
   for (auto const* name : {"missing.graph", "missing.mtx", "missing.unknown"}) {
     EXPECT_EQ(code_of_loading(corpus / name, text), error_code::io);
@@ -43,7 +43,7 @@ TEST(unreadable_file, says_why) {
   EXPECT_NE(text.find("Is a directory"), std::string::npos) << text;
 }
 
-TEST(unknown_format, lists_what_is_known) {
+TEST(unknown_format, message_lists_known_formats) {
   std::string text;
   EXPECT_EQ(code_of_loading(valid / "unknown_format.dat", text), error_code::bad_argument);
   for (auto const* known : {"unknown_format.dat", ".graph", ".metis", ".mtx", "%%MatrixMarket"}) {
@@ -52,7 +52,7 @@ TEST(unknown_format, lists_what_is_known) {
 }
 
 TEST(progress, grows_to_the_end) {
-  // Large enough for reports on the way: an isolated vertex is an empty line, and comments are passed over.
+  // Large enough for intermediate reports: an isolated vertex is an empty line, and comments are skipped.
   std::size_t const vertices = 3000;
   auto text = std::to_string(vertices) + " 0\n";
   for (std::size_t i = 0; i < vertices; ++i) text += "%" + std::string(20000, ' ') + "\n\n";
@@ -69,7 +69,7 @@ TEST(progress, grows_to_the_end) {
   EXPECT_LT(reports.size(), 30U);
 }
 
-TEST(progress, is_told_the_end_of_a_small_file_and_may_cancel) {
+TEST(progress, is_called_once_for_a_small_file_and_may_cancel) {
   auto const path = valid / "metis_plain.graph";
   std::size_t calls = 0;
   (void)loaders::load(path, {}, [&](std::size_t done, std::size_t total) {
@@ -82,7 +82,7 @@ TEST(progress, is_told_the_end_of_a_small_file_and_may_cancel) {
   EXPECT_THROW((void)loaders::load(path, {}, [](std::size_t, std::size_t) { throw cancelled(); }), cancelled);
 }
 
-/// Whatever the text, the outcome is a list whose ids are in range, or bad_input.
+/// For any text the result must be a list with ids in range, or the error bad_input.
 void expect_list_or_error(loaders::file_format format, std::string const& text) {
   try {
     auto const list = loaders::parse("text", text, format, {.threads = 1});

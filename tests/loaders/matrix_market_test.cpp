@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix Market files that are well-formed: every field with every symmetry, and the freedoms that the format leaves.
+// Tests valid Matrix Market files: every field with every symmetry, and all variations that the format permits.
 #include <gtest/gtest.h>
 
 #include <filesystem>

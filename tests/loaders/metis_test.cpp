@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// METIS files that are well-formed: every header format, and every freedom that the format leaves in writing the same
-// graph.
+// Tests valid METIS files: every header format, and all variations that the format permits for the same graph.
 #include <gtest/gtest.h>
 
 #include <filesystem>

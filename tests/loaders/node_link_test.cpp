@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON node-link graphs that are well-formed.
+// Tests valid JSON node-link graphs.
 #include <gtest/gtest.h>
 
 #include <cstdint>

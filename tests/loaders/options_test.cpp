@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What options do to a list, against the definition of each; caches; how formats are recognised.
+// Tests the effect of each option on a list, caches, and the recognition of formats.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,8 +25,8 @@ using numbers = std::vector<double>;
 using loaders::file_format;
 
 std::string const text = "0 1 5\n2 2 6\n1 0 7\n0 1 8\n3 1 9\n";
-graph::edge_list parsed(loaders::options const& wanted, std::string const& content = text) {
-  return loaders::parse("text", content, file_format::edge_list, wanted);
+graph::edge_list parsed(loaders::options const& settings, std::string const& content = text) {
+  return loaders::parse("text", content, file_format::edge_list, settings);
 }
 
 TEST(options, remove_self_loops) {
@@ -53,10 +53,10 @@ TEST(options, directed_makes_two_arcs_of_an_edge) {
   EXPECT_TRUE(list.directed);
   EXPECT_EQ(list.edges, (edges{{0, 1}, {2, 2}, {1, 0}}));
   EXPECT_EQ(list.weights, (numbers{5, 6, 5}));
-  EXPECT_EQ(parsed({.directed = true}).edges.size(), 5U) << "arcs stay what they are";
+  EXPECT_EQ(parsed({.directed = true}).edges.size(), 5U) << "arcs are unchanged";
 }
 
-TEST(options, random_weights_are_of_the_edge_and_the_seed) {
+TEST(options, random_weights_are_a_function_of_edge_and_seed) {
   std::string many;
   for (int i = 0; i < 2000; ++i) many += std::to_string(i) + " " + std::to_string((i * 7 + 1) % 2000) + "\n";
   auto const draw = [&](std::uint64_t seed) {
@@ -75,38 +75,38 @@ TEST(options, random_weights_are_of_the_edge_and_the_seed) {
   EXPECT_THROW((void)parsed({.random_weights = loaders::weight_range{3, 2, 1}}), error);
 }
 
-TEST(cache, is_taken_as_long_as_the_file_is_the_same) {
+TEST(cache, is_loaded_while_the_file_is_unchanged) {
   temporary_folder const folder;
   auto const file = folder.write("g.txt", "10 20\n20 30\n");
   auto const cache = folder / "g.txt.wyrm";
-  loaders::options const wanted{.cache = true, .directed = false};
-  auto const first = loaders::load(file, wanted);
+  loaders::options const settings{.cache = true, .directed = false};
+  auto const first = loaders::load(file, settings);
   ASSERT_TRUE(fs::exists(cache));
   auto const same = [](graph::edge_list const& a, graph::edge_list const& b) {
     return a.edges == b.edges && a.ids == b.ids && a.directed == b.directed && a.vertices == b.vertices;
   };
-  EXPECT_TRUE(same(loaders::load(file, wanted), first));
+  EXPECT_TRUE(same(loaders::load(file, settings), first));
 
-  // A cache of another graph under the right stamp is what is loaded: the file itself is not read again.
+  // A cache with another graph and the correct stamp is loaded, so the file itself is not read again.
   auto other = first;
   other.edges = {{0, 0}};
   loaders::write_binary(other, cache, loaders::detail::binary_stamp(read_file(cache)));
-  EXPECT_EQ(loaders::load(file, wanted).edges, other.edges);
+  EXPECT_EQ(loaders::load(file, settings).edges, other.edges);
   EXPECT_EQ(loaders::load(file, {.directed = false}).edges, first.edges) << "without --cache";
 
-  // Other options, another file, damage: the cache is made again.
+  // With other options, another file, or damage, the cache is written again.
   EXPECT_EQ(loaders::load(file, {.vertex_base = 0, .cache = true}).vertices, 31U);
-  EXPECT_TRUE(same(loaders::load(file, wanted), first));
+  EXPECT_TRUE(same(loaders::load(file, settings), first));
   auto damaged = read_file(cache);
   damaged[70] = static_cast<char>(damaged[70] ^ 1);
   write_file(cache, damaged);
-  EXPECT_TRUE(same(loaders::load(file, wanted), first));
+  EXPECT_TRUE(same(loaders::load(file, settings), first));
   (void)folder.write("g.txt", "10 20\n20 30\n30 40\n");
-  EXPECT_EQ(loaders::load(file, wanted).edges.size(), 3U);
+  EXPECT_EQ(loaders::load(file, settings).edges.size(), 3U);
   EXPECT_FALSE(fs::exists(folder / "g.txt.wyrm.wyrm"));
 }
 
-TEST(format, is_that_of_the_name_and_the_content) {
+TEST(format, is_recognised_by_name_and_content) {
   using loaders::detail::recognise;
   std::string const banner = "%%MatrixMarket matrix coordinate pattern general\n";
   std::string const binary("\x89WYRM\r\n\x1a", 8);

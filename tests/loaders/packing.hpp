@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compressed files and archives, made by libarchive, for tests.
+// Writes compressed files and archives with libarchive, for tests.
 #pragma once
 
 #include <archive.h>
@@ -15,7 +15,7 @@ namespace wyrm::tests {
 struct packed_entry {
   std::string name;
   std::string content;
-  std::string link = {};  // a symbolic link to there, without content
+  std::string link = {};  // target of a symbolic link, which has no content
 };
 
 /// Writes one entry without an archive, or entries as a tar archive; `filter`: gzip, bzip2, xz, zstd or none.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real graphs: every file of the data folder must load, with the numbers of vertices, edges and arcs that other
-// libraries find in it, and compressed in every way as the same graph.
+// Tests real graphs: every file of the data folder must load with the numbers of vertices, edges and arcs that other
+// libraries report, and compressed files as the same graph.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace wyrm::tests {
 namespace {
 
-/// How many different edges there are, self-loops left out, where `undirected` takes (u, v) and (v, u) for the same.
+/// The number of different edges without self-loops; with `undirected`, (u, v) and (v, u) are the same edge.
 std::size_t count_simple(std::vector<graph::edge> edges, bool undirected) {
   std::erase_if(edges, [](auto const& e) { return e.source == e.target; });
   if (undirected) {
@@ -61,7 +61,7 @@ TEST(real_graphs, agree_with_reference_values) {
     EXPECT_FALSE(list.edges.empty());
     auto const name = entry.path().filename().string();
     auto const row = std::find_if(rows.begin(), rows.end(), [&](auto const& r) { return r.file == name; });
-    if (row == rows.end()) continue;  // it loads, there is nothing to compare with
+    if (row == rows.end()) continue;  // the file loads, and there is no reference value
     expect_truth(list, *row);
     ++compared;
   }
@@ -79,7 +79,7 @@ TEST(real_graphs, are_the_same_when_compressed) {
     auto const name = entry.path().filename().string();
     auto const content = read_file(entry.path());
     std::vector<std::pair<char const*, std::string>> forms{{"zstd", name + ".zst"}};
-    if (content.size() < scaled(2000000)) {  // the others take long to make
+    if (content.size() < scaled(2000000)) {  // the other compressions are slow
       forms.insert(forms.end(), {{"gzip", name + ".gz"}, {"bzip2", name + ".bz2"}, {"xz", name + ".xz"}});
       forms.emplace_back("gzip", name + ".tar.gz");
     }

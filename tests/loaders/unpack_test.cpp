@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compressed files: every filter, alone and around an archive; damage at every byte, cuts at every byte, limits, and
-// archives that hold no graph, several, or paths that lead away.
+// Tests compressed files: every filter, without and with an archive; damage and truncation at every byte; limits; and
+// archives with no graph, with several graphs, or with paths out of the folder.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -28,9 +28,9 @@ std::string const text = "%%MatrixMarket matrix coordinate pattern general\n3 3 
 edges const want{{0, 1}, {2, 0}};
 
 void expect_refused(std::filesystem::path const& path, std::string const& message,
-                    loaders::options const& wanted = {}) {
+                    loaders::options const& settings = {}) {
   try {
-    (void)loaders::load(path, wanted);
+    (void)loaders::load(path, settings);
     ADD_FAILURE() << path << " was loaded";
   } catch (error const& refused) {
     EXPECT_EQ(refused.code(), error_code::bad_input) << refused.what();
@@ -43,16 +43,16 @@ TEST(compressed_file, gives_the_same_graph) {
   temporary_folder const folder;
   for (auto const& [name, extension] : filters) {
     SCOPED_TRACE(name);
-    auto const alone = folder / ("g.mtx" + std::string(extension));
-    pack(alone, name, false, {{"g.mtx", text}});
-    EXPECT_EQ(loaders::load(alone).edges, want);
+    auto const plain = folder / ("g.mtx" + std::string(extension));
+    pack(plain, name, false, {{"g.mtx", text}});
+    EXPECT_EQ(loaders::load(plain).edges, want);
     auto const archive = folder / ("g.tar" + std::string(extension));
     pack(archive, name, true, {{"g/README", "no graph"}, {"g/g.mtx", text}});
     EXPECT_EQ(loaders::load(archive).edges, want);
   }
 }
 
-TEST(compressed_file, is_known_by_its_content) {
+TEST(compressed_file, is_recognised_by_its_content) {
   temporary_folder const folder;
   pack(folder / "g.mtx", "zstd", false, {{"g.mtx", text}});
   EXPECT_EQ(loaders::load(folder / "g.mtx", {.format = loaders::file_format::matrix_market}).edges, want);
@@ -63,7 +63,7 @@ TEST(compressed_file, is_known_by_its_content) {
 }
 
 // A pipe has neither size nor mapping.
-TEST(compressed_file, may_come_through_a_pipe) {
+TEST(compressed_file, may_be_read_from_a_pipe) {
   temporary_folder const folder;
   pack(folder / "packed", "xz", false, {{"g.mtx", text}});
   for (auto const& content : {text, read_file(folder / "packed")}) {
@@ -76,7 +76,7 @@ TEST(compressed_file, may_come_through_a_pipe) {
   }
 }
 
-// Formats with a checksum of the content: gzip, bzip2 and xz. What libarchive writes as zstd has none.
+// gzip, bzip2 and xz have a checksum of the content. The zstd files of libarchive have none.
 TEST(compressed_file, is_refused_when_damaged_or_cut) {
   temporary_folder const folder;
   for (auto const& [name, extension] : filters) {
@@ -102,10 +102,10 @@ TEST(compressed_file, is_refused_when_damaged_or_cut) {
   }
   pack(folder / "g.mtx.gz", "gzip", false, {{"g.mtx", text}});
   write_file(folder / "g.mtx.gz", read_file(folder / "g.mtx.gz") + "more");
-  expect_refused(folder / "g.mtx.gz", "expected the end of the file behind the gzip data, found 4 bytes more");
+  expect_refused(folder / "g.mtx.gz", "expected the end of the file after the gzip data, found 4 bytes more");
 }
 
-TEST(compressed_file, unpacks_to_the_limit_and_no_further) {
+TEST(compressed_file, unpacks_up_to_the_limit) {
   temporary_folder const folder;
   auto const large = text + std::string(5000000, '\n');
   for (auto const& [name, extension] : filters) {
@@ -120,15 +120,15 @@ TEST(compressed_file, unpacks_to_the_limit_and_no_further) {
   }
 }
 
-TEST(archive, must_hold_one_graph) {
+TEST(archive, must_contain_one_graph) {
   temporary_folder const folder;
   auto const path = folder / "g.tar.gz";
   pack(path, "gzip", true, {{"README", "no graph"}, {"link.mtx", "", "/etc/passwd"}});
-  expect_refused(path, "expected one graph in the archive, or one that is called like it, found 0 graphs");
+  expect_refused(path, "expected one graph in the archive, or one with its name, found 0 graphs");
   pack(path, "gzip", true, {{"a.mtx", text}, {"b.mtx", text}});
   expect_refused(path, "found 2 graphs");
   pack(path, "gzip", true, {{"g/g_coord.mtx", "x"}, {"g/g.mtx", text}});
-  EXPECT_EQ(loaders::load(path).edges, want) << "the one called like the archive";
+  EXPECT_EQ(loaders::load(path).edges, want) << "the one with the name of the archive";
   pack(path, "gzip", true, {{"../../../tmp/../away.mtx", text}, {"g.graph", "", "../g.graph"}});
   EXPECT_EQ(loaders::load(path).edges, want) << "paths are names, and nothing is written";
   pack(path, "gzip", true, {{"g/g.mtx", "x"}});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is written reads back as the same graph, number for number; what a format cannot hold is refused, and leaves
-// nothing behind.
+// Tests that written files read back as the same graph with equal numbers, and that a graph that the format cannot
+// represent is refused without creating a file.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using edges = std::vector<graph::edge>;
 
-/// Edges with their weights; in an undirected list without regard for order and direction, which formats may change.
+/// Edges with their weights, normalised: formats may change the direction and the order of undirected edges.
 std::vector<std::pair<graph::edge, double>> content(graph::edge_list const& list, bool in_order) {
   std::vector<std::pair<graph::edge, double>> all;
   for (std::size_t i = 0; i < list.edges.size(); ++i) {
@@ -74,7 +74,7 @@ TEST(writers, every_format_reads_back_the_same) {
   }
 }
 
-TEST(writers, keep_times_ids_and_names_where_there_is_a_place) {
+TEST(writers, keep_times_ids_and_names_if_the_format_has_them) {
   temporary_folder const folder;
   graph::edge_list list;
   list.vertices = 3;
@@ -111,7 +111,7 @@ TEST(writers, write_small_files_as_documented) {
   EXPECT_EQ(read_file(folder / "g.txt"), "# Undirected graph\n0\t1\t0.1\n2\t1\t2\n");
 }
 
-TEST(writers, refuse_what_has_no_place) {
+TEST(writers, refuse_what_the_format_cannot_represent) {
   temporary_folder const folder;
   auto const refused = [&](char const* name, graph::edge_list const& list, std::string const& what) {
     try {
@@ -142,7 +142,7 @@ TEST(writers, refuse_what_has_no_place) {
   refused("g.wyrm", short_column, "one for each");
 }
 
-TEST(writers, keep_the_file_that_is_there_when_they_fail) {
+TEST(writers, keep_an_existing_file_when_they_fail) {
   temporary_folder const folder;
   (void)folder.write("g.graph", "old");
   EXPECT_THROW(loaders::write(sample(true, false, false), folder / "g.graph"), error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A function that can be left in the middle, and resumed: a Boost.Context fiber, told to the sanitizers where there are
-// any. Its caller may be on another thread each time. A fiber may also pass its turn on to another, which costs one
-// switch instead of two.
+// A function that can be suspended and resumed: a Boost.Context fiber, with annotations for sanitizers. It may be
+// resumed on another thread each time. A fiber can also switch to another fiber directly, which costs one switch
+// instead of two.
 #pragma once
 
 #include <boost/context/fiber.hpp>
@@ -24,9 +24,9 @@
 namespace wyrm::tests {
 
 class fiber {
-  // What can be switched to.
+  // A target of a switch: a fiber or the caller.
   struct execution {
-    boost::context::fiber context;  // while it is not at work
+    boost::context::fiber context;  // while it is suspended
     void const* stack_bottom = nullptr;
     std::size_t stack_bytes = 0;
     [[maybe_unused]] void* fake_stack = nullptr;
@@ -34,22 +34,22 @@ class fiber {
   };
 
  public:
-  /// Resumes its fibers, one at a time.
+  /// Resumes fibers, one at a time.
   class caller {
    public:
-    /// Runs the fiber, and those that it passes its turn to, until one of them leaves or ends; not from inside. A fiber
-    /// must have ended before it is destroyed.
+    /// Runs the fiber, and the fibers to which it switches, until one of them suspends with leave() or ends. Must not
+    /// be called from a fiber. A fiber must have ended before its destruction.
     void resume(fiber& next) {
 #if WYRM_THREAD_SANITIZER
       self_.thread = __tsan_get_current_fiber();
 #endif
-      turn(self_, next.self_);
+      switch_to(self_, next.self_);
     }
 
    private:
     friend class fiber;
-    // From one to the other; returns when somebody has switched back.
-    void turn(execution& from, execution& to) {
+    // Switches from one execution to another; returns when another execution switches back.
+    void switch_to(execution& from, execution& to) {
       from_ = &from;
 #if WYRM_ADDRESS_SANITIZER
       __sanitizer_start_switch_fiber(&from.fake_stack, to.stack_bottom, to.stack_bytes);
@@ -59,9 +59,9 @@ class fiber {
 #endif
       arrive(std::move(to.context).resume(), from);
     }
-    // A fiber's end: what it returns to.
-    boost::context::fiber end(execution& gone) {
-      from_ = &gone;
+    // At the end of a fiber: returns the context of the caller.
+    boost::context::fiber end(execution& ended) {
+      from_ = &ended;
 #if WYRM_ADDRESS_SANITIZER
       __sanitizer_start_switch_fiber(nullptr, self_.stack_bottom, self_.stack_bytes);
 #endif
@@ -79,7 +79,7 @@ class fiber {
     }
 
     execution self_;
-    execution* from_ = nullptr;  // who has been left last
+    execution* from_ = nullptr;  // the execution that was suspended last
   };
 
   fiber(caller& c, std::function<void()> body) : body_(std::move(body)), caller_(c) {
@@ -97,10 +97,11 @@ class fiber {
   fiber(fiber const&) = delete;
   fiber& operator=(fiber const&) = delete;
 
-  /// From inside: back to the caller.
-  void leave() { caller_.turn(self_, caller_.self_); }
-  /// From inside: on to another of the same caller, which has left or not begun.
-  void pass_to(fiber& next) { caller_.turn(self_, next.self_); }
+  /// Suspends the fiber and switches to the caller. Called from the fiber.
+  void leave() { caller_.switch_to(self_, caller_.self_); }
+  /// Suspends the fiber and switches to another fiber of the same caller, which is suspended or not started. Called
+  /// from the fiber.
+  void pass_to(fiber& next) { caller_.switch_to(self_, next.self_); }
 
  private:
   static constexpr std::size_t stack_size = std::size_t{256} << 10;

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a few threads, as fibers, in every interleaving of their atomic operations that takes at most so many
-// preemptions: one thread runs at a time, and every operation on exec::atomic_ref is a place where it may be stopped (a
-// systematic search with bounded preemptions, Musuvathi and Qadeer, PLDI 2007). A thread that polls hands over to the
-// next. So executions are sequentially consistent; weaker orders are the thread sanitizer's business. Include this
-// before any header of Wyrm, in a program of its own.
+// Runs a few threads, as fibers, in every interleaving of their atomic operations that has at most a given number of
+// preemptions (systematic search with bounded preemptions, Musuvathi and Qadeer, PLDI 2007). One thread runs at a time,
+// and every operation on exec::atomic_ref is a possible preemption. A thread that polls yields to the next thread.
+// Executions are sequentially consistent; weaker memory orders are tested with the thread sanitizer. Include this
+// header before any header of Wyrm, in a program of its own.
 #pragma once
 
 #include <cuda/atomic>
 
-#define WYRM_ATOMIC_REF ::wyrm::tests::watched_ref
+#define WYRM_ATOMIC_REF ::wyrm::tests::preemptible_ref
 
 namespace wyrm::tests {
 
-/// A place where another thread may go on. Does nothing outside an exploration.
+/// A point of possible preemption. Does nothing outside an exploration.
 void step();
 
-/// exec::atomic_ref, watched.
+/// exec::atomic_ref with a point of possible preemption before each operation.
 template <class T>
-class watched_ref : cuda::atomic_ref<T, cuda::thread_scope_device> {
+class preemptible_ref : cuda::atomic_ref<T, cuda::thread_scope_device> {
   using base = cuda::atomic_ref<T, cuda::thread_scope_device>;
   using order = cuda::memory_order;
 
@@ -52,7 +52,7 @@ namespace wyrm::tests {
 
 class interleavings {
  public:
-  /// preemptions: at most so many; horizon: and only in the first so many steps.
+  /// preemptions: the maximum number of preemptions; horizon: preemptions occur only in this number of first steps.
   explicit interleavings(unsigned preemptions, std::size_t horizon) : preemptions_(preemptions), horizon_(horizon) {}
 
   ~interleavings() {
@@ -62,8 +62,9 @@ class interleavings {
   interleavings(interleavings const&) = delete;
   interleavings& operator=(interleavings const&) = delete;
 
-  /// Calls make() for a fresh set of bodies, runs them in one interleaving, calls check(); until there is no other
-  /// interleaving, or check() returns false. Returns how many there were; 0 if somebody waited for ever.
+  /// For each interleaving: calls make() for a new set of thread bodies, runs them, and calls check(). Ends when there
+  /// is no other interleaving, or check() returns false. Returns the number of interleavings; 0 if a thread waited
+  /// forever.
   template <class Make, class Check>
   std::size_t explore(Make const& make, Check const& check) {
     std::size_t n = 0;
@@ -74,7 +75,7 @@ class interleavings {
     } while (check() && next());
     return n;
   }
-  /// How often threads polled for something in the last interleaving.
+  /// The number of polling pauses of all threads in the last interleaving.
   [[nodiscard]] unsigned pauses() const { return pauses_; }
 
  private:
@@ -83,7 +84,7 @@ class interleavings {
     unsigned choice;
     unsigned width;
   };
-  struct given_up {};
+  struct aborted {};
   static constexpr unsigned too_many_steps = 100000;
 
   void run(std::vector<std::function<void()>> bodies) {
@@ -91,22 +92,22 @@ class interleavings {
     stuck_ = false;
     alive_.assign(bodies.size(), true);
     bodies_ = std::move(bodies);
-    while (threads_.size() < bodies_.size()) threads_.emplace_back(caller_, [this] { live(); });
+    while (threads_.size() < bodies_.size()) threads_.emplace_back(caller_, [this] { run_bodies(); });
     owner = this;
-    exec::set_host_wait([] { owner->hand_over(); });
+    exec::set_host_wait([] { owner->yield_turn(); });
     current_ = decide(count_alive());
     caller_.resume(threads_[current_]);
     exec::set_host_wait(nullptr);
     owner = nullptr;
   }
 
-  // A fiber's whole life: one body in each interleaving.
-  void live() {
+  // The body of a fiber: executes one thread body in each interleaving.
+  void run_bodies() {
     while (!over_) {
       unsigned const self = current_;
       try {
         bodies_[self]();
-      } catch (given_up) {
+      } catch (aborted) {
       }
       alive_[self] = false;
       if (unsigned const others = count_alive(); others == 0)
@@ -116,7 +117,7 @@ class interleavings {
     }
   }
 
-  // The next thread that has not ended, or the one `further` behind it.
+  // The next thread that has not ended, after skipping `further` such threads.
   [[nodiscard]] unsigned other(unsigned further) const {
     auto const n = static_cast<unsigned>(alive_.size());
     for (unsigned at = (current_ + 1) % n;; at = (at + 1) % n) {
@@ -136,20 +137,20 @@ class interleavings {
     unsigned const choice = decide(count_alive());
     if (choice == 0) return;
     ++preempted_;
-    give_turn(other(choice - 1));
+    switch_turn(other(choice - 1));
   }
-  void hand_over() {
+  void yield_turn() {
     count_step();
     ++pauses_;
-    if (count_alive() > 1) give_turn(other(0));
+    if (count_alive() > 1) switch_turn(other(0));
   }
   void count_step() {
     if (++steps_ > too_many_steps) stuck_ = true;
-    if (stuck_) throw given_up{};
+    if (stuck_) throw aborted{};
   }
-  void give_turn(unsigned to) {
+  void switch_turn(unsigned to) {
     pass_to(to);
-    if (stuck_) throw given_up{};
+    if (stuck_) throw aborted{};
   }
   void pass_to(unsigned to) {
     fiber& self = threads_[current_];
@@ -169,7 +170,7 @@ class interleavings {
     return true;
   }
 
-  static inline interleavings* owner = nullptr;  // the one that is at work
+  static inline interleavings* owner = nullptr;  // the running exploration
 
   unsigned preemptions_;
   std::size_t horizon_;

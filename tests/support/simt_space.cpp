@@ -23,7 +23,7 @@ struct launch_work {
   std::atomic<std::size_t> next{0};
 };
 
-// One thread's worth of resident warps.
+// The resident warps of one thread.
 class multiprocessor {
  public:
   multiprocessor(std::uint64_t seed, unsigned resident) : random_(seed), warps_(resident) {
@@ -81,27 +81,27 @@ class multiprocessor {
     }
   }
 
-  // The lane at work has come to a collective, or to its end.
+  // The running lane has reached a collective, or its end.
   void stop(lane& l) {
     ready_[pick_] = ready_.back();
     ready_.pop_back();
     pauses_ = 0;
     progress(*l.warp);
-    go_on(l);
+    switch_lane(l);
   }
-  // It polls. When everybody here does, those on the other threads should get on.
+  // The running lane polls. When all lanes of this thread poll, lanes of other threads must make progress.
   void yield() {
     if (++pauses_ > 4 * ready_.size()) std::this_thread::yield();
-    go_on(*current_);
+    switch_lane(*current_);
   }
-  // Returns when it is the turn of this lane again.
-  void go_on(lane& l) {
+  // Switches to the next lane; returns when this lane is resumed.
+  void switch_lane(lane& l) {
     if (!choose())
       l.code.leave();
     else if (current_ != &l)
       l.code.pass_to(current_->code);
   }
-  // Whose turn it is; false if nobody is ready.
+  // Chooses the next lane at random; false if no lane is ready.
   bool choose() {
     if (ready_.empty()) return false;
     pick_ = random_() * ready_.size() >> 31;  // of numbers below 2^31
@@ -109,7 +109,7 @@ class multiprocessor {
     return true;
   }
 
-  // Gives the warp the next tile of the launch, if there is one.
+  // Assigns the next tile of the launch to the warp, if there is one.
   void start(lockstep_warp& w) {
     std::size_t const index = job_->next.fetch_add(1);
     if (index >= job_->n) return;
@@ -122,7 +122,7 @@ class multiprocessor {
     std::size_t const first = static_cast<std::size_t>(&w - warps_.data()) * 32;
     for (std::size_t i = first; i < first + w.lanes_; ++i) ready_.push_back(&lanes_[i]);
   }
-  // After a lane came to a collective, or to its end.
+  // Called after a lane has reached a collective, or its end.
   void progress(lockstep_warp& w) {
     if (w.finished_ == w.lanes_) {
       start(w);
@@ -143,9 +143,9 @@ class multiprocessor {
   fiber::caller caller_;
   std::deque<lane> lanes_;
   std::vector<lane*> ready_;
-  lane* current_ = nullptr;  // at work: the one at pick_ of those ready
+  lane* current_ = nullptr;  // the running lane, ready_[pick_]
   std::size_t pick_ = 0;
-  std::size_t pauses_ = 0;  // in a row
+  std::size_t pauses_ = 0;  // number of consecutive polls
   launch_work* job_ = nullptr;
   bool stop_ = false;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A space whose warps are real lanes, on a machine without a GPU: each lane is a fiber, switched at every collective
-// and at every polling pause, in an order drawn from a seed. Several warps are resident on each of several threads, so
-// that warps meet in the middle of what they do. A collective that not all lanes of the tile call ends the program with
-// a message: on a GPU it would be undefined.
+// A space that simulates the lanes of warps on a CPU: each lane is a fiber. Lanes switch at every collective and at
+// every polling pause, in an order that depends on a seed. Several warps are resident on each of several threads, so
+// their operations interleave. The program ends with a message if not all lanes of a tile call the same collective,
+// which is undefined behaviour on a GPU.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ namespace wyrm::tests {
 
 enum class collective : std::uint8_t { none, ballot, any, all, shfl, sync };
 
-/// A resident tile: what its lanes have brought to the collective at hand.
+/// A resident tile: the arguments of its lanes in the current collective.
 class lockstep_warp {
  public:
   static constexpr std::size_t slot_bytes = 16;
 
-  /// Brings a value to a collective and waits until all lanes have. Afterwards, until the lane's next collective, the
-  /// values of all lanes stand in `slot` and, of votes, the ballot in `mask`.
+  /// Passes a value to a collective, and waits until all lanes have called it. After that, until the next collective of
+  /// the lane, `slot` returns the values of all lanes, and `mask` the ballot of a vote.
   template <class T>
   void meet(unsigned rank, collective what, T const& value) {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= slot_bytes);
@@ -36,7 +36,7 @@ class lockstep_warp {
 
  private:
   friend class multiprocessor;
-  unsigned phase_ = 0;  // collectives met so far; slots alternate, as a fast lane may be one collective ahead
+  unsigned phase_ = 0;  // number of collectives so far; slots alternate, as a lane may be one collective ahead
   std::uint32_t mask_[2] = {};
   alignas(16) unsigned char slots_[2][32][slot_bytes] = {};
   unsigned arrived_ = 0;
@@ -93,7 +93,7 @@ class simt_space : public exec::host_space {
   template <unsigned W>
   static constexpr unsigned tile_size = W;
 
-  /// threads: run at once, with `resident` warps each.
+  /// threads: number of threads, with `resident` warps each.
   explicit simt_space(std::uint64_t seed = 1, unsigned threads = 2, unsigned resident = 3);
 
   [[nodiscard]] static std::size_t lanes_for(std::uint32_t const*) { return 64; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a typed test makes and names the space it runs on, and how large it makes its work. A test of a space whose
-// device is missing skips itself. WYRM_TEST_SCALE, in (0, 1], makes the work smaller for slow checkers.
+// Construction and names of spaces for typed tests, and scaling of their work. A test of a space without a device is
+// skipped. WYRM_TEST_SCALE, in (0, 1], reduces the work for slow checkers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@
 
 namespace wyrm::tests {
 
-/// seed: the order in which a space of fibers switches; others have no use for it. Such a space is made once a seed, as
-/// its lanes are expensive under ThreadSanitizer.
+/// seed: determines the order of lanes in simt_space; other spaces ignore it. There is one simt_space per seed, because
+/// the construction of lanes is expensive under ThreadSanitizer.
 template <class Space>
 [[nodiscard]] Space make_space([[maybe_unused]] std::uint64_t seed = 1) {
   if constexpr (std::is_constructible_v<Space, std::uint64_t, unsigned, unsigned>) {
@@ -48,13 +48,13 @@ template <class Space>
   return std::max(static_cast<std::size_t>(static_cast<double>(n) * scale), least);
 }
 
-/// How many operations a long churn should make: WYRM_TEST_OPERATIONS, or n.
+/// The number of operations of a long random test: WYRM_TEST_OPERATIONS, or n.
 [[nodiscard]] inline double operations_or(double n) {
   char const* const text = std::getenv("WYRM_TEST_OPERATIONS");
   return text != nullptr ? std::atof(text) : n;
 }
 
-/// Fixture of a test that is typed by its space.
+/// Fixture of a test whose type parameter is a space.
 template <class Space>
 class space_test : public ::testing::Test {
  protected:
@@ -63,7 +63,7 @@ class space_test : public ::testing::Test {
   }
 };
 
-/// Names the instances of a test that is typed by something with a `name`. GoogleTest's filters give '-' a meaning.
+/// Names test instances by the `name` of their type. Replaces '-', which has a meaning in filters of GoogleTest.
 struct by_name {
   template <class T>
   static std::string GetName(int) {
