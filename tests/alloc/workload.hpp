@@ -154,7 +154,7 @@ struct claim_and_free {
 /// Each thread allocates two blocks with malloc, frees the first, and keeps the second. Counts refused requests, and
 /// first blocks whose contents have changed.
 template <class Ref>
-struct allocate_per_thread {
+struct malloc_per_thread {
   Ref ref;
   block* blocks;
   std::uint64_t* refused;
@@ -173,7 +173,7 @@ struct allocate_per_thread {
 };
 
 template <class Ref>
-struct free_per_thread {
+struct free_one_block {
   Ref ref;
   block const* blocks;
   WYRM_HD void operator()(std::size_t i) const { ref.free(blocks[i].p); }
@@ -350,7 +350,7 @@ class pool {
     for (block const& b : gone) erase_live(b);
   }
 
-  /// Allocates per thread; see allocate_per_thread and free_per_thread.
+  /// Allocates per thread; by malloc() of the ref.
   blocks allocate_per_thread(std::vector<std::size_t> const& sizes) {
     blocks asked;
     for (std::size_t const bytes : sizes) {
@@ -361,7 +361,7 @@ class pool {
     clear_counters();
     exec::for_each(
         space_, asked.size(),
-        allocate_per_thread<typename A::ref_type>{ref_, device_.data(), counters_.data(), counters_.data() + 1});
+        malloc_per_thread<typename A::ref_type>{ref_, device_.data(), counters_.data(), counters_.data() + 1});
     blocks const served_blocks = exec::copy_out(space_, device_.data(), asked.size());
     std::vector<std::uint64_t> const counts = exec::copy_out(space_, counters_.data(), 2);
     EXPECT_EQ(counts[0], 0u) << "requests were refused although there is room for all";
@@ -372,7 +372,7 @@ class pool {
   void free_per_thread_shuffled(blocks gone) {
     std::shuffle(gone.begin(), gone.end(), random_);
     upload(gone);
-    exec::for_each(space_, gone.size(), free_per_thread<typename A::ref_type>{ref_, device_.data()});
+    exec::for_each(space_, gone.size(), free_one_block<typename A::ref_type>{ref_, device_.data()});
     for (block const& b : gone) erase_live(b);
   }
 

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tests of layouts, in which the pages of all vertices are written one after the other: building from a CSR, and
+// compaction. For any space and allocator; the files that include this header instantiate them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph_case.hpp"
+
+namespace wyrm::tests {
+
+template <class Case>
+class layout_test : public dynamic_graph_test<Case> {};
+TYPED_TEST_SUITE_P(layout_test);
+
+// A graph from a CSR, with hubs and without, works like any other graph.
+TYPED_TEST_P(layout_test, is_built_from_a_csr) {
+  std::size_t const n = 1500;
+  std::mt19937 random(37);
+  for (graph::options const o : {graph::options{}, graph::options{.self_loops = true}, graph::options{.directed = true},
+                                 graph::options{.directed = true, .in_neighbours = false, .self_loops = true}})
+    for (std::size_t const size : {0u, 10u, 3000u, 20000u}) {
+      graph_model model(n, o.directed, o.self_loops);
+      auto edges = random_edges(random, n, size);
+      for (std::size_t i = 0; i < size / 8; ++i) edges[i].source = 0;
+      model.insert(edges);
+      graph::csr const rows = model.to_csr();
+      auto g = this->make(n, o);
+      graph::update_report const built = g.build(rows);
+      ASSERT_EQ(g.to_csr(), rows);
+      ASSERT_EQ(damage(g), "");
+      EXPECT_EQ(g.arcs(), rows.targets.size());
+      auto other = this->make(n, o);
+      std::vector<graph::edge> const all = this->edges_of(rows);
+      graph::update_report const inserted = other.insert(all);
+      EXPECT_EQ(g.edges(), other.edges());
+      EXPECT_EQ(built.inserted, inserted.inserted);
+      auto const more = random_edges(random, n, 1000);
+      expect_equal(g.insert(more), model.insert(more));
+      expect_equal(g.erase(edges), model.erase(edges));
+      ASSERT_EQ(g.to_csr(), model.to_csr());
+      ASSERT_EQ(damage(g), "");
+
+      auto third = this->make(n, o);
+      exec::buffer<std::uint64_t, typename TestFixture::space_type> offsets(g.space(), n + 1);
+      exec::buffer<graph::vertex_id, typename TestFixture::space_type> targets(g.space(), rows.targets.size());
+      exec::copy_in<std::uint64_t>(g.space(), offsets.data(), rows.offsets);
+      exec::copy_in<graph::vertex_id>(g.space(), targets.data(), rows.targets);
+      third.build(graph::resident_csr{offsets.data(), targets.data(), rows.targets.size()});
+      EXPECT_EQ(third.to_csr(), rows);
+      EXPECT_EQ(damage(third), "");
+    }
+}
+
+// Rows of about 512 neighbours, beyond which several tiles copy a row, and rows of whole numbers of parts.
+TYPED_TEST_P(layout_test, rows_at_the_size_of_a_hub) {
+  std::size_t const n = 1100;
+  std::vector<std::size_t> const degrees{511, 512, 513, 1023, 1024, 1025};
+  for (bool const in_neighbours : {false, true}) {
+    graph::csr rows{{0}, {}};
+    for (std::size_t v = 0; v < n; ++v) {
+      for (std::size_t k = 0; v < degrees.size() && k < degrees[v]; ++k)
+        rows.targets.push_back(static_cast<graph::vertex_id>(degrees.size() + k));
+      rows.offsets.push_back(rows.targets.size());
+    }
+    auto g = this->make(n, {.directed = true, .in_neighbours = in_neighbours});
+    EXPECT_EQ(g.build(rows).inserted, rows.targets.size());
+    ASSERT_EQ(g.to_csr(), rows);
+    ASSERT_EQ(damage(g), "");
+    g.compact();
+    ASSERT_EQ(g.to_csr(), rows);
+    ASSERT_EQ(damage(g), "");
+    // Inserts and erases one neighbour of each, which crosses the boundary in both directions.
+    std::vector<graph::edge> more;
+    for (std::size_t v = 0; v < degrees.size(); ++v) more.push_back({static_cast<graph::vertex_id>(v), 0});
+    more[0].target = 1;
+    EXPECT_EQ(g.insert(more).inserted, more.size());
+    ASSERT_EQ(damage(g), "");
+    EXPECT_EQ(g.erase(more).erased, more.size());
+    ASSERT_EQ(g.to_csr(), rows);
+    ASSERT_EQ(damage(g), "");
+  }
+}
+
+// The number of arcs of a CSR on the device is larger, or smaller, than its last offset.
+TYPED_TEST_P(layout_test, a_csr_on_the_device_with_another_number_of_arcs_is_refused) {
+  using space = typename TestFixture::space_type;
+  for (bool const directed : {false, true})
+    for (std::uint64_t const arcs : {std::uint64_t{1}, std::uint64_t{3}}) {
+      auto g = this->make(4, {.directed = directed});
+      exec::buffer<std::uint64_t, space> offsets(g.space(), 5);
+      exec::buffer<graph::vertex_id, space> targets(g.space(), 4);
+      exec::copy_in<std::uint64_t>(g.space(), offsets.data(), std::vector<std::uint64_t>{0, 1, 2, 2, 2});
+      exec::copy_in<graph::vertex_id>(g.space(), targets.data(), std::vector<graph::vertex_id>{1, 0, 3, 3});
+      EXPECT_THROW(g.build(graph::resident_csr{offsets.data(), targets.data(), arcs}), error) << arcs << " arcs";
+      EXPECT_EQ(g.to_csr(), (graph::csr{{0, 0, 0, 0, 0}, {}}));
+      EXPECT_EQ(damage(g), "");
+      EXPECT_EQ(g.build(graph::resident_csr{offsets.data(), targets.data(), 2}).inserted, directed ? 2u : 1u);
+      EXPECT_EQ(damage(g), "");
+    }
+}
+
+// The pool is used up in the second slice of a CSR; the rows of the first slice must not be counted again.
+TYPED_TEST_P(layout_test, a_csr_in_slices_that_needs_memory) {
+  bool const fibers = std::string(TestFixture::space_type::name) == "simt";
+  std::size_t const n = fibers ? 600 : scaled(8300, 600);
+  graph::csr rows{{0}, {}};
+  for (std::size_t v = 0; v < n; ++v) {  // 255 neighbours on each side, and the self-loop
+    std::size_t const begin = rows.targets.size();
+    for (std::size_t k = 0; k < 511; ++k) rows.targets.push_back(static_cast<graph::vertex_id>((v + n - 255 + k) % n));
+    std::sort(rows.targets.begin() + static_cast<std::ptrdiff_t>(begin), rows.targets.end());
+    rows.offsets.push_back(rows.targets.size());
+  }
+  graph::options o{.self_loops = true};
+  o.pool.pool_bytes = n * 2048 - (std::size_t{64} << 10);
+  auto g = this->make(n, o);
+  EXPECT_EQ(g.build(rows).inserted, n * 256);
+  EXPECT_EQ(g.edges(), n * 256);
+  EXPECT_EQ(g.to_csr(), rows);
+  EXPECT_EQ(damage(g), "");
+}
+
+TYPED_TEST_P(layout_test, a_wrong_csr_changes_nothing) {
+  using graph::csr;
+  auto const refused = [&](csr const& rows, bool directed, char const* why) {
+    auto g = this->make(4, {.directed = directed});
+    std::string what;
+    try {
+      g.build(rows);
+    } catch (error const& e) {
+      EXPECT_EQ(e.code(), error_code::bad_argument);
+      what = e.what();
+    }
+    EXPECT_NE(what.find(why), std::string::npos) << what;
+    EXPECT_EQ(g.to_csr(), (csr{{0, 0, 0, 0, 0}, {}}));
+    EXPECT_EQ(damage(g), "");
+    EXPECT_EQ(g.insert(std::vector<graph::edge>{{0, 1}}).inserted, 1u);
+  };
+  for (bool const directed : {false, true}) {
+    refused({{0, 1, 2, 2}, {1, 0}}, directed, "offset more than vertices");
+    refused({{0, 1, 2, 2, 3}, {1, 0}}, directed, "offset more than vertices");
+    refused({{0, 2, 1, 2, 2}, {1, 3}}, directed, "row 1 of the CSR is wrong (1 such");
+    refused({{0, 9, 1, 2, 2}, {1, 0}}, directed, "row 0 of the CSR is wrong (2 such");
+    refused({{1, 1, 1, 2, 2}, {1, 0}}, directed, "row 0 of the CSR is wrong (1 such");
+    refused({{0, 1, 2, 2, 2}, {1, 4}}, directed, "row 1 of the CSR is wrong (1 such");
+    refused({{0, 0, 2, 2, 2}, {2, 0}}, directed, "row 1 of the CSR is wrong (1 such");
+    refused({{0, 0, 0, 2, 2}, {1, 1}}, directed, "row 2 of the CSR is wrong (1 such");
+    refused({{0, 0, 0, 0, 1}, {3}}, directed, "no self-loops");
+  }
+  refused({{0, 1, 1, 1, 1}, {1}}, false, "both directions");
+
+  auto h = this->make(4, {.directed = true});
+  for (std::uint64_t k = 0; k < 2; ++k) {
+    h.fail_allocations_from(k);
+    EXPECT_THROW(h.build(csr{{0, 1, 2, 2, 2}, {1, 0}}), error);
+    EXPECT_EQ(h.to_csr(), (csr{{0, 0, 0, 0, 0}, {}}));
+    EXPECT_EQ(damage(h), "");
+  }
+  auto g = this->make(4);
+  g.insert(std::vector<graph::edge>{{0, 1}});
+  EXPECT_THROW(g.build(csr{{0, 0, 0, 0, 0}, {}}), error);
+  EXPECT_EQ(g.edges(), 1u);
+}
+
+// In a malformed CSR more rows can be hubs than its number of arcs permits; these must not be written past their list.
+TYPED_TEST_P(layout_test, a_csr_with_rows_that_overlap_is_refused) {
+  graph::vertex_id const n = 1200;
+  graph::csr rows;
+  for (graph::vertex_id v = 0; v <= n; ++v) rows.offsets.push_back(v % 2 == 0 ? 0 : 600);
+  rows.offsets.back() = 600;
+  for (graph::vertex_id v = 0; v < 600; ++v) rows.targets.push_back(2 * v);
+  auto g = this->make(n, {.directed = true, .self_loops = true});
+  EXPECT_THROW(g.build(rows), error);
+  EXPECT_EQ(g.arcs(), 0u);
+  EXPECT_EQ(damage(g), "");
+}
+
+TYPED_TEST_P(layout_test, compaction_keeps_the_graph_and_releases_old_pool) {
+  std::size_t const n = 3000;
+  for (bool const directed : {false, true}) {
+    auto g = this->make(n, {.directed = directed});
+    graph_model model(n, directed, false);
+    std::mt19937 random(41);
+    g.compact();
+    EXPECT_EQ(damage(g), "");
+    auto const many = random_edges(random, n, 60000);
+    expect_equal(g.insert(many), model.insert(many));
+    std::vector<graph::edge> const gone(many.begin(), many.begin() + 55000);
+    expect_equal(g.erase(gone), model.erase(gone));
+    graph::memory_report const before = g.memory();
+    for (std::uint64_t const k : {0u, 1u, 1000u}) {
+      g.fail_allocations_from(k);
+      EXPECT_THROW(g.compact(), error);
+      EXPECT_EQ(g.to_csr(), model.to_csr());
+      EXPECT_EQ(damage(g), "");
+    }
+    g.fail_allocations_from(decltype(g)::never);
+    EXPECT_EQ(g.memory().total(), before.total());
+    g.compact();
+    graph::memory_report const after = g.memory();
+    EXPECT_EQ(g.to_csr(), model.to_csr());
+    EXPECT_EQ(damage(g), "");
+    EXPECT_LE(after.slack, before.slack);
+    EXPECT_LT(after.scratch, before.scratch / 4);
+    EXPECT_LE(after.total(), before.total());
+    if (directed) {
+      EXPECT_EQ(graph::detail::export_csr(g.space(), this->in_records(g), n).targets.size(), g.arcs());
+    }
+    auto const more = random_edges(random, n, 5000);
+    expect_equal(g.insert(more), model.insert(more));
+    EXPECT_EQ(g.to_csr(), model.to_csr());
+    EXPECT_EQ(damage(g), "");
+  }
+}
+
+// Most of the pool is free, but all chunks have a page in use: all pages are laid out again instead of growth.
+TYPED_TEST_P(layout_test, a_pool_of_scattered_pages_does_not_grow) {
+  for (bool const in_neighbours : {false, true}) {
+    graph::options o{.directed = true, .in_neighbours = in_neighbours};
+    o.pool.pool_bytes = std::size_t{256} << 10;
+    std::size_t const committed = this->make(1, o).memory().pool_committed;  // a GPU commits larger steps
+    std::size_t const n = committed / (in_neighbours ? 32 : 16) / 10 * 7;
+    auto const edges_to = [&](std::size_t step, std::size_t first, std::size_t last, std::size_t vertices) {
+      std::vector<graph::edge> edges;
+      for (std::size_t v = 0; v < vertices; ++v)
+        for (std::size_t to = v + first; v % 16 >= step && to < v + last; ++to)
+          edges.push_back({static_cast<graph::vertex_id>(v), static_cast<graph::vertex_id>(to % n)});
+      return edges;
+    };
+    graph_model model(n, true, false);
+    model.insert(edges_to(0, 1, 4, n));
+    graph::csr const rows = model.to_csr();
+    auto g = this->make(n, o);
+    g.build(rows);
+    auto const gone = edges_to(1, 1, 4, n);  // one vertex of 16 keeps its page
+    expect_equal(g.erase(gone), model.erase(gone));
+    std::size_t const before = g.memory().pool_committed;
+    auto const more = edges_to(0, 4, 14, n / 8);  // pages of 64 bytes
+    expect_equal(g.insert(more), model.insert(more));
+    EXPECT_EQ(g.to_csr(), model.to_csr());
+    EXPECT_EQ(damage(g), "");
+    EXPECT_EQ(g.memory().pool_committed, before);
+  }
+}
+
+// Pages that updates have scattered over the pool, of both tables: they are laid out again when memory is short, and
+// when the graph is compacted, and are changed after that. The model of the in-neighbours has the edges reversed.
+TYPED_TEST_P(layout_test, both_tables_are_right_when_pages_are_scattered) {
+  graph::options o{.directed = true};
+  o.pool.pool_bytes = std::size_t{256} << 10;
+  std::size_t const committed = this->make(1, o).memory().pool_committed;  // a GPU commits more
+  std::size_t const n = committed / 32 / 10 * 7;
+  auto g = this->make(n, o);
+  graph_model out(n, true, false);
+  graph_model in(n, true, false);
+  auto const expect_right = [&](char const* when) {
+    SCOPED_TRACE(when);
+    ASSERT_EQ(g.to_csr(), out.to_csr());
+    ASSERT_EQ(graph::detail::export_csr(g.space(), this->in_records(g), static_cast<graph::vertex_id>(n)), in.to_csr());
+    ASSERT_EQ(damage(g), "");
+  };
+  auto const change = [&](bool inserts, std::vector<graph::edge> const& batch) {
+    auto reverse = batch;
+    for (graph::edge& e : reverse) std::swap(e.source, e.target);
+    expect_equal(inserts ? g.insert(batch) : g.erase(batch), inserts ? out.insert(batch) : out.erase(batch));
+    (void)(inserts ? in.insert(reverse) : in.erase(reverse));
+  };
+  // Vertex v has arcs to those from v + 1 on. Three arcs of all but each 16th vertex are erased again.
+  auto const arcs = [&](bool of_all, std::size_t first, std::size_t last, std::size_t vertices) {
+    std::vector<graph::edge> edges;
+    for (std::size_t v = 0; v < vertices; ++v)
+      for (std::size_t to = v + first; (of_all || v % 16 != 0) && to < v + last; ++to)
+        edges.push_back({static_cast<graph::vertex_id>(v), static_cast<graph::vertex_id>(to % n)});
+    return edges;
+  };
+  change(true, arcs(true, 1, 4, n));
+  change(false, arcs(false, 1, 4, n));
+  expect_right("after pages were freed all over the pool");
+  std::size_t const before = g.memory().pool_committed;
+  change(true, arcs(true, 4, 14, n / 8));  // larger pages than those that were freed
+  EXPECT_EQ(g.memory().pool_committed, before);
+  expect_right("after all pages were laid out again");
+  // Random changes of pages that were laid out, with hubs of either direction that come and go.
+  std::mt19937 random(67);
+  for (unsigned round = 0; round < 6; ++round) {
+    std::vector<graph::edge> star;
+    for (std::size_t i = 0; i < 900; ++i) {
+      auto const v = static_cast<graph::vertex_id>(random() % n);
+      star.push_back(round % 2 == 0 ? graph::edge{5, v} : graph::edge{v, 5});
+    }
+    change(true, star);
+    change(true, random_edges(random, n, n / 4));
+    if (round % 3 == 1) {
+      g.compact();
+      expect_right("after compaction");
+    }
+    auto gone = this->edges_of(g.to_csr());
+    std::shuffle(gone.begin(), gone.end(), random);
+    gone.resize(gone.size() / 3);
+    change(false, gone);
+    change(false, star);
+    expect_right("after random changes");
+  }
+  change(false, this->edges_of(g.to_csr()));
+  expect_right("without edges");
+}
+
+REGISTER_TYPED_TEST_SUITE_P(layout_test, is_built_from_a_csr, rows_at_the_size_of_a_hub,
+                            a_csr_on_the_device_with_another_number_of_arcs_is_refused,
+                            a_csr_in_slices_that_needs_memory, a_wrong_csr_changes_nothing,
+                            a_csr_with_rows_that_overlap_is_refused, compaction_keeps_the_graph_and_releases_old_pool,
+                            a_pool_of_scattered_pages_does_not_grow, both_tables_are_right_when_pages_are_scattered);
+
+}  // namespace wyrm::tests

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layouts of dynamic_graph on the CPU, and on simulated warps (simt_space).
+#include "../../alloc/registry.hpp"
+#include "../support/simt_space.hpp"
+#include "layout_suite.hpp"
+
+namespace wyrm::tests {
+
+using cases =
+    testing::Types<graph_case<exec::host_space, alloc::ouroboros_s_p>, graph_case<exec::host_space, alloc::bump>,
+                   graph_case<exec::host_space, alloc::system_malloc>, graph_case<simt_space, alloc::ouroboros_s_p>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(cpu, layout_test, cases);
+
+}  // namespace wyrm::tests
