@@ -584,6 +584,162 @@ TEST(interleave, a_node_is_emptied_before_the_next_comes) {
   }
 }
 
+// A pool of spans of two pages each, with a table that is full: all eight chunks are spans, and all pages are used but
+// those of one span.
+class full_table {
+ public:
+  static constexpr std::uint32_t chunks = 8;
+  static constexpr std::uint32_t free_span = 3;
+  using used_type = alloc::used_bits_ref<std::uint64_t, false>;
+
+  full_table() {
+    bool asks = false;
+    std::uint64_t page = 0;
+    while (state_.count < chunks)
+      if (spans().append(exec::scalar_tile{}, chunks, true, asks, page).count == 0) break;
+    (void)used().take(0, ~(std::uint64_t{3} << 2 * free_span));
+  }
+  [[nodiscard]] alloc::spans_ref<used_type> spans() {
+    return {memory_.ref(), state_, {0, 1, 1, 1, table_.data(), owners_.data()}, used()};
+  }
+  // One span more, as the holder of the lock, or without it; the first page is for the caller.
+  bool append(bool has_lock) {
+    bool asks = true;
+    std::uint64_t page = ~std::uint64_t{0};
+    alloc::span_range const got = spans().append(exec::scalar_tile{}, 1, has_lock, asks, page);
+    EXPECT_EQ(got.count, asks ? 0u : 1u);
+    if (asks) return false;
+    EXPECT_EQ(page / 2, got.first);
+    EXPECT_LT(page, 2 * chunks);
+    EXPECT_EQ(used_ >> page & 1, 1u) << "a page that has an owner is free";
+    return true;
+  }
+  // Each chunk is in the table once or in the extent; holes are counted, and none of their pages is free.
+  void verify() {
+    EXPECT_EQ(state_.count, chunks);
+    std::vector<bool> carved(chunks);
+    std::uint32_t holes = 0;
+    for (std::uint32_t span = 0; span < chunks; ++span) {
+      std::uint32_t const chunk = table_[span];
+      if (chunk == alloc::detail::no_chunk_here) {
+        ++holes;
+        EXPECT_EQ(used_ >> 2 * span & 3, 3u) << "a page of a hole is free";
+        continue;
+      }
+      ASSERT_LT(chunk, chunks);
+      EXPECT_FALSE(carved[chunk]) << "two spans have chunk " << chunk;
+      carved[chunk] = true;
+      EXPECT_EQ(owners_[chunk], (alloc::detail::span_owner{span, 0}.word()));
+    }
+    EXPECT_EQ(state_.holes, holes);
+    EXPECT_NO_THROW(memory_.check(carved));
+  }
+  [[nodiscard]] std::uint32_t holes() const { return state_.holes; }
+
+ private:
+  [[nodiscard]] used_type used() { return {&used_, &locks_, 2 * chunks}; }
+
+  alloc::extent<space> memory_{space(1), {.pool_bytes = unit_bytes, .reserve_bytes = unit_bytes}};
+  alloc::detail::span_state state_{};
+  std::vector<std::uint32_t> table_ = std::vector<std::uint32_t>(64, alloc::detail::no_chunk_here);
+  std::vector<std::uint32_t> owners_ = std::vector<std::uint32_t>(chunks, alloc::detail::no_chunk_here);
+  std::uint64_t used_ = ~std::uint64_t{0};
+  std::uint64_t locks_ = 0;
+};
+
+// A thread finds no hole and takes a chunk that another one has just returned: the table has no entry for it, so that
+// the thread returns it and fills the hole that the other one has left. A third one sees no more spans than there are.
+TEST(interleave, a_full_table_of_spans_gets_a_hole) {
+  std::unique_ptr<full_table> table;
+  bool served = false;
+  std::size_t times_served = 0;
+  std::size_t const n = interleavings(3, 60).explore(
+      [&] {
+        table = std::make_unique<full_table>();
+        served = false;
+        return bodies{[&] { served = table->append(true); },
+                      [&] { EXPECT_TRUE(table->spans().give_back(exec::scalar_tile{})); },
+                      [&] {
+                        EXPECT_LE(table->spans().count(exec::scalar_tile{}), full_table::chunks);
+                        EXPECT_LE(table->spans().recent_count(), full_table::chunks);
+                      }};
+      },
+      [&] {
+        table->verify();
+        times_served += served;
+        EXPECT_EQ(table->holes(), served ? 0u : 1u);
+        EXPECT_EQ(table->append(true), !served) << "the memory of the hole is there";
+        table->verify();
+        return !testing::Test::HasFailure();
+      });
+  EXPECT_GT(n, 1000u) << (n == 0 ? "somebody waits for ever" : "there are more interleavings");
+  EXPECT_GT(times_served, 0u);
+  EXPECT_LT(times_served, n);
+}
+
+// The table has a hole, and the extent its chunk. The thread that holds the lock of the pool fills the hole; another
+// one, without the lock, gets no span.
+TEST(interleave, a_hole_in_a_full_table_is_filled_by_the_holder_of_the_lock) {
+  std::unique_ptr<full_table> table;
+  bool served[2] = {};
+  std::size_t const n = interleavings(3, 60).explore(
+      [&] {
+        table = std::make_unique<full_table>();
+        EXPECT_TRUE(table->spans().give_back(exec::scalar_tile{}));
+        table->verify();
+        EXPECT_EQ(table->holes(), 1u);
+        return bodies{[&] { served[0] = table->append(true); }, [&] { served[1] = table->append(false); }};
+      },
+      [&] {
+        table->verify();
+        EXPECT_TRUE(served[0]);
+        EXPECT_FALSE(served[1]);
+        EXPECT_EQ(table->holes(), 0u);
+        return !testing::Test::HasFailure();
+      });
+  EXPECT_GT(n, 100u) << (n == 0 ? "somebody waits for ever" : "there are more interleavings");
+}
+
+// A chunk becomes wholly free while another class looks for such a chunk, and while its own class has a claim on one of
+// its pages. Whether it changes its class then or not, its pages have one owner each, and are found afterwards.
+TEST(interleave, a_chunk_with_a_claim_on_its_class_is_found_later) {
+  alloc::ouroboros_s_c<space> pool(space(1), {.pool_bytes = unit_bytes, .reserve_bytes = unit_bytes, .checked = true});
+  for (bool const claims : {false, true}) {
+    SCOPED_TRACE(claims ? "a page is taken, and freed" : "a page is freed");
+    std::vector<void*> pages;
+    void* large = nullptr;
+    std::size_t large_served = 0;
+    auto const use_page = [&] {
+      void* const page = claims ? pool.ref().malloc(4096) : pages[14];
+      EXPECT_EQ(std::count(pages.begin(), pages.begin() + 14, page), 0) << "a page has two owners";
+      if (page != nullptr) pool.ref().free(page);
+    };
+    auto const make = [&] {
+      pool.reset();
+      pages.clear();
+      for (unsigned i = 0; i < 16; ++i) pages.push_back(pool.ref().malloc(4096));
+      pool.ref().free(pages[15]);
+      if (claims) pool.ref().free(pages[14]);
+      return bodies{[&] { large = pool.ref().malloc(8192); }, use_page};
+    };
+    auto const verify = [&] {
+      EXPECT_NO_THROW(pool.check());
+      large_served += large != nullptr;
+      bool const is_found = pool.ref().malloc(8192) != nullptr;
+      // A chunk that left the class and came back may be one page in the queue, and one that was never handed out.
+      bool const has_two =
+          claims && !is_found && pool.ref().malloc(4096) != nullptr && pool.ref().malloc(4096) != nullptr;
+      EXPECT_EQ(is_found || has_two, large == nullptr) << "the chunk is free, or was found before";
+      EXPECT_NO_THROW(pool.check());
+      return !testing::Test::HasFailure();
+    };
+    std::size_t const n = interleavings(2, scaled(80, 20)).explore(make, verify);
+    EXPECT_GT(n, 100u) << (n == 0 ? "somebody waits for ever" : "there are more interleavings");
+    EXPECT_GT(large_served, 0u);
+    EXPECT_LT(large_served, n);
+  }
+}
+
 }  // namespace
 
 }  // namespace wyrm::tests
