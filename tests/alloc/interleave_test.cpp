@@ -597,7 +597,7 @@ class full_table {
     std::uint64_t page = 0;
     while (state_.count < chunks)
       if (spans().append(exec::scalar_tile{}, chunks, true, asks, page).count == 0) break;
-    (void)used().take(0, ~(std::uint64_t{3} << 2 * free_span));
+    (void)used().claim(0, ~(std::uint64_t{3} << 2 * free_span));
   }
   [[nodiscard]] alloc::spans_ref<used_type> spans() {
     return {memory_.ref(), state_, {0, 1, 1, 1, table_.data(), owners_.data()}, used()};
@@ -621,7 +621,7 @@ class full_table {
     std::uint32_t holes = 0;
     for (std::uint32_t span = 0; span < chunks; ++span) {
       std::uint32_t const chunk = table_[span];
-      if (chunk == alloc::detail::no_chunk_here) {
+      if (chunk == alloc::detail::no_span) {
         ++holes;
         EXPECT_EQ(used_ >> 2 * span & 3, 3u) << "a page of a hole is free";
         continue;
@@ -641,14 +641,15 @@ class full_table {
 
   alloc::extent<space> memory_{space(1), {.pool_bytes = unit_bytes, .reserve_bytes = unit_bytes}};
   alloc::detail::span_state state_{};
-  std::vector<std::uint32_t> table_ = std::vector<std::uint32_t>(64, alloc::detail::no_chunk_here);
-  std::vector<std::uint32_t> owners_ = std::vector<std::uint32_t>(chunks, alloc::detail::no_chunk_here);
+  std::vector<std::uint32_t> table_ = std::vector<std::uint32_t>(64, alloc::detail::no_span);
+  std::vector<std::uint32_t> owners_ = std::vector<std::uint32_t>(chunks, alloc::detail::no_span);
   std::uint64_t used_ = ~std::uint64_t{0};
   std::uint64_t locks_ = 0;
 };
 
-// A thread finds no hole and takes a chunk that another one has just returned: the table has no entry for it, so that
-// the thread returns it and fills the hole that the other one has left. A third one sees no more spans than there are.
+// One thread finds no hole and takes a chunk that another thread has just returned. The table has no entry for the
+// chunk, so the first thread returns it, and fills the hole that the second one has left. A third thread sees at most
+// the spans that exist.
 TEST(interleave, a_full_table_of_spans_gets_a_hole) {
   std::unique_ptr<full_table> table;
   bool served = false;
@@ -658,7 +659,7 @@ TEST(interleave, a_full_table_of_spans_gets_a_hole) {
         table = std::make_unique<full_table>();
         served = false;
         return bodies{[&] { served = table->append(true); },
-                      [&] { EXPECT_TRUE(table->spans().give_back(exec::scalar_tile{})); },
+                      [&] { EXPECT_TRUE(table->spans().release_free_spans(exec::scalar_tile{})); },
                       [&] {
                         EXPECT_LE(table->spans().count(exec::scalar_tile{}), full_table::chunks);
                         EXPECT_LE(table->spans().recent_count(), full_table::chunks);
@@ -672,20 +673,20 @@ TEST(interleave, a_full_table_of_spans_gets_a_hole) {
         table->verify();
         return !testing::Test::HasFailure();
       });
-  EXPECT_GT(n, 1000u) << (n == 0 ? "somebody waits for ever" : "there are more interleavings");
+  EXPECT_GT(n, 1000u) << (n == 0 ? "a thread waits for ever" : "there are more interleavings");
   EXPECT_GT(times_served, 0u);
   EXPECT_LT(times_served, n);
 }
 
-// The table has a hole, and the extent its chunk. The thread that holds the lock of the pool fills the hole; another
-// one, without the lock, gets no span.
+// The table has a hole, and its chunk is in the extent. The thread that holds the lock of the pool fills the hole; a
+// thread without the lock gets no span.
 TEST(interleave, a_hole_in_a_full_table_is_filled_by_the_holder_of_the_lock) {
   std::unique_ptr<full_table> table;
   bool served[2] = {};
   std::size_t const n = interleavings(3, 60).explore(
       [&] {
         table = std::make_unique<full_table>();
-        EXPECT_TRUE(table->spans().give_back(exec::scalar_tile{}));
+        EXPECT_TRUE(table->spans().release_free_spans(exec::scalar_tile{}));
         table->verify();
         EXPECT_EQ(table->holes(), 1u);
         return bodies{[&] { served[0] = table->append(true); }, [&] { served[1] = table->append(false); }};
@@ -697,11 +698,11 @@ TEST(interleave, a_hole_in_a_full_table_is_filled_by_the_holder_of_the_lock) {
         EXPECT_EQ(table->holes(), 0u);
         return !testing::Test::HasFailure();
       });
-  EXPECT_GT(n, 100u) << (n == 0 ? "somebody waits for ever" : "there are more interleavings");
+  EXPECT_GT(n, 100u) << (n == 0 ? "a thread waits for ever" : "there are more interleavings");
 }
 
-// A chunk becomes wholly free while another class looks for such a chunk, and while its own class has a claim on one of
-// its pages. Whether it changes its class then or not, its pages have one owner each, and are found afterwards.
+// All pages of a chunk become free while another class looks for such a chunk, and while a thread claims a page of its
+// own class. Whether the chunk changes its class or not, each of its pages has one owner, and is found afterwards.
 TEST(interleave, a_chunk_with_a_claim_on_its_class_is_found_later) {
   alloc::ouroboros_s_c<space> pool(space(1), {.pool_bytes = unit_bytes, .reserve_bytes = unit_bytes, .checked = true});
   for (bool const claims : {false, true}) {
@@ -734,7 +735,7 @@ TEST(interleave, a_chunk_with_a_claim_on_its_class_is_found_later) {
       return !testing::Test::HasFailure();
     };
     std::size_t const n = interleavings(2, scaled(80, 20)).explore(make, verify);
-    EXPECT_GT(n, 100u) << (n == 0 ? "somebody waits for ever" : "there are more interleavings");
+    EXPECT_GT(n, 100u) << (n == 0 ? "a thread waits for ever" : "there are more interleavings");
     EXPECT_GT(large_served, 0u);
     EXPECT_LT(large_served, n);
   }

@@ -284,11 +284,11 @@ TYPED_TEST_P(random_walk, sweeps_over_any_number_of_words_find_the_only_free_pag
         used[page] = false;
         pool.set_used(used);
         used[page] = true;
-        auto const got = this->get(pool, 1, page).pages;
+        auto const got = this->allocate(pool, 1, page).pages;
         ASSERT_EQ(got[0], page) << "of " << pages;
         ASSERT_EQ(this->count_used(pool), pages);
       }
-      ASSERT_EQ(this->get(pool, 1, 7).pages[0], this->none);
+      ASSERT_EQ(this->allocate(pool, 1, 7).pages[0], this->none);
     }
 }
 
