@@ -17,6 +17,7 @@
 #include "../../algorithms/pagerank.hpp"
 #include "../../algorithms/triangles.hpp"
 #include "../graph/model.hpp"
+#include "../support/seed.hpp"
 #include "../support/verify.hpp"
 #include "graphs_fixture.hpp"
 
@@ -79,7 +80,7 @@ TYPED_TEST_P(algorithms_test, pagerank_of_known_graphs) {
 
 TYPED_TEST_P(algorithms_test, pagerank_agrees_with_the_verifier) {
   for (unsigned seed = 0; seed < 6; ++seed) {
-    std::mt19937 random(seed);
+    std::mt19937 random(seeded(seed));
     std::size_t const n = 50 + 100 * seed;
     auto g = this->make(n, random_edges(random, n, n * (seed + 1)), seed % 2 == 1, seed >= 4);
     this->expect_ranks(g, seed < 3 ? 0.85 : 0.5);
@@ -127,7 +128,7 @@ TYPED_TEST_P(algorithms_test, pagerank_of_a_hub_that_dangles) {
 }
 
 TYPED_TEST_P(algorithms_test, pagerank_with_teleport_weights) {
-  std::mt19937 random(11);
+  std::mt19937 random(seeded(11));
   std::size_t const n = 200;
   auto const g = this->make(n, random_edges(random, n, 350), true);
   std::vector<double> weights(n);
@@ -147,7 +148,7 @@ TYPED_TEST_P(algorithms_test, pagerank_with_teleport_weights) {
 }
 
 TYPED_TEST_P(algorithms_test, pagerank_in_single_precision) {
-  std::mt19937 random(12);
+  std::mt19937 random(seeded(12));
   auto const g = this->make(300, random_edges(random, 300, 2000));
   auto const got = this->pagerank(g, {.tolerance = 1e-6, .ranks = algorithms::precision::fp32});
   EXPECT_TRUE(got.converged);
@@ -159,7 +160,7 @@ TYPED_TEST_P(algorithms_test, pagerank_batch_by_batch) {
   std::size_t const rounds = this->sized(1000, 12);
   // Pushes only; and all vertices at once from time to time, which differs for undirected and directed graphs.
   for (auto const& [directed, full_run] : {std::pair{false, 1e9}, {false, 0.3}, {true, 1.0}}) {
-    std::mt19937 random(directed);
+    std::mt19937 random(seeded(directed));
     std::size_t const n = 120;  // sparse, so that vertices lose all out-neighbours and get some again
     double const tolerance = 1e-7;
     auto g = this->make(n, random_edges(random, n, 150), directed, directed, this->one_thread());
@@ -214,7 +215,7 @@ TYPED_TEST_P(algorithms_test, pagerank_of_a_local_change) {
 
 // Batches that need no work as long as the sum of what they leave is below the tolerance.
 TYPED_TEST_P(algorithms_test, pagerank_of_batches_below_the_tolerance) {
-  std::mt19937 random(9);
+  std::mt19937 random(seeded(9));
   std::size_t const n = 1000;
   double const tolerance = 1e-2;
   for (bool const directed : {false, true}) {
@@ -244,7 +245,7 @@ TYPED_TEST_P(algorithms_test, pagerank_of_batches_below_the_tolerance) {
 
 TYPED_TEST_P(algorithms_test, pagerank_of_too_few_iterations) {
   // Two iterations per batch are too few. Residuals that remain are kept, and a refused batch changes nothing.
-  std::mt19937 random(6);
+  std::mt19937 random(seeded(6));
   std::size_t const n = 300;
   double const tolerance = 1e-8;
   auto g = this->make(n, random_edges(random, n, 900), true, false, this->one_thread());
@@ -286,7 +287,7 @@ TYPED_TEST_P(algorithms_test, pagerank_of_inserted_and_erased_hubs) {
 // All vertices at once, with rows of all lengths, any damping, and a tolerance far below what one pass in floats
 // reaches.
 TYPED_TEST_P(algorithms_test, pagerank_with_all_vertices_corrected) {
-  std::mt19937 random(21);
+  std::mt19937 random(seeded(21));
   std::size_t const n = this->sized(20'000, 3'000);
   std::vector<graph::edge> edges = random_edges(random, n / 2, n);
   for (graph::vertex_id hub = 0; hub < 3; ++hub)  // a path is attached to the last hub
@@ -312,7 +313,7 @@ TYPED_TEST_P(algorithms_test, pagerank_with_all_vertices_corrected) {
 // The same while vertices without neighbours are most, and appear and disappear. The error of the sum of ranks follows
 // from the sum of the residuals of all other vertices.
 TYPED_TEST_P(algorithms_test, pagerank_corrected_with_isolated_vertices) {
-  std::mt19937 random(22);
+  std::mt19937 random(seeded(22));
   std::size_t const n = 400;
   double const tolerance = 1e-6;
   auto g = this->make(n, random_edges(random, n / 4, n / 2), false, false, this->one_thread());
@@ -333,7 +334,7 @@ TYPED_TEST_P(algorithms_test, pagerank_corrected_with_isolated_vertices) {
 }
 
 TYPED_TEST_P(algorithms_test, several_maintained_results) {
-  std::mt19937 random(8);
+  std::mt19937 random(seeded(8));
   std::size_t const n = 80;
   auto g = this->make(n, random_edges(random, n, 300), false, false, this->one_thread());
   algorithms::incremental_pagerank ranks(g);
@@ -356,7 +357,7 @@ TYPED_TEST_P(algorithms_test, several_maintained_results) {
 }
 
 TYPED_TEST_P(algorithms_test, pagerank_options) {
-  std::mt19937 random(5);
+  std::mt19937 random(seeded(5));
   auto const g = this->make(100, random_edges(random, 100, 400));
   auto const cold = this->pagerank(g, {.tolerance = 1e-10});
   auto const warm = this->pagerank(g, {.tolerance = 1e-10, .start = cold.rank});
@@ -393,7 +394,7 @@ TYPED_TEST_P(algorithms_test, triangles_of_known_graphs) {
 
 TYPED_TEST_P(algorithms_test, triangles_agree_with_the_verifier) {
   for (unsigned seed = 0; seed < 5; ++seed) {
-    std::mt19937 random(seed);
+    std::mt19937 random(seeded(seed));
     std::size_t const n = 40 + 60 * seed;
     auto g = this->make(n, random_edges(random, n, n * 6), false, seed % 2 == 1);
     for (int round = 0; round < 3; ++round) {
@@ -438,7 +439,7 @@ TYPED_TEST_P(algorithms_test, support_of_edges) {
     auto const got = algorithms::edge_support(g.space(), g.view());
     EXPECT_EQ(got, serial_support(g.to_csr()));
     EXPECT_EQ(std::accumulate(got.begin(), got.end(), std::uint64_t{0}), 6 * this->triangles(g).total);
-    std::mt19937 random(9);
+    std::mt19937 random(seeded(9));
     g.erase(random_edges(random, std::size_t{1} << log2, 20'000));
   }
 }
@@ -446,7 +447,7 @@ TYPED_TEST_P(algorithms_test, support_of_edges) {
 TYPED_TEST_P(algorithms_test, triangles_batch_by_batch) {
   std::size_t const rounds = this->sized(1000, 20);
   for (bool const loops : {false, true}) {
-    std::mt19937 random(loops);
+    std::mt19937 random(seeded(loops));
     std::size_t const n = 60;
     auto g = this->make(n, random_edges(random, n, 100), false, loops, this->one_thread());
     algorithms::incremental_triangles count(g, true);
@@ -568,7 +569,7 @@ TYPED_TEST_P(algorithms_test, pagerank_counts_the_vertices_of_full_runs) {
   std::size_t const n = 150;
   for (bool const directed : {false, true}) {
     SCOPED_TRACE(directed ? "directed" : "undirected");
-    std::mt19937 random(31);
+    std::mt19937 random(seeded(31));
     auto g = this->make(n, random_edges(random, n, 600), directed, false, this->one_thread());
     for (unsigned const iterations : {1u, 2u, 5u}) {
       algorithms::incremental_pagerank const ranks(g, {.tolerance = 1e-9, .max_iterations = iterations});

@@ -18,6 +18,7 @@
 #include "../../algorithms/incremental_clustering.hpp"
 #include "../../graph/dynamic_graph.hpp"
 #include "../graph/model.hpp"
+#include "../support/seed.hpp"
 #include "../support/verify.hpp"
 #include "graphs_fixture.hpp"
 
@@ -65,7 +66,7 @@ class clustering_test : public graphs_test<Space> {
   }
   /// A graph of planted groups of equal size, with this many edges; a fifth of them connect different groups.
   static std::vector<graph::edge> planted(std::uint32_t n, std::uint32_t groups, std::size_t edges) {
-    std::mt19937 random(7);
+    std::mt19937 random(seeded(7));
     std::uint32_t const size = n / groups;
     std::vector<graph::edge> list;
     while (list.size() < edges) {
@@ -145,7 +146,7 @@ TYPED_TEST_P(clustering_test, each_round_raises_modularity) {
   auto const n = static_cast<graph::vertex_id>(this->sized(400, 60));
   std::vector<std::vector<graph::edge>> graphs{this->planted(n, 4, std::size_t{8} * n), this->clique(40), {}};
   for (graph::vertex_id v = 1; v < n; ++v) graphs.back().push_back({v % 3, v});  // three hubs
-  std::mt19937 random(3);
+  std::mt19937 random(seeded(3));
   for (auto const& edges : graphs)
     for (std::uint32_t const labels : {0u, 2u, 7u}) {
       SCOPED_TRACE(labels);
@@ -178,7 +179,7 @@ TYPED_TEST_P(clustering_test, each_round_raises_modularity) {
 }
 
 TYPED_TEST_P(clustering_test, labels_are_equal_in_all_spaces) {
-  std::mt19937 random(5);
+  std::mt19937 random(seeded(5));
   for (unsigned trial = 0; trial < 4; ++trial) {
     SCOPED_TRACE(trial);
     std::size_t const n = 60 + 100 * trial;
@@ -224,7 +225,7 @@ TYPED_TEST_P(clustering_test, weights_make_clusters) {
 }
 
 TYPED_TEST_P(clustering_test, directions_do_not_matter) {
-  std::mt19937 random(6);
+  std::mt19937 random(seeded(6));
   std::size_t const n = 150;
   auto const edges = random_edges(random, n, 300);
   auto const arcs = this->make(n, edges, true);
@@ -255,7 +256,7 @@ TYPED_TEST_P(clustering_test, maintained_batch_by_batch) {
   auto edges = this->planted(n, groups, std::size_t{5} * n);
   auto g = this->make(n, edges, false, false, this->one_thread());
   algorithms::incremental_clustering maintained(g, {}, this->small_pool());
-  std::mt19937 random(9);
+  std::mt19937 random(seeded(9));
   std::size_t const rounds = this->sized(40, 4);
   for (std::size_t round = 0; round < rounds; ++round) {
     SCOPED_TRACE(round);

@@ -20,6 +20,7 @@
 #include "../../alloc/registry.hpp"
 #include "../../graph/any_graph.hpp"
 #include "../../loaders/loaders.hpp"
+#include "../support/seed.hpp"
 #include "../support/spaces.hpp"
 #include "../support/truth.hpp"
 #include "../support/verify.hpp"
@@ -120,7 +121,7 @@ TEST_P(communities_test, maintained_through_batches) {
     auto g = load(file);
     auto const maintained = algorithms::maintain_clustering(g);
     graph::csr const rows = g.to_csr();
-    std::mt19937 random(1);
+    std::mt19937 random(seeded(1));
     std::size_t const batches = scaled(15, 3);
     for (std::size_t b = 0; b < batches; ++b) {
       // A hundredth of the edges: some drawn at random, some that are, or were, in the graph.

@@ -15,6 +15,7 @@
 #include "../../algorithms/core_numbers.hpp"
 #include "../../algorithms/incremental_triangles.hpp"
 #include "../graph/model.hpp"
+#include "../support/seed.hpp"
 #include "../support/verify.hpp"
 #include "graphs_fixture.hpp"
 
@@ -121,7 +122,7 @@ TYPED_TEST_P(further_algorithms_test, components_of_stars_and_paths) {
     EXPECT_EQ(this->components(this->make(n, edges, directed)).label, typename TestFixture::ids(n));
     typename TestFixture::ids names(n);
     for (graph::vertex_id v = 0; v < n; ++v) names[v] = v;
-    std::shuffle(names.begin(), names.end(), std::mt19937(3));
+    std::shuffle(names.begin(), names.end(), std::mt19937(seeded(3)));
     for (graph::edge& e : edges) e = {names[e.source], names[e.target]};
     auto const got = this->components(this->make(n, edges, directed));
     EXPECT_EQ(got.label, typename TestFixture::ids(n));
@@ -133,7 +134,7 @@ TYPED_TEST_P(further_algorithms_test, components_of_stars_and_paths) {
 TYPED_TEST_P(further_algorithms_test, components_agree_with_the_verifier) {
   for (unsigned seed = 0; seed < 8; ++seed) {
     SCOPED_TRACE(seed);
-    std::mt19937 random(seed);
+    std::mt19937 random(seeded(seed));
     std::size_t const n = 50 + 300 * seed;
     auto g = this->make(n, random_edges(random, n, n * (seed % 4 + 1) / 3), seed % 2 == 1, seed >= 4);
     this->expect_components(g);
@@ -153,7 +154,7 @@ TYPED_TEST_P(further_algorithms_test, components_agree_with_the_verifier) {
 TYPED_TEST_P(further_algorithms_test, components_batch_by_batch) {
   std::size_t const rounds = this->sized(1000, 20);
   for (bool const directed : {false, true}) {
-    std::mt19937 random(directed);
+    std::mt19937 random(seeded(directed));
     std::size_t const n = 200;  // sparse, so that components merge and split
     auto g = this->make(n, random_edges(random, n, 60), directed, directed, this->one_thread());
     algorithms::incremental_components maintained(g);
@@ -223,7 +224,7 @@ TYPED_TEST_P(further_algorithms_test, components_of_batches_that_are_refused) {
 }
 
 TYPED_TEST_P(further_algorithms_test, several_maintained_results) {
-  std::mt19937 random(8);
+  std::mt19937 random(seeded(8));
   std::size_t const n = 80;
   auto g = this->make(n, random_edges(random, n, 100), false, false, this->one_thread());
   algorithms::incremental_components first(g);
@@ -271,7 +272,7 @@ TYPED_TEST_P(further_algorithms_test, distances_of_known_graphs) {
 TYPED_TEST_P(further_algorithms_test, distances_agree_with_the_verifier) {
   for (unsigned seed = 0; seed < 8; ++seed) {
     SCOPED_TRACE(seed);
-    std::mt19937 random(seed);
+    std::mt19937 random(seeded(seed));
     std::size_t const n = 50 + 300 * seed;
     auto g = this->make(n, random_edges(random, n, n * (seed % 4 + 1)), seed % 2 == 1, seed >= 4);
     this->expect_distances(g, {static_cast<graph::vertex_id>(random() % n)});
@@ -322,7 +323,7 @@ TYPED_TEST_P(further_algorithms_test, cores_of_known_graphs) {
 TYPED_TEST_P(further_algorithms_test, cores_agree_with_the_verifier) {
   for (unsigned seed = 0; seed < 8; ++seed) {
     SCOPED_TRACE(seed);
-    std::mt19937 random(seed);
+    std::mt19937 random(seeded(seed));
     std::size_t const n = 50 + 100 * seed;
     auto g = this->make(n, random_edges(random, n, n * (seed % 4 + 1)), false, seed % 2 == 1, this->one_thread());
     this->expect_cores(g);

@@ -27,6 +27,7 @@
 #include "../../algorithms/pagerank.hpp"
 #include "../../exec/injected_failure.hpp"
 #include "../graph/model.hpp"
+#include "../support/seed.hpp"
 #include "../support/verify.hpp"
 #include "graphs_fixture.hpp"
 
@@ -179,7 +180,7 @@ class maintained_test : public graphs_test<Space> {
     edges small;
   };
   static subject make_subject(std::size_t n) {
-    std::mt19937 random(5);
+    std::mt19937 random(seeded(5));
     subject s{n, random_edges(random, n, n / 2), random_edges(random, n, 3 * n), random_edges(random, n, 5)};
     for (graph::vertex_id v = 1; v < n; ++v) s.batch.push_back({v, 0});
     return s;
@@ -565,7 +566,7 @@ TYPED_TEST_P(maintained_test, error_bound_after_erasing_all_edges) {
   graph::vertex_id const n = 100;
   for (unsigned seed = 0; seed < TestFixture::sized(300, 10); ++seed)
     for (bool const directed : {true, false}) {
-      std::mt19937 random(seed);
+      std::mt19937 random(seeded(seed));
       typename TestFixture::graph_type g(TestFixture::one_thread(), n, {.directed = directed, .in_neighbours = false});
       algorithms::incremental_pagerank ranks(g, {.tolerance = 1e-2});
       std::vector<graph::edge> all;
@@ -589,7 +590,7 @@ TYPED_TEST_P(maintained_test, ranks_that_converged_are_within_the_tolerance) {
   graph::vertex_id const n = 400;
   double const d = 0.99;
   for (bool const is_reached : {false, true}) {
-    std::mt19937 random(3);
+    std::mt19937 random(seeded(3));
     typename TestFixture::graph_type g(TestFixture::one_thread(), n, {.directed = true, .in_neighbours = false});
     g.insert(random_edges(random, n, 2 * n));
     std::vector<graph::edge> ring;  // so that all vertices have out-neighbours

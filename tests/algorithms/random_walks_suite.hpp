@@ -15,6 +15,7 @@
 #include "../../algorithms/random_walks.hpp"
 #include "../../graph/dynamic_graph.hpp"
 #include "../graph/model.hpp"
+#include "../support/seed.hpp"
 #include "../support/spaces.hpp"
 
 namespace wyrm::tests {
@@ -88,7 +89,7 @@ class random_walks_test : public space_test<Space> {
 TYPED_TEST_SUITE_P(random_walks_test);
 
 TYPED_TEST_P(random_walks_test, paths_go_along_arcs) {
-  std::mt19937 random(1);
+  std::mt19937 random(seeded(1));
   std::size_t const n = 200;
   auto const g = this->make(n, random_edges(random, n, 300), true);  // some vertices have no out-neighbours
   graph::csr const rows = g.to_csr();
@@ -157,7 +158,7 @@ TYPED_TEST_P(random_walks_test, walks_stop_and_restart) {
 }
 
 TYPED_TEST_P(random_walks_test, walks_are_equal_in_all_spaces) {
-  std::mt19937 random(2);
+  std::mt19937 random(seeded(2));
   std::size_t const n = 100;
   auto const edges = random_edges(random, n, 400);
   auto const g = this->make(n, edges);
@@ -177,7 +178,7 @@ TYPED_TEST_P(random_walks_test, walks_are_equal_in_all_spaces) {
 }
 
 TYPED_TEST_P(random_walks_test, memory_grows_with_steps) {
-  std::mt19937 random(3);
+  std::mt19937 random(seeded(3));
   std::size_t const n = 300;
   auto const g = this->make(n, random_edges(random, n, 2000));
   algorithms::random_walker<TypeParam> walker(g.space(), this->small_pool());
@@ -194,7 +195,7 @@ TYPED_TEST_P(random_walks_test, memory_grows_with_steps) {
 }
 
 TYPED_TEST_P(random_walks_test, visits_are_counted) {
-  std::mt19937 random(4);
+  std::mt19937 random(seeded(4));
   std::size_t const n = 60;
   auto const g = this->make(n, random_edges(random, n, 100));
   algorithms::random_walker<TypeParam> walker(g.space(), this->small_pool());

@@ -18,6 +18,7 @@
 #include "../../algorithms/pagerank.hpp"
 #include "../../bench/csr_rows.hpp"
 #include "../graph/model.hpp"
+#include "../support/seed.hpp"
 #include "../support/verify.hpp"
 #include "graphs_fixture.hpp"
 
@@ -90,7 +91,7 @@ TYPED_TEST_P(weighted_pagerank_test, published_values) {
 
 TYPED_TEST_P(weighted_pagerank_test, agrees_with_the_verifier) {
   for (unsigned seed = 0; seed < 4; ++seed) {
-    std::mt19937 random(seed);
+    std::mt19937 random(seeded(seed));
     std::size_t const n = 50 + 60 * seed;
     auto g = this->make(n, random_edges(random, n, n * (seed + 1)), seed % 2 == 1, seed >= 2);
     this->expect_ranks(g, random);
@@ -106,7 +107,7 @@ TYPED_TEST_P(weighted_pagerank_test, agrees_with_the_verifier) {
 TYPED_TEST_P(weighted_pagerank_test, rows_of_all_lengths) {
   auto const n = static_cast<graph::vertex_id>(this->sized(9'000, 2'500));
   for (bool const directed : {false, true}) {
-    std::mt19937 random(3);
+    std::mt19937 random(seeded(3));
     std::vector<graph::edge> edges = random_edges(random, n, 2 * n);
     for (graph::vertex_id v = 1; v < n; ++v) edges.insert(edges.end(), {{0, v}, {v, n / 2}});
     for (graph::vertex_id v = 4; v < 604; ++v) edges.insert(edges.end(), {{1, v}, {v, 2}});
@@ -117,7 +118,7 @@ TYPED_TEST_P(weighted_pagerank_test, rows_of_all_lengths) {
 
 // Rows begin at multiples of 16 bytes in pages of a graph, but at any entry in a CSR.
 TYPED_TEST_P(weighted_pagerank_test, rows_that_begin_anywhere) {
-  std::mt19937 random(4);
+  std::mt19937 random(seeded(4));
   std::size_t const n = 1300;
   auto edges = random_edges(random, n, 3 * n);  // vertex 0 is in the bin for warps
   for (graph::vertex_id v = 3; v < n; ++v) edges.push_back({2, v});
@@ -138,7 +139,7 @@ TYPED_TEST_P(weighted_pagerank_test, rows_that_begin_anywhere) {
 
 TYPED_TEST_P(weighted_pagerank_test, equal_weights_change_nothing) {
   for (bool const directed : {false, true}) {
-    std::mt19937 random(5);
+    std::mt19937 random(seeded(5));
     auto const g = this->make(300, random_edges(random, 300, 900), directed);
     auto const want = this->pagerank(g, {.damping = 0.5, .tolerance = 1e-13}).rank;
     for (float const w : {0.3f, 1e38f, 1e-45f})
@@ -151,7 +152,7 @@ TYPED_TEST_P(weighted_pagerank_test, equal_weights_change_nothing) {
 // The weights of each row times a factor of its own: ranks do not change, and are equal bit for bit if the factors are
 // powers of two, however large.
 TYPED_TEST_P(weighted_pagerank_test, weights_of_a_row_are_relative) {
-  std::mt19937 random(6);
+  std::mt19937 random(seeded(6));
   auto const g = this->make(200, random_edges(random, 200, 900), true, true);
   graph::csr const c = g.to_csr();
   auto weights = this->random_weights(random, g.arcs());
@@ -177,7 +178,7 @@ TYPED_TEST_P(weighted_pagerank_test, weights_of_a_row_are_relative) {
 // An arc of weight 0 counts as missing, and a vertex that has only such arcs dangles.
 TYPED_TEST_P(weighted_pagerank_test, arcs_of_weight_0) {
   for (bool const directed : {false, true}) {
-    std::mt19937 random(7);
+    std::mt19937 random(seeded(7));
     std::size_t const n = 250;
     auto g = this->make(n, random_edges(random, n, 900), directed);
     graph::csr const c = g.to_csr();
@@ -207,7 +208,7 @@ TYPED_TEST_P(weighted_pagerank_test, arcs_of_weight_0) {
 TYPED_TEST_P(weighted_pagerank_test, one_ranker_for_several_graphs) {
   auto const space = make_space<TypeParam>();
   algorithms::pagerank_ranker<TypeParam> ranker(space);
-  std::mt19937 random(8);
+  std::mt19937 random(seeded(8));
   for (std::size_t const n : std::vector<std::size_t>{40, 400, 3, 100}) {
     auto const g = this->make(n, random_edges(random, n, 3 * n), n == 400, false, space);
     for (bool const weighted : {true, false}) {

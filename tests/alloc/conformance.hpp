@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../support/seed.hpp"
 #include "../../alloc/registry.hpp"
 #include "workload.hpp"
 
@@ -32,7 +33,7 @@ inline alloc::options pool_of(std::size_t bytes, bool checked) {
 }
 
 inline std::vector<std::size_t> random_sizes(std::size_t n, std::size_t largest, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
+  std::mt19937_64 random(seeded(seed));
   std::vector<std::size_t> sizes(n);
   for (std::size_t& s : sizes) s = 1 + random() % largest;
   return sizes;
@@ -87,7 +88,7 @@ TYPED_TEST_P(conformance, mixed_sizes_in_one_launch) {
 
 TYPED_TEST_P(conformance, only_some_lanes_request) {
   pool<TypeParam> p(pool_of(8 * mib, true));
-  std::mt19937 random(1);
+  std::mt19937 random(seeded(1));
   for (int kind = 0; kind < 4; ++kind) {
     std::vector<std::size_t> sizes = random_sizes(320, 3000, static_cast<std::uint64_t>(kind));
     for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -466,7 +467,7 @@ TYPED_TEST_P(conformance, bad_frees_are_counted_and_harmless) {
   ASSERT_EQ(served(twice), 50u);
   auto both = twice;
   both.insert(both.end(), twice.begin(), twice.end());
-  std::shuffle(both.begin(), both.end(), std::mt19937(1));
+  std::shuffle(both.begin(), both.end(), std::mt19937(seeded(1)));
   p.free_once_each(both, twice);
   p.expect_bad_frees(50);
   p.expect_sound();

@@ -10,6 +10,7 @@
 #include <random>
 #include <vector>
 
+#include "../support/seed.hpp"
 #include "../support/spaces.hpp"
 
 namespace wyrm::tests {
@@ -93,7 +94,7 @@ TEST_P(or_tree, single_units_at_the_borders_of_nodes) {
 }
 
 TEST_P(or_tree, random_changes) {
-  std::mt19937_64 random(units_);
+  std::mt19937_64 random(seeded(units_));
   auto const below = [&](std::uint64_t n) { return static_cast<std::uint32_t>(random() % n); };
   // Lengths of all magnitudes; long runs are so rare that free and used units remain.
   auto const length = [&](std::uint32_t most) {

@@ -18,6 +18,7 @@
 #include "../../exec/atomic.hpp"
 #include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
+#include "../support/seed.hpp"
 #include "../support/spaces.hpp"
 
 namespace wyrm::tests {
@@ -131,7 +132,7 @@ class random_walk : public space_test<typename Pool::space_type> {
   void leave_free(Pool& pool, std::uint64_t free, std::uint64_t seed) {
     std::vector<bool> used(pool.pages(), false);
     std::fill(used.begin() + static_cast<std::ptrdiff_t>(free), used.end(), true);
-    std::shuffle(used.begin(), used.end(), std::mt19937_64(seed));
+    std::shuffle(used.begin(), used.end(), std::mt19937_64(seeded(seed)));
     pool.set_used(used);
   }
   /// Runs churn with threads that keep up to three pages each. Returns the number of allocations and frees.

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "../../exec/host_space.hpp"
+#include "../support/seed.hpp"
 #include "../support/simt_space.hpp"
 
 namespace wyrm::tests {
@@ -105,7 +106,7 @@ TEST(walk, draws_evenly) {
 }
 
 TEST(bits, the_kth_set_bit) {
-  std::mt19937_64 random(1);
+  std::mt19937_64 random(seeded(1));
   for (unsigned i = 0; i < 2000; ++i) {
     std::uint64_t const x = i < 70 ? (i < 64 ? std::uint64_t{1} << i : i % 2 * ~std::uint64_t{0}) : random() & random();
     auto const lower = static_cast<std::uint32_t>(x);
@@ -129,7 +130,7 @@ TEST(bits, the_kth_set_bit) {
 
 // Compared with a loop over units, for words and for regions with borders that runs do not cross.
 TEST(free_runs, of_words_and_regions) {
-  std::mt19937_64 random(1);
+  std::mt19937_64 random(seeded(1));
   for (unsigned i = 0; i < 3000; ++i) {
     std::size_t const words = 1 + i % 4;
     std::vector<std::uint64_t> free(words);

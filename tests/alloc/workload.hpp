@@ -19,6 +19,7 @@
 #include "../../exec/atomic.hpp"
 #include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
+#include "../support/seed.hpp"
 #include "../support/spaces.hpp"
 
 namespace wyrm::tests {
@@ -284,7 +285,7 @@ class pool {
     for (unsigned s = 0; s < carved_sizes; ++s)
       for (std::uint32_t k = 0; k < counts[s]; ++k)
         carved.push_back({std::uint64_t{16} << s, next_tag_++, reinterpret_cast<unsigned char*>(std::uintptr_t{k})});
-    std::shuffle(carved.begin(), carved.end(), std::mt19937(7));
+    std::shuffle(carved.begin(), carved.end(), std::mt19937(seeded(7)));
     exec::buffer<std::uint32_t, space_type> wanted(space_, carved_sizes);
     exec::buffer<alloc::page_array, space_type> pages(space_, carved_sizes);
     exec::buffer<std::uint64_t, space_type> lacks(space_, 1);
@@ -384,8 +385,8 @@ class pool {
     upload(blocks(n, block{0, 0, nullptr}));
     clear_counters();
     exec::for_each_lane<32>(space_, lanes,
-                            work{ref_, device_.data(), rounds, seed, largest, counters_.data(), counters_.data() + 1,
-                                 counters_.data() + 2});
+                            work{ref_, device_.data(), rounds, seeded(seed), largest, counters_.data(),
+                                 counters_.data() + 1, counters_.data() + 2});
     std::vector<std::uint64_t> const counts = exec::copy_out(space_, counters_.data(), 3);
     asked_ += counts[0];
     refused_ += counts[1];
@@ -506,7 +507,7 @@ class pool {
   bool checked_;
   exec::buffer<block, space_type> device_;
   exec::buffer<std::uint64_t, space_type> counters_;
-  std::mt19937_64 random_{1};
+  std::mt19937_64 random_{seeded(1)};
   std::uint64_t next_tag_ = 1;
   std::map<unsigned char*, block> live_;  // by address
   std::size_t asked_ = 0;

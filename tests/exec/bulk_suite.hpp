@@ -12,6 +12,7 @@
 
 #include "../../exec/bulk.hpp"
 #include "../../exec/memory.hpp"
+#include "../support/seed.hpp"
 #include "../support/spaces.hpp"
 
 namespace wyrm::tests {
@@ -22,7 +23,7 @@ inline std::vector<std::size_t> bulk_sizes() {
 }
 
 inline std::vector<std::uint64_t> random_keys(std::size_t n, std::uint64_t below_power_of_two_mask) {
-  std::mt19937_64 random(n + below_power_of_two_mask);
+  std::mt19937_64 random(seeded(n + below_power_of_two_mask));
   std::vector<std::uint64_t> keys(n);
   for (std::uint64_t& k : keys) k = random() & below_power_of_two_mask;
   return keys;
@@ -98,7 +99,7 @@ TYPED_TEST_P(bulk, inclusive_sum) {
   };
   for (std::size_t const n : bulk_sizes()) {
     std::vector<std::uint32_t> values(n);
-    std::mt19937 random(static_cast<std::uint32_t>(n));
+    std::mt19937 random(seeded(static_cast<std::uint32_t>(n)));
     for (std::uint32_t& v : values) v = static_cast<std::uint32_t>(random());
     expect_sums(values);
     expect_sums(std::vector<std::uint32_t>(n, 0xffffffffu));  // sums exceed 32 bits from the second value on
@@ -128,7 +129,7 @@ TYPED_TEST_P(bulk, sum) {
 TYPED_TEST_P(bulk, sum_of_doubles_is_repeatable) {
   TypeParam const space = make_space<TypeParam>();
   typename TypeParam::bulk primitives(space);
-  std::mt19937_64 random(7);
+  std::mt19937_64 random(seeded(7));
   std::vector<double> values(scaled(1000000, 100000));
   long double exact = 0;
   for (double& v : values) {

@@ -14,6 +14,7 @@
 #include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
 #include "../../exec/tile.hpp"
+#include "../support/seed.hpp"
 #include "../support/spaces.hpp"
 
 namespace wyrm::tests {
@@ -134,7 +135,7 @@ inline std::vector<std::uint32_t> predicate_masks(unsigned size) {
     masks.push_back(1u << lane);
     masks.push_back(full & ~(1u << lane));
   }
-  std::mt19937 random(size);
+  std::mt19937 random(seeded(size));
   for (int i = 0; i < 40; ++i) masks.push_back(static_cast<std::uint32_t>(random()) & full);
   return masks;
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../../alloc/registry.hpp"
+#include "../support/seed.hpp"
 #include "../support/spaces.hpp"
 #include "failures.hpp"
 #include "model.hpp"
@@ -36,7 +37,7 @@ void agrees_with_the_model(exec::any_space const& space, std::string const& allo
   SCOPED_TRACE(allocator);
   graph::any_graph g(space, allocator, vertices);
   graph_model model(vertices, g.settings().directed, g.settings().self_loops);
-  std::mt19937_64 random(1);
+  std::mt19937_64 random(seeded(1));
   std::vector<graph::edge> all;
   for (unsigned round = 0; round < 4; ++round) {
     std::vector<graph::edge> const more = random_edges(scaled(20000, 2000), random);
@@ -102,7 +103,7 @@ TEST(any_graph, is_moved_and_assigned) {
 TEST(any_graph, is_built_from_a_list_in_slices) {
   graph::edge_list list;
   list.vertices = 3000;
-  std::mt19937_64 random(2);
+  std::mt19937_64 random(seeded(2));
   std::size_t const n = graph::slice_for(0) + 1000;
   for (std::size_t i = 0; i < n; ++i)
     list.edges.push_back({static_cast<graph::vertex_id>(i % 2999), static_cast<graph::vertex_id>(2999)});

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../../graph/dynamic_graph.hpp"
+#include "../support/seed.hpp"
 #include "../support/spaces.hpp"
 #include "failures.hpp"
 #include "model.hpp"
@@ -76,7 +77,7 @@ std::string damage(Graph const& g) {
 template <class Graph>
 void churn(Graph& g, std::size_t rounds, std::size_t vertices, std::size_t largest_batch, unsigned seed) {
   graph_model model(vertices, g.settings().directed, g.settings().self_loops);
-  std::mt19937 random(seed);
+  std::mt19937 random(seeded(seed));
   for (std::size_t round = 0; round < rounds; ++round) {
     auto const batch = random_edges(random, vertices, random() % (largest_batch + 1));
     // Long phases of growth and of decline, so that pages change their size in both directions.

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "../support/seed.hpp"
 #include "graph_case.hpp"
 
 namespace wyrm::tests {
@@ -58,7 +59,7 @@ TYPED_TEST_P(dynamic_graph_test, agrees_with_the_model_few_sources) {
   for (auto const& [directed, few_targets] : {std::pair(false, false), {true, false}, {true, true}}) {
     auto g = this->make(n, {.directed = directed});
     graph_model model(n, directed, false);
-    std::mt19937 random(19);
+    std::mt19937 random(seeded(19));
     for (std::size_t const size : {100u, 2000u, 8000u, 40u, 20000u, 3000u, 7000u, 1u, 4500u, 12000u}) {
       auto batch = random_edges(random, n, size);
       auto const sources = static_cast<graph::vertex_id>(1 + random() % 30);
@@ -86,7 +87,7 @@ TYPED_TEST_P(dynamic_graph_test, a_hub_without_memory) {
   for (graph::vertex_id v = 1; v < n; ++v) all.push_back({0, v});
   expect_equal(g.insert(all), model.insert(all));
   g.fail_allocations_from(0);
-  std::mt19937 random(29);
+  std::mt19937 random(seeded(29));
   for (int round = 0; round < 6; ++round) {
     auto some = random_edges(random, n, 400);
     for (graph::edge& e : some) e.source = 0;
@@ -101,7 +102,7 @@ TYPED_TEST_P(dynamic_graph_test, a_hub_without_memory) {
 // Edges in memory of the space, and batches from the host that are uploaded in slices.
 TYPED_TEST_P(dynamic_graph_test, edges_in_device_memory_or_in_slices) {
   std::size_t const n = 20000;  // so that few edges are drawn twice
-  std::mt19937 random(31);
+  std::mt19937 random(seeded(31));
   bool const in_slices = TestFixture::space_type::upload::is_concurrent;
   std::size_t const large = in_slices ? (std::size_t{2} << 20) + 100 : 50000;
   std::vector<graph::edge> const batch = random_edges(random, n, in_slices ? large : scaled(large, 1000));
@@ -127,7 +128,7 @@ TYPED_TEST_P(dynamic_graph_test, updates_may_be_finished_later) {
   o.pool.pool_bytes = std::size_t{64} << 10;
   auto g = this->make(n, o);
   graph_model model(n, false, false);
-  std::mt19937 random(47);
+  std::mt19937 random(seeded(47));
   auto const batch = random_edges(random, n, 30000);
   graph::pending_update inserting = g.insert_async(batch);
   expect_equal(inserting.get(), model.insert(batch));
@@ -183,7 +184,7 @@ TYPED_TEST_P(dynamic_graph_test, a_hub) {
   auto g = this->make(leaves + 1);
   std::vector<graph::edge> star(leaves);
   for (graph::vertex_id i = 0; i < leaves; ++i) star[i] = i % 2 ? graph::edge{0, i + 1} : graph::edge{i + 1, 0};
-  std::shuffle(star.begin(), star.end(), std::mt19937(7));
+  std::shuffle(star.begin(), star.end(), std::mt19937(seeded(7)));
   for (std::size_t part = 0; part < 4; ++part) {
     std::span const slice(star.begin() + static_cast<std::ptrdiff_t>(leaves * part / 4),
                           star.begin() + static_cast<std::ptrdiff_t>(leaves * (part + 1) / 4));
@@ -212,7 +213,7 @@ TYPED_TEST_P(dynamic_graph_test, a_hub) {
 TYPED_TEST_P(dynamic_graph_test, insert_then_erase_restores_it) {
   std::size_t const n = 500;
   auto g = this->make(n);
-  std::mt19937 random(11);
+  std::mt19937 random(seeded(11));
   auto const start = random_edges(random, n, 3000);
   g.insert(start);
   graph::csr const before = g.to_csr();
@@ -264,7 +265,7 @@ TYPED_TEST_P(dynamic_graph_test, out_of_memory_changes_nothing) {
     o.pool.pool_bytes = reserve / 2;
     o.pool.reserve_bytes = reserve;
     auto g = this->make(n, o);
-    std::mt19937 random(13);
+    std::mt19937 random(seeded(13));
     g.insert(random_edges(random, n, 5000));
     graph::csr const before = g.to_csr();
     std::size_t const used = g.memory().neighbours + g.memory().slack;
@@ -299,7 +300,7 @@ TYPED_TEST_P(dynamic_graph_test, every_allocation_may_fail) {
 TYPED_TEST_P(dynamic_graph_test, memory_adds_up) {
   std::size_t const n = 1000;
   auto g = this->make(n);
-  std::mt19937 random(17);
+  std::mt19937 random(seeded(17));
   for (std::size_t round = 0; round < 10; ++round) {
     g.insert(random_edges(random, n, 4000));
     auto gone = this->edges_of(g.to_csr());
@@ -408,7 +409,7 @@ TYPED_TEST_P(dynamic_graph_test, pages_have_hysteresis) {
 // A record has 12 bytes in each table; entries, slack and scratch of both tables are counted.
 TYPED_TEST_P(dynamic_graph_test, memory_counts_the_tables_of_both_directions) {
   std::size_t const n = 500;
-  std::mt19937 random(61);
+  std::mt19937 random(seeded(61));
   auto const edges = random_edges(random, n, 4000);
   graph_model model(n, true, false);
   model.insert(edges);

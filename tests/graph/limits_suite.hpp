@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "../support/seed.hpp"
 #include "../../exec/injected_failure.hpp"
 #include "graph_suite.hpp"
 
@@ -86,7 +87,7 @@ TYPED_TEST_P(graph_limits, a_hub_with_room_needs_no_memory) {
     g.fail_allocations_from(0);
     std::vector<graph::edge> some;
     for (graph::vertex_id v = 0; v < 500; ++v) some.push_back({0, 4 * v + 1});
-    std::shuffle(some.begin(), some.end(), std::mt19937(3));
+    std::shuffle(some.begin(), some.end(), std::mt19937(seeded(3)));
     expect_equal(g.insert(some), model.insert(some));
     expect_equal(g.insert({{0, 7}, {0, 7}, {0, 9}}), model.insert(std::vector<graph::edge>{{0, 7}, {0, 7}, {0, 9}}));
     ASSERT_EQ(g.to_csr(), model.to_csr());
@@ -121,7 +122,7 @@ TYPED_TEST_P(graph_limits, every_request_for_memory_may_fail) {
   for (graph::options o : {graph::options{}, graph::options{.directed = true, .self_loops = true}}) {
     SCOPED_TRACE(o.directed ? "directed" : "undirected");
     o.pool.pool_bytes = std::size_t{64} << 10;
-    std::mt19937 random(53);
+    std::mt19937 random(seeded(53));
     graph_model model(n, o.directed, o.self_loops);
     // Runs f with a failure of request 0, 1, ..., until no request fails.
     auto const fail_each = [&](char const* what, auto const& f, auto const& is_as_before) {
@@ -192,7 +193,7 @@ TYPED_TEST_P(graph_limits, every_request_for_memory_may_fail) {
 // slice.
 TYPED_TEST_P(graph_limits, in_neighbours_are_built_in_slices) {
   std::size_t const n = 500;
-  std::mt19937 random(59);
+  std::mt19937 random(seeded(59));
   graph_model model(n, true, true);
   model.insert(random_edges(random, n, 20000));
   graph::csr const rows = model.to_csr();

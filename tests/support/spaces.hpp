@@ -15,6 +15,7 @@
 #include <type_traits>
 
 #include "../../exec/host_space.hpp"
+#include "seed.hpp"
 
 namespace wyrm::tests {
 
@@ -24,7 +25,7 @@ template <class Space>
 [[nodiscard]] Space make_space([[maybe_unused]] std::uint64_t seed = 1) {
   if constexpr (std::is_constructible_v<Space, std::uint64_t, unsigned, unsigned>) {
     static std::map<std::uint64_t, Space> made;
-    return made.try_emplace(seed, seed).first->second;
+    return made.try_emplace(seed, seeded(seed)).first->second;
   } else if constexpr (std::is_same_v<Space, exec::host_space>) {
     return Space(std::max(2u, std::thread::hardware_concurrency()));
   } else {
