@@ -16,8 +16,8 @@
 #include <utility>
 
 #include "../exec/error.hpp"
-#include "../graph/report.hpp"
 #include "../graph/types.hpp"
+#include "../graph/update_report.hpp"
 #include "../graph/view.hpp"
 
 namespace wyrm::algorithms {

@@ -11,7 +11,7 @@
 
 #include "../alloc/registry.hpp"
 #include "../graph/any_graph.hpp"
-#include "../graph/report.hpp"
+#include "../graph/update_report.hpp"
 #include "degrees.hpp"
 #include "load.hpp"
 

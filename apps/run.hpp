@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "../datasets/updates.hpp"
-#include "../graph/report.hpp"
+#include "../graph/update_report.hpp"
 #include "loaded_graph.hpp"
 #include "vertex_values.hpp"
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "../graph/report.hpp"
+#include "../graph/update_report.hpp"
 #include "loaded_graph.hpp"
 #include "run.hpp"
 #include "vertex_values.hpp"

@@ -15,8 +15,8 @@
 #include "../exec/device.hpp"
 #include "options.hpp"
 #include "pending_update.hpp"
-#include "report.hpp"
 #include "types.hpp"
+#include "update_report.hpp"
 #include "view.hpp"
 
 namespace wyrm::graph {

@@ -27,10 +27,10 @@
 #include "layout/layout.hpp"
 #include "options.hpp"
 #include "pending_update.hpp"
-#include "report.hpp"
 #include "table/pool_growth.hpp"
 #include "table/vertex_table.hpp"
 #include "types.hpp"
+#include "update_report.hpp"
 #include "view.hpp"
 
 namespace wyrm::graph {
@@ -371,9 +371,9 @@ class dynamic_graph {
     for (bool may_stay = false;; execute<Op>(for_these, may_stay)) {
       detail::update_status const& s = status_.wait();
       if (s.out_of_range > 0) return &s;
-      if (s.skewed > 0) {
-        status_.clear(&detail::update_status::skewed);
-        for_these([&](auto& table) { table.template plan_skewed<Op>(s, status_.data()); });
+      if (s.has_large_group > 0) {
+        status_.clear(&detail::update_status::has_large_group);
+        for_these([&](auto& table) { table.template plan_large_groups<Op>(s, status_.data()); });
       } else if (s.failed_bytes > 0) {
         std::uint64_t const missing = s.failed_bytes;
         status_.clear_failures();

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "../exec/error.hpp"
-#include "report.hpp"
+#include "update_report.hpp"
 
 namespace wyrm::graph {
 
@@ -34,9 +34,9 @@ class pending_update {
     } catch (...) {  // a destructor must not throw
     }
   }
-  /// Waits for the update, performs the steps that need the host (growth of the pool, and plans of skewed batches), and
-  /// returns the report. Throws the errors of insert() and erase(). Can be called once: throws error(bad_argument) if
-  /// the update is finished or moved from, or its graph is destroyed.
+  /// Waits for the update, performs the steps that need the host (growth of the pool, and plans of large source
+  /// groups), and returns the report. Throws the errors of insert() and erase(). Can be called once: throws
+  /// error(bad_argument) if the update is finished or moved from, or its graph is destroyed.
   update_report get() {
     if (!finish_)
       throw error(error_code::bad_argument, "get() was called before on this update, or the update was moved from");

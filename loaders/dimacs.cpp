@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dimacs.hpp"
 
-#include "detail/lines.hpp"
+#include "detail/parallel_lines.hpp"
 
 namespace wyrm::loaders::detail {
 namespace {

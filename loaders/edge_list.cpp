@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "detail/id_lines.hpp"
+#include "detail/edge_lines.hpp"
 #include "detail/numbering.hpp"
 
 namespace wyrm::loaders::detail {
@@ -32,7 +32,7 @@ graph::edge_list parse(text_reader& reader, std::string_view marks, std::size_t 
   auto const& in = reader.in();
   constexpr auto any = std::numeric_limits<std::uint64_t>::max();
   auto const most = base ? *base + std::min(any - *base, std::uint64_t{graph::max_vertices} - 1) : any;
-  auto read = read_id_lines(reader, marks, columns, base.value_or(0), most);
+  auto read = read_edge_lines(reader, marks, columns, base.value_or(0), most);
 
   graph::edge_list list;
   list.directed = directed;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "detail/id_lines.hpp"
+#include "detail/edge_lines.hpp"
 #include "detail/numbering.hpp"
 
 namespace wyrm::loaders::detail {
@@ -80,7 +80,7 @@ graph::edge_list parse_graphalytics(source const& vertices, source const& edges,
   text_reader reader(edges, edges.begin(), comment_marks);
   reader.skip_comments();
   if (reader.end_of_file()) return list;
-  auto read = read_id_lines(reader, comment_marks, most_columns, 0, any);
+  auto read = read_edge_lines(reader, comment_marks, most_columns, 0, any);
   list.weights = std::move(read.weights);
   list.edges = numbered(space, numbers, read.edges);
   auto const unknown = std::find_if(list.edges.begin(), list.edges.end(),

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "detail/lines.hpp"
+#include "detail/parallel_lines.hpp"
 
 namespace wyrm::loaders {
 namespace detail {

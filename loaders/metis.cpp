@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "detail/lines.hpp"
+#include "detail/parallel_lines.hpp"
 
 namespace wyrm::loaders::detail {
 namespace {

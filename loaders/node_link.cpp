@@ -14,7 +14,7 @@
 #include <utility>
 #include <variant>
 
-#include "detail/lines.hpp"
+#include "detail/parallel_lines.hpp"
 #include "quoted.hpp"
 
 namespace wyrm::loaders::detail {

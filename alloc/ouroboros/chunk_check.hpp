@@ -9,7 +9,7 @@
 
 #include "../allocator.hpp"
 #include "chunk_word.hpp"
-#include "page_class.hpp"
+#include "class_state.hpp"
 
 namespace wyrm::alloc::detail {
 

@@ -32,9 +32,9 @@
 
 #include "chunk_masks.hpp"
 #include "chunk_word.hpp"
+#include "class_state.hpp"
 #include "concepts.hpp"
 #include "index_ring.hpp"
-#include "page_class.hpp"
 #include "queue_node.hpp"
 
 namespace wyrm::alloc {

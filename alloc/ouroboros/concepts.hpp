@@ -9,7 +9,7 @@
 
 #include "../../exec/tile.hpp"
 #include "chunk_pool.hpp"
-#include "page_class.hpp"
+#include "class_state.hpp"
 #include "queue_ends.hpp"
 #include "queue_node.hpp"
 

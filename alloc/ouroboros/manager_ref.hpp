@@ -18,8 +18,8 @@
 #include "../sequence_lock.hpp"
 #include "../size_classes.hpp"
 #include "chunk_pool.hpp"
+#include "class_state.hpp"
 #include "concepts.hpp"
-#include "page_class.hpp"
 
 namespace wyrm::alloc {
 

@@ -19,8 +19,8 @@
 #include "../ledger.hpp"
 #include "../shared_view.hpp"
 #include "../size_classes.hpp"
-#include "chunk_directory.hpp"
-#include "chunk_list.hpp"
+#include "node_directory.hpp"
+#include "node_list.hpp"
 #include "chunk_pool.hpp"
 #include "chunk_store.hpp"
 #include "manager.hpp"
@@ -221,14 +221,14 @@ class ouroboros {
 template <class Space>
 using ouroboros_s_c = ouroboros<manager<Space, chunk_store<Space, ring_queues<Space>>>>;
 template <class Space>
-using ouroboros_va_c = ouroboros<manager<Space, chunk_store<Space, virtual_queues<Space, chunk_directory>>>>;
+using ouroboros_va_c = ouroboros<manager<Space, chunk_store<Space, virtual_queues<Space, node_directory>>>>;
 template <class Space>
-using ouroboros_vl_c = ouroboros<manager<Space, chunk_store<Space, virtual_queues<Space, chunk_list>>>>;
+using ouroboros_vl_c = ouroboros<manager<Space, chunk_store<Space, virtual_queues<Space, node_list>>>>;
 template <class Space>
 using ouroboros_s_p = ouroboros<manager<Space, page_store<Space, ring_queues<Space>>>>;
 template <class Space>
-using ouroboros_va_p = ouroboros<manager<Space, page_store<Space, virtual_queues<Space, chunk_directory>>>>;
+using ouroboros_va_p = ouroboros<manager<Space, page_store<Space, virtual_queues<Space, node_directory>>>>;
 template <class Space>
-using ouroboros_vl_p = ouroboros<manager<Space, page_store<Space, virtual_queues<Space, chunk_list>>>>;
+using ouroboros_vl_p = ouroboros<manager<Space, page_store<Space, virtual_queues<Space, node_list>>>>;
 
 }  // namespace wyrm::alloc

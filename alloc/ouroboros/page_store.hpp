@@ -13,8 +13,8 @@
 #include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
 #include "../allocator.hpp"
-#include "compaction.hpp"
 #include "page_store_ref.hpp"
+#include "return_chunks.hpp"
 
 namespace wyrm::alloc {
 

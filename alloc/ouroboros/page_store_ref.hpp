@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "chunk_pool.hpp"
+#include "class_state.hpp"
 #include "concepts.hpp"
-#include "page_class.hpp"
 #include "spilled_pages.hpp"
 
 namespace wyrm::alloc {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Virtualized queues (Ouroboros, ICS 2020, section 5), on the device. The entries of a queue lie on queue chunks, its
 // nodes, which are allocated from the pool when they are needed and freed when all their entries have been read.
-// `Links` finds the chunk of a node: chunk_directory.hpp (VA) or chunk_list.hpp (VL).
+// `Links` finds the chunk of a node: node_directory.hpp (VA) or node_list.hpp (VL).
 //
 // Before a writer claims positions it reserves room: a bulk semaphore designates the threads that must supply a node.
 // So each claimed position has a node, or will have one, and no thread that holds a position waits for memory. When a

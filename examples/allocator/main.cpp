@@ -3,7 +3,7 @@
 // there is one and the project is compiled with CUDA, otherwise on the CPU.
 #include <cstdint>
 #include <cstdio>
-#include <wyrm/alloc/ouroboros/chunk_directory.hpp>
+#include <wyrm/alloc/ouroboros/node_directory.hpp>
 #include <wyrm/alloc/ouroboros/ouroboros.hpp>
 #include <wyrm/alloc/ouroboros/page_store.hpp>
 #include <wyrm/exec/atomic.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host side of grouping: the memory of a batch, and the launches of group.hpp or, on a CPU, group_on_threads.hpp.
+// The host side of grouping: the memory of a batch, and the launches of group.hpp or, on a CPU, group_on_host.hpp.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 #include "../../exec/memory.hpp"
 #include "../types.hpp"
 #include "group.hpp"
-#include "group_on_threads.hpp"
+#include "group_on_host.hpp"
 #include "status.hpp"
 
 namespace wyrm::graph {
@@ -57,8 +57,8 @@ class batch {
     count_.first = first;
     exec::for_each_lane<32>(space_, n, count_);
   }
-  /// Groups the batch. Source groups of more than `most` arcs set `skewed` in the status. If there are lists, groups of
-  /// more than `few` arcs are listed, and the parts of groups that are longer than a tile.
+  /// Groups the batch. Source groups of more than `most` arcs set `has_large_group` in the status. If there are lists,
+  /// groups of more than `few` arcs are listed, and the parts of groups that are longer than a tile.
   void group(std::uint32_t most, std::uint32_t* long_groups, detail::group_part* parts) {
     if constexpr (has_tiles) {
       exec::for_each_lane<32>(
@@ -88,7 +88,7 @@ class batch {
     bool const direct = vertices <= 4 * hashed;
     std::size_t const slots = direct ? vertices : hashed;
     std::size_t const there = has_tiles ? (slots + slots_per_lane - 1) / slots_per_lane * slots_per_lane
-                                        : detail::slots_on_threads(slots, direct);
+                                        : detail::slots_on_host(slots, direct);
     counts_.reserve(there);
     if (!direct) keys_.reserve(there);
     if constexpr (has_tiles) {

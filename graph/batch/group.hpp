@@ -214,7 +214,8 @@ struct place_groups {
       table.counts[first + k] = begin;
       next += one | counts[k];
     }
-    if (t.any(skewed) && t.rank() == 0) exec::atomic_ref<std::uint64_t>(status->skewed).store(1, exec::relaxed);
+    if (t.any(skewed) && t.rank() == 0)
+      exec::atomic_ref<std::uint64_t>(status->has_large_group).store(1, exec::relaxed);
   }
 
  private:

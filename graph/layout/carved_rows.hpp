@@ -58,7 +58,7 @@ struct hub_list {
 /// Records that some rows from v on have malformed offsets, so that no kernel reads them; see record_bad_rows(). Called
 /// by one thread.
 WYRM_HD inline void record_malformed_rows(update_status& status, std::size_t v, std::uint32_t rows) {
-  exec::atomic_ref<std::uint64_t>(status.skewed).store(1, exec::relaxed);
+  exec::atomic_ref<std::uint64_t>(status.has_large_group).store(1, exec::relaxed);
   record_bad_rows(status, v, rows);
 }
 
@@ -201,7 +201,7 @@ struct carve_pages {
     bool const is_there = carved->state != carved_pages::not_there;
     std::uint64_t missing = carved->failed.sum;
     auto const count = s < carved_pages::sizes ? static_cast<std::uint32_t>(carved->rows[s].sum) : 0;
-    if (status->skewed != 0) return;
+    if (status->has_large_group != 0) return;
     if (!is_there && missing == 0) {
       alloc::page_array pages{};
       missing = allocator.carve(t, carved_bytes(s), count, pages);
@@ -228,11 +228,11 @@ struct fill_pages {
   WYRM_HD void operator()(Tile const& t, std::size_t v, bool valid) const {
     static_assert(Tile::size() == 32);
     // All loads are issued before the first one is used.
-    std::uint64_t const skewed = copier.status->skewed;
+    std::uint64_t const malformed = copier.status->has_large_group;
     auto const state = carved->state;
     std::uint32_t const first = t.rank() < carved_pages::sizes ? first_pages(records, v - t.rank())[t.rank()] : 0;
     typename Rows::extent const its = valid ? copier.rows.extent_of(v) : typename Rows::extent{};
-    if (skewed != 0 || state != carved_pages::there) return;
+    if (malformed != 0 || state != carved_pages::there) return;
     std::uint32_t const degree = its.degree() <= hub_degree ? its.degree() : 0;
     vertex_id const* const row = degree > 0 ? copier.rows.row(its) : nullptr;
     if (row != nullptr) exec::prefetch(row);
@@ -271,7 +271,7 @@ struct allocate_hubs {
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     std::uint32_t const hubs = status->hub_count(0);
     auto const state = carved->state;
-    if (status->skewed != 0 || state == carved_pages::not_there) return;
+    if (status->has_large_group != 0 || state == carved_pages::not_there) return;
     valid = valid && i < hubs;
     if (!t.any(valid)) return;
     vertex_id const v = valid ? listed_hubs[i].vertex : 0;

@@ -25,7 +25,8 @@
 namespace wyrm::graph::detail {
 
 /// One lane per vertex, from `first` on: allocates a page for each vertex that has neighbours and no page. Adds the
-/// bytes of failed allocations to the status, and records rows with malformed offsets there (out_of_range, and skewed).
+/// bytes of failed allocations to the status, and records rows with malformed offsets there (out_of_range, and
+/// has_large_group).
 template <class Rows, class AllocatorRef>
 struct allocate_rows {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
@@ -63,7 +64,7 @@ struct copy_into_pages {
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
-    if ((copier.status->failed_bytes | copier.status->skewed) != 0) return;
+    if ((copier.status->failed_bytes | copier.status->has_large_group) != 0) return;
     vertex_record const r = valid ? vertex_record(records[first + i]) : vertex_record{nullptr, 0, 0};
     bool const copies = r.degree > 0 && r.degree <= hub_degree;
     copier.copy_rows(
@@ -85,7 +86,7 @@ struct copy_hubs {
     update_status const& status = *copier.status;
     std::uint32_t const parts = status.hub_parts(0);
     std::uint32_t const hubs = status.hub_count(0);
-    if ((status.failed_bytes | status.skewed) != 0) return;
+    if ((status.failed_bytes | status.has_large_group) != 0) return;
     auto const each = static_cast<std::uint32_t>((parts + tiles - 1) / tiles);
     std::uint32_t part = static_cast<std::uint32_t>(i) * each;
     if (part >= parts) return;

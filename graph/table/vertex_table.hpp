@@ -18,8 +18,8 @@
 #include "../update/hubs.hpp"
 #include "../update/merge.hpp"
 #include "../update/plan.hpp"
-#include "../update/plan_on_threads.hpp"
-#include "../update/plan_skewed.hpp"
+#include "../update/plan_large_groups.hpp"
+#include "../update/plan_on_host.hpp"
 #include "../update/release.hpp"
 #include "../view.hpp"
 
@@ -36,7 +36,7 @@ class vertex_table {
         seed_(seed),
         records_(detail::table_for(space, vertices)),
         batch_(space, seed),
-        skewed_(space),
+        large_groups_(space),
         lists_(space),
         plans_(space),
         hubs_(space) {
@@ -57,7 +57,7 @@ class vertex_table {
   }
   [[nodiscard]] std::size_t table_bytes() const { return records_.bytes(); }
   [[nodiscard]] std::size_t scratch_bytes() const {
-    return batch_.bytes() + skewed_.bytes() + lists_.bytes() + plans_.bytes() + hubs_.bytes();
+    return batch_.bytes() + large_groups_.bytes() + lists_.bytes() + plans_.bytes() + hubs_.bytes();
   }
 
   /// Allocates scratch for a batch. slice: see batch_view; arcs: the number of arcs in the table.
@@ -90,8 +90,8 @@ class vertex_table {
     with_width([&]<unsigned W>() { batch_.group(most<W>, nullptr, nullptr); });
   }
   /// Plans the changes of the batch and the pages that they need. On a CPU, threads change what they can at once, see
-  /// plan_on_threads.hpp. All tables must be grouped before any table is planned: if a source group of one is too
-  /// large, all are planned by plan_skewed(). fails_from: see allocate().
+  /// plan_on_host.hpp. All tables must be grouped before any table is planned: if a source group of one is too
+  /// large, all are planned by plan_large_groups(). fails_from: see allocate().
   template <detail::operation Op, class AllocatorRef>
   void plan([[maybe_unused]] AllocatorRef const& allocator, [[maybe_unused]] std::uint64_t fails_from,
             detail::update_status* status) {
@@ -100,7 +100,7 @@ class vertex_table {
                                                      number_,       undirected,      lists()};
     if constexpr (!has_tiles) {
       exec::for_each_tile<1>(space_, thread_blocks(batch_.max_groups()),
-                             detail::plan_on_threads<Op, AllocatorRef>{step, allocator, fails_from});
+                             detail::plan_on_host<Op, AllocatorRef>{step, allocator, fails_from});
     } else if (!is_sparse_) {
       with_width([&]<unsigned W>() { exec::for_each_tile<W>(space_, batch_.max_groups(), step); });
     } else if (ranked_arcs_ > 0) {
@@ -112,10 +112,10 @@ class vertex_table {
   /// Plans the batch if a source group was too large for plan(); `known`: the status after that. Later steps process
   /// the batch as one that is not sparse.
   template <detail::operation Op>
-  void plan_skewed(detail::update_status const& known, detail::update_status* status) {
+  void plan_large_groups(detail::update_status const& known, detail::update_status* status) {
     is_sparse_ = has_lists_ = false;
-    skewed_.template make<Op>(batch_.view(), known.groups(number_), known.arcs(number_), records_.data(), vertices_,
-                              plans_.data(), status, number_);
+    large_groups_.template make<Op>(batch_.view(), known.groups(number_), known.arcs(number_), records_.data(),
+                                    vertices_, plans_.data(), status, number_);
   }
 
   /// Allocates the planned pages that are not allocated; allocations fail for source groups from `fails_from` on
@@ -238,7 +238,7 @@ class vertex_table {
   std::size_t hub_tiles_ = 0;    // number of tiles that hubs need
   exec::buffer<packed_record, Space> records_;
   batch<Space> batch_;
-  detail::skewed_plan<Space> skewed_;
+  detail::large_group_plan<Space> large_groups_;
   exec::buffer<std::uint32_t, Space> lists_;
   exec::buffer<detail::group_plan, Space> plans_;
   exec::buffer<detail::hub, Space> hubs_;

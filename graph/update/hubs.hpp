@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hubs: vertices with so many neighbours that several tiles fill one page. An update numbers the parts of all hubs that
-// move to another page, and each part is filled by a tile.
+// Hubs: vertices with so many neighbours that several tiles fill one page. A hub is planned like other vertices
+// (plan.hpp, plan_large_groups.hpp). When its new page is allocated its parts are numbered (record_hub in
+// allocate.hpp), and each part is filled by a tile (copy_part in merge.hpp).
 #pragma once
 
 #include <cstdint>

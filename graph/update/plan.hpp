@@ -2,7 +2,7 @@
 // The first step of an update: determines which arcs of a source group change the graph, and which page the vertex
 // needs. Nothing that a reader can see changes. A tile plans a group. In a sparse batch most groups have one or two
 // arcs, for which most lanes of a tile would be idle: there a lane plans each short group, and tiles plan the long
-// ones, which are listed. Groups that are too large for a tile to sort are planned by plan_skewed.hpp.
+// ones, which are listed. Groups that are too large for a tile to sort are planned by plan_large_groups.hpp.
 #pragma once
 
 #include <cstdint>

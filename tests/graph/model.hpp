@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "../../graph/report.hpp"
 #include "../../graph/types.hpp"
+#include "../../graph/update_report.hpp"
 
 namespace wyrm::tests {
 

@@ -129,9 +129,9 @@ struct plan_sorted {
 };
 
 template <class Space>
-class skewed_plan {
+class large_group_plan {
  public:
-  explicit skewed_plan(Space const& space)
+  explicit large_group_plan(Space const& space)
       : space_(space), bulk_(space), keys_(space), spare_(space), owners_(space), before_(space) {}
 
   /// Plans a batch of `groups` source groups and `arcs` arcs, with the result of plan_groups.

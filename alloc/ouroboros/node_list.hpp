@@ -50,9 +50,9 @@ struct list_links {
 };
 }  // namespace detail
 
-class chunk_list_ref {
+class node_list_ref {
  public:
-  chunk_list_ref(detail::list_state* states, detail::list_links* links) : states_(states), links_(links) {}
+  node_list_ref(detail::list_state* states, detail::list_links* links) : states_(states), links_(links) {}
 
   /// A queue has at most 2^30 entries.
   [[nodiscard]] WYRM_HD static std::uint32_t max_nodes(detail::node_size const& size, unsigned c) {
@@ -176,13 +176,13 @@ class chunk_list_ref {
 };
 
 template <class Space>
-class chunk_list {
+class node_list {
  public:
-  using ref_type = chunk_list_ref;
+  using ref_type = node_list_ref;
   static constexpr char const* kind = "vl";
   static constexpr std::size_t bytes_a_class = sizeof(detail::list_state);
 
-  chunk_list(Space const& space, std::uint32_t /*nodes*/)
+  node_list(Space const& space, std::uint32_t /*nodes*/)
       : space_(space), states_(space, detail::page_classes), links_(space) {}
 
   [[nodiscard]] ref_type ref() const { return {states_.data(), links_.data()}; }

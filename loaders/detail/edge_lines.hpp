@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "lines.hpp"
+#include "parallel_lines.hpp"
 
 namespace wyrm::loaders::detail {
 
@@ -19,7 +19,7 @@ using id_columns = edge_columns<std::uint64_t>;
 
 /// Reads edges from the position of the reader to the end of the file; ids are in [least, most]. Every line must have
 /// the same columns as the first line, 2 to `most_columns`. Throws bad_input, also when there is no edge.
-[[nodiscard]] id_columns read_id_lines(text_reader& reader, std::string_view comment_marks, std::size_t most_columns,
-                                       std::uint64_t least, std::uint64_t most);
+[[nodiscard]] id_columns read_edge_lines(text_reader& reader, std::string_view comment_marks, std::size_t most_columns,
+                                         std::uint64_t least, std::uint64_t most);
 
 }  // namespace wyrm::loaders::detail

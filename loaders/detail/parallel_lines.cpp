@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lines.hpp"
+#include "parallel_lines.hpp"
 
 #include <string>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "id_lines.hpp"
+#include "edge_lines.hpp"
 
 #include <algorithm>
 
@@ -54,8 +54,8 @@ void read_edges(text_reader& reader, columns const has, std::uint64_t least, std
 
 }  // namespace
 
-id_columns read_id_lines(text_reader& reader, std::string_view comment_marks, std::size_t most_columns,
-                         std::uint64_t least, std::uint64_t most) {
+id_columns read_edge_lines(text_reader& reader, std::string_view comment_marks, std::size_t most_columns,
+                           std::uint64_t least, std::uint64_t most) {
   reader.skip_comments();
   if (reader.end_of_file()) reader.fail(any_edge);
   auto const has = columns_of(reader, most_columns);

@@ -24,7 +24,7 @@ inline constexpr std::uint32_t groups_per_thread = 64;  // number of source grou
 /// One CPU thread for groups_per_thread source groups: executes small changes, plans the other groups, lists groups
 /// whose page must be allocated or freed, and sums the changes.
 template <operation Op, class AllocatorRef>
-struct plan_on_threads {
+struct plan_on_host {
   static constexpr std::size_t grain = 8;
   plan_groups<Op, false, false> step;
   AllocatorRef allocator;

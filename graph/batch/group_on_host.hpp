@@ -102,9 +102,7 @@ struct scatter_to_buckets {
 };
 /// The number of slots of a table on a CPU. In a hash table each bucket has up to four times as many slots as arcs;
 /// `slots` is at least twice the number of arcs.
-[[nodiscard]] constexpr std::size_t slots_on_threads(std::size_t slots, bool direct) {
-  return direct ? slots : 2 * slots;
-}
+[[nodiscard]] constexpr std::size_t slots_on_host(std::size_t slots, bool direct) { return direct ? slots : 2 * slots; }
 
 /// One thread per bucket: counts its arcs by source, forms source groups, and writes the targets.
 struct group_bucket {
@@ -182,7 +180,7 @@ struct group_bucket {
       to += count > 0;
       skewed |= count > most;
     }
-    if (skewed) exec::atomic_ref<std::uint64_t>(status.skewed).store(1, exec::relaxed);
+    if (skewed) exec::atomic_ref<std::uint64_t>(status.has_large_group).store(1, exec::relaxed);
   }
   static constexpr vertex_id free_slot = 0xffffffff;  // no vertex has this id
 };

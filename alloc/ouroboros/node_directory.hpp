@@ -34,10 +34,10 @@ struct directory_entry {
 };
 }  // namespace detail
 
-class chunk_directory_ref {
+class node_directory_ref {
  public:
   /// 2^size_log2 entries a class.
-  chunk_directory_ref(std::uint32_t* entries, unsigned size_log2) : entries_(entries), size_log2_(size_log2) {}
+  node_directory_ref(std::uint32_t* entries, unsigned size_log2) : entries_(entries), size_log2_(size_log2) {}
 
   [[nodiscard]] WYRM_HD std::uint32_t max_nodes(detail::node_size const&, unsigned) const { return size(); }
   /// Counts another node of the queue of class c; false, and nothing happens, if the directory has no entry for it.
@@ -99,15 +99,15 @@ class chunk_directory_ref {
 };
 
 template <class Space>
-class chunk_directory {
+class node_directory {
  public:
-  using ref_type = chunk_directory_ref;
+  using ref_type = node_directory_ref;
   static constexpr char const* kind = "va";
   /// Of the smallest directory.
   static constexpr std::size_t bytes_a_class = (detail::least_directory + 1) * sizeof(std::uint32_t);
 
   /// nodes: how many nodes a queue must be able to have.
-  chunk_directory(Space const& space, std::uint32_t nodes)
+  node_directory(Space const& space, std::uint32_t nodes)
       : space_(space),
         size_(std::bit_ceil(std::max(nodes, detail::least_directory))),
         entries_(space, std::size_t{detail::page_classes} * (size_ + 1)) {}
