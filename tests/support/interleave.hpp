@@ -2,8 +2,10 @@
 // Runs a few threads, as fibers, in every interleaving of their atomic operations that takes at most so many
 // preemptions: one thread runs at a time, and every operation on exec::atomic_ref is a place where it may be stopped (a
 // systematic search with bounded preemptions, Musuvathi and Qadeer, PLDI 2007). A thread that polls hands over to the
-// next. So executions are sequentially consistent; weaker orders are the thread sanitizer's business. Include this
-// before any header of Wyrm, in a program of its own.
+// next. So executions are sequentially consistent. What their memory orders promise is checked all the same: every
+// atomic operation, and every access to plain data that a test reports (happens_before.hpp), is recorded, and data that
+// two threads use without one happening before the other is a failure of the test. Include this before any header of
+// Wyrm, in a program of its own.
 #pragma once
 
 #include <cuda/atomic>
@@ -15,6 +17,11 @@ namespace wyrm::tests {
 /// A place where another thread may go on. Does nothing outside an exploration.
 void step();
 
+/// What an operation on an atomic was, for happens_before.hpp. Nothing outside an exploration.
+enum class atomic_use { load, store, update };
+void record(atomic_use use, void const* place, cuda::memory_order order);
+void record_release_fence();
+
 /// exec::atomic_ref, watched.
 template <class T>
 class watched_ref : cuda::atomic_ref<T, cuda::thread_scope_device> {
@@ -22,23 +29,42 @@ class watched_ref : cuda::atomic_ref<T, cuda::thread_scope_device> {
   using order = cuda::memory_order;
 
  public:
-  using base::base;
-  T load(order o) const { return step(), base::load(o); }
-  void store(T value, order o) const { step(), base::store(value, o); }
-  T exchange(T value, order o) const { return step(), base::exchange(value, o); }
-  T fetch_add(T value, order o) const { return step(), base::fetch_add(value, o); }
-  T fetch_sub(T value, order o) const { return step(), base::fetch_sub(value, o); }
-  T fetch_and(T value, order o) const { return step(), base::fetch_and(value, o); }
-  T fetch_or(T value, order o) const { return step(), base::fetch_or(value, o); }
+  explicit watched_ref(T& place) : base(place), place_(&place) {}
+  T load(order o) const { return watch(atomic_use::load, o), base::load(o); }
+  void store(T value, order o) const { watch(atomic_use::store, o), base::store(value, o); }
+  T exchange(T value, order o) const { return watch(atomic_use::update, o), base::exchange(value, o); }
+  T fetch_add(T value, order o) const { return watch(atomic_use::update, o), base::fetch_add(value, o); }
+  T fetch_sub(T value, order o) const { return watch(atomic_use::update, o), base::fetch_sub(value, o); }
+  T fetch_and(T value, order o) const { return watch(atomic_use::update, o), base::fetch_and(value, o); }
+  T fetch_or(T value, order o) const { return watch(atomic_use::update, o), base::fetch_or(value, o); }
   bool compare_exchange_weak(T& expected, T value, order good, order bad) const {
     return compare_exchange_strong(expected, value, good, bad);
   }
   bool compare_exchange_strong(T& expected, T value, order good, order bad) const {
-    return step(), base::compare_exchange_strong(expected, value, good, bad);
+    step();
+    bool const is_equal = base::compare_exchange_strong(expected, value, good, bad);
+    record(is_equal ? atomic_use::update : atomic_use::load, place_, is_equal ? good : bad);
+    return is_equal;
   }
+
+ private:
+  // No other thread goes on between the record and the operation.
+  void watch(atomic_use use, order o) const { step(), record(use, place_, o); }
+
+  T* place_;
 };
 
 }  // namespace wyrm::tests
+
+// exec::release_fence() calls this instead of the fence.
+namespace cuda {
+inline void watched_thread_fence(memory_order, thread_scope) { ::wyrm::tests::record_release_fence(); }
+}  // namespace cuda
+#define atomic_thread_fence watched_thread_fence
+#include "../../exec/atomic.hpp"
+#undef atomic_thread_fence
+
+#include <gtest/gtest.h>
 
 #include <deque>
 #include <functional>
@@ -47,6 +73,7 @@ class watched_ref : cuda::atomic_ref<T, cuda::thread_scope_device> {
 
 #include "../../exec/tile.hpp"
 #include "fiber.hpp"
+#include "happens_before.hpp"
 
 namespace wyrm::tests {
 
@@ -63,12 +90,17 @@ class interleavings {
   interleavings& operator=(interleavings const&) = delete;
 
   /// Calls make() for a fresh set of bodies, runs them in one interleaving, calls check(); until there is no other
-  /// interleaving, or check() returns false. Returns how many there were; 0 if somebody waited for ever.
+  /// interleaving, or check() returns false. Returns how many there were; 0 if somebody waited for ever. A data race is
+  /// a failure of the test, and ends the exploration.
   template <class Make, class Check>
   std::size_t explore(Make const& make, Check const& check) {
     std::size_t n = 0;
     do {
       run(make());
+      if (!order_.race().empty()) {
+        ADD_FAILURE() << order_.race() << ", in interleaving " << n;
+        return n + 1;
+      }
       if (stuck_) return 0;
       ++n;
     } while (check() && next());
@@ -79,6 +111,9 @@ class interleavings {
 
  private:
   friend void step();
+  friend void record(atomic_use use, void const* place, cuda::memory_order order);
+  friend void record_release_fence();
+  friend void touch(void const* data, std::size_t bytes, data_use use);
   struct decision {
     unsigned choice;
     unsigned width;
@@ -91,6 +126,7 @@ class interleavings {
     stuck_ = false;
     alive_.assign(bodies.size(), true);
     bodies_ = std::move(bodies);
+    order_.begin(bodies_.size());
     while (threads_.size() < bodies_.size()) threads_.emplace_back(caller_, [this] { live(); });
     owner = this;
     exec::set_host_wait([] { owner->hand_over(); });
@@ -177,6 +213,7 @@ class interleavings {
   std::vector<bool> alive_;
   fiber::caller caller_;
   std::deque<fiber> threads_;
+  happens_before order_;
   std::vector<std::function<void()>> bodies_;
   unsigned current_ = 0;
   std::size_t depth_ = 0;
@@ -189,6 +226,18 @@ class interleavings {
 
 inline void step() {
   if (interleavings::owner != nullptr) interleavings::owner->at_step();
+}
+inline void record(atomic_use use, void const* place, cuda::memory_order order) {
+  if (auto* const all = interleavings::owner; all != nullptr) all->order_.use(all->current_, use, place, order);
+}
+inline void record_release_fence() {
+  if (auto* const all = interleavings::owner; all != nullptr) all->order_.release_fence(all->current_);
+}
+
+/// A thread reads or writes plain data, here: for data whose owner changes by what is tested. Nothing outside an
+/// exploration.
+inline void touch(void const* data, std::size_t bytes, data_use use = data_use::write) {
+  if (auto* const all = interleavings::owner; all != nullptr) all->order_.touch(all->current_, data, bytes, use);
 }
 
 }  // namespace wyrm::tests
