@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -41,8 +42,14 @@ class ring {
   bodies threads() {
     bodies all;
     for (unsigned i = 0; i < pairs_; ++i) {
-      all.emplace_back([this] { taken_.push_back(queue().read(ends_.claim_front(1))); });
-      all.emplace_back([this, i] { queue().write(ends_.claim_back(1), i); });
+      all.emplace_back([this] {
+        taken_.push_back(queue().read(ends_.claim_front(1)));
+        if (taken_.back() < payload_.size()) touch(&payload_[taken_.back()], 1, data_use::read);
+      });
+      all.emplace_back([this, i] {
+        touch(&payload_[i], 1);
+        queue().write(ends_.claim_back(1), i);
+      });
     }
     return all;
   }
@@ -59,7 +66,8 @@ class ring {
   alloc::queue_ends ends_;
   std::vector<std::uint32_t> slots_;
   unsigned pairs_;
-  std::vector<std::uint64_t> taken_;  // one thread runs at a time
+  std::vector<std::uint64_t> taken_;    // one thread runs at a time
+  std::array<std::byte, 4> payload_{};  // of entries
 };
 
 TEST(interleave, every_reader_of_a_ring_gets_an_entry) {
@@ -141,10 +149,13 @@ class pool_under_test {
     bodies all;
     for (std::size_t i = 0; i < scenario_.actions.size(); ++i)
       all.emplace_back([this, i] {
-        if (int const action = scenario_.actions[i]; action < 0)
+        if (int const action = scenario_.actions[i]; action < 0) {
+          touch(taken_[static_cast<std::size_t>(-action - 1)], scenario_.page);
           pool_.ref().free(taken_[static_cast<std::size_t>(-action - 1)]);
-        else
+        } else {
           answers_[i] = static_cast<std::byte*>(pool_.ref().malloc(static_cast<std::size_t>(action)));
+          if (answers_[i] != nullptr) touch(answers_[i], static_cast<std::size_t>(action));
+        }
       });
     return all;
   }
@@ -359,9 +370,11 @@ class one_word {
     ++served_;
     shared_ = shared_ || owners_[page] != 0;
     owners_[page] = who;
+    touch(&owners_[page], sizeof(owners_[page]));
     step();
     shared_ = shared_ || owners_[page] != who;
     owners_[page] = 0;
+    touch(&owners_[page], sizeof(owners_[page]));
     pool_.ref().free(page);
   }
 
@@ -739,6 +752,46 @@ TEST(interleave, a_chunk_with_a_claim_on_its_class_is_found_later) {
     EXPECT_GT(large_served, 0u);
     EXPECT_LT(large_served, n);
   }
+}
+
+// What a holder of a sequence lock does happens before what the next one does; and what one does that finds nothing,
+// before what those do who are told so.
+TEST(interleave, a_lock_orders_what_its_holders_do) {
+  struct shared {
+    std::uint64_t word = 0;
+    unsigned held = 0;
+    unsigned found = 0;  // written by the only holder that finds nothing
+    unsigned told = 0;
+  };
+  std::unique_ptr<shared> s;
+  std::size_t all_told = 0;
+  std::size_t const n = interleavings(3, 40).explore(
+      [&] {
+        s = std::make_unique<shared>();
+        bodies all;
+        for (unsigned i = 0; i < 3; ++i)
+          all.emplace_back([&, i] {
+            alloc::sequence_lock lock(s->word);
+            if (!lock.take_unless_nothing_is_left()) {
+              touch(&s->found, sizeof(s->found), data_use::read);
+              ++s->told;
+              return;
+            }
+            touch(&s->held, sizeof(s->held));
+            ++s->held;
+            if (i != 0) return lock.unlock();
+            touch(&s->found, sizeof(s->found));
+            lock.unlock_with_nothing_left();
+          });
+        return all;
+      },
+      [&] {
+        all_told += s->told;
+        return s->held + s->told == 3 && s->word % 2 == 0;
+      });
+  EXPECT_GT(n, 100u) << (n == 0 ? "somebody waits for ever" : "there are more interleavings");
+  EXPECT_EQ(s->held + s->told, 3u);
+  EXPECT_GT(all_told, 0u);
 }
 
 }  // namespace

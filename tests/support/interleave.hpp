@@ -2,8 +2,10 @@
 // Runs a few threads, as fibers, in every interleaving of their atomic operations that has at most a given number of
 // preemptions (systematic search with bounded preemptions, Musuvathi and Qadeer, PLDI 2007). One thread runs at a time,
 // and every operation on exec::atomic_ref is a possible preemption. A thread that polls yields to the next thread.
-// Executions are sequentially consistent; weaker memory orders are tested with the thread sanitizer. Include this
-// header before any header of Wyrm, in a program of its own.
+// Executions are sequentially consistent, but the promises of weaker memory orders are checked, too: every atomic
+// operation, and every access to plain data that a test reports (happens_before.hpp), is recorded, and the test fails
+// where two threads use the same data and neither access happens before the other. Include this header before any
+// header of Wyrm, in a program of its own.
 #pragma once
 
 #include <cuda/atomic>
@@ -15,30 +17,54 @@ namespace wyrm::tests {
 /// A point of possible preemption. Does nothing outside an exploration.
 void step();
 
-/// exec::atomic_ref with a point of possible preemption before each operation.
+/// Records an atomic operation for happens_before.hpp; does nothing outside an exploration.
+enum class atomic_use { load, store, update };
+void record(atomic_use use, void const* place, cuda::memory_order order);
+void record_release_fence();
+
+/// exec::atomic_ref with a point of possible preemption before each operation, which is recorded.
 template <class T>
 class preemptible_ref : cuda::atomic_ref<T, cuda::thread_scope_device> {
   using base = cuda::atomic_ref<T, cuda::thread_scope_device>;
   using order = cuda::memory_order;
 
  public:
-  using base::base;
-  T load(order o) const { return step(), base::load(o); }
-  void store(T value, order o) const { step(), base::store(value, o); }
-  T exchange(T value, order o) const { return step(), base::exchange(value, o); }
-  T fetch_add(T value, order o) const { return step(), base::fetch_add(value, o); }
-  T fetch_sub(T value, order o) const { return step(), base::fetch_sub(value, o); }
-  T fetch_and(T value, order o) const { return step(), base::fetch_and(value, o); }
-  T fetch_or(T value, order o) const { return step(), base::fetch_or(value, o); }
+  explicit preemptible_ref(T& place) : base(place), place_(&place) {}
+  T load(order o) const { return watch(atomic_use::load, o), base::load(o); }
+  void store(T value, order o) const { watch(atomic_use::store, o), base::store(value, o); }
+  T exchange(T value, order o) const { return watch(atomic_use::update, o), base::exchange(value, o); }
+  T fetch_add(T value, order o) const { return watch(atomic_use::update, o), base::fetch_add(value, o); }
+  T fetch_sub(T value, order o) const { return watch(atomic_use::update, o), base::fetch_sub(value, o); }
+  T fetch_and(T value, order o) const { return watch(atomic_use::update, o), base::fetch_and(value, o); }
+  T fetch_or(T value, order o) const { return watch(atomic_use::update, o), base::fetch_or(value, o); }
   bool compare_exchange_weak(T& expected, T value, order good, order bad) const {
     return compare_exchange_strong(expected, value, good, bad);
   }
   bool compare_exchange_strong(T& expected, T value, order good, order bad) const {
-    return step(), base::compare_exchange_strong(expected, value, good, bad);
+    step();
+    bool const is_equal = base::compare_exchange_strong(expected, value, good, bad);
+    record(is_equal ? atomic_use::update : atomic_use::load, place_, is_equal ? good : bad);
+    return is_equal;
   }
+
+ private:
+  // No other thread goes on between the record and the operation.
+  void watch(atomic_use use, order o) const { step(), record(use, place_, o); }
+
+  T* place_;
 };
 
 }  // namespace wyrm::tests
+
+// exec::release_fence() calls this instead of the fence.
+namespace cuda {
+inline void watched_thread_fence(memory_order, thread_scope) { ::wyrm::tests::record_release_fence(); }
+}  // namespace cuda
+#define atomic_thread_fence watched_thread_fence
+#include "../../exec/atomic.hpp"
+#undef atomic_thread_fence
+
+#include <gtest/gtest.h>
 
 #include <deque>
 #include <functional>
@@ -47,6 +73,7 @@ class preemptible_ref : cuda::atomic_ref<T, cuda::thread_scope_device> {
 
 #include "../../exec/tile.hpp"
 #include "fiber.hpp"
+#include "happens_before.hpp"
 
 namespace wyrm::tests {
 
@@ -64,12 +91,17 @@ class interleavings {
 
   /// For each interleaving: calls make() for a new set of thread bodies, runs them, and calls check(). Ends when there
   /// is no other interleaving, or check() returns false. Returns the number of interleavings; 0 if a thread waited
-  /// forever.
+  /// forever. A data race fails
+  /// the test and ends the exploration.
   template <class Make, class Check>
   std::size_t explore(Make const& make, Check const& check) {
     std::size_t n = 0;
     do {
       run(make());
+      if (!order_.race().empty()) {
+        ADD_FAILURE() << order_.race() << ", in interleaving " << n;
+        return n + 1;
+      }
       if (stuck_) return 0;
       ++n;
     } while (check() && next());
@@ -80,6 +112,9 @@ class interleavings {
 
  private:
   friend void step();
+  friend void record(atomic_use use, void const* place, cuda::memory_order order);
+  friend void record_release_fence();
+  friend void touch(void const* data, std::size_t bytes, data_use use);
   struct decision {
     unsigned choice;
     unsigned width;
@@ -92,6 +127,7 @@ class interleavings {
     stuck_ = false;
     alive_.assign(bodies.size(), true);
     bodies_ = std::move(bodies);
+    order_.begin(bodies_.size());
     while (threads_.size() < bodies_.size()) threads_.emplace_back(caller_, [this] { run_bodies(); });
     owner = this;
     exec::set_host_wait([] { owner->yield_turn(); });
@@ -178,6 +214,7 @@ class interleavings {
   std::vector<bool> alive_;
   fiber::caller caller_;
   std::deque<fiber> threads_;
+  happens_before order_;
   std::vector<std::function<void()>> bodies_;
   unsigned current_ = 0;
   std::size_t depth_ = 0;
@@ -190,6 +227,18 @@ class interleavings {
 
 inline void step() {
   if (interleavings::owner != nullptr) interleavings::owner->at_step();
+}
+inline void record(atomic_use use, void const* place, cuda::memory_order order) {
+  if (auto* const all = interleavings::owner; all != nullptr) all->order_.use(all->current_, use, place, order);
+}
+inline void record_release_fence() {
+  if (auto* const all = interleavings::owner; all != nullptr) all->order_.release_fence(all->current_);
+}
+
+/// A thread reads or writes plain data, here: for data whose owner changes by what is tested. Nothing outside an
+/// exploration.
+inline void touch(void const* data, std::size_t bytes, data_use use = data_use::write) {
+  if (auto* const all = interleavings::owner; all != nullptr) all->order_.touch(all->current_, data, bytes, use);
 }
 
 }  // namespace wyrm::tests
