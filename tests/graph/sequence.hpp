@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Interprets any string of bytes as a sequence of operations on a graph, and compares the graph with the model after
-// each operation. The fuzzer (sequence_fuzz.cpp) generates sequences; sequence_test.cpp replays them.
+// each operation. The fuzzer (sequence_fuzz.cpp) generates sequences; sequence_test.cpp and sequence_cuda_test.cpp
+// replay them.
 //
-// Byte 0: bit 0 directed, 1 with in-neighbours, 2 with self-loops, 3 and 4 the allocator. Byte 1: the number of
-// vertices, divided by 16, minus 1. Operations follow to the end: a byte whose lower three bits are the kind and whose
-// upper five bits, n, are the size, and the arguments of the operation.
+// Byte 0: bit 0 directed, 1 with in-neighbours, 2 with self-loops, 3 and 4 the allocator, 5 and 6 the space. Byte 1:
+// the number of vertices, divided by 16, minus 1. If bit 6 of byte 0 is set, a byte follows that determines the order
+// of lanes. Operations follow to the end: a byte whose lower three bits are the kind and whose upper five bits, n, are
+// the size, and the arguments of the operation. The number of the operation, plus n, selects among its forms: from the
+// host or from memory of the space, at once or asynchronously.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "../../alloc/registry.hpp"
 #include "../../exec/error.hpp"
-#include "../../exec/host_space.hpp"
+#include "../../exec/memory.hpp"
 #include "../../graph/dynamic_graph.hpp"
 #include "model.hpp"
 
@@ -39,86 +43,188 @@ class byte_reader {
   std::span<std::uint8_t const> bytes_;
 };
 
+/// The start of a sequence.
+struct sequence_header {
+  explicit sequence_header(byte_reader& bytes)
+      : flags(bytes.next()), vertices(16u * (1u + bytes.next())), lane_order((flags & 64) != 0 ? bytes.next() : 0) {}
+  [[nodiscard]] unsigned allocator() const { return flags >> 3 & 3; }
+  [[nodiscard]] unsigned space() const { return flags >> 5 & 3; }
+
+  std::uint8_t flags;
+  graph::vertex_id vertices;
+  std::uint8_t lane_order;
+};
+
 /// A graph and its model.
-template <class Allocator>
+template <class Space, class Allocator>
 class sequence {
  public:
-  explicit sequence(byte_reader& bytes, std::uint8_t flags)
-      : bytes_(bytes),
-        n_(16u * (1u + bytes.next())),
-        graph_(exec::host_space(1), n_, settings(flags)),
-        model_(n_, graph_.settings().directed, graph_.settings().self_loops) {}
+  using graph_type = graph::dynamic_graph<Space, Allocator>;
+
+  sequence(Space const& space, sequence_header const& header, byte_reader& bytes)
+      : bytes_(bytes), n_(header.vertices), graph_(space, n_, settings(header)), model_(empty_model()) {}
 
   /// Runs the sequence; returns a description of the first failure, or an empty string.
   std::string run() {
-    for (unsigned step = 0; !bytes_.empty(); ++step) {
-      std::string const wrong = one();
-      if (!wrong.empty()) return Allocator::name + std::string(", step ") + std::to_string(step) + ": " + wrong;
+    while (!bytes_.empty()) {
+      std::string const wrong = one_or_error();
+      if (!wrong.empty()) return name() + ", step " + std::to_string(step_) + ": " + wrong;
+      ++step_;
     }
     graph_.clear();
     graph_.check();
-    return graph_.allocator().stats().granted == 0 ? "" : Allocator::name + std::string(": pages are lost");
+    return graph_.allocator().stats().granted == 0 ? "" : name() + ": pages are lost";
   }
 
  private:
-  static graph::options settings(std::uint8_t flags) {
-    graph::options o{.directed = (flags & 1) != 0, .in_neighbours = (flags & 2) != 0, .self_loops = (flags & 4) != 0};
+  static std::string name() { return Space::name + std::string(", ") + Allocator::name; }
+  // The seed of hashing is not random, so that a sequence does the same each time.
+  static graph::options settings(sequence_header const& header) {
+    graph::options o{.directed = (header.flags & 1) != 0,
+                     .in_neighbours = (header.flags & 2) != 0,
+                     .self_loops = (header.flags & 4) != 0};
+    o.hash_seed = header.vertices + header.lane_order;
     o.pool = {.pool_bytes = std::size_t{256} << 10, .reserve_bytes = std::size_t{16} << 20, .checked = true};
     return o;
   }
+  [[nodiscard]] graph_model empty_model() const {
+    return graph_model(n_, graph_.settings().directed, graph_.settings().self_loops);
+  }
 
+  std::string one_or_error() {
+    try {
+      return one();
+    } catch (std::exception const& e) {
+      return e.what();
+    }
+  }
   std::string one() {
     std::uint8_t const op = bytes_.next();
     std::size_t const n = op >> 3;
+    form_ = n + step_;
     switch (op & 7) {
       case 0:
-      case 1: return inserts(edges(n));
+      case 1: return updates<true>(edges(n));
       case 2:
-      case 3: return erases(edges(n));
-      case 4: return inserts(row(64 * n));
-      case 5: return erases(row(64 * n));
+      case 3: return updates<false>(edges(n));
+      case 4: return updates<true>(row(64 * n));
+      case 5: return updates<false>(row(64 * n));
       case 6: return fails(edges(n), bytes_.next());
       default:
         if (n % 4 == 0) {
           graph_.clear();
-          model_ = graph_model(n_, graph_.settings().directed, graph_.settings().self_loops);
+          model_ = empty_model();
           return same({}, {});
         }
         if (n % 4 == 1) return compacts();
-        if (n % 4 == 2) return rebuilds();
+        if (n % 4 == 2) return rebuilds(n / 4);
         return refuses(n);
     }
   }
 
-  std::string inserts(std::vector<graph::edge> const& batch) {
-    graph::update_report const got = graph_.insert(batch);
-    return same(got, model_.insert(batch));
+  template <bool Inserts>
+  std::string updates(std::vector<graph::edge> const& batch) {
+    std::optional<graph::update_report> const got = update<Inserts>(batch, true);
+    graph::update_report const want = Inserts ? model_.insert(batch) : model_.erase(batch);
+    if (!wrong_.empty()) return std::exchange(wrong_, {});
+    return got ? same(*got, want) : same({}, {});
   }
-  std::string erases(std::vector<graph::edge> const& batch) {
-    graph::update_report const got = graph_.erase(batch);
-    return same(got, model_.erase(batch));
+  // Updates the graph in one of the forms. Without a report if the pending update is destroyed before get(), which
+  // happens only where an error may be lost.
+  template <bool Inserts>
+  std::optional<graph::update_report> update(std::vector<graph::edge> const& batch, bool may_lose_errors) {
+    if (form_ % 2 == 0) return from<Inserts>(std::span<graph::edge const>(batch), may_lose_errors);
+    exec::buffer<graph::edge, Space> there(graph_.space(), batch.size());
+    exec::copy_in<graph::edge>(graph_.space(), there.data(), batch);
+    return from<Inserts>(graph::resident_edges(there.data(), batch.size()), may_lose_errors);
   }
+  template <bool Inserts, class Batch>
+  std::optional<graph::update_report> from(Batch const& batch, bool may_lose_errors) {
+    if (form_ / 2 % 2 == 0) return Inserts ? graph_.insert(batch) : graph_.erase(batch);
+    std::uint64_t const arcs = graph_.arcs();
+    graph::pending_update pending = Inserts ? graph_.insert_async(batch) : graph_.erase_async(batch);
+    switch (form_ / 4 % 4) {
+      case 0: break;
+      case 1:
+        if (may_lose_errors) return std::nullopt;
+        break;
+      case 2:
+        if (!is_empty(batch) && !is_busy()) wrong_ = "a graph with a pending update was read";
+        if (graph_.arcs() != arcs) wrong_ = "a pending update has changed the number of arcs";
+        break;
+      default: {  // the graph moves, and comes back with its update done
+        graph_type other(std::move(graph_));
+        struct back {
+          graph_type& to;
+          graph_type& from;
+          ~back() { to = std::move(from); }
+        } const returned{graph_, other};
+        return pending.get();
+      }
+    }
+    return pending.get();
+  }
+  static bool is_empty(std::span<graph::edge const> batch) { return batch.empty(); }
+  static bool is_empty(graph::resident_edges batch) { return batch.size == 0; }
+  bool is_busy() {
+    try {
+      (void)graph_.to_csr();
+    } catch (error const& e) {
+      return e.code() == error_code::bad_argument;
+    }
+    return false;
+  }
+
   std::string compacts() {
     graph_.compact();
     return same({}, {});
   }
-  // Builds the same graph from its CSR.
-  std::string rebuilds() {
+  // Builds the same graph from its CSR: from the host or from memory of the space, at once or in slices. Some builds
+  // fail first, for a wrong number of arcs or without memory, and must leave the graph empty.
+  std::string rebuilds(std::size_t form) {
     graph::csr const rows = graph_.to_csr();
     graph_.clear();
-    graph_.build(rows);
+    graph_.build_in_slices_of(form < 4 ? 0 : 1 + rows.targets.size() / 3);
+    std::uint64_t const arcs = rows.targets.size();
+    exec::buffer<std::uint64_t, Space> offsets(graph_.space(), rows.offsets.size());
+    exec::buffer<graph::vertex_id, Space> targets(graph_.space(), rows.targets.size() + 1);
+    exec::copy_in<std::uint64_t>(graph_.space(), offsets.data(), rows.offsets);
+    exec::copy_in<graph::vertex_id>(graph_.space(), targets.data(), rows.targets);
+    auto const build = [&](std::uint64_t count) {
+      if (form % 2 == 0)
+        graph_.build(rows);
+      else
+        graph_.build(graph::resident_csr{offsets.data(), targets.data(), count});
+    };
+    if (form == 5 && !is_refused([&] { build(arcs + 1); }, error_code::bad_argument))
+      return "a CSR with a wrong number of arcs was accepted";
+    if (form == 6 || form == 7) {
+      graph_.fail_allocations_from(bytes_.next());
+      bool const failed = is_refused([&] { build(arcs); }, error_code::out_of_memory);
+      graph_.fail_allocations_from(graph_.never);
+      if (!failed) return same({}, {});
+      if (graph_.arcs() != 0 || graph_.to_csr() != empty_model().to_csr()) return "a build that failed left arcs";
+    }
+    build(arcs);
     return same({}, {});
+  }
+  template <class F>
+  static bool is_refused(F const& f, error_code wanted) {
+    try {
+      f();
+    } catch (error const& e) {
+      if (e.code() != wanted) throw;
+      return true;
+    }
+    return false;
   }
   // An insertion without memory from the k-th vertex on: either fails and changes nothing, or succeeds.
   std::string fails(std::vector<graph::edge> const& batch, std::uint64_t k) {
-    graph_.fail_allocations_from(k);
     std::optional<graph::update_report> report;
-    try {
-      report = graph_.insert(batch);
-    } catch (error const& e) {
-      if (e.code() != error_code::out_of_memory) return e.what();
-    }
+    graph_.fail_allocations_from(k);
+    (void)is_refused([&] { report = update<true>(batch, false); }, error_code::out_of_memory);
     graph_.fail_allocations_from(graph_.never);
+    if (!wrong_.empty()) return std::exchange(wrong_, {});
     return report ? same(*report, model_.insert(batch)) : same({}, {});
   }
   // A batch with an id out of range.
@@ -126,15 +232,10 @@ class sequence {
     std::vector<graph::edge> batch = edges(n);
     if (batch.empty()) return {};
     (n % 2 == 0 ? batch[n / 2].source : batch[n / 2].target) = n_ + bytes_.next();
-    try {
-      if (n % 3 == 0)
-        graph_.erase(batch);
-      else
-        graph_.insert(batch);
-    } catch (error const& e) {
-      return e.code() == error_code::bad_argument ? same({}, {}) : e.what();
-    }
-    return "an id out of range was accepted";
+    bool const refused = is_refused([&] { n % 3 == 0 ? update<false>(batch, false) : update<true>(batch, false); },
+                                    error_code::bad_argument);
+    if (!wrong_.empty()) return std::exchange(wrong_, {});
+    return refused ? same({}, {}) : "an id out of range was accepted";
   }
 
   graph::vertex_id vertex() { return static_cast<graph::vertex_id>((bytes_.next() * 29u) % n_); }
@@ -169,22 +270,12 @@ class sequence {
 
   byte_reader& bytes_;
   graph::vertex_id n_;
-  graph::dynamic_graph<exec::host_space, Allocator> graph_;
+  graph_type graph_;
   graph_model model_;
   std::vector<graph::edge> last_;
+  std::size_t step_ = 0;  // the number of the operation
+  std::size_t form_ = 0;  // of the operation
+  std::string wrong_;     // what was seen while an update was pending
 };
-
-/// Runs a sequence; returns a description of the first failure, or an empty string.
-inline std::string run_sequence(std::span<std::uint8_t const> bytes) {
-  using space = exec::host_space;
-  byte_reader reader(bytes);
-  std::uint8_t const flags = reader.next();
-  switch (flags >> 3 & 3) {
-    case 0: return sequence<alloc::ouroboros_s_p<space>>(reader, flags).run();
-    case 1: return sequence<alloc::ouroboros_va_c<space>>(reader, flags).run();
-    case 2: return sequence<alloc::corw<space>>(reader, flags).run();
-    default: return sequence<alloc::rw_malloc<space>>(reader, flags).run();
-  }
-}
 
 }  // namespace wyrm::tests

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "sequence.hpp"
+#include "sequence_cpu.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* bytes, std::size_t size) {
   std::string const wrong = wyrm::tests::run_sequence({bytes, size});

@@ -36,6 +36,8 @@ class multiprocessor {
   multiprocessor(multiprocessor const&) = delete;
   multiprocessor& operator=(multiprocessor const&) = delete;
 
+  void reseed(std::uint64_t seed) { random_.seed(static_cast<std::minstd_rand::result_type>(seed)); }
+
   void run(launch_work& job) {
     job_ = &job;
     here = this;
@@ -157,7 +159,10 @@ void lockstep_warp::meet(collective what) { multiprocessor::here->meet(what); }
 class simt_machine {
  public:
   simt_machine(std::uint64_t seed, unsigned threads, unsigned resident) {
-    for (unsigned i = 0; i < threads; ++i) processors_.emplace_back(seed * 1000003 + i, resident);
+    for (unsigned i = 0; i < threads; ++i) processors_.emplace_back(seed_of(seed, i), resident);
+  }
+  void reseed(std::uint64_t seed) {
+    for (std::size_t i = 0; i < processors_.size(); ++i) processors_[i].reseed(seed_of(seed, i));
   }
   void run(launch_work& job) {
     std::size_t const used = std::min(processors_.size(), job.n);
@@ -168,11 +173,14 @@ class simt_machine {
   }
 
  private:
+  static std::uint64_t seed_of(std::uint64_t seed, std::size_t thread) { return seed * 1000003 + thread; }
   std::deque<multiprocessor> processors_;
 };
 
 simt_space::simt_space(std::uint64_t seed, unsigned threads, unsigned resident)
     : machine_(std::make_shared<simt_machine>(seed, threads, resident)) {}
+
+void simt_space::reseed(std::uint64_t seed) const { machine_->reseed(seed); }
 
 void simt_space::launch(unsigned lanes, std::size_t n, void const* work, lane_function f) const {
   launch_work job{lanes, n, work, f};

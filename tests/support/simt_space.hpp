@@ -96,6 +96,10 @@ class simt_space : public exec::host_space {
   /// threads: number of threads, with `resident` warps each.
   explicit simt_space(std::uint64_t seed = 1, unsigned threads = 2, unsigned resident = 3);
 
+  /// Makes the order of lanes from here on that of a new space with this seed, and with as many threads and warps. With
+  /// one thread, this order is the same each time. Cheaper than a new space. No kernel may be running.
+  void reseed(std::uint64_t seed) const;
+
   [[nodiscard]] static std::size_t lanes_for(std::uint32_t const*) { return 64; }
 
   template <class F>
