@@ -133,7 +133,7 @@ TEST(happens_before, is_watched_in_explorations) {
         [] { return true; });
   };
   EXPECT_GT(explore(release, acquire, false), 1u);
-  EXPECT_GT(explore(relaxed, acquire, true), 1u);
+  EXPECT_GT(explore(exec::after_fence, acquire, true), 1u);
   EXPECT_TRUE(was_read);
   auto const expect_race = [&](auto const&... orders) {
     testing::TestPartResultArray failures;

@@ -794,6 +794,70 @@ TEST(interleave, a_lock_orders_what_its_holders_do) {
   EXPECT_GT(all_told, 0u);
 }
 
+// A page is freed, its span is returned to the extent and becomes a span again, and a third thread takes the page. Its
+// first use happens before its last one: through the flags, the tree of the extent, and the fence of the thread that
+// opens the pages of a span, whose stores are relaxed.
+TEST(interleave, a_page_of_a_span_that_came_back_has_one_user_at_a_time) {
+  using used_type = alloc::used_flags_ref<>;
+  constexpr std::uint32_t chunks = 8;
+  constexpr std::uint32_t span = 3;
+  constexpr std::uint64_t page = 2 * span + 1;
+  struct shared {
+    alloc::extent<space> memory{space(1), {.pool_bytes = unit_bytes, .reserve_bytes = unit_bytes}};
+    alloc::detail::span_state state{};
+    std::vector<std::uint32_t> table = std::vector<std::uint32_t>(64, alloc::detail::no_chunk_here);
+    std::vector<std::uint32_t> owners = std::vector<std::uint32_t>(chunks, alloc::detail::no_chunk_here);
+    std::vector<std::uint32_t> flags = std::vector<std::uint32_t>(2 * chunks, 1);
+
+    used_type used() { return {flags.data(), nullptr, 2 * chunks}; }
+    alloc::spans_ref<used_type> spans() {
+      return {memory.ref(), state, {0, 1, 1, 1, table.data(), owners.data()}, used()};
+    }
+    void use(std::uint64_t number) {
+      std::uint32_t const chunk = spans().chunk(static_cast<std::uint32_t>(number / 2));
+      touch(memory.base() + chunk * alloc::chunk_bytes + number % 2 * 4096, 4096);
+    }
+  };
+  std::unique_ptr<shared> s;
+  std::size_t reused = 0;
+  bool is_new = false;
+  bool is_taken = false;
+  std::size_t const n = interleavings(3, 60).explore(
+      [&] {
+        s = std::make_unique<shared>();
+        bool asks = false;
+        std::uint64_t none = 0;
+        while (s->state.count < chunks)
+          if (s->spans().append(exec::scalar_tile{}, chunks, true, asks, none).count == 0) break;
+        std::fill(s->flags.begin(), s->flags.end(), 1u);
+        s->used().put(page - 1);
+        is_new = is_taken = false;
+        return bodies{[&] {
+                        s->use(page);
+                        s->used().put(page);
+                      },
+                      [&] {
+                        if (!s->spans().give_back(exec::scalar_tile{})) return;
+                        bool wants = true;
+                        std::uint64_t got = 0;
+                        (void)s->spans().append(exec::scalar_tile{}, 1, true, wants, got);
+                        EXPECT_FALSE(wants);
+                        if (!wants) s->use(got);
+                        is_new = true;
+                      },
+                      [&] {
+                        is_taken = s->used().take(page, 1) != 0;
+                        if (is_taken) s->use(page);
+                      }};
+      },
+      [&] {
+        reused += is_new && is_taken;
+        return !testing::Test::HasFailure();
+      });
+  EXPECT_GT(n, 100u) << (n == 0 ? "somebody waits for ever" : "there are more interleavings");
+  EXPECT_GT(reused, 0u);
+}
+
 }  // namespace
 
 }  // namespace wyrm::tests
