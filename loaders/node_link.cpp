@@ -237,7 +237,7 @@ class link_events : public node_link_events {
       if (auto const at = nodes_.names.find(*name); at != nodes_.names.end()) return at->second;
     fail("the id of a node as \"" + key() + "\"",
          number != nullptr ? std::to_string(*number)
-         : name != nullptr ? quoted(*name)
+         : name != nullptr ? loaders::quoted(*name)  // not std::quoted, which a std::string finds, too
                            : "something else",
          "add the node, or remove the link");
   }

@@ -68,6 +68,14 @@ class chunk_pool_ref {
       if (range.count > 0 || count == 0 || !return_single_chunks()) return range;
     }
   }
+  /// A run of `count` chunks, at least 1; per thread, while no other thread uses the pool. If there is none, there will be
+  /// one after the pool has grown by `missing` chunks.
+  [[nodiscard]] WYRM_HD chunk_range take_exclusive(std::uint32_t count, std::uint32_t& missing) const {
+    for (;;) {
+      chunk_range const range = memory_.take_exclusive(count, missing);
+      if (range.count > 0 || !return_single_chunks()) return range;
+    }
+  }
   /// A run for a request that is larger than the largest page; nullptr if there is none.
   [[nodiscard]] WYRM_HD void* allocate(std::size_t bytes) const {
     for (;;) {

@@ -64,7 +64,7 @@ class manager_ref {
     std::uint32_t const all = t.shfl(before + nodes + chunks, Tile::size() - 1);
     std::uint32_t first = 0;
     std::uint32_t missing = 0;
-    if (t.rank() == 0 && all > 0) first = pool_.memory().take_exclusive(all, missing).first;
+    if (t.rank() == 0 && all > 0) first = pool_.take_exclusive(all, missing).first;
     if (t.any(missing > 0)) {
       std::uint32_t const most = chunks > 0 ? store_.nodes_lacking(states_[c].chunks, c, chunks, true) : 0;
       return t.shfl(missing, 0) + exec::sum(t, most - nodes);

@@ -772,7 +772,7 @@ TEST(interleave, a_lock_orders_what_its_holders_do) {
         for (unsigned i = 0; i < 3; ++i)
           all.emplace_back([&, i] {
             alloc::sequence_lock lock(s->word);
-            if (!lock.take_unless_nothing_is_left()) {
+            if (!lock.take_unless_exhausted()) {
               touch(&s->found, sizeof(s->found), data_use::read);
               ++s->told;
               return;
@@ -781,7 +781,7 @@ TEST(interleave, a_lock_orders_what_its_holders_do) {
             ++s->held;
             if (i != 0) return lock.unlock();
             touch(&s->found, sizeof(s->found));
-            lock.unlock_with_nothing_left();
+            lock.unlock_exhausted();
           });
         return all;
       },
@@ -789,7 +789,7 @@ TEST(interleave, a_lock_orders_what_its_holders_do) {
         all_told += s->told;
         return s->held + s->told == 3 && s->word % 2 == 0;
       });
-  EXPECT_GT(n, 100u) << (n == 0 ? "somebody waits for ever" : "there are more interleavings");
+  EXPECT_GT(n, 100u) << (n == 0 ? "a thread waits for ever" : "there are more interleavings");
   EXPECT_EQ(s->held + s->told, 3u);
   EXPECT_GT(all_told, 0u);
 }
@@ -854,7 +854,7 @@ TEST(interleave, a_page_of_a_span_that_came_back_has_one_user_at_a_time) {
         reused += is_new && is_taken;
         return !testing::Test::HasFailure();
       });
-  EXPECT_GT(n, 100u) << (n == 0 ? "somebody waits for ever" : "there are more interleavings");
+  EXPECT_GT(n, 100u) << (n == 0 ? "a thread waits for ever" : "there are more interleavings");
   EXPECT_GT(reused, 0u);
 }
 

@@ -315,7 +315,7 @@ TYPED_TEST_P(dynamic_graph_test, memory_adds_up) {
     if (TypeParam::reclaims) {
       EXPECT_GE(g.allocator().stats().granted, m.neighbours + m.slack);
     }
-    if (TypeParam::counts_pages_alone) {
+    if (TypeParam::counts_only_pages) {
       EXPECT_EQ(g.allocator().stats().granted, m.neighbours + m.slack);  // nothing is lost
     }
   }
@@ -361,14 +361,14 @@ TYPED_TEST_P(dynamic_graph_test, damaged_pages_are_found) {
 
     exec::write(g.space(), in, graph::packed_record({good.page(), 1, 4096}));
     expect_corrupt(g, "the graph is damaged: ");
-    if (TypeParam::counts_pages_alone) {
+    if (TypeParam::counts_only_pages) {
       exec::write(g.space(), in, graph::packed_record({good.page(), 1, 8}));
       expect_corrupt(g, "the graph is damaged: ");
     }
     exec::write(g.space(), in, good);
     g.check();
 
-    if (!TypeParam::counts_pages_alone) continue;
+    if (!TypeParam::counts_only_pages) continue;
     using view = decltype(g.allocator().view());
     exec::for_each(g.space(), 1, take_page<view>{g.allocator().view()});
     expect_corrupt(g, "16 bytes of the pool are lost");
@@ -426,7 +426,7 @@ TYPED_TEST_P(dynamic_graph_test, memory_counts_the_tables_of_both_directions) {
     EXPECT_EQ(m.vertex_table, tables * n * 12);
     EXPECT_EQ(m.neighbours, tables * arcs * 4);
     EXPECT_EQ(m.neighbours + m.slack + m.pool_free, m.pool_committed);
-    if (TypeParam::counts_pages_alone) {
+    if (TypeParam::counts_only_pages) {
       EXPECT_EQ(m.neighbours + m.slack, g.allocator().stats().granted);
     }
     EXPECT_EQ(m.total(), m.vertex_table + m.pool_committed + m.allocator_overhead + m.scratch);

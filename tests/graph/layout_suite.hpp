@@ -313,8 +313,32 @@ TYPED_TEST_P(layout_test, both_tables_are_right_when_pages_are_scattered) {
   expect_right("without edges");
 }
 
-REGISTER_TYPED_TEST_SUITE_P(layout_test, is_built_from_a_csr, rows_at_the_size_of_a_hub,
-                            a_csr_on_the_device_with_another_number_of_arcs_is_refused,
+// A CSR is built in a pool that cannot grow and all of whose pages were freed by an erasure: its chunks are in the
+// reuse queue of the pool, where neighbours have not merged into runs.
+TYPED_TEST_P(layout_test, a_csr_is_built_from_pages_that_were_freed) {
+  if (!TypeParam::counts_only_pages) return;
+  graph::options o{.directed = true, .in_neighbours = false};
+  o.pool.pool_bytes = std::size_t{256} << 10;
+  o.pool.reserve_bytes = this->make(1, o).memory().pool_committed;  // a GPU commits more
+  o.pool.pool_bytes = o.pool.reserve_bytes;
+  std::size_t const n = o.pool.pool_bytes / 16 / 10 * 7;
+  auto g = this->make(n, o);
+  graph_model out(n, true, false);
+  std::vector<graph::edge> edges;
+  for (std::size_t v = 0; v < n; ++v)
+    for (std::size_t to = v + 1; to <= v + 3; ++to)
+      edges.push_back({static_cast<graph::vertex_id>(v), static_cast<graph::vertex_id>(to % n)});
+  out.insert(edges);
+  EXPECT_EQ(g.insert(edges).inserted, edges.size());
+  EXPECT_EQ(g.erase(edges).erased, edges.size());
+  EXPECT_EQ(g.allocator().stats().granted, 0u);
+  EXPECT_EQ(g.build(out.to_csr()).inserted, edges.size());
+  EXPECT_EQ(g.to_csr(), out.to_csr());
+  EXPECT_EQ(damage(g), "");
+}
+
+REGISTER_TYPED_TEST_SUITE_P(layout_test, a_csr_is_built_from_pages_that_were_freed, is_built_from_a_csr,
+                            rows_at_the_size_of_a_hub, a_csr_on_the_device_with_another_number_of_arcs_is_refused,
                             a_csr_in_slices_that_needs_memory, a_wrong_csr_changes_nothing,
                             a_csr_with_rows_that_overlap_is_refused, compaction_keeps_the_graph_and_releases_old_pool,
                             a_pool_of_scattered_pages_does_not_grow, both_tables_are_right_when_pages_are_scattered);
