@@ -255,7 +255,7 @@ void walks(benchmark::State& state, Space const& space, std::string const& stora
   state.counters["export_us"] = 1e6 * seconds(space, [&] { paths = walker.paths(); });
   auto const steps = static_cast<double>(paths.vertices.size() - (paths.offsets.size() - 1));
   state.counters["steps_per_s"] = benchmark::Counter(steps, benchmark::Counter::kIsIterationInvariantRate);
-  state.counters["bytes_a_step"] = static_cast<double>(walker.pool().granted) / steps;
+  state.counters["bytes_per_step"] = static_cast<double>(walker.pool().granted) / steps;
 }
 
 template <class Space>

@@ -197,19 +197,19 @@ __global__ void __launch_bounds__(block_threads, resident_blocks_of<F>())
   for (std::size_t i = std::size_t{blockIdx.x} * tiles + threadIdx.x / W; i < n; i += step) f(warp_tile<W, true>{}, i);
 }
 
-inline unsigned blocks_for(std::size_t items, std::size_t items_a_block) {
-  return static_cast<unsigned>(std::min<std::size_t>((items + items_a_block - 1) / items_a_block, 0x7fffffff));
+inline unsigned blocks_for(std::size_t items, std::size_t items_per_block) {
+  return static_cast<unsigned>(std::min<std::size_t>((items + items_per_block - 1) / items_per_block, 0x7fffffff));
 }
 
 /// Launches a kernel of n items. Returns the status of this launch, which no earlier error affects.
 template <class F>
 [[nodiscard]] cudaError_t launch(cudaStream_t stream, void (*kernel)(std::size_t, F const), std::size_t n,
-                                 std::size_t items_a_block, F const& f) {
+                                 std::size_t items_per_block, F const& f) {
   cudaLaunchAttribute ahead{};
   ahead.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   ahead.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
-  config.gridDim = blocks_for(n, items_a_block);
+  config.gridDim = blocks_for(n, items_per_block);
   config.blockDim = block_threads;
   config.stream = stream;
   config.attrs = &ahead;

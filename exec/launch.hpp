@@ -30,7 +30,7 @@ void for_each_tile(Space const& space, std::size_t n, F const& f) {
 
 namespace detail {
 template <class F>
-struct one_item_a_lane {
+struct one_item_per_lane {
   static constexpr unsigned resident_blocks = resident_blocks_of<F>();
   static constexpr std::size_t grain = grain_of<F>();
   std::size_t n;
@@ -48,15 +48,15 @@ struct one_item_a_lane {
 template <unsigned W, class Space, class F>
 void for_each_lane(Space const& space, std::size_t n, F const& f) {
   constexpr unsigned lanes = Space::template tile_size<W>;
-  for_each_tile<W>(space, (n + lanes - 1) / lanes, detail::one_item_a_lane<F>{n, f});
+  for_each_tile<W>(space, (n + lanes - 1) / lanes, detail::one_item_per_lane<F>{n, f});
 }
 
 /// The number of registers per thread in the kernel of for_each_lane<W>(space, n, f), as `ptxas -v` reports it; 0 for a
 /// space without kernels.
 template <unsigned W, class F, class Space>
 [[nodiscard]] int registers(Space const& space) {
-  if constexpr (requires { space.template tile_registers<W, detail::one_item_a_lane<F>>(); })
-    return space.template tile_registers<W, detail::one_item_a_lane<F>>();
+  if constexpr (requires { space.template tile_registers<W, detail::one_item_per_lane<F>>(); })
+    return space.template tile_registers<W, detail::one_item_per_lane<F>>();
   else
     return 0;
 }

@@ -10,7 +10,7 @@
 
 namespace wyrm::loaders {
 
-/// All members but the destructor throw wyrm::error (io) when the file cannot be written. Not thread-safe.
+/// All members except the destructor throw wyrm::error (io) when the file cannot be written. Not thread-safe.
 class output_file {
  public:
   /// Opens a temporary file next to `path`, so that errors appear before hours of work; an existing file stays until

@@ -44,7 +44,7 @@ struct residual_state {
   }
 };
 
-/// What a vertex takes from its residual.
+/// The residual that a vertex has added to its rank, and what it sends for it.
 struct taken_residual {
   std::int64_t magnitude;  // of the residual
   std::int64_t more;       // the change of its contribution along each arc
@@ -54,16 +54,18 @@ struct taken_residual {
   return residual < 0 ? -residual : residual;
 }
 
+/// The arrays and limits of all kernels. x, residual and sent have one value per vertex, in the units of
+/// incremental_pagerank.
 struct rank_residuals {
   graph::graph_view g;
-  std::int64_t* x;
+  std::int64_t* x;  // the unscaled ranks
   std::int64_t* residual;
-  std::int64_t* sent;
+  std::int64_t* sent;  // along each arc of the vertex
   residual_state* state;
   double damping;
   double limit;          // of the residual of any vertex
   double limit_per_arc;  // added for each arc of the vertex
-  double target_norm;    // the norm of residuals at which pushing ends
+  double target_norm;    // pushing ends when the norm is at most this; negative: never because of the norm
 
   /// Most residuals are below `limit`, so that the degree need not be read.
   [[nodiscard]] WYRM_HD bool exceeds(std::int64_t r, graph::vertex_id v) const {
@@ -76,15 +78,16 @@ struct rank_residuals {
     double const exact = damping * static_cast<double>(x[v]) / degree;
     return static_cast<std::int64_t>(exact < 0 ? exact - 0.5 : exact + 0.5);
   }
-  /// Sets the rank of v to `own`, and its contribution accordingly; the residual is that without any received
-  /// contribution.
+  /// Sets the rank of v to `own`, its contribution accordingly, and its residual to base - own: as if it had received
+  /// no contribution.
   WYRM_HD void restart(graph::vertex_id v, std::int64_t own, std::int64_t base) const {
     x[v] = own;
     sent[v] = contribution(v);
     residual[v] = base - own;
   }
-  /// Adds `by` to the residual of each neighbour in an item, and subtracts `gone` from the norm, for the residual that
-  /// the vertex has taken. Calls f(v, exceeds) for the neighbour of each lane that has one. Collective.
+  /// Adds `by` to the residual of each neighbour in an item, and subtracts `gone`, the magnitude of the residual that
+  /// the vertex has taken, from the norm. All lanes call f(v, exceeds), so f may be collective; a lane without a
+  /// neighbour passes v = 0 and exceeds = false. f is not called if `by` is 0. Collective.
   template <class Tile, class F>
   WYRM_HD void push(Tile const& t, frontier_item item, std::int64_t by, std::int64_t gone, F const& f) const {
     std::int64_t more = t.rank() == 0 ? -gone : 0;
@@ -136,7 +139,7 @@ struct scale_ranks {
   WYRM_HD void operator()(std::size_t v) const { rank[v] = scale * static_cast<double>(x[v]); }
 };
 
-/// The sums of a tile.
+/// Partial sums of one lane; add_to() adds the sums over the lanes of a tile to the state.
 struct residual_sums {
   std::int64_t ranks = 0;
   std::int64_t residual_norm = 0;
@@ -198,8 +201,8 @@ struct start_residuals {
   }
 };
 
-/// Adds the solution of Chebyshev's iteration to ranks: for a vertex with arcs its contribution along all arcs and the
-/// correction per arc, for a vertex without arcs its residual.
+/// Adds the solution of Chebyshev's iteration to ranks: for a vertex with arcs, its degree times the sum of its
+/// contribution per arc and the correction per arc; for a vertex without arcs, its residual.
 struct add_solution {
   rank_residuals x;
   float const* contribution;
@@ -257,7 +260,7 @@ struct pull_residuals {
   };
 };
 
-/// One lane per hub of these bins, afterwards: adds its residual to the sums.
+/// One lane per hub of these bins, after pull_residuals: adds the residual of the hub to the sums.
 struct sum_hubs {
   rank_residuals x;
   row_bins_view bins;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Algorithms that work in rounds: a round processes a frontier and fills the next one, until a frontier is empty. The
 // host enqueues several rounds before it reads whether the last frontier is empty; rounds after the last non-empty
-// frontier do nothing. Each vertex is in one frontier only.
+// frontier do nothing. Each vertex is in at most one frontier, over all calls of run().
 #pragma once
 
 #include <algorithm>
@@ -43,8 +43,8 @@ class rounds {
   [[nodiscard]] frontier now() const { return ahead(0); }
   [[nodiscard]] frontier next() const { return ahead(1); }
 
-  /// Calls work(number, next)(tile, item), with 8 lanes per item, for all items of each frontier, round by round.
-  /// number counts the rounds from 0.
+  /// For each round, calls f = work(number, next) on the host, and launches f(tile, item) for all items of the
+  /// frontier, with 8 lanes per item. `number` counts the rounds of this call from 0; `next` is the frontier to fill.
   template <class Work>
   void run(Work const& work) {
     unsigned at_once = 4;

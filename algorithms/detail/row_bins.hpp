@@ -102,9 +102,9 @@ struct row_bins_view {
     return exec::sum(t, all);
   }
 
-  /// Calls one of these functions for an item; collective:
-  ///   f.lane(t, v, row, valid)   each lane has a row of its own, or none
-  ///   f.group(t, v, row, valid)  the lanes of a group have a row
+  /// Calls one of these functions, once or several times, for the rows of an item; collective:
+  ///   f.lane(t, v, row, valid)   each lane has its own row, or none (valid is false)
+  ///   f.group(t, v, row, valid)  the lanes of a group have the same row, or none
   ///   f.warp(t, v, row)          all lanes have the same row
   ///   f.part(t, p)               all lanes have the same part of a row
   template <class Tile, class F>
@@ -154,7 +154,7 @@ WYRM_HD T group_sum(Tile const& t, T value) {
   return value;
 }
 
-/// of[b] is the number of rows in the bins up to b; the last element is the number of all rows and all parts.
+/// of[b] is the number of rows in the bins 0 to b; the last element is the number of all rows plus that of all parts.
 struct bin_ends {
   std::uint64_t of[row_bins_view::bins + 1];
 };
@@ -164,7 +164,7 @@ struct sort_rows {
   graph::packed_record const* rows;
   std::size_t n;
   bin_limits limits;
-  std::uint32_t* counts;        // [bins + 1][blocks], the last row for parts
+  std::uint32_t* counts;        // [bins + 1][blocks], the last array for parts
   std::uint64_t const* before;  // prefix sums of counts; nullptr in the first pass
   std::size_t blocks;
   binned_row* ordered;
@@ -234,8 +234,8 @@ class row_bins {
     enqueue(rows, n, entries, limits, ends_.data());
     return view(exec::read(space_, ends_.data()), limits);
   }
-  /// Enqueues the same work, for callers that read `ends`, in memory of the space, with other data, and pass it to
-  /// view().
+  /// Enqueues the same work, but does not read the result. `ends` is in memory of the space; the caller reads it later,
+  /// together with its own data, and passes it to view(). n > 0: for no rows, `ends` is not written.
   void enqueue(graph::packed_record const* rows, std::size_t n, std::uint64_t entries, bin_limits const& limits,
                bin_ends* ends) {
     std::size_t const blocks = (n + 31) / 32;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sum over each row: lanes compute partial sums as the bin of the row requires, and one lane receives the sum.
+// A sum over each row: lanes compute partial sums as the bin of the row requires, and one lane receives the sum. For a
+// hub, one lane per part receives the sum of the part.
 #pragma once
 
 #include <cstdint>
@@ -47,8 +48,9 @@ struct row_sums {
 };
 
 /// Computes the sums of an item of the bins; collective. f has these functions:
-///   f.sum(t, v, row, begin, end, lane, lanes)  the sum over the entries from `begin` to `end` that belong to a lane
-///   f.load(v, row)                             what set() needs besides; called before entries are read
+///   f.sum(t, v, row, begin, end, lane, lanes)  the sum over the entries from `begin` to `end` that belong to a lane;
+///                                              lanes of a group without a row call it for an empty row
+///   f.load(v, row)                             what set() needs besides the sum; called before entries are read
 ///   f.set(v, row, loaded, sum)                 by one lane, for a row that is not divided into parts
 ///   f.set_part(number, v, sum)                 by one lane, for a part of a row
 template <class Tile, class F>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory of a pool on the device, in chunks of 8 KiB. Allocators take chunks by one atomic addition, and requests
-// beyond an allocator's largest class are runs of chunks. Memory that was never used is one window; chunks are taken
-// from its front. Chunks that were freed are in an OR-tree. So setting up a new pool writes nothing to the chunks.
+// beyond an allocator's largest class are runs of chunks. A new pool is one window, and chunks are taken from its
+// front; so setting up a new pool writes nothing to the chunks. Chunks that were freed are in an OR-tree. When the
+// window is used up, the lowest free run of the tree becomes the next window.
 #pragma once
 
 #include <cstddef>
@@ -27,21 +28,21 @@ struct extent_state {
   // the word, the end in the lower half. When the window is used up, "next" may exceed the end, at most by the sum of
   // the requests that are in progress.
   std::uint64_t window;
-  std::uint64_t lock;  // guards the tree, and all changes of the window but additions to "next"
+  std::uint64_t lock;  // guards the tree, and all changes of the window except additions to "next"
   // The high-water mark: no chunk from here on was ever taken, except from the current window.
   std::uint32_t touched;
-  // Neither the tree nor the window has a run of so many chunks; not_known: no such length is known.
+  // Neither the tree nor the window has a run of this many chunks; not_known: no such number is known.
   std::uint32_t unavailable_run;
   static constexpr std::uint32_t not_known = 0xffffffff;
   std::uint32_t padding[26];
-  // 1: a request found too few chunks in the window. It is in another cache line than the window, because all requests
-  // read it. It may be wrong for a while. If it is set too late, after a refill, a request that reads it takes the lock
-  // and clears it. If it is cleared too late, by the holder of the lock after the refilled window is used up, each of
-  // the other requests adds to "next" once more, and sets it again.
+  // A flag. 1: a request found too few chunks in the window. The flag is in another cache line than the window, because
+  // all requests read it. It may be wrong for a while. If a request sets it too late, after a refill, a request that
+  // reads it takes the lock and clears it. If the holder of the lock clears it too late, after the refilled window is
+  // used up, each of the other requests adds to "next" once more, and sets the flag again.
   std::uint32_t used_up;
 };
 
-/// For kernels. Thread-safe, but for take_exclusive().
+/// For kernels. Thread-safe, except for take_exclusive().
 class extent_ref {
  public:
   extent_ref(std::byte* base, std::uint32_t chunks, extent_state* state, or_tree const& tree, std::uint32_t* lengths)
@@ -53,9 +54,9 @@ class extent_ref {
     return p >= base_ && p < base_ + std::size_t{chunks_} * chunk_bytes;
   }
 
-  /// Takes up to `count` adjacent chunks, `at_once` at most; per thread. It may take fewer near the end of a free
-  /// range. If it takes none, then there was a moment during the call when no chunk was left. A request for 0 takes
-  /// none. One atomic addition, unless the window is used up. Then the lowest free run of the tree becomes the window,
+  /// Takes up to `count` adjacent chunks; count must be at most `at_once`; per thread. It may take fewer near the end
+  /// of a free range. It takes none only if count is 0, or if there was a moment during the call when no chunk was
+  /// left. One atomic addition, unless the window is used up: then the lowest free run of the tree becomes the window,
   /// under the lock.
   [[nodiscard]] WYRM_HD chunk_range take_chunks(std::uint32_t count) const {
     chunk_range const range = try_take_chunks(count);
@@ -76,9 +77,9 @@ class extent_ref {
     return {next(before), rest < count ? rest : count};
   }
 
-  /// Takes up to `count` adjacent runs of `each` chunks; per thread. It takes none if count is 0, or if there was a
-  /// moment during the call without such a run. One atomic addition while the window lasts, then a search under the
-  /// lock.
+  /// Takes up to `count` adjacent runs of `each` chunks; per thread. The `count` of the result is the number of runs.
+  /// It is 0 only if `count` is 0, or if there was a moment during the call without such a run. One atomic addition
+  /// while the window has enough chunks, then a search under the lock.
   [[nodiscard]] WYRM_HD chunk_range take_runs(std::uint32_t count, std::uint32_t each) const {
     if (chunk_range const runs = try_take_runs(count, each); runs.count > 0) return runs;
     if (count == 0 || (each >= unavailable_run().load(exec::acquire) && left() < each)) return {0, 0};
@@ -102,7 +103,8 @@ class extent_ref {
     return {first, runs};
   }
 
-  /// The same from the window only. It may take the lock, to free chunks that are too few for a run.
+  /// The same from the window only; none for more than `at_once` chunks. It may wait for the lock, to free chunks at
+  /// the end of the window that are too few for a run.
   [[nodiscard]] WYRM_HD chunk_range try_take_runs(std::uint32_t count, std::uint32_t each) const {
     if (count > at_once / each || left() < each) return {0, 0};
     chunk_range const range = take_from_window(count * each);
@@ -146,7 +148,7 @@ class extent_ref {
     if (t.rank() == 0) lock.unlock();
   }
 
-  /// The chunks that are left in the window, which in a new pool were never used; a hint.
+  /// The number of chunks left in the window; a hint. In a new pool, these chunks were never used.
   [[nodiscard]] WYRM_HD std::uint32_t left() const { return left(window().load(exec::relaxed)); }
   /// Whether the window seems to have at least half of all chunks; a hint.
   [[nodiscard]] WYRM_HD bool window_is_large() const { return left() >= chunks_ / 2; }
@@ -165,7 +167,8 @@ class extent_ref {
     return base_ + std::size_t{run.first} * chunk_bytes;
   }
 
-  /// Frees a run that allocate() returned; per thread. Returns false, and changes nothing, if no such run begins at p.
+  /// Frees a run that allocate() returned; per thread. p must be in the pool, see contains(). Returns false, and
+  /// changes nothing, if no such run begins at p.
   [[nodiscard]] WYRM_HD bool free(void const* p) const {
     auto const offset = static_cast<std::size_t>(static_cast<std::byte const*>(p) - base_);
     if (offset % chunk_bytes != 0) return false;
@@ -176,8 +179,8 @@ class extent_ref {
     return count > 0;
   }
 
-  /// Calls f() in one lane of the mask `lanes` after the other; collective. For functions that take the lock: a lane
-  /// that waits for another lane of its own tile could wait for ever.
+  /// Calls f() in each lane of the mask `lanes`, one lane after the other; collective. For functions that take the
+  /// lock: a lane that waits for another lane of its own tile could wait forever.
   template <class Tile, class F>
   WYRM_HD static void one_by_one(Tile const& t, std::uint32_t lanes, F const& f) {
     for (; lanes != 0; lanes &= lanes - 1) {

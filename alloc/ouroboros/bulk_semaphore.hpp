@@ -26,10 +26,10 @@ namespace wyrm::alloc {
 class bulk_semaphore {
  public:
   /// Demands n units. Returns the number of lots that the caller must supply before it waits for anything.
-  [[nodiscard]] WYRM_HD std::uint32_t demand(std::uint32_t n, std::uint32_t units_a_lot) {
+  [[nodiscard]] WYRM_HD std::uint32_t demand(std::uint32_t n, std::uint32_t units_per_lot) {
     std::int64_t const before = number().fetch_sub(n, exec::relaxed);
     std::int64_t const after = before - n;
-    return static_cast<std::uint32_t>(lots_for(-after, units_a_lot) - lots_for(-before, units_a_lot));
+    return static_cast<std::uint32_t>(lots_for(-after, units_per_lot) - lots_for(-before, units_per_lot));
   }
 
   /// Takes n units if that many are available; false otherwise. It reads the number first: many threads that poll, and
@@ -48,8 +48,8 @@ class bulk_semaphore {
   [[nodiscard]] WYRM_HD std::int64_t value() { return number().load(exec::relaxed); }
 
  private:
-  WYRM_HD static std::int64_t lots_for(std::int64_t deficit, std::uint32_t units_a_lot) {
-    return deficit <= 0 ? 0 : (deficit - 1) / units_a_lot + 1;
+  WYRM_HD static std::int64_t lots_for(std::int64_t deficit, std::uint32_t units_per_lot) {
+    return deficit <= 0 ? 0 : (deficit - 1) / units_per_lot + 1;
   }
   WYRM_HD exec::atomic_ref<std::int64_t> number() { return exec::atomic_ref<std::int64_t>(number_); }
 

@@ -18,8 +18,8 @@ struct chunk_check {
   char const* who;
   std::string const& what;
   unsigned c;
-  std::vector<std::uint64_t> words;  // chunk_word, an entry a chunk
-  std::vector<std::uint64_t> masks;  // mask_words entries a chunk
+  std::vector<std::uint64_t> words;  // one chunk_word per chunk
+  std::vector<std::uint64_t> masks;  // mask_words entries per chunk
 
   /// entries: of the queue of the class. uses: what each chunk is used for. Calls take(page, where) for each free page.
   /// Returns the number of entries that are chunks of other classes.

@@ -14,7 +14,7 @@ namespace wyrm::alloc::detail {
 
 class chunk_masks {
  public:
-  /// mask_words words a chunk; all zero for a chunk of no class.
+  /// mask_words words per chunk; all zero for a chunk without a class.
   explicit chunk_masks(std::uint64_t* words) : words_(words) {}
 
   /// Release: the accesses of the page's user happen before those of its next user, who clears the bit.
@@ -25,11 +25,13 @@ class chunk_masks {
     for (unsigned w = 0; w < (pages + 63) / 64; ++w) word_of(chunk, w).store(0, exec::relaxed);
   }
 
-  /// The leaders of groups have claimed `taken` pages of a chunk for their groups, which have `had` pages already:
-  /// finds these pages in the mask, and clears their bits; collective. Why they are found: a thread that frees a page
-  /// sets its bit before it counts the page, so there are at least as many set bits as pages counted or claimed and not
-  /// found yet; other threads may clear a bit that a lane has seen, but then others are set. The search starts at bit
-  /// `begin`; where all pages of the chunk were free, different callers start at different bits.
+  /// The leader of each group has claimed `taken` pages of `chunk` for its group, which has `had` pages already. Finds
+  /// the claimed pages in the mask, clears their bits, and sets `page` in the lanes with ranks from `had` on;
+  /// collective. `taken` is 0 in lanes that are not leaders. `member`: the lane is in a group. Why the pages are found:
+  /// a thread that frees a page sets its bit before it counts the page. So there are at least as many set bits as pages
+  /// that are counted, or claimed and not found yet. Another thread may clear a bit that a lane has seen, but then
+  /// other bits are set. The search starts at bit `begin`; where all pages of the chunk were free, different callers
+  /// start at different bits.
   template <class Tile>
   WYRM_HD void claim(Tile const& t, lane_group const& mine, std::uint64_t chunk, std::uint32_t pages,
                      std::uint32_t begin, std::uint32_t taken, std::uint32_t had, bool member,

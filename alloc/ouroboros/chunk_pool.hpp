@@ -20,8 +20,9 @@
 namespace wyrm::alloc {
 
 // What a chunk is used for: the class of its pages, or one of these.
-/// In the extent or the reuse queue, or part of a large allocation or of a page of several chunks.
-inline constexpr std::uint32_t chunk_unused = 0xffffffff;
+/// In the extent or in the reuse queue; in a window of a class, if none of its pages has been allocated; part of a
+/// large allocation; or part of a page of several chunks, but not its first chunk, which has the class of the page.
+inline constexpr std::uint32_t chunk_of_no_class = 0xffffffff;
 /// Holds the entries of a virtualized queue.
 inline constexpr std::uint32_t chunk_of_queue = 0xfffffffe;
 
@@ -33,8 +34,8 @@ class chunk_pool_ref {
   [[nodiscard]] WYRM_HD extent_ref const& memory() const { return memory_; }
   [[nodiscard]] WYRM_HD std::byte* address(std::uint64_t chunk) const { return memory_.base() + chunk * chunk_bytes; }
 
-  /// One thread allocates up to `count` neighbouring chunks; none if at some moment of the call no chunk was free, or
-  /// if count is 0.
+  /// One thread allocates up to `count` adjacent chunks, or one chunk of the reuse queue. It gets none only if count is
+  /// 0, or if there was a moment during the call when no chunk was free.
   [[nodiscard]] WYRM_HD chunk_range take(std::uint32_t count) const {
     for (unsigned attempt = 0; count > 0; ++attempt) {
       if (ends_->take_one()) return {static_cast<std::uint32_t>(reusable_.read(ends_->claim_front(1))), 1};
@@ -44,7 +45,7 @@ class chunk_pool_ref {
     }
     return {0, 0};
   }
-  /// The same without waiting, from the extent's window alone: none if the reuse queue has chunks, or the window is
+  /// The same without waiting, from the window of the extent: none if the reuse queue has chunks, or the window is
   /// used up.
   [[nodiscard]] WYRM_HD chunk_range try_take(std::uint32_t count) const { return try_take(count, look_at(true)); }
   /// The same in two steps: look_at(), then try_take(). look_at(false) loads nothing, and try_take() returns no chunk.
@@ -60,7 +61,8 @@ class chunk_pool_ref {
   [[nodiscard]] WYRM_HD chunk_range try_take(std::uint32_t count, look const& seen) const {
     return count > 0 && seen.has_some() ? memory_.take_from_window(count) : chunk_range{0, 0};
   }
-  /// Up to `count` runs of `each` chunks, one behind the other.
+  /// Allocates up to `count` adjacent runs of `each` chunks; per thread. The `count` of the result is the number of
+  /// runs.
   [[nodiscard]] WYRM_HD chunk_range take_runs(std::uint32_t count, std::uint32_t each) const {
     if (each == 1) return take(count);
     for (;;) {
@@ -85,7 +87,7 @@ class chunk_pool_ref {
   }
   /// Frees single chunks: they go into the reuse queue.
   WYRM_HD void free(std::uint32_t const* chunks, std::uint32_t count) const {
-    for (std::uint32_t i = 0; i < count; ++i) set_use(chunks[i], chunk_unused);
+    for (std::uint32_t i = 0; i < count; ++i) set_use(chunks[i], chunk_of_no_class);
     std::uint32_t const first = ends_->claim_back(count);
     for (std::uint32_t i = 0; i < count; ++i) reusable_.write(first + i, chunks[i]);
   }
@@ -93,11 +95,11 @@ class chunk_pool_ref {
   WYRM_HD void free_run(std::uint32_t first, std::uint32_t each) const {
     free_runs(exec::scalar_tile{}, first, each, true);
   }
-  /// The same for each lane that has a run; collective.
+  /// The same for each lane that has a run; `each` is the same in all lanes; collective.
   template <class Tile>
   WYRM_HD void free_runs(Tile const& t, std::uint32_t first, std::uint32_t each, bool has) const {
     if (has && each == 1) free(&first, 1);
-    if (has && each > 1) set_use(first, chunk_unused);
+    if (has && each > 1) set_use(first, chunk_of_no_class);
     if (each > 1) memory_.return_runs(t, t.ballot(has), first, each);
     t.sync();
   }
@@ -108,7 +110,8 @@ class chunk_pool_ref {
   WYRM_HD void set_use(std::uint32_t chunk, std::uint32_t use) const {
     exec::atomic_ref<std::uint32_t>(uses_[chunk]).store(use, exec::relaxed);
   }
-  /// The same for n neighbouring chunks, while no other thread uses the pool. Collective; all lanes pass the same.
+  /// The same for n adjacent chunks, while no other thread uses the pool. Collective; all lanes pass the same
+  /// arguments.
   template <class Tile>
   WYRM_HD void set_uses(Tile const& t, std::uint32_t first, std::uint32_t n, std::uint32_t use) const {
     struct alignas(16) four_uses {
@@ -172,7 +175,7 @@ class chunk_pool {
     memory_.reset();
     restart(exec::read(space_, ends_.data()));
   }
-  /// Strong guarantee.
+  /// If it throws, the chunks are as they were; but tables may have been replaced, so earlier refs are invalid.
   void grow(std::size_t bytes) {
     std::uint32_t const before = chunks();
     std::uint32_t const after = memory_.chunks_after(bytes);
@@ -185,14 +188,15 @@ class chunk_pool {
     exec::write(space_, ends_.data(), ends);
   }
 
-  /// What each chunk is used for, one entry a chunk.
+  /// What each chunk is used for, one entry per chunk.
   [[nodiscard]] std::vector<std::uint32_t> uses() const { return exec::copy_out(space_, uses_.data(), chunks()); }
 
   /// Throws error(corrupt) unless each chunk is in exactly one place: in use, in the reuse queue, or in the extent.
+  /// `uses`: the result of uses(), with the unused chunks of windows entered under their classes.
   void check(char const* who, std::vector<std::uint32_t> const& uses) const {
     std::vector<bool> taken(uses.size());
     for (std::size_t chunk = 0; chunk < uses.size(); ++chunk) {
-      if (uses[chunk] == chunk_unused) continue;
+      if (uses[chunk] == chunk_of_no_class) continue;
       std::size_t const end = chunk + (uses[chunk] < detail::page_classes ? detail::run_chunks(uses[chunk]) : 1);
       ensure(end <= uses.size(), who, "a page goes beyond the pool");
       for (std::size_t part = chunk; part < end; ++part) {
@@ -210,13 +214,13 @@ class chunk_pool {
   }
 
  private:
-  // Chunks from this one on are new.
+  // Marks the chunks from `first` on as unused.
   void start(std::uint32_t first) {
     uses_.cover(chunks());
     fill(first, chunks() - first);
   }
   void fill(std::uint32_t first, std::uint32_t count) {
-    static_assert(chunk_unused == 0xffffffff);
+    static_assert(chunk_of_no_class == 0xffffffff);
     space_.fill(uses_.data() + first, 0xff, count * sizeof(std::uint32_t));
   }
   void restart(queue_ends const& before) {

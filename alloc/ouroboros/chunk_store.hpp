@@ -23,7 +23,7 @@ class chunk_store {
   using ref_type = chunk_store_ref<typename Queues::ref_type>;
   static constexpr char const* queue_kind = Queues::kind;
   static constexpr char kind = 'c';
-  static constexpr std::size_t bytes_a_class = sizeof(detail::chunk_queue_state) + Queues::bytes_a_class;
+  static constexpr std::size_t bytes_per_class = sizeof(detail::chunk_queue_state) + Queues::bytes_per_class;
 
   chunk_store(Space const& space, chunk_pool<Space> const& pool, unsigned node_log2)
       : space_(space),

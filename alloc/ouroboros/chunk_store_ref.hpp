@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queues of chunks with free pages (Ouroboros, ICS 2020, section 4.2, Algorithms 4 and 5), on the device. A bit mask
 // says which pages of a chunk are free. A word says how many are free, the class of the chunk, and which queues it is
-// in. A chunk with free pages is in the queue of its class once. The thread that dequeues it has it to itself, takes
-// pages, and enqueues it again if free pages are left. There are two stages, as in the paper: a thread first claims
-// pages by the count of all free pages of the class, and then looks for the chunks that have them.
+// in. A chunk with free pages is in the queue of its class once. Only the thread that dequeues it takes pages of it,
+// and this thread enqueues it again if free pages are left. There are two stages, as in the paper: a thread first
+// claims pages by the count of all free pages of the class, and then looks for the chunks that have them.
 //
 // Departures from the paper:
 // - In the paper all threads look at the chunk at the front, which many threads empty at the same time, and go on to
-//   the next chunk from there. Here each dequeued chunk yields one page at least.
-// - The word of a chunk alone says that it is not queued and must be enqueued: by the thread that frees its first page,
-//   or by the thread that leaves free pages. No thread enqueues a chunk for another thread.
+//   the next chunk from there. Here each dequeued chunk that has not left its class yields at least one page.
+// - Only the word of a chunk decides which thread enqueues it: the thread that frees a page when the chunk has no free
+//   page, or the thread that dequeued it and left free pages. No thread enqueues a chunk for another thread.
 // - Pages are subtracted from a chunk's count before they are looked up in its mask, so that the chunk can be enqueued
 //   again at once.
-// - Chunks all of whose pages are free stay in their class until the pool is used up; then they may serve any class,
-//   wherever in the queue they are. A thread that frees the last used page of a chunk writes a hint for this. A queued
-//   chunk that has left its class is recognised, and dropped, when it reaches the front.
-// - The word of a chunk names its class only from the first page on that is freed. Chunks none of whose pages was freed
-//   cost nothing here.
+// - Chunks all of whose pages are free stay in their class until the pool is used up. Then reclaim() makes them usable
+//   for any class, at any position of the queue. It finds them by hints: a thread that frees the last used page of a
+//   chunk writes the number of the chunk to a ring. The entry of a chunk that has left its class stays in the queue; it
+//   is stale, and is dropped when it reaches the front.
+// - The word of a chunk names its class only after a page of the chunk has been freed. Chunks without a freed page cost
+//   nothing here.
 // - Each queue has room for all chunks of its class and for the stale entries. Its nodes are added when chunks are
 //   carved, and emptied nodes are reused by their queue.
 //
-// Why no lane waits for ever: the lanes that wait for an entry are at most as many as the pages that were counted for
-// them and that they have not received. So there is a chunk with free pages, in the queue or in the hands of a lane
-// that will enqueue it and waits, at most, for room. A queue has room for N chunks and one node more; when no room is
-// left, each entry of the oldest node has a reader, which waits for no other thread. Lanes of one tile poll in turn,
-// and none waits for another.
+// Why no lane waits forever: there are at most as many lanes that wait for an entry as pages that were claimed for them
+// and that they have not received. So there is a chunk with free pages: it is in the queue, or a lane has it, will
+// enqueue it, and waits at most for room. A queue has room for all entries that it needs and one node more; when no
+// room is left, each entry of the oldest node has a reader, which waits for no other thread. Lanes of one tile poll in
+// turn, and none waits for another.
 #pragma once
 
 #include <cstddef>
@@ -53,8 +54,8 @@ class chunk_store_ref {
         queues_(queues),
         chunks_(chunks) {}
 
-  /// A page for each lane of a group of n lanes, for which n pages were claimed by page_counts::take(); `rank` is the
-  /// lane's in its group, n is 0 for other lanes; collective.
+  /// A page for each lane of a group of n lanes, for which n pages were claimed by page_counts::take(). `rank` is the
+  /// rank of the lane in its group; n is 0 for lanes of no group; collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD std::uint64_t take(Tile const& t, chunk_pool_ref const&, unsigned c, std::uint32_t,
                                            std::uint32_t rank, std::uint32_t n) const {
@@ -124,7 +125,7 @@ class chunk_store_ref {
         if ((now & detail::chunk_word::queued(c)) == 0)
           entry = {chunk, 0, true, false};
         else
-          stale(c).fetch_sub(1, exec::relaxed);  // an entry of an earlier time in this class
+          stale(c).fetch_sub(1, exec::relaxed);  // its old entry in this queue is valid again
       }
       hints = pages > 1 && detail::chunk_word::count(now) == pages && needs_hint(now, chunk);
     }
@@ -147,13 +148,13 @@ class chunk_store_ref {
 
   /// How many nodes a queue needs for so many chunks: those for the entries, and one more.
   [[nodiscard]] WYRM_HD std::uint64_t nodes_for(unsigned c, std::uint64_t chunks) const {
-    std::uint32_t const each = queues_.entries_a_node(c);
+    std::uint32_t const each = queues_.entries_per_node(c);
     return each == 0 || chunks == 0 ? 0 : (chunks + each - 1) / each + 1;
   }
   /// Counts chunks as chunks of class c. False, and nothing happens, if the queue needs more nodes for them: then
   /// add_chunks() must be called.
   [[nodiscard]] WYRM_HD bool count_carved(std::uint64_t& chunks, unsigned c, std::uint32_t count) const {
-    std::uint32_t const each = queues_.entries_a_node(c);
+    std::uint32_t const each = queues_.entries_per_node(c);
     std::uint64_t const wanted = count_chunks(chunks, c, count);
     if (each == 0 || nodes(c).load(exec::relaxed) >= wanted) return true;
     exec::atomic_ref<std::uint64_t>(chunks).fetch_sub(count, exec::relaxed);
@@ -171,7 +172,7 @@ class chunk_store_ref {
     exec::atomic_ref<std::uint64_t> carved(chunks);
     std::uint64_t const wanted = leads ? at_most_max_nodes(c, count_chunks(chunks, c, count)) : 0;
     std::uint32_t kept = 0;
-    if (queues_.entries_a_node(c) == 0) return kept;
+    if (queues_.entries_per_node(c) == 0) return kept;
     while (kept < count) {
       bool lacks = false;
       if (leads) {
@@ -181,7 +182,7 @@ class chunk_store_ref {
           lacks = nodes(c).compare_exchange_strong(now, now + 1, exec::relaxed, exec::relaxed);
       }
       if (!t.shfl(lacks, leader)) break;
-      // A node is one chunk. Preferably it is another chunk than a part of a run.
+      // A node is one chunk: a single chunk of the pool if there is one, else the first chunk of a run.
       chunk_range other{0, 0};
       if (leads && run > 1) other = pool.take(1);
       bool const own = t.shfl(other.count, leader) == 0;
@@ -193,8 +194,8 @@ class chunk_store_ref {
     if (leads && kept > 0) carved.fetch_sub(kept, exec::relaxed);
     return kept;
   }
-  /// How many nodes the queue lacks for so many chunks more, while no other thread uses it; in the pool as it is, or at
-  /// most in a pool that grows.
+  /// How many nodes the queue lacks for `count` more chunks, while no other thread uses it. If pool_grows: an upper
+  /// bound that also holds after the pool has grown.
   [[nodiscard]] WYRM_HD std::uint32_t nodes_lacking(std::uint64_t& chunks, unsigned c, std::uint32_t count,
                                                     bool pool_grows) const {
     std::uint64_t const carved = exec::atomic_ref<std::uint64_t>(chunks).load(exec::relaxed) + count;
@@ -211,8 +212,8 @@ class chunk_store_ref {
     if (t.rank() == leader) nodes(c).fetch_add(count, exec::relaxed);
     for (std::uint32_t k = 0; k < count; ++k) install(t, pool, c, leader, first + k);
   }
-  /// Returns chunks all of whose pages are free to the pool, of any class, at most one a lane; collective. False if
-  /// none was found.
+  /// Finds chunks all of whose pages are free, of any class, and returns them to the pool, at most as many as the tile
+  /// has lanes; collective. False if none was found.
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD bool reclaim(Tile const t, chunk_pool_ref const& pool,
                                                    detail::class_states<page_counts> states) const {
@@ -273,8 +274,8 @@ class chunk_store_ref {
     stale(c).fetch_sub(1, exec::relaxed);
     return 0;
   }
-  // The same caller takes pages of those that unqueue() returned. True if free pages are left: then the caller must
-  // enqueue the chunk again.
+  // Subtracts the pages that the caller of unqueue() takes; `there`: what unqueue() returned. True if free pages are
+  // left: then the caller must enqueue the chunk again.
   [[nodiscard]] WYRM_HD bool uncount_taken(unsigned c, std::uint64_t chunk, std::uint32_t there,
                                            std::uint32_t taken) const {
     std::uint64_t const queued = detail::chunk_word::queued(c);
@@ -383,7 +384,7 @@ class chunk_store_ref {
         return true;
       }
       states[c].pages.uncount(pages);
-      if ((now & w::hinted) != 0) return false;  // another thread has hinted at it
+      if ((now & w::hinted) != 0) return false;  // another thread has written a hint for it
     }
   }
   // All pages of the chunk are free, and none is claimed: so no other thread reads its mask.
@@ -395,7 +396,7 @@ class chunk_store_ref {
   }
 
   detail::chunk_queue_state* states_;
-  std::uint64_t* words_;  // chunk_word, a chunk
+  std::uint64_t* words_;  // one chunk_word per chunk
   detail::chunk_masks masks_;
   queue_ends* hint_ends_;
   index_ring hints_;  // chunks all of whose pages were free, each at most once

@@ -33,7 +33,7 @@ struct chunk_word {
   }
 };
 
-/// Words of the mask that says which pages of a chunk are free.
+/// The number of words of the mask that says which pages of a chunk are free.
 inline constexpr unsigned mask_words = pages_per_chunk(0) / 64;
 
 }  // namespace wyrm::alloc::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a class of pages, on the device.
+// The state of a size class, on the device.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,13 @@
 
 namespace wyrm::alloc::detail {
 
-/// In place of the number of a page.
+/// The number that stands for no page.
 inline constexpr std::uint64_t no_page = ~std::uint64_t{0};
 
-/// The state of a class on the device; Ends: see the store. An H200 performs about one addition a nanosecond in each
-/// block of 256 bytes, and in all blocks at the same time. So the counter of stored pages and the window of fresh pages
-/// are in different blocks, and words that are only read have cache lines of their own.
+/// The state of a class on the device. Ends: the type `ends_type` of the store. An H200 performs about one atomic
+/// addition per nanosecond in each block of 256 bytes, and in all blocks at the same time. So the counter of stored
+/// pages and the window of fresh pages are in different blocks. The lock, which waiting threads poll, has its own cache
+/// line.
 template <class Ends>
 struct alignas(256) page_class_state {
   Ends pages;            // in the store: their number, and their positions where the queue holds pages
@@ -26,8 +27,9 @@ struct alignas(256) page_class_state {
 };
 static_assert(sizeof(page_class_state<queue_ends>) == 512 && sizeof(page_class_state<page_counts>) == 512);
 
-/// The states of all classes. Some neighbouring blocks are added to as slowly as one block, and neighbouring sizes are
-/// often requested at the same time: so a small class lies between two large ones.
+/// The states of all classes. Atomic additions to some pairs of neighbouring blocks are as slow as additions to one
+/// block, and neighbouring sizes are often requested at the same time. So the classes are stored in the order 0, 9, 1,
+/// 10, ..., 16, 8.
 template <class Ends>
 struct class_states {
   page_class_state<Ends>* slots;

@@ -15,7 +15,7 @@
 
 namespace wyrm::alloc::detail {
 
-/// Queues of indices, one a class c, on the device. Positions are claimed by queue_ends. A page store reserves room
+/// Queues of indices, one per class, on the device. Positions are claimed by queue_ends. A page store reserves room
 /// before it claims a position (reserve), and reports what it has read (finish). A chunk store adds nodes itself
 /// (install), and must not wait (try_...).
 template <class Q>
@@ -36,7 +36,7 @@ concept queues_ref = requires(Q const q, exec::scalar_tile const t, chunk_pool_r
   q.try_publish(c, unpublished);
   q.reuse_emptied(c);
   q.install(t, pool, c, c, n);
-  { q.entries_a_node(c) } -> std::same_as<std::uint32_t>;
+  { q.entries_per_node(c) } -> std::same_as<std::uint32_t>;
   { q.max_nodes(c) } -> std::same_as<std::uint32_t>;
 };
 
@@ -64,7 +64,7 @@ template <class O>
 concept pool_part = requires(O owner, O const constant, std::uint32_t chunks) {
   typename O::ref_type;
   O::kind;
-  { O::bytes_a_class } -> std::convertible_to<std::size_t>;
+  { O::bytes_per_class } -> std::convertible_to<std::size_t>;
   { constant.ref() } -> std::same_as<typename O::ref_type>;
   { constant.bytes() } -> std::same_as<std::size_t>;
   owner.prepare(chunks);

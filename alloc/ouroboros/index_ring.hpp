@@ -18,7 +18,8 @@
 
 namespace wyrm::alloc {
 
-/// How an index is stored: 0 is the deletion marker. Entries have 32 bits, or 64 where 32 do not count all pages.
+/// The slots of a queue. A slot holds an index + 1, or 0 (the deletion marker) if it is empty. Slots have 32 bits, or
+/// 64 where 32 bits cannot number all pages.
 class index_slots {
  public:
   index_slots() = default;
@@ -32,7 +33,8 @@ class index_slots {
   [[nodiscard]] WYRM_HD bool try_read(std::size_t slot, std::uint64_t& index) const {
     return wide_ ? try_read<std::uint64_t>(slot, index) : try_read<std::uint32_t>(slot, index);
   }
-  /// The same for a slot that has one writer and one reader in its life, so that a store and a load suffice.
+  /// The same for a slot that is written once and read once before it is cleared, so that a store and a load are
+  /// enough. try_read_once() does not empty the slot.
   WYRM_HD void write_once(std::size_t slot, std::uint64_t index) const {
     if (wide_)
       at<std::uint64_t>(slot).store(index + 1, exec::release);

@@ -38,8 +38,8 @@ class manager {
   using ref_type = manager_ref<typename Store::ref_type>;
   using space_type = Space;
   using store_type = Store;
-  /// Independent of the size of the pool. Slots of standard queues, and tables with an entry a chunk, are not included.
-  static constexpr std::size_t bytes_a_class = sizeof(class_state) + Store::bytes_a_class;
+  /// Independent of the pool size. Slots of standard queues, and tables with an entry per chunk, are not included.
+  static constexpr std::size_t bytes_per_class = sizeof(class_state) + Store::bytes_per_class;
 
   manager(Space const& space, chunk_pool<Space> const& pool, unsigned node_log2)
       : space_(space), pool_(pool), states_(space, detail::page_classes), store_(space, pool, node_log2) {

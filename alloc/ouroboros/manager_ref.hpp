@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The manager of Ouroboros on the device: what managing pages and managing chunks have in common (ICS 2020, section 4).
-// Freed pages of a class are in its store: page_store.hpp or chunk_store.hpp. Pages are allocated, in this order, from
-// the store; from the class's window of fresh pages, which were never allocated; from the pool.
+// Freed pages are in the store: page_store.hpp or chunk_store.hpp. Pages are allocated, in this order, from the store;
+// from the window of the class, whose pages are fresh: not allocated since their chunks were taken from the pool; from
+// the pool. A group of lanes that fills whole chunks takes them from the pool instead of the window.
 //
 // Departures from the paper: fresh pages never pass through a queue, so that the first use of memory costs one atomic
-// addition a tile; and the lanes of a tile that request the same class are served by one operation, with neighbouring
+// addition per tile; and the lanes of a tile that request the same class are served by one operation, with adjacent
 // pages where these are fresh or were freed by one tile.
 //
-// Which thread waits for which: for an entry of a queue, for its writer, which has claimed its position and waits for
-// no other thread; for the lock of the pool, for its holder, which waits for no other thread. No thread waits for the
-// lock of a class: a tile that does not get it serves its lanes of other classes, and tries again.
+// Which threads wait for others: the reader of an entry waits for its writer. The writer has claimed its position, and
+// waits at most until the slot of a ring is empty (index_ring.hpp) or a node is published (virtual_queues_ref.hpp). A
+// thread that waits for the lock of the pool waits for its holder, which waits for no other thread. No thread waits for
+// the lock of a class: a tile that does not get it serves its lanes of other classes, and tries again.
 #pragma once
 
 #include <cstddef>
@@ -48,9 +50,10 @@ class manager_ref {
     return page;
   }
 
-  /// Carves n pages of class c for each lane: those that the class has left in its window, and then neighbouring ones;
-  /// for all lanes or for none. Each lane has another class, whose pages share chunks. While no other thread uses the
-  /// pool; collective. Returns the number of chunks that the pool lacks, 0 on success; no class has a limit of its own.
+  /// Carves n pages of class c for each lane: first the pages that are left in the window of the class (`in_window`),
+  /// then adjacent pages of new chunks (`in_chunks`); for all lanes or for none. No two lanes with n > 0 have the same
+  /// class, and a chunk of each class has several pages. To be called while no other thread uses the pool; collective.
+  /// Returns the number of chunks that the pool lacks, 0 on success; it fails for no other reason.
   template <class Tile>
   [[nodiscard]] WYRM_HD std::uint32_t carve(Tile const& t, unsigned c, std::uint32_t n, detail::page_range& in_window,
                                             detail::page_range& in_chunks) const {
@@ -117,9 +120,9 @@ class manager_ref {
   }
 
  private:
-  // For lanes whose requests are counted in the store, which had no page for them: a fresh page, or one that was freed
-  // meanwhile, or no_page; all classes at the same time; collective. A lane gives up only if there was no fresh page at
-  // one moment, and then no unclaimed page in the store at a later one.
+  // For lanes whose requests the store has counted, but had no page for: a fresh page, or a page that was freed
+  // meanwhile, or no_page; all classes at the same time; collective. A lane gets no_page only if there was a moment
+  // without a fresh page, and then a later moment without an unclaimed page in the store.
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD std::uint64_t allocate_slow(Tile const t, unsigned c, bool asks,
                                                                   std::uint64_t page) const {
@@ -143,7 +146,7 @@ class manager_ref {
   }
 
   // Fresh pages for all lanes that ask, as far as no lock is needed: whole chunks for a group that fills them, else
-  // pages of the window of the class; collective. Lanes that are served do not ask any more.
+  // pages of the window of the class; collective. `asks` becomes false in lanes that get a page.
   template <class Tile>
   WYRM_HD void take_fresh(Tile const& t, unsigned c, bool& asks, std::uint64_t& page) const {
     // Copies in registers: loads after an acquire would not be served by the L1 cache.
@@ -197,8 +200,8 @@ class manager_ref {
                                  bool has, bool is_first) {
     if (has && (is_first || page % pages == 0)) pool.set_use(static_cast<std::uint32_t>(page / pages), c);
   }
-  // Up to so many chunks for class c, which is another one in each lane that wants some; collective. No lane waits;
-  // where the store needs some of the chunks for nodes there are none.
+  // Up to `wanted` chunks for class c; no two lanes that want chunks have the same class; collective. No lane waits. A
+  // lane gets none if the store needs some of the chunks for nodes.
   template <class Tile>
   [[nodiscard]] WYRM_HD chunk_range carve(Tile const& t, unsigned c, std::uint32_t wanted, chunk_pool_ref const& pool,
                                           chunk_pool_ref::look const& left) const {
@@ -233,7 +236,7 @@ class manager_ref {
       assign_chunks(t, t.shfl(c, leader), leader, found.chunks);
       if (t.rank() != leader) continue;
       // The lanes of this tile get the first pages of a window before it is published. Otherwise, when memory is short,
-      // two tiles might reclaim each other's windows for ever.
+      // two tiles might reclaim each other's windows forever.
       ours = found.chunks.count * pages < mine.size ? found.chunks.count * pages : mine.size;
       if (!found.holds) continue;
       if (pages > 1 && found.chunks.count > 0) states_[c].fresh.replace(found.chunks.first, found.chunks.count, ours);
@@ -270,8 +273,8 @@ class manager_ref {
     std::uint32_t const pages = leads ? detail::pages_per_chunk(c) : 1;
     std::uint32_t const run = leads ? detail::run_chunks(c) : 1;
     found_chunks found;
-    // Lanes that fill chunks, or runs of them, need no window, and no lock unless there are no chunks. (They come here
-    // although the pool has chunks if the store needs some for nodes.)
+    // Groups that fill whole chunks, and requests for runs of chunks, need no window, and need the lock only if there
+    // are no chunks. (If the store needs chunks for nodes, they get here although the pool has chunks.)
     if (leads && run == 1 && mine.size >= pages) found.chunks = pool_.try_take(mine.size / pages);
     extent_ref::one_by_one(t, t.ballot(run > 1), [&] { found.chunks = pool_.memory().try_take_runs(mine.size, run); });
     sequence_lock::outcome const outcome =
@@ -294,8 +297,8 @@ class manager_ref {
     return found;
   }
 
-  // For lanes of classes without fresh pages: pages that were freed into the store meanwhile; collective. Lanes that
-  // find the store empty do not ask any more.
+  // For lanes of classes without fresh pages: pages that were freed into the store meanwhile; collective. `asks`
+  // becomes false in lanes that get a page, and in lanes that find the store empty.
   template <class Tile>
   WYRM_HD void take_stored(Tile const& t, unsigned c, bool& asks, bool none, std::uint64_t& page) const {
     detail::lane_group const mine = detail::group_by(t, c, none);
@@ -332,8 +335,9 @@ class manager_ref {
     asks = asks && page == detail::no_page;
   }
 
-  // How many chunks a new window for n pages or more should have: at least 1/256 of the pool, more if the class has
-  // many chunks. When memory is short other classes get what is left of a window.
+  // How many chunks a new window for n pages or more should have: as many as the class has, but at least 1/256 and at
+  // most 1/16 of the pool; at least enough for n pages; at most as many as a window can hold. When memory is short, the
+  // unused rest of a window returns to the pool, for any class.
   [[nodiscard]] WYRM_HD std::uint32_t window_chunks(unsigned c, std::uint32_t n) const {
     std::uint32_t const pages = detail::pages_per_chunk(c);
     std::uint32_t const all = pool_.memory().chunks();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The virtualized array-hierarchy queue, VA (Ouroboros, ICS 2020, section 5.1). A directory, one a class, says on which
-// chunk a node lies; node n has entry n modulo the size of the directory. An entry holds the chunk and the round, which
-// is how often node numbers have passed through the directory. So a node that will be published is not mistaken for the
-// earlier one of the same entry, and the nodes of an entry are published in order. A directory has 1024 entries, 4 KiB;
-// more where a queue must have room for every chunk of a pool that can become larger than about 16 GiB.
+// The virtualized array-hierarchy queue, VA (Ouroboros, ICS 2020, section 5.1). Each class has a directory, which says
+// on which chunk a node of the queue lies; node n has entry n modulo the size of the directory. An entry holds the
+// chunk and the round, which is n divided by this size. So a node that is not published yet is not mistaken for the
+// earlier node of the same entry, and the nodes of an entry are published in order. A directory has 1024 entries, 4
+// KiB; it has more where a queue must have room for every chunk of a pool that can become larger than about 16 GiB.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +21,10 @@ namespace wyrm::alloc {
 
 namespace detail {
 inline constexpr std::uint32_t least_directory = 1024;
-/// 4 bits: the round. 28 bits: the chunk + 1, or 0 while the node has not been published. Rounds are counted modulo 16,
-/// which divides the number of rounds before node numbers wrap around: with E entries a node there are 2^32 / E node
-/// numbers, and a directory has at most 2^28 / E entries, as a pool has at most 2^27 chunks.
+/// 4 bits: the round. 28 bits: the chunk + 1, or 0 while the node has not been published. Rounds are counted modulo 16.
+/// This stays right when node numbers wrap around, because 16 divides the number of rounds until then: with E entries
+/// per node there are 2^32 / E node numbers, and a directory has at most 2^28 / E entries, because a pool has at most
+/// 2^27 chunks.
 struct directory_entry {
   static constexpr WYRM_HD std::uint32_t unpublished(std::uint32_t round) { return round << 28; }
   static constexpr WYRM_HD std::uint32_t of(std::uint32_t round, std::uint32_t chunk) {
@@ -36,7 +37,7 @@ struct directory_entry {
 
 class node_directory_ref {
  public:
-  /// 2^size_log2 entries a class.
+  /// 2^size_log2 entries per class.
   node_directory_ref(std::uint32_t* entries, unsigned size_log2) : entries_(entries), size_log2_(size_log2) {}
 
   [[nodiscard]] WYRM_HD std::uint32_t max_nodes(detail::node_size const&, unsigned) const { return size(); }
@@ -51,9 +52,9 @@ class node_directory_ref {
   }
   WYRM_HD void uncount_nodes(unsigned c, std::uint32_t count) const { nodes(c).fetch_sub(count, exec::relaxed); }
 
-  /// Enters the node into the directory. False, and the caller must try again, while the node of the round before still
-  /// has unread entries. Each of these has a reader: the chunk that is published again was a later node, all of whose
-  /// entries have been read.
+  /// Enters the node into the directory. False, and the caller must try again, while the node of the previous round
+  /// still has unread entries. Each of these has a reader: a queue has at most as many nodes as its directory has
+  /// entries, so a later node has been emptied, and positions are claimed in order.
   [[nodiscard]] WYRM_HD bool try_publish(detail::node_size const&, unsigned c, std::uint32_t node,
                                          std::uint32_t chunk) const {
     if (entry(c, node).load(exec::acquire) != detail::directory_entry::unpublished(round(node))) return false;
@@ -86,7 +87,7 @@ class node_directory_ref {
  private:
   [[nodiscard]] WYRM_HD std::uint32_t size() const { return 1u << size_log2_; }
   [[nodiscard]] WYRM_HD std::uint32_t round(std::uint32_t node) const { return node >> size_log2_ & 15; }
-  // Behind the entries of a class: how many nodes it has.
+  // The number of nodes of class c; stored after the entries of the class.
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> nodes(unsigned c) const {
     return exec::atomic_ref<std::uint32_t>(entries_[c * (size() + 1) + size()]);
   }
@@ -103,8 +104,8 @@ class node_directory {
  public:
   using ref_type = node_directory_ref;
   static constexpr char const* kind = "va";
-  /// Of the smallest directory.
-  static constexpr std::size_t bytes_a_class = (detail::least_directory + 1) * sizeof(std::uint32_t);
+  /// The bytes per class if directories have the smallest size.
+  static constexpr std::size_t bytes_per_class = (detail::least_directory + 1) * sizeof(std::uint32_t);
 
   /// nodes: how many nodes a queue must be able to have.
   node_directory(Space const& space, std::uint32_t nodes)
@@ -130,7 +131,7 @@ class node_directory {
 
  private:
   Space space_;
-  std::uint32_t size_;  // entries a class, a power of two
+  std::uint32_t size_;  // entries per class, a power of two
   exec::buffer<std::uint32_t, Space> entries_;
 };
 

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The virtualized linked-chunk queue, VL (Ouroboros, ICS 2020, section 5.2). The nodes of a queue form a linked list,
-// of which only the two ends are stored, 64 bytes a class. Readers traverse the list from the nearer end, writers from
-// the back. Algorithm 6 advances the front.
+// The virtualized linked-chunk queue, VL (Ouroboros, ICS 2020, section 5.2). The nodes of a queue form a linked list.
+// The state of a class is the two ends of its list, 64 bytes; the links are in one table with 16 bytes per chunk of the
+// pool. Readers traverse the list from the nearer end, writers from the back. Algorithm 6 advances the front.
 //
-// Departure from the paper: there is no trail of t chunks behind the front, with t guessed from the number of threads.
-// The links lie in a table beside the pool, whose memory is never used for anything else, and a link to the next node
-// contains the class and the number of that node. Why a reader of node s finds it: it loads the front after it has
-// claimed its position on s, so it passes the nodes from there to s. While s has unread entries, no new node gets a
-// number in this range (there are 2^32 / E node numbers, and a queue has at most 2^30 entries). So a link with the
-// expected class and number is right, even if the chunk that holds the link has been freed meanwhile; any other link
-// sends the reader back to the front. Writers traverse backwards from the back to a node that they have not written
-// yet: this node, and all behind it, stay in the list.
+// Departure from the paper: the paper keeps at least t nodes that the front has passed, with t derived from the number
+// of threads; here they are freed at once. The table of links is outside the pool, and its memory is never used for
+// anything else. A link to the next node contains the class and the number of that node.
+//
+// Why a reader that starts at the front finds its node s: the reader loads the front after it has claimed its position
+// on s, so it passes the nodes from there to s. While s has unread entries, no new node gets a number in this range
+// (there are 2^32 / E node numbers, with E entries per node, and a queue has at most 2^30 entries). So a link with the
+// expected class and number is right, even if the chunk of the link has been freed meanwhile. If the reader finds any
+// other link, it starts again at the front. Threads that start at the back traverse backwards to a node with an entry
+// that they have not written, or not read, yet: this node, and all later ones, stay in the list.
 #pragma once
 
 #include <cstddef>
@@ -120,8 +122,8 @@ class node_list_ref {
                        Free const& free) const {
     remove_emptied(size, read, c, free);
   }
-  /// To be called after a node was published where it may be that no other node will be emptied: the nodes before it
-  /// may have been emptied already. A thread that publishes writes the link and then adds zero to the count of entries
+  /// To be called after a node was published, if emptied() may not be called again: the nodes before the new one may
+  /// have been emptied already. A thread that publishes writes the link and then adds zero to the count of entries
   /// read; a thread that reads the last entry adds to that count and then reads the link. The two additions are
   /// ordered, so one of the two threads sees both the link and the full count.
   template <class Free>
@@ -172,7 +174,7 @@ class node_list_ref {
   }
 
   detail::list_state* states_;
-  detail::list_links* links_;  // an entry a chunk
+  detail::list_links* links_;  // an entry per chunk
 };
 
 template <class Space>
@@ -180,7 +182,7 @@ class node_list {
  public:
   using ref_type = node_list_ref;
   static constexpr char const* kind = "vl";
-  static constexpr std::size_t bytes_a_class = sizeof(detail::list_state);
+  static constexpr std::size_t bytes_per_class = sizeof(detail::list_state);
 
   node_list(Space const& space, std::uint32_t /*nodes*/)
       : space_(space), states_(space, detail::page_classes), links_(space) {}

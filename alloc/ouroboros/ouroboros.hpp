@@ -36,7 +36,7 @@ class ouroboros_ref {
   ouroboros_ref(chunk_pool_ref const& pool, ledger_ref const& ledger, Manager const& manager)
       : pool_(pool), ledger_(ledger), manager_(manager) {}
 
-  /// Collective; one request a lane, 0 = none.
+  /// Collective; one request per lane, 0 = none.
   template <class Tile>
   [[nodiscard]] WYRM_HD void* allocate(Tile const& t, std::size_t bytes) const {
     bool const is_paged = bytes > 0 && bytes <= detail::largest_page;
@@ -50,7 +50,7 @@ class ouroboros_ref {
     return result;
   }
 
-  /// Collective; one pointer a lane, nullptr = none.
+  /// Collective; one pointer per lane, nullptr = none.
   template <class Tile>
   WYRM_HD void deallocate(Tile const& t, void* p) const {
     unsigned const c = class_of_live(p);
@@ -92,7 +92,7 @@ class ouroboros_ref {
     unsigned c = no_class;
     if (pool_.memory().contains(p) && offset % alignment == 0) {
       std::uint32_t const use = pool_.use(offset / chunk_bytes);
-      if (use == chunk_unused) c = large;
+      if (use == chunk_of_no_class) c = large;
       if (use < detail::page_classes && offset % (std::size_t{1} << detail::number_log2(use)) == 0) c = use;
     }
     if (c == no_class) ledger_.count_bad_free();
@@ -123,7 +123,7 @@ class ouroboros {
   using ref_type = pool_ref<view_type>;
   static constexpr char const* name = name_text.data();
   static constexpr traits family{};
-  static constexpr std::size_t bytes_a_class = Manager::bytes_a_class;  // beside the pool; see manager.hpp
+  static constexpr std::size_t bytes_per_class = Manager::bytes_per_class;  // beside the pool; see manager.hpp
 
   /// node_log2: virtualized queues have 2^node_log2 entries on a chunk, 2 to 2048. Less than the default is for tests.
   ouroboros(space_type const& space, options const& o, unsigned node_log2 = 11)
@@ -199,7 +199,7 @@ class ouroboros {
   void check_live(std::vector<std::uint32_t> const& uses, std::vector<bool>& used) const {
     std::size_t runs = 0;
     for (std::size_t const offset : ledger_.live_offsets()) {
-      if (uses[offset / chunk_bytes] == chunk_unused) {
+      if (uses[offset / chunk_bytes] == chunk_of_no_class) {
         ++runs;  // the extent has checked its chunks
         continue;
       }

@@ -24,7 +24,7 @@ class page_store {
   using ref_type = page_store_ref<typename Queues::ref_type>;
   static constexpr char const* queue_kind = Queues::kind;
   static constexpr char kind = 'p';
-  static constexpr std::size_t bytes_a_class = sizeof(detail::spilled_pages) + Queues::bytes_a_class;
+  static constexpr std::size_t bytes_per_class = sizeof(detail::spilled_pages) + Queues::bytes_per_class;
 
   page_store(Space const& space, chunk_pool<Space> const& pool, unsigned node_log2)
       : space_(space),

@@ -18,8 +18,8 @@ class page_store_ref {
   using ends_type = queue_ends;
   page_store_ref(detail::spilled_pages_ref const& spilled, Queues const& queues) : spilled_(spilled), queues_(queues) {}
 
-  /// A page for each lane of a group of n lanes, which has claimed the positions from `first` on; `rank` is the lane's
-  /// in its group, n is 0 for other lanes; collective.
+  /// A page for each lane of a group of n lanes, which has claimed the n positions from `first` on. `rank` is the rank
+  /// of the lane in its group; n is 0 for lanes of no group; collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD std::uint64_t take(Tile const& t, chunk_pool_ref const& pool, unsigned c, std::uint32_t first,
                                            std::uint32_t rank, std::uint32_t n) const {
@@ -45,7 +45,8 @@ class page_store_ref {
     if (t.any(has && !room)) spilled_.add(t, c, page, mine, has && !room);
   }
 
-  /// Up to n spilled pages of class c, the first for the lane with rank 0; collective. Returns how many.
+  /// Takes up to n spilled pages of class c; sets `page` in the lane that passes rank k to the k-th of them. Returns
+  /// how many were taken; collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD std::uint32_t take_spilled(Tile const& t, unsigned c, unsigned leader, std::uint32_t n,
                                                    std::uint32_t rank, std::uint64_t& page) const {
@@ -74,8 +75,8 @@ class page_store_ref {
   template <class Tile>
   WYRM_HD void add_nodes(Tile const&, chunk_pool_ref const&, unsigned, unsigned, std::uint32_t, std::uint32_t) const {}
 
-  /// Returns free pages that are chunks, or runs of chunks, to the pool, of any class, at most one a lane; collective.
-  /// False if none was found.
+  /// Finds free pages that are whole chunks or runs of chunks, and returns them to the pool: pages of one class, the
+  /// largest that has some, at most as many as the tile has lanes; collective. False if none was found.
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD bool reclaim(Tile const t, chunk_pool_ref const& pool,
                                                    detail::class_states<queue_ends> states) const {

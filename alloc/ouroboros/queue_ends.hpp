@@ -46,7 +46,7 @@ class counted_ends {
   /// Takes back a request for n entries.
   WYRM_HD void uncount(std::uint32_t n) { word().fetch_add(n, exec::relaxed); }
 
-  /// Claims n positions to read, and returns the first. Each has a writer, which waits for no other thread.
+  /// Claims n positions to read, and returns the first. If take() has granted n entries, each position has a writer.
   [[nodiscard]] WYRM_HD std::uint32_t claim_front(std::uint32_t n) { return front().fetch_add(n, exec::relaxed); }
   /// Counts n entries and claims the positions to write them to; returns the first. Readers may claim these positions
   /// before they are written.

@@ -12,7 +12,7 @@ namespace wyrm::alloc::detail {
 /// The state of a queue on the device.
 struct alignas(64) virtual_queue_state {
   bulk_semaphore room;  // for entries
-  std::uint32_t nodes;  // numbered so far
+  std::uint32_t nodes;  // that have received a number so far
 };
 
 inline constexpr std::uint32_t no_chunk = 0xffffffff;
@@ -32,7 +32,7 @@ struct node_size {
   }
   [[nodiscard]] WYRM_HD std::uint32_t last_node(unsigned c) const { return 0xffffffffu >> entries_log2(c); }
   [[nodiscard]] WYRM_HD std::uint32_t next(unsigned c, std::uint32_t node) const { return (node + 1) & last_node(c); }
-  /// How many nodes a lies behind b; negative if it lies before b.
+  /// By how many nodes a is later than b; negative if it is earlier.
   [[nodiscard]] WYRM_HD std::int32_t distance(unsigned c, std::uint32_t a, std::uint32_t b) const {
     return static_cast<std::int32_t>((a - b) << entries_log2(c)) >> entries_log2(c);
   }

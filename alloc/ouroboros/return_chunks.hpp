@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Returns chunks all of whose pages are free to the pool, where queues hold pages (future work in Ouroboros, ICS 2020,
-// section 7). The free pages of a class are counted, with a counter a chunk. Then each free page is dequeued, and
-// enqueued again unless all pages of its chunk are free. Launched by the host while no other kernel uses the pool.
+// Finds chunks all of whose pages are free, and returns them to the pool, where queues hold pages (future work in
+// Ouroboros, ICS 2020, section 7). The free pages of a class are counted, with one counter per chunk. Then each free
+// page is dequeued, and enqueued again unless all pages of its chunk are free. Launched by the host while no other
+// kernel uses the pool.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +28,7 @@ struct compaction {
   }
   WYRM_HD void count(std::uint64_t page) const { free_of(page).fetch_add(1, exec::relaxed); }
 
-  /// Frees the page of each lane that has one again, unless all pages of its chunk are free; collective.
+  /// Returns the page of each lane that has one to the store, unless all pages of its chunk are free; collective.
   template <class Tile>
   WYRM_HD void requeue(Tile const& t, std::uint64_t page, bool has) const {
     bool const is_returned = has && free_of(page).load(exec::relaxed) == pages_per_chunk(c);

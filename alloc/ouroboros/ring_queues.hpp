@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standard queues (Ouroboros, ICS 2020, section 3.3). The queue of each class is a ring in memory of its own, beside
-// the pool. It has a slot for each page that the class could have, but 2^21 slots at most.
+// Standard queues (Ouroboros, ICS 2020, section 3.3). The queue of each class is a ring in its own memory, outside the
+// pool. A queue of pages has a slot for each page that the class could have, but at most 2^21 slots. A queue of chunks
+// has a slot for each chunk, or run of chunks, that the class could have.
 #pragma once
 
 #include <algorithm>
@@ -61,7 +62,7 @@ class ring_queues_ref {
   [[nodiscard]] WYRM_HD bool try_read(unsigned c, std::uint32_t position, std::uint64_t& index, std::uint32_t&) const {
     return rings_[c].try_read(position, index);
   }
-  [[nodiscard]] WYRM_HD static std::uint32_t entries_a_node(unsigned) {
+  [[nodiscard]] WYRM_HD static std::uint32_t entries_per_node(unsigned) {
     return 0;
   }  // rings have no nodes, here and below
   [[nodiscard]] WYRM_HD static std::uint32_t max_nodes(unsigned) { return 0; }
@@ -88,7 +89,7 @@ class ring_queues {
  public:
   using ref_type = ring_queues_ref;
   static constexpr char const* kind = "s";
-  static constexpr std::size_t bytes_a_class = 0;  // beside the slots
+  static constexpr std::size_t bytes_per_class = 0;  // beside the slots
 
   /// of_chunks: the entries are chunks instead of pages, and each queue can hold all chunks of the pool.
   ring_queues(Space const& space, extent<Space> const& memory, unsigned /*node_log2*/, bool of_chunks)

@@ -21,7 +21,7 @@ class virtual_queues {
   using links = Links<Space>;
   using ref_type = virtual_queues_ref<typename links::ref_type>;
   static constexpr char const* kind = links::kind;
-  static constexpr std::size_t bytes_a_class = sizeof(detail::virtual_queue_state) + links::bytes_a_class;
+  static constexpr std::size_t bytes_per_class = sizeof(detail::virtual_queue_state) + links::bytes_per_class;
 
   /// node_log2: a node has 2^node_log2 entries. of_chunks: the entries are chunks instead of pages, each queue can hold
   /// all chunks of the pool, and emptied nodes are reused by their queue.

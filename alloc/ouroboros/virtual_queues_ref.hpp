@@ -151,7 +151,7 @@ class virtual_queues_ref {
     for (unsigned attempt = 0; try_publish(c, node), node.exists; ++attempt) exec::pause(attempt);
   }
   [[nodiscard]] WYRM_HD std::uint32_t max_nodes(unsigned c) const { return links_.max_nodes(size_, c); }
-  [[nodiscard]] WYRM_HD std::uint32_t entries_a_node(unsigned c) const { return size_.entries(c); }
+  [[nodiscard]] WYRM_HD std::uint32_t entries_per_node(unsigned c) const { return size_.entries(c); }
 
  private:
   // Counts the entries that were read, see finish(): one lane a node, the one with the first entry of the group there.

@@ -53,11 +53,11 @@ namespace wyrm::alloc {
 
 namespace detail {
 inline constexpr unsigned units_log2 = 9;
-inline constexpr std::uint32_t units_a_chunk = 1u << units_log2;
+inline constexpr std::uint32_t units_per_chunk = 1u << units_log2;
 inline constexpr std::uint32_t region_words = 32;
 inline constexpr std::uint32_t region_units = region_words * 64;
-inline constexpr std::uint32_t region_chunks = region_units / units_a_chunk;
-static_assert(units_a_chunk * alignment == chunk_bytes);
+inline constexpr std::uint32_t region_chunks = region_units / units_per_chunk;
+static_assert(units_per_chunk * alignment == chunk_bytes);
 }  // namespace detail
 
 class rw_malloc_ref {
@@ -129,7 +129,7 @@ class rw_malloc_ref {
   }
   // Whether the memory of this word follows that of the word before it.
   [[nodiscard]] WYRM_HD bool are_neighbours(std::uint64_t word) const {
-    constexpr unsigned words = detail::units_a_chunk / 64;
+    constexpr unsigned words = detail::units_per_chunk / 64;
     if (word % words != 0) return true;
     auto const span = static_cast<std::uint32_t>(word / words);
     std::uint32_t const chunk = spans().chunk(span);
@@ -178,7 +178,7 @@ class rw_malloc_ref {
               lost_races += search(t, w, n, grows ? probes_before_growth : probes_when_exhausted, units, asks, result);
             // Lanes that fill whole chunks take them without the lock. For the rest the lock keeps too many tiles from
             // taking more.
-            if (std::uint32_t const whole = wanted(t, units, asks) / detail::units_a_chunk; grows && whole > 0)
+            if (std::uint32_t const whole = wanted(t, units, asks) / detail::units_per_chunk; grows && whole > 0)
               (void)append_and_serve(t, all, units, whole, false, asks, result);
             return wanted(t, units, asks) > 0;
           },
@@ -203,7 +203,7 @@ class rw_malloc_ref {
   // The sum of units for the lanes that need a chunk or less; collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD static std::uint32_t wanted(Tile const& t, std::uint32_t units, bool asks) {
-    return exec::sum(t, asks && units <= detail::units_a_chunk ? units : 0);
+    return exec::sum(t, asks && units <= detail::units_per_chunk ? units : 0);
   }
   // Appends so many chunks or fewer, in full regions, so that the chunks of a region are neighbours, and serves lanes
   // from them; collective. False if there are none.
@@ -289,7 +289,7 @@ class rw_malloc_ref {
     constexpr std::uint32_t words = detail::region_words / Tile::size();  // per lane
     std::uint32_t const mine = t.rank() * words;                          // the lane's first word
     std::uint64_t const first = std::uint64_t{region} * detail::region_words;
-    std::uint64_t const end = std::uint64_t{n} * (detail::units_a_chunk / 64);
+    std::uint64_t const end = std::uint64_t{n} * (detail::units_per_chunk / 64);
     detail::free_runs here;
     bool begins_adjacent = false;  // the memory of the lane's first word follows that of the lane below
     for (std::uint32_t i = 0; i < words; ++i) {
@@ -366,7 +366,7 @@ class rw_malloc_ref {
     std::uint32_t const owner =
         exec::atomic_ref<std::uint32_t>(parts_.owners[offset / chunk_bytes]).load(exec::relaxed);
     unit =
-        std::uint64_t{detail::span_owner::of(owner).index} * detail::units_a_chunk + offset % chunk_bytes / alignment;
+        std::uint64_t{detail::span_owner::of(owner).index} * detail::units_per_chunk + offset % chunk_bytes / alignment;
     bool const is_live = parts_.ledger.record_free(p);
     is_large = is_live && owner == detail::no_span;
     return is_live;
@@ -390,8 +390,8 @@ class rw_malloc_ref {
   }
 
   [[nodiscard]] WYRM_HD void* address(std::uint64_t unit) const {
-    std::uint64_t const chunk = spans().chunk(static_cast<std::uint32_t>(unit / detail::units_a_chunk));
-    return parts_.memory.base() + chunk * chunk_bytes + unit % detail::units_a_chunk * alignment;
+    std::uint64_t const chunk = spans().chunk(static_cast<std::uint32_t>(unit / detail::units_per_chunk));
+    return parts_.memory.base() + chunk * chunk_bytes + unit % detail::units_per_chunk * alignment;
   }
   WYRM_HD static std::uint64_t bit(std::uint64_t unit) { return std::uint64_t{1} << unit % 64; }
 
@@ -404,11 +404,11 @@ struct pool_of_units {
   using word = std::uint64_t;
   static constexpr unsigned bits = 64;
   static constexpr unsigned pools = 1;
-  static std::uint32_t pages(unsigned) { return units_a_chunk; }
+  static std::uint32_t pages(unsigned) { return units_per_chunk; }
   static std::uint32_t run(unsigned) { return 1; }
   static std::size_t page_bytes(unsigned) { return alignment; }
   static contiguous_words place(unsigned) { return {}; }
-  static std::size_t words(std::uint32_t chunks) { return std::size_t{chunks} * (units_a_chunk / bits); }
+  static std::size_t words(std::uint32_t chunks) { return std::size_t{chunks} * (units_per_chunk / bits); }
   static std::size_t marks(std::uint32_t chunks) { return words(chunks); }
 };
 }  // namespace detail
@@ -447,8 +447,8 @@ class rw_malloc : public span_memory<Space, detail::pool_of_units> {
     auto const is_last = [&](std::size_t unit) { return (all.marks[unit / 64] >> unit % 64 & 1) != 0; };
     std::vector<std::size_t> blocks;  // their offsets in the pool
     bool inside = false;
-    for (std::size_t unit = 0; unit < std::size_t{all.states[0].count} * detail::units_a_chunk; ++unit) {
-      auto const span = static_cast<std::uint32_t>(unit / detail::units_a_chunk);
+    for (std::size_t unit = 0; unit < std::size_t{all.states[0].count} * detail::units_per_chunk; ++unit) {
+      auto const span = static_cast<std::uint32_t>(unit / detail::units_per_chunk);
       std::uint32_t const chunk = all.chunk(0, span);
       bool const is_used = all.is_used(0, unit);
       std::string const what = "unit " + std::to_string(unit);
@@ -456,11 +456,11 @@ class rw_malloc : public span_memory<Space, detail::pool_of_units> {
         if (is_last(unit) || inside) ensure(false, name, what + " of a hole is in a block");
         continue;
       }
-      bool const crosses = inside && unit % detail::units_a_chunk == 0;
+      bool const crosses = inside && unit % detail::units_per_chunk == 0;
       if (crosses && (unit % detail::region_units == 0 || all.chunk(0, span - 1) + 1 != chunk))
         ensure(false, name, what + ": a block crosses chunks that are not neighbours");
       if (!is_used && (inside || is_last(unit))) ensure(false, name, what + " is free in a block");
-      if (is_used && !inside) blocks.push_back(chunk * chunk_bytes + unit % detail::units_a_chunk * alignment);
+      if (is_used && !inside) blocks.push_back(chunk * chunk_bytes + unit % detail::units_per_chunk * alignment);
       inside = is_used && !is_last(unit);
     }
     ensure(!inside, name, "the last block does not end");

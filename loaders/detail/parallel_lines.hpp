@@ -36,7 +36,7 @@ template <class Part, class Read, class Take>
 void scan_lines(source const& in, char const* from, std::string_view comment_marks, Read const& read,
                 Take const& take) {
   constexpr std::size_t piece_bytes = std::size_t{1} << 14;
-  constexpr std::size_t pieces_a_thread = 512;
+  constexpr std::size_t pieces_per_thread = 512;
   struct piece {
     std::string_view text;
     Part part;
@@ -44,7 +44,7 @@ void scan_lines(source const& in, char const* from, std::string_view comment_mar
   };
   exec::host_space const space(in.settings.threads);
   auto const most = (in.text.size() / piece_bytes) + 1;
-  std::vector<piece> wave(std::min(most, pieces_a_thread * space.threads()));
+  std::vector<piece> wave(std::min(most, pieces_per_thread * space.threads()));
   while (from != in.end()) {
     std::size_t pieces = 0;
     for (; pieces < wave.size() && from != in.end(); ++pieces) {

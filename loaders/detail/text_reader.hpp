@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cursor with which all text formats read numbers and words. For unexpected text it throws an error whose message
-// has the file, the line, what was expected, and what was found.
+// The cursor with which all text formats except JSON read numbers and words. For unexpected text it throws an error
+// whose message has the file, the line, what was expected, and what was found.
 #pragma once
 
 #include <charconv>
@@ -26,8 +26,8 @@ struct expectation {
 /// unexpected text. Lines are counted for messages only. The source must outlive the reader.
 class text_reader {
  public:
-  /// Reads from `from`, a position in the source, to the end. Lines that begin with one of `comment_marks` are
-  /// comments.
+  /// Reads from `from`, a position in the source, to the end. Lines whose first character after blanks is one of
+  /// `comment_marks` are comments.
   text_reader(source const& in, char const* from, std::string_view comment_marks)
       : in_(&in), marks_(comment_marks), at_(from), end_(in.end()) {}
   /// Reads `lines`, whole lines of the source. Throws bad_input when they contain a NUL byte, which no text format has,
@@ -116,7 +116,8 @@ class text_reader {
   void skip_word() noexcept { at_ += peek_word().size(); }
   [[nodiscard]] std::string_view rest_of_line() const noexcept;
 
-  /// Throws bad_input with the message "FILE:LINE: expected WHAT, found "..."; ADVICE", with the word at the cursor.
+  /// Throws bad_input with the message `FILE:LINE: expected WHAT, found FOUND; ADVICE`. FOUND is the word at the
+  /// cursor, quoted; or, without quotation marks, "the end of the line" or "the end of the file".
   [[noreturn]] void fail(expectation const& expected);
   /// The same for another line, with the text that was found there.
   [[noreturn]] void fail_at(std::size_t line, std::string_view expected, std::string_view found,
@@ -132,7 +133,7 @@ class text_reader {
   void skip_blanks() noexcept {
     while (at_ != end_ && (*at_ == ' ' || *at_ == '\t')) ++at_;
   }
-  /// Reads a number of 20 digits or more, leading zeros included. Returns its end, or the cursor if it exceeds 64 bits.
+  /// Reads a number of 20 digits or more (leading zeros count). Returns its end, or the cursor if it exceeds 64 bits.
   [[nodiscard]] char const* read_long(std::uint64_t& value) const noexcept;
   void refuse_nul(char const* end) const;
   [[noreturn]] void fail_range(expectation const& expected, std::string const& least, std::string const& most);

@@ -126,7 +126,7 @@ TYPED_TEST(ouroboros, pages_and_classes_in_numbers) {
 // The memory of an empty queue.
 TYPED_TEST(ouroboros, static_memory_of_a_class) {
   std::string_view const name = TypeParam::name;
-  EXPECT_LT(TypeParam::bytes_a_class, name.find("-va-") != name.npos ? 8192u : 1024u);
+  EXPECT_LT(TypeParam::bytes_per_class, name.find("-va-") != name.npos ? 8192u : 1024u);
 }
 
 TYPED_TEST(ouroboros, the_smallest_pool) {

@@ -184,9 +184,9 @@ struct free_one_block {
 /// there is none.
 template <class Ref>
 struct churn_in_tiles {
-  static constexpr unsigned blocks_a_lane = 4;
+  static constexpr unsigned blocks_per_lane = 4;
   Ref ref;
-  block* blocks;  // blocks_a_lane entries per lane; p is nullptr where the lane has no block
+  block* blocks;  // blocks_per_lane entries per lane; p is nullptr where the lane has no block
   unsigned rounds;
   std::uint64_t seed;
   std::uint64_t largest;
@@ -203,7 +203,7 @@ struct churn_in_tiles {
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     for (unsigned round = 0; round < rounds; ++round) {
       std::uint64_t const random = scramble(scramble(seed + i) + round);
-      block& b = blocks[(valid ? i : 0) * blocks_a_lane + (random >> 60) % blocks_a_lane];
+      block& b = blocks[(valid ? i : 0) * blocks_per_lane + (random >> 60) % blocks_per_lane];
       bool const has = valid && b.p != nullptr;
       bool const asks = valid && !has && random % 8 != 1;  // in some rounds some lanes are idle
       if (has && !is_intact(b)) exec::atomic_ref<std::uint64_t>(*changed).fetch_add(1, exec::relaxed);
@@ -381,7 +381,7 @@ class pool {
   /// afterwards.
   blocks churn(std::size_t lanes, unsigned rounds, std::uint64_t seed, std::uint64_t largest) {
     using work = churn_in_tiles<typename A::ref_type>;
-    std::size_t const n = lanes * work::blocks_a_lane;
+    std::size_t const n = lanes * work::blocks_per_lane;
     upload(blocks(n, block{0, 0, nullptr}));
     clear_counters();
     exec::for_each_lane<32>(space_, lanes,
