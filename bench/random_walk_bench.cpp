@@ -182,12 +182,12 @@ void time_pool(benchmark::State& state, typename Pool::space_type const& space, 
     of_warp += *std::max_element(taken.data() + i, taken.data() + std::min(i + 32, threads));
   constexpr unsigned w = ref_type::used_type::bits;
   alloc::theory::search const s{pages_of_pool, static_cast<double>(free), static_cast<double>(wanted)};
-  bool const together = ref_type::how == alloc::page_search::per_warp;
+  bool const per_warp = ref_type::how == alloc::page_search::per_warp;
   state.counters["tas"] = average / static_cast<double>(wanted);
   state.counters["was"] = of_warp / static_cast<double>((threads + 31) / 32);
   if (asking < 32) return;  // the theory is of warps all of whose lanes ask
-  state.counters["tas_theory"] = together ? alloc::theory::cooperative_bound(s, w) : alloc::theory::average(s, w);
-  state.counters["was_bound"] = together ? alloc::theory::cooperative_bound(s, w) : alloc::theory::warp_bound(s, w);
+  state.counters["tas_theory"] = per_warp ? alloc::theory::cooperative_bound(s, w) : alloc::theory::average(s, w);
+  state.counters["was_bound"] = per_warp ? alloc::theory::cooperative_bound(s, w) : alloc::theory::warp_bound(s, w);
 }
 
 template <class Pool>

@@ -114,7 +114,7 @@ class dynamic_graph {
   /// unchanged. Throws error(bad_argument) for ids out of range, error(out_of_memory) when the pool cannot grow enough.
   /// O(m + sum of the degrees of changed vertices), expected and amortised, for m edges; plus a sort of the batch if
   /// very many edges have the same source. If the pool has too little memory, it grows by an eighth, or all pages are
-  /// laid out again in another pool, if the pool could hold the graph with a fifth to spare.
+  /// rewritten in another pool, if the pool could hold the graph with a fifth to spare.
   update_report insert(std::span<edge const> batch) { return insert_async(batch).get(); }
   /// The same for edges in memory of the graph's space.
   update_report insert(resident_edges batch) { return insert_async(batch).get(); }
@@ -143,7 +143,7 @@ class dynamic_graph {
   /// The same for a CSR in memory of the graph's space.
   update_report build(resident_csr rows) { return build_from(rows); }
 
-  /// Lays all pages out again, in the order of the vertices and with minimum sizes, in a new pool of the necessary
+  /// Rewrites all pages, in the order of the vertices and with minimum sizes, in a new pool of the necessary
   /// size, and frees the old pool and all scratch. Useful after many updates, or after a batch that was much larger
   /// than later ones. Both pools exist temporarily; throws error(out_of_memory), and changes nothing, if memory does
   /// not suffice for both. Invalidates views. O(vertices + arcs).
@@ -362,7 +362,7 @@ class dynamic_graph {
     status_.enqueue_read();
   }
   // Repeats steps until the update is complete, or returns if edges are out of range. Returns nullptr, and undoes the
-  // update, if all pages should be laid out again before the batch is restarted. batch_bytes: the memory that the batch
+  // update, if all pages should be rewritten before the batch is restarted. batch_bytes: the memory that the batch
   // may need after that; `cannot_restart`: never returns nullptr.
   static constexpr std::uint64_t cannot_restart = ~std::uint64_t{0};
   template <detail::operation Op, class ForTables>
@@ -397,7 +397,7 @@ class dynamic_graph {
       }
     }
   }
-  // Makes memory available by compaction or growth of the pool. Returns false if all pages should be laid out again
+  // Makes memory available by compaction or growth of the pool. Returns false if all pages should be rewritten
   // instead: if the pool could hold the graph and the batch with a fifth to spare, and so many edges have changed that
   // a layout is cheap in comparison; or if the pool could hold both, and cannot grow.
   bool make_memory(detail::pool_growth<Allocator>& memory, std::uint64_t missing, std::uint64_t batch_bytes) {
@@ -424,7 +424,7 @@ class dynamic_graph {
     for_tables([&](auto const& t) { bytes += detail::layout_bytes(space_, t.records(), vertices_); });
     return bytes;
   }
-  // Lays all pages out again, in a pool of at least this size. Changes nothing if it throws.
+  // Rewrites all pages, in a pool of at least this size. Changes nothing if it throws.
   void relayout(std::size_t pool_bytes) {
     alloc::options pool = options_.pool;
     pool.pool_bytes = pool_bytes;

@@ -159,10 +159,10 @@ TYPED_TEST_P(conformance, long_churn) {
   pool<TypeParam> p({.pool_bytes = lanes << 14, .reserve_bytes = lanes << 14, .checked = false});
   struct {
     std::uint64_t largest;
-    double share;
+    double fraction;
   } const kinds[] = {{200, 0.7}, {64, 0.2}, {9000, 0.1}};
-  for (auto const& [largest, share] : kinds) {
-    auto const rounds = static_cast<unsigned>(operations * share / static_cast<double>(lanes)) + 1;
+  for (auto const& [largest, fraction] : kinds) {
+    auto const rounds = static_cast<unsigned>(operations * fraction / static_cast<double>(lanes)) + 1;
     p.free(p.churn(lanes, rounds, largest, largest));
     p.expect_sound();
   }

@@ -240,8 +240,8 @@ TYPED_TEST_P(random_walk, steps_agree_with_the_theory) {
         of_warps += static_cast<double>(*std::max_element(&steps[i], &steps[i] + 32));
       of_warp += of_warps / (threads / 32) / seeds;
     }
-    constexpr bool shares = TypeParam::ref_type::how == alloc::page_search::per_warp;
-    if (shares && TypeParam::space_type::template tile_size<32> == 32) {
+    constexpr bool is_per_warp = TypeParam::ref_type::how == alloc::page_search::per_warp;
+    if (is_per_warp && TypeParam::space_type::template tile_size<32> == 32) {
       EXPECT_LE(of_warp, alloc::theory::cooperative_bound(s, w) + 1);  // whole steps
       EXPECT_GE(of_warp, 1);
     } else {

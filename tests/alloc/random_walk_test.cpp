@@ -74,8 +74,8 @@ TEST(random_walk_theory, clusters) {
 TEST(random_walk_theory, pages_until_a_search_gives_up) {
   EXPECT_NEAR(theory::pages_until_given_up(0.005), 1076, 1);  // section 3.2.3
   // Fewer than 1 % of the searches give up wrongly: with less than this probability none of so many pages is free.
-  for (double const share : {0.1, 0.01, 0.001})
-    EXPECT_LT(std::pow(1 - share, theory::pages_until_given_up(share)), 0.01);
+  for (double const fraction : {0.1, 0.01, 0.001})
+    EXPECT_LT(std::pow(1 - fraction, theory::pages_until_given_up(fraction)), 0.01);
 }
 
 // Known answers of the authors' library (Random123, kat_vectors).

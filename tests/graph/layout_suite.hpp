@@ -221,7 +221,7 @@ TYPED_TEST_P(layout_test, compaction_keeps_the_graph_and_releases_old_pool) {
   }
 }
 
-// Most of the pool is free, but all chunks have a page in use: all pages are laid out again instead of growth.
+// Most of the pool is free, but all chunks have a page in use: all pages are rewritten instead of growth.
 TYPED_TEST_P(layout_test, a_pool_of_scattered_pages_does_not_grow) {
   for (bool const in_neighbours : {false, true}) {
     graph::options o{.directed = true, .in_neighbours = in_neighbours};
@@ -251,7 +251,7 @@ TYPED_TEST_P(layout_test, a_pool_of_scattered_pages_does_not_grow) {
   }
 }
 
-// Pages that updates have scattered over the pool, of both tables: they are laid out again when memory is short, and
+// Pages that updates have scattered over the pool, of both tables: they are rewritten when memory is short, and
 // when the graph is compacted, and are changed after that. The model of the in-neighbours has the edges reversed.
 TYPED_TEST_P(layout_test, both_tables_are_right_when_pages_are_scattered) {
   graph::options o{.directed = true};
@@ -287,8 +287,8 @@ TYPED_TEST_P(layout_test, both_tables_are_right_when_pages_are_scattered) {
   std::size_t const before = g.memory().pool_committed;
   change(true, arcs(true, 4, 14, n / 8));  // larger pages than those that were freed
   EXPECT_EQ(g.memory().pool_committed, before);
-  expect_right("after all pages were laid out again");
-  // Random changes of pages that were laid out, with hubs of either direction that come and go.
+  expect_right("after all pages were rewritten");
+  // Random changes of rewritten pages, with hubs of either direction that come and go.
   std::mt19937 random(seeded(67));
   for (unsigned round = 0; round < 6; ++round) {
     std::vector<graph::edge> star;
