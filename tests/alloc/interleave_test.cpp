@@ -805,8 +805,8 @@ TEST(interleave, a_page_of_a_span_that_came_back_has_one_user_at_a_time) {
   struct shared {
     alloc::extent<space> memory{space(1), {.pool_bytes = unit_bytes, .reserve_bytes = unit_bytes}};
     alloc::detail::span_state state{};
-    std::vector<std::uint32_t> table = std::vector<std::uint32_t>(64, alloc::detail::no_chunk_here);
-    std::vector<std::uint32_t> owners = std::vector<std::uint32_t>(chunks, alloc::detail::no_chunk_here);
+    std::vector<std::uint32_t> table = std::vector<std::uint32_t>(64, alloc::detail::no_span);
+    std::vector<std::uint32_t> owners = std::vector<std::uint32_t>(chunks, alloc::detail::no_span);
     std::vector<std::uint32_t> flags = std::vector<std::uint32_t>(2 * chunks, 1);
 
     used_type used() { return {flags.data(), nullptr, 2 * chunks}; }
@@ -830,14 +830,14 @@ TEST(interleave, a_page_of_a_span_that_came_back_has_one_user_at_a_time) {
         while (s->state.count < chunks)
           if (s->spans().append(exec::scalar_tile{}, chunks, true, asks, none).count == 0) break;
         std::fill(s->flags.begin(), s->flags.end(), 1u);
-        s->used().put(page - 1);
+        s->used().clear(page - 1);
         is_new = is_taken = false;
         return bodies{[&] {
                         s->use(page);
-                        s->used().put(page);
+                        s->used().clear(page);
                       },
                       [&] {
-                        if (!s->spans().give_back(exec::scalar_tile{})) return;
+                        if (!s->spans().release_free_spans(exec::scalar_tile{})) return;
                         bool wants = true;
                         std::uint64_t got = 0;
                         (void)s->spans().append(exec::scalar_tile{}, 1, true, wants, got);
@@ -846,7 +846,7 @@ TEST(interleave, a_page_of_a_span_that_came_back_has_one_user_at_a_time) {
                         is_new = true;
                       },
                       [&] {
-                        is_taken = s->used().take(page, 1) != 0;
+                        is_taken = s->used().claim(page, 1) != 0;
                         if (is_taken) s->use(page);
                       }};
       },
