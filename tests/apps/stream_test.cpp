@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "../support/seed.hpp"
 #include "../support/verify.hpp"
 #include "graphs.hpp"
 #include "program.hpp"
@@ -92,7 +93,7 @@ struct random_updates {
   std::uint64_t requested = 0;
 
   random_updates(model& g, std::size_t vertices, bool directed) {
-    std::mt19937 random(7);
+    std::mt19937 random(seeded(7));
     auto const below = [&](std::size_t n) { return static_cast<graph::vertex_id>(random() % n); };
     for (int batch = 0; batch < 10; ++batch) {
       unsigned in = 0;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "../support/seed.hpp"
 #include "../../exec/error.hpp"
 #include "../../loaders/loaders.hpp"
 #include "files.hpp"
@@ -131,7 +132,7 @@ TEST(graphalytics, takes_vertices_edges_and_direction_from_three_files) {
 // Compares random lists, which are large enough for many pieces and several threads, with a parser of streams and
 // std::map.
 TEST(edge_list, agrees_with_a_naive_parser) {
-  std::mt19937_64 random(1);
+  std::mt19937_64 random(seeded(1));
   for (std::uint64_t const largest : {std::uint64_t{50}, std::uint64_t{100000}, ~std::uint64_t{0} - 1}) {
     std::string text;
     for (int i = 0; i < 40000; ++i) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "../support/seed.hpp"
 #include "../../exec/error.hpp"
 #include "../../loaders/loaders.hpp"
 #include "../../loaders/writers.hpp"
@@ -37,7 +38,7 @@ std::vector<std::pair<graph::edge, double>> content(graph::edge_list const& list
 }
 
 graph::edge_list sample(bool directed, bool weighted, bool loops) {
-  std::mt19937 random(7);
+  std::mt19937 random(seeded(7));
   graph::edge_list list;
   list.vertices = 300;
   list.directed = directed;
