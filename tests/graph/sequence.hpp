@@ -218,11 +218,22 @@ class sequence {
     }
     return false;
   }
+  // The result of f(), or none if f throws that error.
+  template <class F>
+  static auto unless_refused(F const& f, error_code wanted) -> decltype(f()) {
+    try {
+      return f();
+    } catch (error const& e) {
+      if (e.code() != wanted) throw;
+    }
+    return std::nullopt;
+  }
   // An insertion without memory from the k-th vertex on: either fails and changes nothing, or succeeds.
   std::string fails(std::vector<graph::edge> const& batch, std::uint64_t k) {
-    std::optional<graph::update_report> report;
     graph_.fail_allocations_from(k);
-    (void)is_refused([&] { report = update<true>(batch, false); }, error_code::out_of_memory);
+    // nvcc 13.0 leaves garbage in a variable that a lambda should have assigned when it threw: so a function returns
+    // it.
+    auto const report = unless_refused([&] { return update<true>(batch, false); }, error_code::out_of_memory);
     graph_.fail_allocations_from(graph_.never);
     if (!wrong_.empty()) return std::exchange(wrong_, {});
     return report ? same(*report, model_.insert(batch)) : same({}, {});
