@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <random>
 
 namespace wyrm::tests {
 
@@ -18,11 +19,10 @@ namespace wyrm::tests {
     return number;
   }();
   if (seed == 0) return n;
-  // The finaliser of MurmurHash3: distinct (n, seed) give unrelated numbers.
-  std::uint64_t x = n + seed * 0x9e3779b97f4a7c15u;
-  x = (x ^ x >> 33) * 0xff51afd7ed558ccdu;
-  x = (x ^ x >> 33) * 0xc4ceb9fe1a85ec53u;
-  return x ^ x >> 33;
+  std::seed_seq mix{n, n >> 32, seed, seed >> 32};
+  std::uint32_t words[2];
+  mix.generate(words, words + 2);
+  return std::uint64_t{words[1]} << 32 | words[0];
 }
 
 }  // namespace wyrm::tests
