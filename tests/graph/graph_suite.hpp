@@ -78,6 +78,26 @@ TYPED_TEST_P(dynamic_graph_test, agrees_with_the_model_few_sources) {
   }
 }
 
+// Source groups at the limits between the ways in which a sparse batch is planned: by a lane, by a tile, ranked by
+// several tiles, and too large for that.
+TYPED_TEST_P(dynamic_graph_test, agrees_with_the_model_source_groups_at_limits) {
+  std::size_t const n = 20000;
+  for (std::uint32_t const size : {4u, 5u, 31u, 32u, 33u, 1023u, 1024u, 1025u}) {
+    SCOPED_TRACE(std::to_string(size) + " arcs of vertex 0");
+    auto g = this->make(n, {.directed = true, .in_neighbours = false});
+    graph_model model(n, true, false);
+    for (std::uint32_t const first : {1u, size / 2}) {  // the second batch has half of the neighbours already
+      std::vector<graph::edge> batch;
+      for (graph::vertex_id v = first; v < first + size; ++v) batch.push_back({0, v});
+      for (graph::vertex_id v = 1; v < 5000; ++v) batch.push_back({v, v + first});
+      std::shuffle(batch.begin(), batch.end(), std::mt19937(seeded(61)));
+      expect_equal(g.insert(batch), model.insert(batch));
+      ASSERT_EQ(g.to_csr(), model.to_csr());
+      ASSERT_EQ(damage(g), "");
+    }
+  }
+}
+
 // Without memory for another page, a hub shrinks in its page.
 TYPED_TEST_P(dynamic_graph_test, a_hub_without_memory) {
   std::size_t const n = 3000;
@@ -446,10 +466,11 @@ TYPED_TEST_P(dynamic_graph_test, memory_counts_the_tables_of_both_directions) {
 REGISTER_TYPED_TEST_SUITE_P(dynamic_graph_test, agrees_with_the_model_undirected, agrees_with_the_model_directed,
                             agrees_with_the_model_with_self_loops, agrees_with_the_model_large_batches,
                             agrees_with_the_model_small_batches, agrees_with_the_model_few_sources,
-                            a_hub_without_memory, edges_in_device_memory_or_in_slices, updates_may_be_finished_later,
-                            keeps_in_neighbours, empty_and_trivial, a_hub, insert_then_erase_restores_it,
-                            an_id_out_of_range_changes_nothing, out_of_memory_changes_nothing,
-                            every_allocation_may_fail, memory_adds_up, damaged_pages_are_found, pages_have_hysteresis,
+                            agrees_with_the_model_source_groups_at_limits, a_hub_without_memory,
+                            edges_in_device_memory_or_in_slices, updates_may_be_finished_later, keeps_in_neighbours,
+                            empty_and_trivial, a_hub, insert_then_erase_restores_it, an_id_out_of_range_changes_nothing,
+                            out_of_memory_changes_nothing, every_allocation_may_fail, memory_adds_up,
+                            damaged_pages_are_found, pages_have_hysteresis,
                             memory_counts_the_tables_of_both_directions);
 
 }  // namespace wyrm::tests

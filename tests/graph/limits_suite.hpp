@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "../support/seed.hpp"
 #include "../../exec/injected_failure.hpp"
+#include "../support/seed.hpp"
 #include "graph_suite.hpp"
 
 namespace wyrm::tests {
@@ -105,6 +105,13 @@ TYPED_TEST_P(graph_limits, a_hub_with_room_needs_no_memory) {
       ASSERT_EQ(g.to_csr(), before);
       ASSERT_EQ(damage(g), "");
     }
+    // As many edges as the page has room for.
+    std::vector<graph::edge> fitting;
+    for (graph::vertex_id v = 0; fitting.size() < 4096 - model.to_csr().offsets[1]; ++v)
+      fitting.push_back({0, 8 * v + 3});
+    expect_equal(g.insert(fitting), model.insert(fitting));
+    ASSERT_EQ(g.to_csr(), model.to_csr());
+    ASSERT_EQ(damage(g), "");
     g.fail_allocations_from(g.never);
     expect_equal(g.insert(too_many), model.insert(too_many));
     expect_equal(g.insert(with_another), model.insert(with_another));
