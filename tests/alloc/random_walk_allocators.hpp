@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -95,8 +96,68 @@ TYPED_TEST_P(random_walk_allocator, sizes_that_are_not_powers_of_two) {
   }
 }
 
+// No page begins there. In an unchecked pool, too, such a pointer is counted, and frees nothing.
+TYPED_TEST_P(random_walk_allocator, pointers_into_pages_are_bad_frees) {
+  pool<TypeParam> p({.pool_bytes = 8 * this->mib, .reserve_bytes = 8 * this->mib, .checked = false});
+  if (p.owner().stats().classes.size() == 1) GTEST_SKIP() << "blocks begin at any unit";
+  auto const blocks = p.allocate({17, 64, 200, 5000, 8192, 16384, 100000, this->mib, this->mib + 1});
+  EXPECT_EQ(served(blocks), blocks.size());
+  std::size_t const granted = p.owner().stats().granted;
+  typename pool<TypeParam>::blocks wrong;
+  for (block const& b : blocks)
+    for (std::size_t const at : {std::size_t{16}, b.bytes / 2 / 16 * 16, (b.bytes - 1) / 16 * 16})
+      if (at > 0) wrong.push_back({1, 0, b.p + at});
+  p.free_in_order(wrong);
+  p.expect_bad_frees(wrong.size());
+  p.expect_sound();
+  EXPECT_EQ(p.owner().stats().granted, granted);
+  p.free(blocks);
+  p.expect_sound();
+}
+
+TYPED_TEST_P(random_walk_allocator, statistics_in_numbers) {
+  pool<TypeParam> p(this->options(16 * this->mib));
+  std::vector<std::size_t> const sizes{1, 15, 16, 17, 32, 33, 100, 128, 129, 4095, 4096, 4097, 8192};
+  auto const blocks = p.allocate(sizes);
+  EXPECT_EQ(served(blocks), sizes.size());
+  bool const has_classes = p.owner().stats().classes.size() > 1;
+  std::size_t granted = 0;
+  std::vector<std::size_t> in_use(17);
+  for (std::size_t const bytes : sizes) {
+    std::size_t const page = has_classes ? std::max<std::size_t>(std::bit_ceil(bytes), 16) : (bytes + 15) / 16 * 16;
+    granted += page;
+    in_use[has_classes ? std::bit_width(page) - 5 : 0] += has_classes ? 1 : page / 16;
+  }
+  alloc::statistics s = p.owner().stats();
+  EXPECT_EQ(s.granted, granted);
+  EXPECT_EQ(s.committed, 16 * this->mib);
+  EXPECT_EQ(s.reserved, 32 * this->mib);
+  ASSERT_EQ(s.classes.size(), has_classes ? 17u : 1u);
+  std::size_t carved = 0;
+  for (std::size_t c = 0; c < s.classes.size(); ++c) {
+    SCOPED_TRACE("class " + std::to_string(c));
+    EXPECT_EQ(s.classes[c].page_bytes, std::size_t{16} << c);
+    EXPECT_EQ(s.classes[c].pages - s.classes[c].free, in_use[c]);
+    EXPECT_EQ(s.classes[c].pages * s.classes[c].page_bytes % 8192, 0u);  // whole chunks
+    carved += s.classes[c].pages * s.classes[c].page_bytes;
+  }
+  EXPECT_EQ(s.peak, carved);  // of a new pool, chunks are taken from the front
+  auto const large = p.allocate({this->mib + 1});
+  EXPECT_EQ(p.owner().stats().granted, granted + this->mib + 8192);
+  EXPECT_EQ(p.owner().stats().peak, carved + this->mib + 8192);
+  p.free(large);
+  p.free(blocks);
+  s = p.owner().stats();
+  EXPECT_EQ(s.granted, 0u);
+  for (alloc::class_statistics const& k : s.classes) EXPECT_EQ(k.free, k.pages);
+  p.owner().compact();
+  for (alloc::class_statistics const& k : p.owner().stats().classes) EXPECT_EQ(k.pages, 0u);
+  p.expect_sound();
+}
+
 REGISTER_TYPED_TEST_SUITE_P(random_walk_allocator, memory_moves_between_sizes, partly_free_chunks_stay,
-                            all_sizes_in_one_warp, sizes_that_are_not_powers_of_two);
+                            all_sizes_in_one_warp, sizes_that_are_not_powers_of_two, pointers_into_pages_are_bad_frees,
+                            statistics_in_numbers);
 
 template <class Space>
 using random_walk_allocators = ::testing::Types<alloc::rw<Space>, alloc::rw_bm<Space>, alloc::corw<Space>,
