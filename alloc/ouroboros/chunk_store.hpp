@@ -42,7 +42,7 @@ class chunk_store {
             hints_.ring(),  queues_.ref(), pool_.chunks()};
   }
   [[nodiscard]] std::size_t bytes() const {
-    return states_.bytes() + words_.bytes() + masks_.bytes() + hints_.bytes() + queues_.bytes();
+    return states_.bytes() + words_.bytes() + masks_.bytes() + hint_ends_.bytes() + hints_.bytes() + queues_.bytes();
   }
   void reset(std::vector<detail::page_class_state<page_counts>> const&) {
     auto const before = exec::copy_out(space_, states_.data(), detail::page_classes);
