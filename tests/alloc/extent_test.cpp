@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -192,6 +193,106 @@ TEST_F(extent, runs_of_several_chunks) {
   EXPECT_EQ(take_runs(1, 4).first, 76u);
   EXPECT_EQ(take_runs(1, 2).first, 14u);
   EXPECT_EQ(take_runs(1, 1).count, 0u);
+}
+
+// A carving takes one run, and says by how much the pool must grow if there is none.
+TEST_F(extent, exclusive_runs) {
+  std::uint32_t missing = 7;
+  auto const take_exclusive = [&](std::uint32_t count) {
+    alloc::chunk_range const r = pool_.ref().take_exclusive(count, missing);
+    EXPECT_EQ(r.count, missing == 0 ? count : 0);
+    for (std::uint32_t c = r.first; c < r.first + r.count; ++c) {
+      EXPECT_FALSE(carved_[c]) << "chunk " << c << " is taken twice";
+      carved_[c] = true;
+    }
+    pool_.check(carved_);
+    return r.first;
+  };
+  EXPECT_EQ(take_exclusive(70), 0u);
+  EXPECT_EQ(missing, 0u);
+  EXPECT_EQ(take_exclusive(11), alloc::or_tree::none);
+  EXPECT_EQ(missing, 1u);
+  pool_.ref().return_chunks(0, 5);
+  std::fill_n(carved_.begin(), 5, false);
+  EXPECT_EQ(take_exclusive(6), 70u);  // the lowest run is too short
+  EXPECT_EQ(take_exclusive(6), alloc::or_tree::none);
+  EXPECT_EQ(missing, 2u);  // four chunks are free at the end
+  EXPECT_EQ(take_exclusive(80), alloc::or_tree::none);
+  EXPECT_EQ(missing, 76u);
+  EXPECT_EQ(take_exclusive(4), 0u);
+  EXPECT_EQ(take_exclusive(4), 76u);
+  EXPECT_EQ(take_exclusive(2), alloc::or_tree::none);
+  EXPECT_EQ(missing, 2u);  // no chunk is free at the end
+  EXPECT_EQ(take_exclusive(1), 4u);
+  pool_.grow(8 * chunk_bytes);
+  EXPECT_EQ(take_exclusive(8), 80u);
+  pool_.ref().return_chunks(77, 3);
+  std::fill_n(carved_.begin() + 77, 3, false);
+  pool_.grow(8 * chunk_bytes);
+  EXPECT_EQ(take_exclusive(9), alloc::or_tree::none);
+  EXPECT_EQ(missing, 1u);
+  pool_.grow(missing * chunk_bytes);
+  EXPECT_EQ(take_exclusive(9), 88u);
+}
+
+// More chunks than one refill moves to the window (32768), than one request takes (4096), than a node of the tree has.
+TEST_F(extent, a_large_pool) {
+  constexpr std::uint32_t chunks = 40'000;
+  alloc::extent<exec::host_space> pool(space_, {.pool_bytes = chunks * chunk_bytes, .reserve_bytes = 1});
+  EXPECT_EQ(pool.chunks(), chunks);
+  carved_.assign(chunks, false);
+  for (int lap = 0; lap < 2; ++lap) {
+    std::uint32_t all = 0;
+    for (alloc::chunk_range r{}; (r = pool.ref().take_chunks(4096)).count > 0; all += r.count) EXPECT_EQ(r.first, all);
+    EXPECT_EQ(all, chunks);
+    EXPECT_EQ(pool.peak(), chunks * chunk_bytes);
+    pool.ref().return_chunks(0, chunks);
+    pool.check(carved_);
+  }
+  EXPECT_EQ(pool.ref().take_runs(1, 5000).first, 0u);  // a run longer than that
+  EXPECT_EQ(pool.ref().take_runs(9, 4375).count, 8u);
+  EXPECT_EQ(pool.ref().take_runs(1, 1).count, 0u);
+}
+
+TEST_F(extent, how_much_is_left) {
+  alloc::extent_ref const memory = pool_.ref();
+  EXPECT_TRUE(memory.window_is_large());
+  (void)take(40);
+  EXPECT_EQ(memory.left(), 40u);
+  EXPECT_TRUE(memory.window_is_large());
+  (void)take(1);
+  EXPECT_FALSE(memory.window_is_large());
+  (void)take(19);
+  EXPECT_FALSE(memory.window_is_small());
+  (void)take(1);
+  EXPECT_TRUE(memory.window_is_small());
+  (void)take(19);
+  EXPECT_FALSE(memory.seems_used_up());
+  EXPECT_TRUE(memory.looks_used_up());
+  EXPECT_EQ(memory.try_take_chunks(1).count, 0u);
+  EXPECT_TRUE(memory.seems_used_up());
+  memory.return_chunks(79, 1);
+  EXPECT_FALSE(memory.looks_used_up());
+}
+
+struct machine {
+  std::size_t total;
+  [[nodiscard]] std::size_t memory_total() const { return total; }
+};
+TEST_F(extent, addresses_of_a_pool) {
+  constexpr std::size_t tib = std::size_t{1} << 40;
+  EXPECT_EQ(alloc::addresses_for(machine{1000}, {.pool_bytes = 10}), 1000u);
+  EXPECT_EQ(alloc::addresses_for(machine{1000}, {.pool_bytes = 1001}), 1001u);
+  EXPECT_EQ(alloc::addresses_for(machine{4 * tib}, {.pool_bytes = 10}), tib);
+  EXPECT_EQ(alloc::addresses_for(machine{1000}, {.pool_bytes = 10, .reserve_bytes = 5000}), 5000u);
+  EXPECT_EQ(alloc::addresses_for(machine{1000}, {.pool_bytes = 10, .reserve_bytes = tib}), tib);
+  EXPECT_EQ(alloc::addresses_for(machine{1000}, {.pool_bytes = tib, .reserve_bytes = 1}), tib);
+  EXPECT_THROW((void)alloc::addresses_for(machine{1000}, {.pool_bytes = 10, .reserve_bytes = tib + 1}), error);
+  EXPECT_THROW((void)alloc::addresses_for(machine{1000}, {.pool_bytes = tib + 1, .reserve_bytes = 1}), error);
+  EXPECT_EQ(alloc::grown_size(10, 5), 15u);
+  EXPECT_EQ(alloc::grown_size(SIZE_MAX - 6, 5), SIZE_MAX - 1);
+  EXPECT_EQ(alloc::grown_size(SIZE_MAX - 5, 5), SIZE_MAX);
+  EXPECT_EQ(alloc::grown_size(SIZE_MAX - 5, 6), SIZE_MAX);
 }
 
 TEST_F(extent, all_chunks_once) {

@@ -25,6 +25,10 @@ class or_tree_model {
   [[nodiscard]] std::uint32_t next_used(std::uint32_t from, std::uint32_t limit) const {
     return std::min(next(from, false, limit), limit);
   }
+  [[nodiscard]] std::uint32_t free_at_end() const {
+    auto const used = std::find(free_.rbegin(), free_.rend(), false);
+    return static_cast<std::uint32_t>(used - free_.rbegin());
+  }
   [[nodiscard]] std::uint32_t find(std::uint32_t count) const {
     std::uint32_t run = 0;
     for (std::uint32_t i = 0; i < free_.size(); ++i) {
@@ -69,6 +73,7 @@ TEST_P(or_tree, all_units_as_one_run) {
   EXPECT_EQ(tree_.next_free(units_), alloc::or_tree::none);
   EXPECT_EQ(tree_.next_used(0, units_), units_);
   EXPECT_EQ(tree_.find(units_), 0u);
+  EXPECT_EQ(tree_.free_at_end(), units_);
   EXPECT_EQ(tree_.find(units_ + 1), alloc::or_tree::none);
   tree_.set_used(0, units_);
   EXPECT_TRUE(tree_.empty());
@@ -110,6 +115,7 @@ TEST_P(or_tree, random_changes) {
     model_.set(first, count, free);
 
     ASSERT_EQ(tree_.empty(), model_.empty());
+    ASSERT_EQ(tree_.free_at_end(), model_.free_at_end()) << "step " << step;
     for (std::uint32_t const from : {0u, below(units_), first, first + count - 1, first + count, units_ - 1})
       ASSERT_EQ(tree_.next_free(from), model_.next_free(from)) << "from " << from << ", step " << step;
     std::uint32_t const from = below(units_);

@@ -149,6 +149,58 @@ TEST(sequence_lock, a_finding_does_not_hold_for_later_threads) {
   other.unlock();
 }
 
+// Sequence numbers wrap around in the lower half of the word, and leave the upper half alone.
+TEST(sequence_lock, numbers_wrap_around) {
+  using outcome = alloc::sequence_lock::outcome;
+  std::uint64_t word = 0xfffffffe;
+  alloc::sequence_lock first(word);
+  ASSERT_EQ(first.try_take(), outcome::taken);
+  EXPECT_EQ(word, 0xffffffffu);
+  alloc::sequence_lock waiting(word);
+  EXPECT_EQ(waiting.try_take(), outcome::wait);
+  first.unlock();
+  EXPECT_EQ(word, 0u);
+  alloc::sequence_lock second(word);
+  ASSERT_EQ(second.try_take(), outcome::taken);
+  EXPECT_EQ(waiting.try_take(), outcome::wait);
+  second.unlock_exhausted();
+  EXPECT_EQ(word, std::uint64_t{1} << 32 | 2);
+  EXPECT_EQ(waiting.try_take(), outcome::exhausted);
+  ASSERT_EQ(second.try_take(), outcome::taken);
+  second.unlock();  // it has found something
+  EXPECT_EQ(word, 4u);
+  word = 0xfffffffe;
+  ASSERT_EQ(first.try_take(), outcome::taken);
+  first.unlock_exhausted();
+  EXPECT_EQ(word, std::uint64_t{0xffffffff} << 32);
+}
+
+// The limit counts from the claim that finds as many entries, and as long as there are as many.
+TEST(queue_ends, a_limit_of_entries) {
+  alloc::queue_ends ends;
+  EXPECT_EQ(ends.claim_back(9, 10), 0u);
+  EXPECT_EQ(ends.claim_back(1, 10), 9u);
+  EXPECT_FALSE(ends.is_over_limit(10));  // no claim has found ten
+  EXPECT_EQ(ends.claim_back(2, 10), 10u);
+  EXPECT_EQ(ends.number(), 12);
+  EXPECT_TRUE(ends.is_over_limit(10));
+  EXPECT_EQ(ends.take(2), 2u);
+  EXPECT_TRUE(ends.is_over_limit(10));
+  EXPECT_EQ(ends.take(1), 1u);
+  EXPECT_FALSE(ends.is_over_limit(10));
+  EXPECT_EQ(ends.take(9), 9u);
+  EXPECT_EQ(ends.take(1), 0u);
+  ends.uncount(1);
+  EXPECT_FALSE(ends.take_one());
+  EXPECT_EQ(ends.number(), 0);
+  EXPECT_EQ(ends.claim_front(12), 0u);
+  EXPECT_EQ(ends.claim_back(1), 12u);
+  EXPECT_TRUE(ends.take_one());
+  EXPECT_EQ(ends.length(), 1u);
+  EXPECT_EQ(ends.claim_front(3), 12u);
+  EXPECT_EQ(ends.length(), 0u);  // more readers than entries
+}
+
 // Requests that were not served do not change the back, which is in the same word as the number.
 TEST(queue_ends, back_while_the_number_is_below_zero) {
   alloc::queue_ends ends;
@@ -180,6 +232,30 @@ TEST(page_window, hands_out_pages_up_to_its_end) {
     EXPECT_EQ(w.left(pages), chunks * pages - 1);
     EXPECT_EQ(w.take(chunks * pages, pages).count, chunks * pages - 1);
     EXPECT_EQ(w.take(1, pages).count, 0u);
+  }
+}
+
+TEST(page_window, sizes) {
+  EXPECT_EQ(alloc::page_window::max_chunks(2), 4096u);
+  EXPECT_EQ(alloc::page_window::max_chunks(256), 4096u);
+  EXPECT_EQ(alloc::page_window::max_chunks(512), 2048u);
+}
+
+TEST(page_window, truncation_at_borders_of_chunks) {
+  struct {
+    std::uint32_t taken;
+    std::uint32_t first;
+    std::uint32_t count;
+  } const cases[] = {{0, 100, 10},  {1, 101, 9}, {16, 101, 9}, {17, 102, 8}, {143, 109, 1},
+                     {144, 109, 1}, {145, 0, 0}, {159, 0, 0},  {160, 0, 0},  {200, 0, 0}};
+  for (auto const& [taken, first, count] : cases) {
+    SCOPED_TRACE(taken);
+    alloc::page_window w;
+    w.replace(100, 10, taken);
+    alloc::chunk_range const rest = w.truncate(16);
+    EXPECT_EQ(rest.first, first);
+    EXPECT_EQ(rest.count, count);
+    EXPECT_EQ(w.left(16), taken < 160 ? 160 - 16 * count - taken : 0);
   }
 }
 
