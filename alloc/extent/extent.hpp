@@ -74,9 +74,11 @@ class extent {
     chunks_ = after;
     extent_state state = exec::read(space_, state_.data());
     state.unavailable_run = extent_state::not_known;
-    if (next(state) >= end(state) || end(state) == before) {  // the window grows, or was used up
+    bool const is_used_up = next(state) >= end(state);
+    // The window grows, or begins anew, where it may only if all chunks before it have been taken: see touched().
+    if (end(state) == before || (is_used_up && touched() == before)) {
       state.touched = touched();
-      std::uint32_t const first = next(state) < end(state) ? next(state) : before;
+      std::uint32_t const first = is_used_up ? before : next(state);
       state.window = std::uint64_t{first} << 32 | chunks_;
       state.used_up = 0;
     } else if (chunks_ > before) {

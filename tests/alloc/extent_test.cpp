@@ -351,6 +351,20 @@ TEST_F(extent, growth_extends_the_window) {
   pool_.check(carved_);
 }
 
+// A request that was too large has moved the window to the tree. Growth uses no chunk, so the peak stays.
+TEST_F(extent, growth_after_a_refusal) {
+  (void)take(3);
+  EXPECT_EQ(run(80 * chunk_bytes), -1);
+  pool_.grow(unit_bytes);
+  pool_.check(carved_);
+  EXPECT_EQ(pool_.peak(), 3 * chunk_bytes);
+  EXPECT_EQ(run(85 * chunk_bytes), 3);
+  EXPECT_EQ(pool_.peak(), 88 * chunk_bytes);
+  EXPECT_TRUE(free(3));
+  EXPECT_EQ(take(80).first, 3u);
+  pool_.check(carved_);
+}
+
 TEST_F(extent, reset_frees_everything) {
   (void)take(3);
   (void)run(3 * unit_bytes);
