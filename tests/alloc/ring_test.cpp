@@ -160,5 +160,30 @@ TYPED_TEST(ring_of_a_pool, serves_as_if_it_were_new_after_reset) {
   }
 }
 
+// No page begins there. In an unchecked pool, too, such a pointer is counted, and frees nothing.
+TYPED_TEST(ring_of_a_pool, pointers_into_pages_are_bad_frees) {
+  constexpr std::size_t mib = std::size_t{1} << 20;
+  TypeParam pool(space(1), {.pool_bytes = 8 * mib, .reserve_bytes = 8 * mib, .checked = false});
+  auto const ref = pool.ref();
+  std::vector<std::byte*> blocks;
+  std::size_t wrong = 0;
+  for (std::size_t const bytes : {std::size_t{17}, std::size_t{64}, std::size_t{5000}, std::size_t{8192},
+                                  std::size_t{16384}, std::size_t{100000}, mib, mib + 1}) {
+    blocks.push_back(static_cast<std::byte*>(ref.malloc(bytes)));
+    ASSERT_NE(blocks.back(), nullptr);
+    std::size_t const granted = pool.stats().granted;
+    for (std::size_t const at : {std::size_t{16}, bytes / 2 / 16 * 16, (bytes - 1) / 16 * 16, bytes / 2, bytes - 1}) {
+      if (at == 0) continue;
+      ref.free(blocks.back() + at);
+      EXPECT_EQ(pool.stats().bad_frees, ++wrong) << at << " bytes into a block of " << bytes;
+    }
+    EXPECT_EQ(pool.stats().granted, granted);
+    EXPECT_NO_THROW(pool.check());
+  }
+  for (std::byte* const p : blocks) ref.free(p);
+  EXPECT_EQ(pool.stats().bad_frees, wrong);
+  EXPECT_EQ(pool.stats().granted, 0u);
+}
+
 }  // namespace
 }  // namespace wyrm::tests

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of spilled pages, where another thread holds the lock of a list.
+// Lists of spilled pages: where another thread holds the lock of a list, and added and taken by the lanes of a tile.
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <random>
 #include <stdexcept>
+#include <vector>
 
 #include "../../alloc/ouroboros/spilled_pages.hpp"
+#include "../../exec/launch.hpp"
+#include "../../exec/memory.hpp"
+#include "../support/simt_space.hpp"
+#include "../support/spaces.hpp"
 
 namespace wyrm::tests {
 namespace {
@@ -73,6 +79,87 @@ TEST_F(spilled, a_batch_in_a_locked_list_is_waited_for) {
   lists_.lists[4] = 3 + 1;
   EXPECT_EQ(take(1, page), 1u);
   EXPECT_EQ(page, 3u);
+}
+
+// Lanes of a mask spill a page each; even lanes of class 0, odd lanes of class 1.
+struct spill_pages {
+  alloc::detail::spilled_pages_ref pool;
+  std::uint32_t mask;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t) const {
+    bool const spills = (mask >> t.rank() & 1) != 0;
+    unsigned const c = t.rank() % 2;
+    pool.add(t, c, 32 + t.rank(), alloc::detail::group_by(t, c, spills), spills);
+  }
+};
+// The first n lanes after `leader`, modulo the tile, take pages of class 0. A lane without a page has 0.
+struct take_pages {
+  alloc::detail::spilled_pages_ref pool;
+  unsigned leader;
+  std::uint32_t n;
+  std::uint64_t* pages;
+  std::uint32_t* got;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t) const {
+    std::uint64_t page = 0;
+    std::uint32_t const rank = (t.rank() + Tile::size() - leader) % Tile::size();
+    std::uint32_t const taken = pool.take(t, 0, leader, n, rank, page);
+    pages[rank] = page;
+    if (t.rank() == leader) *got = taken;
+  }
+};
+
+template <class Space>
+class spilled_by_tiles : public space_test<Space> {};
+using spaces = ::testing::Types<exec::host_space, simt_space>;
+TYPED_TEST_SUITE(spilled_by_tiles, spaces, by_name);
+
+TYPED_TEST(spilled_by_tiles, each_page_once_and_in_order) {
+  constexpr unsigned lanes = TypeParam::template tile_size<32>;
+  TypeParam const space = make_space<TypeParam>();
+  exec::buffer<std::uint64_t, TypeParam> memory(space, 64 * 4);
+  exec::buffer<spilled_pages, TypeParam> lists(space, 2);
+  exec::buffer<std::uint64_t, TypeParam> pages(space, lanes);
+  exec::buffer<std::uint32_t, TypeParam> got(space, 1);
+  space.fill(lists.data(), 0, lists.bytes());
+  alloc::detail::spilled_pages_ref const pool(reinterpret_cast<std::byte*>(memory.data()), lists.data());
+  std::mt19937 random(seeded(1));
+  for (std::uint32_t mask : {0xffffffffu, 0u, 1u, 0x80000000u, 0x40000000u, 0x55555555u, 0xaaaaaaaau, 0u, 0u, 0u}) {
+    if (mask == 0) mask = static_cast<std::uint32_t>(random());
+    if (lanes == 1) mask &= 1;
+    SCOPED_TRACE(mask);
+    exec::for_each_tile<32>(space, 1, spill_pages{pool, mask});
+    std::vector<std::uint64_t> of_class[2];
+    for (unsigned lane = 0; lane < 32; ++lane)
+      if ((mask >> lane & 1) != 0) of_class[lane % 2].push_back(32 + lane);
+    for (unsigned c = 0; c < 2; ++c) {
+      EXPECT_EQ(exec::read(space, lists.data() + c).count, of_class[c].size());
+      EXPECT_EQ(pool.has_some(c), !of_class[c].empty());
+    }
+    // All pages of class 1 are one batch.
+    std::vector<std::uint64_t> found;
+    auto const add = [&](std::uint64_t page) {
+      found.push_back(page);
+      return true;
+    };
+    EXPECT_EQ(pool.visit_batch(lists.data()[1], 1, 5, add), !of_class[1].empty());
+    EXPECT_EQ(found, of_class[1]);
+    EXPECT_FALSE(pool.visit_batch(lists.data()[1], 1, 5, add));
+    lists.data()[1].count = 0;
+    // A tile takes some of class 0, then the rest.
+    auto left = of_class[0];
+    for (std::uint32_t const n : {0u, 1u, 3u, lanes, 1u}) {
+      exec::for_each_tile<32>(space, 1, take_pages{pool, 5 % lanes, n, pages.data(), got.data()});
+      auto const wanted = std::min<std::size_t>(n, left.size());
+      EXPECT_EQ(exec::read(space, got.data()), wanted);
+      std::vector<std::uint64_t> expected(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(wanted));
+      left.erase(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(wanted));
+      expected.resize(lanes);
+      EXPECT_EQ(exec::copy_out(space, pages.data(), lanes), expected);
+      EXPECT_EQ(exec::read(space, lists.data()).count, left.size());
+    }
+    EXPECT_TRUE(left.empty());
+  }
 }
 
 }  // namespace

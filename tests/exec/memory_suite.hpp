@@ -203,6 +203,17 @@ TYPED_TEST_P(memory, requests_fail_from_the_nth_on) {
     EXPECT_EQ(array.size(), 0u);
     EXPECT_EQ(pool.committed(), step);
   }
+  {
+    exec::injected_failure const strict(1);
+    {
+      exec::injected_failure const looser(5);
+      EXPECT_EQ(looser.left(), 1u);
+      exec::injected_failure const stricter(0);
+      EXPECT_EQ(stricter.left(), 0u);
+      expect_out_of_memory([&] { array.reserve(1); });
+    }
+    EXPECT_EQ(strict.left(), 1u);
+  }
   array.reserve(11);
   EXPECT_EQ(array.size(), 11u);
   pool.commit(2 * step);
