@@ -204,6 +204,59 @@ TEST(page_pool, bad_sizes_are_refused) {
   EXPECT_EQ(ten.bytes(), 2 * sizeof(std::uint64_t));
 }
 
+// CRW: a thread takes the page after its last one, in one step; else the next free page of that word, else the lowest.
+template <class Pool>
+void expect_clusters() {
+  constexpr std::uint64_t bits = Pool::ref_type::used_type::bits;
+  Pool pool(exec::host_space(1), 1000);
+  alloc::walk w(seeded(1), 0);
+  auto const next = [&] {
+    std::uint64_t const before = w.steps;
+    std::uint64_t const page = pool.ref().allocate(exec::scalar_tile{}, w, true);
+    EXPECT_EQ(w.steps, before + 1);
+    return page;
+  };
+  w.last_page = 500;
+  for (std::uint64_t page = 501; page < 1000; ++page) ASSERT_EQ(next(), page);
+  // There is no page after the last: a random one is taken.
+  EXPECT_LT(pool.ref().allocate(exec::scalar_tile{}, w, true), 501u);
+  std::vector<bool> used(1000, true);
+  used[2 * bits + 3] = used[2 * bits + 20] = used[2 * bits + 30] = false;
+  pool.set_used(used);
+  w.last_page = 2 * bits + 10;
+  EXPECT_EQ(next(), 2 * bits + 20);
+  w.last_page = 2 * bits + 30;
+  EXPECT_EQ(next(), 2 * bits + 3);
+  EXPECT_EQ(next(), 2 * bits + 30);
+  EXPECT_EQ(pool.used(), std::vector<bool>(1000, true));
+}
+TEST(clustered_search, takes_the_page_after_the_last_one) {
+  expect_clusters<alloc::crw_pages<exec::host_space, std::uint32_t, true>>();
+  expect_clusters<alloc::crw_pages<exec::host_space, std::uint64_t, false>>();
+  // The allocator keeps the last page of a thread between calls.
+  alloc::crw<exec::host_space> pool(exec::host_space(1), {.pool_bytes = 1u << 20, .reserve_bytes = 1u << 20});
+  auto* const first = static_cast<std::byte*>(pool.ref().malloc(32));
+  for (std::ptrdiff_t i = 1; i < 256; ++i) ASSERT_EQ(pool.ref().malloc(32), first + 32 * i);
+}
+
+// In a full pool. With a limit of 0.5 % these are 1077 used pages (section 3.2.3, see above), or as many words as that.
+template <class Pool>
+void expect_steps(std::uint64_t steps) {
+  Pool pool(exec::host_space(1), 5000, 0.005);
+  pool.set_used(std::vector<bool>(5000, true));
+  alloc::walk w(seeded(1), 0);
+  EXPECT_EQ(pool.ref().allocate(exec::scalar_tile{}, w, true), alloc::walk::no_page);
+  EXPECT_EQ(w.steps, steps);
+}
+TEST(page_pool, a_search_gives_up_after_so_many_steps) {
+  using space = exec::host_space;
+  expect_steps<alloc::rw_pages<space>>(1077);
+  expect_steps<alloc::rw_bm_pages<space, std::uint32_t, true>>(34);
+  expect_steps<alloc::rw_bm_pages<space, std::uint64_t, false>>(17);
+  expect_steps<alloc::corw_pages<space, std::uint64_t, false>>(17);
+  expect_steps<alloc::crw_pages<space, std::uint64_t, false>>(17);
+}
+
 INSTANTIATE_TYPED_TEST_SUITE_P(host, random_walk, random_walk_pools<exec::host_space>, random_walk_names);
 INSTANTIATE_TYPED_TEST_SUITE_P(simt, random_walk, random_walk_pools<simt_space>, random_walk_names);
 INSTANTIATE_TYPED_TEST_SUITE_P(host, random_walk_allocator, random_walk_allocators<exec::host_space>, by_name);
