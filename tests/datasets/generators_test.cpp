@@ -5,8 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
+
+#include "../../datasets/random.hpp"
+#include "../support/seed.hpp"
 
 namespace wyrm::tests {
 
@@ -80,6 +86,57 @@ TEST(random_geometric, has_the_mean_degree_of_its_radius) {
 // The published graph of DIMACS10 with 2^15 vertices has 160,240 edges; another draw has nearly as many.
 TEST(random_geometric, is_like_the_published_graph) {
   EXPECT_NEAR(static_cast<double>(datasets::random_geometric(std::size_t{1} << 15, 1).edges.size()), 160240, 3000);
+}
+
+// All pairs of the same points. As points are numbered in another order here, sorted degrees are compared.
+TEST(random_geometric, connects_all_points_that_are_close) {
+  for (std::size_t const n : {2u, 3u, 5u, 17u, 100u, 600u})
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      SCOPED_TRACE(std::to_string(n) + " points, seed " + std::to_string(seed));
+      datasets::random_numbers random(seeded(seed));
+      std::vector<std::pair<double, double>> points(n);
+      for (auto& [x, y] : points) {
+        x = static_cast<double>(random.next() >> 11) * 0x1p-53;
+        y = static_cast<double>(random.next() >> 11) * 0x1p-53;
+      }
+      auto const nodes = static_cast<double>(n);
+      double const square = 0.55 * 0.55 * std::log(nodes) / nodes;
+      std::vector<std::size_t> want(n);
+      for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < i; ++j) {
+          double const dx = points[i].first - points[j].first;
+          double const dy = points[i].second - points[j].second;
+          if (dx * dx + dy * dy < square) ++want[i], ++want[j];
+        }
+      std::vector<std::size_t> got(n);
+      for (auto const& [u, v] : datasets::random_geometric(n, seeded(seed)).edges) ++got[u], ++got[v];
+      std::sort(want.begin(), want.end());
+      std::sort(got.begin(), got.end());
+      ASSERT_EQ(got, want);
+    }
+}
+
+// Two levels share the bits of a draw. With few levels each cell of the matrix has many edges; ids are permuted, so the
+// sorted frequencies of all cells are compared with the sorted products of the parameters.
+TEST(rmat, every_level_is_skewed) {
+  for (unsigned const scale : {1u, 2u, 3u, 4u}) {
+    auto const g = datasets::rmat(scale, 100'000 >> scale, seeded(9));
+    std::vector<double> arcs(std::size_t{1} << 2 * scale);
+    for (auto const& [u, v] : g.edges) ++arcs[std::size_t{u} << scale | v];
+    std::sort(arcs.rbegin(), arcs.rend());
+    // The probabilities of all cells: products of one factor for each level.
+    std::vector<double> want{1};
+    for (unsigned level = 0; level < scale; ++level) {
+      std::vector<double> finer;
+      for (double const p : want)
+        for (double const factor : {0.57, 0.19, 0.19, 0.05}) finer.push_back(p * factor);
+      want = finer;
+    }
+    std::sort(want.rbegin(), want.rend());
+    auto const m = static_cast<double>(g.edges.size());
+    for (std::size_t i = 0; i < want.size(); ++i)
+      EXPECT_NEAR(arcs[i] / m, want[i], 6 * std::sqrt(want[i] / m)) << scale << " levels, cell " << i;
+  }
 }
 
 }  // namespace wyrm::tests
