@@ -3,8 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -72,7 +77,15 @@ TEST(options, random_weights_are_a_function_of_edge_and_seed) {
   EXPECT_EQ(weights[0], weights[2001]);
   EXPECT_EQ(draw(1), weights);
   EXPECT_NE(draw(2), weights);
-  EXPECT_THROW((void)parsed({.random_weights = loaders::weight_range{3, 2, 1}}), error);
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  for (auto const& [least, most] : {std::pair{3.0, 2.0},
+                                    {-infinite, 0.0},
+                                    {0.0, infinite},
+                                    {-1e308, 1e308},
+                                    {std::nan(""), 1.0},
+                                    {0.0, std::nan("")}})
+    EXPECT_THROW((void)parsed({.random_weights = loaders::weight_range{least, most, 1}}), error) << least;
+  EXPECT_EQ(parsed({.random_weights = loaders::weight_range{4, 4, 1}}).weights, numbers(5, 4));
 }
 
 TEST(cache, is_loaded_while_the_file_is_unchanged) {
@@ -106,6 +119,58 @@ TEST(cache, is_loaded_while_the_file_is_unchanged) {
   EXPECT_FALSE(fs::exists(folder / "g.txt.wyrm.wyrm"));
 }
 
+// A cache belongs to the options that change how the file is parsed, and to the file; options that are applied later do
+// not make it outdated.
+TEST(cache, belongs_to_the_options_of_the_parser) {
+  temporary_folder const folder;
+  auto const file = folder.write("g.txt", "1 2 5\n2 2 6\n");
+  auto const cache = folder / "g.txt.wyrm";
+  auto const loaded = [&](loaders::options settings) {
+    settings.cache = true;
+    return loaders::load(file, settings);
+  };
+  auto const stamp = [&] { return loaders::detail::binary_stamp(read_file(cache)); };
+  EXPECT_EQ(loaded({}).weights, (numbers{5, 6}));
+  auto const first = stamp();
+  auto const timed = loaded({.third = loaders::third_column::time});
+  EXPECT_EQ(timed.times, (numbers{5, 6}));
+  EXPECT_TRUE(timed.weights.empty());
+  EXPECT_NE(stamp(), first);
+  EXPECT_EQ(loaded({}).weights, (numbers{5, 6}));
+  EXPECT_EQ(stamp(), first);
+  for (std::uint64_t const base : {0u, 1u, 0u}) {
+    EXPECT_EQ(loaded({.vertex_base = base}).vertices, 3 - base);
+    EXPECT_NE(stamp(), first) << "a base of " << base << " is not the same as none";
+  }
+  EXPECT_EQ(loaded({.format = file_format::gap}).vertices, 3U);
+  EXPECT_EQ(loaded({}).ids, (std::vector<std::uint64_t>{1, 2}));
+
+  EXPECT_EQ(loaded({.remove_self_loops = true, .directed = false, .threads = 1}).edges, (edges{{0, 1}}));
+  EXPECT_EQ(stamp(), first);
+  EXPECT_EQ(loaded({}).edges, (edges{{0, 1}, {1, 1}})) << "the cache has the list before it is adjusted";
+
+  // Equally long, but newer.
+  auto const time = fs::last_write_time(file);
+  write_file(file, "1 2 7\n2 2 8\n");
+  fs::last_write_time(file, time + std::chrono::seconds(1));
+  EXPECT_EQ(loaded({}).weights, (numbers{7, 8}));
+}
+
+// Each file of a Graphalytics graph is part of it.
+TEST(cache, of_several_files_is_outdated_by_each) {
+  temporary_folder const folder;
+  (void)folder.write("g.v", "10\n20\n");
+  auto const file = folder.write("g.e", "10 20\n");
+  auto const load = [&] { return loaders::load(file, {.cache = true}); };
+  EXPECT_TRUE(load().directed);
+  (void)folder.write("g.properties", "graph.g.directed = false\n");
+  EXPECT_FALSE(load().directed);
+  (void)folder.write("g.v", "10\n20\n30\n");
+  EXPECT_EQ(load().vertices, 3U);
+  (void)folder.write("g.e", "10 20\n30 10\n");
+  EXPECT_EQ(load().edges.size(), 2U);
+}
+
 TEST(format, is_recognised_by_name_and_content) {
   using loaders::detail::recognise;
   std::string const banner = "%%MatrixMarket matrix coordinate pattern general\n";
@@ -127,6 +192,8 @@ TEST(format, is_recognised_by_name_and_content) {
       {"g.json", "", file_format::node_link},
       {"g.txt", "1 2\n", file_format::edge_list},
       {"g.tsv", "1 2\n", file_format::edge_list},
+      {"g.edges", "1 2\n", file_format::edge_list},
+      {"g.EdgeList", "1 2\n", file_format::edge_list},
       {"out.moreno", "% sym\n1 2\n", file_format::edge_list},
       {"g.wyrm", "", file_format::binary},
       {"g.txt", banner, file_format::matrix_market},
