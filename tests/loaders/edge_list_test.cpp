@@ -70,6 +70,26 @@ TEST(edge_list, ids_must_fit_a_base) {
             (edges{{1, 0}}));
 }
 
+// Numbers of 20 digits and more: leading zeros, the greatest number of 64 bits, and those that exceed it.
+TEST(edge_list, ids_of_many_digits_are_read_exactly) {
+  auto const ids = [](std::string const& a, std::string const& b) { return parsed(a + ' ' + b + '\n').ids; };
+  EXPECT_EQ(ids("9999999999999999999", "10000000000000000000"), (id_list{9999999999999999999U, 10000000000000000000U}));
+  EXPECT_EQ(ids("18446744073709551614", "18446744073709551615"), (id_list{~std::uint64_t{1}, ~std::uint64_t{0}}));
+  EXPECT_EQ(ids("00000000000000000007", "000000000000000000000000000000009"), (id_list{7, 9}));
+  EXPECT_EQ(ids("0000018446744073709551615", "3"), (id_list{3, ~std::uint64_t{0}}));
+  for (std::string const large :
+       {"18446744073709551616", "18446744073709551617", "20000000000000000000", "36893488147419103233",
+        "99999999999999999999", "184467440737095516160", "340282366920938463463374607431768211457"}) {
+    try {
+      (void)parsed("5 6\n" + large + " 1\n");
+      ADD_FAILURE() << large << " was read";
+    } catch (error const& e) {
+      EXPECT_EQ(std::string(e.what()).rfind("text:2: expected the id of the source (0 to 18446744073709551615)", 0), 0U)
+          << e.what();
+    }
+  }
+}
+
 TEST(edge_list, has_up_to_four_columns) {
   auto const three = parsed("0 1 2.5\n1 0 -3\n");
   EXPECT_EQ(three.weights, (numbers{2.5, -3}));
@@ -87,6 +107,73 @@ TEST(edge_list, takes_the_direction_from_comments) {
   EXPECT_TRUE(parsed("% asym positive\n1 2\n").directed);
   EXPECT_FALSE(parsed("# Undirected graph: com-amazon.txt\n1 2\n").directed);
   EXPECT_TRUE(parsed("# Directed graph (each unordered pair of nodes is saved once)\n1 2\n").directed);
+}
+
+// The comments above the edges decide, not those between them.
+TEST(edge_list, takes_the_direction_from_the_comments_above_the_edges) {
+  EXPECT_TRUE(parsed("# Nodes\n1 2\n# Undirected graph\n2 3\n").directed);
+  EXPECT_TRUE(parsed("1 2\n% sym unweighted\n").directed);
+  EXPECT_FALSE(parsed("\n# Nodes\n \n# Undirected graph\n1 2\n").directed);
+  EXPECT_TRUE(parsed("% symmetric\n1 2\n").directed);
+}
+
+// Numbers of vertices around the size of a word of the bitmap of ids.
+TEST(edge_list, knows_whether_ids_are_the_vertices) {
+  for (std::uint64_t const n : {2u, 3u, 63u, 64u, 65u, 127u, 128u, 129u}) {
+    SCOPED_TRACE(n);
+    auto const path = [n](auto const& id) {
+      std::string text;
+      for (std::uint64_t v = 0; v + 1 < n; ++v) text += std::to_string(id(v)) + ' ' + std::to_string(id(v + 1)) + '\n';
+      return parsed(text);
+    };
+    edges want;
+    for (graph::vertex_id v = 0; v + 1 < n; ++v) want.push_back({v, v + 1});
+    id_list from_1(n);
+    id_list gap(n);
+    for (std::uint64_t v = 0; v < n; ++v) from_1[v] = v + 1, gap[v] = v + 1 < n ? v : n;
+    auto const same = path([](std::uint64_t v) { return v; });
+    EXPECT_TRUE(same.ids.empty());
+    EXPECT_EQ(same.vertices, n);
+    EXPECT_EQ(same.edges, want);
+    for (id_list const& ids : {from_1, gap}) {
+      auto const list = path([&](std::uint64_t v) { return ids[v]; });
+      EXPECT_EQ(list.ids, ids);
+      EXPECT_EQ(list.vertices, n);
+      EXPECT_EQ(list.edges, want);
+    }
+  }
+}
+
+TEST(gap, has_weights_whatever_a_third_column_is) {
+  auto const list = parsed("0 1 7\n", {.third = loaders::third_column::time}, file_format::gap);
+  EXPECT_EQ(list.weights, (numbers{7}));
+  EXPECT_TRUE(list.times.empty());
+  EXPECT_EQ(parsed("5 6\n", {.vertex_base = 5}, file_format::gap).edges, (edges{{0, 1}}));
+}
+
+// A double has all integers up to 2^53.
+TEST(dimacs, weights_are_exact) {
+  EXPECT_EQ(parsed("p sp 2 2\na 1 2 9007199254740992\na 2 1 -9007199254740992\n", {}, file_format::dimacs).weights,
+            (numbers{9007199254740992.0, -9007199254740992.0}));
+  for (std::string const weight : {"9007199254740993", "-9007199254740993"})
+    EXPECT_THROW((void)parsed("p sp 2 1\na 1 2 " + weight + "\n", {}, file_format::dimacs), error);
+}
+
+// Records are counted without comments and empty lines; lines with them.
+TEST(dimacs, miscounted_arcs_are_reported_at_their_line) {
+  auto const refused = [](std::string const& count, std::string const& message) {
+    try {
+      (void)parsed("c\np sp 3 " + count + "\nc\n\na 1 2 1\nc a\na 2 3 1\n\n\nc\na 3 1 1\nc\n\n", {},
+                   file_format::dimacs);
+      ADD_FAILURE() << count;
+    } catch (error const& e) {
+      EXPECT_EQ(std::string(e.what()).rfind("text:" + message, 0), 0U) << e.what();
+    }
+  };
+  refused("2", "11: expected no arc after the last, 2, found \"a\"; correct the number of arcs on line 2");
+  refused("1", "7: expected no arc after the last, 1, found \"a\"; correct the number of arcs on line 2");
+  refused("0", "5: expected no arc after the last, 0, found \"a\"");
+  refused("4", "14: expected arc 4 of 4, found the end of the file; correct the number of arcs on line 2");
 }
 
 TEST(gap, counts_from_0_and_keeps_gaps) {
@@ -121,6 +208,15 @@ TEST(graphalytics, takes_vertices_edges_and_direction_from_three_files) {
   }
   (void)folder.write("g.properties", "# comment\ngraph.g.vertex-file = g.v\ngraph.g.directed = false\n");
   EXPECT_FALSE(loaders::load(files).directed);
+  for (std::string const line : {"graph.g.directed = true", "graph.g.undirected = false", "# graph.g.directed = false",
+                                 "other.directed = false", "graph.g.directed", "graph.g.directed = falsely"}) {
+    (void)folder.write("g.properties", line + "\n");
+    EXPECT_TRUE(loaders::load(files).directed) << line;
+  }
+  for (std::string const text : {"graph.g.directed=false", "\ngraph.g.meta.x = 1\r\ngraph.g.directed =\tfalse \r\n"}) {
+    (void)folder.write("g.properties", text);
+    EXPECT_FALSE(loaders::load(files).directed) << text;
+  }
   (void)folder.write("g.e", "");
   auto const none = loaders::load(files);
   EXPECT_EQ(none.vertices, 3U);

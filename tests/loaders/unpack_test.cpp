@@ -120,6 +120,24 @@ TEST(compressed_file, unpacks_up_to_the_limit) {
   }
 }
 
+// Content is unpacked in steps of 256 KiB; the last step may be full, or hold one byte.
+TEST(compressed_file, unpacks_any_number_of_bytes) {
+  temporary_folder const folder;
+  constexpr std::size_t step = std::size_t{1} << 18;
+  for (std::size_t const size : {step - 1, step, step + 1, 2 * step, 3 * step + 1}) {
+    // The last edge is in the last bytes.
+    std::string const all = "# " + std::string(size - 11, 'x') + "\n0 1\n2 99";
+    ASSERT_EQ(all.size(), size);
+    for (auto const& [name, extension] : filters)
+      for (bool const tar : {false, true}) {
+        SCOPED_TRACE(std::to_string(size) + extension + (tar ? " tar" : ""));
+        auto const path = folder / ((tar ? "g.tar" : "g.txt") + std::string(extension));
+        pack(path, name, tar, {{"g.txt", all}});
+        EXPECT_EQ(loaders::load(path).ids, (std::vector<std::uint64_t>{0, 1, 2, 99}));
+      }
+  }
+}
+
 TEST(archive, must_contain_one_graph) {
   temporary_folder const folder;
   auto const path = folder / "g.tar.gz";

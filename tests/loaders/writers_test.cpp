@@ -98,6 +98,36 @@ TEST(writers, keep_times_ids_and_names_if_the_format_has_them) {
   EXPECT_EQ(loaders::load(folder / "g.wyrm").names, list.names);
 }
 
+// Output is written in blocks of 1 MiB.
+TEST(writers, write_large_files_completely) {
+  temporary_folder const folder;
+  graph::edge_list list;
+  list.vertices = 200'000;
+  list.directed = true;
+  for (std::uint32_t v = 0; v < 200'000; ++v)
+    list.edges.push_back({v, static_cast<std::uint32_t>((v * 77ull + 1) % 200'000)});
+  for (char const* const name : {"g.mtx", "g.txt", "g.wyrm"}) {
+    loaders::write(list, folder / name);
+    EXPECT_GT(fs::file_size(folder / name), std::uintmax_t{1} << 20);
+    EXPECT_EQ(loaders::load(folder / name).edges, list.edges) << name;
+  }
+}
+
+// Ids that do not ascend would be renumbered when the file is read.
+TEST(writers, number_vertices_whose_ids_do_not_ascend) {
+  temporary_folder const folder;
+  graph::edge_list list;
+  list.vertices = 2;
+  list.directed = true;
+  list.edges = {{0, 1}};
+  list.ids = {9, 3};
+  loaders::write(list, folder / "g.txt");
+  EXPECT_EQ(read_file(folder / "g.txt"), "0\t1\n");
+  list.ids = {3, 9};
+  loaders::write(list, folder / "g.txt");
+  EXPECT_EQ(read_file(folder / "g.txt"), "3\t9\n");
+}
+
 TEST(writers, write_small_files_as_documented) {
   temporary_folder const folder;
   graph::edge_list list;
