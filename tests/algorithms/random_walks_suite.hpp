@@ -6,8 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <random>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -194,21 +198,24 @@ TYPED_TEST_P(random_walks_test, memory_grows_with_steps) {
   EXPECT_EQ(narrow.paths().vertices, this->walk(g, {.steps = 10}).vertices);
 }
 
+// The ids of the vertices need any number of bits, also all of them.
 TYPED_TEST_P(random_walks_test, visits_are_counted) {
-  std::mt19937 random(seeded(4));
-  std::size_t const n = 60;
-  auto const g = this->make(n, random_edges(random, n, 100));
-  algorithms::random_walker<TypeParam> walker(g.space(), this->small_pool());
-  walker.walk(g.view(), {.steps = 35, .per_vertex = 4});
-  auto const paths = walker.paths();
-  std::map<std::pair<graph::vertex_id, graph::vertex_id>, std::uint32_t> want;
-  for (std::size_t w = 0; w + 1 < paths.offsets.size(); ++w)
-    for (std::uint64_t i = paths.offsets[w] + 1; i < paths.offsets[w + 1]; ++i)
-      ++want[{paths.vertices[paths.offsets[w]], paths.vertices[i]}];
-  auto const got = walker.co_visits();
-  ASSERT_EQ(got.size(), want.size());
-  std::size_t i = 0;
-  for (auto const& [pair, count] : want) EXPECT_EQ(got[i++], (algorithms::co_visit{pair.first, pair.second, count}));
+  for (std::size_t const n : {1u, 2u, 60u, 64u, 65u}) {
+    SCOPED_TRACE(n);
+    std::mt19937 random(seeded(4));
+    auto const g = this->make(n, random_edges(random, n, 2 * n), false, n < 3);
+    algorithms::random_walker<TypeParam> walker(g.space(), this->small_pool());
+    walker.walk(g.view(), {.steps = 35, .restart = 0.1, .per_vertex = 4});
+    auto const paths = walker.paths();
+    std::map<std::pair<graph::vertex_id, graph::vertex_id>, std::uint32_t> want;
+    for (std::size_t w = 0; w + 1 < paths.offsets.size(); ++w)
+      for (std::uint64_t i = paths.offsets[w] + 1; i < paths.offsets[w + 1]; ++i)
+        ++want[{paths.vertices[paths.offsets[w]], paths.vertices[i]}];
+    auto const got = walker.co_visits();
+    ASSERT_EQ(got.size(), want.size());
+    std::size_t i = 0;
+    for (auto const& [pair, count] : want) EXPECT_EQ(got[i++], (algorithms::co_visit{pair.first, pair.second, count}));
+  }
 }
 
 TYPED_TEST_P(random_walks_test, empty_walks_and_invalid_options) {
@@ -266,9 +273,118 @@ TYPED_TEST_P(random_walks_test, arcs_of_tiny_weights_are_walked) {
     }
 }
 
+// A step that is taken restarts with the same probability, whatever the probability is that the walk has ended before.
+TYPED_TEST_P(random_walks_test, restarts_do_not_depend_on_stops) {
+  auto const g = this->make(8, this->wheel());
+  std::uint32_t const walks = this->sized(20000);
+  for (double const stop : {0.2, 0.5}) {
+    SCOPED_TRACE(stop);
+    auto const paths = this->walk(
+        g, {.seed = seeded(21), .steps = ~0u, .stop = stop, .restart = 0.4, .per_vertex = walks, .starts = {6}});
+    this->expect_drawn(this->steps_from(paths, 8, 6), {0, 0, 0, 0, 0, .6, .4, 0});
+    // Of the vertices on the paths, one in 1 / stop is the last of its path.
+    auto const all = static_cast<double>(paths.vertices.size());
+    this->expect_drawn({static_cast<double>(walks), all - walks}, {stop, 1 - stop});
+  }
+  auto const home = this->walk(g, {.steps = 33, .restart = 1, .starts = {4, 7}});
+  EXPECT_EQ(home.offsets, (std::vector<std::uint64_t>{0, 34, 68})) << "also at a vertex without neighbours";
+  for (std::size_t i = 0; i < 68; ++i) EXPECT_EQ(home.vertices[i], i < 34 ? 4u : 7u);
+}
+
+TYPED_TEST_P(random_walks_test, steps_of_second_order_by_weight) {
+  auto const g = this->make(8, this->wheel());
+  graph::csr const rows = g.to_csr();
+  std::vector<float> weights(rows.targets.size(), 1);
+  // Arcs of vertex 5 to 0, 1, 4 and 6 have the weights 1 to 4.
+  for (std::uint64_t i = rows.offsets[5]; i < rows.offsets[6]; ++i)
+    weights[i] = static_cast<float>(1 + i - rows.offsets[5]);
+  for (auto const& [p, q] : {std::pair(4.0, 0.5), std::pair(0.5, 4.0), std::pair(2.0, 2.0), std::pair(1.0, 3.0)}) {
+    SCOPED_TRACE(std::to_string(p) + " " + std::to_string(q));
+    auto const paths = this->walk(
+        g, {.seed = seeded(22), .steps = 60, .p = p, .q = q, .per_vertex = this->sized(1500), .weights = weights});
+    // After 1: 1 is the previous vertex, 0 is a neighbour of 1, 4 and 6 are not.
+    double const sum = 1 + 2 / p + 7 / q;
+    this->expect_drawn(this->steps_from(paths, 8, 5, 1), {1 / sum, 2 / p / sum, 0, 0, 3 / q / sum, 0, 4 / q / sum, 0});
+  }
+}
+
+// Starts in any order, repeated; walks of one start are contiguous.
+TYPED_TEST_P(random_walks_test, walks_begin_at_their_starts) {
+  auto const g = this->make(8, this->wheel());
+  auto const paths = this->walk(g, {.steps = 3, .per_vertex = 2, .starts = {3, 0, 7, 3}});
+  ASSERT_EQ(paths.offsets.size(), 9u);
+  std::vector<graph::vertex_id> first;
+  std::vector<std::uint64_t> lengths;
+  for (std::size_t w = 0; w < 8; ++w) {
+    first.push_back(paths.vertices[paths.offsets[w]]);
+    lengths.push_back(paths.offsets[w + 1] - paths.offsets[w]);
+  }
+  EXPECT_EQ(first, (std::vector<graph::vertex_id>{3, 3, 0, 0, 7, 7, 3, 3}));
+  EXPECT_EQ(lengths, (std::vector<std::uint64_t>{4, 4, 4, 4, 1, 1, 4, 4}));
+}
+
+// A walker with the memory of earlier walks gives the same paths as a new one.
+TYPED_TEST_P(random_walks_test, one_walker_for_several_graphs) {
+  std::mt19937 random(seeded(23));
+  auto const large = this->make(150, random_edges(random, 150, 400), true);
+  auto const small = this->make(8, this->wheel());
+  auto const none = this->make(0, {});
+  std::vector<float> weights(large.arcs());
+  for (float& w : weights) w = static_cast<float>(random() % 5);
+  using options = typename TestFixture::options;
+  std::vector<std::pair<typename TestFixture::graph_type const*, options>> const calls{
+      {&large, {.steps = 70, .weights = weights}},
+      {&small, {.steps = 5, .per_vertex = 3}},
+      {&none, {}},
+      {&large, {.steps = 31, .starts = {3, 149}}},
+      {&small, {.starts = {2}, .weights = std::vector<float>(small.arcs(), 0.5f)}},
+      {&small, {.per_vertex = 0}},
+      {&large, {.steps = 100, .p = 0.5, .q = 2}},
+      {&large, {.steps = 0}}};
+  algorithms::random_walker<TypeParam> walker(small.space(), this->small_pool());
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    SCOPED_TRACE(i);
+    auto const& [g, o] = calls[i];
+    walker.walk(g->view(), o);
+    auto const want = this->walk(*g, o);
+    auto const got = walker.paths();
+    EXPECT_EQ(got.offsets, want.offsets);
+    EXPECT_EQ(got.vertices, want.vertices);
+    std::uint64_t visits = 0;
+    for (algorithms::co_visit const& v : walker.co_visits()) visits += v.count;
+    EXPECT_EQ(visits, want.vertices.size() - (want.offsets.size() - 1));
+  }
+}
+
+TYPED_TEST_P(random_walks_test, options_at_their_limits) {
+  auto const g = this->make(8, this->wheel());
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  for (double const bias : {0.01, 100.0}) {
+    EXPECT_NO_THROW(this->walk(g, {.steps = 3, .p = bias}));
+    EXPECT_NO_THROW(this->walk(g, {.steps = 3, .q = bias}));
+  }
+  for (double const bias : {0.0099, 100.1, double{nan}}) {
+    EXPECT_THROW(this->walk(g, {.p = bias}), error);
+    EXPECT_THROW(this->walk(g, {.q = bias}), error);
+  }
+  for (double const probability : {-0.01, 1.01, double{nan}}) {
+    EXPECT_THROW(this->walk(g, {.stop = probability}), error);
+    EXPECT_THROW(this->walk(g, {.restart = probability}), error);
+  }
+  EXPECT_NO_THROW(this->walk(g, {.starts = {7}}));
+  for (float const w : {nan, std::numeric_limits<float>::infinity()}) {
+    std::vector<float> weights(g.arcs(), 1);
+    weights.back() = w;
+    EXPECT_THROW(this->walk(g, {.weights = weights}), error);
+  }
+  EXPECT_THROW(this->walk(g, {.weights = std::vector<float>(g.arcs() + 1, 1.0f)}), error);
+}
+
 REGISTER_TYPED_TEST_SUITE_P(random_walks_test, paths_go_along_arcs, arcs_are_drawn_evenly, arcs_are_drawn_by_weight,
                             steps_of_second_order, walks_stop_and_restart, walks_are_equal_in_all_spaces,
                             memory_grows_with_steps, visits_are_counted, empty_walks_and_invalid_options,
-                            steps_of_second_order_follow_directions, arcs_of_tiny_weights_are_walked);
+                            steps_of_second_order_follow_directions, arcs_of_tiny_weights_are_walked,
+                            restarts_do_not_depend_on_stops, steps_of_second_order_by_weight,
+                            walks_begin_at_their_starts, one_walker_for_several_graphs, options_at_their_limits);
 
 }  // namespace wyrm::tests
