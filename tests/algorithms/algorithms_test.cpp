@@ -2,6 +2,7 @@
 // PageRank, triangles and related algorithms on the CPU, and with tiles of fibers.
 #include "../support/simt_space.hpp"
 #include "algorithms_suite.hpp"
+#include "boundaries_suite.hpp"
 #include "weighted_pagerank_suite.hpp"
 
 namespace wyrm::tests {
@@ -10,5 +11,7 @@ INSTANTIATE_TYPED_TEST_SUITE_P(cpu, algorithms_test, testing::Types<exec::host_s
 INSTANTIATE_TYPED_TEST_SUITE_P(simt, algorithms_test, testing::Types<simt_space>);
 INSTANTIATE_TYPED_TEST_SUITE_P(cpu, weighted_pagerank_test, testing::Types<exec::host_space>);
 INSTANTIATE_TYPED_TEST_SUITE_P(simt, weighted_pagerank_test, testing::Types<simt_space>);
+INSTANTIATE_TYPED_TEST_SUITE_P(cpu, boundaries_test, testing::Types<exec::host_space>);
+INSTANTIATE_TYPED_TEST_SUITE_P(simt, boundaries_test, testing::Types<simt_space>);
 
 }  // namespace wyrm::tests
