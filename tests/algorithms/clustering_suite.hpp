@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <type_traits>
@@ -242,7 +243,9 @@ TYPED_TEST_P(clustering_test, invalid_options_are_refused) {
   EXPECT_THROW(this->run(g, {.length = 0}), error);
   EXPECT_THROW(this->run(g, {.walks = 0}), error);
   EXPECT_THROW(this->run(g, {.weights = {1, 2}}), error);
-  EXPECT_THROW(this->run(g, {.weights = {1, 2, 3, -1}}), error);
+  EXPECT_THROW(this->run(g, {.weights = {1, 2, 3, 4, 5}}), error);
+  for (float const w : {-1.0f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
+    EXPECT_THROW(this->run(g, {.weights = {1, 2, 3, w}}), error);
   EXPECT_THROW(algorithms::incremental_clustering(g, {.weights = {1, 1, 1, 1}}), error);
   auto const few = this->run(g, {.length = 1, .walks = 1, .iterations = 0});
   EXPECT_EQ(few.iterations, 0u);
@@ -332,9 +335,91 @@ TYPED_TEST_P(clustering_test, small_weights_beside_a_large_one_make_clusters) {
   }
 }
 
+// A clusterer with the memory of earlier runs gives the same clusters as a new one.
+TYPED_TEST_P(clustering_test, one_clusterer_for_several_graphs) {
+  std::mt19937 random(seeded(11));
+  auto const space = this->one_thread();
+  algorithms::clusterer<TypeParam> clusters(space, this->small_pool());
+  unsigned call = 0;
+  std::size_t const last = this->sized(200, 50);
+  for (std::size_t const n : {this->sized(120, 40), std::size_t{12}, std::size_t{0}, std::size_t{5}, last})
+    for (bool const weighted : {true, false}) {
+      bool const directed = ++call % 3 == 0;
+      SCOPED_TRACE(call);
+      auto const g = this->make(n, random_edges(random, n, n > 5 ? 2 * n : 0), directed, call % 4 == 0, space);
+      typename TestFixture::options o{.seed = seeded(call)};
+      for (std::uint64_t i = 0; weighted && i < g.arcs(); ++i) o.weights.push_back(static_cast<float>(random() % 10));
+      clusters.run(g.view(), o);
+      auto const got = clusters.result();
+      auto const want = this->run(g, o);
+      EXPECT_EQ(got.label, want.label);
+      EXPECT_EQ(got.modularity, want.modularity);
+      EXPECT_EQ(got.iterations, want.iterations);
+      EXPECT_EQ(got.converged, want.converged);
+      EXPECT_EQ(clusters.count(), want.count);
+      if (g.arcs() > 0) this->expect_consistent(g, got, o.weights);
+    }
+  EXPECT_THROW(clusters.refresh(this->make(last + 1, {}).view(), {}, nullptr, 0), error);
+  EXPECT_THROW(clusters.refresh(this->make(last - 1, {}).view(), {}, nullptr, 0), error);
+}
+
+// The number of rounds that voting needs is enough as a limit, and one less is not.
+TYPED_TEST_P(clustering_test, rounds_of_voting_are_limited) {
+  auto const g = this->make(160, this->planted(160, 4, 1200), false, false, this->one_thread());
+  auto const all = this->run(g);
+  ASSERT_TRUE(all.converged);
+  ASSERT_GT(all.iterations, 1u);
+  auto const enough = this->run(g, {.iterations = all.iterations});
+  EXPECT_TRUE(enough.converged);
+  EXPECT_EQ(enough.iterations, all.iterations);
+  EXPECT_EQ(enough.label, all.label);
+  algorithms::clusterer<TypeParam> clusters(g.space(), this->small_pool());
+  for (std::uint32_t const limit : {1u, all.iterations - 1}) {
+    clusters.run(g.view(), {.iterations = limit});
+    auto const few = clusters.result();
+    EXPECT_FALSE(few.converged);
+    EXPECT_EQ(few.iterations, limit);
+    this->expect_consistent(g, few);
+  }
+  clusters.run(g.view());
+  EXPECT_TRUE(clusters.result().converged);
+  EXPECT_EQ(clusters.result().iterations, all.iterations);
+}
+
+// Batches are counted together: when they have more than a quarter as many edges as the graph, a full run follows.
+TYPED_TEST_P(clustering_test, many_small_batches_are_followed_by_a_full_run) {
+  for (bool const directed : {false, true}) {
+    SCOPED_TRACE(directed ? "directed" : "undirected");
+    std::mt19937 random(seeded(12));
+    std::size_t const n = this->sized(150, 40);
+    auto g = this->make(n, random_edges(random, n, 3 * n), directed, false, this->one_thread());
+    algorithms::incremental_clustering maintained(g, {}, this->small_pool());
+    std::size_t changed = 0;
+    unsigned full = 0;
+    unsigned small = 0;
+    while (full < 2) {
+      auto const batch = random_edges(random, n, n / 4);
+      algorithms::insert(g, batch, maintained);
+      changed += batch.size();
+      ++small;
+      if (4 * changed <= g.edges()) continue;
+      EXPECT_GT(small, 1u);
+      auto const want = this->run(g);
+      auto const got = maintained.result();
+      EXPECT_EQ(got.label, want.label);
+      EXPECT_EQ(got.modularity, want.modularity);
+      EXPECT_EQ(got.iterations, want.iterations);
+      changed = small = 0;
+      ++full;
+    }
+  }
+}
+
 REGISTER_TYPED_TEST_SUITE_P(clustering_test, known_graphs, cliques_in_a_ring, planted_groups,
                             each_round_raises_modularity, labels_are_equal_in_all_spaces, weights_make_clusters,
                             directions_do_not_matter, invalid_options_are_refused, maintained_batch_by_batch,
-                            clusters_merge_and_split, small_weights_beside_a_large_one_make_clusters);
+                            clusters_merge_and_split, small_weights_beside_a_large_one_make_clusters,
+                            one_clusterer_for_several_graphs, rounds_of_voting_are_limited,
+                            many_small_batches_are_followed_by_a_full_run);
 
 }  // namespace wyrm::tests

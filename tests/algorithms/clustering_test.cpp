@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clustering on the CPU, and with tiles of fibers.
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "../../algorithms/detail/affinities.hpp"
 #include "../support/simt_space.hpp"
 #include "clustering_suite.hpp"
 
@@ -7,5 +13,30 @@ namespace wyrm::tests {
 
 INSTANTIATE_TYPED_TEST_SUITE_P(cpu, clustering_test, testing::Types<exec::host_space>);
 INSTANTIATE_TYPED_TEST_SUITE_P(simt, clustering_test, testing::Types<simt_space>);
+
+// The visits that are counted, and the strongest: in descending order of counts, the first visited among equals.
+TEST(visit_counts, keeps_the_strongest) {
+  using algorithms::detail::visit_counts;
+  for (std::uint32_t const different : {1u, 15u, 16u, 17u, 63u, 64u, 65u, 100u}) {
+    SCOPED_TRACE(different);
+    visit_counts visited;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> want;  // how often, and which vertex
+    for (std::uint32_t round = 0; round < 5; ++round)
+      for (std::uint32_t v = 0; v < different; ++v)
+        if (v % 5 >= round) visited.add(1000 - v);
+    // The last that have a place, and the first that has none, are visited most.
+    for (std::uint32_t v = 62; v < std::min(65u, different); ++v)
+      for (std::uint32_t i = 0; i < v; ++i) visited.add(1000 - v);
+    for (std::uint32_t v = 0; v < std::min(different, visit_counts::capacity); ++v)
+      want.emplace_back(v % 5 + 1 + (v >= 62 ? v : 0), 1000 - v);
+    std::stable_sort(want.begin(), want.end(), [](auto const& a, auto const& b) { return a.first > b.first; });
+    std::uint32_t const kept = visited.keep_strongest(16);
+    ASSERT_EQ(kept, std::min(16u, different));
+    for (std::uint32_t i = 0; i < kept; ++i) {
+      EXPECT_EQ(visited[i].weight, want[i].first) << i;
+      EXPECT_EQ(visited[i].vertex, want[i].second) << i;
+    }
+  }
+}
 
 }  // namespace wyrm::tests
