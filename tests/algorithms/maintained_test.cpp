@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maintained results on the CPU, and with tiles of fibers.
+#include "../../algorithms/clustering.hpp"
+#include "../../algorithms/clustering_quality.hpp"
+#include "../../algorithms/edge_support.hpp"
+#include "../../algorithms/random_walks.hpp"
+#include "../../algorithms/triangles.hpp"
 #include "../../alloc/registry.hpp"
 #include "../../graph/any_graph.hpp"
 #include "../support/simt_space.hpp"
@@ -45,6 +50,29 @@ TEST(maintained, of_a_graph_whose_space_is_chosen_at_run_time) {
   EXPECT_THROW(algorithms::insert(g, batch, *ranks, *triangles), error);
   EXPECT_EQ(g.edges(), 0u);
   EXPECT_EQ(other.edges(), 0u);
+}
+
+// Each function of an any_graph passes its options on.
+TEST(maintained, of_a_graph_whose_space_is_chosen_at_run_time_with_options) {
+  graph::any_graph g(exec::make_space("cpu"), alloc::default_name, 6, {.directed = false});
+  g.insert(std::vector<graph::edge>{{0, 1}, {1, 2}, {2, 0}, {2, 3}, {3, 4}});
+  auto const ranks = algorithms::maintain_pagerank(g, {.damping = 0.5, .tolerance = 1e-12, .max_iterations = 300});
+  auto const want = serial_pagerank(g.to_csr(), 0.5);
+  auto const recomputed = algorithms::pagerank(g, {.damping = 0.5, .tolerance = 1e-14});
+  for (std::size_t v = 0; v < 6; ++v) {
+    EXPECT_NEAR(ranks->rank()[v], want[v], 1e-11);
+    EXPECT_NEAR(recomputed.rank[v], want[v], 1e-13);
+  }
+  EXPECT_EQ(algorithms::maintain_triangles(g, true)->per_vertex(), (std::vector<std::uint64_t>{1, 1, 1, 0, 0, 0}));
+  EXPECT_TRUE(algorithms::maintain_triangles(g)->per_vertex().empty());
+  EXPECT_TRUE(algorithms::triangles(g).per_vertex.empty());
+  EXPECT_EQ(algorithms::triangles(g, {.clustering = true}).local_clustering,
+            (std::vector<double>{1, 1, 1.0 / 3, 0, 0, 0}));
+  EXPECT_EQ(algorithms::clustering(g, {.iterations = 0}).iterations, 0u);
+  EXPECT_EQ(algorithms::maintain_clustering(g, {.iterations = 0})->result().iterations, 0u);
+  EXPECT_EQ(algorithms::random_walks(g, {.steps = 2, .starts = {5, 0}}).offsets, (std::vector<std::uint64_t>{0, 1, 4}));
+  EXPECT_EQ(algorithms::quality(g, {0, 0, 0, 1, 1, 2}).conductance, (std::vector<double>{1.0 / 3, 1.0 / 3, 0}));
+  EXPECT_EQ(algorithms::edge_support(g), (std::vector<std::uint32_t>{1, 1, 1, 1, 1, 1, 0, 0, 0, 0}));
 }
 
 }  // namespace wyrm::tests
