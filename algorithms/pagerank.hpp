@@ -364,6 +364,7 @@ class pagerank_ranker {
       }
       now = exec::read(space_, state_.data());
     }
+    if (o.max_iterations == 0) now = exec::read(space_, state_.data());
     exec::for_each(space_, g.vertices(), detail::copy_ranks<Real, Split>{x, now.iterations % 2, rank_.data()});
     dangling_ = now.dangling;
     return {now.iterations, now.done != 0, now.change};
