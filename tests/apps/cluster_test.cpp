@@ -54,6 +54,26 @@ TEST_F(program_test, clusters_by_weight) {
   EXPECT_EQ(read("l").substr(read("l").find('\n') + 1), "0\n0\n1\n1\n");
 }
 
+TEST_F(program_test, clusters_by_their_options) {
+  std::string const file = write("two.graph", triangles);
+  std::string const table = output({"cluster", file, "--seed", "5", "--length", "3", "--walks", "7", "--iterations",
+                                    "0", "--report", path("report.json")});
+  EXPECT_EQ(row(table, "rounds of voting"), "0 (not converged)");
+  report const r(read("report.json"));
+  EXPECT_EQ(r.count("parameters/seed"), 5u);
+  EXPECT_EQ(r.count("parameters/length"), 3u);
+  EXPECT_EQ(r.count("parameters/walks"), 7u);
+  EXPECT_EQ(r.count("parameters/iterations"), 0u);
+  EXPECT_EQ(r.count("clusters/iterations"), 0u);
+  EXPECT_FALSE(r.flag("clusters/converged"));
+  // Lines of labels may end with CR, and comments may stand anywhere. The index of Hubert and Arabie: 6 pairs of 21 in
+  // the clusters, 9 in the classes, 6 in both; by chance 6 * 9 / 21.
+  std::string const crlf = write("crlf", "1\r\n1\r\n#\r\n1\r\n2\r\n# more\n2\n2\r\n2");
+  std::string const compared = output({"cluster", file, "--truth", crlf});
+  EXPECT_EQ(row(compared, "classes"), "2");
+  EXPECT_NEAR(std::stod(row(compared, "ARI")), (6 - 54 / 21.0) / (7.5 - 54 / 21.0), 1e-6);
+}
+
 TEST_F(program_test, clusters_of_graphs_without_edges) {
   EXPECT_EQ(row(output({"cluster", write("none.graph", "0 0\n")}), "clusters"), "0");
   EXPECT_EQ(row(output({"cluster", write("isolated.graph", "2 0\n\n\n")}), "modularity"), "0.000000");

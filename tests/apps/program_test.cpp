@@ -287,6 +287,59 @@ TEST_F(program_test, walks) {
   expect_refused(4, "cannot write the walks", {"walk", file, "--walks", path("none/w")});
 }
 
+// Each option changes the walks: on a ring a walk goes on, or returns at once, depending on p and q.
+TEST_F(program_test, walks_by_their_options) {
+  std::string const file = write("ring.graph", "6 6\n2 6\n1 3\n2 4\n3 5\n4 6\n1 5\n");
+  auto const walks = [&](strings options) {
+    options.insert(options.begin(), {"walk", file, "--walks", path("w")});
+    (void)output(options);
+    std::istringstream lines(read("w"));
+    std::vector<std::vector<int>> all;
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line);
+      all.emplace_back(std::istream_iterator<int>(words), std::istream_iterator<int>());
+    }
+    return all;
+  };
+  for (bool const returns : {false, true}) {
+    auto const all =
+        walks({"-p", returns ? "0.01" : "100", "-q", returns ? "100" : "0.01", "--steps", "8", "--per-vertex", "2"});
+    ASSERT_EQ(all.size(), 12u);
+    std::size_t same = 0;
+    for (auto const& walk : all) {
+      ASSERT_EQ(walk.size(), 9u);
+      for (std::size_t i = 2; i < 9; ++i) same += walk[i] == walk[i - 2] ? 1u : 0u;
+    }
+    EXPECT_EQ(same, returns ? 84u : 0u) << "an exception has a probability of 0.01 % each";
+  }
+  EXPECT_EQ(walks({"--restart", "1", "--steps", "3", "--starts", "4"}), (std::vector<std::vector<int>>{{4, 4, 4, 4}}));
+  EXPECT_NE(walks({"--seed", "2"}), walks({"--seed", "3"}));
+  EXPECT_EQ(walks({"--seed", "3"}), walks({"--seed", "3"}));
+  EXPECT_EQ(walks({}).front().size(), 81u);
+  std::size_t vertices = 0;
+  for (auto const& walk : walks({"--stop", "0.5", "--steps", "4294967295", "--per-vertex", "500"}))
+    vertices += walk.size();
+  EXPECT_NEAR(static_cast<double>(vertices), 6000, 6 * std::sqrt(3000 * 2)) << "a walk has two vertices on average";
+}
+
+// Two sides of k vertices: u is a neighbour of the first u + 1 vertices of the other side. So each degree from 1 to k
+// occurs twice.
+TEST_F(program_test, describes_degrees) {
+  auto const degrees = [&](graph::vertex_id k, std::size_t isolated) {
+    edge_set edges;
+    for (graph::vertex_id u = 0; u < k; ++u)
+      for (graph::vertex_id v = 0; v <= u; ++v) edges.insert({u, k + v});
+    std::string const file = write("half.mtx", matrix_market(2 * std::size_t{k} + isolated, edges));
+    return run(file, {"--rounds", "0", "--algorithms", "triangles"});
+  };
+  // Of 101 sorted degrees 0, 1, 1, 2, 2 ... one is above the 99 % value; of 99, none; of 201, two.
+  expect_degrees(degrees(50, 1), {0, 25, 50, 50, 1}, 2550 / 101.0, {1, 2, 4, 8, 16, 32, 38});
+  expect_degrees(degrees(49, 1), {0, 25, 49, 49, 1}, 2450 / 99.0, {1, 2, 4, 8, 16, 32, 36});
+  expect_degrees(degrees(100, 1), {0, 50, 99, 100, 1}, 10100 / 201.0, {1, 2, 4, 8, 16, 32, 64, 74});
+  expect_degrees(degrees(50, 0), {1, 26, 50, 50, 0}, 2550 / 100.0, {0, 2, 4, 8, 16, 32, 38});
+  expect_degrees(degrees(1, 1), {0, 1, 1, 1, 1}, 2 / 3.0, {1, 2});
+}
+
 // A wheel with an additional edge between rim vertices 1 and 3, which adds the triangles 1 2 3 and 0 1 3. Ranks and
 // triangles are compared with the serial verifiers.
 TEST_F(program_test, reports_values_of_each_vertex) {

@@ -208,6 +208,39 @@ TEST_F(program_test, ends_a_batch_at_an_empty_line_or_when_it_is_full) {
   EXPECT_EQ(column(output(full, updates), "inserted"), (strings{"2", "1", "0"}));
 }
 
+// The counts at the end are sums over the batches; a batch that changes nothing adds nothing.
+TEST_F(program_test, adds_up_the_work_of_all_batches) {
+  std::string const file = write("wheel.mtx", matrix_market(wheel_size, wheel()));
+  std::string const out = output({"stream", file, "--tolerance", "1e-9", "--report", path("report.json")},
+                                 "5 9\n- 1 2\n\n+ 0 1\n\n- 7 1000\n\n7 7\n\n+ 4 8\n- 4 8\n- 0 5\n");
+  std::map<std::string, std::uint64_t> sum;
+  for (std::string const name : {"iterations", "ranked", "inserted", "erased"})
+    for (std::string const& value : column(out, name)) sum[name] += std::stoull(value);
+  EXPECT_EQ(column(out, "batch"), (strings{"1", "2", "3", "4", "5"}));
+  EXPECT_EQ(column(out, "inserted"), (strings{"1", "0", "0", "0", "1"}));
+  EXPECT_EQ(column(out, "erased"), (strings{"1", "0", "0", "0", "2"}));
+  EXPECT_EQ(column(out, "iterations")[1], "0");
+  EXPECT_GT(sum["iterations"], 1u);
+  report const r(read("report.json"));
+  EXPECT_EQ(r.count("algorithms/pagerank/iterations"), sum["iterations"]);
+  EXPECT_EQ(r.count("algorithms/pagerank/ranked"), sum["ranked"]);
+  EXPECT_EQ(r.counts("updates/batch_edges"), (std::vector<std::uint64_t>{2, 1, 1, 1, 3}));
+  EXPECT_EQ(r.count("updates/inserted"), 2u);
+  EXPECT_EQ(r.count("updates/erased"), 3u);
+  EXPECT_EQ(r.count("updates/missing"), 1u);
+  EXPECT_EQ(r.count("updates/duplicates"), 1u);
+  EXPECT_EQ(r.count("updates/self_loops"), 1u);
+  EXPECT_EQ(r.count("updates/graph_edges"), 5997u);
+  // The same updates, with a batch for each sequence of insertions or erasures.
+  std::string const apart = output({"stream", file, "--tolerance", "1e-9"},
+                                   "5 9\n\n- 1 2\n\n+ 0 1\n\n- 7 1000\n\n7 7\n\n+ 4 8\n\n- 4 8\n- 0 5\n");
+  std::map<std::string, std::uint64_t> again;
+  for (std::string const name : {"iterations", "ranked", "inserted", "erased"})
+    for (std::string const& value : column(apart, name)) again[name] += std::stoull(value);
+  EXPECT_EQ(again, sum);
+  EXPECT_NE(row(out, "PageRank").find(", " + std::to_string(sum["iterations"]) + " iterations, "), std::string::npos);
+}
+
 TEST_F(program_test, accepts_a_stream_without_updates) {
   std::string const out = output({"stream", write("k5.graph", k5), "--check", "--top", "1"});
   EXPECT_EQ(batches_in(out).size(), 0u);
