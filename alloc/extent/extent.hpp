@@ -75,7 +75,8 @@ class extent {
     extent_state state = exec::read(space_, state_.data());
     state.unavailable_run = extent_state::not_known;
     bool const is_used_up = next(state) >= end(state);
-    // The window grows, or begins anew, where it may only if all chunks before it have been taken: see touched().
+    // The new chunks lengthen the window if it ends where they begin. They become the window only if all chunks before
+    // them have been taken, because touched() counts the chunks before the window as taken.
     if (end(state) == before || (is_used_up && touched() == before)) {
       state.touched = touched();
       std::uint32_t const first = is_used_up ? before : next(state);
