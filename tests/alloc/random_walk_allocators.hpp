@@ -211,6 +211,29 @@ TYPED_TEST_P(rw_malloc_suite, a_wrong_size_is_counted_and_harmless) {
   p.expect_sound();
 }
 
-REGISTER_TYPED_TEST_SUITE_P(rw_malloc_suite, sized_free, a_wrong_size_is_counted_and_harmless);
+// A wrong size with which a block would end where another one does, in a later region of 32 KiB.
+TYPED_TEST_P(rw_malloc_suite, a_wrong_size_that_ends_with_another_block_is_counted_and_harmless) {
+  using allocator = alloc::rw_malloc<TypeParam>;
+  pool<allocator> p({.pool_bytes = std::size_t{256} << 10, .reserve_bytes = std::size_t{256} << 10, .checked = false});
+  auto const good = p.exhaust(4096);
+  auto wrong = good;
+  std::sort(wrong.begin(), wrong.end(), [](block const& a, block const& b) { return a.p < b.p; });
+  std::size_t const ahead = 8;  // blocks of 4 KiB
+  ASSERT_GT(wrong.size(), 2 * ahead);
+  for (std::size_t i = 0; i + ahead < wrong.size(); ++i)
+    wrong[i].bytes = static_cast<std::size_t>(wrong[i + ahead].p - wrong[i].p) + 4096;
+  wrong.resize(wrong.size() - ahead);
+  exec::buffer<block, TypeParam> copy(p.space(), wrong.size());
+  exec::copy_in<block>(p.space(), copy.data(), wrong);
+  exec::for_each_lane<32>(p.space(), wrong.size(),
+                          free_sized<typename allocator::ref_type>{p.owner().ref(), copy.data()});
+  p.expect_bad_frees(wrong.size());
+  p.expect_sound();
+  p.free(good);
+  p.expect_sound();
+}
+
+REGISTER_TYPED_TEST_SUITE_P(rw_malloc_suite, sized_free, a_wrong_size_is_counted_and_harmless,
+                            a_wrong_size_that_ends_with_another_block_is_counted_and_harmless);
 
 }  // namespace wyrm::tests

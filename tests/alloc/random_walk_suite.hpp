@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -293,9 +294,31 @@ TYPED_TEST_P(random_walk, sweeps_over_any_number_of_words_find_the_only_free_pag
     }
 }
 
+// The returned number is the number of free pages; after the last page none is free.
+TYPED_TEST_P(random_walk, scatter_frees_pages_of_the_pool_only) {
+  for (std::uint64_t const pages : {1u, 31u, 32u, 33u, 63u, 64u, 65u, 1000u, 2079u}) {
+    SCOPED_TRACE(std::to_string(pages) + " pages");
+    TypeParam pool(make_space<typename TypeParam::space_type>(), pages);
+    auto const free_pages = [&] {
+      std::vector<bool> const used = pool.used();
+      return static_cast<std::uint64_t>(std::count(used.begin(), used.end(), false));
+    };
+    EXPECT_EQ(pool.scatter(0, seeded(1)), 0u);
+    EXPECT_EQ(free_pages(), 0u);
+    std::uint64_t const some = pool.scatter(0.5, seeded(2));
+    EXPECT_EQ(some, free_pages());
+    if (pages >= 1000) {
+      EXPECT_NEAR(static_cast<double>(some), static_cast<double>(pages) / 2, 3 * std::sqrt(pages));
+    }
+    EXPECT_EQ(pool.scatter(1, seeded(3)), pages);
+    EXPECT_EQ(free_pages(), pages);
+  }
+}
+
 REGISTER_TYPED_TEST_SUITE_P(random_walk, all_pages_once_and_then_none, the_last_free_page_is_found,
-                            the_same_seed_finds_the_same_pages, churn_of_a_pool_that_is_nearly_full, long_churn,
-                            steps_agree_with_the_theory, sweeps_over_any_number_of_words_find_the_only_free_page);
+                            scatter_frees_pages_of_the_pool_only, the_same_seed_finds_the_same_pages,
+                            churn_of_a_pool_that_is_nearly_full, long_churn, steps_agree_with_the_theory,
+                            sweeps_over_any_number_of_words_find_the_only_free_page);
 
 template <class Space>
 using random_walk_pools =
