@@ -338,6 +338,16 @@ TEST_F(program_test, describes_degrees) {
   expect_degrees(degrees(100, 1), {0, 50, 99, 100, 1}, 10100 / 201.0, {1, 2, 4, 8, 16, 32, 64, 74});
   expect_degrees(degrees(50, 0), {1, 26, 50, 50, 0}, 2550 / 100.0, {0, 2, 4, 8, 16, 32, 38});
   expect_degrees(degrees(1, 1), {0, 1, 1, 1, 1}, 2 / 3.0, {1, 2});
+  // A star of n vertices: only the centre has more than one neighbour, and of 100 sorted degrees it is above the 99 %
+  // value; of 99 it is that value.
+  auto const star = [&](graph::vertex_id n) {
+    edge_set edges;
+    for (graph::vertex_id v = 1; v < n; ++v) edges.insert({0, v});
+    return run(write("star.mtx", matrix_market(n, edges)), {"--rounds", "0", "--algorithms", "triangles"});
+  };
+  expect_degrees(star(99), {1, 1, 98, 98, 0}, 196 / 99.0, {0, 98, 0, 0, 0, 0, 0, 1});
+  expect_degrees(star(100), {1, 1, 1, 99, 0}, 198 / 100.0, {0, 99, 0, 0, 0, 0, 0, 1});
+  expect_degrees(star(101), {1, 1, 1, 100, 0}, 200 / 101.0, {0, 100, 0, 0, 0, 0, 0, 1});
 }
 
 // A wheel with an additional edge between rim vertices 1 and 3, which adds the triangles 1 2 3 and 0 1 3. Ranks and
@@ -549,7 +559,8 @@ TEST_F(program_test, refuses_a_wrong_command_line) {
   refused("--updates", {"--updates", "sorted"});
   refused("colouring", {"--algorithms", "pagerank,colouring"});
   refused("ouroboros-s-p", {"--allocator", "best"});
-  refused("there is no device 'tpu'; there are: auto, cpu, cuda, cuda:N", {"--device", "tpu"});
+  for (std::string const bad : {"tpu", "cpu:0", "cuda:", "cuda:x", "cuda:0x", "cuda:-1", "cuda:99999999999"})
+    refused("there is no device '" + bad + "'; there are: auto, cpu, cuda, cuda:N", {"--device", bad});
   refused("--fast", {"--fast"});
   refused("more", {"more"});
   expect_refused(2, "FILE", {"run"});
