@@ -268,7 +268,11 @@ TYPED_TEST_P(dynamic_graph_test, an_id_out_of_range_changes_nothing) {
         FAIL() << "no error";
       } catch (error const& e) {
         EXPECT_EQ(e.code(), error_code::bad_argument);
-        EXPECT_NE(std::string(e.what()).find("edge 2 of the batch is (3, 10)"), std::string::npos) << e.what();
+        EXPECT_NE(
+            std::string(e.what()).find("edge 2 of the batch is (3, 10), but the graph has only 10 vertices (2 such "
+                                       "edges in all); nothing was changed"),
+            std::string::npos)
+            << e.what();
       }
       EXPECT_EQ(g.to_csr(), before);
       EXPECT_EQ(damage(g), "");
@@ -400,6 +404,109 @@ TYPED_TEST_P(dynamic_graph_test, damaged_pages_are_found) {
   }
 }
 
+// The same page for two vertices, for each vertex, so that the two are at any position among all pages.
+TYPED_TEST_P(dynamic_graph_test, a_page_of_two_vertices_is_found) {
+  graph::vertex_id const n = 70;
+  auto g = this->make(n, {.directed = true, .in_neighbours = false});
+  std::vector<graph::edge> ring;
+  for (graph::vertex_id v = 0; v < n; ++v) ring.push_back({v, (v + 1) % n});
+  g.insert(ring);
+  auto* const records = const_cast<graph::packed_record*>(g.view().out_records());
+  for (graph::vertex_id v = 0; v < n; ++v) {
+    graph::packed_record const good = exec::read(g.space(), records + v);
+    exec::write(g.space(), records + v, exec::read(g.space(), records + (v + 1) % n));
+    expect_corrupt(g, "1 pages reach into another");
+    exec::write(g.space(), records + v, good);
+  }
+  g.check();
+}
+
+/// The message of check() for these numbers of faults.
+inline std::string faults(int pages, int order, int range, int self_loops, int unmirrored) {
+  return "the graph is damaged: " + std::to_string(pages) + " vertices with a wrong page, " + std::to_string(order) +
+         " neighbours out of order, " + std::to_string(range) + " out of range, " + std::to_string(self_loops) +
+         " self-loops, " + std::to_string(unmirrored) + " arcs without their reverse";
+}
+
+TYPED_TEST_P(dynamic_graph_test, damaged_neighbours_are_found) {
+  using graph::vertex_id;
+  auto g = this->make(40, {.directed = true, .in_neighbours = false});
+  std::vector<graph::edge> row;
+  for (vertex_id v = 1; v <= 20; ++v) row.push_back({3, v + 3});  // neighbour i is i + 4
+  g.insert(row);
+  auto* const record = const_cast<graph::packed_record*>(g.view().out_records()) + 3;
+  graph::packed_record const good = exec::read(g.space(), record);
+  auto const put = [&](std::uint32_t i, vertex_id v) { exec::write(g.space(), good.page() + i, v); };
+  for (std::uint32_t const i : {1u, 7u, 8u, 9u, 15u, 16u, 17u, 19u}) {
+    SCOPED_TRACE("neighbour " + std::to_string(i));
+    put(i, i + 3);  // the neighbour before it, once more
+    expect_corrupt(g, faults(0, 1, 0, 0, 0));
+    put(i, 0);
+    expect_corrupt(g, faults(0, 1, 0, 0, 0));
+    put(i, i + 4);
+  }
+  put(0, 3);
+  expect_corrupt(g, faults(0, 0, 0, 1, 0));
+  put(0, 4);
+  put(19, 40);
+  expect_corrupt(g, faults(0, 0, 1, 0, 0));
+  put(19, 39);
+  g.check();
+  for (graph::vertex_record const& bad :
+       {graph::vertex_record{good.page(), 33, 32}, {good.page(), 0, 32}, {nullptr, 20, 32}, {nullptr, 0, 32}}) {
+    exec::write(g.space(), record, graph::packed_record(bad));
+    expect_corrupt(g, faults(1, 0, 0, 0, 0));
+  }
+  exec::write(g.space(), record, graph::packed_record({good.page(), 19, 32}));
+  expect_corrupt(g, "the graph has 19 arcs but counted 20");
+  exec::write(g.space(), record, good);
+  g.check();
+}
+
+// An arc without its reverse, where the target has a neighbour with a larger id, and where it has none; in a directed
+// graph also an arc that only the table of in-neighbours has.
+TYPED_TEST_P(dynamic_graph_test, arcs_without_reverse_are_found) {
+  using graph::vertex_id;
+  auto g = this->make(4);
+  g.insert({{0, 1}, {1, 3}});
+  auto const page = [&](graph::packed_record const* records, vertex_id v) {
+    return exec::read(g.space(), records + v).page();
+  };
+  exec::write(g.space(), page(g.view().out_records(), 1), vertex_id{2});  // instead of 0
+  expect_corrupt(g, faults(0, 0, 0, 0, 2));
+  exec::write(g.space(), page(g.view().out_records(), 1), vertex_id{0});
+  g.check();
+  exec::write(g.space(), page(g.view().out_records(), 3), vertex_id{0});  // instead of 1
+  expect_corrupt(g, faults(0, 0, 0, 0, 2));
+  exec::write(g.space(), page(g.view().out_records(), 3), vertex_id{1});
+  g.check();
+
+  g = this->make(2, {.self_loops = true});
+  g.insert({{0, 1}});
+  exec::write(g.space(), page(g.view().out_records(), 0), vertex_id{0});
+  exec::write(g.space(), page(g.view().out_records(), 1), vertex_id{1});
+  expect_corrupt(g, "the graph has 2 edges but counted 1");
+
+  g = this->make(10, {.directed = true});
+  g.insert({{5, 6}, {4, 6}, {6, 7}});
+  auto* const in = const_cast<graph::packed_record*>(this->in_records(g)) + 6;
+  graph::packed_record const good = exec::read(g.space(), in);
+  exec::write(g.space(), good.page() + 2, vertex_id{8});
+  exec::write(g.space(), in, graph::packed_record({good.page(), 3, good.capacity()}));
+  expect_corrupt(g, faults(0, 0, 0, 0, 1));
+  exec::write(g.space(), in, good);
+  g.check();
+}
+
+TYPED_TEST_P(dynamic_graph_test, the_view_says_whether_there_are_in_neighbours) {
+  for (std::size_t const n : {0u, 1u, 5u}) {
+    EXPECT_TRUE(this->make(n).view().has_in_neighbours()) << n;
+    EXPECT_TRUE(this->make(n, {.in_neighbours = false}).view().has_in_neighbours()) << n;
+    EXPECT_TRUE(this->make(n, {.directed = true}).view().has_in_neighbours()) << n;
+    EXPECT_EQ(this->make(n, {.directed = true, .in_neighbours = false}).view().has_in_neighbours(), n == 0) << n;
+  }
+}
+
 // A vertex whose degree alternates around the boundary of a page size keeps its page.
 TYPED_TEST_P(dynamic_graph_test, pages_have_hysteresis) {
   using graph::edge;
@@ -471,7 +578,8 @@ REGISTER_TYPED_TEST_SUITE_P(dynamic_graph_test, agrees_with_the_model_undirected
                             edges_in_device_memory_or_in_slices, updates_may_be_finished_later, keeps_in_neighbours,
                             empty_and_trivial, a_hub, insert_then_erase_restores_it, an_id_out_of_range_changes_nothing,
                             out_of_memory_changes_nothing, every_allocation_may_fail, memory_adds_up,
-                            damaged_pages_are_found, pages_have_hysteresis,
-                            memory_counts_the_tables_of_both_directions);
+                            damaged_pages_are_found, a_page_of_two_vertices_is_found, damaged_neighbours_are_found,
+                            arcs_without_reverse_are_found, the_view_says_whether_there_are_in_neighbours,
+                            pages_have_hysteresis, memory_counts_the_tables_of_both_directions);
 
 }  // namespace wyrm::tests
