@@ -60,6 +60,154 @@ TYPED_TEST_P(layout_test, is_built_from_a_csr) {
     }
 }
 
+// Numbers of vertices around the sizes of tiles, blocks and groups of tiles. Each vertex has neighbours of both
+// directions, the last one many; builds, updates and layouts are compared with models of both directions.
+TYPED_TEST_P(layout_test, any_number_of_vertices) {
+  for (std::size_t const n :
+       {1u, 2u, 3u, 4u, 5u, 8u, 9u, 31u, 32u, 33u, 63u, 64u, 65u, 97u, 255u, 256u, 257u, 289u, 513u})
+    for (graph::options const o : {graph::options{}, graph::options{.directed = true, .self_loops = true}}) {
+      SCOPED_TRACE(std::to_string(n) + (o.directed ? " vertices, directed" : " vertices"));
+      graph_model out(n, o.directed, o.self_loops);
+      graph_model in(n, o.directed, o.self_loops);
+      auto const flipped = [](std::vector<graph::edge> edges) {
+        for (graph::edge& e : edges) std::swap(e.source, e.target);
+        return edges;
+      };
+      auto const expect_right = [&](auto const& g, char const* when) {
+        auto const vertices = static_cast<graph::vertex_id>(n);
+        ASSERT_EQ(g.to_csr(), out.to_csr()) << when;
+        ASSERT_EQ(graph::detail::export_csr(g.space(), this->in_records(g), vertices), in.to_csr()) << when;
+        ASSERT_EQ(damage(g), "") << when;
+      };
+      std::vector<graph::edge> edges;
+      for (graph::vertex_id v = 0; v < n; ++v) {
+        edges.push_back({v, static_cast<graph::vertex_id>((v + 1) % n)});
+        edges.push_back({v, v / 2});
+        if (v % 3 == 0) edges.push_back({static_cast<graph::vertex_id>(n - 1), v});
+      }
+      auto inserted = this->make(n, o);
+      expect_equal(inserted.insert(edges), out.insert(edges));
+      in.insert(flipped(edges));
+      expect_right(inserted, "inserted");
+      auto built = this->make(n, o);
+      expect_equal(built.build(out.to_csr()), {.requested = inserted.edges(), .inserted = inserted.edges()});
+      expect_right(built, "built");
+      std::vector<graph::edge> gone;  // of the last vertex, and of each fourth one
+      for (graph::edge const e : edges)
+        if (e.source + 1 == n || e.source % 4 == 0) gone.push_back(e);
+      expect_equal(built.erase(gone), out.erase(gone));
+      in.erase(flipped(gone));
+      expect_right(built, "erased");
+      built.compact();
+      expect_right(built, "compacted");
+      expect_equal(built.insert(edges), out.insert(edges));
+      in.insert(flipped(edges));
+      expect_right(built, "inserted again");
+    }
+}
+
+// A row with one wrong entry, at any position, at several alignments of the row in the CSR; other rows surround it or
+// do not. Rows are copied in blocks of four entries.
+TYPED_TEST_P(layout_test, a_wrong_entry_at_any_position_is_found) {
+  using graph::vertex_id;
+  vertex_id const n = 100;
+  vertex_id const tested = 40;
+  auto g = this->make(n, {.directed = true, .in_neighbours = false});
+  auto with_loops = this->make(n, {.directed = true, .in_neighbours = false, .self_loops = true});
+  auto const rows_of = [&](std::vector<vertex_id> const& row, std::size_t before, std::size_t after) {
+    graph::csr rows{{0}, {}};
+    for (vertex_id v = 0; v < n; ++v) {
+      if (v == tested) rows.targets.insert(rows.targets.end(), row.begin(), row.end());
+      std::size_t const others = v == 0 ? before : v == 70 ? after : 0;
+      for (std::size_t k = 0; k < others; ++k) rows.targets.push_back(static_cast<vertex_id>(k + 1));
+      rows.offsets.push_back(rows.targets.size());
+    }
+    return rows;
+  };
+  auto const expect_wrong = [&](graph::csr const& rows, char const* why) {
+    try {
+      g.build(rows);
+      ADD_FAILURE() << why << ": no error";
+      g.clear();
+    } catch (error const& e) {
+      EXPECT_NE(std::string(e.what()).find("row 40 of the CSR is wrong (1 such rows in all)"), std::string::npos)
+          << why << ": " << e.what();
+    }
+  };
+  std::size_t const length = 21;
+  for (std::size_t k = 0; k < length; ++k)
+    for (bool const surrounded : {false, true}) {
+      SCOPED_TRACE("entry " + std::to_string(k) + (surrounded ? ", surrounded" : ""));
+      std::size_t const before = surrounded ? 4 + k / 4 % 4 : 0;
+      std::size_t const after = surrounded ? 8 : 0;
+      std::vector<vertex_id> good(length);
+      for (std::size_t i = 0; i < length; ++i) good[i] = static_cast<vertex_id>(i < k ? 2 * i : 2 * i + 41);
+      std::vector<vertex_id> row = good;
+      if (k > 0) {
+        row[k] = row[k - 1];
+        expect_wrong(rows_of(row, before, after), "an entry twice");
+        row[k] = row[k - 1] - 1;
+        expect_wrong(rows_of(row, before, after), "a smaller entry");
+      }
+      row[k] = tested;  // ascends, as the entries before it are at most 38
+      expect_wrong(rows_of(row, before, after), "a self-loop");
+      EXPECT_EQ(with_loops.build(rows_of(row, before, after)).inserted, length + before + after);
+      EXPECT_EQ(with_loops.to_csr(), rows_of(row, before, after));
+      with_loops.clear();
+      row.resize(k + 1);
+      row[k] = n;
+      expect_wrong(rows_of(row, before, after), "an id out of range");
+      row[k] = n - 1;
+      EXPECT_EQ(g.build(rows_of(row, before, after)).inserted, row.size() + before + after);
+      EXPECT_EQ(g.to_csr(), rows_of(row, before, after));
+      g.clear();
+    }
+}
+
+// The message names the first wrong row and their number.
+TYPED_TEST_P(layout_test, the_first_wrong_row_is_named) {
+  using graph::vertex_id;
+  vertex_id const n = 300;
+  auto g = this->make(n, {.directed = true});
+  for (std::vector<vertex_id> const& bad :
+       {std::vector<vertex_id>{0}, {299}, {31, 32}, {7, 8, 255, 256}, {3, 35, 298}, {40, 41, 42, 43}}) {
+    graph::csr rows{{0}, {}};
+    for (vertex_id v = 0; v < n; ++v) {
+      rows.targets.push_back(std::find(bad.begin(), bad.end(), v) != bad.end() ? n : (v + 1) % n);
+      rows.offsets.push_back(rows.targets.size());
+    }
+    std::string what;
+    try {
+      g.build(rows);
+    } catch (error const& e) {
+      what = e.what();
+    }
+    EXPECT_NE(what.find("row " + std::to_string(bad.front()) + " of the CSR is wrong (" + std::to_string(bad.size()) +
+                        " such"),
+              std::string::npos)
+        << what;
+    EXPECT_EQ(g.arcs(), 0u);
+  }
+  EXPECT_EQ(damage(g), "");
+}
+
+// In an undirected graph each arc needs its reverse, also where the target has a neighbour with a larger id.
+TYPED_TEST_P(layout_test, a_missing_reverse_is_found) {
+  auto g = this->make(3);
+  for (graph::csr const& rows :
+       {graph::csr{{0, 1, 2, 3}, {1, 2, 1}}, {{0, 1, 3, 3}, {1, 0, 2}}, {{0, 0, 1, 3}, {2, 0, 1}}}) {
+    try {
+      g.build(rows);
+      ADD_FAILURE() << "no error";
+      g.clear();
+    } catch (error const& e) {
+      EXPECT_NE(std::string(e.what()).find(" 1 arcs without their reverse"), std::string::npos) << e.what();
+    }
+  }
+  EXPECT_EQ(g.build(graph::csr{{0, 1, 3, 4}, {1, 0, 2, 1}}).inserted, 2u);
+  EXPECT_EQ(damage(g), "");
+}
+
 // Rows of about 512 neighbours, beyond which several tiles copy a row, and rows of whole numbers of parts.
 TYPED_TEST_P(layout_test, rows_at_the_size_of_a_hub) {
   std::size_t const n = 1100;
@@ -338,7 +486,9 @@ TYPED_TEST_P(layout_test, a_csr_is_built_from_pages_that_were_freed) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(layout_test, a_csr_is_built_from_pages_that_were_freed, is_built_from_a_csr,
-                            rows_at_the_size_of_a_hub, a_csr_on_the_device_with_another_number_of_arcs_is_refused,
+                            any_number_of_vertices, a_wrong_entry_at_any_position_is_found,
+                            the_first_wrong_row_is_named, a_missing_reverse_is_found, rows_at_the_size_of_a_hub,
+                            a_csr_on_the_device_with_another_number_of_arcs_is_refused,
                             a_csr_in_slices_that_needs_memory, a_wrong_csr_changes_nothing,
                             a_csr_with_rows_that_overlap_is_refused, compaction_keeps_the_graph_and_releases_old_pool,
                             a_pool_of_scattered_pages_does_not_grow, both_tables_are_right_when_pages_are_scattered);
