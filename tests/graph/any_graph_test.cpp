@@ -99,6 +99,56 @@ TEST(any_graph, is_moved_and_assigned) {
   a.check();
 }
 
+// Each operation is that of dynamic_graph of the same name.
+TEST(any_graph, has_the_operations_of_a_graph) {
+  using graph::edge;
+  graph::any_graph g(exec::make_space("cpu"), "ouroboros-s-p", 6, {.directed = true, .hash_seed = 7});
+  EXPECT_EQ(g.vertices(), 6u);
+  EXPECT_TRUE(g.settings().directed);
+  EXPECT_EQ(g.settings().hash_seed, 7u);
+  std::vector<edge> const some{{0, 1}, {1, 2}, {2, 3}};
+  std::vector<edge> const one{{1, 2}};
+  graph::resident_edges const resident_some(some.data(), some.size());
+  graph::resident_edges const resident_one(one.data(), one.size());
+  graph::csr const all{{0, 1, 2, 3, 3, 3, 3}, {1, 2, 3}};
+  graph::csr const left{{0, 1, 1, 2, 2, 2, 2}, {1, 3}};
+  auto const expect_row = [&](graph::csr const& want) {
+    EXPECT_EQ(g.to_csr(), want);
+    EXPECT_EQ(g.edges(), want.targets.size());
+    EXPECT_EQ(g.arcs(), want.targets.size());
+    EXPECT_EQ(g.view().arcs(), want.targets.size());
+  };
+  EXPECT_EQ(g.insert(resident_some).inserted, 3u);
+  expect_row(all);
+  EXPECT_EQ(g.erase(resident_one).erased, 1u);
+  expect_row(left);
+  EXPECT_EQ(g.insert_async(resident_some).get().inserted, 1u);
+  expect_row(all);
+  EXPECT_EQ(g.erase_async(resident_one).get().erased, 1u);
+  expect_row(left);
+  EXPECT_EQ(g.insert_async(std::span<edge const>(some)).get().inserted, 1u);
+  EXPECT_EQ(g.erase_async(std::span<edge const>(one)).get().erased, 1u);
+  expect_row(left);
+  EXPECT_EQ(g.memory().neighbours, 2 * 2 * sizeof(graph::vertex_id));
+  EXPECT_EQ(g.pool().granted, 4u * 16);  // pages of both directions
+  std::size_t const scratch = g.memory().scratch;
+  g.compact();
+  EXPECT_LT(g.memory().scratch, scratch);
+  expect_row(left);
+  g.clear();
+  expect_row({{0, 0, 0, 0, 0, 0, 0}, {}});
+  EXPECT_EQ(g.build(all).inserted, 3u);
+  expect_row(all);
+  g.clear();
+  EXPECT_EQ(g.build(graph::resident_csr{left.offsets.data(), left.targets.data(), 2}).inserted, 2u);
+  expect_row(left);
+  g.fail_allocations_from(0);
+  EXPECT_THROW(g.insert({{4, 5}}), error);
+  g.fail_allocations_from(graph::any_graph::never);
+  EXPECT_EQ(g.insert({{4, 5}}).inserted, 1u);
+  g.check();
+}
+
 // A list with more edges than a slice.
 TEST(any_graph, is_built_from_a_list_in_slices) {
   graph::edge_list list;
