@@ -322,9 +322,111 @@ TYPED_TEST_P(graph_limits, graphs_are_moved_and_assigned) {
   expect_equal(c.erase({{2, 3}}), {.requested = 1, .erased = 1});
 }
 
+// Each vertex that a batch changes needs a page, so that the number of allocations is known.
+TYPED_TEST_P(graph_limits, the_last_allocation_may_fail) {
+  graph::vertex_id const n = 40;
+  std::vector<graph::edge> path;
+  for (graph::vertex_id v = 0; v < 30; ++v) path.push_back({v, v + 1});
+  struct row {
+    graph::options o;
+    std::uint64_t allocations;  // of an insertion
+    std::uint64_t last;         // vertex with a page
+  };
+  for (row const& r :
+       {row{{}, 31, 30}, row{{.directed = true}, 60, 30}, row{{.directed = true, .in_neighbours = false}, 30, 29}}) {
+    SCOPED_TRACE(std::to_string(r.allocations) + " allocations");
+    auto g = this->make(n, r.o);
+    auto const expect_limit = [&](std::uint64_t least, auto const& change, char const* what) {
+      g.fail_allocations_from(least - 1);
+      auto const failed = error_of(change);
+      ASSERT_TRUE(failed) << what;
+      EXPECT_EQ(failed->first, error_code::out_of_memory) << what;
+      EXPECT_EQ(damage(g), "") << what;
+      g.fail_allocations_from(least);
+      EXPECT_FALSE(error_of(change)) << what;
+      EXPECT_EQ(g.edges(), 30u) << what;
+      EXPECT_EQ(damage(g), "") << what;
+      g.fail_allocations_from(decltype(g)::never);
+    };
+    expect_limit(
+        r.allocations, [&] { g.insert(path); }, "insert");
+    expect_limit(
+        r.last + 1, [&] { g.compact(); }, "compact");
+    graph::csr const rows = g.to_csr();
+    g.clear();
+    expect_limit(
+        r.o.directed ? 30 : 31, [&] { g.build(rows); }, "build");
+  }
+}
+
+// Long source groups of a sparse batch in the table of in-neighbours only: planned by a tile, ranked by several tiles,
+// and too large for that.
+TYPED_TEST_P(graph_limits, long_groups_of_the_second_table) {
+  std::size_t const n = 6000;
+  for (std::uint32_t const size : {5u, 33u, 1024u, 1025u}) {
+    SCOPED_TRACE(std::to_string(size) + " arcs to vertex 0");
+    auto g = this->make(n, {.directed = true});
+    graph_model out(n, true, false);
+    graph_model in(n, true, false);
+    std::vector<graph::edge> batch;
+    for (graph::vertex_id v = 1; v <= size; ++v) batch.push_back({v, 0});
+    for (graph::vertex_id v = 1; v < 4500; ++v) batch.push_back({v + 1, v});
+    batch.push_back(batch.front());
+    std::shuffle(batch.begin(), batch.end(), std::mt19937(seeded(71)));
+    auto const change = [&](bool inserts) {
+      auto reverse = batch;
+      for (graph::edge& e : reverse) std::swap(e.source, e.target);
+      expect_equal(inserts ? g.insert(batch) : g.erase(batch), inserts ? out.insert(batch) : out.erase(batch));
+      (void)(inserts ? in.insert(reverse) : in.erase(reverse));
+      ASSERT_EQ(graph::detail::export_csr(g.space(), this->in_records(g), n), in.to_csr());
+      ASSERT_EQ(damage(g), "");
+    };
+    change(true);
+    batch.resize(batch.size() / 2);
+    for (graph::vertex_id v = 1; v <= size; v += 2) batch.push_back({v, 0});
+    change(false);
+  }
+}
+
+TYPED_TEST_P(graph_limits, versions_count_changes) {
+  auto g = this->make(5);
+  auto const id = g.view().graph_id();
+  EXPECT_NE(id, 0u);
+  EXPECT_NE(this->make(5).view().graph_id(), id);
+  std::uint64_t version = g.view().version();
+  auto const expect_changes = [&](std::uint64_t n, char const* what) {
+    version += n;
+    EXPECT_EQ(g.view().version(), version) << what;
+    EXPECT_EQ(g.view().graph_id(), id) << what;
+  };
+  g.clear();
+  expect_changes(0, "clear() without edges");
+  g.insert(std::span<graph::edge const>());
+  expect_changes(0, "an empty batch");
+  g.insert({{0, 1}});
+  expect_changes(1, "insert()");
+  expect_refused([&] { g.insert({{1, 2}, {0, 5}}); }, "edge 1 of the batch");
+  expect_changes(0, "a refused batch");
+  g.erase({{0, 1}, {2, 3}});
+  expect_changes(1, "erase()");
+  expect_refused([&] { g.build(graph::csr{{0, 1, 1, 1, 1, 1}, {1}}); }, "both directions");
+  expect_changes(0, "a refused build()");
+  g.build(graph::csr{{0, 1, 2, 2, 2, 2}, {1, 0}});
+  expect_changes(1, "build()");
+  g.compact();
+  expect_changes(0, "compact()");
+  g.clear();
+  expect_changes(1, "clear()");
+  auto other = std::move(g);
+  EXPECT_EQ(other.view().graph_id(), id);
+  EXPECT_EQ(other.view().version(), version);
+  EXPECT_EQ(g.view().graph_id(), 0u);  // NOLINT(bugprone-use-after-move): the state of a moved graph
+}
+
 REGISTER_TYPED_TEST_SUITE_P(graph_limits, loops_are_counted_where_a_hub_waits_for_memory,
                             a_hub_with_room_needs_no_memory, every_request_for_memory_may_fail,
                             in_neighbours_are_built_in_slices, one_update_is_pending_at_a_time,
-                            graphs_are_moved_and_assigned, a_graph_is_destroyed_while_an_update_waits_for_memory);
+                            graphs_are_moved_and_assigned, a_graph_is_destroyed_while_an_update_waits_for_memory,
+                            the_last_allocation_may_fail, long_groups_of_the_second_table, versions_count_changes);
 
 }  // namespace wyrm::tests
