@@ -38,6 +38,21 @@ TEST(page_size_test, has_room_for_the_neighbours_with_little_slack) {
   }
 }
 
+// Powers of two of at least 16 bytes up to 1 MiB, then multiples of an eighth of the power of two below.
+TEST(page_size_test, sizes_in_numbers) {
+  struct row {
+    std::uint32_t degree;
+    std::uint32_t capacity;
+  };
+  for (row const r :
+       {row{0, 0}, row{1, 4}, row{4, 4}, row{5, 8}, row{8, 8}, row{9, 16}, row{512, 512}, row{513, 1024},
+        row{262144, 262144}, row{262145, 294912}, row{294912, 294912}, row{294913, 327680}, row{524288, 524288},
+        row{524289, 589824}, row{0xf0000000, 0xf0000000}, row{0xf0000001, 0xffffffff}})
+    EXPECT_EQ(graph::capacity_for(r.degree), r.capacity) << r.degree;
+  EXPECT_EQ(graph::page_bytes(4), 16u);
+  EXPECT_EQ(graph::page_bytes(0xffffffff), std::size_t{0xffffffff} * 4);
+}
+
 TEST(page_size_test, a_page_stays_between_a_quarter_and_full) {
   for (std::uint32_t capacity = 8; capacity <= 1 << 18; capacity *= 2) {
     EXPECT_TRUE(graph::keeps_page(capacity, capacity));

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "../../alloc/baseline/bump.hpp"
 #include "../../alloc/ouroboros/ouroboros.hpp"
 #include "../../exec/error.hpp"
 #include "../../exec/host_space.hpp"
@@ -44,6 +45,38 @@ TEST(pool_growth, takes_the_large_step_else_the_needed_one_else_throws) {
     EXPECT_THROW(find(), error);
     EXPECT_EQ(pool.stats().committed, mib);
   }
+}
+
+// Pages are made usable for other sizes if they have as many bytes as are missing, and again only if half as many are
+// missing as before.
+TEST(pool_growth, free_pages_are_compacted_if_there_are_enough) {
+  allocator pool(exec::host_space(1), {.pool_bytes = mib, .reserve_bytes = mib});
+  ASSERT_NE(pool.ref().malloc(4096), nullptr);
+  std::size_t const free = mib - pool.stats().granted;
+  ASSERT_LT(free, mib);
+  graph::detail::pool_growth<allocator> memory(pool, false);
+  EXPECT_FALSE(memory.compact_if_free(free + 1));
+  EXPECT_TRUE(memory.compact_if_free(free));
+  EXPECT_FALSE(memory.compact_if_free(free));
+  EXPECT_FALSE(memory.compact_if_free(free / 2 + 1));
+  EXPECT_TRUE(memory.compact_if_free(free / 2));
+  EXPECT_FALSE(memory.compact_if_free(free / 4 + 1));
+  try {
+    memory.find(free / 2, 0, 0);
+    FAIL() << "no error";
+  } catch (error const& e) {
+    EXPECT_EQ(e.code(), error_code::out_of_memory);
+    EXPECT_NE(std::string(e.what()).find("neighbours need " + std::to_string(free / 2 / kib) +
+                                         " KiB more than there are; nothing was changed"),
+              std::string::npos)
+        << e.what();
+  }
+  graph::detail::pool_growth<allocator> never(pool, true);
+  EXPECT_FALSE(never.compact_if_free(1));
+
+  using bump = alloc::bump<exec::host_space>;
+  bump simple(exec::host_space(1), {.pool_bytes = mib, .reserve_bytes = mib});
+  EXPECT_FALSE((graph::detail::pool_growth<bump>(simple, false).compact_if_free(1)));
 }
 
 // A pool of 16 MiB would grow by an eighth, and may by three quarters of that.
