@@ -457,6 +457,12 @@ TYPED_TEST_P(dynamic_graph_test, damaged_neighbours_are_found) {
     exec::write(g.space(), record, graph::packed_record(bad));
     expect_corrupt(g, faults(1, 0, 0, 0, 0));
   }
+  if (TypeParam::counts_only_pages) {
+    exec::write(g.space(), record, graph::packed_record({good.page(), 20, 64}));
+    expect_corrupt(g, "its pages have 256 bytes, more than the 128 that the pool granted");
+    exec::write(g.space(), record, graph::packed_record({good.page(), 20, 28}));
+    expect_corrupt(g, "16 bytes of the pool are lost");
+  }
   exec::write(g.space(), record, graph::packed_record({good.page(), 19, 32}));
   expect_corrupt(g, "the graph has 19 arcs but counted 20");
   exec::write(g.space(), record, good);
@@ -571,6 +577,41 @@ TYPED_TEST_P(dynamic_graph_test, memory_counts_the_tables_of_both_directions) {
   EXPECT_EQ(undirected.memory().vertex_table, n * 12);
 }
 
+// Uploaded batches and CSRs, and the list of the hubs of a CSR.
+TYPED_TEST_P(dynamic_graph_test, scratch_of_uploads_and_hubs_is_counted) {
+  using space = typename TestFixture::space_type;
+  graph::options const o{.directed = true, .in_neighbours = false};
+  graph::vertex_id const n = 700;
+  graph::csr rows{{0}, {}};
+  for (graph::vertex_id v = 0; v < n; ++v) {
+    for (graph::vertex_id u = 0; v < 10 && u < 600; ++u) rows.targets.push_back(u + 20);
+    rows.offsets.push_back(rows.targets.size());
+  }
+  auto const edges = this->edges_of(rows);
+  auto empty = this->make(n, o);
+  exec::buffer<std::uint64_t, space> offsets(empty.space(), rows.offsets.size());
+  exec::buffer<graph::vertex_id, space> targets(empty.space(), rows.targets.size());
+  exec::buffer<graph::edge, space> batch(empty.space(), edges.size());
+  exec::copy_in<std::uint64_t>(empty.space(), offsets.data(), rows.offsets);
+  exec::copy_in<graph::vertex_id>(empty.space(), targets.data(), rows.targets);
+  exec::copy_in<graph::edge>(empty.space(), batch.data(), edges);
+  std::size_t const none = empty.memory().scratch;
+  EXPECT_GT(none, 0u);  // the status
+  auto uploaded = this->make(n, o);
+  auto resident = this->make(n, o);
+  uploaded.build(rows);
+  resident.build(graph::resident_csr{offsets.data(), targets.data(), rows.targets.size()});
+  EXPECT_GE(resident.memory().scratch, none + 10 * sizeof(graph::detail::csr_hub));
+  EXPECT_GE(uploaded.memory().scratch, resident.memory().scratch + 8 * rows.offsets.size() + 4 * rows.targets.size());
+  uploaded.compact();
+  resident.compact();
+  EXPECT_EQ(uploaded.memory().scratch, none);
+  EXPECT_EQ(resident.memory().scratch, none);
+  uploaded.insert(edges);
+  resident.insert(graph::resident_edges(batch.data(), edges.size()));
+  EXPECT_GE(uploaded.memory().scratch, resident.memory().scratch + sizeof(graph::edge) * edges.size());
+}
+
 REGISTER_TYPED_TEST_SUITE_P(dynamic_graph_test, agrees_with_the_model_undirected, agrees_with_the_model_directed,
                             agrees_with_the_model_with_self_loops, agrees_with_the_model_large_batches,
                             agrees_with_the_model_small_batches, agrees_with_the_model_few_sources,
@@ -580,6 +621,7 @@ REGISTER_TYPED_TEST_SUITE_P(dynamic_graph_test, agrees_with_the_model_undirected
                             out_of_memory_changes_nothing, every_allocation_may_fail, memory_adds_up,
                             damaged_pages_are_found, a_page_of_two_vertices_is_found, damaged_neighbours_are_found,
                             arcs_without_reverse_are_found, the_view_says_whether_there_are_in_neighbours,
-                            pages_have_hysteresis, memory_counts_the_tables_of_both_directions);
+                            pages_have_hysteresis, scratch_of_uploads_and_hubs_is_counted,
+                            memory_counts_the_tables_of_both_directions);
 
 }  // namespace wyrm::tests

@@ -63,8 +63,7 @@ TYPED_TEST_P(layout_test, is_built_from_a_csr) {
 // Numbers of vertices around the sizes of tiles, blocks and groups of tiles. Each vertex has neighbours of both
 // directions, the last one many; builds, updates and layouts are compared with models of both directions.
 TYPED_TEST_P(layout_test, any_number_of_vertices) {
-  for (std::size_t const n :
-       {1u, 2u, 3u, 4u, 5u, 8u, 9u, 31u, 32u, 33u, 63u, 64u, 65u, 97u, 255u, 256u, 257u, 289u, 513u})
+  for (std::size_t const n : {1u, 2u, 3u, 4u, 5u, 31u, 32u, 33u, 64u, 65u, 255u, 256u, 257u, 289u})
     for (graph::options const o : {graph::options{}, graph::options{.directed = true, .self_loops = true}}) {
       SCOPED_TRACE(std::to_string(n) + (o.directed ? " vertices, directed" : " vertices"));
       graph_model out(n, o.directed, o.self_loops);
@@ -314,7 +313,13 @@ TYPED_TEST_P(layout_test, a_wrong_csr_changes_nothing) {
   }
   auto g = this->make(4);
   g.insert(std::vector<graph::edge>{{0, 1}});
-  EXPECT_THROW(g.build(csr{{0, 0, 0, 0, 0}, {}}), error);
+  try {
+    g.build(csr{{0, 0, 0, 0, 0}, {}});
+    ADD_FAILURE() << "no error";
+  } catch (error const& e) {
+    EXPECT_EQ(e.code(), error_code::bad_argument);
+    EXPECT_NE(std::string(e.what()).find("this one has 1; clear() it"), std::string::npos) << e.what();
+  }
   EXPECT_EQ(g.edges(), 1u);
 }
 

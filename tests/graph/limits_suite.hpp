@@ -388,6 +388,50 @@ TYPED_TEST_P(graph_limits, long_groups_of_the_second_table) {
   }
 }
 
+// Batches that change hubs of both directions, whose pages are larger than those of other vertices, and many other
+// vertices, without memory from some vertex on.
+TYPED_TEST_P(graph_limits, a_failed_batch_of_hubs_changes_nothing) {
+  graph::vertex_id const n = 2000;
+  for (bool const directed : {true, false}) {
+    SCOPED_TRACE(directed ? "directed" : "undirected");
+    graph::options o{.directed = directed, .self_loops = true};
+    o.pool.pool_bytes = std::size_t{2} << 20;
+    auto g = this->make(n, o);
+    graph_model model(n, directed, true);
+    std::mt19937 random(seeded(83));
+    auto first = random_edges(random, n, 3000);
+    auto batch = random_edges(random, n, 4000);
+    for (graph::vertex_id v = 0; v < 1500; ++v) {
+      first.push_back({v % 2, v});
+      batch.push_back({1, v});
+      batch.push_back({v + 400, 2});
+    }
+    expect_equal(g.insert(first), model.insert(first));
+    graph::csr const before = g.to_csr();
+    std::size_t const granted_before = granted(g);
+    for (std::uint64_t const k : {0u, 9u, 1000u}) {
+      g.fail_allocations_from(k);
+      auto const failed = error_of([&] { (void)g.insert(batch); });
+      ASSERT_TRUE(failed) << k;
+      EXPECT_EQ(failed->first, error_code::out_of_memory) << failed->second;
+      ASSERT_EQ(g.to_csr(), before) << k;
+      ASSERT_EQ(damage(g), "") << k;
+      EXPECT_EQ(g.arcs(), before.targets.size());
+      if (TypeParam::reclaims) {
+        EXPECT_EQ(granted(g), granted_before) << k;
+      }
+    }
+    g.fail_allocations_from(decltype(g)::never);
+    expect_equal(g.insert(batch), model.insert(batch));
+    ASSERT_EQ(g.to_csr(), model.to_csr());
+    ASSERT_EQ(damage(g), "");
+    g.fail_allocations_from(0);
+    expect_equal(g.erase(batch), model.erase(batch));
+    ASSERT_EQ(g.to_csr(), model.to_csr());
+    ASSERT_EQ(damage(g), "");
+  }
+}
+
 TYPED_TEST_P(graph_limits, versions_count_changes) {
   auto g = this->make(5);
   auto const id = g.view().graph_id();
@@ -427,6 +471,7 @@ REGISTER_TYPED_TEST_SUITE_P(graph_limits, loops_are_counted_where_a_hub_waits_fo
                             a_hub_with_room_needs_no_memory, every_request_for_memory_may_fail,
                             in_neighbours_are_built_in_slices, one_update_is_pending_at_a_time,
                             graphs_are_moved_and_assigned, a_graph_is_destroyed_while_an_update_waits_for_memory,
-                            the_last_allocation_may_fail, long_groups_of_the_second_table, versions_count_changes);
+                            the_last_allocation_may_fail, long_groups_of_the_second_table, versions_count_changes,
+                            a_failed_batch_of_hubs_changes_nothing);
 
 }  // namespace wyrm::tests
