@@ -54,7 +54,7 @@ void add_graph_file(CLI::App& command, graph_file& file, bool required) {
       ->check(decimal);
   command
       .add_option("--unpacked-limit", o.unpacked_limit,
-                  "Maximum bytes to which a compressed file may unpack; 0 = half of the memory")
+                  "Maximum bytes to which a compressed file or an archive may unpack; 0 = half of the memory")
       ->check(decimal)
       ->capture_default_str();
   command.add_flag("--cache", o.cache,

@@ -29,7 +29,8 @@ struct options {
   /// Edge lists: the vertex is the id less this, and all vertices up to the largest id exist. Nothing: the ids that
   /// occur are numbered from 0 in ascending order, and edge_list.ids keeps them. GAP: nothing means 0.
   std::optional<std::uint64_t> vertex_base = {};
-  /// The maximum number of bytes to which a compressed file may unpack; 0: half of the machine's memory.
+  /// The maximum number of bytes to which a compressed file or an archive with all its files may unpack; 0: half of the
+  /// machine's memory.
   std::size_t unpacked_limit = 0;
   /// Writes the parsed list to FILE.wyrm, and loads that file instead as long as size and time of FILE and the fields
   /// above are the same.

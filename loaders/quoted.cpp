@@ -3,10 +3,9 @@
 
 namespace wyrm::loaders {
 
-std::string quoted(std::string_view word) {
+std::string escaped(std::string_view word, std::size_t most) {
   constexpr std::string_view digits = "0123456789abcdef";
-  constexpr std::size_t most = 32;  // bytes
-  std::string text = "\"";
+  std::string text;
   for (char const c : word.substr(0, most)) {
     auto const byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\') {
@@ -20,7 +19,10 @@ std::string quoted(std::string_view word) {
       text += digits[byte & 15];
     }
   }
-  return text + (word.size() > most ? "...\"" : "\"");
+  if (word.size() > most) text += "...";
+  return text;
 }
+
+std::string quoted(std::string_view word, std::size_t most) { return '"' + escaped(word, most) + '"'; }
 
 }  // namespace wyrm::loaders

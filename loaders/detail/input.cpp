@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "../../exec/error.hpp"
+#include "../quoted.hpp"
 #include "unpack.hpp"
 
 namespace wyrm::loaders::detail {
@@ -32,15 +33,16 @@ struct descriptor {
 
 }  // namespace
 
+void fail_beyond_limit(std::string const& name, std::size_t limit) {
+  throw error(error_code::bad_input, name + ": expected at most " + std::to_string(limit) +
+                                         " bytes of content, found more; raise the limit if the file is to be trusted");
+}
+
 growing_text::growing_text(std::string name, std::size_t limit)
     : name_(std::move(name)), limit_(limit), memory_(exec::host_space(1), limit + step) {}
 
 char* growing_text::room(std::size_t bytes) {
-  if (size_ > limit_ || bytes > limit_ + step - size_) {
-    throw error(error_code::bad_input, name_ + ": expected at most " + std::to_string(limit_) +
-                                           " bytes of content, found more; raise the limit if the file is to be " +
-                                           "trusted");
-  }
+  if (size_ > limit_ || bytes > limit_ + step - size_) fail_beyond_limit(name_, limit_);
   if (size_ + bytes > memory_.committed()) memory_.commit(std::min(memory_.capacity(), size_ + bytes + size_ / 8));
   return reinterpret_cast<char*>(memory_.data()) + size_;
 }
@@ -65,7 +67,7 @@ input::input(std::filesystem::path const& path, std::size_t limit)
   try {
     if (auto unpacked = unpack(name_, text_, limit)) {
       graph_name_ = unpacked->entry.empty() ? graph_name_.stem() : std::filesystem::path(unpacked->entry).filename();
-      if (!unpacked->entry.empty()) name_ += "(" + graph_name_.string() + ")";
+      if (!unpacked->entry.empty()) name_ += "(" + escaped(graph_name_.string()) + ")";
       memory_.emplace(std::move(unpacked->text));
       text_ = memory_->text();
     }

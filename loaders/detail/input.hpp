@@ -13,6 +13,9 @@
 
 namespace wyrm::loaders::detail {
 
+/// Throws wyrm::error (bad_input): the file has or unpacks to more than `limit` bytes.
+[[noreturn]] void fail_beyond_limit(std::string const& name, std::size_t limit);
+
 /// Text that grows in place, up to a limit of bytes.
 class growing_text {
  public:

@@ -6,11 +6,15 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <set>
+#include <utility>
 
 #include "../../exec/error.hpp"
+#include "../quoted.hpp"
 #include "recognise.hpp"
 
 namespace wyrm::loaders::detail {
@@ -73,11 +77,12 @@ growing_text gunzip(std::string const& name, std::string_view bytes, std::size_t
   return text;
 }
 
-/// Reads an archive in memory with libarchive.
+/// Reads an archive in memory with libarchive. All bytes that are unpacked count against the limit, also those of
+/// headers and of entries that are skipped.
 class archive_reader {
  public:
-  archive_reader(std::string const& name, std::string_view bytes)
-      : name_(name), owner_(archive_read_new(), &archive_read_free), archive_(owner_.get()) {
+  archive_reader(std::string const& name, std::string_view bytes, std::size_t limit)
+      : name_(name), limit_(limit), owner_(archive_read_new(), &archive_read_free), archive_(owner_.get()) {
     if (archive_ == nullptr) throw error(error_code::out_of_memory, name + ": no memory to unpack");
     archive_read_support_filter_bzip2(archive_);
     archive_read_support_filter_xz(archive_);
@@ -93,6 +98,10 @@ class archive_reader {
     int const status = archive_read_next_header(archive_, &entry);
     if (status == ARCHIVE_EOF) return nullptr;
     check(status);
+    // The size in the header counts before the entry is skipped, because skipping unpacks it.
+    auto const before = bytes_through(0);
+    auto const size = static_cast<std::uint64_t>(std::max<la_int64_t>(archive_entry_size(entry), 0));
+    if (before > limit_ || size > limit_ - before) fail_beyond_limit(name_, limit_);
     return entry;
   }
   [[nodiscard]] bool is_tar() const {
@@ -119,77 +128,125 @@ class archive_reader {
     if (status != ARCHIVE_OK && status != ARCHIVE_WARN) fail_here();
   }
   [[noreturn]] void fail_here() const {
-    auto const byte = archive_filter_bytes(archive_, -1);
-    fail_damaged(name_, static_cast<std::size_t>(std::max<la_int64_t>(byte, 0)), "compressed or archived",
-                 archive_error_string(archive_));
+    fail_damaged(name_, bytes_through(-1), "compressed or archived", archive_error_string(archive_));
+  }
+  /// The number of bytes that a filter has passed on: 0 is the last one, whose bytes are unpacked, -1 the file.
+  [[nodiscard]] std::size_t bytes_through(int filter) const {
+    return static_cast<std::size_t>(std::max<la_int64_t>(archive_filter_bytes(archive_, filter), 0));
   }
 
   std::string const& name_;
+  std::size_t limit_;
   std::unique_ptr<archive, int (*)(archive*)> owner_;
   archive* archive_;
 };
 
-/// The path of an archive entry that is a regular file with the name of a graph format; empty for other entries.
-std::string graph_entry(archive_entry* entry) {
+/// The normal form of a path in an archive: equal for entries that tar unpacks to the same file.
+std::string path_of(archive_entry* entry) {
   char const* const path = archive_entry_pathname(entry);
-  bool const link = archive_entry_hardlink(entry) != nullptr || archive_entry_symlink(entry) != nullptr;
-  if (path == nullptr || link || archive_entry_filetype(entry) != AE_IFREG) return {};
-  return format_of_name(std::filesystem::path(path).filename()) ? path : std::string();
+  return path == nullptr ? std::string() : std::filesystem::path(path).lexically_normal().relative_path().string();
 }
 
-/// The path of the entry of an archive that is the graph.
-std::string choose_entry(std::string const& name, std::string_view bytes) {
-  archive_reader archive(name, bytes);
-  auto title = std::filesystem::path(name).filename().string();
-  title.resize(std::min(title.find(".t"), title.size()));  // .tar.gz, .tgz
-  std::string only;
-  std::string named;
-  std::size_t graphs = 0;
-  while (auto* const entry = archive.next()) {
-    auto const path = graph_entry(entry);
-    if (path.empty()) continue;
-    ++graphs;
-    only = path;
-    if (std::filesystem::path(path).stem() == title) named = path;
+/// Whether an archive entry is a regular file with the name of a graph format.
+bool is_graph(archive_entry* entry, std::filesystem::path const& path) {
+  bool const link = archive_entry_hardlink(entry) != nullptr || archive_entry_symlink(entry) != nullptr;
+  return !link && archive_entry_filetype(entry) == AE_IFREG && format_of_name(path.filename());
+}
+
+/// The name of a file without the extensions of an archive: .tar, .tar.gz, .tgz, ...
+std::string title_of(std::string const& name) {
+  auto const file = std::filesystem::path(name).filename().string();
+  return file.substr(0, file.rfind(".t"));
+}
+
+std::string quoted_member(std::string const& path) {
+  constexpr std::size_t most = 200;  // bytes
+  return loaders::quoted(path, most);
+}
+
+/// Finds the graph among the entries of an archive in one pass. It holds the content of one entry: the first with the
+/// name of the archive, or before that entry the first that may be the graph.
+class graph_search {
+ public:
+  graph_search(std::string const& name, std::size_t limit) : name_(name), limit_(limit), title_(title_of(name)) {}
+
+  void see(archive_reader& archive, archive_entry* entry) {
+    auto const path = path_of(entry);
+    if (graphs_.contains(path)) {
+      fail(name_, "one member " + quoted_member(path), "another one", "unpack it and load the file you want");
+    }
+    if (!is_graph(entry, path)) return;
+    graphs_.insert(path);
+    bool const has_title = std::filesystem::path(path).stem() == title_;
+    if (has_title) titled_.insert(path);
+    if (graphs_.size() == 1 || (has_title && titled_.size() == 1)) {
+      found_ = path;
+      archive.read(text_.emplace(name_, limit_));
+    }
   }
-  if (graphs == 1) return only;
-  if (named.empty()) {
-    fail(name, "one graph in the archive, or one with its name", std::to_string(graphs) + " graphs",
+
+  unpacked_file finish() {
+    if (graphs_.empty()) fail_number(graphs_);
+    auto const& candidates = titled_.empty() ? graphs_ : titled_;
+    if (candidates.size() > 1 && !is_graphalytics(candidates)) fail_number(candidates);
+    return {std::move(found_), *std::move(text_)};
+  }
+
+ private:
+  /// Whether the paths are the two files of a Graphalytics graph, which the caller refuses with other advice.
+  static bool is_graphalytics(std::set<std::string> const& paths) {
+    auto const stem = std::filesystem::path(*paths.begin()).replace_extension();
+    return std::all_of(paths.begin(), paths.end(), [&](std::filesystem::path path) {
+      return format_of_name(path.filename()) == file_format::graphalytics && path.replace_extension() == stem;
+    });
+  }
+  [[noreturn]] void fail_number(std::set<std::string> const& candidates) const {
+    constexpr std::size_t most = 8;
+    std::string list;
+    std::size_t listed = 0;
+    for (auto at = candidates.begin(); at != candidates.end() && listed < most; ++at)
+      list += (listed++ == 0 ? " (" : ", ") + quoted_member(*at);
+    if (candidates.size() > most) list += " and " + std::to_string(candidates.size() - most) + " more";
+    fail(name_, "one graph in the archive, or one with its name",
+         std::to_string(candidates.size()) + " graphs" + list + (list.empty() ? "" : ")"),
          "unpack it and load the file you want");
   }
-  return named;
+
+  std::string const& name_;
+  std::size_t limit_;
+  std::string title_;
+  std::string found_;
+  std::optional<growing_text> text_;
+  std::set<std::string> graphs_;  // paths of all entries that may be the graph
+  std::set<std::string> titled_;  // those of them with the name of the archive
+};
+
+unpacked_file unpack_archive(std::string const& name, std::string_view bytes, std::size_t limit) {
+  archive_reader archive(name, bytes, limit);
+  auto* entry = archive.next();
+  if (entry == nullptr || !archive.is_tar()) {
+    unpacked_file file{{}, growing_text(name, limit)};
+    if (entry == nullptr) return file;
+    archive.read(file.text);
+    archive.finish();
+    return file;
+  }
+  graph_search search(name, limit);
+  for (; entry != nullptr; entry = archive.next()) search.see(archive, entry);
+  return search.finish();
 }
 
 }  // namespace
 
 std::optional<unpacked_file> unpack(std::string const& name, std::string_view bytes, std::size_t limit) {
-  std::optional<unpacked_file> result;
+  std::optional<growing_text> text;
   if (is_gzip(bytes)) {
-    result.emplace(unpacked_file{{}, gunzip(name, bytes, limit)});
-    bytes = result->text.text();
-    if (!is_tar(bytes)) return result;
+    text.emplace(gunzip(name, bytes, limit));
+    bytes = text->text();
+    if (!is_tar(bytes)) return unpacked_file{{}, *std::move(text)};
   }
-  if (!is_tar(bytes) && !is_other_filter(bytes)) return result;
-
-  unpacked_file file{{}, growing_text(name, limit)};
-  {
-    archive_reader archive(name, bytes);
-    auto* entry = archive.next();
-    if (entry == nullptr) return file;
-    if (!archive.is_tar()) {
-      archive.read(file.text);
-      archive.finish();
-      return file;
-    }
-  }
-  file.entry = choose_entry(name, bytes);
-  archive_reader archive(name, bytes);
-  for (auto* entry = archive.next(); entry != nullptr; entry = archive.next()) {
-    if (graph_entry(entry) != file.entry) continue;
-    archive.read(file.text);
-    return file;
-  }
-  return file;
+  if (!is_tar(bytes) && !is_other_filter(bytes)) return std::nullopt;
+  return unpack_archive(name, bytes, limit);
 }
 
 }  // namespace wyrm::loaders::detail

@@ -18,11 +18,13 @@ struct unpacked_file {
 };
 
 /// Unpacks gzip, bzip2, xz, Zstandard, and the graph in a tar archive, also a compressed one. The graph of an archive
-/// is the only regular file with the name of a format; among several the one with the name of the archive. Links are
-/// not followed, and nothing is written to disk. Returns nothing for other bytes.
+/// is the only regular file with the name of a format; among several the only one with the name of the archive, as
+/// NAME/NAME.mtx in NAME.tar.gz. Links are not followed, and nothing is written to disk. Returns nothing for other
+/// bytes.
 ///
-/// Throws wyrm::error (bad_input): the data are damaged or truncated, unpack to more than `limit` bytes, or contain no
-/// graph or several. Memory: the unpacked text.
+/// Throws wyrm::error (bad_input): the data are damaged or truncated, unpack to more than `limit` bytes (all entries of
+/// an archive count, with their headers), or contain no graph, several, or a graph and another entry of the same path.
+/// Memory: the unpacked text; for archives compressed with gzip, the whole archive, too.
 [[nodiscard]] std::optional<unpacked_file> unpack(std::string const& name, std::string_view bytes, std::size_t limit);
 
 }  // namespace wyrm::loaders::detail

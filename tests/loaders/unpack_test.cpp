@@ -143,14 +143,89 @@ TEST(archive, must_contain_one_graph) {
   auto const path = folder / "g.tar.gz";
   pack(path, "gzip", true, {{"README", "no graph"}, {"link.mtx", "", "/etc/passwd"}});
   expect_refused(path, "expected one graph in the archive, or one with its name, found 0 graphs");
-  pack(path, "gzip", true, {{"a.mtx", text}, {"b.mtx", text}});
-  expect_refused(path, "found 2 graphs");
-  pack(path, "gzip", true, {{"g/g_coord.mtx", "x"}, {"g/g.mtx", text}});
-  EXPECT_EQ(loaders::load(path).edges, want) << "the one with the name of the archive";
+  pack(path, "gzip", true, {{"a/a.mtx", text}, {"b.mtx", text}});
+  expect_refused(path, "found 2 graphs (\"a/a.mtx\", \"b.mtx\"); unpack it and load the file you want");
   pack(path, "gzip", true, {{"../../../tmp/../away.mtx", text}, {"g.graph", "", "../g.graph"}});
   EXPECT_EQ(loaders::load(path).edges, want) << "paths are names, and nothing is written";
   pack(path, "gzip", true, {{"g/g.mtx", "x"}});
   expect_refused(path, "g.tar.gz(g.mtx):1: expected the banner");
+}
+
+// As SuiteSparse packs them: vectors and names accompany the matrix, before or after it.
+TEST(archive, may_have_files_that_accompany_the_graph_of_its_name) {
+  temporary_folder const folder;
+  for (std::string const name : {"g.tar.gz", "g.tgz", "g.tar", "download.tsv.g.tar.gz"}) {
+    auto const title = name.substr(0, name.rfind(".t"));
+    std::vector<packed_entry> const files{{title + "/" + title + "_coord.mtx", "x"},
+                                          {title + "/" + title + ".mtx", text},
+                                          {title + "/" + title + "_nodename.txt", "x"}};
+    pack(folder / name, name == "g.tar" ? "none" : "gzip", true, files);
+    EXPECT_EQ(loaders::load(folder / name).edges, want) << name;
+  }
+}
+
+TEST(archive, lists_members_when_several_have_its_name) {
+  temporary_folder const folder;
+  auto const path = folder / "g.tar.xz";
+  pack(path, "xz", true, {{"g/g.mtx", text}, {"other.mtx", text}, {"h/g.txt", "5 6"}});
+  expect_refused(path, "found 2 graphs (\"g/g.mtx\", \"h/g.txt\")");
+  std::vector<packed_entry> many;
+  for (int i = 10; i < 40; ++i) many.push_back({std::to_string(i) + ".mtx", text});
+  pack(path, "xz", true, many);
+  expect_refused(path, "\"16.mtx\", \"17.mtx\" and 22 more);");
+}
+
+// tar would keep the last one of these.
+TEST(archive, has_one_member_of_a_name) {
+  temporary_folder const folder;
+  for (std::string const second : {"g/g.mtx", "./g/g.mtx", "g/../g//g.mtx", "/g/g.mtx"}) {
+    pack(folder / "g.tar.zst", "zstd", true, {{"g/g.mtx", text}, {second, "5 6"}});
+    expect_refused(folder / "g.tar.zst", "expected one member \"g/g.mtx\", found another one");
+  }
+  pack(folder / "g.tar", "none", true, {{"g.mtx", text}, {"g.mtx", "", "elsewhere"}});
+  expect_refused(folder / "g.tar", "expected one member \"g.mtx\", found another one");
+}
+
+TEST(archive, of_graphalytics_is_refused_with_advice) {
+  temporary_folder const folder;
+  pack(folder / "x.tar.gz", "gzip", true, {{"g/g.v", "1\n2\n"}, {"g/g.e", "1 2\n"}, {"g/g.properties", ""}});
+  try {
+    (void)loaders::load(folder / "x.tar.gz");
+    ADD_FAILURE() << "loaded";
+  } catch (error const& refused) {
+    EXPECT_NE(std::string(refused.what()).find("not compressed: unpack"), std::string::npos) << refused.what();
+  }
+}
+
+TEST(archive, counts_skipped_members_against_the_limit) {
+  temporary_folder const folder;
+  std::string const zeros(5000000, '\0');
+  for (auto const& [name, extension] : filters) {
+    SCOPED_TRACE(name);
+    auto const path = folder / ("g.tar" + std::string(extension));
+    for (bool const first : {true, false}) {
+      pack(path, name, true,
+           {{first ? "a.bin" : "g.mtx", first ? zeros : text}, {first ? "g.mtx" : "z.bin", first ? text : zeros}});
+      EXPECT_EQ(loaders::load(path, {.unpacked_limit = 5020480}).edges, want);
+      expect_refused(path, "expected at most 5000000 bytes of content, found more", {.unpacked_limit = 5000000});
+    }
+    std::vector<packed_entry> many(100, {"empty", ""});
+    many.push_back({"g.mtx", text});
+    pack(path, name, true, many);
+    expect_refused(path, "expected at most 40000 bytes of content, found more", {.unpacked_limit = 40000});
+  }
+}
+
+// Terminals would interpret them.
+TEST(archive, shows_control_characters_of_names_escaped) {
+  temporary_folder const folder;
+  auto const path = folder / "x.tar.gz";
+  pack(path, "gzip", true, {{"g/\x1b[31mred\n.mtx", "x"}});
+  expect_refused(path, "x.tar.gz(\\x1b[31mred\\x0a.mtx):1: expected the banner");
+  pack(path, "gzip", true, {{"\x1b.mtx", text}, {"b.mtx", text}});
+  expect_refused(path, "found 2 graphs (\"\\x1b.mtx\", \"b.mtx\")");
+  pack(path, "gzip", true, {{"\x1b.mtx", text}, {"\x1b.mtx", text}});
+  expect_refused(path, "expected one member \"\\x1b.mtx\"");
 }
 
 }  // namespace
