@@ -20,6 +20,8 @@ namespace wyrm::loaders {
 /// edge lists, the beginning of the content can determine another format. options.format overrides both. Compression is
 /// recognised by content.
 ///
+/// Weights and times are finite doubles: 0, or of size 4.9e-324 to 1.8e308; a file with other numbers is refused.
+///
 /// Throws wyrm::error: bad_argument when the format is not known or options contradict each other; bad_input, io and
 /// out_of_memory as the parsers document. The vertices are numbered from 0; there are at most graph::max_vertices.
 /// Returns the complete graph or throws. Thread-safe.

@@ -70,6 +70,10 @@ void text_reader::fail(expectation const& expected) {
   fail_at(line(), expected.what, found, expected.advice);
 }
 
+void text_reader::fail_size(expectation const& expected) {
+  fail({std::string(expected.what) + " (of size 4.9e-324 to 1.8e308 unless 0)", expected.advice});
+}
+
 void text_reader::fail_range(expectation const& expected, std::string const& least, std::string const& most) {
   std::string what(expected.what);
   what += least == most ? " (" + most + ")" : " (" + least + " to " + most + ")";

@@ -99,13 +99,14 @@ class text_reader {
     at_ = stop;
     return value;
   }
-  /// A finite number greater than `above`: no infinities, no NaN, no hexadecimal, no leading plus.
+  /// A finite number greater than `above`: no infinities, no NaN, no hexadecimal, no leading plus, and no number that a
+  /// double rounds to infinity or, unless it is 0, to 0.
   [[nodiscard]] double read_real(expectation const& expected, double above = -std::numeric_limits<double>::infinity()) {
     skip_blanks();
     double value = 0;
     auto const [stop, status] = std::from_chars(at_, end_, value);
     if (status != std::errc{} || !at_word_end(stop) || !std::isfinite(value) || !(value > above)) {
-      fail(expected);
+      status == std::errc::result_out_of_range ? fail_size(expected) : fail(expected);
     }
     at_ = stop;
     return value;
@@ -136,6 +137,7 @@ class text_reader {
   /// Reads a number of 20 digits or more (leading zeros count). Returns its end, or the cursor if it exceeds 64 bits.
   [[nodiscard]] char const* read_long(std::uint64_t& value) const noexcept;
   void refuse_nul(char const* end) const;
+  [[noreturn]] void fail_size(expectation const& expected);
   [[noreturn]] void fail_range(expectation const& expected, std::string const& least, std::string const& most);
 
   source const* in_;
