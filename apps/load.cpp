@@ -3,9 +3,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -32,6 +35,41 @@ template <class T, class F>
 CLI::Option* add_optional(CLI::App& command, std::string const& flag, F const& set, std::string const& help) {
   return command.add_option_function<T>(
       flag, [set](T const& value) { set(value); }, help);
+}
+
+// Throws the error for the weight of edge i.
+[[noreturn]] void refuse_weight(graph_file const& file, graph::edge_list const& list, std::size_t i,
+                                std::string const& reason) {
+  auto const name = [&](graph::vertex_id v) { return list.ids.empty() ? std::uint64_t{v} : list.ids[v]; };
+  auto const [source, target] = list.edges[i];
+  std::ostringstream what;
+  what << file.name << ": the weight " << list.weights[i] << " of the arc " << name(source) << " -> " << name(target)
+       << " is " << reason << ", or leave out --weighted";
+  throw error(error_code::bad_argument, what.str());
+}
+
+// The power of two with which weights are scaled for single precision: 0, unless a weight needs another one. Then the
+// largest is scaled to [2^126, 2^127). Refuses a weight that would become subnormal.
+int exponent_for_floats(graph_file const& file, graph::edge_list const& list) {
+  using limits = std::numeric_limits<float>;
+  std::size_t least = 0;  // of those other than 0
+  std::size_t most = 0;
+  auto const size = [&](std::size_t i) { return std::abs(list.weights[i]); };
+  for (std::size_t i = 0; i < list.weights.size(); ++i) {
+    if (size(i) > size(most)) most = i;
+    if (size(i) > 0 && (size(least) == 0 || size(i) < size(least))) least = i;
+  }
+  if (size(most) <= limits::max() && (size(least) == 0 || size(least) >= limits::min())) return 0;
+  int const exponent = limits::max_exponent - 2 - std::ilogb(size(most));
+  if (std::ldexp(size(least), exponent) < limits::min()) {
+    std::ostringstream reason;
+    reason << "less than the largest, " << size(most) << ", divided by 7e75: write 0 for it";
+    refuse_weight(file, list, least, reason.str());
+  }
+  auto const negative = std::find_if(list.weights.begin(), list.weights.end(), [](double w) { return w < 0; });
+  if (negative != list.weights.end())
+    refuse_weight(file, list, static_cast<std::size_t>(negative - list.weights.begin()), "negative: correct it");
+  return exponent;
 }
 
 }  // namespace
@@ -89,6 +127,7 @@ void add_graph_file(CLI::App& command, graph_file& file, bool required) {
 
 std::vector<float> weights_of_arcs(graph_file const& file, graph::edge_list const& list, graph::csr const& rows) {
   if (list.weights.empty()) throw error(error_code::bad_argument, file.name + " has no weights; leave out --weighted");
+  int const exponent = exponent_for_floats(file, list);
   std::vector<std::pair<std::uint64_t, double>> all;
   all.reserve(list.edges.size() * (list.directed ? 1 : 2));
   for (std::size_t i = 0; i < list.edges.size(); ++i) {
@@ -104,7 +143,7 @@ std::vector<float> weights_of_arcs(graph_file const& file, graph::edge_list cons
     for (std::uint64_t i = rows.offsets[u]; i < rows.offsets[u + 1]; ++i) {
       at = std::lower_bound(at, all.end(), u << 32 | rows.targets[i],
                             [](auto const& pair, std::uint64_t key) { return pair.first < key; });
-      weights.push_back(static_cast<float>(at->second));
+      weights.push_back(static_cast<float>(std::ldexp(at->second, exponent)));
     }
   return weights;
 }
