@@ -5,6 +5,9 @@
 
 namespace wyrm::apps {
 
-void convert(graph_file const& from, std::string const& to) { loaders::write(load_file(from), to); }
+void convert(graph_file const& from, std::string const& to) {
+  loaders::refuse_unwritten_format(to);
+  loaders::write(load_file(from), to);
+}
 
 }  // namespace wyrm::apps

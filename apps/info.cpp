@@ -21,10 +21,11 @@ void describe_program() {
   for (std::string const& gpu : m.gpus) std::cout << "            " << gpu << '\n';
   std::cout << "allocators:";
   for (std::string const& name : alloc::names()) std::cout << ' ' << name;
-  std::cout << "\nformats:    METIS, DIMACS10 (.graph, .metis), Matrix Market coordinate (.mtx), edge lists (.txt, "
-               ".tsv, .edges,\n"
-               "            .edgelist, out.*), Wyrm (.wyrm): read and written; DIMACS 9 (.gr), GAP (.el, .wel),\n"
-               "            Graphalytics (.v, .e), JSON node-link (.json): read; .gz, .bz2, .xz, .zst, .tar: read\n";
+  std::cout
+      << "\nformats:    METIS, DIMACS10 (.graph, .metis), Matrix Market coordinate (.mtx), edge lists (.txt, "
+         ".tsv, .edges,\n"
+         "            .edgelist), Wyrm (.wyrm): read and written; KONECT (out.*), DIMACS 9 (.gr), GAP (.el, .wel),\n"
+         "            Graphalytics (.v, .e), JSON node-link (.json): read; .gz, .bz2, .xz, .zst, .tar: read\n";
 }
 
 void describe_file(graph_file const& file) {

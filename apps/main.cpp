@@ -195,7 +195,9 @@ int run_program(int argc, char** argv) {
   std::string to;
   CLI::App* const convert = program.add_subcommand("convert", "Write a graph file in another format");
   apps::add_graph_file(*convert, from, true);
-  convert->add_option("OUT", to, "The new file: .mtx, .graph, .metis, .txt, .tsv, .edges, .edgelist or .wyrm")
+  convert
+      ->add_option("OUT", to,
+                   "The new file: .mtx, .graph, .metis, .txt, .tsv, .edges, .edgelist or .wyrm, not compressed")
       ->required();
   convert->callback([&] { apps::convert(from, to); });
   try {

@@ -63,7 +63,8 @@ struct run_result {
 /// `wyrm info [FILE]`: prints a description of a graph file, or without a file of the program and the machine.
 void info(graph_file const& file);
 
-/// `wyrm convert FILE OUT`: loads a graph and writes it in the format of the name `to`.
+/// `wyrm convert FILE OUT`: loads a graph and writes it in the format of the name `to`. Before the work, throws
+/// error(bad_argument) when that format is not written.
 void convert(graph_file const& from, std::string const& to);
 
 }  // namespace wyrm::apps

@@ -134,17 +134,27 @@ void write_edge_list(graph::edge_list const& list, fs::path const& path) {
   file.commit();
 }
 
+/// The format of the extension. Files of KONECT (out.NAME) are not written: such a name does not say its format.
+file_format written_format(fs::path const& path) {
+  auto const format = detail::format_of_extension(path.filename());
+  for (auto const written :
+       {file_format::matrix_market, file_format::metis, file_format::edge_list, file_format::binary})
+    if (format == written) return written;
+  throw error(error_code::bad_argument,
+              path.string() + ": this format is not written; written are .mtx, .graph, .metis, .txt, .tsv, .edges, " +
+                  ".edgelist and .wyrm, not compressed: choose another name");
+}
+
 }  // namespace
 
+void refuse_unwritten_format(fs::path const& path) { (void)written_format(path); }
+
 void write(graph::edge_list const& list, fs::path const& path) {
-  auto const format = detail::format_of_name(path.filename());
+  auto const format = written_format(path);
   if (format == file_format::matrix_market) return write_matrix_market(list, path);
   if (format == file_format::metis) return write_metis(list, path);
   if (format == file_format::edge_list) return write_edge_list(list, path);
-  if (format == file_format::binary) return write_binary(list, path);
-  throw error(error_code::bad_argument,
-              path.string() + ": this format is not written; written are .mtx, .graph, .metis, .txt, .tsv, .edges, " +
-                  ".edgelist and .wyrm: choose another name");
+  write_binary(list, path);
 }
 
 }  // namespace wyrm::loaders

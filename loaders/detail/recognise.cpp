@@ -19,6 +19,12 @@ constexpr std::pair<std::string_view, file_format> extensions[] = {
     {".edgelist", file_format::edge_list}, {".edges", file_format::edge_list},
 };
 
+std::string lower_case(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return name;
+}
+
 /// Whether the first line that is not a comment (c) is a problem line (p).
 bool is_dimacs(std::string_view text) {
   text = text.substr(0, std::size_t{1} << 16);
@@ -31,15 +37,17 @@ bool is_dimacs(std::string_view text) {
 
 }  // namespace
 
-std::optional<file_format> format_of_name(std::filesystem::path const& filename) {
-  auto name = filename.string();
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  auto const extension = std::filesystem::path(name).extension().string();
+std::optional<file_format> format_of_extension(std::filesystem::path const& filename) {
+  auto const extension = lower_case(filename.extension().string());
   auto const* const found =
       std::find_if(std::begin(extensions), std::end(extensions), [&](auto const& e) { return e.first == extension; });
   if (found != std::end(extensions)) return found->second;
-  if (name.starts_with("out.")) return file_format::edge_list;  // KONECT
+  return std::nullopt;
+}
+
+std::optional<file_format> format_of_name(std::filesystem::path const& filename) {
+  if (auto const format = format_of_extension(filename)) return format;
+  if (lower_case(filename.string()).starts_with("out.")) return file_format::edge_list;  // KONECT
   return std::nullopt;
 }
 

@@ -167,7 +167,11 @@ TEST(writers, refuse_what_the_format_cannot_represent) {
   ++lone.vertices;
   refused("g.txt", lone, "vertices without edges, such as 300");
   refused("g.json", lone, "not written");
-  refused("g.txt.gz", lone, "not written");
+  auto const written = sample(true, false, true);
+  for (char const* const name : {"g.txt.gz", "out.graph.gz", "out.csv", "out.konect", "g", "g.gr"}) {
+    refused(name, written, "not written");
+    refused(name, written, ".mtx, .graph, .metis, .txt, .tsv, .edges, .edgelist and .wyrm");
+  }
   auto short_column = sample(true, true, false);
   short_column.weights.pop_back();
   refused("g.wyrm", short_column, "one for each");
