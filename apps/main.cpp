@@ -80,6 +80,7 @@ void with_files(Options const& o, F const& work) {
   apps::value_files values(o);
   auto const result = work();
   apps::print_table(std::cout, o, result);
+  std::cout.flush();  // a file may be /dev/stdout
   values.write(result.values);
   report.write(apps::json_report(o, result));
   report.finish();
@@ -164,6 +165,7 @@ void add_cluster(CLI::App& program, apps::cluster_options& o) {
     loaders::output_file report("the report", o.report);
     apps::cluster_result const result = apps::cluster(o);
     apps::print_table(std::cout, o, result);
+    std::cout.flush();  // a file may be /dev/stdout
     apps::write_labels(labels, result.clusters.label);
     report.write(apps::json_report(o, result));
     labels.finish();

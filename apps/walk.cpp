@@ -39,7 +39,8 @@ void walk(walk_command const& c) {
             << "  edges                  " << g.edges() << (list.directed ? " (directed)" : " (undirected)") << '\n'
             << "  walks                  " << walks << '\n'
             << "  steps                  " << steps << '\n'
-            << "  milliseconds           " << ms << " (transfer of paths to the host included)\n";
+            << "  milliseconds           " << ms << " (transfer of paths to the host included)\n"
+            << std::flush;  // the file may be /dev/stdout
   write_walks(file, paths);
   file.finish();
   file.commit();

@@ -135,6 +135,10 @@ graph::edge_list load_cached(fs::path const& path, options const& settings, prog
   cache += ".wyrm";
   auto const stamp = stamp_of(path, settings);
   if (auto list = cached(cache, stamp, settings, report)) return *std::move(list);
+  std::error_code ignored;
+  if (auto const there = fs::status(cache, ignored); fs::exists(there) && !fs::is_regular_file(there))
+    throw error(error_code::io, cache.string() + ": the cache cannot be written, because this is not a regular file; " +
+                                    "remove it, or load without a cache");
   auto list = parse_file(path, settings, report);
   write_binary(list, cache, stamp);
   return list;

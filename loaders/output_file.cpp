@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output_file.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <random>
 #include <system_error>
 #include <utility>
 
@@ -18,29 +21,74 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 
+/// Another name in the folder of `path`. It is shortened, because file systems limit names to 255 bytes.
+fs::path random_part(fs::path const& path) {
+  std::random_device random;
+  std::array<char, 16> digits{};
+  auto const number = std::uint64_t{random()} << 32 | random();
+  auto* const end = std::to_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr;
+  auto const name = path.filename().string().substr(0, 200) + "." + std::string(digits.data(), end) + ".part";
+  return path.parent_path() / name;
+}
+
+/// Writes to the disk; file systems without that operation are not an error.
+bool sync(int descriptor) { return fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP; }
+
+/// Writes the names in a folder to the disk, where the system permits that.
+void sync_folder(fs::path const& file) {
+  auto const folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  int const descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  (void)fsync(descriptor);
+  ::close(descriptor);
+}
+
 }  // namespace
 
-// The process id makes the names of programs that write the same file differ; the last one to finish wins.
-output_file::output_file(std::string what, fs::path path)
-    : what_(std::move(what)), path_(std::move(path)), target_(path_) {
+output_file::output_file(std::string what, fs::path path) : what_(std::move(what)), path_(std::move(path)) {
   if (path_.empty()) return;
-  std::error_code failed;
-  auto const there = fs::status(path_, failed);
-  if (fs::is_directory(there)) fail(std::make_error_code(std::errc::is_a_directory).message());
-  if (fs::exists(there)) {
-    if (!fs::is_regular_file(there)) fail("it exists and is not a regular file");
-    target_ = fs::canonical(path_, failed);
-    if (failed) fail(failed.message());
+  try {
+    target_ = detail::find_output_target(path_);
+  } catch (fs::filesystem_error const& e) {
+    fail(e.code().message());
   }
-  part_ = target_.string() + "." + std::to_string(getpid()) + ".part";
-  file_ = std::fopen(part_.c_str(), "wbe");
-  if (file_ == nullptr) fail(std::generic_category().message(errno));
+  open();
 }
 
 output_file::~output_file() {
   if (file_ != nullptr) std::fclose(file_);
   std::error_code ignored;
   if (!part_.empty()) fs::remove(part_, ignored);
+}
+
+void output_file::open() {
+  int const descriptor = target_.descriptor >= 0 ? fcntl(target_.descriptor, F_DUPFD_CLOEXEC, 0)
+                         : target_.direct        ? ::open(target_.path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC)
+                                                 : create_part();
+  if (descriptor < 0) fail_system();
+  file_ = fdopen(descriptor, "wb");
+  if (file_ != nullptr) return;
+  ::close(descriptor);
+  if (!part_.empty()) unlink(part_.c_str());
+  fail_system();
+}
+
+// Creates the temporary file under a name that nobody else has; -1 and errno when that fails.
+int output_file::create_part() {
+  struct stat existing {};
+  bool const exists = stat(target_.path.c_str(), &existing) == 0;
+  mode_t const mode = exists ? existing.st_mode & 0777 : 0666;
+  for (int tries = 0; tries < 100; ++tries) {
+    auto part = random_part(target_.path);
+    int const descriptor = ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    if (descriptor < 0 && errno == EEXIST) continue;
+    if (descriptor < 0) return -1;
+    part_ = std::move(part);
+    // Some file systems have no modes. The mode is never wider than the existing one.
+    if (exists) (void)fchmod(descriptor, mode);
+    return descriptor;
+  }
+  return -1;
 }
 
 void output_file::write(std::string_view bytes) {
@@ -51,7 +99,7 @@ void output_file::write(std::string_view bytes) {
     return;
   }
   flush();
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) fail(std::generic_category().message(errno));
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) fail_system();
 }
 
 void output_file::write(std::uint64_t number) { append(number); }
@@ -68,24 +116,27 @@ void output_file::append(T number) {
 void output_file::finish() {
   if (file_ == nullptr) return;
   flush();
+  if (std::fflush(file_) != 0 || (!target_.direct && !sync(fileno(file_)))) fail_system();
   auto* const file = std::exchange(file_, nullptr);
-  if (std::fclose(file) != 0) fail(std::generic_category().message(errno));
+  if (std::fclose(file) != 0) fail_system();
   complete_ = true;
 }
 
 void output_file::commit() {
-  if (!complete_) return;
+  if (!complete_ || target_.direct) return;
   std::error_code failed;
-  fs::rename(part_, target_, failed);
+  fs::rename(part_, target_.path, failed);
   if (failed) fail(failed.message());
   part_.clear();
+  sync_folder(target_.path);
 }
 
 void output_file::flush() {
-  if (std::fwrite(buffer_.data(), 1, buffer_.size(), file_) != buffer_.size())
-    fail(std::generic_category().message(errno));
+  if (std::fwrite(buffer_.data(), 1, buffer_.size(), file_) != buffer_.size()) fail_system();
   buffer_.clear();
 }
+
+void output_file::fail_system() const { fail(std::generic_category().message(errno)); }
 
 void output_file::fail(std::string const& reason) const {
   throw error(error_code::io, "cannot write " + what_ + " " + path_.string() + ": " + reason +

@@ -8,9 +8,21 @@
 #include <string>
 #include <string_view>
 
+#include "detail/output_target.hpp"
+
 namespace wyrm::loaders {
 
-/// All members except the destructor throw wyrm::error (io) when the file cannot be written. Not thread-safe.
+/// What happens depends on what the path names:
+///
+///   nothing, or a regular file  A temporary file in the same folder, PATH.RANDOM.part, replaces it. The mode of an
+///                               existing file is kept; owner and group are those of a new file
+///   a symbolic link             The link stays, and the file that it names is replaced or created
+///   a device or a pipe          The bytes are written to it at once, also when the work fails later; opening a pipe
+///                               waits for a reader. The same for /dev/stdout and /dev/fd/N
+///
+/// Several writers of one path, in one process or in several, do not affect each other: the last commit() wins. A file
+/// is on the disk before it gets its name. All members except the destructor throw wyrm::error (io) when the file
+/// cannot be written. Not thread-safe.
 class output_file {
  public:
   /// Opens a temporary file next to `path`, so that errors appear before hours of work; an existing file stays until
@@ -24,7 +36,7 @@ class output_file {
   void write(std::uint64_t number);
   /// Writes the shortest form that reads back as the same number.
   void write(double number);
-  /// Completes the content: writes and closes the temporary file. Only the renaming can fail after that.
+  /// Completes the content: writes the temporary file to the disk and closes it. Only the renaming can fail after that.
   void finish();
   /// Renames a complete file to its name; does nothing for an incomplete one, which the destructor removes.
   void commit();
@@ -32,13 +44,16 @@ class output_file {
  private:
   template <class T>
   void append(T number);
+  void open();
+  [[nodiscard]] int create_part();
   void flush();
   [[noreturn]] void fail(std::string const& reason) const;
+  [[noreturn]] void fail_system() const;  // with the reason in errno
 
   std::string what_;
-  std::filesystem::path path_;    // as given
-  std::filesystem::path target_;  // path_ with symbolic links resolved
-  std::filesystem::path part_;
+  std::filesystem::path path_;  // as given
+  detail::output_target target_;
+  std::filesystem::path part_;  // the temporary file; empty without one
   std::FILE* file_ = nullptr;
   std::string buffer_;
   bool complete_ = false;

@@ -10,8 +10,8 @@
 namespace wyrm::loaders {
 
 /// Writes a graph in the format of the file name: .mtx, .graph or .metis, .txt, .tsv, .edges or .edgelist, .wyrm. Files
-/// are not compressed. The file appears complete or not at all. Weights and times are written in the shortest form that
-/// reads back as the same number.
+/// are not compressed. The file appears complete or not at all (output_file says what links and pipes do). Weights and
+/// times are written in the shortest form that reads back as the same number.
 ///
 ///   .mtx    pattern or real; general, or symmetric with the larger id as the row. No times
 ///   .graph  no directions, self-loops, times, or weights that are not positive

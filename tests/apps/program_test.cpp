@@ -617,8 +617,6 @@ TEST_F(program_test, writes_a_report_completely_or_not_at_all) {
   refused("No such file or directory", path("no/report.json"));
   std::filesystem::create_directory(path("taken"));
   refused("Is a directory", path("taken"));
-  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
-  refused("it exists and is not a regular file", path("pipe"));
 
   write("old.json", "old");
   expect_refused(2, "triangles",
@@ -633,6 +631,18 @@ TEST_F(program_test, writes_a_report_completely_or_not_at_all) {
   EXPECT_TRUE(std::filesystem::is_symlink(path("link.json")));
   EXPECT_EQ(report(read("target.json")).count("graph/edges"), 10u);
   EXPECT_EQ(parts(), 0);
+}
+
+TEST_F(program_test, writes_to_standard_output_by_name) {
+  std::string const file = write("ring.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 2\n2 1\n");
+  strings const arguments{"walk", file, "--steps", "2", "--starts", "0", "--walks", "/dev/stdout"};
+  std::string const redirected = output(arguments);
+  EXPECT_EQ(row(redirected, "walks"), "1");
+  EXPECT_TRUE(redirected.ends_with("included)\n0 1 0\n")) << redirected;
+  std::string command = WYRM_PROGRAM_PATH;
+  for (std::string const& argument : arguments) command += " " + argument;
+  ASSERT_EQ(std::system((command + " | cat > " + path("piped")).c_str()), 0);
+  EXPECT_TRUE(read("piped").ends_with("included)\n0 1 0\n")) << read("piped");
 }
 
 TEST_F(program_test, reports_lost_output) {

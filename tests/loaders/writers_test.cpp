@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that written files read back as the same graph with equal numbers, and that a graph that the format cannot
-// represent is refused without creating a file.
+// represent is refused without creating a file; what output files do with links, pipes, modes and other writers.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <future>
+#include <iterator>
 #include <limits>
 #include <random>
 #include <string>
@@ -15,6 +20,7 @@
 #include "../support/seed.hpp"
 #include "../../exec/error.hpp"
 #include "../../loaders/loaders.hpp"
+#include "../../loaders/output_file.hpp"
 #include "../../loaders/writers.hpp"
 #include "../support/truth.hpp"
 #include "files.hpp"
@@ -191,6 +197,116 @@ TEST(writers, keep_an_existing_file_when_they_fail) {
       EXPECT_EQ(e.code(), error_code::io) << e.what();
     }
   }
+}
+
+void write_text(fs::path const& path, std::string const& text) {
+  loaders::output_file file("the text", path);
+  file.write(std::string_view(text));
+  file.finish();
+  file.commit();
+}
+
+std::ptrdiff_t files_in(fs::path const& folder) {
+  return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+}
+
+TEST(output_file, does_not_follow_a_planted_link) {
+  temporary_folder const folder;
+  auto const victim = folder.write("victim", "old");
+  auto const planted = folder / ("out.txt." + std::to_string(getpid()) + ".part");
+  fs::create_symlink(victim, planted);
+  write_text(folder / "out.txt", "new");
+  EXPECT_EQ(read_file(victim), "old");
+  EXPECT_EQ(read_file(folder / "out.txt"), "new");
+  EXPECT_FALSE(fs::is_symlink(folder / "out.txt"));
+  EXPECT_TRUE(fs::is_symlink(planted)) << "it belongs to somebody else";
+}
+
+TEST(output_file, is_independent_of_other_writers_of_its_name) {
+  temporary_folder const folder;
+  loaders::output_file first("the text", folder / "out.txt");
+  loaders::output_file second("the text", folder / "out.txt");
+  first.write("first");
+  second.write("the second");
+  for (auto* const file : {&first, &second}) file->finish();
+  first.commit();
+  EXPECT_EQ(read_file(folder / "out.txt"), "first");
+  second.commit();
+  EXPECT_EQ(read_file(folder / "out.txt"), "the second");
+  EXPECT_EQ(files_in(folder / ""), 1);
+}
+
+TEST(output_file, keeps_the_mode_of_an_existing_file) {
+  temporary_folder const folder;
+  auto const path = folder.write("out.txt", "old");
+  for (auto const mode : {fs::perms{0600}, fs::perms{0666}, fs::perms{0750}}) {
+    fs::permissions(path, mode);
+    write_text(path, "new");
+    EXPECT_EQ(fs::status(path).permissions(), mode);
+  }
+  write_text(folder / std::string(255, 'n'), "the longest name that there is");
+  write_file(folder / "as_usual", "");
+  write_text(folder / "created", "");
+  EXPECT_EQ(fs::status(folder / "created").permissions(), fs::status(folder / "as_usual").permissions());
+}
+
+TEST(output_file, keeps_links_and_replaces_the_files_they_name) {
+  temporary_folder const folder;
+  fs::create_directory(folder / "there");
+  fs::create_symlink("there/file", folder / "near");
+  fs::create_symlink(folder / "near", folder / "far");
+  for (std::string const text : {"a file that does not exist yet", "a file that exists"}) {
+    write_text(folder / "far", text);
+    EXPECT_EQ(read_file(folder / "there/file"), text);
+    EXPECT_TRUE(fs::is_symlink(folder / "far") && fs::is_symlink(folder / "near")) << text;
+  }
+  EXPECT_EQ(files_in(folder / "there"), 1);
+  fs::create_symlink("circle", folder / "circle");
+  EXPECT_THROW(write_text(folder / "circle", "text"), error);
+  EXPECT_TRUE(fs::is_symlink(folder / "circle"));
+}
+
+TEST(output_file, writes_to_pipes_and_devices_directly) {
+  temporary_folder const folder;
+  auto const pipe = folder / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  fs::create_symlink(pipe, folder / "link");
+  for (auto const& path : {pipe, folder / "link"}) {
+    int const kept = open(pipe.c_str(), O_RDWR | O_NONBLOCK);  // so that neither side waits for the other
+    ASSERT_GE(kept, 0);
+    EXPECT_NO_THROW(write_text(path, "through"));
+    std::string text(100, ' ');
+    auto const bytes = read(kept, text.data(), text.size());
+    EXPECT_EQ(text.substr(0, static_cast<std::size_t>(std::max<ssize_t>(bytes, 0))), "through");
+    close(kept);
+    EXPECT_TRUE(fs::is_fifo(pipe));
+  }
+  EXPECT_EQ(files_in(folder / ""), 2);
+  EXPECT_NO_THROW(write_text("/dev/null", "nothing"));
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+// All threads find no cache, and write it at the same time.
+TEST(cache, has_many_writers) {
+  temporary_folder const folder;
+  auto const list = sample(true, true, true);
+  loaders::write(list, folder / "g.mtx");
+  auto const load = [&] { return loaders::load(folder / "g.mtx", {.cache = true, .threads = 1}).edges == list.edges; };
+  for (int round = 0; round < 20; ++round) {
+    fs::remove(folder / "g.mtx.wyrm");
+    std::vector<std::future<bool>> loads;
+    for (int i = 0; i < 4; ++i) loads.push_back(std::async(std::launch::async, load));
+    for (auto& result : loads) EXPECT_NO_THROW(EXPECT_TRUE(result.get()));
+  }
+  EXPECT_EQ(files_in(folder / ""), 2);
+  EXPECT_TRUE(load());
+}
+
+TEST(cache, is_refused_where_a_pipe_has_its_name) {
+  temporary_folder const folder;
+  loaders::write(sample(true, false, true), folder / "g.mtx");
+  ASSERT_EQ(mkfifo((folder / "g.mtx.wyrm").c_str(), 0600), 0);
+  EXPECT_THROW((void)loaders::load(folder / "g.mtx", {.cache = true}), error);
 }
 
 TEST(writers, real_graphs_survive_every_format) {
