@@ -5,9 +5,11 @@
 #include <iostream>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "../loaders/output_file.hpp"
 #include "cluster.hpp"
+#include "output_paths.hpp"
 #include "report.hpp"
 #include "run.hpp"
 #include "stream.hpp"
@@ -73,9 +75,10 @@ void add_batch(CLI::App& command, std::size_t& batch, char const* what) {
 }
 
 // Calls work() and prints its table. Output files are opened before the work, and appear only after everything
-// succeeded.
+// succeeded. `inputs` are those besides the graph.
 template <class Options, class F>
-void with_files(Options const& o, F const& work) {
+void with_files(Options const& o, std::vector<apps::named_path> const& inputs, F const& work) {
+  apps::refuse_equal_paths(o.file, apps::outputs_of(o), inputs);
   loaders::output_file report("the report", o.report);
   apps::value_files values(o);
   auto const result = work();
@@ -106,7 +109,7 @@ void add_run(CLI::App& program, apps::run_options& o) {
   run->add_option("--seed", o.seed, "Seed of the random edges")->check(apps::decimal)->capture_default_str();
   run->add_flag("--weighted", o.weighted, "PageRank uses the weights in the file");
   run->add_flag("--check", o.check, "Check the invariants of graph and allocator (slow)");
-  run->callback([&o] { with_files(o, [&o] { return apps::run(o); }); });
+  run->callback([&o] { with_files(o, {}, [&o] { return apps::run(o); }); });
 }
 
 void add_stream(CLI::App& program, apps::stream_options& o) {
@@ -120,7 +123,10 @@ void add_stream(CLI::App& program, apps::stream_options& o) {
   stream->add_flag(
       "--check", o.check,
       "Check the invariants of graph and allocator, and compare final results with recomputed ones (slow)");
-  stream->callback([&o] { with_files(o, [&o] { return apps::stream(o, std::cout); }); });
+  stream->callback([&o] {
+    with_files(o, {{"UPDATES", o.updates == "-" ? "/dev/stdin" : o.updates}},
+               [&o] { return apps::stream(o, std::cout); });
+  });
 }
 
 void add_walk(CLI::App& program, apps::walk_command& c) {
@@ -161,6 +167,7 @@ void add_cluster(CLI::App& program, apps::cluster_options& o) {
   cluster->add_option("--truth", o.truth, "Compare the clusters with the labels in this file, one line per vertex");
   cluster->add_option("--report", o.report, "Write a JSON report to this file");
   cluster->callback([&o] {
+    apps::refuse_equal_paths(o.file, {{"--labels", o.labels}, {"--report", o.report}}, {{"--truth", o.truth}});
     loaders::output_file labels("the labels", o.labels);
     loaders::output_file report("the report", o.report);
     apps::cluster_result const result = apps::cluster(o);

@@ -64,7 +64,7 @@ struct run_result {
 void info(graph_file const& file);
 
 /// `wyrm convert FILE OUT`: loads a graph and writes it in the format of the name `to`. Before the work, throws
-/// error(bad_argument) when that format is not written.
+/// error(bad_argument) when that format is not written, or `to` is the file itself.
 void convert(graph_file const& from, std::string const& to);
 
 }  // namespace wyrm::apps

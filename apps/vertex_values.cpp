@@ -9,20 +9,6 @@
 
 namespace wyrm::apps {
 
-namespace {
-
-// The path of the output file for the values of an algorithm; empty if the file is not requested.
-std::string place(graph_options const& o, char const* algorithm) {
-  if (o.output.empty() || !o.asks_for(algorithm)) return {};
-  std::error_code failed;
-  if (!std::filesystem::is_directory(o.output, failed))
-    throw error(error_code::io,
-                "cannot write to the folder " + o.output + ": there is no such folder; create it first");
-  return (std::filesystem::path(o.output) / (std::string(algorithm) + ".txt")).string();
-}
-
-}  // namespace
-
 rank_summary summarize_ranks(std::vector<double> const& rank, std::size_t top) {
   rank_summary s;
   auto const max = std::max_element(rank.begin(), rank.end());
@@ -40,8 +26,17 @@ triangles_summary::by_vertex summarize_triangles(algorithms::triangles_result co
   return {r.average_clustering, r.global_clustering, largest(r.per_vertex, top)};
 }
 
+std::string value_files::path_of(graph_options const& o, char const* algorithm) {
+  if (o.output.empty() || !o.asks_for(algorithm)) return {};
+  std::error_code failed;
+  if (!std::filesystem::is_directory(o.output, failed))
+    throw error(error_code::io,
+                "cannot write to the folder " + o.output + ": there is no such folder; create it first");
+  return (std::filesystem::path(o.output) / (std::string(algorithm) + ".txt")).string();
+}
+
 value_files::value_files(graph_options const& o)
-    : ranks_("the ranks", place(o, "pagerank")), triangles_("the triangles", place(o, "triangles")) {}
+    : ranks_("the ranks", path_of(o, "pagerank")), triangles_("the triangles", path_of(o, "triangles")) {}
 
 void value_files::write(vertex_values const& values) {
   if (values.rank) {

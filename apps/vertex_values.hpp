@@ -74,6 +74,10 @@ class value_files {
   /// Opens the files of the selected algorithms; without a folder, no files. Throws error(io).
   explicit value_files(graph_options const& o);
 
+  /// The path of the file for the values of an algorithm; empty if the file is not requested. Throws error(io) when
+  /// there is no such folder.
+  [[nodiscard]] static std::string path_of(graph_options const& o, char const* algorithm);
+
   /// Throws error(io).
   void write(vertex_values const& values);
   /// Renames the written files to their names. Throws error(io).

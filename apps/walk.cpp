@@ -8,6 +8,7 @@
 #include "../graph/any_graph.hpp"
 #include "../loaders/output_file.hpp"
 #include "loaded_graph.hpp"
+#include "output_paths.hpp"
 
 namespace wyrm::apps {
 
@@ -24,6 +25,7 @@ void write_walks(loaders::output_file& file, algorithms::walk_paths const& paths
 }  // namespace
 
 void walk(walk_command const& c) {
+  refuse_equal_paths(c.file, {{"--walks", c.walks}});
   loaders::output_file file("the walks", c.walks);
   exec::any_space const space = exec::make_space(c.device);
   graph::edge_list const list = load_file(c.file);

@@ -143,4 +143,18 @@ void output_file::fail(std::string const& reason) const {
                                   "; check the name, the permissions and the disk");
 }
 
+bool replaces(fs::path const& output, fs::path const& file) {
+  std::error_code failed;
+  if (output.empty() || file.empty()) return false;
+  try {
+    auto const first = detail::find_output_target(output);
+    auto const second = detail::find_output_target(file);
+    if (first.direct && second.direct) return false;
+    if (fs::exists(output, failed) && fs::exists(file, failed)) return fs::equivalent(output, file, failed);
+    return first.path == second.path;
+  } catch (fs::filesystem_error const&) {
+    return false;  // opening the file reports the reason
+  }
+}
+
 }  // namespace wyrm::loaders

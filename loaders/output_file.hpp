@@ -59,4 +59,8 @@ class output_file {
   bool complete_ = false;
 };
 
+/// Whether an output file `output` would replace `file`: the two are paths of one regular file (by other spellings,
+/// symbolic or hard links), or of one file that does not exist yet. False for devices and pipes.
+[[nodiscard]] bool replaces(std::filesystem::path const& output, std::filesystem::path const& file);
+
 }  // namespace wyrm::loaders

@@ -633,6 +633,53 @@ TEST_F(program_test, writes_a_report_completely_or_not_at_all) {
   EXPECT_EQ(parts(), 0);
 }
 
+// The graph file does not exist: the paths are compared before any work.
+TEST_F(program_test, refuses_equal_output_files) {
+  std::string const x = path("x");
+  std::string const missing = path("missing.graph");
+  auto const refused = [&](strings const& arguments) { expect_refused(2, "are the same file", arguments); };
+  refused({"cluster", missing, "--labels", x, "--report", x});
+  refused({"cluster", missing, "--labels", x, "--report", path("./x")});
+  std::filesystem::create_directory(path("values"));
+  refused({"cluster", missing, "--labels", x, "--report", path("values/../x")});
+  write("first", "old");
+  std::filesystem::create_hard_link(path("first"), path("second"));
+  refused({"cluster", missing, "--labels", path("first"), "--report", path("second")});
+  std::filesystem::create_symlink("x", path("link"));
+  refused({"cluster", missing, "--labels", path("link"), "--report", x});
+  for (std::string const command : {"run", "stream"})
+    for (std::string const name : {"pagerank.txt", "triangles.txt"})
+      refused({command, missing, "--output", path("values"), "--report", path("values/./" + name)});
+  std::filesystem::create_symlink("pagerank.txt", path("values/triangles.txt"));
+  refused({"run", missing, "--output", path("values")});
+  refused({"run", missing, "--cache", "--report", missing + ".wyrm"});
+  std::string const k5_file = write("k5.graph", k5);
+  (void)output({"cluster", k5_file, "--labels", "/dev/null", "--report", "/dev/null"});
+  EXPECT_EQ(read("first"), "old");
+}
+
+TEST_F(program_test, refuses_to_overwrite_its_input) {
+  std::string const file = write("k5.graph", k5);
+  std::string const text = write("text.txt", "0 1\n");
+  auto const refused = [&](strings const& arguments) { expect_refused(2, "are the same file", arguments); };
+  refused({"convert", file, file});
+  refused({"convert", file, path("./k5.graph")});
+  std::filesystem::create_hard_link(file, path("hard.graph"));
+  refused({"convert", file, path("hard.graph")});
+  refused({"run", file, "--report", file});
+  refused({"stream", file, text, "--report", text});
+  std::string const from_stdin = std::string(WYRM_PROGRAM_PATH) + " stream " + file + " --report " + text + " <" + text;
+  EXPECT_EQ(WEXITSTATUS(std::system((from_stdin + " 2>" + path("err")).c_str())), 2);
+  EXPECT_EQ(read("text.txt"), "0 1\n");
+  refused({"walk", file, "--walks", file});
+  refused({"cluster", file, "--labels", file});
+  refused({"cluster", file, "--truth", text, "--labels", text});
+  write("g.v", "0\n1\n");
+  write("g.e", "0 1\n");
+  refused({"run", path("g.v"), "--report", path("g.e")});
+  EXPECT_EQ(read("k5.graph"), k5);
+}
+
 TEST_F(program_test, writes_to_standard_output_by_name) {
   std::string const file = write("ring.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 2\n2 1\n");
   strings const arguments{"walk", file, "--steps", "2", "--starts", "0", "--walks", "/dev/stdout"};

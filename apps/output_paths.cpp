@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output_paths.hpp"
+
+#include <cstddef>
+#include <filesystem>
+#include <utility>
+
+#include "../exec/error.hpp"
+#include "../loaders/output_file.hpp"
+#include "vertex_values.hpp"
+
+namespace wyrm::apps {
+
+namespace {
+
+void refuse_if_equal(named_path const& output, named_path const& other) {
+  if (!loaders::replaces(output.path, other.path)) return;
+  throw error(error_code::bad_argument, output.role + " (" + output.path + ") and " + other.role + " (" + other.path +
+                                            ") are the same file; give each a file of its own");
+}
+
+// One file, or the three of Graphalytics.
+std::vector<named_path> inputs_of(graph_file const& file) {
+  std::vector<named_path> inputs{{"the input", file.name}};
+  std::filesystem::path path(file.name);
+  if (path.extension() != ".v" && path.extension() != ".e") return inputs;
+  for (char const* const extension : {".v", ".e", ".properties"})
+    inputs.push_back({"the input", path.replace_extension(extension).string()});
+  return inputs;
+}
+
+}  // namespace
+
+std::vector<named_path> outputs_of(graph_options const& o) {
+  return {{"--report", o.report},
+          {"pagerank.txt of --output", value_files::path_of(o, "pagerank")},
+          {"triangles.txt of --output", value_files::path_of(o, "triangles")}};
+}
+
+void refuse_equal_paths(graph_file const& file, std::vector<named_path> outputs, std::vector<named_path> inputs) {
+  for (auto& input : inputs_of(file)) inputs.push_back(std::move(input));
+  if (file.settings.cache && !file.name.ends_with(".wyrm")) outputs.push_back({"the cache", file.name + ".wyrm"});
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) refuse_if_equal(outputs[i], outputs[j]);
+    for (auto const& input : inputs) refuse_if_equal(outputs[i], input);
+  }
+}
+
+}  // namespace wyrm::apps
