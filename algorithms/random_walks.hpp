@@ -310,29 +310,31 @@ class random_walker {
         waiting_(space, 1) {}
 
   /// Computes walks; their paths stay on the device until the next call. Throws error(bad_argument) for options out of
-  /// range, error(out_of_memory) if the pool cannot grow enough. O(steps), with weights times the logarithm of a
-  /// degree; 24 bytes per walker, and 4.3 per step in pages of 128 bytes.
+  /// range, error(out_of_memory) if the pool cannot grow enough; after out_of_memory there are no paths. O(steps), with
+  /// weights times the logarithm of a degree; 24 bytes per walker, and 4.3 per step in pages of 128 bytes.
   void walk(graph::graph_view const& g, random_walk_options const& o) {
     check(g, o);
     vertices_ = g.vertices();
     std::size_t const starts = o.starts.empty() ? vertices_ : o.starts.size();
-    count_ = starts * o.per_vertex;
+    std::size_t const count = starts * o.per_vertex;
+    count_ = 0;  // until all walks are complete
     pool_.reset();
-    if (count_ == 0) return;
+    if (count == 0) return;
     detail::step_rules const rules = prepare(g, o);
-    walkers_.reserve(count_);
-    space_.fill(walkers_.data(), 0, count_ * sizeof(detail::walker));
+    walkers_.reserve(count);
+    space_.fill(walkers_.data(), 0, count * sizeof(detail::walker));
     std::uint32_t const longest = o.steps < ~0u ? o.steps + 1 : o.steps;
     for (;;) {
       space_.fill(waiting_.data(), 0, waiting_.bytes());
-      exec::for_each_lane<32>(space_, count_,
+      exec::for_each_lane<32>(space_, count,
                               detail::continue_walks<typename Allocator::view_type>{
                                   rules, pool_.view(), o.starts.empty() ? nullptr : starts_.data(), o.per_vertex,
                                   longest, walkers_.data(), waiting_.data()});
       std::uint64_t const waiting = exec::read(space_, waiting_.data());
-      if (waiting == 0) return;
+      if (waiting == 0) break;
       pool_.grow(std::max<std::size_t>(2 * waiting * sizeof(detail::path_page), pool_.stats().committed / 2));
     }
+    count_ = count;
   }
 
   /// The paths of the last walk().

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "../../algorithms/random_walks.hpp"
+#include "../../exec/injected_failure.hpp"
 #include "../../graph/dynamic_graph.hpp"
 #include "../graph/model.hpp"
 #include "../support/seed.hpp"
@@ -380,11 +381,45 @@ TYPED_TEST_P(random_walks_test, options_at_their_limits) {
   EXPECT_THROW(this->walk(g, {.weights = std::vector<float>(g.arcs() + 1, 1.0f)}), error);
 }
 
+// Each request for memory fails in turn, for a walker that has the paths of an earlier walk.
+TYPED_TEST_P(random_walks_test, walks_without_memory_leave_no_paths) {
+  std::mt19937 random(seeded(1));
+  auto const g = this->make(200, random_edges(random, 200, 800), false);
+  algorithms::random_walk_options const few{.steps = 5, .starts = {1, 2}};
+  algorithms::random_walk_options const many{.steps = 200, .weights = std::vector<float>(g.arcs(), 1.0f)};
+  alloc::options pool;
+  pool.pool_bytes = std::size_t{64} << 10;
+  bool done = false;
+  unsigned failures = 0;
+  for (; !done && !testing::Test::HasFailure(); ++failures) {
+    ASSERT_LT(failures, 100u);
+    algorithms::random_walker<TypeParam> walker(g.space(), pool);
+    walker.walk(g.view(), few);
+    try {
+      exec::injected_failure const failure(failures);
+      walker.walk(g.view(), many);
+      done = true;
+    } catch (error const& e) {
+      EXPECT_EQ(e.code(), error_code::out_of_memory);
+    }
+    auto const paths = walker.paths();
+    if (done) {
+      EXPECT_EQ(paths.offsets.size(), 201u);
+    } else {
+      EXPECT_EQ(paths.offsets, (std::vector<std::uint64_t>{0}));
+      EXPECT_TRUE(paths.vertices.empty());
+      EXPECT_TRUE(walker.co_visits().empty());
+    }
+  }
+  EXPECT_GT(failures, 2u);
+}
+
 REGISTER_TYPED_TEST_SUITE_P(random_walks_test, paths_go_along_arcs, arcs_are_drawn_evenly, arcs_are_drawn_by_weight,
                             steps_of_second_order, walks_stop_and_restart, walks_are_equal_in_all_spaces,
                             memory_grows_with_steps, visits_are_counted, empty_walks_and_invalid_options,
                             steps_of_second_order_follow_directions, arcs_of_tiny_weights_are_walked,
                             restarts_do_not_depend_on_stops, steps_of_second_order_by_weight,
-                            walks_begin_at_their_starts, one_walker_for_several_graphs, options_at_their_limits);
+                            walks_begin_at_their_starts, one_walker_for_several_graphs, options_at_their_limits,
+                            walks_without_memory_leave_no_paths);
 
 }  // namespace wyrm::tests
