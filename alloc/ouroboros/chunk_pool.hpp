@@ -73,10 +73,8 @@ class chunk_pool_ref {
   /// A run of `count` chunks, at least 1; per thread, while no other thread uses the pool. If there is none, there will be
   /// one after the pool has grown by `missing` chunks.
   [[nodiscard]] WYRM_HD chunk_range take_exclusive(std::uint32_t count, std::uint32_t& missing) const {
-    for (;;) {
-      chunk_range const range = memory_.take_exclusive(count, missing);
-      if (range.count > 0 || !return_single_chunks()) return range;
-    }
+    chunk_range const range = memory_.take_exclusive(count, missing);
+    return range.count > 0 ? range : take_exclusive_from_queue(count, missing);
   }
   /// A run for a request that is larger than the largest page; nullptr if there is none.
   [[nodiscard]] WYRM_HD void* allocate(std::size_t bytes) const {
@@ -141,6 +139,15 @@ class chunk_pool_ref {
       some = true;
     }
     return some;
+  }
+  // The rare path of take_exclusive(), apart from it so that carving stays short.
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD chunk_range take_exclusive_from_queue(std::uint32_t count,
+                                                                            std::uint32_t& missing) const {
+    while (return_single_chunks()) {
+      chunk_range const range = memory_.take_exclusive(count, missing);
+      if (range.count > 0) return range;
+    }
+    return {0, 0};
   }
 
   extent_ref memory_;
