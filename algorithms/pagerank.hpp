@@ -357,14 +357,14 @@ class pagerank_ranker {
 
     constexpr unsigned at_once = 8;  // iterations that are enqueued before the host reads the state
     detail::rank_state now{};
-    for (unsigned started = 0; started < o.max_iterations && now.done == 0;) {
+    unsigned started = 0;
+    do {
       for (unsigned const end = std::min(o.max_iterations, started + at_once); started < end; ++started) {
         exec::for_each_tile<32>(space_, bins.items(), detail::pull_ranks<Real, Split>{x, started % 2});
         finish(bins.items() - bins.parts, started % 2, false);
       }
       now = exec::read(space_, state_.data());
-    }
-    if (o.max_iterations == 0) now = exec::read(space_, state_.data());
+    } while (started < o.max_iterations && now.done == 0);
     exec::for_each(space_, g.vertices(), detail::copy_ranks<Real, Split>{x, now.iterations % 2, rank_.data()});
     dangling_ = now.dangling;
     return {now.iterations, now.done != 0, now.change};
