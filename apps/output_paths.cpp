@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "../exec/error.hpp"
+#include "../loaders/loaders.hpp"
 #include "../loaders/output_file.hpp"
 #include "vertex_values.hpp"
 
@@ -22,10 +23,9 @@ void refuse_if_equal(named_path const& output, named_path const& other) {
 // One file, or the three of Graphalytics.
 std::vector<named_path> inputs_of(graph_file const& file) {
   std::vector<named_path> inputs{{"the input", file.name}};
-  std::filesystem::path path(file.name);
+  std::filesystem::path const path(file.name);
   if (path.extension() != ".v" && path.extension() != ".e") return inputs;
-  for (char const* const extension : {".v", ".e", ".properties"})
-    inputs.push_back({"the input", path.replace_extension(extension).string()});
+  for (auto const& part : loaders::graphalytics_files(path)) inputs.push_back({"the input", part.string()});
   return inputs;
 }
 
@@ -39,7 +39,8 @@ std::vector<named_path> outputs_of(graph_options const& o) {
 
 void refuse_equal_paths(graph_file const& file, std::vector<named_path> outputs, std::vector<named_path> inputs) {
   for (auto& input : inputs_of(file)) inputs.push_back(std::move(input));
-  if (file.settings.cache && !file.name.ends_with(".wyrm")) outputs.push_back({"the cache", file.name + ".wyrm"});
+  if (file.settings.cache && !file.name.ends_with(".wyrm"))
+    outputs.push_back({"the cache", loaders::cache_of(file.name).string()});
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) refuse_if_equal(outputs[i], outputs[j]);
     for (auto const& input : inputs) refuse_if_equal(outputs[i], input);

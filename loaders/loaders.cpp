@@ -2,7 +2,6 @@
 // Chooses the parser for a file, and maintains caches.
 #include "loaders.hpp"
 
-#include <array>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -43,14 +42,6 @@ graph::edge_list parse_any(detail::source const& in, file_format format) {
   }
   throw error(error_code::bad_argument,
               in.name + ": a Graphalytics graph is several files: name the .v or the .e file");
-}
-
-/// The paths of the three files of a Graphalytics graph, from the path of one of them.
-std::array<fs::path, 3> graphalytics_files(fs::path path) {
-  std::array<fs::path, 3> files;
-  std::size_t i = 0;
-  for (char const* const extension : {".v", ".e", ".properties"}) files[i++] = path.replace_extension(extension);
-  return files;
 }
 
 graph::edge_list parse_files(fs::path const& path, options const& settings, progress const& report) {
@@ -131,8 +122,7 @@ std::optional<graph::edge_list> cached(fs::path const& cache, std::uint64_t stam
 }
 
 graph::edge_list load_cached(fs::path const& path, options const& settings, progress const& report) {
-  auto cache = path;
-  cache += ".wyrm";
+  auto const cache = cache_of(path);
   auto const stamp = stamp_of(path, settings);
   if (auto list = cached(cache, stamp, settings, report)) return *std::move(list);
   std::error_code ignored;
@@ -158,6 +148,15 @@ graph::edge_list adjusted(std::string const& name, options const& settings, Pars
 }
 
 }  // namespace
+
+std::array<fs::path, 3> graphalytics_files(fs::path path) {
+  std::array<fs::path, 3> files;
+  std::size_t i = 0;
+  for (char const* const extension : {".v", ".e", ".properties"}) files[i++] = path.replace_extension(extension);
+  return files;
+}
+
+fs::path cache_of(fs::path path) { return path += ".wyrm"; }
 
 graph::edge_list load(fs::path const& path, options const& settings, progress const& report) {
   return adjusted(path.string(), settings, [&] {

@@ -3,6 +3,7 @@
 // each parser in this folder says what the parser accepts.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -32,5 +33,10 @@ namespace wyrm::loaders {
 /// messages. Otherwise like load.
 [[nodiscard]] graph::edge_list parse(std::string const& name, std::string_view text, file_format format,
                                      options const& settings = {}, progress const& report = {});
+
+/// The paths of the three files of a Graphalytics graph (.v, .e, .properties), from the path of one of them.
+[[nodiscard]] std::array<std::filesystem::path, 3> graphalytics_files(std::filesystem::path path);
+/// The path of the cache of a graph file.
+[[nodiscard]] std::filesystem::path cache_of(std::filesystem::path path);
 
 }  // namespace wyrm::loaders

@@ -14,7 +14,7 @@ constexpr int most_links = 40;  // as in Linux
 
 fs::path folder_of(fs::path const& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
-/// The number of a descriptor that `name` in `folder` stands for; -1 for other files.
+/// The number of the open descriptor that is named `name` in `folder`; -1 if the file is no descriptor.
 int descriptor_named(fs::path const& folder, std::string const& name) {
   std::error_code failed;
   auto const own = fs::canonical("/proc/self/fd", failed);
