@@ -11,23 +11,13 @@
 
 #include "../../alloc/registry.hpp"
 #include "../../exec/host_space.hpp"
+#include "../support/corrupt.hpp"
 
 namespace wyrm::tests {
 namespace {
 
 using host = exec::host_space;
 using alloc::chunk_bytes;
-
-template <class F>
-void expect_corrupt(std::string const& what, F const& check) {
-  try {
-    check();
-    ADD_FAILURE() << "not found: " << what;
-  } catch (error const& e) {
-    EXPECT_EQ(e.code(), error_code::corrupt);
-    EXPECT_NE(std::string(e.what()).find(what), std::string::npos) << e.what() << "\ninstead of: " << what;
-  }
-}
 
 // Chunks 0 to 2 are of a class with four pages per chunk: two are free, none, all. Chunk 3 has left the class, and its
 // entry is stale.

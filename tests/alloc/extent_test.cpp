@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "../support/corrupt.hpp"
 #include "../support/simt_space.hpp"
 #include "../support/spaces.hpp"
 
@@ -46,13 +47,7 @@ class extent : public ::testing::Test {
   }
   bool free(std::size_t chunk) { return pool_.ref().free(pool_.base() + chunk * chunk_bytes); }
   void expect_corrupt(std::vector<bool> const& carved, std::string const& what) {
-    try {
-      pool_.check(carved);
-      ADD_FAILURE() << "check() found nothing";
-    } catch (error const& e) {
-      EXPECT_EQ(e.code(), error_code::corrupt);
-      EXPECT_NE(std::string(e.what()).find(what), std::string::npos) << e.what();
-    }
+    tests::expect_corrupt(what, [&] { pool_.check(carved); });
   }
 
   exec::host_space space_{1};
