@@ -8,7 +8,9 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <mutex>
 #include <random>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -20,6 +22,17 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
+
+/// The temporary files of all output files of the process. The mutex also protects their creation and renaming.
+struct temporary_files {
+  std::mutex mutex;
+  std::set<fs::path> paths;
+};
+
+temporary_files& unfinished() {
+  static auto& all = *new temporary_files;  // never destroyed: a thread may use it until the process ends
+  return all;
+}
 
 /// Another name in the folder of `path`. It is shortened, because file systems limit names to 255 bytes.
 fs::path random_part(fs::path const& path) {
@@ -57,8 +70,7 @@ output_file::output_file(std::string what, fs::path path) : what_(std::move(what
 
 output_file::~output_file() {
   if (file_ != nullptr) std::fclose(file_);
-  std::error_code ignored;
-  if (!part_.empty()) fs::remove(part_, ignored);
+  remove_part();
 }
 
 void output_file::open() {
@@ -69,7 +81,7 @@ void output_file::open() {
   file_ = fdopen(descriptor, "wb");
   if (file_ != nullptr) return;
   ::close(descriptor);
-  if (!part_.empty()) unlink(part_.c_str());
+  remove_part();
   fail_system();
 }
 
@@ -80,7 +92,10 @@ int output_file::create_part() {
   mode_t const mode = exists ? existing.st_mode & 0777 : 0666;
   for (int tries = 0; tries < 100; ++tries) {
     auto part = random_part(target_.path);
+    std::lock_guard const lock(unfinished().mutex);
+    auto const listed = unfinished().paths.insert(part).first;
     int const descriptor = ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    if (descriptor < 0) unfinished().paths.erase(listed);
     if (descriptor < 0 && errno == EEXIST) continue;
     if (descriptor < 0) return -1;
     part_ = std::move(part);
@@ -89,6 +104,14 @@ int output_file::create_part() {
     return descriptor;
   }
   return -1;
+}
+
+void output_file::remove_part() {
+  if (part_.empty()) return;
+  std::lock_guard const lock(unfinished().mutex);
+  std::error_code ignored;
+  fs::remove(part_, ignored);
+  unfinished().paths.erase(part_);
 }
 
 void output_file::write(std::string_view bytes) {
@@ -125,7 +148,11 @@ void output_file::finish() {
 void output_file::commit() {
   if (!complete_ || target_.direct) return;
   std::error_code failed;
-  fs::rename(part_, target_.path, failed);
+  {
+    std::lock_guard const lock(unfinished().mutex);
+    fs::rename(part_, target_.path, failed);
+    if (!failed) unfinished().paths.erase(part_);
+  }
   if (failed) fail(failed.message());
   part_.clear();
   sync_folder(target_.path);
@@ -141,6 +168,13 @@ void output_file::fail_system() const { fail(std::generic_category().message(err
 void output_file::fail(std::string const& reason) const {
   throw error(error_code::io, "cannot write " + what_ + " " + path_.string() + ": " + reason +
                                   "; check the name, the permissions and the disk");
+}
+
+std::unique_lock<std::mutex> remove_unfinished_files() {
+  std::unique_lock lock(unfinished().mutex);
+  std::error_code ignored;
+  for (auto const& path : unfinished().paths) fs::remove(path, ignored);
+  return lock;
 }
 
 bool replaces(fs::path const& output, fs::path const& file) {

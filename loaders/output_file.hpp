@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -46,6 +47,7 @@ class output_file {
   void append(T number);
   void open();
   [[nodiscard]] int create_part();
+  void remove_part();
   void flush();
   [[noreturn]] void fail(std::string const& reason) const;
   [[noreturn]] void fail_system() const;  // with the reason in errno
@@ -58,6 +60,11 @@ class output_file {
   std::string buffer_;
   bool complete_ = false;
 };
+
+/// Removes the temporary files of all output files of this process: for a program that is about to end, such as after a
+/// signal. As long as the result lives, no thread can create a temporary file, or give a file its name: the thread
+/// waits in the member function of output_file. Thread-safe; not for signal handlers.
+[[nodiscard]] std::unique_lock<std::mutex> remove_unfinished_files();
 
 /// Whether an output file `output` would replace `file`: the two are paths of one regular file (by other spellings,
 /// symbolic or hard links), or of one file that does not exist yet. False for devices and pipes.
