@@ -6,11 +6,14 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iostream>
 #include <limits>
 #include <map>
 #include <sstream>
 #include <utility>
 #include <vector>
+
+#include "progress.hpp"
 
 namespace wyrm::apps {
 namespace {
@@ -97,6 +100,14 @@ void add_graph_file(CLI::App& command, graph_file& file, bool required) {
       ->capture_default_str();
   command.add_flag("--cache", o.cache,
                    "Keep the parsed graph in FILE.wyrm, and load that as long as FILE is unchanged");
+  add_optional<std::string>(
+      command, "--cache-dir",
+      [&o](std::string const& folder) {
+        o.cache = true;
+        o.cache_dir = folder;
+      },
+      "Like --cache, but keep the graph in this folder, under a name that is unique to the path of FILE")
+      ->type_name("DIR");
   command.add_flag("--remove-self-loops", o.remove_self_loops, "Remove edges from a vertex to itself");
   auto* const directed = command.add_flag_callback(
       "--directed", [&o] { o.directed = true; }, "Each edge of an undirected file becomes two arcs");
@@ -123,6 +134,19 @@ void add_graph_file(CLI::App& command, graph_file& file, bool required) {
   command.add_option("--load-threads", o.threads, "Number of threads that parse; 0 = one per core")
       ->check(decimal)
       ->capture_default_str();
+}
+
+graph::edge_list load_file(graph_file const& file) {
+  std::string warned;
+  graph::edge_list list;
+  {
+    progress_bar bar("loading");
+    list = loaders::load(
+        file.name, file.settings, [&](std::size_t done, std::size_t all) { bar(done, all); },
+        [&](std::string const& message) { warned += "wyrm: warning: " + message + '\n'; });
+  }
+  std::cerr << warned;  // after the bar has erased itself
+  return list;
 }
 
 std::vector<float> weights_of_arcs(graph_file const& file, graph::edge_list const& list, graph::csr const& rows) {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "../loaders/loaders.hpp"
-#include "progress.hpp"
 
 namespace CLI {
 class App;  // declared only, as its header takes seconds to compile
@@ -23,11 +22,8 @@ struct graph_file {
 /// Adds FILE and a flag for each field of loaders::options.
 void add_graph_file(CLI::App& command, graph_file& file, bool required);
 
-/// Loads the file with a progress bar. Throws the errors of loaders::load.
-[[nodiscard]] inline graph::edge_list load_file(graph_file const& file) {
-  progress_bar bar("loading");
-  return loaders::load(file.name, file.settings, [&](std::size_t done, std::size_t all) { bar(done, all); });
-}
+/// Loads the file with a progress bar, and prints warnings on standard error. Throws the errors of loaders::load.
+[[nodiscard]] graph::edge_list load_file(graph_file const& file);
 
 /// The weights of the arcs of the graph that was built from `list`, in the order of `rows`, its CSR. For duplicate
 /// edges the first weight counts. If single precision cannot hold a weight, all are scaled by one power of two; their

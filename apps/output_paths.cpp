@@ -40,7 +40,7 @@ std::vector<named_path> outputs_of(graph_options const& o) {
 void refuse_equal_paths(graph_file const& file, std::vector<named_path> outputs, std::vector<named_path> inputs) {
   for (auto& input : inputs_of(file)) inputs.push_back(std::move(input));
   if (file.settings.cache && !file.name.ends_with(".wyrm"))
-    outputs.push_back({"the cache", loaders::cache_of(file.name).string()});
+    outputs.push_back({"the cache", loaders::cache_of(file.name, file.settings).string()});
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) refuse_if_equal(outputs[i], outputs[j]);
     for (auto const& input : inputs) refuse_if_equal(outputs[i], input);

@@ -36,27 +36,15 @@ struct header {
   std::uint64_t vertices;
   std::uint64_t edges;
   std::uint64_t name_bytes;
-  std::uint64_t stamp;
-  std::uint64_t reserved;
+  cache_stamp stamp;
   std::uint64_t checksum;  // of the preceding fields and of all arrays
 };
-static_assert(sizeof(header) == 64 && offsetof(header, checksum) == binary_checksum_at &&
+static_assert(sizeof(header) == binary_header_bytes && offsetof(header, checksum) == binary_checksum_at &&
               std::is_trivially_copyable_v<header>);
 
 std::uint64_t hash_with(std::uint64_t hash, std::uint64_t word) {
   hash = (hash ^ word) * 0x9e3779b97f4a7c15;
   return hash ^ (hash >> 32);
-}
-
-std::uint64_t hash_of(std::uint64_t hash, std::string_view bytes) {
-  for (; bytes.size() >= 8; bytes.remove_prefix(8)) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes.data(), 8);
-    hash = hash_with(hash, word);
-  }
-  std::uint64_t rest = 0;
-  if (!bytes.empty()) std::memcpy(&rest, bytes.data(), bytes.size());
-  return hash_with(hash_with(hash, rest), bytes.size());
 }
 
 /// Hashes blocks in parallel, and then the hashes of the blocks in order.
@@ -185,7 +173,18 @@ class binary_parser {
 
 }  // namespace
 
-std::uint64_t binary_stamp(std::string_view text) noexcept {
+std::uint64_t hash_of(std::uint64_t hash, std::string_view bytes) noexcept {
+  for (; bytes.size() >= 8; bytes.remove_prefix(8)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data(), 8);
+    hash = hash_with(hash, word);
+  }
+  std::uint64_t rest = 0;
+  if (!bytes.empty()) std::memcpy(&rest, bytes.data(), bytes.size());
+  return hash_with(hash_with(hash, rest), bytes.size());
+}
+
+cache_stamp binary_stamp(std::string_view text) noexcept {
   header head{};
   if (text.size() >= sizeof(header)) std::memcpy(&head, text.data(), sizeof(header));
   return head.stamp;
@@ -199,7 +198,7 @@ graph::edge_list parse_binary(source const& in) { return binary_parser(in).parse
 
 bool has_binary_signature(std::string_view text) noexcept { return text.starts_with(detail::signature); }
 
-void write_binary(graph::edge_list const& list, std::filesystem::path const& path, std::uint64_t stamp) {
+void write_binary(graph::edge_list const& list, std::filesystem::path const& path, cache_stamp stamp) {
   using namespace detail;
   auto const fits = [](std::size_t have, std::size_t want) { return have == 0 || have == want; };
   if (!fits(list.weights.size(), list.edges.size()) || !fits(list.times.size(), list.edges.size()) ||

@@ -3,6 +3,7 @@
 // representation in memory. A file is mapped and copied, without parsing. docs/formats.md has the layout.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string_view>
@@ -12,18 +13,29 @@
 
 namespace wyrm::loaders {
 
-/// Writes all arrays of the list. The file appears complete or not at all. `stamp` is for caches: a number that
-/// identifies the source of the list. Throws wyrm::error: io; bad_argument when the lengths of the arrays do not match.
-/// Time: linear.
-void write_binary(graph::edge_list const& list, std::filesystem::path const& path, std::uint64_t stamp = 0);
+/// What a cache was made of. Both are 0 in a file that is no cache.
+struct cache_stamp {
+  std::uint64_t content = 0;  // hash of the state of the source files, and of the options that affect parsing
+  std::uint64_t name = 0;     // hash of the file name of the cache, so that a renamed file is no cache
+  friend bool operator==(cache_stamp const&, cache_stamp const&) = default;
+};
+
+/// Writes all arrays of the list. The file appears complete or not at all. Throws wyrm::error: io; bad_argument when
+/// the lengths of the arrays do not match. Time: linear.
+void write_binary(graph::edge_list const& list, std::filesystem::path const& path, cache_stamp stamp = {});
 
 /// Whether a file that starts with this text has the signature of a `.wyrm` file.
 [[nodiscard]] bool has_binary_signature(std::string_view text) noexcept;
 
 namespace detail {
 
-/// The stamp of a file; 0 when the text is shorter than a header.
-[[nodiscard]] std::uint64_t binary_stamp(std::string_view text) noexcept;
+/// A hash of bytes; the same on all machines that read the files.
+[[nodiscard]] std::uint64_t hash_of(std::uint64_t seed, std::string_view bytes) noexcept;
+
+inline constexpr std::size_t binary_header_bytes = 64;
+
+/// The stamp of a file; zeros when the text is shorter than a header.
+[[nodiscard]] cache_stamp binary_stamp(std::string_view text) noexcept;
 
 /// The offset of the checksum (8 bytes) in a file, and the value that it should have. Throws like parse_binary.
 inline constexpr std::size_t binary_checksum_at = 56;

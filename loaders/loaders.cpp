@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the parser for a file, and maintains caches.
+// Chooses the parser for a file, or loads its cache.
 #include "loaders.hpp"
 
 #include <new>
@@ -10,6 +10,7 @@
 #include "../exec/error.hpp"
 #include "binary.hpp"
 #include "detail/adjust.hpp"
+#include "detail/cache.hpp"
 #include "detail/input.hpp"
 #include "detail/recognise.hpp"
 #include "dimacs.hpp"
@@ -80,57 +81,16 @@ graph::edge_list parse_file(fs::path const& path, options const& settings, progr
   return list;
 }
 
-/// The stamp of a cache: a hash of the sizes and times of the source files, and of the options that affect parsing.
-std::uint64_t stamp_of(fs::path const& path, options const& settings) {
-  std::uint64_t stamp = 1;
-  auto const add = [&](std::uint64_t word) {
-    stamp = (stamp ^ word) * 0x9e3779b97f4a7c15;
-    stamp ^= stamp >> 32;
-  };
-  auto const add_file = [&](fs::path const& file) {
-    std::error_code failed;
-    auto const size = fs::file_size(file, failed);
-    add(failed ? 0 : size + 1);
-    auto const time = fs::last_write_time(file, failed);
-    add(failed ? 0 : static_cast<std::uint64_t>(time.time_since_epoch().count()));
-  };
-  add_file(path);
-  if (settings.format.value_or(detail::format_of_name(path.filename()).value_or(file_format::binary)) ==
-      file_format::graphalytics)
-    for (auto const& file : graphalytics_files(path)) add_file(file);
-  add(settings.format ? static_cast<std::uint64_t>(*settings.format) + 1 : 0);
-  add(static_cast<std::uint64_t>(settings.third));
-  add(settings.vertex_base ? 1 : 0);
-  add(settings.vertex_base.value_or(0));
-  return stamp;
-}
-
-/// The list of the cache, if the cache exists, is undamaged and has this stamp.
-std::optional<graph::edge_list> cached(fs::path const& cache, std::uint64_t stamp, options const& settings,
-                                       progress const& report) {
-  std::error_code ignored;
-  if (!fs::is_regular_file(cache, ignored)) return std::nullopt;
-  try {
-    detail::input const file(cache, settings.unpacked_limit);
-    if (!has_binary_signature(file.text()) || detail::binary_stamp(file.text()) != stamp) return std::nullopt;
-    auto list = detail::parse_binary({file.name(), file.text(), settings, report});
-    if (report) report(file.text().size(), file.text().size());
-    return list;
-  } catch (error const&) {
-    return std::nullopt;  // damaged; the caller writes it again
-  }
-}
-
-graph::edge_list load_cached(fs::path const& path, options const& settings, progress const& report) {
-  auto const cache = cache_of(path);
-  auto const stamp = stamp_of(path, settings);
-  if (auto list = cached(cache, stamp, settings, report)) return *std::move(list);
-  std::error_code ignored;
-  if (auto const there = fs::status(cache, ignored); fs::exists(there) && !fs::is_regular_file(there))
-    throw error(error_code::io, cache.string() + ": the cache cannot be written, because this is not a regular file; " +
-                                    "remove it, or load without a cache");
+graph::edge_list load_cached(fs::path const& path, options const& settings, progress const& report,
+                             warning const& warn) {
+  detail::cache const cache(path, settings);
+  if (auto list = cache.load(settings, report)) return *std::move(list);
   auto list = parse_file(path, settings, report);
-  write_binary(list, cache, stamp);
+  try {
+    cache.write(list);
+  } catch (error const& e) {
+    if (warn) warn(path.string() + ": the graph is loaded, but not its cache kept: " + e.what());
+  }
   return list;
 }
 
@@ -156,13 +116,11 @@ std::array<fs::path, 3> graphalytics_files(fs::path path) {
   return files;
 }
 
-fs::path cache_of(fs::path path) { return path += ".wyrm"; }
-
-graph::edge_list load(fs::path const& path, options const& settings, progress const& report) {
+graph::edge_list load(fs::path const& path, options const& settings, progress const& report, warning const& warn) {
   return adjusted(path.string(), settings, [&] {
     std::error_code ignored;
     bool const keeps_cache = settings.cache && fs::is_regular_file(path, ignored) && path.extension() != ".wyrm";
-    return keeps_cache ? load_cached(path, settings, report) : parse_file(path, settings, report);
+    return keeps_cache ? load_cached(path, settings, report, warn) : parse_file(path, settings, report);
   });
 }
 

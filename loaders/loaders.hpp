@@ -24,10 +24,10 @@ namespace wyrm::loaders {
 /// Weights and times are finite doubles: 0, or of size 4.9e-324 to 1.8e308; a file with other numbers is refused.
 ///
 /// Throws wyrm::error: bad_argument when the format is not known or options contradict each other; bad_input, io and
-/// out_of_memory as the parsers document. The vertices are numbered from 0; there are at most graph::max_vertices.
-/// Returns the complete graph or throws. Thread-safe.
+/// out_of_memory as the parsers document. A cache that cannot be written is a warning. The vertices are numbered from
+/// 0; there are at most graph::max_vertices. Returns the complete graph or throws. Thread-safe.
 [[nodiscard]] graph::edge_list load(std::filesystem::path const& path, options const& settings = {},
-                                    progress const& report = {});
+                                    progress const& report = {}, warning const& warn = {});
 
 /// Parses `text`, the content of an uncompressed file of the given format, which is not Graphalytics. `name` is for
 /// messages. Otherwise like load.
@@ -36,7 +36,7 @@ namespace wyrm::loaders {
 
 /// The paths of the three files of a Graphalytics graph (.v, .e, .properties), from the path of one of them.
 [[nodiscard]] std::array<std::filesystem::path, 3> graphalytics_files(std::filesystem::path path);
-/// The path of the cache of a graph file.
-[[nodiscard]] std::filesystem::path cache_of(std::filesystem::path path);
+/// The path of the cache of a graph file: FILE.wyrm, or in options.cache_dir a name that is unique to the path of FILE.
+[[nodiscard]] std::filesystem::path cache_of(std::filesystem::path const& source, options const& settings);
 
 }  // namespace wyrm::loaders

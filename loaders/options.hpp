@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 
 namespace wyrm::loaders {
@@ -32,9 +33,10 @@ struct options {
   /// The maximum number of bytes to which a compressed file or an archive with all its files may unpack; 0: half of the
   /// machine's memory.
   std::size_t unpacked_limit = 0;
-  /// Writes the parsed list to FILE.wyrm, and loads that file instead as long as size and time of FILE and the fields
-  /// above are the same.
+  /// Writes the parsed list to FILE.wyrm, and loads that file instead as long as size, times and inode of FILE and the
+  /// fields above are the same. The graph is also loaded if the cache cannot be written, or another file has its name.
   bool cache = false;
+  std::filesystem::path cache_dir = {};  // the folder of the cache; empty: that of FILE
 
   bool remove_self_loops = false;
   /// Nothing: as in the file. False: every arc becomes an edge. True: every edge becomes two arcs, a self-loop one arc.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A callback for the progress of a loader, with which a program can draw a progress bar.
+// Callbacks of a loader: for its progress, with which a program can draw a progress bar, and for warnings.
 #pragma once
 
 #include <cstddef>
 #include <functional>
+#include <string>
 
 namespace wyrm::loaders {
 
@@ -11,5 +12,9 @@ namespace wyrm::loaders {
 /// parsed part of the file, and the whole file. An exception of the callback cancels loading, and is rethrown to the
 /// caller.
 using progress = std::function<void(std::size_t bytes_done, std::size_t bytes_total)>;
+
+/// Called by the loading thread when something failed that the graph does not depend on, such as writing a cache; may
+/// be empty. The message says what, where and what to do.
+using warning = std::function<void(std::string const& message)>;
 
 }  // namespace wyrm::loaders

@@ -34,7 +34,8 @@ T get(std::string const& file, std::size_t at) {
 }
 
 // The positions in a file with three vertices, two edges and all arrays.
-constexpr std::size_t version_at = 8, flags_at = 12, vertices_at = 16, edges_at = 24, name_bytes_at = 32, stamp_at = 40;
+constexpr std::size_t version_at = 8, flags_at = 12, vertices_at = 16, edges_at = 24, name_bytes_at = 32, stamp_at = 40,
+                      stamp_name_at = 48;
 constexpr std::size_t checksum_at = 56, edge_at = 64, weight_at = 80, time_at = 96, id_at = 112, name_at = 136;
 
 std::string sample() {
@@ -47,7 +48,7 @@ std::string sample() {
   list.times = {7, 8};
   list.ids = {10, 20, 30};
   list.names = {"a", "", "b c"};
-  loaders::write_binary(list, folder / "g.wyrm", 99);
+  loaders::write_binary(list, folder / "g.wyrm", {99, 98});
   return read_file(folder / "g.wyrm");
 }
 
@@ -78,6 +79,7 @@ TEST(binary_file, has_the_documented_layout) {
   EXPECT_EQ(get<std::uint64_t>(file, edges_at), 2U);
   EXPECT_EQ(get<std::uint64_t>(file, name_bytes_at), 7U);
   EXPECT_EQ(get<std::uint64_t>(file, stamp_at), 99U);
+  EXPECT_EQ(get<std::uint64_t>(file, stamp_name_at), 98U);
   EXPECT_EQ(get<std::uint32_t>(file, edge_at), 2U);
   EXPECT_EQ(get<std::uint32_t>(file, edge_at + 12), 1U);
   EXPECT_EQ(get<double>(file, weight_at + 8), -1);
@@ -123,7 +125,8 @@ TEST(binary_file, breaks_every_rule_once) {
   broken([](auto& f) { put(f, name_bytes_at, std::uint64_t{8}); }, "136: expected 8 values of 1 bytes, found 7 bytes");
   broken([](auto& f) { put(f, name_bytes_at, std::uint64_t{0}); }, "32: expected names and the flag for them, found 0");
   broken([](auto& f) { put(f, weight_at, 3.0); }, "56: expected the checksum of the content, found another one");
-  broken([](auto& f) { put(f, stamp_at, 3U); }, "56: expected the checksum of the content, found another one");
+  for (std::size_t const at : {stamp_at, stamp_name_at})
+    broken([at](auto& f) { put(f, at, 3U); }, "56: expected the checksum of the content, found another one");
   broken([](auto& f) { put(f, edge_at + 4, 3U); }, "64: expected ids below 3, found a larger one", true);
   broken([](auto& f) { put(f, weight_at, std::nan("")); }, "64: expected finite weights and times, found others", true);
   broken([](auto& f) { put(f, time_at, std::numeric_limits<double>::infinity()); },

@@ -17,11 +17,11 @@
 #include <utility>
 #include <vector>
 
-#include "../support/seed.hpp"
 #include "../../exec/error.hpp"
 #include "../../loaders/loaders.hpp"
 #include "../../loaders/output_file.hpp"
 #include "../../loaders/writers.hpp"
+#include "../support/seed.hpp"
 #include "../support/truth.hpp"
 #include "files.hpp"
 
@@ -302,11 +302,21 @@ TEST(cache, has_many_writers) {
   EXPECT_TRUE(load());
 }
 
-TEST(cache, is_refused_where_a_pipe_has_its_name) {
+TEST(output_file, is_removed_before_the_process_ends) {
   temporary_folder const folder;
-  loaders::write(sample(true, false, true), folder / "g.mtx");
-  ASSERT_EQ(mkfifo((folder / "g.mtx.wyrm").c_str(), 0600), 0);
-  EXPECT_THROW((void)loaders::load(folder / "g.mtx", {.cache = true}), error);
+  (void)folder.write("old.txt", "old");
+  loaders::output_file committed("the text", folder / "committed.txt");
+  loaders::output_file open("the text", folder / "old.txt");
+  loaders::output_file finished("the text", folder / "new.txt");
+  for (auto* const file : {&committed, &finished}) file->finish();
+  committed.commit();
+  EXPECT_EQ(files_in(folder / ""), 4);
+  (void)loaders::remove_unfinished_files();
+  EXPECT_EQ(files_in(folder / ""), 2);
+  EXPECT_EQ(read_file(folder / "old.txt"), "old");
+  EXPECT_THROW(finished.commit(), error);
+  write_text(folder / "new.txt", "later");
+  EXPECT_EQ(read_file(folder / "new.txt"), "later");
 }
 
 TEST(writers, real_graphs_survive_every_format) {
