@@ -74,12 +74,13 @@ cluster_result cluster(cluster_options const& o) {
   return r;
 }
 
-void write_labels(loaders::output_file& file, std::vector<std::uint32_t> const& labels) {
-  file.write("# cluster: one line per vertex, from vertex 0 on\n");
+void label_file::write(std::vector<std::uint32_t> const& labels) {
+  file_.write("# cluster: one line per vertex, from vertex 0 on\n");
   for (std::uint32_t const l : labels) {
-    file.write(std::uint64_t{l});
-    file.write("\n");
+    file_.write(std::uint64_t{l});
+    file_.write("\n");
   }
+  file_.finish();
 }
 
 }  // namespace wyrm::apps

@@ -53,7 +53,17 @@ struct cluster_result {
 /// the file has no weights.
 [[nodiscard]] cluster_result cluster(cluster_options const& o);
 
-/// Writes one label per line, after a comment line.
-void write_labels(loaders::output_file& file, std::vector<std::uint32_t> const& labels);
+/// The file of --labels: a comment, then one label per line. Opened by the constructor; without a name, no file. Throws
+/// error(io).
+class label_file {
+ public:
+  explicit label_file(cluster_options const& o) : file_("the labels", o.labels) {}
+  void write(std::vector<std::uint32_t> const& labels);
+  /// Renames the written file to its name.
+  void commit() { file_.commit(); }
+
+ private:
+  loaders::output_file file_;
+};
 
 }  // namespace wyrm::apps

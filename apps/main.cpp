@@ -4,12 +4,15 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../loaders/output_file.hpp"
 #include "cluster.hpp"
 #include "output_paths.hpp"
+#include "process.hpp"
 #include "report.hpp"
 #include "run.hpp"
 #include "stream.hpp"
@@ -22,7 +25,8 @@ using namespace wyrm;
 
 constexpr char const* exit_codes =
     "Exit codes: 0 done; 1 unexpected; 2 wrong command line or argument; 3 malformed input file;\n"
-    "4 a file cannot be read or written; 5 out of memory; 6 no such device, or it failed; 7 a check failed.";
+    "4 a file cannot be read or written; 5 out of memory; 6 no such device, or it failed; 7 a check failed;\n"
+    "130 interrupted by SIGINT, SIGTERM or SIGHUP.";
 
 int exit_code(error_code code) {
   switch (code) {
@@ -74,22 +78,48 @@ void add_batch(CLI::App& command, std::size_t& batch, char const* what) {
       ->capture_default_str();
 }
 
-// Calls work() and prints its table. Output files are opened before the work, and appear only after everything
-// succeeded. `inputs` are those besides the graph.
-template <class Options, class F>
-void with_files(Options const& o, std::vector<apps::named_path> const& inputs, F const& work) {
-  apps::refuse_equal_paths(o.file, apps::outputs_of(o), inputs);
+void flush_output() {
+  if (!std::cout.flush())
+    throw error(error_code::io, "cannot write to standard output; check the disk, or the program that reads the pipe");
+}
+
+// The error(io) of write(); nothing if it succeeds.
+template <class F>
+std::exception_ptr failure_of(F const& write) {
+  try {
+    write();
+    return nullptr;
+  } catch (error const& e) {
+    if (e.code() != error_code::io) throw;
+    return std::current_exception();
+  }
+}
+
+// Calls work(), prints its table, and calls write(files, result). All files are opened before the work, and appear only
+// after it succeeded. If the table or the files cannot be written, the report says so, and the error is thrown at the
+// end. `inputs` are those besides the graph.
+template <class Files, class Options, class F, class W>
+auto with_files(Options const& o, std::vector<apps::named_path> const& outputs,
+                std::vector<apps::named_path> const& inputs, F const& work, W const& write) {
+  apps::refuse_equal_paths(o.file, outputs, inputs);
   loaders::output_file report("the report", o.report);
-  apps::value_files values(o);
+  std::optional<Files> files(std::in_place, o);
   auto const result = work();
   apps::print_table(std::cout, o, result);
-  std::cout.flush();  // a file may be /dev/stdout
-  values.write(result.values);
-  report.write(apps::json_report(o, result));
+  std::exception_ptr lost = failure_of(flush_output);  // before the files, because one may be /dev/stdout
+  if (auto const failure = failure_of([&] { write(*files, result); })) {
+    files.reset();  // leaves the room on the disk to the report
+    if (!lost) lost = failure;
+  }
+  report.write(apps::json_report(o, result, lost != nullptr));
   report.finish();
-  values.commit();
+  if (files) files->commit();
   report.commit();
+  if (lost) std::rethrow_exception(lost);
+  return result;
 }
+
+auto const write_values = [](apps::value_files& files, auto const& result) { files.write(result.values); };
 
 void add_run(CLI::App& program, apps::run_options& o) {
   CLI::App* const run = program.add_subcommand("run", "Build a graph, insert and erase random edges, run algorithms");
@@ -109,10 +139,14 @@ void add_run(CLI::App& program, apps::run_options& o) {
   run->add_option("--seed", o.seed, "Seed of the random edges")->check(apps::decimal)->capture_default_str();
   run->add_flag("--weighted", o.weighted, "PageRank uses the weights in the file");
   run->add_flag("--check", o.check, "Check the invariants of graph and allocator (slow)");
-  run->callback([&o] { with_files(o, {}, [&o] { return apps::run(o); }); });
+  run->callback([&o] {
+    (void)with_files<apps::value_files>(
+        o, apps::outputs_of(o), {}, [&o] { return apps::run(o); }, write_values);
+  });
 }
 
-void add_stream(CLI::App& program, apps::stream_options& o) {
+// `status` is the exit status after the command.
+void add_stream(CLI::App& program, apps::stream_options& o, int& status) {
   CLI::App* const stream = program.add_subcommand("stream", "Build a graph, apply updates to it, and maintain results");
   add_graph_options(*stream, o);
   stream
@@ -123,9 +157,11 @@ void add_stream(CLI::App& program, apps::stream_options& o) {
   stream->add_flag(
       "--check", o.check,
       "Check the invariants of graph and allocator, and compare final results with recomputed ones (slow)");
-  stream->callback([&o] {
-    with_files(o, {{"UPDATES", o.updates == "-" ? "/dev/stdin" : o.updates}},
-               [&o] { return apps::stream(o, std::cout); });
+  stream->callback([&o, &status] {
+    auto const result = with_files<apps::value_files>(
+        o, apps::outputs_of(o), {{"UPDATES", o.updates == "-" ? "/dev/stdin" : o.updates}},
+        [&o] { return apps::stream(o, std::cout); }, write_values);
+    if (result.interrupted) status = apps::interrupted_status;
   });
 }
 
@@ -167,18 +203,9 @@ void add_cluster(CLI::App& program, apps::cluster_options& o) {
   cluster->add_option("--truth", o.truth, "Compare the clusters with the labels in this file, one line per vertex");
   cluster->add_option("--report", o.report, "Write a JSON report to this file");
   cluster->callback([&o] {
-    apps::refuse_equal_paths(o.file, {{"--labels", o.labels}, {"--report", o.report}}, {{"--truth", o.truth}});
-    loaders::output_file labels("the labels", o.labels);
-    loaders::output_file report("the report", o.report);
-    apps::cluster_result const result = apps::cluster(o);
-    apps::print_table(std::cout, o, result);
-    std::cout.flush();  // a file may be /dev/stdout
-    apps::write_labels(labels, result.clusters.label);
-    report.write(apps::json_report(o, result));
-    labels.finish();
-    report.finish();
-    labels.commit();
-    report.commit();
+    (void)with_files<apps::label_file>(
+        o, {{"--labels", o.labels}, {"--report", o.report}}, {{"--truth", o.truth}}, [&o] { return apps::cluster(o); },
+        [](apps::label_file& file, apps::cluster_result const& result) { file.write(result.clusters.label); });
   });
 }
 
@@ -190,7 +217,8 @@ int run_program(int argc, char** argv) {
   apps::run_options options;
   add_run(program, options);
   apps::stream_options stream;
-  add_stream(program, stream);
+  int status = 0;
+  add_stream(program, stream, status);
   apps::walk_command walk;
   add_walk(program, walk);
   apps::cluster_options cluster;
@@ -211,10 +239,13 @@ int run_program(int argc, char** argv) {
   convert->callback([&] { apps::convert(from, to); });
   try {
     program.parse(argc, argv);
-    if (!std::cout.flush()) throw error(error_code::io, "cannot write to standard output");
-    return 0;
+    flush_output();
+    return status;
   } catch (CLI::ParseError const& e) {
-    if (program.exit(e) == 0) return 0;
+    if (program.exit(e) == 0) {  // --help or --version
+      flush_output();
+      return 0;
+    }
     if (program.get_subcommands().empty() && argc > 1) std::cerr << "There is no subcommand '" << argv[1] << "'.\n";
     return 2;
   }
@@ -223,8 +254,9 @@ int run_program(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::ios::sync_with_stdio(false);  // makes reads of updates buffered, and read errors visible
+  std::ios::sync_with_stdio(false);  // nothing else writes to standard output
   try {
+    apps::set_up_process();
     return run_program(argc, argv);
   } catch (error const& e) {
     std::cerr << "wyrm: " << e.what() << '\n';

@@ -232,9 +232,10 @@ void write_memories(json& j, graph::memory_report const& built, graph::memory_re
   });
 }
 
-void write_surroundings(json& j, char const* command) {
+void write_surroundings(json& j, char const* command, bool lost) {
   j.field("schema_version", 2u);
   j.field("command", command);
+  j.field("output_lost", lost);
   machine const m = this_machine();
   j.object("machine", [&] {
     j.field("os", m.os);
@@ -256,9 +257,9 @@ void write_surroundings(json& j, char const* command) {
 
 }  // namespace
 
-std::string json_report(run_options const& o, run_result const& r) {
+std::string json_report(run_options const& o, run_result const& r, bool lost) {
   json j;
-  write_surroundings(j, "run");
+  write_surroundings(j, "run", lost);
   write_parameters(j, o, [&] {
     j.field("updates", o.updates == datasets::update_kind::random ? "random" : "pressure");
     j.field("batch", std::uint64_t{o.batch});
@@ -283,9 +284,10 @@ std::string json_report(run_options const& o, run_result const& r) {
   return std::string(j.finish()) + '\n';
 }
 
-std::string json_report(stream_options const& o, stream_result const& r) {
+std::string json_report(stream_options const& o, stream_result const& r, bool lost) {
   json j;
-  write_surroundings(j, "stream");
+  write_surroundings(j, "stream", lost);
+  j.field("interrupted", r.interrupted);
   write_parameters(j, o, [&] {
     j.field("updates", to_utf8(o.updates));
     j.field("batch", std::uint64_t{o.batch});
@@ -305,9 +307,9 @@ std::string json_report(stream_options const& o, stream_result const& r) {
   return std::string(j.finish()) + '\n';
 }
 
-std::string json_report(cluster_options const& o, cluster_result const& r) {
+std::string json_report(cluster_options const& o, cluster_result const& r, bool lost) {
   json j;
-  write_surroundings(j, "cluster");
+  write_surroundings(j, "cluster", lost);
   j.object("parameters", [&] {
     j.field("file", to_utf8(o.file.name));
     j.field("device", o.device);

@@ -15,7 +15,7 @@ namespace wyrm::apps {
 void print_table(std::ostream& out, run_options const& o, run_result const& r);
 
 /// `wyrm stream` prints the loaded graph and the head of the table of batches; then one line per batch, which is
-/// flushed (throws error(io) if that fails); then the totals.
+/// flushed; then the totals.
 void print_stream_head(std::ostream& out, stream_options const& o, std::string const& from, stream_result const& begin);
 void print_batch(std::ostream& out, batch_result const& b);
 void print_table(std::ostream& out, stream_options const& o, stream_result const& r);
@@ -25,8 +25,9 @@ void print_table(std::ostream& out, cluster_options const& o, cluster_result con
 /// Prints a degree distribution as part of a table.
 void print_degrees(std::ostream& out, degree_summary const& d);
 
-[[nodiscard]] std::string json_report(run_options const& o, run_result const& r);
-[[nodiscard]] std::string json_report(stream_options const& o, stream_result const& r);
-[[nodiscard]] std::string json_report(cluster_options const& o, cluster_result const& r);
+/// `lost`: whether an output of the command, other than the report, could not be written.
+[[nodiscard]] std::string json_report(run_options const& o, run_result const& r, bool lost);
+[[nodiscard]] std::string json_report(stream_options const& o, stream_result const& r, bool lost);
+[[nodiscard]] std::string json_report(cluster_options const& o, cluster_result const& r, bool lost);
 
 }  // namespace wyrm::apps

@@ -11,6 +11,7 @@
 #include "../algorithms/incremental_pagerank.hpp"
 #include "../algorithms/incremental_triangles.hpp"
 #include "../algorithms/pagerank.hpp"
+#include "process.hpp"
 #include "report.hpp"
 #include "update_reader.hpp"
 
@@ -116,11 +117,13 @@ stream_result stream(stream_options const& o, std::ostream& out) {
   stream_result r;
   maintained_graph maintained(o, loaded, r);
   print_stream_head(out, o, updates.name(), r);
-  for (;;) {
+  finish_when_interrupted();
+  while (out && !interrupted()) {
     std::vector<update_run> const batch = updates.next(o.batch, loaded.g.vertices());
     if (batch.empty()) break;
     print_batch(out, maintained.update(batch));
   }
+  r.interrupted = interrupted();
   maintained.finish();
   return r;
 }

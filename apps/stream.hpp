@@ -42,6 +42,7 @@ struct maintained_ranks : rank_summary, rank_changes {
 
 struct stream_result {
   graph_summary loaded;
+  bool interrupted = false;  // whether a signal ended the updates
   update_result updates;
   std::uint64_t edges = 0;  // at the end, like all following fields
   graph::memory_report memory_after;
@@ -50,9 +51,11 @@ struct stream_result {
   vertex_values values;                        // triangles if they are needed per vertex
 };
 
-/// Prints the loaded graph, and each batch as soon as it is applied. Throws the errors of loading, building, reading
-/// and updating: all printed batches are applied then, and a batch with a malformed line is not. With `check`, throws
-/// error(corrupt) if the maintained results at the end differ from recomputed ones.
+/// Prints the loaded graph, and each batch as soon as it is applied. The updates also end when `out` fails, and at the
+/// first signal (finish_when_interrupted); a batch that is not read completely by then is not applied. Throws the
+/// errors of loading, building, reading and updating: all printed batches are applied then, and a batch with a
+/// malformed line is not. With `check`, throws error(corrupt) if the maintained results at the end differ from
+/// recomputed ones.
 [[nodiscard]] stream_result stream(stream_options const& o, std::ostream& out);
 
 }  // namespace wyrm::apps

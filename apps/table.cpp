@@ -164,8 +164,7 @@ void print_batch(std::ostream& out, batch_result const& b) {
   if (b.pagerank)
     out << format(" %10zu %12zu %9s", std::size_t{b.pagerank->iterations}, std::size_t{b.pagerank->ranked},
                   b.pagerank->converged ? "yes" : "no");
-  out << format(" %10.3f\n", b.ms);
-  if (!out.flush()) throw error(error_code::io, "cannot write to standard output");
+  out << format(" %10.3f\n", b.ms) << std::flush;
 }
 
 void print_table(std::ostream& out, stream_options const& o, stream_result const& r) {
@@ -176,6 +175,7 @@ void print_table(std::ostream& out, stream_options const& o, stream_result const
   else
     row(out, "updates", "none");
   row(out, "edges", count(r.edges));
+  if (r.interrupted) row(out, "interrupted", "yes: a signal ended the updates");
   print_memory(out, r.memory_after);
 
   if (r.pagerank || r.triangles) out << "\nalgorithms\n";

@@ -2,10 +2,7 @@
 #include "update_reader.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <filesystem>
-#include <iostream>
 #include <system_error>
 
 #include "../exec/error.hpp"
@@ -27,24 +24,14 @@ std::string_view take_word(std::string_view& text) {
 
 }  // namespace
 
-update_reader::update_reader(std::string const& path)
-    : name_(path == "-" ? "standard input" : path), in_(path == "-" ? std::cin : file_) {
-  if (path == "-") return;
-  errno = 0;
-  file_.open(path, std::ios::binary);
-  if (!file_) fail_to_read();
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    errno = EISDIR;
-    fail_to_read();
-  }
+update_reader::update_reader(std::string const& path) : name_(path == "-" ? "standard input" : path), input_(path) {
+  refuse_failure();
 }
 
 std::vector<update_run> update_reader::next(std::size_t most, graph::vertex_id vertices) {
   std::vector<update_run> batch;
   std::string line;
-  errno = 0;
-  for (std::size_t n = 0; n < most && std::getline(in_, line);) {
+  for (std::size_t n = 0; n < most && std::getline(in_, line) && !input_.cut();) {
     ++line_;
     std::size_t const begin = line.find_first_not_of(blanks);
     if (begin == std::string::npos) {
@@ -54,7 +41,8 @@ std::vector<update_run> update_reader::next(std::size_t most, graph::vertex_id v
       ++n;
     }
   }
-  if (in_.bad()) fail_to_read();
+  refuse_failure();
+  if (input_.cut()) batch.clear();
   return batch;
 }
 
@@ -79,8 +67,9 @@ graph::vertex_id update_reader::vertex(std::string_view word, graph::vertex_id v
   fail((first ? "'+', '-' or a vertex (0 to " : "a vertex (0 to ") + std::to_string(vertices - 1) + ")", word);
 }
 
-void update_reader::fail_to_read() const {
-  throw error(error_code::io, name_ + ": cannot be read: " + std::generic_category().message(errno));
+void update_reader::refuse_failure() const {
+  if (input_.failure() != 0)
+    throw error(error_code::io, name_ + ": cannot be read: " + std::generic_category().message(input_.failure()));
 }
 
 void update_reader::fail(std::string const& expected, std::string_view word) const {

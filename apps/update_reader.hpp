@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstddef>
-#include <fstream>
 #include <istream>
 #include <string>
 #include <string_view>
@@ -13,6 +12,7 @@
 
 #include "../algorithms/maintained_result.hpp"
 #include "../graph/types.hpp"
+#include "update_input.hpp"
 
 namespace wyrm::apps {
 
@@ -31,18 +31,19 @@ class update_reader {
 
   /// Reads the next batch, of at most `most` updates, for a graph with `vertices` vertices. The batch is divided into
   /// runs of maximum length: the runs, applied in order, have the same effect as the updates one by one. Empty at the
-  /// end of the input. Throws error(bad_input), with the line number, when a line of the batch is malformed; error(io).
+  /// end of the input, and if a signal comes before the batch is complete. Throws error(bad_input), with the line
+  /// number, when a line of the batch is malformed; error(io).
   [[nodiscard]] std::vector<update_run> next(std::size_t most, graph::vertex_id vertices);
 
  private:
   void parse(std::string_view line, graph::vertex_id vertices, std::vector<update_run>& batch) const;
   [[nodiscard]] graph::vertex_id vertex(std::string_view word, graph::vertex_id vertices, bool first) const;
-  [[noreturn]] void fail_to_read() const;
+  void refuse_failure() const;
   [[noreturn]] void fail(std::string const& expected, std::string_view word) const;
 
   std::string name_;
-  std::ifstream file_;
-  std::istream& in_;
+  update_input input_;
+  std::istream in_{&input_};
   std::size_t line_ = 0;
 };
 

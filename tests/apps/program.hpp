@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -21,6 +22,7 @@
 #include <sstream>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "../../graph/types.hpp"
@@ -66,28 +68,50 @@ class stream_file {
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
 };
 
-[[nodiscard]] inline outcome run_program(std::vector<std::string> arguments, std::string const& input = {}) {
-  arguments.insert(arguments.begin(), WYRM_PROGRAM_PATH);
+/// Starts a program, whose path is the first argument, with these standard streams; -1 closes one. Signals have their
+/// default effects, whatever they are in the test.
+[[nodiscard]] inline pid_t start(std::vector<std::string> arguments, int in, int out, int err) {
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
-
-  stream_file const in(input);
-  stream_file const out;
-  stream_file const err;
   posix_spawn_file_actions_t streams;
   posix_spawn_file_actions_init(&streams);
-  posix_spawn_file_actions_adddup2(&streams, in.descriptor(), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&streams, out.descriptor(), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&streams, err.descriptor(), STDERR_FILENO);
+  for (auto const& [from, to] : {std::pair{in, STDIN_FILENO}, {out, STDOUT_FILENO}, {err, STDERR_FILENO}}) {
+    if (from < 0)
+      posix_spawn_file_actions_addclose(&streams, to);
+    else
+      posix_spawn_file_actions_adddup2(&streams, from, to);
+  }
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (int const signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) sigaddset(&signals, signal);
+  posix_spawnattr_setsigdefault(&attributes, &signals);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
   pid_t child = 0;
-  int const failed = posix_spawn(&child, argv[0], &streams, nullptr, argv.data(), environ);
+  int const failed = posix_spawn(&child, argv[0], &streams, &attributes, argv.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&streams);
   if (failed != 0) throw std::system_error(failed, std::generic_category(), argv[0]);
+  return child;
+}
+
+/// Waits for the end of a program; the result is that of outcome::status.
+[[nodiscard]] inline int wait_for(pid_t child) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "waitpid");
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), out.text(), err.text()};
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+[[nodiscard]] inline outcome run_program(std::vector<std::string> arguments, std::string const& input = {}) {
+  arguments.insert(arguments.begin(), WYRM_PROGRAM_PATH);
+  stream_file const in(input);
+  stream_file const out;
+  stream_file const err;
+  int const status = wait_for(start(std::move(arguments), in.descriptor(), out.descriptor(), err.descriptor()));
+  return {status, out.text(), err.text()};
 }
 
 /// Compares triangles and clustering coefficients per vertex with their definitions.

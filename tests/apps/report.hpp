@@ -79,6 +79,8 @@ inline void add_fields(rapidjson::Value const& value, std::string const& path,
   bool const run = command == "run";
   add("integer", "", {"schema_version"});
   add("string", "", {"command", "device"});
+  add("boolean", "", {"output_lost"});
+  if (!run) add("boolean", "", {"interrupted"});
   add("string", "machine/", {"os", "cpu"});
   add("integer", "machine/", {"logical_cores", "memory_bytes"});
   add("array", "machine/", {"gpus"});

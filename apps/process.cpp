@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "process.hpp"
+
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <system_error>
+#include <thread>
+
+#include "../loaders/output_file.hpp"
+
+namespace wyrm::apps {
+
+namespace {
+
+std::atomic<bool> finishes = false;  // whether the first signal lets the program finish its work
+std::atomic<bool> signalled = false;
+int event = -1;
+
+// Waits for signals, which are blocked in all threads. So they are handled in a thread of their own, which, unlike a
+// signal handler, may take locks.
+void wait_for_signals(sigset_t const& signals) {
+  for (;;) {
+    int signal = 0;
+    if (sigwait(&signals, &signal) != 0) continue;
+    if (finishes && !signalled.exchange(true)) {
+      eventfd_write(event, 1);
+      std::fputs("wyrm: interrupted; finishing the current batch; another signal ends the program at once\n", stderr);
+      continue;
+    }
+    pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // another signal ends the program while files are removed
+    auto const removed = loaders::remove_unfinished_files();
+    std::fputs("wyrm: interrupted\n", stderr);
+    ::_exit(interrupted_status);
+  }
+}
+
+// So that a file that the program opens does not become a standard stream.
+void occupy_closed_streams() {
+  for (int const stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(stream, F_GETFD) < 0) (void)::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+}  // namespace
+
+void set_up_process() {
+  occupy_closed_streams();
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  event = eventfd(0, EFD_CLOEXEC);
+  if (event < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (int const signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction now {};
+    if (sigaction(signal, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) sigaddset(&signals, signal);
+  }
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::thread(wait_for_signals, signals).detach();
+}
+
+void finish_when_interrupted() { finishes = true; }
+bool interrupted() { return signalled; }
+int interruption() { return event; }
+
+}  // namespace wyrm::apps

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program's arrangement with the system: signals and standard streams. Needs POSIX.
+#pragma once
+
+namespace wyrm::apps {
+
+/// The exit status after SIGINT, SIGTERM or SIGHUP.
+inline constexpr int interrupted_status = 130;
+
+/// main calls this first, when the process has one thread.
+///
+/// SIGINT, SIGTERM and SIGHUP remove the temporary files of all output files, and end the program with
+/// interrupted_status; a signal that is ignored when the program starts stays ignored. Writing to a closed pipe, or
+/// beyond the limit of the size of a file, fails instead of ending the program. A standard stream that is closed when
+/// the program starts fails when it is used; no file that the program opens gets its number.
+void set_up_process();
+
+/// From now on the first signal makes interrupted() true and has no other effect; the second one ends the program.
+void finish_when_interrupted();
+
+/// Whether there was a signal since finish_when_interrupted().
+[[nodiscard]] bool interrupted();
+
+/// A descriptor that poll() reports as readable once interrupted() is true. Nothing may be read from it.
+[[nodiscard]] int interruption();
+
+}  // namespace wyrm::apps
