@@ -361,6 +361,18 @@ struct take_page {
   WYRM_HD void operator()(std::size_t) const { (void)pool.malloc(16); }
 };
 
+/// Writes a neighbour in a page. On the device, because copies from the host do not reach the pages of all allocators.
+struct write_neighbour {
+  graph::vertex_id* page;
+  std::uint32_t index;
+  graph::vertex_id value;
+  WYRM_HD void operator()(std::size_t) const { page[index] = value; }
+};
+template <class Graph>
+void put_neighbour(Graph const& g, graph::packed_record const& record, std::uint32_t index, graph::vertex_id value) {
+  exec::for_each(g.space(), 1, write_neighbour{record.page(), index, value});
+}
+
 template <class Graph>
 requires requires(Graph const& g) { g.check(); }
 void expect_corrupt(Graph const& g, std::string const& what) {
@@ -432,7 +444,7 @@ TYPED_TEST_P(dynamic_graph_test, damaged_neighbours_are_found) {
   g.insert(row);
   auto* const record = const_cast<graph::packed_record*>(g.view().out_records()) + 3;
   graph::packed_record const good = exec::read(g.space(), record);
-  auto const put = [&](std::uint32_t i, vertex_id v) { exec::write(g.space(), good.page() + i, v); };
+  auto const put = [&](std::uint32_t i, vertex_id v) { put_neighbour(g, good, i, v); };
   for (std::uint32_t const i : {1u, 7u, 8u, 9u, 15u, 16u, 17u, 19u}) {
     SCOPED_TRACE("neighbour " + std::to_string(i));
     put(i, i + 3);  // the neighbour before it, once more
@@ -471,29 +483,29 @@ TYPED_TEST_P(dynamic_graph_test, arcs_without_reverse_are_found) {
   using graph::vertex_id;
   auto g = this->make(4);
   g.insert({{0, 1}, {1, 3}});
-  auto const page = [&](graph::packed_record const* records, vertex_id v) {
-    return exec::read(g.space(), records + v).page();
+  auto const put_first = [&](vertex_id v, vertex_id neighbour) {
+    put_neighbour(g, exec::read(g.space(), g.view().out_records() + v), 0, neighbour);
   };
-  exec::write(g.space(), page(g.view().out_records(), 1), vertex_id{2});  // instead of 0
+  put_first(1, 2);  // instead of 0
   expect_corrupt(g, faults(0, 0, 0, 0, 2));
-  exec::write(g.space(), page(g.view().out_records(), 1), vertex_id{0});
+  put_first(1, 0);
   g.check();
-  exec::write(g.space(), page(g.view().out_records(), 3), vertex_id{0});  // instead of 1
+  put_first(3, 0);  // instead of 1
   expect_corrupt(g, faults(0, 0, 0, 0, 2));
-  exec::write(g.space(), page(g.view().out_records(), 3), vertex_id{1});
+  put_first(3, 1);
   g.check();
 
   g = this->make(2, {.self_loops = true});
   g.insert({{0, 1}});
-  exec::write(g.space(), page(g.view().out_records(), 0), vertex_id{0});
-  exec::write(g.space(), page(g.view().out_records(), 1), vertex_id{1});
+  put_first(0, 0);
+  put_first(1, 1);
   expect_corrupt(g, "the graph has 2 edges but counted 1");
 
   g = this->make(10, {.directed = true});
   g.insert({{5, 6}, {4, 6}, {6, 7}});
   auto* const in = const_cast<graph::packed_record*>(this->in_records(g)) + 6;
   graph::packed_record const good = exec::read(g.space(), in);
-  exec::write(g.space(), good.page() + 2, vertex_id{8});
+  put_neighbour(g, good, 2, 8);
   exec::write(g.space(), in, graph::packed_record({good.page(), 3, good.capacity()}));
   expect_corrupt(g, faults(0, 0, 0, 0, 1));
   exec::write(g.space(), in, good);

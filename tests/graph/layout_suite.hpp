@@ -275,6 +275,24 @@ TYPED_TEST_P(layout_test, a_csr_in_slices_that_needs_memory) {
   EXPECT_EQ(damage(g), "");
 }
 
+// The pages of hubs are allocated one by one: those allocated before the pool grows are not allocated again.
+TYPED_TEST_P(layout_test, a_pool_grows_for_the_hubs_of_a_csr) {
+  constexpr graph::vertex_id degree = 600;
+  graph::options o{.directed = true, .in_neighbours = false};
+  o.pool.pool_bytes = std::size_t{256} << 10;
+  std::size_t const committed = this->make(1, o).memory().pool_committed;  // a GPU commits more
+  std::size_t const n = std::max<std::size_t>(committed / 4096 * 3 / 2, degree + 1);
+  graph::csr rows{{0}, {}};
+  for (graph::vertex_id v = 0; v < n; ++v) {
+    for (graph::vertex_id k = 0; k < degree; ++k) rows.targets.push_back(k < v ? k : k + 1);
+    rows.offsets.push_back(rows.targets.size());
+  }
+  auto g = this->make(n, o);
+  EXPECT_EQ(g.build(rows).inserted, n * degree);
+  EXPECT_EQ(g.to_csr(), rows);
+  EXPECT_EQ(damage(g), "");
+}
+
 TYPED_TEST_P(layout_test, a_wrong_csr_changes_nothing) {
   using graph::csr;
   auto const refused = [&](csr const& rows, bool directed, char const* why) {
@@ -494,8 +512,9 @@ REGISTER_TYPED_TEST_SUITE_P(layout_test, a_csr_is_built_from_pages_that_were_fre
                             any_number_of_vertices, a_wrong_entry_at_any_position_is_found,
                             the_first_wrong_row_is_named, a_missing_reverse_is_found, rows_at_the_size_of_a_hub,
                             a_csr_on_the_device_with_another_number_of_arcs_is_refused,
-                            a_csr_in_slices_that_needs_memory, a_wrong_csr_changes_nothing,
-                            a_csr_with_rows_that_overlap_is_refused, compaction_keeps_the_graph_and_releases_old_pool,
+                            a_csr_in_slices_that_needs_memory, a_pool_grows_for_the_hubs_of_a_csr,
+                            a_wrong_csr_changes_nothing, a_csr_with_rows_that_overlap_is_refused,
+                            compaction_keeps_the_graph_and_releases_old_pool,
                             a_pool_of_scattered_pages_does_not_grow, both_tables_are_right_when_pages_are_scattered);
 
 }  // namespace wyrm::tests
