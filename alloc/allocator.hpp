@@ -14,6 +14,7 @@
 
 #include "../exec/config.hpp"
 #include "../exec/error.hpp"
+#include "../exec/memory.hpp"
 #include "../exec/tile.hpp"
 
 namespace wyrm::alloc {
@@ -21,20 +22,28 @@ namespace wyrm::alloc {
 /// Options of all allocators.
 struct options {
   std::size_t pool_bytes = std::size_t{64} << 20;  // bytes committed at construction, rounded up
-  std::size_t reserve_bytes = 0;  // bytes of addresses reserved, the limit of grow(); 0 = the memory of the machine
+  std::size_t reserve_bytes = 0;  // bytes of addresses reserved, the limit of grow(); 0 = memory_limit() of the space
   bool checked = WYRM_CHECKED;    // record every live allocation, to detect double and foreign frees; slow
 };
 
 /// The largest size and reserve of a pool: 1 TiB.
 inline constexpr std::size_t pool_limit = std::size_t{1} << 40;
 
-/// The bytes of addresses that a pool reserves. Throws error(out_of_memory) beyond pool_limit.
+/// The bytes of addresses that a pool requests. Throws error(out_of_memory) beyond pool_limit.
 template <class Space>
 [[nodiscard]] std::size_t addresses_for(Space const& space, options const& o) {
-  std::size_t const wanted = o.reserve_bytes != 0 ? o.reserve_bytes : std::min(space.memory_total(), pool_limit);
+  std::size_t const wanted = o.reserve_bytes != 0 ? o.reserve_bytes : std::min(space.memory_limit(), pool_limit);
   if (std::max(wanted, o.pool_bytes) > pool_limit)
     throw error(error_code::out_of_memory, "a pool may have at most 1 TiB; use smaller pool_bytes and reserve_bytes");
   return std::max(wanted, o.pool_bytes);
+}
+
+/// Reserves the addresses of a pool. If reserve_bytes is 0 and the space refuses them, it reserves fewer, at least
+/// pool_bytes. Throws error(out_of_memory).
+template <class Space>
+[[nodiscard]] exec::reservation<Space> reserve_pool(Space const& space, options const& o) {
+  std::size_t const most = addresses_for(space, o);
+  return exec::reservation<Space>::between(space, o.reserve_bytes != 0 ? most : o.pool_bytes, most);
 }
 
 /// The size of a pool that grows by `more` bytes; SIZE_MAX, which no pool can have, where the sum overflows.

@@ -53,6 +53,13 @@ void add_graph_options(CLI::App& command, apps::graph_options& o) {
       ->check(CLI::IsMember(alloc::names()))
       ->capture_default_str();
   command
+      .add_option("--pool-limit", o.pool_limit,
+                  "Maximum bytes of the pool for neighbours, up to 1 TiB; 0 = the memory of the GPU, or on a CPU the "
+                  "least of its memory, the limits of control groups, and half of the addresses that ulimit -v leaves")
+      ->check(apps::decimal)
+      ->check(CLI::Range(std::size_t{0}, alloc::pool_limit))
+      ->capture_default_str();
+  command
       .add_option("--algorithms", o.algorithms,
                   "pagerank, triangles, or both [all that the direction of the graph permits]")
       ->delimiter(',')

@@ -98,6 +98,7 @@ class cuda_space {
   void unreserve(void* base, std::size_t reserved, std::size_t committed) const noexcept;
   [[nodiscard]] std::size_t granularity() const { return std::size_t{2} << 20; }
   [[nodiscard]] std::size_t memory_total() const;
+  [[nodiscard]] std::size_t memory_limit() const { return memory_total(); }
 
   /// Makes the heap of device malloc large enough for `bytes`. Throws error(out_of_memory) when the heap is smaller and
   /// in use already: CUDA fixes its size at the first use.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "error.hpp"
+#include "memory_limit.hpp"
 
 #if WYRM_HOST_THREADS == 2
 #include <tbb/blocked_range.h>
@@ -139,6 +140,10 @@ void host_space::unreserve(void* base, std::size_t reserved, std::size_t) const 
 
 std::size_t host_space::memory_total() const {
   return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+std::size_t host_space::memory_limit() const {
+  return std::min({memory_total(), control_group_limit(), addresses_left() / 2});
 }
 
 }  // namespace wyrm::exec

@@ -69,6 +69,9 @@ class host_space {
   void unreserve(void* base, std::size_t reserved, std::size_t committed) const noexcept;
   [[nodiscard]] std::size_t granularity() const { return std::size_t{64} << 10; }
   [[nodiscard]] std::size_t memory_total() const;
+  /// The memory that one large object of this process may take: the least of the machine's memory, the limits of the
+  /// process's control groups, and half of the addresses that RLIMIT_AS leaves.
+  [[nodiscard]] std::size_t memory_limit() const;
 
   /// Makes the heap of `malloc` in device code large enough: nothing to do on a host.
   void prepare_malloc(std::size_t) const {}

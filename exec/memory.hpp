@@ -141,6 +141,18 @@ class reservation {
     detail::count_request();
     base_ = static_cast<std::byte*>(space_.reserve(capacity_));
   }
+  /// Reserves addresses for at least `most` bytes, or for fewer if the space refuses them: it halves the request down
+  /// to `least` bytes. Throws error(out_of_memory) when the space refuses these, too.
+  [[nodiscard]] static reservation between(Space const& space, std::size_t least, std::size_t most) {
+    for (std::size_t capacity = most; capacity > least; capacity /= 2) {
+      try {
+        return reservation(space, capacity);
+      } catch (error const& refused) {
+        if (refused.code() != error_code::out_of_memory) throw;
+      }
+    }
+    return reservation(space, least);
+  }
   ~reservation() {
     if (base_ != nullptr) space_.unreserve(base_, capacity_, committed_);
   }

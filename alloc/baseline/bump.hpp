@@ -102,7 +102,7 @@ class bump {
 
   bump(Space const& space, options const& o)
       : space_(space),
-        memory_(space, addresses_for(space, o)),
+        memory_(reserve_pool(space, o)),
         used_(space, 1),
         ledger_(space, memory_.data(), memory_.capacity(), o.checked),
         shared_(space) {

@@ -33,7 +33,7 @@ class extent {
 
  public:
   extent(Space const& space, options const& o)
-      : space_(space), memory_(space, addresses_for(space, o)), state_(space, 1), tree_(space), lengths_(space) {
+      : space_(space), memory_(reserve_pool(space, o)), state_(space, 1), tree_(space), lengths_(space) {
     memory_.commit(std::max(o.pool_bytes, chunk_bytes));
     chunks_ = chunks_after(0);
     tree_.reserve(or_tree::words(chunks_));
