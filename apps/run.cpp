@@ -43,39 +43,33 @@ bool has_edge(graph::csr const& g, graph::edge e) {
   return std::binary_search(row(e.source), row(e.source + 1), e.target);
 }
 
-// Inserts all batches, and then erases the same edges except those that the loaded graph has.
+// Inserts all batches, and then erases the same edges except those that the loaded graph has. A batch is drawn when it
+// is needed, twice from the same seed: the memory for edges is that of one batch.
 void stream_updates(run_options const& o, graph::any_graph& g, graph::csr const& before, run_result& r) {
-  std::vector<std::vector<graph::edge>> batches(o.rounds);
-  for (std::size_t i = 0; i < o.rounds; ++i)
-    batches[i] = datasets::update_batch(o.updates, g.vertices(), o.batch, o.seed + i);
+  auto const batch = [&](std::size_t i) {
+    return datasets::update_batch(o.updates, g.vertices(), o.batch, o.seed + i);
+  };
+  graph::update_report one;
   {
     progress_bar bar("inserting");
     for (std::size_t i = 0; i < o.rounds; ++i) {
-      graph::update_report one;
-      double const ms = timed([&] { one = g.insert(batches[i]); });
+      std::vector<graph::edge> const edges = batch(i);
+      double const ms = timed([&] { one = g.insert(edges); });
       r.insert.add(one, ms);
       bar(i + 1, o.rounds);
     }
   }
-  for (auto& batch : batches) std::erase_if(batch, [&](graph::edge e) { return has_edge(before, e); });
   progress_bar bar("erasing");
   for (std::size_t i = 0; i < o.rounds; ++i) {
-    graph::update_report one;
-    double const ms = timed([&] { one = g.erase(batches[o.rounds - 1 - i]); });
+    std::vector<graph::edge> edges = batch(o.rounds - 1 - i);
+    std::erase_if(edges, [&](graph::edge e) { return has_edge(before, e); });
+    double const ms = timed([&] { one = g.erase(edges); });
     r.erase.add(one, ms);
     bar(i + 1, o.rounds);
   }
 }
 
 }  // namespace
-
-std::vector<double> update_result::rates() const {
-  std::vector<double> rates;
-  for (std::size_t i = 0; i < batch_ms.size(); ++i)
-    rates.push_back(static_cast<double>(batch_edges[i]) / batch_ms[i] * 1000);
-  std::sort(rates.begin(), rates.end());
-  return rates;
-}
 
 void add(graph::update_report& sum, graph::update_report const& one) {
   sum.requested += one.requested;

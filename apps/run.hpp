@@ -2,6 +2,7 @@
 // `wyrm run`: builds a dynamic graph from a file, applies random updates, and runs algorithms before and after them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -27,8 +28,16 @@ struct update_result {
   graph::update_report sum;
   std::vector<double> batch_ms;
   std::vector<std::uint64_t> batch_edges;
-  /// Requested edges per second of each batch, in ascending order.
-  [[nodiscard]] std::vector<double> rates() const;
+  /// Requested edges per second of each batch, in ascending order. A batch counts at least a nanosecond, the step of
+  /// the clock.
+  [[nodiscard]] std::vector<double> rates() const {
+    constexpr double step_ms = 1e-6;
+    std::vector<double> rates;
+    for (std::size_t i = 0; i < batch_ms.size(); ++i)
+      rates.push_back(static_cast<double>(batch_edges[i]) / std::max(batch_ms[i], step_ms) * 1000);
+    std::sort(rates.begin(), rates.end());
+    return rates;
+  }
   void add(graph::update_report const& batch, double ms);
 };
 void add(graph::update_report& sum, graph::update_report const& one);
