@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
@@ -36,12 +37,23 @@ constexpr std::size_t step = std::size_t{1} << 18;
 
 bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"sv); }
 bool is_tar(std::string_view bytes) { return bytes.size() >= 512 && bytes.substr(257, 5) == "ustar"; }
-bool is_other_filter(std::string_view bytes) {
-  return bytes.starts_with("BZh"sv) ||
-         bytes.starts_with(
-             "\xfd"
-             "7zXZ\0"sv) ||
-         bytes.starts_with("\x28\xb5\x2f\xfd"sv);
+/// The name of the compression that libarchive undoes; empty for other bytes.
+std::string filter_of(std::string_view bytes) {
+  constexpr std::array filters{std::pair("BZh"sv, "bzip2"),
+                               std::pair("\xfd"
+                                         "7zXZ\0"sv,
+                                         "xz"),
+                               std::pair("\x28\xb5\x2f\xfd"sv, "Zstandard")};
+  for (auto const& [signature, filter] : filters)
+    if (bytes.starts_with(signature)) return filter;
+  return {};
+}
+
+/// Fails unless the bytes after compressed data are zeros, with which tapes and some copies pad files.
+void expect_padding(std::string const& name, std::string const& kind, std::string_view rest) {
+  if (rest.find_first_not_of('\0') == std::string_view::npos) return;
+  fail(name, "the end of the file after the " + kind + " data", std::to_string(rest.size()) + " bytes more",
+       "remove them or fetch the file again");
 }
 
 growing_text gunzip(std::string const& name, std::string_view bytes, std::size_t limit) {
@@ -62,10 +74,9 @@ growing_text gunzip(std::string const& name, std::string_view bytes, std::size_t
     rest.remove_prefix(given - stream.avail_in);
     text.grown(step - stream.avail_out);
     if (status == Z_STREAM_END) {
-      if (rest.empty()) break;
       if (!is_gzip(rest)) {
-        fail(name, "the end of the file after the gzip data", std::to_string(rest.size()) + " bytes more",
-             "remove them or fetch the file again");
+        expect_padding(name, "gzip", rest);
+        break;
       }
       inflateReset(&stream);
     } else if (status != Z_OK) {
@@ -77,19 +88,28 @@ growing_text gunzip(std::string const& name, std::string_view bytes, std::size_t
   return text;
 }
 
-/// Reads an archive in memory with libarchive. All bytes that are unpacked count against the limit, also those of
-/// headers and of entries that are skipped.
+/// Reads bytes in memory with libarchive: a tar archive, or compressed data, which have one entry. All bytes that are
+/// unpacked count against the limit, also those of headers and of entries that are skipped.
 class archive_reader {
  public:
-  archive_reader(std::string const& name, std::string_view bytes, std::size_t limit)
-      : name_(name), limit_(limit), owner_(archive_read_new(), &archive_read_free), archive_(owner_.get()) {
+  /// `kind`: "tar", or the name of the compression.
+  archive_reader(std::string const& name, std::string const& kind, std::string_view bytes, std::size_t limit)
+      : name_(name),
+        kind_(kind),
+        bytes_(bytes),
+        limit_(limit),
+        owner_(archive_read_new(), &archive_read_free),
+        archive_(owner_.get()) {
     if (archive_ == nullptr) throw error(error_code::out_of_memory, name + ": no memory to unpack");
-    archive_read_support_filter_bzip2(archive_);
-    archive_read_support_filter_xz(archive_);
-    archive_read_support_filter_zstd(archive_);
-    archive_read_support_format_tar(archive_);
-    archive_read_support_format_raw(archive_);
-    archive_read_support_format_empty(archive_);
+    if (kind == "tar") {
+      archive_read_support_format_tar(archive_);
+    } else {
+      archive_read_support_filter_bzip2(archive_);
+      archive_read_support_filter_xz(archive_);
+      archive_read_support_filter_zstd(archive_);
+      archive_read_support_format_raw(archive_);
+      archive_read_support_format_empty(archive_);
+    }
     check(archive_read_open_memory(archive_, bytes.data(), bytes.size()));
   }
   /// The next entry, or null after the last one.
@@ -104,10 +124,6 @@ class archive_reader {
     if (before > limit_ || size > limit_ - before) fail_beyond_limit(name_, limit_);
     return entry;
   }
-  [[nodiscard]] bool is_tar() const {
-    return (archive_format(archive_) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_TAR;
-  }
-
   /// The content of the current entry.
   void read(growing_text& text) {
     while (true) {
@@ -118,24 +134,25 @@ class archive_reader {
     }
     (void)text.room(0);
   }
-  /// Fails if anything follows the content of a compressed file without an archive.
+  /// Fails if anything but zeros follows the compressed data.
   void finish() {
     if (next() != nullptr) fail_here();
+    expect_padding(name_, kind_, bytes_.substr(std::min(bytes_through(-1), bytes_.size())));
   }
 
  private:
   void check(int status) const {
     if (status != ARCHIVE_OK && status != ARCHIVE_WARN) fail_here();
   }
-  [[noreturn]] void fail_here() const {
-    fail_damaged(name_, bytes_through(-1), "compressed or archived", archive_error_string(archive_));
-  }
+  [[noreturn]] void fail_here() const { fail_damaged(name_, bytes_through(-1), kind_, archive_error_string(archive_)); }
   /// The number of bytes that a filter has passed on: 0 is the last one, whose bytes are unpacked, -1 the file.
   [[nodiscard]] std::size_t bytes_through(int filter) const {
     return static_cast<std::size_t>(std::max<la_int64_t>(archive_filter_bytes(archive_, filter), 0));
   }
 
   std::string const& name_;
+  std::string const& kind_;
+  std::string_view bytes_;
   std::size_t limit_;
   std::unique_ptr<archive, int (*)(archive*)> owner_;
   archive* archive_;
@@ -221,18 +238,20 @@ class graph_search {
   std::set<std::string> titled_;  // those of them with the name of the archive
 };
 
+growing_text decompress(std::string const& name, std::string const& filter, std::string_view bytes, std::size_t limit) {
+  growing_text text(name, limit);
+  archive_reader reader(name, filter, bytes, limit);
+  if (reader.next() == nullptr) return text;
+  reader.read(text);
+  reader.finish();
+  return text;
+}
+
 unpacked_file unpack_archive(std::string const& name, std::string_view bytes, std::size_t limit) {
-  archive_reader archive(name, bytes, limit);
-  auto* entry = archive.next();
-  if (entry == nullptr || !archive.is_tar()) {
-    unpacked_file file{{}, growing_text(name, limit)};
-    if (entry == nullptr) return file;
-    archive.read(file.text);
-    archive.finish();
-    return file;
-  }
+  std::string const kind = "tar";
+  archive_reader archive(name, kind, bytes, limit);
   graph_search search(name, limit);
-  for (; entry != nullptr; entry = archive.next()) search.see(archive, entry);
+  while (auto* const entry = archive.next()) search.see(archive, entry);
   return search.finish();
 }
 
@@ -240,13 +259,13 @@ unpacked_file unpack_archive(std::string const& name, std::string_view bytes, st
 
 std::optional<unpacked_file> unpack(std::string const& name, std::string_view bytes, std::size_t limit) {
   std::optional<growing_text> text;
-  if (is_gzip(bytes)) {
-    text.emplace(gunzip(name, bytes, limit));
-    bytes = text->text();
-    if (!is_tar(bytes)) return unpacked_file{{}, *std::move(text)};
-  }
-  if (!is_tar(bytes) && !is_other_filter(bytes)) return std::nullopt;
-  return unpack_archive(name, bytes, limit);
+  auto const filter = filter_of(bytes);
+  if (is_gzip(bytes)) text.emplace(gunzip(name, bytes, limit));
+  if (!filter.empty()) text.emplace(decompress(name, filter, bytes, limit));
+  if (text) bytes = text->text();
+  if (is_tar(bytes)) return unpack_archive(name, bytes, limit);
+  if (!text) return std::nullopt;
+  return unpacked_file{{}, *std::move(text)};
 }
 
 }  // namespace wyrm::loaders::detail

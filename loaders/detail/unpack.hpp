@@ -22,9 +22,10 @@ struct unpacked_file {
 /// NAME/NAME.mtx in NAME.tar.gz. Links are not followed, and nothing is written to disk. Returns nothing for other
 /// bytes.
 ///
-/// Throws wyrm::error (bad_input): the data are damaged or truncated, unpack to more than `limit` bytes (all entries of
-/// an archive count, with their headers), or contain no graph, several, or a graph and another entry of the same path.
-/// Memory: the unpacked text; for archives compressed with gzip, the whole archive, too.
+/// Throws wyrm::error (bad_input): the data are damaged or truncated, other bytes than zeros follow compressed data,
+/// unpack to more than `limit` bytes (all entries of an archive count, with their headers), or contain no graph,
+/// several, or a graph and another entry of the same path. Memory: the unpacked text; for compressed archives, the
+/// whole archive, too.
 [[nodiscard]] std::optional<unpacked_file> unpack(std::string const& name, std::string_view bytes, std::size_t limit);
 
 }  // namespace wyrm::loaders::detail

@@ -100,9 +100,37 @@ TEST(compressed_file, is_refused_when_damaged_or_cut) {
       }
     }
   }
-  pack(folder / "g.mtx.gz", "gzip", false, {{"g.mtx", text}});
-  write_file(folder / "g.mtx.gz", read_file(folder / "g.mtx.gz") + "more");
-  expect_refused(folder / "g.mtx.gz", "expected the end of the file after the gzip data, found 4 bytes more");
+}
+
+// Tapes and some copies pad files with zeros.
+TEST(compressed_file, may_end_with_zeros_and_nothing_else) {
+  temporary_folder const folder;
+  for (auto const& [name, extension] : filters) {
+    if (*extension == '\0') continue;
+    bool const is_padded = std::string(name) != "zstd";  // which has frames for padding
+    for (bool const tar : {false, true}) {
+      SCOPED_TRACE(std::string(name) + (tar ? " tar" : ""));
+      auto const path = folder / ((tar ? "g.tar" : "g.mtx") + std::string(extension));
+      pack(path, name, tar, {{"g.mtx", text}});
+      auto const whole = read_file(path);
+      for (std::size_t const zeros : {4U, 512U, 100000U}) {
+        write_file(path, whole + std::string(zeros, '\0'));
+        if (is_padded) {
+          EXPECT_EQ(loaders::load(path).edges, want) << zeros;
+        } else {
+          expect_refused(path, "Zstandard");
+        }
+      }
+      for (std::string const& more :
+           {std::string("more"), std::string("BZ"), std::string("\0\0\0x", 4), std::string(70000, 'x')}) {
+        write_file(path, whole + more);
+        expect_refused(path, "");
+        if (std::string(name) != "xz" && std::string(name) != "zstd")
+          expect_refused(path, "expected the end of the file after the " + std::string(name) + " data, found " +
+                                   std::to_string(more.size()) + " bytes more");
+      }
+    }
+  }
 }
 
 TEST(compressed_file, unpacks_up_to_the_limit) {
