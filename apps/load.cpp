@@ -48,16 +48,23 @@ CLI::Option* add_optional(CLI::App& command, std::string const& flag, F const& s
   std::ostringstream what;
   what << file.name << ": the weight " << list.weights[i] << " of the arc " << name(source) << " -> " << name(target)
        << " is " << reason << ", or leave out --weighted";
-  throw error(error_code::bad_argument, what.str());
+  throw error(error_code::bad_input, what.str());
+}
+
+// Refuses negative weights, which no algorithm accepts.
+void refuse_negative_weights(graph_file const& file, graph::edge_list const& list) {
+  auto const negative = std::find_if(list.weights.begin(), list.weights.end(), [](double w) { return w < 0; });
+  if (negative != list.weights.end())
+    refuse_weight(file, list, static_cast<std::size_t>(negative - list.weights.begin()), "negative: correct it");
 }
 
 // The power of two with which weights are scaled for single precision: 0, unless a weight needs another one. Then the
-// largest is scaled to [2^126, 2^127). Refuses a weight that would become subnormal.
+// largest is scaled to [2^126, 2^127). Refuses a weight that would become subnormal. No weight may be negative.
 int exponent_for_floats(graph_file const& file, graph::edge_list const& list) {
   using limits = std::numeric_limits<float>;
   std::size_t least = 0;  // of those other than 0
   std::size_t most = 0;
-  auto const size = [&](std::size_t i) { return std::abs(list.weights[i]); };
+  auto const size = [&](std::size_t i) { return list.weights[i]; };
   for (std::size_t i = 0; i < list.weights.size(); ++i) {
     if (size(i) > size(most)) most = i;
     if (size(i) > 0 && (size(least) == 0 || size(i) < size(least))) least = i;
@@ -69,9 +76,6 @@ int exponent_for_floats(graph_file const& file, graph::edge_list const& list) {
     reason << "less than the largest, " << size(most) << ", divided by 7e75: write 0 for it";
     refuse_weight(file, list, least, reason.str());
   }
-  auto const negative = std::find_if(list.weights.begin(), list.weights.end(), [](double w) { return w < 0; });
-  if (negative != list.weights.end())
-    refuse_weight(file, list, static_cast<std::size_t>(negative - list.weights.begin()), "negative: correct it");
   return exponent;
 }
 
@@ -80,7 +84,8 @@ int exponent_for_floats(graph_file const& file, graph::edge_list const& list) {
 void add_graph_file(CLI::App& command, graph_file& file, bool required) {
   auto& o = file.settings;
   command.add_option("FILE", file.name, "A graph, in any format that `wyrm info` lists, compressed or not")
-      ->required(required);
+      ->required(required)
+      ->check([](std::string const& name) { return name.empty() ? "the file name is empty" : std::string(); });
   add_optional<std::string>(
       command, "--format", [&o](std::string const& name) { o.format = formats.at(name); },
       "Format of the file [determined by its name and content]")
@@ -95,8 +100,15 @@ void add_graph_file(CLI::App& command, graph_file& file, bool required) {
       ->check(decimal);
   command
       .add_option("--unpacked-limit", o.unpacked_limit,
-                  "Maximum bytes to which a compressed file or an archive may unpack; 0 = half of the memory")
+                  "Maximum bytes to which a compressed file or an archive may unpack; 0 = half of the memory that the "
+                  "process may use")
       ->check(decimal)
+      ->capture_default_str();
+  command
+      .add_option("--max-vertices", o.max_vertices,
+                  "Maximum number of vertices; 0 = 16777216, or 64 for each byte of the file if that is more")
+      ->check(decimal)
+      ->check(CLI::Range(std::size_t{0}, graph::max_vertices))
       ->capture_default_str();
   command.add_flag("--cache", o.cache,
                    "Keep the parsed graph in FILE.wyrm, and load that as long as FILE is unchanged");
@@ -131,6 +143,8 @@ void add_graph_file(CLI::App& command, graph_file& file, bool required) {
       command, "--weight-seed", [range](std::uint64_t seed) { range().seed = seed; }, "Seed of random weights [1]")
       ->check(decimal)
       ->needs(drawn);
+  command.add_flag("--map", o.map,
+                   "Map the file into memory instead of reading it; then it must not be cut while it is loaded");
   command.add_option("--load-threads", o.threads, "Number of threads that parse; 0 = one per core")
       ->check(decimal)
       ->capture_default_str();
@@ -151,6 +165,7 @@ graph::edge_list load_file(graph_file const& file) {
 
 std::vector<float> weights_of_arcs(graph_file const& file, graph::edge_list const& list, graph::csr const& rows) {
   if (list.weights.empty()) throw error(error_code::bad_argument, file.name + " has no weights; leave out --weighted");
+  refuse_negative_weights(file, list);
   int const exponent = exponent_for_floats(file, list);
   std::vector<std::pair<std::uint64_t, double>> all;
   all.reserve(list.edges.size() * (list.directed ? 1 : 2));

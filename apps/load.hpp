@@ -27,8 +27,9 @@ void add_graph_file(CLI::App& command, graph_file& file, bool required);
 
 /// The weights of the arcs of the graph that was built from `list`, in the order of `rows`, its CSR. For duplicate
 /// edges the first weight counts. If single precision cannot hold a weight, all are scaled by one power of two; their
-/// ratios, on which alone results depend, stay the same. Throws error(bad_argument) when the file has no weights, or
-/// when then a weight other than 0 is less than the largest divided by 2^252 (7e75), or negative. O(edges log edges).
+/// ratios, on which alone results depend, stay the same. Throws error(bad_argument) when the file has no weights;
+/// error(bad_input) when a weight is negative, or other than 0 and less than the largest divided by 2^252 (7e75).
+/// O(edges log edges).
 [[nodiscard]] std::vector<float> weights_of_arcs(graph_file const& file, graph::edge_list const& list,
                                                  graph::csr const& rows);
 

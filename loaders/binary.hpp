@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wyrm's own files (`.wyrm`): a header with version and checksum, followed by the arrays of an edge list in their
-// representation in memory. A file is mapped and copied, without parsing. docs/formats.md has the layout.
+// representation in memory. A file is copied, without parsing. docs/formats.md has the layout.
 #pragma once
 
 #include <cstddef>

@@ -2,10 +2,12 @@
 // Chooses the parser for a file, or loads its cache.
 #include "loaders.hpp"
 
+#include <algorithm>
 #include <new>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include "../exec/error.hpp"
 #include "binary.hpp"
@@ -30,7 +32,21 @@ namespace fs = std::filesystem;
               name + ": loading it needs more memory than there is; use a machine with more memory");
 }
 
-graph::edge_list parse_any(detail::source const& in, file_format format) {
+/// Refuses more vertices than options.max_vertices allows in a file of `bytes` bytes.
+graph::edge_list limited(graph::edge_list list, std::string const& name, std::size_t bytes, options const& settings) {
+  constexpr std::size_t any_file = std::size_t{1} << 24;
+  constexpr std::size_t per_byte = 64;
+  bool const is_default = settings.max_vertices == 0;
+  auto const most = is_default ? std::max(any_file, per_byte * bytes) : settings.max_vertices;
+  if (list.vertices <= most) return list;
+  throw error(error_code::bad_input,
+              name + ": expected at most " + std::to_string(most) + " vertices" +
+                  (is_default ? " in a file of " + std::to_string(bytes) + " bytes" : "") + ", found " +
+                  std::to_string(list.vertices) +
+                  "; if the file is right, allow them with --max-vertices (loaders::options::max_vertices)");
+}
+
+graph::edge_list parse_format(detail::source const& in, file_format format) {
   switch (format) {
     case file_format::metis: return detail::parse_metis(in);
     case file_format::matrix_market: return detail::parse_matrix_market(in);
@@ -45,26 +61,30 @@ graph::edge_list parse_any(detail::source const& in, file_format format) {
               in.name + ": a Graphalytics graph is several files: name the .v or the .e file");
 }
 
+graph::edge_list parse_any(detail::source const& in, file_format format) {
+  return limited(parse_format(in, format), in.name, in.text.size(), in.settings);
+}
+
 graph::edge_list parse_files(fs::path const& path, options const& settings, progress const& report) {
   if (detail::format_of_name(path.filename()) != file_format::graphalytics) {
     throw error(error_code::bad_argument, path.string() + ": Graphalytics files are NAME.v and NAME.e in one folder, " +
                                               "not compressed: unpack or rename them, and name one of the two");
   }
   auto const files = graphalytics_files(path);
-  detail::input const vertices(files[0], settings.unpacked_limit);
-  detail::input const edges(files[1], settings.unpacked_limit);
+  detail::input const vertices(files[0], settings);
+  detail::input const edges(files[1], settings);
   std::optional<detail::input> properties;
-  if (std::error_code ignored; fs::exists(files[2], ignored)) properties.emplace(files[2], settings.unpacked_limit);
+  if (std::error_code ignored; fs::exists(files[2], ignored)) properties.emplace(files[2], settings);
   progress const silent;
   auto list = detail::parse_graphalytics({vertices.name(), vertices.text(), settings, silent},
                                          {edges.name(), edges.text(), settings, report},
                                          properties ? properties->text() : std::string_view());
   if (report) report(edges.text().size(), edges.text().size());
-  return list;
+  return limited(std::move(list), vertices.name(), vertices.text().size(), settings);
 }
 
 graph::edge_list parse_file(fs::path const& path, options const& settings, progress const& report) {
-  detail::input const file(path, settings.unpacked_limit);
+  detail::input const file(path, settings);
   auto const format = settings.format ? settings.format : detail::recognise(file.graph_name(), file.text());
   if (!format) {
     throw error(
@@ -127,7 +147,7 @@ graph::edge_list load(fs::path const& path, options const& settings, progress co
 graph::edge_list parse(std::string const& name, std::string_view text, file_format format, options const& settings,
                        progress const& report) {
   return adjusted(name, settings, [&] {
-    auto list = parse_any({name, text, settings, report}, format);
+    auto list = parse_any({name, detail::without_byte_order_mark(text), settings, report}, format);
     if (report) report(text.size(), text.size());
     return list;
   });

@@ -21,7 +21,8 @@ namespace wyrm::loaders {
 /// edge lists, the beginning of the content can determine another format. options.format overrides both. Compression is
 /// recognised by content.
 ///
-/// Weights and times are finite doubles: 0, or of size 4.9e-324 to 1.8e308; a file with other numbers is refused.
+/// Weights and times are finite doubles: 0, or of size 4.9e-324 to 1.8e308; a file with other numbers is refused. So is
+/// one with more vertices than options.max_vertices, or with a line of more than 2^24 bytes (METIS: see its parser).
 ///
 /// Throws wyrm::error: bad_argument when the format is not known or options contradict each other; bad_input, io and
 /// out_of_memory as the parsers document. A cache that cannot be written is a warning. The vertices are numbered from

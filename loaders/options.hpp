@@ -31,8 +31,11 @@ struct options {
   /// occur are numbered from 0 in ascending order, and edge_list.ids keeps them. GAP: nothing means 0.
   std::optional<std::uint64_t> vertex_base = {};
   /// The maximum number of bytes to which a compressed file or an archive with all its files may unpack; 0: half of the
-  /// machine's memory.
+  /// memory that the process may use.
   std::size_t unpacked_limit = 0;
+  /// The maximum number of vertices; 0: 2^24, or 64 for each byte of the file (unpacked) if that is more. A few bytes
+  /// can promise vertices for which a graph needs tens of gigabytes.
+  std::size_t max_vertices = 0;
   /// Writes the parsed list to FILE.wyrm, and loads that file instead as long as size, times and inode of FILE and the
   /// fields above are the same. The graph is also loaded if the cache cannot be written, or another file has its name.
   bool cache = false;
@@ -45,6 +48,9 @@ struct options {
   bool remove_duplicates = false;
   std::optional<weight_range> random_weights = {};  // nothing: the weights of the file
 
+  /// Maps a file into memory instead of reading it, which saves memory of the size of the file. If another process cuts
+  /// a mapped file while it is loaded, the signal SIGBUS ends this process. Pipes and compressed files are read.
+  bool map = false;
   unsigned threads = 0;  // number of threads that parse; 0: one per core
 };
 

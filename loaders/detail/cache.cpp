@@ -49,6 +49,7 @@ std::uint64_t content_of(fs::path const& source, options const& settings) {
   words.push_back(static_cast<std::uint64_t>(settings.third));
   words.push_back(settings.vertex_base ? 1 : 0);
   words.push_back(settings.vertex_base.value_or(0));
+  words.push_back(settings.max_vertices);
   return nonzero_hash({reinterpret_cast<char const*>(words.data()), words.size() * sizeof(std::uint64_t)});
 }
 
@@ -83,7 +84,7 @@ std::optional<graph::edge_list> cache::load(options const& settings, progress co
   std::error_code ignored;
   if (!fs::is_regular_file(path_, ignored) || stamp_in(path_) != stamp_) return std::nullopt;
   try {
-    input const file(path_, settings.unpacked_limit);
+    input const file(path_, settings);
     auto list = parse_binary({file.name(), file.text(), settings, report});
     if (report) report(file.text().size(), file.text().size());
     return list;

@@ -7,11 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
 
 #include "../../exec/error.hpp"
+#include "../../exec/launch.hpp"
 #include "../quoted.hpp"
 #include "unpack.hpp"
 
@@ -20,8 +22,8 @@ namespace {
 
 constexpr std::size_t step = std::size_t{1} << 20;
 
-[[noreturn]] void fail_io(std::string const& name, char const* action) {
-  auto const reason = std::generic_category().message(errno);
+[[noreturn]] void fail_io(std::string const& name, char const* action, int number = errno) {
+  auto const reason = std::generic_category().message(number);
   throw error(error_code::io,
               name + ": cannot be " + action + ": " + reason + "; check the name, the permissions and the disk");
 }
@@ -38,12 +40,41 @@ void fail_beyond_limit(std::string const& name, std::size_t limit) {
                                          " bytes of content, found more; raise the limit if the file is to be trusted");
 }
 
+std::string_view without_byte_order_mark(std::string_view text) noexcept {
+  constexpr std::string_view mark = "\xef\xbb\xbf";
+  return text.starts_with(mark) ? text.substr(mark.size()) : text;
+}
+
+void read_file(std::string const& name, int file, std::span<char> to, unsigned threads) {
+  constexpr std::size_t block = std::size_t{4} << 20;
+  constexpr int too_short = -1;
+  std::atomic<int> failure = 0;
+  exec::for_each_tile<1>(exec::host_space(threads), (to.size() + block - 1) / block,
+                         [&](exec::scalar_tile, std::size_t i) {
+                           auto const end = std::min(to.size(), (i + 1) * block);
+                           for (auto at = i * block; at < end && failure == 0;) {
+                             auto const got = pread(file, to.data() + at, end - at, static_cast<off_t>(at));
+                             if (got > 0) at += static_cast<std::size_t>(got);
+                             if (got == 0) failure = too_short;
+                             if (got < 0 && errno != EINTR) failure = errno;
+                           }
+                         });
+  if (failure == too_short) {
+    throw error(error_code::io, name + ": expected " + std::to_string(to.size()) +
+                                    " bytes, as many as when it was opened, found fewer; load it when it is complete");
+  }
+  if (failure != 0) fail_io(name, "read", failure);
+}
+
 growing_text::growing_text(std::string name, std::size_t limit)
-    : name_(std::move(name)), limit_(limit), memory_(exec::host_space(1), limit + step) {}
+    : name_(std::move(name)),
+      limit_(limit),
+      memory_(exec::reservation<exec::host_space>::between(exec::host_space(1), step, limit + step)) {}
 
 char* growing_text::room(std::size_t bytes) {
   if (size_ > limit_ || bytes > limit_ + step - size_) fail_beyond_limit(name_, limit_);
-  if (size_ + bytes > memory_.committed()) memory_.commit(std::min(memory_.capacity(), size_ + bytes + size_ / 8));
+  if (auto const least = size_ + bytes; least > memory_.committed())
+    memory_.commit(std::max(least, std::min(memory_.capacity(), least + size_ / 8)));
   return reinterpret_cast<char*>(memory_.data()) + size_;
 }
 
@@ -57,42 +88,51 @@ void growing_text::append(std::string_view bytes) {
   (void)room(0);
 }
 
-input::input(std::filesystem::path const& path, std::size_t limit)
+input::input(std::filesystem::path const& path, options const& settings)
     : name_(path.string()), graph_name_(path.filename()) {
   constexpr std::size_t most_addresses = std::size_t{1} << 45;
-  limit = std::min(limit == 0 ? exec::host_space(1).memory_total() / 2 : limit, most_addresses);
+  auto const wanted = settings.unpacked_limit;
+  auto const limit = std::min(wanted == 0 ? exec::host_space(1).memory_limit() / 2 : wanted, most_addresses);
   descriptor const opened{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (opened.file < 0) fail_io(name_, "opened");
-  read(opened.file, limit);
+  read(opened.file, limit, settings);
   try {
     if (auto unpacked = unpack(name_, text_, limit)) {
       graph_name_ = unpacked->entry.empty() ? graph_name_.stem() : std::filesystem::path(unpacked->entry).filename();
       if (!unpacked->entry.empty()) name_ += "(" + escaped(graph_name_.string()) + ")";
       memory_.emplace(std::move(unpacked->text));
       text_ = memory_->text();
+      content_ = exec::buffer<char, exec::host_space>(exec::host_space(1));
     }
   } catch (...) {
-    if (mapped_ != nullptr) munmap(mapped_, mapped_bytes_);
+    unmap();
     throw;
   }
+  text_ = without_byte_order_mark(text_);
 }
 
-input::~input() {
+input::~input() { unmap(); }
+
+void input::unmap() noexcept {
   if (mapped_ != nullptr) munmap(mapped_, mapped_bytes_);
 }
 
-void input::read(int file, std::size_t limit) {
+void input::read(int file, std::size_t limit, options const& settings) {
   struct stat about {};
   if (fstat(file, &about) != 0) fail_io(name_, "opened");
   if (S_ISREG(about.st_mode) && about.st_size > 0) {
     auto const bytes = static_cast<std::size_t>(about.st_size);
-    void* const at = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file, 0);
+    void* const at = settings.map ? mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
     if (at != MAP_FAILED) {
       mapped_ = at;
       mapped_bytes_ = bytes;
       text_ = {static_cast<char const*>(at), bytes};
-      return;
+    } else {
+      content_.reserve(bytes);
+      read_file(name_, file, {content_.data(), bytes}, settings.threads);
+      text_ = {content_.data(), bytes};
     }
+    return;
   }
   memory_.emplace(name_, limit);
   while (true) {

@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// The content of a file in memory: a regular file is mapped, a pipe is read, a compressed file is unpacked.
+// The content of a file in memory: a file is read, or mapped on request; a compressed file is unpacked.
 #pragma once
 
 #include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "../../exec/host_space.hpp"
 #include "../../exec/memory.hpp"
+#include "../options.hpp"
 
 namespace wyrm::loaders::detail {
 
 /// Throws wyrm::error (bad_input): the file has or unpacks to more than `limit` bytes.
 [[noreturn]] void fail_beyond_limit(std::string const& name, std::size_t limit);
+
+/// The text without U+FEFF in UTF-8 at its start, with which some editors begin a file.
+[[nodiscard]] std::string_view without_byte_order_mark(std::string_view text) noexcept;
+
+/// Reads the first bytes of a file, in parallel. Throws wyrm::error (io), with `name`: the file is shorter, or the
+/// message of the system.
+void read_file(std::string const& name, int file, std::span<char> to, unsigned threads);
 
 /// Text that grows in place, up to a limit of bytes.
 class growing_text {
@@ -36,13 +45,15 @@ class growing_text {
   exec::reservation<exec::host_space> memory_;
 };
 
-/// The content of a file. The object must outlive all pointers into the content. A mapped file must not be changed or
-/// truncated meanwhile: a change may appear in the content; a truncation ends the program (SIGBUS).
+/// The content of a file, without a byte order mark. The object must outlive all pointers into the content. A file that
+/// options.map maps must not be changed or cut meanwhile: a change may appear in the content; a cut ends the program
+/// (SIGBUS).
 class input {
  public:
-  /// Throws wyrm::error: io with the message of the system; out_of_memory; bad_input when a compressed file is damaged,
-  /// unpacks to more than `limit` bytes (0: half of the machine's memory), or contains no graph or several.
-  input(std::filesystem::path const& path, std::size_t limit);
+  /// Throws wyrm::error: io with the message of the system, or when a file is cut while it is read; out_of_memory;
+  /// bad_input when a compressed file is damaged, unpacks to more bytes than options.unpacked_limit, or contains no
+  /// graph or several.
+  input(std::filesystem::path const& path, options const& settings);
   ~input();
   input(input const&) = delete;
   input& operator=(input const&) = delete;
@@ -54,13 +65,15 @@ class input {
   [[nodiscard]] std::string_view text() const noexcept { return text_; }
 
  private:
-  void read(int file, std::size_t limit);
+  void read(int file, std::size_t limit, options const& settings);
+  void unmap() noexcept;
 
   std::string name_;
   std::filesystem::path graph_name_;
   std::string_view text_;
   void* mapped_ = nullptr;
   std::size_t mapped_bytes_ = 0;
+  exec::buffer<char, exec::host_space> content_{exec::host_space(1)};
   std::optional<growing_text> memory_;
 };
 

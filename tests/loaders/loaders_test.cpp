@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -80,6 +81,37 @@ TEST(progress, is_called_once_for_a_small_file_and_may_cancel) {
   EXPECT_EQ(calls, 1U);
   struct cancelled {};
   EXPECT_THROW((void)loaders::load(path, {}, [](std::size_t, std::size_t) { throw cancelled(); }), cancelled);
+}
+
+// The editors of some systems begin a text with U+FEFF in UTF-8.
+TEST(byte_order_mark, is_skipped_in_every_text_format) {
+  temporary_folder const folder;
+  std::string const mark = "\xef\xbb\xbf";
+  for (auto const& [name, text] : std::map<std::string, std::string>{
+           {"g.graph", "2 1\n2\n1\n"},
+           {"g.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n"},
+           {"unnamed", "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n"},
+           {"g.gr", "p sp 2 1\na 1 2 1\n"},
+           {"sym.txt", "% sym unweighted\n0 1\n"},
+           {"g.txt", "0 1\n"},
+           {"g.el", "0 1\n"},
+           {"g.v", "0\n1\n"},
+           {"g.e", "0 1\n"},
+           {"g.json", R"({"nodes": [{}, {}], "links": [{"source": 0, "target": 1}]})"}})
+    (void)folder.write(name, mark + text);
+  for (auto const* const name :
+       {"g.graph", "g.mtx", "unnamed", "g.gr", "sym.txt", "g.txt", "g.el", "g.v", "g.e", "g.json"}) {
+    SCOPED_TRACE(name);
+    auto const list = loaders::load(folder / name);
+    EXPECT_EQ(list.vertices, 2U);
+    EXPECT_EQ(list.edges.size(), 1U);
+    EXPECT_EQ(list.directed, std::string(name) != "g.graph" && std::string(name) != "g.mtx" &&
+                                 std::string(name) != "unnamed" && std::string(name) != "sym.txt" &&
+                                 std::string(name) != "g.json");
+  }
+  EXPECT_EQ(loaders::parse("text", mark + "0 1\n", loaders::file_format::edge_list).vertices, 2U);
+  for (auto const& text : {mark + mark + "0 1\n", "0 1\n" + mark + "1 0\n", std::string("\xef\xbb")})
+    EXPECT_THROW((void)loaders::parse("text", text, loaders::file_format::edge_list), error) << "one, at the start";
 }
 
 /// For any text the result must be a list with ids in range, or the error bad_input.
