@@ -6,6 +6,7 @@
 
 #include "detail/edge_lines.hpp"
 #include "detail/numbering.hpp"
+#include "detail/same_word.hpp"
 
 namespace wyrm::loaders::detail {
 namespace {
@@ -49,17 +50,19 @@ std::vector<std::uint64_t> read_vertices(source const& in) {
 }
 
 bool is_undirected(std::string_view properties) {
+  auto const trimmed = [](std::string_view text) {
+    auto const first = text.find_first_not_of(" \t\r");
+    if (first == std::string_view::npos) return std::string_view();
+    return text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
+  };
   while (!properties.empty()) {
-    auto line = properties.substr(0, properties.find('\n'));
+    auto const line = properties.substr(0, properties.find('\n'));
     properties.remove_prefix(std::min(properties.size(), line.size() + 1));
-    auto const equals = line.find('=');
-    if (!line.starts_with("graph.") || equals == std::string_view::npos) continue;
-    auto const trimmed = [](std::string_view text) {
-      auto const first = text.find_first_not_of(" \t\r");
-      if (first == std::string_view::npos) return std::string_view();
-      return text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
-    };
-    if (trimmed(line.substr(0, equals)).ends_with(".directed") && trimmed(line.substr(equals + 1)) == "false")
+    auto const separator = line.find_first_of("=:");
+    if (separator == std::string_view::npos) continue;
+    auto const key = trimmed(line.substr(0, separator));
+    if (key.starts_with("graph.") && key.ends_with(".directed") &&
+        same_word(trimmed(line.substr(separator + 1)), "false"))
       return true;
   }
   return false;

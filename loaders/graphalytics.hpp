@@ -10,8 +10,8 @@ namespace wyrm::loaders::detail {
 
 /// Parses the vertices (lines with one id below 2^64 each) and the edges (lines `source target` or `source target
 /// weight`). Vertices are numbered from 0 in ascending order of their ids; edge_list.ids keeps the ids. The list is
-/// directed, unless the properties have a line `graph.NAME.directed = false`. Order, duplicates and self-loops are
-/// kept.
+/// directed, unless the properties have a line `graph.NAME.directed = false` (or with a colon, in any case of letters).
+/// Order, duplicates and self-loops are kept.
 ///
 /// Throws wyrm::error: bad_input with file and line when a file is malformed, a vertex occurs twice, or an end of an
 /// edge is not a vertex; out_of_memory. Memory while parsing: 28 bytes per edge and 24 per vertex. Time: linear, on all

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "detail/parallel_lines.hpp"
+#include "detail/same_word.hpp"
 
 namespace wyrm::loaders {
 namespace detail {
@@ -50,11 +51,6 @@ constexpr expectation entry_end{"the end of the entry",
 
 enum class field { pattern, integer, real };
 enum class symmetry { general, symmetric, skew };
-
-bool same_word(std::string_view a, std::string_view b) noexcept {
-  auto const lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
-}
 
 /// Reads one of the known words; returns its index.
 template <std::size_t N>

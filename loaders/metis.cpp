@@ -43,6 +43,9 @@ struct header {
   std::uint64_t vertex_weights = 0;
   bool vertex_sizes = false;
   bool edge_weights = false;
+
+  /// The most bytes of the line of a vertex, which may be a neighbour of all others.
+  [[nodiscard]] std::size_t longest_row() const { return std::max(std::size_t{1} << 28, 64 * edges); }
 };
 
 /// A neighbour in a row. Sorted rows list the weights of parallel edges in the same order at both ends.
@@ -133,7 +136,7 @@ class metis_parser {
     scan_lines<rows>(
         reader_.in(), reader_.at(), comment_marks,
         [this](text_reader& reader, rows& part) { read_rows(reader, head_, part); },
-        [this](rows& part) { add_rows(part); });
+        [this](rows& part) { add_rows(part); }, head_.longest_row());
     finish();
     return std::move(list_);
   }
@@ -243,7 +246,7 @@ class metis_parser {
     for (std::size_t v = 0;; ++v) {
       while (again.comment()) again.skip_line();
       if (v == vertex) return again;
-      again.skip_line();
+      again.skip_line(head_.longest_row());
     }
   }
 

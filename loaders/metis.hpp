@@ -10,7 +10,8 @@ namespace wyrm::loaders::detail {
 
 /// Parses a METIS file: `vertices edges [fmt [ncon]]`, then for each vertex a line
 /// `[size] [ncon weights] neighbour [weight] neighbour [weight] ...`, with ids from 1. Lines that begin with % are
-/// comments; an empty line is a vertex without neighbours.
+/// comments; an empty line is a vertex without neighbours. A line has at most 2^28 bytes, or 64 for each edge if that
+/// is more.
 ///
 /// The list is undirected, with ids from 0. It has each edge once, with source < target, in ascending order. Edge
 /// weights (positive numbers, fmt xx1) are kept; sizes and weights of vertices are checked and dropped. Parallel edges

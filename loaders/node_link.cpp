@@ -22,8 +22,30 @@ namespace {
 
 constexpr std::string_view comment_marks;  // there are none
 
-/// A scalar; null, arrays and objects are monostate.
-using value = std::variant<std::monostate, bool, std::uint64_t, double, std::string>;
+/// Null, an array or an object.
+struct other_value {
+  std::string_view kind;
+};
+constexpr other_value an_array{"an array"};
+constexpr other_value an_object{"an object"};
+using value = std::variant<other_value, bool, std::uint64_t, double, std::string>;
+
+bool is_array(value const& v) {
+  auto const* const other = std::get_if<other_value>(&v);
+  return other != nullptr && other->kind == an_array.kind;
+}
+
+/// For messages.
+std::string shown_value(value const& v) {
+  struct {
+    std::string operator()(other_value other) const { return std::string(other.kind); }
+    std::string operator()(bool b) const { return b ? "true" : "false"; }
+    std::string operator()(std::uint64_t number) const { return std::to_string(number); }
+    std::string operator()(double number) const { return shown(number); }
+    std::string operator()(std::string const& text) const { return loaders::quoted(text); }
+  } constexpr show;
+  return std::visit(show, v);
+}
 
 /// Tracks the position in the JSON value. Derived classes receive the members of the root object, and the members of
 /// each object in an array of the root. The depth is 1 in the root, 2 in an array of the root, 3 in an object of that
@@ -33,7 +55,7 @@ class node_link_events : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, 
   node_link_events(source const& in, rapidjson::MemoryStream const& text) : in_(in), text_(text) {}
   virtual ~node_link_events() = default;
 
-  bool Null() { return scalar({}); }
+  bool Null() { return scalar(other_value{"null"}); }
   bool Bool(bool b) { return scalar(b); }
   // Numbers are converted here, because the conversion of RapidJSON has undefined behaviour for 0e99.
   bool RawNumber(char const* text, rapidjson::SizeType size, bool) {
@@ -53,7 +75,7 @@ class node_link_events : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, 
     return true;
   }
   bool StartObject() {
-    open(true);
+    open(an_object);
     if (depth_ == 3 && in_array_) start_element();
     return true;
   }
@@ -63,7 +85,7 @@ class node_link_events : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, 
     return true;
   }
   bool StartArray() {
-    open(false);
+    open(an_array);
     return true;
   }
   bool EndArray(rapidjson::SizeType) {
@@ -73,47 +95,37 @@ class node_link_events : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, 
 
  protected:
   [[noreturn]] void fail(std::string_view expected, std::string_view found, std::string_view advice) const {
-    text_reader const here(in_, in_.begin() + std::min(text_.Tell(), in_.text.size()), comment_marks);
-    here.fail_at(here.line(), expected, found, advice);
+    text_reader const here(in_, in_.begin() + text_.Tell(), comment_marks);
+    here.fail_at(here.line(), expected, std::string(found) + " near byte " + std::to_string(text_.Tell()), advice);
   }
   [[nodiscard]] std::string const& root_key() const { return root_key_; }
   [[nodiscard]] std::string const& key() const { return key_; }
 
-  virtual void start_root_member(bool is_array) = 0;
-  virtual void root_value(value const&) {}
+  virtual void root_member(value const& v) = 0;
   virtual void start_element() = 0;
   virtual void element_member(value const& v) = 0;
   virtual void end_element() = 0;
 
  private:
-  void open(bool object) {
-    if (depth_ == 0 && !object) fail("an object", "an array", "the graph is an object with \"nodes\" and \"links\"");
-    if (depth_ == 1) {
-      in_array_ = !object;
-      start_root_member(!object);
-      root_value({});
-    } else if (depth_ == 2 && in_array_ && !object) {
-      wrong_element();
-    } else if (depth_ == 3 && in_array_) {
-      element_member({});
-    }
+  void open(value const& v) {
+    see(v, !is_array(v));
+    if (depth_ == 1) in_array_ = is_array(v);
     ++depth_;
   }
   bool scalar(value const& v) {
-    if (depth_ == 0) fail("an object", "a single value", "the graph is an object with \"nodes\" and \"links\"");
-    if (depth_ == 1) {
-      start_root_member(false);
-      root_value(v);
-    } else if (depth_ == 2 && in_array_) {
-      wrong_element();
-    } else if (depth_ == 3 && in_array_) {
-      element_member(v);
-    }
+    see(v, false);
     return true;
   }
-  void wrong_element() const {
+  void see(value const& v, bool object) {
+    if (depth_ == 0 && !object)
+      fail("an object", shown_value(v), "the graph is an object with \"nodes\" and \"links\"");
+    if (depth_ == 1) root_member(v);
+    if (depth_ == 2 && in_array_ && !object) wrong_element(v);
+    if (depth_ == 3 && in_array_) element_member(v);
+  }
+  void wrong_element(value const& v) const {
     if (root_key_ == "nodes" || root_key_ == "links" || root_key_ == "edges")
-      fail("an object in \"" + root_key_ + "\"", "something else", "each node and each link is an object");
+      fail("an object in \"" + root_key_ + "\"", shown_value(v), "each node and each link is an object");
   }
 
   source const& in_;
@@ -144,53 +156,55 @@ class node_events : public node_link_events {
   }
 
  private:
-  void start_root_member(bool is_array) override {
+  void root_member(value const& v) override {
     bool const links = root_key() == "links" || root_key() == "edges";
-    if (root_key() == "nodes") see(seen_nodes_, is_array);
-    if (links) see(seen_links_, is_array);
-    if (root_key() == "directed" && std::exchange(seen_directed_, true))
-      fail("\"directed\" once", "it again", "remove one of the two");
+    if (root_key() == "nodes") see(seen_nodes_, v);
+    if (links) see(seen_links_, v);
+    if (root_key() != "directed") return;
+    if (std::exchange(seen_directed_, true))
+      fail("\"directed\" once", shown_value(v) + " for it again", "remove one of the two");
+    if (!std::holds_alternative<bool>(v)) fail("true or false for \"directed\"", shown_value(v), "correct the value");
+    list_.directed = std::get<bool>(v);
   }
-  void see(bool& seen, bool is_array) const {
-    if (!is_array) fail("an array \"" + root_key() + "\"", "something else", "its elements are objects");
+  void see(bool& seen, value const& v) const {
+    if (!is_array(v)) fail("an array \"" + root_key() + "\"", shown_value(v), "its elements are objects");
     if (std::exchange(seen, true))
       fail("nodes once, and links or edges once", "\"" + root_key() + "\" again", "remove one of the two");
-  }
-  void root_value(value const& v) override {
-    if (root_key() != "directed") return;
-    if (!std::holds_alternative<bool>(v)) fail("true or false for \"directed\"", "something else", "correct the value");
-    list_.directed = std::get<bool>(v);
   }
   void start_element() override { has_id_ = false; }
   void element_member(value const& v) override {
     if (root_key() != "nodes" || key() != "id") return;
-    if (std::exchange(has_id_, true)) fail("one \"id\" of a node", "another one", "remove one of the two");
+    if (std::exchange(has_id_, true))
+      fail("one \"id\" of a node", "another one, " + shown_value(v) + ",", "remove one of the two");
     bool is_new = false;
     auto const vertex = static_cast<graph::vertex_id>(nodes_.size);
     if (auto const* const number = std::get_if<std::uint64_t>(&v)) {
-      expect(node_table::kind::numbers);
+      expect(node_table::kind::numbers, shown_value(v));
       is_new = nodes_.numbers.emplace(*number, vertex).second;
       list_.ids.push_back(*number);
     } else if (auto const* const name = std::get_if<std::string>(&v);
                name != nullptr && name->find('\0') == std::string::npos) {
-      expect(node_table::kind::names);
+      expect(node_table::kind::names, shown_value(v));
       is_new = nodes_.names.emplace(*name, vertex).second;
       list_.names.push_back(*name);
     } else {
-      fail("an integer below 2^64 or a string without NUL as id", "something else", "number or name the nodes");
+      fail("an integer below 2^64 or a string without NUL as id", shown_value(v), "number or name the nodes");
     }
-    if (!is_new) fail("an id of its own for each node", "one that another node has", "number or name the nodes");
+    if (!is_new)
+      fail("an id of its own for each node", shown_value(v) + ", which another node has,", "number or name the nodes");
   }
   void end_element() override {
     if (root_key() != "nodes") return;
-    if (!has_id_) expect(node_table::kind::none);
+    if (!has_id_) expect(node_table::kind::none, "a node without id");
     if (nodes_.size == graph::max_vertices) fail("at most 4294967295 nodes", "more", "ids have 32 bits");
     ++nodes_.size;
   }
-  void expect(node_table::kind ids) {
+  /// `found`: the id, for a message.
+  void expect(node_table::kind ids, std::string const& found) {
     if (nodes_.ids == node_table::kind::unknown) nodes_.ids = ids;
     if (nodes_.ids != ids)
-      fail("integers as ids of all nodes, or strings, or no ids", "a mixture", "number or name all nodes alike");
+      fail("integers as ids of all nodes, or strings, or no ids, as of the first node", found,
+           "number or name all nodes alike");
   }
 
   node_table& nodes_;
@@ -208,23 +222,31 @@ class link_events : public node_link_events {
       : node_link_events(in, text), nodes_(nodes), list_(list) {}
 
  private:
-  void start_root_member(bool) override {}
+  void root_member(value const&) override {}
   void start_element() override { source_ = target_ = weight_ = false; }
   void element_member(value const& v) override {
     if (root_key() != "links" && root_key() != "edges") return;
-    if (key() == "source") see(source_), edge_.source = vertex(v);
-    if (key() == "target") see(target_), edge_.target = vertex(v);
-    if (key() == "weight") see(weight_), list_.weights.push_back(number(v));
+    if (key() == "source") see(source_, v), edge_.source = vertex(v);
+    if (key() == "target") see(target_, v), edge_.target = vertex(v);
+    if (key() == "weight") see(weight_, v), list_.weights.push_back(number(v));
   }
   void end_element() override {
     if (root_key() != "links" && root_key() != "edges") return;
-    if (!source_ || !target_) fail("\"source\" and \"target\" of a link", "one of them or none", "add what is missing");
+    if (!source_ || !target_) {
+      fail("\"source\" and \"target\" of a link",
+           source_   ? "only \"source\""
+           : target_ ? "only \"target\""
+                     : "neither",
+           "add what is missing");
+    }
     list_.edges.push_back(edge_);
     if (!list_.weights.empty() && list_.weights.size() != list_.edges.size())
-      fail("a weight of all links or of none", "a mixture", "add or remove weights");
+      fail("a weight of all links or of none", weight_ ? "the first link with a weight" : "a link without a weight",
+           "add or remove weights");
   }
-  void see(bool& seen) const {
-    if (std::exchange(seen, true)) fail("one \"" + key() + "\" of a link", "another one", "remove one of the two");
+  void see(bool& seen, value const& v) const {
+    if (std::exchange(seen, true))
+      fail("one \"" + key() + "\" of a link", "another one, " + shown_value(v) + ",", "remove one of the two");
   }
   [[nodiscard]] graph::vertex_id vertex(value const& v) const {
     auto const* const number = std::get_if<std::uint64_t>(&v);
@@ -235,16 +257,12 @@ class link_events : public node_link_events {
       if (auto const at = nodes_.numbers.find(*number); at != nodes_.numbers.end()) return at->second;
     if (name != nullptr)
       if (auto const at = nodes_.names.find(*name); at != nodes_.names.end()) return at->second;
-    fail("the id of a node as \"" + key() + "\"",
-         number != nullptr ? std::to_string(*number)
-         : name != nullptr ? loaders::quoted(*name)  // not std::quoted, which a std::string finds, too
-                           : "something else",
-         "add the node, or remove the link");
+    fail("the id of a node as \"" + key() + "\"", shown_value(v), "add the node, or remove the link");
   }
   [[nodiscard]] double number(value const& v) const {
     if (auto const* const whole = std::get_if<std::uint64_t>(&v)) return static_cast<double>(*whole);
     if (auto const* const real = std::get_if<double>(&v); real != nullptr && std::isfinite(*real)) return *real;
-    fail("a number as \"weight\"", "something else", "correct the value");
+    fail("a number as \"weight\"", shown_value(v), "correct the value");
   }
 
   node_table const& nodes_;
@@ -255,29 +273,41 @@ class link_events : public node_link_events {
   bool weight_ = false;
 };
 
+/// The text before the first NUL byte, at which RapidJSON stops.
+std::string_view before_nul(std::string_view text) { return text.substr(0, text.find('\0')); }
+
+[[noreturn]] void fail_json(source const& in, std::size_t byte, std::string const& reason) {
+  text_reader here(in, in.begin() + byte, comment_marks);
+  auto const word = here.peek_word();
+  auto const found = byte == in.text.size() ? "the end of the file" : word.empty() ? "a blank" : loaders::quoted(word);
+  here.fail_at(here.line(), "JSON", found + " at byte " + std::to_string(byte) + " (" + reason + ")",
+               "correct the file, or fetch it again if it is truncated");
+}
+
 void read(source const& in, rapidjson::MemoryStream& text, node_link_events& events) {
   constexpr unsigned strict =
       rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNumbersAsStringsFlag;
   rapidjson::Reader reader;
   auto const result = reader.Parse<strict>(text, events);
-  if (!result.IsError()) return;
-  text_reader const here(in, in.begin() + std::min(result.Offset(), in.text.size()), comment_marks);
-  here.fail_at(here.line(), "JSON",
-               "at byte " + std::to_string(result.Offset()) + ": " + rapidjson::GetParseError_En(result.Code()),
-               "correct the file, or fetch it again if it is truncated");
+  auto const sound = before_nul(in.text).size();
+  if (sound < in.text.size() && (!result.IsError() || text.Tell() >= sound)) {
+    text_reader const here(in, in.begin() + sound, comment_marks);
+    here.fail_line(in.text.size());
+  }
+  if (result.IsError()) fail_json(in, std::min(result.Offset(), sound), rapidjson::GetParseError_En(result.Code()));
 }
 
 }  // namespace
 
 graph::edge_list parse_node_link(source const& in) {
-  text_reader const whole(in, in.text, comment_marks);  // refuses NUL, at which RapidJSON would stop
   graph::edge_list list;
   node_table nodes;
-  rapidjson::MemoryStream first(in.text.data(), in.text.size());
+  auto const sound = before_nul(in.text);
+  rapidjson::MemoryStream first(sound.data(), sound.size());
   node_events node_reader(in, first, nodes, list);
   read(in, first, node_reader);
   node_reader.finish();
-  rapidjson::MemoryStream second(in.text.data(), in.text.size());
+  rapidjson::MemoryStream second(sound.data(), sound.size());
   link_events link_reader(in, second, nodes, list);
   read(in, second, link_reader);
 

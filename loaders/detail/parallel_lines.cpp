@@ -5,6 +5,14 @@
 
 namespace wyrm::loaders::detail {
 
+std::string_view sound_lines(std::string_view lines, std::size_t longest) {
+  auto const start_of_line = [&](std::size_t at) { return lines.substr(0, at).rfind('\n') + 1; };  // npos + 1 is 0
+  auto const end = lines.size() - (lines.ends_with('\n') ? 1 : 0);
+  if (auto const last = start_of_line(end); end - last > longest) lines = lines.substr(0, last);
+  if (auto const nul = lines.find('\0'); nul != std::string_view::npos) lines = lines.substr(0, start_of_line(nul));
+  return lines;
+}
+
 void go_to_record(text_reader& reader, std::size_t index) {
   reader.skip_comments();
   for (std::size_t i = 0; i < index; ++i) {

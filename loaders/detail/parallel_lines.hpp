@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the lines of a file on all cores. The text is divided at line ends into pieces of 16 KiB. Threads parse the
+// Reads the lines of a file on all cores. A piece is read up to a line with a NUL byte or of excessive length, which is
+// then refused. The text is divided at line ends into pieces of 16 KiB. Threads parse the
 // pieces of a wave in parallel, each into a result (Part) of its own; then the calling thread consumes the results in
 // the order of the file. A wave has 8 MiB per thread, which limits the memory for results; progress is reported after
 // each.
@@ -20,21 +21,26 @@
 namespace wyrm::loaders::detail {
 
 /// The text from `from` to the first line end after at least `bytes` bytes, or to the end of the source. Text without a
-/// newline is one line.
-[[nodiscard]] inline std::string_view whole_lines(source const& in, char const* from, std::size_t bytes) {
+/// newline is one line. A line of more than `longest` bytes is cut after more than `longest` bytes.
+[[nodiscard]] inline std::string_view whole_lines(source const& in, char const* from, std::size_t bytes,
+                                                  std::size_t longest = longest_line) {
   auto const left = static_cast<std::size_t>(in.end() - from);
   if (left <= bytes) return {from, left};
-  auto const* const newline = static_cast<char const*>(std::memchr(from + bytes, '\n', left - bytes));
-  return {from, newline == nullptr ? left : static_cast<std::size_t>(newline + 1 - from)};
+  auto const most = std::min(left - bytes, longest + 1);
+  auto const* const newline = static_cast<char const*>(std::memchr(from + bytes, '\n', most));
+  return {from, newline == nullptr ? bytes + most : static_cast<std::size_t>(newline + 1 - from)};
 }
+
+/// The lines before the first line with a NUL byte; also before the last line, if it has more than `longest` bytes.
+[[nodiscard]] std::string_view sound_lines(std::string_view lines, std::size_t longest);
 
 /// Calls read(reader, part) for each piece of the text from `from` on, in parallel, with a cleared Part; and then
 /// take(part) for each piece in order, on the calling thread. When read fails for a piece, take is called for the
-/// earlier pieces and for the partial result of that piece; then the error is thrown. The error does not depend on the
-/// number of threads.
+/// earlier pieces and for the partial result of that piece; then the error is thrown. So is that of a line with a NUL
+/// byte, or of more than `longest` bytes. The error does not depend on the number of threads.
 template <class Part, class Read, class Take>
-void scan_lines(source const& in, char const* from, std::string_view comment_marks, Read const& read,
-                Take const& take) {
+void scan_lines(source const& in, char const* from, std::string_view comment_marks, Read const& read, Take const& take,
+                std::size_t longest = longest_line) {
   constexpr std::size_t piece_bytes = std::size_t{1} << 14;
   constexpr std::size_t pieces_per_thread = 512;
   struct piece {
@@ -48,7 +54,7 @@ void scan_lines(source const& in, char const* from, std::string_view comment_mar
   while (from != in.end()) {
     std::size_t pieces = 0;
     for (; pieces < wave.size() && from != in.end(); ++pieces) {
-      wave[pieces].text = whole_lines(in, from, piece_bytes);
+      wave[pieces].text = whole_lines(in, from, piece_bytes, longest);
       from += wave[pieces].text.size();
     }
     std::atomic<std::size_t> first_failed = pieces;
@@ -56,8 +62,10 @@ void scan_lines(source const& in, char const* from, std::string_view comment_mar
       if (i > first_failed.load(std::memory_order_relaxed)) return;
       wave[i].part.clear();
       try {
-        text_reader reader(in, wave[i].text, comment_marks);
+        auto const sound = sound_lines(wave[i].text, longest);
+        text_reader reader(in, sound, comment_marks);
         read(reader, wave[i].part);
+        if (sound.size() < wave[i].text.size()) reader.fail_line(longest);
       } catch (...) {
         wave[i].failure = std::current_exception();
         auto first = first_failed.load(std::memory_order_relaxed);

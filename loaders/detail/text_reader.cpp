@@ -29,10 +29,11 @@ std::size_t text_reader::line() const noexcept {
   return static_cast<std::size_t>(std::count(in_->begin(), at_, '\n')) + 1;
 }
 
-void text_reader::skip_line() {
-  auto const* const newline = find(at_, end_, '\n');
-  auto const* const next = newline == nullptr ? end_ : newline + 1;
-  refuse_nul(next);
+void text_reader::skip_line(std::size_t longest) {
+  auto const* const last = static_cast<std::size_t>(end_ - at_) > longest ? at_ + longest + 1 : end_;
+  auto const* const newline = find(at_, last, '\n');
+  auto const* const next = newline == nullptr ? last : newline + 1;
+  if ((newline == nullptr && last != end_) || find(at_, next, '\0') != nullptr) fail_line(longest);
   at_ = next;
 }
 
@@ -49,17 +50,28 @@ std::string_view text_reader::rest_of_line() const noexcept {
   return {at_, static_cast<std::size_t>(stop - at_)};
 }
 
-char const* text_reader::read_long(std::uint64_t& value) const noexcept {
-  auto const [stop, status] = std::from_chars(at_, end_, value);
-  return status == std::errc{} ? stop : at_;
+char const* text_reader::read_long(char const* from, std::uint64_t& value) const noexcept {
+  auto const [stop, status] = std::from_chars(from, end_, value);
+  return status == std::errc{} ? stop : from;
 }
 
-void text_reader::refuse_nul(char const* end) const {
-  auto const* const nul = find(at_, end, '\0');
-  if (nul == nullptr) return;
-  auto const newlines = std::count(in_->begin(), nul, '\n');
-  fail_at(static_cast<std::size_t>(newlines) + 1, "text", "a NUL byte",
-          "the file is binary, compressed or damaged: unpack it or fetch it again");
+std::from_chars_result text_reader::read_fortran(char const* from, char const* letter, double& value) const {
+  auto const* stop = letter;
+  while (!at_word_end(stop)) ++stop;
+  std::string word(from, stop);
+  word[static_cast<std::size_t>(letter - from)] = 'e';
+  auto const read = std::from_chars(word.data(), word.data() + word.size(), value);
+  return {from + (read.ptr - word.data()), read.ec};
+}
+
+void text_reader::fail_line(std::size_t longest) const {
+  auto const left = static_cast<std::size_t>(in_->end() - at_);
+  std::string_view const most(at_, std::min(left, longest + 1));
+  if (most.substr(0, most.find('\n')).find('\0') != std::string_view::npos) {
+    fail_at(line(), "text", "a NUL byte", "the file is binary, compressed or damaged: unpack it or fetch it again");
+  }
+  fail_at(line(), "a line of at most " + std::to_string(longest) + " bytes", "a longer one",
+          "the file is damaged, or its format is another one");
 }
 
 void text_reader::fail(expectation const& expected) {

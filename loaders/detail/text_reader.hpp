@@ -21,6 +21,9 @@ struct expectation {
   std::string_view advice;
 };
 
+/// The most bytes of a line, without the line end; METIS files may have longer ones.
+inline constexpr std::size_t longest_line = std::size_t{1} << 24;
+
 /// A cursor in a part of the text of a file. Blanks are spaces and tabs; a line ends with LF, CRLF or the end of the
 /// file. Every read function first skips blanks, stays within the line, and throws wyrm::error (bad_input) for
 /// unexpected text. Lines are counted for messages only. The source must outlive the reader.
@@ -30,12 +33,9 @@ class text_reader {
   /// `comment_marks` are comments.
   text_reader(source const& in, char const* from, std::string_view comment_marks)
       : in_(&in), marks_(comment_marks), at_(from), end_(in.end()) {}
-  /// Reads `lines`, whole lines of the source. Throws bad_input when they contain a NUL byte, which no text format has,
-  /// but compressed and binary files have.
+  /// Reads `lines`, whole lines of the source.
   text_reader(source const& in, std::string_view lines, std::string_view comment_marks)
-      : in_(&in), marks_(comment_marks), at_(lines.data()), end_(lines.data() + lines.size()) {
-    refuse_nul(end_);
-  }
+      : in_(&in), marks_(comment_marks), at_(lines.data()), end_(lines.data() + lines.size()) {}
 
   [[nodiscard]] source const& in() const noexcept { return *in_; }
   [[nodiscard]] char const* at() const noexcept { return at_; }
@@ -56,8 +56,9 @@ class text_reader {
     return false;
   }
 
-  /// Moves to the next line and ignores the rest of this one. Throws bad_input for a NUL byte in that rest.
-  void skip_line();
+  /// Moves to the next line and ignores the rest of this one. Throws bad_input when that rest has a NUL byte, or more
+  /// than `longest` bytes.
+  void skip_line(std::size_t longest = longest_line);
   /// Moves to the next line. Throws bad_input if this line has further text.
   void end_line(expectation const& expected) {
     if (at_ != end_ && *at_ == '\n') {
@@ -76,14 +77,15 @@ class text_reader {
     skip_blanks();
     constexpr std::ptrdiff_t safe_digits = 19;
     std::uint64_t value = 0;
-    auto const* stop = at_;
+    auto const* const from = after_plus(at_);
+    auto const* stop = from;
     for (; stop != end_; ++stop) {
       auto const digit = static_cast<unsigned>(*stop) - '0';
       if (digit > 9) break;
       value = value * 10 + digit;
     }
-    if (stop - at_ > safe_digits) stop = read_long(value);
-    if (stop == at_ || !at_word_end(stop) || value < least || value > most) {
+    if (stop - from > safe_digits) stop = read_long(from, value);
+    if (stop == from || !at_word_end(stop) || value < least || value > most) {
       fail_range(expected, std::to_string(least), std::to_string(most));
     }
     at_ = stop;
@@ -92,23 +94,25 @@ class text_reader {
   [[nodiscard]] std::int64_t read_signed(std::int64_t least, std::int64_t most, expectation const& expected) {
     skip_blanks();
     std::int64_t value = 0;
-    auto const [stop, status] = std::from_chars(at_, end_, value);
+    auto const [stop, status] = std::from_chars(after_plus(at_), end_, value);
     if (status != std::errc{} || !at_word_end(stop) || value < least || value > most) {
       fail_range(expected, std::to_string(least), std::to_string(most));
     }
     at_ = stop;
     return value;
   }
-  /// A finite number greater than `above`: no infinities, no NaN, no hexadecimal, no leading plus, and no number that a
-  /// double rounds to infinity or, unless it is 0, to 0.
+  /// A finite number greater than `above`: no infinities, no NaN, no hexadecimal, and no number that a double rounds to
+  /// infinity or, unless it is 0, to 0. The letter of the exponent may be D, as in Fortran.
   [[nodiscard]] double read_real(expectation const& expected, double above = -std::numeric_limits<double>::infinity()) {
     skip_blanks();
     double value = 0;
-    auto const [stop, status] = std::from_chars(at_, end_, value);
-    if (status != std::errc{} || !at_word_end(stop) || !std::isfinite(value) || !(value > above)) {
-      status == std::errc::result_out_of_range ? fail_size(expected) : fail(expected);
+    auto const* const from = after_plus(at_);
+    auto read = std::from_chars(from, end_, value);
+    if (read.ptr != end_ && (*read.ptr == 'D' || *read.ptr == 'd')) read = read_fortran(from, read.ptr, value);
+    if (read.ec != std::errc{} || !at_word_end(read.ptr) || !std::isfinite(value) || !(value > above)) {
+      read.ec == std::errc::result_out_of_range ? fail_size(expected) : fail(expected);
     }
-    at_ = stop;
+    at_ = read.ptr;
     return value;
   }
 
@@ -123,6 +127,9 @@ class text_reader {
   /// The same for another line, with the text that was found there.
   [[noreturn]] void fail_at(std::size_t line, std::string_view expected, std::string_view found,
                             std::string_view advice) const;
+  /// Throws bad_input for the line that begins at the cursor, because of a NUL byte (which no text format has, but
+  /// compressed and binary files have), or else because it has more than `longest` bytes.
+  [[noreturn]] void fail_line(std::size_t longest) const;
 
  private:
   [[nodiscard]] bool at_line_end(char const* at) const noexcept {
@@ -134,9 +141,15 @@ class text_reader {
   void skip_blanks() noexcept {
     while (at_ != end_ && (*at_ == ' ' || *at_ == '\t')) ++at_;
   }
-  /// Reads a number of 20 digits or more (leading zeros count). Returns its end, or the cursor if it exceeds 64 bits.
-  [[nodiscard]] char const* read_long(std::uint64_t& value) const noexcept;
-  void refuse_nul(char const* end) const;
+  /// The position after a plus sign at `at` that begins a number; else `at`.
+  [[nodiscard]] char const* after_plus(char const* at) const noexcept {
+    bool const sign = at != end_ && *at == '+' && at + 1 != end_ && (at[1] == '.' || (at[1] >= '0' && at[1] <= '9'));
+    return sign ? at + 1 : at;
+  }
+  /// Reads a number of 20 digits or more (leading zeros count). Returns its end, or `from` if it exceeds 64 bits.
+  [[nodiscard]] char const* read_long(char const* from, std::uint64_t& value) const noexcept;
+  /// Reads a number whose exponent has the letter D at `letter`.
+  [[nodiscard]] std::from_chars_result read_fortran(char const* from, char const* letter, double& value) const;
   [[noreturn]] void fail_size(expectation const& expected);
   [[noreturn]] void fail_range(expectation const& expected, std::string const& least, std::string const& most);
 

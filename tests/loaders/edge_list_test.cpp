@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <random>
 #include <set>
@@ -11,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "../support/seed.hpp"
 #include "../../exec/error.hpp"
 #include "../../loaders/loaders.hpp"
+#include "../support/seed.hpp"
 #include "files.hpp"
 
 namespace wyrm::tests {
@@ -65,7 +66,8 @@ TEST(edge_list, ids_must_fit_a_base) {
   };
   refused("1 2\n0 1\n", 1, "text:2: expected the id of the source (1 to 4294967295), found \"0\"");
   refused("0 4294967295\n", 0, "text:1: expected the id of the target (0 to 4294967294), found \"4294967295\"");
-  EXPECT_EQ(parsed("0 4294967294\n", {.vertex_base = 0}).vertices, graph::max_vertices);
+  EXPECT_EQ(parsed("0 4294967294\n", {.vertex_base = 0, .max_vertices = graph::max_vertices}).vertices,
+            graph::max_vertices);
   EXPECT_EQ(parsed("18446744073709551615 18446744073709551614\n", {.vertex_base = 18446744073709551614U}).edges,
             (edges{{1, 0}}));
 }
@@ -100,6 +102,27 @@ TEST(edge_list, has_up_to_four_columns) {
   auto const four = parsed("0 1 -10 9\n1 0 0 8\n", {.third = loaders::third_column::time});
   EXPECT_EQ(four.weights, (numbers{-10, 0}));
   EXPECT_EQ(four.times, (numbers{9, 8}));
+}
+
+// As Fortran writes numbers: a plus sign, and D for the exponent.
+TEST(edge_list, numbers_may_have_a_plus_sign_or_an_exponent_of_fortran) {
+  auto const list = parsed("+1 +0 +2.5 +7\n+0 1 1.0D+00 -2.5d-3\n1 0 +.5E1 0D0\n");
+  EXPECT_EQ(list.edges, (edges{{1, 0}, {0, 1}, {1, 0}}));
+  EXPECT_EQ(list.weights, (numbers{2.5, 1, 5}));
+  EXPECT_EQ(list.times, (numbers{7, -0.0025, 0}));
+  EXPECT_EQ(parsed("p sp 2 +1\na 1 +2 +17\n", {}, file_format::dimacs).weights, (numbers{17}));
+  for (std::string const word : {"+", "++1", "+-1", "-+1", "+inf", "+nan", "+1+", "1D", "D1", "1DD1", "1D1D1", "1e1D1",
+                                 "1D400", "+1e400", "1d-400", "+x"})
+    EXPECT_THROW((void)parsed("0 1 " + word + "\n"), error) << word;
+  for (std::string const word : {"+", "++1", "+-1", "+ 1", "+18446744073709551616", "1D0"})
+    EXPECT_THROW((void)parsed("0 " + word + "\n"), error) << word;
+  EXPECT_EQ(parsed("+18446744073709551615 0\n").ids, (id_list{0, 18446744073709551615U}));
+}
+
+// The numbers below the smallest normal one, 2.2e-308.
+TEST(edge_list, weights_may_be_subnormal) {
+  EXPECT_EQ(parsed("0 1 4.9e-324\n1 0 -1.5e-310\n0 1 2.2250738585072011e-308\n").weights,
+            (numbers{std::numeric_limits<double>::denorm_min(), -1.5e-310, 2.2250738585072011e-308}));
 }
 
 TEST(edge_list, takes_the_direction_from_comments) {
@@ -209,11 +232,16 @@ TEST(graphalytics, takes_vertices_edges_and_direction_from_three_files) {
   (void)folder.write("g.properties", "# comment\ngraph.g.vertex-file = g.v\ngraph.g.directed = false\n");
   EXPECT_FALSE(loaders::load(files).directed);
   for (std::string const line : {"graph.g.directed = true", "graph.g.undirected = false", "# graph.g.directed = false",
-                                 "other.directed = false", "graph.g.directed", "graph.g.directed = falsely"}) {
+                                 "other.directed = false", "graph.g.directed", "graph.g.directed = falsely",
+                                 "graph.g.directed:TRUE", "graph.g.x = graph.g.directed: false"}) {
     (void)folder.write("g.properties", line + "\n");
     EXPECT_TRUE(loaders::load(files).directed) << line;
   }
-  for (std::string const text : {"graph.g.directed=false", "\ngraph.g.meta.x = 1\r\ngraph.g.directed =\tfalse \r\n"}) {
+  for (std::string const text :
+       {"graph.g.directed=false", "\ngraph.g.meta.x = 1\r\ngraph.g.directed =\tfalse \r\n",
+        "graph.g.directed = FALSE\n", "graph.g.directed: False\n", " graph.g.directed:false",
+        "graph.g.directed :false\n", "graph.g.url = a:b\ngraph.g.note: x = y\ngraph.g.directed = false\n",
+        "\xef\xbb\xbfgraph.g.directed = false\n"}) {
     (void)folder.write("g.properties", text);
     EXPECT_FALSE(loaders::load(files).directed) << text;
   }
