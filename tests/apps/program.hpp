@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,6 +47,7 @@ struct outcome {
   int status = 0;  // as in a shell: 128 plus the signal number for a program that a signal ended
   std::string out;
   std::string err;
+  long peak_kib = 0;  // the most memory that it had
 };
 
 /// An unnamed temporary file for a standard stream of the program: input of any length, or captured output.
@@ -97,11 +99,13 @@ class stream_file {
   return child;
 }
 
-/// Waits for the end of a program; the result is that of outcome::status.
-[[nodiscard]] inline int wait_for(pid_t child) {
+/// Waits for the end of a program; the result is that of outcome::status. `peak_kib` receives outcome::peak_kib.
+[[nodiscard]] inline int wait_for(pid_t child, long* peak_kib = nullptr) {
   int status = 0;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "waitpid");
+  rusage used{};
+  while (wait4(child, &status, 0, &used) < 0)
+    if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "wait4");
+  if (peak_kib != nullptr) *peak_kib = used.ru_maxrss;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -110,8 +114,10 @@ class stream_file {
   stream_file const in(input);
   stream_file const out;
   stream_file const err;
-  int const status = wait_for(start(std::move(arguments), in.descriptor(), out.descriptor(), err.descriptor()));
-  return {status, out.text(), err.text()};
+  long peak_kib = 0;
+  int const status =
+      wait_for(start(std::move(arguments), in.descriptor(), out.descriptor(), err.descriptor()), &peak_kib);
+  return {status, out.text(), err.text(), peak_kib};
 }
 
 /// Compares triangles and clustering coefficients per vertex with their definitions.

@@ -99,7 +99,9 @@ TEST(address_limit, is_that_of_the_process) {
     getrlimit(RLIMIT_AS, &now);
     return now;
   }();
-  if (before.rlim_cur == RLIM_INFINITY) EXPECT_EQ(exec::addresses_left(), exec::no_limit);
+  if (before.rlim_cur == RLIM_INFINITY) {
+    EXPECT_EQ(exec::addresses_left(), exec::no_limit);
+  }
   std::size_t const total = exec::host_space(1).memory_total();
   EXPECT_LE(exec::host_space(1).memory_limit(), total);
   if (WYRM_ADDRESS_SANITIZER || WYRM_THREAD_SANITIZER) GTEST_SKIP() << "sanitizers need terabytes of addresses";

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests the program within limits: of addresses, of memory, of the number of vertices; and arguments and files that it
+// refuses.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "../../apps/run.hpp"
+#include "../../exec/config.hpp"
+#include "../loaders/packing.hpp"
+#include "graphs.hpp"
+#include "program.hpp"
+
+namespace wyrm::tests {
+
+namespace {
+
+constexpr bool sanitized = WYRM_ADDRESS_SANITIZER || WYRM_THREAD_SANITIZER;
+
+// With the limit that a batch system or `ulimit -v` sets.
+TEST_F(program_test, runs_where_addresses_are_limited) {
+  if (sanitized) GTEST_SKIP() << "sanitizers need terabytes of addresses";
+  std::string const k5_file = write("k5.graph", k5);
+  std::string const packed = path("k5.graph.bz2");
+  pack(packed, "bzip2", false, {{"k5.graph", k5}});
+  for (std::string const kib : {"1048576", "2097152", "4000000"})
+    for (std::string const& command :
+         {"run " + k5_file, "stream " + k5_file + " " + write("updates.txt", "+ 0 5\n"), "walk " + k5_file,
+          "cluster " + k5_file, "info " + packed, std::string("info"), "run " + packed + " --allocator bump"}) {
+      SCOPED_TRACE(kib + " KiB: " + command);
+      std::string const line =
+          "ulimit -v " + kib + "; exec " WYRM_PROGRAM_PATH " " + command + " >" + path("out") + " 2>" + path("err");
+      EXPECT_EQ(WEXITSTATUS(std::system(line.c_str())), 0) << read("err");
+    }
+}
+
+TEST_F(program_test, limits_the_pool_on_request) {
+  std::string const file = write("wheel.mtx", matrix_market(wheel_size, wheel()));
+  report const small = run(file, {"--rounds", "0", "--pool-limit", "33554432"});
+  EXPECT_EQ(small.count("memory/built/pool_reserved"), 33554432u);
+  report const large = run(file, {"--rounds", "0", "--pool-limit", "0"});
+  EXPECT_GT(large.count("memory/built/pool_reserved"), 33554432u);
+  edge_set edges;  // 320,000 neighbours
+  for (graph::vertex_id v = 8; v < 20008; ++v)
+    for (graph::vertex_id step = 1; step <= 8; ++step) edges.insert({v - step, v});
+  std::string const band = write("band.mtx", matrix_market(20008, edges));
+  EXPECT_EQ(run(band, {"--rounds", "0", "--pool-limit", "33554432"}).count("graph/edges"), 160000u);
+  outcome const refused = run_program({"run", band, "--rounds", "0", "--pool-limit", "65536"});
+  EXPECT_EQ(refused.status, 5);
+  EXPECT_NE(refused.err.find("cannot grow"), std::string::npos) << refused.err;
+  expect_refused(2, "--pool-limit", {"run", file, "--pool-limit", "-1"});
+}
+
+// One batch takes 4 MB; 24 of them must not be in memory together.
+TEST_F(program_test, makes_batches_as_they_are_needed) {
+  if (sanitized) GTEST_SKIP() << "sanitizers keep freed memory";
+  std::string const file = write("k5.graph", k5);
+  auto const peak = [&](std::string const& rounds) {
+    outcome const ran =
+        run_program({"run", file, "--batch", "500000", "--rounds", rounds, "--algorithms", "triangles"});
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    return ran.peak_kib;
+  };
+  EXPECT_LT(peak("24"), peak("2") + 40000);
+}
+
+TEST(update_rates, are_finite_for_batches_that_take_no_time) {
+  apps::update_result const updates{.sum = {}, .batch_ms = {2, 0, 0}, .batch_edges = {8, 5, 0}};
+  EXPECT_EQ(updates.rates(), (std::vector<double>{0, 4000, 5e9})) << "a clock has steps of a nanosecond";
+}
+
+TEST_F(program_test, limits_the_vertices_of_small_files) {
+  std::string const file = write("wide.gr", "p sp 4294967295 0\n");
+  expect_refused(3, file + ": expected at most 16777216 vertices in a file of 18 bytes, found 4294967295; ",
+                 {"info", file});
+  expect_refused(3, "--max-vertices", {"run", file, "--report", path("none.json")});
+  std::string const sparse = write("sparse.gr", "p sp 17000000 0\n");
+  EXPECT_EQ(row(output({"info", sparse, "--max-vertices", "17000000"}), "vertices"), "17000000");
+  expect_refused(3, "at most 5 vertices, found 6", {"run", write("k5.graph", k5), "--max-vertices", "5"});
+  expect_refused(2, "--max-vertices", {"info", sparse, "--max-vertices", "4294967296"});
+}
+
+TEST_F(program_test, refuses_an_empty_file_name) {
+  for (std::string const command : {"info", "run", "stream", "walk", "cluster"})
+    expect_refused(2, "FILE: the file name is empty", {command, ""});
+}
+
+}  // namespace
+
+}  // namespace wyrm::tests
