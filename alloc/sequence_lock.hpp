@@ -54,9 +54,7 @@ class sequence_lock {
   /// Releases the lock; on the object that took it.
   WYRM_HD void unlock() { word_.store(std::uint32_t{held_ + 1}, exec::release); }
   /// The same for a holder that has found nothing left.
-  WYRM_HD void unlock_exhausted() {
-    word_.store(std::uint64_t{held_} << 32 | std::uint32_t{held_ + 1}, exec::release);
-  }
+  WYRM_HD void unlock_exhausted() { word_.store(std::uint64_t{held_} << 32 | std::uint32_t{held_ + 1}, exec::release); }
 
  private:
   exec::atomic_ref<std::uint64_t> word_;

@@ -70,8 +70,8 @@ class chunk_pool_ref {
       if (range.count > 0 || count == 0 || !return_single_chunks()) return range;
     }
   }
-  /// A run of `count` chunks, at least 1; per thread, while no other thread uses the pool. If there is none, there will be
-  /// one after the pool has grown by `missing` chunks.
+  /// A run of `count` chunks, at least 1; per thread, while no other thread uses the pool. If there is none, there will
+  /// be one after the pool has grown by `missing` chunks.
   [[nodiscard]] WYRM_HD chunk_range take_exclusive(std::uint32_t count, std::uint32_t& missing) const {
     chunk_range const range = memory_.take_exclusive(count, missing);
     return range.count > 0 ? range : take_exclusive_from_queue(count, missing);
@@ -161,11 +161,7 @@ template <class Space>
 class chunk_pool {
  public:
   chunk_pool(Space const& space, options const& o)
-      : space_(space),
-        memory_(space, o),
-        ends_(space, 1),
-        reusable_(space),
-        uses_(space) {
+      : space_(space), memory_(space, o), ends_(space, 1), reusable_(space), uses_(space) {
     start(0);
     restart({});
   }

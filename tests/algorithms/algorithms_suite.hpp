@@ -595,16 +595,14 @@ TYPED_TEST_P(algorithms_test, pagerank_counts_the_vertices_of_full_runs) {
   EXPECT_EQ(ranks.ranked(), 0u);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(algorithms_test, pagerank_of_known_graphs, pagerank_agrees_with_the_verifier,
-                            pagerank_of_uneven_degrees, pagerank_of_a_large_star, pagerank_of_a_hub_that_dangles,
-                            pagerank_with_teleport_weights, pagerank_in_single_precision, pagerank_batch_by_batch,
-                            pagerank_of_a_local_change, pagerank_of_too_few_iterations,
-                            pagerank_of_batches_below_the_tolerance, pagerank_of_inserted_and_erased_hubs,
-                            pagerank_with_all_vertices_corrected, pagerank_corrected_with_isolated_vertices,
-                            several_maintained_results, pagerank_options, triangles_of_known_graphs,
-                            triangles_agree_with_the_verifier, triangles_of_uneven_degrees,
-                            triangles_of_a_large_clique_and_a_large_star, triangles_batch_by_batch,
-                            triangles_of_batches_that_are_refused, support_of_edges, clustering_coefficients,
-                            quality_of_clusterings, comparison_of_clusterings, pagerank_counts_the_vertices_of_full_runs);
+REGISTER_TYPED_TEST_SUITE_P(
+    algorithms_test, pagerank_of_known_graphs, pagerank_agrees_with_the_verifier, pagerank_of_uneven_degrees,
+    pagerank_of_a_large_star, pagerank_of_a_hub_that_dangles, pagerank_with_teleport_weights,
+    pagerank_in_single_precision, pagerank_batch_by_batch, pagerank_of_a_local_change, pagerank_of_too_few_iterations,
+    pagerank_of_batches_below_the_tolerance, pagerank_of_inserted_and_erased_hubs, pagerank_with_all_vertices_corrected,
+    pagerank_corrected_with_isolated_vertices, several_maintained_results, pagerank_options, triangles_of_known_graphs,
+    triangles_agree_with_the_verifier, triangles_of_uneven_degrees, triangles_of_a_large_clique_and_a_large_star,
+    triangles_batch_by_batch, triangles_of_batches_that_are_refused, support_of_edges, clustering_coefficients,
+    quality_of_clusterings, comparison_of_clusterings, pagerank_counts_the_vertices_of_full_runs);
 
 }  // namespace wyrm::tests

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "../support/seed.hpp"
 #include "../../alloc/registry.hpp"
+#include "../support/seed.hpp"
 #include "workload.hpp"
 
 namespace wyrm::tests {

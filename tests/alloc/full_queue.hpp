@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queues that are as full as they can be: all chunks of a class are free and queued, and all tiles dequeue and enqueue them
-// at the same time, round after round. Nodes have few entries, so that the last node is always nearly full.
+// Queues that are as full as they can be: all chunks of a class are free and queued, and all tiles dequeue and enqueue
+// them at the same time, round after round. Nodes have few entries, so that the last node is always nearly full.
 #pragma once
 
 #include <gtest/gtest.h>

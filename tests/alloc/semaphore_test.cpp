@@ -376,8 +376,8 @@ TEST(bulk_semaphore, invariant_in_all_interleavings) {
           for (std::uint32_t const c : {1u, 4u, 9u})
             for (bool const frees : {false, true}) {
               SCOPED_TRACE("demands " + std::to_string(a) + ", " + std::to_string(b) + ", " + std::to_string(c) +
-                           "; initial " + std::to_string(initial) + "; pages a chunk " + std::to_string(pages_per_chunk) +
-                           (frees ? "; with frees" : ""));
+                           "; initial " + std::to_string(initial) + "; pages a chunk " +
+                           std::to_string(pages_per_chunk) + (frees ? "; with frees" : ""));
               explorer const e({{a, frees ? a : 0, 2}, {b, frees ? 1u : 0, 2}, {c, 0, 1}}, initial, pages_per_chunk);
               EXPECT_GE(e.ends(), 1u);
               states += e.states();

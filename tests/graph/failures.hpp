@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "../support/seed.hpp"
 #include "../../exec/error.hpp"
 #include "../../graph/dynamic_graph.hpp"
+#include "../support/seed.hpp"
 #include "model.hpp"
 
 namespace wyrm::tests {

@@ -514,7 +514,7 @@ REGISTER_TYPED_TEST_SUITE_P(layout_test, a_csr_is_built_from_pages_that_were_fre
                             a_csr_on_the_device_with_another_number_of_arcs_is_refused,
                             a_csr_in_slices_that_needs_memory, a_pool_grows_for_the_hubs_of_a_csr,
                             a_wrong_csr_changes_nothing, a_csr_with_rows_that_overlap_is_refused,
-                            compaction_keeps_the_graph_and_releases_old_pool,
-                            a_pool_of_scattered_pages_does_not_grow, both_tables_are_right_when_pages_are_scattered);
+                            compaction_keeps_the_graph_and_releases_old_pool, a_pool_of_scattered_pages_does_not_grow,
+                            both_tables_are_right_when_pages_are_scattered);
 
 }  // namespace wyrm::tests

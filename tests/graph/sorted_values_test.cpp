@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "../support/seed.hpp"
 #include "../../graph/update/sorted_values.hpp"
+#include "../support/seed.hpp"
 
 namespace wyrm::tests {
 
