@@ -321,11 +321,14 @@ TEST(output_file, is_removed_before_the_process_ends) {
 
 TEST(writers, real_graphs_survive_every_format) {
   auto const data = data_folder();
-  if (!data) GTEST_SKIP() << "WYRM_DATA is not set: it names the folder of real graphs";
   temporary_folder const folder;
-  for (char const* const name : {"ak2010.mtx", "wing.graph", "rome99.gr", "wiki-Vote.txt"}) {
+  int graphs = 0;
+  for (char const* const name :
+       {"karate.graph", "chesapeake.mtx", "ak2010.mtx", "wing.graph", "rome99.gr", "wiki-Vote.txt"}) {
     SCOPED_TRACE(name);
-    auto const list = loaders::load(*data / name);
+    if (!std::filesystem::exists(data / name)) continue;
+    ++graphs;
+    auto const list = loaders::load(data / name);
     for (char const* const out : {"g.mtx", "g.graph", "g.txt", "g.wyrm"}) {
       SCOPED_TRACE(out);
       try {
@@ -340,6 +343,7 @@ TEST(writers, real_graphs_survive_every_format) {
       EXPECT_EQ(content(back, false), content(list, false));
     }
   }
+  EXPECT_GT(graphs, 0) << "none of the graphs is in " << data;
 }
 
 }  // namespace

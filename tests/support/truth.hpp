@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference values of real graphs for tests: TRUTH.tsv in the folder that the environment variable WYRM_DATA names. The
-// graphs are not part of the project; tests that need them are skipped if they are missing.
+// Reference values of real graphs for tests: TRUTH.tsv in the folder of the graphs. Small graphs are in tests/data/graphs;
+// the environment variable WYRM_DATA names another folder, of more graphs. Tests that need those are skipped without it.
 #pragma once
 
 #include <cstddef>
@@ -35,11 +35,10 @@ struct truth_row {
   double pagerank_l2 = 0;
 };
 
-/// The folder that WYRM_DATA names; empty if the variable is unset or empty.
-[[nodiscard]] inline std::optional<std::filesystem::path> data_folder() {
+/// The folder that WYRM_DATA names; that of the small graphs if the variable is unset or empty.
+[[nodiscard]] inline std::filesystem::path data_folder() {
   auto const* const name = std::getenv("WYRM_DATA");
-  if (name == nullptr || *name == '\0') return std::nullopt;
-  return std::filesystem::path(name);
+  return name == nullptr || *name == '\0' ? std::filesystem::path(WYRM_TEST_DATA) / "graphs" : std::filesystem::path(name);
 }
 
 /// The rows of TRUTH.tsv in the folder, in the same order, whether or not the graphs exist. Columns are found by the
