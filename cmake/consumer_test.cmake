@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# A test: installs the build into an empty prefix, and then configures, builds and runs two projects that use it: one
-# the whole library, one the allocators only. The latter must not need the dependencies of the loaders.
-# cmake -DBUILD=... -DEXAMPLES=... -DWORK=... [-DCCCL_DIR=...] -DCXX=... [-DCUDA=...] -P consumer_test.cmake
+# A test: installs the build into an empty prefix, and then configures, builds and runs three projects: one uses the whole
+# library, one the allocators only, and one contains the sources. The last two must not need the dependencies of the
+# loaders; they are compiled as C++23, and the last one without TBB and without a build type, which must not be set.
+# cmake -DSOURCE=... -DBUILD=... -DEXAMPLES=... -DWORK=... [-DCCCL_DIR=...] -DCXX=... [-DCUDA=...] -P consumer_test.cmake
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT status EQUAL 0)
@@ -14,7 +15,7 @@ function(test_project project)
   run(${CMAKE_COMMAND} -S ${EXAMPLES}/${project} -B ${WORK}/${project} -G Ninja -DCMAKE_PREFIX_PATH=${WORK}/prefix
     -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CUDA_COMPILER=${CUDA} -DCMAKE_CUDA_ARCHITECTURES=90 -DCMAKE_BUILD_TYPE=Release
     -DCCCL_DIR=${CCCL_DIR} "-DCMAKE_CXX_FLAGS=${FLAGS}" ${ARGN})
-  run(${CMAKE_COMMAND} --build ${WORK}/${project})
+  run(${CMAKE_COMMAND} --build ${WORK}/${project} --target ${project})
   run(${WORK}/${project}/${project})
   message(STATUS "${output}")
 endfunction()
@@ -22,4 +23,17 @@ endfunction()
 file(REMOVE_RECURSE ${WORK})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
 test_project(consumer)
-test_project(allocator -DCMAKE_DISABLE_FIND_PACKAGE_LibArchive=ON -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON)
+set(no_loaders -DCMAKE_DISABLE_FIND_PACKAGE_LibArchive=ON -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON -DCMAKE_CXX_STANDARD=23)
+test_project(allocator ${no_loaders})
+test_project(subproject ${no_loaders} -DCMAKE_DISABLE_FIND_PACKAGE_RapidJSON=ON -DCMAKE_DISABLE_FIND_PACKAGE_TBB=ON
+  -DWYRM_SOURCE_DIR=${SOURCE} -DWYRM_CUDA=${WYRM_CUDA} -DCMAKE_BUILD_TYPE= -DWYRM_HOST_THREADS=auto)
+file(STRINGS ${WORK}/subproject/CMakeCache.txt build_type REGEX "^CMAKE_BUILD_TYPE:")
+if(NOT build_type MATCHES "=$")
+  message(FATAL_ERROR "Wyrm has changed the build type of the project that contains it: ${build_type}")
+endif()
+file(GLOB_RECURSE exported ${WORK}/subproject/CMakeFiles/Export/subproject.cmake)
+file(STRINGS "${exported}" targets REGEX "^add_library\\(subproject::(exec|alloc|graph) ")
+list(LENGTH targets number)
+if(NOT number EQUAL 3)
+  message(FATAL_ERROR "Wyrm is not in the export set of the project that contains it: ${targets}")
+endif()

@@ -2,16 +2,23 @@
 # Options for users. Options that only developers of Wyrm need are off when Wyrm is part of another project.
 option(WYRM_CUDA "Build for CUDA devices (default: when a CUDA compiler is found)" ON)
 option(WYRM_CHECKED "Track every device allocation, which detects double and foreign frees (slow)" OFF)
+option(WYRM_LOADERS "Build the loaders (need LibArchive, zlib and RapidJSON)" ON)
 option(WYRM_PROGRAM "Build the program `wyrm`" ${PROJECT_IS_TOP_LEVEL})
 option(WYRM_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(WYRM_FUZZ "Build the fuzzers (needs clang++ and libFuzzer)" OFF)
 option(WYRM_BENCHMARKS "Build the benchmarks" OFF)
 option(WYRM_INSTALL "Create the install rules" ${PROJECT_IS_TOP_LEVEL})
+set(WYRM_EXPORT "wyrm" CACHE STRING "Export set of the installed targets; a project that contains Wyrm gives its own")
 option(WYRM_WERROR "Treat warnings as errors" OFF)
-set(WYRM_HOST_THREADS "auto" CACHE STRING "Threads on the host: tbb, std, none, or auto (tbb when it is found)")
+set(WYRM_HOST_THREADS "auto" CACHE STRING "Threads on the host: tbb, std, none, or auto (tbb when it is found, else std)")
 set_property(CACHE WYRM_HOST_THREADS PROPERTY STRINGS auto tbb std none)
 
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+if((WYRM_PROGRAM OR WYRM_TESTS OR WYRM_BENCHMARKS) AND NOT WYRM_LOADERS)
+  message(FATAL_ERROR "Wyrm: without the loaders (WYRM_LOADERS=OFF) there are no program, tests and benchmarks; "
+    "set WYRM_PROGRAM, WYRM_TESTS and WYRM_BENCHMARKS to OFF")
+endif()
+
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
 

@@ -44,7 +44,8 @@ function(wyrm_room name)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
   target_include_directories(${target} ${scope}
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_compile_options(${target} ${scope} -std=c++20 ${wyrm_cuda_flags})
+  target_compile_features(${target} ${scope} cxx_std_20 cuda_std_20)
+  target_compile_options(${target} ${scope} ${wyrm_cuda_flags})
   list(TRANSFORM ROOM_DEPENDS PREPEND wyrm::)
   target_link_libraries(${target} ${scope} ${ROOM_DEPENDS})
 

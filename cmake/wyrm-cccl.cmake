@@ -3,7 +3,7 @@
 set(CCCL_ENABLE_DEFAULT_THRUST_TARGET OFF)
 find_package(CCCL CONFIG QUIET
   HINTS ${CUDAToolkit_LIBRARY_DIR}/cmake
-  PATHS /usr/local/cuda/lib64/cmake)
+  PATHS /usr/local/cuda/lib64/cmake ${wyrm_cccl_wheel})
 if(NOT CCCL_FOUND)
   message(FATAL_ERROR "Wyrm needs CCCL: install the CUDA toolkit, or unpack the wheel nvidia-cuda-cccl from PyPI and set "
     "CCCL_DIR to its folder lib/cmake/cccl (scripts/setup does this)")
