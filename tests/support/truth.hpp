@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference values of real graphs for tests: TRUTH.tsv in the folder of the graphs. Small graphs are in tests/data/graphs;
-// the environment variable WYRM_DATA names another folder, of more graphs. Tests that need those are skipped without it.
+// Reference values of real graphs for tests: TRUTH.tsv in the folder of the graphs. Small graphs are in
+// tests/data/graphs; the environment variable WYRM_DATA names another folder, of more graphs. Tests that need those are
+// skipped without it.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +39,8 @@ struct truth_row {
 /// The folder that WYRM_DATA names; that of the small graphs if the variable is unset or empty.
 [[nodiscard]] inline std::filesystem::path data_folder() {
   auto const* const name = std::getenv("WYRM_DATA");
-  return name == nullptr || *name == '\0' ? std::filesystem::path(WYRM_TEST_DATA) / "graphs" : std::filesystem::path(name);
+  return name == nullptr || *name == '\0' ? std::filesystem::path(WYRM_TEST_DATA) / "graphs"
+                                          : std::filesystem::path(name);
 }
 
 /// The rows of TRUTH.tsv in the folder, in the same order, whether or not the graphs exist. Columns are found by the
