@@ -35,7 +35,8 @@ struct edge_list {
   std::vector<double> weights;  // empty, or one weight per edge
   std::vector<double> times;    // empty, or one time per edge, in the unit of the file (often Unix seconds)
 
-  // The numbers or names of vertices in the file, if they differ from the vertices.
+  // The numbers or names of vertices in the file. Without ids and names, the number of vertex v is first_id + v.
+  std::uint64_t first_id = 0;
   std::vector<std::uint64_t> ids;  // empty, or one per vertex
   std::vector<std::string> names;  // empty, or one per vertex
 };

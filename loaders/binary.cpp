@@ -37,6 +37,7 @@ struct header {
   std::uint64_t edges;
   std::uint64_t name_bytes;
   cache_stamp stamp;
+  std::uint64_t first_id;
   std::uint64_t checksum;  // of the preceding fields and of all arrays
 };
 static_assert(sizeof(header) == binary_header_bytes && offsetof(header, checksum) == binary_checksum_at &&
@@ -82,6 +83,7 @@ class binary_parser {
     if (read_sections() != head_.checksum) fail(binary_checksum_at, "the checksum of the content", "another one");
     graph::edge_list list;
     list.vertices = head_.vertices;
+    list.first_id = head_.first_id;
     list.directed = has(directed);
     copy(sections_[0], list.edges);
     copy(sections_[1], list.weights);
@@ -108,6 +110,9 @@ class binary_parser {
     if ((head_.flags & ~all_flags) != 0) fail(offsetof(header, flags), "known flags", std::to_string(head_.flags));
     if (head_.vertices > graph::max_vertices)
       fail(offsetof(header, vertices), "at most 4294967295 vertices", std::to_string(head_.vertices));
+    constexpr auto most = std::numeric_limits<std::uint64_t>::max();
+    if (head_.vertices > 0 && head_.first_id > most - (head_.vertices - 1))
+      fail(offsetof(header, first_id), "a first id from which all ids are below 2^64", std::to_string(head_.first_id));
     if (has(names) != (head_.name_bytes > 0))
       fail(offsetof(header, name_bytes), "names and the flag for them", std::to_string(head_.name_bytes) + " bytes");
   }
@@ -216,6 +221,7 @@ void write_binary(graph::edge_list const& list, std::filesystem::path const& pat
   head.edges = list.edges.size();
   head.name_bytes = all_names.size();
   head.stamp = stamp;
+  head.first_id = list.first_id;
   std::vector<std::string_view> const sections{bytes_of(list.edges), bytes_of(list.weights), bytes_of(list.times),
                                                bytes_of(list.ids), all_names};
   head.checksum = checksum(head, sections, 0);

@@ -15,8 +15,8 @@ namespace wyrm::loaders {
 
 /// What a cache was made of. Both are 0 in a file that is no cache.
 struct cache_stamp {
-  std::uint64_t content = 0;  // hash of the state of the source files, and of the options that affect parsing
-  std::uint64_t name = 0;     // hash of the file name of the cache, so that a renamed file is no cache
+  std::uint32_t content = 0;  // hash of the state of the source files, and of the options that affect parsing
+  std::uint32_t name = 0;     // hash of the file name of the cache, so that a renamed file is no cache
   friend bool operator==(cache_stamp const&, cache_stamp const&) = default;
 };
 

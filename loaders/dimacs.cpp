@@ -47,6 +47,7 @@ graph::edge_list parse_dimacs(source const& in) {
   read_word(reader, "sp", problem_line);
   graph::edge_list list;
   list.directed = true;
+  list.first_id = 1;
   list.vertices = reader.read_unsigned(0, graph::max_vertices, vertex_count);
   constexpr std::size_t arc_bytes = 8;  // "a 1 2 3" and a newline, which the last line may lack
   auto const announced = reader.read_unsigned(0, (in.text.size() + 1) / arc_bytes, arc_count);

@@ -12,7 +12,7 @@ namespace wyrm::loaders::detail {
 /// is the problem line, once and before all arcs; `a source target weight` is an arc, with ids from 1 and an integer
 /// weight that is exact in a double (magnitude at most 2^53).
 ///
-/// The list is directed, with ids from 0. Order, duplicates and self-loops are kept.
+/// The list is directed, and edge_list.first_id is 1. Order, duplicates and self-loops are kept.
 ///
 /// Throws wyrm::error: bad_input with file and line when the file is malformed, also when the number of arcs differs
 /// from that in the problem line; out_of_memory. Memory: the list; the counts are compared with the size of the file

@@ -40,6 +40,7 @@ graph::edge_list parse(text_reader& reader, std::string_view marks, std::size_t 
   list.times = std::move(read.times);
   exec::host_space const space(in.settings.threads);
   if (base) {
+    list.first_id = *base;
     list.vertices = *std::max_element(read.edges.begin(), read.edges.end()) - *base + 1;
     list.edges.resize(read.edges.size() / 2);
     exec::for_each(space, list.edges.size(), [&](std::size_t i) {

@@ -150,6 +150,7 @@ graph::edge_list parse_matrix_market(source const& in) {
   auto const head = read_header(reader);
   graph::edge_list list;
   list.vertices = head.size;
+  list.first_id = 1;
   list.directed = head.is.shape != symmetry::symmetric;
   list.edges.reserve(head.entries);
   if (head.is.values != field::pattern) list.weights.reserve(head.entries);

@@ -12,7 +12,8 @@
 namespace wyrm::loaders {
 namespace detail {
 
-/// Parses a square coordinate matrix: entry (i, j) is an arc from vertex i-1 to vertex j-1.
+/// Parses a square coordinate matrix: entry (i, j) is an arc from vertex i-1 to vertex j-1, and
+/// edge_list.first_id is 1.
 ///
 ///   general         directed; one arc per entry
 ///   symmetric       undirected; one edge per entry, all in the lower triangle or on the diagonal

@@ -130,6 +130,7 @@ class metis_parser {
 
   graph::edge_list parse() {
     list_.vertices = head_.vertices;
+    list_.first_id = 1;
     list_.edges.reserve(head_.edges);
     if (head_.edge_weights) list_.weights.reserve(head_.edges);
     next_.reserve(head_.vertices);

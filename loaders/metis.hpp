@@ -13,9 +13,9 @@ namespace wyrm::loaders::detail {
 /// comments; an empty line is a vertex without neighbours. A line has at most 2^28 bytes, or 64 for each edge if that
 /// is more.
 ///
-/// The list is undirected, with ids from 0. It has each edge once, with source < target, in ascending order. Edge
-/// weights (positive numbers, fmt xx1) are kept; sizes and weights of vertices are checked and dropped. Parallel edges
-/// are kept.
+/// The list is undirected, and edge_list.first_id is 1. It has each edge once, with source < target, in ascending
+/// order. Edge weights (positive numbers, fmt xx1) are kept; sizes and weights of vertices are checked and dropped.
+/// Parallel edges are kept.
 ///
 /// Throws wyrm::error: bad_input with file and line when the file is malformed; also for a self-loop, a number of edges
 /// other than that in the header, and an edge that its two vertices do not list equally often with equal weights;

@@ -27,8 +27,9 @@ struct weight_range {
 struct options {
   std::optional<file_format> format = {};  // nothing: determined by name and content of the file
   third_column third = third_column::weight;
-  /// Edge lists: the vertex is the id less this, and all vertices up to the largest id exist. Nothing: the ids that
-  /// occur are numbered from 0 in ascending order, and edge_list.ids keeps them. GAP: nothing means 0.
+  /// Edge lists: the vertex is the id less this, which edge_list.first_id keeps, and all vertices up to the largest id
+  /// exist. Nothing: the ids that occur are numbered from 0 in ascending order, and edge_list.ids keeps them. GAP:
+  /// nothing means 0.
   std::optional<std::uint64_t> vertex_base = {};
   /// The maximum number of bytes to which a compressed file or an archive with all its files may unpack; 0: half of the
   /// memory that the process may use.

@@ -102,21 +102,26 @@ void write_metis(graph::edge_list const& list, fs::path const& path) {
   file.commit();
 }
 
-void refuse_vertices_without_edges(graph::edge_list const& list, fs::path const& path) {
+template <class Id>
+void refuse_vertices_without_edges(graph::edge_list const& list, fs::path const& path, Id const& id) {
   std::vector<bool> has_edge(list.vertices);
   for (auto const& [source, target] : list.edges) has_edge[source] = has_edge[target] = true;
   auto const lone = std::find(has_edge.begin(), has_edge.end(), false);
   if (lone == has_edge.end() && list.vertices > 0) return;
   refuse(path,
          list.vertices == 0 ? "a graph without edges"
-                            : "vertices without edges, such as " + std::to_string(lone - has_edge.begin()),
+                            : "vertices without edges, such as " +
+                                  std::to_string(id(static_cast<std::size_t>(lone - has_edge.begin()))),
          "write .mtx, .graph or .wyrm");
 }
 
 void write_edge_list(graph::edge_list const& list, fs::path const& path) {
-  refuse_vertices_without_edges(list, path);
-  bool const has_ids = !list.ids.empty() && std::is_sorted(list.ids.begin(), list.ids.end());
-  auto const id = [&](graph::vertex_id v) { return has_ids ? list.ids[v] : std::uint64_t{v}; };
+  bool const ascend = std::is_sorted(list.ids.begin(), list.ids.end());
+  auto const id = [&](std::size_t v) {
+    if (list.ids.empty()) return list.first_id + v;
+    return ascend ? list.ids[v] : v;
+  };
+  refuse_vertices_without_edges(list, path, id);
   output_file file("the graph", path);
   if (!list.directed) file.write(std::string_view("# Undirected graph\n"));
   for (std::size_t i = 0; i < list.edges.size(); ++i) {

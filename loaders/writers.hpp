@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes graphs to files. A written file reads back as the same graph: a graph that the format cannot represent is
-// refused. The exception is edge_list.ids and names, which only Wyrm's own files keep completely.
+// refused. The exceptions are edge_list.first_id, ids and names, which only Wyrm's own files keep completely.
 #pragma once
 
 #include <filesystem>
@@ -15,8 +15,8 @@ namespace wyrm::loaders {
 ///
 ///   .mtx    pattern or real; general, or symmetric with the larger id as the row. No times
 ///   .graph  no directions, self-loops, times, or weights that are not positive
-///   .txt    ids if they are in ascending order, else vertex numbers; a comment for undirected graphs. No vertices
-///           without edges
+///   .txt    ids if they are consecutive or in ascending order, else vertex numbers from 0; a comment for undirected
+///           graphs. No vertices without edges
 ///   .wyrm   everything (write_binary)
 ///
 /// Throws wyrm::error: bad_argument when the format is not known or cannot represent the graph; io. Time: linear;

@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
@@ -23,7 +24,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Not 0, which is the value in files that are no caches.
-std::uint64_t nonzero_hash(std::string_view text) { return detail::hash_of(0, text) | 1; }
+std::uint32_t stamp_hash(std::string_view text) {
+  return std::max(static_cast<std::uint32_t>(detail::hash_of(0, text)), 1U);
+}
 
 /// Every change of a file gives it another change time, and a file that replaces it has another inode. Programs can set
 /// the modification time to any value.
@@ -39,7 +42,7 @@ void add_file(std::vector<std::uint64_t>& words, fs::path const& file) {
 }
 
 /// The hash of what the parsed list depends on: the state of the files, and the options that affect parsing.
-std::uint64_t content_of(fs::path const& source, options const& settings) {
+std::uint32_t content_of(fs::path const& source, options const& settings) {
   std::vector<std::uint64_t> words;
   add_file(words, source);
   if (settings.format.value_or(detail::format_of_name(source.filename()).value_or(file_format::binary)) ==
@@ -50,7 +53,7 @@ std::uint64_t content_of(fs::path const& source, options const& settings) {
   words.push_back(settings.vertex_base ? 1 : 0);
   words.push_back(settings.vertex_base.value_or(0));
   words.push_back(settings.max_vertices);
-  return nonzero_hash({reinterpret_cast<char const*>(words.data()), words.size() * sizeof(std::uint64_t)});
+  return stamp_hash({reinterpret_cast<char const*>(words.data()), words.size() * sizeof(std::uint64_t)});
 }
 
 /// The stamp in the header of a file; zeros for a file that is too short, cannot be read or is no Wyrm file.
@@ -67,7 +70,7 @@ fs::path cache_of(fs::path const& source, options const& settings) {
   std::error_code failed;
   auto const path = fs::weakly_canonical(source, failed);
   std::array<char, 16> digits{};
-  auto const hash = nonzero_hash((failed ? source : path).string());
+  auto const hash = detail::hash_of(0, (failed ? source : path).string());
   auto* const end = std::to_chars(digits.data(), digits.data() + digits.size(), hash, 16).ptr;
   // Shortened, because file systems limit names to 255 bytes.
   auto const name = source.filename().string().substr(0, 200) + "." + std::string(digits.data(), end) + ".wyrm";
@@ -77,8 +80,7 @@ fs::path cache_of(fs::path const& source, options const& settings) {
 namespace detail {
 
 cache::cache(fs::path const& source, options const& settings)
-    : path_(cache_of(source, settings)),
-      stamp_{content_of(source, settings), nonzero_hash(path_.filename().string())} {}
+    : path_(cache_of(source, settings)), stamp_{content_of(source, settings), stamp_hash(path_.filename().string())} {}
 
 std::optional<graph::edge_list> cache::load(options const& settings, progress const& report) const {
   std::error_code ignored;

@@ -560,7 +560,7 @@ TEST_F(program_test, converts_between_formats) {
 
   for (std::string const bad : {"k5.json", "out.graph.gz", "out.csv", "out"})
     expect_refused(2, "not written; written are .mtx", {"convert", path("missing.graph"), path(bad)});
-  expect_refused(2, "vertices without edges, such as 5", {"convert", k5_file, path("k5.txt")});
+  expect_refused(2, "vertices without edges, such as 6", {"convert", k5_file, path("k5.txt")});
   expect_refused(3, "expected the banner", {"convert", "--format", "mtx", k5_file, path("none.mtx")});
   expect_refused(4, "cannot write the graph", {"convert", k5_file, path("no/k5.mtx")});
   expect_refused(2, "--weight-seed", {"convert", k5_file, path("none.mtx"), "--weight-seed", "3"});

@@ -28,6 +28,7 @@ inline constexpr std::string_view fuzzed_formats[] = {"metis",        "matrix_ma
     for (double const value : *column)
       if (!std::isfinite(value)) return "a value is not finite";
   }
+  if (list.vertices > 0 && list.first_id + (list.vertices - 1) < list.first_id) return "an id is above 2^64 - 1";
   if (!list.ids.empty() && list.ids.size() != list.vertices) return "ids are not one per vertex";
   if (!list.names.empty() && list.names.size() != list.vertices) return "names are not one per vertex";
   return "";

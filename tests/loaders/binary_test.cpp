@@ -35,7 +35,7 @@ T get(std::string const& file, std::size_t at) {
 
 // The positions in a file with three vertices, two edges and all arrays.
 constexpr std::size_t version_at = 8, flags_at = 12, vertices_at = 16, edges_at = 24, name_bytes_at = 32, stamp_at = 40,
-                      stamp_name_at = 48;
+                      stamp_name_at = 44, first_id_at = 48;
 constexpr std::size_t checksum_at = 56, edge_at = 64, weight_at = 80, time_at = 96, id_at = 112, name_at = 136;
 
 std::string sample() {
@@ -78,8 +78,8 @@ TEST(binary_file, has_the_documented_layout) {
   EXPECT_EQ(get<std::uint64_t>(file, vertices_at), 3U);
   EXPECT_EQ(get<std::uint64_t>(file, edges_at), 2U);
   EXPECT_EQ(get<std::uint64_t>(file, name_bytes_at), 7U);
-  EXPECT_EQ(get<std::uint64_t>(file, stamp_at), 99U);
-  EXPECT_EQ(get<std::uint64_t>(file, stamp_name_at), 98U);
+  EXPECT_EQ(get<std::uint32_t>(file, stamp_at), 99U);
+  EXPECT_EQ(get<std::uint32_t>(file, stamp_name_at), 98U);
   EXPECT_EQ(get<std::uint32_t>(file, edge_at), 2U);
   EXPECT_EQ(get<std::uint32_t>(file, edge_at + 12), 1U);
   EXPECT_EQ(get<double>(file, weight_at + 8), -1);
@@ -89,6 +89,21 @@ TEST(binary_file, has_the_documented_layout) {
   auto const list = parsed(file);
   EXPECT_EQ(list.names, (std::vector<std::string>{"a", "", "b c"}));
   EXPECT_EQ(list.ids, (std::vector<std::uint64_t>{10, 20, 30}));
+}
+
+// Ids that are consecutive in the source; files without a first id have 0 in its place.
+TEST(binary_file, keeps_the_first_id) {
+  temporary_folder const folder;
+  graph::edge_list list;
+  list.vertices = 2;
+  list.edges = {{0, 1}};
+  for (std::uint64_t const first : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{18446744073709551614U}}) {
+    list.first_id = first;
+    loaders::write_binary(list, folder / "g.wyrm");
+    auto const file = read_file(folder / "g.wyrm");
+    EXPECT_EQ(get<std::uint64_t>(file, first_id_at), first);
+    EXPECT_EQ(parsed(file).first_id, first);
+  }
 }
 
 TEST(binary_file, is_refused_when_any_byte_is_damaged_or_missing) {
@@ -118,6 +133,8 @@ TEST(binary_file, breaks_every_rule_once) {
   broken([](auto& f) { put(f, flags_at, 63U); }, "12: expected known flags, found 63");
   broken([](auto& f) { put(f, vertices_at, std::uint64_t{1} << 32); },
          "16: expected at most 4294967295 vertices, found 4294967296");
+  broken([](auto& f) { put(f, first_id_at, std::uint64_t{18446744073709551614U}); },
+         "48: expected a first id from which all ids are below 2^64, found 18446744073709551614");
   broken([](auto& f) { put(f, edges_at, std::uint64_t{1000000000000000000}); },
          "64: expected 1000000000000000000 values of 8 bytes, found 79 bytes to the end of the file");
   broken([](auto& f) { put(f, edges_at, ~std::uint64_t{0}); }, "64: expected 18446744073709551615 values of 8 bytes");

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <iterator>
 #include <string>
@@ -71,6 +72,30 @@ TEST(cache, is_outdated_by_a_change_that_keeps_size_and_time) {
   EXPECT_EQ(load_cached(file).list.edges, (edges{{1, 2}}));
 }
 
+TEST(cache, keeps_the_first_id) {
+  temporary_folder const folder;
+  struct given {
+    std::string name, text;
+    loaders::options settings;
+    std::uint64_t first_id;
+  };
+  for (auto const& [name, text, settings, first_id] :
+       {given{"g.gr", "p sp 3 1\na 1 2 5\n", {}, 1}, given{"g.el", "0 1\n", {}, 0},
+        given{"g.txt", "70000000000 70000000001\n", {.vertex_base = 70000000000}, 70000000000}}) {
+    auto const file = folder.write(name, text);
+    EXPECT_EQ(load_cached(file, settings).list.first_id, first_id) << name;
+    auto const cache = loaders::cache_of(file, settings);
+    auto changed = loaders::load(cache);
+    EXPECT_EQ(changed.first_id, first_id) << name;
+    changed.edges = {{1, 1}};
+    loaders::write_binary(changed, cache, loaders::detail::binary_stamp(read_file(cache)));
+    auto const again = load_cached(file, settings);
+    EXPECT_EQ(again.list.edges, changed.edges) << "it is loaded from the cache";
+    EXPECT_EQ(again.list.first_id, first_id) << name;
+    EXPECT_TRUE(again.warnings.empty());
+  }
+}
+
 TEST(cache, replaces_no_other_file) {
   temporary_folder const folder;
   auto const file = folder.write("g.gr", "p sp 3 1\na 1 2 5\n");
@@ -82,6 +107,7 @@ TEST(cache, replaces_no_other_file) {
     write_file(cache, content);
     auto const got = load_cached(file);
     EXPECT_EQ(got.list.edges, (edges{{0, 1}}));
+    EXPECT_EQ(got.list.first_id, 1U);
     expect_warning(got, cache.string() + ": another file has this name; remove it, or");
     EXPECT_EQ(read_file(cache), content);
     EXPECT_EQ(files_in(folder / ""), 2);
@@ -92,13 +118,21 @@ TEST(cache, replaces_no_other_file) {
   expect_left(std::string(200, 'x'));
   loaders::write_binary(other, folder / "plain.wyrm");
   auto const plain = read_file(folder / "plain.wyrm");
-  // A cache of an earlier version has no hash of its name.
+  // Caches of earlier versions have another number of 64 bits in the place of the two hashes, and a hash of their name,
+  // or 0, in that of the first id.
+  (void)load_cached(file);
+  auto const name = loaders::detail::binary_stamp(read_file(cache)).name;
+  other.first_id = name;
+  loaders::write_binary(other, folder / "plain.wyrm", {7, 8});
+  auto const hashed = read_file(folder / "plain.wyrm");
+  other.first_id = 0;
   loaders::write_binary(other, folder / "plain.wyrm", {7, 0});
   auto const earlier = read_file(folder / "plain.wyrm");
   EXPECT_EQ(loaders::load(folder / "plain.wyrm").edges, other.edges);
   fs::remove(folder / "plain.wyrm");
   expect_left(plain);
   expect_left(earlier);
+  expect_left(hashed);
   // The cache of another graph, renamed.
   EXPECT_EQ(load_cached(folder.write("h.gr", "p sp 9 1\na 8 9 5\n")).list.edges, other.edges);
   auto const renamed = read_file(folder / "h.gr.wyrm");

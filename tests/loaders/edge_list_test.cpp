@@ -45,6 +45,7 @@ TEST(edge_list, ids_from_0_without_gaps_are_the_vertices) {
   EXPECT_EQ(list.vertices, 3U);
   EXPECT_EQ(list.edges, (edges{{2, 0}, {1, 1}}));
   EXPECT_TRUE(list.ids.empty());
+  EXPECT_EQ(list.first_id, 0U);
 }
 
 TEST(edge_list, takes_a_base_from_the_options) {
@@ -52,6 +53,7 @@ TEST(edge_list, takes_a_base_from_the_options) {
   EXPECT_EQ(list.vertices, 7U);
   EXPECT_EQ(list.edges, (edges{{1, 4}, {4, 6}}));
   EXPECT_TRUE(list.ids.empty());
+  EXPECT_EQ(list.first_id, 1U);
 }
 
 TEST(edge_list, ids_must_fit_a_base) {
@@ -216,6 +218,7 @@ TEST(dimacs, reads_arcs_with_their_weights) {
   EXPECT_EQ(list.edges, (edges{{0, 1}, {1, 0}, {3, 3}}));
   EXPECT_EQ(list.weights, (numbers{17, -5, 0}));
   EXPECT_EQ(parsed("p sp 3 0\n", {}, file_format::dimacs).vertices, 3U);
+  EXPECT_EQ(parsed("p sp 3 0\n", {}, file_format::dimacs).first_id, 1U);
 }
 
 TEST(graphalytics, takes_vertices_edges_and_direction_from_three_files) {

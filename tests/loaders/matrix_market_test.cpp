@@ -33,6 +33,7 @@ TEST_P(matrix_market_file, holds_these_edges) {
   auto const& expected = GetParam();
   auto const list = loaders::load(valid / expected.file, {.max_vertices = graph::max_vertices});
   EXPECT_EQ(list.vertices, expected.vertices);
+  EXPECT_EQ(list.first_id, 1U);
   EXPECT_EQ(list.directed, expected.directed);
   EXPECT_EQ(list.edges, expected.arcs);
   EXPECT_EQ(list.weights, expected.values);

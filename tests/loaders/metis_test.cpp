@@ -31,6 +31,7 @@ TEST_P(metis_variant, holds_the_same_graph) {
   auto const& [file, weighted] = GetParam();
   auto const list = loaders::load(valid / file);
   EXPECT_EQ(list.vertices, 5U);
+  EXPECT_EQ(list.first_id, 1U);
   EXPECT_FALSE(list.directed);
   EXPECT_EQ(list.edges, (edges{{0, 1}, {0, 2}, {1, 2}, {2, 4}}));
   EXPECT_EQ(list.weights, (weighted ? weights{7, 2, 0.5, 12} : weights{}));

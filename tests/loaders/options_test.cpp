@@ -140,6 +140,7 @@ TEST(cache, belongs_to_the_options_of_the_parser) {
   EXPECT_EQ(stamp(), first);
   for (std::uint64_t const base : {0u, 1u, 0u}) {
     EXPECT_EQ(loaded({.vertex_base = base}).vertices, 3 - base);
+    EXPECT_EQ(loaded({.vertex_base = base}).first_id, base) << "from the cache";
     EXPECT_NE(stamp(), first) << "a base of " << base << " is not the same as none";
   }
   EXPECT_EQ(loaded({.format = file_format::gap}).vertices, 3U);

@@ -134,6 +134,25 @@ TEST(writers, number_vertices_whose_ids_do_not_ascend) {
   EXPECT_EQ(read_file(folder / "g.txt"), "3\t9\n");
 }
 
+// The ids of a file that counts from 1 are those of an edge list made from it.
+TEST(writers, keep_consecutive_ids) {
+  temporary_folder const folder;
+  auto const list = loaders::load(folder.write("g.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 3\n"
+                                                        "1 2\n2 3\n3 1\n"));
+  loaders::write(list, folder / "g.txt");
+  EXPECT_EQ(read_file(folder / "g.txt"), "1\t2\n2\t3\n3\t1\n");
+  loaders::write(list, folder / "g.wyrm");
+  EXPECT_EQ(loaders::load(folder / "g.wyrm").first_id, 1U);
+  auto lone = list;
+  ++lone.vertices;
+  try {
+    loaders::write(lone, folder / "lone.txt");
+    ADD_FAILURE() << "it was written";
+  } catch (error const& e) {
+    EXPECT_NE(std::string(e.what()).find("vertices without edges, such as 4"), std::string::npos) << e.what();
+  }
+}
+
 TEST(writers, write_small_files_as_documented) {
   temporary_folder const folder;
   graph::edge_list list;
