@@ -27,29 +27,38 @@ agreement compare(std::vector<std::uint32_t> const& labels, std::vector<std::uin
 
 }  // namespace
 
-std::vector<std::uint32_t> read_labels(std::string const& file, std::size_t vertices) {
+std::vector<std::uint32_t> read_labels(std::string const& file, vertex_ids const& ids) {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw error(error_code::io, "cannot read the labels " + file + ": it cannot be opened");
-  std::vector<std::uint32_t> labels;
+  std::vector<std::uint32_t> labels(ids.size());
+  std::vector<bool> labelled(ids.size());
   std::size_t number = 0;
   auto const refuse = [&](std::string const& what) {
-    throw error(error_code::bad_input, file + ":" + std::to_string(number) + ": " + what);
+    throw error(error_code::bad_input, file + ":" + std::to_string(number) + ": " + what +
+                                           "; write a line 'id label' for each of the graph's " +
+                                           std::to_string(ids.size()) + " vertices");
   };
-  std::string const advice =
-      "the graph has " + std::to_string(vertices) + " vertices; write one label per line for each";
   for (std::string line; std::getline(in, line);) {
     ++number;
-    if (!line.empty() && line.back() == '\r') line.pop_back();
     if (line.starts_with('#')) continue;
-    std::uint32_t label = 0;
-    auto const [end, failed] = std::from_chars(line.data(), line.data() + line.size(), label);
-    if (failed != std::errc() || end != line.data() + line.size())
-      refuse(loaders::quoted(line) + " is not a label: a whole number from 0 to 4294967295, and nothing else");
-    if (labels.size() == vertices) refuse("this is one label too many: " + advice);
-    labels.push_back(label);
+    std::string_view rest = line;
+    std::string_view const id = take_word(rest);
+    std::string_view const word = take_word(rest);
+    auto const vertex = ids.find(id);
+    if (!vertex) refuse("expected a vertex (" + ids.range() + "), found " + loaders::quoted(id));
+    if (labelled[*vertex]) refuse("vertex " + ids.text(*vertex) + " has two labels");
+    labelled[*vertex] = true;
+    auto const [end, failed] = std::from_chars(word.data(), word.data() + word.size(), labels[*vertex]);
+    if (failed != std::errc() || end != word.data() + word.size())
+      refuse(loaders::quoted(word) + " is not a label, a whole number from 0 to 4294967295");
+    if (std::string_view const more = take_word(rest); !more.empty())
+      refuse("expected the end of the line, found " + loaders::quoted(more));
   }
   if (in.bad()) throw error(error_code::io, "cannot read the labels " + file);
-  if (labels.size() < vertices) refuse("the file ends after " + std::to_string(labels.size()) + " labels: " + advice);
+  auto const missing = std::find(labelled.begin(), labelled.end(), false);
+  if (missing != labelled.end())
+    refuse("the file ends without a label of vertex " +
+           ids.text(static_cast<graph::vertex_id>(missing - labelled.begin())));
   return labels;
 }
 
@@ -59,25 +68,28 @@ cluster_result cluster(cluster_options const& o) {
   r.device = exec::describe(space);
   graph::edge_list list;
   r.load_ms = timed([&] { list = load_file(o.file); });
+  r.ids = vertex_ids(list, o.file.ids);
   std::vector<std::uint32_t> classes;
-  if (!o.truth.empty()) classes = read_labels(o.truth, list.vertices);
+  if (!o.truth.empty()) classes = read_labels(o.truth, r.ids);
   graph::any_graph g(space, alloc::default_name, list.vertices, {.directed = list.directed});
   r.build_ms = timed([&] { g.insert(list.edges); });
   r.vertices = g.vertices();
   r.edges = g.edges();
   r.directed = list.directed;
   algorithms::clustering_options options = o.clustering;
-  if (o.weighted) options.weights = weights_of_arcs(o.file, list, g.to_csr());
+  if (o.weighted) options.weights = weights_of_arcs(o.file, list, r.ids, g.to_csr());
   r.ms = timed([&] { r.clusters = algorithms::clustering(g, options); });
   r.sizes = summarize_counts({r.clusters.sizes.begin(), r.clusters.sizes.end()});
   if (!o.truth.empty()) r.truth = compare(r.clusters.label, std::move(classes));
   return r;
 }
 
-void label_file::write(std::vector<std::uint32_t> const& labels) {
-  file_.write("# cluster: one line per vertex, from vertex 0 on\n");
-  for (std::uint32_t const l : labels) {
-    file_.write(std::uint64_t{l});
+void label_file::write(std::vector<std::uint32_t> const& labels, vertex_ids const& ids) {
+  file_.write("# id of the vertex, cluster\n");
+  for (graph::vertex_id v = 0; v < labels.size(); ++v) {
+    file_.write(ids.text(v));
+    file_.write(" ");
+    file_.write(std::uint64_t{labels[v]});
     file_.write("\n");
   }
   file_.finish();

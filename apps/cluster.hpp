@@ -37,6 +37,7 @@ struct cluster_result {
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;
   bool directed = false;
+  vertex_ids ids;
   algorithms::clustering_result clusters;
   degree_summary sizes;  // of clusters
   std::optional<agreement> truth;
@@ -45,20 +46,20 @@ struct cluster_result {
   double ms = 0;  // time of clustering; the transfer of labels to the host is included
 };
 
-/// Reads labels: one number per line for each vertex, in the order of vertices; a line that begins with # is a comment.
-/// Throws error(bad_input), with the line, when the file has another form; error(io).
-[[nodiscard]] std::vector<std::uint32_t> read_labels(std::string const& file, std::size_t vertices);
+/// Reads labels, in the order of vertices: a line for each vertex has its id and a number, and is in any place; a line
+/// that begins with # is a comment. Throws error(bad_input), with the line, when the file has another form; error(io).
+[[nodiscard]] std::vector<std::uint32_t> read_labels(std::string const& file, vertex_ids const& ids);
 
 /// Throws the errors of loading, building, clustering and read_labels; error(bad_argument) when `weighted` is set and
 /// the file has no weights.
 [[nodiscard]] cluster_result cluster(cluster_options const& o);
 
-/// The file of --labels: a comment, then one label per line. Opened by the constructor; without a name, no file. Throws
-/// error(io).
+/// The file of --labels: a comment, then a line for each vertex, with its id and its label. Opened by the constructor;
+/// without a name, no file. Throws error(io).
 class label_file {
  public:
   explicit label_file(cluster_options const& o) : file_("the labels", o.labels) {}
-  void write(std::vector<std::uint32_t> const& labels);
+  void write(std::vector<std::uint32_t> const& labels, vertex_ids const& ids);
   /// Renames the written file to its name.
   void commit() { file_.commit(); }
 

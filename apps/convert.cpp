@@ -9,7 +9,13 @@ namespace wyrm::apps {
 void convert(graph_file const& from, std::string const& to) {
   loaders::refuse_unwritten_format(to);
   refuse_equal_paths(from, {{"OUT", to}});
-  loaders::write(load_file(from), to);
+  graph::edge_list list = load_file(from);
+  if (from.ids == id_kind::internal) {
+    list.first_id = 0;
+    list.ids = {};
+    list.names = {};
+  }
+  loaders::write(list, to);
 }
 
 }  // namespace wyrm::apps

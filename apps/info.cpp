@@ -29,11 +29,13 @@ void describe_program() {
 }
 
 void describe_file(graph_file const& file) {
-  graph::edge_list const list = load_file(file);
+  graph::edge_list list = load_file(file);
+  vertex_ids const ids(list, file.ids);
   graph::any_graph g(exec::host_space(), "bump", list.vertices, {.directed = list.directed, .in_neighbours = false});
   graph::update_report const built = g.insert(list.edges);
   std::cout << file.name << '\n'
             << "  vertices               " << list.vertices << '\n'
+            << "  ids                    " << ids.range() << '\n'
             << "  edges                  " << g.edges() << (list.directed ? " (directed)" : " (undirected)") << '\n'
             << "  weights                " << (list.weights.empty() ? "no" : "yes") << '\n'
             << "  times                  " << (list.times.empty() ? "no" : "yes") << '\n'

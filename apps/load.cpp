@@ -30,6 +30,7 @@ std::map<std::string, file_format> const formats{
     {"node-link", file_format::node_link},
     {"wyrm", file_format::binary},
 };
+std::map<std::string, id_kind> const id_kinds{{"file", id_kind::file}, {"internal", id_kind::internal}};
 std::map<std::string, loaders::third_column> const third_columns{{"weight", loaders::third_column::weight},
                                                                  {"time", loaders::third_column::time}};
 
@@ -41,26 +42,25 @@ CLI::Option* add_optional(CLI::App& command, std::string const& flag, F const& s
 }
 
 // Throws the error for the weight of edge i.
-[[noreturn]] void refuse_weight(graph_file const& file, graph::edge_list const& list, std::size_t i,
-                                std::string const& reason) {
-  auto const name = [&](graph::vertex_id v) { return list.ids.empty() ? std::uint64_t{v} : list.ids[v]; };
+[[noreturn]] void refuse_weight(graph_file const& file, graph::edge_list const& list, vertex_ids const& ids,
+                                std::size_t i, std::string const& reason) {
   auto const [source, target] = list.edges[i];
   std::ostringstream what;
-  what << file.name << ": the weight " << list.weights[i] << " of the arc " << name(source) << " -> " << name(target)
-       << " is " << reason << ", or leave out --weighted";
+  what << file.name << ": the weight " << list.weights[i] << " of the arc " << ids.text(source) << " -> "
+       << ids.text(target) << " is " << reason << ", or leave out --weighted";
   throw error(error_code::bad_input, what.str());
 }
 
 // Refuses negative weights, which no algorithm accepts.
-void refuse_negative_weights(graph_file const& file, graph::edge_list const& list) {
+void refuse_negative_weights(graph_file const& file, graph::edge_list const& list, vertex_ids const& ids) {
   auto const negative = std::find_if(list.weights.begin(), list.weights.end(), [](double w) { return w < 0; });
   if (negative != list.weights.end())
-    refuse_weight(file, list, static_cast<std::size_t>(negative - list.weights.begin()), "negative: correct it");
+    refuse_weight(file, list, ids, static_cast<std::size_t>(negative - list.weights.begin()), "negative: correct it");
 }
 
 // The power of two with which weights are scaled for single precision: 0, unless a weight needs another one. Then the
 // largest is scaled to [2^126, 2^127). Refuses a weight that would become subnormal. No weight may be negative.
-int exponent_for_floats(graph_file const& file, graph::edge_list const& list) {
+int exponent_for_floats(graph_file const& file, graph::edge_list const& list, vertex_ids const& ids) {
   using limits = std::numeric_limits<float>;
   std::size_t least = 0;  // of those other than 0
   std::size_t most = 0;
@@ -74,7 +74,7 @@ int exponent_for_floats(graph_file const& file, graph::edge_list const& list) {
   if (std::ldexp(size(least), exponent) < limits::min()) {
     std::ostringstream reason;
     reason << "less than the largest, " << size(most) << ", divided by 7e75: write 0 for it";
-    refuse_weight(file, list, least, reason.str());
+    refuse_weight(file, list, ids, least, reason.str());
   }
   return exponent;
 }
@@ -86,6 +86,10 @@ void add_graph_file(CLI::App& command, graph_file& file, bool required) {
   command.add_option("FILE", file.name, "A graph, in any format that `wyrm info` lists, compressed or not")
       ->required(required)
       ->check([](std::string const& name) { return name.empty() ? "the file name is empty" : std::string(); });
+  add_optional<std::string>(
+      command, "--ids", [&file](std::string const& kind) { file.ids = id_kinds.at(kind); },
+      "Names of vertices in input and output: file = the ids in FILE, internal = numbers from 0 [file]")
+      ->check(CLI::IsMember(id_kinds));
   add_optional<std::string>(
       command, "--format", [&o](std::string const& name) { o.format = formats.at(name); },
       "Format of the file [determined by its name and content]")
@@ -163,10 +167,11 @@ graph::edge_list load_file(graph_file const& file) {
   return list;
 }
 
-std::vector<float> weights_of_arcs(graph_file const& file, graph::edge_list const& list, graph::csr const& rows) {
+std::vector<float> weights_of_arcs(graph_file const& file, graph::edge_list const& list, vertex_ids const& ids,
+                                   graph::csr const& rows) {
   if (list.weights.empty()) throw error(error_code::bad_argument, file.name + " has no weights; leave out --weighted");
-  refuse_negative_weights(file, list);
-  int const exponent = exponent_for_floats(file, list);
+  refuse_negative_weights(file, list, ids);
+  int const exponent = exponent_for_floats(file, list, ids);
   std::vector<std::pair<std::uint64_t, double>> all;
   all.reserve(list.edges.size() * (list.directed ? 1 : 2));
   for (std::size_t i = 0; i < list.edges.size(); ++i) {

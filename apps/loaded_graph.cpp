@@ -22,6 +22,7 @@ loaded_graph load_graph(graph_options const& o) {
     throw error(error_code::bad_argument,
                 "triangles are counted in undirected graphs, and this one is directed; add --undirected");
 
+  s.ids = vertex_ids(list, o.file.ids);
   graph::options settings{.directed = list.directed};
   settings.pool.reserve_bytes = o.pool_limit;
   if (o.pool_limit != 0) settings.pool.pool_bytes = std::min(settings.pool.pool_bytes, o.pool_limit);
@@ -36,7 +37,7 @@ loaded_graph load_graph(graph_options const& o) {
   graph::csr rows = g.to_csr();
   s.degrees = summarize_degrees(rows);
   std::vector<float> weights;
-  if (o.weighted) weights = weights_of_arcs(o.file, list, rows);
+  if (o.weighted) weights = weights_of_arcs(o.file, list, s.ids, rows);
   bool const triangles = o.asks_for("triangles") && !list.directed;
   return {std::move(g), std::move(rows), std::move(s), std::move(weights), o.asks_for("pagerank"), triangles};
 }

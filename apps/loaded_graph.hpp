@@ -44,6 +44,7 @@ struct graph_summary {
   std::uint64_t arcs = 0;
   graph::update_report build;  // result of inserting the edges of the file
   degree_summary degrees;
+  vertex_ids ids;
   double load_ms = 0;
   double build_ms = 0;
   graph::memory_report memory;

@@ -126,7 +126,9 @@ auto with_files(Options const& o, std::vector<apps::named_path> const& outputs,
   return result;
 }
 
-auto const write_values = [](apps::value_files& files, auto const& result) { files.write(result.values); };
+auto const write_values = [](apps::value_files& files, auto const& result) {
+  files.write(result.values, result.loaded.ids);
+};
 
 void add_run(CLI::App& program, apps::run_options& o) {
   CLI::App* const run = program.add_subcommand("run", "Build a graph, insert and erase random edges, run algorithms");
@@ -182,7 +184,8 @@ void add_walk(CLI::App& program, apps::walk_command& c) {
   number("--steps", c.walk.steps, 0, "Maximum number of steps of a walk");
   number("--per-vertex", c.walk.per_vertex, 1, "Number of walks from each start");
   walk->add_option("--seed", c.walk.seed, "Seed of the walks")->check(apps::decimal)->capture_default_str();
-  walk->add_option("--starts", c.walk.starts, "Vertices at which walks begin [all]")->delimiter(',');
+  walk->add_option("--starts", c.starts, "Ids of the vertices at which walks begin, with commas between them [all]")
+      ->allow_extra_args(false);
   walk->add_option("--stop", c.walk.stop, "Probability that a walk ends before a step")->capture_default_str();
   walk->add_option("--restart", c.walk.restart, "Probability that a step returns to the start")->capture_default_str();
   walk->add_option("-p", c.walk.p, "node2vec: 1/p is the bias of a return to the previous vertex")
@@ -206,13 +209,13 @@ void add_cluster(CLI::App& program, apps::cluster_options& o) {
   number("--walks", o.clustering.walks, 1, "Number of walks from each vertex");
   number("--iterations", o.clustering.iterations, 0, "Maximum number of voting rounds");
   cluster->add_flag("--weighted", o.weighted, "Use the weights in the file");
-  cluster->add_option("--labels", o.labels, "Write the cluster of each vertex to this file, one line per vertex");
-  cluster->add_option("--truth", o.truth, "Compare the clusters with the labels in this file, one line per vertex");
+  cluster->add_option("--labels", o.labels, "Write the cluster of each vertex to this file; a line is 'id cluster'");
+  cluster->add_option("--truth", o.truth, "Compare the clusters with the labels in this file; a line is 'id label'");
   cluster->add_option("--report", o.report, "Write a JSON report to this file");
   cluster->callback([&o] {
     (void)with_files<apps::label_file>(
         o, {{"--labels", o.labels}, {"--report", o.report}}, {{"--truth", o.truth}}, [&o] { return apps::cluster(o); },
-        [](apps::label_file& file, apps::cluster_result const& result) { file.write(result.clusters.label); });
+        [](apps::label_file& file, apps::cluster_result const& r) { file.write(r.clusters.label, r.ids); });
   });
 }
 

@@ -36,6 +36,14 @@ class json {
     for (T const& value : values) write(writer_, value);
     writer_.EndArray();
   }
+  template <class T, class F>
+  void objects(char const* name, std::vector<T> const& values, F const& fill) {
+    list(name, values, [&](auto&, T const& value) {
+      writer_.StartObject();
+      fill(value);
+      writer_.EndObject();
+    });
+  }
   template <class F>
   void object(char const* name, F const& fill) {
     writer_.Key(name);
@@ -61,8 +69,8 @@ auto const write_number = [](auto& writer, auto value) {
 };
 auto const write_string = [](auto& writer, std::string const& value) { writer.String(value.c_str()); };
 
-// File names can have any bytes, but JSON is UTF-8: replaces bytes that are not UTF-8 by U+FFFD.
-std::string to_utf8(std::string const& text) {
+// Names can have any bytes, but JSON is UTF-8: replaces bytes that are not UTF-8 by U+FFFD.
+std::string to_utf8(std::string_view text) {
   using utf8 = rapidjson::UTF8<>;
   rapidjson::StringBuffer out;
   for (std::size_t at = 0; at < text.size();) {
@@ -107,43 +115,49 @@ void write_updates(json& j, char const* name, update_result const& u, F const& c
   });
 }
 
+void write_id(json& j, char const* name, vertex_ids const& ids, std::size_t v) {
+  auto const id = ids.in_file(static_cast<graph::vertex_id>(v));
+  if (auto const* const number = std::get_if<std::uint64_t>(&id))
+    j.field(name, *number);
+  else
+    j.field(name, to_utf8(std::get<std::string_view>(id)));
+}
+
 template <class T>
-void write_top(json& j, std::vector<vertex_value<T>> const& top, char const* name) {
-  j.list("top", top, [&](auto& writer, vertex_value<T> const& one) {
-    writer.StartObject();
-    writer.Key("vertex");
-    writer.Uint64(one.vertex);
-    writer.Key(name);
-    write_number(writer, one.value);
-    writer.EndObject();
+void write_top(json& j, vertex_ids const& ids, std::vector<vertex_value<T>> const& top, char const* name) {
+  j.objects("top", top, [&](vertex_value<T> const& one) {
+    j.field("vertex", one.vertex);
+    write_id(j, "id", ids, one.vertex);
+    j.field(name, one.value);
   });
 }
 
-void write_ranks(json& j, rank_summary const& r) {
+void write_ranks(json& j, vertex_ids const& ids, rank_summary const& r) {
   j.field("max", r.max);
   j.field("argmax", std::uint64_t{r.argmax});
+  write_id(j, "argmax_id", ids, r.argmax);
   j.field("l2", r.l2);
   j.field("sum", r.sum);
-  write_top(j, r.top, "rank");
+  write_top(j, ids, r.top, "rank");
 }
 
-void write_pagerank(json& j, pagerank_summary const& p) {
-  write_ranks(j, p);
+void write_pagerank(json& j, vertex_ids const& ids, pagerank_summary const& p) {
+  write_ranks(j, ids, p);
   j.field("iterations", p.iterations);
   j.field("converged", p.converged);
   j.field("change", p.change);
   j.field("ms", p.ms);
 }
 
-void write_maintained_ranks(json& j, maintained_ranks const& p) {
-  write_ranks(j, p);
+void write_maintained_ranks(json& j, vertex_ids const& ids, maintained_ranks const& p) {
+  write_ranks(j, ids, p);
   j.field("iterations", p.iterations);
   j.field("ranked", p.ranked);
   j.field("converged", p.converged);
   j.field("ms", p.ms);
 }
 
-void write_triangles(json& j, triangles_summary const& t) {
+void write_triangles(json& j, vertex_ids const& ids, triangles_summary const& t) {
   j.field("total", t.total);
   if (t.vertices) {
     j.field("average_clustering", t.vertices->average_clustering);
@@ -152,24 +166,24 @@ void write_triangles(json& j, triangles_summary const& t) {
     j.null("average_clustering");
     j.null("global_clustering");
   }
-  write_top(j, t.vertices ? t.vertices->top : std::vector<vertex_value<std::uint64_t>>(), "triangles");
+  write_top(j, ids, t.vertices ? t.vertices->top : std::vector<vertex_value<std::uint64_t>>(), "triangles");
   j.field("ms", t.ms);
 }
 
 // Writes null for a result that was not computed.
 template <class T, class F>
-void write_result(json& j, char const* name, std::optional<T> const& result, F const& write) {
+void write_result(json& j, char const* name, vertex_ids const& ids, std::optional<T> const& result, F const& write) {
   if (!result) return j.null(name);
-  j.object(name, [&] { write(j, *result); });
+  j.object(name, [&] { write(j, ids, *result); });
 }
 
 // Writes the result on the graph as loaded, with the result after the updates as a member.
 template <class T, class F>
-void write_before_after(json& j, char const* name, std::optional<T> const& before, std::optional<T> const& after,
-                        F const& write) {
-  write_result(j, name, before, [&](json&, T const& result) {
-    write(j, result);
-    write_result(j, "after_updates", after, write);
+void write_before_after(json& j, char const* name, vertex_ids const& ids, std::optional<T> const& before,
+                        std::optional<T> const& after, F const& write) {
+  write_result(j, name, ids, before, [&](json&, vertex_ids const&, T const& result) {
+    write(j, ids, result);
+    write_result(j, "after_updates", ids, after, write);
   });
 }
 
@@ -178,14 +192,20 @@ char const* direction(graph_file const& file) {
   return *file.settings.directed ? "directed" : "undirected";
 }
 
+// Writes the parameters of all commands.
+void write_file_parameters(json& j, graph_file const& file, std::string const& device) {
+  j.field("file", to_utf8(file.name));
+  j.field("device", device);
+  j.field("direction", direction(file));
+  j.field("ids", file.ids == id_kind::file ? "file" : "internal");
+}
+
 // Writes the common parameters of `run` and `stream`; `others` writes those of one command only.
 template <class F>
 void write_parameters(json& j, graph_options const& o, F const& others) {
   j.object("parameters", [&] {
-    j.field("file", to_utf8(o.file.name));
-    j.field("device", o.device);
+    write_file_parameters(j, o.file, o.device);
     j.field("allocator", o.allocator);
-    j.field("direction", direction(o.file));
     others();
     if (o.algorithms)
       j.list("algorithms", *o.algorithms, write_string);
@@ -278,8 +298,8 @@ std::string json_report(run_options const& o, run_result const& r, bool lost) {
     j.field("restored", r.restored);
   });
   j.object("algorithms", [&] {
-    write_before_after(j, "pagerank", r.before.pagerank, r.after.pagerank, write_pagerank);
-    write_before_after(j, "triangles", r.before.triangles, r.after.triangles, write_triangles);
+    write_before_after(j, "pagerank", r.loaded.ids, r.before.pagerank, r.after.pagerank, write_pagerank);
+    write_before_after(j, "triangles", r.loaded.ids, r.before.triangles, r.after.triangles, write_triangles);
   });
   return std::string(j.finish()) + '\n';
 }
@@ -301,8 +321,8 @@ std::string json_report(stream_options const& o, stream_result const& r, bool lo
     j.field("graph_edges", r.edges);
   });
   j.object("algorithms", [&] {
-    write_result(j, "pagerank", r.pagerank, write_maintained_ranks);
-    write_result(j, "triangles", r.triangles, write_triangles);
+    write_result(j, "pagerank", r.loaded.ids, r.pagerank, write_maintained_ranks);
+    write_result(j, "triangles", r.loaded.ids, r.triangles, write_triangles);
   });
   return std::string(j.finish()) + '\n';
 }
@@ -311,9 +331,7 @@ std::string json_report(cluster_options const& o, cluster_result const& r, bool 
   json j;
   write_surroundings(j, "cluster", lost);
   j.object("parameters", [&] {
-    j.field("file", to_utf8(o.file.name));
-    j.field("device", o.device);
-    j.field("direction", direction(o.file));
+    write_file_parameters(j, o.file, o.device);
     j.field("weighted", o.weighted);
     j.field("seed", o.clustering.seed);
     j.field("length", o.clustering.length);

@@ -90,7 +90,7 @@ run_result run(run_options const& o) {
   loaded_graph loaded = load_graph(o);
   graph::any_graph& g = loaded.g;
   run_result r;
-  r.loaded = loaded.summary;
+  r.loaded = std::move(loaded.summary);
   r.memory_after = r.loaded.memory;
   r.before = run_algorithms(o, loaded, r.values);
   if (o.rounds == 0 || g.vertices() < 2) return r;

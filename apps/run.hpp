@@ -72,7 +72,8 @@ struct run_result {
 /// `wyrm info [FILE]`: prints a description of a graph file, or without a file of the program and the machine.
 void info(graph_file const& file);
 
-/// `wyrm convert FILE OUT`: loads a graph and writes it in the format of the name `to`. Before the work, throws
+/// `wyrm convert FILE OUT`: loads a graph and writes it in the format of the name `to`, with --ids
+/// internal without the ids of the file. Before the work, throws
 /// error(bad_argument) when that format is not written, or `to` is the file itself.
 void convert(graph_file const& from, std::string const& to);
 

@@ -23,7 +23,7 @@ namespace {
 class maintained_graph {
  public:
   maintained_graph(graph_options const& o, loaded_graph& loaded, stream_result& r) : options_(o), g_(loaded.g), r_(r) {
-    r.loaded = loaded.summary;
+    r.loaded = std::move(loaded.summary);
     if (loaded.pagerank) {
       r.pagerank.emplace();
       r.pagerank->ms = timed([&] { pagerank_ = algorithms::maintain_pagerank(g_, {.tolerance = o.tolerance}); });
@@ -119,7 +119,7 @@ stream_result stream(stream_options const& o, std::ostream& out) {
   print_stream_head(out, o, updates.name(), r);
   finish_when_interrupted();
   while (out && !interrupted()) {
-    std::vector<update_run> const batch = updates.next(o.batch, loaded.g.vertices());
+    std::vector<update_run> const batch = updates.next(o.batch, r.loaded.ids);
     if (batch.empty()) break;
     print_batch(out, maintained.update(batch));
   }

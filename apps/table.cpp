@@ -57,13 +57,18 @@ void print_updates(std::ostream& out, char const* name, update_result const& u, 
           "; " + outcome + ")");
 }
 
-void print_ranks(std::ostream& out, rank_summary const& r, std::string const& how) {
-  row(out, "PageRank", format("max %.9g at vertex %zu, L2 %.9g, ", r.max, r.argmax, r.l2) + how);
+std::string at_vertex(vertex_ids const& ids, std::size_t v) {
+  return " at vertex " + ids.text(static_cast<graph::vertex_id>(v));
 }
 
-void print_algorithms(std::ostream& out, run_options const& o, char const* when, algorithm_results const& a) {
+void print_ranks(std::ostream& out, vertex_ids const& ids, rank_summary const& r, std::string const& how) {
+  row(out, "PageRank", format("max %.9g", r.max) + at_vertex(ids, r.argmax) + format(", L2 %.9g, ", r.l2) + how);
+}
+
+void print_algorithms(std::ostream& out, run_options const& o, vertex_ids const& ids, char const* when,
+                      algorithm_results const& a) {
   if (a.pagerank)
-    print_ranks(out, *a.pagerank,
+    print_ranks(out, ids, *a.pagerank,
                 format("%s%u iterations%s, %.1f ms", o.weighted ? "weighted, " : "", a.pagerank->iterations,
                        a.pagerank->converged ? "" : " (not converged)", a.pagerank->ms) +
                     when);
@@ -71,7 +76,8 @@ void print_algorithms(std::ostream& out, run_options const& o, char const* when,
 }
 
 // Prints the results per vertex, if they were requested.
-void print_vertices(std::ostream& out, rank_summary const* ranks, std::optional<triangles_summary> const& triangles) {
+void print_vertices(std::ostream& out, vertex_ids const& ids, rank_summary const* ranks,
+                    std::optional<triangles_summary> const& triangles) {
   if (triangles && triangles->vertices)
     row(out, "clustering",
         format("average %.9g, global %.9g", triangles->vertices->average_clustering,
@@ -79,13 +85,13 @@ void print_vertices(std::ostream& out, rank_summary const* ranks, std::optional<
   char const* name = "largest ranks";
   if (ranks != nullptr)
     for (auto const [v, rank] : ranks->top) {
-      row(out, name, format("%.9g at vertex ", rank) + std::to_string(v));
+      row(out, name, format("%.9g", rank) + at_vertex(ids, v));
       name = "";
     }
   name = "most triangles";
   if (triangles && triangles->vertices)
     for (auto const [v, n] : triangles->vertices->top) {
-      row(out, name, count(n) + " at vertex " + std::to_string(v));
+      row(out, name, count(n) + at_vertex(ids, v));
       name = "";
     }
 }
@@ -140,10 +146,10 @@ void print_table(std::ostream& out, run_options const& o, run_result const& r) {
 
   if (r.before.pagerank || r.before.triangles) out << "\nalgorithms\n";
   bool const twice = r.after.pagerank || r.after.triangles;
-  print_algorithms(out, o, twice ? ", before the updates" : "", r.before);
-  if (twice) print_algorithms(out, o, ", after them", r.after);
+  print_algorithms(out, o, r.loaded.ids, twice ? ", before the updates" : "", r.before);
+  if (twice) print_algorithms(out, o, r.loaded.ids, ", after them", r.after);
   algorithm_results const& last = twice ? r.after : r.before;
-  print_vertices(out, last.pagerank ? &*last.pagerank : nullptr, last.triangles);
+  print_vertices(out, r.loaded.ids, last.pagerank ? &*last.pagerank : nullptr, last.triangles);
   print_not_counted(out, o, r.loaded);
 }
 
@@ -180,11 +186,11 @@ void print_table(std::ostream& out, stream_options const& o, stream_result const
 
   if (r.pagerank || r.triangles) out << "\nalgorithms\n";
   if (r.pagerank)
-    print_ranks(out, *r.pagerank,
+    print_ranks(out, r.loaded.ids, *r.pagerank,
                 count(r.pagerank->iterations) + " iterations, " + count(r.pagerank->ranked) + " ranked" +
                     (r.pagerank->converged ? "" : " (not converged)"));
   if (r.triangles) row(out, "triangles", count(r.triangles->total));
-  print_vertices(out, r.pagerank ? &*r.pagerank : nullptr, r.triangles);
+  print_vertices(out, r.loaded.ids, r.pagerank ? &*r.pagerank : nullptr, r.triangles);
   print_not_counted(out, o, r.loaded);
 }
 

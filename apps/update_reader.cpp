@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "update_reader.hpp"
 
-#include <algorithm>
-#include <charconv>
 #include <system_error>
 
 #include "../exec/error.hpp"
@@ -14,21 +12,13 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r";
 
-// Removes the first word of a text, and returns it; empty without a word.
-std::string_view take_word(std::string_view& text) {
-  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
-  std::string_view const word = text.substr(0, text.find_first_of(blanks));
-  text.remove_prefix(word.size());
-  return word;
-}
-
 }  // namespace
 
 update_reader::update_reader(std::string const& path) : name_(path == "-" ? "standard input" : path), input_(path) {
   refuse_failure();
 }
 
-std::vector<update_run> update_reader::next(std::size_t most, graph::vertex_id vertices) {
+std::vector<update_run> update_reader::next(std::size_t most, vertex_ids const& ids) {
   std::vector<update_run> batch;
   std::string line;
   for (std::size_t n = 0; n < most && std::getline(in_, line) && !input_.cut();) {
@@ -37,7 +27,7 @@ std::vector<update_run> update_reader::next(std::size_t most, graph::vertex_id v
     if (begin == std::string::npos) {
       if (n > 0) return batch;
     } else if (line[begin] != '#' && line[begin] != '%') {
-      parse(line, vertices, batch);
+      parse(line, ids, batch);
       ++n;
     }
   }
@@ -46,25 +36,23 @@ std::vector<update_run> update_reader::next(std::size_t most, graph::vertex_id v
   return batch;
 }
 
-void update_reader::parse(std::string_view line, graph::vertex_id vertices, std::vector<update_run>& batch) const {
+void update_reader::parse(std::string_view line, vertex_ids const& ids, std::vector<update_run>& batch) const {
   std::string_view word = take_word(line);
   bool const sign = word == "+" || word == "-";
   auto const what = word == "-" ? algorithms::change::erasure : algorithms::change::insertion;
   if (sign) word = take_word(line);
-  graph::vertex_id const source = vertex(word, vertices, !sign);
-  graph::vertex_id const target = vertex(take_word(line), vertices, false);
+  graph::vertex_id const source = vertex(word, ids, !sign);
+  graph::vertex_id const target = vertex(take_word(line), ids, false);
   word = take_word(line);
   if (!word.empty()) fail("the end of the line", word);
   if (batch.empty() || batch.back().what != what) batch.push_back({what, {}});
   batch.back().edges.push_back({source, target});
 }
 
-graph::vertex_id update_reader::vertex(std::string_view word, graph::vertex_id vertices, bool first) const {
-  graph::vertex_id id = 0;
-  auto const [end, failed] = std::from_chars(word.data(), word.data() + word.size(), id);
-  if (failed == std::errc() && end == word.data() + word.size() && id < vertices) return id;
-  if (vertices == 0) fail("no update, as the graph has no vertices", word);
-  fail((first ? "'+', '-' or a vertex (0 to " : "a vertex (0 to ") + std::to_string(vertices - 1) + ")", word);
+graph::vertex_id update_reader::vertex(std::string_view word, vertex_ids const& ids, bool first) const {
+  if (auto const found = ids.find(word)) return *found;
+  if (ids.size() == 0) fail("no update, as the graph has no vertices", word);
+  fail((first ? "'+', '-' or a vertex (" : "a vertex (") + ids.range() + ")", word);
 }
 
 void update_reader::refuse_failure() const {
@@ -75,7 +63,7 @@ void update_reader::refuse_failure() const {
 void update_reader::fail(std::string const& expected, std::string_view word) const {
   throw error(error_code::bad_input, name_ + ':' + std::to_string(line_) + ": expected " + expected + ", found " +
                                          (word.empty() ? "the end of the line" : loaders::quoted(word)) +
-                                         "; write each update as '+ u v', 'u v' or '- u v', with ids from 0 on");
+                                         "; write each update as '+ u v', 'u v' or '- u v'; a stream adds no vertices");
 }
 
 }  // namespace wyrm::apps

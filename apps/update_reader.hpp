@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads updates of a graph as text, from a file or incrementally from standard input. A line is an insertion, "+ u v"
-// or "u v", or an erasure, "- u v", with vertices numbered from 0. A line that begins with '#' or '%' is a comment. An
-// empty line ends a batch.
+// or "u v", or an erasure, "- u v", with ids of vertices. A line that begins with '#' or '%' is a comment. An empty
+// line ends a batch.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,7 @@
 #include "../algorithms/maintained_result.hpp"
 #include "../graph/types.hpp"
 #include "update_input.hpp"
+#include "vertex_ids.hpp"
 
 namespace wyrm::apps {
 
@@ -29,15 +30,15 @@ class update_reader {
 
   [[nodiscard]] std::string const& name() const { return name_; }
 
-  /// Reads the next batch, of at most `most` updates, for a graph with `vertices` vertices. The batch is divided into
+  /// Reads the next batch, of at most `most` updates, for a graph with these ids. The batch is divided into
   /// runs of maximum length: the runs, applied in order, have the same effect as the updates one by one. Empty at the
   /// end of the input, and if a signal comes before the batch is complete. Throws error(bad_input), with the line
   /// number, when a line of the batch is malformed; error(io).
-  [[nodiscard]] std::vector<update_run> next(std::size_t most, graph::vertex_id vertices);
+  [[nodiscard]] std::vector<update_run> next(std::size_t most, vertex_ids const& ids);
 
  private:
-  void parse(std::string_view line, graph::vertex_id vertices, std::vector<update_run>& batch) const;
-  [[nodiscard]] graph::vertex_id vertex(std::string_view word, graph::vertex_id vertices, bool first) const;
+  void parse(std::string_view line, vertex_ids const& ids, std::vector<update_run>& batch) const;
+  [[nodiscard]] graph::vertex_id vertex(std::string_view word, vertex_ids const& ids, bool first) const;
   void refuse_failure() const;
   [[noreturn]] void fail(std::string const& expected, std::string_view word) const;
 

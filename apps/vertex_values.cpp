@@ -38,18 +38,22 @@ std::string value_files::path_of(graph_options const& o, char const* algorithm) 
 value_files::value_files(graph_options const& o)
     : ranks_("the ranks", path_of(o, "pagerank")), triangles_("the triangles", path_of(o, "triangles")) {}
 
-void value_files::write(vertex_values const& values) {
+void value_files::write(vertex_values const& values, vertex_ids const& ids) {
   if (values.rank) {
-    ranks_.write("# PageRank: one line per vertex, from vertex 0 on\n");
-    for (double const r : *values.rank) {
-      ranks_.write(r);
+    ranks_.write("# id of the vertex, PageRank\n");
+    for (graph::vertex_id v = 0; v < values.rank->size(); ++v) {
+      ranks_.write(ids.text(v));
+      ranks_.write(" ");
+      ranks_.write((*values.rank)[v]);
       ranks_.write("\n");
     }
     ranks_.finish();
   }
   if (values.triangles) {
-    triangles_.write("# triangles and local clustering coefficient: one line per vertex, from vertex 0 on\n");
-    for (std::size_t v = 0; v < values.triangles->per_vertex.size(); ++v) {
+    triangles_.write("# id of the vertex, triangles, local clustering coefficient\n");
+    for (graph::vertex_id v = 0; v < values.triangles->per_vertex.size(); ++v) {
+      triangles_.write(ids.text(v));
+      triangles_.write(" ");
       triangles_.write(values.triangles->per_vertex[v]);
       triangles_.write(" ");
       triangles_.write(values.triangles->local_clustering[v]);

@@ -23,7 +23,7 @@ struct vertex_value {
   T value;
 };
 
-/// The k largest values, or all if there are fewer, in descending order; equal values in ascending order of ids.
+/// The k largest values, or all if there are fewer, in descending order; equal values in ascending order of vertices.
 /// O(n log k).
 template <class T>
 [[nodiscard]] std::vector<vertex_value<T>> largest(std::vector<T> const& values, std::size_t k) {
@@ -41,7 +41,7 @@ template <class T>
 /// Summary of ranks.
 struct rank_summary {
   double max = 0;
-  std::size_t argmax = 0;  // of equal ranks the lowest id
+  std::size_t argmax = 0;  // of equal ranks the lowest vertex
   double l2 = 0;
   double sum = 0;
   std::vector<vertex_value<double>> top;
@@ -61,14 +61,14 @@ struct triangles_summary {
 };
 [[nodiscard]] triangles_summary::by_vertex summarize_triangles(algorithms::triangles_result const& r, std::size_t top);
 
-/// Values of all vertices, in the order of ids; nothing for a result that was not computed.
+/// Values of all vertices, in their order; nothing for a result that was not computed.
 struct vertex_values {
   std::optional<std::vector<double>> rank;
   std::optional<algorithms::triangles_result> triangles;
 };
 
-/// The files pagerank.txt and triangles.txt in the folder of --output: a comment, then one line per vertex. Numbers are
-/// written in the shortest form that reads back as the same number.
+/// The files pagerank.txt and triangles.txt in the folder of --output: a comment, then for each vertex a line with
+/// its id and its values. Numbers are written in the shortest form that reads back as the same number.
 class value_files {
  public:
   /// Opens the files of the selected algorithms; without a folder, no files. Throws error(io).
@@ -79,7 +79,7 @@ class value_files {
   [[nodiscard]] static std::string path_of(graph_options const& o, char const* algorithm);
 
   /// Throws error(io).
-  void write(vertex_values const& values);
+  void write(vertex_values const& values, vertex_ids const& ids);
   /// Renames the written files to their names. Throws error(io).
   void commit();
 

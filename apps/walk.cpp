@@ -7,6 +7,7 @@
 #include "../exec/device.hpp"
 #include "../graph/any_graph.hpp"
 #include "../loaders/output_file.hpp"
+#include "../loaders/quoted.hpp"
 #include "loaded_graph.hpp"
 #include "output_paths.hpp"
 
@@ -14,10 +15,25 @@ namespace wyrm::apps {
 
 namespace {
 
-void write_walks(loaders::output_file& file, algorithms::walk_paths const& paths) {
+std::vector<graph::vertex_id> find_starts(std::vector<std::string> const& lists, vertex_ids const& ids) {
+  std::vector<graph::vertex_id> starts;
+  for (std::string_view rest : lists) {
+    do {
+      std::string_view const word = take_word(rest, ",");
+      auto const start = ids.find(word);
+      if (!start)
+        throw error(error_code::bad_argument, "--starts: expected a vertex (" + ids.range() + "), found " +
+                                                  loaders::quoted(word) + "; give ids with commas between them");
+      starts.push_back(*start);
+    } while (!rest.empty());
+  }
+  return starts;
+}
+
+void write_walks(loaders::output_file& file, algorithms::walk_paths const& paths, vertex_ids const& ids) {
   for (std::size_t w = 0; w + 1 < paths.offsets.size(); ++w)
     for (std::uint64_t i = paths.offsets[w]; i < paths.offsets[w + 1]; ++i) {
-      file.write(std::uint64_t{paths.vertices[i]});
+      file.write(ids.text(paths.vertices[i]));
       file.write(i + 1 < paths.offsets[w + 1] ? " " : "\n");
     }
 }
@@ -28,10 +44,12 @@ void walk(walk_command const& c) {
   refuse_equal_paths(c.file, {{"--walks", c.walks}});
   loaders::output_file file("the walks", c.walks);
   exec::any_space const space = exec::make_space(c.device);
-  graph::edge_list const list = load_file(c.file);
+  graph::edge_list list = load_file(c.file);
+  vertex_ids const ids(list, c.file.ids);
   graph::any_graph const g = graph::build(space, alloc::default_name, list);
   algorithms::random_walk_options o = c.walk;
-  if (c.weighted) o.weights = weights_of_arcs(c.file, list, g.to_csr());
+  o.starts = find_starts(c.starts, ids);
+  if (c.weighted) o.weights = weights_of_arcs(c.file, list, ids, g.to_csr());
   algorithms::walk_paths paths;
   double const ms = timed([&] { paths = algorithms::random_walks(g, o); });
   auto const walks = paths.offsets.size() - 1;
@@ -43,7 +61,7 @@ void walk(walk_command const& c) {
             << "  steps                  " << steps << '\n'
             << "  milliseconds           " << ms << " (transfer of paths to the host included)\n"
             << std::flush;  // the file may be /dev/stdout
-  write_walks(file, paths);
+  write_walks(file, paths, ids);
   file.finish();
   file.commit();
 }

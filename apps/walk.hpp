@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "../algorithms/random_walks.hpp"
 #include "../alloc/registry.hpp"
@@ -13,13 +14,14 @@ namespace wyrm::apps {
 struct walk_command {
   graph_file file;
   std::string device = "auto";
-  bool weighted = false;  // use the weights in the file
-  algorithms::random_walk_options walk;
-  std::string walks;  // output file with one walk per line; empty: none
+  bool weighted = false;                 // use the weights in the file
+  algorithms::random_walk_options walk;  // without its starts
+  std::vector<std::string> starts;       // ids, or lists of ids with commas; empty: all vertices
+  std::string walks;                     // output file with one walk per line; empty: none
 };
 
 /// Prints the number of steps and the time. Throws the errors of loading, walking and writing; error(bad_argument) when
-/// `weighted` is set and the file has no weights.
+/// `weighted` is set and the file has no weights, or a start is not a vertex.
 void walk(walk_command const& c);
 
 }  // namespace wyrm::apps

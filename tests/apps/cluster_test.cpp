@@ -18,7 +18,7 @@ constexpr char const* triangles = "7 7\n2 3\n1 3\n1 2 4\n3 5 6\n4 6\n4 5\n\n";
 
 TEST_F(program_test, clusters) {
   std::string const file = write("two.graph", triangles);
-  std::string const truth = write("truth", "# by hand\n5\n5\n5\n0\n0\n0\n7\n");
+  std::string const truth = write("truth", "# by hand\n7 7\n3 5\n2 5\n1 5\n4 0\n6 0\n5 0\n");
   std::string const table =
       output({"cluster", file, "--labels", path("labels"), "--truth", truth, "--report", path("report.json")});
   EXPECT_EQ(row(table, "clusters"), "3");
@@ -27,7 +27,7 @@ TEST_F(program_test, clusters) {
   EXPECT_EQ(row(table, "classes"), "3");
   EXPECT_EQ(row(table, "NMI"), "1.000000");
   EXPECT_EQ(row(table, "ARI"), "1.000000");
-  EXPECT_EQ(read("labels"), "# cluster: one line per vertex, from vertex 0 on\n0\n0\n0\n1\n1\n1\n2\n");
+  EXPECT_EQ(read("labels"), "# id of the vertex, cluster\n1 0\n2 0\n3 0\n4 1\n5 1\n6 1\n7 2\n");
   // The labels of one run are valid classes for another run.
   EXPECT_EQ(row(output({"cluster", file, "--truth", path("labels"), "--seed", "9"}), "NMI"), "1.000000");
 
@@ -51,7 +51,7 @@ TEST_F(program_test, clusters_by_weight) {
   std::string const file =
       write("ring.mtx", "%%MatrixMarket matrix coordinate real general\n4 4 5\n1 2 9\n2 3 1\n3 4 5\n4 3 5\n4 1 1\n");
   EXPECT_EQ(row(output({"cluster", file, "--weighted", "--labels", path("l")}), "clusters"), "2");
-  EXPECT_EQ(read("l").substr(read("l").find('\n') + 1), "0\n0\n1\n1\n");
+  EXPECT_EQ(read("l").substr(read("l").find('\n') + 1), "1 0\n2 0\n3 1\n4 1\n");
 }
 
 TEST_F(program_test, clusters_by_their_options) {
@@ -68,7 +68,7 @@ TEST_F(program_test, clusters_by_their_options) {
   EXPECT_FALSE(r.flag("clusters/converged"));
   // Lines of labels may end with CR, and comments may stand anywhere. The index of Hubert and Arabie: 6 pairs of 21 in
   // the clusters, 9 in the classes, 6 in both; by chance 6 * 9 / 21.
-  std::string const crlf = write("crlf", "1\r\n1\r\n#\r\n1\r\n2\r\n# more\n2\n2\r\n2");
+  std::string const crlf = write("crlf", "1 1\r\n2\t1\r\n#\r\n 3 1\r\n4 2\r\n# more\n5 2\n6 2\r\n7 2");
   std::string const compared = output({"cluster", file, "--truth", crlf});
   EXPECT_EQ(row(compared, "classes"), "2");
   EXPECT_NEAR(std::stod(row(compared, "ARI")), (6 - 54 / 21.0) / (7.5 - 54 / 21.0), 1e-6);
@@ -84,11 +84,18 @@ TEST_F(program_test, cluster_errors) {
   auto const refused = [&](int status, std::string const& message, std::string const& labels) {
     expect_refused(status, message, {"cluster", file, "--truth", write("truth", labels), "--labels", path("out")});
   };
-  refused(3, "truth:4: the file ends after 3 labels: the graph has 7 vertices", "1\n1\n# no more\n1\n");
-  refused(3, "truth:8: this is one label too many", "1\n1\n1\n1\n1\n1\n1\n1\n");
-  refused(3, "truth:2: \"1 2\" is not a label", "1\n1 2\n");
-  refused(3, "truth:1: \"-1\" is not a label", "-1\n");
-  refused(3, "truth:1: \"4294967296\" is not a label", "4294967296\n");
+  refused(
+      3,
+      "truth:4: the file ends without a label of vertex 3; write a line 'id label' for each of the graph's 7 vertices",
+      "1 1\n2 1\n# no more\n4 1\n");
+  refused(3, "truth:3: vertex 2 has two labels", "1 1\n2 1\n2 1\n");
+  refused(3, "truth:2: expected a vertex (1 to 7), found \"8\"", "1 1\n8 1\n");
+  refused(3, "truth:1: expected a vertex (1 to 7), found \"0\"", "0 1\n");
+  refused(3, "truth:2: expected a vertex (1 to 7), found \"\"", "1 1\n\n");
+  refused(3, "truth:1: expected the end of the line, found \"3\"", "1 2 3\n");
+  refused(3, "truth:1: \"\" is not a label", "1\n");
+  refused(3, "truth:1: \"-1\" is not a label", "1 -1\n");
+  refused(3, "truth:1: \"4294967296\" is not a label", "1 4294967296\n");
   expect_refused(4, "cannot read the labels", {"cluster", file, "--truth", path("nowhere")});
   expect_refused(4, "cannot write the labels", {"cluster", file, "--labels", path("none/l")});
   expect_refused(2, "has no weights", {"cluster", file, "--weighted"});

@@ -21,7 +21,7 @@ namespace {
 
 using strings = std::vector<std::string>;
 
-/// A triangle 0 1 2 with a tail 2 3 4, and the isolated vertex 5.
+/// A triangle 1 2 3 with a tail 3 4 5, and the isolated vertex 6.
 constexpr char const* tail = "6 5\n2 3\n1 3\n1 2 4\n3 5\n4\n\n";
 
 /// The row of the first batch, if it inserts one edge, and of the second one.
@@ -43,7 +43,7 @@ TEST_F(program_test, interrupted_stream_finishes_its_batch_and_reports) {
       running_program run(program({"stream", file, from_file ? path("updates") : "-", "--check", "--report",
                                    path("report.json"), "--output", path("")}),
                           path(""));
-      std::string const updates = "0 3\n\n- 0 1\n- 1";
+      std::string const updates = "1 6\n\n- 1 2\n- 2";
       int pipe = -1;
       if (from_file) {
         pipe = open(path("updates").c_str(), O_WRONLY | O_CLOEXEC);
@@ -74,7 +74,7 @@ TEST_F(program_test, interrupted_stream_finishes_its_batch_and_reports) {
 }
 
 TEST_F(program_test, uninterrupted_stream_says_so) {
-  (void)output({"stream", write("tail.graph", tail), "--report", path("report.json")}, "0 3\n");
+  (void)output({"stream", write("tail.graph", tail), "--report", path("report.json")}, "1 6\n");
   EXPECT_FALSE(report(read("report.json")).flag("interrupted"));
 }
 
@@ -116,7 +116,7 @@ TEST_F(program_test, second_signal_ends_a_stream_at_once) {
   int const unread = open(path("values/pagerank.txt").c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
   ASSERT_GE(unread, 0);
   running_program run(program({"stream", file, "--report", path("report.json"), "--output", path("values")}), path(""));
-  run.send("0 3\n\n");
+  run.send("1 6\n\n");
   run.wait_for_output(first_batch);
   run.kill(SIGTERM);
   run.wait_for_output("interrupted");
@@ -133,10 +133,10 @@ TEST_F(program_test, ignored_signal_stays_ignored) {
   running_program run({"/bin/sh", "-c", "trap '' INT; exec \"$0\" stream \"$1\" --report \"$2\"", WYRM_PROGRAM_PATH,
                        write("tail.graph", tail), path("report.json")},
                       path(""));
-  run.send("0 3\n\n");
+  run.send("1 6\n\n");
   run.wait_for_output(first_batch);
   run.kill(SIGINT);
-  run.send("0 4\n\n");
+  run.send("1 4\n\n");
   run.wait_for_output(second_batch);
   run.end_input();
   outcome const ran = run.wait();

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -86,8 +87,12 @@ TEST_F(program_test, reports_that_standard_output_is_lost) {
       EXPECT_TRUE(r.flag("output_lost"));
       EXPECT_EQ(r.text("command"), command);
       EXPECT_EQ(r.count("graph/edges"), 10u);
-      for (std::string const& name : command == "cluster" ? strings{"labels"} : strings{"pagerank", "triangles"})
-        EXPECT_EQ(values<std::string>("values/" + name + ".txt").size() % 6, 0u) << "six vertices";
+      if (command == "cluster") {
+        EXPECT_EQ(values<std::uint32_t>("values/labels.txt").size(), 6u);
+      } else {
+        EXPECT_EQ(values<double>("values/pagerank.txt").size(), 6u);
+        EXPECT_EQ(values<vertex_triangles>("values/triangles.txt").size(), 6u);
+      }
       EXPECT_EQ(parts(), 0);
       std::filesystem::remove(path("report.json"));
     }

@@ -191,14 +191,17 @@ class program_test : public testing::Test {
     return report(read("report.json"));
   }
 
-  /// The lines of a file of --output, without the comment in the first line.
-  template <class Line>
-  [[nodiscard]] std::vector<Line> values(std::string const& name) const {
+  /// The values in a file of --output, without the comment in the first line, for a graph with ids from `first_id`.
+  template <class Value>
+  [[nodiscard]] std::vector<Value> values(std::string const& name, std::size_t first_id = 1) const {
     std::istringstream text(read(name));
     std::string comment;
     std::getline(text, comment);
-    EXPECT_TRUE(comment.starts_with("# ")) << name;
-    return {std::istream_iterator<Line>(text), {}};
+    EXPECT_TRUE(comment.starts_with("# id of the vertex, ")) << name;
+    std::vector<Value> all;
+    std::size_t id = 0;
+    for (Value value; text >> id >> value; all.push_back(value)) EXPECT_EQ(id, first_id + all.size()) << name;
+    return all;
   }
 
   /// A run that must fail with this status and message, and must not create or remove files.

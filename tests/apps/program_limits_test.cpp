@@ -28,7 +28,7 @@ TEST_F(program_test, runs_where_addresses_are_limited) {
   pack(packed, "bzip2", false, {{"k5.graph", k5}});
   for (std::string const kib : {"1048576", "2097152", "4000000"})
     for (std::string const& command :
-         {"run " + k5_file, "stream " + k5_file + " " + write("updates.txt", "+ 0 5\n"), "walk " + k5_file,
+         {"run " + k5_file, "stream " + k5_file + " " + write("updates.txt", "+ 1 6\n"), "walk " + k5_file,
           "cluster " + k5_file, "info " + packed, std::string("info"), "run " + packed + " --allocator bump"}) {
       SCOPED_TRACE(kib + " KiB: " + command);
       std::string const line =

@@ -178,7 +178,7 @@ TEST_F(program_test, ranks_by_weight) {
   EXPECT_EQ(values<double>("values/pagerank.txt").at(1), values<double>("values/pagerank.txt").at(2));
 
   expect_refused(2, "has no weights; leave out --weighted", {"run", write("k5.graph", k5), "--weighted"});
-  expect_refused(3, "the weight -2 of the arc 1 -> 0 is negative",
+  expect_refused(3, "the weight -2 of the arc 2 -> 1 is negative: correct it",
                  {"run", write("negative.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 1\n2 1 -2\n"),
                   "--weighted"});
   expect_refused(2, "--weighted", {"stream", file, "--weighted"});
@@ -202,7 +202,7 @@ TEST_F(program_test, uses_weights_of_any_scale) {
     EXPECT_EQ(row(output({"walk", file, "--weighted", "--steps", "4"}), "steps"), "12");
     EXPECT_EQ(output({"cluster", file, "--weighted"}).find("nan"), std::string::npos);
   }
-  expect_refused(3, "the weight 1e-40 of the arc 0 -> 2 is less than the largest, 1e+40, divided by 7e75",
+  expect_refused(3, "the weight 1e-40 of the arc 1 -> 3 is less than the largest, 1e+40, divided by 7e75",
                  {"run", write("wide.mtx", banner + "3 3 3\n1 2 3\n1 3 1e-40\n2 1 1e40\n"), "--weighted"});
   expect_refused(3, "the weight -1e-60 of the arc 10 -> 30 is negative",
                  {"walk", write("negative.txt", "10 20 1\n10 30 -1e-60\n"), "--weighted"});
@@ -297,15 +297,15 @@ TEST_F(program_test, walks) {
   std::string const file =
       write("ring.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 2 2.5\n2 3 1\n3 1 1\n1 3 0\n");
   std::string const table =
-      output({"walk", file, "--weighted", "--steps", "4", "--starts", "0,2", "--walks", path("w")});
+      output({"walk", file, "--weighted", "--steps", "4", "--starts", "1,3", "--walks", path("w")});
   EXPECT_EQ(row(table, "walks"), "2");
   EXPECT_EQ(row(table, "steps"), "8");
-  EXPECT_EQ(read("w"), "0 1 2 0 1\n2 0 1 2 0\n");
+  EXPECT_EQ(read("w"), "1 2 3 1 2\n3 1 2 3 1\n");
   EXPECT_EQ(row(output({"walk", file, "--steps", "50", "--per-vertex", "20", "--walks", path("w")}), "steps"), "3000");
-  EXPECT_NE(read("w").find("0 2"), std::string::npos);
+  EXPECT_NE(read("w").find("1 3"), std::string::npos);
   EXPECT_EQ(row(output({"walk", file, "--steps", "0"}), "steps"), "0");
 
-  expect_refused(2, "start 3 is no vertex", {"walk", file, "--starts", "3"});
+  expect_refused(2, "--starts: expected a vertex (1 to 3), found \"4\"", {"walk", file, "--starts", "4"});
   expect_refused(2, "p and q must be", {"walk", file, "-p", "0"});
   expect_refused(2, "has no weights", {"walk", write("plain.graph", "2 1\n2\n1\n"), "--weighted"});
   expect_refused(4, "cannot write the walks", {"walk", file, "--walks", path("none/w")});
@@ -427,15 +427,13 @@ TEST_F(program_test, writes_files_of_values) {
   write("triangles.txt", "old");
   write("pagerank.txt", "old");
   std::string const table = output({"run", file, "--rounds", "0", "--top", "9", "--output", path("")});
-  EXPECT_EQ(
-      read("triangles.txt"),
-      "# triangles and local clustering coefficient: one line per vertex, from vertex 0 on\n6 1\n6 1\n6 1\n6 1\n6 1\n"
-      "0 0\n");
+  EXPECT_EQ(read("triangles.txt"),
+            "# id of the vertex, triangles, local clustering coefficient\n1 6 1\n2 6 1\n3 6 1\n4 6 1\n5 6 1\n6 0 0\n");
   EXPECT_TRUE(row(table, "clustering").starts_with("average 0.83333333")) << table;
   EXPECT_NE(row(table, "clustering").find(", global 1"), std::string::npos);
-  EXPECT_TRUE(row(table, "largest ranks").ends_with(" at vertex 0")) << table;
-  EXPECT_EQ(row(table, "most triangles"), "6 at vertex 0");
-  EXPECT_NE(table.find("\n                         0 at vertex 5\n"), std::string::npos)
+  EXPECT_TRUE(row(table, "largest ranks").ends_with(" at vertex 1")) << table;
+  EXPECT_EQ(row(table, "most triangles"), "6 at vertex 1");
+  EXPECT_NE(table.find("\n                         0 at vertex 6\n"), std::string::npos)
       << "there are 6 vertices, not 9";
 
   std::filesystem::create_directory(path("ranks"));
@@ -484,7 +482,7 @@ TEST_F(program_test, prints_a_table) {
   EXPECT_EQ(row(table, "graph restored"), "yes, bit for bit");
   EXPECT_TRUE(row(table, "triangles").starts_with("2,999, ")) << table;
   EXPECT_TRUE(row(table, "PageRank").starts_with("max 0.22")) << table;
-  EXPECT_NE(row(table, "PageRank").find(" at vertex 0, "), std::string::npos);
+  EXPECT_NE(row(table, "PageRank").find(" at vertex 1, "), std::string::npos);
 
   std::string const sparse = output(
       {"run", write("sparse.mtx", matrix_market(1234567, {{0, 99}})), "--rounds", "0", "--algorithms", "triangles"});
@@ -511,6 +509,7 @@ TEST_F(program_test, describes_itself) {
                      "--top",
                      "--output",
                      "--report",
+                     "--ids",
                      "--format",
                      "--third-column",
                      "--vertex-base",
@@ -685,14 +684,14 @@ TEST_F(program_test, refuses_to_overwrite_its_input) {
 
 TEST_F(program_test, writes_to_standard_output_by_name) {
   std::string const file = write("ring.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 2\n2 1\n");
-  strings const arguments{"walk", file, "--steps", "2", "--starts", "0", "--walks", "/dev/stdout"};
+  strings const arguments{"walk", file, "--steps", "2", "--starts", "1", "--walks", "/dev/stdout"};
   std::string const redirected = output(arguments);
   EXPECT_EQ(row(redirected, "walks"), "1");
-  EXPECT_TRUE(redirected.ends_with("included)\n0 1 0\n")) << redirected;
+  EXPECT_TRUE(redirected.ends_with("included)\n1 2 1\n")) << redirected;
   std::string command = WYRM_PROGRAM_PATH;
   for (std::string const& argument : arguments) command += " " + argument;
   ASSERT_EQ(std::system((command + " | cat > " + path("piped")).c_str()), 0);
-  EXPECT_TRUE(read("piped").ends_with("included)\n0 1 0\n")) << read("piped");
+  EXPECT_TRUE(read("piped").ends_with("included)\n1 2 1\n")) << read("piped");
 }
 
 TEST_F(program_test, reports_lost_output) {

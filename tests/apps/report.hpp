@@ -86,7 +86,7 @@ inline void add_fields(rapidjson::Value const& value, std::string const& path,
   add("array", "machine/", {"gpus"});
   add("string", "build/", {"version", "compiler", "type", "host_threads"});
   add("boolean", "build/", {"cuda", "checked"});
-  add("string", "parameters/", {"file", "device", "allocator", "direction", "updates"});
+  add("string", "parameters/", {"file", "device", "allocator", "direction", "ids", "updates"});
   add("integer", "parameters/", {"batch", "top"});
   if (run) add("integer", "parameters/", {"rounds", "seed"});
   if (run) add("boolean", "parameters/", {"weighted"});
@@ -118,7 +118,7 @@ inline void add_fields(rapidjson::Value const& value, std::string const& path,
     if (!run && !when.empty()) continue;
     add("number", "algorithms/pagerank/" + when, {"max", "l2", "sum", "ms"});
     if (run) add("number", "algorithms/pagerank/" + when, {"change"});
-    add("integer", "algorithms/pagerank/" + when, {"argmax", "iterations"});
+    add("integer", "algorithms/pagerank/" + when, {"argmax", "argmax_id", "iterations"});
     if (!run) add("integer", "algorithms/pagerank/" + when, {"ranked"});
     add("boolean", "algorithms/pagerank/" + when, {"converged"});
     add("array", "algorithms/pagerank/" + when, {"top"});
@@ -139,7 +139,7 @@ inline void add_fields(rapidjson::Value const& value, std::string const& path,
   auto const add = [&](std::string const& type, std::string const& path, std::vector<std::string> const& names) {
     for (std::string const& name : names) fields[path + name] = type;
   };
-  add("string", "parameters/", {"file", "device", "direction"});
+  add("string", "parameters/", {"file", "device", "direction", "ids"});
   add("boolean", "parameters/", {"weighted"});
   add("integer", "parameters/", {"seed", "length", "walks", "iterations"});
   add("integer", "graph/", {"vertices", "edges"});

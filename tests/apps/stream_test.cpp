@@ -28,7 +28,7 @@ namespace {
 
 using strings = std::vector<std::string>;
 
-/// A triangle 0 1 2 with a tail 2 3 4, and the isolated vertex 5.
+/// A triangle 0 1 2 with a tail 2 3 4, and the isolated vertex 5, by internal ids; the file has ids from 1.
 constexpr char const* tail = "6 5\n2 3\n1 3\n1 2 4\n3 5\n4\n\n";
 
 /// The printed batches of a run: for each a map from column names to text.
@@ -129,8 +129,8 @@ TEST_F(program_test, maintains_results_through_updates) {
     random_updates const updates(g, vertices, directed);
     std::string const out =
         output({"stream", write("tree.mtx", matrix_market(vertices, edges)), write("updates.txt", updates.text),
-                directed ? "--directed" : "--undirected", "--tolerance", "1e-12", "--check", "--top", "3", "--output",
-                path("values"), "--report", path("report.json")});
+                directed ? "--directed" : "--undirected", "--ids", "internal", "--tolerance", "1e-12", "--check",
+                "--top", "3", "--output", path("values"), "--report", path("report.json")});
     EXPECT_EQ(column(out, "inserted"), updates.inserted);
     EXPECT_EQ(column(out, "erased"), updates.erased);
     EXPECT_EQ(column(out, "edges"), updates.edges);
@@ -139,7 +139,7 @@ TEST_F(program_test, maintains_results_through_updates) {
 
     report const r(read("report.json"));
     std::vector<double> const want = serial_pagerank(g.rows(), 0.85);
-    std::vector<double> const rank = values<double>("values/pagerank.txt");
+    std::vector<double> const rank = values<double>("values/pagerank.txt", 0);
     ASSERT_EQ(rank.size(), vertices);
     for (std::size_t v = 0; v < vertices; ++v) EXPECT_NEAR(rank[v], want[v], 1e-11) << v;
     EXPECT_EQ(r.number("algorithms/pagerank/max"), *std::max_element(rank.begin(), rank.end()));
@@ -154,7 +154,7 @@ TEST_F(program_test, maintains_results_through_updates) {
       continue;
     }
     std::vector<std::uint64_t> const triangles = serial_triangles(g.rows());
-    expect_vertex_triangles(values<vertex_triangles>("values/triangles.txt"), g.rows(), triangles);
+    expect_vertex_triangles(values<vertex_triangles>("values/triangles.txt", 0), g.rows(), triangles);
     EXPECT_EQ(r.count("algorithms/triangles/total"), total(triangles));
     EXPECT_EQ(r.count("algorithms/triangles/top/0/triangles"), *std::max_element(triangles.begin(), triangles.end()));
     std::map<std::string, std::string> fields;
@@ -169,7 +169,8 @@ TEST_F(program_test, applies_updates_in_order) {
   std::string const file = write("tail.graph", tail);
   // A new edge is inserted and erased; an existing one is erased and inserted; a new one is inserted, erased and
   // inserted.
-  std::string const out = output({"stream", file}, "+ 0 3\n- 0 3\n- 0 1\n+ 0 1\n4 5\n- 5 4\n+ 4 5");
+  std::string const out =
+      output({"stream", file, "--ids", "internal"}, "+ 0 3\n- 0 3\n- 0 1\n+ 0 1\n4 5\n- 5 4\n+ 4 5");
   EXPECT_EQ(column(out, "inserted"), strings{"4"});
   EXPECT_EQ(column(out, "erased"), strings{"3"});
   EXPECT_EQ(column(out, "edges"), strings{"6"});
@@ -180,7 +181,7 @@ TEST_F(program_test, applies_updates_in_order) {
 
 TEST_F(program_test, matches_the_example_in_the_readme) {
   std::string const file = write("tail.graph", "5 5\n2 3\n1 3\n1 2 4\n3 5\n4\n");
-  std::string const out = output({"stream", file, "--device", "cpu", "--top", "2"}, "+ 1 3\n+ 0 3\n\n- 0 1\n");
+  std::string const out = output({"stream", file, "--device", "cpu", "--top", "2"}, "+ 2 4\n+ 1 4\n\n- 1 2\n");
   EXPECT_EQ(column(out, "inserted"), (strings{"2", "0"}));
   EXPECT_EQ(column(out, "erased"), (strings{"0", "1"}));
   EXPECT_EQ(column(out, "edges"), (strings{"7", "6"}));
@@ -188,14 +189,14 @@ TEST_F(program_test, matches_the_example_in_the_readme) {
   EXPECT_TRUE(row(out, "PageRank").starts_with("max 0.32484")) << out;
   EXPECT_EQ(row(out, "triangles"), "2");
   EXPECT_EQ(row(out, "clustering"), "average 0.6, global 0.545454545");
-  EXPECT_TRUE(row(out, "largest ranks").ends_with(" at vertex 3")) << out;
-  EXPECT_EQ(row(out, "most triangles"), "2 at vertex 2");
+  EXPECT_TRUE(row(out, "largest ranks").ends_with(" at vertex 4")) << out;
+  EXPECT_EQ(row(out, "most triangles"), "2 at vertex 3");
 }
 
 TEST_F(program_test, ends_a_batch_at_an_empty_line_or_when_it_is_full) {
   std::string const file = write("tail.graph", tail);
   std::string const updates = "# none yet\n\n \t\r\n0 3\r\n%0 4\n\t+  0\t4 \n0 5\n\n\n0 0\n  # more\n0 5\n";
-  strings const stream{"stream", file, "-", "--algorithms", "triangles"};
+  strings const stream{"stream", file, "-", "--ids", "internal", "--algorithms", "triangles"};
   std::string const out = output(stream, updates);
   EXPECT_EQ(column(out, "batch"), (strings{"1", "2"}));
   EXPECT_EQ(column(out, "inserted"), (strings{"3", "0"}));
@@ -211,8 +212,9 @@ TEST_F(program_test, ends_a_batch_at_an_empty_line_or_when_it_is_full) {
 // The counts at the end are sums over the batches; a batch that changes nothing adds nothing.
 TEST_F(program_test, adds_up_the_work_of_all_batches) {
   std::string const file = write("wheel.mtx", matrix_market(wheel_size, wheel()));
-  std::string const out = output({"stream", file, "--tolerance", "1e-9", "--report", path("report.json")},
-                                 "5 9\n- 1 2\n\n+ 0 1\n\n- 7 1000\n\n7 7\n\n+ 4 8\n- 4 8\n- 0 5\n");
+  std::string const out =
+      output({"stream", file, "--tolerance", "1e-9", "--ids", "internal", "--report", path("report.json")},
+             "5 9\n- 1 2\n\n+ 0 1\n\n- 7 1000\n\n7 7\n\n+ 4 8\n- 4 8\n- 0 5\n");
   std::map<std::string, std::uint64_t> sum;
   for (std::string const name : {"iterations", "ranked", "inserted", "erased"})
     for (std::string const& value : column(out, name)) sum[name] += std::stoull(value);
@@ -232,7 +234,7 @@ TEST_F(program_test, adds_up_the_work_of_all_batches) {
   EXPECT_EQ(r.count("updates/self_loops"), 1u);
   EXPECT_EQ(r.count("updates/graph_edges"), 5997u);
   // The same updates, with a batch for each sequence of insertions or erasures.
-  std::string const apart = output({"stream", file, "--tolerance", "1e-9"},
+  std::string const apart = output({"stream", file, "--tolerance", "1e-9", "--ids", "internal"},
                                    "5 9\n\n- 1 2\n\n+ 0 1\n\n- 7 1000\n\n7 7\n\n+ 4 8\n\n- 4 8\n- 0 5\n");
   std::map<std::string, std::uint64_t> again;
   for (std::string const name : {"iterations", "ranked", "inserted", "erased"})
@@ -245,7 +247,7 @@ TEST_F(program_test, accepts_a_stream_without_updates) {
   std::string const out = output({"stream", write("k5.graph", k5), "--check", "--top", "1"});
   EXPECT_EQ(batches_in(out).size(), 0u);
   EXPECT_EQ(row(out, "updates"), "none");
-  EXPECT_EQ(row(out, "most triangles"), "6 at vertex 0");
+  EXPECT_EQ(row(out, "most triangles"), "6 at vertex 1");
   EXPECT_TRUE(row(out, "PageRank").starts_with("max 0.19417")) << out;
   (void)output({"stream", write("none.graph", "0 0\n"), "--check", "--top", "1"}, "# nothing\n\n");
 }
@@ -255,7 +257,7 @@ TEST_F(program_test, prints_a_batch_as_soon_as_it_is_applied) {
   std::string const file = write("tail.graph", tail);
   std::string const command = "( echo 0 3; echo; for i in $(seq 600); do if grep -q '^ *1  *1  *0 ' " + path("out") +
                               "; then echo - 0 3; break; fi; sleep 0.1; done ) | " + WYRM_PROGRAM_PATH + " stream " +
-                              file + " >" + path("out");
+                              file + " --ids internal >" + path("out");
   ASSERT_EQ(std::system(command.c_str()), 0);
   EXPECT_EQ(column(read("out"), "erased"), (strings{"0", "1"}));
 }
@@ -267,11 +269,12 @@ TEST_F(program_test, refuses_malformed_updates_and_keeps_earlier_batches) {
     std::string const text = "0 3\n\n# the next batch\n+ 0 4\n" + line + "\n0 5\n";
     for (bool const from_file : {true, false}) {
       std::string const name = from_file ? write("updates.txt", text) : "standard input";
-      outcome const ran = run_program(
-          {"stream", file, from_file ? name : "-", "--report", path("none.json"), "--output", path("")}, text);
+      outcome const ran = run_program({"stream", file, from_file ? name : "-", "--ids", "internal", "--report",
+                                       path("none.json"), "--output", path("")},
+                                      text);
       EXPECT_EQ(ran.status, 3);
       EXPECT_EQ(ran.err, "wyrm: " + name + ":5: expected " + message +
-                             "; write each update as '+ u v', 'u v' or '- u v', with ids from 0 on\n");
+                             "; write each update as '+ u v', 'u v' or '- u v'; a stream adds no vertices\n");
       EXPECT_EQ(column(ran.out, "edges"), strings{"6"}) << "the first batch, and not the second";
       EXPECT_EQ(ran.out.find("in all"), std::string::npos);
       for (std::string const left : {"none.json", "pagerank.txt", "triangles.txt"})
@@ -312,7 +315,7 @@ TEST_F(program_test, refuses_a_stream_before_any_update) {
   expect_refused(2, "--batch", {"stream", file, "--batch", "0"});
   expect_refused(2, "--rounds", {"stream", file, "--rounds", "1"});
   std::string const command =
-      std::string("echo 0 1 | ") + WYRM_PROGRAM_PATH + " stream " + file + " >/dev/full 2>" + path("err");
+      std::string("echo 1 2 | ") + WYRM_PROGRAM_PATH + " stream " + file + " >/dev/full 2>" + path("err");
   EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 4);
   EXPECT_NE(read("err").find("cannot write to standard output"), std::string::npos);
 }

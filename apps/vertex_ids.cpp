@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vertex_ids.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <system_error>
+#include <utility>
+
+#include "../loaders/quoted.hpp"
+
+namespace wyrm::apps {
+
+namespace {
+
+template <class T>
+std::vector<graph::vertex_id> order_of(std::vector<T> const& keys) {
+  if (std::is_sorted(keys.begin(), keys.end())) return {};
+  std::vector<graph::vertex_id> order(keys.size());
+  std::iota(order.begin(), order.end(), graph::vertex_id{0});
+  std::sort(order.begin(), order.end(),
+            [&](graph::vertex_id a, graph::vertex_id b) { return keys[a] != keys[b] ? keys[a] < keys[b] : a < b; });
+  return order;
+}
+
+template <class T>
+std::optional<graph::vertex_id> find_key(std::vector<T> const& keys, std::vector<graph::vertex_id> const& order,
+                                         T const& key) {
+  if (order.empty()) {
+    auto const at = std::lower_bound(keys.begin(), keys.end(), key);
+    if (at == keys.end() || *at != key) return std::nullopt;
+    return static_cast<graph::vertex_id>(at - keys.begin());
+  }
+  auto const at = std::lower_bound(order.begin(), order.end(), key,
+                                   [&](graph::vertex_id v, T const& wanted) { return keys[v] < wanted; });
+  if (at == order.end() || keys[*at] != key) return std::nullopt;
+  return *at;
+}
+
+}  // namespace
+
+vertex_ids::vertex_ids(graph::edge_list& list, id_kind kind)
+    : kind_(kind),
+      vertices_(list.vertices),
+      first_(list.first_id),
+      ids_(std::exchange(list.ids, {})),
+      names_(std::exchange(list.names, {})),
+      order_(kind == id_kind::internal ? std::vector<graph::vertex_id>()
+             : names_.empty()          ? order_of(ids_)
+                                       : order_of(names_)) {}
+
+std::variant<std::uint64_t, std::string_view> vertex_ids::in_file(graph::vertex_id v) const {
+  if (!names_.empty()) return std::string_view(names_[v]);
+  return ids_.empty() ? first_ + v : ids_[v];
+}
+
+std::string vertex_ids::text(graph::vertex_id v) const {
+  if (kind_ == id_kind::internal) return std::to_string(v);
+  auto const id = in_file(v);
+  if (auto const* const number = std::get_if<std::uint64_t>(&id)) return std::to_string(*number);
+  return loaders::quoted(std::get<std::string_view>(id), std::string_view::npos);
+}
+
+std::optional<graph::vertex_id> vertex_ids::find(std::string_view word) const {
+  if (word.empty()) return std::nullopt;
+  if (kind_ == id_kind::file && !names_.empty()) {
+    if (!word.starts_with('"')) return find_key(names_, order_, std::string(word));
+    auto const name = loaders::unquoted(word);
+    return name ? find_key(names_, order_, *name) : std::nullopt;
+  }
+  std::uint64_t number = 0;
+  auto const [end, failed] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (failed != std::errc() || end != word.data() + word.size()) return std::nullopt;
+  return find_number(number);
+}
+
+std::optional<graph::vertex_id> vertex_ids::find_number(std::uint64_t number) const {
+  if (kind_ == id_kind::file && !ids_.empty()) return find_key(ids_, order_, number);
+  std::uint64_t const first = kind_ == id_kind::file ? first_ : 0;
+  if (number < first || number - first >= vertices_) return std::nullopt;
+  return static_cast<graph::vertex_id>(number - first);
+}
+
+std::string vertex_ids::range() const {
+  if (vertices_ == 0) return "none";
+  auto const count = std::to_string(vertices_);
+  if (kind_ == id_kind::file && !names_.empty()) return count + " names";
+  auto const last = static_cast<graph::vertex_id>(vertices_ - 1);
+  auto const [low, high] =
+      order_.empty() ? std::pair(graph::vertex_id{0}, last) : std::pair(order_.front(), order_.back());
+  std::string const ends = text(low) + " to " + text(high);
+  return kind_ == id_kind::file && !ids_.empty() ? count + " ids from " + ends : ends;
+}
+
+std::string_view take_word(std::string_view& text, std::string_view separators) {
+  text.remove_prefix(std::min(text.find_first_not_of(separators), text.size()));
+  std::size_t quote = 0;  // the position of the closing quotation mark, or the end
+  if (text.starts_with('"'))
+    for (quote = 1; quote < text.size() && text[quote] != '"'; ++quote)
+      if (text[quote] == '\\') ++quote;
+  std::string_view const word = text.substr(0, text.find_first_of(separators, quote));
+  text.remove_prefix(word.size());
+  return word;
+}
+
+}  // namespace wyrm::apps
