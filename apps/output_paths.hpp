@@ -10,7 +10,8 @@
 
 namespace wyrm::apps {
 
-/// A path of a command, and its role for messages: "--report", "the input". If the path is empty, there is no such file.
+/// A path of a command, and its role for messages: "--report", "the input". If the path is empty, there is no such
+/// file.
 struct named_path {
   std::string role;
   std::string path;

@@ -137,8 +137,9 @@ TEST(writers, number_vertices_whose_ids_do_not_ascend) {
 // The ids of a file that counts from 1 are those of an edge list made from it.
 TEST(writers, keep_consecutive_ids) {
   temporary_folder const folder;
-  auto const list = loaders::load(folder.write("g.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 3\n"
-                                                        "1 2\n2 3\n3 1\n"));
+  auto const list = loaders::load(folder.write("g.mtx",
+                                               "%%MatrixMarket matrix coordinate pattern general\n3 3 3\n"
+                                               "1 2\n2 3\n3 1\n"));
   loaders::write(list, folder / "g.txt");
   EXPECT_EQ(read_file(folder / "g.txt"), "1\t2\n2\t3\n3\t1\n");
   loaders::write(list, folder / "g.wyrm");
