@@ -2,6 +2,7 @@
 // JSON reports of the program, for tests: access to values by path, and the documented fields.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <rapidjson/document.h>
 #include <rapidjson/pointer.h>
 
@@ -52,6 +53,15 @@ class report {
   }
   rapidjson::Document json_;
 };
+
+/// The size of the graph as loaded.
+inline void expect_graph(report const& r, bool directed, std::uint64_t vertices, std::uint64_t edges,
+                         std::uint64_t arcs) {
+  EXPECT_EQ(r.flag("graph/directed"), directed);
+  EXPECT_EQ(r.count("graph/vertices"), vertices);
+  EXPECT_EQ(r.count("graph/edges"), edges);
+  EXPECT_EQ(r.count("graph/arcs"), arcs);
+}
 
 /// Collects the fields of a report and their types: every scalar and array by its path.
 inline void add_fields(rapidjson::Value const& value, std::string const& path,
