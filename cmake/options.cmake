@@ -5,6 +5,7 @@ option(WYRM_CHECKED "Track every device allocation, which detects double and for
 option(WYRM_LOADERS "Build the loaders (need LibArchive, zlib and RapidJSON)" ON)
 option(WYRM_PROGRAM "Build the program `wyrm`" ${PROJECT_IS_TOP_LEVEL})
 option(WYRM_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(WYRM_EXHAUSTIVE_TESTS "Build the tests of all interleavings" ON)
 option(WYRM_FUZZ "Build the fuzzers (needs clang++ and libFuzzer)" OFF)
 option(WYRM_BENCHMARKS "Build the benchmarks" OFF)
 option(WYRM_INSTALL "Create the install rules" ${PROJECT_IS_TOP_LEVEL})

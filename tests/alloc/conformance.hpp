@@ -20,7 +20,7 @@
 namespace wyrm::tests {
 
 inline constexpr std::size_t mib = std::size_t{1} << 20;
-inline constexpr std::size_t largest_pool = 32 * mib;
+inline std::size_t largest_pool() { return scaled(32 * mib, 8 * mib); }
 
 template <class... A>
 ::testing::Types<A...> to_types(alloc::list<A...>);
@@ -29,7 +29,7 @@ template <class Family>
 using types_of = decltype(to_types(Family{}));
 
 inline alloc::options pool_of(std::size_t bytes, bool checked) {
-  return {.pool_bytes = bytes, .reserve_bytes = std::min(8 * bytes, 2 * largest_pool), .checked = checked};
+  return {.pool_bytes = bytes, .reserve_bytes = std::min(8 * bytes, 2 * largest_pool()), .checked = checked};
 }
 
 inline std::vector<std::size_t> random_sizes(std::size_t n, std::size_t largest, std::uint64_t seed) {
@@ -47,7 +47,7 @@ TYPED_TEST_P(conformance, one_size_at_a_time) {
   for (bool const checked : {false, true})
     for (std::size_t const bytes : {1u, 15u, 16u, 17u, 100u, 1000u, 4096u, 8192u, 8193u, 70000u}) {
       SCOPED_TRACE(std::to_string(bytes) + (checked ? " bytes, checked" : " bytes"));
-      pool<TypeParam> p(pool_of(scaled(8 * mib, 4 * mib), checked));
+      pool<TypeParam> p(pool_of(scaled(8 * mib, 2 * mib), checked));
       std::size_t const n = std::min(scaled(200, 40), p.committed() / 16 / bytes + 1);
       auto blocks = p.allocate(n, bytes);
       EXPECT_EQ(served(blocks), n);
@@ -66,7 +66,7 @@ TYPED_TEST_P(conformance, one_size_at_a_time) {
 TYPED_TEST_P(conformance, mixed_sizes_in_one_launch) {
   for (bool const checked : {false, true}) {
     SCOPED_TRACE(checked ? "checked" : "unchecked");
-    pool<TypeParam> p(pool_of(largest_pool, checked));
+    pool<TypeParam> p(pool_of(largest_pool(), checked));
     std::size_t const n = scaled(1000, 200);
     auto const first = p.allocate(random_sizes(n, 9000, 1));
     EXPECT_EQ(served(first), n);
@@ -112,7 +112,7 @@ TYPED_TEST_P(conformance, only_some_lanes_request) {
 }
 
 TYPED_TEST_P(conformance, single_threads) {
-  pool<TypeParam> p(pool_of(largest_pool, true));
+  pool<TypeParam> p(pool_of(largest_pool(), true));
   std::size_t const n = scaled(1000, 200);
   auto const blocks = p.allocate_per_thread(random_sizes(n, 9000, 4));
   p.expect_sound();
@@ -129,7 +129,7 @@ TYPED_TEST_P(conformance, single_threads) {
 TYPED_TEST_P(conformance, churn_with_room) {
   for (bool const checked : {false, true}) {
     SCOPED_TRACE(checked ? "checked" : "unchecked");
-    pool<TypeParam> p(pool_of(largest_pool, checked));
+    pool<TypeParam> p(pool_of(largest_pool(), checked));
     auto const left = p.churn(scaled(200, 64), static_cast<unsigned>(scaled(120, 20)), 1, 9000);
     EXPECT_GT(left.size(), 0u);
     p.expect_sound();
@@ -284,7 +284,7 @@ TYPED_TEST_P(conformance, reset_frees_everything) {
 TYPED_TEST_P(conformance, growth_after_exhaustion) {
   for (bool const checked : {false, true}) {
     SCOPED_TRACE(checked ? "checked" : "unchecked");
-    pool<TypeParam> p(pool_of(mib, checked));
+    pool<TypeParam> p(pool_of(scaled(mib, mib / 4), checked));
     std::size_t const before = p.committed();
     auto blocks = p.exhaust(1000);
     p.expect_sound();
@@ -309,7 +309,7 @@ TYPED_TEST_P(conformance, growth_beyond_the_reserve_changes_nothing) {
   pool<TypeParam> p(pool_of(mib, true));
   auto const blocks = p.allocate(random_sizes(100, 3000, 9));
   std::size_t const before = p.committed();
-  for (std::size_t const more : {p.owner().stats().reserved - before + 1, 100 * largest_pool, SIZE_MAX / 2 + 1,
+  for (std::size_t const more : {p.owner().stats().reserved - before + 1, 100 * largest_pool(), SIZE_MAX / 2 + 1,
                                  SIZE_MAX - before, SIZE_MAX - before + 1, SIZE_MAX - 15, SIZE_MAX}) {
     try {
       p.owner().grow(more);
@@ -501,7 +501,7 @@ TYPED_TEST_P(conformance, foreign_frees_are_counted_unchecked_too) {
 TYPED_TEST_P(conformance, compaction_keeps_live_blocks) {
   for (bool const checked : {false, true}) {
     SCOPED_TRACE(checked ? "checked" : "unchecked");
-    pool<TypeParam> p(pool_of(largest_pool, checked));
+    pool<TypeParam> p(pool_of(largest_pool(), checked));
     std::size_t const n = scaled(2000, 200);
     auto blocks = p.allocate(random_sizes(n, 3000, 13));
     auto small = p.allocate(n, 24);
@@ -526,7 +526,7 @@ TYPED_TEST_P(conformance, carved_pages_behave_like_others) {
   if constexpr (alloc::carving_ref<typename TypeParam::ref_type>) {
     for (bool const checked : {false, true}) {
       SCOPED_TRACE(checked ? "checked" : "unchecked");
-      pool<TypeParam> p(pool_of(8 * mib, checked));
+      pool<TypeParam> p(pool_of(scaled(8 * mib, 2 * mib), checked));
       std::uint64_t missing = 1;
       // Before the carving some windows and queues have pages, and others are empty.
       auto some = p.allocate(random_sizes(scaled(400, 100), 2048, 11));
@@ -560,7 +560,7 @@ TYPED_TEST_P(conformance, carved_pages_are_claimed_and_freed_in_any_order) {
     for (bool const checked : {false, true})
       for (std::uint32_t const step : {1u, 0xfffffffbu, 17u}) {
         SCOPED_TRACE(std::string(checked ? "checked" : "unchecked") + ", step " + std::to_string(step));
-        pool<TypeParam> p(pool_of(8 * mib, checked));
+        pool<TypeParam> p(pool_of(scaled(8 * mib, 2 * mib), checked));
         auto some = p.allocate(random_sizes(scaled(400, 100), 2048, 11));
         for (int round = 0; round < 2; ++round) {
           p.carve_and_free({700, 37, 0, 129, 64, 1, 9, 4}, step);

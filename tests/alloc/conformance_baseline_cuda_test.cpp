@@ -15,7 +15,8 @@ class largest_pool_first : public ::testing::Environment {
   void SetUp() override {
     if (!available<exec::cuda_space>()) return;
     alloc::system_malloc<exec::cuda_space> const first(
-        make_space<exec::cuda_space>(), alloc::options{.pool_bytes = largest_pool, .reserve_bytes = 2 * largest_pool});
+        make_space<exec::cuda_space>(),
+        alloc::options{.pool_bytes = largest_pool(), .reserve_bytes = 2 * largest_pool()});
   }
 };
 [[maybe_unused]] ::testing::Environment* const environment =
