@@ -2,7 +2,8 @@
 # One target per room. Headers are used in place: <build>/include/wyrm/<room> is a link to the source folder, so that
 # "<wyrm/graph/dynamic_graph.hpp>" works in the build tree and in an installed tree.
 
-set(wyrm_cuda_flags "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>")
+# The standard is a flag for CUDA, because CMake 3.25 has no feature for it with nvcc 13.
+set(wyrm_cuda_flags "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--expt-relaxed-constexpr>")
 set(wyrm_warnings
   "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wconversion;-Wsign-conversion>"
   "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>")
@@ -44,7 +45,7 @@ function(wyrm_room name)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
   target_include_directories(${target} ${scope}
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_compile_features(${target} ${scope} cxx_std_20 cuda_std_20)
+  target_compile_features(${target} ${scope} cxx_std_20)
   target_compile_options(${target} ${scope} ${wyrm_cuda_flags})
   list(TRANSFORM ROOM_DEPENDS PREPEND wyrm::)
   target_link_libraries(${target} ${scope} ${ROOM_DEPENDS})
