@@ -14,7 +14,8 @@ endfunction()
 function(test_project project)
   run(${CMAKE_COMMAND} -S ${EXAMPLES}/${project} -B ${WORK}/${project} -G Ninja -DCMAKE_PREFIX_PATH=${WORK}/prefix
     -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CUDA_COMPILER=${CUDA} -DCMAKE_CUDA_ARCHITECTURES=90 -DCMAKE_BUILD_TYPE=Release
-    -DCCCL_DIR=${CCCL_DIR} "-DCMAKE_CXX_FLAGS=${FLAGS}" ${ARGN})
+    -DCCCL_DIR=${CCCL_DIR} "-DCMAKE_CXX_FLAGS=${FLAGS}"
+    "-DCMAKE_CUDA_FLAGS=${CUDA_FLAGS}" ${ARGN})
   run(${CMAKE_COMMAND} --build ${WORK}/${project} --target ${project})
   run(${WORK}/${project}/${project})
   message(STATUS "${output}")

@@ -6,6 +6,8 @@ option(WYRM_LOADERS "Build the loaders (need LibArchive, zlib and RapidJSON)" ON
 option(WYRM_PROGRAM "Build the program `wyrm`" ${PROJECT_IS_TOP_LEVEL})
 option(WYRM_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(WYRM_EXHAUSTIVE_TESTS "Build the tests of all interleavings" ON)
+set(WYRM_TEST_SPACES "all" CACHE STRING "Spaces of the long suites of tests: host, simt or all")
+set_property(CACHE WYRM_TEST_SPACES PROPERTY STRINGS all host simt)
 option(WYRM_FUZZ "Build the fuzzers (needs clang++ and libFuzzer)" OFF)
 option(WYRM_BENCHMARKS "Build the benchmarks" OFF)
 option(WYRM_INSTALL "Create the install rules" ${PROJECT_IS_TOP_LEVEL})

@@ -11,8 +11,12 @@
 
 namespace wyrm::tests {
 
+#if WYRM_TEST_HOST
 INSTANTIATE_TYPED_TEST_SUITE_P(cpu, clustering_test, testing::Types<exec::host_space>);
+#endif
+#if WYRM_TEST_SIMT
 INSTANTIATE_TYPED_TEST_SUITE_P(simt, clustering_test, testing::Types<simt_space>);
+#endif
 
 // The visits that are counted, and the strongest: in descending order of counts, the first visited among equals.
 TEST(visit_counts, keeps_the_strongest) {

@@ -7,8 +7,12 @@
 
 namespace wyrm::tests {
 
+#if WYRM_TEST_HOST
 INSTANTIATE_TYPED_TEST_SUITE_P(cpu, further_algorithms_test, testing::Types<exec::host_space>);
+#endif
+#if WYRM_TEST_SIMT
 INSTANTIATE_TYPED_TEST_SUITE_P(simt, further_algorithms_test, testing::Types<simt_space>);
+#endif
 
 TEST(further_algorithms, of_a_graph_whose_space_is_chosen_at_run_time) {
   using ids = std::vector<graph::vertex_id>;

@@ -12,8 +12,12 @@
 
 namespace wyrm::tests {
 
+#if WYRM_TEST_HOST
 INSTANTIATE_TYPED_TEST_SUITE_P(cpu, maintained_test, testing::Types<exec::host_space>);
+#endif
+#if WYRM_TEST_SIMT
 INSTANTIATE_TYPED_TEST_SUITE_P(simt, maintained_test, testing::Types<simt_space>);
+#endif
 
 // Each counter holds any part of the sum, modulo 2^64.
 TEST(residual_state, adds_counters_exactly) {

@@ -5,7 +5,11 @@
 
 namespace wyrm::tests {
 
+#if WYRM_TEST_HOST
 INSTANTIATE_TYPED_TEST_SUITE_P(cpu, random_walks_test, testing::Types<exec::host_space>);
+#endif
+#if WYRM_TEST_SIMT
 INSTANTIATE_TYPED_TEST_SUITE_P(simt, random_walks_test, testing::Types<simt_space>);
+#endif
 
 }  // namespace wyrm::tests

@@ -6,9 +6,13 @@
 
 namespace wyrm::tests {
 
+#if WYRM_TEST_HOST
 using on_cpu = types_of<alloc::random_walk_family<exec::host_space>>;
-using on_simt = types_of<alloc::random_walk_family<simt_space>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(cpu, conformance, on_cpu, by_name);
+#endif
+#if WYRM_TEST_SIMT
+using on_simt = types_of<alloc::random_walk_family<simt_space>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(simt, conformance, on_simt, by_name);
+#endif
 
 }  // namespace wyrm::tests

@@ -257,11 +257,15 @@ TEST(page_pool, a_search_gives_up_after_so_many_steps) {
   expect_steps<alloc::crw_pages<space, std::uint64_t, false>>(17);
 }
 
+#if WYRM_TEST_HOST
 INSTANTIATE_TYPED_TEST_SUITE_P(host, random_walk, random_walk_pools<exec::host_space>, random_walk_names);
-INSTANTIATE_TYPED_TEST_SUITE_P(simt, random_walk, random_walk_pools<simt_space>, random_walk_names);
 INSTANTIATE_TYPED_TEST_SUITE_P(host, random_walk_allocator, random_walk_allocators<exec::host_space>, by_name);
-INSTANTIATE_TYPED_TEST_SUITE_P(simt, random_walk_allocator, random_walk_allocators<simt_space>, by_name);
 INSTANTIATE_TYPED_TEST_SUITE_P(host, rw_malloc_suite, ::testing::Types<exec::host_space>);
+#endif
+#if WYRM_TEST_SIMT
+INSTANTIATE_TYPED_TEST_SUITE_P(simt, random_walk, random_walk_pools<simt_space>, random_walk_names);
+INSTANTIATE_TYPED_TEST_SUITE_P(simt, random_walk_allocator, random_walk_allocators<simt_space>, by_name);
 INSTANTIATE_TYPED_TEST_SUITE_P(simt, rw_malloc_suite, ::testing::Types<simt_space>);
+#endif
 
 }  // namespace wyrm::tests

@@ -5,7 +5,11 @@
 
 namespace wyrm::tests {
 
+#if WYRM_TEST_HOST
 INSTANTIATE_TYPED_TEST_SUITE_P(cpu, streams, shared_pools<exec::host_space>, by_name);
+#endif
+#if WYRM_TEST_SIMT
 INSTANTIATE_TYPED_TEST_SUITE_P(simt, streams, shared_pools<simt_space>, by_name);
+#endif
 
 }  // namespace wyrm::tests
