@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <system_error>
 
 #include "../algorithms/clustering_quality.hpp"
@@ -11,6 +10,7 @@
 #include "../exec/device.hpp"
 #include "../graph/any_graph.hpp"
 #include "../loaders/quoted.hpp"
+#include "line_input.hpp"
 #include "loaded_graph.hpp"
 
 namespace wyrm::apps {
@@ -28,20 +28,18 @@ agreement compare(std::vector<std::uint32_t> const& labels, std::vector<std::uin
 }  // namespace
 
 std::vector<std::uint32_t> read_labels(std::string const& file, vertex_ids const& ids) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw error(error_code::io, "cannot read the labels " + file + ": it cannot be opened");
+  line_input in(file);
   std::vector<std::uint32_t> labels(ids.size());
   std::vector<bool> labelled(ids.size());
-  std::size_t number = 0;
   auto const refuse = [&](std::string const& what) {
-    throw error(error_code::bad_input, file + ":" + std::to_string(number) + ": " + what +
+    throw error(error_code::bad_input, file + ":" + std::to_string(std::max<std::size_t>(in.line(), 1)) + ": " + what +
                                            "; write a line 'id label' for each of the graph's " +
                                            std::to_string(ids.size()) + " vertices");
   };
-  for (std::string line; std::getline(in, line);) {
-    ++number;
-    if (line.starts_with('#')) continue;
+  for (std::string line; in.next(line);) {
     std::string_view rest = line;
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \t\r"), rest.size()));
+    if (rest.empty() || rest.starts_with('#')) continue;
     std::string_view const id = take_word(rest);
     std::string_view const word = take_word(rest);
     auto const vertex = ids.find(id);
@@ -54,7 +52,6 @@ std::vector<std::uint32_t> read_labels(std::string const& file, vertex_ids const
     if (std::string_view const more = take_word(rest); !more.empty())
       refuse("expected the end of the line, found " + loaders::quoted(more));
   }
-  if (in.bad()) throw error(error_code::io, "cannot read the labels " + file);
   auto const missing = std::find(labelled.begin(), labelled.end(), false);
   if (missing != labelled.end())
     refuse("the file ends without a label of vertex " +
@@ -71,7 +68,7 @@ cluster_result cluster(cluster_options const& o) {
   r.ids = vertex_ids(list, o.file.ids);
   std::vector<std::uint32_t> classes;
   if (!o.truth.empty()) classes = read_labels(o.truth, r.ids);
-  graph::any_graph g(space, alloc::default_name, list.vertices, {.directed = list.directed});
+  graph::any_graph g(space, alloc::default_name, list.vertices, o.settings(list.directed));
   r.build_ms = timed([&] { g.insert(list.edges); });
   r.vertices = g.vertices();
   r.edges = g.edges();

@@ -12,12 +12,12 @@
 #include "../loaders/output_file.hpp"
 #include "degrees.hpp"
 #include "load.hpp"
+#include "placement.hpp"
 
 namespace wyrm::apps {
 
-struct cluster_options {
+struct cluster_options : placement {
   graph_file file;
-  std::string device = "auto";
   bool weighted = false;  // use the weights in the file
   algorithms::clustering_options clustering;
   std::string labels;  // output file for the labels; empty: none
@@ -47,7 +47,8 @@ struct cluster_result {
 };
 
 /// Reads labels, in the order of vertices: a line for each vertex has its id and a number, and is in any place; a line
-/// that begins with # is a comment. Throws error(bad_input), with the line, when the file has another form; error(io).
+/// that begins with # is a comment, and empty lines are skipped. Throws error(bad_input), with the line, when the file
+/// has another form; error(io).
 [[nodiscard]] std::vector<std::uint32_t> read_labels(std::string const& file, vertex_ids const& ids);
 
 /// Throws the errors of loading, building, clustering and read_labels; error(bad_argument) when `weighted` is set and

@@ -123,6 +123,7 @@ void add_graph_file(CLI::App& command, graph_file& file, bool required) {
         o.cache_dir = folder;
       },
       "Like --cache, but keep the graph in this folder, under a name that is unique to the path of FILE")
+      ->check(not_empty)
       ->type_name("DIR");
   command.add_flag("--remove-self-loops", o.remove_self_loops, "Remove edges from a vertex to itself");
   auto* const directed = command.add_flag_callback(
@@ -142,7 +143,7 @@ void add_graph_file(CLI::App& command, graph_file& file, bool required) {
         range().most = ends.at(1);
       },
       "Draw weights uniformly from LEAST to MOST");
-  drawn->expected(2)->type_name("LEAST MOST");
+  drawn->expected(2)->check(not_empty)->type_name("LEAST MOST");
   add_optional<std::uint64_t>(
       command, "--weight-seed", [range](std::uint64_t seed) { range().seed = seed; }, "Seed of random weights [1]")
       ->check(decimal)

@@ -2,7 +2,10 @@
 // Graph files on the command line: the flags of the loaders, and loading with a progress bar.
 #pragma once
 
+#include <charconv>
+#include <cstdint>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "../loaders/loaders.hpp"
@@ -35,10 +38,17 @@ void add_graph_file(CLI::App& command, graph_file& file, bool required);
 [[nodiscard]] std::vector<float> weights_of_arcs(graph_file const& file, graph::edge_list const& list,
                                                  vertex_ids const& ids, graph::csr const& rows);
 
-// A check for whole numbers in decimal notation: CLI11 itself accepts -1 as a huge number, and 010 as 8.
+// A check for whole numbers below 2^64 in decimal notation: CLI11 itself accepts -1 and 2^64 as huge numbers, and 010
+// as 8.
 [[nodiscard]] inline std::string decimal(std::string const& text) {
   bool const digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-  return digits && (text.size() == 1 || text[0] != '0') ? "" : "'" + text + "' is not a whole number";
+  if (!digits || (text.size() > 1 && text[0] == '0')) return "'" + text + "' is not a whole number";
+  std::uint64_t value = 0;
+  auto const fits = std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc();
+  return fits ? "" : "'" + text + "' is too large; the largest number is 18446744073709551615";
 }
+
+// A check for names and numbers, which CLI11 takes for no name and for 0 where nothing is given.
+[[nodiscard]] inline std::string not_empty(std::string const& text) { return text.empty() ? "the value is empty" : ""; }
 
 }  // namespace wyrm::apps

@@ -23,10 +23,7 @@ loaded_graph load_graph(graph_options const& o) {
                 "triangles are counted in undirected graphs, and this one is directed; add --undirected");
 
   s.ids = vertex_ids(list, o.file.ids);
-  graph::options settings{.directed = list.directed};
-  settings.pool.reserve_bytes = o.pool_limit;
-  if (o.pool_limit != 0) settings.pool.pool_bytes = std::min(settings.pool.pool_bytes, o.pool_limit);
-  graph::any_graph g(space, o.allocator, list.vertices, settings);
+  graph::any_graph g(space, o.allocator, list.vertices, o.settings(list.directed));
   s.build_ms = timed([&] { s.build = g.insert(list.edges); });
   if (o.check) g.check();
   s.directed = list.directed;

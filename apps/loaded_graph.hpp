@@ -14,14 +14,13 @@
 #include "../graph/update_report.hpp"
 #include "degrees.hpp"
 #include "load.hpp"
+#include "placement.hpp"
 
 namespace wyrm::apps {
 
-struct graph_options {
+struct graph_options : placement {
   graph_file file;
-  std::string device = "auto";
   std::string allocator = alloc::default_name;
-  std::size_t pool_limit = 0;  // bytes that the pool of the graph may grow to; 0: see alloc::options::reserve_bytes
   std::optional<std::vector<std::string>> algorithms;  // nothing: all that the direction permits
   double tolerance = 1e-9;                             // of PageRank: L1 norm of the last change
   bool weighted = false;                               // PageRank uses the weights in the file; `wyrm run` only

@@ -6,6 +6,8 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -28,6 +30,13 @@ constexpr char const* exit_codes =
     "4 a file cannot be read or written; 5 out of memory; 6 no such device, or it failed; 7 a check failed;\n"
     "130 interrupted by SIGINT, SIGTERM or SIGHUP.";
 
+// From std::thread, or from oneTBB, which has no type of its own for it.
+bool is_lack_of_threads(std::exception const& e) {
+  auto const* const failed = dynamic_cast<std::system_error const*>(&e);
+  if (failed != nullptr && failed->code() == std::errc::resource_unavailable_try_again) return true;
+  return std::string_view(e.what()).find("pthread_create") != std::string_view::npos;
+}
+
 int exit_code(error_code code) {
   switch (code) {
     case error_code::bad_argument: return 2;
@@ -46,18 +55,23 @@ std::string tolerance(std::string const& text) {
   return good ? "" : "'" + text + "' is not a number above 0, and at most 2";
 }
 
-void add_graph_options(CLI::App& command, apps::graph_options& o) {
-  apps::add_graph_file(command, o.file, true);
-  command.add_option("--device", o.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
-  command.add_option("--allocator", o.allocator, "Allocator of the pages")
-      ->check(CLI::IsMember(alloc::names()))
-      ->capture_default_str();
+void add_placement(CLI::App& command, apps::placement& where) {
+  command.add_option("--device", where.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
   command
-      .add_option("--pool-limit", o.pool_limit,
-                  "Maximum bytes of the pool for neighbours, up to 1 TiB; 0 = the memory of the GPU, or on a CPU the "
+      .add_option("--pool-limit", where.pool_limit,
+                  "Maximum bytes of the pool for neighbours, up to 1 TiB, rounded up; 0 = the memory of the GPU, or on "
+                  "a CPU the "
                   "least of its memory, the limits of control groups, and half of the addresses that ulimit -v leaves")
       ->check(apps::decimal)
       ->check(CLI::Range(std::size_t{0}, alloc::pool_limit))
+      ->capture_default_str();
+}
+
+void add_graph_options(CLI::App& command, apps::graph_options& o) {
+  apps::add_graph_file(command, o.file, true);
+  add_placement(command, o);
+  command.add_option("--allocator", o.allocator, "Allocator of the pages")
+      ->check(CLI::IsMember(alloc::names()))
       ->capture_default_str();
   command
       .add_option("--algorithms", o.algorithms,
@@ -74,8 +88,9 @@ void add_graph_options(CLI::App& command, apps::graph_options& o) {
       ->capture_default_str();
   command
       .add_option("--output", o.output, "Write the values of all vertices to DIR/pagerank.txt and DIR/triangles.txt")
+      ->check(apps::not_empty)
       ->type_name("DIR");
-  command.add_option("--report", o.report, "Write a JSON report to this file");
+  command.add_option("--report", o.report, "Write a JSON report to this file")->check(apps::not_empty);
 }
 
 void add_batch(CLI::App& command, std::size_t& batch, char const* what) {
@@ -111,7 +126,7 @@ auto with_files(Options const& o, std::vector<apps::named_path> const& outputs,
   apps::refuse_equal_paths(o.file, outputs, inputs);
   loaders::output_file report("the report", o.report);
   std::optional<Files> files(std::in_place, o);
-  auto const result = work();
+  auto const result = o.with_hint(work);
   apps::print_table(std::cout, o, result);
   std::exception_ptr lost = failure_of(flush_output);  // before the files, because one may be /dev/stdout
   if (auto const failure = failure_of([&] { write(*files, result); })) {
@@ -120,8 +135,15 @@ auto with_files(Options const& o, std::vector<apps::named_path> const& outputs,
   }
   report.write(apps::json_report(o, result, lost != nullptr));
   report.finish();
-  if (files) files->commit();
-  report.commit();
+  if (auto const failure = failure_of([&] { files ? files->commit() : void(); })) {
+    lost = failure;
+    loaders::output_file corrected("the report", o.report);
+    corrected.write(apps::json_report(o, result, true));
+    corrected.finish();
+    corrected.commit();
+  } else {
+    report.commit();
+  }
   if (lost) std::rethrow_exception(lost);
   return result;
 }
@@ -177,7 +199,7 @@ void add_stream(CLI::App& program, apps::stream_options& o, int& status) {
 void add_walk(CLI::App& program, apps::walk_command& c) {
   CLI::App* const walk = program.add_subcommand("walk", "Random walks: uniform, by weights, node2vec, with restarts");
   apps::add_graph_file(*walk, c.file, true);
-  walk->add_option("--device", c.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
+  add_placement(*walk, c);
   auto const number = [&](char const* name, auto& value, unsigned least, char const* what) {
     walk->add_option(name, value, what)->check(apps::decimal)->check(CLI::Range(least, ~0u))->capture_default_str();
   };
@@ -186,21 +208,27 @@ void add_walk(CLI::App& program, apps::walk_command& c) {
   walk->add_option("--seed", c.walk.seed, "Seed of the walks")->check(apps::decimal)->capture_default_str();
   walk->add_option("--starts", c.starts, "Ids of the vertices at which walks begin, with commas between them [all]")
       ->allow_extra_args(false);
-  walk->add_option("--stop", c.walk.stop, "Probability that a walk ends before a step")->capture_default_str();
-  walk->add_option("--restart", c.walk.restart, "Probability that a step returns to the start")->capture_default_str();
+  walk->add_option("--stop", c.walk.stop, "Probability that a walk ends before a step")
+      ->check(apps::not_empty)
+      ->capture_default_str();
+  walk->add_option("--restart", c.walk.restart, "Probability that a step returns to the start")
+      ->check(apps::not_empty)
+      ->capture_default_str();
   walk->add_option("-p", c.walk.p, "node2vec: 1/p is the bias of a return to the previous vertex")
+      ->check(apps::not_empty)
       ->capture_default_str();
   walk->add_option("-q", c.walk.q, "node2vec: 1/q is the bias of a step away from the previous vertex")
+      ->check(apps::not_empty)
       ->capture_default_str();
   walk->add_flag("--weighted", c.weighted, "Use the weights in the file");
-  walk->add_option("--walks", c.walks, "Write the walks to this file, one per line");
-  walk->callback([&c] { apps::walk(c); });
+  walk->add_option("--walks", c.walks, "Write the walks to this file, one per line")->check(apps::not_empty);
+  walk->callback([&c] { c.with_hint([&c] { apps::walk(c); }); });
 }
 
 void add_cluster(CLI::App& program, apps::cluster_options& o) {
   CLI::App* const cluster = program.add_subcommand("cluster", "Find clusters by random walks");
   apps::add_graph_file(*cluster, o.file, true);
-  cluster->add_option("--device", o.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
+  add_placement(*cluster, o);
   auto const number = [&](char const* name, auto& value, unsigned least, char const* what) {
     cluster->add_option(name, value, what)->check(apps::decimal)->check(CLI::Range(least, ~0u))->capture_default_str();
   };
@@ -209,9 +237,11 @@ void add_cluster(CLI::App& program, apps::cluster_options& o) {
   number("--walks", o.clustering.walks, 1, "Number of walks from each vertex");
   number("--iterations", o.clustering.iterations, 0, "Maximum number of voting rounds");
   cluster->add_flag("--weighted", o.weighted, "Use the weights in the file");
-  cluster->add_option("--labels", o.labels, "Write the cluster of each vertex to this file; a line is 'id cluster'");
-  cluster->add_option("--truth", o.truth, "Compare the clusters with the labels in this file; a line is 'id label'");
-  cluster->add_option("--report", o.report, "Write a JSON report to this file");
+  cluster->add_option("--labels", o.labels, "Write the cluster of each vertex to this file; a line is 'id cluster'")
+      ->check(apps::not_empty);
+  cluster->add_option("--truth", o.truth, "Compare the clusters with the labels in this file; a line is 'id label'")
+      ->check(apps::not_empty);
+  cluster->add_option("--report", o.report, "Write a JSON report to this file")->check(apps::not_empty);
   cluster->callback([&o] {
     (void)with_files<apps::label_file>(
         o, {{"--labels", o.labels}, {"--report", o.report}}, {{"--truth", o.truth}}, [&o] { return apps::cluster(o); },
@@ -275,6 +305,11 @@ int main(int argc, char** argv) {
     std::cerr << "wyrm: the host is out of memory\n";
     return 5;
   } catch (std::exception const& e) {
+    if (is_lack_of_threads(e)) {
+      std::cerr << "wyrm: the system refuses another thread; raise the limit of processes (ulimit -u) or of addresses "
+                   "(ulimit -v)\n";
+      return 5;
+    }
     std::cerr << "wyrm: unexpected: " << e.what() << '\n';
     return 1;
   }

@@ -24,7 +24,8 @@ void refuse_if_equal(named_path const& output, named_path const& other) {
 std::vector<named_path> inputs_of(graph_file const& file) {
   std::vector<named_path> inputs{{"the input", file.name}};
   std::filesystem::path const path(file.name);
-  if (path.extension() != ".v" && path.extension() != ".e") return inputs;
+  auto const extension = path.extension();
+  if (extension != ".v" && extension != ".e" && extension != ".V" && extension != ".E") return inputs;
   for (auto const& part : loaders::graphalytics_files(path)) inputs.push_back({"the input", part.string()});
   return inputs;
 }

@@ -7,8 +7,10 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <system_error>
 #include <thread>
 
@@ -22,6 +24,26 @@ std::atomic<bool> finishes = false;  // whether the first signal lets the progra
 std::atomic<bool> signalled = false;
 int event = -1;
 
+// Signals that arrive together count as one: timeout(1) and some shells signal a process and then its whole group.
+constexpr auto together = std::chrono::milliseconds(200);
+
+// Takes the signals that arrive from now on, until they no longer count as one with the last.
+void take_repetitions(sigset_t const& signals) {
+  auto const end = std::chrono::steady_clock::now() + together;
+  for (;;) {
+    auto const left = std::chrono::duration_cast<std::chrono::nanoseconds>(end - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return;
+    timespec const wait{0, static_cast<long>(left.count())};
+    (void)sigtimedwait(&signals, nullptr, &wait);
+  }
+}
+
+[[noreturn]] void remove_files_and_exit() {
+  auto const removed = loaders::remove_unfinished_files();
+  std::fputs("wyrm: interrupted\n", stderr);
+  ::_exit(interrupted_status);
+}
+
 // Waits for signals, which are blocked in all threads. So they are handled in a thread of their own, which, unlike a
 // signal handler, may take locks.
 void wait_for_signals(sigset_t const& signals) {
@@ -31,12 +53,17 @@ void wait_for_signals(sigset_t const& signals) {
     if (finishes && !signalled.exchange(true)) {
       eventfd_write(event, 1);
       std::fputs("wyrm: interrupted; finishing the current batch; another signal ends the program at once\n", stderr);
+      take_repetitions(signals);
       continue;
     }
+    try {
+      std::thread(remove_files_and_exit).detach();
+    } catch (std::system_error const&) {
+      remove_files_and_exit();
+    }
+    take_repetitions(signals);
     pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // another signal ends the program while files are removed
-    auto const removed = loaders::remove_unfinished_files();
-    std::fputs("wyrm: interrupted\n", stderr);
-    ::_exit(interrupted_status);
+    for (;;) ::pause();
   }
 }
 

@@ -16,6 +16,7 @@ inline constexpr int interrupted_status = 130;
 void set_up_process();
 
 /// From now on the first signal makes interrupted() true and has no other effect; the second one ends the program.
+/// Signals within 200 ms of the first count as one with it.
 void finish_when_interrupted();
 
 /// Whether there was a signal since finish_when_interrupted().

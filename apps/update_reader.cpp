@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "update_reader.hpp"
 
-#include <system_error>
-
 #include "../exec/error.hpp"
 #include "../loaders/quoted.hpp"
 
@@ -14,15 +12,10 @@ constexpr std::string_view blanks = " \t\r";
 
 }  // namespace
 
-update_reader::update_reader(std::string const& path) : name_(path == "-" ? "standard input" : path), input_(path) {
-  refuse_failure();
-}
-
 std::vector<update_run> update_reader::next(std::size_t most, vertex_ids const& ids) {
   std::vector<update_run> batch;
   std::string line;
-  for (std::size_t n = 0; n < most && std::getline(in_, line) && !input_.cut();) {
-    ++line_;
+  for (std::size_t n = 0; n < most && input_.next(line) && !input_.cut();) {
     std::size_t const begin = line.find_first_not_of(blanks);
     if (begin == std::string::npos) {
       if (n > 0) return batch;
@@ -31,7 +24,6 @@ std::vector<update_run> update_reader::next(std::size_t most, vertex_ids const& 
       ++n;
     }
   }
-  refuse_failure();
   if (input_.cut()) batch.clear();
   return batch;
 }
@@ -55,14 +47,9 @@ graph::vertex_id update_reader::vertex(std::string_view word, vertex_ids const& 
   fail((first ? "'+', '-' or a vertex (" : "a vertex (") + ids.range() + ")", word);
 }
 
-void update_reader::refuse_failure() const {
-  if (input_.failure() != 0)
-    throw error(error_code::io, name_ + ": cannot be read: " + std::generic_category().message(input_.failure()));
-}
-
 void update_reader::fail(std::string const& expected, std::string_view word) const {
-  throw error(error_code::bad_input, name_ + ':' + std::to_string(line_) + ": expected " + expected + ", found " +
-                                         (word.empty() ? "the end of the line" : loaders::quoted(word)) +
+  throw error(error_code::bad_input, name() + ':' + std::to_string(input_.line()) + ": expected " + expected +
+                                         ", found " + (word.empty() ? "the end of the line" : loaders::quoted(word)) +
                                          "; write each update as '+ u v', 'u v' or '- u v'; a stream adds no vertices");
 }
 

@@ -5,14 +5,13 @@
 #pragma once
 
 #include <cstddef>
-#include <istream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "../algorithms/maintained_result.hpp"
 #include "../graph/types.hpp"
-#include "update_input.hpp"
+#include "line_input.hpp"
 #include "vertex_ids.hpp"
 
 namespace wyrm::apps {
@@ -26,9 +25,9 @@ struct update_run {
 class update_reader {
  public:
   /// Opens a file; "-" is standard input. Throws error(io).
-  explicit update_reader(std::string const& path);
+  explicit update_reader(std::string const& path) : input_(path) {}
 
-  [[nodiscard]] std::string const& name() const { return name_; }
+  [[nodiscard]] std::string const& name() const { return input_.name(); }
 
   /// Reads the next batch, of at most `most` updates, for a graph with these ids. The batch is divided into
   /// runs of maximum length: the runs, applied in order, have the same effect as the updates one by one. Empty at the
@@ -39,13 +38,9 @@ class update_reader {
  private:
   void parse(std::string_view line, vertex_ids const& ids, std::vector<update_run>& batch) const;
   [[nodiscard]] graph::vertex_id vertex(std::string_view word, vertex_ids const& ids, bool first) const;
-  void refuse_failure() const;
   [[noreturn]] void fail(std::string const& expected, std::string_view word) const;
 
-  std::string name_;
-  update_input input_;
-  std::istream in_{&input_};
-  std::size_t line_ = 0;
+  line_input input_;
 };
 
 }  // namespace wyrm::apps

@@ -18,14 +18,16 @@ namespace {
 std::vector<graph::vertex_id> find_starts(std::vector<std::string> const& lists, vertex_ids const& ids) {
   std::vector<graph::vertex_id> starts;
   for (std::string_view rest : lists) {
-    do {
-      std::string_view const word = take_word(rest, ",");
+    for (bool more = true; more;) {
+      std::string_view const word = rest.starts_with(',') ? std::string_view() : take_word(rest, ",");
       auto const start = ids.find(word);
       if (!start)
         throw error(error_code::bad_argument, "--starts: expected a vertex (" + ids.range() + "), found " +
                                                   loaders::quoted(word) + "; give ids with commas between them");
       starts.push_back(*start);
-    } while (!rest.empty());
+      more = rest.starts_with(',');
+      if (more) rest.remove_prefix(1);
+    }
   }
   return starts;
 }
@@ -46,7 +48,7 @@ void walk(walk_command const& c) {
   exec::any_space const space = exec::make_space(c.device);
   graph::edge_list list = load_file(c.file);
   vertex_ids const ids(list, c.file.ids);
-  graph::any_graph const g = graph::build(space, alloc::default_name, list);
+  graph::any_graph const g = graph::build(space, alloc::default_name, list, c.settings(list.directed));
   algorithms::random_walk_options o = c.walk;
   o.starts = find_starts(c.starts, ids);
   if (c.weighted) o.weights = weights_of_arcs(c.file, list, ids, g.to_csr());

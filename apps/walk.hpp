@@ -8,12 +8,12 @@
 #include "../algorithms/random_walks.hpp"
 #include "../alloc/registry.hpp"
 #include "load.hpp"
+#include "placement.hpp"
 
 namespace wyrm::apps {
 
-struct walk_command {
+struct walk_command : placement {
   graph_file file;
-  std::string device = "auto";
   bool weighted = false;                 // use the weights in the file
   algorithms::random_walk_options walk;  // without its starts
   std::vector<std::string> starts;       // ids, or lists of ids with commas; empty: all vertices

@@ -32,12 +32,20 @@ namespace fs = std::filesystem;
               name + ": loading it needs more memory than there is; use a machine with more memory");
 }
 
-/// Refuses more vertices than options.max_vertices allows in a file of `bytes` bytes.
-graph::edge_list limited(graph::edge_list list, std::string const& name, std::size_t bytes, options const& settings) {
+}  // namespace
+
+std::size_t vertex_limit(std::size_t bytes) {
   constexpr std::size_t any_file = std::size_t{1} << 24;
   constexpr std::size_t per_byte = 64;
+  return std::max(any_file, per_byte * bytes);
+}
+
+namespace {
+
+/// Refuses more vertices than options.max_vertices allows in a file of `bytes` bytes.
+graph::edge_list limited(graph::edge_list list, std::string const& name, std::size_t bytes, options const& settings) {
   bool const is_default = settings.max_vertices == 0;
-  auto const most = is_default ? std::max(any_file, per_byte * bytes) : settings.max_vertices;
+  auto const most = is_default ? vertex_limit(bytes) : settings.max_vertices;
   if (list.vertices <= most) return list;
   throw error(error_code::bad_input,
               name + ": expected at most " + std::to_string(most) + " vertices" +
@@ -129,11 +137,13 @@ graph::edge_list adjusted(std::string const& name, options const& settings, Pars
 
 }  // namespace
 
-std::array<fs::path, 3> graphalytics_files(fs::path path) {
-  std::array<fs::path, 3> files;
-  std::size_t i = 0;
-  for (char const* const extension : {".v", ".e", ".properties"}) files[i++] = path.replace_extension(extension);
-  return files;
+std::array<fs::path, 3> graphalytics_files(fs::path const& path) {
+  auto const extension = path.extension();
+  bool const upper = extension == ".V" || extension == ".E";
+  auto const with = [&](char const* other) { return fs::path(path).replace_extension(other); };
+  auto properties = with(upper ? ".PROPERTIES" : ".properties");
+  if (std::error_code ignored; upper && !fs::exists(properties, ignored)) properties = with(".properties");
+  return {with(upper ? ".V" : ".v"), with(upper ? ".E" : ".e"), std::move(properties)};
 }
 
 graph::edge_list load(fs::path const& path, options const& settings, progress const& report, warning const& warn) {

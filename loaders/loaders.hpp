@@ -35,8 +35,11 @@ namespace wyrm::loaders {
 [[nodiscard]] graph::edge_list parse(std::string const& name, std::string_view text, file_format format,
                                      options const& settings = {}, progress const& report = {});
 
+/// The number of vertices that a file of so many bytes may have unless options::max_vertices says otherwise.
+[[nodiscard]] std::size_t vertex_limit(std::size_t bytes);
+
 /// The paths of the three files of a Graphalytics graph (.v, .e, .properties), from the path of one of them.
-[[nodiscard]] std::array<std::filesystem::path, 3> graphalytics_files(std::filesystem::path path);
+[[nodiscard]] std::array<std::filesystem::path, 3> graphalytics_files(std::filesystem::path const& path);
 /// The path of the cache of a graph file: FILE.wyrm, or in options.cache_dir a name that is unique to the path of FILE.
 [[nodiscard]] std::filesystem::path cache_of(std::filesystem::path const& source, options const& settings);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -88,8 +89,10 @@ std::uint64_t finalised(std::uint64_t x) {
 
 void draw_weights(graph::edge_list& list, weight_range const& range, exec::host_space const& space) {
   if (!std::isfinite(range.least) || !std::isfinite(range.most - range.least) || range.least > range.most) {
-    throw error(error_code::bad_argument, "random weights need two finite numbers, the smaller one first, not " +
-                                              std::to_string(range.least) + " and " + std::to_string(range.most));
+    std::ostringstream what;
+    what << "random weights need two numbers, the smaller one first, with a finite difference, not " << range.least
+         << " and " << range.most;
+    throw error(error_code::bad_argument, what.str());
   }
   list.weights.resize(list.edges.size());
   exec::for_each(space, list.edges.size(), [&](std::size_t i) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -32,6 +33,16 @@ struct descriptor {
   int file;
   ~descriptor() { close(file); }
 };
+
+// A file name without the extensions of compressed files.
+std::filesystem::path without_compression(std::filesystem::path name) {
+  for (;;) {
+    std::string extension = name.extension().string();
+    for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (extension != ".gz" && extension != ".bz2" && extension != ".xz" && extension != ".zst") return name;
+    name = name.stem();
+  }
+}
 
 }  // namespace
 
@@ -98,7 +109,8 @@ input::input(std::filesystem::path const& path, options const& settings)
   read(opened.file, limit, settings);
   try {
     if (auto unpacked = unpack(name_, text_, limit)) {
-      graph_name_ = unpacked->entry.empty() ? graph_name_.stem() : std::filesystem::path(unpacked->entry).filename();
+      graph_name_ = unpacked->entry.empty() ? without_compression(std::move(graph_name_))
+                                            : std::filesystem::path(unpacked->entry).filename();
       if (!unpacked->entry.empty()) name_ += "(" + escaped(graph_name_.string()) + ")";
       memory_.emplace(std::move(unpacked->text));
       text_ = memory_->text();

@@ -18,7 +18,7 @@ constexpr char const* triangles = "7 7\n2 3\n1 3\n1 2 4\n3 5 6\n4 6\n4 5\n\n";
 
 TEST_F(program_test, clusters) {
   std::string const file = write("two.graph", triangles);
-  std::string const truth = write("truth", "# by hand\n7 7\n3 5\n2 5\n1 5\n4 0\n6 0\n5 0\n");
+  std::string const truth = write("truth", "\xef\xbb\xbf# by hand\n7 7\n\n3 5\n2 5\n  # and\n1 5\n4 0\n6 0\n5 0\n\n");
   std::string const table =
       output({"cluster", file, "--labels", path("labels"), "--truth", truth, "--report", path("report.json")});
   EXPECT_EQ(row(table, "clusters"), "3");
@@ -91,12 +91,15 @@ TEST_F(program_test, cluster_errors) {
   refused(3, "truth:3: vertex 2 has two labels", "1 1\n2 1\n2 1\n");
   refused(3, "truth:2: expected a vertex (1 to 7), found \"8\"", "1 1\n8 1\n");
   refused(3, "truth:1: expected a vertex (1 to 7), found \"0\"", "0 1\n");
-  refused(3, "truth:2: expected a vertex (1 to 7), found \"\"", "1 1\n\n");
+  refused(3, "truth:2: the file ends without a label of vertex 2", "1 1\n\n");
+  refused(3, "truth:1: the file ends without a label of vertex 1", "");
+  refused(3, "truth:2: expected a line of at most 16 MiB", "1 1\n" + std::string((std::size_t{1} << 24) + 1, '#'));
   refused(3, "truth:1: expected the end of the line, found \"3\"", "1 2 3\n");
   refused(3, "truth:1: \"\" is not a label", "1\n");
   refused(3, "truth:1: \"-1\" is not a label", "1 -1\n");
   refused(3, "truth:1: \"4294967296\" is not a label", "1 4294967296\n");
-  expect_refused(4, "cannot read the labels", {"cluster", file, "--truth", path("nowhere")});
+  expect_refused(4, "nowhere: cannot be read: No such file", {"cluster", file, "--truth", path("nowhere")});
+  expect_refused(4, "cannot be read: Is a directory", {"cluster", file, "--truth", path("")});
   expect_refused(4, "cannot write the labels", {"cluster", file, "--labels", path("none/l")});
   expect_refused(2, "has no weights", {"cluster", file, "--weighted"});
   expect_refused(2, "--length", {"cluster", file, "--length", "0"});

@@ -196,6 +196,8 @@ TEST_F(ids_test, that_the_graph_lacks_are_refused_with_their_line) {
     walk.insert(walk.end(), g.options.begin(), g.options.end());
     expect_refused(2, "--starts: expected a vertex (" + g.range + "), found ", walk);
   }
+  for (std::string const missing : {"1,,2", ",1", "1,"})
+    expect_refused(2, "--starts: expected a vertex (1 to 7), found \"\"", {"walk", path("g.mtx"), "--starts", missing});
   expect_refused(2, "--starts: expected a vertex (0 to 6), found \"7\"",
                  {"walk", path("sparse.txt"), "--ids", "internal", "--starts", "7"});
   (void)output({"walk", "--starts", "1", "--starts", "2,3", path("g.mtx"), "--steps", "0", "--walks", path("walks")});

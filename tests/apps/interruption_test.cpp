@@ -5,9 +5,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "graphs.hpp"
@@ -53,6 +55,8 @@ TEST_F(program_test, interrupted_stream_finishes_its_batch_and_reports) {
       }
       run.wait_for_output(first_batch);
       run.kill(signal);
+      run.kill(SIGCONT);
+      run.kill(signal);  // timeout(1) does this; the two count as one
       outcome const ran = run.wait();
       if (pipe >= 0) close(pipe);
       EXPECT_EQ(ran.status, 130);
@@ -97,6 +101,8 @@ TEST_F(program_test, interrupted_command_leaves_no_files) {
       running_program run(program(arguments), path(""));
       wait_until([&] { return parts_in("values") + parts_in("") == (arguments.size() > 4 ? 3 : 1); }, "files");
       run.kill(signal);
+      std::this_thread::sleep_for(std::chrono::microseconds(300));
+      run.kill(signal);
       outcome const ran = run.wait();
       EXPECT_EQ(ran.status, 130);
       EXPECT_EQ(ran.err, "wyrm: interrupted\n");
@@ -120,12 +126,28 @@ TEST_F(program_test, second_signal_ends_a_stream_at_once) {
   run.wait_for_output(first_batch);
   run.kill(SIGTERM);
   run.wait_for_output("interrupted");
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // else the two count as one
   run.kill(SIGTERM);
   EXPECT_EQ(run.wait().status, 130);
   close(unread);
   EXPECT_FALSE(std::filesystem::exists(path("report.json")));
   EXPECT_EQ(parts(), 0);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path("values")), {}), 1);
+}
+
+// A folder has taken the place of a file of values.
+TEST_F(program_test, report_says_that_a_file_cannot_get_its_name) {
+  std::filesystem::create_directory(path("values"));
+  running_program run(
+      program({"stream", write("tail.graph", tail), "--report", path("report.json"), "--output", path("values")}),
+      path(""));
+  run.send("1 6\n\n");
+  run.wait_for_output(first_batch);
+  std::filesystem::create_directory(path("values/triangles.txt"));
+  run.end_input();
+  EXPECT_EQ(run.wait().status, 4);
+  EXPECT_TRUE(report(read("report.json")).flag("output_lost"));
+  EXPECT_EQ(parts(), 0);
 }
 
 // As a shell does for programs in the background.

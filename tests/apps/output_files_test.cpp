@@ -48,7 +48,8 @@ TEST_F(program_test, converts_between_formats) {
   expect_refused(4, "cannot write the graph", {"convert", k5_file, path("no/k5.mtx")});
   expect_refused(2, "--weight-seed", {"convert", k5_file, path("none.mtx"), "--weight-seed", "3"});
   expect_refused(2, "--vertex-base", {"convert", k5_file, path("none.mtx"), "--vertex-base", "-1"});
-  expect_refused(2, "two finite numbers", {"convert", k5_file, path("none.mtx"), "--random-weights", "3", "2"});
+  expect_refused(2, "two numbers, the smaller one first",
+                 {"convert", k5_file, path("none.mtx"), "--random-weights", "3", "2"});
   expect_refused(2, "OUT", {"convert", k5_file});
 }
 
@@ -121,6 +122,11 @@ TEST_F(program_test, refuses_to_overwrite_its_input) {
   write("g.v", "0\n1\n");
   write("g.e", "0 1\n");
   refused({"run", path("g.v"), "--report", path("g.e")});
+  write("u.V", "0\n1\n");
+  write("u.E", "0 1\n");
+  write("u.properties", "graph.u.directed = false\n");
+  refused({"run", path("u.V"), "--report", path("u.E")});
+  EXPECT_EQ(row(output({"info", path("u.E")}), "edges"), "1 (undirected)");
   EXPECT_EQ(read("k5.graph"), k5);
 }
 

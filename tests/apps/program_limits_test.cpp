@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../../apps/run.hpp"
@@ -37,6 +38,23 @@ TEST_F(program_test, runs_where_addresses_are_limited) {
     }
 }
 
+TEST_F(program_test, says_so_when_there_are_no_threads) {
+  if (sanitized) GTEST_SKIP() << "sanitizers need terabytes of addresses";
+  std::string const line = "ulimit -v 50000; exec " WYRM_PROGRAM_PATH " info >" + path("out") + " 2>" + path("err");
+  EXPECT_EQ(WEXITSTATUS(std::system(line.c_str())), 5);
+  EXPECT_NE(read("err").find("refuses another thread"), std::string::npos) << read("err");
+}
+
+// A file of 17 MB with a vertex a byte, which Wyrm's own format holds in 64 bytes.
+TEST_F(program_test, warns_of_a_file_that_needs_max_vertices) {
+  if (sanitized) GTEST_SKIP() << "takes long";
+  std::string const file = write("isolated.graph", "17000000 0\n" + std::string(17000000, '\n'));
+  outcome const converted = run_program({"convert", file, path("isolated.wyrm")});
+  EXPECT_EQ(converted.status, 0);
+  EXPECT_NE(converted.err.find("to read it, give --max-vertices 17000000"), std::string::npos) << converted.err;
+  EXPECT_EQ(run_program({"info", path("isolated.wyrm"), "--max-vertices", "17000000"}).status, 0);
+}
+
 TEST_F(program_test, limits_the_pool_on_request) {
   std::string const file = write("wheel.mtx", matrix_market(wheel_size, wheel()));
   report const small = run(file, {"--rounds", "0", "--pool-limit", "33554432"});
@@ -51,6 +69,12 @@ TEST_F(program_test, limits_the_pool_on_request) {
   outcome const refused = run_program({"run", band, "--rounds", "0", "--pool-limit", "65536"});
   EXPECT_EQ(refused.status, 5);
   EXPECT_NE(refused.err.find("cannot grow"), std::string::npos) << refused.err;
+  for (char const* const command : {"run", "stream", "walk", "cluster"}) {
+    SCOPED_TRACE(command);
+    outcome const ran = run_program({command, band, "--pool-limit", "65536"});
+    EXPECT_EQ(ran.status, 5);
+    EXPECT_NE(ran.err.find("--pool-limit is 65536 bytes"), std::string::npos) << ran.err;
+  }
   expect_refused(2, "--pool-limit", {"run", file, "--pool-limit", "-1"});
 }
 
@@ -81,6 +105,25 @@ TEST_F(program_test, limits_the_vertices_of_small_files) {
   EXPECT_EQ(row(output({"info", sparse, "--max-vertices", "17000000"}), "vertices"), "17000000");
   expect_refused(3, "at most 5 vertices, found 6", {"run", write("k5.graph", k5), "--max-vertices", "5"});
   expect_refused(2, "--max-vertices", {"info", sparse, "--max-vertices", "4294967296"});
+}
+
+// An empty value comes from a variable of a shell that is not set.
+TEST_F(program_test, refuses_empty_values_and_numbers_beyond_64_bits) {
+  std::string const file = write("k5.graph", k5);
+  for (auto const& [command, option] : std::vector<std::pair<std::string, std::string>>{{"run", "--report"},
+                                                                                        {"run", "--output"},
+                                                                                        {"run", "--cache-dir"},
+                                                                                        {"stream", "--report"},
+                                                                                        {"cluster", "--truth"},
+                                                                                        {"cluster", "--labels"},
+                                                                                        {"walk", "--walks"},
+                                                                                        {"walk", "--stop"},
+                                                                                        {"walk", "-p"}})
+    expect_refused(2, "the value is empty", {command, file, option, ""});
+  expect_refused(2, "the value is empty", {"run", file, "--random-weights", "", ""});
+  for (char const* const option : {"--seed", "--vertex-base", "--unpacked-limit"})
+    expect_refused(2, "too large", {"run", file, option, "18446744073709551616"});
+  EXPECT_EQ(run_program({"run", file, "--rounds", "0", "--seed", "18446744073709551615"}).status, 0);
 }
 
 TEST_F(program_test, refuses_an_empty_file_name) {

@@ -297,6 +297,15 @@ TEST_F(program_test, refuses_malformed_updates_and_keeps_earlier_batches) {
   refused(R"(a vertex (0 to 5), found "1\x1b[2J\xff")", "0 1\x1b[2J\xff");
   refused("a vertex (0 to 5), found \"" + std::string(32, '1') + "...\"", "0 " + std::string(33, '1'));
 
+  outcome const marked = run_program({"stream", file},
+                                     "\xef\xbb\xbf"
+                                     "1 4\n");
+  EXPECT_EQ(marked.status, 0) << marked.err;
+  outcome const endless =
+      run_program({"stream", file}, "1 4\n\n#" + std::string(std::size_t{1} << 24, 'x') + "\n- 1 2\n");
+  EXPECT_EQ(endless.status, 3);
+  EXPECT_NE(endless.err.find("standard input:3: expected a line of at most 16 MiB"), std::string::npos) << endless.err;
+
   outcome const none = run_program({"stream", write("none.graph", "0 0\n")}, "0 1\n");
   EXPECT_EQ(none.status, 3);
   EXPECT_NE(none.err.find("standard input:1: expected no update, as the graph has no vertices, found \"0\""),

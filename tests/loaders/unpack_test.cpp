@@ -63,6 +63,12 @@ TEST(compressed_file, is_recognised_by_its_content) {
 }
 
 // A pipe has neither size nor mapping.
+TEST(compressed_file, needs_no_extension_of_its_own) {
+  temporary_folder const folder;
+  pack(folder / "g.txt", "gzip", false, {{"g.txt", "0 1\n2 0\n"}});
+  EXPECT_EQ(loaders::load(folder / "g.txt").edges, want);
+}
+
 TEST(compressed_file, may_be_read_from_a_pipe) {
   temporary_folder const folder;
   pack(folder / "packed", "xz", false, {{"g.mtx", text}});
