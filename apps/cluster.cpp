@@ -38,9 +38,8 @@ std::vector<std::uint32_t> read_labels(std::string const& file, vertex_ids const
   };
   for (std::string line; in.next(line);) {
     std::string_view rest = line;
-    rest.remove_prefix(std::min(rest.find_first_not_of(" \t\r"), rest.size()));
-    if (rest.empty() || rest.starts_with('#')) continue;
     std::string_view const id = take_word(rest);
+    if (id.empty() || id.starts_with('#')) continue;
     std::string_view const word = take_word(rest);
     auto const vertex = ids.find(id);
     if (!vertex) refuse("expected a vertex (" + ids.range() + "), found " + loaders::quoted(id));

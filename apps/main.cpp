@@ -60,8 +60,8 @@ void add_placement(CLI::App& command, apps::placement& where) {
   command
       .add_option("--pool-limit", where.pool_limit,
                   "Maximum bytes of the pool for neighbours, up to 1 TiB, rounded up; 0 = the memory of the GPU, or on "
-                  "a CPU the "
-                  "least of its memory, the limits of control groups, and half of the addresses that ulimit -v leaves")
+                  "a CPU the least of its memory, the limits of control groups, and half of the addresses that ulimit "
+                  "-v leaves")
       ->check(apps::decimal)
       ->check(CLI::Range(std::size_t{0}, alloc::pool_limit))
       ->capture_default_str();
@@ -133,13 +133,18 @@ auto with_files(Options const& o, std::vector<apps::named_path> const& outputs,
     files.reset();  // leaves the room on the disk to the report
     if (!lost) lost = failure;
   }
-  report.write(apps::json_report(o, result, lost != nullptr));
-  report.finish();
-  if (auto const failure = failure_of([&] { files ? files->commit() : void(); })) {
+  auto const fill = [&](loaders::output_file& file) {
+    file.write(apps::json_report(o, result, lost != nullptr));
+    file.finish();
+  };
+  fill(report);
+  auto const commit_files = [&] {
+    if (files) files->commit();
+  };
+  if (auto const failure = failure_of(commit_files)) {
     lost = failure;
     loaders::output_file corrected("the report", o.report);
-    corrected.write(apps::json_report(o, result, true));
-    corrected.finish();
+    fill(corrected);
     corrected.commit();
   } else {
     report.commit();
@@ -208,18 +213,13 @@ void add_walk(CLI::App& program, apps::walk_command& c) {
   walk->add_option("--seed", c.walk.seed, "Seed of the walks")->check(apps::decimal)->capture_default_str();
   walk->add_option("--starts", c.starts, "Ids of the vertices at which walks begin, with commas between them [all]")
       ->allow_extra_args(false);
-  walk->add_option("--stop", c.walk.stop, "Probability that a walk ends before a step")
-      ->check(apps::not_empty)
-      ->capture_default_str();
-  walk->add_option("--restart", c.walk.restart, "Probability that a step returns to the start")
-      ->check(apps::not_empty)
-      ->capture_default_str();
-  walk->add_option("-p", c.walk.p, "node2vec: 1/p is the bias of a return to the previous vertex")
-      ->check(apps::not_empty)
-      ->capture_default_str();
-  walk->add_option("-q", c.walk.q, "node2vec: 1/q is the bias of a step away from the previous vertex")
-      ->check(apps::not_empty)
-      ->capture_default_str();
+  auto const real = [&](char const* name, double& value, char const* what) {
+    walk->add_option(name, value, what)->check(apps::not_empty)->capture_default_str();
+  };
+  real("--stop", c.walk.stop, "Probability that a walk ends before a step");
+  real("--restart", c.walk.restart, "Probability that a step returns to the start");
+  real("-p", c.walk.p, "node2vec: 1/p is the bias of a return to the previous vertex");
+  real("-q", c.walk.q, "node2vec: 1/q is the bias of a step away from the previous vertex");
   walk->add_flag("--weighted", c.weighted, "Use the weights in the file");
   walk->add_option("--walks", c.walks, "Write the walks to this file, one per line")->check(apps::not_empty);
   walk->callback([&c] { c.with_hint([&c] { apps::walk(c); }); });

@@ -32,16 +32,6 @@ namespace fs = std::filesystem;
               name + ": loading it needs more memory than there is; use a machine with more memory");
 }
 
-}  // namespace
-
-std::size_t vertex_limit(std::size_t bytes) {
-  constexpr std::size_t any_file = std::size_t{1} << 24;
-  constexpr std::size_t per_byte = 64;
-  return std::max(any_file, per_byte * bytes);
-}
-
-namespace {
-
 /// Refuses more vertices than options.max_vertices allows in a file of `bytes` bytes.
 graph::edge_list limited(graph::edge_list list, std::string const& name, std::size_t bytes, options const& settings) {
   bool const is_default = settings.max_vertices == 0;
@@ -136,6 +126,12 @@ graph::edge_list adjusted(std::string const& name, options const& settings, Pars
 }
 
 }  // namespace
+
+std::size_t vertex_limit(std::size_t bytes) {
+  constexpr std::size_t any_file = std::size_t{1} << 24;
+  constexpr std::size_t per_byte = 64;
+  return std::max(any_file, per_byte * bytes);
+}
 
 std::array<fs::path, 3> graphalytics_files(fs::path const& path) {
   auto const extension = path.extension();

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -16,6 +15,7 @@
 #include "../../exec/error.hpp"
 #include "../../exec/launch.hpp"
 #include "../quoted.hpp"
+#include "same_word.hpp"
 #include "unpack.hpp"
 
 namespace wyrm::loaders::detail {
@@ -37,9 +37,9 @@ struct descriptor {
 // A file name without the extensions of compressed files.
 std::filesystem::path without_compression(std::filesystem::path name) {
   for (;;) {
-    std::string extension = name.extension().string();
-    for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    if (extension != ".gz" && extension != ".bz2" && extension != ".xz" && extension != ".zst") return name;
+    std::string const extension = name.extension().string();
+    auto const is = [&](char const* other) { return same_word(extension, other); };
+    if (!is(".gz") && !is(".bz2") && !is(".xz") && !is(".zst")) return name;
     name = name.stem();
   }
 }
