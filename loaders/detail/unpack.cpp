@@ -23,7 +23,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::size_t step = std::size_t{1} << 18;
+constexpr std::size_t inflated_step = std::size_t{1} << 18;
 
 [[noreturn]] void fail(std::string const& name, std::string const& expected, std::string const& found,
                        std::string const& advice) {
@@ -67,12 +67,12 @@ growing_text gunzip(std::string const& name, std::string_view bytes, std::size_t
     constexpr std::size_t most = std::numeric_limits<uInt>::max();
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(rest.data()));
     stream.avail_in = static_cast<uInt>(std::min(rest.size(), most));
-    stream.next_out = reinterpret_cast<Bytef*>(text.room(step));
-    stream.avail_out = step;
+    stream.next_out = reinterpret_cast<Bytef*>(text.room(inflated_step));
+    stream.avail_out = inflated_step;
     auto const given = stream.avail_in;
     int const status = inflate(&stream, Z_NO_FLUSH);
     rest.remove_prefix(given - stream.avail_in);
-    text.grown(step - stream.avail_out);
+    text.grown(inflated_step - stream.avail_out);
     if (status == Z_STREAM_END) {
       if (!is_gzip(rest)) {
         expect_padding(name, "gzip", rest);
@@ -127,7 +127,7 @@ class archive_reader {
   /// The content of the current entry.
   void read(growing_text& text) {
     while (true) {
-      auto const got = archive_read_data(archive_, text.room(step), step);
+      auto const got = archive_read_data(archive_, text.room(inflated_step), inflated_step);
       if (got < 0) fail_here();
       if (got == 0) break;
       text.grown(static_cast<std::size_t>(got));
