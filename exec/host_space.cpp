@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "converged_tile.hpp"
 #include "error.hpp"
 #include "memory_limit.hpp"
 
@@ -30,6 +31,7 @@ namespace wyrm::exec {
 
 namespace {
 thread_local void (*wait_action)() = nullptr;
+thread_local host_lanes* (*gather_lanes)(void const* object, void const* place) = nullptr;
 
 // Without huge pages, address translation bounds random access to graphs.
 constexpr std::size_t huge_page = std::size_t{2} << 20;
@@ -56,6 +58,12 @@ void host_wait() {
 }
 
 void set_host_wait(void (*action)()) { wait_action = action; }
+
+host_lanes* gather_host_lanes(void const* object) {
+  return gather_lanes != nullptr ? gather_lanes(object, __builtin_return_address(0)) : nullptr;
+}
+
+void set_host_lanes(host_lanes* (*gather)(void const* object, void const* place)) { gather_lanes = gather; }
 
 unsigned host_thread_number() {
   static std::atomic<unsigned> threads = 0;

@@ -18,10 +18,11 @@
 
 namespace wyrm::exec {
 
-/// The operations of a tile. Lanes are numbered 0 ... size()-1; bit i of a ballot is the predicate of lane i.
+/// The operations of a tile, of any size up to 32. Lanes are numbered 0 ... size()-1; bit i of a ballot is the
+/// predicate of lane i.
 template <class T>
 concept tile = requires(T const& t, bool predicate, std::uint64_t value, unsigned lane) {
-  { T::size() } -> std::convertible_to<unsigned>;
+  { t.size() } -> std::convertible_to<unsigned>;
   { t.rank() } -> std::convertible_to<unsigned>;
   { t.ballot(predicate) } -> std::same_as<std::uint32_t>;
   { t.any(predicate) } -> std::same_as<bool>;
@@ -172,7 +173,7 @@ WYRM_HD std::uint32_t any_bits(Tile const& t, std::uint32_t bits) {
   if constexpr (requires { t.any_bits(bits); }) {
     return t.any_bits(bits);
   } else {
-    for (unsigned step = Tile::size() / 2; step > 0; step /= 2) bits |= t.shfl(bits, t.rank() ^ step);
+    for (unsigned step = t.size() / 2; step > 0; step /= 2) bits |= t.shfl(bits, t.rank() ^ step);
     return bits;
   }
 }
@@ -180,20 +181,28 @@ WYRM_HD std::uint32_t any_bits(Tile const& t, std::uint32_t bits) {
 /// The exclusive prefix sum: the sum over all lanes of lower rank; collective.
 template <class Tile, class T>
 WYRM_HD T sum_below(Tile const& t, T value) {
-  T sum = value;
-  for (unsigned step = 1; step < Tile::size(); step *= 2) {
-    T const other = t.shfl(sum, t.rank() - step);
-    if (t.rank() >= step) sum = static_cast<T>(sum + other);
+  if constexpr (requires { t.sum_below(value); }) {
+    return t.sum_below(value);
+  } else {
+    T sum = value;
+    for (unsigned step = 1; step < t.size(); step *= 2) {
+      T const other = t.shfl(sum, t.rank() - step);
+      if (t.rank() >= step) sum = static_cast<T>(sum + other);
+    }
+    return static_cast<T>(sum - value);
   }
-  return static_cast<T>(sum - value);
 }
 
 /// The sum over all lanes, returned to every lane; collective.
 template <class Tile, class T>
 WYRM_HD T sum(Tile const& t, T value) {
-  for (unsigned step = Tile::size() / 2; step > 0; step /= 2)
-    value = static_cast<T>(value + t.shfl(value, t.rank() ^ step));
-  return value;
+  if constexpr (requires { t.sum(value); }) {
+    return t.sum(value);
+  } else {
+    for (unsigned step = t.size() / 2; step > 0; step /= 2)
+      value = static_cast<T>(value + t.shfl(value, t.rank() ^ step));
+    return value;
+  }
 }
 
 }  // namespace wyrm::exec

@@ -32,7 +32,7 @@ class bump_ref {
     std::uint64_t const mine = bytes > size_ ? 0 : (std::uint64_t{bytes} + alignment - 1) / alignment * alignment;
     std::uint64_t before = 0;  // the sum of the requests of lower lanes
     std::uint64_t all = 0;
-    for (unsigned lane = 0; lane < Tile::size(); ++lane) {
+    for (unsigned lane = 0; lane < t.size(); ++lane) {
       if (lane == t.rank()) before = all;
       all += t.shfl(mine, lane);
     }
@@ -67,7 +67,7 @@ class bump_ref {
                                             page_array& pages) const {
     std::uint64_t const mine = std::uint64_t{count} * bytes;
     std::uint64_t const before = exec::sum_below(t, mine);
-    std::uint64_t const all = t.shfl(before + mine, Tile::size() - 1);
+    std::uint64_t const all = t.shfl(before + mine, t.size() - 1);
     std::uint64_t const used = *used_ < size_ ? *used_ : size_;
     t.sync();
     if (all > size_ - used) return all - (size_ - used);
@@ -80,8 +80,10 @@ class bump_ref {
     ledger_.record_allocation(p, bytes);
     return p;
   }
-  [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const { return allocate(exec::scalar_tile{}, bytes); }
-  WYRM_HD void free(void* p) const { deallocate(exec::scalar_tile{}, p); }
+  [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const {
+    return allocate(exec::converged_tile::gather(base_), bytes);
+  }
+  WYRM_HD void free(void* p) const { deallocate(exec::converged_tile::gather(base_), p); }
 
  private:
   std::byte* base_;

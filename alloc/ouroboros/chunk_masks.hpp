@@ -6,7 +6,7 @@
 
 #include "../../exec/atomic.hpp"
 #include "../../exec/tile.hpp"
-#include "../bits.hpp"
+#include "../../exec/bits.hpp"
 #include "../size_classes.hpp"
 #include "chunk_word.hpp"
 
@@ -47,7 +47,7 @@ class chunk_masks {
       seen[0] &= ~std::uint64_t{0} << skip;
       for (unsigned i = 0; i < mask_words && t.any(left > 0); ++i) {
         unsigned const w = (begin / 64 + i) % words;
-        std::uint64_t bits = lowest_set(seen[i], left);
+        std::uint64_t bits = exec::lowest_set(seen[i], left);
         // Acquire: the accesses of the last users of these pages happen before those of the new ones.
         if (bits != 0) bits &= word_of(chunk, w).fetch_and(~bits, exec::acquire);
         left -= static_cast<std::uint32_t>(cuda::std::popcount(bits));
@@ -55,7 +55,7 @@ class chunk_masks {
         auto const found = static_cast<std::uint32_t>(cuda::std::popcount(bits));
         unsigned const word = t.shfl(w, mine.leader);
         if (member && mine.rank >= first && mine.rank - first < found)
-          page = from * pages + word * 64 + find_kth_set(bits, mine.rank - first);
+          page = from * pages + word * 64 + exec::find_kth_set(bits, mine.rank - first);
         first += found;
       }
     }

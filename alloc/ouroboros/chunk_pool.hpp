@@ -118,11 +118,11 @@ class chunk_pool_ref {
     std::uint32_t const end = first + n;
     std::uint32_t const begin_fours = (first + 3) / 4 < end / 4 ? (first + 3) / 4 : end / 4;
     std::uint32_t const end_fours = end / 4;
-    for (std::uint32_t k = first + t.rank(); k < end && k < begin_fours * 4; k += Tile::size()) uses_[k] = use;
-    for (std::uint32_t k = begin_fours + t.rank(); k < end_fours; k += Tile::size())
+    for (std::uint32_t k = first + t.rank(); k < end && k < begin_fours * 4; k += t.size()) uses_[k] = use;
+    for (std::uint32_t k = begin_fours + t.rank(); k < end_fours; k += t.size())
       reinterpret_cast<four_uses*>(uses_)[k] = {{use, use, use, use}};
     std::uint32_t const tail = end_fours * 4 > first ? end_fours * 4 : first;
-    for (std::uint32_t k = tail + t.rank(); k < end; k += Tile::size()) uses_[k] = use;
+    for (std::uint32_t k = tail + t.rank(); k < end; k += t.size()) uses_[k] = use;
   }
   [[nodiscard]] WYRM_HD std::uint32_t use(std::uint64_t chunk) const {
     return exec::atomic_ref<std::uint32_t>(uses_[chunk]).load(exec::relaxed);

@@ -219,7 +219,7 @@ class chunk_store_ref {
                                                    detail::class_states<page_counts> states) const {
     unsigned some = 0;
     if (t.rank() == 0)
-      while (some < Tile::size() && reclaim_one(pool, states)) ++some;
+      while (some < t.size() && reclaim_one(pool, states)) ++some;
     return t.shfl(some, 0) > 0;
   }
 

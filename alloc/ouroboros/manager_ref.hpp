@@ -64,7 +64,7 @@ class manager_ref {
     std::uint32_t const chunks = rest / pages + (rest % pages > 0);
     std::uint32_t const nodes = chunks > 0 ? store_.nodes_lacking(states_[c].chunks, c, chunks, false) : 0;
     std::uint32_t const before = exec::sum_below(t, nodes + chunks);
-    std::uint32_t const all = t.shfl(before + nodes + chunks, Tile::size() - 1);
+    std::uint32_t const all = t.shfl(before + nodes + chunks, t.size() - 1);
     std::uint32_t first = 0;
     std::uint32_t missing = 0;
     if (t.rank() == 0 && all > 0) first = pool_.take_exclusive(all, missing).first;
@@ -106,7 +106,7 @@ class manager_ref {
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD bool reclaim(Tile const t) const {
     bool some = false;
-    for (unsigned from = 0; detail::pages_per_chunk(from) > 1; from += Tile::size()) {
+    for (unsigned from = 0; detail::pages_per_chunk(from) > 1; from += t.size()) {
       unsigned const c = from + t.rank();
       chunk_range rest{0, 0};
       if (c < detail::page_classes && detail::pages_per_chunk(c) > 1)
@@ -207,7 +207,7 @@ class manager_ref {
                                           chunk_pool_ref::look const& left) const {
     if (wanted > 0 && !store_.count_carved(states_[c].chunks, c, wanted)) wanted = 0;
     std::uint32_t const before = exec::sum_below(t, wanted);
-    std::uint32_t const all = t.shfl(before + wanted, Tile::size() - 1);
+    std::uint32_t const all = t.shfl(before + wanted, t.size() - 1);
     chunk_range got{0, 0};
     if (t.rank() == 0 && all > 0) got = pool.try_take(all, left);
     got.first = t.shfl(got.first, 0) + before;
@@ -330,7 +330,7 @@ class manager_ref {
     for (std::uint32_t some = t.ballot(mine.led_by(t.rank()) && store_.has_spilled(c)); some != 0; some &= some - 1) {
       unsigned const leader = exec::first_lane(some);
       unsigned const wanted = t.shfl(c, leader);
-      (void)store_.take_spilled(t, wanted, leader, mine.size, asks && c == wanted ? mine.rank : Tile::size(), page);
+      (void)store_.take_spilled(t, wanted, leader, mine.size, asks && c == wanted ? mine.rank : t.size(), page);
     }
     asks = asks && page == detail::no_page;
   }

@@ -78,8 +78,10 @@ class ouroboros_ref {
     ledger_.record_allocation(p, bytes);
     return p;
   }
-  [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const { return allocate(exec::scalar_tile{}, bytes); }
-  WYRM_HD void free(void* p) const { deallocate(exec::scalar_tile{}, p); }
+  [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const {
+    return allocate(exec::converged_tile::gather(pool_.memory().base()), bytes);
+  }
+  WYRM_HD void free(void* p) const { deallocate(exec::converged_tile::gather(pool_.memory().base()), p); }
 
  private:
   static constexpr unsigned large = detail::page_classes;

@@ -84,14 +84,14 @@ class page_store_ref {
       std::uint32_t n = 0;
       std::uint32_t first = 0;
       if (t.rank() == 0 && states[c].pages.number() > 0) {
-        n = states[c].pages.take(Tile::size());
-        if (n < Tile::size()) states[c].pages.uncount(Tile::size() - n);
+        n = states[c].pages.take(t.size());
+        if (n < t.size()) states[c].pages.uncount(t.size() - n);
         if (n > 0) first = states[c].pages.claim_front(n);
       }
       n = t.shfl(n, 0);
       first = t.shfl(first, 0);
       std::uint64_t page = take(t, pool, c, first, t.rank(), t.rank() < n ? n : 0);
-      if (n == 0 && t.shfl(has_spilled(c), 0)) n = take_spilled(t, c, 0, Tile::size(), t.rank(), page);
+      if (n == 0 && t.shfl(has_spilled(c), 0)) n = take_spilled(t, c, 0, t.size(), t.rank(), page);
       if (n == 0) continue;
       if (t.rank() == 0) exec::atomic_ref<std::uint64_t>(states[c].chunks).fetch_sub(n, exec::relaxed);
       pool.free_runs(t, static_cast<std::uint32_t>(page), detail::run_chunks(c), t.rank() < n);

@@ -77,7 +77,7 @@ struct requeue_spilled {
   WYRM_HD void operator()(Tile const& t, std::size_t) const {
     for (;;) {
       std::uint64_t page = 0;
-      std::uint32_t const n = t.rank() == 0 ? Tile::size() : 0;
+      std::uint32_t const n = t.rank() == 0 ? t.size() : 0;
       std::uint32_t const got = job.store.spilled().take_from(t, *job.spilled, job.c, 0, n, t.rank(), page);
       if (got == 0) return;
       job.requeue(t, page, t.rank() < got);

@@ -168,10 +168,13 @@ class virtual_queues_ref {
   // Makes all slots of a node empty; each is written once. Collective.
   template <class Tile>
   WYRM_HD void clear(Tile const& t, unsigned c, std::uint32_t chunk) const {
-    auto* const words = reinterpret_cast<std::uint64_t*>(base_ + std::size_t{chunk} * chunk_bytes);
+    struct alignas(16) two_words {
+      std::uint64_t word[2];
+    };
+    auto* const pairs = reinterpret_cast<two_words*>(base_ + std::size_t{chunk} * chunk_bytes);
     std::uint32_t const bytes = static_cast<std::uint32_t>(index_slots::entry_bytes(size_.is_wide(c)))
                                 << size_.entries_log2(c);
-    for (std::uint32_t k = t.rank(); k < (bytes + 7) / 8; k += Tile::size()) words[k] = 0;
+    for (std::uint32_t k = t.rank(); k < (bytes + 15) / 16; k += t.size()) pairs[k] = {{0, 0}};
     t.sync();
   }
   [[nodiscard]] WYRM_HD auto reuse_as_nodes(unsigned c, detail::unpublished_node& unpublished) const {

@@ -132,13 +132,15 @@ class random_walk_ref {
     });
   }
 
-  [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const { return allocate(exec::scalar_tile{}, bytes); }
-  WYRM_HD void free(void* p) const { deallocate(exec::scalar_tile{}, p); }
+  [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const {
+    return allocate(exec::converged_tile::gather(parts_.memory.base()), bytes);
+  }
+  WYRM_HD void free(void* p) const { deallocate(exec::converged_tile::gather(parts_.memory.base()), p); }
 
   /// Returns some wholly free spans of a size class other than `but` to the extent; collective. False if there are
   /// none.
   template <class Tile>
-  WYRM_NOINLINE WYRM_HD bool reclaim(Tile const& t, unsigned but = no_class) const {
+  WYRM_NOINLINE WYRM_HD bool reclaim(Tile const t, unsigned but = no_class) const {
     for (unsigned c = 0; c < detail::page_classes; ++c)
       if (c != but && spans(c).release_free_spans(t)) return true;
     return false;
@@ -224,7 +226,7 @@ class random_walk_ref {
   }
   // Only for the tile that holds the lock of the class. False if no memory is left.
   template <class Tile>
-  [[nodiscard]] WYRM_NOINLINE WYRM_HD bool grow(Tile const& t, spans_ref<used_type> const& all, unsigned c, walk& w,
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD bool grow(Tile const t, spans_ref<used_type> const& all, unsigned c, walk& w,
                                                 bool& asks, std::uint64_t& page) const {
     for (bool swept = false;;) {
       if (all.append(t, t.shfl(all.spans_to_append(count_lanes(t.ballot(asks))), 0), true, asks, page).count > 0)

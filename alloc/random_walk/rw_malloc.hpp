@@ -12,6 +12,7 @@
 // Beyond the paper:
 //  - The units are in spans (spans.hpp) of one chunk each; four spans are a region. So memory comes from alloc/extent
 //    and returns to it. A run of units may cross from one chunk to the next if the two are neighbours in memory, too.
+//  - A tile of fewer than 32 lanes probes a part of a region, so that a single thread does not read 32 words.
 //  - Requests for more than a region go to the extent. So do requests for more than a chunk where no region has so
 //    much.
 //  - A second bitmap has the last unit of every block. So blocks have no headers, and free() needs no size.
@@ -99,8 +100,10 @@ class rw_malloc_ref {
     free_block(t, p, bytes);
   }
 
-  [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const { return allocate(exec::scalar_tile{}, bytes); }
-  WYRM_HD void free(void* p) const { deallocate(exec::scalar_tile{}, p); }
+  [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const {
+    return allocate(exec::converged_tile::gather(parts_.memory.base()), bytes);
+  }
+  WYRM_HD void free(void* p) const { deallocate(exec::converged_tile::gather(parts_.memory.base()), p); }
 
   /// Returns some wholly free chunks to the extent; collective. False if there are none.
   template <class Tile>
@@ -144,19 +147,42 @@ class rw_malloc_ref {
     return (~std::uint64_t{0} >> (64 - (high - begin - low))) << low;
   }
 
-  // Probes regions until all lanes that ask are served, max_failures probes found nothing, or the tile has lost
-  // max_lost_races races; collective. Returns how many races it has lost.
+  // The words that a tile probes: those of a region, or of an aligned part of one.
+  struct range {
+    std::uint64_t first;
+    std::uint32_t words;
+  };
+  WYRM_HD static range whole(std::uint32_t region) {
+    return {std::uint64_t{region} * detail::region_words, detail::region_words};
+  }
+  // The words of a probe, a power of two: those of a region for a tile of 32 lanes, fewer for a tile of fewer lanes,
+  // for which a region would be many words a lane. At least four times the largest request, as the rest of a range is
+  // wasted where requests of one size fill it; collective.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD static std::uint32_t words_at_once(Tile const& t, std::uint32_t units, bool asks) {
+    if (t.size() >= detail::region_words) return detail::region_words;
+    std::uint32_t const needed = exec::any_bits(t, cuda::std::bit_ceil(asks ? units / 16 + 1 : 1u));
+    std::uint32_t const words = cuda::std::bit_ceil(t.size()) | cuda::std::bit_floor(needed);
+    return words < detail::region_words ? cuda::std::bit_floor(words) : detail::region_words;
+  }
+
+  // Probes regions, or parts of regions, until all lanes that ask are served, probes of max_failures regions found
+  // nothing, or the tile has lost max_lost_races races; collective. Returns how many races it has lost.
   template <class Tile>
   WYRM_HD unsigned search(Tile const& t, walk& w, std::uint32_t n, unsigned max_failures, std::uint32_t units,
                           bool& asks, void*& result) const {
-    constexpr unsigned failure = 256;  // added per failure; the rest counts lost races, in the same register
+    constexpr unsigned failure = 256;  // added per failure and word; the rest counts lost races, in the same register
     static_assert(max_lost_races < failure);
+    constexpr std::uint32_t fewest_words = 4;  // that a failure counts, so that few words are not probed too often
+    std::uint32_t const words = words_at_once(t, units, asks);
+    std::uint32_t const of_failure = failure * (words < fewest_words ? fewest_words : words);
+    std::uint32_t const parts = detail::region_words / words;
     unsigned both = 0;
-    while (both < max_failures * failure && both % failure < max_lost_races && t.any(asks)) {
+    while (both < max_failures * failure * detail::region_words && both % failure < max_lost_races && t.any(asks)) {
       ++w.steps;
-      auto const region = static_cast<std::uint32_t>(t.shfl(w.draw(regions(n)), 0));
-      probe_result const found = probe(t, region, n, units, asks, result);
-      both += found == probe_result::no_fit ? failure : found == probe_result::lost_race ? 1 : 0;
+      std::uint64_t const part = t.shfl(w.draw(std::uint64_t{regions(n)} * parts), 0);
+      probe_result const found = probe(t, {part * words, words}, n, units, asks, result);
+      both += found == probe_result::no_fit ? of_failure : found == probe_result::lost_race ? 1 : 0;
     }
     return both % failure;
   }
@@ -208,7 +234,7 @@ class rw_malloc_ref {
   // Appends so many chunks or fewer, in full regions, so that the chunks of a region are neighbours, and serves lanes
   // from them; collective. False if there are none.
   template <class Tile>
-  [[nodiscard]] WYRM_NOINLINE WYRM_HD bool append_and_serve(Tile const& t, spans_ref<used_units> const& all,
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD bool append_and_serve(Tile const t, spans_ref<used_units> const& all,
                                                             std::uint32_t units, std::uint32_t chunks, bool fills_holes,
                                                             bool& asks, void*& result) const {
     bool no_request = false;
@@ -218,7 +244,7 @@ class rw_malloc_ref {
     std::uint32_t const n = all.count(t);
     std::uint32_t const end = regions(first + count < n ? first + count : n);
     for (std::uint32_t region = first / detail::region_chunks; region < end && t.any(asks); ++region)
-      while (probe(t, region, n, units, asks, result) == probe_result::served && t.any(asks)) continue;
+      while (probe(t, whole(region), n, units, asks, result) == probe_result::served && t.any(asks)) continue;
     return count > 0;
   }
 
@@ -245,7 +271,7 @@ class rw_malloc_ref {
   // the lock. Collective. False if a region may still have units for a lane that asks.
   static constexpr unsigned unlimited = 0xffffffff;
   template <class Tile>
-  WYRM_NOINLINE WYRM_HD bool sweep(Tile const& t, walk& w, unsigned times, std::uint32_t units, bool& asks,
+  WYRM_NOINLINE WYRM_HD bool sweep(Tile const t, walk& w, unsigned times, std::uint32_t units, bool& asks,
                                    void*& result) const {
     std::uint32_t const n = spans().count(t);
     for (unsigned attempt = 0; n > 0 && t.any(asks) && !sweep_once(t, w, n, units, asks, result); ++attempt) {
@@ -256,7 +282,7 @@ class rw_malloc_ref {
   }
   // Takes the lock, and sweeps.
   template <class Tile>
-  WYRM_NOINLINE WYRM_HD void sweep_with_lock(Tile const& t, walk& w, std::uint32_t units, bool& asks,
+  WYRM_NOINLINE WYRM_HD void sweep_with_lock(Tile const t, walk& w, std::uint32_t units, bool& asks,
                                              void*& result) const {
     sequence_lock lock(parts_.states->lock);
     if (t.rank() == 0) lock.lock();
@@ -275,35 +301,37 @@ class rw_malloc_ref {
     for (std::uint32_t k = 0; k < all && t.any(asks); ++k) {
       std::uint32_t const region = start + k < all ? start + k : start + k - all;
       probe_result found = probe_result::served;
-      while (t.any(asks) && found == probe_result::served) found = probe(t, region, n, units, asks, result);
+      while (t.any(asks) && found == probe_result::served) found = probe(t, whole(region), n, units, asks, result);
       sure = sure && found != probe_result::lost_race;
     }
     return sure || !t.any(asks);
   }
 
-  // Claims units from the front of the longest run of a region, for the lanes whose requests fit it, lowest lanes
-  // first, as long as it lasts; collective.
+  // Claims units from the front of the longest run of a range, for the lanes whose requests fit it, lowest lanes first,
+  // as long as it lasts; collective.
   template <class Tile>
-  [[nodiscard]] WYRM_HD probe_result probe(Tile const& t, std::uint32_t region, std::uint32_t n, std::uint32_t units,
+  [[nodiscard]] WYRM_HD probe_result probe(Tile const& t, range const& all_words, std::uint32_t n, std::uint32_t units,
                                            bool& asks, void*& result) const {
-    constexpr std::uint32_t words = detail::region_words / Tile::size();  // per lane
-    std::uint32_t const mine = t.rank() * words;                          // the lane's first word
-    std::uint64_t const first = std::uint64_t{region} * detail::region_words;
+    std::uint32_t const words = (all_words.words + t.size() - 1) / t.size();  // per lane
+    std::uint32_t const mine = t.rank() * words;                              // the lane's first word
+    std::uint64_t const first = all_words.first;
     std::uint64_t const end = std::uint64_t{n} * (detail::units_per_chunk / 64);
     detail::free_runs here;
     bool begins_adjacent = false;  // the memory of the lane's first word follows that of the lane below
     for (std::uint32_t i = 0; i < words; ++i) {
       std::uint64_t const word = first + mine + i;
-      std::uint64_t const free = word < end ? used().read(word) : 0;
-      bool const adjacent = mine + i > 0 && word < end && are_neighbours(word);
+      bool const exists = mine + i < all_words.words && word < end;
+      std::uint64_t const free = exists ? used().read(word) : 0;
+      bool const adjacent = mine + i > 0 && exists && are_neighbours(word);
       if (i == 0) begins_adjacent = adjacent;
       here = i == 0 ? detail::runs_of(free) : detail::join(here, detail::runs_of(free), adjacent);
     }
-    for (unsigned step = 1; step < Tile::size(); step *= 2) {
-      unsigned const other = t.rank() + step < Tile::size() ? t.rank() + step : t.rank();
+    for (unsigned step = 1; step < t.size(); step *= 2) {
+      bool const exists = t.rank() + step < t.size();
+      unsigned const other = exists ? t.rank() + step : t.rank();
       std::uint64_t const packed = t.shfl(here.packed(), other);
       bool const adjacent = t.shfl(begins_adjacent, other);
-      here = detail::join(here, detail::free_runs::unpacked(here.units, packed), adjacent);
+      here = detail::join(here, detail::free_runs::unpacked(here.units, exists ? packed : 0), adjacent);
     }
     here = detail::free_runs::unpacked(detail::region_units, t.shfl(here.packed(), 0));
 
@@ -321,7 +349,7 @@ class rw_malloc_ref {
     }
     return probe_result::served;
   }
-  // Claims units [at, at + n) of a region, all or none; collective.
+  // Claims units [at, at + n) of a range, all or none; collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD bool claim_units(Tile const& t, std::uint64_t first, std::uint32_t mine, std::uint32_t words,
                                          std::uint32_t at, std::uint32_t n) const {

@@ -28,8 +28,8 @@
 #include <cstdint>
 #include <cuda/std/bit>
 
+#include "../../exec/bits.hpp"
 #include "../../exec/tile.hpp"
-#include "../bits.hpp"
 #include "used_pages.hpp"
 #include "walk.hpp"
 
@@ -108,22 +108,23 @@ class page_pool_ref {
     std::uint32_t const askers = t.ballot(asks);
     auto const wanted = static_cast<unsigned>(cuda::std::popcount(askers));
     auto const found = static_cast<unsigned>(cuda::std::popcount(seen.free));
-    // The k-th asking lane gets the k-th free page. That page is in the word of the first lane for which the number of
-    // free pages, its own included, exceeds k.
+    // The k-th asking lane gets the k-th free page. Of the lanes that have free pages, its source is the last one whose
+    // first page is page k or an earlier one.
     unsigned const k = exec::rank_in(t, askers);
     unsigned const before = exec::sum_below(t, found);
-    unsigned source = 0;
-    for (unsigned step = Tile::size() / 2; step > 0; step /= 2)
-      if (t.shfl(before + found, source + step - 1) <= k) source += step;
-    unsigned const all = t.shfl(before + found, Tile::size() - 1);
+    std::uint32_t const sources = t.ballot(found > 0);
+    std::uint32_t const first_pages = exec::any_bits(t, found > 0 && before < 32 ? 1u << before : 0);
+    unsigned const all = t.shfl(before + found, t.size() - 1);
     bool const has_candidate = asks && k < all;
+    auto const up_to_k = static_cast<unsigned>(cuda::std::popcount(first_pages & exec::bits_up_to<std::uint32_t>(k)));
+    unsigned const source = has_candidate ? exec::find_kth_set(sources, up_to_k - 1) : 0;
     word const pages = t.shfl(seen.free, source);
     unsigned const first = t.shfl(before, source);
-    unsigned const bit = has_candidate ? find_kth_set(pages, k - first) : 0;
+    unsigned const bit = has_candidate ? exec::find_kth_set(pages, k - first) : 0;
     // A lane claims all free pages of its word, or those up to the page of the last asking lane, or none.
     unsigned const last = t.shfl(bit, 31 - static_cast<unsigned>(cuda::std::countl_zero(askers | 1)));
     word takes = before < wanted ? seen.free : word{0};
-    if (before + found > wanted) takes = static_cast<word>(takes & bits_up_to<word>(last));
+    if (before + found > wanted) takes = static_cast<word>(takes & exec::bits_up_to<word>(last));
     word const got = takes != 0 ? used_.claim(p, takes) : word{0};
     if (seen.locked_by_us) used_.unlock(p);
     word const ours = t.shfl(got, source);
@@ -166,7 +167,7 @@ class page_pool_ref {
   // CoRW: each lane reads a word per step, until all asking lanes have a page, or the tile gives up; collective.
   template <class Tile>
   WYRM_HD void search_per_warp(Tile const& t, walk& w, bool& asks, std::uint64_t& page, bool single_probe) const {
-    constexpr std::uint32_t at_once = Used::bits * Tile::size();
+    std::uint32_t const at_once = Used::bits * t.size();
     std::uint32_t const enough = (give_up_after_ + at_once - 1) / at_once;
     for (std::uint32_t failures = 0; t.any(asks);) {
       ++w.steps;
@@ -184,7 +185,7 @@ class page_pool_ref {
     std::uint64_t const words = used_.words();
     std::uint64_t const start = t.shfl(w.draw(words), 0);
     bool sure = true;
-    for (std::uint64_t i = 0; i < words && t.any(asks); i += Tile::size()) {
+    for (std::uint64_t i = 0; i < words && t.any(asks); i += t.size()) {
       std::uint64_t p = start + i + t.rank();
       if (p >= words) p -= words;
       seen_word<typename Used::word> seen;

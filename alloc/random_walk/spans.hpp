@@ -108,7 +108,7 @@ class spans_ref {
   /// lanes at most. Returns the first span added, and how many; where they fill holes, the others need not be adjacent
   /// to the first.
   template <class Tile>
-  WYRM_NOINLINE WYRM_HD span_range append(Tile const& t, std::uint32_t wanted, bool fills_holes, bool& asks,
+  WYRM_NOINLINE WYRM_HD span_range append(Tile const t, std::uint32_t wanted, bool fills_holes, bool& asks,
                                           std::uint64_t& page) const {
     for (;;) {
       bool const has_holes = t.shfl(atomic(state_.holes).load(exec::acquire), 0) > 0;
@@ -166,10 +166,10 @@ class spans_ref {
   /// Returns wholly free spans to the extent, at most as many as a tile has lanes; collective. False if it found none:
   /// then each span was, at some moment of the call, not wholly free.
   template <class Tile>
-  WYRM_NOINLINE WYRM_HD bool release_free_spans(Tile const& t) const {
+  WYRM_NOINLINE WYRM_HD bool release_free_spans(Tile const t) const {
     std::uint32_t const n = count(t);
     std::uint32_t const start = t.shfl(atomic(state_.next_free).load(exec::relaxed), 0);
-    for (std::uint32_t k = 0; k < n; k += Tile::size()) {
+    for (std::uint32_t k = 0; k < n; k += t.size()) {
       std::uint32_t const span = place(start, k + t.rank(), n);
       bool const ours = k + t.rank() < n && claim_all_pages(span);
       std::uint32_t const lanes = t.ballot(ours);
@@ -260,7 +260,7 @@ class spans_ref {
     first = t.shfl(first, 0);
     got.count = t.shfl(got.count, 0);
     is_full = got.count == 0;
-    for (std::uint32_t k = t.rank(); k < got.count; k += Tile::size()) record(first + k, got.first + k * shape_.chunks);
+    for (std::uint32_t k = t.rank(); k < got.count; k += t.size()) record(first + k, got.first + k * shape_.chunks);
     t.sync();
     std::uint64_t const from = std::uint64_t{first} << shape_.pages_log2;
     std::uint64_t const to = from + (std::uint64_t{got.count} << shape_.pages_log2);
@@ -273,7 +273,7 @@ class spans_ref {
                              std::uint64_t& page) const {
     std::uint64_t const rest = keep_first_pages(t, from, to, asks, page);
     exec::release_fence();
-    for (std::uint64_t w = rest / Used::bits + t.rank(); w * Used::bits < to; w += Tile::size())
+    for (std::uint64_t w = rest / Used::bits + t.rank(); w * Used::bits < to; w += t.size())
       used_.clear_after_fence(w, pages_in(w, rest, to));
   }
   // Gives the first pages of [from, to) to lanes that ask, and returns the first page that is left; collective.
@@ -298,13 +298,13 @@ class spans_ref {
     std::uint32_t const start = t.shfl(state_.next_hole, 0);
     std::uint32_t k = 0;
     std::uint32_t lanes = 0;
-    for (; k < n && lanes == 0; k += Tile::size())
+    for (; k < n && lanes == 0; k += t.size())
       lanes = t.ballot(k + t.rank() < n && entry(place(start, k + t.rank(), n)).load(exec::acquire) == detail::no_span);
     if (lanes == 0) return extend(t, wanted, asks, page, is_full);
-    std::uint32_t const span = place(start, k - Tile::size() + t.rank(), n);
+    std::uint32_t const span = place(start, k - t.size() + t.rank(), n);
     auto const found = static_cast<std::uint32_t>(cuda::std::popcount(lanes));
     chunk_range const got = carve(t, wanted < found ? wanted : found);
-    unsigned const mine = (lanes >> t.rank() & 1) != 0 ? exec::rank_in(t, lanes) : Tile::size();
+    unsigned const mine = (lanes >> t.rank() & 1) != 0 ? exec::rank_in(t, lanes) : t.size();
     if (mine < got.count) record(span, got.first + mine * shape_.chunks);
     t.sync();
     std::uint32_t const first = t.shfl(span, exec::first_lane(lanes));
@@ -314,7 +314,7 @@ class spans_ref {
       keep_and_free(t, from, to, asks, page);
     }
     if (t.rank() == 0 && got.count > 0) {
-      state_.next_hole = place(start, k - Tile::size(), n);
+      state_.next_hole = place(start, k - t.size(), n);
       atomic(state_.holes).fetch_sub(got.count, exec::relaxed);
     }
     return {first, got.count};

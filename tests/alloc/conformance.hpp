@@ -138,6 +138,17 @@ TYPED_TEST_P(conformance, churn_with_room) {
   }
 }
 
+TYPED_TEST_P(conformance, churn_of_single_threads) {
+  for (bool const has_room : {true, false}) {
+    SCOPED_TRACE(has_room ? "with room" : "without room");
+    pool<TypeParam> p(pool_of(has_room ? largest_pool() : mib / 2, has_room));
+    auto const left = p.churn(scaled(1000, 100), static_cast<unsigned>(scaled(60, 20)), 3, 2000, true);
+    p.expect_sound();
+    p.free_per_thread_shuffled(left);
+    p.expect_sound();
+  }
+}
+
 // The requests exceed the pool, so that some are refused at any time.
 TYPED_TEST_P(conformance, churn_without_room) {
   for (std::uint64_t seed = 1; seed <= scaled(6, 3); ++seed) {
@@ -581,8 +592,8 @@ TYPED_TEST_P(conformance, carved_pages_are_claimed_and_freed_in_any_order) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(conformance, one_size_at_a_time, mixed_sizes_in_one_launch, only_some_lanes_request,
-                            single_threads, churn_with_room, churn_without_room, long_churn, exhaustion,
-                            the_whole_pool_and_no_more, sizes_beyond_any_memory, blocks_are_inside_the_pool,
+                            single_threads, churn_with_room, churn_of_single_threads, churn_without_room, long_churn,
+                            exhaustion, the_whole_pool_and_no_more, sizes_beyond_any_memory, blocks_are_inside_the_pool,
                             reset_frees_everything, growth_after_exhaustion, growth_beyond_the_reserve_changes_nothing,
                             a_ref_is_small_and_valid_as_long_as_the_owner, pools_beyond_any_memory,
                             requests_for_memory_that_fail, bad_frees_are_counted_and_harmless,

@@ -112,19 +112,19 @@ TEST(bits, the_kth_set_bit) {
     auto const lower = static_cast<std::uint32_t>(x);
     unsigned k = 0;
     for (unsigned bit = 0; bit < 64; ++bit) {
-      EXPECT_EQ(alloc::lowest_set(x, k), x & ((std::uint64_t{1} << bit) - 1)) << x;
-      EXPECT_EQ(alloc::bits_up_to<std::uint64_t>(bit), ~std::uint64_t{0} >> (63 - bit));
+      EXPECT_EQ(exec::lowest_set(x, k), x & ((std::uint64_t{1} << bit) - 1)) << x;
+      EXPECT_EQ(exec::bits_up_to<std::uint64_t>(bit), ~std::uint64_t{0} >> (63 - bit));
       if (bit < 32) {
-        EXPECT_EQ(alloc::lowest_set(lower, k), lower & ((std::uint64_t{1} << bit) - 1)) << x;
+        EXPECT_EQ(exec::lowest_set(lower, k), lower & ((std::uint64_t{1} << bit) - 1)) << x;
       }
       if ((x >> bit & 1) == 0) continue;
       if (bit < 32) {
-        EXPECT_EQ(alloc::find_kth_set(lower, k), bit) << x;
+        EXPECT_EQ(exec::find_kth_set(lower, k), bit) << x;
       }
-      EXPECT_EQ(alloc::find_kth_set(x, k++), bit) << x;
+      EXPECT_EQ(exec::find_kth_set(x, k++), bit) << x;
     }
-    EXPECT_EQ(alloc::lowest_set(x, k), x);
-    EXPECT_EQ(alloc::lowest_set(x, 99), x);
+    EXPECT_EQ(exec::lowest_set(x, k), x);
+    EXPECT_EQ(exec::lowest_set(x, 99), x);
   }
 }
 

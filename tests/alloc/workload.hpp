@@ -220,6 +220,41 @@ struct churn_in_tiles {
   }
 };
 
+/// The same by malloc and free of single threads, each with a number of rounds of its own. A block is requested at one
+/// of three places of the code, and freed at one of two.
+template <class Ref>
+struct churn_in_threads {
+  static constexpr unsigned blocks_per_lane = churn_in_tiles<Ref>::blocks_per_lane;
+  churn_in_tiles<Ref> work;
+
+  WYRM_HD void operator()(std::size_t i) const {
+    for (unsigned round = static_cast<unsigned>(scramble(work.seed ^ i) % work.rounds); round < work.rounds; ++round) {
+      std::uint64_t const random = scramble(scramble(work.seed + i) + round);
+      block& b = work.blocks[i * blocks_per_lane + (random >> 60) % blocks_per_lane];
+      if (b.p != nullptr) {
+        if (!is_intact(b)) exec::atomic_ref<std::uint64_t>(*work.changed).fetch_add(1, exec::relaxed);
+        if (random % 2 == 0)
+          work.ref.free(b.p);
+        else
+          work.ref.free(b.p);
+        b.p = nullptr;
+      }
+      b = {work.size(random >> 4), i << 32 | round, nullptr};
+      void* p = nullptr;
+      switch (random % 4) {
+        case 0: p = work.ref.malloc(b.bytes); break;
+        case 1: p = work.ref.malloc(b.bytes = 1 + b.bytes % 100); break;
+        case 2: p = work.ref.malloc(b.bytes = 64); break;
+        default: continue;
+      }
+      b.p = static_cast<unsigned char*>(p);
+      if (p != nullptr) fill_block(b);
+      exec::atomic_ref<std::uint64_t>(p != nullptr ? *work.asked : *work.refused)
+          .fetch_add(p != nullptr ? b.bytes : 1, exec::relaxed);
+    }
+  }
+};
+
 struct count_changed {
   block const* blocks;
   std::uint64_t* changed;
@@ -377,16 +412,25 @@ class pool {
     for (block const& b : gone) erase_live(b);
   }
 
-  /// Runs churn_in_tiles with so many lanes, which have no blocks at first. Returns the blocks that are live
-  /// afterwards.
-  blocks churn(std::size_t lanes, unsigned rounds, std::uint64_t seed, std::uint64_t largest) {
+  /// Runs churn_in_tiles, or churn_in_threads, with so many lanes, which have no blocks at first. Returns the blocks
+  /// that are live afterwards.
+  blocks churn(std::size_t lanes, unsigned rounds, std::uint64_t seed, std::uint64_t largest, bool threads = false) {
     using work = churn_in_tiles<typename A::ref_type>;
     std::size_t const n = lanes * work::blocks_per_lane;
     upload(blocks(n, block{0, 0, nullptr}));
     clear_counters();
-    exec::for_each_lane<32>(space_, lanes,
-                            work{ref_, device_.data(), rounds, seeded(seed), largest, counters_.data(),
-                                 counters_.data() + 1, counters_.data() + 2});
+    work const rounds_of_lane{ref_,
+                              device_.data(),
+                              rounds,
+                              seeded(seed),
+                              largest,
+                              counters_.data(),
+                              counters_.data() + 1,
+                              counters_.data() + 2};
+    if (threads)
+      exec::for_each(space_, lanes, churn_in_threads<typename A::ref_type>{rounds_of_lane});
+    else
+      exec::for_each_lane<32>(space_, lanes, rounds_of_lane);
     std::vector<std::uint64_t> const counts = exec::copy_out(space_, counters_.data(), 3);
     asked_ += counts[0];
     refused_ += counts[1];

@@ -11,6 +11,7 @@
 #include <random>
 #include <vector>
 
+#include "../../exec/converged_tile.hpp"
 #include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
 #include "../../exec/tile.hpp"
@@ -82,11 +83,11 @@ struct call_collectives {
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i) const {
-    lane_arguments const mine(i, t.rank(), Tile::size());
-    std::uint32_t const mask = masks[i];
+    lane_arguments const mine(i, t.rank(), t.size());
+    std::uint32_t const mask = masks[i] & 0xffffffffu >> (32 - t.size());
     bool const predicate = (mask >> t.rank() & 1) != 0;
     lane_results& r = results[i * widest + t.rank()];
-    r.size = Tile::size();
+    r.size = t.size();
     r.rank = t.rank();
     r.ballot = t.ballot(predicate);
     r.any = t.any(predicate);
@@ -125,6 +126,24 @@ struct call_collectives {
 struct call_collectives_per_thread {
   call_collectives calls;
   WYRM_HD void operator()(std::size_t i) const { calls(exec::scalar_tile{}, i); }
+};
+
+/// The lanes of a tile that are `present` gather, and call all collectives in the tiles that they become. Such a tile
+/// has the number 32 i + the lane of its first member. Lanes that name different objects do not gather: in each third
+/// tile of the launch there are two.
+struct call_collectives_of_gathered_lanes {
+  call_collectives calls;
+  std::uint32_t const* present;
+  unsigned* members;  // `widest` entries per gathered tile: lanes
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i) const {
+    if ((present[i] >> t.rank() & 1) == 0) return;
+    exec::converged_tile const together = exec::converged_tile::gather(present + object(i, t.rank()));
+    std::size_t const group = i * widest + together.shfl(t.rank(), 0);
+    members[group * widest + together.rank()] = t.rank();
+    calls(together, group);
+  }
+  WYRM_HD static unsigned object(std::size_t i, unsigned lane) { return i % 3 == 0 ? lane / 3 % 2 : 0; }
 };
 
 /// Masks of all lanes, of no lane, of each single lane, of all lanes but one, and random ones.
@@ -230,6 +249,53 @@ void expect_collectives_of_width(Space const& space) {
   });
 }
 
+/// Every lane that is present is in one gathered tile, in whose order the lanes are; and its collectives are right.
+template <unsigned W, class Space>
+void expect_collectives_of_gathered_lanes(Space const& space) {
+  SCOPED_TRACE("lanes of a tile of " + std::to_string(W));
+  constexpr unsigned size = Space::template tile_size<W>;
+  std::vector<std::uint32_t> const present = predicate_masks(size);
+  std::size_t const groups = present.size() * widest;
+  std::mt19937 random(seeded(size));
+  std::vector<std::uint32_t> predicates(groups);
+  for (std::uint32_t& p : predicates) p = static_cast<std::uint32_t>(random());
+  exec::buffer<std::uint32_t, Space> device_present(space, present.size());
+  exec::buffer<std::uint32_t, Space> device_predicates(space, groups);
+  exec::buffer<unsigned, Space> device_members(space, groups * widest);
+  exec::buffer<std::uint64_t, Space> mailbox(space, groups * widest);
+  exec::buffer<lane_results, Space> device_results(space, groups * widest);
+  exec::copy_in<std::uint32_t>(space, device_present.data(), present);
+  exec::copy_in<std::uint32_t>(space, device_predicates.data(), predicates);
+  space.fill(device_results.data(), 0, device_results.bytes());
+  using work = call_collectives_of_gathered_lanes;
+  exec::for_each_tile<W>(space, present.size(),
+                         work{{device_predicates.data(), mailbox.data(), device_results.data()},
+                              device_present.data(),
+                              device_members.data()});
+  std::vector<lane_results> const results = exec::copy_out(space, device_results.data(), device_results.size());
+  std::vector<unsigned> const members = exec::copy_out(space, device_members.data(), device_members.size());
+  for (std::size_t i = 0; i < present.size(); ++i) {
+    std::uint32_t seen = 0;
+    for (unsigned first = 0; first < size; ++first) {
+      std::size_t const group = i * widest + first;
+      unsigned const n = results[group * widest].size;
+      for (unsigned lane = 0; lane < n; ++lane) {
+        SCOPED_TRACE("tile " + std::to_string(i) + ", group of lane " + std::to_string(first) + ", lane " +
+                     std::to_string(lane) + " of " + std::to_string(n));
+        unsigned const member = members[group * widest + lane];
+        ASSERT_LT(member, size);
+        ASSERT_TRUE(lane == 0 ? member == first : member > members[group * widest + lane - 1]);
+        ASSERT_EQ(work::object(i, member), work::object(i, first));
+        seen |= 1u << member;
+        expect_lane(results.data() + group * widest, device_results.data() + group * widest, group, lane, n,
+                    predicates[group] & 0xffffffffu >> (32 - n));
+        if (::testing::Test::HasFatalFailure()) return;
+      }
+    }
+    ASSERT_EQ(seen, present[i]) << "tile " << i;
+  }
+}
+
 template <class Space>
 using collectives = space_test<Space>;
 TYPED_TEST_SUITE_P(collectives);
@@ -249,6 +315,11 @@ TYPED_TEST_P(collectives, single_threads) {
   });
 }
 
-REGISTER_TYPED_TEST_SUITE_P(collectives, tiles_of_each_width, single_threads);
+TYPED_TEST_P(collectives, lanes_that_gather) {
+  TypeParam const space = make_space<TypeParam>();
+  expect_collectives_of_gathered_lanes<32>(space);
+}
+
+REGISTER_TYPED_TEST_SUITE_P(collectives, tiles_of_each_width, single_threads, lanes_that_gather);
 
 }  // namespace wyrm::tests

@@ -3,9 +3,12 @@
 // order of lanes. To fix an order, lanes of one tile wait for each other here, which other code must not do.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
+#include "../../exec/converged_tile.hpp"
 #include "../../exec/launch.hpp"
 #include "../support/simt_space.hpp"
 
@@ -113,6 +116,65 @@ TEST(simt, the_seed_determines_the_order_of_lanes) {
     for (std::size_t i = 0; i < 32; ++i) seen[first[half * 32 + i]] = true;
     EXPECT_EQ(seen, std::vector<bool>(32, true));
   }
+}
+
+// Each lane gathers in one of two branches, and records its branch, and the branches and the number of the lanes that
+// it is together with.
+struct gather_in_branches {
+  struct record {
+    unsigned branch = 0;
+    unsigned size = 0;
+    std::uint32_t others = 0;
+  };
+  record* records;
+  template <class Tile>
+  void operator()(Tile const& t, std::size_t i) const {
+    record& r = records[i * 32 + t.rank()];
+    r.branch = t.rank() % 3 == 0 ? 1 : 2;
+    if (r.branch == 1) {
+      note(exec::converged_tile::gather(records), r);
+    } else {
+      note(exec::converged_tile::gather(records), r);
+    }
+  }
+  static void note(exec::converged_tile const& together, record& r) {
+    r.size = together.size();
+    r.others = exec::any_bits(together, r.branch);
+  }
+};
+
+TEST(simt, lanes_gather_only_at_the_same_place_some_of_them_or_all) {
+  constexpr std::size_t tiles = 200;
+  std::vector<gather_in_branches::record> records(tiles * 32);
+  exec::for_each_tile<32>(simt_space(1, 2, 3), tiles, gather_in_branches{records.data()});
+  std::vector<std::size_t> of_size(33);
+  for (auto const& r : records) {
+    ASSERT_EQ(r.others, r.branch);
+    ++of_size.at(r.size);
+  }
+  EXPECT_EQ(of_size[0], 0u);
+  EXPECT_GT(of_size[1], 0u);   // lanes that are alone,
+  EXPECT_GT(of_size[21], 0u);  // and all lanes of a branch
+  EXPECT_GT(std::count_if(of_size.begin(), of_size.end(), [](std::size_t n) { return n > 0; }), 10);
+}
+
+// Lane 1 waits in its converged tile for lane 0, which has returned.
+struct leaves_converged_tile {
+  template <class Tile>
+  void operator()(Tile const& t, std::size_t) const {
+    exec::converged_tile const together = exec::converged_tile::gather(this);
+    if (t.rank() == 1) together.sync();
+    for (unsigned attempt = 0; t.rank() == 0 && attempt < 1000; ++attempt) t.backoff(attempt);
+  }
+};
+
+TEST_F(simt_death, a_lane_that_leaves_a_converged_tile) {
+  EXPECT_DEATH(
+      {
+        for (std::uint64_t seed = 1; seed < 100; ++seed)  // until chance brings both lanes together
+          exec::for_each_tile<2>(simt_space(seed, 1, 1), 1, leaves_converged_tile{});
+      },
+      "simt_space: a lane leaves a converged tile while others of it wait for it in a collective");
 }
 
 }  // namespace wyrm::tests

@@ -42,32 +42,107 @@ class multiprocessor {
     job_ = &job;
     here = this;
     exec::set_host_wait([] { here->yield(); });
+    exec::set_host_lanes([](void const* object, void const* place) { return here->gather(object, place); });
     for (lockstep_warp& w : warps_) start(w);
     pauses_ = 0;
     if (choose()) caller_.resume(current_->code);
     exec::set_host_wait(nullptr);
+    exec::set_host_lanes(nullptr);
   }
 
-  void meet(collective what) {
+  void meet(lockstep_group& g, collective what) {
     lane& l = *current_;
-    lockstep_warp& w = *l.warp;
-    if (w.arrived_ > 0 && w.what_ != what) fail("lanes of one tile call different collectives at the same time");
-    if (w.finished_ > 0) fail("a lane calls a collective that others of its tile will never call");
-    w.what_ = what;
-    ++w.arrived_;
-    stop(l);
+    if (g.arrived_ > 0 && g.what_ != what) fail("lanes of one tile call different collectives at the same time");
+    if (&g == &l.warp->all && l.warp->finished > 0)
+      fail("a lane calls a collective that others of its tile will never call");
+    g.what_ = what;
+    ++g.arrived_;
+    remove_ready();
+    if (g.arrived_ == g.size_) complete(g);
+    switch_lane(l);
   }
 
   static thread_local multiprocessor* here;
 
  private:
+  // The lanes that gathered with a lane, as exec::converged_tile sees them.
+  struct gathered final : exec::host_lanes {
+    [[nodiscard]] unsigned size() const override { return group->size_; }
+    [[nodiscard]] unsigned rank() const override { return mine; }
+    [[nodiscard]] std::uint32_t ballot(bool predicate) override {
+      group->meet(mine, collective::ballot, predicate);
+      return group->mask();
+    }
+    void shuffle(void* value, std::size_t bytes, unsigned lane) override {
+      if (lane >= size()) fail("a lane reads from a lane that its converged tile does not have");
+      unsigned char all[lockstep_group::slot_bytes] = {};
+      std::memcpy(all, value, bytes);
+      group->meet(mine, collective::shfl, all);
+      std::memcpy(value, group->slot(lane), bytes);
+    }
+    void sync() override { group->meet(collective::sync); }
+
+    std::shared_ptr<lockstep_group> group;  // until the lane gathers again
+    unsigned mine = 0;
+  };
   struct lane {
     lane(multiprocessor& m, lockstep_warp& w, unsigned r)
         : warp(&w), rank(r), code(m.caller_, [this, &m] { m.body(*this); }) {}
     lockstep_warp* warp;
     unsigned rank;
+    gathered together;
+    bool waits = false;  // in a collective, or for the next tile
+    // Where the lane is while it gathers.
+    bool gathers = false;
+    void const* object = nullptr;
+    void const* place = nullptr;
     fiber code;
   };
+
+ public:
+  // Others may come to the same place before this lane goes on. It goes on with those that chance chooses. In half of
+  // the tiles lanes let others come first, for a while: so whole warps gather, too.
+  exec::host_lanes* gather(void const* object, void const* place) {
+    lane& l = *current_;
+    leave_group(l);
+    l.gathers = true;
+    l.object = object;
+    l.place = place;
+    pauses_ = 0;
+    for (unsigned turns = l.warp->index % 2 == 0 ? 1 : 500; l.gathers && turns > 0; --turns) {
+      switch_lane(l);
+      if (!others_may_come(*l.warp)) break;
+    }
+    if (l.gathers) form_group(l);
+    return &l.together;
+  }
+
+ private:
+  [[nodiscard]] bool others_may_come(lockstep_warp const& w) const {
+    std::size_t const first = number_of(w);
+    for (std::size_t i = first; i < first + w.all.size_; ++i)
+      if (!lanes_[i].gathers && !lanes_[i].waits) return true;
+    return false;
+  }
+  void form_group(lane& leader) {
+    auto const group = std::make_shared<lockstep_group>();
+    bool const takes_all = random_() % 2 == 0;
+    std::size_t const first = number_of(*leader.warp);
+    for (std::size_t i = first; i < first + leader.warp->all.size_; ++i) {
+      lane& l = lanes_[i];
+      bool const could = l.gathers && l.object == leader.object && l.place == leader.place;
+      if (&l != &leader && (!could || (!takes_all && random_() % 2 == 0))) continue;
+      l.gathers = false;
+      l.together.group = group;
+      l.together.mine = group->size_;
+      group->lanes_[group->size_++] = i;
+    }
+  }
+  static void leave_group(lane& l) {
+    if (l.together.group != nullptr && l.together.group->arrived_ > 0)
+      fail("a lane leaves a converged tile while others of it wait for it in a collective");
+    l.together.group.reset();
+  }
 
   [[noreturn]] static void fail(char const* what) {
     std::fprintf(stderr, "simt_space: %s\n", what);
@@ -76,20 +151,22 @@ class multiprocessor {
 
   void body(lane& l) {
     while (!stop_) {
-      job_->f(job_->work, *l.warp, l.rank, l.warp->index_);
-      if (l.warp->arrived_ > 0) fail("a lane returns while others of its tile wait for it in a collective");
-      ++l.warp->finished_;
-      stop(l);
+      job_->f(job_->work, *l.warp, l.rank, l.warp->index);
+      if (l.warp->all.arrived_ > 0) fail("a lane returns while others of its tile wait for it in a collective");
+      leave_group(l);
+      ++l.warp->finished;
+      remove_ready();
+      if (l.warp->finished == l.warp->all.size_) start(*l.warp);
+      switch_lane(l);
     }
   }
 
   // The running lane has reached a collective, or its end.
-  void stop(lane& l) {
+  void remove_ready() {
+    current_->waits = true;
     ready_[pick_] = ready_.back();
     ready_.pop_back();
     pauses_ = 0;
-    progress(*l.warp);
-    switch_lane(l);
   }
   // The running lane polls. When all lanes of this thread poll, lanes of other threads must make progress.
   void yield() {
@@ -115,29 +192,33 @@ class multiprocessor {
   void start(lockstep_warp& w) {
     std::size_t const index = job_->next.fetch_add(1);
     if (index >= job_->n) return;
-    w.index_ = index;
-    w.lanes_ = job_->lanes;
-    w.arrived_ = w.finished_ = 0;
-    make_ready(w);
+    w.index = index;
+    w.finished = 0;
+    w.all.arrived_ = 0;
+    w.all.size_ = job_->lanes;
+    for (unsigned i = 0; i < job_->lanes; ++i) w.all.lanes_[i] = number_of(w) + i;
+    make_ready(w.all);
   }
-  void make_ready(lockstep_warp& w) {
-    std::size_t const first = static_cast<std::size_t>(&w - warps_.data()) * 32;
-    for (std::size_t i = first; i < first + w.lanes_; ++i) ready_.push_back(&lanes_[i]);
+  // The number of the warp's first lane.
+  [[nodiscard]] std::size_t number_of(lockstep_warp const& w) const {
+    return static_cast<std::size_t>(&w - warps_.data()) * 32;
   }
-  // Called after a lane has reached a collective, or its end.
-  void progress(lockstep_warp& w) {
-    if (w.finished_ == w.lanes_) {
-      start(w);
-    } else if (w.arrived_ == w.lanes_) {
-      ++w.phase_;
-      if (w.what_ != collective::shfl && w.what_ != collective::sync) {
-        std::uint32_t mask = 0;
-        for (unsigned i = 0; i < w.lanes_; ++i) mask |= std::uint32_t{w.slots_[w.phase_ & 1][i][0] != 0} << i;
-        w.mask_[w.phase_ & 1] = mask;
-      }
-      w.arrived_ = 0;
-      make_ready(w);
+  void make_ready(lockstep_group const& g) {
+    for (unsigned i = 0; i < g.size_; ++i) {
+      ready_.push_back(&lanes_[g.lanes_[i]]);
+      ready_.back()->waits = false;
     }
+  }
+  // All lanes have reached a collective.
+  void complete(lockstep_group& g) {
+    ++g.phase_;
+    if (g.what_ != collective::shfl && g.what_ != collective::sync) {
+      std::uint32_t mask = 0;
+      for (unsigned i = 0; i < g.size_; ++i) mask |= std::uint32_t{g.slots_[g.phase_ & 1][i][0] != 0} << i;
+      g.mask_[g.phase_ & 1] = mask;
+    }
+    g.arrived_ = 0;
+    make_ready(g);
   }
 
   std::minstd_rand random_;
@@ -154,7 +235,7 @@ class multiprocessor {
 
 thread_local multiprocessor* multiprocessor::here = nullptr;
 
-void lockstep_warp::meet(collective what) { multiprocessor::here->meet(what); }
+void lockstep_group::meet(collective what) { multiprocessor::here->meet(*this, what); }
 
 class simt_machine {
  public:

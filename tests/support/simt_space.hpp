@@ -3,6 +3,9 @@
 // every polling pause, in an order that depends on a seed. Several warps are resident on each of several threads, so
 // their operations interleave. The program ends with a message if not all lanes of a tile call the same collective,
 // which is undefined behaviour on a GPU.
+//
+// Lanes that call exec::converged_tile::gather() at the same place become a tile: some or all of those that have come
+// there, as chance has it. No lane waits for one that comes later.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +13,7 @@
 #include <memory>
 #include <type_traits>
 
+#include "../../exec/converged_tile.hpp"
 #include "../../exec/host_space.hpp"
 #include "../../exec/tile.hpp"
 
@@ -17,8 +21,8 @@ namespace wyrm::tests {
 
 enum class collective : std::uint8_t { none, ballot, any, all, shfl, sync };
 
-/// A resident tile: the arguments of its lanes in the current collective.
-class lockstep_warp {
+/// Lanes of a warp that call collectives together: their arguments in the current collective.
+class lockstep_group {
  public:
   static constexpr std::size_t slot_bytes = 16;
 
@@ -40,11 +44,16 @@ class lockstep_warp {
   std::uint32_t mask_[2] = {};
   alignas(16) unsigned char slots_[2][32][slot_bytes] = {};
   unsigned arrived_ = 0;
-  unsigned finished_ = 0;
-  unsigned lanes_ = 0;
+  unsigned size_ = 0;
+  std::size_t lanes_[32] = {};  // of the multiprocessor
   collective what_ = collective::none;
-  bool busy_ = false;
-  std::size_t index_ = 0;
+};
+
+/// A resident tile: the group of all its lanes.
+struct lockstep_warp {
+  lockstep_group all;
+  unsigned finished = 0;
+  std::size_t index = 0;
 };
 
 template <unsigned W>
@@ -58,27 +67,27 @@ class lockstep_tile {
   [[nodiscard]] bool all(bool predicate) const { return vote(collective::all, predicate) == (0xffffffffu >> (32 - W)); }
   template <class T>
   [[nodiscard]] T shfl(T value, unsigned lane) const {
-    warp_->meet(rank_, collective::shfl, value);
-    std::memcpy(&value, warp_->slot(lane % W), sizeof(T));
+    warp_->all.meet(rank_, collective::shfl, value);
+    std::memcpy(&value, warp_->all.slot(lane % W), sizeof(T));
     return value;
   }
   [[nodiscard]] std::uint32_t match(std::uint32_t key) const {
-    warp_->meet(rank_, collective::shfl, key);
+    warp_->all.meet(rank_, collective::shfl, key);
     std::uint32_t same = 0;
     for (unsigned lane = 0; lane < W; ++lane) {
       std::uint32_t other;
-      std::memcpy(&other, warp_->slot(lane), sizeof(other));
+      std::memcpy(&other, warp_->all.slot(lane), sizeof(other));
       same |= std::uint32_t{other == key} << lane;
     }
     return same;
   }
-  void sync() const { warp_->meet(collective::sync); }
+  void sync() const { warp_->all.meet(collective::sync); }
   static void backoff(unsigned attempt) { exec::pause(attempt); }
 
  private:
   [[nodiscard]] std::uint32_t vote(collective what, bool predicate) const {
-    warp_->meet(rank_, what, predicate);
-    return warp_->mask();
+    warp_->all.meet(rank_, what, predicate);
+    return warp_->all.mask();
   }
   lockstep_warp* warp_;
   unsigned rank_;

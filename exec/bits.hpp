@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <cuda/std/bit>
 
-#include "../exec/config.hpp"
+#include "config.hpp"
 
-namespace wyrm::alloc {
+namespace wyrm::exec {
 
 /// The position of the k-th set bit. Positions and k count from 0; k < popcount(x).
 WYRM_HD inline unsigned find_kth_set(std::uint32_t x, unsigned k) {
@@ -41,4 +41,4 @@ template <class Word>
   return n == 0 ? Word{0} : static_cast<Word>(x & bits_up_to<Word>(find_kth_set(x, n - 1)));
 }
 
-}  // namespace wyrm::alloc
+}  // namespace wyrm::exec
