@@ -81,8 +81,8 @@ struct traits {
 };
 
 /// Refs and views, which kernels take by value. allocate and deallocate are collectives of a tile with one request per
-/// lane; 0 bytes, or nullptr, is no request. malloc and free are for single threads: the lanes of a warp that happen to call
-/// them together are served as one tile (exec::converged_tile). All are thread-safe.
+/// lane; 0 bytes, or nullptr, is no request. malloc and free are for single threads: the lanes of a warp that happen to
+/// call them together are served as one tile (exec::converged_tile). All are thread-safe.
 template <class R>
 concept allocator_ref = std::is_trivially_copyable_v<R> &&
     requires(R const& ref, exec::scalar_tile const& t, std::size_t bytes, void* p) {

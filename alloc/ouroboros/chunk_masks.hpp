@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "../../exec/atomic.hpp"
-#include "../../exec/tile.hpp"
 #include "../../exec/bits.hpp"
+#include "../../exec/tile.hpp"
 #include "../size_classes.hpp"
 #include "chunk_word.hpp"
 
