@@ -128,6 +128,24 @@ concept carving_ref = allocator_ref<R> &&
 template <class R>
 concept small_ref = sizeof(R) <= 64 && allocator_ref<R>;
 
+/// What malloc and free of a ref do: serve the lanes that call them together, and mean the same pool, as one tile.
+/// `pool`: any address that identifies it.
+template <class Ref>
+[[nodiscard]] WYRM_HD void* malloc_together(Ref const& ref, void const* pool, std::size_t bytes) {
+  exec::converged_tile const t = exec::converged_tile::gather(pool);
+  NV_IF_TARGET(NV_IS_HOST, (if (t.is_alone()) return ref.allocate(exec::scalar_tile{}, bytes);))
+  void* const p = ref.allocate(t, bytes);
+  t.sync();  // one lane may have acquired the memory for another
+  return p;
+}
+template <class Ref>
+WYRM_HD void free_together(Ref const& ref, void const* pool, void* p) {
+  exec::converged_tile const t = exec::converged_tile::gather(pool);
+  NV_IF_TARGET(NV_IS_HOST, (if (t.is_alone()) return ref.deallocate(exec::scalar_tile{}, p);))
+  t.sync();  // one lane may release the memory of another
+  ref.deallocate(t, p);
+}
+
 /// The owner. Its functions run on the host while no kernel uses the pool; they are ordered on the pool's space. No
 /// kernel on another stream may use the pool while reset, grow or compact changes it.
 ///  - ref() is for kernels of the user. It is small, and valid until the owner is destroyed: also after reset(), grow()

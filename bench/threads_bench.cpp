@@ -192,7 +192,7 @@ void add_all(Space const& space) {
   };
   std::vector<std::int64_t> const threads{10'000, 100'000, 1'000'000};
   for (std::int64_t const bytes : block_sizes)
-    for (std::size_t const stride : {1, 2, 32}) {
+    for (std::size_t const stride : {std::size_t{1}, std::size_t{2}, std::size_t{32}}) {
       if (bytes > 1024)
         add_case("malloc", {static_cast<std::size_t>(bytes), stride, false}, {10'000, 100'000});
       else

@@ -42,11 +42,14 @@ class converged_tile {
  public:
   /// The lanes that call this together, and name the same object. They need not be all that will call it: what a
   /// compiler, or a scheduler, keeps apart stays apart.
-  [[nodiscard]] WYRM_HD static converged_tile gather([[maybe_unused]] void const* object) {
+  [[nodiscard]] WYRM_HD __attribute__((always_inline)) static converged_tile gather(
+      [[maybe_unused]] void const* object) {
     NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return converged_tile(lanes_that_name(object));),
                       (return converged_tile(reinterpret_cast<std::uintptr_t>(gather_host_lanes(object)));))
   }
 
+  /// On a host: whether the thread is alone, so that a scalar_tile does the same, faster.
+  [[nodiscard]] WYRM_HD bool is_alone() const { return lanes_ == 0; }
   [[nodiscard]] WYRM_HD unsigned size() const {
     NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return static_cast<unsigned>(__popc(mask()));),
                       (return is_alone() ? 1 : host()->size();))
@@ -65,6 +68,7 @@ class converged_tile {
   [[nodiscard]] WYRM_HD bool all(bool predicate) const {
     NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return __all_sync(mask(), predicate) != 0;), (return ballot(!predicate) == 0;))
   }
+  /// lane < size().
   template <class T>
   [[nodiscard]] WYRM_HD T shfl(T value, unsigned lane) const {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 16);
@@ -104,7 +108,6 @@ class converged_tile {
 
  private:
   WYRM_HD explicit converged_tile(std::uintptr_t lanes) : lanes_(lanes) {}
-  [[nodiscard]] WYRM_HD bool is_alone() const { return lanes_ == 0; }
   [[nodiscard]] host_lanes* host() const { return reinterpret_cast<host_lanes*>(lanes_); }
 
 #if WYRM_CUDACC

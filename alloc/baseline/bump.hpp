@@ -80,10 +80,8 @@ class bump_ref {
     ledger_.record_allocation(p, bytes);
     return p;
   }
-  [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const {
-    return allocate(exec::converged_tile::gather(base_), bytes);
-  }
-  WYRM_HD void free(void* p) const { deallocate(exec::converged_tile::gather(base_), p); }
+  [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const { return malloc_together(*this, base_, bytes); }
+  WYRM_HD void free(void* p) const { deallocate(exec::scalar_tile{}, p); }
 
  private:
   std::byte* base_;

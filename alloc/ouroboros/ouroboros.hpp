@@ -79,9 +79,9 @@ class ouroboros_ref {
     return p;
   }
   [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const {
-    return allocate(exec::converged_tile::gather(pool_.memory().base()), bytes);
+    return malloc_together(*this, pool_.memory().base(), bytes);
   }
-  WYRM_HD void free(void* p) const { deallocate(exec::converged_tile::gather(pool_.memory().base()), p); }
+  WYRM_HD void free(void* p) const { free_together(*this, pool_.memory().base(), p); }
 
  private:
   static constexpr unsigned large = detail::page_classes;

@@ -133,9 +133,9 @@ class random_walk_ref {
   }
 
   [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const {
-    return allocate(exec::converged_tile::gather(parts_.memory.base()), bytes);
+    return malloc_together(*this, parts_.memory.base(), bytes);
   }
-  WYRM_HD void free(void* p) const { deallocate(exec::converged_tile::gather(parts_.memory.base()), p); }
+  WYRM_HD void free(void* p) const { free_together(*this, parts_.memory.base(), p); }
 
   /// Returns some wholly free spans of a size class other than `but` to the extent; collective. False if there are
   /// none.

@@ -12,7 +12,8 @@
 // Beyond the paper:
 //  - The units are in spans (spans.hpp) of one chunk each; four spans are a region. So memory comes from alloc/extent
 //    and returns to it. A run of units may cross from one chunk to the next if the two are neighbours in memory, too.
-//  - A tile of fewer than 32 lanes probes a part of a region, so that a single thread does not read 32 words.
+//  - A tile of 16 lanes or fewer probes a part of a region where its requests are small, so that a single thread does
+//    not read 32 words.
 //  - Requests for more than a region go to the extent. So do requests for more than a chunk where no region has so
 //    much.
 //  - A second bitmap has the last unit of every block. So blocks have no headers, and free() needs no size.
@@ -101,9 +102,9 @@ class rw_malloc_ref {
   }
 
   [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const {
-    return allocate(exec::converged_tile::gather(parts_.memory.base()), bytes);
+    return malloc_together(*this, parts_.memory.base(), bytes);
   }
-  WYRM_HD void free(void* p) const { deallocate(exec::converged_tile::gather(parts_.memory.base()), p); }
+  WYRM_HD void free(void* p) const { free_together(*this, parts_.memory.base(), p); }
 
   /// Returns some wholly free chunks to the extent; collective. False if there are none.
   template <class Tile>
@@ -155,9 +156,9 @@ class rw_malloc_ref {
   WYRM_HD static range whole(std::uint32_t region) {
     return {std::uint64_t{region} * detail::region_words, detail::region_words};
   }
-  // The words of a probe, a power of two: those of a region for a tile of 32 lanes, fewer for a tile of fewer lanes,
-  // for which a region would be many words a lane. At least four times the largest request, as the rest of a range is
-  // wasted where requests of one size fill it; collective.
+  // The words of a probe, a power of two: those of a region, or fewer where a tile of 16 lanes or fewer has small
+  // requests, as a region would be many words a lane. At least four times the largest request, as the rest of a range
+  // is wasted where requests of one size fill it; collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD static std::uint32_t words_at_once(Tile const& t, std::uint32_t units, bool asks) {
     if (t.size() >= detail::region_words) return detail::region_words;

@@ -59,7 +59,7 @@ template <class Tile>
   exec::atomic_ref<std::uint32_t> mine(calls[thread / 32 % call_counters]);
   std::uint32_t const before = mine.load(exec::relaxed);
   t.sync();
-  if (t.rank() == 0) mine.store(before + 1, exec::relaxed);
+  mine.store(before + 1, exec::relaxed);  // by each lane: lanes that gathered may have different counters
   return {seed, thread, std::uint64_t{before} << 16};
 }
 

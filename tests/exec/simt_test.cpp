@@ -132,14 +132,14 @@ struct gather_in_branches {
     record& r = records[i * 32 + t.rank()];
     r.branch = t.rank() % 3 == 0 ? 1 : 2;
     if (r.branch == 1) {
-      note(exec::converged_tile::gather(records), r);
+      note(exec::converged_tile::gather(records), r, 1);
     } else {
-      note(exec::converged_tile::gather(records), r);
+      note(exec::converged_tile::gather(records), r, 2);
     }
   }
-  static void note(exec::converged_tile const& together, record& r) {
+  static void note(exec::converged_tile const& together, record& r, std::uint32_t branch) {
     r.size = together.size();
-    r.others = exec::any_bits(together, r.branch);
+    r.others = exec::any_bits(together, branch);
   }
 };
 
@@ -160,11 +160,12 @@ TEST(simt, lanes_gather_only_at_the_same_place_some_of_them_or_all) {
 
 // Lane 1 waits in its converged tile for lane 0, which has returned.
 struct leaves_converged_tile {
+  bool late;  // lane 0 leaves before the collective
   template <class Tile>
   void operator()(Tile const& t, std::size_t) const {
     exec::converged_tile const together = exec::converged_tile::gather(this);
+    for (unsigned attempt = 0; t.rank() == (late ? 1 : 0) && attempt < 1000; ++attempt) t.backoff(attempt);
     if (t.rank() == 1) together.sync();
-    for (unsigned attempt = 0; t.rank() == 0 && attempt < 1000; ++attempt) t.backoff(attempt);
   }
 };
 
@@ -172,9 +173,15 @@ TEST_F(simt_death, a_lane_that_leaves_a_converged_tile) {
   EXPECT_DEATH(
       {
         for (std::uint64_t seed = 1; seed < 100; ++seed)  // until chance brings both lanes together
-          exec::for_each_tile<2>(simt_space(seed, 1, 1), 1, leaves_converged_tile{});
+          exec::for_each_tile<2>(simt_space(seed, 1, 1), 1, leaves_converged_tile{false});
       },
       "simt_space: a lane leaves a converged tile while others of it wait for it in a collective");
+  EXPECT_DEATH(
+      {
+        for (std::uint64_t seed = 1; seed < 100; ++seed)
+          exec::for_each_tile<2>(simt_space(seed, 1, 1), 1, leaves_converged_tile{true});
+      },
+      "simt_space: a lane calls a collective that others of its converged tile will never call");
 }
 
 }  // namespace wyrm::tests

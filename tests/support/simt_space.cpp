@@ -55,6 +55,7 @@ class multiprocessor {
     if (g.arrived_ > 0 && g.what_ != what) fail("lanes of one tile call different collectives at the same time");
     if (&g == &l.warp->all && l.warp->finished > 0)
       fail("a lane calls a collective that others of its tile will never call");
+    if (g.left_) fail("a lane calls a collective that others of its converged tile will never call");
     g.what_ = what;
     ++g.arrived_;
     remove_ready();
@@ -141,6 +142,7 @@ class multiprocessor {
   static void leave_group(lane& l) {
     if (l.together.group != nullptr && l.together.group->arrived_ > 0)
       fail("a lane leaves a converged tile while others of it wait for it in a collective");
+    if (l.together.group != nullptr) l.together.group->left_ = true;
     l.together.group.reset();
   }
 

@@ -46,6 +46,7 @@ class lockstep_group {
   unsigned arrived_ = 0;
   unsigned size_ = 0;
   std::size_t lanes_[32] = {};  // of the multiprocessor
+  bool left_ = false;           // a lane has left the group
   collective what_ = collective::none;
 };
 
