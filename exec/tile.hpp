@@ -19,8 +19,7 @@
 namespace wyrm::exec {
 
 /// The operations of a tile, of at most 32 lanes. A tile whose size may not be a power of two has any_bits, sum and
-/// sum_below of its own. Lanes are numbered 0 ... size()-1; bit i of a ballot is the
-/// predicate of lane i.
+/// sum_below of its own. Lanes are numbered 0 ... size()-1; bit i of a ballot is the predicate of lane i.
 template <class T>
 concept tile = requires(T const& t, bool predicate, std::uint64_t value, unsigned lane) {
   { t.size() } -> std::convertible_to<unsigned>;

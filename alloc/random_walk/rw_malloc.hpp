@@ -163,8 +163,8 @@ class rw_malloc_ref {
   [[nodiscard]] WYRM_HD static std::uint32_t words_at_once(Tile const& t, std::uint32_t units, bool asks) {
     if (t.size() >= detail::region_words) return detail::region_words;
     std::uint32_t const needed = exec::any_bits(t, cuda::std::bit_ceil(asks ? units / 16 + 1 : 1u));
-    std::uint32_t const words = cuda::std::bit_ceil(t.size()) | cuda::std::bit_floor(needed);
-    return words < detail::region_words ? cuda::std::bit_floor(words) : detail::region_words;
+    std::uint32_t const words = cuda::std::bit_floor(cuda::std::bit_ceil(t.size()) | needed);
+    return words < detail::region_words ? words : detail::region_words;
   }
 
   // Probes regions, or parts of regions, until all lanes that ask are served, probes of max_failures regions found

@@ -249,11 +249,11 @@ void expect_collectives_of_width(Space const& space) {
   });
 }
 
-/// Every lane that is present is in one gathered tile, in whose order the lanes are; and its collectives are right.
-template <unsigned W, class Space>
+/// Every lane that is present is in one gathered tile, in whose order the lanes are; and its collectives are right. The
+/// lanes are those of whole warps, as on a GPU the lanes of narrower tiles gather with their neighbours.
+template <class Space>
 void expect_collectives_of_gathered_lanes(Space const& space) {
-  SCOPED_TRACE("lanes of a tile of " + std::to_string(W));
-  constexpr unsigned size = Space::template tile_size<W>;
+  constexpr unsigned size = Space::template tile_size<widest>;
   std::vector<std::uint32_t> const present = predicate_masks(size);
   std::size_t const groups = present.size() * widest;
   std::mt19937 random(seeded(size));
@@ -268,10 +268,10 @@ void expect_collectives_of_gathered_lanes(Space const& space) {
   exec::copy_in<std::uint32_t>(space, device_predicates.data(), predicates);
   space.fill(device_results.data(), 0, device_results.bytes());
   using work = call_collectives_of_gathered_lanes;
-  exec::for_each_tile<W>(space, present.size(),
-                         work{{device_predicates.data(), mailbox.data(), device_results.data()},
-                              device_present.data(),
-                              device_members.data()});
+  exec::for_each_tile<widest>(space, present.size(),
+                              work{{device_predicates.data(), mailbox.data(), device_results.data()},
+                                   device_present.data(),
+                                   device_members.data()});
   std::vector<lane_results> const results = exec::copy_out(space, device_results.data(), device_results.size());
   std::vector<unsigned> const members = exec::copy_out(space, device_members.data(), device_members.size());
   for (std::size_t i = 0; i < present.size(); ++i) {
@@ -317,7 +317,7 @@ TYPED_TEST_P(collectives, single_threads) {
 
 TYPED_TEST_P(collectives, lanes_that_gather) {
   TypeParam const space = make_space<TypeParam>();
-  expect_collectives_of_gathered_lanes<32>(space);
+  expect_collectives_of_gathered_lanes(space);
 }
 
 REGISTER_TYPED_TEST_SUITE_P(collectives, tiles_of_each_width, single_threads, lanes_that_gather);

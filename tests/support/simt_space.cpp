@@ -140,9 +140,10 @@ class multiprocessor {
     }
   }
   static void leave_group(lane& l) {
-    if (l.together.group != nullptr && l.together.group->arrived_ > 0)
+    if (l.together.group == nullptr) return;
+    if (l.together.group->arrived_ > 0)
       fail("a lane leaves a converged tile while others of it wait for it in a collective");
-    if (l.together.group != nullptr) l.together.group->left_ = true;
+    l.together.group->left_ = true;
     l.together.group.reset();
   }
 

@@ -5,7 +5,7 @@
 // which is undefined behaviour on a GPU.
 //
 // Lanes that call exec::converged_tile::gather() at the same place become a tile: some or all of those that have come
-// there, as chance has it. No lane waits for one that comes later.
+// there, as chance has it. A lane gives others some turns to come there, and then goes on without them.
 #pragma once
 
 #include <cstdint>
