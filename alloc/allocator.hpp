@@ -8,6 +8,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -24,7 +25,8 @@ namespace wyrm::alloc {
 struct options {
   std::size_t pool_bytes = std::size_t{64} << 20;  // bytes committed at construction, rounded up
   std::size_t reserve_bytes = 0;  // bytes of addresses reserved, the limit of grow(); 0 = memory_limit() of the space
-  bool checked = WYRM_CHECKED;    // record every live allocation, to detect double and foreign frees; slow
+  bool checked = WYRM_CHECKED;    // record every live block, to detect double and foreign frees; slow
+  bool guards = checked;          // where checked: 16 bytes more per request, to detect writes beyond its end
 };
 
 /// The largest size and reserve of a pool: 1 TiB.
@@ -59,7 +61,31 @@ struct class_statistics {
   std::size_t free = 0;   // of these, not in use
 };
 
-/// All in bytes, except failures and bad_frees, which are counts since the last reset.
+/// What a program did wrong with a block.
+enum class memory_error_kind : std::uint32_t {
+  foreign_free,  // of an address at which no block begins
+  double_free,   // of a block that is free already; in checked mode
+  overflow,      // bytes behind the end of a block have been written; in checked mode with guards
+};
+struct memory_error {
+  memory_error_kind kind;
+  std::uint64_t address;
+  std::uint64_t bytes;  // the requested size of the block; 0 if not known
+};
+/// "overflow of the block of 40 bytes at 0x7f0012345680".
+[[nodiscard]] inline std::string to_string(memory_error const& e) {
+  char address[24];
+  std::snprintf(address, sizeof(address), "0x%llx", static_cast<unsigned long long>(e.address));
+  std::string const block = e.bytes > 0 ? "the block of " + std::to_string(e.bytes) + " bytes at " : "a block at ";
+  switch (e.kind) {
+    case memory_error_kind::foreign_free: return std::string("free of ") + address + ", where no block begins";
+    case memory_error_kind::double_free: return "second free of " + block + address;
+    case memory_error_kind::overflow: return "bytes written beyond the end of " + block + address;
+  }
+  return "unknown error";
+}
+
+/// All in bytes, except failures, bad_frees and overflows, which are counts since the last reset.
 struct statistics {
   std::size_t asked = 0;      // sum of the sizes of all requests since the last reset; only counted in checked mode
   std::size_t granted = 0;    // in use, rounded up to the sizes that the allocator has
@@ -69,28 +95,51 @@ struct statistics {
   std::size_t overhead = 0;   // queues and tables beside the pool
   std::size_t failures = 0;   // requests that returned nullptr
   std::size_t bad_frees = 0;  // frees of pointers that were not allocated; double frees only in checked mode
+  std::size_t overflows = 0;  // blocks that were written beyond their end; found when they are freed, and by check()
+  std::vector<memory_error> errors;  // the first bad frees and overflows since the last reset, 64 at most
   std::vector<class_statistics> classes;
 };
 
 /// What an allocator can do. The conformance suite depends on it.
 struct traits {
-  bool reclaims = true;         // freed memory is used again
-  bool resets = true;           // reset() frees everything
-  bool finds_bad_frees = true;  // in checked mode, double and foreign frees are detected
-  bool packs = true;            // blocks of one size fill the pool, whatever the order of the requests
+  bool reclaims = true;  // freed memory is used again
+  bool resets = true;    // reset() frees everything
+  bool packs = true;     // blocks of one size fill the pool, whatever the order of the requests
 };
 
+/// The alignment of every block, and the largest that a request can ask for.
+inline constexpr std::size_t alignment = 16;
+inline constexpr std::size_t largest_alignment = 4096;
+
 /// Refs and views, which kernels take by value. allocate and deallocate are collectives of a tile with one request per
-/// lane; 0 bytes, or nullptr, is no request. malloc and free are for single threads: the lanes of a warp that happen to
-/// call them together are served as one tile (exec::converged_tile). All are thread-safe.
+/// lane; 0 bytes, or nullptr, is no request. `align`: a power of two up to largest_alignment; another one is refused.
+/// malloc and free are for single threads: the lanes of a warp that happen to call them together are served as one tile
+/// (exec::converged_tile). All are thread-safe.
 template <class R>
 concept allocator_ref = std::is_trivially_copyable_v<R> &&
-    requires(R const& ref, exec::scalar_tile const& t, std::size_t bytes, void* p) {
+    requires(R const& ref, exec::scalar_tile const& t, std::size_t bytes, std::size_t align, void* p) {
   { ref.allocate(t, bytes) } -> std::same_as<void*>;
+  { ref.allocate(t, bytes, align) } -> std::same_as<void*>;
   ref.deallocate(t, p);
   { ref.malloc(bytes) } -> std::same_as<void*>;
+  { ref.malloc(bytes, align) } -> std::same_as<void*>;
   ref.free(p);
 };
+
+/// Knows the size of a block: block_bytes(p) is how many bytes the owner of the live block at p may use, at least as
+/// many as were requested. Per thread.
+template <class R>
+concept measuring_ref = allocator_ref<R> && requires(R const& ref, void const* p) {
+  { ref.block_bytes(p) } -> std::same_as<std::size_t>;
+};
+
+/// The request that is served instead of `bytes` where a block of a power of two is aligned to its size: the alignment
+/// at least. An alignment that is not valid becomes a request that no pool can serve.
+[[nodiscard]] WYRM_HD inline std::size_t aligned_request(std::size_t bytes, std::size_t align) {
+  if (align <= alignment || bytes == 0) return bytes;
+  if (align > largest_alignment || (align & (align - 1)) != 0) return ~std::size_t{0};
+  return bytes < align ? align : bytes;
+}
 
 /// Has a deallocate that takes the requested size of the block, too, which may save the search for its end.
 template <class R>
@@ -128,13 +177,25 @@ concept carving_ref = allocator_ref<R> &&
 template <class R>
 concept small_ref = sizeof(R) <= 64 && allocator_ref<R>;
 
+/// The same for allocators whose blocks begin at any multiple of 16: the block has room for an aligned one.
+[[nodiscard]] WYRM_HD inline std::size_t padded_request(std::size_t bytes, std::size_t align) {
+  if (align <= alignment || bytes == 0) return bytes;
+  bool const is_valid = align <= largest_alignment && (align & (align - 1)) == 0;
+  return is_valid && bytes < ~std::size_t{0} - align ? bytes + align - alignment : ~std::size_t{0};
+}
+/// The first address from p on that is a multiple of `align`.
+[[nodiscard]] WYRM_HD inline std::byte* align_up(std::byte* p, std::size_t align) {
+  return align <= alignment ? p : p + ((~reinterpret_cast<std::uintptr_t>(p) + 1) & (align - 1));
+}
+
 /// What malloc and free of a ref do: serve the lanes that call them together, and mean the same pool, as one tile.
 /// `pool`: any address that identifies it.
 template <class Ref>
-[[nodiscard]] WYRM_HD void* malloc_together(Ref const& ref, void const* pool, std::size_t bytes) {
+[[nodiscard]] WYRM_HD void* malloc_together(Ref const& ref, void const* pool, std::size_t bytes,
+                                            std::size_t align = alignment) {
   exec::converged_tile const t = exec::converged_tile::gather(pool);
-  NV_IF_TARGET(NV_IS_HOST, (if (t.is_alone()) return ref.allocate(exec::scalar_tile{}, bytes);))
-  void* const p = ref.allocate(t, bytes);
+  NV_IF_TARGET(NV_IS_HOST, (if (t.is_alone()) return ref.allocate(exec::scalar_tile{}, bytes, align);))
+  void* const p = ref.allocate(t, bytes, align);
   t.sync();  // one lane may have acquired the memory for another
   return p;
 }

@@ -24,8 +24,8 @@ class pool_ref {
   explicit pool_ref(View const* view) : view_(view) {}
 
   template <class Tile>
-  [[nodiscard]] WYRM_HD void* allocate(Tile const& t, std::size_t bytes) const {
-    return view_->allocate(t, bytes);
+  [[nodiscard]] WYRM_HD void* allocate(Tile const& t, std::size_t bytes, std::size_t align = alignment) const {
+    return view_->allocate(t, bytes, align);
   }
   template <class Tile>
   WYRM_HD void deallocate(Tile const& t, void* p) const {
@@ -45,8 +45,15 @@ class pool_ref {
                                     std::uint32_t k) const requires carving_ref<View> {
     return view_->claim(pages, bytes, k);
   }
-  [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const { return view_->malloc(bytes); }
+  [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes, std::size_t align = alignment) const {
+    return view_->malloc(bytes, align);
+  }
   WYRM_HD void free(void* p) const { view_->free(p); }
+  [[nodiscard]] WYRM_HD std::size_t block_bytes(void const* p) const requires measuring_ref<View> {
+    return view_->block_bytes(p);
+  }
+  /// The view, in memory of the pool's space.
+  [[nodiscard]] WYRM_HD View const* view() const { return view_; }
 
  private:
   View const* view_;

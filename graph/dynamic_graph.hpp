@@ -428,6 +428,7 @@ class dynamic_graph {
   void relayout(std::size_t pool_bytes) {
     alloc::options pool = options_.pool;
     pool.pool_bytes = pool_bytes;
+    pool.guards = false;  // rows fill their pages, which are powers of two
     std::unique_ptr<Allocator> fresh;
     std::vector<exec::buffer<packed_record, Space>> records;
     records.reserve(2);

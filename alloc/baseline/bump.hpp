@@ -27,16 +27,17 @@ class bump_ref {
 
   /// Collective; one atomic addition per tile.
   template <class Tile>
-  [[nodiscard]] WYRM_HD void* allocate(Tile const& t, std::size_t bytes) const {
+  [[nodiscard]] WYRM_HD void* allocate(Tile const& t, std::size_t bytes, std::size_t align = alignment) const {
+    std::size_t const wanted = padded_request(ledger_.with_guard(bytes), align);
     // Requests that are larger than the pool are left out, so that the sum cannot overflow.
-    std::uint64_t const mine = bytes > size_ ? 0 : (std::uint64_t{bytes} + alignment - 1) / alignment * alignment;
+    std::uint64_t const mine = wanted > size_ ? 0 : (std::uint64_t{wanted} + alignment - 1) / alignment * alignment;
     std::uint64_t before = 0;  // the sum of the requests of lower lanes
     std::uint64_t all = 0;
     for (unsigned lane = 0; lane < t.size(); ++lane) {
       if (lane == t.rank()) before = all;
       all += t.shfl(mine, lane);
     }
-    if (bytes > size_) ledger_.count_failures(1);
+    if (wanted > size_) ledger_.count_failures(1);
     if (all == 0) return nullptr;
     std::uint64_t start = 0;
     if (t.rank() == 0) {
@@ -50,15 +51,16 @@ class bump_ref {
       ledger_.count_failures(1);
       return nullptr;
     }
-    ledger_.record_allocation(base_ + start, bytes);
-    return base_ + start;
+    std::byte* const p = align_up(base_ + start, align);
+    ledger_.record_allocation(p, bytes);
+    return p;
   }
   template <class Tile>
   WYRM_HD void deallocate(Tile const&, void* p) const {
     if (p == nullptr) return;
     if (p < base_ || p >= base_ + size_ ||
         static_cast<std::size_t>(static_cast<std::byte*>(p) - base_) % alignment != 0)
-      ledger_.count_bad_free();
+      ledger_.count_bad_free(p);
     else
       (void)ledger_.record_free(p);
   }
@@ -77,10 +79,12 @@ class bump_ref {
   }
   [[nodiscard]] WYRM_HD void* claim(page_array const& pages, std::size_t bytes, std::uint32_t k) const {
     void* const p = pages.at(bytes, k);
-    ledger_.record_allocation(p, bytes);
+    ledger_.record_carved(p, bytes);
     return p;
   }
-  [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const { return malloc_together(*this, base_, bytes); }
+  [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes, std::size_t align = alignment) const {
+    return malloc_together(*this, base_, bytes, align);
+  }
   WYRM_HD void free(void* p) const { deallocate(exec::scalar_tile{}, p); }
 
  private:
@@ -104,7 +108,7 @@ class bump {
       : space_(space),
         memory_(reserve_pool(space, o)),
         used_(space, 1),
-        ledger_(space, memory_.data(), memory_.capacity(), o.checked),
+        ledger_(space, memory_.data(), memory_.capacity(), o),
         shared_(space) {
     memory_.commit(std::max<std::size_t>(o.pool_bytes, 1));
     ledger_.cover(memory_.committed());
@@ -119,12 +123,14 @@ class bump {
     ledger_.reset();
   }
   void grow(std::size_t bytes) {
-    std::uint64_t const used = granted();
-    std::size_t const after = memory_.committed_after(grown_size(memory_.committed(), bytes));
-    ledger_.cover(after);  // everything that can fail happens before the pool changes
-    memory_.commit(after);
-    exec::write(space_, used_.data(), used);
-    shared_.write(view());
+    auto const all = [&] {
+      std::uint64_t const used = granted();
+      std::size_t const after = memory_.committed_after(grown_size(memory_.committed(), bytes));
+      ledger_.cover(after);  // everything that can fail happens before the pool changes
+      memory_.commit(after);
+      exec::write(space_, used_.data(), used);
+    };
+    shared_.rewrite_after(all, [&] { return view(); });
   }
   void compact() {}
   [[nodiscard]] statistics stats() const {
@@ -139,6 +145,7 @@ class bump {
   void check() const {
     std::vector<std::size_t> const live = ledger_.live_offsets();
     ensure(live.empty() || live.back() < granted(), name, "a live allocation is beyond the pointer");
+    ledger_.check_guards(name);
   }
 
  private:

@@ -179,6 +179,12 @@ class extent_ref {
     return count > 0;
   }
 
+  /// The length of the run at p that allocate() returned, in bytes.
+  [[nodiscard]] WYRM_HD std::size_t run_bytes(void const* p) const {
+    auto const offset = static_cast<std::size_t>(static_cast<std::byte const*>(p) - base_);
+    return length(static_cast<std::uint32_t>(offset / chunk_bytes)).load(exec::relaxed) * chunk_bytes;
+  }
+
   /// Calls f() in each lane of the mask `lanes`, one lane after the other; collective. For functions that take the
   /// lock: a lane that waits for another lane of its own tile could wait forever.
   template <class Tile, class F>

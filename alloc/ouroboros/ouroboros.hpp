@@ -38,13 +38,15 @@ class ouroboros_ref {
 
   /// Collective; one request per lane, 0 = none.
   template <class Tile>
-  [[nodiscard]] WYRM_HD void* allocate(Tile const& t, std::size_t bytes) const {
-    bool const is_paged = bytes > 0 && bytes <= detail::largest_page;
-    unsigned const c = is_paged ? detail::class_for(bytes) : 0;
+  [[nodiscard]] WYRM_HD void* allocate(Tile const& t, std::size_t bytes, std::size_t align = alignment) const {
+    std::size_t const wanted = aligned_request(ledger_.with_guard(bytes), align);
+    bool const is_paged = wanted > 0 && wanted <= detail::largest_page;
+    unsigned const c = is_paged ? detail::class_for(wanted) : 0;
     std::uint64_t const page = manager_.allocate(t, c, is_paged);
     void* result = nullptr;
     if (page != detail::no_page) result = pool_.memory().base() + (page << detail::number_log2(c));
-    extent_ref::one_by_one(t, t.ballot(bytes > detail::largest_page), [&] { result = manager_.allocate_large(bytes); });
+    extent_ref::one_by_one(t, t.ballot(wanted > detail::largest_page),
+                           [&] { result = manager_.allocate_large(wanted); });
     if (bytes > 0 && result == nullptr) ledger_.count_failures(1);
     ledger_.record_allocation(result, bytes);
     return result;
@@ -57,7 +59,7 @@ class ouroboros_ref {
     std::uint64_t const offset = static_cast<std::uint64_t>(static_cast<std::byte*>(p) - pool_.memory().base());
     manager_.deallocate(t, c, offset >> detail::number_log2(c), c < detail::page_classes);
     extent_ref::one_by_one(t, t.ballot(c == large), [&] {
-      if (!pool_.memory().free(p)) ledger_.count_bad_free();
+      if (!pool_.memory().free(p)) ledger_.count_bad_free(p);
     });
   }
 
@@ -75,13 +77,18 @@ class ouroboros_ref {
   }
   [[nodiscard]] WYRM_HD void* claim(page_array const& pages, std::size_t bytes, std::uint32_t k) const {
     std::byte* const p = pages.at(bytes, k);
-    ledger_.record_allocation(p, bytes);
+    ledger_.record_carved(p, bytes);
     return p;
   }
-  [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const {
-    return malloc_together(*this, pool_.memory().base(), bytes);
+  [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes, std::size_t align = alignment) const {
+    return malloc_together(*this, pool_.memory().base(), bytes, align);
   }
   WYRM_HD void free(void* p) const { free_together(*this, pool_.memory().base(), p); }
+  [[nodiscard]] WYRM_HD std::size_t block_bytes(void const* p) const {
+    auto const offset = static_cast<std::uint64_t>(static_cast<std::byte const*>(p) - pool_.memory().base());
+    std::uint32_t const use = pool_.use(offset / chunk_bytes);
+    return ledger_.usable(p, use < detail::page_classes ? detail::page_bytes(use) : pool_.memory().run_bytes(p));
+  }
 
  private:
   static constexpr unsigned large = detail::page_classes;
@@ -97,7 +104,7 @@ class ouroboros_ref {
       if (use == chunk_of_no_class) c = large;
       if (use < detail::page_classes && offset % (std::size_t{1} << detail::number_log2(use)) == 0) c = use;
     }
-    if (c == no_class) ledger_.count_bad_free();
+    if (c == no_class) ledger_.count_bad_free(p);
     return c != no_class && ledger_.record_free(p) ? c : no_class;
   }
 
@@ -131,7 +138,7 @@ class ouroboros {
   ouroboros(space_type const& space, options const& o, unsigned node_log2 = 11)
       : space_(space),
         pool_(std::make_unique<chunk_pool<space_type>>(space, o)),
-        ledger_(space, pool_->memory().base(), pool_->memory().capacity(), o.checked),
+        ledger_(space, pool_->memory().base(), pool_->memory().capacity(), o),
         manager_(space, *pool_, checked_log2(node_log2)),
         shared_(space) {
     ledger_.cover(pool_->memory().bytes());
@@ -188,6 +195,7 @@ class ouroboros {
            at += std::size_t{1} << detail::number_log2(uses[chunk]))
         used[(chunk * chunk_bytes + at) / alignment] = true;
     manager_.check(name, uses, used);
+    ledger_.check_guards(name);
     if (ledger_.checked()) check_live(uses, used);
   }
 

@@ -104,16 +104,17 @@ class random_walk_ref {
 
   /// Collective; one request per lane, 0 bytes = none.
   template <class Tile>
-  [[nodiscard]] WYRM_HD void* allocate(Tile const& t, std::size_t bytes) const {
-    bool const is_paged = bytes > 0 && bytes <= detail::largest_page;
-    unsigned const c = is_paged ? detail::class_for(bytes) : 0;
+  [[nodiscard]] WYRM_HD void* allocate(Tile const& t, std::size_t bytes, std::size_t align = alignment) const {
+    std::size_t const wanted = aligned_request(parts_.ledger.with_guard(bytes), align);
+    bool const is_paged = wanted > 0 && wanted <= detail::largest_page;
+    unsigned const c = is_paged ? detail::class_for(wanted) : 0;
     std::uint64_t page = pool_ref::no_page;
     if (t.any(is_paged)) page = find(t, c, is_paged);
     void* result = nullptr;
     if (page != pool_ref::no_page) result = address(c, page);
-    for (std::uint32_t lanes = t.ballot(bytes > detail::largest_page); lanes != 0; lanes &= lanes - 1) {
+    for (std::uint32_t lanes = t.ballot(wanted > detail::largest_page); lanes != 0; lanes &= lanes - 1) {
       unsigned const lane = exec::first_lane(lanes);
-      void* const p = allocate_large(t, t.shfl(bytes, lane));
+      void* const p = allocate_large(t, t.shfl(wanted, lane));
       if (t.rank() == lane) result = p;
     }
     if (bytes > 0 && result == nullptr) parts_.ledger.count_failures(1);
@@ -128,14 +129,22 @@ class random_walk_ref {
     unsigned const c = class_of_live(p, page);
     if (c < detail::page_classes) used(c, 0).clear(page);
     extent_ref::one_by_one(t, t.ballot(c == large), [&] {
-      if (!parts_.memory.free(p)) parts_.ledger.count_bad_free();
+      if (!parts_.memory.free(p)) parts_.ledger.count_bad_free(p);
     });
   }
 
-  [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const {
-    return malloc_together(*this, parts_.memory.base(), bytes);
+  [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes, std::size_t align = alignment) const {
+    return malloc_together(*this, parts_.memory.base(), bytes, align);
   }
   WYRM_HD void free(void* p) const { free_together(*this, parts_.memory.base(), p); }
+  [[nodiscard]] WYRM_HD std::size_t block_bytes(void const* p) const {
+    auto const offset = static_cast<std::uint64_t>(static_cast<std::byte const*>(p) - parts_.memory.base());
+    std::uint32_t const owner =
+        exec::atomic_ref<std::uint32_t>(parts_.owners[offset / chunk_bytes]).load(exec::relaxed);
+    bool const is_run = owner == detail::no_span;
+    return parts_.ledger.usable(
+        p, is_run ? parts_.memory.run_bytes(p) : detail::page_bytes(detail::span_owner::of(owner).pool));
+  }
 
   /// Returns some wholly free spans of a size class other than `but` to the extent; collective. False if there are
   /// none.
@@ -265,7 +274,7 @@ class random_walk_ref {
         page = (std::uint64_t{index} << detail::pages_log2(pool)) + (in_span >> detail::page_log2(pool));
       }
     }
-    if (c == no_class) parts_.ledger.count_bad_free();
+    if (c == no_class) parts_.ledger.count_bad_free(p);
     return c != no_class && parts_.ledger.record_free(p) ? c : no_class;
   }
 

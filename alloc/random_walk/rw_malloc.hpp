@@ -73,9 +73,10 @@ class rw_malloc_ref {
 
   /// Collective; one request per lane, 0 bytes = none.
   template <class Tile>
-  [[nodiscard]] WYRM_HD void* allocate(Tile const& t, std::size_t bytes) const {
-    bool const is_small = bytes > 0 && bytes <= detail::region_units * alignment;
-    std::uint32_t const units = is_small ? units_for(bytes) : 0;
+  [[nodiscard]] WYRM_HD void* allocate(Tile const& t, std::size_t bytes, std::size_t align = alignment) const {
+    std::size_t const wanted = padded_request(parts_.ledger.with_guard(bytes), align);
+    bool const is_small = wanted > 0 && wanted <= detail::region_units * alignment;
+    std::uint32_t const units = is_small ? units_for(wanted) : 0;
     void* result = nullptr;
     bool asks = is_small;
     if (t.any(asks)) {
@@ -83,8 +84,9 @@ class rw_malloc_ref {
       walk w = next_walk(t, parts_.seed, parts_.calls);
       if (n = t.shfl(n, 0); n > 0) (void)search(t, w, n, probes_before_growth, units, asks, result);
     }
-    if (t.any(bytes > 0 && result == nullptr)) result = serve(t, bytes, result);
+    if (t.any(wanted > 0 && result == nullptr)) result = serve(t, wanted, result);
     if (bytes > 0 && result == nullptr) parts_.ledger.count_failures(1);
+    if (align > alignment && result != nullptr) result = trim(result, parts_.ledger.with_guard(bytes), units, align);
     parts_.ledger.record_allocation(result, bytes);
     return result;
   }
@@ -101,10 +103,15 @@ class rw_malloc_ref {
     free_block(t, p, bytes);
   }
 
-  [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes) const {
-    return malloc_together(*this, parts_.memory.base(), bytes);
+  [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes, std::size_t align = alignment) const {
+    return malloc_together(*this, parts_.memory.base(), bytes, align);
   }
   WYRM_HD void free(void* p) const { free_together(*this, parts_.memory.base(), p); }
+  [[nodiscard]] WYRM_HD std::size_t block_bytes(void const* p) const {
+    if (owner(p) == detail::no_span) return parts_.ledger.usable(p, parts_.memory.run_bytes(p));
+    std::uint64_t const unit = unit_of(p);
+    return parts_.ledger.usable(p, (end(unit) - unit + 1) * alignment);
+  }
 
   /// Returns some wholly free chunks to the extent; collective. False if there are none.
   template <class Tile>
@@ -378,27 +385,54 @@ class rw_malloc_ref {
   WYRM_HD void free_block(Tile const& t, void* p, std::size_t bytes) const {
     std::uint64_t unit = 0;
     bool is_large = false;
-    if (is_live(p, unit, is_large) && !is_large) free_units(unit, bytes > 0 ? unit + units_for(bytes) - 1 : end(unit));
+    if (is_live(p, unit, is_large) && !is_large)
+      free_units(unit, bytes > 0 ? unit + units_for(parts_.ledger.with_guard(bytes)) - 1 : end(unit), p);
     extent_ref::one_by_one(t, t.ballot(is_large), [&] {
-      if (!parts_.memory.free(p)) parts_.ledger.count_bad_free();
+      if (!parts_.memory.free(p)) parts_.ledger.count_bad_free(p);
     });
   }
   // Whether a live block can begin at p; is_large: it is a run of the extent. A pointer where none can is counted as a
   // bad free.
   WYRM_HD bool is_live(void* p, std::uint64_t& unit, bool& is_large) const {
     if (p == nullptr) return false;
-    auto const offset = static_cast<std::uint64_t>(static_cast<std::byte*>(p) - parts_.memory.base());
-    if (!parts_.memory.contains(p) || offset % alignment != 0) {
-      parts_.ledger.count_bad_free();
+    if (!parts_.memory.contains(p) || offset(p) % alignment != 0) {
+      parts_.ledger.count_bad_free(p);
       return false;
     }
-    std::uint32_t const owner =
-        exec::atomic_ref<std::uint32_t>(parts_.owners[offset / chunk_bytes]).load(exec::relaxed);
-    unit =
-        std::uint64_t{detail::span_owner::of(owner).index} * detail::units_per_chunk + offset % chunk_bytes / alignment;
+    bool const is_run = owner(p) == detail::no_span;
+    unit = unit_of(p);
     bool const is_live = parts_.ledger.record_free(p);
-    is_large = is_live && owner == detail::no_span;
+    is_large = is_live && is_run;
     return is_live;
+  }
+  // The owner of the chunk that has p, and the number of its unit, for an address in the pool.
+  [[nodiscard]] WYRM_HD std::uint64_t offset(void const* p) const {
+    return static_cast<std::uint64_t>(static_cast<std::byte const*>(p) - parts_.memory.base());
+  }
+  [[nodiscard]] WYRM_HD std::uint32_t owner(void const* p) const {
+    return exec::atomic_ref<std::uint32_t>(parts_.owners[offset(p) / chunk_bytes]).load(exec::relaxed);
+  }
+  [[nodiscard]] WYRM_HD std::uint64_t unit_of(void const* p) const {
+    return std::uint64_t{detail::span_owner::of(owner(p)).index} * detail::units_per_chunk +
+           offset(p) % chunk_bytes / alignment;
+  }
+  // Shortens the block of `units` units at p to `bytes` bytes from the first aligned address on. A run of the extent
+  // stays as it is.
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD void* trim(void* p, std::size_t bytes, std::uint32_t units,
+                                                 std::size_t align) const {
+    if (owner(p) == detail::no_span) return p;
+    std::byte* const start = align_up(static_cast<std::byte*>(p), align);
+    std::uint64_t const unit = unit_of(p);
+    std::uint64_t const last = unit + units - 1;
+    std::uint64_t const new_unit = unit + static_cast<std::uint64_t>(start - static_cast<std::byte*>(p)) / alignment;
+    std::uint64_t const new_last = new_unit + units_for(bytes) - 1;
+    if (new_last != last) {
+      ends(new_last / 64).fetch_or(bit(new_last), exec::relaxed);
+      ends(last / 64).fetch_and(~bit(last), exec::relaxed);
+    }
+    clear_units(unit, new_unit);
+    clear_units(new_last + 1, last + 1);
+    return start;
   }
   // The last unit of the block that begins here; a unit of another region if there is none.
   [[nodiscard]] WYRM_HD std::uint64_t end(std::uint64_t unit) const {
@@ -407,15 +441,19 @@ class rw_malloc_ref {
     while (found == 0 && ++word % detail::region_words != 0) found = ends(word).load(exec::relaxed);
     return word * 64 + (found != 0 ? static_cast<unsigned>(cuda::std::countr_zero(found)) : 0);
   }
-  WYRM_HD void free_units(std::uint64_t unit, std::uint64_t last) const {
+  WYRM_HD void free_units(std::uint64_t unit, std::uint64_t last, void const* p) const {
     bool const one_region = last / detail::region_units == unit / detail::region_units;
     if (!one_region || (ends(last / 64).fetch_and(~bit(last), exec::relaxed) & bit(last)) == 0)
-      return parts_.ledger.count_bad_free();
-    std::uint64_t const region = unit / detail::region_units * detail::region_words;
-    auto const first = static_cast<std::uint32_t>(unit % detail::region_units);
-    auto const n = static_cast<std::uint32_t>(last - unit + 1);
-    for (std::uint64_t word = unit / 64; word <= last / 64; ++word)
-      used().clear_pages(word, units_in(static_cast<std::uint32_t>(word - region), first, n));
+      return parts_.ledger.count_bad_free(p);
+    clear_units(unit, last + 1);
+  }
+  // Frees units [first, end) of a region.
+  WYRM_HD void clear_units(std::uint64_t first, std::uint64_t end) const {
+    std::uint64_t const region = first / detail::region_units * detail::region_words;
+    auto const at = static_cast<std::uint32_t>(first % detail::region_units);
+    auto const n = static_cast<std::uint32_t>(end - first);
+    for (std::uint64_t word = first / 64; word * 64 < end; ++word)
+      used().clear_pages(word, units_in(static_cast<std::uint32_t>(word - region), at, n));
   }
 
   [[nodiscard]] WYRM_HD void* address(std::uint64_t unit) const {

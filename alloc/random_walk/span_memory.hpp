@@ -63,7 +63,7 @@ class span_memory {
       : space_(space),
         name_(name),
         memory_(space, o),
-        ledger_(space, memory_.base(), memory_.capacity(), o.checked),
+        ledger_(space, memory_.base(), memory_.capacity(), o),
         states_(space, Layout::pools),
         table_(space),
         owners_(space),
@@ -190,6 +190,7 @@ class span_memory {
         all.owners.size() - static_cast<std::size_t>(std::count(all.owners.begin(), all.owners.end(), detail::no_span));
     ensure(known == owned, name_, "chunks refer to owners that do not have them");
     memory_.check(carved);
+    ledger_.check_guards(name_);
   }
 
   /// In checked mode: checks that the used blocks are the live ones. blocks: offsets of used blocks in the pool.

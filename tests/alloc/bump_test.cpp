@@ -28,7 +28,7 @@ class bump_of_2_to_60_bytes : public ::testing::Test {
   }
 
   std::uint64_t used_ = 0;
-  alloc::ledger<exec::host_space> ledger_{exec::host_space(1), nullptr, 0, false};
+  alloc::ledger<exec::host_space> ledger_{exec::host_space(1), nullptr, 0, {.checked = false}};
 };
 
 TEST_F(bump_of_2_to_60_bytes, refusals_do_not_wrap_the_pointer) {
@@ -84,7 +84,8 @@ TEST(bump, in_numbers) {
 }
 
 TEST(bump, memory_that_was_added_after_a_refusal) {
-  alloc::bump<exec::host_space> pool(exec::host_space(1), {.pool_bytes = 1, .reserve_bytes = 131072, .checked = true});
+  alloc::bump<exec::host_space> pool(exec::host_space(1),
+                                     {.pool_bytes = 1, .reserve_bytes = 131072, .checked = true, .guards = false});
   auto* const base = static_cast<std::byte*>(pool.ref().malloc(100));
   EXPECT_EQ(pool.ref().malloc(65536), nullptr);
   pool.grow(1);

@@ -161,7 +161,9 @@ constexpr unsigned wide = 10;  // the class of pages of 16 KiB
 // A pool with a span of two chunks, a span of one chunk with two pages, and a run.
 class spans : public alloc::corw<host> {
  public:
-  spans() : alloc::corw<host>(host(1), {.pool_bytes = 2u << 20, .reserve_bytes = 2u << 20, .checked = true}) {
+  spans()
+      : alloc::corw<host>(host(1),
+                          {.pool_bytes = 2u << 20, .reserve_bytes = 2u << 20, .checked = true, .guards = false}) {
     for (std::size_t const bytes : {std::size_t{4096}, std::size_t{16384}, std::size_t{1100000}})
       EXPECT_NE(ref().malloc(bytes), nullptr);
   }
@@ -258,7 +260,7 @@ TYPED_TEST(overhead, is_the_memory_beside_the_pool) {
   for (bool const checked : {false, true}) {
     SCOPED_TRACE(checked ? "checked" : "unchecked");
     counting_space const here;
-    TypeParam owner(here, {.pool_bytes = 1u << 20, .reserve_bytes = 8u << 20, .checked = checked});
+    TypeParam owner(here, {.pool_bytes = 1u << 20, .reserve_bytes = 8u << 20, .checked = checked, .guards = false});
     bool const has_pool = TypeParam::family.resets;
     auto const expect = [&] {
       alloc::statistics const s = owner.stats();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Ouroboros allocators on a GPU.
+#include "blocks_suite.hpp"
 #include "conformance.hpp"
 
 #include "../../exec/cuda_space.hpp"
@@ -9,6 +10,7 @@ namespace wyrm::tests {
 
 using on_cuda = types_of<alloc::ouroboros_family<exec::cuda_space>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(cuda, conformance, on_cuda, by_name);
+INSTANTIATE_TYPED_TEST_SUITE_P(cuda, blocks_suite, on_cuda, by_name);
 
 // Page numbers beyond 32 bits: one thread allocates 66 GiB first, and the blocks are behind that.
 template <class Ref>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The random-walk allocators on a GPU.
+#include "blocks_suite.hpp"
 #include "conformance.hpp"
 
 #include "../../exec/cuda_space.hpp"
@@ -8,5 +9,6 @@ namespace wyrm::tests {
 
 using on_cuda = types_of<alloc::random_walk_family<exec::cuda_space>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(cuda, conformance, on_cuda, by_name);
+INSTANTIATE_TYPED_TEST_SUITE_P(cuda, blocks_suite, on_cuda, by_name);
 
 }  // namespace wyrm::tests

@@ -717,7 +717,8 @@ TEST(interleave, a_hole_in_a_full_table_is_filled_by_the_holder_of_the_lock) {
 // All pages of a chunk become free while another class looks for such a chunk, and while a thread claims a page of its
 // own class. Whether the chunk changes its class or not, each of its pages has one owner, and is found afterwards.
 TEST(interleave, a_chunk_with_a_claim_on_its_class_is_found_later) {
-  alloc::ouroboros_s_c<space> pool(space(1), {.pool_bytes = unit_bytes, .reserve_bytes = unit_bytes, .checked = true});
+  alloc::ouroboros_s_c<space> pool(
+      space(1), {.pool_bytes = unit_bytes, .reserve_bytes = unit_bytes, .checked = true, .guards = false});
   for (bool const claims : {false, true}) {
     SCOPED_TRACE(claims ? "a page is taken, and freed" : "a page is freed");
     std::vector<void*> pages;

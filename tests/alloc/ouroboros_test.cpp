@@ -52,7 +52,7 @@ class ouroboros : public space_test<typename A::space_type> {
 
   // Pools of n units of 64 KiB, which are 8 chunks each.
   static alloc::options units(std::size_t n, bool checked = true) {
-    return {.pool_bytes = n * unit_bytes, .reserve_bytes = 4 * n * unit_bytes, .checked = checked};
+    return {.pool_bytes = n * unit_bytes, .reserve_bytes = 4 * n * unit_bytes, .checked = checked, .guards = false};
   }
   static void expect_class(pool<allocator>& p, std::size_t c, std::size_t page_bytes, std::size_t pages,
                            std::size_t free) {
@@ -135,7 +135,7 @@ TYPED_TEST(ouroboros, the_smallest_pool) {
   for (std::size_t const bytes : {16u, 17u, 1024u, 4096u, 8192u}) {
     SCOPED_TRACE(std::to_string(bytes) + " bytes");
     std::size_t const page = bytes == 17 ? 32 : bytes;
-    pool<TypeParam> p({.pool_bytes = 1, .reserve_bytes = 1, .checked = true});
+    pool<TypeParam> p({.pool_bytes = 1, .reserve_bytes = 1, .checked = true, .guards = false});
     EXPECT_EQ(p.committed(), 65536u);
     auto const all = p.exhaust(bytes);
     EXPECT_EQ(all.size(), (65536 - this->queue_chunks * 8192) / page);

@@ -23,7 +23,7 @@ class random_walk_allocator : public space_test<typename A::space_type> {
   static constexpr bool has_classes = !std::is_same_v<A, alloc::rw_malloc<typename A::space_type>>;
   static constexpr std::size_t mib = std::size_t{1} << 20;
   static alloc::options options(std::size_t bytes) {
-    return {.pool_bytes = bytes, .reserve_bytes = 2 * bytes, .checked = true};
+    return {.pool_bytes = bytes, .reserve_bytes = 2 * bytes, .checked = true, .guards = false};
   }
 };
 TYPED_TEST_SUITE_P(random_walk_allocator);
@@ -197,7 +197,8 @@ TYPED_TEST_SUITE_P(rw_malloc_suite);
 
 TYPED_TEST_P(rw_malloc_suite, sized_free) {
   using allocator = alloc::rw_malloc<TypeParam>;
-  pool<allocator> p({.pool_bytes = std::size_t{4} << 20, .reserve_bytes = std::size_t{4} << 20, .checked = true});
+  pool<allocator> p(
+      {.pool_bytes = std::size_t{4} << 20, .reserve_bytes = std::size_t{4} << 20, .checked = true, .guards = false});
   std::vector<std::size_t> sizes;
   for (std::size_t i = 0; i < scaled(300, 100); ++i) sizes.push_back(1 + i * 7919 % (i % 50 == 0 ? 70000 : 3000));
   auto const blocks = p.allocate(sizes);

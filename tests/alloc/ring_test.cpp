@@ -123,7 +123,7 @@ TYPED_TEST_SUITE(ring_of_a_pool, variants, by_name);
 // around the end; then a few are taken, and the pool is reset.
 TYPED_TEST(ring_of_a_pool, serves_as_if_it_were_new_after_reset) {
   std::size_t const bytes = 8 * alloc::chunk_bytes;
-  TypeParam pool(space(1), {.pool_bytes = bytes, .reserve_bytes = bytes, .checked = true});
+  TypeParam pool(space(1), {.pool_bytes = bytes, .reserve_bytes = bytes, .checked = true, .guards = false});
   auto const ref = pool.ref();
   for (std::size_t const page : {std::size_t{4096}, std::size_t{8192}}) {
     auto const take = [&](std::size_t most) {

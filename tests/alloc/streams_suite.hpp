@@ -43,7 +43,8 @@ TYPED_TEST_SUITE_P(streams);
 TYPED_TEST_P(streams, share_a_pool) {
   using space_type = typename TypeParam::space_type;
   space_type const spaces[2] = {make_space<space_type>(1), make_space<space_type>(2)};
-  TypeParam owner(spaces[0], {.pool_bytes = std::size_t{32} << 20, .reserve_bytes = 0, .checked = true});
+  TypeParam owner(spaces[0],
+                  {.pool_bytes = std::size_t{32} << 20, .reserve_bytes = 0, .checked = true, .guards = false});
   auto const ref = owner.ref();
   bool const fibers = std::string_view(space_type::name) == "simt";
   std::size_t const lanes = fibers ? 512 : scaled(20000, 512);

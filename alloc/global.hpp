@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// One allocator for all kernels of a program, without an argument: wyrm::malloc, wyrm::free, wyrm::realloc, wyrm::make
+// and wyrm::destroy use the pool that the host has named by alloc::set_global().
+//
+// The macro WYRM_GLOBAL_ALLOCATOR chooses the family when the program is compiled: the name of an allocator's class,
+// for example -DWYRM_GLOBAL_ALLOCATOR=corw. All source files of a program need the same.
+//
+// Relocatable device code is not needed: every source file that nvcc compiles has a pointer of its own, in constant
+// memory, and registers itself before main() begins. set_global() writes the pointers of all files.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "../exec/config.hpp"
+#include "../exec/error.hpp"
+#include "../exec/host_space.hpp"
+#include "objects.hpp"
+#include "registry.hpp"
+#include "shared_view.hpp"
+#if WYRM_CUDACC
+#include <cuda_runtime_api.h>
+#endif
+
+#if !defined(WYRM_GLOBAL_ALLOCATOR)
+#define WYRM_GLOBAL_ALLOCATOR ouroboros_va_p
+#endif
+
+namespace wyrm::alloc {
+
+/// The family of the global pool.
+template <class Space>
+using global_allocator = WYRM_GLOBAL_ALLOCATOR<Space>;
+
+namespace detail {
+using global_view = typename global_allocator<exec::host_space>::view_type;
+
+/// A source file that nvcc has compiled.
+struct module {
+  std::string_view allocator;
+  void (*set)(global_view const* view, bool replaces);
+};
+inline std::vector<module>& modules() {
+  static std::vector<module> all;
+  return all;
+}
+inline global_view const* host_global = nullptr;
+
+#if WYRM_CUDACC
+namespace {
+[[maybe_unused]] __constant__ global_view const* device_global;
+
+void throw_if_failed(cudaError_t status) {
+  if (status != cudaSuccess)
+    throw error(error_code::device, std::string("the global pool cannot be set: ") + cudaGetErrorString(status));
+}
+// Sets the pointer on the device that has the view: to the view, or, where it points there, to nullptr.
+void set_in_module(global_view const* view, bool replaces) {
+  cudaPointerAttributes place{};
+  int current = 0;
+  throw_if_failed(cudaPointerGetAttributes(&place, view));
+  throw_if_failed(cudaGetDevice(&current));
+  throw_if_failed(cudaSetDevice(place.device));
+  global_view const* value = replaces ? view : nullptr;
+  cudaError_t status = cudaDeviceSynchronize();  // kernels on other streams may use the pool
+  if (status == cudaSuccess) status = cudaMemcpyToSymbol(device_global, &value, sizeof(value));
+  throw_if_failed(cudaSetDevice(current));
+  throw_if_failed(status);
+}
+[[maybe_unused]] bool const is_registered =
+    (modules().push_back({global_allocator<exec::host_space>::name, set_in_module}), true);
+}  // namespace
+#endif
+
+[[nodiscard]] WYRM_HD inline global_view const* the_global_view() {
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return device_global;), (return host_global;))
+}
+
+template <class Space>
+void set_global_view(global_view const* view, bool replaces) {
+  if constexpr (std::string_view(Space::name) != "cuda") {
+    host_global = replaces ? view : nullptr;
+  } else {
+    std::string_view const mine = global_allocator<exec::host_space>::name;
+    if (modules().empty())
+      throw error(error_code::bad_argument,
+                  "no source file that nvcc compiles includes <wyrm/alloc.hpp>, so no kernel can use the global pool");
+    for (module const& m : modules())
+      if (m.allocator != mine)
+        throw error(error_code::bad_argument, "source files of this program are compiled for the global allocators " +
+                                                  std::string(mine) + " and " + std::string(m.allocator) +
+                                                  "; define WYRM_GLOBAL_ALLOCATOR alike for all");
+    for (module const& m : modules()) m.set(view, replaces);
+  }
+}
+}  // namespace detail
+
+/// Makes the pool the global one of its device, or of the host: for kernels that are launched afterwards. It waits for
+/// the kernels of the device that run. The pool must live until unset_global(), or until no kernel uses it any more.
+/// Not thread-safe.
+///  - A program of several source files, and shared libraries that are loaded when it starts: one call serves all.
+///  - A library that is loaded later, by dlopen: call it again afterwards.
+///  - A module that is compiled at run time (NVRTC), or loaded by the driver API: pass pool.ref() to its kernels.
+/// Throws error(bad_argument) if source files are compiled for different allocators; error(device).
+template <class Pool>
+void set_global(Pool const& pool) {
+  using space = typename Pool::space_type;
+  static_assert(std::is_same_v<Pool, global_allocator<space>>,
+                "the pool is not of the family that WYRM_GLOBAL_ALLOCATOR names");
+  detail::set_global_view<space>(pool.ref().view(), true);
+}
+/// From now on there is no global pool on the device of this one.
+template <class Pool>
+void unset_global(Pool const& pool) {
+  detail::set_global_view<typename Pool::space_type>(pool.ref().view(), false);
+}
+
+}  // namespace wyrm::alloc
+
+namespace wyrm {
+
+/// A block of so many bytes from the global pool, aligned to `align`, a power of two up to 4096. nullptr if the pool
+/// has no memory left, or there is no global pool. Per thread; the lanes of a warp that call it together are served
+/// together.
+[[nodiscard]] WYRM_HD inline void* malloc(std::size_t bytes, std::size_t align = alloc::alignment) {
+  alloc::detail::global_view const* const view = alloc::detail::the_global_view();
+  return view != nullptr ? view->malloc(bytes, align) : nullptr;
+}
+/// Frees a block of malloc(), realloc() or make(); nullptr is no block. By any thread, also of another kernel.
+WYRM_HD inline void free(void* p) {
+  alloc::detail::global_view const* const view = alloc::detail::the_global_view();
+  if (view != nullptr) view->free(p);
+}
+/// See alloc::reallocate(); of allocators that know the sizes of blocks, which are all but `bump`.
+template <alloc::measuring_ref View = alloc::detail::global_view>
+[[nodiscard]] WYRM_HD void* realloc(void* p, std::size_t bytes) {
+  View const* const view = alloc::detail::the_global_view();
+  return view != nullptr ? alloc::reallocate(*view, p, bytes) : nullptr;
+}
+/// See alloc::make() and alloc::destroy().
+template <class T, class... Arguments>
+[[nodiscard]] WYRM_HD T* make(Arguments&&... arguments) {
+  alloc::detail::global_view const* const view = alloc::detail::the_global_view();
+  return view != nullptr ? alloc::make<T>(*view, std::forward<Arguments>(arguments)...) : nullptr;
+}
+template <class T>
+WYRM_HD void destroy(T* object) {
+  alloc::detail::global_view const* const view = alloc::detail::the_global_view();
+  if (view != nullptr) alloc::destroy(*view, object);
+}
+
+}  // namespace wyrm

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program does with the blocks of any allocator, through its ref: objects, and blocks that change their size.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "allocator.hpp"
+
+namespace wyrm::alloc {
+
+/// Constructs a T in a block of its own; per thread. nullptr if no block is left: then no constructor is called.
+template <class T, allocator_ref Ref, class... Arguments>
+[[nodiscard]] WYRM_HD T* make(Ref const& ref, Arguments&&... arguments) {
+  static_assert(alignof(T) <= largest_alignment);
+  void* const p = ref.malloc(sizeof(T), alignof(T) > alignment ? alignof(T) : alignment);
+  return p == nullptr ? nullptr : ::new (p) T(std::forward<Arguments>(arguments)...);
+}
+
+/// Destroys an object that make() returned, and frees its block; per thread. nullptr is no object.
+template <class T, allocator_ref Ref>
+WYRM_HD void destroy(Ref const& ref, T* object) {
+  if (object == nullptr) return;
+  object->~T();
+  ref.free(const_cast<std::remove_cv_t<T>*>(object));
+}
+
+/// Changes the size of a block; per thread. The block stays where it is if its size class has room for so many bytes;
+/// else its contents move to a new block, and it is freed. nullptr, if there is no such block: then the old one is
+/// unchanged. As with std::realloc, p may be nullptr, which allocates; 0 bytes free the block. A new block has an
+/// alignment of 16. Time: O(1), or O(bytes) where the block moves.
+template <measuring_ref Ref>
+[[nodiscard]] WYRM_HD void* reallocate(Ref const& ref, void* p, std::size_t bytes) {
+  std::size_t const before = p != nullptr ? ref.block_bytes(p) : 0;
+  if (p != nullptr && bytes > 0 && bytes <= before) return p;
+  void* const moved = ref.malloc(bytes);  // nullptr for 0 bytes
+  if (moved == nullptr && bytes > 0) return nullptr;
+  if (moved != nullptr && p != nullptr) std::memcpy(moved, p, before);
+  ref.free(p);
+  return moved;
+}
+
+}  // namespace wyrm::alloc
