@@ -127,7 +127,7 @@ concept allocator_ref = std::is_trivially_copyable_v<R> &&
 };
 
 /// Knows the size of a block: block_bytes(p) is how many bytes the owner of the live block at p may use, at least as
-/// many as were requested. Per thread.
+/// many as were requested; 0 for an address outside the pool. Per thread.
 template <class R>
 concept measuring_ref = allocator_ref<R> && requires(R const& ref, void const* p) {
   { ref.block_bytes(p) } -> std::same_as<std::size_t>;

@@ -83,10 +83,14 @@ class ledger_ref {
   /// begins at p: then the bad free is recorded, and the caller must not free p. True if not checked.
   [[nodiscard]] WYRM_HD bool record_free(void const* p) const { return live_ == nullptr || remove(p); }
 
-  /// The bytes that the owner of the live block at p may use, if the allocator has granted so many: all of them, or
-  /// with guards those requested.
+  /// The bytes that the owner of the live block at p, which lies in the pool, may use if the allocator has granted so
+  /// many: all of them, or with guards those requested. In checked mode 0 if no live block begins at p.
   [[nodiscard]] WYRM_HD std::size_t usable(void const* p, std::size_t granted) const {
-    return live_ != nullptr && guards_ ? sizes_[granule(p)] & size_bits : granted;
+    if (live_ == nullptr) return granted;
+    auto const offset = static_cast<std::size_t>(static_cast<std::byte const*>(p) - base_);
+    bool const is_live = offset % alignment == 0 &&
+                         (exec::atomic_ref<std::uint64_t>(live_[granule(p) / 64]).load(exec::relaxed) & bit(p)) != 0;
+    return !is_live ? 0 : guards_ ? sizes_[offset / alignment] & size_bits : granted;
   }
 
   /// Records the live blocks among those that begin in 64 granules, from number 64 * word on, whose guard has been

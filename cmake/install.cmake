@@ -8,6 +8,7 @@ foreach(room ${wyrm_rooms})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wyrm
     FILES_MATCHING PATTERN "*.hpp")
 endforeach()
+install(FILES ${PROJECT_BINARY_DIR}/include/wyrm/alloc.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/wyrm)
 install(TARGETS wyrm_wyrm EXPORT ${WYRM_EXPORT})
 if(TARGET wyrm_program)
   install(TARGETS wyrm_program)

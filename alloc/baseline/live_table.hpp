@@ -52,10 +52,11 @@ class live_table_ref {
     }
     return false;
   }
-  /// The size of a live block.
+  /// The size of the live block at p; 0 if there is none.
   [[nodiscard]] WYRM_HD std::uint64_t bytes(void const* p) const {
     std::uint64_t i = first(p);
-    while (at(i).load(exec::relaxed) != address(p)) i = (i + 1) % entries_;
+    for (std::uint64_t k = 0, found; (found = at(i).load(exec::relaxed)) != address(p); i = (i + 1) % entries_)
+      if (found == 0 || ++k == entries_) return 0;
     return exec::atomic_ref<std::uint64_t>(table_[i].bytes).load(exec::relaxed) & ~live_block::is_known;
   }
   /// Marks the overflow of a block as known. Its size from remove() has the mark.

@@ -74,7 +74,8 @@ class system_malloc_ref {
     free(p);
   }
   [[nodiscard]] WYRM_HD std::size_t block_bytes(void const* p) const {
-    if (guards_) return blocks_.bytes(p);
+    if (blocks_.is_used())
+      if (std::size_t const asked = blocks_.bytes(p); asked == 0 || guards_) return asked;
     header const* const h = header_of(p);
     return h->bytes - h->before;
   }

@@ -85,6 +85,7 @@ class ouroboros_ref {
   }
   WYRM_HD void free(void* p) const { free_together(*this, pool_.memory().base(), p); }
   [[nodiscard]] WYRM_HD std::size_t block_bytes(void const* p) const {
+    if (!pool_.memory().contains(p)) return 0;
     auto const offset = static_cast<std::uint64_t>(static_cast<std::byte const*>(p) - pool_.memory().base());
     std::uint32_t const use = pool_.use(offset / chunk_bytes);
     return ledger_.usable(p, use < detail::page_classes ? detail::page_bytes(use) : pool_.memory().run_bytes(p));

@@ -138,6 +138,7 @@ class random_walk_ref {
   }
   WYRM_HD void free(void* p) const { free_together(*this, parts_.memory.base(), p); }
   [[nodiscard]] WYRM_HD std::size_t block_bytes(void const* p) const {
+    if (!parts_.memory.contains(p)) return 0;
     auto const offset = static_cast<std::uint64_t>(static_cast<std::byte const*>(p) - parts_.memory.base());
     std::uint32_t const owner =
         exec::atomic_ref<std::uint32_t>(parts_.owners[offset / chunk_bytes]).load(exec::relaxed);

@@ -108,6 +108,7 @@ class rw_malloc_ref {
   }
   WYRM_HD void free(void* p) const { free_together(*this, parts_.memory.base(), p); }
   [[nodiscard]] WYRM_HD std::size_t block_bytes(void const* p) const {
+    if (!parts_.memory.contains(p)) return 0;
     if (owner(p) == detail::no_span) return parts_.ledger.usable(p, parts_.memory.run_bytes(p));
     std::uint64_t const unit = unit_of(p);
     return parts_.ledger.usable(p, (end(unit) - unit + 1) * alignment);
