@@ -11,21 +11,28 @@ function(run)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
+# The programs: those of PROGRAMS, or one that has the name of the project.
 function(test_project project)
+  cmake_parse_arguments(TEST "" "" "PROGRAMS" ${ARGN})
+  if(NOT TEST_PROGRAMS)
+    set(TEST_PROGRAMS ${project})
+  endif()
   run(${CMAKE_COMMAND} -S ${EXAMPLES}/${project} -B ${WORK}/${project} -G Ninja -DCMAKE_PREFIX_PATH=${WORK}/prefix
     -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CUDA_COMPILER=${CUDA} -DCMAKE_CUDA_ARCHITECTURES=90 -DCMAKE_BUILD_TYPE=Release
     -DCCCL_DIR=${CCCL_DIR} "-DCMAKE_CXX_FLAGS=${FLAGS}"
-    "-DCMAKE_CUDA_FLAGS=${CUDA_FLAGS}" ${ARGN})
+    "-DCMAKE_CUDA_FLAGS=${CUDA_FLAGS}" ${TEST_UNPARSED_ARGUMENTS})
   run(${CMAKE_COMMAND} --build ${WORK}/${project} --target ${project})
-  run(${WORK}/${project}/${project})
-  message(STATUS "${output}")
+  foreach(program ${TEST_PROGRAMS})
+    run(${WORK}/${project}/${program})
+    message(STATUS "${output}")
+  endforeach()
 endfunction()
 
 file(REMOVE_RECURSE ${WORK})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
 test_project(consumer)
 set(no_loaders -DCMAKE_DISABLE_FIND_PACKAGE_LibArchive=ON -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON -DCMAKE_CXX_STANDARD=${STANDARD})
-test_project(allocator ${no_loaders})
+test_project(alloc ${no_loaders} PROGRAMS collective hash_table linked_lists messages)
 test_project(subproject ${no_loaders} -DCMAKE_DISABLE_FIND_PACKAGE_RapidJSON=ON -DCMAKE_DISABLE_FIND_PACKAGE_TBB=ON
   -DWYRM_SOURCE_DIR=${SOURCE} -DWYRM_CUDA=${WYRM_CUDA} -DCMAKE_BUILD_TYPE= -DWYRM_HOST_THREADS=auto)
 file(STRINGS ${WORK}/subproject/CMakeCache.txt build_type REGEX "^CMAKE_BUILD_TYPE:")

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses a device memory allocator in a kernel: each lane allocates a block, writes to it and frees it. Runs on a GPU if
-// there is one and the project is compiled with CUDA, otherwise on the CPU.
+// All lanes of a warp call the allocator together, through a ref that the kernel gets as an argument: each lane
+// allocates a block, writes to it and frees it.
 #include <cstdint>
 #include <cstdio>
-#include <wyrm/alloc/ouroboros/node_directory.hpp>
-#include <wyrm/alloc/ouroboros/ouroboros.hpp>
-#include <wyrm/alloc/ouroboros/page_store.hpp>
+#include <variant>
+#include <wyrm/alloc.hpp>
 #include <wyrm/exec/atomic.hpp>
 #include <wyrm/exec/device.hpp>
 #include <wyrm/exec/launch.hpp>
@@ -39,8 +38,8 @@ int run(Space const& space) {
   wyrm::exec::for_each_lane<32>(space, lanes, use_blocks<decltype(pool.ref())>{pool.ref(), served.data()});
   std::uint32_t const got = wyrm::exec::read(space, served.data());
   pool.check();
-  std::printf("%u of %u lanes on %s got a block; %zu bytes are allocated at the end\n", got, lanes, Space::name,
-              pool.stats().granted);
+  std::printf("collective: %u of %u lanes on %s got a block; %zu bytes are allocated at the end\n", got, lanes,
+              Space::name, pool.stats().granted);
   return got == lanes && pool.stats().granted == 0 ? 0 : 1;
 }
 
