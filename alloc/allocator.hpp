@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -85,6 +86,17 @@ struct memory_error {
   return "unknown error";
 }
 
+/// Fragmentation (ScatterAlloc, InPar 2012, section 3), from the live blocks; in checked mode.
+struct fragmentation_statistics {
+  std::size_t blocks = 0;        // live
+  std::size_t requested = 0;     // bytes, by them
+  double internal = 0;           // Eq. 1: the mean over live blocks of (granted - requested) / granted
+  double external = 0;           // Eq. 2: 1 - largest_free / free
+  std::size_t free = 0;          // bytes that are in no live block; also those that only one size class can use
+  std::size_t largest_free = 0;  // of these, adjacent
+  double blowup = 0;             // bytes that size classes and large blocks have taken, divided by those requested
+};
+
 /// All in bytes, except failures, bad_frees and overflows, which are counts since the last reset.
 struct statistics {
   std::size_t asked = 0;      // sum of the sizes of all requests since the last reset; only counted in checked mode
@@ -98,6 +110,7 @@ struct statistics {
   std::size_t overflows = 0;  // blocks that were written beyond their end; found when they are freed, and by check()
   std::vector<memory_error> errors;  // the first bad frees and overflows since the last reset, 64 at most
   std::vector<class_statistics> classes;
+  std::optional<fragmentation_statistics> fragmentation;  // in checked mode
 };
 
 /// What an allocator can do. The conformance suite depends on it.

@@ -93,6 +93,9 @@ class ledger_ref {
     return !is_live ? 0 : guards_ ? sizes_[offset / alignment] & size_bits : granted;
   }
 
+  /// The requested bytes of the live block at p; in checked mode.
+  [[nodiscard]] WYRM_HD std::size_t asked_bytes(void const* p) const { return sizes_[granule(p)] & size_bits; }
+
   /// Records the live blocks among those that begin in 64 granules, from number 64 * word on, whose guard has been
   /// overwritten, unless this is known; while no other thread uses the pool.
   WYRM_HD void find_overflows(std::size_t word) const {

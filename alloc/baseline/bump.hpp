@@ -14,6 +14,7 @@
 
 #include "../../exec/launch.hpp"
 #include "../allocator.hpp"
+#include "../fragmentation.hpp"
 #include "../ledger.hpp"
 #include "../shared_view.hpp"
 
@@ -86,6 +87,10 @@ class bump_ref {
     return malloc_together(*this, base_, bytes, align);
   }
   WYRM_HD void free(void* p) const { deallocate(exec::scalar_tile{}, p); }
+  /// The bytes of the pool that the live block at p takes; in checked mode.
+  [[nodiscard]] WYRM_HD std::size_t granted_bytes(void const* p) const {
+    return (ledger_.with_guard(ledger_.asked_bytes(p)) + alignment - 1) / alignment * alignment;
+  }
 
  private:
   std::byte* base_;
@@ -140,6 +145,7 @@ class bump {
     s.committed = memory_.committed();
     s.reserved = memory_.capacity();
     s.overhead = used_.bytes() + ledger_.bytes() + shared_.bytes();
+    detail::add_fragmentation(space_, ledger_, view(), memory_.data(), s);
     return s;
   }
   void check() const {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "../allocator.hpp"
+#include "../fragmentation.hpp"
 #include "../ledger.hpp"
 #include "../shared_view.hpp"
 #include "../size_classes.hpp"
@@ -85,10 +86,13 @@ class ouroboros_ref {
   }
   WYRM_HD void free(void* p) const { free_together(*this, pool_.memory().base(), p); }
   [[nodiscard]] WYRM_HD std::size_t block_bytes(void const* p) const {
-    if (!pool_.memory().contains(p)) return 0;
+    return pool_.memory().contains(p) ? ledger_.usable(p, granted_bytes(p)) : 0;
+  }
+  /// The bytes of the pool that the live block at p takes.
+  [[nodiscard]] WYRM_HD std::size_t granted_bytes(void const* p) const {
     auto const offset = static_cast<std::uint64_t>(static_cast<std::byte const*>(p) - pool_.memory().base());
     std::uint32_t const use = pool_.use(offset / chunk_bytes);
-    return ledger_.usable(p, use < detail::page_classes ? detail::page_bytes(use) : pool_.memory().run_bytes(p));
+    return use < detail::page_classes ? detail::page_bytes(use) : pool_.memory().run_bytes(p);
   }
 
  private:
@@ -181,6 +185,7 @@ class ouroboros {
     s.granted = pool_->memory().allocated();
     manager_.report(s);
     for (class_statistics const& k : s.classes) s.granted += (k.pages - k.free) * k.page_bytes;
+    detail::add_fragmentation(space_, ledger_, view(), pool_->memory().base(), s);
     return s;
   }
 

@@ -138,13 +138,15 @@ class random_walk_ref {
   }
   WYRM_HD void free(void* p) const { free_together(*this, parts_.memory.base(), p); }
   [[nodiscard]] WYRM_HD std::size_t block_bytes(void const* p) const {
-    if (!parts_.memory.contains(p)) return 0;
+    return parts_.memory.contains(p) ? parts_.ledger.usable(p, granted_bytes(p)) : 0;
+  }
+  /// The bytes of the pool that the live block at p takes.
+  [[nodiscard]] WYRM_HD std::size_t granted_bytes(void const* p) const {
     auto const offset = static_cast<std::uint64_t>(static_cast<std::byte const*>(p) - parts_.memory.base());
     std::uint32_t const owner =
         exec::atomic_ref<std::uint32_t>(parts_.owners[offset / chunk_bytes]).load(exec::relaxed);
-    bool const is_run = owner == detail::no_span;
-    return parts_.ledger.usable(
-        p, is_run ? parts_.memory.run_bytes(p) : detail::page_bytes(detail::span_owner::of(owner).pool));
+    return owner == detail::no_span ? parts_.memory.run_bytes(p)
+                                    : detail::page_bytes(detail::span_owner::of(owner).pool);
   }
 
   /// Returns some wholly free spans of a size class other than `but` to the extent; collective. False if there are
@@ -361,7 +363,7 @@ class random_walk : public span_memory<Space, detail::pools_by_size<UsedOf<detai
   void compact() { exec::for_each_tile<32>(base::space(), 1, detail::release_all_free_spans<view_type>{view()}); }
 
   [[nodiscard]] statistics stats() const {
-    statistics s = base::stats();
+    statistics s = base::stats(view());
     s.overhead += last_.bytes() + shared_.bytes();
     return s;
   }

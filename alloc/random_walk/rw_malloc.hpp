@@ -108,10 +108,13 @@ class rw_malloc_ref {
   }
   WYRM_HD void free(void* p) const { free_together(*this, parts_.memory.base(), p); }
   [[nodiscard]] WYRM_HD std::size_t block_bytes(void const* p) const {
-    if (!parts_.memory.contains(p)) return 0;
-    if (owner(p) == detail::no_span) return parts_.ledger.usable(p, parts_.memory.run_bytes(p));
+    return parts_.memory.contains(p) ? parts_.ledger.usable(p, granted_bytes(p)) : 0;
+  }
+  /// The bytes of the pool that the live block at p takes.
+  [[nodiscard]] WYRM_HD std::size_t granted_bytes(void const* p) const {
+    if (owner(p) == detail::no_span) return parts_.memory.run_bytes(p);
     std::uint64_t const unit = unit_of(p);
-    return parts_.ledger.usable(p, (end(unit) - unit + 1) * alignment);
+    return (end(unit) - unit + 1) * alignment;
   }
 
   /// Returns some wholly free chunks to the extent; collective. False if there are none.
@@ -502,7 +505,7 @@ class rw_malloc : public span_memory<Space, detail::pool_of_units> {
   }
   void compact() { exec::for_each_tile<32>(base::space(), 1, detail::release_all_free_spans<view_type>{view()}); }
   [[nodiscard]] statistics stats() const {
-    statistics s = base::stats();
+    statistics s = base::stats(view());
     s.overhead += shared_.bytes();
     return s;
   }

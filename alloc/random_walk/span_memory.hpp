@@ -14,6 +14,7 @@
 #include "../../exec/memory.hpp"
 #include "../allocator.hpp"
 #include "../extent/extent.hpp"
+#include "../fragmentation.hpp"
 #include "../ledger.hpp"
 #include "../pool_table.hpp"
 #include "spans.hpp"
@@ -97,7 +98,8 @@ class span_memory {
     start(before);
   }
 
-  [[nodiscard]] statistics stats() const {
+  template <class View>
+  [[nodiscard]] statistics stats(View const& view) const {
     statistics s;
     ledger_.report(s);
     s.committed = memory_.bytes();
@@ -114,6 +116,7 @@ class span_memory {
       s.granted += (k.pages - k.free) * k.page_bytes;
       s.classes.push_back(k);
     }
+    detail::add_fragmentation(space_, ledger_, view, memory_.base(), s);
     return s;
   }
 

@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <iterator>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -275,8 +278,69 @@ TYPED_TEST_P(blocks_suite, errors_of_the_program_are_reported_with_address_and_s
   EXPECT_EQ(p.owner().stats().bad_frees, blocks.size() + foreign.size());
 }
 
+// Against a model: the live blocks as the program knows them, and the sizes that the ref reports.
+TYPED_TEST_P(blocks_suite, fragmentation_follows_from_the_live_blocks) {
+  using ref_type = typename TypeParam::ref_type;
+  auto const space = make_space<typename TypeParam::space_type>();
+  if (!owns_pool<TypeParam>()) {
+    EXPECT_FALSE(TypeParam(space, this->pool_of(true, false)).stats().fragmentation.has_value());
+    return;
+  }
+  EXPECT_FALSE(TypeParam(space, this->pool_of(false, false)).stats().fragmentation.has_value());
+  TypeParam owner(space, this->pool_of(true, false));
+  EXPECT_EQ(owner.stats().fragmentation->largest_free, owner.stats().committed);
+  std::mt19937_64 random(seeded(5));
+  std::vector<aligned_block> all(scaled(500, 160));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = {{1 + random() % 5000, i, nullptr}, 16, 0};
+  exec::buffer<aligned_block, typename TypeParam::space_type> device(space, all.size());
+  exec::buffer<std::uint64_t, typename TypeParam::space_type> changed(space, 1);
+  exec::copy_in<aligned_block>(space, device.data(), all);
+  exec::for_each_lane<32>(space, all.size(), allocate_aligned<ref_type, false>{owner.ref(), device.data()});
+  all = exec::copy_out(space, device.data(), all.size());
+  for (int round = 0; round < 3; ++round) {
+    std::map<std::uintptr_t, std::uint64_t> ends;
+    double internal = 0;
+    std::size_t requested = 0;
+    for (aligned_block const& a : all) {
+      ASSERT_NE(a.b.p, nullptr);
+      std::uint64_t const granted = alloc::measuring_ref<ref_type> ? a.block_bytes : (a.b.bytes + 15) / 16 * 16;
+      ends[reinterpret_cast<std::uintptr_t>(a.b.p)] = granted;
+      internal += static_cast<double>(granted - a.b.bytes) / static_cast<double>(granted);
+      requested += a.b.bytes;
+    }
+    alloc::statistics const s = owner.stats();
+    ASSERT_TRUE(s.fragmentation.has_value());
+    alloc::fragmentation_statistics const& f = *s.fragmentation;
+    EXPECT_EQ(f.blocks, all.size());
+    EXPECT_EQ(f.requested, requested);
+    EXPECT_NEAR(f.internal, internal / static_cast<double>(all.size()), 1e-9);
+    std::size_t granted = 0;
+    std::size_t between = 0;  // the largest gap between two blocks
+    for (auto it = ends.begin(); it != ends.end(); ++it) {
+      granted += it->second;
+      if (std::next(it) != ends.end())
+        between = std::max<std::size_t>(between, std::next(it)->first - (it->first + it->second));
+    }
+    EXPECT_EQ(f.free, s.committed - granted);
+    EXPECT_GE(f.largest_free, between);
+    EXPECT_LE(f.largest_free, f.free);
+    EXPECT_NEAR(f.external, 1 - static_cast<double>(f.largest_free) / static_cast<double>(f.free), 1e-9);
+    EXPECT_GE(f.blowup, static_cast<double>(granted) / static_cast<double>(requested) - 1e-9);
+    EXPECT_GE(s.peak, static_cast<std::size_t>(f.blowup * static_cast<double>(requested) * 0.999));
+    // Every second block is freed.
+    std::vector<aligned_block> gone;
+    std::vector<aligned_block> rest;
+    for (std::size_t i = 0; i < all.size(); ++i) (i % 2 == 0 ? gone : rest).push_back(all[i]);
+    exec::copy_in<aligned_block>(space, device.data(), gone);
+    exec::for_each(space, gone.size(), check_and_free<ref_type>{owner.ref(), device.data(), changed.data()});
+    all = rest;
+  }
+  owner.check();
+}
+
 REGISTER_TYPED_TEST_SUITE_P(blocks_suite, blocks_are_aligned_as_requested, alignments_that_are_refused,
                             blocks_change_their_size, objects_are_constructed_and_destroyed,
-                            errors_of_the_program_are_reported_with_address_and_size);
+                            errors_of_the_program_are_reported_with_address_and_size,
+                            fragmentation_follows_from_the_live_blocks);
 
 }  // namespace wyrm::tests
