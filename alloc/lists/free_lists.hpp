@@ -131,11 +131,11 @@ class free_lists_ref {
     }
     return merged;
   }
-  /// Takes a free segment out of its list, to make it a part of the segment before it. Returns where it ends.
+  /// Takes a free segment out of its list, to make it a part of the segment before it. Returns where it ends. Its
+  /// header stays, and says that it is free: so a header inside another segment never looks like a used one.
   WYRM_HD std::uint64_t absorb(std::uint64_t i) const {
     std::uint64_t const end = i + segments_.word(i).units();
     remove(i);
-    segments_.clear_header(i);
     return end;
   }
 

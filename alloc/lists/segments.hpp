@@ -119,18 +119,13 @@ class segments_ref {
     header(i).tag = tag(i);
     set_word(i, w);
   }
-  /// Clears the header of a segment that becomes a part of the one before it.
-  WYRM_HD void clear_header(std::uint64_t i) const {
-    header(i).tag = 0;
-    set_word(i, segment_word(0));
-  }
   [[nodiscard]] WYRM_HD segment_links& links(std::uint64_t i) const {
     return *reinterpret_cast<segment_links*>(block(i));
   }
 
   [[nodiscard]] WYRM_HD std::uint64_t tag(std::uint64_t i) const {
     std::uint64_t const mixed = ((i + 1) ^ (epoch_ << 40)) * 0x9e3779b97f4a7c15u;
-    return (mixed ^ (mixed >> 29)) | 1;  // never 0
+    return mixed ^ (mixed >> 29);
   }
 
  private:

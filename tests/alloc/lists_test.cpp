@@ -239,6 +239,12 @@ TEST(lists, memory_moves_between_lists_by_halves) {
   EXPECT_EQ(pool.free_segments_of(2), 1u);
   EXPECT_EQ(pool.free_segments_of(3), 0u);
   pool.check();
+  four_lists::here = 0;
+  std::byte* const all = pool.allocate(32 * kib - 16);
+  EXPECT_EQ(all, a);
+  pool.free(all);  // the successor is free, but in list 2
+  EXPECT_EQ(pool.free_segments_of(0), 1u);
+  EXPECT_EQ(pool.free_segments_of(2), 1u);
   EXPECT_NE(pool.allocate(64 * kib), nullptr);  // what is left in both lists
   EXPECT_EQ(pool.free_segments(), counts(10));
   pool.check();
@@ -370,14 +376,31 @@ TEST(lists, check_finds_damaged_lists) {
 TEST(lists, check_compares_the_segments_with_the_live_blocks) {
   one_list pool(true);
   std::byte* const a = pool.allocate(100);
+  EXPECT_EQ(pool.allocate(100), a + 128);
   pool.check();
-  header_of(a + 128) = {};  // the rest of the pool
-  expect_corrupt("segment 8: there is no header", [&] { pool.check(); });
+  // What segment 0 is, is in the state of the pool; so the next one grows over its successor.
+  std::byte* const b = a + 128;
+  EXPECT_EQ(pool.allocate(100), b + 128);
+  header_of(b).word = alloc::segment_word::used(16, 0).bits();
+  expect_corrupt("live blocks are not the used segments", [&] { pool.check(); });
   pool.reset();
-  std::byte* const b = pool.allocate(100);
-  std::uint64_t& word = *reinterpret_cast<std::uint64_t*>(&header_of(b + 128));
-  word = alloc::segment_word::used(alloc::segment_word(word).units(), 0).bits();
+  EXPECT_EQ(pool.allocate(100), a);
+  std::uint64_t& rest = header_of(b).word;
+  rest = alloc::segment_word::used(alloc::segment_word(rest).units(), 0).bits();
   expect_corrupt("is not free", [&] { pool.check(); });
+}
+
+// Two aligned addresses are 2 units apart, so half of the segments begin one unit before one: too few for a segment.
+TEST(lists, no_segment_is_smaller_than_two_units) {
+  for (std::size_t const before : {1u, 16u, 17u, 48u}) {
+    one_list pool(true);
+    ASSERT_NE(pool.allocate(before), nullptr);
+    for (std::size_t const align : {32u, 64u}) {
+      std::byte* const p = pool.allocate(100, align);
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(p) % align, 0u);
+      pool.check();
+    }
+  }
 }
 
 // In an unchecked pool, too. All are counted, and change nothing.
@@ -415,9 +438,14 @@ TEST(lists, bad_frees_are_counted) {
     pool.free(nullptr);
     EXPECT_EQ(pool.bad_frees(), bad);
     std::byte* const d = pool.allocate(100);
+    std::byte* const e = pool.allocate(100);
+    header_of(d + 32).word = header_of(d).word;  // the same bytes at another place
+    header_of(d + 32).tag = header_of(e).tag;
+    expect_bad(d + 32);
     pool.reset();
     bad = 0;
     expect_bad(d);  // of before the reset
+    expect_bad(e);
     EXPECT_EQ(pool.allocate(64 * kib), a);
   }
 }
