@@ -23,7 +23,7 @@ static_assert(sizeof(free_list) == 256);
 
 /// The state of the pool beside its lists, on the device.
 struct list_pool_state {
-  segment_header first;  // of segment 0
+  segment_root root;
   // No free segment has this many units; not_known: no such number is known. A thread that holds all locks sets it when
   // nothing fits a request, and every free clears it.
   std::uint64_t unavailable;

@@ -63,6 +63,7 @@ class list_allocator {
     memory_.commit(std::max<std::size_t>(o.pool_bytes, 1));
     ledger_.cover(memory_.committed());
     reset();
+    shared_.write(view());
   }
 
   [[nodiscard]] ref_type ref() const { return shared_.ref(); }
@@ -70,12 +71,10 @@ class list_allocator {
     return {{segments(), lists_.data(), static_cast<std::uint32_t>(lists_.size())}, state_.data(), ledger_.ref()};
   }
   void reset() {
-    epoch_ = detail::next_epoch();
     space_.fill(lists_.data(), 0, lists_.bytes());
-    space_.fill(state_.data(), 0, state_.bytes());
+    exec::write(space_, state_.data(), list_pool_state{{{}, detail::next_epoch()}, 0, 0, 0});
     ledger_.reset();
     add(0);
-    shared_.write(view());
   }
   /// The new memory is a segment of its own, until free neighbours are merged.
   void grow(std::size_t bytes) {
@@ -126,9 +125,7 @@ class list_allocator {
   }
 
  private:
-  [[nodiscard]] segments_ref segments() const {
-    return {memory_.data(), memory_.committed(), &state_.data()->first, epoch_};
-  }
+  [[nodiscard]] segments_ref segments() const { return {memory_.data(), memory_.committed(), &state_.data()->root}; }
   // Makes the memory from this unit to the end free.
   void add(std::uint64_t first) { exec::for_each(space_, 1, detail::add_segment<view_type>{view(), first}); }
 
@@ -138,7 +135,6 @@ class list_allocator {
   exec::buffer<list_pool_state, Space> state_;
   ledger<Space> ledger_;
   shared_view<view_type, Space> shared_;
-  std::uint64_t epoch_ = 0;
 };
 
 template <class Space>

@@ -28,15 +28,15 @@ template <class Space>
 class list_walk {
  public:
   list_walk(Space const& space, char const* name, segments_ref const& segments, list_pool_state const& state)
-      : space_(space), name_(name), segments_(segments), first_(state.first) {}
+      : space_(space), name_(name), segments_(segments), root_(state.root) {}
 
   /// Reads all segments. Throws error(corrupt) unless they are consistent, and have every byte of the pool.
   void read(std::uint32_t lists) {
     for (std::uint64_t i = 0; i < segments_.units();) {
-      segment_header const h = i == 0 ? first_ : load<segment_header>(i - 1);
+      segment_header const h = i == 0 ? root_.first : load<segment_header>(i - 1);
       segment_word const w(h.word);
       std::string const at = "segment " + std::to_string(i) + ": ";
-      ensure(h.tag == segments_.tag(i), name_, at + "there is no header");
+      ensure(h.tag == segments_ref::tag(i, root_.epoch), name_, at + "there is no header");
       ensure(w.units() >= least_units && w.units() <= segments_.units() - i, name_, at + "the size is not possible");
       ensure(w.list() < lists, name_, at + "there is no such free list");
       if (w.is_free()) {
@@ -106,7 +106,7 @@ class list_walk {
   Space const& space_;
   char const* name_;
   segments_ref segments_;
-  segment_header first_;
+  segment_root root_;
   std::vector<std::byte> bytes_;  // a piece of the pool, from begin_ on
   std::size_t begin_ = 0;
   std::vector<free_segment> free_;

@@ -96,9 +96,11 @@ class lists_ref {
   }
   WYRM_HD void free(void* p) const { free_together(*this, state_, p); }
 
-  /// The usable bytes of the live block at p; per thread.
+  /// The usable bytes of the live block at p; 0 if no live block begins there. Per thread.
   [[nodiscard]] WYRM_HD std::size_t block_bytes(void const* p) const {
-    return ledger_.usable(p, (segments().word(segments().at(p)).units() - 1) * alignment);
+    std::uint64_t const i = segments().at(p);
+    if (i == no_segment || !segments().looks_used(i)) return 0;
+    return ledger_.usable(p, (segments().word(i).units() - 1) * alignment);
   }
 
   // For the owner, while no kernel uses the pool; one thread.

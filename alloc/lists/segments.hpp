@@ -53,6 +53,12 @@ struct segment_header {
 };
 static_assert(sizeof(segment_header) == alignment);
 
+/// What belongs to the segments, but is not in the pool.
+struct segment_root {
+  segment_header first;  // of segment 0
+  std::uint64_t epoch;   // differs between any two resets
+};
+
 /// Links of a free segment: the number of the next and of the previous one in its bin, plus 1; 0: there is none.
 struct segment_links {
   std::uint64_t next;
@@ -81,8 +87,8 @@ inline constexpr unsigned bins = 10;
 /// Access to headers, links and blocks.
 class segments_ref {
  public:
-  segments_ref(std::byte* base, std::size_t bytes, segment_header* first, std::uint64_t epoch)
-      : base_(base), units_(bytes / alignment + 1), first_(first), epoch_(epoch) {}
+  segments_ref(std::byte* base, std::size_t bytes, segment_root* root)
+      : base_(base), units_(bytes / alignment + 1), root_(root) {}
 
   [[nodiscard]] WYRM_HD std::byte* base() const { return base_; }
   /// The units of all segments.
@@ -103,7 +109,7 @@ class segments_ref {
   }
   /// Whether segment i looks like a used one: its header has the tag of this place, and a possible size.
   [[nodiscard]] WYRM_HD bool looks_used(std::uint64_t i) const {
-    if (header(i).tag != tag(i)) return false;
+    if (header(i).tag != tag(i, root_->epoch)) return false;
     segment_word const w = word(i);
     return !w.is_free() && w.units() >= least_units && w.units() <= units_ - i;
   }
@@ -116,27 +122,26 @@ class segments_ref {
   }
   /// Makes a header where there is none.
   WYRM_HD void make_header(std::uint64_t i, segment_word w) const {
-    header(i).tag = tag(i);
+    header(i).tag = tag(i, root_->epoch);
     set_word(i, w);
   }
   [[nodiscard]] WYRM_HD segment_links& links(std::uint64_t i) const {
     return *reinterpret_cast<segment_links*>(block(i));
   }
 
-  [[nodiscard]] WYRM_HD std::uint64_t tag(std::uint64_t i) const {
-    std::uint64_t const mixed = ((i + 1) ^ (epoch_ << 40)) * 0x9e3779b97f4a7c15u;
+  [[nodiscard]] WYRM_HD static std::uint64_t tag(std::uint64_t i, std::uint64_t epoch) {
+    std::uint64_t const mixed = ((i + 1) ^ (epoch << 40)) * 0x9e3779b97f4a7c15u;
     return mixed ^ (mixed >> 29);
   }
 
  private:
   [[nodiscard]] WYRM_HD segment_header& header(std::uint64_t i) const {
-    return i == 0 ? *first_ : *reinterpret_cast<segment_header*>(block(i - 1));
+    return i == 0 ? root_->first : *reinterpret_cast<segment_header*>(block(i - 1));
   }
 
   std::byte* base_;
   std::uint64_t units_;
-  segment_header* first_;
-  std::uint64_t epoch_;
+  segment_root* root_;
 };
 
 }  // namespace wyrm::alloc

@@ -122,6 +122,9 @@ TEST(lists, split_segments_in_numbers) {
   EXPECT_EQ(pool.view().block_bytes(a), 112u);
   EXPECT_EQ(pool.view().block_bytes(b), 16u);
   EXPECT_EQ(pool.view().block_bytes(d), 48u);
+  EXPECT_EQ(pool.view().block_bytes(a + 16), 0u);
+  EXPECT_EQ(pool.view().block_bytes(a - 16), 0u);
+  EXPECT_EQ(pool.view().block_bytes(a + 64 * kib), 0u);
   alloc::statistics s = pool.stats();
   EXPECT_EQ(s.granted, 64 * kib);
   EXPECT_EQ(s.peak, 64 * kib);
