@@ -49,9 +49,10 @@ class free_lists_ref {
   WYRM_HD void unlock(std::uint32_t list) const {
     exec::atomic_ref<std::uint32_t>(lists_[list].lock).store(0, exec::release);
   }
-  /// All locks, in ascending order, so that two threads that do this never wait for each other.
-  WYRM_HD void lock_all() const {
-    for (std::uint32_t list = 0; list < count_; ++list) lock(list);
+  /// All locks, for the holder of lock 0 only: in ascending order, so that two threads that do this never wait for each
+  /// other.
+  WYRM_HD void lock_rest() const {
+    for (std::uint32_t list = 1; list < count_; ++list) lock(list);
   }
   WYRM_HD void unlock_all() const {
     for (std::uint32_t list = 0; list < count_; ++list) unlock(list);
@@ -114,21 +115,13 @@ class free_lists_ref {
   }
 
   /// Merges all free segments that are neighbours, whichever lists they are in; for the holder of all locks. A merged
-  /// segment is in the list of its first part. O(segments). False if there were none.
+  /// segment is in the list of its first part. O(free segments). False if there were none.
   WYRM_HD bool merge_all() const {
     bool merged = false;
-    for (std::uint64_t i = 0; i < segments_.units();) {
-      segment_word const w = segments_.word(i);
-      std::uint64_t next = i + w.units();
-      if (w.is_free() && next < segments_.units() && segments_.word(next).is_free()) {
-        remove(i);
-        next = absorb(next);
-        while (next < segments_.units() && segments_.word(next).is_free()) next = absorb(next);
-        insert(i, next - i, w.list());
-        merged = true;
-      }
-      i = next;
-    }
+    for (std::uint32_t list = 0; list < count_; ++list)
+      for (unsigned bin = 0; bin < bins; ++bin)
+        for (std::uint64_t next = lists_[list].first[bin]; next != 0;)
+          if (merge_with_successors(next - 1, next)) merged = true;
     return merged;
   }
   /// Takes a free segment out of its list, to make it a part of the segment before it. Returns where it ends. Its
@@ -140,6 +133,19 @@ class free_lists_ref {
   }
 
  private:
+  // Merges a free segment with all free ones that follow it. next: the one behind it in its bin. The merged segment may
+  // get to the front of this bin, which the caller has passed: no free segment follows it.
+  WYRM_HD bool merge_with_successors(std::uint64_t i, std::uint64_t& next) const {
+    segment_word const w = segments_.word(i);
+    std::uint64_t end = i + w.units();
+    while (end < segments_.units() && segments_.word(end).is_free()) end = absorb(end);
+    next = segments_.links(i).next;  // behind those that have been taken out
+    if (end == i + w.units()) return false;
+    remove(i);
+    insert(i, end - i, w.list());
+    return true;
+  }
+
   segments_ref segments_;
   free_list* lists_;
   std::uint32_t count_;

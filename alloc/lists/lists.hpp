@@ -87,7 +87,7 @@ class list_allocator {
     };
     shared_.rewrite_after(change, [&] { return view(); });
   }
-  /// Merges all free segments that are neighbours. O(segments), by one thread.
+  /// Merges all free segments that are neighbours. O(free segments), by one thread.
   void compact() { exec::for_each(space_, 1, detail::merge_segments<view_type>{view()}); }
 
   /// The bins are the classes: page_bytes is the smallest block of a bin, and all segments in a bin are free.

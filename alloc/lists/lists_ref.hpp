@@ -137,7 +137,7 @@ class lists_ref {
 
   // A used segment of so many units, or of one more; no_segment if there was a moment at which none fitted.
   [[nodiscard]] WYRM_HD std::uint64_t take(std::uint64_t units, std::size_t align) const {
-    if (units >= counter(state_->unavailable).load(exec::relaxed)) return no_segment;
+    if (is_refused(units)) return no_segment;
     std::uint32_t const own = Policy::current(lists_.count());
     if (lists_.count() > 1) {
       lists_.lock(own);
@@ -145,7 +145,12 @@ class lists_ref {
       lists_.unlock(own);
       if (i != no_segment) return i;
     }
-    lists_.lock_all();
+    lists_.lock(0);
+    if (is_refused(units)) {  // by a thread that had all locks while this one waited
+      lists_.unlock(0);
+      return no_segment;
+    }
+    lists_.lock_rest();
     std::uint64_t i = take_from_any(own, units, align);
     counter const unavailable(state_->unavailable);
     if (i == no_segment && unavailable.load(exec::relaxed) == list_pool_state::not_known && lists_.merge_all())
@@ -154,6 +159,9 @@ class lists_ref {
     if (i == no_segment && fits < unavailable.load(exec::relaxed)) unavailable.store(fits, exec::relaxed);
     lists_.unlock_all();
     return i;
+  }
+  [[nodiscard]] WYRM_HD bool is_refused(std::uint64_t units) const {
+    return units >= counter(state_->unavailable).load(exec::relaxed);
   }
   // For the holder of all locks.
   [[nodiscard]] WYRM_HD std::uint64_t take_from_any(std::uint32_t own, std::uint64_t units, std::size_t align) const {
