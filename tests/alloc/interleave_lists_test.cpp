@@ -157,6 +157,9 @@ TEST(interleave_lists, memory_runs_out) {
   explore({full, {-3, -4, -5, -6}, {496, 112}, 1, 1}, 3);  // the neighbours are merged first
   explore({full, {-3, -4, -5, -6}, {496, 496, -2}, 1, 2});
   explore({full, {-3, -4, -5}, {496, -6}, 0, 1}, 3);  // if the last neighbour is free in time
+  // With two lists: the successor of block 5 is block 4, of the other list, as block 6 is.
+  explore({full, {-4}, {-5, -6}, 0, 0}, 3);
+  explore({full, {-4}, {-5, 112, 112}, 1, 2});
   explore({full, {-2, -3, -4, -5, -6}, {240, 496, 240}, 2, 3});
 }
 
