@@ -16,6 +16,9 @@
 //  - There, free neighbours stay apart where the first one was freed first, and a request may be refused although
 //    enough adjacent memory is free. Here, see above.
 //
+// Beyond the paper: the size of a refused request is kept until the next free. A request of this size or more is
+// refused without a lock, so that many threads can find a pool used up at the same time.
+//
 // Why no segment is used twice: a segment leaves its free list, gets its new size, and is marked as used, under the
 // lock of this list; so only one request takes it. Only the thread that frees a used segment, and the holder of the
 // lock of its list, change its header. A thread that frees a segment reads the header of the successor, which may
