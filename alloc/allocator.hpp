@@ -115,9 +115,10 @@ struct statistics {
 
 /// What an allocator can do. The conformance suite depends on it.
 struct traits {
-  bool reclaims = true;  // freed memory is used again
-  bool resets = true;    // reset() frees everything
-  bool packs = true;     // blocks of one size fill the pool, whatever the order of the requests
+  bool reclaims = true;          // freed memory is used again
+  bool resets = true;            // reset() frees everything
+  bool packs = true;             // blocks of one size fill the pool, whatever the order of the requests
+  std::size_t header_bytes = 0;  // before each block but the first, in the pool; `granted` counts them, too
 };
 
 /// The alignment of every block, and the largest that a request can ask for.

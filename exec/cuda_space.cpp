@@ -65,12 +65,16 @@ memory_functions const& driver() {
 // runtime that needs a context. Call this under a guard.
 cudaError_t bind_context(int device) { return cudaSetDevice(device); }
 
-int resident_lanes_of(int device) {
+int multiprocessors_of(int device) {
   int multiprocessors = 0;
-  int threads = 0;
   check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
+  return multiprocessors;
+}
+
+int resident_lanes_of(int device) {
+  int threads = 0;
   check(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device), "cudaDeviceGetAttribute");
-  return multiprocessors * threads;
+  return multiprocessors_of(device) * threads;
 }
 
 }  // namespace
@@ -160,6 +164,7 @@ CUstream_st* cuda_space::stream() const { return state_->stream; }
 std::size_t cuda_space::lanes_for(std::uint32_t const*) const {
   return static_cast<std::size_t>(state_->resident_lanes);
 }
+std::size_t cuda_space::multiprocessors() const { return static_cast<std::size_t>(multiprocessors_of(device())); }
 void cuda_space::check_launch(int status) { check(static_cast<cudaError_t>(status), "kernel launch"); }
 void cuda_space::synchronize() const {
   guard const current(*this);

@@ -107,6 +107,7 @@ class cuda_space {
   /// The number of lanes for work on a list whose length is in memory of the space: as many as the device can run at
   /// the same time, because the host does not read the length.
   [[nodiscard]] std::size_t lanes_for(std::uint32_t const* length) const;
+  [[nodiscard]] std::size_t multiprocessors() const;
   [[nodiscard]] int device() const;
   [[nodiscard]] CUstream_st* stream() const;
   /// For reports: "cuda:0 (NVIDIA H200)".

@@ -77,6 +77,8 @@ class host_space {
   void prepare_malloc(std::size_t) const {}
 
   [[nodiscard]] unsigned threads() const { return threads_; }
+  /// The number of multiprocessors that exec::multiprocessor_number() distinguishes: here the threads.
+  [[nodiscard]] std::size_t multiprocessors() const { return threads_; }
   /// The number of lanes for work on a list whose length is in memory of the space.
   [[nodiscard]] std::size_t lanes_for(std::uint32_t const* length) const {
     return std::min(std::size_t{*length}, std::size_t{256} * threads_);

@@ -139,6 +139,16 @@ WYRM_HD std::uint64_t thread_number([[maybe_unused]] Tile const& t) {
                     (return std::uint64_t{host_thread_number()} * 32 + t.rank();))
 }
 
+/// A number of the multiprocessor that the calling thread is on, which may change while the thread runs; on a host of
+/// the thread itself.
+WYRM_HD inline unsigned multiprocessor_number() {
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE,
+                    (unsigned id; asm volatile("mov.u32 %0, %%smid;"
+                                               : "=r"(id));
+                     return id;),
+                    (return host_thread_number();))
+}
+
 // The following functions use collectives only, and so run on every tile.
 
 /// The number of set bits in `mask` below the rank of the calling lane.

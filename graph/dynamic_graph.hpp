@@ -215,7 +215,8 @@ class dynamic_graph {
     bool const mirrored = !options_.directed;
     packed_record const* const in = mirrored ? out_.records() : in_ ? in_->records() : nullptr;
     // This check comes first, because the others read pages.
-    constexpr bool counts_only_pages = Allocator::family.reclaims && Allocator::family.resets;
+    constexpr alloc::traits family = Allocator::family;
+    constexpr bool counts_only_pages = family.reclaims && family.resets && family.header_bytes == 0;
     detail::check_pages(space_, out_.records(), in_ ? in : nullptr, vertices_, allocator_->stats().granted,
                         counts_only_pages);
     std::uint64_t const loops = detail::check_table(space_, out_.records(), in, vertices_, options_.self_loops);
