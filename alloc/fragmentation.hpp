@@ -32,10 +32,12 @@ struct measure_blocks {
   }
 };
 
-/// Adds the fragmentation to the other statistics of a pool, which must be complete, where it is in checked mode. View
-/// has granted_bytes(p), the bytes of the pool that the live block at p takes. O(pool / 128 + live blocks).
+/// Adds the fragmentation to the other statistics of a pool, which must be complete, if it is in checked mode. View
+/// has granted_bytes(p), the bytes of the pool that the live block at p takes. header_bytes: of these between two
+/// blocks. O(pool / 128 + live blocks).
 template <class Space, class View>
-void add_fragmentation(Space const& space, ledger<Space> const& l, View const& view, std::byte* base, statistics& s) {
+void add_fragmentation(Space const& space, ledger<Space> const& l, View const& view, std::byte* base, statistics& s,
+                       std::size_t header_bytes = 0) {
   if (!l.checked()) return;
   std::vector<std::size_t> const live = l.live_offsets();
   std::vector<std::uint64_t> const offsets(live.begin(), live.end());
@@ -58,7 +60,7 @@ void add_fragmentation(Space const& space, ledger<Space> const& l, View const& v
     f.requested += sizes[i].asked;
     f.internal += 1 - asked / static_cast<double>(sizes[i].granted);
     add_region(offsets[i]);
-    end = std::max(end, offsets[i] + sizes[i].granted);
+    end = std::max(end, offsets[i] + sizes[i].granted + header_bytes);
   }
   add_region(s.committed);
   if (f.blocks > 0) f.internal /= static_cast<double>(f.blocks);

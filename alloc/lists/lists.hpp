@@ -15,6 +15,7 @@
 #include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
 #include "../allocator.hpp"
+#include "../fragmentation.hpp"
 #include "../ledger.hpp"
 #include "../shared_view.hpp"
 #include "free_lists.hpp"
@@ -100,6 +101,8 @@ class list_allocator {
     s.committed = memory_.committed();
     s.reserved = memory_.capacity();
     s.overhead = lists_.bytes() + state_.bytes() + ledger_.bytes() + shared_.bytes();
+    // Before the bins are added: free segments are not taken from the pool.
+    detail::add_fragmentation(space_, ledger_, view(), memory_.data(), s, family.header_bytes);
     s.classes.resize(bins);
     for (free_list const& list : copy_lists())
       for (unsigned bin = 0; bin < bins; ++bin)

@@ -105,6 +105,10 @@ class lists_ref {
     if (i == no_segment || !segments().looks_used(i)) return 0;
     return ledger_.usable(p, (segments().word(i).units() - 1) * alignment);
   }
+  /// The bytes of the live block at p, without its header.
+  [[nodiscard]] WYRM_HD std::size_t granted_bytes(void const* p) const {
+    return (segments().word(segments().at(p)).units() - 1) * alignment;
+  }
 
   // For the owner, while no kernel uses the pool; one thread.
 
