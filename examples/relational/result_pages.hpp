@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results whose number is not known before a kernel runs: each thread writes to pages that it allocates while it runs.
+// A thread has one current page. When that is full, the thread allocates another one and links it to the last, so the
+// results of a thread are a list of pages. Nothing is counted beforehand, and no threads share a page.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <wyrm/exec/atomic.hpp>
+#include <wyrm/exec/error.hpp>
+#include <wyrm/exec/launch.hpp>
+#include <wyrm/exec/memory.hpp>
+
+namespace relational {
+
+namespace exec = wyrm::exec;
+
+/// The header of a page; its results follow.
+template <class T>
+struct alignas(16) result_page {
+  result_page* previous;
+  std::uint32_t count;
+  [[nodiscard]] WYRM_HD T* results() { return reinterpret_cast<T*>(this + 1); }
+};
+
+/// The number of results in a page of so many bytes. Throws error(bad_argument) if there is no room for any.
+template <class T>
+[[nodiscard]] std::uint32_t results_per_page(std::size_t page_bytes) {
+  if (page_bytes < sizeof(result_page<T>) + sizeof(T) || page_bytes > std::size_t{1} << 20)
+    throw wyrm::error(wyrm::error_code::bad_argument, "pages of " + std::to_string(page_bytes) +
+                                                          " bytes: expected at most 1 MiB, and room for a result");
+  return static_cast<std::uint32_t>((page_bytes - sizeof(result_page<T>)) / sizeof(T));
+}
+
+/// For kernels: the lists of all threads.
+template <class T>
+struct result_lists_ref {
+  result_page<T>** last;  // the last page of each thread
+  std::uint64_t* lost;    // results for which there was no memory
+  std::uint32_t page_bytes;
+  std::uint32_t capacity;  // results per page
+};
+
+/// The end of one thread's list, in registers, from where it goes on. Ref: a ref or a view of an allocator.
+template <class T, class Ref>
+class result_writer {
+ public:
+  WYRM_HD result_writer(result_lists_ref<T> const& lists, Ref const& pool, std::size_t thread)
+      : lists_(lists),
+        pool_(pool),
+        thread_(thread),
+        last_(lists.last[thread]),
+        count_(last_ != nullptr ? last_->count : lists.capacity) {}
+
+  /// Appends the value in the lanes that have one; collective. The lanes whose page is full allocate with one request.
+  template <class Tile>
+  WYRM_HD void add(Tile const& t, bool has, T const& value) {
+    bool const asks = has && count_ == lists_.capacity && lost_ == 0;
+    if (t.any(asks)) {
+      auto* const page = static_cast<result_page<T>*>(pool_.allocate(t, asks ? lists_.page_bytes : 0));
+      if (page != nullptr) {
+        if (last_ != nullptr) last_->count = count_;
+        page->previous = last_;
+        last_ = page;
+        count_ = 0;
+      }
+    }
+    if (!has) return;
+    if (count_ < lists_.capacity)
+      last_->results()[count_++] = value;
+    else
+      ++lost_;
+  }
+  /// Ends the list.
+  WYRM_HD void finish() {
+    if (last_ != nullptr) last_->count = count_;
+    lists_.last[thread_] = last_;
+    if (lost_ > 0) exec::atomic_ref<std::uint64_t>(*lists_.lost).fetch_add(lost_, exec::relaxed);
+  }
+
+ private:
+  result_lists_ref<T> const& lists_;
+  Ref const& pool_;
+  std::size_t thread_;
+  result_page<T>* last_;
+  std::uint32_t count_;
+  std::uint32_t lost_ = 0;
+};
+
+namespace detail {
+template <class T>
+struct count_results {
+  result_page<T>* const* last;
+  std::uint32_t* counts;
+  WYRM_HD void operator()(std::size_t i) const {
+    std::uint32_t count = 0;
+    for (result_page<T>* page = last[i]; page != nullptr; page = page->previous) count += page->count;
+    counts[i] = count;
+  }
+};
+template <class T>
+struct gather_results {
+  result_page<T>* const* last;
+  std::uint64_t const* begin;
+  T* to;
+  WYRM_HD void operator()(std::size_t i) const {
+    std::uint64_t at = begin[i];
+    for (result_page<T>* page = last[i]; page != nullptr; page = page->previous)
+      for (std::uint32_t k = 0; k < page->count; ++k) to[at++] = page->results()[k];
+  }
+};
+template <class T, class Ref>
+struct free_results {
+  static constexpr unsigned resident_blocks = exec::resident_blocks_of<Ref>();
+  result_page<T>* const* last;
+  Ref pool;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    for (result_page<T>* page = valid ? last[i] : nullptr; t.any(page != nullptr);) {
+      result_page<T>* const previous = page != nullptr ? page->previous : nullptr;
+      pool.deallocate(t, page);
+      page = previous;
+    }
+  }
+};
+}  // namespace detail
+
+/// Owns the heads of the lists. Their pages belong to a pool: free() them.
+template <class T, class Space>
+class result_lists {
+ public:
+  /// page_bytes: bytes per page.
+  result_lists(Space const& space, std::size_t threads, std::size_t page_bytes)
+      : space_(space),
+        last_(space, threads),
+        lost_(space, 1),
+        page_bytes_(static_cast<std::uint32_t>(page_bytes)),
+        capacity_(results_per_page<T>(page_bytes)) {
+    clear();
+  }
+
+  [[nodiscard]] result_lists_ref<T> ref() const { return {last_.data(), lost_.data(), page_bytes_, capacity_}; }
+  [[nodiscard]] std::size_t threads() const { return last_.size(); }
+  /// The number of results for which there was no memory; if it is not 0, the lists are incomplete.
+  [[nodiscard]] std::uint64_t lost() const { return exec::read(space_, lost_.data()); }
+
+  /// All results in one array of the space, in no order.
+  [[nodiscard]] exec::buffer<T, Space> gather() const {
+    exec::buffer<std::uint32_t, Space> counts(space_, threads());
+    exec::buffer<std::uint64_t, Space> begin(space_, threads() + 1);
+    exec::for_each(space_, threads(), detail::count_results<T>{last_.data(), counts.data()});
+    typename Space::bulk(space_).inclusive_sum(counts.data(), begin.data(), threads());
+    exec::buffer<T, Space> all(space_, exec::read(space_, begin.data() + threads()));
+    exec::for_each(space_, threads(), detail::gather_results<T>{last_.data(), begin.data(), all.data()});
+    space_.synchronize();
+    return all;
+  }
+  /// Frees all pages, which are of this pool.
+  template <class Allocator>
+  void free(Allocator& pool) {
+    using view = typename Allocator::view_type;
+    exec::for_each_lane<32>(space_, threads(), detail::free_results<T, view>{last_.data(), pool.view()});
+    clear();
+  }
+
+ private:
+  void clear() {
+    space_.fill(last_.data(), 0, last_.bytes());
+    space_.fill(lost_.data(), 0, lost_.bytes());
+  }
+
+  Space space_;
+  exec::buffer<result_page<T>*, Space> last_;
+  exec::buffer<std::uint64_t, Space> lost_;
+  std::uint32_t page_bytes_;
+  std::uint32_t capacity_;
+};
+
+/// The number of tiles that share `items` items in a loop: all that the space can run at the same time, but not more
+/// than there are items.
+template <class Space>
+[[nodiscard]] std::size_t tiles_for(Space const& space, std::size_t items) {
+  constexpr std::size_t lanes = Space::template tile_size<32>;
+  exec::buffer<std::uint32_t, Space> most(space, 1);
+  exec::write(space, most.data(), static_cast<std::uint32_t>(std::min<std::size_t>(items * lanes, 0xffffffff)));
+  return std::max<std::size_t>(1, std::min(items, space.lanes_for(most.data()) / lanes));
+}
+
+/// A tuple of a table: 8 bytes.
+struct alignas(8) tuple {
+  std::uint32_t key;
+  std::uint32_t value;
+};
+
+/// All 32 bits of the result depend on all bits of the key, and different keys have different results.
+[[nodiscard]] WYRM_HD inline std::uint32_t hash(std::uint32_t key) {
+  key = (key ^ key >> 16) * 0x85ebca6bu;
+  key = (key ^ key >> 13) * 0xc2b2ae35u;
+  return key ^ key >> 16;
+}
+
+}  // namespace relational
