@@ -146,12 +146,11 @@ class result_lists {
   /// The number of results for which there was no memory; if it is not 0, the lists are incomplete.
   [[nodiscard]] std::uint64_t lost() const { return exec::read(space_, lost_.data()); }
 
+  /// The number of results.
+  [[nodiscard]] std::size_t count() const { return exec::read(space_, places().data() + threads()); }
   /// All results in one array of the space, in no order.
   [[nodiscard]] exec::buffer<T, Space> gather() const {
-    exec::buffer<std::uint32_t, Space> counts(space_, threads());
-    exec::buffer<std::uint64_t, Space> begin(space_, threads() + 1);
-    exec::for_each(space_, threads(), detail::count_results<T>{last_.data(), counts.data()});
-    typename Space::bulk(space_).inclusive_sum(counts.data(), begin.data(), threads());
+    exec::buffer<std::uint64_t, Space> const begin = places();
     exec::buffer<T, Space> all(space_, exec::read(space_, begin.data() + threads()));
     exec::for_each(space_, threads(), detail::gather_results<T>{last_.data(), begin.data(), all.data()});
     space_.synchronize();
@@ -166,6 +165,14 @@ class result_lists {
   }
 
  private:
+  // Where the results of each thread begin in an array of all, and their number at the end.
+  [[nodiscard]] exec::buffer<std::uint64_t, Space> places() const {
+    exec::buffer<std::uint32_t, Space> counts(space_, threads());
+    exec::buffer<std::uint64_t, Space> begin(space_, threads() + 1);
+    exec::for_each(space_, threads(), detail::count_results<T>{last_.data(), counts.data()});
+    typename Space::bulk(space_).inclusive_sum(counts.data(), begin.data(), threads());
+    return begin;
+  }
   void clear() {
     space_.fill(last_.data(), 0, last_.bytes());
     space_.fill(lost_.data(), 0, lost_.bytes());
