@@ -258,7 +258,8 @@ struct add_pages {
   WYRM_HD void operator()(Tile const& t, std::size_t i) const {
     tuple_page* const page = from.read(t, i, [&](tuple const& mine, bool valid, std::uint32_t bucket) {
       group& to = groups[std::size_t{bucket} * digits + digit_of(mine.key, passes - 1)];
-      if (!t.any(valid && mine.key != t.shfl(mine.key, 0))) {
+      std::uint32_t const first_key = t.shfl(mine.key, 0);
+      if (!t.any(valid && mine.key != first_key)) {
         auto const count = static_cast<std::uint32_t>(cuda::std::popcount(t.ballot(valid)));
         add(t.rank() == 0, to, count, exec::sum(t, std::uint64_t{valid ? mine.value : 0}));
       } else {
