@@ -115,46 +115,66 @@ struct list_writer {
   std::uint32_t capacity;  // tuples per page
   std::uint64_t* lost;     // tuples for which there was no memory
 
-  /// Appends the tuple in the lanes that are `pending`; collective.
-  template <class Tile>
-  WYRM_HD void append(Tile const& t, bool pending, tuple const& value, std::uint32_t list) const {
+  /// Appends tuples 0 ... n - 1; collective. get(k, list) returns tuple k, and sets the list that it belongs to. A lane
+  /// that has appended its tuple goes on with another one, while other lanes wait for a page.
+  template <class Tile, class Get>
+  WYRM_HD void append(Tile const& t, std::uint32_t n, Get const& get) const {
+    tuple mine{};
+    std::uint32_t list = none;  // of the lane's tuple, if it has one
     bool polls = false;
-    for (unsigned attempt = 0; t.any(pending);) {
-      std::uint32_t const same = exec::match(t, pending ? list : none);
-      unsigned const leader = exec::first_lane(same);
-      std::uint32_t const rank = exec::rank_in(t, same);
-      auto const size = static_cast<std::uint32_t>(cuda::std::popcount(same));
-      list_end end{0};
-      if (pending && rank == 0) {
-        exec::atomic_ref<std::uint64_t> word(lists.ends[list]);
-        if (polls) end.word = word.load(exec::relaxed);
-        polls = polls && end.count() > capacity;
-        if (!polls) end.word = word.fetch_add(size, exec::acquire);
-      }
-      end.word = t.shfl(end.word, leader);
-      std::uint32_t const first = end.count();
-      bool const fits = pending && first + rank < capacity;
-      if (fits) end.page()->tuples()[first + rank] = value;
-      bool const crosses = pending && first <= capacity && first + size > capacity;
-      bool writes_beyond = false;
-      if (t.any(crosses)) {
-        tuple_page* const page = next_page(t, crosses && rank == 0, list, end, first + size - capacity);
-        tuple_page* const next = reinterpret_cast<tuple_page*>(
-            t.shfl(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(page)), leader));
-        writes_beyond = crosses && !fits && first + rank - capacity < capacity;
-        if (writes_beyond && next != nullptr) next->tuples()[first + rank - capacity] = value;
-        bool const is_lost = crosses && !fits && next == nullptr;
-        if (is_lost) exec::atomic_ref<std::uint64_t>(*lost).fetch_add(1, exec::relaxed);
-        writes_beyond = writes_beyond || is_lost;
-      }
-      bool const served = fits || writes_beyond;
-      polls = pending && !served && first > capacity;
-      if (!t.any(served)) t.backoff(attempt++);
-      pending = pending && !served;
+    std::uint32_t next = 0;
+    for (unsigned attempt = 0;;) {
+      std::uint32_t const idle = t.ballot(list == none);
+      if (std::uint32_t const k = next + exec::rank_in(t, idle); list == none && k < n) mine = get(k, list);
+      next += static_cast<std::uint32_t>(cuda::std::popcount(idle));
+      if (!t.any(list != none)) return;
+      bool const is_done = try_append(t, mine, list, polls);
+      attempt = t.any(is_done) ? 0 : attempt + 1;
+      if (attempt > 0) t.backoff(attempt - 1);
+      if (is_done) list = none;
     }
   }
 
  private:
+  // Appends the tuple in the lanes that have a list, as far as their lists have room, or the lane's group gets a new
+  // page; collective. Returns whether the tuple of the lane is done with. `polls`: another tile is to add a page. If
+  // one lane of a group polls, the group does: so a group adds to a full page only once, and the count does not
+  // overflow.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD bool try_append(Tile const& t, tuple const& mine, std::uint32_t list, bool& polls) const {
+    std::uint32_t const same = exec::match(t, list);
+    bool const group_polls = (t.ballot(polls) & same) != 0;
+    unsigned const leader = exec::first_lane(same);
+    std::uint32_t const rank = exec::rank_in(t, same);
+    auto const size = static_cast<std::uint32_t>(cuda::std::popcount(same));
+    bool const has = list != none;
+    list_end end{0};
+    if (has && rank == 0) {
+      exec::atomic_ref<std::uint64_t> word(lists.ends[list]);
+      if (group_polls) end.word = word.load(exec::relaxed);
+      if (end.count() <= capacity) end.word = word.fetch_add(size, exec::acquire);
+    }
+    end.word = t.shfl(end.word, leader);
+    std::uint32_t const at = end.count() + rank;
+    bool const fits = has && at < capacity;
+    if (fits) end.page()->tuples()[at] = mine;
+    bool const crosses = has && end.count() <= capacity && end.count() + size > capacity;
+    polls = has && end.count() > capacity;
+    if (!t.any(crosses)) return fits;
+    std::uint32_t const beyond = end.count() + size - capacity;  // tuples that the page has no room for
+    auto* const page =
+        static_cast<tuple_page*>(from_leader(t, next_page(t, crosses && rank == 0, list, end, beyond), leader));
+    if (!crosses || fits) return fits;
+    if (page == nullptr) exec::atomic_ref<std::uint64_t>(*lost).fetch_add(1, exec::relaxed);
+    bool const is_written = page != nullptr && at - capacity < capacity;
+    if (is_written) page->tuples()[at - capacity] = mine;
+    return is_written || page == nullptr;
+  }
+  template <class Tile>
+  [[nodiscard]] WYRM_HD static void* from_leader(Tile const& t, void* p, unsigned leader) {
+    return reinterpret_cast<void*>(t.shfl(reinterpret_cast<std::uintptr_t>(p), leader));
+  }
+
   // Links a new page to each list whose leader calls this, with `claimed` tuples; collective. If there is no memory,
   // the list ends with its last page; once a tuple is lost, nobody allocates any more.
   template <class Tile>
@@ -189,40 +209,39 @@ struct clear_lists {
   }
 };
 
-/// The first pass: divides the input, a tile for 32 tuples.
+/// The first pass: divides the input, a tile for so many tuples in a row.
 template <class Ref>
 struct divide_input {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<Ref>();
+  static constexpr std::size_t grain = 1;
+  static constexpr std::uint32_t per_tile = 512;
   tuple const* tuples;
+  std::size_t count;
   list_writer<Ref> writer;
   std::uint32_t stripes;
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
-    tuple const mine = valid ? tuples[i] : tuple{};
-    auto const stripe = static_cast<std::uint32_t>(i / t.size() % stripes);
-    writer.append(t, valid, mine, stripe * digits + digit_of(mine.key, 0));
+  WYRM_HD void operator()(Tile const& t, std::size_t i) const {
+    std::size_t const first = i * per_tile;
+    auto const n = static_cast<std::uint32_t>(count - first < per_tile ? count - first : per_tile);
+    std::uint32_t const list = static_cast<std::uint32_t>(i % stripes) * digits;
+    writer.append(t, n, [&](std::uint32_t k, std::uint32_t& to) {
+      tuple const mine = tuples[first + k];
+      to = list + digit_of(mine.key, 0);
+      return mine;
+    });
   }
 };
 
-/// A page of the previous pass, as a tile reads it.
-struct page_reader {
-  lists_ref lists;
-  std::uint32_t capacity;
-  /// Calls f(tuple, valid, bucket) for the tuples of page i, with all lanes at the same time, unless its bucket is not
-  /// divided. Returns the page if it is to be freed.
-  template <class Tile, class F>
-  WYRM_HD tuple_page* read(Tile const& t, std::size_t i, F const& f) const {
-    logged_page const here = lists.log[i];
-    std::uint32_t const bucket = lists.divided_as[here.list];
-    if (bucket == none) return nullptr;
-    list_end const end{lists.ends[here.list]};
-    std::uint32_t const n = end.page() == here.page && end.count() < capacity ? end.count() : capacity;
-    for (std::uint32_t k = 0; k < n; k += t.size()) {
-      bool const valid = k + t.rank() < n;
-      f(valid ? here.page->tuples()[k + t.rank()] : tuple{}, valid, bucket);
-    }
-    t.sync();
-    return here.page;
+/// A page of the previous pass: what a tile reads.
+struct page_to_read {
+  tuple_page* page;  // nullptr: its bucket is not divided, and the page is free already
+  std::uint32_t count;
+  std::uint32_t bucket;
+  WYRM_HD page_to_read(lists_ref const& lists, std::size_t i, std::uint32_t capacity)
+      : page(lists.log[i].page), count(capacity), bucket(lists.divided_as[lists.log[i].list]) {
+    list_end const end{lists.ends[lists.log[i].list]};
+    if (end.page() == page && end.count() < capacity) count = end.count();
+    if (bucket == none) page = nullptr;
   }
 };
 
@@ -231,18 +250,23 @@ template <class Ref>
 struct divide_pages {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<Ref>();
   static constexpr std::size_t grain = 1;
-  page_reader from;
+  lists_ref from;
   divided_bucket const* buckets;
   list_writer<Ref> writer;
   unsigned pass;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i) const {
-    tuple_page* const page = from.read(t, i, [&](tuple const& mine, bool valid, std::uint32_t bucket) {
-      divided_bucket const to = buckets[bucket];
-      auto const stripe = static_cast<std::uint32_t>(i % to.stripes);
-      writer.append(t, valid, mine, to.first_list + stripe * digits + digit_of(mine.key, pass));
+    page_to_read const source(from, i, writer.capacity);
+    if (source.page == nullptr) return;
+    divided_bucket const bucket = buckets[source.bucket];
+    std::uint32_t const list = bucket.first_list + static_cast<std::uint32_t>(i % bucket.stripes) * digits;
+    writer.append(t, source.count, [&](std::uint32_t k, std::uint32_t& to) {
+      tuple const mine = source.page->tuples()[k];
+      to = list + digit_of(mine.key, pass);
+      return mine;
     });
-    writer.pool.deallocate(t, t.rank() == 0 ? page : nullptr);
+    t.sync();
+    writer.pool.deallocate(t, t.rank() == 0 ? source.page : nullptr);
   }
 };
 
@@ -251,13 +275,18 @@ template <class Ref>
 struct add_pages {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<Ref>();
   static constexpr std::size_t grain = 1;
-  page_reader from;
+  lists_ref from;
+  std::uint32_t capacity;
   Ref pool;
   group* groups;  // one for each digit of each bucket
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i) const {
-    tuple_page* const page = from.read(t, i, [&](tuple const& mine, bool valid, std::uint32_t bucket) {
-      group& to = groups[std::size_t{bucket} * digits + digit_of(mine.key, passes - 1)];
+    page_to_read const source(from, i, capacity);
+    if (source.page == nullptr) return;
+    for (std::uint32_t k = 0; k < source.count; k += t.size()) {
+      bool const valid = k + t.rank() < source.count;
+      tuple const mine = valid ? source.page->tuples()[k + t.rank()] : tuple{};
+      group& to = groups[std::size_t{source.bucket} * digits + digit_of(mine.key, passes - 1)];
       std::uint32_t const first_key = t.shfl(mine.key, 0);
       if (!t.any(valid && mine.key != first_key)) {
         auto const count = static_cast<std::uint32_t>(cuda::std::popcount(t.ballot(valid)));
@@ -265,8 +294,9 @@ struct add_pages {
       } else {
         add(valid, to, 1, mine.value);
       }
-    });
-    pool.deallocate(t, t.rank() == 0 ? page : nullptr);
+    }
+    t.sync();
+    pool.deallocate(t, t.rank() == 0 ? source.page : nullptr);
   }
 
  private:
@@ -451,14 +481,15 @@ class grouping {
   template <class Allocator>
   std::uint64_t run(tuple const* tuples, std::size_t n, Allocator& pool, result_lists<group, Space>& results) {
     using view = typename Allocator::view_type;
+    constexpr std::size_t per_tile = detail::divide_input<view>::per_tile;
     space_.fill(lost_.data(), 0, lost_.bytes());
     auto const stripes = static_cast<std::uint32_t>(1 + n / detail::tuples_per_stripe);
     exec::write(space_, buckets_.data(), detail::divided_bucket{0, stripes, 0});
     detail::pass_counters input{0, n > 0 ? 1u : 0u, stripes * detail::digits};
     for (unsigned pass = 0; pass < detail::passes && input.buckets > 0; ++pass) {
-      detail::page_reader const reader{from_.ref(counters_.data()), capacity_};
+      detail::lists_ref const from = from_.ref(counters_.data());
       if (pass + 1 == detail::passes) {
-        add_up(reader, input, pool, results);
+        add_up(from, input, pool, results);
         break;
       }
       detail::lists_ref const lists = to_.ref(counters_.data());
@@ -466,9 +497,10 @@ class grouping {
       exec::for_each(space_, input.lists, detail::clear_lists{lists, capacity_});
       detail::list_writer<view> const writer{pool.view(), lists, page_bytes_, capacity_, lost_.data()};
       if (pass == 0)
-        exec::for_each_lane<32>(space_, n, detail::divide_input<view>{tuples, writer, stripes});
+        exec::for_each_tile<32>(space_, (n + per_tile - 1) / per_tile,
+                                detail::divide_input<view>{tuples, n, writer, stripes});
       else
-        exec::for_each_tile<32>(space_, input.pages, detail::divide_pages<view>{reader, buckets_.data(), writer, pass});
+        exec::for_each_tile<32>(space_, input.pages, detail::divide_pages<view>{from, buckets_.data(), writer, pass});
       exec::for_each_tile<32>(
           space_, tiles_,
           detail::finish_buckets<view>{pool.view(), results.ref(), lists, buckets_.data(),
@@ -486,13 +518,13 @@ class grouping {
 
   // The last pass.
   template <class Allocator>
-  void add_up(detail::page_reader const& reader, detail::pass_counters const& input, Allocator& pool,
+  void add_up(detail::lists_ref const& from, detail::pass_counters const& input, Allocator& pool,
               result_lists<group, Space>& results) {
     using view = typename Allocator::view_type;
     std::size_t const count = std::size_t{input.buckets} * detail::digits;
     sums_.reserve(count);
     space_.fill(sums_.data(), 0, count * sizeof(group));
-    exec::for_each_tile<32>(space_, input.pages, detail::add_pages<view>{reader, pool.view(), sums_.data()});
+    exec::for_each_tile<32>(space_, input.pages, detail::add_pages<view>{from, capacity_, pool.view(), sums_.data()});
     exec::for_each_tile<32>(
         space_, tiles_,
         detail::write_groups<view>{pool.view(), results.ref(), buckets_.data(), sums_.data(), count, tiles_});
