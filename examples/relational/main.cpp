@@ -72,8 +72,12 @@ bool run(typename Allocator::space_type const& space, std::size_t n) {
 int main(int argc, char** argv) try {
   std::string_view const name = argc > 1 ? argv[1] : "corw";
   std::size_t n = 100'000;
-  if (argc > 2 && (std::from_chars(argv[2], argv[2] + std::strlen(argv[2]), n).ec != std::errc() || n == 0 ||
-                   n > std::size_t{1} << 26)) {
+  if (argc > 2) {
+    char const* const end = argv[2] + std::strlen(argv[2]);
+    auto const [at, status] = std::from_chars(argv[2], end, n);
+    if (status != std::errc() || at != end) n = 0;
+  }
+  if (n == 0 || n > std::size_t{1} << 26) {
     std::fprintf(stderr, "expected 1 to 67108864 tuples, not '%s'\n", argv[2]);
     return 1;
   }
