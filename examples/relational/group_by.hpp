@@ -24,6 +24,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cuda/std/bit>
 #include <string>
 #include <utility>
 #include <wyrm/exec/atomic.hpp>
@@ -33,6 +34,7 @@
 #include <wyrm/exec/tile.hpp>
 
 #include "result_pages.hpp"
+#include "table.hpp"
 
 namespace relational {
 
@@ -214,7 +216,7 @@ template <class Ref>
 struct divide_input {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<Ref>();
   static constexpr std::size_t grain = 1;
-  static constexpr std::uint32_t per_tile = 512;
+  static constexpr std::uint32_t per_tile = 256;
   tuple const* tuples;
   std::size_t count;
   list_writer<Ref> writer;

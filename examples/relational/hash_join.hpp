@@ -17,6 +17,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cuda/std/bit>
 #include <wyrm/exec/atomic.hpp>
 #include <wyrm/exec/bulk.hpp>
 #include <wyrm/exec/launch.hpp>
@@ -24,6 +25,7 @@
 #include <wyrm/exec/tile.hpp>
 
 #include "result_pages.hpp"
+#include "table.hpp"
 
 namespace relational {
 
