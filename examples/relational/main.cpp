@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <string>
 #include <string_view>
 #include <vector>
 #include <wyrm/alloc/registry.hpp>
@@ -67,6 +68,21 @@ bool run(typename Allocator::space_type const& space, std::size_t n) {
   return join(space, pool, n) && group_tuples(space, pool, n);
 }
 
+// RELATIONAL_ALLOCATOR: the only allocator that the program is compiled for.
+template <class Space>
+bool run_named(Space const& space, std::string_view name, std::size_t n) {
+#if defined(RELATIONAL_ALLOCATOR)
+  using only = wyrm::alloc::RELATIONAL_ALLOCATOR<Space>;
+  if (name != only::name)
+    throw wyrm::error(wyrm::error_code::bad_argument, std::string("compiled for the allocator ") + only::name);
+  return run<only>(space, n);
+#else
+  bool is_right = false;
+  wyrm::alloc::visit<Space>(name, [&]<class Allocator>() { is_right = run<Allocator>(space, n); });
+  return is_right;
+#endif
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -81,12 +97,8 @@ int main(int argc, char** argv) try {
     std::fprintf(stderr, "expected 1 to 67108864 tuples, not '%s'\n", argv[2]);
     return 1;
   }
-  bool is_right = false;
-  std::visit(
-      [&]<class Space>(Space const& space) {
-        wyrm::alloc::visit<Space>(name, [&]<class Allocator>() { is_right = run<Allocator>(space, n); });
-      },
-      exec::make_space("auto"));
+  bool const is_right =
+      std::visit([&](auto const& space) { return run_named(space, name, n); }, exec::make_space("auto"));
   return is_right ? 0 : 1;
 } catch (wyrm::error const& e) {
   std::fprintf(stderr, "%s\n", e.what());
