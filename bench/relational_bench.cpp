@@ -152,7 +152,7 @@ void time_join(benchmark::State& state, typename Allocator::space_type const& sp
   tables<space_type> const t(space, static_cast<std::size_t>(state.range(0)));
   Allocator& pool = occupied<Allocator>(space, join_page, static_cast<std::size_t>(state.range(1)));
   relational::join_memory memory(space, t.n, t.n);
-  relational::result_lists<relational::joined, space_type> results(space, memory.threads(), join_page);
+  relational::result_lists<relational::joined, space_type> results(space, memory.tiles(), join_page);
   auto const join = [&] { relational::hash_join(memory, t.r.data(), t.n, t.s.data(), t.n, pool, results); };
   join();
   bool good = results.lost() == 0;
@@ -217,7 +217,7 @@ void time_group_by(benchmark::State& state, typename Allocator::space_type const
   auto const tuples = upload(space, expected.tuples);
   Allocator& pool = occupied<Allocator>(space, group_page, static_cast<std::size_t>(state.range(1)));
   relational::grouping by_key(space, n, group_page);
-  relational::result_lists<relational::group, space_type> results(space, by_key.threads(), group_page);
+  relational::result_lists<relational::group, space_type> results(space, by_key.tiles(), group_page);
   std::uint64_t lost = 0;
   auto const run = [&] { lost = by_key.run(tuples.data(), n, pool, results); };
   run();

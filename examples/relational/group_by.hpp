@@ -321,14 +321,14 @@ struct write_groups {
   std::size_t tiles;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
-    result_writer<group, Ref> out(results, pool, tile * t.size() + t.rank());
+    result_writer<group, Ref> out(results, pool, tile);
     for (std::size_t first = tile * t.size(); first < count; first += tiles * t.size()) {
       std::size_t const i = first + t.rank();
       group mine = i < count ? groups[i] : group{};
       if (i < count) mine.key = buckets[i / digits].prefix | static_cast<std::uint32_t>(i % digits);
       out.add(t, mine.count != 0, mine);
     }
-    out.finish();
+    out.finish(t);
   }
 };
 
@@ -352,7 +352,7 @@ struct finish_buckets {
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
-    result_writer<group, Ref> out(results, pool, tile * t.size() + t.rank());
+    result_writer<group, Ref> out(results, pool, tile);
     for (std::size_t b = tile; b < count; b += tiles) {
       divided_bucket const parent = parents[b / digits];
       auto const digit = static_cast<std::uint32_t>(b % digits);
@@ -365,7 +365,7 @@ struct finish_buckets {
       else if (all > 0)
         group_tuples(t, tile, parent, first, all, out);
     }
-    out.finish();
+    out.finish(t);
   }
 
  private:
@@ -474,11 +474,11 @@ class grouping {
         slots_(space, tiles_ * (2 * detail::small_bucket)),
         sums_(space) {}
 
-  /// The number of threads that write results.
-  [[nodiscard]] std::size_t threads() const { return tiles_ * Space::template tile_size<32>; }
+  /// The number of tiles that write results.
+  [[nodiscard]] std::size_t tiles() const { return tiles_; }
 
   /// Groups n tuples, an array of the space, and writes the groups to pages of the pool. `results` has a list for each
-  /// of threads() threads. Returns the number of tuples that are in no group because there was no memory for them;
+  /// of tiles() tiles. Returns the number of tuples that are in no group because there was no memory for them;
   /// results.lost() is the number of groups for which there was none. In any case the pages of tuples are freed.
   template <class Allocator>
   std::uint64_t run(tuple const* tuples, std::size_t n, Allocator& pool, result_lists<group, Space>& results) {

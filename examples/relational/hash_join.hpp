@@ -3,14 +3,14 @@
 // 2025), section 6.1 and appendix B: all pairs of a tuple of R and a tuple of S that have the same key.
 //  1. Both tables are partitioned by a radix of the hash values of their keys: histogram, prefix sum, scatter.
 //  2. A tile builds a hash table of a partition of R.
-//  3. It probes the table with the partition of S. A thread that finds a match writes the pair to its current result
-//     page, and allocates another page when that is full (result_pages.hpp).
+//  3. It probes the table with the partition of S. The tile writes the pairs that it finds to its current result page,
+//     and allocates other pages when that is full (result_pages.hpp).
 // `two_pass_join` is the usual form without an allocator: it probes once to count the pairs, computes their places with
 // a prefix sum, and probes again to write them. It shares all other code.
 //
 // Departures from the paper: a tile of 32 lanes processes a partition, not a block, so partitions are smaller. The hash
 // tables are in device memory, a table per tile, which the L2 cache holds. A partition of R that is larger than a table
-// is processed in parts.
+// is processed in parts. The lanes of a tile share a result page, where the paper has a page per thread.
 #pragma once
 
 #include <algorithm>
@@ -160,12 +160,12 @@ struct to_pages {
   Ref pool;
   result_lists_ref<joined> lists;
   template <class Tile>
-  [[nodiscard]] WYRM_HD result_writer<joined, Ref> begin(Tile const& t, std::size_t tile) const {
-    return {lists, pool, tile * t.size() + t.rank()};
+  [[nodiscard]] WYRM_HD result_writer<joined, Ref> begin(Tile const&, std::size_t tile) const {
+    return {lists, pool, tile};
   }
   template <class Tile>
-  WYRM_HD void end(Tile const&, std::size_t, result_writer<joined, Ref>& out) const {
-    out.finish();
+  WYRM_HD void end(Tile const& t, std::size_t, result_writer<joined, Ref>& out) const {
+    out.finish(t);
   }
 };
 /// Counts the pairs of each tile.
@@ -235,8 +235,8 @@ class join_memory {
     bulk_.reserve(std::max(partitions(), tiles_));
   }
 
-  /// The number of threads that probe.
-  [[nodiscard]] std::size_t threads() const { return tiles_ * Space::template tile_size<32>; }
+  /// The number of tiles that probe.
+  [[nodiscard]] std::size_t tiles() const { return tiles_; }
 
   /// Partitions both tables, which are arrays of the space.
   void partition(tuple const* r, std::size_t r_count, tuple const* s, std::size_t s_count) {
@@ -298,7 +298,7 @@ class join_memory {
 };
 
 /// Joins two tables, arrays of the space, and writes the pairs to pages of the pool. `results` has a list for each of
-/// memory.threads() threads; results.lost() tells how many pairs there was no memory for.
+/// memory.tiles() tiles; results.lost() tells how many pairs there was no memory for.
 template <class Space, class Allocator>
 void hash_join(join_memory<Space>& memory, tuple const* r, std::size_t r_count, tuple const* s, std::size_t s_count,
                Allocator& pool, result_lists<joined, Space>& results) {

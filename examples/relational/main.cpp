@@ -37,7 +37,7 @@ bool join(typename Allocator::space_type const& space, Allocator& pool, std::siz
   auto const on_r = upload(space, r);
   auto const on_s = upload(space, s);
   join_memory memory(space, n, n);
-  result_lists<joined, typename Allocator::space_type> results(space, memory.threads(), 256);
+  result_lists<joined, typename Allocator::space_type> results(space, memory.tiles(), 256);
   hash_join(memory, on_r.data(), n, on_s.data(), n, pool, results);
   std::vector<joined> const pairs = download(space, results.gather());
   bool const all = results.lost() == 0;
@@ -52,7 +52,7 @@ bool group_tuples(typename Allocator::space_type const& space, Allocator& pool, 
   std::vector<tuple> const tuples = normal_tuples(n, 1e5, 3);
   auto const on_device = upload(space, tuples);
   grouping by_key(space, n);
-  result_lists<group, typename Allocator::space_type> results(space, by_key.threads(), 512);
+  result_lists<group, typename Allocator::space_type> results(space, by_key.tiles(), 512);
   bool const all = by_key.run(on_device.data(), n, pool, results) == 0 && results.lost() == 0;
   std::vector<group> const groups = download(space, results.gather());
   results.free(pool);

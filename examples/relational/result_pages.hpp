@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results whose number is not known before a kernel runs: each thread writes to pages that it allocates while it runs.
-// A thread has one current page. When that is full, the thread allocates another one and links it to the last, so the
-// results of a thread are a list of pages. Nothing is counted beforehand, and no threads share a page.
+// Results whose number is not known before a kernel runs: each tile writes to pages that it allocates while it runs.
+// The lanes of a tile share a page, so that they write neighbouring words; the results of a tile are a list of pages. A
+// tile allocates a page for each of its lanes with one request, and fills these pages one after the other. Nothing is
+// counted beforehand, and tiles share nothing.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <cuda/std/bit>
 #include <string>
 #include <wyrm/exec/atomic.hpp>
 #include <wyrm/exec/error.hpp>
 #include <wyrm/exec/launch.hpp>
 #include <wyrm/exec/memory.hpp>
+#include <wyrm/exec/tile.hpp>
 
 namespace relational {
 
@@ -33,59 +36,81 @@ template <class T>
   return static_cast<std::uint32_t>((page_bytes - sizeof(result_page<T>)) / sizeof(T));
 }
 
-/// For kernels: the lists of all threads.
+/// For kernels: the lists of all tiles.
 template <class T>
 struct result_lists_ref {
-  result_page<T>** last;  // the last page of each thread
+  result_page<T>** last;  // the last page of each tile
   std::uint64_t* lost;    // results for which there was no memory
   std::uint32_t page_bytes;
   std::uint32_t capacity;  // results per page
 };
 
-/// The end of one thread's list, in registers, from where it goes on. Ref: a ref or a view of an allocator.
+/// The end of one tile's list, in registers, from where it goes on. Ref: a ref or a view of an allocator. All functions
+/// are collectives.
 template <class T, class Ref>
 class result_writer {
  public:
-  WYRM_HD result_writer(result_lists_ref<T> const& lists, Ref const& pool, std::size_t thread)
+  WYRM_HD result_writer(result_lists_ref<T> const& lists, Ref const& pool, std::size_t tile)
       : lists_(lists),
         pool_(pool),
-        thread_(thread),
-        last_(lists.last[thread]),
+        tile_(tile),
+        last_(lists.last[tile]),
         count_(last_ != nullptr ? last_->count : lists.capacity) {}
 
-  /// Appends the value in the lanes that have one; collective. The lanes whose page is full allocate with one request.
+  /// Appends the value in the lanes that have one.
   template <class Tile>
   WYRM_HD void add(Tile const& t, bool has, T const& value) {
-    bool const asks = has && count_ == lists_.capacity && lost_ == 0;
-    if (t.any(asks)) {
-      auto* const page = static_cast<result_page<T>*>(pool_.allocate(t, asks ? lists_.page_bytes : 0));
-      if (page != nullptr) {
-        if (last_ != nullptr) last_->count = count_;
-        page->previous = last_;
-        last_ = page;
-        count_ = 0;
-      }
+    std::uint32_t const lanes = t.ballot(has);
+    std::uint32_t left = static_cast<std::uint32_t>(cuda::std::popcount(lanes));
+    std::uint32_t at = exec::rank_in(t, lanes);  // among the values that are left
+    while (left > 0) {
+      if (count_ == lists_.capacity && !add_page(t)) return (void)(lost_ += left);
+      std::uint32_t const room = lists_.capacity - count_;
+      if (has && at < room) last_->results()[count_ + at] = value;
+      has = has && at >= room;
+      at -= room;
+      count_ += left < room ? left : room;
+      left -= left < room ? left : room;
     }
-    if (!has) return;
-    if (count_ < lists_.capacity)
-      last_->results()[count_++] = value;
-    else
-      ++lost_;
   }
-  /// Ends the list.
-  WYRM_HD void finish() {
+  /// Ends the list, and frees the pages that were not needed.
+  template <class Tile>
+  WYRM_HD void finish(Tile const& t) {
+    pool_.deallocate(t, (spares_ >> t.rank() & 1) != 0 ? spare_ : nullptr);
+    if (t.rank() != 0) return;
     if (last_ != nullptr) last_->count = count_;
-    lists_.last[thread_] = last_;
+    lists_.last[tile_] = last_;
     if (lost_ > 0) exec::atomic_ref<std::uint64_t>(*lists_.lost).fetch_add(lost_, exec::relaxed);
   }
 
  private:
+  // False if no memory is left.
+  template <class Tile>
+  WYRM_HD bool add_page(Tile const& t) {
+    if (spares_ == 0 && lost_ == 0) {
+      spare_ = static_cast<result_page<T>*>(pool_.allocate(t, lists_.page_bytes));
+      spares_ = t.ballot(spare_ != nullptr);
+    }
+    if (spares_ == 0) return false;
+    result_page<T>* const page = t.shfl(spare_, exec::first_lane(spares_));
+    spares_ &= spares_ - 1;
+    if (t.rank() == 0) {
+      if (last_ != nullptr) last_->count = count_;
+      page->previous = last_;
+    }
+    last_ = page;
+    count_ = 0;
+    return true;
+  }
+
   result_lists_ref<T> const& lists_;
   Ref const& pool_;
-  std::size_t thread_;
+  std::size_t tile_;
   result_page<T>* last_;
   std::uint32_t count_;
   std::uint32_t lost_ = 0;
+  std::uint32_t spares_ = 0;  // the lanes whose page has not been used yet
+  result_page<T>* spare_ = nullptr;
 };
 
 namespace detail {
@@ -99,15 +124,20 @@ struct count_results {
     counts[i] = count;
   }
 };
+/// A tile copies the results of each list.
 template <class T>
 struct gather_results {
+  static constexpr std::size_t grain = 1;
   result_page<T>* const* last;
   std::uint64_t const* begin;
   T* to;
-  WYRM_HD void operator()(std::size_t i) const {
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i) const {
     std::uint64_t at = begin[i];
-    for (result_page<T>* page = last[i]; page != nullptr; page = page->previous)
-      for (std::uint32_t k = 0; k < page->count; ++k) to[at++] = page->results()[k];
+    for (result_page<T>* page = last[i]; page != nullptr; page = page->previous) {
+      for (std::uint32_t k = t.rank(); k < page->count; k += t.size()) to[at + k] = page->results()[k];
+      at += page->count;
+    }
   }
 };
 template <class T, class Ref>
@@ -131,9 +161,9 @@ template <class T, class Space>
 class result_lists {
  public:
   /// page_bytes: bytes per page.
-  result_lists(Space const& space, std::size_t threads, std::size_t page_bytes)
+  result_lists(Space const& space, std::size_t lists, std::size_t page_bytes)
       : space_(space),
-        last_(space, threads),
+        last_(space, lists),
         lost_(space, 1),
         page_bytes_(static_cast<std::uint32_t>(page_bytes)),
         capacity_(results_per_page<T>(page_bytes)) {
@@ -141,17 +171,17 @@ class result_lists {
   }
 
   [[nodiscard]] result_lists_ref<T> ref() const { return {last_.data(), lost_.data(), page_bytes_, capacity_}; }
-  [[nodiscard]] std::size_t threads() const { return last_.size(); }
+  [[nodiscard]] std::size_t size() const { return last_.size(); }
   /// The number of results for which there was no memory; if it is not 0, the lists are incomplete.
   [[nodiscard]] std::uint64_t lost() const { return exec::read(space_, lost_.data()); }
 
   /// The number of results.
-  [[nodiscard]] std::size_t count() const { return exec::read(space_, places().data() + threads()); }
+  [[nodiscard]] std::size_t count() const { return exec::read(space_, places().data() + size()); }
   /// All results in one array of the space, in no order.
   [[nodiscard]] exec::buffer<T, Space> gather() const {
     exec::buffer<std::uint64_t, Space> const begin = places();
-    exec::buffer<T, Space> all(space_, exec::read(space_, begin.data() + threads()));
-    exec::for_each(space_, threads(), detail::gather_results<T>{last_.data(), begin.data(), all.data()});
+    exec::buffer<T, Space> all(space_, exec::read(space_, begin.data() + size()));
+    exec::for_each_tile<32>(space_, size(), detail::gather_results<T>{last_.data(), begin.data(), all.data()});
     space_.synchronize();
     return all;
   }
@@ -159,17 +189,17 @@ class result_lists {
   template <class Allocator>
   void free(Allocator& pool) {
     using view = typename Allocator::view_type;
-    exec::for_each_lane<32>(space_, threads(), detail::free_results<T, view>{last_.data(), pool.view()});
+    exec::for_each_lane<32>(space_, size(), detail::free_results<T, view>{last_.data(), pool.view()});
     clear();
   }
 
  private:
-  // Where the results of each thread begin in an array of all, and their number at the end.
+  // Where the results of each list begin in an array of all, and their number at the end.
   [[nodiscard]] exec::buffer<std::uint64_t, Space> places() const {
-    exec::buffer<std::uint32_t, Space> counts(space_, threads());
-    exec::buffer<std::uint64_t, Space> begin(space_, threads() + 1);
-    exec::for_each(space_, threads(), detail::count_results<T>{last_.data(), counts.data()});
-    typename Space::bulk(space_).inclusive_sum(counts.data(), begin.data(), threads());
+    exec::buffer<std::uint32_t, Space> counts(space_, size());
+    exec::buffer<std::uint64_t, Space> begin(space_, size() + 1);
+    exec::for_each(space_, size(), detail::count_results<T>{last_.data(), counts.data()});
+    typename Space::bulk(space_).inclusive_sum(counts.data(), begin.data(), size());
     return begin;
   }
   void clear() {

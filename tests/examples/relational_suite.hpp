@@ -73,7 +73,7 @@ class relational_case : public space_test<typename A::space_type> {
     auto const on_s = upload(s);
     A pool(space, pool_of(std::size_t{16} << 20));
     relational::join_memory memory(space, most_r, most_s);
-    relational::result_lists<joined, space_type> results(space, memory.threads(), page_bytes);
+    relational::result_lists<joined, space_type> results(space, memory.tiles(), page_bytes);
     for (int run = 0; run < 2; ++run) {
       relational::hash_join(memory, on_r.data(), r.size(), on_s.data(), s.size(), pool, results);
       EXPECT_EQ(results.lost(), 0u);
@@ -93,7 +93,7 @@ class relational_case : public space_test<typename A::space_type> {
     auto const on_space = upload(tuples);
     A pool(space, pool_of(pool_bytes));
     relational::grouping by_key(space, tuples.size(), page_bytes);
-    relational::result_lists<group, space_type> results(space, by_key.threads(), page_bytes);
+    relational::result_lists<group, space_type> results(space, by_key.tiles(), page_bytes);
     for (int run = 0; run < 2; ++run) {
       EXPECT_EQ(by_key.run(on_space.data(), tuples.size(), pool, results), 0u);
       EXPECT_EQ(results.lost(), 0u);
@@ -144,7 +144,7 @@ TYPED_TEST_P(relational_case, join_reports_lost_pairs) {
   auto const tuples = this->upload(same_key(n, 3));
   TypeParam pool(this->space, this->pool_of(bytes));
   relational::join_memory memory(this->space, n, n);
-  relational::result_lists<joined, space_type> results(this->space, memory.threads(), 256);
+  relational::result_lists<joined, space_type> results(this->space, memory.tiles(), 256);
   relational::hash_join(memory, tuples.data(), n, tuples.data(), n, pool, results);
   EXPECT_GT(results.lost(), 0u);
   EXPECT_GT(results.count(), 0u);
@@ -197,7 +197,7 @@ TYPED_TEST_P(relational_case, group_by_reports_lost_tuples) {
     auto const on_space = this->upload(tuples);
     TypeParam pool(this->space, this->pool_of(bytes));
     relational::grouping by_key(this->space, n);
-    relational::result_lists<group, space_type> results(this->space, by_key.threads(), 512);
+    relational::result_lists<group, space_type> results(this->space, by_key.tiles(), 512);
     std::uint64_t const lost = by_key.run(on_space.data(), n, pool, results);
     EXPECT_GT(lost, 0u);
     auto const groups = results.gather();
