@@ -30,7 +30,7 @@ namespace wyrm::bench {
 
 namespace {
 
-constexpr std::size_t join_page = 256;
+constexpr std::size_t join_page = 1024;
 constexpr std::size_t group_page = 512;
 
 /// Frees each page with probability limit / 2^32.

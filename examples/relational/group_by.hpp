@@ -482,8 +482,8 @@ class grouping {
   /// results.lost() is the number of groups for which there was none. In any case the pages of tuples are freed.
   template <class Allocator>
   std::uint64_t run(tuple const* tuples, std::size_t n, Allocator& pool, result_lists<group, Space>& results) {
-    using view = typename Allocator::view_type;
-    constexpr std::size_t per_tile = detail::divide_input<view>::per_tile;
+    using ref = typename Allocator::ref_type;
+    constexpr std::size_t per_tile = detail::divide_input<ref>::per_tile;
     space_.fill(lost_.data(), 0, lost_.bytes());
     auto const stripes = static_cast<std::uint32_t>(1 + n / detail::tuples_per_stripe);
     exec::write(space_, buckets_.data(), detail::divided_bucket{0, stripes, 0});
@@ -497,17 +497,17 @@ class grouping {
       detail::lists_ref const lists = to_.ref(counters_.data());
       space_.fill(counters_.data(), 0, counters_.bytes());
       exec::for_each(space_, input.lists, detail::clear_lists{lists, capacity_});
-      detail::list_writer<view> const writer{pool.view(), lists, page_bytes_, capacity_, lost_.data()};
+      detail::list_writer<ref> const writer{pool.ref(), lists, page_bytes_, capacity_, lost_.data()};
       if (pass == 0)
         exec::for_each_tile<32>(space_, (n + per_tile - 1) / per_tile,
-                                detail::divide_input<view>{tuples, n, writer, stripes});
+                                detail::divide_input<ref>{tuples, n, writer, stripes});
       else
-        exec::for_each_tile<32>(space_, input.pages, detail::divide_pages<view>{from, buckets_.data(), writer, pass});
+        exec::for_each_tile<32>(space_, input.pages, detail::divide_pages<ref>{from, buckets_.data(), writer, pass});
       exec::for_each_tile<32>(
           space_, tiles_,
-          detail::finish_buckets<view>{pool.view(), results.ref(), lists, buckets_.data(),
-                                       input.buckets * detail::digits, static_cast<std::uint32_t>(tiles_), pass,
-                                       capacity_, next_buckets_.data(), groups_.data(), slots_.data()});
+          detail::finish_buckets<ref>{pool.ref(), results.ref(), lists, buckets_.data(), input.buckets * detail::digits,
+                                      static_cast<std::uint32_t>(tiles_), pass, capacity_, next_buckets_.data(),
+                                      groups_.data(), slots_.data()});
       input = exec::read(space_, counters_.data());
       std::swap(from_, to_);
       std::swap(buckets_, next_buckets_);
@@ -522,14 +522,14 @@ class grouping {
   template <class Allocator>
   void add_up(detail::lists_ref const& from, detail::pass_counters const& input, Allocator& pool,
               result_lists<group, Space>& results) {
-    using view = typename Allocator::view_type;
+    using ref = typename Allocator::ref_type;
     std::size_t const count = std::size_t{input.buckets} * detail::digits;
     sums_.reserve(count);
     space_.fill(sums_.data(), 0, count * sizeof(group));
-    exec::for_each_tile<32>(space_, input.pages, detail::add_pages<view>{from, capacity_, pool.view(), sums_.data()});
+    exec::for_each_tile<32>(space_, input.pages, detail::add_pages<ref>{from, capacity_, pool.ref(), sums_.data()});
     exec::for_each_tile<32>(
         space_, tiles_,
-        detail::write_groups<view>{pool.view(), results.ref(), buckets_.data(), sums_.data(), count, tiles_});
+        detail::write_groups<ref>{pool.ref(), results.ref(), buckets_.data(), sums_.data(), count, tiles_});
   }
 
   static std::uint32_t tuples_per_page(std::size_t page_bytes) {

@@ -303,7 +303,7 @@ template <class Space, class Allocator>
 void hash_join(join_memory<Space>& memory, tuple const* r, std::size_t r_count, tuple const* s, std::size_t s_count,
                Allocator& pool, result_lists<joined, Space>& results) {
   memory.partition(r, r_count, s, s_count);
-  memory.probe(detail::to_pages<typename Allocator::view_type>{pool.view(), results.ref()});
+  memory.probe(detail::to_pages<typename Allocator::ref_type>{pool.ref(), results.ref()});
 }
 
 /// The same in two passes, without an allocator. Returns the number of pairs.

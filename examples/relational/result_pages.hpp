@@ -88,7 +88,7 @@ class result_writer {
   template <class Tile>
   WYRM_HD bool add_page(Tile const& t) {
     if (spares_ == 0 && lost_ == 0) {
-      spare_ = static_cast<result_page<T>*>(pool_.allocate(t, lists_.page_bytes));
+      spare_ = static_cast<result_page<T>*>(allocate(t, pool_, lists_.page_bytes));
       spares_ = t.ballot(spare_ != nullptr);
     }
     if (spares_ == 0) return false;
@@ -103,8 +103,14 @@ class result_writer {
     return true;
   }
 
-  result_lists_ref<T> const& lists_;
-  Ref const& pool_;
+  // Not inlined, so that the allocator takes no registers from the loop that calls add().
+  template <class Tile>
+  WYRM_NOINLINE WYRM_HD static void* allocate(Tile const t, Ref const pool, std::size_t bytes) {
+    return pool.allocate(t, bytes);
+  }
+
+  result_lists_ref<T> lists_;
+  Ref pool_;
   std::size_t tile_;
   result_page<T>* last_;
   std::uint32_t count_;
@@ -188,8 +194,8 @@ class result_lists {
   /// Frees all pages, which are of this pool.
   template <class Allocator>
   void free(Allocator& pool) {
-    using view = typename Allocator::view_type;
-    exec::for_each_lane<32>(space_, size(), detail::free_results<T, view>{last_.data(), pool.view()});
+    using ref = typename Allocator::ref_type;
+    exec::for_each_lane<32>(space_, size(), detail::free_results<T, ref>{last_.data(), pool.ref()});
     clear();
   }
 
