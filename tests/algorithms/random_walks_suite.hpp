@@ -45,7 +45,8 @@ class random_walks_test : public space_test<Space> {
     return walker.paths();
   }
   static alloc::options small_pool() {
-    return {.pool_bytes = std::size_t{1} << 16, .reserve_bytes = std::size_t{1} << 28, .checked = true};
+    return {
+        .pool_bytes = std::size_t{1} << 16, .reserve_bytes = std::size_t{1} << 28, .checked = true, .guards = false};
   }
   /// The size n if lanes are threads, and a tenth of it if lanes are fibers.
   static std::uint32_t sized(std::uint32_t n) {
