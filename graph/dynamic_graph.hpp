@@ -45,7 +45,7 @@ class dynamic_graph {
       : space_(space),
         options_(with_seed(o)),
         vertices_(checked_count(vertices)),
-        allocator_(std::make_unique<Allocator>(space, o.pool)),
+        allocator_(std::make_unique<Allocator>(space, pool_of(o.pool.pool_bytes))),
         out_(space, vertices_, 0, options_.hash_seed),
         uploader_(space),
         hubs_(space),
@@ -425,11 +425,16 @@ class dynamic_graph {
     for_tables([&](auto const& t) { bytes += detail::layout_bytes(space_, t.records(), vertices_); });
     return bytes;
   }
-  // Rewrites all pages, in a pool of at least this size. Changes nothing if it throws.
-  void relayout(std::size_t pool_bytes) {
+  // The options of a pool. It has no guards, since rows fill their pages, which are powers of two.
+  [[nodiscard]] alloc::options pool_of(std::size_t pool_bytes) const {
     alloc::options pool = options_.pool;
     pool.pool_bytes = pool_bytes;
-    pool.guards = false;  // rows fill their pages, which are powers of two
+    pool.guards = false;
+    return pool;
+  }
+  // Rewrites all pages, in a pool of at least this size. Changes nothing if it throws.
+  void relayout(std::size_t pool_bytes) {
+    alloc::options const pool = pool_of(pool_bytes);
     std::unique_ptr<Allocator> fresh;
     std::vector<exec::buffer<packed_record, Space>> records;
     records.reserve(2);
