@@ -39,7 +39,7 @@ using global_allocator = WYRM_GLOBAL_ALLOCATOR<Space>;
 namespace detail {
 using global_view = typename global_allocator<exec::host_space>::view_type;
 
-/// A source file that nvcc has compiled.
+/// A source file; `set`: nullptr if nvcc has not compiled it.
 struct module {
   std::string_view allocator;
   void (*set)(global_view const* view, bool replaces);
@@ -58,23 +58,36 @@ void throw_if_failed(cudaError_t status) {
   if (status != cudaSuccess)
     throw error(error_code::device, std::string("the global pool cannot be set: ") + cudaGetErrorString(status));
 }
-// Sets the pointer on the device that has the view: to the view, or, where it points there, to nullptr.
+// Sets the pointer on the device that has the view: to the view, or, if it points there, to nullptr. Kernels on any
+// stream may use the pool before, and are ordered after the copy.
 void set_in_module(global_view const* view, bool replaces) {
   cudaPointerAttributes place{};
   int current = 0;
   throw_if_failed(cudaPointerGetAttributes(&place, view));
   throw_if_failed(cudaGetDevice(&current));
   throw_if_failed(cudaSetDevice(place.device));
-  global_view const* value = replaces ? view : nullptr;
-  cudaError_t status = cudaDeviceSynchronize();  // kernels on other streams may use the pool
-  if (status == cudaSuccess) status = cudaMemcpyToSymbol(device_global, &value, sizeof(value));
+  global_view const* value = nullptr;
+  cudaError_t status = cudaDeviceSynchronize();
+  if (status == cudaSuccess) status = cudaMemcpyFromSymbol(&value, device_global, sizeof(value));
+  if (status == cudaSuccess && (replaces || value == view)) {
+    value = replaces ? view : nullptr;
+    status = cudaMemcpyToSymbol(device_global, &value, sizeof(value));
+    if (status == cudaSuccess) status = cudaDeviceSynchronize();
+  }
   throw_if_failed(cudaSetDevice(current));
   throw_if_failed(status);
 }
+}  // namespace
+#else
+namespace {
+constexpr void (*set_in_module)(global_view const*, bool) = nullptr;
+}  // namespace
+#endif
+
+namespace {
 [[maybe_unused]] bool const is_registered =
     (modules().push_back({global_allocator<exec::host_space>::name, set_in_module}), true);
 }  // namespace
-#endif
 
 [[nodiscard]] WYRM_HD inline global_view const* the_global_view() {
   NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return device_global;), (return host_global;))
@@ -82,19 +95,23 @@ void set_in_module(global_view const* view, bool replaces) {
 
 template <class Space>
 void set_global_view(global_view const* view, bool replaces) {
+  std::string_view const mine = global_allocator<exec::host_space>::name;
+  bool has_kernels = false;
+  for (module const& m : modules()) {
+    has_kernels = has_kernels || m.set != nullptr;
+    if (m.allocator != mine)
+      throw error(error_code::bad_argument, "source files of this program are compiled for the global allocators " +
+                                                std::string(mine) + " and " + std::string(m.allocator) +
+                                                "; define WYRM_GLOBAL_ALLOCATOR alike for all");
+  }
   if constexpr (std::string_view(Space::name) != "cuda") {
-    host_global = replaces ? view : nullptr;
+    if (replaces || host_global == view) host_global = replaces ? view : nullptr;
   } else {
-    std::string_view const mine = global_allocator<exec::host_space>::name;
-    if (modules().empty())
+    if (!has_kernels)
       throw error(error_code::bad_argument,
                   "no source file that nvcc compiles includes <wyrm/alloc.hpp>, so no kernel can use the global pool");
     for (module const& m : modules())
-      if (m.allocator != mine)
-        throw error(error_code::bad_argument, "source files of this program are compiled for the global allocators " +
-                                                  std::string(mine) + " and " + std::string(m.allocator) +
-                                                  "; define WYRM_GLOBAL_ALLOCATOR alike for all");
-    for (module const& m : modules()) m.set(view, replaces);
+      if (m.set != nullptr) m.set(view, replaces);
   }
 }
 }  // namespace detail
@@ -113,7 +130,7 @@ void set_global(Pool const& pool) {
                 "the pool is not of the family that WYRM_GLOBAL_ALLOCATOR names");
   detail::set_global_view<space>(pool.ref().view(), true);
 }
-/// From now on there is no global pool on the device of this one.
+/// If this is the global pool of its device, there is none from now on. It waits for kernels that run.
 template <class Pool>
 void unset_global(Pool const& pool) {
   detail::set_global_view<typename Pool::space_type>(pool.ref().view(), false);

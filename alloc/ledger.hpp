@@ -129,7 +129,7 @@ class ledger_ref {
   WYRM_NOINLINE WYRM_HD void record(void* p, std::size_t bytes, bool guarded) const {
     count_asked(bytes);
     if (guarded) write_guard(p, bytes);
-    sizes_[granule(p)] = bytes | (guarded ? has_guard : 0);
+    exec::atomic_ref<std::uint64_t>(sizes_[granule(p)]).store(bytes | (guarded ? has_guard : 0), exec::relaxed);
     exec::atomic_ref<std::uint64_t>(live_[granule(p) / 64]).fetch_or(bit(p), exec::relaxed);
   }
   WYRM_NOINLINE WYRM_HD bool remove(void const* p) const {
@@ -147,7 +147,7 @@ class ledger_ref {
     if ((size & has_guard) == 0) return;
     std::uint64_t const bytes = size & size_bits;
     if (guard_is_intact(p, bytes)) return;
-    sizes_[granule(p)] = bytes;  // known from now on
+    exec::atomic_ref<std::uint64_t>(sizes_[granule(p)]).store(bytes, exec::relaxed);  // known from now on
     count_overflow(p, bytes);
   }
 

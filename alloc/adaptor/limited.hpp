@@ -22,7 +22,7 @@ struct limit_ref {
   limit_state* state;
   [[nodiscard]] WYRM_HD bool admits(adaptor_block const& b) const {
     std::uint64_t const before = used().fetch_add(b.granted, exec::relaxed);
-    if (before + b.granted <= state->limit) return true;
+    if (before <= state->limit && b.granted <= state->limit - before) return true;
     used().fetch_sub(b.granted, exec::relaxed);
     exec::atomic_ref<std::uint64_t>(state->refused).fetch_add(1, exec::relaxed);
     return false;

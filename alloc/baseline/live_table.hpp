@@ -42,6 +42,7 @@ class live_table_ref {
   /// Removes a live block. False if there is none at p; then `bytes` is the size of a free block that was there, or 0.
   [[nodiscard]] WYRM_HD bool remove(void const* p, std::uint64_t& bytes) const {
     bytes = 0;
+    if (address(p) % 16 != 0) return false;  // an entry of a free block looks like such an address
     std::uint64_t i = first(p);
     for (std::uint64_t k = 0; k < entries_; ++k, i = (i + 1) % entries_) {
       std::uint64_t found = at(i).load(exec::relaxed);
@@ -54,6 +55,7 @@ class live_table_ref {
   }
   /// The size of the live block at p; 0 if there is none.
   [[nodiscard]] WYRM_HD std::uint64_t bytes(void const* p) const {
+    if (address(p) % 16 != 0) return 0;
     std::uint64_t i = first(p);
     for (std::uint64_t k = 0, found; (found = at(i).load(exec::relaxed)) != address(p); i = (i + 1) % entries_)
       if (found == 0 || ++k == entries_) return 0;
