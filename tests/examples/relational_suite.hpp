@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -42,17 +43,23 @@ class relational_case : public space_test<typename A::space_type> {
   using space_type = typename A::space_type;
   static constexpr bool is_slow = std::string_view(space_type::name) == "simt";
 
+  void SetUp() override {
+    space_test<space_type>::SetUp();
+    if (!this->IsSkipped()) space_.emplace(make_space<space_type>());
+  }
+  [[nodiscard]] space_type const& space() const { return *space_; }
+
   static alloc::options pool_of(std::size_t bytes) {
     return {.pool_bytes = bytes, .reserve_bytes = bytes, .checked = true};
   }
   [[nodiscard]] exec::buffer<tuple, space_type> upload(std::vector<tuple> const& tuples) const {
-    exec::buffer<tuple, space_type> copy(space, tuples.size());
-    exec::copy_in<tuple>(space, copy.data(), tuples);
+    exec::buffer<tuple, space_type> copy(space(), tuples.size());
+    exec::copy_in<tuple>(space(), copy.data(), tuples);
     return copy;
   }
   template <class T>
   [[nodiscard]] std::vector<T> download(exec::buffer<T, space_type> const& values, std::size_t n) const {
-    return exec::copy_out(space, values.data(), n);
+    return exec::copy_out(space(), values.data(), n);
   }
   // Nothing is left in a pool, and nothing was freed twice.
   static void expect_empty(A const& pool) {
@@ -71,9 +78,9 @@ class relational_case : public space_test<typename A::space_type> {
     std::vector<joined> const expected = serial_join(r, s);
     auto const on_r = upload(r);
     auto const on_s = upload(s);
-    A pool(space, pool_of(std::size_t{16} << 20));
-    relational::join_memory memory(space, most_r, most_s);
-    relational::result_lists<joined, space_type> results(space, memory.tiles(), page_bytes);
+    A pool(space(), pool_of(std::size_t{16} << 20));
+    relational::join_memory memory(space(), most_r, most_s);
+    relational::result_lists<joined, space_type> results(space(), memory.tiles(), page_bytes);
     for (int run = 0; run < 2; ++run) {
       relational::hash_join(memory, on_r.data(), r.size(), on_s.data(), s.size(), pool, results);
       EXPECT_EQ(results.lost(), 0u);
@@ -83,7 +90,7 @@ class relational_case : public space_test<typename A::space_type> {
       results.free(pool);
       expect_empty(pool);
     }
-    exec::buffer<joined, space_type> pairs(space);
+    exec::buffer<joined, space_type> pairs(space());
     std::size_t const n = two_pass_join(memory, on_r.data(), r.size(), on_s.data(), s.size(), pairs);
     EXPECT_TRUE(same_pairs(download(pairs, n), expected)) << r.size() << " and " << s.size() << " tuples, two passes";
   }
@@ -91,9 +98,9 @@ class relational_case : public space_test<typename A::space_type> {
   void expect_groups(std::vector<tuple> const& tuples, std::size_t page_bytes = 512,
                      std::size_t pool_bytes = std::size_t{16} << 20) {
     auto const on_space = upload(tuples);
-    A pool(space, pool_of(pool_bytes));
-    relational::grouping by_key(space, tuples.size(), page_bytes);
-    relational::result_lists<group, space_type> results(space, by_key.tiles(), page_bytes);
+    A pool(space(), pool_of(pool_bytes));
+    relational::grouping by_key(space(), tuples.size(), page_bytes);
+    relational::result_lists<group, space_type> results(space(), by_key.tiles(), page_bytes);
     for (int run = 0; run < 2; ++run) {
       EXPECT_EQ(by_key.run(on_space.data(), tuples.size(), pool, results), 0u);
       EXPECT_EQ(results.lost(), 0u);
@@ -105,7 +112,8 @@ class relational_case : public space_test<typename A::space_type> {
     }
   }
 
-  space_type space = make_space<space_type>();
+ private:
+  std::optional<space_type> space_;
 };
 TYPED_TEST_SUITE_P(relational_case);
 
@@ -142,9 +150,9 @@ TYPED_TEST_P(relational_case, join_reports_lost_pairs) {
   std::size_t const n = this->is_slow ? 500 : 1500;
   std::size_t const bytes = this->is_slow ? std::size_t{256} << 10 : std::size_t{2} << 20;
   auto const tuples = this->upload(same_key(n, 3));
-  TypeParam pool(this->space, this->pool_of(bytes));
-  relational::join_memory memory(this->space, n, n);
-  relational::result_lists<joined, space_type> results(this->space, memory.tiles(), 256);
+  TypeParam pool(this->space(), this->pool_of(bytes));
+  relational::join_memory memory(this->space(), n, n);
+  relational::result_lists<joined, space_type> results(this->space(), memory.tiles(), 256);
   relational::hash_join(memory, tuples.data(), n, tuples.data(), n, pool, results);
   EXPECT_GT(results.lost(), 0u);
   EXPECT_GT(results.count(), 0u);
@@ -195,9 +203,9 @@ TYPED_TEST_P(relational_case, group_by_reports_lost_tuples) {
   for (double const deviation : {0x1p29, 50.0}) {
     std::vector<tuple> const tuples = relational::normal_tuples(n, deviation, 1);
     auto const on_space = this->upload(tuples);
-    TypeParam pool(this->space, this->pool_of(bytes));
-    relational::grouping by_key(this->space, n);
-    relational::result_lists<group, space_type> results(this->space, by_key.tiles(), 512);
+    TypeParam pool(this->space(), this->pool_of(bytes));
+    relational::grouping by_key(this->space(), n);
+    relational::result_lists<group, space_type> results(this->space(), by_key.tiles(), 512);
     std::uint64_t const lost = by_key.run(on_space.data(), n, pool, results);
     EXPECT_GT(lost, 0u);
     auto const groups = results.gather();
@@ -220,8 +228,8 @@ TYPED_TEST_P(relational_case, group_by_reports_lost_tuples) {
 TYPED_TEST_P(relational_case, bad_pages_are_refused) {
   using space_type = typename TypeParam::space_type;
   for (std::size_t const bytes : {std::size_t{0}, std::size_t{16}, std::size_t{23}, (std::size_t{1} << 20) + 1}) {
-    EXPECT_THROW((relational::grouping(this->space, 10, bytes)), error);
-    EXPECT_THROW((relational::result_lists<joined, space_type>(this->space, 10, bytes)), error);
+    EXPECT_THROW((relational::grouping(this->space(), 10, bytes)), error);
+    EXPECT_THROW((relational::result_lists<joined, space_type>(this->space(), 10, bytes)), error);
   }
 }
 
