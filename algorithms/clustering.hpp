@@ -54,7 +54,7 @@ class clusterer {
  public:
   explicit clusterer(Space const& space, alloc::options const& pool = {})
       : space_(space),
-        pool_(space, pool),
+        pool_(space, alloc::without_guards(pool)),
         bulk_(space),
         builder_(space),
         moves_(space),

@@ -297,7 +297,7 @@ class random_walker {
  public:
   explicit random_walker(Space const& space, alloc::options const& pool = {})
       : space_(space),
-        pool_(space, pool),
+        pool_(space, alloc::without_guards(pool)),
         bulk_(space),
         starts_(space),
         degrees_(space),

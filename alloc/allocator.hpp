@@ -30,6 +30,12 @@ struct options {
   bool guards = checked;          // where checked: 16 bytes more per request, to detect writes beyond its end
 };
 
+/// The same for a pool whose owner fills blocks of powers of two, and counts how many bytes of the pool they take.
+[[nodiscard]] inline options without_guards(options o) {
+  o.guards = false;
+  return o;
+}
+
 /// The largest size and reserve of a pool: 1 TiB.
 inline constexpr std::size_t pool_limit = std::size_t{1} << 40;
 
@@ -110,7 +116,7 @@ struct statistics {
   std::size_t overflows = 0;  // blocks that were written beyond their end; found when they are freed, and by check()
   std::vector<memory_error> errors;  // the first bad frees and overflows since the last reset, 64 at most
   std::vector<class_statistics> classes;
-  std::optional<fragmentation_statistics> fragmentation;  // in checked mode
+  std::optional<fragmentation_statistics> fragmentation;  // in checked mode, unless memory is scarce
 };
 
 /// What an allocator can do. The conformance suite depends on it.

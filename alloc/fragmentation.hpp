@@ -32,20 +32,26 @@ struct measure_blocks {
   }
 };
 
-/// Adds the fragmentation to the other statistics of a pool, which must be complete, if it is in checked mode. View
-/// has granted_bytes(p), the bytes of the pool that the live block at p takes. header_bytes: of these between two
-/// blocks. O(pool / 128 + live blocks).
+/// Adds the fragmentation to the other statistics of a pool, which must be complete, if it is in checked mode, and the
+/// space has memory for it. View has granted_bytes(p), the bytes of the pool that the live block at p takes.
+/// header_bytes: of these between two blocks. O(pool / 128 + live blocks).
 template <class Space, class View>
 void add_fragmentation(Space const& space, ledger<Space> const& l, View const& view, std::byte* base, statistics& s,
                        std::size_t header_bytes = 0) {
   if (!l.checked()) return;
   std::vector<std::size_t> const live = l.live_offsets();
   std::vector<std::uint64_t> const offsets(live.begin(), live.end());
-  exec::buffer<std::uint64_t, Space> where(space, offsets.size());
-  exec::buffer<block_size, Space> found(space, offsets.size());
-  exec::copy_in<std::uint64_t>(space, where.data(), offsets);
-  exec::for_each(space, offsets.size(), measure_blocks<View>{view, l.ref(), base, where.data(), found.data()});
-  std::vector<block_size> const sizes = exec::copy_out(space, found.data(), offsets.size());
+  std::vector<block_size> sizes;
+  try {
+    exec::buffer<std::uint64_t, Space> where(space, offsets.size());
+    exec::buffer<block_size, Space> found(space, offsets.size());
+    exec::copy_in<std::uint64_t>(space, where.data(), offsets);
+    exec::for_each(space, offsets.size(), measure_blocks<View>{view, l.ref(), base, where.data(), found.data()});
+    sizes = exec::copy_out(space, found.data(), offsets.size());
+  } catch (error const& e) {
+    if (e.code() != error_code::out_of_memory) throw;
+    return;
+  }
 
   fragmentation_statistics f;
   f.blocks = sizes.size();

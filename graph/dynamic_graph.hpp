@@ -427,9 +427,8 @@ class dynamic_graph {
   }
   // The options of a pool. It has no guards, since rows fill their pages, which are powers of two.
   [[nodiscard]] alloc::options pool_of(std::size_t pool_bytes) const {
-    alloc::options pool = options_.pool;
+    alloc::options pool = alloc::without_guards(options_.pool);
     pool.pool_bytes = pool_bytes;
-    pool.guards = false;
     return pool;
   }
   // Rewrites all pages, in a pool of at least this size. Changes nothing if it throws.

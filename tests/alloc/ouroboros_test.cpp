@@ -232,7 +232,7 @@ TYPED_TEST(ouroboros, compaction) {
 TEST(ouroboros_ring, free_pages_beyond_the_ring) {
   exec::host_space const space(1);
   constexpr std::size_t bytes = std::size_t{17} << 20;
-  alloc::ouroboros_s_p<exec::host_space> a(space, {.pool_bytes = bytes, .reserve_bytes = bytes});
+  alloc::ouroboros_s_p<exec::host_space> a(space, {.pool_bytes = bytes, .reserve_bytes = bytes, .guards = false});
   std::vector<void*> pages;
   while (void* const p = a.ref().malloc(16)) pages.push_back(p);
   EXPECT_EQ(pages.size(), bytes / 16);
@@ -329,7 +329,7 @@ using one_thread = ::testing::Types<alloc::ouroboros_s_c<exec::host_space>, allo
 TYPED_TEST_SUITE(ouroboros_one_thread, one_thread, by_name);
 TYPED_TEST(ouroboros_one_thread, one_class_has_the_whole_pool) {
   std::string_view const name = TypeParam::name;
-  TypeParam a(exec::host_space(1), {.pool_bytes = 16u << 20, .reserve_bytes = 32u << 20}, 1);
+  TypeParam a(exec::host_space(1), {.pool_bytes = 16u << 20, .reserve_bytes = 32u << 20, .guards = false}, 1);
   bool const has_nodes = name.find("-v") != name.npos && name.ends_with('c');
   std::vector<void*> pages;
   auto const exhaust = [&](std::size_t bytes) {
@@ -351,7 +351,7 @@ TYPED_TEST(ouroboros_one_thread, one_class_has_the_whole_pool) {
 }
 // A carving that fails says how much memory is missing; after the pool has grown by as much it succeeds.
 TYPED_TEST(ouroboros_one_thread, a_carved_class_has_the_whole_pool) {
-  TypeParam a(exec::host_space(1), {.pool_bytes = 16u << 20, .reserve_bytes = 32u << 20}, 1);
+  TypeParam a(exec::host_space(1), {.pool_bytes = 16u << 20, .reserve_bytes = 32u << 20, .guards = false}, 1);
   std::uint32_t const count = 4 * (2 * 4096 / 3 - 2);  // of four a chunk
   alloc::page_array pages{};
   for (int tries = 0; tries < 2; ++tries) {
@@ -368,7 +368,8 @@ TYPED_TEST(ouroboros_one_thread, a_carved_class_has_the_whole_pool) {
 
 // The window of the pool is a run in its middle, which cannot be extended when the pool grows.
 TYPED_TEST(ouroboros_one_thread, a_carving_succeeds_where_the_window_is_not_at_the_end) {
-  TypeParam a(exec::host_space(1), {.pool_bytes = 400 * alloc::chunk_bytes, .reserve_bytes = 64u << 20});
+  TypeParam a(exec::host_space(1),
+              {.pool_bytes = 400 * alloc::chunk_bytes, .reserve_bytes = 64u << 20, .guards = false});
   void* const large = a.ref().malloc(160 * alloc::chunk_bytes);
   while (a.ref().malloc(alloc::chunk_bytes) != nullptr) continue;
   a.ref().free(large);
@@ -388,7 +389,8 @@ TYPED_TEST(ouroboros_one_thread, a_carving_succeeds_where_the_window_is_not_at_t
 TYPED_TEST(ouroboros_one_thread, a_carving_succeeds_after_other_classes_have_taken_the_chunks) {
   for (unsigned const node_log2 : {1u, 4u}) {
     SCOPED_TRACE(std::to_string(1u << node_log2) + " entries a node");
-    TypeParam a(exec::host_space(1), {.pool_bytes = 400 * alloc::chunk_bytes, .reserve_bytes = 64u << 20}, node_log2);
+    TypeParam a(exec::host_space(1),
+                {.pool_bytes = 400 * alloc::chunk_bytes, .reserve_bytes = 64u << 20, .guards = false}, node_log2);
     std::vector<void*> pages;
     while (void* const p = a.ref().malloc(2048)) pages.push_back(p);
     for (void* const p : pages) a.ref().free(p);
@@ -408,7 +410,8 @@ TYPED_TEST(ouroboros_one_thread, a_carving_succeeds_after_other_classes_have_tak
 // A class gets chunks that it had before: its queue never needs room for more entries than the pool has chunks.
 TYPED_TEST(ouroboros_one_thread, a_class_has_its_chunks_again) {
   constexpr std::size_t chunks = 4088;
-  alloc::options const o{.pool_bytes = chunks * alloc::chunk_bytes, .reserve_bytes = chunks * alloc::chunk_bytes};
+  alloc::options const o{
+      .pool_bytes = chunks * alloc::chunk_bytes, .reserve_bytes = chunks * alloc::chunk_bytes, .guards = false};
   for (unsigned const node_log2 : {1u, 2u, 11u}) {
     SCOPED_TRACE(std::to_string(1u << node_log2) + " entries a node");
     TypeParam a(exec::host_space(1), o, node_log2);

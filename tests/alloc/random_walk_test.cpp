@@ -170,7 +170,8 @@ TEST(free_runs, of_words_and_regions) {
 // A single thread draws the same numbers each time, so it finds the same pages.
 template <class A>
 std::vector<std::ptrdiff_t> places_of_blocks() {
-  A pool(exec::host_space(1), {.pool_bytes = std::size_t{1} << 20, .reserve_bytes = std::size_t{1} << 20});
+  A pool(exec::host_space(1),
+         {.pool_bytes = std::size_t{1} << 20, .reserve_bytes = std::size_t{1} << 20, .guards = false});
   auto* const base = static_cast<std::byte*>(pool.ref().malloc(std::size_t{1} << 20));
   pool.ref().free(base);
   pool.reset();
@@ -234,7 +235,8 @@ TEST(clustered_search, takes_the_page_after_the_last_one) {
   expect_clusters<alloc::crw_pages<exec::host_space, std::uint32_t, true>>();
   expect_clusters<alloc::crw_pages<exec::host_space, std::uint64_t, false>>();
   // The allocator keeps the last page of a thread between calls.
-  alloc::crw<exec::host_space> pool(exec::host_space(1), {.pool_bytes = 1u << 20, .reserve_bytes = 1u << 20});
+  alloc::crw<exec::host_space> pool(exec::host_space(1),
+                                    {.pool_bytes = 1u << 20, .reserve_bytes = 1u << 20, .guards = false});
   auto* const first = static_cast<std::byte*>(pool.ref().malloc(32));
   for (std::ptrdiff_t i = 1; i < 256; ++i) ASSERT_EQ(pool.ref().malloc(32), first + 32 * i);
 }
