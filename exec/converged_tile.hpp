@@ -111,8 +111,13 @@ class converged_tile {
   [[nodiscard]] host_lanes* host() const { return reinterpret_cast<host_lanes*>(lanes_); }
 
 #if WYRM_CUDACC
+  // To ptxas (CUDA 13.0), the result of __activemask() is the same in all lanes that execute a collective. This is not
+  // so where other lanes, which gathered before, have come to the same place: then it mixes the tiles. With the bit of
+  // the lane itself, which is set anyway, it takes the masks for different, and keeps the tiles apart.
   __device__ static std::uint32_t lanes_that_name(void const* object) {
-    std::uint32_t const together = __activemask();
+    std::uint32_t self;
+    asm("mov.u32 %0, %%lanemask_eq;" : "=r"(self));
+    std::uint32_t const together = __activemask() | self;
     auto const key = reinterpret_cast<unsigned long long>(object);
     int all_same = 0;
     (void)__match_all_sync(together, key, &all_same);
@@ -131,9 +136,13 @@ class converged_tile {
     if (rank == 0) return first_lane(mask());
     return is_dense() ? rank : find_kth_set(mask(), rank);
   }
-  // From positions in the warp to ranks. The lanes of `lanes` call this together.
+  // From positions in the warp to ranks. No collective, which lanes that pass different masks would execute in turn.
   [[nodiscard]] __device__ std::uint32_t ranks_of(std::uint32_t lanes) const {
-    return is_dense() ? lanes : or_of(lanes, 1u << rank());
+    if (is_dense()) return lanes;
+    std::uint32_t ranks = 0;
+    for (std::uint32_t left = lanes; left != 0; left &= left - 1)
+      ranks |= 1u << __popc(mask() & ((left & (~left + 1)) - 1));
+    return ranks;
   }
   __device__ static std::uint32_t or_of(std::uint32_t lanes, std::uint32_t bits) {
     NV_IF_ELSE_TARGET(NV_PROVIDES_SM_80, (return __reduce_or_sync(lanes, bits);),
