@@ -15,6 +15,7 @@
 #include "ouroboros/ouroboros.hpp"
 #include "random_walk/random_walk.hpp"
 #include "random_walk/rw_malloc.hpp"
+#include "scatter/scatter.hpp"
 
 namespace wyrm::alloc {
 
@@ -28,13 +29,15 @@ using ouroboros_family = list<ouroboros_s_p<Space>, ouroboros_s_c<Space>, ourobo
 template <class Space>
 using random_walk_family = list<rw<Space>, rw_bm<Space>, corw<Space>, crw<Space>, rw_malloc<Space>>;
 template <class Space>
+using scatter_family = list<scatteralloc<Space>>;
+template <class Space>
 using list_family = list<list_size<Space>, list_mp<Space>>;
 template <class Space>
 using baseline_family = list<bump<Space>, system_malloc<Space>>;
 
 namespace detail {
-template <class... A, class... B, class... C, class... D>
-list<A..., B..., C..., D...> join(list<A...>, list<B...>, list<C...>, list<D...>);
+template <class... A, class... B, class... C, class... D, class... E>
+list<A..., B..., C..., D..., E...> join(list<A...>, list<B...>, list<C...>, list<D...>, list<E...>);
 template <class... A>
 consteval bool all_are_allocators(list<A...>) {
   return (device_allocator<A> && ...);
@@ -43,8 +46,8 @@ consteval bool all_are_allocators(list<A...>) {
 
 /// All allocators.
 template <class Space>
-using all = decltype(detail::join(ouroboros_family<Space>{}, random_walk_family<Space>{}, list_family<Space>{},
-                                  baseline_family<Space>{}));
+using all = decltype(detail::join(ouroboros_family<Space>{}, random_walk_family<Space>{}, scatter_family<Space>{},
+                                  list_family<Space>{}, baseline_family<Space>{}));
 static_assert(detail::all_are_allocators(all<exec::host_space>{}));
 
 /// The name of the default allocator.

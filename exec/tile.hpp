@@ -149,6 +149,15 @@ WYRM_HD inline unsigned multiprocessor_number() {
                     (return host_thread_number();))
 }
 
+/// A number of the calling warp among those that are on its multiprocessor; 0 on a host.
+WYRM_HD inline unsigned warp_on_multiprocessor() {
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE,
+                    (unsigned id; asm volatile("mov.u32 %0, %%warpid;"
+                                               : "=r"(id));
+                     return id;),
+                    (return 0;))
+}
+
 // The following functions use collectives only, and so run on every tile.
 
 /// The number of set bits in `mask` below the rank of the calling lane.

@@ -162,9 +162,12 @@ class extent_ref {
     if (bytes == 0 || bytes > std::size_t{chunks_} * chunk_bytes) return nullptr;
     auto const count = static_cast<std::uint32_t>((bytes + chunk_bytes - 1) / chunk_bytes);
     chunk_range const run = take_runs(1, count);
-    if (run.count == 0) return nullptr;
-    length(run.first).store(count, exec::relaxed);
-    return base_ + std::size_t{run.first} * chunk_bytes;
+    return run.count == 0 ? nullptr : begin_run(run.first, count);
+  }
+  /// Makes chunks that take_runs() has returned a run, as allocate() does; per thread.
+  [[nodiscard]] WYRM_HD void* begin_run(std::uint32_t first, std::uint32_t count) const {
+    length(first).store(count, exec::relaxed);
+    return base_ + std::size_t{first} * chunk_bytes;
   }
 
   /// Frees a run that allocate() returned; per thread. p must be in the pool, see contains(). Returns false, and

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pages of ScatterAlloc (InPar 2012, sections 5.2, 5.4 and 6): the page usage table, the bit fields of used spots,
+// and how many pages of each region are usable.
+//
+// tryUsePage is reserve() and mark(): a thread adds to the count of a page the spots that it needs, and if the count
+// was below the number of spots, it owns as many spots as were left, and finds them in the bit field. Free is clear()
+// and release(). It departs from the paper in these points:
+//  - The number of spots and the count are one word. So the addition that reserves spots also tells how the page is
+//    split. A thread that read the split of a page long ago cannot be misled: the addition fails, and is taken back.
+//  - The paper locks a page that has become empty, and removes its split. Here an empty page keeps its split for
+//    requests of the same size, and the thread that wants another split makes it by one compare-and-swap, which fails
+//    if anything of the page is used or reserved.
+//  - The count may exceed the spots only while additions are taken back. Whoever takes the count to the number of
+//    spots, or below it, from zero or to zero, changes the counts of usable and of empty pages of the region; so these
+//    are right in the end however threads are interleaved, also if it is an addition that is taken back. The paper
+//    counts full pages only; but a region of which no page is full may have none for a request of another size.
+//  - The bit field of a page lies beside the pool, not at the begin of the page, so nothing must be written before a
+//    page is used, blocks are aligned to their size where it is a power of two, and a page has room for one block of
+//    its whole size. All words of the field lie in one or two sectors of memory; so there is no first level, which
+//    could not be kept exact without a lock.
+//
+// Why a thread that has reserved spots finds them: at any time no more bits are set than spots are used or reserved by
+// others, since a bit is set after the count is raised, and cleared before it is lowered. So a bit of its own is clear.
+// It may be another one at each look, but only if another thread has got a spot meanwhile.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cuda/std/bit>
+
+#include "../../exec/atomic.hpp"
+#include "../../exec/tile.hpp"
+#include "page_word.hpp"
+
+namespace wyrm::alloc {
+
+/// For kernels. Thread-safe. Pages, regions and super blocks are numbered by their addresses.
+class pages_ref {
+ public:
+  /// words: one per page; fields: shape.words() per page; regions, blocks: see pages_of and regions_of.
+  pages_ref(scatter_shape const& shape, std::byte* base, std::uint64_t* words, std::uint32_t* fields,
+            std::uint64_t* regions, std::uint64_t* blocks)
+      : shape_(shape), base_(base), words_(words), fields_(fields), regions_(regions), blocks_(blocks) {}
+
+  [[nodiscard]] WYRM_HD scatter_shape const& shape() const { return shape_; }
+  [[nodiscard]] WYRM_HD page_word word(std::uint32_t page) const { return page_word(at(page).load(exec::relaxed)); }
+  /// How many pages of a region are usable, that is neither closed nor full, and how many are empty.
+  [[nodiscard]] WYRM_HD count_pair pages_of(std::uint32_t region) const {
+    return count_pair::of(exec::atomic_ref<std::uint64_t>(regions_[region]).load(exec::relaxed));
+  }
+  /// How many regions of a super block have usable pages, and how many have shape.room() empty ones.
+  [[nodiscard]] WYRM_HD count_pair regions_of(std::uint32_t block) const {
+    return count_pair::of(exec::atomic_ref<std::uint64_t>(blocks_[block]).load(exec::relaxed));
+  }
+
+  [[nodiscard]] WYRM_HD std::byte* address(std::uint32_t page, std::uint32_t spot, std::uint32_t spots) const {
+    return base_ + (std::size_t{page} << shape_.page_log2) + std::size_t{spot} * shape_.spot_units(spots) * alignment;
+  }
+
+  /// Reserves up to n spots of a page that looked like `seen`, and suits the request. Returns the page as it was
+  /// before: the caller owns min(n, spots - count) spots. Returns a closed page if it owns none.
+  [[nodiscard]] WYRM_HD page_word reserve(std::uint32_t page, page_word seen, std::uint32_t n,
+                                          spot_request const& r) const {
+    if (seen.is_empty() && seen.spots() != r.most) {
+      std::uint64_t bits = seen.bits();
+      std::uint32_t const taken = n < r.most ? n : r.most;
+      if (at(page).compare_exchange_strong(bits, page_word::split(r.most, taken).bits(), exec::acquire,
+                                           exec::relaxed)) {
+        add(page, {taken == r.most ? -1 : 0, -1});
+        return page_word::split(r.most, 0);
+      }
+      seen = page_word(bits);
+    }
+    if (!r.fits(seen)) return page_word::closed();
+    page_word const before(at(page).fetch_add(n, exec::acquire));
+    count_change(page, before, before.plus(n));
+    std::uint32_t const left = r.fits(before) ? before.spots() - before.count() : 0;
+    if (left < n) (void)release(page, n - left);
+    return left > 0 ? before : page_word::closed();
+  }
+
+  /// Marks n reserved spots as used, from this one on, which are in one word of the bit field. Returns the word as it
+  /// was before: where a bit is set, another thread has that spot, and one has to be found by mark().
+  [[nodiscard]] WYRM_HD std::uint32_t mark_all(std::uint32_t page, std::uint32_t start, std::uint32_t n) const {
+    std::uint32_t const bits = (n < 32 ? (1u << n) - 1 : ~0u) << (start % 32);
+    return field(page, start / 32).fetch_or(bits, exec::acquire);
+  }
+  /// Finds a spot that the thread has reserved, from this one on.
+  [[nodiscard]] WYRM_HD std::uint32_t mark(std::uint32_t page, std::uint32_t start, std::uint32_t spots) const {
+    std::uint32_t word = start / 32;
+    std::uint32_t bit = start % 32;
+    for (;;) {
+      std::uint32_t const used = field(page, word).fetch_or(1u << bit, exec::acquire);
+      if ((used >> bit & 1) == 0) return word * 32 + bit;
+      std::uint32_t free = free_spots(used, word, spots);
+      while (free == 0) {
+        word = (word + 1) * 32 < spots ? word + 1 : 0;
+        free = free_spots(field(page, word).load(exec::relaxed), word, spots);
+      }
+      // The next free one, cyclically, so that lanes that are together try different ones.
+      std::uint32_t const after = free >> bit;
+      bit = static_cast<std::uint32_t>(after != 0 ? bit + exec::first_lane(after) : exec::first_lane(free));
+    }
+  }
+
+  /// Makes a used spot free, but not its reservation. False if it is not used. After exec::release_fence().
+  [[nodiscard]] WYRM_HD bool clear(std::uint32_t page, std::uint32_t spot) const {
+    std::uint32_t const bit = 1u << (spot % 32);
+    return (field(page, spot / 32).fetch_and(~bit, exec::after_fence) & bit) != 0;
+  }
+  /// Takes back n reservations. True if nothing of the page is used any more. After exec::release_fence(), if spots
+  /// were used.
+  WYRM_HD bool release(std::uint32_t page, std::uint32_t n) const {
+    page_word const before(at(page).fetch_sub(n, exec::after_fence));
+    page_word const now = before.minus(n);
+    count_change(page, before, now);
+    return now.is_empty();
+  }
+
+  /// Makes closed pages empty ones; collective. The caller has their memory.
+  template <class Tile>
+  WYRM_HD void open(Tile const& t, std::uint32_t first, std::uint32_t count) const {
+    exec::release_fence();
+    for (std::uint32_t i = t.rank(); i < count; i += t.size())
+      (void)at(first + i).fetch_add(page_word::split(1, 0).bits(), exec::after_fence);
+    t.sync();
+    std::uint32_t const end = first + count;
+    std::uint32_t const log2 = shape_.region_log2;
+    for (std::uint32_t region = (first >> log2) + t.rank(); region <= (end - 1) >> log2; region += t.size()) {
+      std::uint32_t const begin = region << log2;
+      std::uint32_t const from = first > begin ? first : begin;
+      std::uint32_t const to = end - begin < shape_.region_pages() ? end : begin + shape_.region_pages();
+      auto const pages = static_cast<std::int32_t>(to - from);
+      add(from, {pages, pages});
+    }
+  }
+  /// Makes an empty page a closed one; then the caller has its memory. False if something of it is used.
+  [[nodiscard]] WYRM_HD bool close(std::uint32_t page) const {
+    std::uint64_t seen = word(page).bits();
+    bool const is_closed =
+        page_word(seen).is_empty() &&
+        at(page).compare_exchange_strong(seen, page_word::closed().bits(), exec::acquire, exec::relaxed);
+    if (is_closed) add(page, {-1, -1});
+    return is_closed;
+  }
+
+ private:
+  [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint64_t> at(std::uint32_t page) const {
+    return exec::atomic_ref<std::uint64_t>(words_[page]);
+  }
+  [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> field(std::uint32_t page, std::uint32_t word) const {
+    return exec::atomic_ref<std::uint32_t>(fields_[std::size_t{page} * shape_.words() + word]);
+  }
+  // The spots of a word that are neither used nor beyond the last one.
+  WYRM_HD static std::uint32_t free_spots(std::uint32_t used, std::uint32_t word, std::uint32_t spots) {
+    std::uint32_t const here = spots - word * 32;
+    return ~used & (here >= 32 ? ~0u : (1u << here) - 1);
+  }
+  WYRM_HD void count_change(std::uint32_t page, page_word before, page_word now) const {
+    count_pair const change{static_cast<int>(before.is_full()) - static_cast<int>(now.is_full()),
+                            static_cast<int>(now.is_empty()) - static_cast<int>(before.is_empty())};
+    if (change.usable != 0 || change.empty != 0) add(page, change);
+  }
+  // Counts pages, all in one region, and the regions of its super block.
+  WYRM_HD void add(std::uint32_t page, count_pair change) const {
+    std::uint32_t const region = page >> shape_.region_log2;
+    std::uint64_t const bits =
+        exec::atomic_ref<std::uint64_t>(regions_[region]).fetch_add(change.bits(), exec::relaxed);
+    count_pair const before = count_pair::of(bits);
+    count_pair const now = count_pair::of(bits + change.bits());
+    count_pair const regions{
+        static_cast<int>(now.usable > 0) - static_cast<int>(before.usable > 0),
+        static_cast<int>(now.empty >= shape_.room()) - static_cast<int>(before.empty >= shape_.room())};
+    if (regions.usable != 0 || regions.empty != 0)
+      (void)exec::atomic_ref<std::uint64_t>(blocks_[region / shape_.block_regions])
+          .fetch_add(regions.bits(), exec::relaxed);
+  }
+
+  scatter_shape shape_;
+  std::byte* base_;
+  std::uint64_t* words_;
+  std::uint32_t* fields_;
+  std::uint64_t* regions_;
+  std::uint64_t* blocks_;
+};
+
+}  // namespace wyrm::alloc
