@@ -55,7 +55,7 @@ struct scatter_shape {
   std::uint32_t region_log2;            // of the pages of a region
   std::uint32_t block_regions;          // regions of a super block
   std::uint32_t size_factor;            // k_S
-  std::uint32_t multiprocessor_factor;  // k_mp
+  std::uint64_t multiprocessor_factor;  // k_mp, in 1/65536
   std::uint32_t max_frag;               // in 1/256
 
   /// Units of 16 bytes per page: the most spots of a page.

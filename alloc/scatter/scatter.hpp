@@ -27,10 +27,10 @@ namespace wyrm::alloc {
 /// Parameters of ScatterAlloc.
 struct scatter_parameters {
   std::size_t page_bytes = chunk_bytes;     // a power of two, 512 to 8192; larger requests are runs of 8 KiB
-  std::size_t region_pages = 128;           // a power of two, 4 to 4096
-  std::size_t super_block_bytes = 0;        // rounded down to regions; 0: 9/16 of the pool, up to 1 GiB
+  std::size_t region_pages = 32;            // a power of two, 4 to 4096
+  std::size_t super_block_bytes = 0;        // rounded up to regions; 0: 9/16 of the pool, up to 1 GiB
   std::uint32_t size_factor = 38183;        // k_S of Eq. 3
-  std::uint32_t multiprocessor_factor = 0;  // k_mp of Eq. 3; 0: .618 times the pages of a super block
+  std::uint32_t multiprocessor_factor = 0;  // k_mp of Eq. 3, up to 65535; 0: spreads multiprocessors evenly
   double max_frag = 2;                      // 1 to 16: the size of a spot is at most so many times the requested one
 };
 
@@ -163,6 +163,8 @@ class scatteralloc {
             "region_pages must be a power of two, 4 to 4096, not " + std::to_string(p.region_pages));
     require(p.super_block_bytes <= pool_limit,
             "super_block_bytes must be at most 1 TiB, not " + std::to_string(p.super_block_bytes));
+    require(p.multiprocessor_factor <= 65535,
+            "multiprocessor_factor must be at most 65535, not " + std::to_string(p.multiprocessor_factor));
     require(p.max_frag >= 1 && p.max_frag <= 16, "max_frag must be 1 to 16, not " + std::to_string(p.max_frag));
     return p;
   }
@@ -173,13 +175,14 @@ class scatteralloc {
     std::size_t const automatic = std::clamp<std::size_t>(pool / 16 * 9, 1, std::size_t{1} << 30);
     std::size_t const block = std::min(p.super_block_bytes != 0 ? p.super_block_bytes : automatic, pool);
     std::size_t const region = p.region_pages * p.page_bytes;
-    std::size_t const regions = std::max<std::size_t>(block / region, 1);
-    auto const factor = static_cast<std::uint32_t>(0.6180339887 * static_cast<double>(regions * p.region_pages)) | 1;
+    std::size_t const regions = (block + region - 1) / region;
+    std::size_t const pages = regions * p.region_pages;
+    std::uint64_t const evenly = (pages << 16) / std::max<std::size_t>(space_.multiprocessors(), 1);
     return {static_cast<std::uint32_t>(std::countr_zero(p.page_bytes)),
             static_cast<std::uint32_t>(std::countr_zero(p.region_pages)),
             static_cast<std::uint32_t>(regions),
             p.size_factor,
-            p.multiprocessor_factor != 0 ? p.multiprocessor_factor : factor,
+            p.multiprocessor_factor != 0 ? std::uint64_t{p.multiprocessor_factor} << 16 : evenly,
             static_cast<std::uint32_t>(p.max_frag * 256)};
   }
 

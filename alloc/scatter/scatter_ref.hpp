@@ -8,8 +8,8 @@
 // page is a run of chunks from the extent; where that has none, empty pages of the super blocks are closed and
 // returned to it. pages_ref.hpp says how a spot is taken, and what differs from the paper there. What differs here:
 //  - A multiprocessor has up to 64 warps today, and a page serves a few of them; so warps that may be on it at the same
-//    time begin at different pages, as many pages apart as they need (`begin`). The default of k_mp spreads the
-//    multiprocessors evenly over a super block of any size.
+//    time begin at different pages, as many pages apart as they need. The default of k_mp spreads the multiprocessors
+//    evenly over a super block of any size.
 //  - Sizes are rounded up until another spot would not fit into a page, so pages of more requests suit each other.
 //  - Lanes that request the same size, and have come to the same page, reserve their spots with one addition, and mark
 //    them as used, beginning at the count of the page, word by word.
@@ -131,8 +131,9 @@ class scatter_ref {
  private:
   static constexpr std::uint32_t no_page = 0x80000000;  // and beyond
   static constexpr std::uint32_t no_block = 0xffffffff;
-  static constexpr std::uint32_t reclaimed = 512;  // chunks at a time, 4 MiB, so that pages stay open
-  static constexpr int most_changes = 32;          // of the active super block during a request, before it tries all
+  static constexpr std::uint32_t reclaimed = 512;    // chunks at a time, 4 MiB, so that pages stay open
+  static constexpr std::uint32_t most_windows = 16;  // that a search at random looks at
+  static constexpr int most_changes = 32;            // of the active super block during a request, before it tries all
 
   [[nodiscard]] WYRM_HD scatter_shape const& shape() const { return pages_.shape(); }
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> active() const {
@@ -147,18 +148,10 @@ class scatter_ref {
     return static_cast<std::uint32_t>(offset >> shape().page_log2);
   }
 
-  // How a search goes on: to so many regions at random that have empty pages, or to all in turn that have usable ones.
-  struct search_limits {
-    std::uint32_t regions;
-    bool at_random;
-  };
-  // Where the lanes of a group, which request the same, are in their search.
+  // Where the lanes of a group, which request the same, are in their search through a super block.
   struct cursor {
-    std::uint32_t region;
-    std::uint32_t offset;   // the page of the region where the search begins
-    std::uint32_t looked;   // pages of the region, from there on, at which they have looked
-    std::uint32_t regions;  // that they may still go to
-    bool region_has_room;   // known of the region
+    std::uint32_t page;  // in the super block
+    std::uint32_t left;  // at random: windows to look at; else: pages
   };
   // A page that suits a request, and the spots that it seems to have for it.
   struct candidate {
@@ -177,20 +170,19 @@ class scatter_ref {
   // The number of the first page in the super block for n lanes that request the same (Eq. 3).
   [[nodiscard]] WYRM_HD std::uint32_t first_page(spot_request const& r, std::uint32_t n) const {
     std::uint32_t const bytes = shape().spot_units(r.most) * static_cast<std::uint32_t>(alignment);
-    std::uint32_t const hash = bytes * shape().size_factor +
-                               exec::multiprocessor_number() * shape().multiprocessor_factor +
-                               exec::warp_on_multiprocessor() * n / r.most;
+    std::uint64_t const here = exec::multiprocessor_number() * shape().multiprocessor_factor >> 16;
+    std::uint32_t const hash =
+        bytes * shape().size_factor + static_cast<std::uint32_t>(here) + exec::warp_on_multiprocessor() * n / r.most;
     return hash % shape().block_pages();
   }
 
   // Serves the lanes that ask from this super block; collective. `same`: the lanes with the same request. They look at
-  // neighbouring pages together, reserve spots on as many as they need, and share them.
+  // neighbouring pages together, reserve spots on as many as they need, and share them. Where they find none, they go
+  // on at random, where there are empty pages, 16 times at most, or through all pages in turn.
   template <class Tile>
-  WYRM_HD void search(Tile const& t, std::uint32_t block, spot_request const& r, std::uint32_t same,
-                      search_limits const& limits, bool& asks, void*& result) const {
-    std::uint32_t const start = first_page(r, count(same));
-    std::uint32_t const region = start >> shape().region_log2;
-    cursor c{block * shape().block_regions + region, start & (shape().region_pages() - 1), 0, limits.regions, false};
+  WYRM_HD void search(Tile const& t, std::uint32_t block, spot_request const& r, std::uint32_t same, bool at_random,
+                      bool& asks, void*& result) const {
+    cursor c{first_page(r, count(same)), at_random ? most_windows : shape().block_pages()};
     bool searches = asks;
     for (;;) {
       std::uint32_t const all = t.ballot(searches);
@@ -198,8 +190,8 @@ class scatter_ref {
       std::uint32_t const group = all & same;
       std::uint32_t const n = count(group);
       std::uint32_t const rank = exec::rank_in(t, group);
-      std::uint32_t const width = least(least(n, 2 * ((n + r.most - 1) / r.most) + 2), shape().region_pages() / 4);
-      candidate const here = searches && rank < width ? look(c, rank, width, r) : candidate{};
+      std::uint32_t const width = least(n, 2 * ((n + r.most - 1) / r.most) + 2);
+      candidate const here = searches && rank < width ? look(block, c.page + rank, width, r) : candidate{};
       // Whether the page of the first lane has enough for its group, in all groups.
       bool const is_enough = t.shfl(here.spots, exec::first_lane(group != 0 ? group : 1)) >= n;
       bool const is_simple = t.all(is_enough || !searches);
@@ -225,21 +217,22 @@ class scatter_ref {
       // The others look once more where there was something, else further on.
       std::uint32_t const finders = t.ballot(here.spots > 0);
       bool const goes_on = searches && (finders & group) == 0;
-      if (goes_on) c.looked += 4 * width;
       if (!t.any(goes_on)) continue;
-      bool const is_elsewhere = go_on(t, c, block, group, limits.at_random, goes_on);
+      bool const is_elsewhere = at_random ? go_to_any(t, c, block, group, 4 * width, goes_on)
+                                          : go_to_next(t, c, block, group, 4 * width, goes_on);
       searches = searches && (is_elsewhere || !goes_on);
     }
   }
 
-  // The first page that suits the request, of four of the region that are `width` apart.
-  [[nodiscard]] WYRM_HD candidate look(cursor const& c, std::uint32_t rank, std::uint32_t width,
+  // The first page that suits the request, of four of a super block that are `width` apart.
+  [[nodiscard]] WYRM_HD candidate look(std::uint32_t block, std::uint32_t first, std::uint32_t width,
                                        spot_request const& r) const {
-    std::uint32_t const first = c.region << shape().region_log2;
+    std::uint32_t const all = shape().block_pages();
     std::uint32_t page[4];
     page_word w[4];
     for (std::uint32_t k = 0; k < 4; ++k) {
-      page[k] = first + ((c.offset + c.looked + rank + k * width) & (shape().region_pages() - 1));
+      std::uint32_t const in_block = first + k * width;
+      page[k] = block * all + (in_block < all ? in_block : in_block % all);
       w[k] = pages_.word(page[k]);
     }
     for (std::uint32_t k = 0; k < 4; ++k)
@@ -303,41 +296,70 @@ class scatter_ref {
     return owns && (used >> in_word & 1) != 0 ? pages_.mark(page, spot, before.spots()) : spot;
   }
 
-  // For lanes that have found nothing so far in a region: goes to another one if they have looked at all of it, or it
-  // has no room; collective. The lanes of a group look at as many regions together. False if there is none.
+  // For lanes whose window of so many pages had nothing: goes on behind it while the region has room, or to another
+  // region that has; collective. The lanes of a group draw regions together. False if the super block is nearly full,
+  // or they have looked at many windows.
   template <class Tile>
-  [[nodiscard]] WYRM_HD bool go_on(Tile const& t, cursor& c, std::uint32_t block, std::uint32_t group, bool at_random,
-                                   bool goes_on) const {
-    std::uint32_t const all = shape().block_regions;
-    bool const is_through = c.looked >= shape().region_pages();
-    if (goes_on && !is_through && !c.region_has_room) c.region_has_room = has_room(c.region, at_random);
-    bool moves = goes_on && (is_through || !c.region_has_room);
-    bool is_somewhere = goes_on && !moves;
+  [[nodiscard]] WYRM_HD bool go_to_any(Tile const& t, cursor& c, std::uint32_t block, std::uint32_t group,
+                                       std::uint32_t window, bool goes_on) const {
+    std::uint32_t const regions = shape().block_regions;
+    std::uint32_t const behind = (c.page + window) % shape().block_pages();
+    bool const is_full = goes_on && pages_.regions_of(block).empty < static_cast<std::int32_t>(regions / 10 + 1);
+    bool const stays = goes_on && !is_full && c.left > 0 && has_room(block, behind >> shape().region_log2);
+    bool draws = goes_on && !is_full && c.left > 0 && !stays;
+    bool is_somewhere = stays;
+    if (stays) {
+      c.page = behind;
+      --c.left;
+    }
     std::uint32_t const rank = exec::rank_in(t, group);
-    while (t.any(moves)) {
+    while (t.any(draws)) {
       std::uint32_t const drawn =
-          scramble((exec::multiprocessor_number() << 6 | exec::warp_on_multiprocessor()) << 5 | (rank + c.regions));
-      std::uint32_t const number = c.region - block * all;
-      std::uint32_t const other = block * all + (at_random ? drawn : number + 1 + rank) % all;
-      bool const is_good = moves && rank < c.regions && has_room(other, at_random);
-      std::uint32_t const found = t.ballot(is_good) & group;
-      std::uint32_t const chosen = t.shfl(other, exec::first_lane(found != 0 ? found : 1));
-      std::uint32_t const offset = t.shfl(drawn >> 16, exec::first_lane(found != 0 ? found : 1));
-      if (!moves) continue;
-      std::uint32_t const passed = found != 0 ? count(group & ((1u << exec::first_lane(found)) - 1)) + 1 : count(group);
-      c.region = found != 0 ? chosen : block * all + (number + passed) % all;
-      c.offset = offset & (shape().region_pages() - 1);
-      c.looked = 0;
-      c.regions -= least(c.regions, passed);
-      c.region_has_room = is_somewhere = found != 0;
-      moves = found == 0 && c.regions > 0;
+          scramble((exec::multiprocessor_number() << 6 | exec::warp_on_multiprocessor()) << 12 | (rank << 5) | c.left);
+      std::uint32_t const found = t.ballot(draws && has_room(block, drawn % regions)) & group;
+      std::uint32_t const chosen = t.shfl(drawn, exec::first_lane(found != 0 ? found : 1));
+      if (!draws) continue;
+      --c.left;
+      if (found != 0)
+        c.page = (chosen % regions << shape().region_log2) + (chosen >> 16 & (shape().region_pages() - 1));
+      is_somewhere = found != 0;
+      draws = found == 0 && c.left > 0;
     }
     return is_somewhere;
   }
-  [[nodiscard]] WYRM_HD bool has_room(std::uint32_t region, bool for_empty_pages) const {
-    count_pair const pages = pages_.pages_of(region);
-    return for_empty_pages ? pages.empty >= shape().room() : pages.usable > 0;
+  [[nodiscard]] WYRM_HD bool has_room(std::uint32_t block, std::uint32_t region) const {
+    return pages_.pages_of(block * shape().block_regions + region).empty >= shape().room();
   }
+
+  // The same for a search through all pages: goes on behind the window, over regions without usable pages; collective.
+  // False if they have looked at all.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD bool go_to_next(Tile const& t, cursor& c, std::uint32_t block, std::uint32_t group,
+                                        std::uint32_t window, bool goes_on) const {
+    std::uint32_t const all = shape().block_pages();
+    std::uint32_t const log2 = shape().region_log2;
+    std::uint32_t const rank = exec::rank_in(t, group);
+    if (goes_on) {
+      c.page = (c.page + window) % all;
+      c.left -= least(c.left, window);
+    }
+    bool moves = goes_on && c.left > 0;
+    while (t.any(moves)) {
+      std::uint32_t const region = ((c.page >> log2) + rank) % shape().block_regions;
+      bool const is_usable = moves && pages_.pages_of(block * shape().block_regions + region).usable > 0;
+      std::uint32_t const found = t.ballot(is_usable) & group;
+      if (!moves) continue;
+      std::uint32_t const skipped = found != 0 ? count(group & ((1u << exec::first_lane(found)) - 1)) : count(group);
+      if (skipped > 0) {
+        std::uint32_t const next = ((c.page >> log2) + skipped) << log2;
+        c.left -= least(c.left, next - c.page);
+        c.page = next % all;
+      }
+      moves = found == 0 && c.left > 0;
+    }
+    return goes_on && c.left > 0;
+  }
+
   WYRM_HD static std::uint32_t scramble(std::uint32_t x) {
     x = (x ^ x >> 15) * 0x2c1b3c6du;
     return x ^ x >> 12;
@@ -353,13 +375,10 @@ class scatter_ref {
     void* result = nullptr;
     std::uint32_t const block = t.shfl(active().load(exec::relaxed), 0);
     std::uint32_t const same = exec::match(t, asks ? r.most << 16 | r.least : no_page | t.rank());
-    search(t, block, r, same, nearby(), asks, result);
+    search(t, block, r, same, true, asks, result);
     if (t.any(asks)) result = find_elsewhere(t, r, same, block, asks, result);
     return result;
   }
-  [[nodiscard]] WYRM_HD search_limits nearby() const { return {16, true}; }
-  [[nodiscard]] WYRM_HD search_limits everywhere() const { return {shape().block_regions, false}; }
-
   // For lanes that find nothing in the active super block.
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD void* find_elsewhere(Tile const t, spot_request const r, std::uint32_t same,
@@ -368,16 +387,16 @@ class scatter_ref {
       std::uint32_t const next = next_super_block(t, block, changes < 2);
       if (next == no_block) break;
       block = next;
-      search(t, block, r, same, nearby(), asks, result);
+      search(t, block, r, same, true, asks, result);
     }
     for (std::uint32_t k = 0; k < blocks_ && t.any(asks); ++k) {
       block = block + 1 < blocks_ ? block + 1 : 0;
-      if (t.shfl(pages_.regions_of(block).usable, 0) > 0) search(t, block, r, same, everywhere(), asks, result);
+      if (t.shfl(pages_.regions_of(block).usable, 0) > 0) search(t, block, r, same, false, asks, result);
     }
     while (t.any(asks)) {  // memory that has been freed meanwhile
       std::uint32_t page = 0;
       if (open_pages(t, static_cast<std::uint32_t>(cuda::std::popcount(t.ballot(asks))), page) == 0) break;
-      search(t, shape().block_of(page), r, same, everywhere(), asks, result);
+      search(t, shape().block_of(page), r, same, false, asks, result);
     }
     return result;
   }
