@@ -11,6 +11,7 @@
 #include <random>
 #include <vector>
 
+#include "../../exec/atomic.hpp"
 #include "../../exec/converged_tile.hpp"
 #include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
@@ -144,6 +145,58 @@ struct call_collectives_of_gathered_lanes {
     calls(together, group);
   }
   WYRM_HD static unsigned object(std::size_t i, unsigned lane) { return i % 3 == 0 ? lane / 3 % 2 : 0; }
+};
+
+/// Lanes gather at several places again and again, at different times, and stay for different times, as in calls of
+/// malloc. So lanes that have gathered come to a collective at the same time as other lanes, which are not in their
+/// tile.
+struct gather_again_and_again {
+  std::uint32_t* wrong;
+  std::uint32_t* counters;  // 64
+  WYRM_HD static std::uint32_t random(std::uint64_t x) {
+    x = (x ^ x >> 31) * 0x9e3779b97f4a7c15u;
+    return static_cast<std::uint32_t>((x ^ x >> 29) * 0xbf58476d1ce4e5b9u >> 40);
+  }
+  WYRM_HD void operator()(std::size_t i) const {
+    for (unsigned round = random(i) % 8; round < 40; ++round) {
+      std::uint32_t const r = random(i * 64 + round);
+      if (r % 2 == 0) use(i, r / 8);
+      switch (r % 4) {
+        case 0: use(i, r / 8 + 1); break;
+        case 1: use(i, r / 16); break;
+        case 2: use(i, r / 32); break;
+        default: continue;
+      }
+    }
+  }
+  WYRM_HD void use(std::size_t i, std::uint32_t r) const {
+    exec::converged_tile const t = exec::converged_tile::gather(wrong);
+    bool works = true;
+    for (unsigned step = 0;; ++step) {
+      std::uint32_t const n = count_wrong(t, i, step);
+      if (n > 0) exec::atomic_ref<std::uint32_t>(*wrong).fetch_add(n, exec::relaxed);
+      // Each lane spends some time at memory before the next collective.
+      for (std::uint32_t k = r % 7 + step; works && k < 8; ++k)
+        works = exec::atomic_ref<std::uint32_t>(counters[(r + k) % 64]).fetch_add(1, exec::relaxed) % 16 != 0;
+      if (!t.any(works) || step > r % 5) works = false;
+      if (!t.any(works)) break;
+    }
+  }
+  WYRM_HD static std::uint32_t count_wrong(exec::converged_tile const& t, std::size_t i, unsigned step) {
+    unsigned const other = (t.rank() + step) % t.size();
+    std::uint32_t const all = 0xffffffffu >> (32 - t.size());
+    std::uint32_t const pair = 3u << (t.rank() & ~1u) & all;
+    std::uint64_t const word = std::uint64_t{i} << 32 | t.rank();
+    std::uint64_t const word_of_other = t.shfl(word, other);
+    std::uint32_t wrong = t.shfl(t.rank(), other) != other;
+    wrong += static_cast<std::uint32_t>(word_of_other) != other || (word_of_other >> 32) / widest != i / widest;
+    wrong += t.ballot(true) != all;
+    wrong += exec::match(t, t.rank() / 2) != pair;
+    wrong += exec::any_bits(t, 1u << t.rank()) != all;
+    wrong += exec::sum(t, 1u) != t.size();
+    wrong += exec::sum_below(t, std::uint64_t{1}) != t.rank();
+    return wrong;
+  }
 };
 
 /// Masks of all lanes, of no lane, of each single lane, of all lanes but one, and random ones.
@@ -320,6 +373,17 @@ TYPED_TEST_P(collectives, lanes_that_gather) {
   expect_collectives_of_gathered_lanes(space);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(collectives, tiles_of_each_width, single_threads, lanes_that_gather);
+TYPED_TEST_P(collectives, gathered_tiles_that_meet) {
+  TypeParam const space = make_space<TypeParam>();
+  exec::buffer<std::uint32_t, TypeParam> wrong(space, 1);
+  exec::buffer<std::uint32_t, TypeParam> counters(space, 64);
+  exec::write(space, wrong.data(), 0u);
+  space.fill(counters.data(), 0, counters.bytes());
+  exec::for_each(space, scaled(1000, 100), gather_again_and_again{wrong.data(), counters.data()});
+  EXPECT_EQ(exec::read(space, wrong.data()), 0u);
+}
+
+REGISTER_TYPED_TEST_SUITE_P(collectives, tiles_of_each_width, single_threads, lanes_that_gather,
+                            gathered_tiles_that_meet);
 
 }  // namespace wyrm::tests
