@@ -70,8 +70,8 @@ struct scatter_shape {
   [[nodiscard]] WYRM_HD std::uint32_t block_of(std::uint32_t page) const {
     return (page >> region_log2) / block_regions;
   }
-  /// A region with at least so many empty pages is not nearly full: more than a tenth.
-  [[nodiscard]] WYRM_HD std::int32_t room() const { return static_cast<std::int32_t>(region_pages() / 10 + 1); }
+  /// A region with at least so many empty pages has room.
+  [[nodiscard]] WYRM_HD std::int32_t room() const { return static_cast<std::int32_t>(region_pages() / 4); }
 };
 
 /// Which pages serve a request: those that are split in `least` to `most` spots; a page of which nothing is used is

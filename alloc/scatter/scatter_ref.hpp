@@ -3,19 +3,20 @@
 //
 // A request begins at the page of the active super block that a hash of its size and its multiprocessor names (Eq. 3),
 // and tries page after page; regions with few empty pages are passed over. If the active super block has no page for
-// it, the thread makes another one active (section 5.4): one of which a fifth of the regions have room, or one with
-// memory from alloc/extent. When there is none, it tries all pages of all super blocks. A request for more than a
-// page is a run of chunks from the extent; where that has none, empty pages of the super blocks are closed and
-// returned to it. pages_ref.hpp says how a spot is taken, and what differs from the paper there. What differs here:
+// it, the thread makes another one active (section 5.4): one of which a third of the regions have room, or one with
+// memory from alloc/extent. When there is none, it looks for empty pages, and then at all pages of all super blocks. A
+// request for more than a page is a run of chunks from the extent; where that has none, empty pages of the super blocks
+// are closed and returned to it. pages_ref.hpp says how a spot is taken, and what differs from the paper there. What
+// differs here:
 //  - A multiprocessor has up to 64 warps today, and a page serves a few of them; so warps that may be on it at the same
 //    time begin at different pages, as many pages apart as they need. The default of k_mp spreads the multiprocessors
 //    evenly over a super block of any size.
 //  - Sizes are rounded up until another spot would not fit into a page, so pages of more requests suit each other.
 //  - Lanes that request the same size, and have come to the same page, reserve their spots with one addition, and mark
 //    them as used, beginning at the count of the page, word by word.
-//  - A request that finds nothing near its first page goes on in a region with empty pages that it draws at random, not
-//    in the next one, as searches that meet would stay together. It gives up after 16 regions that are nearly full. So
-//    the fill level of a super block is found by samples.
+//  - A request that finds nothing near its first page goes on in a region with room that it draws at random, not in the
+//    next one, as searches that meet would stay together. A super block is full when less than a quarter of its regions
+//    have room, that is a quarter of their pages: when about 80 % of its pages are used.
 //  - Super blocks are parts of one range of addresses, so that a division finds that of a pointer, and memory moves
 //    between pages and runs page by page. The paper reserves whole super blocks for requests of more than a page, and
 //    sets the size of each page of such a request; the public code serves them one after the other.
@@ -148,10 +149,13 @@ class scatter_ref {
     return static_cast<std::uint32_t>(offset >> shape().page_log2);
   }
 
+  // How a search goes on where it has found nothing: in regions with room that it draws, in regions with an empty page
+  // that it draws, or through all pages in turn.
+  enum class where { regions_with_room, regions_with_empty_pages, everywhere };
   // Where the lanes of a group, which request the same, are in their search through a super block.
   struct cursor {
     std::uint32_t page;  // in the super block
-    std::uint32_t left;  // at random: windows to look at; else: pages
+    std::uint32_t left;  // windows to look at, or, where a search goes everywhere, pages
   };
   // A page that suits a request, and the spots that it seems to have for it.
   struct candidate {
@@ -177,12 +181,11 @@ class scatter_ref {
   }
 
   // Serves the lanes that ask from this super block; collective. `same`: the lanes with the same request. They look at
-  // neighbouring pages together, reserve spots on as many as they need, and share them. Where they find none, they go
-  // on at random, where there are empty pages, 16 times at most, or through all pages in turn.
+  // neighbouring pages together, reserve spots on as many as they need, and share them.
   template <class Tile>
-  WYRM_HD void search(Tile const& t, std::uint32_t block, spot_request const& r, std::uint32_t same, bool at_random,
+  WYRM_HD void search(Tile const& t, std::uint32_t block, spot_request const& r, std::uint32_t same, where next,
                       bool& asks, void*& result) const {
-    cursor c{first_page(r, count(same)), at_random ? most_windows : shape().block_pages()};
+    cursor c{first_page(r, count(same)), next == where::everywhere ? shape().block_pages() : most_windows};
     bool searches = asks;
     for (;;) {
       std::uint32_t const all = t.ballot(searches);
@@ -218,8 +221,8 @@ class scatter_ref {
       std::uint32_t const finders = t.ballot(here.spots > 0);
       bool const goes_on = searches && (finders & group) == 0;
       if (!t.any(goes_on)) continue;
-      bool const is_elsewhere = at_random ? go_to_any(t, c, block, group, 4 * width, goes_on)
-                                          : go_to_next(t, c, block, group, 4 * width, goes_on);
+      bool const is_elsewhere = next == where::everywhere ? go_to_next(t, c, block, group, 4 * width, goes_on)
+                                                          : go_to_any(t, c, block, group, 4 * width, next, goes_on);
       searches = searches && (is_elsewhere || !goes_on);
     }
   }
@@ -297,15 +300,17 @@ class scatter_ref {
   }
 
   // For lanes whose window of so many pages had nothing: goes on behind it while the region has room, or to another
-  // region that has; collective. The lanes of a group draw regions together. False if the super block is nearly full,
-  // or they have looked at many windows.
+  // region that has; collective. The lanes of a group draw regions together. False if the super block is full, or they
+  // have looked at many windows.
   template <class Tile>
   [[nodiscard]] WYRM_HD bool go_to_any(Tile const& t, cursor& c, std::uint32_t block, std::uint32_t group,
-                                       std::uint32_t window, bool goes_on) const {
+                                       std::uint32_t window, where next, bool goes_on) const {
     std::uint32_t const regions = shape().block_regions;
     std::uint32_t const behind = (c.page + window) % shape().block_pages();
-    bool const is_full = goes_on && pages_.regions_of(block).empty < static_cast<std::int32_t>(regions / 10 + 1);
-    bool const stays = goes_on && !is_full && c.left > 0 && has_room(block, behind >> shape().region_log2);
+    std::int32_t const least = next == where::regions_with_room ? shape().room() : 1;
+    bool const is_full = goes_on && next == where::regions_with_room &&
+                         pages_.regions_of(block).empty < static_cast<std::int32_t>((regions + 3) / 4);
+    bool const stays = goes_on && !is_full && c.left > 0 && has_empty(block, behind >> shape().region_log2, least);
     bool draws = goes_on && !is_full && c.left > 0 && !stays;
     bool is_somewhere = stays;
     if (stays) {
@@ -316,7 +321,7 @@ class scatter_ref {
     while (t.any(draws)) {
       std::uint32_t const drawn =
           scramble((exec::multiprocessor_number() << 6 | exec::warp_on_multiprocessor()) << 12 | (rank << 5) | c.left);
-      std::uint32_t const found = t.ballot(draws && has_room(block, drawn % regions)) & group;
+      std::uint32_t const found = t.ballot(draws && has_empty(block, drawn % regions, least)) & group;
       std::uint32_t const chosen = t.shfl(drawn, exec::first_lane(found != 0 ? found : 1));
       if (!draws) continue;
       --c.left;
@@ -327,8 +332,8 @@ class scatter_ref {
     }
     return is_somewhere;
   }
-  [[nodiscard]] WYRM_HD bool has_room(std::uint32_t block, std::uint32_t region) const {
-    return pages_.pages_of(block * shape().block_regions + region).empty >= shape().room();
+  [[nodiscard]] WYRM_HD bool has_empty(std::uint32_t block, std::uint32_t region, std::int32_t least) const {
+    return pages_.pages_of(block * shape().block_regions + region).empty >= least;
   }
 
   // The same for a search through all pages: goes on behind the window, over regions without usable pages; collective.
@@ -375,7 +380,7 @@ class scatter_ref {
     void* result = nullptr;
     std::uint32_t const block = t.shfl(active().load(exec::relaxed), 0);
     std::uint32_t const same = exec::match(t, asks ? r.most << 16 | r.least : no_page | t.rank());
-    search(t, block, r, same, true, asks, result);
+    search(t, block, r, same, where::regions_with_room, asks, result);
     if (t.any(asks)) result = find_elsewhere(t, r, same, block, asks, result);
     return result;
   }
@@ -383,20 +388,22 @@ class scatter_ref {
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD void* find_elsewhere(Tile const t, spot_request const r, std::uint32_t same,
                                                            std::uint32_t block, bool asks, void* result) const {
-    for (int changes = 0; changes < most_changes && t.any(asks); ++changes) {
+    bool may_change = t.any(t.rank() == 0 && !memory_.looks_used_up()) || super_block_with_room(t, block) != block;
+    for (int changes = 0; may_change && changes < most_changes && t.any(asks); ++changes) {
       std::uint32_t const next = next_super_block(t, block, changes < 2);
-      if (next == no_block) break;
-      block = next;
-      search(t, block, r, same, true, asks, result);
+      may_change = next != no_block;
+      if (may_change) search(t, block = next, r, same, where::regions_with_room, asks, result);
     }
-    for (std::uint32_t k = 0; k < blocks_ && t.any(asks); ++k) {
-      block = block + 1 < blocks_ ? block + 1 : 0;
-      if (t.shfl(pages_.regions_of(block).usable, 0) > 0) search(t, block, r, same, false, asks, result);
-    }
+    for (where const next : {where::regions_with_empty_pages, where::everywhere})
+      for (std::uint32_t k = 0; k < blocks_ && t.any(asks); ++k) {
+        count_pair const regions = pages_.regions_of(block);
+        if (t.shfl(regions.usable, 0) > 0) search(t, block, r, same, next, asks, result);
+        block = block + 1 < blocks_ ? block + 1 : 0;
+      }
     while (t.any(asks)) {  // memory that has been freed meanwhile
       std::uint32_t page = 0;
       if (open_pages(t, static_cast<std::uint32_t>(cuda::std::popcount(t.ballot(asks))), page) == 0) break;
-      search(t, shape().block_of(page), r, same, false, asks, result);
+      search(t, shape().block_of(page), r, same, where::everywhere, asks, result);
     }
     return result;
   }
@@ -433,11 +440,11 @@ class scatter_ref {
     }
     return t.shfl(found || has_opened ? now : no_block, 0);
   }
-  // The first super block after this one of which a fifth of the regions have room; this one if there is none;
+  // The first super block after this one of which a third of the regions have room; this one if there is none;
   // collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD std::uint32_t super_block_with_room(Tile const& t, std::uint32_t block) const {
-    auto const least = static_cast<std::int32_t>(shape().block_regions / 5 + 1);
+    auto const least = static_cast<std::int32_t>(shape().block_regions / 3 + 1);
     for (std::uint32_t k = 1; k < blocks_; k += t.size()) {
       std::uint32_t const other = (block + k + t.rank()) % blocks_;
       std::uint32_t const lanes = t.ballot(k + t.rank() < blocks_ && pages_.regions_of(other).empty >= least);
@@ -445,14 +452,16 @@ class scatter_ref {
     }
     return block;
   }
-  // A thread that has freed the last block of a page in another super block makes that the active one at times: with a
-  // probability that grows with its regions that have room (section 5.4).
+  // A thread that has freed the last block of a page in another super block makes that the active one at times, if it
+  // has more room: with a probability that grows with its regions that have room (section 5.4).
   WYRM_HD void reactivate(std::uint32_t page) const {
     std::uint32_t const block = shape().block_of(page);
-    if (block == active().load(exec::relaxed)) return;
-    std::uint32_t const hash = (page ^ exec::multiprocessor_number() << 20) * 0x9e3779b1u;
+    std::uint32_t const now = active().load(exec::relaxed);
+    if (block == now) return;
+    std::uint32_t const hash = scramble(page ^ exec::multiprocessor_number() << 20);
     std::int32_t const with_room = pages_.regions_of(block).empty;
-    if (with_room > 0 && std::uint64_t{hash} * shape().block_regions * 8 >> 32 < static_cast<std::uint32_t>(with_room))
+    if (with_room > pages_.regions_of(now).empty &&
+        std::uint64_t{hash} * shape().block_regions * 8 >> 32 < static_cast<std::uint32_t>(with_room))
       active().store(block, exec::relaxed);
   }
 
