@@ -27,7 +27,7 @@ class page_word {
   [[nodiscard]] WYRM_HD constexpr std::uint32_t spots() const { return static_cast<std::uint32_t>(bits_ >> 32); }
   [[nodiscard]] WYRM_HD constexpr std::uint32_t count() const { return static_cast<std::uint32_t>(bits_); }
   [[nodiscard]] WYRM_HD constexpr bool is_closed() const { return spots() == 0; }
-  [[nodiscard]] WYRM_HD constexpr bool is_full() const { return !is_closed() && count() >= spots(); }
+  [[nodiscard]] WYRM_HD constexpr bool is_usable() const { return count() < spots(); }
   [[nodiscard]] WYRM_HD constexpr bool is_empty() const { return !is_closed() && count() == 0; }
   [[nodiscard]] WYRM_HD constexpr page_word plus(std::uint32_t n) const { return page_word(bits_ + n); }
   [[nodiscard]] WYRM_HD constexpr page_word minus(std::uint32_t n) const { return page_word(bits_ - n); }

@@ -10,18 +10,19 @@
 //  - The paper locks a page that has become empty, and removes its split. Here an empty page keeps its split for
 //    requests of the same size, and the thread that wants another split makes it by one compare-and-swap, which fails
 //    if anything of the page is used or reserved.
-//  - The count may exceed the spots only while additions are taken back. Whoever takes the count to the number of
-//    spots, or below it, from zero or to zero, changes the counts of usable and of empty pages of the region; so these
-//    are right in the end however threads are interleaved, also if it is an addition that is taken back. The paper
-//    counts full pages only; but a region of which no page is full may have none for a request of another size.
+//  - The count may exceed the spots only while additions are taken back. Every change of a word, also by an addition
+//    that is taken back, changes the counts of usable and of empty pages of its region by what it has made of the page;
+//    so these are right in the end. The paper counts full pages only; but a region of which no page is full may have
+//    none for a request of another size.
 //  - The bit field of a page lies beside the pool, not at the begin of the page, so nothing must be written before a
 //    page is used, blocks are aligned to their size where it is a power of two, and a page has room for one block of
 //    its whole size. All words of the field lie in one or two sectors of memory; so there is no first level, which
 //    could not be kept exact without a lock.
 //
-// Why a thread that has reserved spots finds them: at any time no more bits are set than spots are used or reserved by
-// others, since a bit is set after the count is raised, and cleared before it is lowered. So a bit of its own is clear.
-// It may be another one at each look, but only if another thread has got a spot meanwhile.
+// Why a thread that has reserved spots finds them: a bit is set after the count is raised. A free clears a bit and
+// lowers the count, in any order, as another thread may see it. So in the end no more bits are set than spots are used
+// or reserved by others, and a bit of its own is clear. It may be another one at each look, but only if another thread
+// has got a spot meanwhile.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +45,7 @@ class pages_ref {
 
   [[nodiscard]] WYRM_HD scatter_shape const& shape() const { return shape_; }
   [[nodiscard]] WYRM_HD page_word word(std::uint32_t page) const { return page_word(at(page).load(exec::relaxed)); }
-  /// How many pages of a region are usable, that is neither closed nor full, and how many are empty.
+  /// How many pages of a region are usable, that is open and not full, and how many are empty.
   [[nodiscard]] WYRM_HD count_pair pages_of(std::uint32_t region) const {
     return count_pair::of(exec::atomic_ref<std::uint64_t>(regions_[region]).load(exec::relaxed));
   }
@@ -120,9 +121,16 @@ class pages_ref {
   /// Makes closed pages empty ones; collective. The caller has their memory.
   template <class Tile>
   WYRM_HD void open(Tile const& t, std::uint32_t first, std::uint32_t count) const {
+    constexpr unsigned at_once = 8;  // so that the additions overlap
     exec::release_fence();
-    for (std::uint32_t i = t.rank(); i < count; i += t.size())
-      (void)at(first + i).fetch_add(page_word::split(1, 0).bits(), exec::after_fence);
+    for (std::uint32_t i = t.rank(); i < count; i += at_once * t.size()) {
+      page_word before[at_once];
+      for (unsigned k = 0; k < at_once; ++k)
+        if (i + k * t.size() < count)
+          before[k] = page_word(at(first + i + k * t.size()).fetch_add(opened.bits(), exec::after_fence));
+      for (unsigned k = 0; k < at_once; ++k)  // pages with additions that will be taken back are not empty yet
+        if (before[k].count() > 0) add(first + i + k * t.size(), {-1, -1});
+    }
     t.sync();
     std::uint32_t const end = first + count;
     std::uint32_t const log2 = shape_.region_log2;
@@ -145,6 +153,8 @@ class pages_ref {
   }
 
  private:
+  static constexpr page_word opened = page_word::split(1, 0);
+
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint64_t> at(std::uint32_t page) const {
     return exec::atomic_ref<std::uint64_t>(words_[page]);
   }
@@ -157,7 +167,7 @@ class pages_ref {
     return ~used & (here >= 32 ? ~0u : (1u << here) - 1);
   }
   WYRM_HD void count_change(std::uint32_t page, page_word before, page_word now) const {
-    count_pair const change{static_cast<int>(before.is_full()) - static_cast<int>(now.is_full()),
+    count_pair const change{static_cast<int>(now.is_usable()) - static_cast<int>(before.is_usable()),
                             static_cast<int>(now.is_empty()) - static_cast<int>(before.is_empty())};
     if (change.usable != 0 || change.empty != 0) add(page, change);
   }

@@ -31,7 +31,7 @@ struct scatter_parameters {
   std::size_t super_block_bytes = 0;        // rounded up to regions; 0: 9/16 of the pool, up to 1 GiB
   std::uint32_t size_factor = 38183;        // k_S of Eq. 3
   std::uint32_t multiprocessor_factor = 0;  // k_mp of Eq. 3, up to 65535; 0: spreads multiprocessors evenly
-  double max_frag = 2;                      // 1 to 16: the size of a spot is at most so many times the requested one
+  double max_frag = 2;  // 1 to 16: a spot is at most so many times as large as one that a request would split off
 };
 
 namespace detail {
@@ -53,8 +53,8 @@ struct reclaim_all_pages {
 };
 }  // namespace detail
 
-/// Owner of the pool. Beside the pool it has 12 bytes per chunk of 8 KiB, and for each page 8 bytes and a bit per 16
-/// bytes: with the default parameters 1.02 % of the pool.
+/// Owner of the pool. Beside the pool it has 5 bytes per chunk of 8 KiB, and for each page 8 bytes and a bit per 16
+/// bytes: with the default parameters about 1 % of the pool.
 template <class Space>
 class scatteralloc {
  public:
@@ -104,16 +104,19 @@ class scatteralloc {
       std::uint32_t const after = memory_.chunks_after(bytes);
       cover(after);  // everything that can fail happens before the pool changes
       ledger_.cover(std::size_t{after} * chunk_bytes);
+      scatter_shape const shape = shape_for(after);
+      std::vector<std::uint64_t> const counts = counts_of(copy_regions(), shape, after);
       memory_.grow(bytes);
-      shape_ = shape_for(after);
-      count_regions();
+      shape_ = shape;
+      exec::copy_in<std::uint64_t>(space_, super_blocks_.data(), counts);
+      exec::write(space_, &state_.data()->active, std::uint32_t{0});
     };
     shared_.rewrite_after(change, [&] { return view(); });
   }
   /// Returns the memory of all empty pages to the extent.
   void compact() { exec::for_each_tile<32>(space_, 1, detail::reclaim_all_pages<view_type>{view()}); }
 
-  /// The classes are the sizes of spots in pages of which something is used.
+  /// The classes are the sizes of spots in pages of which something is used. `peak` counts whole super blocks.
   [[nodiscard]] statistics stats() const {
     statistics s;
     ledger_.report(s);
@@ -161,8 +164,8 @@ class scatteralloc {
             "page_bytes must be a power of two, 512 to 8192, not " + std::to_string(p.page_bytes));
     require(std::has_single_bit(p.region_pages) && p.region_pages >= 4 && p.region_pages <= 4096,
             "region_pages must be a power of two, 4 to 4096, not " + std::to_string(p.region_pages));
-    require(p.super_block_bytes <= pool_limit,
-            "super_block_bytes must be at most 1 TiB, not " + std::to_string(p.super_block_bytes));
+    require(p.super_block_bytes <= std::size_t{4} << 30,
+            "super_block_bytes must be at most 4 GiB, not " + std::to_string(p.super_block_bytes));
     require(p.multiprocessor_factor <= 65535,
             "multiprocessor_factor must be at most 65535, not " + std::to_string(p.multiprocessor_factor));
     require(p.max_frag >= 1 && p.max_frag <= 16, "max_frag must be 1 to 16, not " + std::to_string(p.max_frag));
@@ -220,19 +223,16 @@ class scatteralloc {
   [[nodiscard]] std::vector<std::uint64_t> copy_regions() const {
     return exec::copy_out(space_, regions_.data(), std::size_t{blocks()} * shape_.block_regions);
   }
-  // See pages_ref::regions_of.
-  [[nodiscard]] std::vector<std::uint64_t> counts_of(std::vector<std::uint64_t> const& regions) const {
-    std::vector<std::uint64_t> counts(blocks());
+  // See pages_ref::regions_of; for a pool of so many chunks.
+  [[nodiscard]] std::vector<std::uint64_t> counts_of(std::vector<std::uint64_t> const& regions,
+                                                     scatter_shape const& shape, std::uint32_t chunks) const {
+    std::vector<std::uint64_t> counts(shape.block_of(chunks * pages_per_chunk() - 1) + 1);
     for (std::size_t region = 0; region < regions.size(); ++region) {
       count_pair const pages = count_pair::of(regions[region]);
-      counts[region / shape_.block_regions] += count_pair{pages.usable > 0, pages.empty >= shape_.room()}.bits();
+      std::uint64_t const bits = count_pair{pages.usable > 0, pages.empty >= shape.room()}.bits();
+      if (bits != 0) counts[region / shape.block_regions] += bits;
     }
     return counts;
-  }
-  // After growth: super blocks may have become larger.
-  void count_regions() {
-    exec::copy_in<std::uint64_t>(space_, super_blocks_.data(), counts_of(copy_regions()));
-    exec::write(space_, &state_.data()->active, std::uint32_t{0});
   }
 
   // Which chunks have open pages.
@@ -269,10 +269,10 @@ class scatteralloc {
     std::vector<std::uint64_t> found(regions.size());
     for (std::size_t page = 0; page < words.size(); ++page) {
       page_word const w(words[page]);
-      found[page >> shape_.region_log2] += count_pair{!w.is_closed() && !w.is_full(), w.is_empty()}.bits();
+      found[page >> shape_.region_log2] += count_pair{w.is_usable(), w.is_empty()}.bits();
     }
     ensure(regions == found, name, "the number of usable or of empty pages of a region is wrong");
-    ensure(exec::copy_out(space_, super_blocks_.data(), blocks()) == counts_of(regions), name,
+    ensure(exec::copy_out(space_, super_blocks_.data(), blocks()) == counts_of(regions, shape_, memory_.chunks()), name,
            "the number of regions with usable or empty pages of a super block is wrong");
   }
   void check_live(std::vector<std::uint64_t> const& words, std::vector<std::size_t> const& used) const {

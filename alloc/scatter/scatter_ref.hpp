@@ -21,8 +21,8 @@
 //    between pages and runs page by page. The paper reserves whole super blocks for requests of more than a page, and
 //    sets the size of each page of such a request; the public code serves them one after the other.
 //
-// Progress: searches and frees wait for no thread. A thread that needs another super block waits for the thread that
-// makes one, whose holder waits at most for the lock of the extent.
+// Progress: searches of pages, and frees of their blocks, wait for no thread. A thread that needs another super block,
+// or chunks for a run, waits for the thread that provides them, which waits at most for the lock of the extent.
 #pragma once
 
 #include <cstddef>
@@ -44,6 +44,8 @@ struct scatter_state {
   std::uint32_t active;  // super block
   std::uint32_t padding[31];
   std::uint64_t lock;  // of the thread that makes another super block the active one
+  std::uint32_t more_padding[30];
+  std::uint64_t run_lock;  // of the thread that takes empty pages for runs of chunks
 };
 
 /// For kernels. Thread-safe.
@@ -67,6 +69,7 @@ class scatter_ref {
     }
     bool const is_run = is_valid && !is_paged;
     if (t.any(is_run)) result = find_runs(t, wanted, is_run, result);
+    t.sync();  // one lane may have acquired the memory for another
     if (bytes > 0 && result == nullptr) ledger_.count_failures(1);
     ledger_.record_allocation(result, bytes);
     return result;
@@ -77,6 +80,7 @@ class scatter_ref {
   WYRM_HD void deallocate(Tile const& t, void* p) const {
     place at{};
     bool const is_live = p != nullptr && find_live(p, at);
+    t.sync();  // one lane releases the memory of others
     exec::release_fence();
     bool is_cleared = is_live && at.spots > 0 && pages_.clear(at.page, at.spot);
     if (is_live && at.spots > 0 && !is_cleared) ledger_.count_bad_free(p);
@@ -102,14 +106,15 @@ class scatter_ref {
     return w.is_closed() ? memory_.run_bytes(p) : shape().spot_units(w.spots()) * alignment;
   }
 
-  /// Opens the pages of the next chunks of the extent, a super block of them at most, and makes their super block the
+  /// Opens the pages of the next chunks of the extent, as many as a super block has, and makes their super block the
   /// active one; collective, for the holder of the lock, or while no other thread uses the pool. False if the extent
   /// has no chunks.
   template <class Tile>
   WYRM_HD bool open_super_block(Tile const& t) const {
     std::uint32_t opened = 0;
     std::uint32_t first = 0;
-    for (std::uint32_t const all = (shape().block_pages() >> pages_per_chunk_log2()) + 1; opened < all;) {
+    std::uint32_t const all = ((shape().block_pages() - 1) >> pages_per_chunk_log2()) + 1;
+    while (opened < all) {
       std::uint32_t page = 0;
       std::uint32_t const chunks = open_pages(t, all - opened, page);
       if (chunks == 0) break;
@@ -130,7 +135,7 @@ class scatter_ref {
   }
 
  private:
-  static constexpr std::uint32_t no_page = 0x80000000;  // and beyond
+  static constexpr std::uint32_t no_page = 0x80000000;  // with the rank of a lane: a key that no other lane has
   static constexpr std::uint32_t no_block = 0xffffffff;
   static constexpr std::uint32_t reclaimed = 512;    // chunks at a time, 4 MiB, so that pages stay open
   static constexpr std::uint32_t most_windows = 16;  // that a search at random looks at
@@ -171,13 +176,22 @@ class scatter_ref {
     std::uint32_t total;
   };
 
+  // The pages of a super block; the last one may have fewer than the others.
+  [[nodiscard]] WYRM_HD std::uint32_t pages_in(std::uint32_t block) const {
+    std::uint32_t const all = memory_.chunks() << pages_per_chunk_log2();
+    return least(shape().block_pages(), all - block * shape().block_pages());
+  }
+  [[nodiscard]] WYRM_HD std::uint32_t regions_in(std::uint32_t block) const {
+    return ((pages_in(block) - 1) >> shape().region_log2) + 1;
+  }
+
   // The number of the first page in the super block for n lanes that request the same (Eq. 3).
-  [[nodiscard]] WYRM_HD std::uint32_t first_page(spot_request const& r, std::uint32_t n) const {
+  [[nodiscard]] WYRM_HD std::uint32_t first_page(std::uint32_t block, spot_request const& r, std::uint32_t n) const {
     std::uint32_t const bytes = shape().spot_units(r.most) * static_cast<std::uint32_t>(alignment);
     std::uint64_t const here = exec::multiprocessor_number() * shape().multiprocessor_factor >> 16;
     std::uint32_t const hash =
         bytes * shape().size_factor + static_cast<std::uint32_t>(here) + exec::warp_on_multiprocessor() * n / r.most;
-    return hash % shape().block_pages();
+    return hash % pages_in(block);
   }
 
   // Serves the lanes that ask from this super block; collective. `same`: the lanes with the same request. They look at
@@ -185,7 +199,13 @@ class scatter_ref {
   template <class Tile>
   WYRM_HD void search(Tile const& t, std::uint32_t block, spot_request const& r, std::uint32_t same, where next,
                       bool& asks, void*& result) const {
-    cursor c{first_page(r, count(same)), next == where::everywhere ? shape().block_pages() : most_windows};
+    search(t, block, r, same, next, first_page(block, r, count(same)), asks, result);
+  }
+  // The same from this page of the super block on.
+  template <class Tile>
+  WYRM_HD void search(Tile const& t, std::uint32_t block, spot_request const& r, std::uint32_t same, where next,
+                      std::uint32_t first, bool& asks, void*& result) const {
+    cursor c{first, next == where::everywhere ? pages_in(block) : most_windows};
     bool searches = asks;
     for (;;) {
       std::uint32_t const all = t.ballot(searches);
@@ -221,8 +241,9 @@ class scatter_ref {
       std::uint32_t const finders = t.ballot(here.spots > 0);
       bool const goes_on = searches && (finders & group) == 0;
       if (!t.any(goes_on)) continue;
-      bool const is_elsewhere = next == where::everywhere ? go_to_next(t, c, block, group, 4 * width, goes_on)
-                                                          : go_to_any(t, c, block, group, 4 * width, next, goes_on);
+      bool const is_elsewhere = next == where::everywhere
+                                    ? go_to_next(t, c, block, group, 4 * width, goes_on)
+                                    : go_to_any(t, c, block, r.most, group, 4 * width, next, goes_on);
       searches = searches && (is_elsewhere || !goes_on);
     }
   }
@@ -230,12 +251,12 @@ class scatter_ref {
   // The first page that suits the request, of four of a super block that are `width` apart.
   [[nodiscard]] WYRM_HD candidate look(std::uint32_t block, std::uint32_t first, std::uint32_t width,
                                        spot_request const& r) const {
-    std::uint32_t const all = shape().block_pages();
+    std::uint32_t const all = pages_in(block);
     std::uint32_t page[4];
     page_word w[4];
     for (std::uint32_t k = 0; k < 4; ++k) {
       std::uint32_t const in_block = first + k * width;
-      page[k] = block * all + (in_block < all ? in_block : in_block % all);
+      page[k] = block * shape().block_pages() + (in_block < all ? in_block : in_block % all);
       w[k] = pages_.word(page[k]);
     }
     for (std::uint32_t k = 0; k < 4; ++k)
@@ -303,37 +324,44 @@ class scatter_ref {
   // region that has; collective. The lanes of a group draw regions together. False if the super block is full, or they
   // have looked at many windows.
   template <class Tile>
-  [[nodiscard]] WYRM_HD bool go_to_any(Tile const& t, cursor& c, std::uint32_t block, std::uint32_t group,
-                                       std::uint32_t window, where next, bool goes_on) const {
-    std::uint32_t const regions = shape().block_regions;
-    std::uint32_t const behind = (c.page + window) % shape().block_pages();
+  [[nodiscard]] WYRM_HD bool go_to_any(Tile const& t, cursor& c, std::uint32_t block, std::uint32_t seed,
+                                       std::uint32_t group, std::uint32_t window, where next, bool goes_on) const {
+    std::uint32_t const log2 = shape().region_log2;
+    std::uint32_t const regions = regions_in(block);
+    std::uint32_t const behind = (c.page + window) % pages_in(block);
     std::int32_t const least = next == where::regions_with_room ? shape().room() : 1;
-    bool const is_full = goes_on && next == where::regions_with_room &&
-                         pages_.regions_of(block).empty < static_cast<std::int32_t>((regions + 3) / 4);
-    bool const stays = goes_on && !is_full && c.left > 0 && has_empty(block, behind >> shape().region_log2, least);
-    bool draws = goes_on && !is_full && c.left > 0 && !stays;
-    bool is_somewhere = stays;
-    if (stays) {
+    count_pair const counts = pages_.regions_of(block);
+    bool const looks_full =
+        next == where::regions_with_room && counts.empty < static_cast<std::int32_t>((regions + 3) / 4);
+    bool const has_more = goes_on && has_empty(block, behind >> log2, least);
+    // Lanes of a group may have read different counts; they decide together.
+    std::uint32_t const full = t.ballot(goes_on && looks_full) & group;
+    bool const may_go_on = goes_on && full == 0 && c.left > 0;
+    bool const stays = (t.ballot(may_go_on && has_more) & group) != 0;
+    bool draws = may_go_on && !stays;
+    bool is_somewhere = may_go_on && stays;
+    seed = scramble(seed ^ c.page << 10 ^ static_cast<std::uint32_t>(counts.bits() >> 32) << 20);
+    seed = t.shfl(seed, exec::first_lane(group != 0 ? group : 1));
+    if (is_somewhere) {
       c.page = behind;
       --c.left;
     }
     std::uint32_t const rank = exec::rank_in(t, group);
     while (t.any(draws)) {
-      std::uint32_t const drawn =
-          scramble((exec::multiprocessor_number() << 6 | exec::warp_on_multiprocessor()) << 12 | (rank << 5) | c.left);
+      std::uint32_t const drawn = scramble(seed + (c.left << 5 | rank) * 0x9e3779b1u);
       std::uint32_t const found = t.ballot(draws && has_empty(block, drawn % regions, least)) & group;
       std::uint32_t const chosen = t.shfl(drawn, exec::first_lane(found != 0 ? found : 1));
       if (!draws) continue;
       --c.left;
       if (found != 0)
-        c.page = (chosen % regions << shape().region_log2) + (chosen >> 16 & (shape().region_pages() - 1));
+        c.page = ((chosen % regions << log2) + (chosen >> 16 & (shape().region_pages() - 1))) % pages_in(block);
       is_somewhere = found != 0;
       draws = found == 0 && c.left > 0;
     }
     return is_somewhere;
   }
   [[nodiscard]] WYRM_HD bool has_empty(std::uint32_t block, std::uint32_t region, std::int32_t least) const {
-    return pages_.pages_of(block * shape().block_regions + region).empty >= least;
+    return pages_.pages_of(first_region(block) + region).empty >= least;
   }
 
   // The same for a search through all pages: goes on behind the window, over regions without usable pages; collective.
@@ -341,29 +369,31 @@ class scatter_ref {
   template <class Tile>
   [[nodiscard]] WYRM_HD bool go_to_next(Tile const& t, cursor& c, std::uint32_t block, std::uint32_t group,
                                         std::uint32_t window, bool goes_on) const {
-    std::uint32_t const all = shape().block_pages();
+    std::uint32_t const pages = pages_in(block);
+    std::uint32_t const regions = regions_in(block);
     std::uint32_t const log2 = shape().region_log2;
     std::uint32_t const rank = exec::rank_in(t, group);
     if (goes_on) {
-      c.page = (c.page + window) % all;
+      c.page = (c.page + window) % pages;
       c.left -= least(c.left, window);
     }
     bool moves = goes_on && c.left > 0;
     while (t.any(moves)) {
-      std::uint32_t const region = ((c.page >> log2) + rank) % shape().block_regions;
-      bool const is_usable = moves && pages_.pages_of(block * shape().block_regions + region).usable > 0;
+      std::uint32_t const region = (c.page >> log2) + rank;  // not beyond the last one, from which the search wraps
+      bool const is_usable = moves && region < regions && pages_.pages_of(first_region(block) + region).usable > 0;
       std::uint32_t const found = t.ballot(is_usable) & group;
       if (!moves) continue;
       std::uint32_t const skipped = found != 0 ? count(group & ((1u << exec::first_lane(found)) - 1)) : count(group);
       if (skipped > 0) {
-        std::uint32_t const next = ((c.page >> log2) + skipped) << log2;
+        std::uint32_t const next = least(((c.page >> log2) + skipped) << log2, pages);
         c.left -= least(c.left, next - c.page);
-        c.page = next % all;
+        c.page = next < pages ? next : 0;
       }
       moves = found == 0 && c.left > 0;
     }
     return goes_on && c.left > 0;
   }
+  [[nodiscard]] WYRM_HD std::uint32_t first_region(std::uint32_t block) const { return block * shape().block_regions; }
 
   WYRM_HD static std::uint32_t scramble(std::uint32_t x) {
     x = (x ^ x >> 15) * 0x2c1b3c6du;
@@ -402,8 +432,13 @@ class scatter_ref {
       }
     while (t.any(asks)) {  // memory that has been freed meanwhile
       std::uint32_t page = 0;
-      if (open_pages(t, static_cast<std::uint32_t>(cuda::std::popcount(t.ballot(asks))), page) == 0) break;
-      search(t, shape().block_of(page), r, same, where::everywhere, asks, result);
+      std::uint32_t const chunks = open_pages(t, count(t.ballot(asks)), page);
+      if (chunks == 0) break;
+      std::uint32_t const last = page + (chunks << pages_per_chunk_log2()) - 1;
+      for (block = shape().block_of(page); block <= shape().block_of(last); ++block) {
+        std::uint32_t const begin = block * shape().block_pages();
+        search(t, block, r, same, where::everywhere, page > begin ? page - begin : 0, asks, result);
+      }
     }
     return result;
   }
@@ -423,9 +458,14 @@ class scatter_ref {
         outcome = lock.try_take();
       }
     }
+    bool const has_lock = t.any(outcome == sequence_lock::outcome::taken);
+    if (has_lock && t.rank() == 0) {
+      now = active().load(exec::relaxed);
+      if (now != block) lock.unlock();  // another holder has changed it just before
+    }
     now = t.shfl(now, 0);
     if (now != block) return now;
-    if (!t.any(outcome == sequence_lock::outcome::taken)) return no_block;
+    if (!has_lock) return no_block;
     if (may_return) now = super_block_with_room(t, block);
     bool const found = now != block;
     if (found && t.rank() == 0) active().store(now, exec::relaxed);
@@ -444,10 +484,10 @@ class scatter_ref {
   // collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD std::uint32_t super_block_with_room(Tile const& t, std::uint32_t block) const {
-    auto const least = static_cast<std::int32_t>(shape().block_regions / 3 + 1);
     for (std::uint32_t k = 1; k < blocks_; k += t.size()) {
       std::uint32_t const other = (block + k + t.rank()) % blocks_;
-      std::uint32_t const lanes = t.ballot(k + t.rank() < blocks_ && pages_.regions_of(other).empty >= least);
+      std::uint32_t const lanes = t.ballot(
+          k + t.rank() < blocks_ && pages_.regions_of(other).empty > static_cast<std::int32_t>(regions_in(other) / 3));
       if (lanes != 0) return t.shfl(other, exec::first_lane(lanes));
     }
     return block;
@@ -490,12 +530,16 @@ class scatter_ref {
     while (last > begin && count < chunks) {
       std::uint32_t const first = last - begin > t.size() ? last - t.size() : begin;
       std::uint32_t const chunk = first + t.rank();
-      std::uint32_t const lanes = t.ballot(chunk < last && close_chunk(chunk));
+      std::uint32_t const lanes = t.ballot(chunk < last && has_empty_pages(chunk) && close_chunk(chunk));
+      t.sync();  // one lane returns the chunks of all
       if (lanes != 0) memory_.return_runs(t, lanes, chunk, 1);
       count += static_cast<std::uint32_t>(cuda::std::popcount(lanes));
       last = first;
     }
     return count;
+  }
+  [[nodiscard]] WYRM_HD bool has_empty_pages(std::uint32_t chunk) const {
+    return pages_.pages_of(chunk << pages_per_chunk_log2() >> shape().region_log2).empty > 0;
   }
   // Closes the pages of a chunk, all or none.
   [[nodiscard]] WYRM_HD bool close_chunk(std::uint32_t chunk) const {
@@ -516,22 +560,42 @@ class scatter_ref {
     for (std::uint32_t left = t.ballot(asks); left != 0;) {
       std::uint32_t const each = t.shfl(chunks, exec::first_lane(left));
       std::uint32_t const lanes = t.ballot(asks && chunks == each);
-      chunk_range runs{0, 0};
-      if (t.rank() == 0) runs = memory_.take_runs(static_cast<std::uint32_t>(cuda::std::popcount(lanes)), each);
-      runs.first = t.shfl(runs.first, 0);
-      runs.count = t.shfl(runs.count, 0);
-      unsigned const rank = exec::rank_in(t, lanes);
-      if ((lanes >> t.rank() & 1) != 0 && rank < runs.count) {
-        result = memory_.begin_run(runs.first + rank * each, each);
-        asks = false;
-      }
+      chunk_range runs = take_runs(t, count(lanes), each);
+      if (runs.count == 0) runs = reclaim_runs(t, count(lanes), each);
+      std::uint32_t const rank = exec::rank_in(t, lanes);
+      bool const mine = (lanes >> t.rank() & 1) != 0;
+      if (mine && rank < runs.count) result = memory_.begin_run(runs.first + rank * each, each);
+      if (mine && (rank < runs.count || runs.count == 0)) asks = false;
       left = t.ballot(asks);
-      if (runs.count == 0 && reclaim(t, each < reclaimed ? reclaimed : each) == 0) {
-        if ((lanes >> t.rank() & 1) != 0) asks = false;
-        left = t.ballot(asks);
-      }
     }
     return result;
+  }
+  template <class Tile>
+  [[nodiscard]] WYRM_HD chunk_range take_runs(Tile const& t, std::uint32_t n, std::uint32_t each) const {
+    chunk_range runs{0, 0};
+    if (t.rank() == 0) runs = memory_.take_runs(n, each);
+    return {t.shfl(runs.first, 0), t.shfl(runs.count, 0)};
+  }
+  // The same from the chunks of empty pages, of which it takes more and more, at last all; collective. The lock keeps
+  // others from finding neither these pages nor their chunks.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD chunk_range reclaim_runs(Tile const& t, std::uint32_t n, std::uint32_t each) const {
+    sequence_lock lock(state_->run_lock);
+    bool const has_lock = t.any(t.rank() == 0 && lock.take_unless_exhausted());
+    chunk_range runs = take_runs(t, n, each);
+    for (std::uint32_t more = each > reclaimed ? each : reclaimed; has_lock && runs.count == 0;) {
+      std::uint32_t const closed = reclaim(t, more);
+      if (closed > 0) runs = take_runs(t, n, each);
+      if (closed == 0 || more >= memory_.chunks()) break;
+      more = more < memory_.chunks() / 2 ? 2 * more : memory_.chunks();
+    }
+    if (has_lock && t.rank() == 0) {
+      if (runs.count > 0)
+        lock.unlock();
+      else
+        lock.unlock_exhausted();
+    }
+    return runs;
   }
 
   // A block, or where it may be: a spot of a page or, if spots is 0, a run of chunks.
