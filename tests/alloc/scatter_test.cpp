@@ -428,6 +428,9 @@ TYPED_TEST(scatter, statistics_in_numbers) {
   p.reset();
   EXPECT_EQ(p.owner().stats().asked, 0u);
   this->expect_whole(p);
+  EXPECT_EQ(served(p.allocate({16, 100, 16, 9000})), 4u);
+  p.reset();
+  this->expect_whole(p);
 }
 
 TYPED_TEST(scatter, a_page_keeps_no_trace_of_its_last_split) {
