@@ -170,7 +170,7 @@ struct page_scenario {
   std::uint32_t page_log2 = 9;
 };
 
-void explore(page_scenario const& s, unsigned preemptions = 3) {
+void explore(page_scenario const& s, unsigned preemptions = 4) {
   std::unique_ptr<stage> now;
   auto const make = [&] {
     now = std::make_unique<stage>(s.page_log2);
@@ -227,14 +227,14 @@ auto serves(std::size_t least, std::size_t most) {
 }
 
 TEST(interleave_scatter, the_last_free_spot) {
-  explore({opened(1, 256, 1), {takes(0, 256), takes(0, 256)}, serves(1, 1)}, 4);
+  explore({opened(1, 256, 1), {takes(0, 256), takes(0, 256)}, serves(1, 1)}, 6);
   explore({opened(1, 256, 1), {takes(0, 256), takes(0, 256), takes(0, 256)}, serves(1, 1)}, 2);
   explore({opened(1, 256, 1), {takes(0, 256), takes(0, 256), gives(0)}, serves(1, 2)});
   explore({opened(1, 128, 2), {takes(0, 128), takes(0, 128), gives(1)}, serves(2, 2)});
 }
 
 TEST(interleave_scatter, the_last_used_spot) {
-  explore({opened(1, 64, 1), {gives(0), takes(0, 64)}, serves(1, 1)}, 4);
+  explore({opened(1, 64, 1), {gives(0), takes(0, 64)}, serves(1, 1)}, 6);
   explore({opened(1, 64, 1), {gives(0), takes(0, 64), takes(0, 64)}, serves(2, 2)});
   explore({opened(1, 64, 2), {gives(0), gives(1), takes(0, 64)}, serves(1, 1)});
   explore({opened(1, 512, 1), {gives(0), takes(0, 512), takes(0, 512)}, serves(0, 1)});
@@ -256,7 +256,7 @@ TEST(interleave_scatter, an_empty_page_is_split_anew) {
 TEST(interleave_scatter, an_addition_is_taken_back) {
   page_word const empty = page_word::split(1, 0);
   page_word const half = page_word::split(2, 1);
-  explore({opened(1, 512, 1), {takes_late(0, empty, 512), gives(0)}, serves(0, 1)}, 4);
+  explore({opened(1, 512, 1), {takes_late(0, empty, 512), gives(0)}, serves(0, 1)}, 6);
   explore({opened(1, 512, 1), {takes_late(0, empty, 512), takes_late(0, empty, 512), gives(0)}, serves(0, 1)});
   explore({opened(1, 256, 2), {takes_late(0, half, 256), takes_late(0, half, 256, 2), gives(0)}, serves(0, 1)});
   explore({opened(1, 256, 2), {takes_late(0, half, 256), gives(0), gives(1)}, serves(0, 1)});
@@ -293,7 +293,7 @@ TEST(interleave_scatter, a_page_is_opened_again) {
 }
 
 TEST(interleave_scatter, several_spots_at_once) {
-  explore({opened(1, 128, 1), {takes(0, 128, 5), takes(0, 128)}, serves(3, 3)}, 4);
+  explore({opened(1, 128, 1), {takes(0, 128, 5), takes(0, 128)}, serves(3, 3)}, 6);
   explore({opened(1, 64, 5), {takes(0, 64, 5), takes(0, 64, 2), gives(2)}, serves(3, 4)});
   explore({opened(1, 64, 6), {takes(0, 64, 2), gives(0), gives(3)}, serves(2, 2)});
   // Pages of two words of bits.
@@ -455,6 +455,19 @@ TEST(interleave_scatter, pages_become_a_run) {
   explore({full, first, {{8192}, {8192}}, 1, 1}, 2, 120);
   explore({full, first, {{8192}, {512}, {16}}, 1, 3}, 1, 300);
   explore({full, all_but_one, {{-16, 512}, {8192}, {512}}, 1, 3}, 1, 300);
+}
+
+// A large request finds no chunk of which nothing is used: it closes pages, and opens them again.
+TEST(interleave_scatter, pages_are_closed_in_vain) {
+  std::vector<int> const full = two_chunks_of(512);
+  explore({full, {-1}, {{512}, {8192}}, 0, 1}, 3, 100);
+  explore({full, {-1, -2}, {{512}, {8192}}, 0, 1}, 3, 100);
+}
+// Meanwhile there is a page for the small request all the time.
+TEST(interleave_scatter, pages_that_are_closed_in_vain_are_found) {
+  std::vector<int> const full = two_chunks_of(512);
+  explore({full, {-1}, {{512}, {8192}}, 1, 1}, 1, 300);
+  explore({full, {-1, -2, -3}, {{512}, {8192}}, 1, 1}, 1, 300);
 }
 
 // The run is freed, and its chunks become pages.
