@@ -420,7 +420,7 @@ class scatter_ref {
                                                            std::uint32_t block, bool asks, void* result) const {
     bool may_change = t.any(t.rank() == 0 && !memory_.looks_used_up()) || super_block_with_room(t, block) != block;
     for (int changes = 0; may_change && changes < most_changes && t.any(asks); ++changes) {
-      std::uint32_t const next = next_super_block(t, block, changes < 2);
+      std::uint32_t const next = next_super_block(t, block, changes < most_changes / 2);
       may_change = next != no_block;
       if (may_change) search(t, block = next, r, same, where::regions_with_room, asks, result);
     }
@@ -545,6 +545,8 @@ class scatter_ref {
   [[nodiscard]] WYRM_HD bool close_chunk(std::uint32_t chunk) const {
     std::uint32_t const pages = 1u << pages_per_chunk_log2();
     std::uint32_t const first = chunk << pages_per_chunk_log2();
+    for (std::uint32_t k = 0; k < pages; ++k)
+      if (!pages_.word(first + k).is_empty()) return false;
     std::uint32_t closed = 0;
     while (closed < pages && pages_.close(first + closed)) ++closed;
     if (closed == pages) return true;

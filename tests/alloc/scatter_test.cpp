@@ -33,16 +33,16 @@ constexpr std::size_t kib = 1024;
 
 TEST(scatter_words, pages_are_closed_empty_or_full) {
   constexpr page_word closed = page_word::closed();
-  static_assert(closed.is_closed() && !closed.is_empty() && !closed.is_full());
+  static_assert(closed.is_closed() && !closed.is_empty() && !closed.is_usable());
   static_assert(closed.spots() == 0 && closed.count() == 0 && closed.bits() == 0);
   constexpr page_word empty = page_word::split(73, 0);
-  static_assert(!empty.is_closed() && empty.is_empty() && !empty.is_full());
+  static_assert(!empty.is_closed() && empty.is_empty() && empty.is_usable());
   static_assert(empty.plus(72).count() == 72 && empty.plus(72).spots() == 73);
-  static_assert(!empty.plus(72).is_full() && !empty.plus(72).is_empty());
-  static_assert(empty.plus(73).is_full() && empty.plus(1000).is_full());
+  static_assert(empty.plus(72).is_usable() && !empty.plus(72).is_empty());
+  static_assert(!empty.plus(73).is_usable() && !empty.plus(1000).is_usable());
   static_assert(empty.plus(1000).minus(1000).bits() == empty.bits());
   // An addition to a closed page does not open it.
-  static_assert(closed.plus(5).is_closed() && !closed.plus(5).is_full() && !closed.plus(5).is_empty());
+  static_assert(closed.plus(5).is_closed() && !closed.plus(5).is_usable() && !closed.plus(5).is_empty());
   static_assert(page_word::split(1, 0).bits() + closed.plus(5).bits() == page_word::split(1, 5).bits());
 }
 
@@ -138,8 +138,10 @@ TEST(scatter_parameters, bad_ones_are_refused) {
     expect_refused({.page_bytes = bytes}, "page_bytes");
   for (std::size_t const pages : {0u, 1u, 2u, 3u, 5u, 129u, 4095u, 8192u})
     expect_refused({.region_pages = pages}, "region_pages");
-  for (std::size_t const bytes : {alloc::pool_limit + 1, ~std::size_t{0}})
+  for (std::size_t const bytes : {(std::size_t{4} << 30) + 1, ~std::size_t{0}})
     expect_refused({.super_block_bytes = bytes}, "super_block_bytes");
+  for (std::uint32_t const factor : {65536u, ~0u})
+    expect_refused({.multiprocessor_factor = factor}, "multiprocessor_factor");
   for (double const frag : {0.0, 0.999, -2.0, 16.001, 1e300, std::numeric_limits<double>::infinity(),
                             std::numeric_limits<double>::quiet_NaN()})
     expect_refused({.max_frag = frag}, "max_frag");
@@ -149,10 +151,10 @@ TEST(scatter_parameters, limits_are_accepted) {
   for (scatter_parameters const& parameters :
        {scatter_parameters{.page_bytes = 512}, scatter_parameters{.page_bytes = 8192},
         scatter_parameters{.page_bytes = 512, .region_pages = 4}, scatter_parameters{.region_pages = 4096},
-        scatter_parameters{.super_block_bytes = 1}, scatter_parameters{.super_block_bytes = alloc::pool_limit},
+        scatter_parameters{.super_block_bytes = 1}, scatter_parameters{.super_block_bytes = std::size_t{4} << 30},
         scatter_parameters{.page_bytes = 512, .region_pages = 4, .super_block_bytes = 1},
         scatter_parameters{.size_factor = 0}, scatter_parameters{.size_factor = ~0u},
-        scatter_parameters{.multiprocessor_factor = ~0u}, scatter_parameters{.max_frag = 1},
+        scatter_parameters{.multiprocessor_factor = 65535}, scatter_parameters{.max_frag = 1},
         scatter_parameters{.max_frag = 16}}) {
     pool<alloc::scatteralloc<host>> p({.pool_bytes = 64 * kib, .reserve_bytes = 64 * kib, .checked = true}, host(1),
                                       parameters);
