@@ -150,7 +150,8 @@ class scatteralloc {
     check_usable(words);
     scatter_state const state = exec::read(space_, state_.data());
     ensure(state.active < blocks(), name, "there is no such super block as the active one");
-    ensure(state.lock % 2 == 0, name, "the lock is held although no kernel runs");
+    ensure(state.lock % 2 + state.last_lock % 2 + state.run_lock % 2 == 0, name,
+           "a lock is held although no kernel runs");
     if (ledger_.checked()) check_live(words, used);
     ledger_.check_guards(name);
   }

@@ -45,6 +45,8 @@ struct scatter_state {
   std::uint32_t padding[31];
   std::uint64_t lock;  // of the thread that makes another super block the active one
   std::uint32_t more_padding[30];
+  std::uint64_t last_lock;  // of the thread that looks whether anything is left for requests of pages
+  std::uint32_t last_padding[30];
   std::uint64_t run_lock;  // of the thread that takes empty pages for runs of chunks
 };
 
@@ -430,17 +432,42 @@ class scatter_ref {
         if (t.shfl(regions.usable, 0) > 0) search(t, block, r, same, next, asks, result);
         block = block + 1 < blocks_ ? block + 1 : 0;
       }
-    while (t.any(asks)) {  // memory that has been freed meanwhile
-      std::uint32_t page = 0;
-      std::uint32_t const chunks = open_pages(t, count(t.ballot(asks)), page);
-      if (chunks == 0) break;
-      std::uint32_t const last = page + (chunks << pages_per_chunk_log2()) - 1;
-      for (block = shape().block_of(page); block <= shape().block_of(last); ++block) {
-        std::uint32_t const begin = block * shape().block_pages();
-        search(t, block, r, same, where::everywhere, page > begin ? page - begin : 0, asks, result);
-      }
-    }
+    while (t.any(asks) && search_last(t, r, same, asks, result)) continue;
     return result;
+  }
+
+  // Looks at all pages while no thread opens others, and then opens as many as the lanes need; collective. False if
+  // nothing is left, which then holds for all threads that wait.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD bool search_last(Tile const& t, spot_request const& r, std::uint32_t same, bool& asks,
+                                         void*& result) const {
+    sequence_lock last(state_->last_lock);
+    sequence_lock lock(state_->lock);
+    if (!t.any(t.rank() == 0 && last.take_unless_exhausted())) return false;
+    if (t.rank() == 0) lock.lock();
+    t.sync();
+    for (std::uint32_t block = 0; block < blocks_ && t.any(asks); ++block)
+      if (t.shfl(pages_.regions_of(block).usable, 0) > 0) search(t, block, r, same, where::everywhere, asks, result);
+    std::uint32_t page = 0;
+    std::uint32_t const needed = count(t.ballot(asks));
+    std::uint32_t const chunks = needed > 0 ? open_pages(t, needed, page) : 0;
+    std::uint32_t const end = page + (chunks << pages_per_chunk_log2());
+    while (page < end) {
+      std::uint32_t const block = shape().block_of(page);
+      std::uint32_t const begin = block * shape().block_pages();
+      search(t, block, r, same, where::everywhere, page - begin, asks, result);
+      page = begin + shape().block_pages();
+    }
+    bool const is_left = needed == 0 || chunks > 0;
+    t.sync();
+    if (t.rank() == 0) {
+      lock.unlock();
+      if (is_left)
+        last.unlock();
+      else
+        last.unlock_exhausted();
+    }
+    return is_left;
   }
 
   // The active super block if it is another one by now. If not, makes another one the active one; collective. no_block

@@ -659,7 +659,7 @@ TEST(scatter_check, finds_wrong_counts) {
     expect_found(of_block, [&](damaged_pool& p) { p.super_blocks()[3] += more.bits(); });
   }
   expect_found("there is no such super block", [](damaged_pool& p) { p.state().active = 4; });
-  expect_found("the lock is held", [](damaged_pool& p) { p.state().lock = 1; });
+  expect_found("a lock is held", [](damaged_pool& p) { p.state().lock = 1; });
 }
 
 TEST(scatter_check, finds_blocks_that_nobody_has_requested) {
