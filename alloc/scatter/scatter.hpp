@@ -77,8 +77,7 @@ class scatteralloc {
         state_(space, 1),
         ledger_(space, memory_.base(), memory_.capacity(), o),
         shared_(space) {
-    cover(memory_.chunks());
-    shape_ = shape_for(memory_.chunks());
+    shape_ = cover(memory_.chunks());
     ledger_.cover(memory_.bytes());
     reset();
     shared_.write(view());
@@ -102,9 +101,8 @@ class scatteralloc {
   void grow(std::size_t bytes) {
     auto const change = [&] {
       std::uint32_t const after = memory_.chunks_after(bytes);
-      cover(after);  // everything that can fail happens before the pool changes
+      scatter_shape const shape = cover(after);  // everything that can fail happens before the pool changes
       ledger_.cover(std::size_t{after} * chunk_bytes);
-      scatter_shape const shape = shape_for(after);
       std::vector<std::uint64_t> const counts = counts_of(copy_regions(), shape, after);
       memory_.grow(bytes);
       shape_ = shape;
@@ -156,6 +154,11 @@ class scatteralloc {
     ledger_.check_guards(name);
   }
 
+ protected:
+  [[nodiscard]] pages_ref pages() const {
+    return {shape_, memory_.base(), words_.data(), fields_.data(), regions_.data(), super_blocks_.data()};
+  }
+
  private:
   static scatter_parameters checked(scatter_parameters const& p) {
     auto const require = [](bool holds, std::string const& what) {
@@ -197,15 +200,13 @@ class scatteralloc {
   // Super blocks, the last one perhaps beyond the end of the pool.
   [[nodiscard]] std::uint32_t blocks() const { return shape_.block_of(page_count() - 1) + 1; }
   [[nodiscard]] std::size_t spot_bytes(page_word w) const { return shape_.spot_units(w.spots()) * alignment; }
-  [[nodiscard]] pages_ref pages() const {
-    return {shape_, memory_.base(), words_.data(), fields_.data(), regions_.data(), super_blocks_.data()};
-  }
   [[nodiscard]] std::vector<std::uint64_t> copy_words() const {
     return exec::copy_out(space_, words_.data(), page_count());
   }
 
-  // Makes room for a pool of so many chunks, and for the rest of its last super block, whose pages stay closed.
-  void cover(std::uint32_t chunks) {
+  // Makes room for a pool of so many chunks, and for the rest of its last super block, whose pages stay closed. Returns
+  // the shape of that pool.
+  scatter_shape cover(std::uint32_t chunks) {
     scatter_shape const shape = shape_for(chunks);
     std::size_t const pages = std::size_t{chunks} * pages_per_chunk();
     std::size_t const blocks = (pages + shape.block_pages() - 1) / shape.block_pages();
@@ -214,6 +215,7 @@ class scatteralloc {
     extend(fields_, all * shape.words());
     extend(regions_, all / shape.region_pages());
     extend(super_blocks_, blocks);
+    return shape;
   }
   template <class T>
   void extend(pool_table<T, Space>& table, std::size_t n) {
@@ -292,12 +294,16 @@ class scatteralloc {
   Space space_;
   scatter_parameters parameters_;
   scatter_shape shape_;
+
+ protected:
   extent<Space> memory_;
   pool_table<std::uint64_t, Space> words_;
   pool_table<std::uint32_t, Space> fields_;
   pool_table<std::uint64_t, Space> regions_;
   pool_table<std::uint64_t, Space> super_blocks_;
   exec::buffer<scatter_state, Space> state_;
+
+ private:
   ledger<Space> ledger_;
   shared_view<view_type, Space> shared_;
 };

@@ -532,77 +532,32 @@ TYPED_TEST(scatter, refs_stay_valid_and_bad_frees_are_counted) {
   this->expect_whole(p);
 }
 
-// Access to the tables of a pool, for planted damage. An explicit instantiation may name private members.
-template <class Member, typename Member::type Pointer>
-struct opened {
-  friend typename Member::type pointer_to(Member) { return Pointer; }
-};
-using owner = alloc::scatteralloc<host>;
-struct words_member {
-  using type = alloc::pool_table<std::uint64_t, host> owner::*;
-  friend type pointer_to(words_member);
-};
-struct fields_member {
-  using type = alloc::pool_table<std::uint32_t, host> owner::*;
-  friend type pointer_to(fields_member);
-};
-struct regions_member {
-  using type = alloc::pool_table<std::uint64_t, host> owner::*;
-  friend type pointer_to(regions_member);
-};
-struct super_blocks_member {
-  using type = alloc::pool_table<std::uint64_t, host> owner::*;
-  friend type pointer_to(super_blocks_member);
-};
-struct state_member {
-  using type = exec::buffer<alloc::scatter_state, host> owner::*;
-  friend type pointer_to(state_member);
-};
-struct memory_member {
-  using type = alloc::extent<host> owner::*;
-  friend type pointer_to(memory_member);
-};
-struct pages_member {
-  using type = alloc::pages_ref (owner::*)() const;
-  friend type pointer_to(pages_member);
-};
-template struct opened<words_member, &owner::words_>;
-template struct opened<fields_member, &owner::fields_>;
-template struct opened<regions_member, &owner::regions_>;
-template struct opened<super_blocks_member, &owner::super_blocks_>;
-template struct opened<state_member, &owner::state_>;
-template struct opened<memory_member, &owner::memory_>;
-template struct opened<pages_member, &owner::pages>;
+// A pool whose tables can be damaged. It has pages of 2 KiB, and one block of 100 bytes, in a page of 18 spots. Another
+// chunk is a run.
+class damaged_pool : public alloc::scatteralloc<host> {
+  using base = alloc::scatteralloc<host>;
 
-class damaged_pool {
  public:
-  // Pages of 2 KiB, and one block of 100 bytes, in a page of 18 spots. Another chunk is a run.
   explicit damaged_pool(bool checked = true)
-      : owner_(host(1), {.pool_bytes = 64 * kib, .reserve_bytes = 64 * kib, .checked = checked, .guards = false},
-               {.page_bytes = 2048, .region_pages = 4, .super_block_bytes = 16 * kib, .max_frag = 1}) {
-    EXPECT_NE(owner_.ref().malloc(100), nullptr);
-    EXPECT_NE(owner_.ref().malloc(3000), nullptr);
+      : base(host(1), {.pool_bytes = 64 * kib, .reserve_bytes = 64 * kib, .checked = checked, .guards = false},
+             {.page_bytes = 2048, .region_pages = 4, .super_block_bytes = 16 * kib, .max_frag = 1}) {
+    EXPECT_NE(ref().malloc(100), nullptr);
+    EXPECT_NE(ref().malloc(3000), nullptr);
     for (page = 0; words()[page] != page_word::split(18, 1).bits();) ++page;
     // An empty page in another chunk, as many chunks are open.
     empty = (page ^ 4) % 8;
     EXPECT_TRUE(page_word(words()[empty]).is_empty());
   }
-  std::uint64_t* words() { return (owner_.*pointer_to(words_member{})).data(); }
-  std::uint32_t* fields(std::uint32_t at) {
-    return (owner_.*pointer_to(fields_member{})).data() + at * pages().shape().words();
-  }
-  std::uint64_t* regions() { return (owner_.*pointer_to(regions_member{})).data(); }
-  std::uint64_t* super_blocks() { return (owner_.*pointer_to(super_blocks_member{})).data(); }
-  alloc::scatter_state& state() { return *(owner_.*pointer_to(state_member{})).data(); }
-  alloc::extent_ref memory() { return (owner_.*pointer_to(memory_member{})).ref(); }
-  alloc::pages_ref pages() { return (owner_.*pointer_to(pages_member{}))(); }
-  void check() const { owner_.check(); }
+  using base::pages;
+  std::uint64_t* words() { return words_.data(); }
+  std::uint32_t* fields(std::uint32_t at) { return fields_.data() + at * pages().shape().words(); }
+  std::uint64_t* regions() { return regions_.data(); }
+  std::uint64_t* super_blocks() { return super_blocks_.data(); }
+  alloc::scatter_state& state() { return *state_.data(); }
+  alloc::extent_ref memory() { return memory_.ref(); }
 
   std::uint32_t page = 0;
   std::uint32_t empty = 0;
-
- private:
-  owner owner_;
 };
 
 template <class Damage>
