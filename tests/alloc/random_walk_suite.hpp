@@ -9,7 +9,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -98,7 +97,7 @@ struct churn {
 
 /// Pool: a page_pool.
 template <class Pool>
-class random_walk : public space_test<typename Pool::space_type> {
+class random_walk : public space_fixture<typename Pool::space_type> {
  public:
   using space_type = typename Pool::space_type;
   using ref_type = typename Pool::ref_type;
@@ -107,27 +106,21 @@ class random_walk : public space_test<typename Pool::space_type> {
   static constexpr bool is_crowded = ref_type::used_type::locks && requires { space_type::device_count(); };
 
  protected:
-  void SetUp() override {
-    space_test<space_type>::SetUp();
-    if (!this->IsSkipped()) space_.emplace(make_space<space_type>());
-  }
-  [[nodiscard]] space_type const& space() const { return *space_; }
-
   struct result {
     std::vector<std::uint64_t> pages;
     std::vector<std::uint64_t> steps;
   };
   result allocate(Pool const& pool, std::size_t n, std::uint64_t seed) {
-    exec::buffer<std::uint64_t, space_type> pages(space(), n);
-    exec::buffer<std::uint64_t, space_type> steps(space(), n);
-    exec::for_each_lane<32>(space(), n, allocate_pages<ref_type>{pool.ref(), seed, pages.data(), steps.data()});
-    return {exec::copy_out(space(), pages.data(), n), exec::copy_out(space(), steps.data(), n)};
+    exec::buffer<std::uint64_t, space_type> pages(this->space(), n);
+    exec::buffer<std::uint64_t, space_type> steps(this->space(), n);
+    exec::for_each_lane<32>(this->space(), n, allocate_pages<ref_type>{pool.ref(), seed, pages.data(), steps.data()});
+    return {exec::copy_out(this->space(), pages.data(), n), exec::copy_out(this->space(), steps.data(), n)};
   }
   void free(Pool const& pool, std::vector<std::uint64_t> const& all) {
-    exec::buffer<std::uint64_t, space_type> pages(space(), all.size());
-    exec::copy_in<std::uint64_t>(space(), pages.data(), all);
-    exec::for_each(space(), all.size(), free_pages<ref_type>{pool.ref(), pages.data()});
-    space().synchronize();
+    exec::buffer<std::uint64_t, space_type> pages(this->space(), all.size());
+    exec::copy_in<std::uint64_t>(this->space(), pages.data(), all);
+    exec::for_each(this->space(), all.size(), free_pages<ref_type>{pool.ref(), pages.data()});
+    this->space().synchronize();
   }
   /// Makes so many random pages of the pool free, and the others used.
   void leave_free(Pool& pool, std::uint64_t free, std::uint64_t seed) {
@@ -138,24 +131,22 @@ class random_walk : public space_test<typename Pool::space_type> {
   }
   /// Runs churn with threads that keep up to three pages each. Returns the number of allocations and frees.
   std::uint64_t churn_pool(std::uint64_t pages, std::size_t threads, unsigned rounds, double fraction) {
-    Pool pool(space(), pages, fraction);
-    exec::buffer<std::uint64_t, space_type> owners(space(), pages);
-    exec::buffer<std::uint64_t, space_type> counters(space(), 2);
-    space().fill(owners.data(), 0, owners.bytes());
-    space().fill(counters.data(), 0, counters.bytes());
+    Pool pool(this->space(), pages, fraction);
+    exec::buffer<std::uint64_t, space_type> owners(this->space(), pages);
+    exec::buffer<std::uint64_t, space_type> counters(this->space(), 2);
+    this->space().fill(owners.data(), 0, owners.bytes());
+    this->space().fill(counters.data(), 0, counters.bytes());
     exec::for_each_lane<32>(
-        space(), threads, churn<ref_type>{pool.ref(), 3, rounds, owners.data(), counters.data(), counters.data() + 1});
-    EXPECT_EQ(exec::read(space(), counters.data()), 0u) << "a page had two owners";
+        this->space(), threads,
+        churn<ref_type>{pool.ref(), 3, rounds, owners.data(), counters.data(), counters.data() + 1});
+    EXPECT_EQ(exec::read(this->space(), counters.data()), 0u) << "a page had two owners";
     EXPECT_EQ(count_used(pool), 0u);
-    return exec::read(space(), counters.data() + 1);
+    return exec::read(this->space(), counters.data() + 1);
   }
   static std::uint64_t count_used(Pool const& pool) {
     std::vector<bool> const used = pool.used();
     return static_cast<std::uint64_t>(std::count(used.begin(), used.end(), true));
   }
-
- private:
-  std::optional<space_type> space_;
 };
 
 TYPED_TEST_SUITE_P(random_walk);

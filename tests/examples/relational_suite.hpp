@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
-#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -38,28 +37,22 @@ inline std::vector<tuple> both(std::vector<tuple> a, std::vector<tuple> const& b
 }
 
 template <class A>
-class relational_case : public space_test<typename A::space_type> {
+class relational_case : public space_fixture<typename A::space_type> {
  protected:
   using space_type = typename A::space_type;
   static constexpr bool is_slow = std::string_view(space_type::name) == "simt";
-
-  void SetUp() override {
-    space_test<space_type>::SetUp();
-    if (!this->IsSkipped()) space_.emplace(make_space<space_type>());
-  }
-  [[nodiscard]] space_type const& space() const { return *space_; }
 
   static alloc::options pool_of(std::size_t bytes) {
     return {.pool_bytes = bytes, .reserve_bytes = bytes, .checked = true};
   }
   [[nodiscard]] exec::buffer<tuple, space_type> upload(std::vector<tuple> const& tuples) const {
-    exec::buffer<tuple, space_type> copy(space(), tuples.size());
-    exec::copy_in<tuple>(space(), copy.data(), tuples);
+    exec::buffer<tuple, space_type> copy(this->space(), tuples.size());
+    exec::copy_in<tuple>(this->space(), copy.data(), tuples);
     return copy;
   }
   template <class T>
   [[nodiscard]] std::vector<T> download(exec::buffer<T, space_type> const& values, std::size_t n) const {
-    return exec::copy_out(space(), values.data(), n);
+    return exec::copy_out(this->space(), values.data(), n);
   }
   // Nothing is left in a pool, and nothing was freed twice.
   static void expect_empty(A const& pool) {
@@ -78,9 +71,9 @@ class relational_case : public space_test<typename A::space_type> {
     std::vector<joined> const expected = serial_join(r, s);
     auto const on_r = upload(r);
     auto const on_s = upload(s);
-    A pool(space(), pool_of(std::size_t{16} << 20));
-    relational::join_memory memory(space(), most_r, most_s);
-    relational::result_lists<joined, space_type> results(space(), memory.tiles(), page_bytes);
+    A pool(this->space(), pool_of(std::size_t{16} << 20));
+    relational::join_memory memory(this->space(), most_r, most_s);
+    relational::result_lists<joined, space_type> results(this->space(), memory.tiles(), page_bytes);
     for (int run = 0; run < 2; ++run) {
       relational::hash_join(memory, on_r.data(), r.size(), on_s.data(), s.size(), pool, results);
       EXPECT_EQ(results.lost(), 0u);
@@ -90,7 +83,7 @@ class relational_case : public space_test<typename A::space_type> {
       results.free(pool);
       expect_empty(pool);
     }
-    exec::buffer<joined, space_type> pairs(space());
+    exec::buffer<joined, space_type> pairs(this->space());
     std::size_t const n = two_pass_join(memory, on_r.data(), r.size(), on_s.data(), s.size(), pairs);
     EXPECT_TRUE(same_pairs(download(pairs, n), expected)) << r.size() << " and " << s.size() << " tuples, two passes";
   }
@@ -98,9 +91,9 @@ class relational_case : public space_test<typename A::space_type> {
   void expect_groups(std::vector<tuple> const& tuples, std::size_t page_bytes = 512,
                      std::size_t pool_bytes = std::size_t{16} << 20) {
     auto const on_space = upload(tuples);
-    A pool(space(), pool_of(pool_bytes));
-    relational::grouping by_key(space(), tuples.size(), page_bytes);
-    relational::result_lists<group, space_type> results(space(), by_key.tiles(), page_bytes);
+    A pool(this->space(), pool_of(pool_bytes));
+    relational::grouping by_key(this->space(), tuples.size(), page_bytes);
+    relational::result_lists<group, space_type> results(this->space(), by_key.tiles(), page_bytes);
     for (int run = 0; run < 2; ++run) {
       EXPECT_EQ(by_key.run(on_space.data(), tuples.size(), pool, results), 0u);
       EXPECT_EQ(results.lost(), 0u);
@@ -111,9 +104,6 @@ class relational_case : public space_test<typename A::space_type> {
       expect_empty(pool);
     }
   }
-
- private:
-  std::optional<space_type> space_;
 };
 TYPED_TEST_SUITE_P(relational_case);
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -62,6 +63,20 @@ class space_test : public ::testing::Test {
   void SetUp() override {
     if (!available<Space>()) GTEST_SKIP() << "there is no device for the space '" << Space::name << "'";
   }
+};
+
+/// The same with a space of its own, which is made only where there is a device for it.
+template <class Space>
+class space_fixture : public space_test<Space> {
+ protected:
+  void SetUp() override {
+    space_test<Space>::SetUp();
+    if (!this->IsSkipped()) space_.emplace(make_space<Space>());
+  }
+  [[nodiscard]] Space const& space() const { return *space_; }
+
+ private:
+  std::optional<Space> space_;
 };
 
 /// Names test instances by the `name` of their type. Replaces '-', which has a meaning in filters of GoogleTest.
