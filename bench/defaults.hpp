@@ -4,6 +4,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -55,6 +56,13 @@ double seconds(Space const& space, F const& f) {
   f();
   space.synchronize();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// 0 if there are no values.
+inline double median(std::vector<double> x) {
+  if (x.empty()) return 0;
+  std::nth_element(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2), x.end());
+  return x[x.size() / 2];
 }
 
 /// Calls f(space) for the CPU, and for the first GPU if there is one.

@@ -115,11 +115,6 @@ struct read_blocks {
   }
 };
 
-double median(std::vector<double> x) {
-  if (x.empty()) return 0;
-  std::nth_element(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2), x.end());
-  return x[x.size() / 2];
-}
 /// Mean and coefficient of variation of the times that are not 0.
 struct spread_of_times {
   double mean = 0;

@@ -113,11 +113,6 @@ struct count_damaged {
   }
 };
 
-double median(std::vector<double> x) {
-  std::nth_element(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2), x.end());
-  return x[x.size() / 2] * 1e6;
-}
-
 template <class Allocator>
 void compare(benchmark::State& state, typename Allocator::space_type const& space, callers const& who) {
   using space_type = typename Allocator::space_type;
@@ -146,7 +141,7 @@ void compare(benchmark::State& state, typename Allocator::space_type const& spac
       times.first.push_back(allocating);
       times.second.push_back(freeing);
     }
-    return std::pair(median(times.first), median(times.second));
+    return std::pair(median(times.first) * 1e6, median(times.second) * 1e6);
   };
   alloc::options const pool_options{.pool_bytes = 2 * asked, .reserve_bytes = 2 * asked, .checked = false};
   for (auto _ : state) {
