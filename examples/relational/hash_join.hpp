@@ -94,6 +94,21 @@ struct partitioned {
   std::uint64_t const* begin;  // of each partition, and the end of the last
 };
 
+/// How far a tile has come. Each lane has a tuple of S, the tuple of R in the same chain that it reads next (0: none),
+/// and maybe a pair to be written.
+template <class Out>
+struct progress {
+  Out out;
+  std::size_t partition;
+  std::uint64_t first;       // tuple of R in the hash table
+  std::uint64_t unread = 0;  // the first tuple of S that no lane has taken
+  bool has_tuples = true;    // false at the end of the last partition
+  tuple mine{};
+  std::uint32_t link = 0;
+  bool has = false;
+  joined pair{};
+};
+
 /// Builds a hash table for each partition of R and probes it with the partition of S, a tile for every k-th partition.
 /// Output: what becomes of the pairs. The hash table of a tile is a chain for each hash value: `heads` has the number
 /// of its first tuple, `next` of the following one, and 0 is the end. Lanes insert with an atomic exchange; all other
@@ -112,16 +127,10 @@ struct probe_partitions {
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
-    auto out = output.begin(t, tile);
-    for (std::size_t p = tile; p < partitions; p += tiles)
-      for (std::uint64_t first = r.begin[p]; first < r.begin[p + 1]; first += table_tuples) {
-        std::uint64_t const left = r.begin[p + 1] - first;
-        build(t, tile, first, static_cast<std::uint32_t>(left < table_tuples ? left : table_tuples));
-        for (std::uint64_t j = s.begin[p]; j < s.begin[p + 1]; j += t.size())
-          probe(t, tile, first, j + t.rank(), j + t.rank() < s.begin[p + 1], out);
-        t.sync();
-      }
-    output.end(t, tile, out);
+    progress<typename Output::writer> at{output.begin(t, tile), tile, r.begin[tile]};
+    if (build_next(t, tile, at))
+      for (at = probe(t, tile, at); at.has_tuples; at = probe(t, tile, at)) at.out.refill(t, at.has);
+    output.end(t, tile, at.out);
   }
 
  private:
@@ -130,6 +139,47 @@ struct probe_partitions {
     return heads[(tile * table_chains + chain) / 4].of[chain % 4];
   }
 
+  // Probes until all tuples of the tile are joined, or the output needs pages. See result_writer for why it is not
+  // inlined.
+  template <class Tile, class Out>
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD progress<Out> probe(Tile const t, std::size_t tile, progress<Out> at) const {
+    while (at.out.write(t, at.has, at.pair)) {
+      while (at.has_tuples && !t.any(at.link != 0)) take_tuples(t, tile, at);
+      if (!at.has_tuples) break;
+      tuple const other = at.link != 0 ? r.tuples[at.first + at.link - 1] : tuple{};
+      at.has = at.link != 0 && other.key == at.mine.key;
+      at.pair = {other.value, at.mine.value};
+      at.link = at.link != 0 ? next[tile * table_tuples + at.link - 1] : 0;
+    }
+    return at;
+  }
+  template <class Tile, class Out>
+  WYRM_HD void take_tuples(Tile const& t, std::size_t tile, progress<Out>& at) const {
+    while (at.unread >= s.begin[at.partition + 1]) {
+      at.first += table_tuples;
+      t.sync();
+      if (!build_next(t, tile, at)) return;
+    }
+    std::uint64_t const j = at.unread + t.rank();
+    bool const valid = j < s.begin[at.partition + 1];
+    at.unread += t.size();
+    at.mine = valid ? s.tuples[j] : tuple{};
+    at.link = valid ? head(tile, at.mine.key) : 0;
+  }
+  // Builds a table of the tuples of R from at.first on, or of the next partition that has some. False if none has.
+  template <class Tile, class Out>
+  WYRM_HD bool build_next(Tile const& t, std::size_t tile, progress<Out>& at) const {
+    while (at.first >= r.begin[at.partition + 1]) {
+      at.partition += tiles;
+      at.has_tuples = at.partition < partitions;
+      if (!at.has_tuples) return false;
+      at.first = r.begin[at.partition];
+    }
+    std::uint64_t const left = r.begin[at.partition + 1] - at.first;
+    build(t, tile, at.first, static_cast<std::uint32_t>(left < table_tuples ? left : table_tuples));
+    at.unread = s.begin[at.partition];
+    return true;
+  }
   template <class Tile>
   WYRM_HD void build(Tile const& t, std::size_t tile, std::uint64_t first, std::uint32_t n) const {
     for (std::uint32_t k = t.rank(); k < table_chains / 4; k += t.size()) heads[tile * table_chains / 4 + k] = {};
@@ -139,32 +189,21 @@ struct probe_partitions {
           exec::atomic_ref<std::uint32_t>(head(tile, r.tuples[first + i].key)).exchange(i + 1, exec::relaxed);
     t.sync();
   }
-  template <class Tile, class Out>
-  WYRM_HD void probe(Tile const& t, std::size_t tile, std::uint64_t first, std::uint64_t j, bool valid,
-                     Out& out) const {
-    tuple const mine = valid ? s.tuples[j] : tuple{};
-    std::uint32_t i = valid ? head(tile, mine.key) : 0;
-    while (t.any(i != 0)) {
-      tuple const other = i != 0 ? r.tuples[first + i - 1] : tuple{};
-      std::uint32_t const following = i != 0 ? next[tile * table_tuples + i - 1] : 0;
-      out.add(t, i != 0 && other.key == mine.key, joined{other.value, mine.value});
-      i = following;
-    }
-  }
 };
 
 /// Writes pairs to pages.
 template <class Ref>
 struct to_pages {
-  static constexpr unsigned resident_blocks = exec::resident_blocks_of<Ref>();
+  static constexpr unsigned resident_blocks = 4;  // the loop, not the allocator, decides the speed
   Ref pool;
   result_lists_ref<joined> lists;
+  using writer = result_writer<joined, Ref>;
   template <class Tile>
-  [[nodiscard]] WYRM_HD result_writer<joined, Ref> begin(Tile const&, std::size_t tile) const {
+  [[nodiscard]] WYRM_HD writer begin(Tile const&, std::size_t tile) const {
     return {lists, pool, tile};
   }
   template <class Tile>
-  WYRM_HD void end(Tile const& t, std::size_t, result_writer<joined, Ref>& out) const {
+  WYRM_HD void end(Tile const& t, std::size_t, writer& out) const {
     out.finish(t);
   }
 };
@@ -172,19 +211,23 @@ struct to_pages {
 struct to_counts {
   static constexpr unsigned resident_blocks = 4;
   std::uint32_t* counts;
-  struct counter {
+  struct writer {
     std::uint32_t count = 0;
     template <class Tile>
-    WYRM_HD void add(Tile const&, bool has, joined) {
+    WYRM_HD bool write(Tile const&, bool& has, joined) {
       count += has;
+      has = false;
+      return true;
     }
+    template <class Tile>
+    WYRM_HD void refill(Tile const&, bool&) {}
   };
   template <class Tile>
-  [[nodiscard]] WYRM_HD counter begin(Tile const&, std::size_t) const {
+  [[nodiscard]] WYRM_HD writer begin(Tile const&, std::size_t) const {
     return {};
   }
   template <class Tile>
-  WYRM_HD void end(Tile const& t, std::size_t tile, counter const& out) const {
+  WYRM_HD void end(Tile const& t, std::size_t tile, writer const& out) const {
     std::uint32_t const all = exec::sum(t, out.count);
     if (t.rank() == 0) counts[tile] = all;
   }
@@ -197,11 +240,15 @@ struct to_array {
   struct writer {
     joined* at;
     template <class Tile>
-    WYRM_HD void add(Tile const& t, bool has, joined pair) {
+    WYRM_HD bool write(Tile const& t, bool& has, joined pair) {
       std::uint32_t const lanes = t.ballot(has);
       if (has) at[exec::rank_in(t, lanes)] = pair;
       at += cuda::std::popcount(lanes);
+      has = false;
+      return true;
     }
+    template <class Tile>
+    WYRM_HD void refill(Tile const&, bool&) {}
   };
   template <class Tile>
   [[nodiscard]] WYRM_HD writer begin(Tile const&, std::size_t tile) const {

@@ -47,76 +47,94 @@ struct result_lists_ref {
 
 /// The end of one tile's list, in registers, from where it goes on. Ref: a ref or a view of an allocator. All functions
 /// are collectives.
+///
+/// An allocator needs many registers. The compiler would take them from a loop that calls it, so loops of which much
+/// depends are functions of their own, not inlined: they call write(), and return to their caller when it needs pages.
 template <class T, class Ref>
 class result_writer {
  public:
   WYRM_HD result_writer(result_lists_ref<T> const& lists, Ref const& pool, std::size_t tile)
-      : lists_(lists),
-        pool_(pool),
-        tile_(tile),
-        last_(lists.last[tile]),
-        count_(last_ != nullptr ? last_->count : lists.capacity) {}
+      : lists_(lists), pool_(pool), tile_(tile) {
+    result_page<T>* const last = lists.last[tile];
+    if (last == nullptr) return;
+    at_ = last->results() + last->count;
+    room_ = lists.capacity - last->count;
+  }
 
-  /// Appends the value in the lanes that have one.
+  /// Appends the value in the lanes that have one, and clears `has` there. Returns false if there are not enough pages:
+  /// some lanes still have their value then. Call refill(), and write() again.
   template <class Tile>
-  WYRM_HD void add(Tile const& t, bool has, T const& value) {
+  WYRM_HD bool write(Tile const& t, bool& has, T const& value) {
     std::uint32_t const lanes = t.ballot(has);
     std::uint32_t left = static_cast<std::uint32_t>(cuda::std::popcount(lanes));
     std::uint32_t at = exec::rank_in(t, lanes);  // among the values that are left
-    while (left > 0) {
-      if (count_ == lists_.capacity && !add_page(t)) return (void)(lost_ += left);
-      std::uint32_t const room = lists_.capacity - count_;
-      if (has && at < room) last_->results()[count_ + at] = value;
-      has = has && at >= room;
-      at -= room;
-      count_ += left < room ? left : room;
-      left -= left < room ? left : room;
+    for (;;) {
+      std::uint32_t const written = left < room_ ? left : room_;
+      if (has && at < written) {
+        at_[at] = value;
+        has = false;
+      }
+      at -= written;
+      at_ += written;
+      room_ -= written;
+      left -= written;
+      if (left == 0) return true;
+      if (spares_ == 0) return false;
+      begin_page(t);
     }
+  }
+  /// Allocates a page for each lane, after write() has returned false. If there is no memory, the values of the lanes
+  /// are lost: `has` is cleared.
+  template <class Tile>
+  WYRM_HD void refill(Tile const& t, bool& has) {
+    if (lost_ == 0) {
+      spare_ = static_cast<result_page<T>*>(pool_.allocate(t, lists_.page_bytes));
+      spares_ = t.ballot(spare_ != nullptr);
+    }
+    if (spares_ != 0) return;
+    lost_ += static_cast<std::uint32_t>(cuda::std::popcount(t.ballot(has)));
+    has = false;
+  }
+  /// write() and refill().
+  template <class Tile>
+  WYRM_HD void add(Tile const& t, bool has, T const& value) {
+    while (!write(t, has, value)) refill(t, has);
   }
   /// Ends the list, and frees the pages that were not needed.
   template <class Tile>
   WYRM_HD void finish(Tile const& t) {
     pool_.deallocate(t, (spares_ >> t.rank() & 1) != 0 ? spare_ : nullptr);
     if (t.rank() != 0) return;
-    if (last_ != nullptr) last_->count = count_;
-    lists_.last[tile_] = last_;
+    end_page();
     if (lost_ > 0) exec::atomic_ref<std::uint64_t>(*lists_.lost).fetch_add(lost_, exec::relaxed);
   }
 
  private:
-  // False if no memory is left.
   template <class Tile>
-  WYRM_HD bool add_page(Tile const& t) {
-    if (spares_ == 0 && lost_ == 0) {
-      spare_ = static_cast<result_page<T>*>(allocate(t, pool_, lists_.page_bytes));
-      spares_ = t.ballot(spare_ != nullptr);
-    }
-    if (spares_ == 0) return false;
+  WYRM_HD void begin_page(Tile const& t) {
     result_page<T>* const page = t.shfl(spare_, exec::first_lane(spares_));
     spares_ &= spares_ - 1;
     if (t.rank() == 0) {
-      if (last_ != nullptr) last_->count = count_;
-      page->previous = last_;
+      end_page();
+      page->previous = lists_.last[tile_];
+      lists_.last[tile_] = page;
     }
-    last_ = page;
-    count_ = 0;
-    return true;
+    at_ = page->results();
+    room_ = lists_.capacity;
   }
-
-  // Not inlined, so that the allocator takes no registers from the loop that calls add().
-  template <class Tile>
-  WYRM_NOINLINE WYRM_HD static void* allocate(Tile const t, Ref const pool, std::size_t bytes) {
-    return pool.allocate(t, bytes);
+  // One lane calls it.
+  WYRM_HD void end_page() const {
+    if (at_ != nullptr) lists_.last[tile_]->count = lists_.capacity - room_;
   }
 
   result_lists_ref<T> lists_;
   Ref pool_;
   std::size_t tile_;
-  result_page<T>* last_;
-  std::uint32_t count_;
-  std::uint32_t lost_ = 0;
+  T* at_ = nullptr;           // where the next result belongs; null without a page
+  std::uint32_t room_ = 0;    // results that the page has room for
   std::uint32_t spares_ = 0;  // the lanes whose page has not been used yet
   result_page<T>* spare_ = nullptr;
+  std::uint32_t lost_ = 0;
 };
 
 namespace detail {
