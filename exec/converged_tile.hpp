@@ -139,6 +139,7 @@ class converged_tile {
   // From positions in the warp to ranks. No collective, which lanes that pass different masks would execute in turn.
   [[nodiscard]] __device__ std::uint32_t ranks_of(std::uint32_t lanes) const {
     if (is_dense()) return lanes;
+    if (lanes == mask()) return bits_up_to<std::uint32_t>(size() - 1);
     std::uint32_t ranks = 0;
     for (std::uint32_t left = lanes; left != 0; left &= left - 1)
       ranks |= 1u << __popc(mask() & ((left & (~left + 1)) - 1));

@@ -86,21 +86,34 @@ class pages_ref {
     std::uint32_t const bits = (n < 32 ? (1u << n) - 1 : ~0u) << (start % 32);
     return field(page, start / 32).fetch_or(bits, exec::acquire);
   }
-  /// Finds a spot that the thread has reserved, from this one on.
+  /// Finds a spot that the thread has reserved. Threads that begin at different spots try different ones, because all
+  /// choose among the same free ones.
   [[nodiscard]] WYRM_HD std::uint32_t mark(std::uint32_t page, std::uint32_t start, std::uint32_t spots) const {
-    std::uint32_t word = start / 32;
-    std::uint32_t bit = start % 32;
-    for (;;) {
-      std::uint32_t const used = field(page, word).fetch_or(1u << bit, exec::acquire);
-      if ((used >> bit & 1) == 0) return word * 32 + bit;
-      std::uint32_t free = free_spots(used, word, spots);
-      while (free == 0) {
-        word = (word + 1) * 32 < spots ? word + 1 : 0;
-        free = free_spots(field(page, word).load(exec::relaxed), word, spots);
+    constexpr std::uint32_t at_once = 8;  // words, so that their loads overlap
+    std::uint32_t const words = (spots - 1) / 32 + 1;
+    for (std::uint32_t first = start / 32 & ~(at_once - 1);; first = first + at_once < words ? first + at_once : 0) {
+      std::uint32_t free[at_once];
+      std::uint32_t all = 0;
+      for (std::uint32_t k = 0; k < at_once; ++k)
+        free[k] = first + k < words ? field(page, first + k).load(exec::relaxed) : ~0u;
+      for (std::uint32_t k = 0; k < at_once; ++k) {
+        free[k] = first + k < words ? free_spots(free[k], first + k, spots) : 0;
+        all += static_cast<std::uint32_t>(cuda::std::popcount(free[k]));
       }
-      // The next free one, cyclically, so that lanes that are together try different ones.
-      std::uint32_t const after = free >> bit;
-      bit = static_cast<std::uint32_t>(after != 0 ? bit + exec::first_lane(after) : exec::first_lane(free));
+      if (all == 0) continue;
+      std::uint32_t nth = start % all;
+      std::uint32_t word = 0;
+      std::uint32_t choice = free[0];
+      for (std::uint32_t k = 1; k < at_once; ++k)
+        if (auto const before = static_cast<std::uint32_t>(cuda::std::popcount(choice));
+            word == k - 1 && nth >= before) {
+          nth -= before;
+          word = k;
+          choice = free[k];
+        }
+      std::uint32_t const bit = exec::find_kth_set(choice, nth);
+      if ((field(page, first + word).fetch_or(1u << bit, exec::acquire) >> bit & 1) == 0)
+        return (first + word) * 32 + bit;
     }
   }
 
