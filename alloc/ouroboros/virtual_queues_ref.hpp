@@ -174,7 +174,11 @@ class virtual_queues_ref {
     auto* const pairs = reinterpret_cast<two_words*>(base_ + std::size_t{chunk} * chunk_bytes);
     std::uint32_t const bytes = static_cast<std::uint32_t>(index_slots::entry_bytes(size_.is_wide(c)))
                                 << size_.entries_log2(c);
-    for (std::uint32_t k = t.rank(); k < (bytes + 15) / 16; k += t.size()) pairs[k] = {{0, 0}};
+    std::uint32_t const n = (bytes + 15) / 16;
+    constexpr unsigned at_once = 16;  // the tile may be a single lane, for which others wait
+    for (std::uint32_t k = t.rank(); k < n; k += at_once * t.size())
+      for (unsigned i = 0; i < at_once; ++i)
+        if (k + i * t.size() < n) pairs[k + i * t.size()] = {{0, 0}};
     t.sync();
   }
   [[nodiscard]] WYRM_HD auto reuse_as_nodes(unsigned c, detail::unpublished_node& unpublished) const {

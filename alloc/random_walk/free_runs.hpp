@@ -31,6 +31,7 @@ struct free_runs {
 
 /// The runs of one word, in which the bits of free units are set.
 WYRM_HD inline free_runs runs_of(std::uint64_t free) {
+  if (free == 0) return {64};
   if (free == ~std::uint64_t{0}) return {64, 64, 64, 64, 0};
   std::uint64_t begins[6];  // begins[k]: where runs of 2^k units, or more, begin
   begins[0] = free;

@@ -129,6 +129,7 @@ class rw_malloc_ref {
   // Lost races, about, after which a tile claims units only with the lock: see above.
   static constexpr unsigned max_lost_races = 64;
   static constexpr unsigned sweeps_without_lock = 8;
+  static constexpr unsigned words_loaded = 8;  // by a lane at the same time, so that their latencies overlap
 
   enum class probe_result { served, no_fit, lost_race };
 
@@ -148,7 +149,8 @@ class rw_malloc_ref {
     if (word % words != 0) return true;
     auto const span = static_cast<std::uint32_t>(word / words);
     std::uint32_t const chunk = spans().chunk(span);
-    return chunk != detail::no_span && spans().chunk(span - 1) + 1 == chunk;
+    std::uint32_t const before = spans().chunk(span - 1);  // both at once
+    return chunk != detail::no_span && before + 1 == chunk;
   }
   // The bits of word w of a region that are among the `n` units from unit `first` of the region on.
   WYRM_HD static std::uint64_t units_in(std::uint32_t w, std::uint32_t first, std::uint32_t n) {
@@ -330,13 +332,19 @@ class rw_malloc_ref {
     std::uint64_t const end = std::uint64_t{n} * (detail::units_per_chunk / 64);
     detail::free_runs here;
     bool begins_adjacent = false;  // the memory of the lane's first word follows that of the lane below
-    for (std::uint32_t i = 0; i < words; ++i) {
-      std::uint64_t const word = first + mine + i;
-      bool const exists = mine + i < all_words.words && word < end;
-      std::uint64_t const free = exists ? used().read(word) : 0;
-      bool const adjacent = mine + i > 0 && exists && are_neighbours(word);
-      if (i == 0) begins_adjacent = adjacent;
-      here = i == 0 ? detail::runs_of(free) : detail::join(here, detail::runs_of(free), adjacent);
+    for (std::uint32_t i = 0; i < words; i += words_loaded) {
+      std::uint64_t free[words_loaded];
+      bool adjacent[words_loaded];
+      for (std::uint32_t k = 0; k < words_loaded; ++k) {
+        std::uint64_t const word = first + mine + i + k;
+        bool const exists = i + k < words && mine + i + k < all_words.words && word < end;
+        free[k] = exists ? used().read(word) : 0;
+        adjacent[k] = mine + i + k > 0 && exists && are_neighbours(word);
+      }
+      if (i == 0) begins_adjacent = adjacent[0];
+      if (i == 0) here = detail::runs_of(free[0]);
+      for (std::uint32_t k = i == 0 ? 1 : 0; k < words_loaded && i + k < words; ++k)
+        here = detail::join(here, detail::runs_of(free[k]), adjacent[k]);
     }
     for (unsigned step = 1; step < t.size(); step *= 2) {
       bool const exists = t.rank() + step < t.size();
