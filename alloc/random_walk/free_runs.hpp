@@ -49,6 +49,17 @@ WYRM_HD inline free_runs runs_of(std::uint64_t free) {
           longest > 0 ? static_cast<std::uint32_t>(cuda::std::countr_zero(best)) : 0};
 }
 
+/// Where the first run of so many units begins within one word; 64 if it has none.
+WYRM_HD inline std::uint32_t first_run(std::uint64_t free, std::uint32_t units) {
+  if (units > 64) return 64;
+  for (std::uint32_t length = 1; length < units && free != 0;) {  // of the runs that begin at the bits of `free`
+    std::uint32_t const more = units - length < length ? units - length : length;
+    free &= free >> more;
+    length += more;
+  }
+  return static_cast<std::uint32_t>(cuda::std::countr_zero(free));
+}
+
 /// The runs of range a followed by range b. A run crosses from a to b only if they are `neighbours` in memory.
 WYRM_HD inline free_runs join(free_runs const& a, free_runs const& b, bool neighbours) {
   free_runs r{a.units + b.units, a.prefix, b.suffix, a.longest, a.at};

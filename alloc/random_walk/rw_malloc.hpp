@@ -13,7 +13,7 @@
 //  - The units are in spans (spans.hpp) of one chunk each; four spans are a region. So memory comes from alloc/extent
 //    and returns to it. A run of units may cross from one chunk to the next if the two are neighbours in memory, too.
 //  - A tile of 16 lanes or fewer probes a part of a region where its requests are small, so that a single thread does
-//    not read 32 words.
+//    not read 32 words. A single thread takes the first run that is long enough, and does not look for the longest.
 //  - Requests for more than a region go to the extent. So do requests for more than a chunk where no region has so
 //    much.
 //  - A second bitmap has the last unit of every block. So blocks have no headers, and free() needs no size.
@@ -129,7 +129,6 @@ class rw_malloc_ref {
   // Lost races, about, after which a tile claims units only with the lock: see above.
   static constexpr unsigned max_lost_races = 64;
   static constexpr unsigned sweeps_without_lock = 8;
-  static constexpr unsigned words_loaded = 8;  // by a lane at the same time, so that their latencies overlap
 
   enum class probe_result { served, no_fit, lost_race };
 
@@ -322,7 +321,7 @@ class rw_malloc_ref {
   }
 
   // Claims units from the front of the longest run of a range, for the lanes whose requests fit it, lowest lanes first,
-  // as long as it lasts; collective.
+  // as long as it lasts; collective. A lane by itself takes the first run that fits.
   template <class Tile>
   [[nodiscard]] WYRM_HD probe_result probe(Tile const& t, range const& all_words, std::uint32_t n, std::uint32_t units,
                                            bool& asks, void*& result) const {
@@ -330,30 +329,8 @@ class rw_malloc_ref {
     std::uint32_t const mine = t.rank() * words;                              // the lane's first word
     std::uint64_t const first = all_words.first;
     std::uint64_t const end = std::uint64_t{n} * (detail::units_per_chunk / 64);
-    detail::free_runs here;
-    bool begins_adjacent = false;  // the memory of the lane's first word follows that of the lane below
-    for (std::uint32_t i = 0; i < words; i += words_loaded) {
-      std::uint64_t free[words_loaded];
-      bool adjacent[words_loaded];
-      for (std::uint32_t k = 0; k < words_loaded; ++k) {
-        std::uint64_t const word = first + mine + i + k;
-        bool const exists = i + k < words && mine + i + k < all_words.words && word < end;
-        free[k] = exists ? used().read(word) : 0;
-        adjacent[k] = mine + i + k > 0 && exists && are_neighbours(word);
-      }
-      if (i == 0) begins_adjacent = adjacent[0];
-      if (i == 0) here = detail::runs_of(free[0]);
-      for (std::uint32_t k = i == 0 ? 1 : 0; k < words_loaded && i + k < words; ++k)
-        here = detail::join(here, detail::runs_of(free[k]), adjacent[k]);
-    }
-    for (unsigned step = 1; step < t.size(); step *= 2) {
-      bool const exists = t.rank() + step < t.size();
-      unsigned const other = exists ? t.rank() + step : t.rank();
-      std::uint64_t const packed = t.shfl(here.packed(), other);
-      bool const adjacent = t.shfl(begins_adjacent, other);
-      here = detail::join(here, detail::free_runs::unpacked(here.units, exists ? packed : 0), adjacent);
-    }
-    here = detail::free_runs::unpacked(detail::region_units, t.shfl(here.packed(), 0));
+    detail::free_runs const here =
+        t.size() == 1 ? first_fit(all_words, end, units) : longest_run(t, all_words, mine, words, end);
 
     bool const fits = asks && units <= here.longest;
     std::uint32_t const before = exec::sum_below(t, fits ? units : 0);
@@ -369,26 +346,77 @@ class rw_malloc_ref {
     }
     return probe_result::served;
   }
+  // The longest run of a range; collective. The lane reads so many words from `mine` on.
+  template <class Tile>
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD detail::free_runs longest_run(Tile const t, range const all_words,
+                                                                    std::uint32_t mine, std::uint32_t words,
+                                                                    std::uint64_t end) const {
+    detail::free_runs here;
+    bool begins_adjacent = false;  // the memory of the lane's first word follows that of the lane below
+    for (std::uint32_t i = 0; i < words; ++i) {
+      std::uint64_t const word = all_words.first + mine + i;
+      bool const exists = mine + i < all_words.words && word < end;
+      std::uint64_t const free = exists ? used().read(word) : 0;
+      bool const adjacent = mine + i > 0 && exists && are_neighbours(word);
+      if (i == 0) begins_adjacent = adjacent;
+      here = i == 0 ? detail::runs_of(free) : detail::join(here, detail::runs_of(free), adjacent);
+    }
+    for (unsigned step = 1; step < t.size(); step *= 2) {
+      bool const exists = t.rank() + step < t.size();
+      unsigned const other = exists ? t.rank() + step : t.rank();
+      std::uint64_t const packed = t.shfl(here.packed(), other);
+      bool const adjacent = t.shfl(begins_adjacent, other);
+      here = detail::join(here, detail::free_runs::unpacked(here.units, exists ? packed : 0), adjacent);
+    }
+    return detail::free_runs::unpacked(detail::region_units, t.shfl(here.packed(), 0));
+  }
+  // The first run of so many units in a range. It loads several words at the same time, and stops where it finds the
+  // run.
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD detail::free_runs first_fit(range const all_words, std::uint64_t end,
+                                                                  std::uint32_t units) const {
+    constexpr std::uint32_t at_once = 8;
+    static_assert(detail::units_per_chunk % (at_once * 64) == 0, "chunks begin where loads begin, or ranges do");
+    rw_malloc_ref const self = *this;  // in registers: the compiler reads members again after each load of a word
+    std::uint64_t const first = all_words.first;
+    std::uint64_t const behind = first + all_words.words;
+    auto const words = static_cast<std::uint32_t>((behind < end ? behind : first < end ? end : first) - first);
+    std::uint32_t run = 0;  // free units before the word
+    for (std::uint32_t i = 0; i < words; i += at_once) {
+      bool const adjacent = i == 0 || self.are_neighbours(first + i);
+      std::uint64_t free[at_once];
+      for (std::uint32_t k = 0; k < at_once; ++k) free[k] = self.used().read(first + (i + k < words ? i + k : i));
+      if (!adjacent) run = 0;
+      for (std::uint32_t k = 0; k < at_once && i + k < words; ++k) {
+        auto const prefix = static_cast<std::uint32_t>(cuda::std::countr_one(free[k]));
+        if (run + prefix >= units) return {detail::region_units, 0, 0, units, (i + k) * 64 - run};
+        std::uint32_t const at = detail::first_run(free[k], units);
+        if (at < 64) return {detail::region_units, 0, 0, units, (i + k) * 64 + at};
+        run = prefix == 64 ? run + 64 : static_cast<std::uint32_t>(cuda::std::countl_one(free[k]));
+      }
+    }
+    return {detail::region_units};
+  }
   // Claims units [at, at + n) of a range, all or none; collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD bool claim_units(Tile const& t, std::uint64_t first, std::uint32_t mine, std::uint32_t words,
                                          std::uint32_t at, std::uint32_t n) const {
+    std::uint32_t const begin = at / 64 > mine ? at / 64 : mine;  // the lane's words of these
+    std::uint32_t const behind = (at + n - 1) / 64 + 1;
+    std::uint32_t const end = behind < mine + words ? behind : mine + words;
     bool all = true;
-    std::uint32_t done = 0;
+    std::uint32_t next = begin;
     std::uint64_t of_last = 0;
-    for (; done < words && all; ++done) {
-      std::uint64_t const wanted = units_in(mine + done, at, n);
-      of_last = wanted != 0 ? used().claim(first + mine + done, wanted) : 0;
+    for (; next < end && all; ++next) {
+      std::uint64_t const wanted = units_in(next, at, n);
+      of_last = used().claim(first + next, wanted);
       all = of_last == wanted;
     }
     t.sync();
-    for (std::uint32_t i = 0; i < words && all; ++i)  // from here on these chunks cannot move
-      if (units_in(mine + i, at, n) != 0 && (mine + i) * 64 > at) all = are_neighbours(first + mine + i);
+    for (std::uint32_t word = begin; word < end && all; ++word)  // from here on these chunks cannot move
+      if (word * 64 > at) all = are_neighbours(first + word);
     if (t.all(all)) return true;
-    for (std::uint32_t i = 0; i < done; ++i) {
-      std::uint64_t const wanted = units_in(mine + i, at, n);
-      used().clear_pages(first + mine + i, i + 1 < done ? wanted : of_last);
-    }
+    for (std::uint32_t word = begin; word < next; ++word)
+      used().clear_pages(first + word, word + 1 < next ? units_in(word, at, n) : of_last);
     return false;
   }
 

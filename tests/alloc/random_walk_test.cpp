@@ -167,6 +167,23 @@ TEST(free_runs, of_words_and_regions) {
   }
 }
 
+TEST(free_runs, the_first_of_a_length) {
+  std::mt19937_64 random(seeded(1));
+  for (unsigned i = 0; i < 500; ++i) {
+    std::uint64_t free = i == 0 ? 0 : i == 1 ? ~std::uint64_t{0} : random();
+    for (std::uint64_t k = random() % 6; k > 0 && i > 1; --k) free = k % 2 == 0 ? free & random() : free | random();
+    for (std::uint32_t units = 1; units <= 66; ++units) {
+      std::uint32_t at = 0;
+      std::uint32_t length = 0;
+      for (std::uint32_t unit = 0; unit < 64 && length < units; ++unit) {
+        length = (free >> unit & 1) != 0 ? length + 1 : 0;
+        at = unit + 1 - length;
+      }
+      ASSERT_EQ(alloc::detail::first_run(free, units), length == units ? at : 64u) << free << ' ' << units;
+    }
+  }
+}
+
 // A single thread draws the same numbers each time, so it finds the same pages.
 template <class A>
 std::vector<std::ptrdiff_t> places_of_blocks() {
