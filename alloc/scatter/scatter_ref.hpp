@@ -221,7 +221,8 @@ class scatter_ref {
       bool const is_enough = t.shfl(here.spots, exec::first_lane(group != 0 ? group : 1)) >= n;
       bool const is_simple = t.all(is_enough || !searches);
       std::uint32_t wanted = rank == 0 && searches ? n : 0;
-      if (!is_simple) wanted = portion(t, all, group, n, here.spots);
+      bool const is_one_group = !is_simple && t.all(group == all || !searches);
+      if (!is_simple) wanted = portion(t, is_one_group, group, rank, n, here.spots);
       page_word before;
       if (wanted > 0) before = pages_.reserve(here.page, here.seen, wanted, r);
       std::uint32_t const reserved = least(wanted, before.spots() - before.count());
@@ -229,7 +230,7 @@ class scatter_ref {
       if (is_simple)
         s.total = t.shfl(reserved, s.source);
       else
-        s = divide(t, all, group, rank, reserved);
+        s = divide(t, is_one_group, group, rank, n, reserved);
       bool const owns = searches && rank < s.total;
       std::uint32_t const page = t.shfl(here.page, s.source);
       before = page_word(t.shfl(before.bits(), s.source));
@@ -268,42 +269,56 @@ class scatter_ref {
 
   // How many of the n spots that a group needs each of its lanes reserves, whose page has so many; collective.
   template <class Tile>
-  [[nodiscard]] WYRM_NOINLINE WYRM_HD std::uint32_t portion(Tile const t, std::uint32_t all, std::uint32_t group,
-                                                            std::uint32_t n, std::uint32_t spots) const {
-    std::uint32_t wanted = 0;
-    for (std::uint32_t left = all; left != 0;) {
-      std::uint32_t const lanes = t.shfl(group, exec::first_lane(left));
-      bool const mine = (lanes >> t.rank() & 1) != 0;
-      std::uint32_t const before = exec::sum_below(t, mine ? spots : 0u);
-      if (mine && before < n) wanted = least(spots, n - before);
-      left &= ~lanes;
-    }
-    return wanted;
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD std::uint32_t portion(Tile const t, bool is_one_group, std::uint32_t group,
+                                                            std::uint32_t rank, std::uint32_t n,
+                                                            std::uint32_t spots) const {
+    std::uint32_t before = 0;
+    if (is_one_group)
+      before = exec::sum_below(t, spots);
+    else
+      for_each_in_groups(t, group, spots, n,
+                         [&](std::uint32_t k, unsigned, std::uint32_t x) { before += k < rank ? x : 0; });
+    return before < n ? least(spots, n - before) : 0;
   }
   // Divides the spots that the lanes of each group have reserved among them; collective.
   template <class Tile>
-  [[nodiscard]] WYRM_NOINLINE WYRM_HD share divide(Tile const t, std::uint32_t all, std::uint32_t group,
-                                                   std::uint32_t rank, std::uint32_t reserved) const {
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD share divide(Tile const t, bool is_one_group, std::uint32_t group,
+                                                   std::uint32_t rank, std::uint32_t n, std::uint32_t reserved) const {
     share s{t.rank(), 0, 0};
-    std::uint32_t first = 0;  // number of the first spot that this lane has reserved
-    for (std::uint32_t left = all; left != 0;) {
-      std::uint32_t const lanes = t.shfl(group, exec::first_lane(left));
-      bool const mine = (lanes >> t.rank() & 1) != 0;
-      std::uint32_t const here = mine ? reserved : 0;
-      std::uint32_t const before = exec::sum_below(t, here);
-      std::uint32_t const total = t.shfl(before + here, t.size() - 1);
-      std::uint32_t const givers = t.ballot(here > 0);
-      std::uint32_t const starts = exec::any_bits(t, here > 0 ? 1u << before : 0u);
-      if (mine) {
-        first = before;
-        s.total = total;
-        if (rank < total)
-          s.source = exec::find_kth_set(givers, count(starts & exec::bits_up_to<std::uint32_t>(rank)) - 1);
-      }
-      left &= ~lanes;
+    if (is_one_group) {
+      std::uint32_t const before = exec::sum_below(t, reserved);
+      std::uint32_t const givers = t.ballot(reserved > 0);
+      std::uint32_t const starts = exec::any_bits(t, reserved > 0 ? 1u << before : 0u);
+      s.total = t.shfl(before + reserved, t.size() - 1);
+      if (rank < s.total)
+        s.source = exec::find_kth_set(givers, count(starts & exec::bits_up_to<std::uint32_t>(rank)) - 1);
+      s.first = t.shfl(before, s.source);
+      return s;
     }
-    s.first = t.shfl(first, s.source);
+    for_each_in_groups(t, group, reserved, n, [&](std::uint32_t, unsigned lane, std::uint32_t x) {
+      if (s.total <= rank && rank < s.total + x) {
+        s.source = lane;
+        s.first = s.total;
+      }
+      s.total += x;
+    });
     return s;
+  }
+  // Calls f(k, lane, value of the lane) for each lane of a group, in order: k = 0, 1, ... Each group at the same time;
+  // collective. It stops where the sum of a group reaches n.
+  template <class Tile, class F>
+  WYRM_HD static void for_each_in_groups(Tile const& t, std::uint32_t group, std::uint32_t value, std::uint32_t n,
+                                         F const& f) {
+    std::uint32_t sum = 0;
+    std::uint32_t left = group;
+    for (std::uint32_t k = 0; t.any(left != 0 && sum < n); ++k) {
+      unsigned const lane = left != 0 ? exec::first_lane(left) : t.rank();
+      std::uint32_t const x = t.shfl(value, lane);
+      if (left == 0 || sum >= n) continue;
+      f(k, lane, x);
+      sum += x;
+      left &= left - 1;
+    }
   }
 
   // The spot of the lane of this rank in `group`; collective. The page looked like `before`, and its spots that belong
