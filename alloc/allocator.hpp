@@ -27,7 +27,7 @@ struct options {
   std::size_t pool_bytes = std::size_t{64} << 20;  // bytes committed at construction, rounded up
   std::size_t reserve_bytes = 0;  // bytes of addresses reserved, the limit of grow(); 0 = memory_limit() of the space
   bool checked = WYRM_CHECKED;    // record every live block, to detect double and foreign frees; slow
-  bool guards = checked;          // where checked: 16 bytes more per request, to detect writes beyond its end
+  bool guards = true;             // where checked: 16 bytes more per request, to detect writes beyond its end
 };
 
 /// The same for a pool whose owner fills blocks of powers of two, and counts how many bytes of the pool they take.
@@ -130,6 +130,10 @@ struct traits {
 /// The alignment of every block, and the largest that a request can ask for.
 inline constexpr std::size_t alignment = 16;
 inline constexpr std::size_t largest_alignment = 4096;
+/// Whether a request can ask for it: a power of two up to largest_alignment.
+[[nodiscard]] WYRM_HD constexpr bool is_alignment(std::size_t align) {
+  return align > 0 && align <= largest_alignment && (align & (align - 1)) == 0;
+}
 
 /// Refs and views, which kernels take by value. allocate and deallocate are collectives of a tile with one request per
 /// lane; 0 bytes, or nullptr, is no request. `align`: a power of two up to largest_alignment; another one is refused.
@@ -156,9 +160,9 @@ concept measuring_ref = allocator_ref<R> && requires(R const& ref, void const* p
 /// The request that is served instead of `bytes` where a block of a power of two is aligned to its size: the alignment
 /// at least. An alignment that is not valid becomes a request that no pool can serve.
 [[nodiscard]] WYRM_HD inline std::size_t aligned_request(std::size_t bytes, std::size_t align) {
-  if (align <= alignment || bytes == 0) return bytes;
-  if (align > largest_alignment || (align & (align - 1)) != 0) return ~std::size_t{0};
-  return bytes < align ? align : bytes;
+  if (bytes == 0) return 0;
+  if (!is_alignment(align)) return ~std::size_t{0};
+  return align > alignment && bytes < align ? align : bytes;
 }
 
 /// Has a deallocate that takes the requested size of the block, too, which may save the search for its end.
@@ -199,9 +203,10 @@ concept small_ref = sizeof(R) <= 64 && allocator_ref<R>;
 
 /// The same for allocators whose blocks begin at any multiple of 16: the block has room for an aligned one.
 [[nodiscard]] WYRM_HD inline std::size_t padded_request(std::size_t bytes, std::size_t align) {
-  if (align <= alignment || bytes == 0) return bytes;
-  bool const is_valid = align <= largest_alignment && (align & (align - 1)) == 0;
-  return is_valid && bytes < ~std::size_t{0} - align ? bytes + align - alignment : ~std::size_t{0};
+  if (bytes == 0) return 0;
+  if (!is_alignment(align)) return ~std::size_t{0};
+  if (align <= alignment) return bytes;
+  return bytes < ~std::size_t{0} - align ? bytes + align - alignment : ~std::size_t{0};
 }
 /// The first address from p on that is a multiple of `align`.
 [[nodiscard]] WYRM_HD inline std::byte* align_up(std::byte* p, std::size_t align) {

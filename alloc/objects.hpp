@@ -11,12 +11,29 @@
 
 namespace wyrm::alloc {
 
-/// Constructs a T in a block of its own; per thread. nullptr if no block is left: then no constructor is called.
+namespace detail {
+/// Frees a block unless the constructor of its object has returned. (Kernels have no exceptions.)
+template <class Ref>
+struct unused_block {
+  Ref const& ref;
+  void* block;
+  WYRM_HD ~unused_block() {
+    if (block != nullptr) ref.free(block);
+  }
+};
+}  // namespace detail
+
+/// Constructs a T in a block of its own; per thread. nullptr if no block is left: then no constructor is called. If a
+/// constructor throws, the block is freed.
 template <class T, allocator_ref Ref, class... Arguments>
 [[nodiscard]] WYRM_HD T* make(Ref const& ref, Arguments&&... arguments) {
   static_assert(alignof(T) <= largest_alignment);
   void* const p = ref.malloc(sizeof(T), alignof(T) > alignment ? alignof(T) : alignment);
-  return p == nullptr ? nullptr : ::new (p) T(std::forward<Arguments>(arguments)...);
+  if (p == nullptr) return nullptr;
+  detail::unused_block<Ref> until_constructed{ref, p};
+  T* const object = ::new (p) T(std::forward<Arguments>(arguments)...);
+  until_constructed.block = nullptr;
+  return object;
 }
 
 /// Destroys an object that make() returned, and frees its block; per thread. nullptr is no object.

@@ -129,8 +129,7 @@ class lists_ref {
 
   [[nodiscard]] WYRM_NOINLINE WYRM_HD void* serve(std::size_t bytes, std::size_t align) const {
     std::size_t const wanted = ledger_.with_guard(bytes);
-    bool const is_possible =
-        wanted <= segments().bytes() && align > 0 && align <= largest_alignment && (align & (align - 1)) == 0;
+    bool const is_possible = wanted <= segments().bytes() && is_alignment(align);
     std::uint64_t const i =
         is_possible ? take(segment_units(wanted), align > alignment ? align : alignment) : no_segment;
     if (i == no_segment) {

@@ -35,6 +35,7 @@
 #include "../extent/extent_ref.hpp"
 #include "../ledger.hpp"
 #include "../sequence_lock.hpp"
+#include "block_search.hpp"
 #include "pages_ref.hpp"
 
 namespace wyrm::alloc {
@@ -61,7 +62,7 @@ class scatter_ref {
   template <class Tile>
   [[nodiscard]] WYRM_HD void* allocate(Tile const& t, std::size_t bytes, std::size_t align = alignment) const {
     std::size_t const wanted = ledger_.with_guard(bytes);
-    bool const is_valid = wanted > 0 && align > 0 && align <= largest_alignment && (align & (align - 1)) == 0;
+    bool const is_valid = wanted > 0 && is_alignment(align);
     bool const is_paged = is_valid && wanted <= shape().page_bytes() && align <= shape().page_bytes();
     void* result = nullptr;
     if (t.any(is_paged)) {
@@ -86,7 +87,7 @@ class scatter_ref {
     exec::release_fence();
     bool is_cleared = is_live && at.spots > 0 && pages_.clear(at.page, at.spot);
     if (is_live && at.spots > 0 && !is_cleared) ledger_.count_bad_free(p);
-    std::uint32_t const lanes = exec::match(t, is_cleared ? at.page : no_page | t.rank());
+    std::uint32_t const lanes = exec::match(t, is_cleared ? at.page : block_search::no_page | t.rank());
     if (is_cleared && exec::rank_in(t, lanes) == 0)
       if (pages_.release(at.page, static_cast<std::uint32_t>(cuda::std::popcount(lanes)))) reactivate(at.page);
     std::uint32_t const runs = t.ballot(is_live && at.spots == 0);
@@ -137,16 +138,15 @@ class scatter_ref {
   }
 
  private:
-  static constexpr std::uint32_t no_page = 0x80000000;  // with the rank of a lane: a key that no other lane has
   static constexpr std::uint32_t no_block = 0xffffffff;
-  static constexpr std::uint32_t reclaimed = 512;    // chunks at a time, 4 MiB, so that pages stay open
-  static constexpr std::uint32_t most_windows = 16;  // that a search at random looks at
-  static constexpr int most_changes = 32;            // of the active super block during a request, before it tries all
+  static constexpr std::uint32_t reclaimed = 512;  // chunks at a time, 4 MiB, so that pages stay open
+  static constexpr int most_changes = 32;          // of the active super block during a request, before it tries all
 
   [[nodiscard]] WYRM_HD scatter_shape const& shape() const { return pages_.shape(); }
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> active() const {
     return exec::atomic_ref<std::uint32_t>(state_->active);
   }
+  [[nodiscard]] WYRM_HD block_search searches() const { return {pages_, memory_.chunks() << pages_per_chunk_log2()}; }
   [[nodiscard]] WYRM_HD static constexpr unsigned chunk_log2() {
     return static_cast<unsigned>(cuda::std::countr_zero(chunk_bytes));
   }
@@ -156,278 +156,12 @@ class scatter_ref {
     return static_cast<std::uint32_t>(offset >> shape().page_log2);
   }
 
-  // How a search goes on where it has found nothing: in regions with room that it draws, in regions with an empty page
-  // that it draws, or through all pages in turn.
-  enum class where { regions_with_room, regions_with_empty_pages, everywhere };
-  // Where the lanes of a group, which request the same, are in their search through a super block.
-  struct cursor {
-    std::uint32_t page;  // in the super block
-    std::uint32_t left;  // windows to look at, or, where a search goes everywhere, pages
-  };
-  // A page that suits a request, and the spots that it seems to have for it.
-  struct candidate {
-    std::uint32_t page = no_page;
-    std::uint32_t spots = 0;
-    page_word seen = page_word();
-  };
-  // The spots that a group has reserved, as its lane of rank k sees them: spot k of all is on the page of lane
-  // `source`, whose spots begin with number `first`. `total` are reserved.
-  struct share {
-    unsigned source;
-    std::uint32_t first;
-    std::uint32_t total;
-  };
-
-  // The pages of a super block; the last one may have fewer than the others.
-  [[nodiscard]] WYRM_HD std::uint32_t pages_in(std::uint32_t block) const {
-    std::uint32_t const all = memory_.chunks() << pages_per_chunk_log2();
-    return least(shape().block_pages(), all - block * shape().block_pages());
-  }
-  [[nodiscard]] WYRM_HD std::uint32_t regions_in(std::uint32_t block) const {
-    return ((pages_in(block) - 1) >> shape().region_log2) + 1;
-  }
-
-  // The number of the first page in the super block for n lanes that request the same (Eq. 3).
-  [[nodiscard]] WYRM_HD std::uint32_t first_page(std::uint32_t block, spot_request const& r, std::uint32_t n) const {
-    std::uint32_t const bytes = shape().spot_units(r.most) * static_cast<std::uint32_t>(alignment);
-    std::uint64_t const here = exec::multiprocessor_number() * shape().multiprocessor_factor >> 16;
-    std::uint32_t const hash =
-        bytes * shape().size_factor + static_cast<std::uint32_t>(here) + exec::warp_on_multiprocessor() * n / r.most;
-    return hash % pages_in(block);
-  }
-
-  // Serves the lanes that ask from this super block; collective. `same`: the lanes with the same request. They look at
-  // neighbouring pages together, reserve spots on as many as they need, and share them.
-  template <class Tile>
-  WYRM_HD void search(Tile const& t, std::uint32_t block, spot_request const& r, std::uint32_t same, where next,
-                      bool& asks, void*& result) const {
-    search(t, block, r, same, next, first_page(block, r, count(same)), asks, result);
-  }
-  // The same from this page of the super block on.
-  template <class Tile>
-  WYRM_HD void search(Tile const& t, std::uint32_t block, spot_request const& r, std::uint32_t same, where next,
-                      std::uint32_t first, bool& asks, void*& result) const {
-    cursor c{first, next == where::everywhere ? pages_in(block) : most_windows};
-    bool searches = asks;
-    for (;;) {
-      std::uint32_t const all = t.ballot(searches);
-      if (all == 0) return;
-      std::uint32_t const group = all & same;
-      std::uint32_t const n = count(group);
-      std::uint32_t const rank = exec::rank_in(t, group);
-      std::uint32_t const width = least(n, 2 * ((n + r.most - 1) / r.most) + 2);
-      candidate const here = searches && rank < width ? look(block, c.page + rank, width, r) : candidate{};
-      // Whether the page of the first lane has enough for its group, in all groups.
-      bool const is_enough = t.shfl(here.spots, exec::first_lane(group != 0 ? group : 1)) >= n;
-      bool const is_simple = t.all(is_enough || !searches);
-      std::uint32_t wanted = rank == 0 && searches ? n : 0;
-      bool const is_one_group = !is_simple && t.all(group == all || !searches);
-      if (!is_simple) wanted = portion(t, is_one_group, group, rank, n, here.spots);
-      page_word before;
-      if (wanted > 0) before = pages_.reserve(here.page, here.seen, wanted, r);
-      std::uint32_t const reserved = least(wanted, before.spots() - before.count());
-      share s{exec::first_lane(group != 0 ? group : 1), 0, 0};
-      if (is_simple)
-        s.total = t.shfl(reserved, s.source);
-      else
-        s = divide(t, is_one_group, group, rank, n, reserved);
-      bool const owns = searches && rank < s.total;
-      std::uint32_t const page = t.shfl(here.page, s.source);
-      before = page_word(t.shfl(before.bits(), s.source));
-      std::uint32_t const on_page = t.shfl(reserved, s.source);
-      std::uint32_t const spot = mark(t, page, before, group, rank, s.first, on_page, owns);
-      if (owns) {
-        result = pages_.address(page, spot, before.spots());
-        asks = searches = false;
-      }
-      // The others look once more where there was something, else further on.
-      std::uint32_t const finders = t.ballot(here.spots > 0);
-      bool const goes_on = searches && (finders & group) == 0;
-      if (!t.any(goes_on)) continue;
-      bool const is_elsewhere = next == where::everywhere
-                                    ? go_to_next(t, c, block, group, 4 * width, goes_on)
-                                    : go_to_any(t, c, block, r.most, group, 4 * width, next, goes_on);
-      searches = searches && (is_elsewhere || !goes_on);
-    }
-  }
-
-  // The first page that suits the request, of four of a super block that are `width` apart.
-  [[nodiscard]] WYRM_HD candidate look(std::uint32_t block, std::uint32_t first, std::uint32_t width,
-                                       spot_request const& r) const {
-    std::uint32_t const all = pages_in(block);
-    std::uint32_t page[4];
-    page_word w[4];
-    for (std::uint32_t k = 0; k < 4; ++k) {
-      std::uint32_t const in_block = first + k * width;
-      page[k] = block * shape().block_pages() + (in_block < all ? in_block : in_block % all);
-      w[k] = pages_.word(page[k]);
-    }
-    for (std::uint32_t k = 0; k < 4; ++k)
-      if (r.suits(w[k])) return {page[k], w[k].is_empty() ? r.most : w[k].spots() - w[k].count(), w[k]};
-    return {};
-  }
-
-  // How many of the n spots that a group needs each of its lanes reserves, whose page has so many; collective.
-  template <class Tile>
-  [[nodiscard]] WYRM_NOINLINE WYRM_HD std::uint32_t portion(Tile const t, bool is_one_group, std::uint32_t group,
-                                                            std::uint32_t rank, std::uint32_t n,
-                                                            std::uint32_t spots) const {
-    std::uint32_t before = 0;
-    if (is_one_group)
-      before = exec::sum_below(t, spots);
-    else
-      for_each_in_groups(t, group, spots, n,
-                         [&](std::uint32_t k, unsigned, std::uint32_t x) { before += k < rank ? x : 0; });
-    return before < n ? least(spots, n - before) : 0;
-  }
-  // Divides the spots that the lanes of each group have reserved among them; collective.
-  template <class Tile>
-  [[nodiscard]] WYRM_NOINLINE WYRM_HD share divide(Tile const t, bool is_one_group, std::uint32_t group,
-                                                   std::uint32_t rank, std::uint32_t n, std::uint32_t reserved) const {
-    share s{t.rank(), 0, 0};
-    if (is_one_group) {
-      std::uint32_t const before = exec::sum_below(t, reserved);
-      std::uint32_t const givers = t.ballot(reserved > 0);
-      std::uint32_t const starts = exec::any_bits(t, reserved > 0 ? 1u << before : 0u);
-      s.total = t.shfl(before + reserved, t.size() - 1);
-      if (rank < s.total)
-        s.source = exec::find_kth_set(givers, count(starts & exec::bits_up_to<std::uint32_t>(rank)) - 1);
-      s.first = t.shfl(before, s.source);
-      return s;
-    }
-    for_each_in_groups(t, group, reserved, n, [&](std::uint32_t, unsigned lane, std::uint32_t x) {
-      if (s.total <= rank && rank < s.total + x) {
-        s.source = lane;
-        s.first = s.total;
-      }
-      s.total += x;
-    });
-    return s;
-  }
-  // Calls f(k, lane, value of the lane) for each lane of a group, in order: k = 0, 1, ... Each group at the same time;
-  // collective. It stops where the sum of a group reaches n.
-  template <class Tile, class F>
-  WYRM_HD static void for_each_in_groups(Tile const& t, std::uint32_t group, std::uint32_t value, std::uint32_t n,
-                                         F const& f) {
-    std::uint32_t sum = 0;
-    std::uint32_t left = group;
-    for (std::uint32_t k = 0; t.any(left != 0 && sum < n); ++k) {
-      unsigned const lane = left != 0 ? exec::first_lane(left) : t.rank();
-      std::uint32_t const x = t.shfl(value, lane);
-      if (left == 0 || sum >= n) continue;
-      f(k, lane, x);
-      sum += x;
-      left &= left - 1;
-    }
-  }
-
-  // The spot of the lane of this rank in `group`; collective. The page looked like `before`, and its spots that belong
-  // to the group are those of ranks `first` to first + n - 1. They are adjacent if no other lanes are in the way.
-  template <class Tile>
-  [[nodiscard]] WYRM_HD std::uint32_t mark(Tile const& t, std::uint32_t page, page_word before, std::uint32_t group,
-                                           std::uint32_t rank, std::uint32_t first, std::uint32_t n, bool owns) const {
-    std::uint32_t const number = rank - first;
-    std::uint32_t const spot = before.count() + number;
-    std::uint32_t const in_word = spot % 32;
-    std::uint32_t used = 0;
-    if (owns && (number == 0 || in_word == 0)) used = pages_.mark_all(page, spot, least(n - number, 32 - in_word));
-    // The lane of the first spot in the word has marked all of them.
-    std::uint32_t const marker = owns ? rank - least(number, in_word) : 0;
-    used = t.shfl(used, exec::find_kth_set(owns ? group : 1u, marker));
-    return owns && (used >> in_word & 1) != 0 ? pages_.mark(page, spot, before.spots()) : spot;
-  }
-
-  // For lanes whose window of so many pages had nothing: goes on behind it while the region has room, or to another
-  // region that has; collective. The lanes of a group draw regions together. False if the super block is full, or they
-  // have looked at many windows.
-  template <class Tile>
-  [[nodiscard]] WYRM_HD bool go_to_any(Tile const& t, cursor& c, std::uint32_t block, std::uint32_t seed,
-                                       std::uint32_t group, std::uint32_t window, where next, bool goes_on) const {
-    std::uint32_t const log2 = shape().region_log2;
-    std::uint32_t const regions = regions_in(block);
-    std::uint32_t const behind = (c.page + window) % pages_in(block);
-    std::int32_t const least = next == where::regions_with_room ? shape().room() : 1;
-    count_pair const counts = pages_.regions_of(block);
-    bool const looks_full =
-        next == where::regions_with_room && counts.empty < static_cast<std::int32_t>((regions + 3) / 4);
-    bool const has_more = goes_on && has_empty(block, behind >> log2, least);
-    // Lanes of a group may have read different counts; they decide together.
-    std::uint32_t const full = t.ballot(goes_on && looks_full) & group;
-    bool const may_go_on = goes_on && full == 0 && c.left > 0;
-    bool const stays = (t.ballot(may_go_on && has_more) & group) != 0;
-    bool draws = may_go_on && !stays;
-    bool is_somewhere = may_go_on && stays;
-    seed = scramble(seed ^ c.page << 10 ^ static_cast<std::uint32_t>(counts.bits() >> 32) << 20);
-    seed = t.shfl(seed, exec::first_lane(group != 0 ? group : 1));
-    if (is_somewhere) {
-      c.page = behind;
-      --c.left;
-    }
-    std::uint32_t const rank = exec::rank_in(t, group);
-    while (t.any(draws)) {
-      std::uint32_t const drawn = scramble(seed + (c.left << 5 | rank) * 0x9e3779b1u);
-      std::uint32_t const found = t.ballot(draws && has_empty(block, drawn % regions, least)) & group;
-      std::uint32_t const chosen = t.shfl(drawn, exec::first_lane(found != 0 ? found : 1));
-      if (!draws) continue;
-      --c.left;
-      if (found != 0)
-        c.page = ((chosen % regions << log2) + (chosen >> 16 & (shape().region_pages() - 1))) % pages_in(block);
-      is_somewhere = found != 0;
-      draws = found == 0 && c.left > 0;
-    }
-    return is_somewhere;
-  }
-  [[nodiscard]] WYRM_HD bool has_empty(std::uint32_t block, std::uint32_t region, std::int32_t least) const {
-    return pages_.pages_of(first_region(block) + region).empty >= least;
-  }
-
-  // The same for a search through all pages: goes on behind the window, over regions without usable pages; collective.
-  // False if they have looked at all.
-  template <class Tile>
-  [[nodiscard]] WYRM_HD bool go_to_next(Tile const& t, cursor& c, std::uint32_t block, std::uint32_t group,
-                                        std::uint32_t window, bool goes_on) const {
-    std::uint32_t const pages = pages_in(block);
-    std::uint32_t const regions = regions_in(block);
-    std::uint32_t const log2 = shape().region_log2;
-    std::uint32_t const rank = exec::rank_in(t, group);
-    if (goes_on) {
-      c.page = (c.page + window) % pages;
-      c.left -= least(c.left, window);
-    }
-    bool moves = goes_on && c.left > 0;
-    while (t.any(moves)) {
-      std::uint32_t const region = (c.page >> log2) + rank;  // not beyond the last one, from which the search wraps
-      bool const is_usable = moves && region < regions && pages_.pages_of(first_region(block) + region).usable > 0;
-      std::uint32_t const found = t.ballot(is_usable) & group;
-      if (!moves) continue;
-      std::uint32_t const skipped = found != 0 ? count(group & ((1u << exec::first_lane(found)) - 1)) : count(group);
-      if (skipped > 0) {
-        std::uint32_t const next = least(((c.page >> log2) + skipped) << log2, pages);
-        c.left -= least(c.left, next - c.page);
-        c.page = next < pages ? next : 0;
-      }
-      moves = found == 0 && c.left > 0;
-    }
-    return goes_on && c.left > 0;
-  }
-  [[nodiscard]] WYRM_HD std::uint32_t first_region(std::uint32_t block) const { return block * shape().block_regions; }
-
-  WYRM_HD static std::uint32_t scramble(std::uint32_t x) {
-    x = (x ^ x >> 15) * 0x2c1b3c6du;
-    return x ^ x >> 12;
-  }
-
-  WYRM_HD static std::uint32_t least(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
-  WYRM_HD static std::uint32_t count(std::uint32_t lanes) {
-    return static_cast<std::uint32_t>(cuda::std::popcount(lanes));
-  }
-
   template <class Tile>
   [[nodiscard]] WYRM_HD void* find(Tile const& t, spot_request const& r, bool asks) const {
     void* result = nullptr;
     std::uint32_t const block = t.shfl(active().load(exec::relaxed), 0);
-    std::uint32_t const same = exec::match(t, asks ? r.most << 16 | r.least : no_page | t.rank());
-    search(t, block, r, same, where::regions_with_room, asks, result);
+    std::uint32_t const same = exec::match(t, asks ? r.most << 16 | r.least : block_search::no_page | t.rank());
+    searches().search(t, block, r, same, further::regions_with_room, asks, result);
     if (t.any(asks)) result = find_elsewhere(t, r, same, block, asks, result);
     return result;
   }
@@ -439,12 +173,12 @@ class scatter_ref {
     for (int changes = 0; may_change && changes < most_changes && t.any(asks); ++changes) {
       std::uint32_t const next = next_super_block(t, block, changes < most_changes / 2);
       may_change = next != no_block;
-      if (may_change) search(t, block = next, r, same, where::regions_with_room, asks, result);
+      if (may_change) searches().search(t, block = next, r, same, further::regions_with_room, asks, result);
     }
-    for (where const next : {where::regions_with_empty_pages, where::everywhere})
+    for (further const next : {further::regions_with_empty_pages, further::everywhere})
       for (std::uint32_t k = 0; k < blocks_ && t.any(asks); ++k) {
         count_pair const regions = pages_.regions_of(block);
-        if (t.shfl(regions.usable, 0) > 0) search(t, block, r, same, next, asks, result);
+        if (t.shfl(regions.usable, 0) > 0) searches().search(t, block, r, same, next, asks, result);
         block = block + 1 < blocks_ ? block + 1 : 0;
       }
     while (t.any(asks) && search_last(t, r, same, asks, result)) continue;
@@ -462,15 +196,16 @@ class scatter_ref {
     if (t.rank() == 0) lock.lock();
     t.sync();
     for (std::uint32_t block = 0; block < blocks_ && t.any(asks); ++block)
-      if (t.shfl(pages_.regions_of(block).usable, 0) > 0) search(t, block, r, same, where::everywhere, asks, result);
+      if (t.shfl(pages_.regions_of(block).usable, 0) > 0)
+        searches().search(t, block, r, same, further::everywhere, asks, result);
     std::uint32_t page = 0;
-    std::uint32_t const needed = count(t.ballot(asks));
+    std::uint32_t const needed = block_search::count(t.ballot(asks));
     std::uint32_t const chunks = needed > 0 ? open_pages(t, needed, page) : 0;
     std::uint32_t const end = page + (chunks << pages_per_chunk_log2());
     while (page < end) {
       std::uint32_t const block = shape().block_of(page);
       std::uint32_t const begin = block * shape().block_pages();
-      search(t, block, r, same, where::everywhere, page - begin, asks, result);
+      searches().search(t, block, r, same, further::everywhere, page - begin, asks, result);
       page = begin + shape().block_pages();
     }
     bool const is_left = needed == 0 || chunks > 0;
@@ -528,8 +263,9 @@ class scatter_ref {
   [[nodiscard]] WYRM_HD std::uint32_t super_block_with_room(Tile const& t, std::uint32_t block) const {
     for (std::uint32_t k = 1; k < blocks_; k += t.size()) {
       std::uint32_t const other = (block + k + t.rank()) % blocks_;
-      std::uint32_t const lanes = t.ballot(
-          k + t.rank() < blocks_ && pages_.regions_of(other).empty > static_cast<std::int32_t>(regions_in(other) / 3));
+      std::uint32_t const lanes =
+          t.ballot(k + t.rank() < blocks_ &&
+                   pages_.regions_of(other).empty > static_cast<std::int32_t>(searches().regions_in(other) / 3));
       if (lanes != 0) return t.shfl(other, exec::first_lane(lanes));
     }
     return block;
@@ -540,7 +276,7 @@ class scatter_ref {
     std::uint32_t const block = shape().block_of(page);
     std::uint32_t const now = active().load(exec::relaxed);
     if (block == now) return;
-    std::uint32_t const hash = scramble(page ^ exec::multiprocessor_number() << 20);
+    std::uint32_t const hash = block_search::scramble(page ^ exec::multiprocessor_number() << 20);
     std::int32_t const with_room = pages_.regions_of(block).empty;
     if (with_room > pages_.regions_of(now).empty &&
         std::uint64_t{hash} * shape().block_regions * 8 >> 32 < static_cast<std::uint32_t>(with_room))
@@ -604,8 +340,8 @@ class scatter_ref {
     for (std::uint32_t left = t.ballot(asks); left != 0;) {
       std::uint32_t const each = t.shfl(chunks, exec::first_lane(left));
       std::uint32_t const lanes = t.ballot(asks && chunks == each);
-      chunk_range runs = take_runs(t, count(lanes), each);
-      if (runs.count == 0) runs = reclaim_runs(t, count(lanes), each);
+      chunk_range runs = take_runs(t, block_search::count(lanes), each);
+      if (runs.count == 0) runs = reclaim_runs(t, block_search::count(lanes), each);
       std::uint32_t const rank = exec::rank_in(t, lanes);
       bool const mine = (lanes >> t.rank() & 1) != 0;
       if (mine && rank < runs.count) result = memory_.begin_run(runs.first + rank * each, each);

@@ -12,7 +12,9 @@
 #include <iterator>
 #include <map>
 #include <random>
+#include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "../../alloc/objects.hpp"
@@ -178,8 +180,9 @@ TYPED_TEST_P(blocks_suite, alignments_that_are_refused) {
   auto const space = make_space<typename TypeParam::space_type>();
   TypeParam owner(space, this->pool_of(true, true));
   std::vector<aligned_block> all;
-  for (std::uint64_t const align : {std::uint64_t{24}, std::uint64_t{48}, std::uint64_t{4097}, std::uint64_t{8192},
-                                    std::uint64_t{1} << 40, ~std::uint64_t{0}})
+  for (std::uint64_t const align :
+       {std::uint64_t{0}, std::uint64_t{3}, std::uint64_t{12}, std::uint64_t{24}, std::uint64_t{48},
+        std::uint64_t{4097}, std::uint64_t{8192}, std::uint64_t{1} << 40, ~std::uint64_t{0}})
     for (std::uint64_t const bytes : {1u, 100u, 10000u}) all.push_back({{bytes, 0, nullptr}, align, 0});
   exec::buffer<aligned_block, typename TypeParam::space_type> device(space, all.size());
   exec::copy_in<aligned_block>(space, device.data(), all);
@@ -222,6 +225,35 @@ inline bool has_error(alloc::statistics const& s, alloc::memory_error_kind kind,
   return std::any_of(s.errors.begin(), s.errors.end(), [&](alloc::memory_error const& e) {
     return e.kind == kind && e.address == reinterpret_cast<std::uintptr_t>(p) && e.bytes == bytes;
   });
+}
+
+struct refuses_to_be {
+  refuses_to_be() { throw std::runtime_error("no"); }
+};
+
+// Kernels have no exceptions.
+TYPED_TEST_P(blocks_suite, a_constructor_that_throws_leaves_no_block) {
+  if constexpr (std::is_same_v<typename TypeParam::space_type, exec::host_space>) {
+    TypeParam owner(make_space<exec::host_space>(), this->pool_of(true, true));
+    EXPECT_THROW((void)alloc::make<refuses_to_be>(owner.ref()), std::runtime_error);
+    owner.check();
+    EXPECT_TRUE(!family<TypeParam>().reclaims || owner.stats().granted == 0);
+  }
+}
+
+// Options need not name guards.
+TYPED_TEST_P(blocks_suite, checked_mode_has_guards) {
+  using ref_type = typename TypeParam::ref_type;
+  if constexpr (alloc::measuring_ref<ref_type> && std::is_same_v<typename TypeParam::space_type, exec::host_space>) {
+    alloc::options o{.pool_bytes = std::size_t{4} << 20, .reserve_bytes = std::size_t{4} << 20};
+    o.checked = true;
+    TypeParam owner(make_space<exec::host_space>(), o);
+    auto* const p = static_cast<char*>(owner.ref().malloc(100));
+    ASSERT_NE(p, nullptr);
+    p[100] = 1;
+    owner.ref().free(p);
+    EXPECT_EQ(owner.stats().overflows, 1u);
+  }
 }
 
 TYPED_TEST_P(blocks_suite, errors_of_the_program_are_reported_with_address_and_size) {
@@ -340,6 +372,7 @@ TYPED_TEST_P(blocks_suite, fragmentation_follows_from_the_live_blocks) {
 
 REGISTER_TYPED_TEST_SUITE_P(blocks_suite, blocks_are_aligned_as_requested, alignments_that_are_refused,
                             blocks_change_their_size, objects_are_constructed_and_destroyed,
+                            a_constructor_that_throws_leaves_no_block, checked_mode_has_guards,
                             errors_of_the_program_are_reported_with_address_and_size,
                             fragmentation_follows_from_the_live_blocks);
 
