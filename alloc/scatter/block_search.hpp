@@ -34,6 +34,15 @@ class block_search {
     return ((pages_in(block) - 1) >> shape().region_log2) + 1;
   }
 
+  /// The number of the first page in the super block for n lanes that request the same (Eq. 3).
+  [[nodiscard]] WYRM_HD std::uint32_t first_page(std::uint32_t block, spot_request const& r, std::uint32_t n) const {
+    std::uint32_t const bytes = shape().spot_units(r.most) * static_cast<std::uint32_t>(alignment);
+    std::uint64_t const here = exec::multiprocessor_number() * shape().multiprocessor_factor >> 16;
+    std::uint32_t const hash =
+        bytes * shape().size_factor + static_cast<std::uint32_t>(here) + exec::warp_on_multiprocessor() * n / r.most;
+    return hash % pages_in(block);
+  }
+
   /// Serves the lanes that ask from this super block; collective. `same`: the lanes with the same request. They look at
   /// neighbouring pages together, reserve spots on as many as they need, and share them.
   template <class Tile>
@@ -120,15 +129,6 @@ class block_search {
     std::uint32_t first;
     std::uint32_t total;
   };
-
-  // The number of the first page in the super block for n lanes that request the same (Eq. 3).
-  [[nodiscard]] WYRM_HD std::uint32_t first_page(std::uint32_t block, spot_request const& r, std::uint32_t n) const {
-    std::uint32_t const bytes = shape().spot_units(r.most) * static_cast<std::uint32_t>(alignment);
-    std::uint64_t const here = exec::multiprocessor_number() * shape().multiprocessor_factor >> 16;
-    std::uint32_t const hash =
-        bytes * shape().size_factor + static_cast<std::uint32_t>(here) + exec::warp_on_multiprocessor() * n / r.most;
-    return hash % pages_in(block);
-  }
 
   // The first page that suits the request, of four of a super block that are `width` apart.
   [[nodiscard]] WYRM_HD candidate look(std::uint32_t block, std::uint32_t first, std::uint32_t width,

@@ -11,6 +11,8 @@
 //  - A multiprocessor has up to 64 warps today, and a page serves a few of them; so warps that may be on it at the same
 //    time begin at different pages, as many pages apart as they need. The default of k_mp spreads the multiprocessors
 //    evenly over a super block of any size.
+//  - A warp begins at the page of its last request of a size, if it can, instead of the page that the hash names: else
+//    a thread that makes one request after the other passes over the pages that it has filled, again and again.
 //  - Sizes are rounded up until another spot would not fit into a page, so pages of more requests suit each other.
 //  - Lanes that request the same size, and have come to the same page, reserve their spots with one addition, and mark
 //    them as used, beginning at the count of the page, word by word.
@@ -49,6 +51,8 @@ struct scatter_state {
   std::uint64_t last_lock;  // of the thread that looks whether anything is left for requests of pages
   std::uint32_t last_padding[30];
   std::uint64_t run_lock;  // of the thread that takes empty pages for runs of chunks
+  static constexpr std::uint32_t hint_count = 1u << 14;
+  std::uint32_t hints[hint_count];  // of warps and sizes: the page of the last request, plus one; 0: none yet
 };
 
 /// For kernels. Thread-safe.
@@ -146,6 +150,11 @@ class scatter_ref {
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> active() const {
     return exec::atomic_ref<std::uint32_t>(state_->active);
   }
+  // The same for the warps that share a place; then they find pages near each other.
+  [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> hint_for(spot_request const& r) const {
+    std::uint32_t const warp = exec::multiprocessor_number() * 64 + exec::warp_on_multiprocessor();
+    return exec::atomic_ref<std::uint32_t>(state_->hints[(warp + r.most * 0x9e3779b1u) % scatter_state::hint_count]);
+  }
   [[nodiscard]] WYRM_HD block_search searches() const { return {pages_, memory_.chunks() << pages_per_chunk_log2()}; }
   [[nodiscard]] WYRM_HD static constexpr unsigned chunk_log2() {
     return static_cast<unsigned>(cuda::std::countr_zero(chunk_bytes));
@@ -158,10 +167,19 @@ class scatter_ref {
 
   template <class Tile>
   [[nodiscard]] WYRM_HD void* find(Tile const& t, spot_request const& r, bool asks) const {
-    void* result = nullptr;
-    std::uint32_t const block = t.shfl(active().load(exec::relaxed), 0);
+    exec::atomic_ref<std::uint32_t> const hint = hint_for(r);
+    std::uint32_t const now = active().load(exec::relaxed);
+    std::uint32_t const last = hint.load(exec::relaxed);  // both at once
+    std::uint32_t const block = t.shfl(now, 0);
     std::uint32_t const same = exec::match(t, asks ? r.most << 16 | r.least : block_search::no_page | t.rank());
-    searches().search(t, block, r, same, further::regions_with_room, asks, result);
+    std::uint32_t first = t.shfl(last, exec::first_lane(same));
+    bool const is_usable = first > 0 && shape().block_of(first - 1) == block;
+    first = is_usable ? first - 1 - block * shape().block_pages()
+                      : searches().first_page(block, r, block_search::count(same));
+    void* result = nullptr;
+    bool const asked = asks;
+    searches().search(t, block, r, same, further::regions_with_room, first, asks, result);
+    if (asked && result != nullptr && page_of(result) + 1 != last) hint.store(page_of(result) + 1, exec::relaxed);
     if (t.any(asks)) result = find_elsewhere(t, r, same, block, asks, result);
     return result;
   }
