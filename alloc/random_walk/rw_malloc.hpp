@@ -165,6 +165,11 @@ class rw_malloc_ref {
     std::uint64_t first;
     std::uint32_t words;
   };
+  // Free units of a range; `units` is 0 if none were found.
+  struct run {
+    std::uint32_t at;
+    std::uint32_t units;
+  };
   WYRM_HD static range whole(std::uint32_t region) {
     return {std::uint64_t{region} * detail::region_words, detail::region_words};
   }
@@ -329,12 +334,11 @@ class rw_malloc_ref {
     std::uint32_t const mine = t.rank() * words;                              // the lane's first word
     std::uint64_t const first = all_words.first;
     std::uint64_t const end = std::uint64_t{n} * (detail::units_per_chunk / 64);
-    detail::free_runs const here =
-        t.size() == 1 ? first_fit(all_words, end, units) : longest_run(t, all_words, mine, words, end);
+    run const here = t.size() == 1 ? first_fit(all_words, end, units) : longest_run(t, all_words, mine, words, end);
 
-    bool const fits = asks && units <= here.longest;
+    bool const fits = asks && units <= here.units;
     std::uint32_t const before = exec::sum_below(t, fits ? units : 0);
-    bool const served = fits && before + units <= here.longest;
+    bool const served = fits && before + units <= here.units;
     std::uint32_t const all = exec::sum(t, served ? units : 0);
     if (all == 0) return probe_result::no_fit;
     if (!claim_units(t, first, mine, words, here.at, all)) return probe_result::lost_race;
@@ -348,9 +352,8 @@ class rw_malloc_ref {
   }
   // The longest run of a range; collective. The lane reads so many words from `mine` on.
   template <class Tile>
-  [[nodiscard]] WYRM_NOINLINE WYRM_HD detail::free_runs longest_run(Tile const t, range const all_words,
-                                                                    std::uint32_t mine, std::uint32_t words,
-                                                                    std::uint64_t end) const {
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD run longest_run(Tile const t, range const all_words, std::uint32_t mine,
+                                                      std::uint32_t words, std::uint64_t end) const {
     detail::free_runs here;
     bool begins_adjacent = false;  // the memory of the lane's first word follows that of the lane below
     for (std::uint32_t i = 0; i < words; ++i) {
@@ -368,33 +371,34 @@ class rw_malloc_ref {
       bool const adjacent = t.shfl(begins_adjacent, other);
       here = detail::join(here, detail::free_runs::unpacked(here.units, exists ? packed : 0), adjacent);
     }
-    return detail::free_runs::unpacked(detail::region_units, t.shfl(here.packed(), 0));
+    here = detail::free_runs::unpacked(detail::region_units, t.shfl(here.packed(), 0));
+    return {here.at, here.longest};
   }
   // The first run of so many units in a range. It loads several words at the same time, and stops where it finds the
   // run.
-  [[nodiscard]] WYRM_NOINLINE WYRM_HD detail::free_runs first_fit(range const all_words, std::uint64_t end,
-                                                                  std::uint32_t units) const {
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD run first_fit(range const all_words, std::uint64_t end,
+                                                    std::uint32_t units) const {
     constexpr std::uint32_t at_once = 8;
-    static_assert(detail::units_per_chunk % (at_once * 64) == 0, "chunks begin where loads begin, or ranges do");
+    static_assert(detail::units_per_chunk % (at_once * 64) == 0, "a chunk would begin between words of one load");
     rw_malloc_ref const self = *this;  // in registers: the compiler reads members again after each load of a word
     std::uint64_t const first = all_words.first;
     std::uint64_t const behind = first + all_words.words;
     auto const words = static_cast<std::uint32_t>((behind < end ? behind : first < end ? end : first) - first);
-    std::uint32_t run = 0;  // free units before the word
+    std::uint32_t before = 0;  // free units before the word
     for (std::uint32_t i = 0; i < words; i += at_once) {
       bool const adjacent = i == 0 || self.are_neighbours(first + i);
       std::uint64_t free[at_once];
       for (std::uint32_t k = 0; k < at_once; ++k) free[k] = self.used().read(first + (i + k < words ? i + k : i));
-      if (!adjacent) run = 0;
+      if (!adjacent) before = 0;
       for (std::uint32_t k = 0; k < at_once && i + k < words; ++k) {
         auto const prefix = static_cast<std::uint32_t>(cuda::std::countr_one(free[k]));
-        if (run + prefix >= units) return {detail::region_units, 0, 0, units, (i + k) * 64 - run};
+        if (before + prefix >= units) return {(i + k) * 64 - before, units};
         std::uint32_t const at = detail::first_run(free[k], units);
-        if (at < 64) return {detail::region_units, 0, 0, units, (i + k) * 64 + at};
-        run = prefix == 64 ? run + 64 : static_cast<std::uint32_t>(cuda::std::countl_one(free[k]));
+        if (at < 64) return {(i + k) * 64 + at, units};
+        before = prefix == 64 ? before + 64 : static_cast<std::uint32_t>(cuda::std::countl_one(free[k]));
       }
     }
-    return {detail::region_units};
+    return {0, 0};
   }
   // Claims units [at, at + n) of a range, all or none; collective.
   template <class Tile>

@@ -30,6 +30,7 @@
 #include <cuda/std/bit>
 
 #include "../../exec/atomic.hpp"
+#include "../../exec/bits.hpp"
 #include "../../exec/tile.hpp"
 #include "page_word.hpp"
 
@@ -86,8 +87,8 @@ class pages_ref {
     std::uint32_t const bits = (n < 32 ? (1u << n) - 1 : ~0u) << (start % 32);
     return field(page, start / 32).fetch_or(bits, exec::acquire);
   }
-  /// Finds a spot that the thread has reserved. Threads that begin at different spots try different ones, because all
-  /// choose among the same free ones.
+  /// Finds a spot that the thread has reserved: by the number `start` among the free ones of eight words, so threads
+  /// that begin at different spots mostly try different ones.
   [[nodiscard]] WYRM_HD std::uint32_t mark(std::uint32_t page, std::uint32_t start, std::uint32_t spots) const {
     constexpr std::uint32_t at_once = 8;  // words, so that their loads overlap
     std::uint32_t const words = (spots - 1) / 32 + 1;
@@ -97,7 +98,7 @@ class pages_ref {
       for (std::uint32_t k = 0; k < at_once; ++k)
         free[k] = first + k < words ? field(page, first + k).load(exec::relaxed) : ~0u;
       for (std::uint32_t k = 0; k < at_once; ++k) {
-        free[k] = first + k < words ? free_spots(free[k], first + k, spots) : 0;
+        free[k] = free_spots(free[k], first + k, spots);
         all += static_cast<std::uint32_t>(cuda::std::popcount(free[k]));
       }
       if (all == 0) continue;

@@ -75,6 +75,7 @@ class scatteralloc {
         regions_(space),
         super_blocks_(space),
         state_(space, 1),
+        hints_(space, scatter_ref::hint_count),
         ledger_(space, memory_.base(), memory_.capacity(), o),
         shared_(space) {
     shape_ = cover(memory_.chunks());
@@ -84,7 +85,9 @@ class scatteralloc {
   }
 
   [[nodiscard]] ref_type ref() const { return shared_.ref(); }
-  [[nodiscard]] view_type view() const { return {pages(), blocks(), state_.data(), memory_.ref(), ledger_.ref()}; }
+  [[nodiscard]] view_type view() const {
+    return {pages(), blocks(), state_.data(), hints_.data(), memory_.ref(), ledger_.ref()};
+  }
 
   /// O(tables).
   void reset() {
@@ -93,6 +96,7 @@ class scatteralloc {
     space_.fill(regions_.data(), 0, regions_.bytes());
     space_.fill(super_blocks_.data(), 0, super_blocks_.bytes());
     space_.fill(state_.data(), 0, state_.bytes());
+    space_.fill(hints_.data(), 0, hints_.bytes());
     memory_.reset();
     ledger_.reset();
     exec::for_each_tile<32>(space_, 1, detail::open_first_super_block<view_type>{view()});
@@ -122,7 +126,7 @@ class scatteralloc {
     s.reserved = memory_.capacity();
     s.peak = memory_.peak();
     s.overhead = memory_.overhead() + words_.bytes() + fields_.bytes() + regions_.bytes() + super_blocks_.bytes() +
-                 state_.bytes() + ledger_.bytes() + shared_.bytes();
+                 state_.bytes() + hints_.bytes() + ledger_.bytes() + shared_.bytes();
     s.granted = memory_.allocated();
     std::map<std::size_t, class_statistics> classes;
     for (std::uint64_t const bits : copy_words()) {
@@ -302,6 +306,7 @@ class scatteralloc {
   pool_table<std::uint64_t, Space> regions_;
   pool_table<std::uint64_t, Space> super_blocks_;
   exec::buffer<scatter_state, Space> state_;
+  exec::buffer<std::uint32_t, Space> hints_;
 
  private:
   ledger<Space> ledger_;

@@ -51,16 +51,18 @@ struct scatter_state {
   std::uint64_t last_lock;  // of the thread that looks whether anything is left for requests of pages
   std::uint32_t last_padding[30];
   std::uint64_t run_lock;  // of the thread that takes empty pages for runs of chunks
-  static constexpr std::uint32_t hint_count = 1u << 14;
-  std::uint32_t hints[hint_count];  // of warps and sizes: the page of the last request, plus one; 0: none yet
 };
 
 /// For kernels. Thread-safe.
 class scatter_ref {
  public:
-  scatter_ref(pages_ref const& pages, std::uint32_t blocks, scatter_state* state, extent_ref const& memory,
-              ledger_ref const& ledger)
-      : pages_(pages), blocks_(blocks), state_(state), memory_(memory), ledger_(ledger) {}
+  /// The number of `hints`, for warps and sizes: the page, plus one, where the active super block served the last
+  /// request; 0: none yet.
+  static constexpr std::uint32_t hint_count = 1u << 14;
+
+  scatter_ref(pages_ref const& pages, std::uint32_t blocks, scatter_state* state, std::uint32_t* hints,
+              extent_ref const& memory, ledger_ref const& ledger)
+      : pages_(pages), blocks_(blocks), state_(state), hints_(hints), memory_(memory), ledger_(ledger) {}
 
   /// Collective; one request per lane, 0 bytes = none.
   template <class Tile>
@@ -150,10 +152,10 @@ class scatter_ref {
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> active() const {
     return exec::atomic_ref<std::uint32_t>(state_->active);
   }
-  // The same for the warps that share a place; then they find pages near each other.
+  // Warps and sizes may share a hint; a wrong one costs only time.
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> hint_for(spot_request const& r) const {
     std::uint32_t const warp = exec::multiprocessor_number() * 64 + exec::warp_on_multiprocessor();
-    return exec::atomic_ref<std::uint32_t>(state_->hints[(warp + r.most * 0x9e3779b1u) % scatter_state::hint_count]);
+    return exec::atomic_ref<std::uint32_t>(hints_[(warp + r.most * 0x9e3779b1u) % hint_count]);
   }
   [[nodiscard]] WYRM_HD block_search searches() const { return {pages_, memory_.chunks() << pages_per_chunk_log2()}; }
   [[nodiscard]] WYRM_HD static constexpr unsigned chunk_log2() {
@@ -426,6 +428,7 @@ class scatter_ref {
   pages_ref pages_;
   std::uint32_t blocks_;  // super blocks
   scatter_state* state_;
+  std::uint32_t* hints_;
   extent_ref memory_;
   ledger_ref ledger_;
 };

@@ -110,9 +110,9 @@ struct progress {
 };
 
 /// Builds a hash table for each partition of R and probes it with the partition of S, a tile for every k-th partition.
-/// Output: what becomes of the pairs. The hash table of a tile is a chain for each hash value: `heads` has the number
-/// of its first tuple, `next` of the following one, and 0 is the end. Lanes insert with an atomic exchange; all other
-/// accesses are ordered by the tile's sync().
+/// Output: what becomes of the pairs, a writer for each tile, which has the functions of result_writer. The hash table
+/// of a tile is a chain for each hash value: `heads` has the number of its first tuple, `next` of the following one,
+/// and 0 is the end. Lanes insert with an atomic exchange; all other accesses are ordered by the tile's sync().
 template <class Output>
 struct probe_partitions {
   static constexpr unsigned resident_blocks = Output::resident_blocks;

@@ -30,7 +30,7 @@ using types_of = decltype(to_types(Family{}));
 
 inline alloc::options pool_of(std::size_t bytes, bool checked) {
   return {.pool_bytes = bytes,
-          .reserve_bytes = std::min(8 * bytes, 2 * largest_pool()),
+          .reserve_bytes = std::max(std::min(8 * bytes, 2 * largest_pool()), 8 * mib),  // devices commit 2 MiB at least
           .checked = checked,
           .guards = false};
 }

@@ -568,6 +568,28 @@ void expect_found(std::string const& what, Damage const& damage, bool checked = 
   expect_corrupt(what, [&] { pool.check(); });
 }
 
+// A page has 512 blocks of 16 bytes.
+TEST(scatter_hints, a_thread_goes_on_at_its_last_page) {
+  using allocator = alloc::scatteralloc<exec::host_space>;
+  allocator pool(exec::host_space(1), {.pool_bytes = 1u << 20, .reserve_bytes = 4u << 20, .guards = false});
+  constexpr std::size_t page_bytes = 8192;
+  auto const page_of = [](void* p) { return reinterpret_cast<std::uintptr_t>(p) / page_bytes; };
+  std::vector<void*> blocks;
+  for (std::size_t i = 0; i < 600; ++i) blocks.push_back(pool.ref().malloc(16));
+  auto const first = page_of(blocks.front());
+  auto const last = page_of(blocks.back());
+  ASSERT_NE(first, last);
+  for (void* const p : blocks)
+    if (page_of(p) == first) pool.ref().free(p);
+  EXPECT_EQ(page_of(pool.ref().malloc(16)), last);
+  pool.check();
+  pool.reset();
+  EXPECT_EQ(page_of(pool.ref().malloc(16)), first);
+  pool.grow(1u << 20);
+  EXPECT_EQ(page_of(pool.ref().malloc(16)), first);
+  pool.check();
+}
+
 TEST(scatter_check, finds_damaged_pages) {
   spot_request const same{18, 18};
   for (bool const checked : {false, true}) {
