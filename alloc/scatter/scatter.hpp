@@ -54,7 +54,7 @@ struct reclaim_all_pages {
 }  // namespace detail
 
 /// Owner of the pool. Beside the pool it has 5 bytes per chunk of 8 KiB, and for each page 8 bytes and a bit per 16
-/// bytes: with the default parameters about 1 % of the pool.
+/// bytes: with the default parameters about 1 % of the pool; and 64 KiB for the last pages of warps.
 template <class Space>
 class scatteralloc {
  public:
