@@ -41,6 +41,10 @@ class preemptible_ref : cuda::atomic_ref<T, cuda::thread_scope_device> {
   bool compare_exchange_weak(T& expected, T value, order good, order bad) const {
     return compare_exchange_strong(expected, value, good, bad);
   }
+  bool compare_exchange_strong(T& expected, T value, order o) const {
+    order const bad = o == order::acq_rel ? order::acquire : o == order::release ? order::relaxed : o;
+    return compare_exchange_strong(expected, value, o, bad);
+  }
   bool compare_exchange_strong(T& expected, T value, order good, order bad) const {
     step();
     bool const is_equal = base::compare_exchange_strong(expected, value, good, bad);
