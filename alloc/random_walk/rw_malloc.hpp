@@ -13,7 +13,8 @@
 //  - The units are in spans (spans.hpp) of one chunk each; four spans are a region. So memory comes from alloc/extent
 //    and returns to it. A run of units may cross from one chunk to the next if the two are neighbours in memory, too.
 //  - A tile of 16 lanes or fewer probes a part of a region where its requests are small, so that a single thread does
-//    not read 32 words. A single thread takes the first run that is long enough, and does not look for the longest.
+//    not read 32 words. So does a tile that has lost units to another, since tiles that read the same words want the
+//    same run. A single thread takes the first run that is long enough, and does not look for the longest.
 //  - Requests for more than a region go to the extent. So do requests for more than a chunk where no region has so
 //    much.
 //  - A second bitmap has the last unit of every block. So blocks have no headers, and free() needs no size.
@@ -174,14 +175,19 @@ class rw_malloc_ref {
     return {std::uint64_t{region} * detail::region_words, detail::region_words};
   }
   // The words of a probe, a power of two: those of a region, or fewer where a tile of 16 lanes or fewer has small
-  // requests, as a region would be many words a lane. At least four times the largest request, as the rest of a range
-  // is wasted where requests of one size fill it; collective.
+  // requests, as a region would be many words a lane. As many as words_needed() at least, as the rest of a range is
+  // wasted where requests of one size fill it; collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD static std::uint32_t words_at_once(Tile const& t, std::uint32_t units, bool asks) {
     if (t.size() >= detail::region_words) return detail::region_words;
-    std::uint32_t const needed = exec::any_bits(t, cuda::std::bit_ceil(asks ? units / 16 + 1 : 1u));
-    std::uint32_t const words = cuda::std::bit_floor(cuda::std::bit_ceil(t.size()) | needed);
+    std::uint32_t const words = cuda::std::bit_floor(cuda::std::bit_ceil(t.size()) | words_needed(t, units, asks));
     return words < detail::region_words ? words : detail::region_words;
+  }
+  // At least four times the largest request; collective. Its highest bit is the number of words.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD static std::uint32_t words_needed(Tile const& t, std::uint32_t units, bool asks) {
+    std::uint32_t const needed = exec::any_bits(t, cuda::std::bit_ceil(asks ? units / 16 + 1 : 1u));
+    return needed < detail::region_words ? needed : detail::region_words;
   }
 
   // Probes regions, or parts of regions, until all lanes that ask are served, probes of max_failures regions found
@@ -191,16 +197,22 @@ class rw_malloc_ref {
                           bool& asks, void*& result) const {
     constexpr unsigned failure = 256;  // added per failure and word; the rest counts lost races, in the same register
     static_assert(max_lost_races < failure);
-    constexpr std::uint32_t fewest_words = 4;  // that a failure counts, so that few words are not probed too often
-    std::uint32_t const words = words_at_once(t, units, asks);
-    std::uint32_t const of_failure = failure * (words < fewest_words ? fewest_words : words);
-    std::uint32_t const parts = detail::region_words / words;
+    constexpr unsigned fewest_log2 = 2;  // of the words that a failure counts, so that few are not probed too often
+    constexpr auto region_log2 = static_cast<unsigned>(cuda::std::countr_zero(detail::region_words));
+    auto log2 = static_cast<unsigned>(cuda::std::countr_zero(words_at_once(t, units, asks)));
     unsigned both = 0;
     while (both < max_failures * failure * detail::region_words && both % failure < max_lost_races && t.any(asks)) {
       ++w.steps;
-      std::uint64_t const part = t.shfl(w.draw(std::uint64_t{regions(n)} * parts), 0);
-      probe_result const found = probe(t, {part * words, words}, n, units, asks, result);
-      both += found == probe_result::no_fit ? of_failure : found == probe_result::lost_race ? 1 : 0;
+      std::uint64_t const part = t.shfl(w.draw(std::uint64_t{regions(n)} << (region_log2 - log2)), 0);
+      probe_result const found = probe(t, {part << log2, 1u << log2}, n, units, asks, result);
+      if (found == probe_result::no_fit) both += failure << (log2 > fewest_log2 ? log2 : fewest_log2);
+      if (found == probe_result::lost_race) {
+        ++both;
+        // Tiles that read the same words want the same run, and all but one of them lose. So read fewer, but as many as
+        // the tile fills.
+        std::uint32_t const filled = exec::sum(t, asks ? units : 0) / 64;
+        if (log2 > 0 && words_needed(t, units, asks) >> log2 == 0 && filled >> (log2 - 1) == 0) --log2;
+      }
     }
     return both % failure;
   }
