@@ -13,8 +13,9 @@
 //  - The units are in spans (spans.hpp) of one chunk each; four spans are a region. So memory comes from alloc/extent
 //    and returns to it. A run of units may cross from one chunk to the next if the two are neighbours in memory, too.
 //  - A tile of 16 lanes or fewer probes a part of a region where its requests are small, so that a single thread does
-//    not read 32 words. So does a tile that has lost units to another, since tiles that read the same words want the
-//    same run. A single thread takes the first run that is long enough, and does not look for the longest.
+//    not read 32 words. So does a tile in the rest of a search in which it has lost units to another tile, since tiles
+//    that read the same words want the same run. A single thread takes the first run that is long enough, and does not
+//    look for the longest.
 //  - Requests for more than a region go to the extent. So do requests for more than a chunk where no region has so
 //    much.
 //  - A second bitmap has the last unit of every block. So blocks have no headers, and free() needs no size.
@@ -191,7 +192,8 @@ class rw_malloc_ref {
   }
 
   // Probes regions, or parts of regions, until all lanes that ask are served, probes of max_failures regions found
-  // nothing, or the tile has lost max_lost_races races; collective. Returns how many races it has lost.
+  // nothing, or the tile has lost max_lost_races races; collective. A part of fewer than four words counts as four.
+  // Returns how many races the tile has lost.
   template <class Tile>
   WYRM_HD unsigned search(Tile const& t, walk& w, std::uint32_t n, unsigned max_failures, std::uint32_t units,
                           bool& asks, void*& result) const {

@@ -36,6 +36,7 @@ struct meeting {
   unsigned size = 0;
   unsigned char values[2][lanes][most_bytes] = {};  // of this collective, and of the previous one, which some may read
   unsigned met[lanes] = {};                         // collectives that each lane has reached
+  int kinds[2][lanes] = {};                         // which one: lanes of a tile call the same collectives
 };
 class lane_of_tile final : public exec::host_lanes {
  public:
@@ -43,25 +44,29 @@ class lane_of_tile final : public exec::host_lanes {
   [[nodiscard]] unsigned size() const override { return place_->size; }
   [[nodiscard]] unsigned rank() const override { return rank_; }
   [[nodiscard]] std::uint32_t ballot(bool predicate) override {
-    auto const* const all = meet(&predicate, sizeof(predicate));
+    auto const* const all = meet(-1, &predicate, sizeof(predicate));
     std::uint32_t bits = 0;
     for (unsigned lane = 0; lane < size(); ++lane) bits |= std::uint32_t{all[lane][0]} << lane;
     return bits;
   }
   void shuffle(void* value, std::size_t bytes, unsigned lane) override {
-    ASSERT_LT(lane, size());
-    std::memcpy(value, meet(value, bytes)[lane], bytes);
+    EXPECT_LT(lane, size());
+    std::memcpy(value, meet(static_cast<int>(bytes), value, bytes)[lane % size()], bytes);
   }
-  void sync() override { (void)meet(nullptr, 0); }
+  void sync() override { (void)meet(-2, nullptr, 0); }
 
  private:
   using slots = unsigned char[meeting::most_bytes];
-  // The values of all lanes.
-  slots const* meet(void const* value, std::size_t bytes) {
+  // The values of all lanes. `kind`: the bytes of a shuffle, or a negative number.
+  slots const* meet(int kind, void const* value, std::size_t bytes) {
+    EXPECT_LE(bytes, meeting::most_bytes);
     unsigned const now = place_->met[rank_]++;
+    place_->kinds[now % 2][rank_] = kind;
     if (bytes > 0) std::memcpy(place_->values[now % 2][rank_], value, bytes);
-    for (unsigned lane = 0; lane < size(); ++lane)
+    for (unsigned lane = 0; lane < size(); ++lane) {
       while (place_->met[lane] <= now) exec::pause(0);
+      EXPECT_EQ(place_->kinds[now % 2][lane], kind) << "lanes of a tile call different collectives";
+    }
     return place_->values[now % 2];
   }
 
