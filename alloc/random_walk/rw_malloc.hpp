@@ -212,8 +212,9 @@ class rw_malloc_ref {
         ++both;
         // Tiles that read the same words want the same run, and all but one of them lose. So read fewer, but as many as
         // the tile fills.
-        std::uint32_t const filled = exec::sum(t, asks ? units : 0) / 64;
-        if (log2 > 0 && words_needed(t, units, asks) >> log2 == 0 && filled >> (log2 - 1) == 0) --log2;
+        if (log2 > 0 && words_needed(t, units, asks) >> log2 == 0 &&
+            exec::sum(t, asks ? units : 0) / 64 >> (log2 - 1) == 0)
+          --log2;
       }
     }
     return both % failure;

@@ -306,9 +306,9 @@ class scatteralloc {
   pool_table<std::uint64_t, Space> regions_;
   pool_table<std::uint64_t, Space> super_blocks_;
   exec::buffer<scatter_state, Space> state_;
-  exec::buffer<std::uint32_t, Space> hints_;
 
  private:
+  exec::buffer<std::uint32_t, Space> hints_;
   ledger<Space> ledger_;
   shared_view<view_type, Space> shared_;
 };

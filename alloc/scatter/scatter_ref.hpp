@@ -95,7 +95,7 @@ class scatter_ref {
     if (is_live && at.spots > 0 && !is_cleared) ledger_.count_bad_free(p);
     std::uint32_t const lanes = exec::match(t, is_cleared ? at.page : block_search::no_page | t.rank());
     if (is_cleared && exec::rank_in(t, lanes) == 0)
-      if (pages_.release(at.page, static_cast<std::uint32_t>(cuda::std::popcount(lanes)))) reactivate(at.page);
+      if (pages_.release(at.page, block_search::count(lanes))) reactivate(at.page);
     std::uint32_t const runs = t.ballot(is_live && at.spots == 0);
     extent_ref::one_by_one(t, runs, [&] {
       if (!memory_.free(p)) ledger_.count_bad_free(p);
@@ -331,7 +331,7 @@ class scatter_ref {
       std::uint32_t const lanes = t.ballot(chunk < last && has_empty_pages(chunk) && close_chunk(chunk));
       t.sync();  // one lane returns the chunks of all
       if (lanes != 0) memory_.return_runs(t, lanes, chunk, 1);
-      count += static_cast<std::uint32_t>(cuda::std::popcount(lanes));
+      count += block_search::count(lanes);
       last = first;
     }
     return count;

@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -36,7 +35,7 @@ struct meeting {
   unsigned size = 0;
   unsigned char values[2][lanes][most_bytes] = {};  // of this collective, and of the previous one, which some may read
   unsigned met[lanes] = {};                         // collectives that each lane has reached
-  int kinds[2][lanes] = {};                         // which one: lanes of a tile call the same collectives
+  int kinds[2][lanes] = {};                         // of these collectives; all lanes of a tile must call the same kind
 };
 class lane_of_tile final : public exec::host_lanes {
  public:
@@ -110,14 +109,6 @@ class interleave_lanes : public testing::Test {};
 
 template <class... A>
 testing::Types<A...> to_types(alloc::list<A...>);
-struct by_name {
-  template <class A>
-  static std::string GetName(int) {
-    std::string name = A::name;
-    std::replace(name.begin(), name.end(), '-', '_');
-    return name;
-  }
-};
 using allocators = decltype(to_types(alloc::all<host>{}));
 TYPED_TEST_SUITE(interleave_lanes, allocators, by_name);
 
