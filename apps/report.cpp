@@ -108,7 +108,7 @@ void write_updates(json& j, char const* name, update_result const& u, F const& c
     j.field("edges_per_second_min", rates.empty() ? 0.0 : rates.front());
     j.field("edges_per_second_max", rates.empty() ? 0.0 : rates.back());
     counts();
-    j.field("duplicates", u.sum.duplicates);
+    j.field("duplicates", u.sum.duplicates + u.sum.unchanged);
     j.field("self_loops", u.sum.self_loops);
     j.list("batch_edges", u.batch_edges, write_number);
     j.list("batch_ms", u.batch_ms, write_number);
@@ -235,7 +235,7 @@ void write_loaded(json& j, graph_summary const& g) {
     j.field("edges", g.edges);
     j.field("arcs", g.arcs);
     j.field("directed", g.directed);
-    j.field("duplicates_dropped", g.build.duplicates);
+    j.field("duplicates_dropped", g.build.duplicates + g.build.unchanged);
     j.field("self_loops_dropped", g.build.self_loops);
     write_distribution(j, "degrees", g.degrees);
   });

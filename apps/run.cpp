@@ -74,6 +74,8 @@ void stream_updates(run_options const& o, graph::any_graph& g, graph::csr const&
 void add(graph::update_report& sum, graph::update_report const& one) {
   sum.requested += one.requested;
   sum.inserted += one.inserted;
+  sum.updated += one.updated;
+  sum.unchanged += one.unchanged;
   sum.erased += one.erased;
   sum.duplicates += one.duplicates;
   sum.missing += one.missing;

@@ -101,8 +101,9 @@ void print_loaded(std::ostream& out, graph_options const& o, graph_summary const
   row(out, "vertices", count(g.vertices));
   row(out, "edges", count(g.edges) + (g.directed ? " (directed)" : " (undirected)"));
   row(out, "arcs", count(g.arcs));
-  if (g.build.duplicates + g.build.self_loops > 0)
-    row(out, "dropped", count(g.build.duplicates) + " duplicates, " + count(g.build.self_loops) + " self-loops");
+  std::uint64_t const repeated = g.build.duplicates + g.build.unchanged;
+  if (repeated + g.build.self_loops > 0)
+    row(out, "dropped", count(repeated) + " duplicates, " + count(g.build.self_loops) + " self-loops");
   print_degrees(out, g.degrees);
 
   out << "\ntimes\n";

@@ -19,16 +19,27 @@ namespace wyrm::exec {
 // Both classes have the same interface; they have no common base class:
 //   sort            sorts n keys by their lowest `bits` bits (on a host by all bits). `spare` is an array of n keys for
 //                   intermediate results. Returns the array that contains the result: `keys` or `spare`
+//   sort_pairs      the same for keys that have values: both arrays are permuted, and values of equal keys keep their
+//                   order. `spare_values` is an array of n values. Returns the arrays that contain the result
 //   unique          copies the first of each run of equal keys to `out`; returns the number of runs
 //   inclusive_sum   out[0] = 0 and out[i + 1] = in[0] + ... + in[i]; out has n + 1 entries
 //   sum             the sum of all values; the order of additions is fixed for a given n and space
-//   reserve         allocates the scratch that the other operations need for up to n values; they allocate none then
+//   reserve         allocates the scratch that the other operations but sort_pairs need for up to n values; they
+//                   allocate none then
+
+/// The result of sort_pairs().
+struct sorted_pairs {
+  std::uint64_t* keys;
+  std::uint32_t* values;
+};
 
 class host_bulk {
  public:
   explicit host_bulk(host_space const& space) : space_(space) {}
   void reserve(std::size_t) {}
   [[nodiscard]] std::uint64_t* sort(std::uint64_t* keys, std::uint64_t* spare, std::size_t n, unsigned bits);
+  [[nodiscard]] sorted_pairs sort_pairs(std::uint64_t* keys, std::uint64_t* spare, std::uint32_t* values,
+                                        std::uint32_t* spare_values, std::size_t n, unsigned bits);
   [[nodiscard]] std::size_t unique(std::uint64_t const* in, std::uint64_t* out, std::size_t n);
   void inclusive_sum(std::uint32_t const* in, std::uint64_t* out, std::size_t n);
   [[nodiscard]] double sum(double const* values, std::size_t n);
@@ -45,6 +56,8 @@ class cuda_bulk {
   explicit cuda_bulk(cuda_space const& space) : space_(space), scratch_(space), result_(space, 1) {}
   void reserve(std::size_t n);
   [[nodiscard]] std::uint64_t* sort(std::uint64_t* keys, std::uint64_t* spare, std::size_t n, unsigned bits);
+  [[nodiscard]] sorted_pairs sort_pairs(std::uint64_t* keys, std::uint64_t* spare, std::uint32_t* values,
+                                        std::uint32_t* spare_values, std::size_t n, unsigned bits);
   [[nodiscard]] std::size_t unique(std::uint64_t const* in, std::uint64_t* out, std::size_t n);
   void inclusive_sum(std::uint32_t const* in, std::uint64_t* out, std::size_t n);
   [[nodiscard]] double sum(double const* values, std::size_t n);

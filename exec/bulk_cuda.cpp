@@ -89,6 +89,17 @@ std::uint64_t* cuda_bulk::sort(std::uint64_t* keys, std::uint64_t* spare, std::s
   return both.Current();
 }
 
+sorted_pairs cuda_bulk::sort_pairs(std::uint64_t* keys, std::uint64_t* spare, std::uint32_t* values,
+                                   std::uint32_t* spare_values, std::size_t n, unsigned bits) {
+  cub::DoubleBuffer<std::uint64_t> both_keys(keys, spare);
+  cub::DoubleBuffer<std::uint32_t> both_values(values, spare_values);
+  call([&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceRadixSort::SortPairs(scratch, bytes, both_keys, both_values, n, 0, static_cast<int>(bits),
+                                           space_.stream());
+  });
+  return {both_keys.Current(), both_values.Current()};
+}
+
 std::size_t cuda_bulk::unique(std::uint64_t const* in, std::uint64_t* out, std::size_t n) {
   call([&](void* scratch, std::size_t& bytes) {
     return cub::DeviceSelect::Unique(scratch, bytes, in, out, result_.data(), n, space_.stream());

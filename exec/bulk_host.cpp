@@ -34,6 +34,12 @@ std::uint64_t* host_bulk::sort(std::uint64_t* keys, std::uint64_t*, std::size_t 
   return keys;
 }
 
+sorted_pairs host_bulk::sort_pairs(std::uint64_t* keys, std::uint64_t*, std::uint32_t* values, std::uint32_t*,
+                                   std::size_t n, unsigned) {
+  thrust::stable_sort_by_key(policy, keys, keys + n, values);
+  return {keys, values};
+}
+
 std::size_t host_bulk::unique(std::uint64_t const* in, std::uint64_t* out, std::size_t n) {
   return static_cast<std::size_t>(thrust::unique_copy(policy, in, in + n, out) - out);
 }

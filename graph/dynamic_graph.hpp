@@ -14,6 +14,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -35,23 +36,35 @@
 
 namespace wyrm::graph {
 
-template <class Space, class Allocator>
+/// Value: the type of the values of edges, trivially copyable, of 4, 8 or 16 bytes; or no_value. Combine: a functor
+/// that combines the value of an edge with that of an insertion of the same edge, `Value operator()(Value old, Value
+/// added) const`, callable on the space; void: see options::combine.
+template <class Space, class Allocator, class Value = no_value, class Combine = void>
 class dynamic_graph {
   static_assert(alloc::device_allocator<Allocator>);
+  static constexpr unsigned width = width_of<Value>;
+  static_assert(width == 0 || width == 4 || width == 8 || width == 16, "a value has 4, 8 or 16 bytes");
+  static_assert(std::is_trivially_copyable_v<Value>);
+  static_assert(std::is_void_v<Combine> || width > 0);
+  static constexpr bool has_values = width > 0;
 
  public:
-  /// A graph without edges. Throws error(bad_argument) for more than max_vertices.
+  using value_type = Value;
+
+  /// A graph without edges. Throws error(bad_argument) for more than max_vertices, or for a combiner that the type of
+  /// the values does not have.
   dynamic_graph(Space const& space, std::size_t vertices, options const& o = {})
       : space_(space),
         options_(with_seed(o)),
         vertices_(checked_count(vertices)),
         allocator_(std::make_unique<Allocator>(space, pool_of(o.pool.pool_bytes))),
-        out_(space, vertices_, 0, options_.hash_seed),
+        out_(space, vertices_, 0, width, options_.hash_seed),
         uploader_(space),
         hubs_(space),
         status_(space),
         link_(std::make_shared<link>(link{this})) {
-    if (o.directed && o.in_neighbours) in_.emplace(space, vertices_, 1, options_.hash_seed);
+    if (o.directed && o.in_neighbours) in_.emplace(space, vertices_, 1, width, options_.hash_seed);
+    check_combiner();
   }
   /// A pending update moves to the new graph. The moved-from graph has no vertices, edges and arcs, and an empty view;
   /// it can be assigned to and destroyed, and all other operations throw error(bad_argument).
@@ -107,7 +120,7 @@ class dynamic_graph {
   [[nodiscard]] graph_view view() const {
     if (link_) require_idle();
     packed_record const* const in = !options_.directed ? out_.records() : in_ ? in_->records() : nullptr;
-    return {out_.records(), in, vertices_, arc_count_, options_.directed, identity_.id(), identity_.version()};
+    return {out_.records(), in, vertices_, arc_count_, options_.directed, identity_.id(), identity_.version(), width};
   }
 
   /// Inserts the edges of a batch (on the host) that are not in the graph. All or nothing: on any error the graph is
@@ -115,33 +128,124 @@ class dynamic_graph {
   /// O(m + sum of the degrees of changed vertices), expected and amortised, for m edges; plus a sort of the batch if
   /// very many edges have the same source. If the pool has too little memory, it grows by an eighth, or all pages are
   /// rewritten in another pool, if the pool could hold the graph with a fifth to spare.
-  update_report insert(std::span<edge const> batch) { return insert_async(batch).get(); }
+  update_report insert(std::span<edge const> batch) requires(!has_values) { return insert_async(batch).get(); }
   /// The same for edges in memory of the graph's space.
-  update_report insert(resident_edges batch) { return insert_async(batch).get(); }
-  update_report insert(std::initializer_list<edge> batch) { return insert(std::span(batch.begin(), batch.size())); }
+  update_report insert(resident_edges batch) requires(!has_values) { return insert_async(batch).get(); }
+  update_report insert(std::initializer_list<edge> batch) requires(!has_values) {
+    return insert(std::span(batch.begin(), batch.size()));
+  }
+  /// With values, one per edge: an edge that is in the graph gets the value of the last entry of the batch that names
+  /// it, or the combination of its value and of those of all such entries, in the order of the batch (see
+  /// options::combine). The cost is that of the other insert; with a combiner also O(k) in sequence for an edge that
+  /// the batch names k times. Throws error(bad_argument) also if there are not as many values as edges.
+  update_report insert(std::span<edge const> batch, std::span<Value const> values) requires has_values {
+    return insert_async(batch, values).get();
+  }
+  /// values: in memory of the graph's space, too, at a multiple of their size.
+  update_report insert(resident_edges batch, Value const* values) requires has_values {
+    return insert_async(batch, values).get();
+  }
+  /// Copies the batch.
+  update_report insert(std::span<valued_edge<Value> const> batch) requires has_values {
+    std::vector<edge> edges;
+    std::vector<Value> values;
+    for (auto const& e : batch) {
+      edges.push_back({e.source, e.target});
+      values.push_back(e.value);
+    }
+    return insert(std::span<edge const>(edges), std::span<Value const>(values));
+  }
+  update_report insert(std::initializer_list<valued_edge<Value>> batch) requires has_values {
+    return insert(std::span(batch.begin(), batch.size()));
+  }
 
   /// Erases the edges of a batch that are in the graph. Same guarantee and cost; needs no memory other than scratch.
   update_report erase(std::span<edge const> batch) { return erase_async(batch).get(); }
   update_report erase(resident_edges batch) { return erase_async(batch).get(); }
   update_report erase(std::initializer_list<edge> batch) { return erase(std::span(batch.begin(), batch.size())); }
 
-  /// Asynchronous insert and erase: enqueue the update on the stream of the graph's space. The batch must not change
-  /// until get() of the result has returned, which throws the errors of insert() and erase(). Until then all operations
-  /// that read or change the graph throw error(bad_argument), except for vertices(), edges() and arcs(), which return
-  /// the values before the update.
-  pending_update insert_async(std::span<edge const> batch) { return update<detail::operation::insert>(batch); }
-  pending_update insert_async(resident_edges batch) { return update<detail::operation::insert>(batch); }
-  pending_update erase_async(std::span<edge const> batch) { return update<detail::operation::erase>(batch); }
-  pending_update erase_async(resident_edges batch) { return update<detail::operation::erase>(batch); }
+  /// Applies insertions and erasures in the order of the batch, as one update with one report: of the entries of one
+  /// edge the last one decides. An insertion after an erasure of the same edge begins with a new value. `operations`,
+  /// and `values` if the graph has values, have one entry per edge (the values of erasures are not read). Same
+  /// guarantee, errors and cost as insert().
+  update_report apply(std::span<edge const> batch, std::span<operation const> operations) requires(!has_values) {
+    return apply_async(batch, operations).get();
+  }
+  update_report apply(std::span<edge const> batch, std::span<operation const> operations,
+                      std::span<Value const> values) requires has_values {
+    return apply_async(batch, operations, values).get();
+  }
+  /// All arrays are in memory of the graph's space.
+  update_report apply(resident_edges batch, operation const* operations) requires(!has_values) {
+    return apply_async(batch, operations).get();
+  }
+  update_report apply(resident_edges batch, operation const* operations, Value const* values) requires has_values {
+    return apply_async(batch, operations, values).get();
+  }
+
+  /// Asynchronous updates: enqueue the update on the stream of the graph's space. The batch must not change until get()
+  /// of the result has returned, which throws the errors of the synchronous update. Until then all operations that read
+  /// or change the graph throw error(bad_argument), except for vertices(), edges() and arcs(), which return the values
+  /// before the update.
+  pending_update insert_async(std::span<edge const> batch) requires(!has_values) {
+    return update<detail::update_kind::insert>(batch);
+  }
+  pending_update insert_async(resident_edges batch) requires(!has_values) {
+    return update<detail::update_kind::insert>(batch);
+  }
+  pending_update insert_async(std::span<edge const> batch, std::span<Value const> values) requires has_values {
+    return apply_async(batch, values, {});
+  }
+  pending_update insert_async(resident_edges batch, Value const* values) requires has_values {
+    return update<detail::update_kind::mixed>(entries{{batch.data, batch.size, checked(values)}, false});
+  }
+  pending_update erase_async(std::span<edge const> batch) {
+    if constexpr (has_values)
+      return update<detail::update_kind::mixed>(
+          entries{{batch.data(), batch.size(), nullptr, nullptr, operation::erase}, true});
+    else
+      return update<detail::update_kind::erase>(batch);
+  }
+  pending_update erase_async(resident_edges batch) {
+    if constexpr (has_values)
+      return update<detail::update_kind::mixed>(
+          entries{{batch.data, batch.size, nullptr, nullptr, operation::erase}, false});
+    else
+      return update<detail::update_kind::erase>(batch);
+  }
+  pending_update apply_async(std::span<edge const> batch, std::span<operation const> operations) requires(!has_values) {
+    check_length("operations", operations.size(), batch.size());
+    return update<detail::update_kind::mixed>(entries{{batch.data(), batch.size(), nullptr, operations.data()}, true});
+  }
+  pending_update apply_async(std::span<edge const> batch, std::span<operation const> operations,
+                             std::span<Value const> values) requires has_values {
+    check_length("operations", operations.size(), batch.size());
+    return apply_async(batch, values, operations);
+  }
+  pending_update apply_async(resident_edges batch, operation const* operations) requires(!has_values) {
+    return update<detail::update_kind::mixed>(entries{{batch.data, batch.size, nullptr, operations}, false});
+  }
+  pending_update apply_async(resident_edges batch, operation const* operations,
+                             Value const* values) requires has_values {
+    return update<detail::update_kind::mixed>(entries{{batch.data, batch.size, checked(values), operations}, false});
+  }
 
   /// Builds a graph without edges from a CSR (on the host), which has the out-neighbours of a directed graph, or both
   /// directions of each edge of an undirected graph. Rows must ascend without duplicates. Pages are in the order of the
   /// vertices. All or nothing: throws error(bad_argument) for a malformed CSR, for self-loops that the graph does not
   /// keep, and if the graph has edges; out_of_memory like insert. O(vertices + arcs); for an undirected graph O(arcs
   /// log degree), to check that both directions are present.
-  update_report build(csr_view const& rows) { return build_from(rows); }
+  update_report build(csr_view const& rows) requires(!has_values) { return build_from(rows, nullptr); }
   /// The same for a CSR in memory of the graph's space.
-  update_report build(resident_csr rows) { return build_from(rows); }
+  update_report build(resident_csr rows) requires(!has_values) { return build_from(rows, nullptr); }
+  /// With values, one per target. For an undirected graph both directions of an edge must have the same value.
+  update_report build(csr_view const& rows, std::span<Value const> values) requires has_values {
+    check_length("values", values.size(), rows.targets.size());
+    return build_from(rows, values.data());
+  }
+  update_report build(resident_csr rows, Value const* values) requires has_values {
+    return build_from(rows, checked(values));
+  }
 
   /// Rewrites all pages, in the order of the vertices and with minimum sizes, in a new pool of the necessary
   /// size, and frees the old pool and all scratch. Useful after many updates, or after a batch that was much larger
@@ -182,6 +286,13 @@ class dynamic_graph {
     return detail::export_csr(space_, out_.records(), vertices_);
   }
 
+  /// The values of all arcs, in the order of to_csr().
+  [[nodiscard]] std::vector<Value> values() const requires has_values {
+    typename Space::guard const current(space_);
+    require_idle();
+    return detail::export_all_values<Value>(space_, out_.records(), vertices_, arc_count_);
+  }
+
   [[nodiscard]] memory_report memory() const {
     typename Space::guard const current(space_);
     require_idle();
@@ -197,8 +308,8 @@ class dynamic_graph {
       m.vertex_table += in_->table_bytes();
       m.scratch += in_->scratch_bytes();
     }
-    m.neighbours = sums.arcs * sizeof(vertex_id);
-    m.slack = (sums.capacity - sums.arcs) * sizeof(vertex_id);
+    m.neighbours = sums.arcs * entry_bytes(width);
+    m.slack = (sums.capacity - sums.arcs) * entry_bytes(width);
     m.pool_committed = pool.committed;
     m.pool_free = pool.committed - m.neighbours - m.slack;
     m.pool_reserved = pool.reserved;
@@ -217,10 +328,12 @@ class dynamic_graph {
     // This check comes first, because the others read pages.
     constexpr alloc::traits family = Allocator::family;
     constexpr bool counts_only_pages = family.reclaims && family.resets && family.header_bytes == 0;
-    detail::check_pages(space_, out_.records(), in_ ? in : nullptr, vertices_, allocator_->stats().granted,
+    detail::check_pages(space_, out_.records(), in_ ? in : nullptr, vertices_, width, allocator_->stats().granted,
                         counts_only_pages);
     std::uint64_t const loops = detail::check_table(space_, out_.records(), in, vertices_, options_.self_loops);
     if (in_) (void)detail::check_table(space_, in_->records(), out_.records(), vertices_, options_.self_loops);
+    if constexpr (has_values)
+      if (in != nullptr) detail::check_mirrored_values<width>(space_, out_.records(), in, vertices_);
     std::uint64_t const arcs = detail::sum_table(space_, out_.records(), vertices_).arcs;
     if (arcs != arc_count_)
       throw error(error_code::corrupt,
@@ -233,11 +346,48 @@ class dynamic_graph {
   }
 
  private:
+  /// A batch of entries, on the host or in memory of the space.
+  struct entries {
+    detail::batch_arrays of;
+    bool is_on_host;
+  };
+
   static vertex_id checked_count(std::size_t vertices) {
-    if (vertices > max_vertices)
+    // A page with values has no room for more neighbours, see capacity_for().
+    constexpr std::size_t most = has_values ? 0xf0000000 : max_vertices;
+    if (vertices > most)
       throw error(error_code::bad_argument, std::to_string(vertices) + " vertices are too many; ids have 32 bits, so " +
-                                                std::to_string(max_vertices) + " is the most");
+                                                std::to_string(most) + " is the most");
     return static_cast<vertex_id>(vertices);
+  }
+  void check_combiner() const {
+    if (options_.combine != combiner::latest && std::is_void_v<Combine> &&
+        detail::number_type_of<Value> == detail::number_type::none)
+      throw error(error_code::bad_argument,
+                  "values can be combined by min, max or sum only if their type is uint32_t, int64_t, float or double");
+  }
+  static void check_length(char const* what, std::size_t got, std::size_t edges) {
+    if (got != edges)
+      throw error(error_code::bad_argument, "a batch of " + std::to_string(edges) + " edges needs as many " + what +
+                                                ", not " + std::to_string(got));
+  }
+  static Value const* checked(Value const* values) {
+    if (reinterpret_cast<std::uintptr_t>(values) % width != 0)
+      throw error(error_code::bad_argument, "values in memory of the space must be at a multiple of their size, " +
+                                                std::to_string(width) + " bytes");
+    return values;
+  }
+  pending_update apply_async(std::span<edge const> batch, std::span<Value const> values,
+                             std::span<operation const> operations) {
+    check_length("values", values.size(), batch.size());
+    return update<detail::update_kind::mixed>(
+        entries{{batch.data(), batch.size(), values.data(), operations.empty() ? nullptr : operations.data()}, true});
+  }
+  [[nodiscard]] auto combine() const {
+    if constexpr (std::is_void_v<Combine>)
+      return detail::standard_combiner<width>{options_.combine, detail::number_type_of<Value>};
+    else
+      return detail::typed_combiner<Value, Combine>{};
   }
 
   static options with_seed(options o) {
@@ -283,7 +433,7 @@ class dynamic_graph {
 
   // All steps of an update are enqueued at once. After a failure of a step, later steps do nothing; the status then
   // says what the host must do before it enqueues them again.
-  template <detail::operation Op, class Batch>
+  template <detail::update_kind Op, class Batch>
   pending_update update(Batch const& batch) {
     typename Space::guard const current(space_);
     require_idle();
@@ -300,7 +450,8 @@ class dynamic_graph {
   }
   static std::size_t size_of(std::span<edge const> batch) { return batch.size(); }
   static std::size_t size_of(resident_edges batch) { return batch.size; }
-  template <detail::operation Op, class Batch>
+  static std::size_t size_of(entries const& batch) { return batch.of.size; }
+  template <detail::update_kind Op, class Batch>
   void launch(Batch const& batch) {
     try {
       count(batch);
@@ -311,23 +462,34 @@ class dynamic_graph {
     }
   }
   void count(std::span<edge const> batch) {
-    begin(uploader_.room_for(batch.size()), uploader_.slice_of(batch.size()));
-    uploader_.upload(batch, vertices_, [&](std::size_t first, std::size_t n) {
-      for_tables([&](auto& table) { table.count(first, n); });
-    });
+    resident_edges const there = uploader_.room_for(batch.size());
+    begin({there.data, there.size}, uploader_.slice_of(batch.size()), false);
+    uploader_.upload(batch, vertices_, [&](std::size_t first, std::size_t n) { count(first, n); });
   }
   void count(resident_edges batch) {
-    begin(batch, 0);
-    for_tables([&](auto& table) { table.count(0, batch.size); });
+    begin({batch.data, batch.size}, 0, false);
+    count(0, batch.size);
   }
-  void begin(resident_edges edges, std::size_t slice) {
+  void count(entries const& batch) {
+    if (!batch.is_on_host) {
+      begin(batch.of, 0, true);
+      return count(0, batch.of.size);
+    }
+    begin(uploader_.room_for(batch.of, width), 0, true);
+    uploader_.upload(batch.of, width, [&](std::size_t first, std::size_t n) { count(first, n); });
+  }
+  void count(std::size_t first, std::size_t n) {
+    for_tables([&](auto& table) { table.count(first, n); });
+  }
+  void begin(detail::batch_arrays const& edges, std::size_t slice, bool has_entries) {
     status_.clear();
     orientation const forward = options_.directed ? orientation::forward : orientation::both;
-    out_.begin(edges, slice, forward, options_.self_loops, arc_count_, status_.data());
-    if (in_) in_->begin(edges, slice, orientation::reverse, options_.self_loops, arc_count_, status_.data());
+    out_.begin(edges, slice, has_entries, forward, options_.self_loops, arc_count_, status_.data());
+    if (in_)
+      in_->begin(edges, slice, has_entries, orientation::reverse, options_.self_loops, arc_count_, status_.data());
   }
   // Finishes a pending update.
-  template <detail::operation Op, class Batch>
+  template <detail::update_kind Op, class Batch>
   update_report finish(Batch const& batch) {
     typename Space::guard const current(space_);
     link_->is_pending = false;  // also if this throws
@@ -347,18 +509,28 @@ class dynamic_graph {
     return report<Op>(size, *s);
   }
   // for_these(f) calls f for each table that the update changes.
-  template <detail::operation Op, class ForTables>
+  template <detail::update_kind Op, class ForTables>
   void start(ForTables const& for_these) {
     for_these([&](auto& table) { table.group(); });
-    for_these([&](auto& table) { table.template plan<Op>(allocator_->view(), fails_from_, status_.data()); });
+    for_these([&](auto& table) {
+      if constexpr (Op == detail::update_kind::mixed)
+        table.template plan_entries<width>(combine(), status_.data());
+      else
+        table.template plan<Op>(allocator_->view(), fails_from_, status_.data());
+    });
     execute<Op>(for_these, false);
   }
   // may_stay: if an allocation fails, a vertex whose page has room for its neighbours stays in that page.
-  template <detail::operation Op, class ForTables>
+  template <detail::update_kind Op, class ForTables>
   void execute(ForTables const& for_these, bool may_stay) {
     for_these(
         [&](auto& table) { table.template allocate<Op>(allocator_->view(), fails_from_, may_stay, status_.data()); });
-    for_these([&](auto& table) { table.template merge<Op>(status_.data()); });
+    for_these([&](auto& table) {
+      if constexpr (Op == detail::update_kind::mixed)
+        table.template merge_entries<width>(status_.data());
+      else
+        table.template merge<Op>(status_.data());
+    });
     for_these([&](auto& table) { table.release(allocator_->view(), status_.data(), false); });
     status_.enqueue_read();
   }
@@ -366,7 +538,7 @@ class dynamic_graph {
   // update, if all pages should be rewritten before the batch is restarted. batch_bytes: the memory that the batch
   // may need after that; `cannot_restart`: never returns nullptr.
   static constexpr std::uint64_t cannot_restart = ~std::uint64_t{0};
-  template <detail::operation Op, class ForTables>
+  template <detail::update_kind Op, class ForTables>
   detail::update_status const* complete(ForTables const& for_these, std::uint64_t batch_bytes) {
     detail::pool_growth<Allocator> memory(*allocator_, fails_from_ != never);
     for (bool may_stay = false;; execute<Op>(for_these, may_stay)) {
@@ -374,7 +546,12 @@ class dynamic_graph {
       if (s.out_of_range > 0) return &s;
       if (s.has_large_group > 0) {
         status_.clear(&detail::update_status::has_large_group);
-        for_these([&](auto& table) { table.template plan_large_groups<Op>(s, status_.data()); });
+        for_these([&](auto& table) {
+          if constexpr (Op == detail::update_kind::mixed)
+            table.template plan_large_entries<width>(combine(), s, status_.data());
+          else
+            table.template plan_large_groups<Op>(s, status_.data());
+        });
       } else if (s.failed_bytes > 0) {
         std::uint64_t const missing = s.failed_bytes;
         status_.clear_failures();
@@ -418,11 +595,11 @@ class dynamic_graph {
   }
   // The maximum bytes of pages that a batch of `edges` edges needs after a new layout.
   [[nodiscard]] std::uint64_t most_bytes(std::size_t edges) const {
-    return (options_.directed && !in_ ? 2 : 4) * sizeof(vertex_id) * edges;
+    return (options_.directed && !in_ ? 2 : 4) * entry_bytes(width) * edges;
   }
   [[nodiscard]] std::uint64_t layout_bytes() {
     std::uint64_t bytes = 0;
-    for_tables([&](auto const& t) { bytes += detail::layout_bytes(space_, t.records(), vertices_); });
+    for_tables([&](auto const& t) { bytes += detail::layout_bytes(space_, t.records(), vertices_, width); });
     return bytes;
   }
   // The options of a pool. It has no guards, since rows fill their pages, which are powers of two.
@@ -441,7 +618,7 @@ class dynamic_graph {
       fresh = std::make_unique<Allocator>(space_, pool);
       for_tables([&](auto const& t) {
         records.push_back(
-            detail::rebuilt_table(space_, t.records(), vertices_, arc_count_, *fresh, status_, fails_from_));
+            detail::rebuilt_table<width>(space_, t.records(), vertices_, arc_count_, *fresh, status_, fails_from_));
       });
     } catch (error const& e) {
       if constexpr (!Allocator::family.resets)
@@ -457,6 +634,10 @@ class dynamic_graph {
     changes_ = 0;
   }
 
+  [[noreturn]] void refuse(entries const& batch, std::uint64_t count) const {
+    if (batch.is_on_host) refuse(std::span<edge const>(batch.of.edges, batch.of.size), count);
+    refuse(resident_edges(batch.of.edges, batch.of.size), count);
+  }
   [[noreturn]] void refuse(resident_edges batch, std::uint64_t count) const {
     refuse(std::span<edge const>(exec::copy_out(space_, batch.data, batch.size)), count);
   }
@@ -469,7 +650,7 @@ class dynamic_graph {
                                               std::to_string(count) + " such edges in all); nothing was changed");
   }
 
-  template <detail::operation Op>
+  template <detail::update_kind Op>
   update_report report(std::size_t requested, detail::update_status const& s) {
     detail::update_status::sums const all = s.total();
     changes_ += requested;
@@ -477,23 +658,27 @@ class dynamic_graph {
     update_report r;
     r.requested = requested;
     r.self_loops = options_.self_loops ? 0 : all.self_loops;
-    if (Op == detail::operation::insert) {
-      arc_count_ += all.arcs;
-      edge_count_ += all.edges;
+    r.duplicates = r.requested - all.distinct - r.self_loops;
+    arc_count_ += Op == detail::update_kind::erase ? 0 - all.arcs : all.arcs;
+    if constexpr (Op == detail::update_kind::insert) {
       r.inserted = all.edges;
-      r.duplicates = r.requested - r.inserted - r.self_loops;
-    } else {
-      arc_count_ -= all.arcs;
-      edge_count_ -= all.edges;
+      r.unchanged = all.distinct - all.edges;
+    } else if constexpr (Op == detail::update_kind::erase) {
       r.erased = all.edges;
       r.missing = all.distinct - all.edges;
-      r.duplicates = r.requested - r.erased - r.missing - r.self_loops;
+    } else {
+      r.inserted = all.edges;
+      r.updated = all.updated;
+      r.erased = all.erased;
+      r.missing = all.missing;
+      r.unchanged = all.distinct - r.inserted - r.updated - r.erased - r.missing;
     }
+    edge_count_ += r.inserted - r.erased;
     return r;
   }
 
   template <class Csr>
-  update_report build_from(Csr const& rows) {
+  update_report build_from(Csr const& rows, Value const* values) {
     typename Space::guard const current(space_);
     require_idle();
     if (arc_count_ > 0)
@@ -503,9 +688,10 @@ class dynamic_graph {
     if (vertices_ == 0) return {};
     detail::csr_rows const there = uploader_.room_for(rows);
     try {
-      std::uint64_t const self_loops = build_layout(rows, there);
+      detail::value_word<width> const* const words = upload_values(rows, there, values);
+      std::uint64_t const self_loops = build_layout(rows, there, words);
       if (!options_.directed) check_mirrored();
-      if (in_) insert_reverse(there);
+      if (in_) insert_reverse(there, words);
       arc_count_ = there.arcs;
       edge_count_ = options_.directed ? there.arcs : (there.arcs + self_loops) / 2;
     } catch (...) {
@@ -517,6 +703,15 @@ class dynamic_graph {
     update_report r;
     r.requested = r.inserted = edge_count_;
     return r;
+  }
+  [[nodiscard]] detail::value_word<width> const* upload_values(csr_view const&, detail::csr_rows const& rows,
+                                                               Value const* values) {
+    if constexpr (!has_values) return nullptr;
+    return static_cast<detail::value_word<width> const*>(uploader_.upload_values(values, rows.arcs * width));
+  }
+  [[nodiscard]] detail::value_word<width> const* upload_values(resident_csr const&, detail::csr_rows const&,
+                                                               Value const* values) const {
+    return reinterpret_cast<detail::value_word<width> const*>(values);
   }
   void check_sizes(resident_csr const&) const {}
   void check_sizes(csr_view const& rows) const {
@@ -530,9 +725,9 @@ class dynamic_graph {
   // Enqueues all steps before it waits, and enqueues them again after the pool has grown. Returns the number of
   // self-loops.
   template <class Csr>
-  std::uint64_t build_layout(Csr const& rows, detail::csr_rows const& there) {
+  std::uint64_t build_layout(Csr const& rows, detail::csr_rows const& there, detail::value_word<width> const* values) {
     status_.clear_all();
-    detail::layout<Space, detail::csr_rows> layout(space_, there, vertices_, there.arcs, options_.self_loops,
+    detail::layout<Space, detail::csr_rows> layout(space_, there, vertices_, there.arcs, options_.self_loops, width,
                                                    out_.records(), hubs_, status_);
     uploader_.upload(rows, vertices_, [&](std::size_t first, std::size_t n) {
       layout.build(allocator_->view(), first, n, false, fails_from_);
@@ -547,7 +742,10 @@ class dynamic_graph {
                 " such rows in all): offsets must ascend from 0 to the number of targets, and targets in each "
                 "row, ids below " +
                 std::to_string(vertices_) + (options_.self_loops ? "" : ", no self-loops") + "; nothing was changed");
-      if (s.failed_bytes == 0) return s.total().self_loops;
+      if (s.failed_bytes == 0) {
+        if constexpr (has_values) layout.template copy_values<width>(detail::csr_values<width>{there.offsets, values});
+        return s.total().self_loops;
+      }
       std::uint64_t const missing = s.failed_bytes;
       status_.clear_failures();
       if (!memory.compact_if_free(missing)) memory.find(missing, std::size_t{256} << 10, 0);
@@ -557,26 +755,29 @@ class dynamic_graph {
   void check_mirrored() const {
     try {
       (void)detail::check_table(space_, out_.records(), out_.records(), vertices_, options_.self_loops);
+      if constexpr (has_values) detail::check_mirrored_values<width>(space_, out_.records(), out_.records(), vertices_);
     } catch (error const& e) {
       if (e.code() != error_code::corrupt) throw;
       throw error(error_code::bad_argument,
-                  "the CSR of an undirected graph must have both directions of each edge; "
+                  "the CSR of an undirected graph must have both directions of each edge, with the same value; "
                   "nothing was changed (" +
                       std::string(e.what()) + ")");
     }
   }
   // Inserts in-neighbours in batches. Arcs are in the order of sources, so neighbour lists grow at their ends.
-  void insert_reverse(detail::csr_rows const& rows) {
+  void insert_reverse(detail::csr_rows const& rows, detail::value_word<width> const* values) {
+    constexpr detail::update_kind kind = has_values ? detail::update_kind::mixed : detail::update_kind::insert;
     std::size_t const slice = build_slice_ > 0 ? build_slice_ : slice_for(rows.arcs);
     auto const only_in = [&](auto const& f) { f(*in_); };
     for (std::uint64_t first = 0; first < rows.arcs; first += slice) {
       resident_edges const edges =
           uploader_.list(rows, vertices_, first, std::min<std::uint64_t>(slice, rows.arcs - first));
       status_.clear();
-      in_->begin(edges, 0, orientation::reverse, options_.self_loops, first, status_.data());
+      in_->begin({edges.data, edges.size, has_values ? values + first : nullptr}, 0, has_values, orientation::reverse,
+                 options_.self_loops, first, status_.data());
       in_->count(0, edges.size);
-      start<detail::operation::insert>(only_in);
-      complete<detail::operation::insert>(only_in, cannot_restart);
+      start<kind>(only_in);
+      complete<kind>(only_in, cannot_restart);
     }
   }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "../alloc/allocator.hpp"
+#include "types.hpp"
 
 namespace wyrm::graph {
 
@@ -14,7 +15,10 @@ struct options {
   bool directed = false;      // false: each edge is stored in both directions
   bool in_neighbours = true;  // directed graphs: also keep in-neighbours (PageRank pulls along them)
   bool self_loops = false;    // false: self-loops are dropped, and counted in the report
-  alloc::options pool = {};   // of the allocator; the pool grows as needed, up to reserve_bytes
+  // Graphs with values: what happens when an edge is inserted that is in the graph. Other than `latest` only for values
+  // of the types uint32_t, int64_t, float and double.
+  combiner combine = combiner::latest;
+  alloc::options pool = {};  // of the allocator; the pool grows as needed, up to reserve_bytes
   // Seed of the hash table that groups a batch by source. 0: drawn at random for each graph, so that an attacker cannot
   // choose ids that collide.
   std::uint32_t hash_seed = 0;

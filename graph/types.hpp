@@ -26,6 +26,24 @@ struct edge {
   friend constexpr auto operator<=>(edge const&, edge const&) = default;
 };
 
+/// An edge with a value, such as a weight or a time.
+template <class Value>
+struct valued_edge {
+  vertex_id source;
+  vertex_id target;
+  Value value;
+  friend constexpr bool operator==(valued_edge const&, valued_edge const&) = default;
+};
+
+/// What an entry of a batch does with its edge.
+enum class operation : std::uint8_t { insert, erase };
+
+/// The Value of a graph whose edges have none.
+struct no_value {};
+
+/// How the value of an edge and that of an insertion of the same edge become one.
+enum class combiner : std::uint8_t { latest, min, max, sum };
+
 /// Edges of a file or a generator, in any order, possibly with duplicates and self-loops. An undirected list has each
 /// edge once, in either direction.
 struct edge_list {

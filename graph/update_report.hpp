@@ -8,14 +8,15 @@
 namespace wyrm::graph {
 
 /// The result of an update, by edges of its batch (in an undirected graph both directions are one edge).
-/// For an insertion requested = inserted + duplicates + self_loops; for an erasure requested = erased + missing +
-/// duplicates + self_loops.
+/// requested = inserted + updated + unchanged + erased + missing + duplicates + self_loops.
 struct update_report {
   std::uint64_t requested = 0;
-  std::uint64_t inserted = 0;
-  std::uint64_t erased = 0;
-  std::uint64_t duplicates = 0;  // duplicates in the batch; for an insertion also edges that are in the graph
+  std::uint64_t inserted = 0;    // edges that were not in the graph
+  std::uint64_t updated = 0;     // edges in the graph that got another value
+  std::uint64_t unchanged = 0;   // edges to insert that are in the graph, with the same value if they have one
+  std::uint64_t erased = 0;      // edges that are not in the graph any more
   std::uint64_t missing = 0;     // edges to erase that are not in the graph
+  std::uint64_t duplicates = 0;  // entries of the batch besides the one that decides about the same edge
   std::uint64_t self_loops = 0;  // self-loops that are dropped, as the graph does not keep them
 };
 

@@ -40,14 +40,15 @@ template <class T>
 class graph_view {
  public:
   /// in: nullptr without in-neighbours; `out` for an undirected graph. graph_id, version: see identity; 0 for rows that
-  /// belong to no graph.
+  /// belong to no graph. value_bytes: the bytes of a value, 0 without values.
   graph_view(packed_record const* out, packed_record const* in, vertex_id vertices, std::uint64_t arcs, bool directed,
-             std::uint64_t graph_id = 0, std::uint64_t version = 0)
+             std::uint64_t graph_id = 0, std::uint64_t version = 0, unsigned value_bytes = 0)
       : out_(out),
         in_(in),
         arcs_(arcs),
         vertices_(vertices),
         directed_(directed),
+        value_bytes_(value_bytes),
         graph_id_(graph_id),
         version_(version) {}
 
@@ -71,12 +72,30 @@ class graph_view {
   [[nodiscard]] WYRM_HD neighbour_list neighbours(vertex_id v) const { return {out_[v].page(), out_[v].degree}; }
   [[nodiscard]] WYRM_HD neighbour_list in_neighbours(vertex_id v) const { return {in_[v].page(), in_[v].degree}; }
 
+  /// The bytes of the value of an edge; 0 without values.
+  [[nodiscard]] WYRM_HD unsigned value_bytes() const { return value_bytes_; }
+  /// The values of the neighbours of v, in the same order. Value must be the type of the graph's values.
+  template <class Value>
+  [[nodiscard]] WYRM_HD Value const* values(vertex_id v) const {
+    return values_in<Value>(out_[v]);
+  }
+  template <class Value>
+  [[nodiscard]] WYRM_HD Value const* in_values(vertex_id v) const {
+    return values_in<Value>(in_[v]);
+  }
+
  private:
+  template <class Value>
+  [[nodiscard]] WYRM_HD static Value const* values_in(packed_record const& r) {
+    return reinterpret_cast<Value const*>(r.page() + r.capacity());
+  }
+
   packed_record const* out_;
   packed_record const* in_;
   std::uint64_t arcs_;
   vertex_id vertices_;
   bool directed_;
+  unsigned value_bytes_;
   std::uint64_t graph_id_;
   std::uint64_t version_;
 };

@@ -30,12 +30,15 @@ class batch {
         groups_(space),
         targets_(space),
         positions_(space),
+        keys_of_arcs_(space),
+        erased_(space),
+        values_(space),
         buckets_(space) {}
 
-  /// Allocates memory for a batch of edges, which must not change until the end of the update. `table` is the number of
-  /// the table in the status. slice: see batch_view. Throws error(bad_argument) for more than 2^32 arcs.
-  void begin(resident_edges edges, std::size_t slice, vertex_id vertices, orientation which, bool keep_self_loops,
-             detail::update_status* status, unsigned table) {
+  /// Allocates memory for a batch in memory of the space, which must not change until the end of the update. `table` is
+  /// the number of the table in the status. slice: see batch_view. Throws error(bad_argument) for more than 2^32 arcs.
+  void begin(detail::batch_arrays const& edges, std::size_t slice, vertex_id vertices, orientation which,
+             bool keep_self_loops, detail::update_status* status, unsigned table) {
     std::size_t const arcs = arcs_of(which, edges.size);
     if (arcs >= 0xffffffff)
       throw error(error_code::bad_argument,
@@ -46,10 +49,19 @@ class batch {
     targets_.reserve(arcs);
     positions_.reserve(arcs);
     table_ = make_table(arcs, vertices);
-    view_ = {edges.data,      edges.size,        which, table_, places_.data(), groups_.data(),
+    view_ = {edges.edges,     edges.size,        which, table_, places_.data(), groups_.data(),
              targets_.data(), positions_.data(), slice};
-    count_ = {edges.data, places_.data(), table_, status, vertices, which, keep_self_loops, 0};
+    count_ = {edges.edges, places_.data(), table_, status, vertices, which, keep_self_loops, 0};
     number_ = table;
+    entries_ = {};
+  }
+  /// After begin(): allocates memory for the entries of an entry_batch with values of `width` bytes.
+  void begin_entries(detail::batch_arrays const& edges, unsigned width) {
+    std::size_t const arcs = arcs_of(view_.which, edges.size);
+    keys_of_arcs_.reserve(2 * arcs);
+    erased_.reserve(arcs);
+    values_.reserve(arcs * width);
+    entries_ = {view_, edges, keys_of_arcs_.data(), keys_of_arcs_.data() + arcs, erased_.data(), values_.data()};
   }
   /// Counts n edges from `first` on. All edges must be counted before group().
   void count(std::size_t first, std::size_t n) {
@@ -64,19 +76,27 @@ class batch {
       exec::for_each_lane<32>(
           space_, detail::slot_table::lanes(table_.slots),
           detail::place_groups{table_, groups_.data(), count_.status, number_, most, long_groups, parts});
-      detail::scatter_targets const scatter{view_};
-      exec::for_each(space_, scatter.threads(), scatter);
+      if (has_entries()) {
+        exec::for_each(space_, view_.size, detail::scatter_keys{entries_});
+      } else {
+        detail::scatter_targets const scatter{view_};
+        exec::for_each(space_, scatter.threads(), scatter);
+      }
+    } else if (has_entries()) {
+      buckets_.template group<detail::bucketed_entry>(count_, view_.size, groups_.data(), entries_.keys, number_, most);
     } else {
-      buckets_.group(count_, view_.size, groups_.data(), targets_.data(), number_, most);
+      buckets_.template group<detail::bucketed_arc>(count_, view_.size, groups_.data(), targets_.data(), number_, most);
     }
   }
 
   [[nodiscard]] detail::batch_view const& view() const { return view_; }
+  [[nodiscard]] bool has_entries() const { return entries_.keys != nullptr; }
+  [[nodiscard]] detail::entry_batch const& entries() const { return entries_; }
   /// An upper bound of the number of source groups.
   [[nodiscard]] std::size_t max_groups() const { return max_groups_; }
   [[nodiscard]] std::size_t bytes() const {
     return keys_.bytes() + counts_.bytes() + places_.bytes() + groups_.bytes() + targets_.bytes() + positions_.bytes() +
-           buckets_.bytes();
+           keys_of_arcs_.bytes() + erased_.bytes() + values_.bytes() + buckets_.bytes();
   }
 
  private:
@@ -107,9 +127,13 @@ class batch {
   exec::buffer<detail::source_group, Space> groups_;
   exec::buffer<vertex_id, Space> targets_;
   exec::buffer<std::uint32_t, Space> positions_;
+  exec::buffer<std::uint64_t, Space> keys_of_arcs_;  // of an entry_batch, as erased_ and values_
+  exec::buffer<std::uint32_t, Space> erased_;
+  exec::buffer<std::byte, Space> values_;
   detail::bucket_grouping<Space> buckets_;
   detail::slot_table table_{};
   detail::batch_view view_{};
+  detail::entry_batch entries_{};
   detail::count_arcs count_{};
   unsigned number_ = 0;
   std::size_t max_groups_ = 0;

@@ -112,6 +112,34 @@ struct batch_view {
   }
 };
 
+/// The arrays of a batch, on the host or in memory of a space.
+struct batch_arrays {
+  edge const* edges;
+  std::size_t size;
+  void const* values = nullptr;           // one per edge; nullptr: none
+  operation const* operations = nullptr;  // one per edge; nullptr: all are `all`
+  operation all = operation::insert;
+};
+
+/// A grouped batch whose entries have values or operations. Of the entries of one edge the last one decides, so each
+/// arc has the number of its entry.
+struct entry_batch {
+  batch_view arcs;
+  batch_arrays of;
+  std::uint64_t* keys;    // of the arcs, by source group: target << 32 | number of the entry
+  std::uint64_t* spare;   // as large as the keys, for a sort
+  std::uint32_t* erased;  // positions of erased neighbours, by source group
+  void* values;           // values that are written to pages, by source group
+
+  [[nodiscard]] WYRM_HD bool inserts(std::uint64_t key) const {
+    return (of.operations == nullptr ? of.all : of.operations[static_cast<std::uint32_t>(key)]) == operation::insert;
+  }
+  [[nodiscard]] WYRM_HD static vertex_id target(std::uint64_t key) { return static_cast<vertex_id>(key >> 32); }
+  [[nodiscard]] WYRM_HD static std::uint64_t key(vertex_id target, std::size_t entry) {
+    return std::uint64_t{target} << 32 | entry;
+  }
+};
+
 /// One lane per edge, from `first` on: counts its arcs by source. Edges out of range are counted in the status, which
 /// ends the update.
 struct count_arcs {
@@ -252,6 +280,16 @@ struct scatter_targets {
     }
     batch.for_arcs(i,
                    [&](arc_place p, vertex_id target) { batch.targets[batch.table.counts[p.slot] + p.rank] = target; });
+  }
+};
+
+/// One thread per edge: writes the keys of its arcs to their source groups.
+struct scatter_keys {
+  entry_batch batch;
+  WYRM_HD void operator()(std::size_t i) const {
+    batch.arcs.for_arcs(i, [&](arc_place p, vertex_id target) {
+      batch.keys[batch.arcs.table.counts[p.slot] + p.rank] = entry_batch::key(target, i);
+    });
   }
 };
 

@@ -21,12 +21,30 @@ namespace wyrm::graph::detail {
 struct bucketed_arc {
   std::uint32_t source;  // replaced by its slot in the bucket's part of the table
   vertex_id target;
+  using grouped = vertex_id;
+
+  bucketed_arc() = default;
+  bucketed_arc(vertex_id s, vertex_id t, std::size_t) : source(s), target(t) {}
+  [[nodiscard]] vertex_id group() const { return target; }
+};
+/// The same for an entry_batch; what is grouped is the key of the arc.
+struct bucketed_entry {
+  std::uint32_t source;
+  vertex_id target;
+  std::uint32_t entry;
+  using grouped = std::uint64_t;
+
+  bucketed_entry() = default;
+  bucketed_entry(vertex_id s, vertex_id t, std::size_t e)
+      : source(s), target(t), entry(static_cast<std::uint32_t>(e)) {}
+  [[nodiscard]] std::uint64_t group() const { return entry_batch::key(target, entry); }
 };
 
+template <class Arc>
 struct arc_buckets {
   count_arcs what;
   std::size_t size;     // number of edges
-  bucketed_arc* arcs;   // sorted by bucket, and within a bucket by block
+  Arc* arcs;            // sorted by bucket, and within a bucket by block
   std::uint32_t* next;  // at b * buckets + s, for block b and bucket s: number of arcs, then their position
   std::uint32_t buckets;
   unsigned shift;                             // slot >> shift is the bucket
@@ -39,7 +57,7 @@ struct arc_buckets {
     unsigned loops;
     unsigned outside;
   };
-  /// Calls f(source, target) for each arc of a block that is not dropped.
+  /// Calls f(source, target, number of the edge) for each arc of a block that is not dropped.
   template <class F>
   special_edges for_arcs(std::size_t b, F const& f) const {
     special_edges out{0, 0};
@@ -49,8 +67,8 @@ struct arc_buckets {
       out.outside += outside;
       out.loops += loop;
       if (!counts) continue;
-      if (what.which != orientation::reverse) f(e.source, e.target);
-      if (what.which == orientation::reverse || (what.which == orientation::both && !loop)) f(e.target, e.source);
+      if (what.which != orientation::reverse) f(e.source, e.target, i);
+      if (what.which == orientation::reverse || (what.which == orientation::both && !loop)) f(e.target, e.source, i);
     }
     return out;
   }
@@ -61,21 +79,23 @@ struct arc_buckets {
 };
 
 /// One thread per block: counts the arcs of each bucket.
+template <class Arc>
 struct count_buckets {
   static constexpr std::size_t grain = 1;
-  arc_buckets to;
+  arc_buckets<Arc> to;
 
   template <class Tile>
   void operator()(Tile const& t, std::size_t b) const {
-    std::uint32_t counts[arc_buckets::max_buckets] = {};
-    auto const out = to.for_arcs(b, [&](vertex_id v, vertex_id) { ++counts[to.bucket_of(v)]; });
+    std::uint32_t counts[arc_buckets<Arc>::max_buckets] = {};
+    auto const out = to.for_arcs(b, [&](vertex_id v, vertex_id, std::size_t) { ++counts[to.bucket_of(v)]; });
     std::copy_n(counts, to.buckets, to.next + b * to.buckets);
     to.what.record_special_edges(t, out.loops, out.outside);
   }
 };
 /// One thread: computes the position of the arcs of each block and bucket, by prefix sums.
+template <class Arc>
 struct place_buckets {
-  arc_buckets to;
+  arc_buckets<Arc> to;
   void operator()(std::size_t) const {
     std::uint32_t sum = 0;
     for (std::uint32_t bucket = 0; bucket < to.buckets; ++bucket)
@@ -88,15 +108,17 @@ struct place_buckets {
   }
 };
 /// One thread per block: writes the arcs to their buckets.
+template <class Arc>
 struct scatter_to_buckets {
   static constexpr std::size_t grain = 1;
-  arc_buckets to;
+  arc_buckets<Arc> to;
 
   template <class Tile>
   void operator()(Tile const&, std::size_t b) const {
-    std::uint32_t next[arc_buckets::max_buckets];
+    std::uint32_t next[arc_buckets<Arc>::max_buckets];
     std::copy_n(to.next + b * to.buckets, to.buckets, next);
-    to.for_arcs(b, [&](vertex_id v, vertex_id target) { to.arcs[next[to.bucket_of(v)]++] = {v, target}; });
+    to.for_arcs(
+        b, [&](vertex_id v, vertex_id target, std::size_t i) { to.arcs[next[to.bucket_of(v)]++] = Arc(v, target, i); });
     std::copy_n(next, to.buckets, to.next + b * to.buckets);
   }
 };
@@ -104,18 +126,20 @@ struct scatter_to_buckets {
 /// `slots` is at least twice the number of arcs.
 [[nodiscard]] constexpr std::size_t slots_on_host(std::size_t slots, bool direct) { return direct ? slots : 2 * slots; }
 
-/// One thread per bucket: counts its arcs by source, forms source groups, and writes the targets.
+/// One thread per bucket: counts its arcs by source, forms source groups, and writes their targets or keys, in the
+/// order of the batch.
+template <class Arc>
 struct group_bucket {
   static constexpr std::size_t grain = 1;
-  arc_buckets from;
+  arc_buckets<Arc> from;
   source_group* groups;
-  vertex_id* targets;
-  unsigned which;      // the number of the table
-  std::uint32_t most;  // maximum size of a source group that is not too large
+  typename Arc::grouped* grouped;  // targets, or keys
+  unsigned which;                  // the number of the table
+  std::uint32_t most;              // maximum size of a source group that is not too large
 
   template <class Tile>
   void operator()(Tile const&, std::size_t bucket) const {
-    bucketed_arc* const arc = from.arcs + from.begin(bucket);
+    Arc* const arc = from.arcs + from.begin(bucket);
     std::uint32_t const arcs = from.begin(bucket + 1) - from.begin(bucket);
     if (arcs == 0) return;
     auto const [keys, counts, slots, first] = part_of(bucket, arcs);
@@ -125,7 +149,7 @@ struct group_bucket {
       n += counts[arc[i].source]++ == 0;
     }
     place(keys, counts, slots, first, n, arcs);
-    for (std::uint32_t i = 0; i < arcs; ++i) targets[counts[arc[i].source]++] = arc[i].target;
+    for (std::uint32_t i = 0; i < arcs; ++i) grouped[counts[arc[i].source]++] = arc[i].group();
   }
 
  private:
@@ -191,31 +215,33 @@ class bucket_grouping {
  public:
   explicit bucket_grouping(Space const& space) : space_(space), arcs_(space), next_(space) {}
 
-  /// Has the same result as count_arcs, place_groups and scatter_targets, for a batch of `edges` edges.
-  void group(count_arcs const& what, std::size_t edges, source_group* groups, vertex_id* targets, unsigned which,
-             std::uint32_t most) {
+  /// Has the same result as count_arcs, place_groups and scatter_targets (Arc: bucketed_arc) or scatter_keys
+  /// (bucketed_entry), for a batch of `edges` edges.
+  template <class Arc>
+  void group(count_arcs const& what, std::size_t edges, source_group* groups, typename Arc::grouped* grouped,
+             unsigned which, std::uint32_t most) {
     std::size_t const most_arcs = arcs_of(what.which, edges);
     unsigned const slot_bits = static_cast<unsigned>(std::bit_width(std::max(what.table.slots, 1u) - 1));
     // Buckets of about 4096 arcs, which fit into a cache and are large enough to amortise the cost of a bucket.
     unsigned const bucket_bits = std::min({static_cast<unsigned>(std::bit_width(most_arcs / 4096)), slot_bits,
-                                           static_cast<unsigned>(std::bit_width(arc_buckets::max_buckets - 1))});
+                                           static_cast<unsigned>(std::bit_width(arc_buckets<Arc>::max_buckets - 1))});
     unsigned const shift = slot_bits - bucket_bits;
     std::uint32_t const buckets = ((std::max(what.table.slots, 1u) - 1) >> shift) + 1;
-    arcs_.reserve(most_arcs);
-    arc_buckets to{what, edges, arcs_.data(), nullptr, buckets, shift};
+    arcs_.reserve(most_arcs * (sizeof(Arc) / sizeof(std::uint32_t)));
+    arc_buckets<Arc> to{what, edges, reinterpret_cast<Arc*>(arcs_.data()), nullptr, buckets, shift};
     next_.reserve(to.blocks() * buckets);
     to.next = next_.data();
-    exec::for_each_tile<1>(space_, to.blocks(), count_buckets{to});
-    exec::for_each(space_, 1, place_buckets{to});
-    exec::for_each_tile<1>(space_, to.blocks(), scatter_to_buckets{to});
-    exec::for_each_tile<1>(space_, buckets, group_bucket{to, groups, targets, which, most});
+    exec::for_each_tile<1>(space_, to.blocks(), count_buckets<Arc>{to});
+    exec::for_each(space_, 1, place_buckets<Arc>{to});
+    exec::for_each_tile<1>(space_, to.blocks(), scatter_to_buckets<Arc>{to});
+    exec::for_each_tile<1>(space_, buckets, group_bucket<Arc>{to, groups, grouped, which, most});
   }
 
   [[nodiscard]] std::size_t bytes() const { return arcs_.bytes() + next_.bytes(); }
 
  private:
   Space space_;
-  exec::buffer<bucketed_arc, Space> arcs_;
+  exec::buffer<std::uint32_t, Space> arcs_;
   exec::buffer<std::uint32_t, Space> next_;
 };
 

@@ -22,10 +22,13 @@ WYRM_HD inline void add(std::uint64_t& counter, std::uint64_t n) {
 struct update_status {
   /// Sums are distributed over several places, because a device serialises atomic additions to the same place.
   struct alignas(64) sums {
-    std::uint64_t arcs;        // arcs that change the graph
-    std::uint64_t edges;       // of these, the ones that count as edges (undirected: one of the two directions)
+    std::uint64_t arcs;        // arcs that are inserted or erased; of an entry_batch, the difference, modulo 2^64
+    std::uint64_t edges;       // edges that are inserted or erased; of an entry_batch, inserted
     std::uint64_t distinct;    // edges of the batch without duplicates
     std::uint64_t self_loops;  // self-loops in the batch
+    std::uint64_t erased;      // of an entry_batch: edges that are erased,
+    std::uint64_t updated;     // that get another value,
+    std::uint64_t missing;     // that are to be erased but not there
   };
   static constexpr unsigned places = 16;
   sums part[places];
@@ -46,9 +49,17 @@ struct update_status {
   template <class Tile>
   WYRM_HD void sum_up(Tile const& t, std::uint64_t arcs, std::uint64_t edges, std::uint64_t distinct) {
     sums& all = mine(t);
-    if (arcs > 0) add(all.arcs, arcs);
+    if (arcs != 0) add(all.arcs, arcs);
     if (edges > 0) add(all.edges, edges);
     if (distinct > 0) add(all.distinct, distinct);
+  }
+  template <class Tile>
+  WYRM_HD void sum_up(Tile const& t, sums const& some) {
+    sum_up(t, some.arcs, some.edges, some.distinct);
+    sums& all = mine(t);
+    if (some.erased > 0) add(all.erased, some.erased);
+    if (some.updated > 0) add(all.updated, some.updated);
+    if (some.missing > 0) add(all.missing, some.missing);
   }
   /// Whether an allocation has failed. Further ones are skipped, because a failing allocation is slow.
   template <class Tile>
@@ -98,6 +109,9 @@ struct update_status {
       all.edges += s.edges;
       all.distinct += s.distinct;
       all.self_loops += s.self_loops;
+      all.erased += s.erased;
+      all.updated += s.updated;
+      all.missing += s.missing;
     }
     return all;
   }

@@ -22,7 +22,14 @@ template <class Space>
 class uploader {
  public:
   explicit uploader(Space const& space)
-      : space_(space), edges_(space), spare_(space), offsets_(space), targets_(space), bulk_(space) {}
+      : space_(space),
+        edges_(space),
+        spare_(space),
+        values_(space),
+        operations_(space),
+        offsets_(space),
+        targets_(space),
+        bulk_(space) {}
 
   /// Allocates memory for a batch, and returns its position.
   [[nodiscard]] resident_edges room_for(std::size_t edges) {
@@ -61,6 +68,44 @@ class uploader {
     }
   }
 
+  /// Memory for a batch with values of `width` bytes, or operations, and its position there.
+  [[nodiscard]] batch_arrays room_for(batch_arrays const& batch, unsigned width) {
+    edges_.reserve(batch.size);
+    if (batch.values != nullptr) values_.reserve(batch.size * width);
+    if (batch.operations != nullptr) operations_.reserve(batch.size);
+    return {edges_.data(), batch.size, batch.values != nullptr ? values_.data() : nullptr,
+            batch.operations != nullptr ? operations_.data() : nullptr, batch.all};
+  }
+  /// Uploads such a batch, and calls each(first, n) for its slices. Values and operations are copied last, while edges
+  /// are counted already.
+  template <class Each>
+  void upload(batch_arrays const& batch, unsigned width, Each const& each) {
+    std::size_t const slice = slice_of(batch.size);
+    if (slice == 0) {
+      space_.enqueue_copy_in(edges_.data(), batch.edges, batch.size * sizeof(edge));
+      each(0, batch.size);
+      if (batch.values != nullptr) space_.enqueue_copy_in(values_.data(), batch.values, batch.size * width);
+      if (batch.operations != nullptr)
+        space_.enqueue_copy_in(operations_.data(), batch.operations, batch.size * sizeof(operation));
+      return;
+    }
+    start();
+    for (std::size_t first = 0; first < batch.size; first += slice) {
+      std::size_t const n = std::min(slice, batch.size - first);
+      upload_->enqueue(edges_.data() + first, batch.edges + first, n * sizeof(edge));
+      each(first, n);
+    }
+    if (batch.values != nullptr) upload_->enqueue(values_.data(), batch.values, batch.size * width);
+    if (batch.operations != nullptr)
+      upload_->enqueue(operations_.data(), batch.operations, batch.size * sizeof(operation));
+  }
+  /// The values of a CSR, in memory of the space.
+  [[nodiscard]] void const* upload_values(void const* values, std::size_t bytes) {
+    values_.reserve(bytes);
+    space_.enqueue_copy_in(values_.data(), values, bytes);
+    return values_.data();
+  }
+
   /// The position of a CSR on the device, or of its upload.
   [[nodiscard]] csr_rows room_for(resident_csr const& rows) { return {rows.offsets, rows.targets, rows.arcs}; }
   [[nodiscard]] csr_rows room_for(csr_view const& rows) {
@@ -97,7 +142,8 @@ class uploader {
   }
 
   [[nodiscard]] std::size_t bytes() const {
-    return edges_.bytes() + spare_.bytes() + offsets_.bytes() + targets_.bytes() + bulk_.bytes();
+    return edges_.bytes() + spare_.bytes() + values_.bytes() + operations_.bytes() + offsets_.bytes() +
+           targets_.bytes() + bulk_.bytes();
   }
 
  private:
@@ -113,6 +159,8 @@ class uploader {
   Space space_;
   exec::buffer<edge, Space> edges_;
   exec::buffer<std::uint64_t, Space> spare_;
+  exec::buffer<std::byte, Space> values_;
+  exec::buffer<operation, Space> operations_;
   exec::buffer<std::uint64_t, Space> offsets_;
   exec::buffer<vertex_id, Space> targets_;
   typename Space::bulk bulk_;

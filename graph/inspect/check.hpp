@@ -14,7 +14,9 @@
 #include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
 #include "../../exec/tile.hpp"
+#include "../table/page_size.hpp"
 #include "../table/record.hpp"
+#include "../update/values.hpp"
 #include "../view.hpp"
 
 namespace wyrm::graph::detail {
@@ -81,6 +83,35 @@ std::uint64_t check_table(Space const& space, packed_record const* records, pack
                                        " arcs without their reverse");
 }
 
+/// One tile per vertex: counts the arcs whose value is not that of the reverse arc in `partner`, which must be there.
+template <unsigned Width>
+struct check_values {
+  packed_record const* records;
+  packed_record const* partner;
+  std::uint64_t* wrong;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t v) const {
+    vertex_record const r = records[v];
+    for (std::uint32_t i = t.rank(); i < r.degree; i += Tile::size()) {
+      vertex_record const p = partner[r.page[i]];
+      std::uint32_t const at = lower_bound(p.page, p.degree, static_cast<vertex_id>(v));
+      if (!(values_of<Width>(r.page, r.capacity)[i] == values_of<Width>(p.page, p.capacity)[at]))
+        exec::atomic_ref<std::uint64_t>(*wrong).fetch_add(1, exec::relaxed);
+    }
+  }
+};
+/// Throws error(corrupt) if arcs and their reverse have different values.
+template <unsigned Width, class Space>
+void check_mirrored_values(Space const& space, packed_record const* records, packed_record const* partner,
+                           vertex_id vertices) {
+  exec::buffer<std::uint64_t, Space> wrong(space, 1);
+  exec::write(space, wrong.data(), std::uint64_t{0});
+  exec::for_each_tile<8>(space, vertices, check_values<Width>{records, partner, wrong.data()});
+  if (std::uint64_t const n = exec::read(space, wrong.data()); n > 0)
+    throw error(error_code::corrupt,
+                "the graph is damaged: " + std::to_string(n) + " arcs do not have the value of their reverse");
+}
+
 /// One thread per vertex: writes a key of its page, the address followed by the capacity as in packed_record.
 struct list_pages {
   packed_record const* records;
@@ -93,6 +124,7 @@ struct list_pages {
 
 struct page_sums {
   std::uint64_t bytes;
+  std::uint64_t rounded;   // to the size classes of allocators
   std::uint64_t overlaps;  // number of pages in which the next page begins
 };
 
@@ -101,31 +133,42 @@ struct sum_pages {
   std::uint64_t const* keys;
   std::size_t count;
   page_sums* sums;
+  unsigned width;  // bytes of a value
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     std::uint64_t const own = valid ? bytes(keys[i]) : 0;
     bool const overlaps = own > 0 && i + 1 < count && (keys[i] >> 16) + own > keys[i + 1] >> 16;
     std::uint64_t const all_bytes = exec::sum(t, own);
+    std::uint64_t const all_rounded = exec::sum(t, rounded(own));
     std::uint64_t const all_overlaps = exec::sum(t, std::uint64_t{overlaps});
     if (t.rank() != 0) return;
     if (all_bytes > 0) exec::atomic_ref<std::uint64_t>(sums->bytes).fetch_add(all_bytes, exec::relaxed);
+    if (all_rounded > 0) exec::atomic_ref<std::uint64_t>(sums->rounded).fetch_add(all_rounded, exec::relaxed);
     if (all_overlaps > 0) exec::atomic_ref<std::uint64_t>(sums->overlaps).fetch_add(all_overlaps, exec::relaxed);
   }
 
  private:
-  [[nodiscard]] WYRM_HD static std::uint64_t bytes(std::uint64_t key) {
+  [[nodiscard]] WYRM_HD std::uint64_t bytes(std::uint64_t key) const {
     auto const capacity = cuda::std::bit_cast<float>(static_cast<std::uint32_t>(key & 0xffff) << 16);
-    return static_cast<std::uint64_t>(capacity) * sizeof(vertex_id);
+    return static_cast<std::uint64_t>(capacity) * entry_bytes(width);
+  }
+  // Pages without values, or with values of 4 bytes, have the sizes of classes. Those of others are powers of two up to
+  // 1 MiB, and then whole chunks of 8 KiB.
+  [[nodiscard]] WYRM_HD std::uint64_t rounded(std::uint64_t bytes) const {
+    if (width <= 4) return bytes;
+    if (bytes <= std::uint64_t{1} << 20) return bytes == 0 ? 0 : cuda::std::bit_ceil(bytes);
+    return (bytes + 8191) / 8192 * 8192;
   }
 };
 
 /// Throws error(corrupt) if pages of the tables overlap, or have more bytes than the allocator has granted; or fewer,
-/// if the allocator counts only pages. in: nullptr without a second table. Does not read pages. O(vertices log
+/// if the allocator counts only pages. in: nullptr without a second table; width: bytes of
+/// a value. Does not read pages. O(vertices log
 /// vertices).
 template <class Space>
 void check_pages(Space const& space, packed_record const* out, packed_record const* in, vertex_id vertices,
-                 std::uint64_t granted, bool counts_only_pages) {
+                 unsigned width, std::uint64_t granted, bool counts_only_pages) {
   std::size_t const count = std::size_t{vertices} * (in == nullptr ? 1 : 2);
   exec::buffer<std::uint64_t, Space> keys(space, count);
   exec::buffer<std::uint64_t, Space> spare(space, count);
@@ -135,7 +178,7 @@ void check_pages(Space const& space, packed_record const* out, packed_record con
   exec::write(space, sums.data(), page_sums{});
   typename Space::bulk bulk(space);
   std::uint64_t const* const sorted = bulk.sort(keys.data(), spare.data(), count, 64);
-  exec::for_each_lane<32>(space, count, sum_pages{sorted, count, sums.data()});
+  exec::for_each_lane<32>(space, count, sum_pages{sorted, count, sums.data(), width});
   page_sums const s = exec::read(space, sums.data());
   if (s.overlaps > 0)
     throw error(error_code::corrupt,
@@ -143,9 +186,9 @@ void check_pages(Space const& space, packed_record const* out, packed_record con
   if (s.bytes > granted)
     throw error(error_code::corrupt, "the graph is damaged: its pages have " + std::to_string(s.bytes) +
                                          " bytes, more than the " + std::to_string(granted) + " that the pool granted");
-  if (counts_only_pages && s.bytes < granted)
+  if (counts_only_pages && s.rounded < granted)
     throw error(error_code::corrupt,
-                "the graph is damaged: " + std::to_string(granted - s.bytes) + " bytes of the pool are lost");
+                "the graph is damaged: " + std::to_string(granted - s.rounded) + " bytes of the pool are lost");
 }
 
 }  // namespace wyrm::graph::detail

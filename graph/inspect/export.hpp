@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "../../exec/atomic.hpp"
 #include "../../exec/bulk.hpp"
@@ -12,6 +13,8 @@
 #include "../../exec/tile.hpp"
 #include "../table/record.hpp"
 #include "../types.hpp"
+#include "../update/values.hpp"
+#include "../view.hpp"
 
 namespace wyrm::graph::detail {
 
@@ -44,6 +47,36 @@ csr export_csr(Space const& space, packed_record const* records, vertex_id verti
   exec::buffer<vertex_id, Space> targets(space, result.offsets.back());
   exec::for_each_tile<8>(space, vertices, export_rows{records, offsets.data(), targets.data()});
   result.targets = exec::copy_out(space, targets.data(), result.offsets.back());
+  return result;
+}
+
+/// One tile per vertex: writes its values at its offset.
+template <unsigned Width>
+struct export_values {
+  packed_record const* records;
+  std::uint64_t const* offsets;
+  value_word<Width>* values;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t v) const {
+    vertex_record const r = records[v];
+    value_word<Width> const* const from = values_of<Width>(r.page, r.capacity);
+    for (std::uint32_t i = t.rank(); i < r.degree; i += Tile::size()) values[offsets[v] + i] = from[i];
+  }
+};
+
+/// Exports the values of a table, in the order of export_csr(). O(vertices + arcs).
+template <class Value, class Space>
+std::vector<Value> export_all_values(Space const& space, packed_record const* records, vertex_id vertices,
+                                     std::uint64_t arcs) {
+  constexpr unsigned width = width_of<Value>;
+  exec::buffer<std::uint32_t, Space> degrees(space, vertices);
+  exec::buffer<std::uint64_t, Space> offsets(space, std::size_t{vertices} + 1);
+  exec::for_each(space, vertices, read_degrees{records, degrees.data()});
+  typename Space::bulk(space).inclusive_sum(degrees.data(), offsets.data(), vertices);
+  exec::buffer<value_word<width>, Space> values(space, arcs);
+  exec::for_each_tile<8>(space, vertices, export_values<width>{records, offsets.data(), values.data()});
+  std::vector<Value> result(arcs);
+  space.copy_out(result.data(), values.data(), arcs * width);
   return result;
 }
 

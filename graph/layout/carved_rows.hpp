@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocates pages for all rows at once, if the allocator can carve them: rows are counted by page size, one tile carves
-// an array of pages of each size, and each row computes which of them is its page. So there is no atomic operation per
-// page or per warp; and pages are in the order of the vertices, except for the order in which tiles count. Pages of
-// hubs, which are few, are allocated individually.
+// Allocates pages without values for all rows at once, if the allocator can carve them: rows are counted by page size,
+// one tile carves an array of pages of each size, and each row computes which of them is its page. So there is no
+// atomic operation per page or per warp; and pages are in the order of the vertices, except for the order in which
+// tiles count. Pages of hubs, which are few, are allocated individually.
 #pragma once
 
 #include <cstddef>
@@ -62,14 +62,14 @@ WYRM_HD inline void record_malformed_rows(update_status& status, std::size_t v, 
   record_bad_rows(status, v, rows);
 }
 
-/// Allocates a page for `degree` neighbours of the vertex of each lane; degree 0: none. `may` is false for allocations
-/// that fail in tests. Adds the bytes of failed allocations to the status. Collective; returns whether the lane has its
-/// page.
+/// Allocates a page for `degree` neighbours, with values of `width` bytes, of the vertex of each lane; degree 0: none.
+/// `may` is false for allocations that fail in tests. Adds the bytes of failed allocations to the status. Collective;
+/// returns whether the lane has its page.
 template <class Tile, class AllocatorRef>
 [[nodiscard]] WYRM_HD bool allocate_page(Tile const& t, AllocatorRef const& allocator, update_status& status, bool may,
-                                         std::uint32_t degree, packed_record* records, std::size_t v) {
-  std::uint32_t const capacity = capacity_for(degree);
-  std::size_t const bytes = page_bytes(capacity);
+                                         std::uint32_t degree, unsigned width, packed_record* records, std::size_t v) {
+  std::uint32_t const capacity = capacity_for(degree, width);
+  std::size_t const bytes = page_bytes(capacity, width);
   bool const requests = may && !status.is_exhausted(t);
   auto* const page = static_cast<vertex_id*>(allocator.allocate(t, requests ? bytes : 0));
   if (requests && bytes > 0 && page == nullptr) status.set_exhausted();
@@ -276,7 +276,7 @@ struct allocate_hubs {
     if (!t.any(valid)) return;
     vertex_id const v = valid ? listed_hubs[i].vertex : 0;
     std::uint32_t const degree = valid && records[v].page() == nullptr ? rows.extent_of(v).degree() : 0;
-    (void)allocate_page(t, allocator, *status, true, degree, records, v);
+    (void)allocate_page(t, allocator, *status, true, degree, 0, records, v);
   }
 };
 

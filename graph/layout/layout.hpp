@@ -18,6 +18,7 @@
 #include "../table/page_size.hpp"
 #include "../table/pool_growth.hpp"
 #include "../update/hubs.hpp"
+#include "../update/values.hpp"
 #include "../view.hpp"
 #include "carved_rows.hpp"
 #include "row_copier.hpp"
@@ -41,6 +42,7 @@ struct allocate_rows {
   bool again;                // some vertices have pages
   bool lists_hubs;           // false if hubs are listed already
   std::uint64_t fails_from;  // for tests: allocations fail for vertices from here on
+  unsigned width;            // bytes of a value
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t index, bool valid) const {
@@ -48,7 +50,7 @@ struct allocate_rows {
     auto const its = rows.extent_of(valid ? v : vertices - 1);
     bool const is_row = valid && rows.is_row(its, v, vertices);
     std::uint32_t const degree = is_row && !(again && records[v].page() != nullptr) ? its.degree() : 0;
-    bool const has = allocate_page(t, allocator, *status, v < fails_from, degree, records, v);
+    bool const has = allocate_page(t, allocator, *status, v < fails_from, degree, width, records, v);
     if (lists_hubs) listed_hubs.add(t, *status, v, has ? degree : 0);
     std::uint32_t const bad = t.ballot(valid && !is_row);
     if (t.rank() == 0 && bad != 0) record_malformed_rows(*status, v, bad);
@@ -106,6 +108,57 @@ struct copy_hubs {
   }
 };
 
+/// The values of the rows of a CSR.
+template <unsigned Width>
+struct csr_values {
+  std::uint64_t const* offsets;
+  value_word<Width> const* values;
+  [[nodiscard]] WYRM_HD value_word<Width> const* operator()(std::size_t v) const { return values + offsets[v]; }
+};
+/// The values of the rows of a graph.
+template <unsigned Width>
+struct table_values {
+  packed_record const* records;
+  [[nodiscard]] WYRM_HD value_word<Width> const* operator()(std::size_t v) const {
+    return values_of<Width>(records[v].page(), records[v].capacity());
+  }
+};
+/// One tile per vertex: copies its values, unless it is a hub.
+template <unsigned Width, class ValuesAt>
+struct copy_row_values {
+  ValuesAt from;
+  packed_record const* records;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t v) const {
+    vertex_record const r = records[v];
+    if (r.degree == 0 || r.degree > hub_degree) return;
+    value_word<Width> const* const values = from(v);
+    value_word<Width>* const to = values_of<Width>(r.page, r.capacity);
+    for (std::uint32_t i = t.rank(); i < r.degree; i += Tile::size()) to[i] = values[i];
+  }
+};
+/// One tile for several parts of hubs: copies their values.
+template <unsigned Width, class ValuesAt>
+struct copy_hub_values {
+  ValuesAt from;
+  packed_record const* records;
+  csr_hub const* listed_hubs;
+  update_status const* status;
+  std::size_t tiles;  // number of launched tiles
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
+    for (std::size_t part = tile; part < status->hub_parts(0); part += tiles) {
+      csr_hub const hub = listed_hubs[hub_of_part(listed_hubs, status->hub_count(0), static_cast<std::uint32_t>(part))];
+      vertex_record const r = records[hub.vertex];
+      value_word<Width> const* const values = from(hub.vertex);
+      value_word<Width>* const to = values_of<Width>(r.page, r.capacity);
+      std::uint32_t const first = (static_cast<std::uint32_t>(part) - hub.first_part) * hub_part;
+      std::uint32_t const last = r.degree - first < hub_part ? r.degree : first + hub_part;
+      for (std::uint32_t i = first + t.rank(); i < last; i += Tile::size()) to[i] = values[i];
+    }
+  }
+};
+
 /// One tile per vertex: writes the arcs of a CSR from `first` to `last` as edges.
 struct rows_to_edges {
   csr_rows rows;
@@ -125,9 +178,11 @@ struct rows_to_edges {
 struct sum_page_bytes {
   packed_record const* records;
   std::uint64_t* sum;
+  unsigned width;  // bytes of a value
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t v, bool valid) const {
-    std::uint64_t const bytes = exec::sum(t, std::uint64_t{valid ? page_bytes(capacity_for(records[v].degree)) : 0});
+    std::uint32_t const capacity = capacity_for(valid ? records[v].degree : 0, width);
+    std::uint64_t const bytes = exec::sum(t, std::uint64_t{page_bytes(capacity, width)});
     if (t.rank() == 0 && bytes > 0) add(*sum, bytes);
   }
 };
@@ -136,12 +191,15 @@ struct sum_page_bytes {
 template <class Space, class Rows>
 class layout {
  public:
-  /// arcs: the number of arcs in all rows. Records must be empty, and the status clear; `listed_hubs` is scratch.
+  /// arcs: the number of arcs in all rows; width: bytes of a value. Records must be empty, and the status clear;
+  /// `listed_hubs` is scratch.
   layout(Space const& space, Rows const& rows, vertex_id vertices, std::uint64_t arcs, bool self_loops_allowed,
-         packed_record* records, exec::buffer<csr_hub, Space>& listed_hubs, status_memory<Space>& status)
+         unsigned width, packed_record* records, exec::buffer<csr_hub, Space>& listed_hubs,
+         status_memory<Space>& status)
       : space_(space),
         listed_hubs_{nullptr, std::min<std::uint64_t>(vertices, arcs / hub_degree)},
         parts_(arcs / hub_part + listed_hubs_.room),
+        width_(width),
         records_(records),
         status_(status),
         carved_(status.carved()),
@@ -155,7 +213,7 @@ class layout {
   template <class AllocatorRef>
   void build(AllocatorRef const& allocator, std::size_t first, std::size_t n, bool again, std::uint64_t fails_from) {
     if constexpr (exec::has_tiles<Space> && alloc::carving_ref<AllocatorRef>) {
-      if (!again && n == copier_.vertices) count(fails_from);
+      if (!again && n == copier_.vertices && width_ == 0) count(fails_from);
       if (carvings_ > 0) {
         --carvings_;
         return carve(allocator);
@@ -167,13 +225,22 @@ class layout {
     exec::for_each_lane<32>(
         space_, n,
         allocate_rows<Rows, AllocatorRef>{allocator, copier_.rows, records_, listed_hubs_, copier_.status,
-                                          copier_.vertices, first, again, !is_counted_, fails_from});
+                                          copier_.vertices, first, again, !is_counted_, fails_from, width_});
     exec::for_each_lane<32>(space_, n, copy_into_pages<Rows>{copier_, records_, first});
   }
   /// Enqueues the copies of hubs, which do nothing unless all hubs have pages.
   void build_hubs() {
     std::size_t const tiles = std::min<std::uint64_t>(parts_, 8192);
     exec::for_each_tile<32>(space_, tiles, copy_hubs<Rows>{copier_, records_, listed_hubs_.rows, tiles});
+  }
+  /// Enqueues the copies of values, after all rows are copied. values_at(v): the values of row v, in memory of the
+  /// space.
+  template <unsigned Width, class ValuesAt>
+  void copy_values(ValuesAt const& values_at) {
+    exec::for_each_tile<8>(space_, copier_.vertices, copy_row_values<Width, ValuesAt>{values_at, records_});
+    std::size_t const tiles = std::min<std::uint64_t>(parts_, 8192);
+    exec::for_each_tile<32>(
+        space_, tiles, copy_hub_values<Width, ValuesAt>{values_at, records_, listed_hubs_.rows, copier_.status, tiles});
   }
 
  private:
@@ -203,6 +270,7 @@ class layout {
   Space space_;
   hub_list listed_hubs_;
   std::uint64_t parts_;  // maximum number of parts of hubs
+  unsigned width_;       // bytes of a value
   packed_record* records_;
   status_memory<Space>& status_;
   carved_pages* carved_;
@@ -232,7 +300,7 @@ void free_pages(Space const& space, packed_record const* records, vertex_id vert
 
 /// Copies all pages of a table to the pool of another allocator, which grows as needed; returns the new records. Throws
 /// the errors of grow(); pages that are allocated then are freed with the pool, or here for memory of the system.
-template <class Space, class Allocator>
+template <unsigned Width, class Space, class Allocator>
 exec::buffer<packed_record, Space> rebuilt_table(Space const& space, packed_record const* records, vertex_id vertices,
                                                  std::uint64_t arcs, Allocator& allocator, status_memory<Space>& status,
                                                  std::uint64_t fails_from) {
@@ -240,14 +308,20 @@ exec::buffer<packed_record, Space> rebuilt_table(Space const& space, packed_reco
   space.fill(to.data(), 0, to.bytes());
   status.clear_all();
   exec::buffer<csr_hub, Space> listed_hubs(space);
-  layout<Space, table_rows> rows(space, {records}, vertices, arcs, true, to.data(), listed_hubs, status);
+  layout<Space, table_rows> rows(space, {records}, vertices, arcs, true, Width, to.data(), listed_hubs, status);
   try {
     pool_growth<Allocator> memory(allocator, fails_from < vertices);
     for (bool again = false;; again = true) {
       rows.build(allocator.view(), 0, vertices, again, fails_from);
       rows.build_hubs();
       update_status const& s = status.read();
-      if (s.failed_bytes == 0) return to;
+      if (s.failed_bytes == 0) {
+        if constexpr (Width > 0) {
+          rows.template copy_values<Width>(table_values<Width>{records});
+          space.synchronize();  // the caller frees the old pages
+        }
+        return to;
+      }
       std::uint64_t const missing = s.failed_bytes;
       status.clear_failures();
       if (!memory.compact_if_free(missing)) memory.find(missing, std::size_t{256} << 10, 0);
@@ -258,12 +332,12 @@ exec::buffer<packed_record, Space> rebuilt_table(Space const& space, packed_reco
   }
 }
 
-/// The bytes of all pages of a table in a new layout.
+/// The bytes of all pages of a table in a new layout, with values of `width` bytes.
 template <class Space>
-std::uint64_t layout_bytes(Space const& space, packed_record const* records, vertex_id vertices) {
+std::uint64_t layout_bytes(Space const& space, packed_record const* records, vertex_id vertices, unsigned width) {
   exec::buffer<std::uint64_t, Space> bytes(space, 1);
   space.fill(bytes.data(), 0, sizeof(std::uint64_t));
-  exec::for_each_lane<32>(space, vertices, sum_page_bytes{records, bytes.data()});
+  exec::for_each_lane<32>(space, vertices, sum_page_bytes{records, bytes.data(), width});
   return exec::read(space, bytes.data());
 }
 

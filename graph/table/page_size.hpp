@@ -12,26 +12,37 @@
 
 namespace wyrm::graph {
 
-/// The capacity of a new page for `degree` neighbours; 0 for none. The size of a page is a power of two of at least 16
-/// bytes, like the size classes of allocators; beyond 1 MiB it is a multiple of 128 KiB with at most 1/8 of slack.
-[[nodiscard]] WYRM_HD constexpr std::uint32_t capacity_for(std::uint32_t degree) {
+/// The bytes of a neighbour in a page: its id, and its value of 0, 4, 8 or 16 bytes.
+[[nodiscard]] WYRM_HD constexpr unsigned entry_bytes(unsigned width) { return sizeof(vertex_id) + width; }
+
+/// The capacity of a new page for `degree` neighbours with values of `width` bytes; 0 for none. It is a multiple of 4.
+/// A page without values has a power of two of bytes, at least 16, like the size classes of allocators, and so has a
+/// page with values of 4 bytes; with values of 8 or 16 bytes, at most 1/16 of a power of two of at least 256 bytes is
+/// unused. Beyond 1 MiB the capacity is a power of two plus 0 to 7 eighths of it, so at most 1/8 is slack.
+[[nodiscard]] WYRM_HD constexpr std::uint32_t capacity_for(std::uint32_t degree, unsigned width = 0) {
   constexpr std::uint32_t smallest = 16 / sizeof(vertex_id);
-  constexpr std::uint32_t largest = (std::uint32_t{1} << 20) / sizeof(vertex_id);
   if (degree == 0) return 0;
   if (degree <= smallest) return smallest;
-  if (degree <= largest) return cuda::std::bit_ceil(degree);
-  std::uint64_t const step = cuda::std::bit_floor(degree) / 8;
-  std::uint64_t const rounded = (degree + step - 1) / step * step;
-  return rounded <= 0xffffffff ? static_cast<std::uint32_t>(rounded) : 0xffffffff;
+  if (std::size_t{degree} * entry_bytes(width) > std::size_t{1} << 20) {
+    std::uint64_t const step = cuda::std::bit_floor(degree) / 8;
+    std::uint64_t const rounded = (degree + step - 1) / step * step;
+    return rounded <= 0xffffffff ? static_cast<std::uint32_t>(rounded) : 0xffffffff;
+  }
+  if (width <= 4) return cuda::std::bit_ceil(degree);
+  // Pages of 12 or 20 bytes an entry have 5/4 or 3/2 of a power of two of entries, rounded down to a multiple of 4.
+  std::uint32_t const quarters = width == 8 ? 5 : 6;
+  std::uint32_t power = cuda::std::bit_floor(degree) / 2;
+  while ((power * quarters / 4 & ~3u) < degree) power *= 2;
+  return power * quarters / 4 & ~3u;
 }
 
 /// Whether a vertex keeps a page of this capacity when its new degree is `degree`.
-[[nodiscard]] WYRM_HD constexpr bool keeps_page(std::uint32_t capacity, std::uint32_t degree) {
-  return degree > 0 && degree <= capacity && (degree > capacity / 4 || capacity_for(degree) == capacity);
+[[nodiscard]] WYRM_HD constexpr bool keeps_page(std::uint32_t capacity, std::uint32_t degree, unsigned width = 0) {
+  return degree > 0 && degree <= capacity && (degree > capacity / 4 || capacity_for(degree, width) == capacity);
 }
 
-[[nodiscard]] WYRM_HD constexpr std::size_t page_bytes(std::uint32_t capacity) {
-  return std::size_t{capacity} * sizeof(vertex_id);
+[[nodiscard]] WYRM_HD constexpr std::size_t page_bytes(std::uint32_t capacity, unsigned width = 0) {
+  return std::size_t{capacity} * entry_bytes(width);
 }
 
 }  // namespace wyrm::graph

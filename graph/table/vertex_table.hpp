@@ -17,7 +17,10 @@
 #include "../update/allocate.hpp"
 #include "../update/hubs.hpp"
 #include "../update/merge.hpp"
+#include "../update/merge_entries.hpp"
 #include "../update/plan.hpp"
+#include "../update/plan_entries.hpp"
+#include "../update/plan_large_entries.hpp"
 #include "../update/plan_large_groups.hpp"
 #include "../update/plan_on_host.hpp"
 #include "../update/release.hpp"
@@ -28,17 +31,20 @@ namespace wyrm::graph {
 template <class Space>
 class vertex_table {
  public:
-  /// number: 0, or 1 for the table of in-neighbours. seed: see options::hash_seed.
-  vertex_table(Space const& space, vertex_id vertices, unsigned number, std::uint32_t seed)
+  /// number: 0, or 1 for the table of in-neighbours. width: bytes of a value. seed: see options::hash_seed.
+  vertex_table(Space const& space, vertex_id vertices, unsigned number, unsigned width, std::uint32_t seed)
       : space_(space),
         vertices_(vertices),
         number_(number),
+        value_width_(width),
         seed_(seed),
         records_(detail::table_for(space, vertices)),
         batch_(space, seed),
         large_groups_(space),
+        large_entries_(space),
         lists_(space),
         plans_(space),
+        mixed_plans_(space),
         hubs_(space) {
     clear();
   }
@@ -48,7 +54,7 @@ class vertex_table {
   /// Replaces the records.
   void replace(exec::buffer<packed_record, Space>&& records) { records_ = std::move(records); }
   /// A table without vertices, for replace_scratch().
-  [[nodiscard]] vertex_table empty_table() const { return vertex_table(space_, 0, number_, seed_); }
+  [[nodiscard]] vertex_table empty_table() const { return vertex_table(space_, 0, number_, value_width_, seed_); }
   /// Replaces the scratch by that of an empty table, and frees the old one.
   void replace_scratch(vertex_table&& fresh) noexcept {
     fresh.vertices_ = vertices_;
@@ -57,13 +63,16 @@ class vertex_table {
   }
   [[nodiscard]] std::size_t table_bytes() const { return records_.bytes(); }
   [[nodiscard]] std::size_t scratch_bytes() const {
-    return batch_.bytes() + large_groups_.bytes() + lists_.bytes() + plans_.bytes() + hubs_.bytes();
+    return batch_.bytes() + large_groups_.bytes() + large_entries_.bytes() + lists_.bytes() + plans_.bytes() +
+           mixed_plans_.bytes() + hubs_.bytes();
   }
 
-  /// Allocates scratch for a batch. slice: see batch_view; arcs: the number of arcs in the table.
-  void begin(resident_edges edges, std::size_t slice, orientation which, bool keep_self_loops, std::uint64_t arcs,
-             detail::update_status* status) {
+  /// Allocates scratch for a batch in memory of the space. slice: see batch_view; has_entries: whether the batch is an
+  /// entry_batch; arcs: the number of arcs in the table.
+  void begin(detail::batch_arrays const& edges, std::size_t slice, bool has_entries, orientation which,
+             bool keep_self_loops, std::uint64_t arcs, detail::update_status* status) {
     batch_.begin(edges, slice, vertices_, which, keep_self_loops, status, number_);
+    if (has_entries) batch_.begin_entries(edges, value_width_);
     std::size_t const groups = batch_.max_groups();
     std::size_t const batch_arcs = arcs_of(which, edges.size);
     std::size_t const most_arcs = arcs + batch_arcs;
@@ -73,9 +82,12 @@ class vertex_table {
     is_sparse_ = has_tiles && per_vertex < 2;
     long_groups_ = is_sparse_ ? batch_arcs / (detail::few + 1) : 0;
     ranked_arcs_ = is_sparse_ && batch_arcs >= worth_ranking ? batch_arcs : 0;
-    has_lists_ = is_sparse_ || !has_tiles;
+    has_lists_ = is_sparse_ || (!has_tiles && !has_entries);
     if (has_lists_) lists_.reserve(2 * (ranked_arcs_ + most_parts()) + long_groups_ + 2 * groups);
-    plans_.reserve(groups);
+    if (has_entries)
+      mixed_plans_.reserve(groups);
+    else
+      plans_.reserve(groups);
     hubs_.reserve(std::min<std::size_t>(groups, most_arcs / detail::hub_degree));
     hub_tiles_ = std::min<std::size_t>(2 * most_arcs / detail::hub_part, 4096);
   }
@@ -92,7 +104,7 @@ class vertex_table {
   /// Plans the changes of the batch and the pages that they need. On a CPU, threads change what they can at once, see
   /// plan_on_host.hpp. All tables must be grouped before any table is planned: if a source group of one is too
   /// large, all are planned by plan_large_groups(). fails_from: see allocate().
-  template <detail::operation Op, class AllocatorRef>
+  template <detail::update_kind Op, class AllocatorRef>
   void plan([[maybe_unused]] AllocatorRef const& allocator, [[maybe_unused]] std::uint64_t fails_from,
             detail::update_status* status) {
     bool const undirected = batch_.view().which == orientation::both;
@@ -109,27 +121,57 @@ class vertex_table {
       plan_sparse<Op, false>(status, undirected);
     }
   }
+  /// The same for an entry_batch. Nothing is changed at once.
+  template <unsigned Width, class Combine>
+  void plan_entries(Combine const& combine, detail::update_status* status) {
+    bool const undirected = batch_.view().which == orientation::both;
+    if constexpr (has_tiles)
+      if (is_sparse_) {
+        std::size_t const parts = std::min<std::size_t>(most_parts(), 4096);
+        bool const is_ranked = ranked_arcs_ > 0;
+        if (is_ranked)
+          exec::for_each_tile<32>(space_, parts,
+                                  detail::rank_keys{batch_.entries(), status, number_, lists().parts, parts});
+        std::size_t const long_tiles = std::min<std::size_t>(long_groups_, 4096);
+        exec::for_each_tile<32>(
+            space_, long_tiles + (batch_.max_groups() + 31) / 32,
+            detail::plan_sparse_entries<Width, Combine>{
+                {batch_.entries(), records_.data(), mixed_plans_.data(), status, number_, undirected, combine, lists()},
+                long_tiles,
+                is_ranked});
+        return;
+      }
+    detail::plan_entries<Width, Combine, false> const step{
+        batch_.entries(), records_.data(), mixed_plans_.data(), status, number_, undirected, combine, {}};
+    with_width([&]<unsigned W>() { exec::for_each_tile<W>(space_, batch_.max_groups(), step); });
+  }
   /// Plans the batch if a source group was too large for plan(); `known`: the status after that. Later steps process
   /// the batch as one that is not sparse.
-  template <detail::operation Op>
+  template <detail::update_kind Op>
   void plan_large_groups(detail::update_status const& known, detail::update_status* status) {
     is_sparse_ = has_lists_ = false;
     large_groups_.template make<Op>(batch_.view(), known.groups(number_), known.arcs(number_), records_.data(),
                                     vertices_, plans_.data(), status, number_);
   }
+  template <unsigned Width, class Combine>
+  void plan_large_entries(Combine const& combine, detail::update_status const& known, detail::update_status* status) {
+    is_sparse_ = has_lists_ = false;
+    large_entries_.template make<Width>(batch_.entries(), combine, known.groups(number_), known.arcs(number_),
+                                        records_.data(), vertices_, mixed_plans_.data(), status, number_);
+  }
 
   /// Allocates the planned pages that are not allocated; allocations fail for source groups from `fails_from` on
   /// (tests). may_stay: after a failure, a vertex stays in its page if that has room.
-  template <detail::operation Op, class AllocatorRef>
+  template <detail::update_kind Op, class AllocatorRef>
   void allocate(AllocatorRef const& allocator, std::uint64_t fails_from, bool may_stay, detail::update_status* status) {
     std::size_t const lanes = lanes_for(batch_.max_groups());
     exec::for_each_lane<32>(space_, lanes,
                             detail::allocate_pages<Op, AllocatorRef>{
-                                allocator, batch_.view().groups, records_.data(), plans_.data(), hubs_.data(), status,
-                                number_, fails_from, may_stay, lists().reallocations, lanes});
+                                allocator, batch_.view().groups, records_.data(), plans<Op>(), hubs_.data(), status,
+                                number_, fails_from, may_stay, lists().reallocations, lanes, value_width_});
   }
   /// Executes the planned changes, if all pages are allocated.
-  template <detail::operation Op>
+  template <detail::update_kind Op>
   void merge(detail::update_status const* status) {
     std::size_t const groups = batch_.max_groups();
     if constexpr (has_tiles)
@@ -150,21 +192,40 @@ class vertex_table {
                                           tiles, some_each ? lists().reallocations : nullptr});
     });
   }
+  template <unsigned Width>
+  void merge_entries(detail::update_status const* status) {
+    std::size_t const groups = batch_.max_groups();
+    if constexpr (has_tiles)
+      if (is_sparse_) {
+        std::size_t const tiles = std::max({(groups + 31) / 32, lanes_for(groups) / 32, hub_tiles_});
+        exec::for_each_tile<32>(
+            space_, tiles,
+            detail::merge_entries<Width, true>{batch_.entries(), records_.data(), mixed_plans_.data(), hubs_.data(),
+                                               status, number_, tiles, lists().heavy_changes});
+        return;
+      }
+    std::size_t const tiles = std::max(groups, hub_tiles_);
+    with_width([&]<unsigned W>() {
+      exec::for_each_tile<W>(space_, tiles,
+                             detail::merge_entries<Width, false>{batch_.entries(), records_.data(), mixed_plans_.data(),
+                                                                 hubs_.data(), status, number_, tiles, nullptr});
+    });
+  }
   /// Instead of merge, for an insertion that failed: reverts changes that plan() made. release() must follow.
   void undo(detail::update_status const* status) {
     if constexpr (!has_tiles)
-      exec::for_each_tile<1>(space_, batch_.max_groups(),
-                             detail::undo_changes{batch_.view(), records_.data(), plans_.data(), status, number_});
+      if (!batch_.has_entries())
+        exec::for_each_tile<1>(space_, batch_.max_groups(),
+                               detail::undo_changes{batch_.view(), records_.data(), plans_.data(), status, number_});
   }
   /// After merge: frees the replaced pages, and sums the changes. With `undoes`, instead of merge: frees allocated
   /// pages.
   template <class AllocatorRef>
   void release(AllocatorRef const& allocator, detail::update_status* status, bool undoes) {
-    using work = detail::release_pages<AllocatorRef>;
-    constexpr std::uint32_t groups_per_lane = work::template groups_per_lane<Space::template tile_size<32>>;
-    std::size_t const lanes = lanes_for((batch_.max_groups() + groups_per_lane - 1) / groups_per_lane);
-    exec::for_each_lane<32>(space_, lanes,
-                            work{allocator, plans_.data(), status, number_, undoes, lists().reallocations, lanes});
+    if (batch_.has_entries())
+      release_planned(allocator, mixed_plans_.data(), status, undoes);
+    else
+      release_planned(allocator, plans_.data(), status, undoes);
   }
 
   /// Clears the records of all vertices, without freeing pages.
@@ -193,7 +254,22 @@ class vertex_table {
     return {long_groups, ranked_arcs_ > 0 ? parts : nullptr, ranked, reallocations,
             reallocations + batch_.max_groups()};
   }
-  template <detail::operation Op, bool Ranked>
+  template <detail::update_kind Op>
+  [[nodiscard]] detail::plan_of<Op>* plans() const {
+    if constexpr (Op == detail::update_kind::mixed)
+      return mixed_plans_.data();
+    else
+      return plans_.data();
+  }
+  template <class Plan, class AllocatorRef>
+  void release_planned(AllocatorRef const& allocator, Plan* plans, detail::update_status* status, bool undoes) {
+    using work = detail::release_pages<Plan, AllocatorRef>;
+    constexpr std::uint32_t groups_per_lane = work::template groups_per_lane<Space::template tile_size<32>>;
+    std::size_t const lanes = lanes_for((batch_.max_groups() + groups_per_lane - 1) / groups_per_lane);
+    exec::for_each_lane<32>(space_, lanes,
+                            work{allocator, plans, status, number_, undoes, lists().reallocations, lanes});
+  }
+  template <detail::update_kind Op, bool Ranked>
   void plan_sparse(detail::update_status* status, bool undirected) {
     if constexpr (Ranked) {
       std::size_t const tiles = std::min<std::size_t>(most_parts(), 4096);
@@ -229,6 +305,7 @@ class vertex_table {
   Space space_;
   vertex_id vertices_;
   unsigned number_;
+  unsigned value_width_;  // bytes of a value
   std::uint32_t seed_;
   unsigned width_ = 8;           // lanes per tile
   bool is_sparse_ = false;       // whether the batch is sparse, see plan.hpp
@@ -239,8 +316,10 @@ class vertex_table {
   exec::buffer<packed_record, Space> records_;
   batch<Space> batch_;
   detail::large_group_plan<Space> large_groups_;
+  detail::large_entry_plan<Space> large_entries_;
   exec::buffer<std::uint32_t, Space> lists_;
   exec::buffer<detail::group_plan, Space> plans_;
+  exec::buffer<detail::mixed_plan, Space> mixed_plans_;  // of an entry_batch
   exec::buffer<detail::hub, Space> hubs_;
 };
 

@@ -27,8 +27,9 @@ inline constexpr std::uint32_t hub_part = 512;  // number of neighbours that a t
 struct hub {
   vertex_record from;
   vertex_id* to;
-  std::uint32_t begin;       // of its source group in the batch
-  std::uint32_t changed;     // number of changes, see group_plan
+  std::uint32_t group;       // the number of its source group
+  std::uint32_t begin;       // of that group in the batch
+  std::uint32_t changed;     // number of changes, see group_plan; 0 for a mixed_plan
   std::uint32_t first_part;  // number of its first part
 };
 

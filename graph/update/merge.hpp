@@ -19,9 +19,25 @@
 
 namespace wyrm::graph::detail {
 
+/// The number of erased positions (n, ascending) below the i-th position that is kept.
+[[nodiscard]] WYRM_HD inline std::uint32_t erased_below(std::uint32_t const* positions, std::uint32_t n,
+                                                        std::uint32_t i) {
+  std::uint32_t first = 0;
+  while (n > 0) {
+    std::uint32_t const half = n / 2;
+    if (positions[first + half] - (first + half) <= i) {
+      first += half + 1;
+      n -= half + 1;
+    } else {
+      n = half;
+    }
+  }
+  return first;
+}
+
 /// Each tile processes a source group, and then parts of hubs. Sparse: each lane processes a source group, and each
 /// tile heavy changes. On a CPU each thread processes some reallocations.
-template <operation Op, bool Sparse>
+template <update_kind Op, bool Sparse>
 struct merge_groups {
   static constexpr unsigned resident_blocks = Sparse ? 1 : 8;
   static constexpr std::size_t grain = 16;
@@ -65,10 +81,11 @@ struct merge_groups {
     vertex_record const old = records[g.source];
     std::uint32_t const degree = degree_after<Op>(old.degree, plan.changed);
     bool const moves = has_page_to_move_to(plan);
-    if (!moves && Op == operation::insert)
-      insert_in_place(t, old, batch.targets + g.begin, batch.positions + g.begin, plan.changed);
+    if (!moves && Op == update_kind::insert)
+      insert_in_place<Tile, 0>(t, {old.page, old.capacity}, old.degree, {batch.targets + g.begin, nullptr},
+                               batch.positions + g.begin, plan.changed);
     else if (!moves)
-      erase_in_place(t, old, batch.positions + g.begin, plan.changed);
+      erase_in_place<Tile, 0>(t, {old.page, old.capacity}, old.degree, batch.positions + g.begin, plan.changed);
     else if (!is_hub(old.degree, degree))
       copy(t, old.page, g.begin, plan.changed, plan.page, 0, degree);
     t.sync();  // all lanes have read the record
@@ -87,7 +104,7 @@ struct merge_groups {
     std::uint32_t const degree = degree_after<Op>(old.degree, plan.changed);
     bool const moves = has_page_to_move_to(plan);
     vertex_id* const page = moves ? plan.page : old.page;
-    if (Op == operation::insert) {
+    if (Op == update_kind::insert) {
       if (moves) copy_per_thread(old.page, page, old.degree);
       for (std::uint32_t k = 0; k < plan.changed; ++k)
         insert_per_thread(page, old.degree + k, batch.positions[g.begin + k], batch.targets[g.begin + k]);
@@ -119,7 +136,7 @@ struct merge_groups {
       copy_runs(page, begin, n, to, first, last);
     } else {
       for (std::uint32_t i = first + t.rank(); i < last; i += Tile::size()) {
-        if (Op == operation::insert) {
+        if (Op == update_kind::insert) {
           std::uint32_t const below = lower_bound(positions, n, i);
           to[i] = below < n && positions[below] == i ? batch.targets[begin + below] : page[i - below];
         } else {
@@ -132,7 +149,7 @@ struct merge_groups {
   WYRM_HD void copy_runs(vertex_id const* page, std::uint32_t begin, std::uint32_t n, vertex_id* to,
                          std::uint32_t first, std::uint32_t last) const {
     std::uint32_t const* const positions = batch.positions + begin;
-    bool const inserts = Op == operation::insert;
+    bool const inserts = Op == update_kind::insert;
     std::uint32_t k = inserts ? lower_bound(positions, n, first) : erased_below(positions, n, first);
     for (std::uint32_t i = first; i < last; ++k) {
       std::uint32_t const from = inserts ? i - k : i + k;
@@ -142,21 +159,6 @@ struct merge_groups {
       i = end;
       if (inserts && i < last) to[i++] = batch.targets[begin + k];
     }
-  }
-
-  // The number of erased positions (n, ascending) below the i-th position that is kept.
-  WYRM_HD static std::uint32_t erased_below(std::uint32_t const* positions, std::uint32_t n, std::uint32_t i) {
-    std::uint32_t first = 0;
-    while (n > 0) {
-      std::uint32_t const half = n / 2;
-      if (positions[first + half] - (first + half) <= i) {
-        first += half + 1;
-        n -= half + 1;
-      } else {
-        n = half;
-      }
-    }
-    return first;
   }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of a page in place: by a tile, which reads a block of neighbours and writes it to another position of the
-// page, or by one thread, which moves all neighbours between two changes at once.
+// Changes of a page in place: by a tile, which reads a block of entries and writes it to another position of the
+// page, or by one thread, which moves all entries between two changes at once.
 #pragma once
 
 #include <cstdint>
@@ -8,81 +8,126 @@
 
 #include "../types.hpp"
 #include "../view.hpp"
+#include "values.hpp"
 
 namespace wyrm::graph::detail {
 
-/// Moves n neighbours; the ranges may overlap. Called by one thread.
-WYRM_HD inline void move_run(vertex_id* to, vertex_id const* from, std::uint32_t n) {
-  if (n > 0) memmove(to, from, n * sizeof(vertex_id));
+/// Moves n entries; the ranges may overlap. Called by one thread.
+template <class T>
+WYRM_HD void move_run(T* to, T const* from, std::uint32_t n) {
+  if (n > 0) memmove(to, from, n * sizeof(T));
 }
 
-/// Inserts n ascending values, none of which is in the page; the page must have room for them. `positions` are their
-/// final positions. Each value of the page moves up by the number of added values below it. The tile proceeds from the
-/// end: it reads a block, and then writes it at or above its old position; all values above have been moved already.
-/// Collective. O(degree).
-template <class Tile>
-WYRM_HD void insert_in_place(Tile const& t, vertex_record const& r, vertex_id const* added,
-                             std::uint32_t const* positions, std::uint32_t n) {
+/// Two arrays of a page that change together: its ids, and their values (Width > 0).
+template <unsigned Width>
+struct page_arrays {
+  vertex_id* ids;
+  value_word<Width>* values;
+
+  page_arrays() = default;
+  WYRM_HD page_arrays(vertex_id* page, std::uint32_t capacity) : ids(page), values(values_of<Width>(page, capacity)) {}
+  WYRM_HD void move(std::uint32_t to, std::uint32_t from, std::uint32_t n) const {
+    move_run(ids + to, ids + from, n);
+    if constexpr (Width > 0) move_run(values + to, values + from, n);
+  }
+};
+/// The same for entries that are added to a page, or read.
+template <unsigned Width>
+struct const_arrays {
+  vertex_id const* ids;
+  value_word<Width> const* values;
+};
+
+/// Inserts n entries with ascending ids, none of which is among the `degree` entries of the page; the page must have
+/// room for them. `positions` are their final positions. Each entry of the page moves up by the number of added ids
+/// below its own. The tile proceeds from the end: it reads a block, and then writes it at or above its old position;
+/// all entries above have been moved already. Collective. O(degree).
+template <class Tile, unsigned Width>
+WYRM_HD void insert_in_place(Tile const& t, page_arrays<Width> const& page, std::uint32_t degree,
+                             const_arrays<Width> const& added, std::uint32_t const* positions, std::uint32_t n) {
   if constexpr (Tile::size() == 1) {
-    std::uint32_t end = r.degree;
+    std::uint32_t end = degree;
     for (std::uint32_t k = n; k-- > 0;) {
       std::uint32_t const from = positions[k] - k;
-      move_run(r.page + from + k + 1, r.page + from, end - from);
-      r.page[positions[k]] = added[k];
+      page.move(from + k + 1, from, end - from);
+      page.ids[positions[k]] = added.ids[k];
+      if constexpr (Width > 0) page.values[positions[k]] = added.values[k];
       end = from;
     }
   } else {
-    std::uint32_t const first = positions[0];  // values before this position do not move
-    for (std::uint32_t end = r.degree; end > first;) {
+    std::uint32_t const first = positions[0];  // entries before this position do not move
+    for (std::uint32_t end = degree; end > first;) {
       std::uint32_t const base = end - first > Tile::size() ? end - Tile::size() : first;
       std::uint32_t const i = base + t.rank();
-      vertex_id const value = i < end ? r.page[i] : 0;
-      std::uint32_t const shift = i < end ? lower_bound(added, n, value) : 0;
+      vertex_id const id = i < end ? page.ids[i] : 0;
+      value_word<Width> value{};
+      if constexpr (Width > 0)
+        if (i < end) value = page.values[i];
+      std::uint32_t const shift = i < end ? lower_bound(added.ids, n, id) : 0;
       t.sync();
-      if (i < end) r.page[i + shift] = value;
+      if (i < end) page.ids[i + shift] = id;
+      if constexpr (Width > 0)
+        if (i < end) page.values[i + shift] = value;
       t.sync();
       end = base;
     }
-    for (std::uint32_t i = t.rank(); i < n; i += Tile::size()) r.page[positions[i]] = added[i];
+    for (std::uint32_t i = t.rank(); i < n; i += Tile::size()) {
+      page.ids[positions[i]] = added.ids[i];
+      if constexpr (Width > 0) page.values[positions[i]] = added.values[i];
+    }
   }
 }
 
-/// Erases the values at n ascending positions. The tile proceeds from the front. Collective. O(degree).
-template <class Tile>
-WYRM_HD void erase_in_place(Tile const& t, vertex_record const& r, std::uint32_t const* removed, std::uint32_t n) {
+/// Erases the entries at n ascending positions, of `degree`. The tile proceeds from the front. Collective. O(degree).
+template <class Tile, unsigned Width>
+WYRM_HD void erase_in_place(Tile const& t, page_arrays<Width> const& page, std::uint32_t degree,
+                            std::uint32_t const* removed, std::uint32_t n) {
   if constexpr (Tile::size() == 1) {
     for (std::uint32_t k = 0; k < n; ++k) {
-      std::uint32_t const end = k + 1 < n ? removed[k + 1] : r.degree;
-      move_run(r.page + removed[k] - k, r.page + removed[k] + 1, end - removed[k] - 1);
+      std::uint32_t const end = k + 1 < n ? removed[k + 1] : degree;
+      page.move(removed[k] - k, removed[k] + 1, end - removed[k] - 1);
     }
   } else {
-    for (std::uint32_t base = removed[0]; base < r.degree; base += Tile::size()) {
+    for (std::uint32_t base = removed[0]; base < degree; base += Tile::size()) {
       std::uint32_t const i = base + t.rank();
-      vertex_id const value = i < r.degree ? r.page[i] : 0;
-      std::uint32_t const below = i < r.degree ? lower_bound(removed, n, i) : n;
-      bool const stays = i < r.degree && (below == n || removed[below] != i);
+      vertex_id const id = i < degree ? page.ids[i] : 0;
+      value_word<Width> value{};
+      if constexpr (Width > 0)
+        if (i < degree) value = page.values[i];
+      std::uint32_t const below = i < degree ? lower_bound(removed, n, i) : n;
+      bool const stays = i < degree && (below == n || removed[below] != i);
       t.sync();
-      if (stays) r.page[i - below] = value;
+      if (stays) page.ids[i - below] = id;
+      if constexpr (Width > 0)
+        if (stays) page.values[i - below] = value;
       t.sync();
     }
   }
 }
 
-// The following functions are called by one lane, for short pages, which are read and written in blocks of 16 bytes.
+// The following functions are called by one lane, for short pages, which are read and written in blocks of 16 bytes. An
+// entry is an id or a value.
 
-struct alignas(16) page_block {
-  static constexpr std::uint32_t size = 16 / sizeof(vertex_id);
-  vertex_id value[size];
+template <class T>
+struct alignas(16) block_of {
+  static constexpr std::uint32_t size = 16 / sizeof(T);
+  T value[size];
 };
-[[nodiscard]] WYRM_HD inline page_block* blocks_of(vertex_id* page) { return reinterpret_cast<page_block*>(page); }
+using page_block = block_of<vertex_id>;
+template <class T>
+[[nodiscard]] WYRM_HD block_of<T>* blocks_of(T* page) {
+  return reinterpret_cast<block_of<T>*>(page);
+}
 
-/// Inserts `added` at `position`; the values from there on move up by one.
-WYRM_HD inline void insert_per_thread(vertex_id* page, std::uint32_t degree, std::uint32_t position, vertex_id added) {
-  for (std::uint32_t b = position / page_block::size; b <= degree / page_block::size; ++b) {
-    page_block block = blocks_of(page)[b];
-    for (std::uint32_t k = 0; k < page_block::size; ++k) {
-      if (b * page_block::size + k < position) continue;
-      vertex_id const there = block.value[k];
+/// Inserts `added` at `position`; the entries from there on move up by one.
+template <class T>
+WYRM_HD void insert_per_thread(T* page, std::uint32_t degree, std::uint32_t position, T added) {
+  constexpr std::uint32_t size = block_of<T>::size;
+  for (std::uint32_t b = position / size; b <= degree / size; ++b) {
+    block_of<T> block = blocks_of(page)[b];
+    for (std::uint32_t k = 0; k < size; ++k) {
+      if (b * size + k < position) continue;
+      T const there = block.value[k];
       block.value[k] = added;
       added = there;
     }
@@ -90,22 +135,26 @@ WYRM_HD inline void insert_per_thread(vertex_id* page, std::uint32_t degree, std
   }
 }
 
-/// Erases the value at `position`; the values after it move down by one.
-WYRM_HD inline void erase_per_thread(vertex_id* page, std::uint32_t degree, std::uint32_t position) {
-  page_block block = blocks_of(page)[position / page_block::size];
-  for (std::uint32_t b = position / page_block::size; b * page_block::size < degree; ++b) {
-    page_block const next = (b + 1) * page_block::size < degree ? blocks_of(page)[b + 1] : block;
-    for (std::uint32_t k = 0; k < page_block::size; ++k) {
-      if (b * page_block::size + k < position) continue;
-      block.value[k] = k + 1 < page_block::size ? block.value[(k + 1) % page_block::size] : next.value[0];
+/// Erases the entry at `position`; the entries after it move down by one.
+template <class T>
+WYRM_HD void erase_per_thread(T* page, std::uint32_t degree, std::uint32_t position) {
+  constexpr std::uint32_t size = block_of<T>::size;
+  block_of<T> block = blocks_of(page)[position / size];
+  for (std::uint32_t b = position / size; b * size < degree; ++b) {
+    block_of<T> const next = (b + 1) * size < degree ? blocks_of(page)[b + 1] : block;
+    for (std::uint32_t k = 0; k < size; ++k) {
+      if (b * size + k < position) continue;
+      block.value[k] = k + 1 < size ? block.value[(k + 1) % size] : next.value[0];
     }
     blocks_of(page)[b] = block;
     block = next;
   }
 }
 
-WYRM_HD inline void copy_per_thread(vertex_id* from, vertex_id* to, std::uint32_t degree) {
-  for (std::uint32_t b = 0; b * page_block::size < degree; ++b) blocks_of(to)[b] = blocks_of(from)[b];
+template <class T>
+WYRM_HD void copy_per_thread(T const* from, T* to, std::uint32_t degree) {
+  constexpr std::uint32_t size = block_of<T>::size;
+  for (std::uint32_t b = 0; b * size < degree; ++b) blocks_of(to)[b] = reinterpret_cast<block_of<T> const*>(from)[b];
 }
 
 }  // namespace wyrm::graph::detail

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "../../exec/atomic.hpp"
 #include "../../exec/tile.hpp"
@@ -18,7 +19,7 @@
 
 namespace wyrm::graph::detail {
 
-enum class operation : std::uint8_t { insert, erase };
+enum class update_kind : std::uint8_t { insert, erase, mixed };
 
 // Special values of group_plan::capacity: the vertex keeps its page, which is to be changed, or is changed already.
 inline constexpr std::uint32_t keep = 0xffffffff;
@@ -33,15 +34,59 @@ struct alignas(16) group_plan {
   std::uint32_t distinct;  // different arcs of the source group that count as edges
   std::uint32_t is_heavy;  // not 0: the group is in the list of heavy changes
   std::uint32_t replaced;  // not 0: `page` was replaced during the plan, and its capacity is replaced - 1
+
+  WYRM_HD void add_to(update_status::sums& all) const {
+    all.arcs += changed;
+    all.edges += edges;
+    all.distinct += distinct;
+  }
 };
 [[nodiscard]] WYRM_HD constexpr group_plan no_change() { return {nullptr, keep, 0, 0, 0, 0, 0}; }
 
-template <operation Op>
+/// The plan of a source group of an entry_batch (update_kind::mixed). Ids, positions and values of added neighbours are
+/// at the front of the group, positions and values of neighbours that get another value at its end, in descending
+/// order; positions of erased ones are at the front of entry_batch::erased.
+struct alignas(16) mixed_plan {
+  vertex_id* page;  // as in group_plan
+  std::uint32_t capacity;
+  std::uint32_t added;  // numbers of neighbours
+  std::uint32_t erased;
+  std::uint32_t updated;
+  std::uint32_t edges;  // numbers of edges (undirected: one of the two directions): added,
+  std::uint32_t erased_edges;
+  std::uint32_t updated_edges;
+  std::uint32_t missing;   // to erase, but not there
+  std::uint32_t distinct;  // different
+  std::uint32_t is_heavy;  // as in group_plan
+
+  [[nodiscard]] WYRM_HD bool changes() const { return (added | erased | updated) != 0; }
+  WYRM_HD void add_to(update_status::sums& all) const {
+    all.arcs += std::uint64_t{added} - erased;
+    all.edges += edges;
+    all.erased += erased_edges;
+    all.updated += updated_edges;
+    all.missing += missing;
+    all.distinct += distinct;
+  }
+};
+
+template <update_kind Op>
+using plan_of = std::conditional_t<Op == update_kind::mixed, mixed_plan, group_plan>;
+
+template <update_kind Op>
 [[nodiscard]] WYRM_HD std::uint32_t degree_after(std::uint32_t degree, std::uint32_t changed) {
-  return Op == operation::insert ? degree + changed : degree - changed;
+  return Op == update_kind::insert ? degree + changed : degree - changed;
+}
+template <update_kind Op>
+[[nodiscard]] WYRM_HD std::uint32_t degree_after(std::uint32_t degree, group_plan const& plan) {
+  return degree_after<Op>(degree, plan.changed);
+}
+template <update_kind>
+[[nodiscard]] WYRM_HD std::uint32_t degree_after(std::uint32_t degree, mixed_plan const& plan) {
+  return degree + plan.added - plan.erased;
 }
 /// Whether a change is too much work for one lane.
-template <operation Op>
+template <update_kind Op>
 [[nodiscard]] WYRM_HD bool is_heavy(std::uint32_t degree, std::uint32_t changed) {
   constexpr std::uint32_t most = 32;  // maximum degree for one lane
   return changed > few || degree > most || degree_after<Op>(degree, changed) > most;
@@ -64,8 +109,27 @@ struct group_lists {
   std::uint32_t* heavy_changes;  // groups with heavy changes, see is_heavy
 };
 
+/// Appends source group s of each lane to the lists. Collective.
+template <class Tile>
+WYRM_HD void append(Tile const& t, group_lists const& lists, update_status& status, unsigned which, std::size_t s,
+                    bool moves, bool is_heavy) {
+  std::uint32_t const reallocations = t.ballot(moves);
+  std::uint32_t const heavy = t.ballot(is_heavy);
+  if ((reallocations | heavy) == 0) return;
+  std::uint64_t at = 0;
+  if (t.rank() == 0)
+    at = exec::atomic_ref<std::uint64_t>(status.lists[which])
+             .fetch_add(std::uint64_t{static_cast<std::uint32_t>(cuda::std::popcount(reallocations))} << 32 |
+                            static_cast<std::uint32_t>(cuda::std::popcount(heavy)),
+                        exec::relaxed);
+  at = t.shfl(at, 0);
+  if (moves) lists.reallocations[(at >> 32) + exec::rank_in(t, reallocations)] = static_cast<std::uint32_t>(s);
+  if (is_heavy)
+    lists.heavy_changes[static_cast<std::uint32_t>(at) + exec::rank_in(t, heavy)] = static_cast<std::uint32_t>(s);
+}
+
 /// The capacity of the page to allocate for a vertex with `changed` changes; `keep`: none.
-template <operation Op>
+template <update_kind Op>
 [[nodiscard]] WYRM_HD std::uint32_t capacity_to_allocate(vertex_record const& r, std::uint32_t changed) {
   std::uint32_t const degree = degree_after<Op>(r.degree, changed);
   if (changed == 0) return keep;
@@ -78,37 +142,37 @@ struct found_arc {
   bool changes;      // whether the arc changes the graph
 };
 /// at: the lower bound of the target in the page.
-template <operation Op>
+template <update_kind Op>
 [[nodiscard]] WYRM_HD found_arc found_at(vertex_record const& r, vertex_id target, std::uint32_t at) {
   bool const there = at < r.degree && r.page[at] == target;
-  return {at, there == (Op == operation::erase)};
+  return {at, there == (Op == update_kind::erase)};
 }
-template <operation Op>
+template <update_kind Op>
 [[nodiscard]] WYRM_HD found_arc find_arc(vertex_record const& r, vertex_id target) {
   return found_at<Op>(r, target, lower_bound(r.page, r.degree, target));
 }
 /// The position of the target if the arc is not a duplicate and changes the graph; else ranked_arc::no_change.
-template <operation Op>
+template <update_kind Op>
 [[nodiscard]] WYRM_HD std::uint32_t position_of_change(vertex_record const& r, vertex_id target, bool counts) {
   found_arc const found = counts ? find_arc<Op>(r, target) : found_arc{0, false};
   return found.changes ? found.at : ranked_arc::no_change;
 }
 /// Records an arc that changes the graph, as change k of the source group that begins at `begin`.
-template <operation Op>
+template <update_kind Op>
 WYRM_HD void record_arc(batch_view const& batch, std::uint32_t begin, std::uint32_t k, vertex_id target,
                         std::uint32_t at) {
-  if (Op == operation::insert) batch.targets[begin + k] = target;
-  batch.positions[begin + k] = Op == operation::insert ? at + k : at;
+  if (Op == update_kind::insert) batch.targets[begin + k] = target;
+  batch.positions[begin + k] = Op == update_kind::insert ? at + k : at;
 }
 
 /// Sorts n values; `spare` has room for n values. Returns the array that has the result. Collective. O(n log^2 n) work.
-template <class Tile>
-[[nodiscard]] WYRM_HD vertex_id* sort(Tile const& t, vertex_id* values, vertex_id* spare, std::uint32_t n) {
+template <class Tile, class T>
+[[nodiscard]] WYRM_HD T* sort(Tile const& t, T* values, T* spare, std::uint32_t n) {
   constexpr std::uint32_t width = Tile::size();
   if constexpr (width == 1)
     if (n <= 32) {  // insertion sort
       for (std::uint32_t i = 1; i < n; ++i) {
-        vertex_id const mine = values[i];
+        T const mine = values[i];
         std::uint32_t at = i;
         for (; at > 0 && values[at - 1] > mine; --at) values[at] = values[at - 1];
         values[at] = mine;
@@ -119,10 +183,10 @@ template <class Tile>
   if constexpr (width > 1)
     for (std::uint32_t base = 0; base < n; base += width) {
       std::uint32_t const i = base + t.rank();
-      vertex_id const mine = i < n ? values[i] : 0xffffffff;  // no vertex has this id, so these values are last
+      T const mine = i < n ? values[i] : static_cast<T>(~T{0});  // no vertex has this id, so these are last
       std::uint32_t before = 0;
       for (std::uint32_t lane = 0; lane < width; ++lane) {
-        vertex_id const other = t.shfl(mine, lane);
+        T const other = t.shfl(mine, lane);
         before += other < mine || (other == mine && lane < t.rank());
       }
       if (i < n) values[base + before] = mine;
@@ -136,12 +200,12 @@ template <class Tile>
       bool const left = i - pair < run;
       std::uint32_t const other = left ? pair + run : pair;
       std::uint32_t const size = other >= n ? 0 : n - other < run ? n - other : run;
-      vertex_id const mine = values[i];
+      T const mine = values[i];
       std::uint32_t const before = lower_bound(values + other, size, left ? mine : mine + 1);
       spare[(left ? i : i - run) + before] = mine;
     }
     t.sync();
-    vertex_id* const sorted = spare;
+    T* const sorted = spare;
     spare = values;
     values = sorted;
   }
@@ -168,7 +232,7 @@ WYRM_HD void lower_bounds(vertex_id const* page, std::uint32_t degree, vertex_id
 /// positions in the page to the front of its positions. Erasure: writes the positions in the page of the targets that
 /// are present. Sparse: also fills the lists, and the sums that release_pages computes otherwise. Ranked: see
 /// rank_arcs.
-template <operation Op, bool Sparse, bool Ranked>
+template <update_kind Op, bool Sparse, bool Ranked>
 struct plan_groups {
   batch_view batch;
   packed_record* records;
@@ -195,7 +259,7 @@ struct plan_groups {
     }
     if constexpr (Tile::size() == 1) {
       change_in_place(t, g, r, plan);
-      if (Op == operation::erase && plan.capacity >= done) return plan;  // no later step reads this plan
+      if (Op == update_kind::erase && plan.capacity >= done) return plan;  // no later step reads this plan
       // Single words, as they were computed: a wide load of words that were just stored would stall (no store
       // forwarding).
       group_plan& to = plans[s];
@@ -212,18 +276,7 @@ struct plan_groups {
   template <class Tile>
   WYRM_HD void list(Tile const& t, std::size_t s, vertex_record const& r, group_plan& plan, bool valid) const {
     plan.is_heavy = valid && plan.changed > 0 && is_heavy<Op>(r.degree, plan.changed);
-    bool const moves = valid && plan.capacity != keep;
-    std::uint32_t const reallocations = t.ballot(moves);
-    std::uint32_t const heavy = t.ballot(plan.is_heavy != 0);
-    if ((reallocations | heavy) == 0) return;
-    std::uint64_t at = 0;
-    if (t.rank() == 0)
-      at = exec::atomic_ref<std::uint64_t>(status->lists[which])
-               .fetch_add(std::uint64_t{number(reallocations)} << 32 | number(heavy), exec::relaxed);
-    at = t.shfl(at, 0);
-    if (moves) lists.reallocations[(at >> 32) + exec::rank_in(t, reallocations)] = static_cast<std::uint32_t>(s);
-    if (plan.is_heavy != 0)
-      lists.heavy_changes[static_cast<std::uint32_t>(at) + exec::rank_in(t, heavy)] = static_cast<std::uint32_t>(s);
+    append(t, lists, *status, which, s, valid && plan.capacity != keep, plan.is_heavy != 0);
   }
   /// The plan for a short source group, by one lane.
   [[nodiscard]] WYRM_HD group_plan plan_short(source_group const& g, vertex_record const& r) const {
@@ -269,10 +322,11 @@ struct plan_groups {
   WYRM_HD void change_in_place(Tile const& t, source_group const& g, vertex_record const& r, group_plan& plan) const {
     if (plan.changed == 0 || plan.capacity != keep) return;
     std::uint32_t const* const positions = batch.positions + g.begin;
-    if (Op == operation::insert)
-      insert_in_place(t, r, batch.targets + g.begin, positions, plan.changed);
+    if (Op == update_kind::insert)
+      insert_in_place<Tile, 0>(t, {r.page, r.capacity}, r.degree, {batch.targets + g.begin, nullptr}, positions,
+                               plan.changed);
     else
-      erase_in_place(t, r, positions, plan.changed);
+      erase_in_place<Tile, 0>(t, {r.page, r.capacity}, r.degree, positions, plan.changed);
     records[g.source] = vertex_record{r.page, degree_after<Op>(r.degree, plan.changed), r.capacity};
     plan.capacity = done;
   }
@@ -331,7 +385,7 @@ struct plan_groups {
 
 /// One tile per part of a long source group of a sparse batch: ranks the arcs of the part among all arcs of the group,
 /// and looks them up. So several tiles share the work on one vertex.
-template <operation Op>
+template <update_kind Op>
 struct rank_arcs {
   batch_view batch;
   packed_record const* records;
@@ -372,7 +426,7 @@ struct rank_arcs {
 
 /// Plans a sparse batch: the first long_tiles tiles plan the long source groups; each further tile processes as many
 /// source groups as it has lanes, and each lane plans a short one.
-template <operation Op, bool Ranked>
+template <update_kind Op, bool Ranked>
 struct plan_sparse_groups {
   static constexpr unsigned resident_blocks = 4;
   plan_groups<Op, true, Ranked> step;

@@ -70,7 +70,7 @@ struct own_arcs {
 };
 
 /// One lane per arc: looks it up in the page of its source.
-template <operation Op>
+template <update_kind Op>
 struct find_arcs {
   sorted_arcs arcs;
   source_group const* groups;
@@ -103,7 +103,7 @@ struct find_arcs {
 };
 
 /// One thread per arc: records it if it changes the graph.
-template <operation Op>
+template <update_kind Op>
 struct record_arcs {
   sorted_arcs arcs;
   batch_view batch;
@@ -115,7 +115,7 @@ struct record_arcs {
 };
 
 /// One thread per source group: writes its plan.
-template <operation Op>
+template <update_kind Op>
 struct plan_sorted {
   sorted_arcs arcs;
   source_group const* groups;
@@ -135,7 +135,7 @@ class large_group_plan {
       : space_(space), bulk_(space), keys_(space), spare_(space), owners_(space), before_(space) {}
 
   /// Plans a batch of `groups` source groups and `arcs` arcs, with the result of plan_groups.
-  template <operation Op>
+  template <update_kind Op>
   void make(batch_view const& batch, std::uint32_t groups, std::uint32_t arcs, packed_record const* records,
             vertex_id vertices, group_plan* plans, update_status* status, unsigned which) {
     if (arcs == 0) return;

@@ -23,7 +23,7 @@ inline constexpr std::uint32_t groups_per_thread = 64;  // number of source grou
 
 /// One CPU thread for groups_per_thread source groups: executes small changes, plans the other groups, lists groups
 /// whose page must be allocated or freed, and sums the changes.
-template <operation Op, class AllocatorRef>
+template <update_kind Op, class AllocatorRef>
 struct plan_on_host {
   static constexpr std::size_t grain = 8;
   plan_groups<Op, false, false> step;
@@ -71,7 +71,7 @@ struct plan_on_host {
     source_group const g = step.batch.groups[s];
     vertex_record const r = step.records[g.source];
     if (g.size > some || r.degree + g.size > hub_degree) return step.plan(t, s);
-    if constexpr (Op == operation::insert)
+    if constexpr (Op == update_kind::insert)
       return insert(t, s, g, r);
     else
       return erase(t, s, g, r);
@@ -120,7 +120,7 @@ struct plan_on_host {
       bool const counted = !step.undirected || g.source <= target;
       std::uint32_t const degree = degree_after<Op>(r.degree, plan.changed);
       bool const changes =
-          Op == operation::insert ? insert_value(r.page, degree, target) : erase_value(r.page, degree, target);
+          Op == update_kind::insert ? insert_value(r.page, degree, target) : erase_value(r.page, degree, target);
       if (changes) {
         targets[k] = targets[plan.changed];
         targets[plan.changed++] = target;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "../../exec/tile.hpp"
 #include "../batch/status.hpp"
@@ -14,12 +15,12 @@ namespace wyrm::graph::detail {
 
 /// Frees the pages in the plans. After a merge these are the replaced pages, and the changes are summed. If the update
 /// is undone (after undo_changes), these are the pages that were allocated for it.
-template <class AllocatorRef>
+template <class Plan, class AllocatorRef>
 struct release_pages {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
   static constexpr std::size_t grain = exec::one_thread;
   AllocatorRef allocator;
-  group_plan* plans;
+  Plan* plans;
   update_status* status;
   unsigned which;
   bool undoes;
@@ -54,23 +55,24 @@ struct release_pages {
   WYRM_HD void release_all(Tile const& t, std::size_t group, bool valid) const {
     std::size_t const first = group * groups_per_lane<Tile::size()>;
     if (t.all(first >= status->groups(which))) return;
-    std::uint64_t arcs = 0;
-    std::uint64_t edges = 0;
-    std::uint64_t distinct = 0;
+    update_status::sums sums{};
     for (std::size_t s = first; s < first + groups_per_lane<Tile::size()>; ++s) {
       bool const there = valid && s < status->groups(which);
-      group_plan const plan = there ? plans[s] : no_change();
+      Plan const plan = there ? plans[s] : Plan{};
       if (t.any(plan.page != nullptr)) allocator.deallocate(t, plan.page);
       if (plan.page != nullptr) plans[s].page = nullptr;
-      arcs += plan.changed;
-      edges += plan.edges;
-      distinct += plan.distinct;
+      plan.add_to(sums);
     }
     if (which > 0 || undoes) return;  // the second table has the same edges
-    arcs = exec::sum(t, arcs);
-    edges = exec::sum(t, edges);
-    distinct = exec::sum(t, distinct);
-    if (t.rank() == 0) status->sum_up(t, arcs, edges, distinct);
+    sums.arcs = exec::sum(t, sums.arcs);
+    sums.edges = exec::sum(t, sums.edges);
+    sums.distinct = exec::sum(t, sums.distinct);
+    if constexpr (std::is_same_v<Plan, mixed_plan>) {
+      sums.erased = exec::sum(t, sums.erased);
+      sums.updated = exec::sum(t, sums.updated);
+      sums.missing = exec::sum(t, sums.missing);
+    }
+    if (t.rank() == 0) status->sum_up(t, sums);
   }
 };
 

@@ -64,6 +64,29 @@ TYPED_TEST_P(bulk, sort) {
   expect_sorted(space, primitives, falling, 11);
 }
 
+TYPED_TEST_P(bulk, sort_pairs) {
+  TypeParam const space = make_space<TypeParam>();
+  typename TypeParam::bulk primitives(space);
+  for (std::size_t const n : bulk_sizes())
+    for (unsigned const bits : {3u, 40u, 64u}) {
+      SCOPED_TRACE(std::to_string(n) + " pairs of " + std::to_string(bits) + " bits");
+      std::vector<std::uint64_t> const keys = random_keys(n, ~std::uint64_t{0} >> (64 - bits));
+      std::vector<std::uint32_t> numbers(n);  // the order of equal keys
+      for (std::size_t i = 0; i < n; ++i) numbers[i] = static_cast<std::uint32_t>(i);
+      auto const device_keys = on(space, keys);
+      auto const device_numbers = on(space, numbers);
+      exec::buffer<std::uint64_t, TypeParam> const spare(space, n + 1);
+      exec::buffer<std::uint32_t, TypeParam> const spare_numbers(space, n + 1);
+      exec::sorted_pairs const got =
+          primitives.sort_pairs(device_keys.data(), spare.data(), device_numbers.data(), spare_numbers.data(), n, bits);
+      std::stable_sort(numbers.begin(), numbers.end(), [&](auto a, auto b) { return keys[a] < keys[b]; });
+      std::vector<std::uint64_t> sorted(n);
+      for (std::size_t i = 0; i < n; ++i) sorted[i] = keys[numbers[i]];
+      EXPECT_EQ(exec::copy_out(space, got.keys, n), sorted);
+      EXPECT_EQ(exec::copy_out(space, got.values, n), numbers);
+    }
+}
+
 TYPED_TEST_P(bulk, unique) {
   TypeParam const space = make_space<TypeParam>();
   typename TypeParam::bulk primitives(space);
@@ -153,6 +176,7 @@ TYPED_TEST_P(bulk, scratch_is_kept) {
   EXPECT_EQ(primitives.bytes(), bytes);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(bulk, sort, unique, inclusive_sum, sum, sum_of_doubles_is_repeatable, scratch_is_kept);
+REGISTER_TYPED_TEST_SUITE_P(bulk, sort, sort_pairs, unique, inclusive_sum, sum, sum_of_doubles_is_repeatable,
+                            scratch_is_kept);
 
 }  // namespace wyrm::tests

@@ -57,6 +57,8 @@ class dynamic_graph_test : public testing::Test {
 inline void expect_equal(graph::update_report const& got, graph::update_report const& want) {
   EXPECT_EQ(got.requested, want.requested);
   EXPECT_EQ(got.inserted, want.inserted);
+  EXPECT_EQ(got.updated, want.updated);
+  EXPECT_EQ(got.unchanged, want.unchanged);
   EXPECT_EQ(got.erased, want.erased);
   EXPECT_EQ(got.duplicates, want.duplicates);
   EXPECT_EQ(got.missing, want.missing);

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model with which graphs are compared: a std::set of neighbours per vertex, changed edge by edge.
+// The model with which graphs are compared: a std::map of neighbours and values per vertex, changed entry by entry.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <optional>
 #include <random>
-#include <set>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -14,39 +19,54 @@
 
 namespace wyrm::tests {
 
-class graph_model {
+/// Value: no_value for graphs without values.
+template <class Value>
+class basic_model {
  public:
-  graph_model(std::size_t vertices, bool directed, bool self_loops)
-      : directed_(directed), self_loops_(self_loops), neighbours_(vertices) {}
+  using combine_type = std::function<Value(Value old, Value added)>;
 
-  graph::update_report insert(std::span<graph::edge const> batch) {
+  /// combine: what an insertion of an edge in the graph does; nothing: its value is replaced.
+  basic_model(std::size_t vertices, bool directed, bool self_loops, combine_type combine = {})
+      : directed_(directed), self_loops_(self_loops), combine_(std::move(combine)), neighbours_(vertices) {}
+
+  graph::update_report insert(std::span<graph::edge const> batch, std::span<Value const> values = {}) {
+    return apply(batch, std::vector(batch.size(), graph::operation::insert), values);
+  }
+  graph::update_report erase(std::span<graph::edge const> batch) {
+    return apply(batch, std::vector(batch.size(), graph::operation::erase), {});
+  }
+  /// values: one per entry, or none.
+  graph::update_report apply(std::span<graph::edge const> batch, std::span<graph::operation const> operations,
+                             std::span<Value const> values) {
     graph::update_report r{.requested = batch.size()};
-    for (auto const& [u, v] : batch) {
-      if (u == v && !self_loops_)
+    struct change {
+      std::optional<Value> before;
+      bool erased_last;
+    };
+    std::map<std::pair<graph::vertex_id, graph::vertex_id>, change> changes;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      auto const [u, v] = batch[i];
+      if (u == v && !self_loops_) {
         ++r.self_loops;
-      else if (neighbours_[u].insert(v).second)
+        continue;
+      }
+      bool const erases = operations[i] == graph::operation::erase;
+      auto const [at, is_first] = changes.try_emplace(directed_ || u < v ? std::pair{u, v} : std::pair{v, u});
+      if (is_first)
+        at->second.before = find(u, v);
+      else
+        ++r.duplicates;
+      at->second.erased_last = erases;
+      change_one(u, v, erases, values.empty() ? Value{} : values[i]);
+      if (!directed_ && u != v) change_one(v, u, erases, values.empty() ? Value{} : values[i]);
+    }
+    for (auto const& [e, c] : changes) {
+      if (c.erased_last)
+        ++(c.before ? r.erased : r.missing);
+      else if (!c.before)
         ++r.inserted;
       else
-        ++r.duplicates;
-      if (!directed_ && u != v) neighbours_[v].insert(u);
-    }
-    return r;
-  }
-
-  graph::update_report erase(std::span<graph::edge const> batch) {
-    graph::update_report r{.requested = batch.size()};
-    std::set<std::pair<graph::vertex_id, graph::vertex_id>> seen;
-    for (auto const& [u, v] : batch) {
-      bool const first = seen.insert(directed_ || u < v ? std::pair{u, v} : std::pair{v, u}).second;
-      if (u == v && !self_loops_)
-        ++r.self_loops;
-      else if (!first)
-        ++r.duplicates;
-      else if (neighbours_[u].erase(v) > 0)
-        ++r.erased;
-      else
-        ++r.missing;
-      if (!directed_) neighbours_[v].erase(u);
+        ++(same(*c.before, *find(e.first, e.second)) ? r.unchanged : r.updated);
     }
     return r;
   }
@@ -54,17 +74,47 @@ class graph_model {
   [[nodiscard]] graph::csr to_csr() const {
     graph::csr c{{0}, {}};
     for (auto const& row : neighbours_) {
-      c.targets.insert(c.targets.end(), row.begin(), row.end());
+      for (auto const& [v, value] : row) c.targets.push_back(v);
       c.offsets.push_back(c.targets.size());
     }
     return c;
   }
+  /// The values of all arcs, in the order of to_csr().
+  [[nodiscard]] std::vector<Value> values() const {
+    std::vector<Value> all;
+    for (auto const& row : neighbours_)
+      for (auto const& [v, value] : row) all.push_back(value);
+    return all;
+  }
+  /// Whether two values have the same bytes.
+  static bool same(Value const& a, Value const& b) {
+    if constexpr (std::is_same_v<Value, graph::no_value>)
+      return true;
+    else
+      return std::memcmp(&a, &b, sizeof(Value)) == 0;
+  }
 
  private:
+  [[nodiscard]] std::optional<Value> find(graph::vertex_id u, graph::vertex_id v) const {
+    auto const at = neighbours_[u].find(v);
+    return at == neighbours_[u].end() ? std::nullopt : std::optional<Value>(at->second);
+  }
+  void change_one(graph::vertex_id u, graph::vertex_id v, bool erases, Value const& value) {
+    if (erases) {
+      neighbours_[u].erase(v);
+      return;
+    }
+    auto const [at, is_new] = neighbours_[u].try_emplace(v, value);
+    if (!is_new) at->second = combine_ ? combine_(at->second, value) : value;
+  }
+
   bool directed_;
   bool self_loops_;
-  std::vector<std::set<graph::vertex_id>> neighbours_;
+  combine_type combine_;
+  std::vector<std::map<graph::vertex_id, Value>> neighbours_;
 };
+
+using graph_model = basic_model<graph::no_value>;
 
 /// Random edges with self-loops, duplicates and a hub at vertex 0.
 inline std::vector<graph::edge> random_edges(std::mt19937& random, std::size_t vertices, std::size_t count) {

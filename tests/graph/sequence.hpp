@@ -3,11 +3,12 @@
 // each operation. The fuzzer (sequence_fuzz.cpp) generates sequences; sequence_test.cpp and sequence_cuda_test.cpp
 // replay them.
 //
-// Byte 0: bit 0 directed, 1 with in-neighbours, 2 with self-loops, 3 and 4 the allocator, 5 and 6 the space. Byte 1:
-// the number of vertices, divided by 16, minus 1. If bit 6 of byte 0 is set, a byte follows that determines the order
-// of lanes. Operations follow to the end: a byte whose lower three bits are the kind and whose upper five bits, n, are
-// the size, and the arguments of the operation. The number of the operation, plus n, selects among its forms: from the
-// host or from memory of the space, at once or asynchronously.
+// Byte 0: bit 0 directed, 1 with in-neighbours, 2 with self-loops, 3 and 4 the allocator, 5 and 6 the space, 7 with
+// values. Byte 1: the number of vertices, divided by 16, minus 1. If bit 6 of byte 0 is set, a byte follows that
+// determines the order of lanes. If bit 7 is set, bits 3 and 4 are the type of values instead, and a byte follows that
+// determines the combiner. Operations follow to the end: a byte whose lower three bits are the kind and whose upper
+// five bits, n, are the size, and the arguments of the operation. The number of the operation, plus n, selects among
+// its forms: from the host or from memory of the space, at once or asynchronously.
 #pragma once
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -46,20 +48,32 @@ class byte_reader {
 /// The start of a sequence.
 struct sequence_header {
   explicit sequence_header(byte_reader& bytes)
-      : flags(bytes.next()), vertices(16u * (1u + bytes.next())), lane_order((flags & 64) != 0 ? bytes.next() : 0) {}
+      : flags(bytes.next()),
+        vertices(16u * (1u + bytes.next())),
+        lane_order((flags & 64) != 0 ? bytes.next() : 0),
+        combine(static_cast<graph::combiner>(has_values() ? bytes.next() & 3 : 0)) {}
+  [[nodiscard]] bool has_values() const { return (flags & 128) != 0; }
   [[nodiscard]] unsigned allocator() const { return flags >> 3 & 3; }
   [[nodiscard]] unsigned space() const { return flags >> 5 & 3; }
 
   std::uint8_t flags;
   graph::vertex_id vertices;
   std::uint8_t lane_order;
+  graph::combiner combine;
+};
+
+/// A value of 16 bytes.
+struct sixteen_bytes {
+  std::uint32_t words[4];
 };
 
 /// A graph and its model.
-template <class Space, class Allocator>
+template <class Space, class Allocator, class Value = graph::no_value>
 class sequence {
+  static constexpr bool has_values = !std::is_same_v<Value, graph::no_value>;
+
  public:
-  using graph_type = graph::dynamic_graph<Space, Allocator>;
+  using graph_type = graph::dynamic_graph<Space, Allocator, Value>;
 
   sequence(Space const& space, sequence_header const& header, byte_reader& bytes)
       : bytes_(bytes), n_(header.vertices), graph_(space, n_, settings(header)), model_(empty_model()) {}
@@ -84,11 +98,21 @@ class sequence {
                      .in_neighbours = (header.flags & 2) != 0,
                      .self_loops = (header.flags & 4) != 0};
     o.hash_seed = header.vertices + header.lane_order;
+    if constexpr (!std::is_same_v<Value, sixteen_bytes>) o.combine = header.combine;
     o.pool = {.pool_bytes = std::size_t{256} << 10, .reserve_bytes = std::size_t{16} << 20, .checked = true};
     return o;
   }
-  [[nodiscard]] graph_model empty_model() const {
-    return graph_model(n_, graph_.settings().directed, graph_.settings().self_loops);
+  [[nodiscard]] basic_model<Value> empty_model() const {
+    return basic_model<Value>(n_, graph_.settings().directed, graph_.settings().self_loops,
+                              combining(graph_.settings().combine));
+  }
+  static typename basic_model<Value>::combine_type combining(graph::combiner how) {
+    if constexpr (std::is_arithmetic_v<Value>) {
+      if (how == graph::combiner::min) return [](Value a, Value b) { return std::min(a, b); };
+      if (how == graph::combiner::max) return [](Value a, Value b) { return std::max(a, b); };
+      if (how == graph::combiner::sum) return [](Value a, Value b) { return a + b; };
+    }
+    return {};
   }
 
   std::string one_or_error() {
@@ -103,8 +127,8 @@ class sequence {
     std::size_t const n = op >> 3;
     form_ = n + step_;
     switch (op & 7) {
-      case 0:
-      case 1: return updates<true>(edges(n));
+      case 0: return updates<true>(edges(n));
+      case 1: return applies(edges(n));
       case 2:
       case 3: return updates<false>(edges(n));
       case 4: return updates<true>(row(64 * n));
@@ -122,10 +146,54 @@ class sequence {
     }
   }
 
+  // A batch of insertions and erasures.
+  std::string applies(std::vector<graph::edge> const& batch) {
+    draw_values(batch.size());
+    std::vector<graph::operation> operations(batch.size());
+    for (graph::operation& o : operations)
+      o = bytes_.next() % 3 == 0 ? graph::operation::erase : graph::operation::insert;
+    auto const with_values = [&](auto const& arcs, auto const* ops, auto const& values) {
+      if constexpr (has_values)
+        return graph_.apply(arcs, ops, values);
+      else
+        return graph_.apply(arcs, ops);
+    };
+    graph::update_report got;
+    if (form_ % 2 == 0) {
+      std::span<graph::operation const> const ops = operations;
+      if constexpr (has_values)
+        got = graph_.apply_async(batch, ops, std::span<Value const>(values_)).get();
+      else
+        got = graph_.apply_async(batch, ops).get();
+    } else {
+      exec::buffer<graph::edge, Space> there(graph_.space(), batch.size());
+      exec::copy_in<graph::edge>(graph_.space(), there.data(), batch);
+      exec::buffer<graph::operation, Space> ops(graph_.space(), batch.size());
+      exec::copy_in<graph::operation>(graph_.space(), ops.data(), operations);
+      exec::buffer<Value, Space> const values = resident_values();
+      got = with_values(graph::resident_edges(there.data(), batch.size()), ops.data(), values.data());
+    }
+    return same(got, model_.apply(batch, operations, values_));
+  }
+  // Values for n entries, few enough that equal ones occur.
+  void draw_values(std::size_t n) {
+    values_.assign(has_values ? n : 0, Value{});
+    if constexpr (std::is_arithmetic_v<Value>)
+      for (Value& v : values_) v = static_cast<Value>(bytes_.next() % 5) - static_cast<Value>(std::is_signed_v<Value>);
+    if constexpr (std::is_same_v<Value, sixteen_bytes>)
+      for (Value& v : values_) v = {{bytes_.next() % 2u, 7, n_, static_cast<std::uint32_t>(step_ % 2)}};
+  }
+  [[nodiscard]] exec::buffer<Value, Space> resident_values() const {
+    exec::buffer<Value, Space> there(graph_.space(), values_.size());
+    if constexpr (has_values) exec::copy_in<Value>(graph_.space(), there.data(), values_);
+    return there;
+  }
+
   template <bool Inserts>
   std::string updates(std::vector<graph::edge> const& batch) {
+    draw_values(Inserts ? batch.size() : 0);
     std::optional<graph::update_report> const got = update<Inserts>(batch, true);
-    graph::update_report const want = Inserts ? model_.insert(batch) : model_.erase(batch);
+    graph::update_report const want = Inserts ? model_.insert(batch, values_) : model_.erase(batch);
     if (!wrong_.empty()) return std::exchange(wrong_, {});
     return got ? same(*got, want) : same({}, {});
   }
@@ -133,16 +201,28 @@ class sequence {
   // happens only where an error may be lost.
   template <bool Inserts>
   std::optional<graph::update_report> update(std::vector<graph::edge> const& batch, bool may_lose_errors) {
-    if (form_ % 2 == 0) return from<Inserts>(std::span<graph::edge const>(batch), may_lose_errors);
+    if (form_ % 2 == 0)
+      return from<Inserts>(std::span<graph::edge const>(batch), std::span<Value const>(values_), may_lose_errors);
     exec::buffer<graph::edge, Space> there(graph_.space(), batch.size());
     exec::copy_in<graph::edge>(graph_.space(), there.data(), batch);
-    return from<Inserts>(graph::resident_edges(there.data(), batch.size()), may_lose_errors);
+    exec::buffer<Value, Space> const values = resident_values();
+    return from<Inserts>(graph::resident_edges(there.data(), batch.size()), static_cast<Value const*>(values.data()),
+                         may_lose_errors);
   }
-  template <bool Inserts, class Batch>
-  std::optional<graph::update_report> from(Batch const& batch, bool may_lose_errors) {
-    if (form_ / 2 % 2 == 0) return Inserts ? graph_.insert(batch) : graph_.erase(batch);
+  template <bool Inserts, class Batch, class Values>
+  graph::pending_update start(Batch const& batch, [[maybe_unused]] Values const& values) {
+    if constexpr (!Inserts)
+      return graph_.erase_async(batch);
+    else if constexpr (has_values)
+      return graph_.insert_async(batch, values);
+    else
+      return graph_.insert_async(batch);
+  }
+  template <bool Inserts, class Batch, class Values>
+  std::optional<graph::update_report> from(Batch const& batch, Values const& values, bool may_lose_errors) {
+    if (form_ / 2 % 2 == 0) return start<Inserts>(batch, values).get();
     std::uint64_t const arcs = graph_.arcs();
-    graph::pending_update pending = Inserts ? graph_.insert_async(batch) : graph_.erase_async(batch);
+    graph::pending_update pending = start<Inserts>(batch, values);
     switch (form_ / 4 % 4) {
       case 0: break;
       case 1:
@@ -183,6 +263,8 @@ class sequence {
   // fail first, for a wrong number of arcs or without memory, and must leave the graph empty.
   std::string rebuilds(std::size_t form) {
     graph::csr const rows = graph_.to_csr();
+    if constexpr (has_values) values_ = graph_.values();
+    exec::buffer<Value, Space> const values = resident_values();
     graph_.clear();
     graph_.build_in_slices_of(form < 4 ? 0 : 1 + rows.targets.size() / 3);
     std::uint64_t const arcs = rows.targets.size();
@@ -191,10 +273,11 @@ class sequence {
     exec::copy_in<std::uint64_t>(graph_.space(), offsets.data(), rows.offsets);
     exec::copy_in<graph::vertex_id>(graph_.space(), targets.data(), rows.targets);
     auto const build = [&](std::uint64_t count) {
-      if (form % 2 == 0)
-        graph_.build(rows);
+      graph::resident_csr const there{offsets.data(), targets.data(), count};
+      if constexpr (has_values)
+        form % 2 == 0 ? graph_.build(rows, values_) : graph_.build(there, values.data());
       else
-        graph_.build(graph::resident_csr{offsets.data(), targets.data(), count});
+        form % 2 == 0 ? graph_.build(rows) : graph_.build(there);
     };
     if (form == 5 && !is_refused([&] { build(arcs + 1); }, error_code::bad_argument))
       return "a CSR with a wrong number of arcs was accepted";
@@ -230,18 +313,20 @@ class sequence {
   }
   // An insertion without memory from the k-th vertex on: either fails and changes nothing, or succeeds.
   std::string fails(std::vector<graph::edge> const& batch, std::uint64_t k) {
+    draw_values(batch.size());
     graph_.fail_allocations_from(k);
     // nvcc 13.0 leaves garbage in a variable that a lambda should have assigned when it threw: so a function returns
     // it.
     auto const report = unless_refused([&] { return update<true>(batch, false); }, error_code::out_of_memory);
     graph_.fail_allocations_from(graph_.never);
     if (!wrong_.empty()) return std::exchange(wrong_, {});
-    return report ? same(*report, model_.insert(batch)) : same({}, {});
+    return report ? same(*report, model_.insert(batch, values_)) : same({}, {});
   }
   // A batch with an id out of range.
   std::string refuses(std::size_t n) {
     std::vector<graph::edge> batch = edges(n);
     if (batch.empty()) return {};
+    draw_values(batch.size());
     (n % 2 == 0 ? batch[n / 2].source : batch[n / 2].target) = n_ + bytes_.next();
     bool const refused = is_refused([&] { n % 3 == 0 ? update<false>(batch, false) : update<true>(batch, false); },
                                     error_code::bad_argument);
@@ -269,24 +354,41 @@ class sequence {
 
   std::string same(graph::update_report const& got, graph::update_report const& want) {
     if (got.requested != want.requested || got.inserted != want.inserted || got.erased != want.erased ||
-        got.missing != want.missing || got.duplicates != want.duplicates || got.self_loops != want.self_loops)
+        got.updated != want.updated || got.unchanged != want.unchanged || got.missing != want.missing ||
+        got.duplicates != want.duplicates || got.self_loops != want.self_loops)
       return "the report is wrong";
     try {
       graph_.check();
     } catch (error const& e) {
       return e.what();
     }
-    return graph_.to_csr() == model_.to_csr() ? "" : "the neighbours are wrong";
+    if (graph_.to_csr() != model_.to_csr()) return "the neighbours are wrong";
+    if constexpr (has_values)
+      if (!std::ranges::equal(graph_.values(), model_.values(), basic_model<Value>::same))
+        return "the values are wrong";
+    return "";
   }
 
   byte_reader& bytes_;
   graph::vertex_id n_;
   graph_type graph_;
-  graph_model model_;
+  basic_model<Value> model_;
   std::vector<graph::edge> last_;
-  std::size_t step_ = 0;  // the number of the operation
-  std::size_t form_ = 0;  // of the operation
-  std::string wrong_;     // what was seen while an update was pending
+  std::vector<Value> values_;  // of the batch
+  std::size_t step_ = 0;       // the number of the operation
+  std::size_t form_ = 0;       // of the operation
+  std::string wrong_;          // what was seen while an update was pending
 };
+
+/// Runs a sequence on a graph with values; returns a description of the first failure, or an empty string.
+template <class Allocator, class Space>
+std::string run_with_values(Space const& space, sequence_header const& header, byte_reader& bytes) {
+  switch (header.allocator()) {
+    case 0: return sequence<Space, Allocator, std::uint32_t>(space, header, bytes).run();
+    case 1: return sequence<Space, Allocator, float>(space, header, bytes).run();
+    case 2: return sequence<Space, Allocator, double>(space, header, bytes).run();
+    default: return sequence<Space, Allocator, sixteen_bytes>(space, header, bytes).run();
+  }
+}
 
 }  // namespace wyrm::tests

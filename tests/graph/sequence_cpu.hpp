@@ -18,6 +18,7 @@ inline std::string run_sequence(std::span<std::uint8_t const> bytes) {
   if (header.space() < 2) {
     using space = exec::host_space;
     space const where(1 + header.space());
+    if (header.has_values()) return run_with_values<alloc::ouroboros_va_p<space>>(where, header, reader);
     switch (header.allocator()) {
       case 0: return sequence<space, alloc::ouroboros_s_p<space>>(where, header, reader).run();
       case 1: return sequence<space, alloc::ouroboros_va_c<space>>(where, header, reader).run();
@@ -31,6 +32,7 @@ inline std::string run_sequence(std::span<std::uint8_t const> bytes) {
   simt_space const& where = header.space() == 2 ? one_thread : two_threads;
   where.reseed(header.lane_order);
   header.vertices = 16 + (header.vertices - 16) % 512;
+  if (header.has_values()) return run_with_values<alloc::ouroboros_va_p<simt_space>>(where, header, reader);
   if (header.allocator() % 2 == 0)
     return sequence<simt_space, alloc::ouroboros_s_p<simt_space>>(where, header, reader).run();
   return sequence<simt_space, alloc::ouroboros_va_c<simt_space>>(where, header, reader).run();

@@ -14,6 +14,7 @@ std::string run_on_gpu(std::span<std::uint8_t const> bytes) {
   byte_reader reader(bytes);
   sequence_header const header(reader);
   space const where = make_space<space>();
+  if (header.has_values()) return run_with_values<alloc::ouroboros_va_p<space>>(where, header, reader);
   if (header.allocator() % 2 == 0) return sequence<space, alloc::ouroboros_s_p<space>>(where, header, reader).run();
   return sequence<space, alloc::ouroboros_va_c<space>>(where, header, reader).run();
 }
