@@ -209,7 +209,9 @@ class large_entry_plan {
                                                 {is + arcs, before + sums},
                                                 {is + 2 * std::size_t{arcs}, before + 2 * sums}};
     exec::for_each_lane<32>(space_, arcs, find_effects<Width, Combine>{step});
-    for (effect_counts const& c : {step.adds, step.updates, step.erases}) bulk_.inclusive_sum(c.is, c.before, arcs);
+    bulk_.inclusive_sum(step.adds.is, step.adds.before, arcs);
+    bulk_.inclusive_sum(step.updates.is, step.updates.before, arcs);
+    bulk_.inclusive_sum(step.erases.is, step.erases.before, arcs);
     exec::for_each(space_, arcs, record_effects<Width, Combine>{step});
     exec::for_each(space_, groups, plan_sorted_entries<Width, Combine>{step, plans});
   }
