@@ -5,6 +5,7 @@
 //
 //   insert|erase|mixed/SPACE/GRAPH/value:BYTES/in:0|1/from:host|device/edges:N
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -33,9 +34,12 @@ struct value_bench_case {
   std::size_t edges;
 };
 
-std::vector<graph::edge> arcs_of(std::string const& name) {
-  std::vector<graph::edge> edges =
-      (name == "rmat-20" ? datasets::rmat(20, 16, 1) : datasets::random_geometric(std::size_t{1} << 20, 1)).edges;
+std::vector<graph::edge> const& arcs_of(std::string const& name) {
+  static std::map<std::string, std::vector<graph::edge>> made;
+  auto const [at, is_new] = made.try_emplace(name);
+  std::vector<graph::edge>& edges = at->second;
+  if (!is_new) return edges;
+  edges = (name == "rmat-20" ? datasets::rmat(20, 16, 1) : datasets::random_geometric(std::size_t{1} << 20, 1)).edges;
   for (std::size_t i = 0, n = edges.size(); i < n; ++i) edges.push_back({edges[i].target, edges[i].source});
   return edges;
 }
@@ -56,14 +60,15 @@ struct both_memories {
 
 template <class Space, class Value>
 void run(benchmark::State& state, Space const& space, value_bench_case const& c) {
-  constexpr bool has_values = graph::width_of < Value >> 0;
+  constexpr unsigned width = graph::width_of<Value>;
+  constexpr bool has_values = width > 0;
   using graph_type = graph::dynamic_graph<Space, alloc::ouroboros_s_p<Space>, Value>;
   graph::options o{.directed = true, .in_neighbours = c.in_neighbours};
   o.pool.pool_bytes = std::size_t{2} << 30;
   std::size_t const n = std::size_t{1} << 20;
   graph_type g(space, n, o);
   {
-    std::vector<graph::edge> const all = arcs_of(c.graph);
+    std::vector<graph::edge> const& all = arcs_of(c.graph);
     if constexpr (has_values)
       g.insert(all, std::vector<Value>(all.size()));
     else

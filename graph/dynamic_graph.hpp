@@ -455,7 +455,7 @@ class dynamic_graph {
   void launch(Batch const& batch) {
     try {
       count(batch);
-      start<Op>([this](auto const& f) { this->for_tables(f); });
+      start<Op>([this](auto const& f) { this->for_tables(f); }, [&] { upload_rest(batch); });
     } catch (...) {
       space_.wait_for_all();  // for copies from the batch, as the caller may free it
       throw;
@@ -476,7 +476,12 @@ class dynamic_graph {
       return count(0, batch.of.size);
     }
     begin(uploader_.room_for(batch.of, width), 0, true);
-    uploader_.upload(batch.of, width, [&](std::size_t first, std::size_t n) { count(first, n); });
+    uploader_.upload_edges(batch.of, [&](std::size_t first, std::size_t n) { count(first, n); });
+  }
+  void upload_rest(std::span<edge const>) const {}
+  void upload_rest(resident_edges) const {}
+  void upload_rest(entries const& batch) {
+    if (batch.is_on_host) uploader_.upload_rest(batch.of, width);
   }
   void count(std::size_t first, std::size_t n) {
     for_tables([&](auto& table) { table.count(first, n); });
@@ -508,10 +513,11 @@ class dynamic_graph {
     if (s->out_of_range > 0) refuse(batch, s->out_of_range);
     return report<Op>(size, *s);
   }
-  // for_these(f) calls f for each table that the update changes.
-  template <detail::update_kind Op, class ForTables>
-  void start(ForTables const& for_these) {
+  // for_these(f) calls f for each table that the update changes; before_plan() enqueues what the plan needs.
+  template <detail::update_kind Op, class ForTables, class F>
+  void start(ForTables const& for_these, F const& before_plan) {
     for_these([&](auto& table) { table.group(); });
+    before_plan();
     for_these([&](auto& table) {
       if constexpr (Op == detail::update_kind::mixed)
         table.template plan_entries<width>(combine(), status_.data());
@@ -776,7 +782,7 @@ class dynamic_graph {
       in_->begin({edges.data, edges.size, has_values ? values + first : nullptr}, 0, has_values, orientation::reverse,
                  options_.self_loops, first, status_.data());
       in_->count(0, edges.size);
-      start<kind>(only_in);
+      start<kind>(only_in, [] {});
       complete<kind>(only_in, cannot_restart);
     }
   }

@@ -76,28 +76,21 @@ class uploader {
     return {edges_.data(), batch.size, batch.values != nullptr ? values_.data() : nullptr,
             batch.operations != nullptr ? operations_.data() : nullptr, batch.all};
   }
-  /// Uploads such a batch, and calls each(first, n) for its slices. Values and operations are copied last, while edges
-  /// are counted already.
+  /// Uploads the edges of such a batch, and calls each(first, n) for its slices.
   template <class Each>
-  void upload(batch_arrays const& batch, unsigned width, Each const& each) {
+  void upload_edges(batch_arrays const& batch, Each const& each) {
     std::size_t const slice = slice_of(batch.size);
-    if (slice == 0) {
-      space_.enqueue_copy_in(edges_.data(), batch.edges, batch.size * sizeof(edge));
-      each(0, batch.size);
-      if (batch.values != nullptr) space_.enqueue_copy_in(values_.data(), batch.values, batch.size * width);
-      if (batch.operations != nullptr)
-        space_.enqueue_copy_in(operations_.data(), batch.operations, batch.size * sizeof(operation));
-      return;
-    }
     start();
-    for (std::size_t first = 0; first < batch.size; first += slice) {
-      std::size_t const n = std::min(slice, batch.size - first);
-      upload_->enqueue(edges_.data() + first, batch.edges + first, n * sizeof(edge));
+    for (std::size_t first = 0, n = slice == 0 ? batch.size : slice; first < batch.size; first += n) {
+      n = std::min(n, batch.size - first);
+      copy_in(edges_.data() + first, batch.edges + first, n * sizeof(edge), slice != 0);
       each(first, n);
     }
-    if (batch.values != nullptr) upload_->enqueue(values_.data(), batch.values, batch.size * width);
-    if (batch.operations != nullptr)
-      upload_->enqueue(operations_.data(), batch.operations, batch.size * sizeof(operation));
+  }
+  /// Uploads its values and operations after that, while work that is enqueued by now goes on.
+  void upload_rest(batch_arrays const& batch, unsigned width) {
+    if (batch.values != nullptr) copy_in(values_.data(), batch.values, batch.size * width);
+    if (batch.operations != nullptr) copy_in(operations_.data(), batch.operations, batch.size * sizeof(operation));
   }
   /// The values of a CSR, in memory of the space.
   [[nodiscard]] void const* upload_values(void const* values, std::size_t bytes) {
@@ -151,6 +144,14 @@ class uploader {
   static constexpr std::size_t most = std::size_t{1} << 20;
   static constexpr std::size_t targets_slice = std::size_t{1} << 22;
 
+  // Small arrays are copied in the order of all other work, which takes less time to enqueue.
+  void copy_in(void* to, void const* from_host, std::size_t bytes, bool is_slice = false) {
+    constexpr std::size_t small = std::size_t{256} << 10;
+    if (is_slice || bytes > small)
+      upload_->enqueue(to, from_host, bytes);
+    else
+      space_.enqueue_copy_in(to, from_host, bytes);
+  }
   void start() {
     if (!upload_) upload_.emplace(space_);
     upload_->start();
