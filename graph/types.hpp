@@ -19,6 +19,9 @@ using vertex_id = std::uint32_t;
 /// The maximum number of vertices of a graph. The largest id is reserved for "no vertex".
 inline constexpr std::size_t max_vertices = std::numeric_limits<vertex_id>::max();
 
+/// The reserved id.
+inline constexpr vertex_id no_vertex = std::numeric_limits<vertex_id>::max();
+
 struct edge {
   vertex_id source;
   vertex_id target;
@@ -78,6 +81,13 @@ struct csr_view {
 struct resident_edges {
   explicit resident_edges(edge const* first, std::size_t n) : data(first), size(n) {}
   edge const* data;
+  std::size_t size;
+};
+
+/// Vertices in memory of a space.
+struct resident_vertices {
+  explicit resident_vertices(vertex_id const* first, std::size_t n) : data(first), size(n) {}
+  vertex_id const* data;
   std::size_t size;
 };
 

@@ -64,6 +64,14 @@ class graph_view {
   [[nodiscard]] WYRM_HD bool directed() const { return directed_; }
   [[nodiscard]] WYRM_HD bool has_in_neighbours() const { return in_ != nullptr || vertices_ == 0; }
 
+  /// The same graph with every arc reversed: its neighbours are the in-neighbours of this graph. It has no identity.
+  /// Throws error(bad_argument) for a directed graph without in-neighbours.
+  [[nodiscard]] graph_view reversed() const {
+    if (!has_in_neighbours())
+      throw error(error_code::bad_argument, "a graph without in-neighbours has no reversed view; make it with them");
+    return {in_, out_, vertices_, arcs_, directed_};
+  }
+
   /// The records of the vertex tables.
   [[nodiscard]] WYRM_HD packed_record const* out_records() const { return out_; }
   [[nodiscard]] WYRM_HD packed_record const* in_records() const { return in_; }

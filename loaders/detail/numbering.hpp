@@ -36,7 +36,7 @@ class numbering {
   std::vector<std::uint64_t> ascending_;  // the different ids, if there is no bitmap
 };
 
-inline constexpr graph::vertex_id no_vertex = static_cast<graph::vertex_id>(graph::max_vertices);
+using graph::no_vertex;
 
 /// The edges of ids (source, target, source, ...), numbered; no_vertex for an id without a number.
 [[nodiscard]] std::vector<graph::edge> numbered(exec::host_space const& space, numbering const& numbers,

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the samples of one vertex are chosen. Each policy is a functor that a tile calls for one vertex; a policy that
+// draws by weights would be another one. All random numbers are functions of the seed, the hop, the position of the
+// vertex in its frontier and the number of the draw, and each policy defines its samples by these alone: tiles of any
+// size, on any space, choose the same.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../../exec/atomic.hpp"
+#include "../../exec/config.hpp"
+#include "../../exec/philox.hpp"
+#include "../../exec/tile.hpp"
+
+namespace wyrm::graph::detail {
+
+struct sample_draws {
+  std::uint64_t seed;
+  std::uint32_t hop;
+
+  /// A number in [0, n), all equally likely; n > 0. The multiplication of Lemire ("Fast random integer generation in an
+  /// interval", ACM TOMACS 2019), which draws again where the product is among the 2^32 mod n lowest of an interval.
+  [[nodiscard]] WYRM_HD std::uint32_t below(std::uint32_t n, std::uint64_t position, std::uint32_t draw) const {
+    for (std::uint32_t attempt = 0;; ++attempt) {
+      exec::four_words const words =
+          exec::philox({{static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(position >> 32), draw,
+                         hop << 16 ^ attempt}},
+                       static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32));
+      std::uint64_t const product = std::uint64_t{words.x[0]} * n;
+      auto const low = static_cast<std::uint32_t>(product);
+      if (low >= n || low >= (0u - n) % n) return static_cast<std::uint32_t>(product >> 32);
+    }
+  }
+};
+
+/// k independent draws from a row; none from an empty row.
+struct choose_independently {
+  static constexpr bool needs_set = false;
+  [[nodiscard]] WYRM_HD static std::uint32_t count(std::uint32_t degree, std::uint32_t k) { return degree > 0 ? k : 0; }
+
+  /// Calls emit(j, index in the row) for j = 0 ... count(degree, k) - 1, by one lane each; collective.
+  template <class Tile, class Emit>
+  WYRM_HD void operator()(Tile const& t, sample_draws const& draws, std::uint64_t position, std::uint32_t degree,
+                          std::uint32_t k, std::uint32_t*, std::uint64_t, Emit const& emit) const {
+    if (degree == 0) return;
+    for (std::uint32_t j = t.rank(); j < k; j += Tile::size()) emit(j, draws.below(degree, position, j));
+  }
+};
+
+/// A set of numbers for one tile: a hash table with linear probing, whose size is a power of two and at least twice the
+/// number of elements.
+class number_set {
+ public:
+  WYRM_HD number_set(std::uint32_t* slots, std::uint64_t size) : slots_(slots), mask_(size - 1) {}
+  /// Collective.
+  template <class Tile>
+  WYRM_HD void clear(Tile const& t) const {
+    for (std::uint64_t s = t.rank(); s <= mask_; s += Tile::size()) slots_[s] = empty;
+    t.sync();
+  }
+  [[nodiscard]] WYRM_HD bool contains(std::uint32_t number) const {
+    for (std::uint64_t s = first_slot(number);; s = (s + 1) & mask_) {
+      std::uint32_t const found = exec::atomic_ref<std::uint32_t>(slots_[s]).load(exec::relaxed);
+      if (found == number || found == empty) return found == number;
+    }
+  }
+  /// Lanes may insert at the same time, but not the same number.
+  WYRM_HD void insert(std::uint32_t number) const {
+    for (std::uint64_t s = first_slot(number);; s = (s + 1) & mask_) {
+      std::uint32_t expected = empty;
+      if (exec::atomic_ref<std::uint32_t>(slots_[s]).compare_exchange_strong(expected, number, exec::relaxed,
+                                                                             exec::relaxed))
+        return;
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t empty = ~std::uint32_t{0};  // no index of a neighbour
+  [[nodiscard]] WYRM_HD std::uint64_t first_slot(std::uint32_t number) const {
+    return (number * std::uint64_t{0x9e3779b97f4a7c15} >> 32) & mask_;
+  }
+  std::uint32_t* slots_;
+  std::uint64_t mask_;
+};
+
+/// k distinct neighbours, all subsets of k equally likely; all of them in order if there are at most k. This is the
+/// algorithm of Floyd (Bentley and Floyd, "A sample of brilliance", CACM 1987): draw j is from the first d - k + j + 1
+/// indices; if it is chosen already, index d - k + j, which cannot be, is chosen instead. The lanes of a tile make
+/// draws at the same time. A draw is chosen already if it equals an earlier draw, or the substitute of an earlier draw
+/// that is chosen already itself; a few ballots settle chains of these. Draws of earlier rounds of the tile are in a
+/// set. O(k) draws and steps.
+struct choose_subset {
+  static constexpr bool needs_set = true;
+  [[nodiscard]] WYRM_HD static std::uint32_t count(std::uint32_t degree, std::uint32_t k) {
+    return degree < k ? degree : k;
+  }
+
+  /// slots: for a number_set of this size; unused if the tile has at least k lanes, or the row at most k entries.
+  template <class Tile, class Emit>
+  WYRM_HD void operator()(Tile const& t, sample_draws const& draws, std::uint64_t position, std::uint32_t degree,
+                          std::uint32_t k, std::uint32_t* slots, std::uint64_t size, Emit const& emit) const {
+    if (degree <= k) {
+      for (std::uint32_t j = t.rank(); j < degree; j += Tile::size()) emit(j, j);
+      return;
+    }
+    bool const one_round = k <= Tile::size();
+    number_set const chosen(slots, size);
+    if (!one_round) chosen.clear(t);
+    std::uint32_t const common = degree - k;  // the substitute of draw j is common + j
+    for (std::uint32_t begin = 0; begin < k; begin += Tile::size()) {
+      std::uint32_t const j = begin + t.rank();
+      bool const has = j < k;
+      std::uint32_t const drawn = has ? draws.below(common + j + 1, position, j) : degree;
+      bool repeats = has && begin > 0 && chosen.contains(drawn);
+      std::uint32_t const equal = exec::match(t, drawn);
+      repeats = repeats || exec::rank_in(t, equal) > 0;
+      std::uint32_t const other = drawn - common - begin;  // the lane whose substitute is drawn, if any
+      bool const depends = has && drawn >= common + begin && other < t.rank();
+      for (std::uint32_t before = 0;;) {
+        std::uint32_t const all = t.ballot(repeats);
+        if (all == before) break;
+        before = all;
+        repeats = repeats || (depends && (all >> other & 1) != 0);
+      }
+      std::uint32_t const index = repeats ? common + j : drawn;
+      if (has) emit(j, index);
+      if (one_round) return;
+      if (has) chosen.insert(index);
+      t.sync();
+    }
+  }
+};
+
+}  // namespace wyrm::graph::detail

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The queries for any_graph.
+#include "on_any_graph.hpp"
+
+#include <variant>
+
+#include "filter.hpp"
+#include "lookup.hpp"
+#include "neighbours.hpp"
+
+namespace wyrm::graph {
+
+std::vector<std::uint8_t> contains(any_graph const& g, std::span<edge const> pairs) {
+  return std::visit([&](auto const& space) { return contains(space, g.view(), pairs); }, g.space());
+}
+
+std::vector<std::uint32_t> degrees(any_graph const& g, std::span<vertex_id const> vertices) {
+  return std::visit([&](auto const& space) { return degrees(space, g.view(), vertices); }, g.space());
+}
+
+csr neighbours(any_graph const& g, std::span<vertex_id const> vertices) {
+  return std::visit([&](auto const& space) { return neighbours(space, g.view(), vertices); }, g.space());
+}
+
+std::vector<vertex_id> neighbours_at(any_graph const& g, std::span<vertex_id const> vertices,
+                                     std::span<std::uint32_t const> ks) {
+  return std::visit([&](auto const& space) { return neighbours_at(space, g.view(), vertices, ks); }, g.space());
+}
+
+std::vector<std::uint32_t> common_neighbours_count(any_graph const& g, std::span<edge const> pairs) {
+  return std::visit([&](auto const& space) { return common_neighbours_count(space, g.view(), pairs); }, g.space());
+}
+
+csr common_neighbours(any_graph const& g, std::span<edge const> pairs) {
+  return std::visit([&](auto const& space) { return common_neighbours(space, g.view(), pairs); }, g.space());
+}
+
+std::vector<sampled_hop> sample_neighbours(any_graph const& g, std::span<vertex_id const> seeds,
+                                           sample_options const& o) {
+  return std::visit([&](auto const& space) { return sample_neighbours(space, g.view(), seeds, o); }, g.space());
+}
+
+}  // namespace wyrm::graph

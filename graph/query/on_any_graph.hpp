@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queries on any_graph, from the host and to the host, for programs and bindings. They are compiled once, in
+// on_any_graph.cpp. Each documents itself where it is defined for a space and a view.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "../any_graph.hpp"
+#include "../types.hpp"
+#include "sample.hpp"
+
+namespace wyrm::graph {
+
+[[nodiscard]] std::vector<std::uint8_t> contains(any_graph const& g, std::span<edge const> pairs);
+[[nodiscard]] std::vector<std::uint32_t> degrees(any_graph const& g, std::span<vertex_id const> vertices);
+[[nodiscard]] csr neighbours(any_graph const& g, std::span<vertex_id const> vertices);
+[[nodiscard]] std::vector<vertex_id> neighbours_at(any_graph const& g, std::span<vertex_id const> vertices,
+                                                   std::span<std::uint32_t const> ks);
+[[nodiscard]] std::vector<std::uint32_t> common_neighbours_count(any_graph const& g, std::span<edge const> pairs);
+[[nodiscard]] csr common_neighbours(any_graph const& g, std::span<edge const> pairs);
+[[nodiscard]] std::vector<sampled_hop> sample_neighbours(any_graph const& g, std::span<vertex_id const> seeds,
+                                                         sample_options const& o);
+
+}  // namespace wyrm::graph
