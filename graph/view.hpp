@@ -69,7 +69,7 @@ class graph_view {
   [[nodiscard]] graph_view reversed() const {
     if (!has_in_neighbours())
       throw error(error_code::bad_argument, "a graph without in-neighbours has no reversed view; make it with them");
-    return {in_, out_, vertices_, arcs_, directed_};
+    return {in_, out_, vertices_, arcs_, directed_, 0, 0, value_bytes_};
   }
 
   /// The records of the vertex tables.
