@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# A test: installs the build into an empty prefix, and then configures, builds and runs four projects: one uses the whole
-# library, two the allocators only, and one contains the sources. The last three must not need the dependencies of the
-# loaders; they are compiled as C++${STANDARD}, and the last one without TBB and without a build type, which must not be set.
+# A test: installs the build into an empty prefix, and then configures, builds and runs five projects: one uses the whole
+# library, one the graph, two the allocators only, and one contains the sources. The last four must not need the dependencies
+# of the loaders; they are compiled as C++${STANDARD}, and the last one without TBB and without a build type, which must not be set.
 # cmake -DSOURCE=... -DBUILD=... -DEXAMPLES=... -DWORK=... [-DCCCL_DIR=...] -DCXX=... [-DCUDA=...] -P consumer_test.cmake
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -34,6 +34,7 @@ test_project(consumer)
 set(no_loaders -DCMAKE_DISABLE_FIND_PACKAGE_LibArchive=ON -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON -DCMAKE_CXX_STANDARD=${STANDARD})
 test_project(alloc ${no_loaders} PROGRAMS collective hash_table linked_lists messages)
 test_project(relational ${no_loaders} -DRELATIONAL_ALLOCATOR=corw)  # all take minutes to compile
+test_project(sampling ${no_loaders})
 test_project(subproject ${no_loaders} -DCMAKE_DISABLE_FIND_PACKAGE_RapidJSON=ON -DCMAKE_DISABLE_FIND_PACKAGE_TBB=ON
   -DWYRM_SOURCE_DIR=${SOURCE} -DWYRM_CUDA=${WYRM_CUDA} -DCMAKE_BUILD_TYPE= -DWYRM_HOST_THREADS=auto)
 file(STRINGS ${WORK}/subproject/CMakeCache.txt build_type REGEX "^CMAKE_BUILD_TYPE:")
