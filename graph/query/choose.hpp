@@ -44,7 +44,10 @@ struct choose_independently {
   WYRM_HD void operator()(Tile const& t, sample_draws const& draws, std::uint64_t position, std::uint32_t degree,
                           std::uint32_t k, std::uint32_t*, std::uint64_t, Emit const& emit) const {
     if (degree == 0) return;
-    for (std::uint32_t j = t.rank(); j < k; j += Tile::size()) emit(j, draws.below(degree, position, j));
+    for (std::uint64_t i = t.rank(); i < k; i += Tile::size()) {  // k may be close to 2^32
+      auto const j = static_cast<std::uint32_t>(i);
+      emit(j, draws.below(degree, position, j));
+    }
   }
 };
 
@@ -115,8 +118,9 @@ struct choose_subset {
       bool repeats = has && begin > 0 && chosen.contains(drawn);
       std::uint32_t const equal = exec::match(t, drawn);
       repeats = repeats || exec::rank_in(t, equal) > 0;
-      std::uint32_t const other = drawn - common - begin;  // the lane whose substitute is drawn, if any
-      bool const depends = has && drawn >= common + begin && other < t.rank();
+      // Whether the substitute of a lower lane is drawn, and of which.
+      bool const depends = has && drawn >= common + begin && drawn < common + j;
+      std::uint32_t const other = depends ? drawn - common - begin : 0;
       for (std::uint32_t before = 0;;) {
         std::uint32_t const all = t.ballot(repeats);
         if (all == before) break;
