@@ -4,8 +4,9 @@
 // entry is not split among lanes.
 //
 // Like all queries, they take the entries from the host, and return results on the host; or they take entries in memory
-// of the space, and leave results there. Their first argument is a space, or a query_scratch. An entry with an id that
-// is out of range throws error(bad_argument), which names the first such entry; nothing is returned then.
+// of the space, and leave results there, in the order of the work of the space. Their first argument is a space, or a
+// query_scratch. An entry with an id that is out of range throws error(bad_argument), which names the first such entry;
+// nothing is returned then, and an array of the caller has undefined contents.
 #pragma once
 
 #include <cstddef>

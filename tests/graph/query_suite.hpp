@@ -2,6 +2,9 @@
 // Queries on any space, compared with a std::set per vertex.
 #pragma once
 
+#include <tuple>
+
+#include "../../exec/injected_failure.hpp"
 #include "query_case.hpp"
 
 namespace wyrm::tests {
@@ -216,7 +219,36 @@ TYPED_TEST_P(query_test, ids_out_of_range) {
   this->expect_refused([&] { (void)graph::neighbours_at(space, g.view(), vertices, one); }, "100 vertices, but 1");
 }
 
+TYPED_TEST_P(query_test, out_of_memory) {
+  auto const c = this->star(300);
+  auto const g = this->make(this->space(), c);
+  auto const vertices = this->some_vertices(c);
+  auto const pairs = this->some_pairs(c);
+  auto const run = [&](auto& on) {
+    return std::tuple(graph::contains(on, g.view(), pairs), graph::neighbours(on, g.view(), vertices),
+                      graph::common_neighbours(on, g.view(), pairs),
+                      graph::sample_neighbours(on, g.view(), vertices, {.fan_out = {2, 40}, .unique = true}));
+  };
+  auto const& space = this->space();
+  auto const expected = run(space);
+  graph::query_scratch<TypeParam> scratch(space);
+  bool failed = true;
+  std::uint64_t requests = 0;
+  for (; failed; ++requests) {
+    ASSERT_LT(requests, 200u);
+    exec::injected_failure const failure(requests);
+    failed = false;
+    try {
+      EXPECT_EQ(run(scratch), expected);
+    } catch (error const& e) {
+      EXPECT_EQ(e.code(), error_code::out_of_memory);
+      failed = true;
+    }
+  }
+  EXPECT_GT(requests, 10u);
+}
+
 REGISTER_TYPED_TEST_SUITE_P(query_test, contains, degrees_and_single_neighbours, neighbours, in_neighbours,
-                            common_neighbours, each_edge_once, empty_queries, ids_out_of_range);
+                            common_neighbours, each_edge_once, empty_queries, ids_out_of_range, out_of_memory);
 
 }  // namespace wyrm::tests
