@@ -28,6 +28,7 @@
 #include "layout/layout.hpp"
 #include "options.hpp"
 #include "pending_update.hpp"
+#include "snapshot.hpp"
 #include "table/pool_growth.hpp"
 #include "table/vertex_table.hpp"
 #include "types.hpp"
@@ -57,7 +58,8 @@ class dynamic_graph {
       : space_(space),
         options_(with_seed(o)),
         vertices_(checked_count(vertices)),
-        allocator_(std::make_unique<Allocator>(space, pool_of(o.pool.pool_bytes))),
+        allocator_(std::make_shared<Allocator>(space, pool_of(o.pool.pool_bytes))),
+        chain_(std::make_shared<chain>(space, vertices_, allocator_)),
         out_(space, vertices_, 0, width, options_.hash_seed),
         uploader_(space),
         hubs_(space),
@@ -73,6 +75,7 @@ class dynamic_graph {
         options_(other.options_),
         vertices_(std::exchange(other.vertices_, 0)),
         allocator_(std::move(other.allocator_)),
+        chain_(std::move(other.chain_)),
         out_(std::move(other.out_)),
         in_(std::move(other.in_)),
         uploader_(std::move(other.uploader_)),
@@ -247,13 +250,35 @@ class dynamic_graph {
     return build_from(rows, checked(values));
   }
 
+  /// The graph as it is now, to be read while updates go on; see snapshot. O(vertices): copies the vertex table, 12
+  /// bytes per vertex and direction. While a snapshot lives, updates replace the pages that it has instead of changing
+  /// them: an update of a vertex whose page it shares copies that page once; erasures may then need memory; and pages
+  /// are not rewritten in another pool. Throws error(out_of_memory), and error(bad_argument) while an update is
+  /// pending.
+  [[nodiscard]] graph::snapshot snapshot() {
+    typename Space::guard const current(space_);
+    require_idle();
+    collect();
+    graph_view const now = view();
+    packed_record const* out = nullptr;
+    packed_record const* in = nullptr;
+    std::shared_ptr<void const> owner = chain_->take(tables(), &out, &in);
+    if (!options_.directed) in = out;
+    graph_view const then(out, in, vertices_, arc_count_, options_.directed, now.graph_id(), now.version(), width);
+    return graph::snapshot(std::move(owner), then, edge_count_);
+  }
+
   /// Rewrites all pages, in the order of the vertices and with minimum sizes, in a new pool of the necessary
   /// size, and frees the old pool and all scratch. Useful after many updates, or after a batch that was much larger
   /// than later ones. Both pools exist temporarily; throws error(out_of_memory), and changes nothing, if memory does
-  /// not suffice for both. Invalidates views. O(vertices + arcs).
+  /// not suffice for both, and error(bad_argument) while a snapshot lives. Invalidates views. O(vertices + arcs).
   void compact() {
     typename Space::guard const current(space_);
     require_idle();
+    collect();
+    if (!chain_->empty())
+      throw error(error_code::bad_argument,
+                  "a snapshot of this graph has pages of its pool, which compact() replaces; drop the snapshot first");
     // All operations that may fail come before the first change.
     std::vector<vertex_table<Space>> scratch;
     for_tables([&](auto const& t) { scratch.push_back(t.empty_table()); });
@@ -263,12 +288,14 @@ class dynamic_graph {
     for_tables([&](auto& t) { t.replace_scratch(std::move(*next++)); });
     uploader_ = std::move(uploader);
     hubs_ = exec::buffer<detail::csr_hub, Space>(space_);
+    chain_->free_spare();
   }
 
   /// Removes all edges.
   void clear() {
     typename Space::guard const current(space_);
     require_idle();
+    collect();
     remove_all();
   }
 
@@ -310,8 +337,10 @@ class dynamic_graph {
     }
     m.neighbours = sums.arcs * entry_bytes(width);
     m.slack = (sums.capacity - sums.arcs) * entry_bytes(width);
+    m.snapshot_tables = chain_->table_bytes();
+    m.snapshot_pages = chain_->pages_of_snapshots(tables(), width).bytes;
     m.pool_committed = pool.committed;
-    m.pool_free = pool.committed - m.neighbours - m.slack;
+    m.pool_free = pool.committed - m.neighbours - m.slack - m.snapshot_pages;
     m.pool_reserved = pool.reserved;
     m.allocator_overhead = pool.overhead;
     return m;
@@ -325,11 +354,12 @@ class dynamic_graph {
     require_idle();
     bool const mirrored = !options_.directed;
     packed_record const* const in = mirrored ? out_.records() : in_ ? in_->records() : nullptr;
+    detail::page_bytes_sum const snapshots = chain_->pages_of_snapshots(tables(), width);
     // This check comes first, because the others read pages.
     constexpr alloc::traits family = Allocator::family;
     constexpr bool counts_only_pages = family.reclaims && family.resets && family.header_bytes == 0;
     detail::check_pages(space_, out_.records(), in_ ? in : nullptr, vertices_, width, allocator_->stats().granted,
-                        counts_only_pages);
+                        {snapshots.bytes, snapshots.rounded, 0}, counts_only_pages);
     std::uint64_t const loops = detail::check_table(space_, out_.records(), in, vertices_, options_.self_loops);
     if (in_) (void)detail::check_table(space_, in_->records(), out_.records(), vertices_, options_.self_loops);
     if constexpr (has_values)
@@ -416,13 +446,31 @@ class dynamic_graph {
     });
   }
   void remove_all() {
-    if constexpr (Allocator::family.resets)
+    if (!chain_->empty()) {
+      sources const all = tables();
+      for (std::size_t k = 0; k < all.size(); ++k) chain_->release_current(all[k], k);
+    } else if constexpr (Allocator::family.resets) {
       allocator_->reset();
-    else
+    } else {
       for_tables([&](auto& table) { detail::free_pages(space_, table.records(), vertices_, *allocator_); });
+    }
     for_tables([&](auto& table) { table.clear(); });
     if (arc_count_ > 0) identity_.change();
     arc_count_ = edge_count_ = 0;
+  }
+
+  using chain = detail::snapshot_chain<Space, Allocator>;
+  using sources = typename chain::sources;
+  [[nodiscard]] sources tables() const {
+    sources all{out_.records()};
+    if (in_) all.push_back(in_->records());
+    return all;
+  }
+  // Frees the pages of snapshots that have ended. Called before any change.
+  void collect() {
+    chain_->collect(tables());
+    out_.set_newest(chain_->newest(0));
+    if (in_) in_->set_newest(chain_->newest(1));
   }
 
   template <class F>
@@ -438,6 +486,7 @@ class dynamic_graph {
     typename Space::guard const current(space_);
     require_idle();
     if (size_of(batch) == 0) return pending_update([] { return update_report{}; });
+    collect();
     // The function that finishes the update. It is constructed first, as this may throw.
     std::function<update_report()> finishing([link = link_, batch] {
       if (link->graph == nullptr)
@@ -586,7 +635,8 @@ class dynamic_graph {
   // a layout is cheap in comparison; or if the pool could hold both, and cannot grow.
   bool make_memory(detail::pool_growth<Allocator>& memory, std::uint64_t missing, std::uint64_t batch_bytes) {
     if (memory.compact_if_free(missing)) return true;
-    bool const may_relayout = batch_bytes != cannot_restart && Allocator::family.resets && fails_from_ == never;
+    bool const may_relayout =
+        batch_bytes != cannot_restart && Allocator::family.resets && fails_from_ == never && chain_->empty();
     std::uint64_t const needs = may_relayout ? layout_bytes() + std::max(batch_bytes, missing) : cannot_restart;
     std::size_t const committed = allocator_->stats().committed;
     if (needs <= committed / 5 * 4 && changes_ >= (vertices_ + arc_count_) / 16) return false;
@@ -617,11 +667,13 @@ class dynamic_graph {
   // Rewrites all pages, in a pool of at least this size. Changes nothing if it throws.
   void relayout(std::size_t pool_bytes) {
     alloc::options const pool = pool_of(pool_bytes);
-    std::unique_ptr<Allocator> fresh;
+    std::shared_ptr<Allocator> fresh;
+    std::shared_ptr<chain> next_chain;
     std::vector<exec::buffer<packed_record, Space>> records;
     records.reserve(2);
     try {
-      fresh = std::make_unique<Allocator>(space_, pool);
+      fresh = std::make_shared<Allocator>(space_, pool);
+      next_chain = std::make_shared<chain>(space_, vertices_, fresh);
       for_tables([&](auto const& t) {
         records.push_back(
             detail::rebuilt_table<width>(space_, t.records(), vertices_, arc_count_, *fresh, status_, fails_from_));
@@ -637,6 +689,7 @@ class dynamic_graph {
     auto next = records.begin();
     for_tables([&](auto& t) { t.replace(std::move(*next++)); });
     allocator_ = std::move(fresh);
+    chain_ = std::move(next_chain);
     changes_ = 0;
   }
 
@@ -692,6 +745,7 @@ class dynamic_graph {
                                                 std::to_string(edge_count_) + "; clear() it, or insert edges");
     check_sizes(rows);
     if (vertices_ == 0) return {};
+    collect();
     detail::csr_rows const there = uploader_.room_for(rows);
     try {
       detail::value_word<width> const* const words = upload_values(rows, there, values);
@@ -791,7 +845,8 @@ class dynamic_graph {
   Space space_;
   options options_;
   vertex_id vertices_;
-  std::unique_ptr<Allocator> allocator_;
+  std::shared_ptr<Allocator> allocator_;
+  std::shared_ptr<chain> chain_;
   vertex_table<Space> out_;
   std::optional<vertex_table<Space>> in_;
   detail::uploader<Space> uploader_;

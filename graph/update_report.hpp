@@ -25,13 +25,17 @@ struct memory_report {
   std::size_t vertex_table = 0;
   std::size_t neighbours = 0;          // entries of neighbour lists
   std::size_t slack = 0;               // unused entries in pages
-  std::size_t pool_free = 0;           // committed memory in no page of the graph
-  std::size_t pool_committed = 0;      // neighbours + slack + pool_free
+  std::size_t snapshot_tables = 0;     // vertex tables of snapshots
+  std::size_t snapshot_pages = 0;      // pages that only snapshots have
+  std::size_t pool_free = 0;           // committed memory in no page
+  std::size_t pool_committed = 0;      // neighbours + slack + snapshot_pages + pool_free
   std::size_t pool_reserved = 0;       // reserved addresses
   std::size_t allocator_overhead = 0;  // queues and tables of the allocator
   std::size_t scratch = 0;             // memory that is kept for the next batch
   /// The memory that is in use (reserved addresses are not).
-  [[nodiscard]] std::size_t total() const { return vertex_table + pool_committed + allocator_overhead + scratch; }
+  [[nodiscard]] std::size_t total() const {
+    return vertex_table + snapshot_tables + pool_committed + allocator_overhead + scratch;
+  }
 };
 
 }  // namespace wyrm::graph

@@ -140,7 +140,7 @@ struct sum_pages {
     std::uint64_t const own = valid ? bytes(keys[i]) : 0;
     bool const overlaps = own > 0 && i + 1 < count && (keys[i] >> 16) + own > keys[i + 1] >> 16;
     std::uint64_t const all_bytes = exec::sum(t, own);
-    std::uint64_t const all_rounded = exec::sum(t, rounded(own));
+    std::uint64_t const all_rounded = exec::sum(t, std::uint64_t{rounded_page_bytes(own, width)});
     std::uint64_t const all_overlaps = exec::sum(t, std::uint64_t{overlaps});
     if (t.rank() != 0) return;
     if (all_bytes > 0) exec::atomic_ref<std::uint64_t>(sums->bytes).fetch_add(all_bytes, exec::relaxed);
@@ -153,22 +153,15 @@ struct sum_pages {
     auto const capacity = cuda::std::bit_cast<float>(static_cast<std::uint32_t>(key & 0xffff) << 16);
     return static_cast<std::uint64_t>(capacity) * entry_bytes(width);
   }
-  // Pages without values, or with values of 4 bytes, have the sizes of classes. Those of others are powers of two up to
-  // 1 MiB, and then whole chunks of 8 KiB.
-  [[nodiscard]] WYRM_HD std::uint64_t rounded(std::uint64_t bytes) const {
-    if (width <= 4) return bytes;
-    if (bytes <= std::uint64_t{1} << 20) return bytes == 0 ? 0 : cuda::std::bit_ceil(bytes);
-    return (bytes + 8191) / 8192 * 8192;
-  }
 };
 
 /// Throws error(corrupt) if pages of the tables overlap, or have more bytes than the allocator has granted; or fewer,
 /// if the allocator counts only pages. in: nullptr without a second table; width: bytes of
-/// a value. Does not read pages. O(vertices log
+/// a value; elsewhere: the bytes of other pages, of snapshots. Does not read pages. O(vertices log
 /// vertices).
 template <class Space>
 void check_pages(Space const& space, packed_record const* out, packed_record const* in, vertex_id vertices,
-                 unsigned width, std::uint64_t granted, bool counts_only_pages) {
+                 unsigned width, std::uint64_t granted, page_sums const& elsewhere, bool counts_only_pages) {
   std::size_t const count = std::size_t{vertices} * (in == nullptr ? 1 : 2);
   exec::buffer<std::uint64_t, Space> keys(space, count);
   exec::buffer<std::uint64_t, Space> spare(space, count);
@@ -179,7 +172,9 @@ void check_pages(Space const& space, packed_record const* out, packed_record con
   typename Space::bulk bulk(space);
   std::uint64_t const* const sorted = bulk.sort(keys.data(), spare.data(), count, 64);
   exec::for_each_lane<32>(space, count, sum_pages{sorted, count, sums.data(), width});
-  page_sums const s = exec::read(space, sums.data());
+  page_sums s = exec::read(space, sums.data());
+  s.bytes += elsewhere.bytes;
+  s.rounded += elsewhere.rounded;
   if (s.overlaps > 0)
     throw error(error_code::corrupt,
                 "the graph is damaged: " + std::to_string(s.overlaps) + " pages reach into another one");

@@ -45,4 +45,12 @@ namespace wyrm::graph {
   return std::size_t{capacity} * entry_bytes(width);
 }
 
+/// The bytes of a page, rounded to the size classes of allocators: pages without values, or with values of 4 bytes,
+/// have such sizes; others are rounded to powers of two up to 1 MiB, and then to whole chunks of 8 KiB.
+[[nodiscard]] WYRM_HD constexpr std::size_t rounded_page_bytes(std::size_t bytes, unsigned width) {
+  if (width <= 4 || bytes == 0) return bytes;
+  if (bytes <= std::size_t{1} << 20) return cuda::std::bit_ceil(bytes);
+  return (bytes + 8191) / 8192 * 8192;
+}
+
 }  // namespace wyrm::graph

@@ -2,6 +2,7 @@
 // The record of a vertex: its page, its degree, and the capacity of the page.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cuda/std/bit>
 
@@ -45,5 +46,11 @@ class packed_record {
   std::uint32_t high_;  // the capacity, then the upper 16 bits of the page
 };
 static_assert(sizeof(packed_record) == 12 && sizeof(void*) == 8);
+
+/// Whether the newest snapshot, whose records these are (nullptr: there is none), has the page of vertex v. Then so have
+/// all snapshots that have it; and the page must not change, nor be freed.
+[[nodiscard]] WYRM_HD inline bool is_shared(packed_record const* newest, std::size_t v, vertex_id const* page) {
+  return newest != nullptr && page != nullptr && newest[v].page() == page;
+}
 
 }  // namespace wyrm::graph

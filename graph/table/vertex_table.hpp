@@ -51,6 +51,8 @@ class vertex_table {
 
   [[nodiscard]] packed_record const* records() const { return records_.data(); }
   [[nodiscard]] packed_record* records() { return records_.data(); }
+  /// Sets the records of the newest snapshot, for all steps from now on; nullptr: there is none. See is_shared.
+  void set_newest(packed_record const* newest) { newest_ = newest; }
   /// Replaces the records.
   void replace(exec::buffer<packed_record, Space>&& records) { records_ = std::move(records); }
   /// A table without vertices, for replace_scratch().
@@ -58,6 +60,7 @@ class vertex_table {
   /// Replaces the scratch by that of an empty table, and frees the old one.
   void replace_scratch(vertex_table&& fresh) noexcept {
     fresh.vertices_ = vertices_;
+    fresh.newest_ = newest_;
     fresh.records_ = std::move(records_);
     *this = std::move(fresh);
   }
@@ -109,7 +112,7 @@ class vertex_table {
             detail::update_status* status) {
     bool const undirected = batch_.view().which == orientation::both;
     detail::plan_groups<Op, false, false> const step{batch_.view(), records_.data(), plans_.data(), status,
-                                                     number_,       undirected,      lists()};
+                                                     number_,       undirected,      lists(),       newest_};
     if constexpr (!has_tiles) {
       exec::for_each_tile<1>(space_, thread_blocks(batch_.max_groups()),
                              detail::plan_on_host<Op, AllocatorRef>{step, allocator, fails_from});
@@ -135,14 +138,14 @@ class vertex_table {
         std::size_t const long_tiles = std::min<std::size_t>(long_groups_, 4096);
         exec::for_each_tile<32>(
             space_, long_tiles + (batch_.max_groups() + 31) / 32,
-            detail::plan_sparse_entries<Width, Combine>{
-                {batch_.entries(), records_.data(), mixed_plans_.data(), status, number_, undirected, combine, lists()},
-                long_tiles,
-                is_ranked});
+            detail::plan_sparse_entries<Width, Combine>{{batch_.entries(), records_.data(), mixed_plans_.data(), status,
+                                                         number_, undirected, combine, lists(), newest_},
+                                                        long_tiles,
+                                                        is_ranked});
         return;
       }
     detail::plan_entries<Width, Combine, false> const step{
-        batch_.entries(), records_.data(), mixed_plans_.data(), status, number_, undirected, combine, {}};
+        batch_.entries(), records_.data(), mixed_plans_.data(), status, number_, undirected, combine, {}, newest_};
     with_width([&]<unsigned W>() { exec::for_each_tile<W>(space_, batch_.max_groups(), step); });
   }
   /// Plans the batch if a source group was too large for plan(); `known`: the status after that. Later steps process
@@ -150,14 +153,14 @@ class vertex_table {
   template <detail::update_kind Op>
   void plan_large_groups(detail::update_status const& known, detail::update_status* status) {
     is_sparse_ = has_lists_ = false;
-    large_groups_.template make<Op>(batch_.view(), known.groups(number_), known.arcs(number_), records_.data(),
+    large_groups_.template make<Op>(batch_.view(), known.groups(number_), known.arcs(number_), records_.data(), newest_,
                                     vertices_, plans_.data(), status, number_);
   }
   template <unsigned Width, class Combine>
   void plan_large_entries(Combine const& combine, detail::update_status const& known, detail::update_status* status) {
     is_sparse_ = has_lists_ = false;
     large_entries_.template make<Width>(batch_.entries(), combine, known.groups(number_), known.arcs(number_),
-                                        records_.data(), vertices_, mixed_plans_.data(), status, number_);
+                                        records_.data(), newest_, vertices_, mixed_plans_.data(), status, number_);
   }
 
   /// Allocates the planned pages that are not allocated; allocations fail for source groups from `fails_from` on
@@ -168,7 +171,7 @@ class vertex_table {
     exec::for_each_lane<32>(space_, lanes,
                             detail::allocate_pages<Op, AllocatorRef>{
                                 allocator, batch_.view().groups, records_.data(), plans<Op>(), hubs_.data(), status,
-                                number_, fails_from, may_stay, lists().reallocations, lanes, value_width_});
+                                number_, fails_from, may_stay, lists().reallocations, lanes, value_width_, newest_});
   }
   /// Executes the planned changes, if all pages are allocated.
   template <detail::update_kind Op>
@@ -266,8 +269,9 @@ class vertex_table {
     using work = detail::release_pages<Plan, AllocatorRef>;
     constexpr std::uint32_t groups_per_lane = work::template groups_per_lane<Space::template tile_size<32>>;
     std::size_t const lanes = lanes_for((batch_.max_groups() + groups_per_lane - 1) / groups_per_lane);
-    exec::for_each_lane<32>(space_, lanes,
-                            work{allocator, plans, status, number_, undoes, lists().reallocations, lanes});
+    exec::for_each_lane<32>(
+        space_, lanes,
+        work{allocator, batch_.view().groups, plans, status, number_, undoes, lists().reallocations, lanes, newest_});
   }
   template <detail::update_kind Op, bool Ranked>
   void plan_sparse(detail::update_status* status, bool undirected) {
@@ -277,10 +281,10 @@ class vertex_table {
                               detail::rank_arcs<Op>{batch_.view(), records_.data(), status, number_, lists(), tiles});
     }
     std::size_t const long_tiles = std::min<std::size_t>(long_groups_, 4096);
-    exec::for_each_tile<32>(
-        space_, long_tiles + (batch_.max_groups() + 31) / 32,
-        detail::plan_sparse_groups<Op, Ranked>{
-            {batch_.view(), records_.data(), plans_.data(), status, number_, undirected, lists()}, long_tiles});
+    exec::for_each_tile<32>(space_, long_tiles + (batch_.max_groups() + 31) / 32,
+                            detail::plan_sparse_groups<Op, Ranked>{{batch_.view(), records_.data(), plans_.data(),
+                                                                    status, number_, undirected, lists(), newest_},
+                                                                   long_tiles});
   }
   /// Maximum number of parts of source groups that are longer than a tile: parts have at least tile_size / 2 arcs on
   /// average.
@@ -314,6 +318,7 @@ class vertex_table {
   std::size_t ranked_arcs_ = 0;  // maximum number
   std::size_t hub_tiles_ = 0;    // number of tiles that hubs need
   exec::buffer<packed_record, Space> records_;
+  packed_record const* newest_ = nullptr;
   batch<Space> batch_;
   detail::large_group_plan<Space> large_groups_;
   detail::large_entry_plan<Space> large_entries_;

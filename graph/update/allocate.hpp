@@ -34,7 +34,8 @@ struct allocate_pages {
   bool may_stay;                       // after a failure, a vertex stays in its page if that has room
   std::uint32_t const* reallocations;  // nullptr: any group may need a page
   std::size_t lanes;
-  unsigned width;  // bytes of a value
+  unsigned width;               // bytes of a value
+  packed_record const* newest;  // see is_shared
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool /*valid*/) const {
@@ -53,24 +54,31 @@ struct allocate_pages {
     if (!t.any(bytes > 0)) return;
     bool const requests = s + (which > 0 ? status->groups(0) : 0) < fails_from && !status->is_exhausted(t);
     auto* const page = static_cast<vertex_id*>(allocator.allocate(t, requests ? bytes : 0));
-    bool const stays = bytes > 0 && page == nullptr && may_stay_in_page(groups[s], plan);
+    bool const lacks = bytes > 0 && page == nullptr;
+    bool const room = lacks && has_room(groups[s], plan);
     if (page != nullptr) {
       plans[s].page = page;
       record_hub(s, plan, page);
-    } else if (requests && bytes > 0 && !stays) {
+    } else if (requests && lacks && !room) {
       status->set_exhausted();
     }
-    if (Op == update_kind::erase) return;
-    std::uint64_t const failed = exec::sum(t, std::uint64_t{bytes > 0 && page == nullptr && !stays ? bytes : 0});
+    if (Op == update_kind::erase && newest == nullptr) return;
+    bool const fails = lacks && must_move(groups[s], plan, room);
+    std::uint64_t const failed = exec::sum(t, std::uint64_t{fails ? bytes : 0});
     if (t.rank() == 0 && failed > 0) add(status->failed_bytes, failed);
   }
-  // Whether the vertex can do without a new page: it only loses neighbours, or its page has room for its new degree.
-  [[nodiscard]] WYRM_HD bool may_stay_in_page(source_group const& g, plan_of<Op> const& plan) const {
-    if constexpr (Op == update_kind::mixed)
-      if (plan.added == 0) return true;
+  // Whether the page of the vertex has room for its new degree, and the vertex may stay in it.
+  [[nodiscard]] WYRM_HD bool has_room(source_group const& g, plan_of<Op> const& plan) const {
     if (!may_stay) return false;
     vertex_record const r = records[g.source];
     return degree_after<Op>(r.degree, plan) <= r.capacity;
+  }
+  // A vertex that only loses neighbours can stay in its page, unless a snapshot has that page.
+  [[nodiscard]] WYRM_HD bool must_move(source_group const& g, plan_of<Op> const& plan, bool room) const {
+    if (is_shared(newest, g.source, records[g.source].page())) return true;
+    bool adds = Op == update_kind::insert;
+    if constexpr (Op == update_kind::mixed) adds = plan.added > 0;
+    return adds && !room;
   }
   WYRM_HD void record_hub(std::size_t s, plan_of<Op> const& plan, vertex_id* page) const {
     source_group const g = groups[s];

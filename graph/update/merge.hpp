@@ -109,9 +109,11 @@ struct merge_groups {
       for (std::uint32_t k = 0; k < plan.changed; ++k)
         insert_per_thread(page, old.degree + k, batch.positions[g.begin + k], batch.targets[g.begin + k]);
     } else {
-      for (std::uint32_t k = plan.changed; k-- > 0;)
-        erase_per_thread(old.page, degree + k + 1, batch.positions[g.begin + k]);
-      if (moves) copy_per_thread(old.page, page, degree);
+      if (moves)
+        copy_others_per_thread(old.page, page, old.degree, batch.positions + g.begin, plan.changed);
+      else
+        for (std::uint32_t k = plan.changed; k-- > 0;)
+          erase_per_thread(page, degree + k + 1, batch.positions[g.begin + k]);
     }
     records[g.source] = vertex_record{page, degree, moves ? plan.capacity : old.capacity};
     plans[s].page = moves ? old.page : nullptr;

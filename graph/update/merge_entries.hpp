@@ -95,14 +95,18 @@ struct merge_entries {
     change_lists<Width> const changes = lists_of(g);
     page_arrays<Width> const from(old.page, old.capacity);
     page_arrays<Width> const to = moves ? page_arrays<Width>(plan.page, plan.capacity) : from;
-    std::uint32_t degree = old.degree;
-    for (std::uint32_t k = plan.erased; k-- > 0; --degree) {
-      erase_per_thread(from.ids, degree, changes.erased[k]);
-      if constexpr (Width > 0) erase_per_thread(from.values, degree, changes.erased[k]);
-    }
-    if (moves) {
+    std::uint32_t degree = old.degree - plan.erased;
+    if (moves && plan.erased > 0) {
+      copy_others_per_thread(from.ids, to.ids, old.degree, changes.erased, plan.erased);
+      if constexpr (Width > 0) copy_others_per_thread(from.values, to.values, old.degree, changes.erased, plan.erased);
+    } else if (moves) {
       copy_per_thread(from.ids, to.ids, degree);
       if constexpr (Width > 0) copy_per_thread(from.values, to.values, degree);
+    } else {
+      for (std::uint32_t k = plan.erased; k-- > 0;) {
+        erase_per_thread(to.ids, degree + k + 1, changes.erased[k]);
+        if constexpr (Width > 0) erase_per_thread(to.values, degree + k + 1, changes.erased[k]);
+      }
     }
     for (std::uint32_t k = 0; k < plan.added; ++k, ++degree) {
       insert_per_thread(to.ids, degree, changes.positions[k], changes.added[k]);

@@ -128,13 +128,14 @@ WYRM_HD void append(Tile const& t, group_lists const& lists, update_status& stat
     lists.heavy_changes[static_cast<std::uint32_t>(at) + exec::rank_in(t, heavy)] = static_cast<std::uint32_t>(s);
 }
 
-/// The capacity of the page to allocate for a vertex with `changed` changes; `keep`: none.
+/// The capacity of the page to allocate for a vertex with `changed` changes, whose page may be shared with a snapshot;
+/// `keep`: none.
 template <update_kind Op>
-[[nodiscard]] WYRM_HD std::uint32_t capacity_to_allocate(vertex_record const& r, std::uint32_t changed) {
+[[nodiscard]] WYRM_HD std::uint32_t capacity_to_allocate(vertex_record const& r, std::uint32_t changed, bool shared) {
   std::uint32_t const degree = degree_after<Op>(r.degree, changed);
   if (changed == 0) return keep;
   if (!keeps_page(r.capacity, degree)) return capacity_for(degree);
-  return is_hub(r.degree, degree) ? r.capacity : keep;
+  return shared || is_hub(r.degree, degree) ? r.capacity : keep;
 }
 
 struct found_arc {
@@ -241,6 +242,7 @@ struct plan_groups {
   unsigned which;
   bool undirected;
   group_lists lists;
+  packed_record const* newest;  // see is_shared
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t s) const {
@@ -251,15 +253,15 @@ struct plan_groups {
     source_group const g = batch.groups[s];
     vertex_record const r = records[g.source];
     group_plan plan = g.size <= Tile::size() ? plan_few(t, g, r) : plan_many(t, g, r);
-    plan.capacity = capacity_to_allocate<Op>(r, plan.changed);
+    plan.capacity = capacity_to_allocate<Op>(r, plan.changed, is_shared(newest, g.source, r.page));
     if constexpr (Sparse) {
       list(t, s, r, plan, t.rank() == 0);
       // The second table has the same edges.
       if (t.rank() == 0 && which == 0) status->sum_up(t, plan.changed, plan.edges, plan.distinct);
     }
     if constexpr (Tile::size() == 1) {
-      change_in_place(t, g, r, plan);
-      if (Op == update_kind::erase && plan.capacity >= done) return plan;  // no later step reads this plan
+      if (Op == update_kind::insert || newest == nullptr) change_in_place(t, g, r, plan);
+      if (Op == update_kind::erase && plan.capacity == done) return plan;  // no later step reads this plan
       // Single words, as they were computed: a wide load of words that were just stored would stall (no store
       // forwarding).
       group_plan& to = plans[s];
@@ -299,7 +301,7 @@ struct plan_groups {
       plan.edges += changes && counted;
       plan.distinct += counted;
     }
-    plan.capacity = capacity_to_allocate<Op>(r, plan.changed);
+    plan.capacity = capacity_to_allocate<Op>(r, plan.changed, is_shared(newest, g.source, r.page));
     return plan;
   }
 
@@ -317,7 +319,7 @@ struct plan_groups {
   }
   // A CPU thread changes a page at once if the vertex keeps it, because no other threads would hide the latency of
   // loading the page again. (An insertion is undone, see undo_changes, if an allocation for another vertex fails; an
-  // erasure needs no memory.)
+  // erasure needs memory only for pages that are shared with a snapshot, and is not executed here if there is one.)
   template <class Tile>
   WYRM_HD void change_in_place(Tile const& t, source_group const& g, vertex_record const& r, group_plan& plan) const {
     if (plan.changed == 0 || plan.capacity != keep) return;

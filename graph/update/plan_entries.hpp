@@ -28,13 +28,14 @@ enum class effect : std::uint8_t { none, adds, updates, erases, misses };
          degree_after<update_kind::mixed>(degree, plan) > most;
 }
 
-/// The capacity of the page to allocate for a vertex; `keep`: none.
+/// The capacity of the page to allocate for a vertex, whose page may be shared with a snapshot; `keep`: none.
 template <unsigned Width>
-[[nodiscard]] WYRM_HD std::uint32_t capacity_to_allocate(vertex_record const& r, mixed_plan const& plan) {
+[[nodiscard]] WYRM_HD std::uint32_t capacity_to_allocate(vertex_record const& r, mixed_plan const& plan, bool shared) {
   std::uint32_t const degree = degree_after<update_kind::mixed>(r.degree, plan);
-  if ((plan.added | plan.erased) == 0) return keep;
+  bool const resizes = (plan.added | plan.erased) != 0;
+  if (!resizes && !(shared && plan.updated > 0)) return keep;
   if (!keeps_page(r.capacity, degree, Width)) return capacity_for(degree, Width);
-  return is_hub(r.degree, degree) ? r.capacity : keep;
+  return shared || is_hub(r.degree, degree) ? r.capacity : keep;
 }
 
 /// Finds out what entries do, and records that.
@@ -135,6 +136,7 @@ struct plan_entries {
   bool undirected;
   Combine combine;
   group_lists lists;
+  packed_record const* newest;  // see is_shared
 
   /// One tile per source group.
   template <class Tile>
@@ -178,7 +180,7 @@ struct plan_entries {
       plan.missing += number(misses & counted);
       plan.distinct += number(counted);
     }
-    plan.capacity = capacity_to_allocate<Width>(r, plan);
+    plan.capacity = capacity_to_allocate<Width>(r, plan, is_shared(newest, g.source, r.page));
     if constexpr (Sparse) {
       list(t, s, r, plan, t.rank() == 0);
       if (t.rank() == 0) sum_up(t, plan);
@@ -215,7 +217,7 @@ struct plan_entries {
       plan.missing += found.what == effect::misses && counted;
       plan.distinct += counted;
     }
-    plan.capacity = capacity_to_allocate<Width>(r, plan);
+    plan.capacity = capacity_to_allocate<Width>(r, plan, is_shared(newest, g.source, r.page));
     return plan;
   }
   /// Appends the planned source group of each valid lane to the lists to which it belongs. Collective.

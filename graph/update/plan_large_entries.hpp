@@ -84,6 +84,7 @@ struct large_entry_step {
   entry_batch batch;
   Combine combine;
   packed_record const* records;
+  packed_record const* newest;  // see is_shared
   update_status* status;
   unsigned which;
   effect_counts adds;
@@ -160,7 +161,8 @@ struct plan_sorted_entries {
     plan.added = all.adds.between(g.begin, end);
     plan.updated = all.updates.between(g.begin, end);
     plan.erased = all.erases.between(g.begin, end);
-    plan.capacity = capacity_to_allocate<Width>(all.records[g.source], plan);
+    vertex_record const r = all.records[g.source];
+    plan.capacity = capacity_to_allocate<Width>(r, plan, is_shared(all.newest, g.source, r.page));
     plans[s] = plan;
   }
 };
@@ -174,8 +176,8 @@ class large_entry_plan {
   /// Plans a batch of `groups` source groups and `arcs` arcs, with the result of plan_entries.
   template <unsigned Width, class Combine>
   void make(entry_batch const& batch, Combine const& combine, std::uint32_t groups, std::uint32_t arcs,
-            packed_record const* records, vertex_id vertices, mixed_plan* plans, update_status* status,
-            unsigned which) {
+            packed_record const* records, packed_record const* newest, vertex_id vertices, mixed_plan* plans,
+            update_status* status, unsigned which) {
     if (arcs == 0) return;
     std::size_t const listed = exec::has_tiles<Space> ? arcs_of(batch.arcs.which, batch.arcs.size) : arcs;
     std::size_t const sums = std::size_t{arcs} + 1;
@@ -203,6 +205,7 @@ class large_entry_plan {
                                                 batch,
                                                 combine,
                                                 records,
+                                                newest,
                                                 status,
                                                 which,
                                                 {is, before},

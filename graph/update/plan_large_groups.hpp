@@ -120,11 +120,14 @@ struct plan_sorted {
   sorted_arcs arcs;
   source_group const* groups;
   packed_record const* records;
+  packed_record const* newest;
   group_plan* plans;
   WYRM_HD void operator()(std::size_t s) const {
     source_group const g = groups[s];
     std::uint32_t const changed = arcs.changes_between(g.begin, std::size_t{g.begin} + g.size);
-    plans[s] = {nullptr, capacity_to_allocate<Op>(records[g.source], changed), changed, 0, 0, 0, 0};
+    vertex_record const r = records[g.source];
+    bool const shared = is_shared(newest, g.source, r.page);
+    plans[s] = {nullptr, capacity_to_allocate<Op>(r, changed, shared), changed, 0, 0, 0, 0};
   }
 };
 
@@ -137,7 +140,7 @@ class large_group_plan {
   /// Plans a batch of `groups` source groups and `arcs` arcs, with the result of plan_groups.
   template <update_kind Op>
   void make(batch_view const& batch, std::uint32_t groups, std::uint32_t arcs, packed_record const* records,
-            vertex_id vertices, group_plan* plans, update_status* status, unsigned which) {
+            packed_record const* newest, vertex_id vertices, group_plan* plans, update_status* status, unsigned which) {
     if (arcs == 0) return;
     keys_.reserve(arcs);
     spare_.reserve(arcs);
@@ -157,7 +160,7 @@ class large_group_plan {
         space_, arcs, find_arcs<Op>{sorted, batch.groups, records, status, which, batch.which == orientation::both});
     bulk_.inclusive_sum(sorted.changes, before_.data(), arcs);
     exec::for_each(space_, arcs, record_arcs<Op>{sorted, batch});
-    exec::for_each(space_, groups, plan_sorted<Op>{sorted, batch.groups, records, plans});
+    exec::for_each(space_, groups, plan_sorted<Op>{sorted, batch.groups, records, newest, plans});
   }
 
   [[nodiscard]] std::size_t bytes() const {

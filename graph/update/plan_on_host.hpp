@@ -2,7 +2,9 @@
 // The plan of a batch on a CPU. A thread that has the page of a vertex in its cache changes it at once if that is
 // little work, instead of planning the change and loading the page again later. Insertions are undone if an allocation
 // for another vertex fails, so a page that an insertion replaces is freed after the batch. Erasures need no memory,
-// because a vertex can stay in a page that is too large, so a page that an erasure replaces is freed at once.
+// because a vertex can stay in a page that is too large, so a page that an erasure replaces is freed at once. A page
+// that a snapshot has is never changed here; and as erasures need memory to replace such pages, none is executed here
+// while there is a snapshot.
 #pragma once
 
 #include <cstddef>
@@ -49,7 +51,9 @@ struct plan_on_host {
       }
       group_plan const plan = change(t, s);
       reallocations[n] = s;
-      n += is_capacity(plan.capacity) || plan.replaced != 0;
+      // With a snapshot, erasures are executed by the merge.
+      bool const merges = Op == update_kind::erase && plan.capacity == keep && plan.changed > 0;
+      n += is_capacity(plan.capacity) || plan.replaced != 0 || merges;
       sums.arcs += plan.changed;
       sums.edges += plan.edges;
       sums.distinct += plan.distinct;
@@ -70,7 +74,8 @@ struct plan_on_host {
   group_plan change(Tile const& t, std::uint32_t s) const {
     source_group const g = step.batch.groups[s];
     vertex_record const r = step.records[g.source];
-    if (g.size > some || r.degree + g.size > hub_degree) return step.plan(t, s);
+    bool const waits = Op == update_kind::erase ? step.newest != nullptr : is_shared(step.newest, g.source, r.page);
+    if (waits || g.size > some || r.degree + g.size > hub_degree) return step.plan(t, s);
     if constexpr (Op == update_kind::insert)
       return insert(t, s, g, r);
     else

@@ -8,7 +8,9 @@
 #include <type_traits>
 
 #include "../../exec/tile.hpp"
+#include "../batch/group.hpp"
 #include "../batch/status.hpp"
+#include "../table/record.hpp"
 #include "plan.hpp"
 
 namespace wyrm::graph::detail {
@@ -20,12 +22,14 @@ struct release_pages {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
   static constexpr std::size_t grain = exec::one_thread;
   AllocatorRef allocator;
+  source_group const* groups;
   Plan* plans;
   update_status* status;
   unsigned which;
   bool undoes;
   std::uint32_t const* reallocations;  // nullptr without list; with a list, the changes are summed already
   std::size_t lanes;
+  packed_record const* newest;  // see is_shared
 
   /// Number of source groups per lane. A CPU thread processes more, because its tile has no other lanes to combine
   /// atomic additions with.
@@ -42,12 +46,16 @@ struct release_pages {
   }
 
  private:
+  // Whether a snapshot has the replaced page; it is freed with the last such snapshot.
+  [[nodiscard]] WYRM_HD bool stays_in_snapshot(std::size_t s, vertex_id const* page) const {
+    return page != nullptr && newest != nullptr && is_shared(newest, groups[s].source, page);
+  }
   template <class Tile>
   WYRM_HD void release_listed(Tile const& t, std::size_t i) const {
     std::uint32_t const n = status->reallocations(which);
     for (; t.any(i < n); i += lanes) {
       vertex_id* const page = i < n ? plans[reallocations[i]].page : nullptr;
-      allocator.deallocate(t, page);
+      allocator.deallocate(t, i < n && stays_in_snapshot(reallocations[i], page) ? nullptr : page);
       if (page != nullptr) plans[reallocations[i]].page = nullptr;
     }
   }
@@ -59,7 +67,7 @@ struct release_pages {
     for (std::size_t s = first; s < first + groups_per_lane<Tile::size()>; ++s) {
       bool const there = valid && s < status->groups(which);
       Plan const plan = there ? plans[s] : Plan{};
-      if (t.any(plan.page != nullptr)) allocator.deallocate(t, plan.page);
+      if (t.any(plan.page != nullptr)) allocator.deallocate(t, stays_in_snapshot(s, plan.page) ? nullptr : plan.page);
       if (plan.page != nullptr) plans[s].page = nullptr;
       plan.add_to(sums);
     }

@@ -85,6 +85,9 @@ class sequence {
       if (!wrong.empty()) return name() + ", step " + std::to_string(step_) + ": " + wrong;
       ++step_;
     }
+    for (moment const& m : snapshots_)
+      if (std::string const wrong = unlike_its_moment(m); !wrong.empty()) return name() + ", at the end: " + wrong;
+    snapshots_.clear();
     graph_.clear();
     graph_.check();
     return graph_.allocator().stats().granted == 0 ? "" : name() + ": pages are lost";
@@ -135,6 +138,8 @@ class sequence {
       case 5: return updates<false>(row(64 * n));
       case 6: return fails(edges(n), bytes_.next());
       default:
+        if (n % 8 == 4) return ends_a_snapshot();
+        if (n % 8 == 5) return takes_a_snapshot();
         if (n % 4 == 0) {
           graph_.clear();
           model_ = empty_model();
@@ -256,8 +261,53 @@ class sequence {
   }
 
   std::string compacts() {
-    graph_.compact();
+    if (snapshots_.empty()) {
+      graph_.compact();
+    } else if (!is_refused([&] { graph_.compact(); }, error_code::bad_argument)) {
+      return "a graph with a snapshot was compacted";
+    }
     return same({}, {});
+  }
+
+  // A snapshot, and what it has to be.
+  struct moment {
+    graph::snapshot taken;
+    graph::csr rows;
+    std::vector<Value> values;
+  };
+  std::string takes_a_snapshot() {
+    if (snapshots_.size() >= 6) return ends_a_snapshot();
+    snapshots_.push_back({graph_.snapshot(), model_.to_csr(), model_.values()});
+    return same({}, {});
+  }
+  // Ends any of them: the newest, the oldest, or one between others.
+  std::string ends_a_snapshot() {
+    if (snapshots_.empty()) return {};
+    auto const at = snapshots_.begin() + static_cast<std::ptrdiff_t>(bytes_.next() % snapshots_.size());
+    std::string const wrong = unlike_its_moment(*at);
+    snapshots_.erase(at);
+    return wrong.empty() ? same({}, {}) : wrong;
+  }
+  [[nodiscard]] std::string unlike_its_moment(moment const& m) const {
+    graph::graph_view const v = m.taken.view();
+    auto const& space = graph_.space();
+    if (v.arcs() != m.rows.targets.size()) return "a snapshot has another number of arcs";
+    if (graph::detail::export_csr(space, v.out_records(), n_) != m.rows) return "a snapshot has changed";
+    try {
+      (void)graph::detail::check_table(space, v.out_records(), v.in_records(), n_, true);
+      if (v.directed() && v.in_records() != nullptr)
+        (void)graph::detail::check_table(space, v.in_records(), v.out_records(), n_, true);
+      if constexpr (has_values)
+        if (v.in_records() != nullptr)
+          graph::detail::check_mirrored_values<sizeof(Value)>(space, v.out_records(), v.in_records(), n_);
+    } catch (error const& e) {
+      return std::string("in a snapshot, ") + e.what();
+    }
+    if constexpr (has_values)
+      if (!std::ranges::equal(graph::detail::export_all_values<Value>(space, v.out_records(), n_, v.arcs()), m.values,
+                              basic_model<Value>::same))
+        return "the values of a snapshot have changed";
+    return {};
   }
   // Builds the same graph from its CSR: from the host or from memory of the space, at once or in slices. Some builds
   // fail first, for a wrong number of arcs or without memory, and must leave the graph empty.
@@ -363,6 +413,8 @@ class sequence {
       return e.what();
     }
     if (graph_.to_csr() != model_.to_csr()) return "the neighbours are wrong";
+    if (!snapshots_.empty())
+      if (std::string wrong = unlike_its_moment(snapshots_[step_ % snapshots_.size()]); !wrong.empty()) return wrong;
     if constexpr (has_values)
       if (!std::ranges::equal(graph_.values(), model_.values(), basic_model<Value>::same))
         return "the values are wrong";
@@ -375,9 +427,10 @@ class sequence {
   basic_model<Value> model_;
   std::vector<graph::edge> last_;
   std::vector<Value> values_;  // of the batch
-  std::size_t step_ = 0;       // the number of the operation
-  std::size_t form_ = 0;       // of the operation
-  std::string wrong_;          // what was seen while an update was pending
+  std::vector<moment> snapshots_;
+  std::size_t step_ = 0;  // the number of the operation
+  std::size_t form_ = 0;  // of the operation
+  std::string wrong_;     // what was seen while an update was pending
 };
 
 /// Runs a sequence on a graph with values; returns a description of the first failure, or an empty string.
