@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+// Snapshots: each equals the model at its moment, whatever the graph does later, and all pages return.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "../../exec/injected_failure.hpp"
+#include "../../graph/dynamic_graph.hpp"
+#include "../support/seed.hpp"
+#include "../support/spaces.hpp"
+#include "graph_case.hpp"
+#include "model.hpp"
+
+namespace wyrm::tests {
+
+template <class S, template <class> class A, class V = graph::no_value>
+struct snapshot_case {
+  using space = S;
+  using allocator = A<S>;
+  using value = V;
+  using graph_type = graph::dynamic_graph<S, A<S>, V>;
+  static constexpr bool has_values = !std::is_same_v<V, graph::no_value>;
+};
+
+template <class Case>
+class snapshots : public testing::Test {
+ protected:
+  using graph_type = typename Case::graph_type;
+  using value = typename Case::value;
+  using space_type = typename Case::space;
+  using model_type = basic_model<value>;
+
+  void SetUp() override {
+    if (!available<space_type>()) GTEST_SKIP() << "there is no device for the space '" << space_type::name << "'";
+  }
+  graph_type make(std::size_t vertices, bool directed = false) {
+    graph::options o{.directed = directed};
+    o.pool = {.pool_bytes = std::size_t{1} << 20, .reserve_bytes = std::size_t{1} << 30, .checked = true};
+    return graph_type(make_space<space_type>(), vertices, o);
+  }
+  static std::vector<value> values_for(std::mt19937& random, std::size_t n) {
+    std::vector<value> values(Case::has_values ? n : 0);
+    if constexpr (Case::has_values)
+      for (value& v : values) v = static_cast<value>(random() % 7);
+    return values;
+  }
+  /// An insertion or an erasure of random edges, in graph and model.
+  static void change(graph_type& g, model_type& model, std::mt19937& random, std::size_t most, bool erases) {
+    auto const batch = random_edges(random, g.vertices(), 1 + random() % most);
+    auto const values = values_for(random, batch.size());
+    if (erases) {
+      expect_equal(g.erase(batch), model.erase(batch));
+    } else if constexpr (Case::has_values) {
+      expect_equal(g.insert(batch, values), model.insert(batch, values));
+    } else {
+      expect_equal(g.insert(batch), model.insert(batch));
+    }
+  }
+  struct moment {
+    graph::snapshot taken;
+    graph::csr rows;
+    std::vector<value> values;
+  };
+  static moment take(graph_type& g, model_type const& model) { return {g.snapshot(), model.to_csr(), model.values()}; }
+  static bool is_intact(space_type const& space, moment const& m) {
+    graph::graph_view const v = m.taken.view();
+    bool same =
+        v.arcs() == m.rows.targets.size() && graph::detail::export_csr(space, v.out_records(), v.vertices()) == m.rows;
+    if constexpr (Case::has_values)
+      same =
+          same && graph::detail::export_all_values<value>(space, v.out_records(), v.vertices(), v.arcs()) == m.values;
+    return same;
+  }
+  /// Pages of ended snapshots return with the next change.
+  static void expect_no_snapshots(graph_type& g) {
+    g.erase({{0, 0}});
+    EXPECT_EQ(damage(g), "");
+    EXPECT_EQ(g.memory().snapshot_pages, 0u);
+  }
+};
+TYPED_TEST_SUITE_P(snapshots);
+
+// Up to 50 snapshots live at once, and end in any order.
+TYPED_TEST_P(snapshots, each_equals_its_moment) {
+  for (bool const directed : {false, true}) {
+    graph::vertex_id const n = 700;
+    std::size_t const rounds = directed || TypeParam::has_values ? scaled(300, 60) : scaled(1000, 60);
+    auto g = this->make(n, directed);
+    auto model = typename snapshots<TypeParam>::model_type(n, directed, false);
+    std::mt19937 random(seeded(directed));
+    std::vector<typename snapshots<TypeParam>::moment> living;
+    for (std::size_t round = 0; round < rounds; ++round) {
+      bool const large = random() % 16 == 0;  // some vertices get more neighbours than a tile sorts, and are hubs
+      this->change(g, model, random, large ? 6000 : 40, random() % 8 < (round / 64 % 2 == 0 ? 2u : 6u));
+      if (random() % 3 == 0) living.push_back(this->take(g, model));
+      if (living.size() > 50 || (!living.empty() && random() % 4 == 0)) {
+        std::size_t const at = random() % living.size();
+        ASSERT_TRUE(this->is_intact(g.space(), living[at])) << "round " << round;
+        living.erase(living.begin() + static_cast<std::ptrdiff_t>(at));
+      }
+      if (round % 16 != 0) continue;
+      ASSERT_EQ(g.to_csr(), model.to_csr()) << "round " << round;
+      ASSERT_EQ(damage(g), "") << "round " << round;
+      ASSERT_FALSE(testing::Test::HasFailure()) << "round " << round;
+    }
+    for (auto const& m : living) ASSERT_TRUE(this->is_intact(g.space(), m));
+    living.clear();
+    this->expect_no_snapshots(g);
+    EXPECT_EQ(g.to_csr(), model.to_csr());
+  }
+}
+
+// An update costs memory only for the vertices that it changes, and an unchanged graph shares all pages.
+TYPED_TEST_P(snapshots, pages_are_shared_until_they_change) {
+  auto g = this->make(1000);
+  auto model = typename snapshots<TypeParam>::model_type(1000, false, false);
+  std::mt19937 random(seeded(4));
+  this->change(g, model, random, 20000, false);
+  auto const first = this->take(g, model);
+  auto const second = this->take(g, model);
+  EXPECT_EQ(g.memory().snapshot_pages, 0u);
+  EXPECT_GE(g.memory().snapshot_tables, 2 * 12 * 1000u);
+  EXPECT_EQ(first.taken.view().graph_id(), g.view().graph_id());
+  EXPECT_EQ(first.taken.view().version(), g.view().version());
+  graph::csr const rows = g.to_csr();
+  ASSERT_GT(rows.targets.size(), 0u);
+  graph::vertex_id u = 0;
+  while (rows.offsets[u + 1] == 0) ++u;
+  graph::vertex_id const v = rows.targets[rows.offsets[u]];
+  g.erase({{u, v}});
+  auto const page = [&](graph::graph_view const& of, graph::vertex_id w) {
+    return exec::read(g.space(), of.out_records() + w).page();
+  };
+  for (graph::vertex_id w = 0; w < 1000; ++w)
+    EXPECT_EQ(page(g.view(), w) != page(first.taken.view(), w), w == u || w == v) << w;
+  EXPECT_GT(g.memory().snapshot_pages, 0u);
+  EXPECT_NE(first.taken.view().version(), g.view().version());
+  EXPECT_THROW(g.compact(), error);
+  EXPECT_TRUE(this->is_intact(g.space(), first));
+  EXPECT_TRUE(this->is_intact(g.space(), second));
+}
+
+// Every allocation of an update fails, one after the other. Graph and snapshots are as before, also for erasures, which
+// need memory while a snapshot lives.
+TYPED_TEST_P(snapshots, failures_change_nothing) {
+  for (bool const directed : {false, true}) {
+    graph::vertex_id const n = 60;
+    auto g = this->make(n, directed);
+    auto model = typename snapshots<TypeParam>::model_type(n, directed, false);
+    std::mt19937 random(seeded(9));
+    this->change(g, model, random, 300, false);
+    for (bool const erases : {false, true, false, true}) {
+      auto const old = this->take(g, model);
+      auto const batch = random_edges(random, n, 3 * n);
+      auto const values = this->values_for(random, batch.size());
+      std::uint64_t failed = 0;
+      for (bool done = false; !done; ++failed) {
+        ASSERT_LE(failed, 2 * n + 1);
+        g.fail_allocations_from(failed);
+        try {
+          graph::update_report got;
+          if (erases)
+            got = g.erase(batch);
+          else if constexpr (TypeParam::has_values)
+            got = g.insert(batch, values);
+          else
+            got = g.insert(batch);
+          expect_equal(got, erases ? model.erase(batch) : model.insert(batch, values));
+          done = true;
+        } catch (error const& e) {
+          ASSERT_EQ(e.code(), error_code::out_of_memory) << e.what();
+        }
+        ASSERT_EQ(g.to_csr(), model.to_csr()) << "failed from " << failed;
+        ASSERT_EQ(damage(g), "") << "failed from " << failed;
+        ASSERT_TRUE(this->is_intact(g.space(), old)) << "failed from " << failed;
+      }
+      EXPECT_GT(failed, 5u);
+      g.fail_allocations_from(g.never);
+    }
+  }
+}
+
+// Any request for memory of snapshot() fails.
+TYPED_TEST_P(snapshots, one_that_fails_leaves_none) {
+  auto g = this->make(300, true);
+  auto model = typename snapshots<TypeParam>::model_type(300, true, false);
+  std::mt19937 random(seeded(2));
+  this->change(g, model, random, 900, false);
+  for (std::uint64_t k = 1;; ++k) {
+    std::optional<graph::snapshot> taken;
+    bool failed = false;
+    {
+      exec::injected_failure const failing(k);
+      try {
+        taken = g.snapshot();
+      } catch (error const& e) {
+        ASSERT_EQ(e.code(), error_code::out_of_memory);
+        failed = true;
+      }
+    }
+    ASSERT_EQ(damage(g), "");
+    if (!failed) break;
+    ASSERT_LT(k, 10u);
+    this->change(g, model, random, 50, k % 2 == 0);
+    ASSERT_EQ(g.memory().snapshot_pages, 0u);
+  }
+}
+
+TYPED_TEST_P(snapshots, outlive_their_graph) {
+  using moment = typename snapshots<TypeParam>::moment;
+  std::vector<moment> living;
+  auto const space = make_space<typename TypeParam::space>();
+  {
+    auto g = this->make(200);
+    auto model = typename snapshots<TypeParam>::model_type(200, false, false);
+    std::mt19937 random(seeded(6));
+    for (unsigned i = 0; i < 6; ++i) {
+      this->change(g, model, random, 400, i % 3 == 2);
+      living.push_back(this->take(g, model));
+    }
+    auto moved = std::move(g);
+    this->change(moved, model, random, 100, true);
+    living.erase(living.begin() + 2);
+    living.push_back(this->take(moved, model));
+    moved.clear();
+    EXPECT_EQ(damage(moved), "");
+    EXPECT_EQ(moved.arcs(), 0u);
+  }
+  for (moment const& m : living) EXPECT_TRUE(this->is_intact(space, m));
+  living.erase(living.begin() + 1);
+  for (moment const& m : living) EXPECT_TRUE(this->is_intact(space, m));
+}
+
+REGISTER_TYPED_TEST_SUITE_P(snapshots, each_equals_its_moment, pages_are_shared_until_they_change,
+                            failures_change_nothing, one_that_fails_leaves_none, outlive_their_graph);
+
+/// One thread per vertex: a number that depends on all of its neighbours and their order.
+struct hash_rows {
+  graph::graph_view g;
+  std::uint64_t* hashes;
+  WYRM_HD void operator()(std::size_t v) const {
+    std::uint64_t h = g.degree(static_cast<graph::vertex_id>(v));
+    for (graph::vertex_id const u : g.neighbours(static_cast<graph::vertex_id>(v))) h = (h ^ u) * 0x9e3779b97f4a7c15;
+    hashes[v] = h;
+  }
+};
+/// Threads with a stream each read snapshots, while this thread changes the graph, takes snapshots and drops them.
+template <class Space, class Allocator>
+void read_while_updating(std::size_t rounds) {
+  graph::vertex_id const n = 400;
+  graph::dynamic_graph<Space, Allocator> g(make_space<Space>(), n, {.pool = {.checked = true}});
+  graph_model model(n, false, false);
+  struct moment {
+    graph::snapshot taken;
+    std::vector<std::uint64_t> hashes;
+  };
+  std::mutex mutex;
+  std::deque<moment> latest;
+  std::atomic<bool> ends = false;
+  std::atomic<std::size_t> read = 0;
+  std::atomic<std::size_t> wrong = 0;
+  auto const reads = [&](unsigned number) {
+    Space const own = make_space<Space>();
+    exec::buffer<std::uint64_t, Space> hashes(own, n);
+    std::mt19937 random(number);
+    while (!ends) {
+      std::optional<moment> m;
+      {
+        std::lock_guard const lock(mutex);
+        if (!latest.empty()) m = latest[random() % latest.size()];
+      }
+      if (!m) {
+        std::this_thread::yield();
+        continue;
+      }
+      exec::for_each(own, n, hash_rows{m->taken.view(), hashes.data()});
+      wrong += exec::copy_out(own, hashes.data(), n) != m->hashes;
+      ++read;
+    }
+  };
+  std::vector<std::thread> readers;
+  for (unsigned i = 0; i < 2; ++i) readers.emplace_back(reads, i);
+  std::mt19937 random(seeded(12));
+  for (std::size_t round = 0; round < rounds || read < 2; ++round) {
+    auto const batch = random_edges(random, n, 1 + random() % 300);
+    bool const erases = random() % 8 < (round / 16 % 2 == 0 ? 2u : 6u);
+    expect_equal(erases ? g.erase(batch) : g.insert(batch), erases ? model.erase(batch) : model.insert(batch));
+    graph::csr const rows = model.to_csr();
+    moment m{g.snapshot(), {}};
+    for (graph::vertex_id v = 0; v < n; ++v) {
+      std::uint64_t h = rows.offsets[v + 1] - rows.offsets[v];
+      for (std::uint64_t i = rows.offsets[v]; i < rows.offsets[v + 1]; ++i)
+        h = (h ^ rows.targets[i]) * 0x9e3779b97f4a7c15;
+      m.hashes.push_back(h);
+    }
+    std::lock_guard const lock(mutex);
+    latest.push_back(std::move(m));
+    if (latest.size() > 4) latest.erase(latest.begin() + static_cast<std::ptrdiff_t>(random() % latest.size()));
+  }
+  ends = true;
+  for (std::thread& t : readers) t.join();
+  EXPECT_EQ(wrong, 0u) << "of " << read << " reads";
+  latest.clear();
+  g.erase({{0, 0}});
+  EXPECT_EQ(damage(g), "");
+  EXPECT_EQ(g.memory().snapshot_pages, 0u);
+  EXPECT_EQ(g.to_csr(), model.to_csr());
+}
+
+}  // namespace wyrm::tests
