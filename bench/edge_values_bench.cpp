@@ -4,8 +4,11 @@
 // erases an edge of the batch before. The time is wall-clock time from the call to its report.
 //
 //   insert|erase|mixed/SPACE/GRAPH/value:BYTES/in:0|1/from:host|device/edges:N
+//   insert_shared|erase_shared/...      a snapshot has all pages, so those that the batch changes are replaced
+//   snapshot/SPACE/vertices:2^N         a snapshot of a graph with 2^N vertices, of which every 16th has an edge
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +35,7 @@ struct value_bench_case {
   bool in_neighbours;
   bool from_host;
   std::size_t edges;
+  bool shared = false;
 };
 
 std::vector<graph::edge> const& arcs_of(std::string const& name) {
@@ -108,7 +112,10 @@ void run(benchmark::State& state, Space const& space, value_bench_case const& c)
       return seconds(space, mix);
     }
     edges.fill(batch);
+    std::optional<graph::snapshot> kept;
+    if (c.shared) kept = g.snapshot();
     double const inserting = seconds(space, insert);
+    if (c.shared) kept = g.snapshot();
     double const erasing = seconds(space, erase);
     return c.what == update::insert ? inserting : erasing;
   };
@@ -117,7 +124,27 @@ void run(benchmark::State& state, Space const& space, value_bench_case const& c)
 }
 
 template <class Space>
+void take_snapshots(benchmark::State& state, Space const& space, unsigned log2) {
+  std::size_t const n = std::size_t{1} << log2;
+  graph::dynamic_graph<Space, alloc::ouroboros_s_p<Space>> g(space, n, {.directed = true, .in_neighbours = false});
+  std::vector<graph::edge> edges;
+  for (std::size_t v = 0; v + 1 < n; v += 16)
+    edges.push_back({static_cast<graph::vertex_id>(v), static_cast<graph::vertex_id>(v + 1)});
+  g.insert(edges);
+  for (int i = 0; i < 2; ++i) (void)g.snapshot();  // the memory of an ended snapshot is used again
+  for (auto _ : state) {
+    std::optional<graph::snapshot> taken;
+    state.SetIterationTime(seconds(space, [&] { taken = g.snapshot(); }));
+    taken.reset();
+    g.erase({{1, 0}});  // frees its pages
+  }
+}
+
+template <class Space>
 void add_cases(Space const& space) {
+  for (unsigned const log2 : {20u, 24u})
+    add(std::string("snapshot/") + space.name + "/vertices:2^" + std::to_string(log2),
+        [=](benchmark::State& s) { take_snapshots(s, space, log2); });
   for (std::string const graph : {"rgg-20", "rmat-20"})
     for (std::size_t const size : {10'000u, 100'000u, 1'000'000u})
       for (bool const in : {false, true})
@@ -130,6 +157,13 @@ void add_cases(Space const& space) {
                      "/in:" + std::to_string(in) + "/from:" + (from_host ? "host" : "device") +
                      "/edges:" + std::to_string(size);
             };
+            if (what != update::mixed && !in && !from_host) {
+              value_bench_case shared = c;
+              shared.shared = true;
+              auto const named = [&](unsigned bytes) { return name(bytes).insert(name(bytes).find('/'), "_shared"); };
+              add(named(0), [=](benchmark::State& s) { run<Space, graph::no_value>(s, space, shared); });
+              add(named(4), [=](benchmark::State& s) { run<Space, float>(s, space, shared); });
+            }
             add(name(0), [=](benchmark::State& s) { run<Space, graph::no_value>(s, space, c); });
             add(name(4), [=](benchmark::State& s) { run<Space, float>(s, space, c); });
             add(name(8), [=](benchmark::State& s) { run<Space, double>(s, space, c); });

@@ -3,6 +3,7 @@
 // samples of neighbours. What they share is in query/lookup.hpp; docs/queries.md has all of them with their costs.
 #pragma once
 
+#include "query/difference.hpp"
 #include "query/filter.hpp"
 #include "query/lookup.hpp"
 #include "query/neighbours.hpp"

@@ -18,6 +18,7 @@
 
 #include "../../exec/injected_failure.hpp"
 #include "../../graph/dynamic_graph.hpp"
+#include "../../graph/query/difference.hpp"
 #include "../support/seed.hpp"
 #include "../support/spaces.hpp"
 #include "graph_case.hpp"
@@ -243,8 +244,45 @@ TYPED_TEST_P(snapshots, outlive_their_graph) {
   for (moment const& m : living) EXPECT_TRUE(this->is_intact(space, m));
 }
 
-REGISTER_TYPED_TEST_SUITE_P(snapshots, each_equals_its_moment, pages_are_shared_until_they_change,
-                            failures_change_nothing, one_that_fails_leaves_none, outlive_their_graph);
+// The difference of two moments, applied to a graph that is as at the first one, makes it as at the second one; and it
+// has no entry too many. With hubs, and with a moment that is the graph as it is now.
+TYPED_TEST_P(snapshots, the_difference_leads_from_one_to_another) {
+  using value = typename TypeParam::value;
+  using model_type = typename snapshots<TypeParam>::model_type;
+  for (bool const directed : {false, true}) {
+    graph::vertex_id const n = 800;
+    auto g = this->make(n, directed);
+    model_type model(n, directed, false);
+    std::mt19937 random(seeded(20));
+    std::vector<graph::snapshot> moments;
+    std::vector<model_type> models;
+    for (unsigned i = 0; i < 5; ++i) {
+      this->change(g, model, random, i % 2 == 0 ? 9000 : 30, i == 3);
+      this->change(g, model, random, 40, true);
+      if (i == 4) break;
+      moments.push_back(g.snapshot());
+      models.push_back(model);
+    }
+    models.push_back(model);
+    for (std::size_t a = 0; a < models.size(); ++a)
+      for (std::size_t b = 0; b < models.size(); ++b) {
+        auto const view_of = [&](std::size_t k) { return k < moments.size() ? moments[k].view() : g.view(); };
+        auto const found = graph::difference<value>(g.space(), view_of(a), view_of(b)).to_host();
+        model_type from = models[a];
+        graph::update_report const r = from.apply(found.edges, found.operations, found.values);
+        EXPECT_EQ(from.to_csr(), models[b].to_csr()) << a << " to " << b;
+        EXPECT_TRUE(std::ranges::equal(from.values(), models[b].values(), model_type::same)) << a << " to " << b;
+        EXPECT_EQ(r.inserted + r.updated + r.erased, found.edges.size()) << a << " to " << b;
+        EXPECT_TRUE(a != b || found.edges.empty());
+      }
+    auto other = this->make(n, directed);
+    EXPECT_THROW((void)graph::difference<value>(g.space(), g.view(), other.view()), error);
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(snapshots, the_difference_leads_from_one_to_another, each_equals_its_moment,
+                            pages_are_shared_until_they_change, failures_change_nothing, one_that_fails_leaves_none,
+                            outlive_their_graph);
 
 /// One thread per vertex: a number that depends on all of its neighbours and their order.
 struct hash_rows {
