@@ -578,8 +578,7 @@ class dynamic_graph {
   // may_stay: if an allocation fails, a vertex whose page has room for its neighbours stays in that page.
   template <detail::update_kind Op, class ForTables>
   void execute(ForTables const& for_these, bool may_stay) {
-    for_these(
-        [&](auto& table) { table.template allocate<Op>(allocator_->view(), fails_from_, may_stay, status_.data()); });
+    for_these([&](auto& table) { table.allocate(allocator_->view(), Op, fails_from_, may_stay, status_.data()); });
     for_these([&](auto& table) {
       if constexpr (Op == detail::update_kind::mixed)
         table.template merge_entries<width>(status_.data());

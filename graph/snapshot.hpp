@@ -23,6 +23,7 @@
 #include "../exec/memory.hpp"
 #include "../exec/tile.hpp"
 #include "batch/status.hpp"
+#include "layout/layout.hpp"
 #include "table/page_size.hpp"
 #include "table/record.hpp"
 #include "view.hpp"
@@ -53,23 +54,6 @@ class snapshot {
 };
 
 namespace detail {
-
-/// One lane per vertex: frees its page, unless the tables before or after have it. nullptr: there is none.
-template <class AllocatorRef>
-struct release_unshared {
-  static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
-  AllocatorRef allocator;
-  packed_record const* records;
-  packed_record const* before;
-  packed_record const* after;
-
-  template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t v, bool valid) const {
-    vertex_id* page = valid ? records[v].page() : nullptr;
-    if (is_shared(before, v, page) || is_shared(after, v, page)) page = nullptr;
-    allocator.deallocate(t, page);
-  }
-};
 
 /// Bytes of pages, and the same rounded as in rounded_page_bytes().
 struct page_bytes_sum {
@@ -171,7 +155,7 @@ class snapshot_chain : public std::enable_shared_from_this<snapshot_chain<Space,
   void release_current(packed_record const* records, std::size_t k) {
     exec::for_each_lane<32>(
         space_, vertices_,
-        release_unshared<typename Allocator::view_type>{allocator_->view(), records, newest(k), nullptr});
+        release_rows<typename Allocator::view_type>{allocator_->view(), records, newest(k), nullptr});
   }
 
   /// The bytes of pages that only snapshots have.
@@ -227,7 +211,7 @@ class snapshot_chain : public std::enable_shared_from_this<snapshot_chain<Space,
   void release(table const& records, packed_record const* before, packed_record const* after) {
     exec::for_each_lane<32>(
         space_, vertices_,
-        release_unshared<typename Allocator::view_type>{allocator_->view(), records.data(), before, after});
+        release_rows<typename Allocator::view_type>{allocator_->view(), records.data(), before, after});
   }
   // After the end of the graph: frees the pages of all snapshots.
   void release_all() {

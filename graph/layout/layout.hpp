@@ -279,23 +279,28 @@ class layout {
   row_copier<Rows> copier_;
 };
 
-/// One lane per vertex: frees its page.
+/// One lane per vertex: frees its page, unless the table before or after has it. nullptr: there is none; see snapshot.
 template <class AllocatorRef>
 struct release_rows {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
   AllocatorRef allocator;
   packed_record const* records;
+  packed_record const* before;
+  packed_record const* after;
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t v, bool valid) const {
-    allocator.deallocate(t, valid ? records[v].page() : nullptr);
+    vertex_id* page = valid ? records[v].page() : nullptr;
+    if (is_shared(before, v, page) || is_shared(after, v, page)) page = nullptr;
+    allocator.deallocate(t, page);
   }
 };
 
 /// Frees all pages of these records; needed for memory of the system, which has no pool.
 template <class Space, class Allocator>
 void free_pages(Space const& space, packed_record const* records, vertex_id vertices, Allocator const& allocator) {
-  exec::for_each_lane<32>(space, vertices, release_rows<typename Allocator::view_type>{allocator.view(), records});
+  exec::for_each_lane<32>(space, vertices,
+                          release_rows<typename Allocator::view_type>{allocator.view(), records, nullptr, nullptr});
 }
 
 /// Copies all pages of a table to the pool of another allocator, which grows as needed; returns the new records. Throws

@@ -47,8 +47,8 @@ class packed_record {
 };
 static_assert(sizeof(packed_record) == 12 && sizeof(void*) == 8);
 
-/// Whether the newest snapshot, whose records these are (nullptr: there is none), has the page of vertex v. Then so have
-/// all snapshots that have it; and the page must not change, nor be freed.
+/// Whether the newest snapshot, whose records these are (nullptr: there is none), has the page of vertex v. Then so
+/// have all snapshots that have it; and the page must not change, nor be freed.
 [[nodiscard]] WYRM_HD inline bool is_shared(packed_record const* newest, std::size_t v, vertex_id const* page) {
   return newest != nullptr && page != nullptr && newest[v].page() == page;
 }

@@ -165,12 +165,13 @@ class vertex_table {
 
   /// Allocates the planned pages that are not allocated; allocations fail for source groups from `fails_from` on
   /// (tests). may_stay: after a failure, a vertex stays in its page if that has room.
-  template <detail::update_kind Op, class AllocatorRef>
-  void allocate(AllocatorRef const& allocator, std::uint64_t fails_from, bool may_stay, detail::update_status* status) {
+  template <class AllocatorRef>
+  void allocate(AllocatorRef const& allocator, detail::update_kind kind, std::uint64_t fails_from, bool may_stay,
+                detail::update_status* status) {
     std::size_t const lanes = lanes_for(batch_.max_groups());
     exec::for_each_lane<32>(space_, lanes,
-                            detail::allocate_pages<Op, AllocatorRef>{
-                                allocator, batch_.view().groups, records_.data(), plans<Op>(), hubs_.data(), status,
+                            detail::allocate_pages<AllocatorRef>{
+                                allocator, batch_.view().groups, records_.data(), plans(kind), hubs_.data(), status,
                                 number_, fails_from, may_stay, lists().reallocations, lanes, value_width_, newest_});
   }
   /// Executes the planned changes, if all pages are allocated.
@@ -225,10 +226,14 @@ class vertex_table {
   /// pages.
   template <class AllocatorRef>
   void release(AllocatorRef const& allocator, detail::update_status* status, bool undoes) {
-    if (batch_.has_entries())
-      release_planned(allocator, mixed_plans_.data(), status, undoes);
-    else
-      release_planned(allocator, plans_.data(), status, undoes);
+    // The steps from here on do not distinguish insertions from erasures.
+    auto const kind = batch_.has_entries() ? detail::update_kind::mixed : detail::update_kind::insert;
+    using work = detail::release_pages<AllocatorRef>;
+    constexpr std::uint32_t groups_per_lane = work::template groups_per_lane<Space::template tile_size<32>>;
+    std::size_t const lanes = lanes_for((batch_.max_groups() + groups_per_lane - 1) / groups_per_lane);
+    exec::for_each_lane<32>(space_, lanes,
+                            work{allocator, batch_.view().groups, plans(kind), status, number_, undoes,
+                                 lists().reallocations, lanes, newest_});
   }
 
   /// Clears the records of all vertices, without freeing pages.
@@ -257,21 +262,9 @@ class vertex_table {
     return {long_groups, ranked_arcs_ > 0 ? parts : nullptr, ranked, reallocations,
             reallocations + batch_.max_groups()};
   }
-  template <detail::update_kind Op>
-  [[nodiscard]] detail::plan_of<Op>* plans() const {
-    if constexpr (Op == detail::update_kind::mixed)
-      return mixed_plans_.data();
-    else
-      return plans_.data();
-  }
-  template <class Plan, class AllocatorRef>
-  void release_planned(AllocatorRef const& allocator, Plan* plans, detail::update_status* status, bool undoes) {
-    using work = detail::release_pages<Plan, AllocatorRef>;
-    constexpr std::uint32_t groups_per_lane = work::template groups_per_lane<Space::template tile_size<32>>;
-    std::size_t const lanes = lanes_for((batch_.max_groups() + groups_per_lane - 1) / groups_per_lane);
-    exec::for_each_lane<32>(
-        space_, lanes,
-        work{allocator, batch_.view().groups, plans, status, number_, undoes, lists().reallocations, lanes, newest_});
+  [[nodiscard]] detail::plan_list plans(detail::update_kind kind) const {
+    if (kind == detail::update_kind::mixed) return detail::plan_list(mixed_plans_.data());
+    return {plans_.data(), kind};
   }
   template <detail::update_kind Op, bool Ranked>
   void plan_sparse(detail::update_status* status, bool undirected) {

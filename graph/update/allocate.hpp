@@ -19,14 +19,14 @@ namespace wyrm::graph::detail {
 /// Allocates the missing pages, and sums the bytes of failed allocations. In tests, allocations fail for source groups
 /// from number `fails_from` on; groups of the second table are numbered after those of the first. If `reallocations` is
 /// given, only the groups in that list may lack a page, and a lane processes every `lanes`-th of them.
-template <update_kind Op, class AllocatorRef>
+template <class AllocatorRef>
 struct allocate_pages {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
   static constexpr std::size_t grain = exec::one_thread;
   AllocatorRef allocator;
   source_group const* groups;
   packed_record const* records;
-  plan_of<Op>* plans;
+  plan_list plans;
   hub* hubs;
   update_status* status;
   unsigned which;
@@ -47,48 +47,47 @@ struct allocate_pages {
  private:
   template <class Tile>
   WYRM_HD void allocate(Tile const& t, std::size_t s, bool valid) const {
-    plan_of<Op> plan{};
-    plan.capacity = keep;
+    plan_head plan{nullptr, keep, 0};
     if (valid) plan = plans[s];
     std::size_t const bytes = is_capacity(plan.capacity) && plan.page == nullptr ? page_bytes(plan.capacity, width) : 0;
     if (!t.any(bytes > 0)) return;
     bool const requests = s + (which > 0 ? status->groups(0) : 0) < fails_from && !status->is_exhausted(t);
     auto* const page = static_cast<vertex_id*>(allocator.allocate(t, requests ? bytes : 0));
     bool const lacks = bytes > 0 && page == nullptr;
-    bool const room = lacks && has_room(groups[s], plan);
+    bool const room = lacks && has_room(s);
     if (page != nullptr) {
       plans[s].page = page;
-      record_hub(s, plan, page);
+      record_hub(s, page);
     } else if (requests && lacks && !room) {
       status->set_exhausted();
     }
-    if (Op == update_kind::erase && newest == nullptr) return;
-    bool const fails = lacks && must_move(groups[s], plan, room);
+    if (plans.kind() == update_kind::erase && newest == nullptr) return;
+    bool const fails = lacks && must_move(s, room);
     std::uint64_t const failed = exec::sum(t, std::uint64_t{fails ? bytes : 0});
     if (t.rank() == 0 && failed > 0) add(status->failed_bytes, failed);
   }
+  [[nodiscard]] WYRM_HD std::uint32_t degree_after(std::size_t s, std::uint32_t degree) const {
+    return degree + plans.added(s) - plans.erased(s);
+  }
   // Whether the page of the vertex has room for its new degree, and the vertex may stay in it.
-  [[nodiscard]] WYRM_HD bool has_room(source_group const& g, plan_of<Op> const& plan) const {
+  [[nodiscard]] WYRM_HD bool has_room(std::size_t s) const {
     if (!may_stay) return false;
-    vertex_record const r = records[g.source];
-    return degree_after<Op>(r.degree, plan) <= r.capacity;
+    vertex_record const r = records[groups[s].source];
+    return degree_after(s, r.degree) <= r.capacity;
   }
   // A vertex that only loses neighbours can stay in its page, unless a snapshot has that page.
-  [[nodiscard]] WYRM_HD bool must_move(source_group const& g, plan_of<Op> const& plan, bool room) const {
-    if (is_shared(newest, g.source, records[g.source].page())) return true;
-    bool adds = Op == update_kind::insert;
-    if constexpr (Op == update_kind::mixed) adds = plan.added > 0;
-    return adds && !room;
+  [[nodiscard]] WYRM_HD bool must_move(std::size_t s, bool room) const {
+    vertex_id const v = groups[s].source;
+    return is_shared(newest, v, records[v].page()) || (plans.added(s) > 0 && !room);
   }
-  WYRM_HD void record_hub(std::size_t s, plan_of<Op> const& plan, vertex_id* page) const {
+  WYRM_HD void record_hub(std::size_t s, vertex_id* page) const {
     source_group const g = groups[s];
     vertex_record const r = records[g.source];
-    std::uint32_t const degree = degree_after<Op>(r.degree, plan);
+    std::uint32_t const degree = degree_after(s, r.degree);
     if (!is_hub(r.degree, degree)) return;
-    std::uint32_t changed = 0;
-    if constexpr (Op != update_kind::mixed) changed = plan.changed;
     std::uint64_t const at = claim_parts(*status, which, degree);
-    hubs[at >> 32] = {r, page, static_cast<std::uint32_t>(s), g.begin, changed, static_cast<std::uint32_t>(at)};
+    hubs[at >> 32] = {
+        r, page, static_cast<std::uint32_t>(s), g.begin, plans[s].changed, static_cast<std::uint32_t>(at)};
   }
 };
 

@@ -29,7 +29,7 @@ struct hub {
   vertex_id* to;
   std::uint32_t group;       // the number of its source group
   std::uint32_t begin;       // of that group in the batch
-  std::uint32_t changed;     // number of changes, see group_plan; 0 for a mixed_plan
+  std::uint32_t changed;     // see plan_head
   std::uint32_t first_part;  // number of its first part
 };
 

@@ -62,15 +62,15 @@ struct merge_entries {
     if (!plan.changes()) return;
     source_group const g = batch.arcs.groups[s];
     vertex_record const old = records[g.source];
-    std::uint32_t const degree = degree_after<update_kind::mixed>(old.degree, plan);
+    std::uint32_t const degree = degree_after(old.degree, plan);
     bool const moves = has_page_to_move_to(plan);
     change_lists<Width> const changes = lists_of(g);
     if (!moves) {
       page_arrays<Width> const page(old.page, old.capacity);
       if (plan.erased > 0) erase_in_place(t, page, old.degree, changes.erased, plan.erased);
-      if (plan.added > 0)
+      if (plan.changed > 0)
         insert_in_place<Tile, Width>(t, page, old.degree - plan.erased, {changes.added, changes.values},
-                                     changes.positions, plan.added);
+                                     changes.positions, plan.changed);
       t.sync();
       update_values(t, page, changes, plan.updated, 0, degree);
     } else if (!is_hub(old.degree, degree)) {
@@ -108,7 +108,7 @@ struct merge_entries {
         if constexpr (Width > 0) erase_per_thread(to.values, degree + k + 1, changes.erased[k]);
       }
     }
-    for (std::uint32_t k = 0; k < plan.added; ++k, ++degree) {
+    for (std::uint32_t k = 0; k < plan.changed; ++k, ++degree) {
       insert_per_thread(to.ids, degree, changes.positions[k], changes.added[k]);
       if constexpr (Width > 0) insert_per_thread(to.values, degree, changes.positions[k], changes.values[k]);
     }
@@ -124,7 +124,7 @@ struct merge_entries {
   WYRM_HD void copy_part(Tile const& t, std::uint32_t part) const {
     hub const from = hubs[hub_of_part(hubs, status->hub_count(which), part)];
     mixed_plan const& plan = plans[from.group];
-    std::uint32_t const degree = from.from.degree + plan.added - plan.erased;
+    std::uint32_t const degree = from.from.degree + plan.changed - plan.erased;
     std::uint32_t const first = (part - from.first_part) * hub_part;
     std::uint32_t const last = degree - first < hub_part ? degree : first + hub_part;
     copy(t, from.from, lists_of(batch.arcs.groups[from.group]), plan, page_arrays<Width>(from.to, plan.capacity), first,
@@ -135,7 +135,7 @@ struct merge_entries {
   template <class Tile>
   WYRM_HD void copy(Tile const& t, vertex_record const& old, change_lists<Width> const& changes, mixed_plan const& plan,
                     page_arrays<Width> const& to, std::uint32_t first, std::uint32_t last) const {
-    std::uint32_t const added = plan.added;
+    std::uint32_t const added = plan.changed;
     std::uint32_t const erased = plan.erased;
     value_word<Width> const* const old_values = values_of<Width>(static_cast<vertex_id const*>(old.page), old.capacity);
     std::uint32_t const* const positions = changes.positions;

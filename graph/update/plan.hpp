@@ -5,8 +5,8 @@
 // ones, which are listed. Groups that are too large for a tile to sort are planned by plan_large_groups.hpp.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 #include "../../exec/atomic.hpp"
 #include "../../exec/tile.hpp"
@@ -26,11 +26,16 @@ inline constexpr std::uint32_t keep = 0xffffffff;
 inline constexpr std::uint32_t done = 0xfffffffe;
 [[nodiscard]] WYRM_HD constexpr bool is_capacity(std::uint32_t c) { return c < done; }
 
-struct alignas(16) group_plan {
+/// What all plans begin with, so that steps that depend on the allocator are compiled once.
+struct plan_head {
   vertex_id* page;         // the page to allocate; after the merge, the page to release
   std::uint32_t capacity;  // of that page; `keep` or `done` if there is none to allocate
-  std::uint32_t changed;   // arcs that change the graph; their targets and positions are at the front of the group
-  std::uint32_t edges;     // of these, the ones that count as edges (undirected: one of the two directions)
+  std::uint32_t changed;   // number of neighbours that are added or erased; in a mixed_plan: added
+};
+
+/// The plan of a source group. Targets and positions of the arcs that change the graph are at the front of the group.
+struct alignas(16) group_plan : plan_head {
+  std::uint32_t edges;     // changes that count as edges (undirected: one of the two directions)
   std::uint32_t distinct;  // different arcs of the source group that count as edges
   std::uint32_t is_heavy;  // not 0: the group is in the list of heavy changes
   std::uint32_t replaced;  // not 0: `page` was replaced during the plan, and its capacity is replaced - 1
@@ -41,16 +46,13 @@ struct alignas(16) group_plan {
     all.distinct += distinct;
   }
 };
-[[nodiscard]] WYRM_HD constexpr group_plan no_change() { return {nullptr, keep, 0, 0, 0, 0, 0}; }
+[[nodiscard]] WYRM_HD constexpr group_plan no_change() { return {{nullptr, keep, 0}, 0, 0, 0, 0}; }
 
 /// The plan of a source group of an entry_batch (update_kind::mixed). Ids, positions and values of added neighbours are
 /// at the front of the group, positions and values of neighbours that get another value at its end, in descending
 /// order; positions of erased ones are at the front of entry_batch::erased.
-struct alignas(16) mixed_plan {
-  vertex_id* page;  // as in group_plan
-  std::uint32_t capacity;
-  std::uint32_t added;  // numbers of neighbours
-  std::uint32_t erased;
+struct alignas(16) mixed_plan : plan_head {
+  std::uint32_t erased;  // numbers of neighbours
   std::uint32_t updated;
   std::uint32_t edges;  // numbers of edges (undirected: one of the two directions): added,
   std::uint32_t erased_edges;
@@ -59,9 +61,9 @@ struct alignas(16) mixed_plan {
   std::uint32_t distinct;  // different
   std::uint32_t is_heavy;  // as in group_plan
 
-  [[nodiscard]] WYRM_HD bool changes() const { return (added | erased | updated) != 0; }
+  [[nodiscard]] WYRM_HD bool changes() const { return (changed | erased | updated) != 0; }
   WYRM_HD void add_to(update_status::sums& all) const {
-    all.arcs += std::uint64_t{added} - erased;
+    all.arcs += std::uint64_t{changed} - erased;
     all.edges += edges;
     all.erased += erased_edges;
     all.updated += updated_edges;
@@ -70,20 +72,45 @@ struct alignas(16) mixed_plan {
   }
 };
 
-template <update_kind Op>
-using plan_of = std::conditional_t<Op == update_kind::mixed, mixed_plan, group_plan>;
+static_assert(sizeof(group_plan) == 32 && sizeof(mixed_plan) == 48);
+
+/// The plans of a batch, of any kind.
+class plan_list {
+ public:
+  plan_list(group_plan* plans, update_kind kind) : first_(plans), bytes_(sizeof(group_plan)), kind_(kind) {}
+  explicit plan_list(mixed_plan* plans) : first_(plans), bytes_(sizeof(mixed_plan)), kind_(update_kind::mixed) {}
+
+  [[nodiscard]] WYRM_HD plan_head& operator[](std::size_t s) const {
+    return *reinterpret_cast<plan_head*>(reinterpret_cast<unsigned char*>(first_) + s * bytes_);
+  }
+  /// The number of neighbours that plan s erases.
+  [[nodiscard]] WYRM_HD std::uint32_t erased(std::size_t s) const {
+    if (kind_ == update_kind::mixed) return static_cast<mixed_plan const&>((*this)[s]).erased;
+    return kind_ == update_kind::erase ? (*this)[s].changed : 0;
+  }
+  [[nodiscard]] WYRM_HD std::uint32_t added(std::size_t s) const {
+    return kind_ == update_kind::erase ? 0 : (*this)[s].changed;
+  }
+  WYRM_HD void add_to(std::size_t s, update_status::sums& all) const {
+    if (kind_ == update_kind::mixed)
+      static_cast<mixed_plan const&>((*this)[s]).add_to(all);
+    else
+      static_cast<group_plan const&>((*this)[s]).add_to(all);
+  }
+  [[nodiscard]] WYRM_HD update_kind kind() const { return kind_; }
+
+ private:
+  plan_head* first_;
+  std::uint32_t bytes_;  // of a plan
+  update_kind kind_;
+};
 
 template <update_kind Op>
 [[nodiscard]] WYRM_HD std::uint32_t degree_after(std::uint32_t degree, std::uint32_t changed) {
   return Op == update_kind::insert ? degree + changed : degree - changed;
 }
-template <update_kind Op>
-[[nodiscard]] WYRM_HD std::uint32_t degree_after(std::uint32_t degree, group_plan const& plan) {
-  return degree_after<Op>(degree, plan.changed);
-}
-template <update_kind>
-[[nodiscard]] WYRM_HD std::uint32_t degree_after(std::uint32_t degree, mixed_plan const& plan) {
-  return degree + plan.added - plan.erased;
+[[nodiscard]] WYRM_HD inline std::uint32_t degree_after(std::uint32_t degree, mixed_plan const& plan) {
+  return degree + plan.changed - plan.erased;
 }
 /// Whether a change is too much work for one lane.
 template <update_kind Op>
@@ -353,7 +380,7 @@ struct plan_groups {
     for (std::uint32_t lanes = t.ballot(valid && !changes); lanes != 0; lanes &= lanes - 1)
       before -= t.shfl(target, exec::first_lane(lanes)) < target;
     if (changes) record_arc<Op>(batch, g.begin, before, target, at);
-    return {nullptr, keep, number(changing), number(changing & counted), number(counted), 0, 0};
+    return {{nullptr, keep, number(changing)}, number(changing & counted), number(counted), 0, 0};
   }
 
   template <class Tile>

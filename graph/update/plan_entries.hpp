@@ -24,15 +24,14 @@ enum class effect : std::uint8_t { none, adds, updates, erases, misses };
 /// At most this many changes, and neighbours, are little enough work for one lane.
 [[nodiscard]] WYRM_HD inline bool is_heavy(std::uint32_t degree, mixed_plan const& plan) {
   constexpr std::uint32_t most = 32;
-  return plan.added + plan.erased + plan.updated > few || degree > most ||
-         degree_after<update_kind::mixed>(degree, plan) > most;
+  return plan.changed + plan.erased + plan.updated > few || degree > most || degree_after(degree, plan) > most;
 }
 
 /// The capacity of the page to allocate for a vertex, whose page may be shared with a snapshot; `keep`: none.
 template <unsigned Width>
 [[nodiscard]] WYRM_HD std::uint32_t capacity_to_allocate(vertex_record const& r, mixed_plan const& plan, bool shared) {
-  std::uint32_t const degree = degree_after<update_kind::mixed>(r.degree, plan);
-  bool const resizes = (plan.added | plan.erased) != 0;
+  std::uint32_t const degree = degree_after(r.degree, plan);
+  bool const resizes = (plan.changed | plan.erased) != 0;
   if (!resizes && !(shared && plan.updated > 0)) return keep;
   if (!keeps_page(r.capacity, degree, Width)) return capacity_for(degree, Width);
   return shared || is_hub(r.degree, degree) ? r.capacity : keep;
@@ -169,9 +168,9 @@ struct plan_entries {
       std::uint32_t const erases = t.ballot(found.what == effect::erases);
       std::uint32_t const misses = t.ballot(found.what == effect::misses);
       std::uint32_t const counted = t.ballot(decides && (!undirected || g.source <= target));
-      to.record(found, target, plan.added + exec::rank_in(t, adds), plan.updated + exec::rank_in(t, updates),
+      to.record(found, target, plan.changed + exec::rank_in(t, adds), plan.updated + exec::rank_in(t, updates),
                 plan.erased + exec::rank_in(t, erases));
-      plan.added += number(adds);
+      plan.changed += number(adds);
       plan.updated += number(updates);
       plan.erased += number(erases);
       plan.edges += number(adds & counted);
@@ -206,9 +205,9 @@ struct plan_entries {
       if (!decides) continue;
       auto const found = effects.of(
           r, [&](std::size_t i) { return keys[i]; }, 0, k);
-      to.record(found, target, plan.added, plan.updated, plan.erased);
+      to.record(found, target, plan.changed, plan.updated, plan.erased);
       bool const counted = !undirected || g.source <= target;
-      plan.added += found.what == effect::adds;
+      plan.changed += found.what == effect::adds;
       plan.updated += found.what == effect::updates;
       plan.erased += found.what == effect::erases;
       plan.edges += found.what == effect::adds && counted;
@@ -314,7 +313,7 @@ struct plan_sparse_entries {
     step.list(t, s, r, plan, is_short);
     if (is_short) step.plans[s] = plan;
     mixed_plan sum{};
-    sum.added = exec::sum(t, plan.added);
+    sum.changed = exec::sum(t, plan.changed);
     sum.edges = exec::sum(t, plan.edges);
     sum.distinct = exec::sum(t, plan.distinct);
     if (t.any((plan.erased | plan.updated | plan.missing) != 0)) {

@@ -158,7 +158,7 @@ struct plan_sorted_entries {
     source_group const g = all.batch.arcs.groups[s];
     std::size_t const end = std::size_t{g.begin} + g.size;
     mixed_plan plan{};  // without sums, which find_effects has added
-    plan.added = all.adds.between(g.begin, end);
+    plan.changed = all.adds.between(g.begin, end);
     plan.updated = all.updates.between(g.begin, end);
     plan.erased = all.erases.between(g.begin, end);
     vertex_record const r = all.records[g.source];

@@ -127,7 +127,7 @@ struct plan_sorted {
     std::uint32_t const changed = arcs.changes_between(g.begin, std::size_t{g.begin} + g.size);
     vertex_record const r = records[g.source];
     bool const shared = is_shared(newest, g.source, r.page);
-    plans[s] = {nullptr, capacity_to_allocate<Op>(r, changed, shared), changed, 0, 0, 0, 0};
+    plans[s] = {{nullptr, capacity_to_allocate<Op>(r, changed, shared), changed}, 0, 0, 0, 0};
   }
 };
 

@@ -100,7 +100,7 @@ struct plan_on_host {
     plan.capacity = done;
     plan.changed = made.changed;
     plan.replaced = replaced;
-    return {old, done, made.changed, made.edges, made.distinct, 0, replaced};
+    return {{old, done, made.changed}, made.edges, made.distinct, 0, replaced};
   }
   template <class Tile>
   group_plan erase(Tile const& t, std::uint32_t s, source_group const& g, vertex_record const& r) const {
@@ -119,7 +119,7 @@ struct plan_on_host {
   // group.
   group_plan change_page(source_group const& g, vertex_record const& r) const {
     vertex_id* const targets = step.batch.targets + g.begin;
-    group_plan plan{nullptr, done, 0, 0, 0, 0, 0};
+    group_plan plan{{nullptr, done, 0}, 0, 0, 0, 0};
     for (std::uint32_t k = 0; k < g.size; ++k) {
       vertex_id const target = targets[k];
       bool const counted = !step.undirected || g.source <= target;

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 #include "../../exec/tile.hpp"
 #include "../batch/group.hpp"
@@ -17,13 +16,13 @@ namespace wyrm::graph::detail {
 
 /// Frees the pages in the plans. After a merge these are the replaced pages, and the changes are summed. If the update
 /// is undone (after undo_changes), these are the pages that were allocated for it.
-template <class Plan, class AllocatorRef>
+template <class AllocatorRef>
 struct release_pages {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
   static constexpr std::size_t grain = exec::one_thread;
   AllocatorRef allocator;
   source_group const* groups;
-  Plan* plans;
+  plan_list plans;
   update_status* status;
   unsigned which;
   bool undoes;
@@ -66,16 +65,16 @@ struct release_pages {
     update_status::sums sums{};
     for (std::size_t s = first; s < first + groups_per_lane<Tile::size()>; ++s) {
       bool const there = valid && s < status->groups(which);
-      Plan const plan = there ? plans[s] : Plan{};
-      if (t.any(plan.page != nullptr)) allocator.deallocate(t, stays_in_snapshot(s, plan.page) ? nullptr : plan.page);
-      if (plan.page != nullptr) plans[s].page = nullptr;
-      plan.add_to(sums);
+      vertex_id* const page = there ? plans[s].page : nullptr;
+      if (t.any(page != nullptr)) allocator.deallocate(t, stays_in_snapshot(s, page) ? nullptr : page);
+      if (page != nullptr) plans[s].page = nullptr;
+      if (there) plans.add_to(s, sums);
     }
     if (which > 0 || undoes) return;  // the second table has the same edges
     sums.arcs = exec::sum(t, sums.arcs);
     sums.edges = exec::sum(t, sums.edges);
     sums.distinct = exec::sum(t, sums.distinct);
-    if constexpr (std::is_same_v<Plan, mixed_plan>) {
+    if (plans.kind() == update_kind::mixed) {
       sums.erased = exec::sum(t, sums.erased);
       sums.updated = exec::sum(t, sums.updated);
       sums.missing = exec::sum(t, sums.missing);
