@@ -20,8 +20,11 @@ struct any_graph::face {
   virtual pending_update erase_async(std::span<edge const> batch) = 0;
   virtual pending_update insert_async(resident_edges batch) = 0;
   virtual pending_update erase_async(resident_edges batch) = 0;
+  virtual pending_update apply_async(std::span<edge const> batch, std::span<operation const> operations) = 0;
+  virtual pending_update apply_async(resident_edges batch, operation const* operations) = 0;
   virtual update_report build(csr_view const& rows) = 0;
   virtual update_report build(resident_csr rows) = 0;
+  virtual graph::snapshot snapshot() = 0;
   virtual void compact() = 0;
   virtual void clear() = 0;
   virtual void fail_allocations_from(std::uint64_t k) = 0;
@@ -43,8 +46,15 @@ struct any_graph::body final : face {
   pending_update erase_async(std::span<edge const> batch) override { return graph.erase_async(batch); }
   pending_update insert_async(resident_edges batch) override { return graph.insert_async(batch); }
   pending_update erase_async(resident_edges batch) override { return graph.erase_async(batch); }
+  pending_update apply_async(std::span<edge const> batch, std::span<operation const> operations) override {
+    return graph.apply_async(batch, operations);
+  }
+  pending_update apply_async(resident_edges batch, operation const* operations) override {
+    return graph.apply_async(batch, operations);
+  }
   update_report build(csr_view const& rows) override { return graph.build(rows); }
   update_report build(resident_csr rows) override { return graph.build(rows); }
+  wyrm::graph::snapshot snapshot() override { return graph.snapshot(); }
   void compact() override { graph.compact(); }
   void clear() override { graph.clear(); }
   void fail_allocations_from(std::uint64_t k) override { graph.fail_allocations_from(k); }
@@ -95,8 +105,21 @@ update_report any_graph::insert(resident_edges batch) { return insert_async(batc
 pending_update any_graph::insert_async(resident_edges batch) { return graph().insert_async(batch); }
 update_report any_graph::erase(resident_edges batch) { return erase_async(batch).get(); }
 pending_update any_graph::erase_async(resident_edges batch) { return graph().erase_async(batch); }
+update_report any_graph::apply(std::span<edge const> batch, std::span<operation const> operations) {
+  return apply_async(batch, operations).get();
+}
+update_report any_graph::apply(resident_edges batch, operation const* operations) {
+  return apply_async(batch, operations).get();
+}
+pending_update any_graph::apply_async(std::span<edge const> batch, std::span<operation const> operations) {
+  return graph().apply_async(batch, operations);
+}
+pending_update any_graph::apply_async(resident_edges batch, operation const* operations) {
+  return graph().apply_async(batch, operations);
+}
 update_report any_graph::build(csr_view const& rows) { return graph().build(rows); }
 update_report any_graph::build(resident_csr rows) { return graph().build(rows); }
+graph::snapshot any_graph::snapshot() { return graph().snapshot(); }
 void any_graph::compact() { graph().compact(); }
 void any_graph::clear() { graph().clear(); }
 void any_graph::fail_allocations_from(std::uint64_t k) { graph().fail_allocations_from(k); }

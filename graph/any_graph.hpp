@@ -15,6 +15,7 @@
 #include "../exec/device.hpp"
 #include "options.hpp"
 #include "pending_update.hpp"
+#include "snapshot.hpp"
 #include "types.hpp"
 #include "update_report.hpp"
 #include "view.hpp"
@@ -47,8 +48,13 @@ class any_graph {
   pending_update erase_async(std::span<edge const> batch);
   pending_update insert_async(resident_edges batch);
   pending_update erase_async(resident_edges batch);
+  update_report apply(std::span<edge const> batch, std::span<operation const> operations);
+  update_report apply(resident_edges batch, operation const* operations);
+  pending_update apply_async(std::span<edge const> batch, std::span<operation const> operations);
+  pending_update apply_async(resident_edges batch, operation const* operations);
   update_report build(csr_view const& rows);
   update_report build(resident_csr rows);
+  [[nodiscard]] graph::snapshot snapshot();
   void compact();
   void clear();
   static constexpr std::uint64_t never = ~std::uint64_t{0};

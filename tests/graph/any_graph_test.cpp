@@ -49,6 +49,27 @@ void agrees_with_the_model(exec::any_space const& space, std::string const& allo
     EXPECT_EQ(g.erase(gone).erased, model.erase(gone).erased);
     g.check();
     EXPECT_EQ(g.to_csr(), model.to_csr());
+    graph::csr const rows = model.to_csr();
+    graph::snapshot const before = g.snapshot();
+    std::vector<graph::operation> operations;
+    for (std::size_t i = 0; i < more.size(); ++i)
+      operations.push_back(random() % 2 == 0 ? graph::operation::erase : graph::operation::insert);
+    graph::update_report const got = g.apply(more, operations);
+    graph::update_report const want = model.apply(more, operations, {});
+    EXPECT_EQ(got.inserted, want.inserted);
+    EXPECT_EQ(got.erased, want.erased);
+    EXPECT_EQ(g.to_csr(), model.to_csr());
+    g.check();
+    std::visit(
+        [&](auto const& on) {
+          graph::csr taken{{0}, {}};
+          for (graph::packed_record const& r : exec::copy_out(on, before.view().out_records(), vertices)) {
+            for (graph::vertex_id const v : exec::copy_out(on, r.page(), r.degree)) taken.targets.push_back(v);
+            taken.offsets.push_back(taken.targets.size());
+          }
+          EXPECT_EQ(taken, rows);
+        },
+        space);
   }
   g.clear();
   g.check();
