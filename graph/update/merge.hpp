@@ -110,7 +110,7 @@ struct merge_groups {
         insert_per_thread(page, old.degree + k, batch.positions[g.begin + k], batch.targets[g.begin + k]);
     } else {
       if (moves)
-        copy_others_per_thread(old.page, page, old.degree, batch.positions + g.begin, plan.changed);
+        copy_others_per_thread(old.page, page, plan.capacity, old.degree, batch.positions + g.begin, plan.changed);
       else
         for (std::uint32_t k = plan.changed; k-- > 0;)
           erase_per_thread(page, degree + k + 1, batch.positions[g.begin + k]);

@@ -97,8 +97,9 @@ struct merge_entries {
     page_arrays<Width> const to = moves ? page_arrays<Width>(plan.page, plan.capacity) : from;
     std::uint32_t degree = old.degree - plan.erased;
     if (moves && plan.erased > 0) {
-      copy_others_per_thread(from.ids, to.ids, old.degree, changes.erased, plan.erased);
-      if constexpr (Width > 0) copy_others_per_thread(from.values, to.values, old.degree, changes.erased, plan.erased);
+      copy_others_per_thread(from.ids, to.ids, plan.capacity, old.degree, changes.erased, plan.erased);
+      if constexpr (Width > 0)
+        copy_others_per_thread(from.values, to.values, plan.capacity, old.degree, changes.erased, plan.erased);
     } else if (moves) {
       copy_per_thread(from.ids, to.ids, degree);
       if constexpr (Width > 0) copy_per_thread(from.values, to.values, degree);

@@ -157,10 +157,15 @@ WYRM_HD void copy_per_thread(T const* from, T* to, std::uint32_t degree) {
   for (std::uint32_t b = 0; b * size < degree; ++b) blocks_of(to)[b] = reinterpret_cast<block_of<T> const*>(from)[b];
 }
 
-/// Copies the entries but those at n ascending positions.
+/// Copies the entries but those at n ascending positions to a page with room for `capacity` entries.
 template <class T>
-WYRM_HD void copy_others_per_thread(T const* from, T* to, std::uint32_t degree, std::uint32_t const* removed,
-                                    std::uint32_t n) {
+WYRM_HD void copy_others_per_thread(T const* from, T* to, std::uint32_t capacity, std::uint32_t degree,
+                                    std::uint32_t const* removed, std::uint32_t n) {
+  if (degree <= capacity) {
+    copy_per_thread(from, to, degree);
+    for (std::uint32_t k = n; k-- > 0;) erase_per_thread(to, degree--, removed[k]);
+    return;
+  }
   for (std::uint32_t i = 0, k = 0; i < degree; ++i) {
     if (k < n && removed[k] == i)
       ++k;
