@@ -28,6 +28,7 @@
 #include "layout/layout.hpp"
 #include "options.hpp"
 #include "pending_update.hpp"
+#include "query/select.hpp"
 #include "snapshot.hpp"
 #include "table/pool_growth.hpp"
 #include "table/vertex_table.hpp"
@@ -166,6 +167,21 @@ class dynamic_graph {
   update_report erase(std::span<edge const> batch) { return erase_async(batch).get(); }
   update_report erase(resident_edges batch) { return erase_async(batch).get(); }
   update_report erase(std::initializer_list<edge> batch) { return erase(std::span(batch.begin(), batch.size())); }
+
+  /// Erases all edges for which predicate(source, target) is true; with values, predicate(source, target, value). The
+  /// predicate is called once for each arc of a directed graph, and once for each edge of an undirected one, with
+  /// source
+  /// <= target; concurrently and in any order, by one lane. It is trivially copyable, may run on the device, and is
+  /// never a lambda under nvcc. The result is that of erase() for these edges, with its guarantee. O(vertices + arcs).
+  /// Scratch: 12 bytes per vertex, 1/6 byte per arc, 8 bytes per erased edge.
+  template <class Predicate>
+  update_report erase_if(Predicate const& predicate) {
+    typename Space::guard const current(space_);
+    using rows = std::conditional_t<has_values, detail::valued_rows<Value, detail::all_rows>, detail::all_rows>;
+    detail::selected_rows<rows, Predicate> const selected{rows{{view()}}, predicate};
+    auto const edges = detail::select_edges(space_, selected);
+    return erase(resident_edges(edges.data(), edges.size()));
+  }
 
   /// Applies insertions and erasures in the order of the batch, as one update with one report: of the entries of one
   /// edge the last one decides. An insertion after an erasure of the same edge begins with a new value. `operations`,

@@ -61,7 +61,7 @@ template <class Rows>
 struct test_entries {
   static constexpr std::size_t grain = 8;
   numbered_rows<Rows> all;
-  std::uint32_t* counts;    // of rows; 0 at the begin
+  std::uint32_t* counts;    // of rows; 0 at the begin; nullptr: not counted
   std::uint32_t* marks;     // a bit for each entry; nullptr: not stored
   std::uint32_t* of_parts;  // the number of passing entries of each part; nullptr: not stored
   template <class Tile>
@@ -80,7 +80,7 @@ struct test_entries {
         }
         std::uint32_t const found = t.ballot(passes);
         bits |= found << k;
-        if (found == 0) continue;
+        if (counts == nullptr || found == 0) continue;
         std::uint32_t const here = found & exec::match(t, static_cast<std::uint32_t>(cursor.index()));
         if (passes && exec::first_lane(here) == t.rank())
           exec::atomic_ref<std::uint32_t>(counts[cursor.index()])
@@ -93,14 +93,23 @@ struct test_entries {
   }
 };
 
-/// Copies the entries that test_entries has marked. One tile per part.
-template <class Rows>
+struct write_entry {
+  vertex_id* to;
+  template <class Row>
+  WYRM_HD void operator()(std::uint64_t number, Row const&, vertex_id entry) const {
+    to[number] = entry;
+  }
+};
+
+/// Calls write(number, row, entry) for the entries that test_entries has marked, numbered in their order. One tile per
+/// part.
+template <class Rows, class Write = write_entry>
 struct copy_marked {
   static constexpr std::size_t grain = 8;
   numbered_rows<Rows> all;
   std::uint32_t const* marks;
   std::uint64_t const* before;  // the number of passing entries before each part
-  vertex_id* to;
+  Write write;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t part) const {
     row_cursor<Rows> cursor(all);
@@ -110,7 +119,8 @@ struct copy_marked {
       for (unsigned bit = t.rank(); bit < 32; bit += Tile::size()) {
         if ((bits >> bit & 1) == 0) continue;
         cursor.seek(word + bit);
-        to[next + static_cast<std::uint32_t>(cuda::std::popcount(bits & ((1u << bit) - 1)))] = cursor.entry(word + bit);
+        std::uint64_t const number = next + static_cast<std::uint32_t>(cuda::std::popcount(bits & ((1u << bit) - 1)));
+        write(number, cursor.row(), cursor.entry(word + bit));
       }
       next += static_cast<std::uint32_t>(cuda::std::popcount(bits));
     }
@@ -155,7 +165,8 @@ resident_lists<Space> list_passing(query_scratch<Space>& scratch, char const* qu
   scratch.add_up(counts, n, result.offsets.data());
   result.targets = exec::device_array<vertex_id, Space>(space, scratch.wait(query, rows.g, entries).total);
   exec::for_each_tile<32>(
-      space, parts, copy_marked<Rows>{all, scratch.tables.data(), scratch.part_offsets.data(), result.targets.data()});
+      space, parts,
+      copy_marked<Rows>{all, scratch.tables.data(), scratch.part_offsets.data(), {result.targets.data()}});
   return result;
 }
 

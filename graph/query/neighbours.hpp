@@ -101,14 +101,8 @@ template <class On, class F>
 void for_each_edge(On&& on, graph_view const& g, F const& f) {
   auto&& scratch = detail::scratch_for(on);
   typename detail::space_of<On>::guard const current(scratch.space());
-  std::size_t const n = g.vertices();
-  if (n == 0) return;
-  scratch.lengths.reserve(n);
-  scratch.offsets.reserve(n + 1);
-  detail::all_rows const rows{g};
-  exec::for_each(scratch.space(), n, detail::measure_rows<detail::all_rows>{rows, scratch.lengths.data(), nullptr});
-  scratch.bulk.inclusive_sum(scratch.lengths.data(), scratch.offsets.data(), n);
-  detail::numbered_rows<detail::all_rows> const all{rows, scratch.offsets.data(), n, g.arcs()};
+  if (g.vertices() == 0) return;
+  auto const all = detail::number_all_entries(scratch, detail::all_rows{g});
   if (g.directed())
     detail::for_each_entry(scratch.space(), all, detail::call_for_arcs<F>{f});
   else

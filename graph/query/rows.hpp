@@ -18,7 +18,7 @@ namespace wyrm::graph::detail {
 
 /// The neighbours of listed vertices. Each kind of rows has:
 ///   is_valid(i)   whether entry i of the query has ids of the graph
-///   at(i)         row i, a `row` with the list `entries`; for a valid entry
+///   at(i)         row i, a `row` with `entries`, a list of ids, or of other entries; for a valid entry
 struct listed_rows {
   struct row {
     neighbour_list entries;
@@ -98,7 +98,7 @@ class row_cursor {
   }
   [[nodiscard]] WYRM_HD std::size_t index() const { return index_; }
   [[nodiscard]] WYRM_HD typename Rows::row const& row() const { return row_; }
-  [[nodiscard]] WYRM_HD vertex_id entry(std::uint64_t number) const {
+  [[nodiscard]] WYRM_HD auto entry(std::uint64_t number) const {
     return row_.entries[static_cast<std::uint32_t>(number - begin_)];
   }
 
@@ -145,6 +145,17 @@ numbered_rows<Rows> number_entries(query_scratch<Space>& scratch, char const* qu
   exec::for_each(scratch.space(), n, measure_rows<Rows>{rows, scratch.lengths.data(), status});
   scratch.add_up(scratch.lengths.data(), n, offsets);
   return {rows, offsets, n, scratch.wait(query, rows.g, entries).total};
+}
+
+/// Numbers the entries of the rows of all vertices; the graph has at least one. Does not wait for the device.
+template <class Space, class Rows>
+numbered_rows<Rows> number_all_entries(query_scratch<Space>& scratch, Rows const& rows) {
+  std::size_t const n = rows.g.vertices();
+  scratch.lengths.reserve(n);
+  scratch.offsets.reserve(n + 1);
+  exec::for_each(scratch.space(), n, measure_rows<Rows>{rows, scratch.lengths.data(), nullptr});
+  scratch.bulk.inclusive_sum(scratch.lengths.data(), scratch.offsets.data(), n);
+  return {rows, scratch.offsets.data(), n, rows.g.arcs()};
 }
 
 }  // namespace wyrm::graph::detail
