@@ -10,4 +10,5 @@
 #include "query/neighbours.hpp"
 #include "query/on_any_graph.hpp"
 #include "query/sample.hpp"
+#include "query/sample_by_weight.hpp"
 #include "query/values.hpp"

@@ -12,6 +12,7 @@
 #include "../../exec/config.hpp"
 #include "../../exec/philox.hpp"
 #include "../../exec/tile.hpp"
+#include "exponential.hpp"
 
 namespace wyrm::graph::detail {
 
@@ -23,14 +24,31 @@ struct sample_draws {
   /// interval", ACM TOMACS 2019), which draws again where the product is among the 2^32 mod n lowest of an interval.
   [[nodiscard]] WYRM_HD std::uint32_t below(std::uint32_t n, std::uint64_t position, std::uint32_t draw) const {
     for (std::uint32_t attempt = 0;; ++attempt) {
-      exec::four_words const words =
-          exec::philox({{static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(position >> 32), draw,
-                         hop << 16 ^ attempt}},
-                       static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32));
-      std::uint64_t const product = std::uint64_t{words.x[0]} * n;
+      std::uint64_t const product = std::uint64_t{words(position, draw, attempt).x[0]} * n;
       auto const low = static_cast<std::uint32_t>(product);
       if (low >= n || low >= (0u - n) % n) return static_cast<std::uint32_t>(product >> 32);
     }
+  }
+  /// The same for numbers of 64 bits.
+  [[nodiscard]] WYRM_HD std::uint64_t wide_below(std::uint64_t n, std::uint64_t position, std::uint32_t draw) const {
+    for (std::uint32_t attempt = 0;; ++attempt) {
+      std::uint64_t const x = bits(position, draw, attempt);
+      std::uint64_t const low = x * n;
+      if (low >= n || low >= (std::uint64_t{0} - n) % n) return multiply_high(x, n);
+    }
+  }
+  /// 64 random bits.
+  [[nodiscard]] WYRM_HD std::uint64_t bits(std::uint64_t position, std::uint32_t draw, std::uint32_t attempt) const {
+    exec::four_words const w = words(position, draw, attempt);
+    return std::uint64_t{w.x[0]} << 32 | w.x[1];
+  }
+
+ private:
+  [[nodiscard]] WYRM_HD exec::four_words words(std::uint64_t position, std::uint32_t draw,
+                                               std::uint32_t attempt) const {
+    return exec::philox(
+        {{static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(position >> 32), draw, hop << 16 ^ attempt}},
+        static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32));
   }
 };
 

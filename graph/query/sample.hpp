@@ -71,11 +71,8 @@ struct count_samples {
   }
 };
 
-/// One tile per vertex of the frontier; if the policy needs a set, each of `tiles` tiles has one, and serves several
-/// vertices.
-template <class Policy>
-struct sample_frontier {
-  static constexpr std::size_t grain = 1;
+/// A hop, for kernels.
+struct hop_work {
   graph_view g;
   vertex_id const* frontier;
   std::size_t size;
@@ -84,12 +81,9 @@ struct sample_frontier {
   std::uint64_t const* offsets;
   vertex_id* sources;
   vertex_id* targets;
-  std::size_t tiles;
-  std::uint32_t* slots;
-  std::uint64_t slots_of_tile;
 
   struct write_sample {
-    neighbour_list row;
+    vertex_id const* row;
     vertex_id source;
     vertex_id* sources;
     vertex_id* targets;
@@ -98,15 +92,27 @@ struct sample_frontier {
       targets[j] = row[index];
     }
   };
+  /// Writes the samples of entry i.
+  [[nodiscard]] WYRM_HD write_sample writer(std::size_t i) const {
+    vertex_id const v = frontier[i];
+    return {g.neighbours(v).data, v, sources + offsets[i], targets + offsets[i]};
+  }
+};
+
+/// One tile per vertex of the frontier; if the policy needs a set, each of `tiles` tiles has one, and serves several
+/// vertices.
+template <class Policy>
+struct sample_frontier {
+  static constexpr std::size_t grain = 1;
+  hop_work hop;
+  std::size_t tiles;
+  std::uint32_t* slots;
+  std::uint64_t slots_of_tile;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
-    for (std::size_t i = tile; i < size; i += tiles) {
-      vertex_id const v = frontier[i];
-      neighbour_list const row = g.neighbours(v);
-      std::uint64_t const first = offsets[i];
-      Policy{}(t, draws, i, row.size, k, slots + tile * slots_of_tile, slots_of_tile,
-               write_sample{row, v, sources + first, targets + first});
-    }
+    for (std::size_t i = tile; i < hop.size; i += tiles)
+      Policy{}(t, hop.draws, i, hop.g.degree(hop.frontier[i]), hop.k, slots + tile * slots_of_tile, slots_of_tile,
+               hop.writer(i));
   }
 };
 
@@ -138,24 +144,45 @@ exec::buffer<vertex_id, Space> distinct(query_scratch<Space>& scratch, graph_vie
   return result;
 }
 
-template <unsigned W, class Policy, class Space>
-void sample_by_tiles(query_scratch<Space>& scratch, sample_frontier<Policy> work, bool all_fit) {
-  Space const& space = scratch.space();
-  if (Policy::needs_set && !all_fit && work.k > Space::template tile_size<W>) {
-    constexpr std::uint64_t most_slots = std::uint64_t{1} << 26;  // in total, unless one set needs more
-    work.slots_of_tile = std::bit_ceil(std::uint64_t{2} * work.k);
-    std::size_t const most_tiles = std::max<std::size_t>(most_slots / work.slots_of_tile, 1);
-    work.tiles = std::min({work.size, most_tiles, 64 * space.multiprocessors()});
-    scratch.tables.reserve(work.tiles * work.slots_of_tile);
-    work.slots = scratch.tables.data();
+/// How a hop is sampled: count() enqueues the numbers of samples, and choose() the samples.
+template <class Policy>
+struct uniform_sampler {
+  template <class Space>
+  void count(Space const& space, graph_view const& g, resident_vertices frontier, std::uint32_t k,
+             std::uint32_t* counts, query_status* status) const {
+    exec::for_each(space, frontier.size, count_samples<Policy>{g, frontier.data, k, counts, status});
   }
-  exec::for_each_tile<W>(space, work.tiles, work);
-}
+  template <class Space>
+  void choose(query_scratch<Space>& scratch, hop_work const& hop, bool all_fit) const {
+    if (hop.k <= 8)
+      choose_by_tiles<8>(scratch, hop, all_fit);
+    else if (hop.k <= 16)
+      choose_by_tiles<16>(scratch, hop, all_fit);
+    else
+      choose_by_tiles<32>(scratch, hop, all_fit);
+  }
+
+ private:
+  template <unsigned W, class Space>
+  static void choose_by_tiles(query_scratch<Space>& scratch, hop_work const& hop, bool all_fit) {
+    Space const& space = scratch.space();
+    sample_frontier<Policy> work{hop, hop.size, nullptr, 0};
+    if (Policy::needs_set && !all_fit && hop.k > Space::template tile_size<W>) {
+      constexpr std::uint64_t most_slots = std::uint64_t{1} << 26;  // in total, unless one set needs more
+      work.slots_of_tile = std::bit_ceil(std::uint64_t{2} * hop.k);
+      std::size_t const most_tiles = std::max<std::size_t>(most_slots / work.slots_of_tile, 1);
+      work.tiles = std::min({hop.size, most_tiles, 64 * space.multiprocessors()});
+      scratch.tables.reserve(work.tiles * work.slots_of_tile);
+      work.slots = scratch.tables.data();
+    }
+    exec::for_each_tile<W>(space, work.tiles, work);
+  }
+};
 
 /// One hop from a frontier.
-template <class Policy, class Space>
-resident_hop<Space> sample_hop(query_scratch<Space>& scratch, graph_view const& g, resident_vertices frontier,
-                               std::uint32_t k, sample_draws const& draws) {
+template <class Sampler, class Space>
+resident_hop<Space> sample_hop(query_scratch<Space>& scratch, char const* query, graph_view const& g,
+                               resident_vertices frontier, std::uint32_t k, sample_draws const& draws) {
   Space const& space = scratch.space();
   std::size_t const n = frontier.size;
   resident_hop<Space> hop{exec::device_array<std::uint64_t, Space>(space, n + 1),
@@ -166,30 +193,56 @@ resident_hop<Space> sample_hop(query_scratch<Space>& scratch, graph_view const& 
   }
   scratch.lengths.reserve(n);
   query_status* const status = scratch.begin();
-  exec::for_each(space, n, count_samples<Policy>{g, frontier.data, k, scratch.lengths.data(), status});
+  Sampler{}.count(space, g, frontier, k, scratch.lengths.data(), status);
   scratch.add_up(scratch.lengths.data(), n, hop.offsets.data());
-  query_status const s = scratch.wait("sample_neighbours", g, frontier.data);
+  query_status const s = scratch.wait(query, g, frontier.data);
   hop.sources = exec::device_array<vertex_id, Space>(space, s.total);
   hop.targets = exec::device_array<vertex_id, Space>(space, s.total);
-  sample_frontier<Policy> const work{
-      g, frontier.data, n, k, draws, hop.offsets.data(), hop.sources.data(), hop.targets.data(), n, nullptr, 0};
-  if (k <= 8)
-    sample_by_tiles<8>(scratch, work, s.all_fit != 0);
-  else if (k <= 16)
-    sample_by_tiles<16>(scratch, work, s.all_fit != 0);
-  else
-    sample_by_tiles<32>(scratch, work, s.all_fit != 0);
+  Sampler{}.choose(scratch, {g, frontier.data, n, k, draws, hop.offsets.data(), hop.sources.data(), hop.targets.data()},
+                   s.all_fit != 0);
   return hop;
 }
 
-inline void check(sample_options const& o) {
+inline void check(char const* query, sample_options const& o) {
   if (o.fan_out.size() > 65536)
     throw error(error_code::bad_argument,
-                "sample_neighbours: there are " + std::to_string(o.fan_out.size()) + " hops; the maximum is 65536");
+                std::string(query) + ": there are " + std::to_string(o.fan_out.size()) + " hops; the maximum is 65536");
   for (std::size_t hop = 0; hop < o.fan_out.size(); ++hop)
     if (o.fan_out[hop] == 0)
       throw error(error_code::bad_argument,
-                  "sample_neighbours: the fan-out of hop " + std::to_string(hop) + " is 0; it must be at least 1");
+                  std::string(query) + ": the fan-out of hop " + std::to_string(hop) + " is 0; it must be at least 1");
+}
+
+/// All hops. Independent: the sampler if `replace` is set.
+template <class Subset, class Independent, class Space>
+std::vector<resident_hop<Space>> sample_hops(query_scratch<Space>& scratch, char const* query, graph_view const& g,
+                                             resident_vertices seeds, sample_options const& o) {
+  check(query, o);
+  typename Space::guard const current(scratch.space());
+  std::vector<resident_hop<Space>> hops;
+  hops.reserve(o.fan_out.size());
+  exec::buffer<vertex_id, Space> once(scratch.space());
+  resident_vertices frontier = seeds;
+  for (std::uint32_t h = 0; h < o.fan_out.size(); ++h) {
+    sample_draws const draws{o.seed, h};
+    hops.push_back(o.replace ? sample_hop<Independent>(scratch, query, g, frontier, o.fan_out[h], draws)
+                             : sample_hop<Subset>(scratch, query, g, frontier, o.fan_out[h], draws));
+    frontier = resident_vertices(hops.back().targets.data(), hops.back().targets.size());
+    if (o.unique && h + 1 < o.fan_out.size()) {
+      once = distinct(scratch, g, frontier.data, frontier.size);
+      frontier = resident_vertices(once.data(), once.size());
+    }
+  }
+  return hops;
+}
+
+/// Copies all hops to the host.
+template <class Space>
+std::vector<sampled_hop> to_host(std::vector<resident_hop<Space>> const& hops) {
+  std::vector<sampled_hop> copies;
+  copies.reserve(hops.size());
+  for (auto const& hop : hops) copies.push_back(hop.to_host());
+  return copies;
 }
 
 }  // namespace detail
@@ -202,36 +255,17 @@ inline void check(sample_options const& o) {
 /// at most 256 MiB for fan-outs above 32 without replacement, or 16 bytes times the fan-out if that is more.
 template <class On>
 [[nodiscard]] auto sample_neighbours(On&& on, graph_view const& g, resident_vertices seeds, sample_options const& o) {
-  using space_type = detail::space_of<On>;
-  detail::check(o);
   auto&& scratch = detail::scratch_for(on);
-  typename space_type::guard const current(scratch.space());
-  std::vector<resident_hop<space_type>> hops;
-  hops.reserve(o.fan_out.size());
-  exec::buffer<vertex_id, space_type> distinct(scratch.space());
-  resident_vertices frontier = seeds;
-  for (std::uint32_t h = 0; h < o.fan_out.size(); ++h) {
-    detail::sample_draws const draws{o.seed, h};
-    hops.push_back(o.replace
-                       ? detail::sample_hop<detail::choose_independently>(scratch, g, frontier, o.fan_out[h], draws)
-                       : detail::sample_hop<detail::choose_subset>(scratch, g, frontier, o.fan_out[h], draws));
-    frontier = resident_vertices(hops.back().targets.data(), hops.back().targets.size());
-    if (o.unique && h + 1 < o.fan_out.size()) {
-      distinct = detail::distinct(scratch, g, frontier.data, frontier.size);
-      frontier = resident_vertices(distinct.data(), distinct.size());
-    }
-  }
-  return hops;
+  return detail::sample_hops<detail::uniform_sampler<detail::choose_subset>,
+                             detail::uniform_sampler<detail::choose_independently>>(scratch, "sample_neighbours", g,
+                                                                                    seeds, o);
 }
 template <class On>
 [[nodiscard]] std::vector<sampled_hop> sample_neighbours(On&& on, graph_view const& g, std::span<vertex_id const> seeds,
                                                          sample_options const& o) {
   auto&& scratch = detail::scratch_for(on);
   auto const entries = detail::upload(scratch.space(), seeds);
-  std::vector<sampled_hop> hops;
-  for (auto const& hop : sample_neighbours(scratch, g, resident_vertices(entries.data(), seeds.size()), o))
-    hops.push_back(hop.to_host());
-  return hops;
+  return detail::to_host(sample_neighbours(scratch, g, resident_vertices(entries.data(), seeds.size()), o));
 }
 
 }  // namespace wyrm::graph

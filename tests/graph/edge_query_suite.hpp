@@ -20,10 +20,10 @@ struct valued_case {
   valued_case(Space const& space, query_case const& c, bool in_neighbours)
       : g(space, c.vertices, of(c, in_neighbours)) {
     std::vector<Value> given;
-    for (auto const& [u, v] : c.edges) {
+    for (graph::edge const e : c.edges) {
       given.push_back(static_cast<Value>(given.size() % 1000) + Value{1} / 2);
-      arcs[{u, v}] = given.back();
-      if (!c.directed) arcs[{v, u}] = given.back();
+      arcs[{e.source, e.target}] = given.back();
+      if (!c.directed) arcs[{e.target, e.source}] = given.back();
     }
     g.insert(c.edges, given);
   }

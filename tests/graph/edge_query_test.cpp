@@ -2,14 +2,17 @@
 // Queries of values, samples by weight and erasures by a predicate on the CPU, and on simulated warps (simt_space).
 #include "../support/simt_space.hpp"
 #include "edge_query_suite.hpp"
+#include "weighted_sample_suite.hpp"
 
 namespace wyrm::tests {
 
 #if WYRM_TEST_HOST
 INSTANTIATE_TYPED_TEST_SUITE_P(cpu, edge_query_test, testing::Types<exec::host_space>);
+INSTANTIATE_TYPED_TEST_SUITE_P(cpu, weighted_sample_test, testing::Types<exec::host_space>);
 #endif
 #if WYRM_TEST_SIMT
 INSTANTIATE_TYPED_TEST_SUITE_P(simt, edge_query_test, testing::Types<simt_space>);
+INSTANTIATE_TYPED_TEST_SUITE_P(simt, weighted_sample_test, testing::Types<simt_space>);
 #endif
 
 }  // namespace wyrm::tests

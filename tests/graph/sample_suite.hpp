@@ -2,29 +2,22 @@
 // Samples of neighbours on any space. Statistical tests have seeds of their own, which no environment variable changes.
 #pragma once
 
-#include <cmath>
 #include <map>
 
 #include "../../graph/query/choose.hpp"
-#include "query_case.hpp"
+#include "sample_case.hpp"
 
 namespace wyrm::tests {
 
 template <class Space>
-class sample_test : public query_fixture<Space> {
+class sample_test : public sample_fixture<Space> {
  protected:
   using ids = std::vector<graph::vertex_id>;
 
-  /// A star: vertex 0 has the neighbours 1 ... degree.
-  [[nodiscard]] static query_case wheel(graph::vertex_id degree) {
-    std::vector<graph::edge> edges;
-    for (graph::vertex_id v = 1; v <= degree; ++v) edges.push_back({0, v});
-    return {"star", degree + std::size_t{1}, true, edges};
-  }
   /// The samples of each of `times` seeds, which all are vertex 0 of such a star; ascending for each seed.
   [[nodiscard]] std::vector<ids> samples(graph::vertex_id degree, std::uint32_t k, std::size_t times, bool replace,
                                          std::uint64_t seed) const {
-    auto const g = this->make(this->space(), wheel(degree));
+    auto const g = this->make(this->space(), this->wheel(degree));
     auto const hop = graph::sample_neighbours(this->space(), g.view(), ids(times, 0),
                                               {.fan_out = {k}, .replace = replace, .seed = seed})
                          .front();
@@ -36,14 +29,6 @@ class sample_test : public query_fixture<Space> {
     }
     return all;
   }
-  /// Checks a chi-squared statistic: both bounds are passed by chance in fewer than one of 10,000 tests (approximation
-  /// of Wilson and Hilferty).
-  static void expect_chi_squared(double statistic, double freedom) {
-    double const variance = 2 / (9 * freedom);
-    auto const quantile = [&](double z) { return freedom * std::pow(1 - variance + z * std::sqrt(variance), 3); };
-    EXPECT_LT(statistic, quantile(3.9)) << "with " << freedom << " degrees of freedom";
-    EXPECT_GT(statistic, quantile(-3.9)) << "with " << freedom << " degrees of freedom";
-  }
   /// Checks that all `outcomes` different samples are equally likely.
   static void expect_uniform(std::vector<ids> const& all, double outcomes) {
     std::map<ids, double> counts;
@@ -52,7 +37,7 @@ class sample_test : public query_fixture<Space> {
     double const mean = static_cast<double>(all.size()) / outcomes;
     double statistic = 0;
     for (auto const& [sample, count] : counts) statistic += (count - mean) * (count - mean) / mean;
-    expect_chi_squared(statistic, outcomes - 1);
+    sample_fixture<Space>::expect_chi_squared(statistic, outcomes - 1);
   }
   /// Checks that all neighbours are equally often in a subset of k. The counts of a draw without replacement have a
   /// smaller variance, and a covariance, which the factor takes into account.
@@ -65,9 +50,8 @@ class sample_test : public query_fixture<Space> {
     double statistic = 0;
     for (std::size_t v = 1; v < counts.size(); ++v)
       statistic += (counts[v] - n * p) * (counts[v] - n * p) / (n * p * (1 - p));
-    expect_chi_squared(statistic * (degree - 1) / degree, degree - 1);
+    sample_fixture<Space>::expect_chi_squared(statistic * (degree - 1) / degree, degree - 1);
   }
-  [[nodiscard]] static std::size_t sized(std::size_t n) { return query_fixture<Space>::is_slow ? n / 10 : n; }
 };
 
 TYPED_TEST_SUITE_P(sample_test);
