@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A test: installs the build into an empty prefix, and then configures, builds and runs five projects: one uses the whole
-# library, one the graph, two the allocators only, and one contains the sources. The last four must not need the dependencies
+# A test: installs the build into an empty prefix, and then configures, builds and runs six projects: one uses the whole
+# library, two the graph, two the allocators only, and one contains the sources. The last five must not need the dependencies
 # of the loaders; they are compiled as C++${STANDARD}, and the last one without TBB and without a build type, which must not be set.
 # cmake -DSOURCE=... -DBUILD=... -DEXAMPLES=... -DWORK=... [-DCCCL_DIR=...] -DCXX=... [-DCUDA=...] -P consumer_test.cmake
 function(run)
@@ -36,6 +36,7 @@ test_project(alloc ${no_loaders} PROGRAMS collective hash_table linked_lists mes
 test_project(relational ${no_loaders} -DRELATIONAL_ALLOCATOR=corw)  # all take minutes to compile
 test_project(graph ${no_loaders} PROGRAMS own_kernel own_value snapshots)
 test_project(sampling ${no_loaders})
+test_project(weighted_stream ${no_loaders})
 test_project(subproject ${no_loaders} -DCMAKE_DISABLE_FIND_PACKAGE_RapidJSON=ON -DCMAKE_DISABLE_FIND_PACKAGE_TBB=ON
   -DWYRM_SOURCE_DIR=${SOURCE} -DWYRM_CUDA=${WYRM_CUDA} -DCMAKE_BUILD_TYPE= -DWYRM_HOST_THREADS=auto)
 file(STRINGS ${WORK}/subproject/CMakeCache.txt build_type REGEX "^CMAKE_BUILD_TYPE:")

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <map>
+#include <tuple>
 #include <utility>
 
+#include "../../exec/injected_failure.hpp"
 #include "query_case.hpp"
 
 namespace wyrm::tests {
@@ -221,7 +223,52 @@ TYPED_TEST_P(edge_query_test, erasures_by_a_predicate) {
     }
 }
 
+TYPED_TEST_P(edge_query_test, out_of_memory) {
+  auto const c = this->star(300);
+  valued_case<TypeParam, float> from(this->space(), c, true);
+  auto const vertices = this->some_vertices(c);
+  auto const pairs = this->some_pairs(c);
+  auto const run = [&](auto& on) {
+    graph::sample_options const o{.fan_out = {2, 40}, .unique = true};
+    return std::tuple(graph::values<float>(on, from.g.view(), pairs, 0),
+                      graph::valued_neighbours<float>(on, from.g.view(), vertices),
+                      graph::sample_neighbours_by_weight<float>(on, from.g.view(), vertices, o));
+  };
+  // Makes one request for memory after the other fail, until none fails.
+  auto const fail_each = [](auto const& f, auto const& after_failure) {
+    std::uint64_t requests = 0;
+    for (bool failed = true; failed; ++requests) {
+      ASSERT_LT(requests, 200u);
+      exec::injected_failure const failure(requests);
+      failed = false;
+      try {
+        f();
+      } catch (error const& e) {
+        EXPECT_EQ(e.code(), error_code::out_of_memory);
+        failed = true;
+      }
+      if (failed) after_failure();
+    }
+    EXPECT_GT(requests, 5u);
+  };
+  auto const expected = run(this->space());
+  graph::query_scratch<TypeParam> scratch(this->space());
+  fail_each([&] { EXPECT_EQ(run(scratch), expected); }, [] {});
+
+  exec::buffer<std::uint64_t, TypeParam> calls(this->space(), 1);
+  this->space().fill(calls.data(), 0, calls.bytes());
+  std::uint64_t const version = from.g.view().version();
+  auto const unchanged = [&] {
+    EXPECT_EQ(from.g.view().version(), version);
+    EXPECT_EQ(from.g.arcs(), from.arcs.size());
+  };
+  std::uint64_t erased = 0;
+  fail_each([&] { erased = from.g.erase_if(select_some{calls.data(), false}).erased; }, unchanged);
+  EXPECT_GT(erased, 0u);
+  EXPECT_NO_THROW(from.g.check());
+}
+
 REGISTER_TYPED_TEST_SUITE_P(edge_query_test, values_of_edges, values_of_no_edges, invalid_arguments,
-                            erasures_by_a_predicate);
+                            erasures_by_a_predicate, out_of_memory);
 
 }  // namespace wyrm::tests
