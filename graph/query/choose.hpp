@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the samples of one vertex are chosen. Each policy is a functor that a tile calls for one vertex; a policy that
-// draws by weights would be another one. All random numbers are functions of the seed, the hop, the position of the
-// vertex in its frontier and the number of the draw, and each policy defines its samples by these alone: tiles of any
-// size, on any space, choose the same.
+// How the samples of one vertex are chosen. Each policy is a functor that a tile calls for one vertex (by weights: see
+// choose_by_weight.hpp). All random numbers are functions of the seed, the hop, the position of the vertex in its
+// frontier and the number of the draw, and each policy defines its samples by these alone: tiles of any size, on any
+// space, choose the same.
 #pragma once
 
 #include <cstddef>

@@ -169,6 +169,8 @@ TYPED_TEST_P(weighted_sample_test, draws_with_replacement_are_those_of_prefix_su
     auto weights = this->template rough_weights<std::uint32_t>(degree, 8);
     weights[degree / 2] = ~0u;
     weights[degree - 1] = 5;
+    std::vector<std::uint32_t> small(degree);  // many draws are on the boundary between two neighbours
+    for (std::uint32_t i = 0; i < degree; ++i) small[i] = i % 4 == 1 ? 0 : i % 3 + 1;
     std::vector<double> scaled;  // by a power of two, which changes nothing
     for (std::uint32_t const w : weights) scaled.push_back(std::ldexp(w, -700));
     for (std::uint32_t const k : {1u, 15u, 100u}) {
@@ -176,6 +178,9 @@ TYPED_TEST_P(weighted_sample_test, draws_with_replacement_are_those_of_prefix_su
       auto const drawn = this->split(this->sampled(this->space(), weights, 3, o));
       for (std::size_t i = 0; i < 3; ++i)
         EXPECT_EQ(drawn[i], this->serial_draws(weights, k, o.seed, i)) << k << " of " << degree;
+      auto const of_small = this->split(this->sampled(this->space(), small, 3, o));
+      for (std::size_t i = 0; i < 3; ++i)
+        EXPECT_EQ(of_small[i], this->serial_draws(small, k, o.seed, i)) << k << " of " << degree;
       auto const of_doubles = this->split(this->sampled(this->space(), scaled, 3, o));
       for (std::size_t i = 0; i < 3; ++i)
         for (graph::vertex_id const v : of_doubles[i]) EXPECT_GT(weights[v - 1], 0u) << k << " of " << degree;
@@ -200,6 +205,16 @@ TYPED_TEST_P(weighted_sample_test, probabilities_are_those_of_the_weights) {
   for (auto const& [a, p] : first)
     for (auto const& [b, q] : first) pairs[{a[0], b[0]}] = p * q;
   this->expect_distribution(draw(this->template as<std::uint32_t>(weights), 2, true, 307), pairs);
+}
+
+TYPED_TEST_P(weighted_sample_test, extreme_weights_count_as_powers_of_two) {
+  double const infinity = std::numeric_limits<double>::infinity();
+  std::map<typename TestFixture::ids, double> const equal{{{1}, 0.5}, {{2}, 0.5}};
+  for (bool const replace : {false, true})
+    for (auto const& weights : {std::vector{1e300, infinity, 1e100}, std::vector{1e-320, 1e-300}}) {
+      graph::sample_options const o{.fan_out = {1}, .replace = replace, .seed = 308};
+      this->expect_distribution(this->split(this->sampled(this->space(), weights, this->sized(10'000), o)), equal);
+    }
 }
 
 // A heavy neighbour among 1000: how often it is in the sample.
@@ -302,7 +317,7 @@ TYPED_TEST_P(weighted_sample_test, wrong_arguments) {
 
 REGISTER_TYPED_TEST_SUITE_P(weighted_sample_test, logarithms_are_those_of_the_library, subsets_have_the_least_keys,
                             draws_with_replacement_are_those_of_prefix_sums, probabilities_are_those_of_the_weights,
-                            heavy_neighbours_of_long_rows, only_positive_weights_are_drawn,
-                            samples_are_the_same_on_all_spaces, wrong_arguments);
+                            extreme_weights_count_as_powers_of_two, heavy_neighbours_of_long_rows,
+                            only_positive_weights_are_drawn, samples_are_the_same_on_all_spaces, wrong_arguments);
 
 }  // namespace wyrm::tests
