@@ -163,7 +163,8 @@ class dynamic_graph {
     return insert(std::span(batch.begin(), batch.size()));
   }
 
-  /// Erases the edges of a batch that are in the graph. Same guarantee and cost; needs no memory other than scratch.
+  /// Erases the edges of a batch that are in the graph. Same guarantee and cost; needs no memory other than scratch,
+  /// unless a snapshot lives.
   update_report erase(std::span<edge const> batch) { return erase_async(batch).get(); }
   update_report erase(resident_edges batch) { return erase_async(batch).get(); }
   update_report erase(std::initializer_list<edge> batch) { return erase(std::span(batch.begin(), batch.size())); }
@@ -216,7 +217,8 @@ class dynamic_graph {
     return apply_async(batch, values, {});
   }
   pending_update insert_async(resident_edges batch, Value const* values) requires has_values {
-    return update<detail::update_kind::mixed>(entries{{batch.data, batch.size, checked(values)}, false});
+    return update<detail::update_kind::mixed>(
+        entries{{batch.data, batch.size, checked("values", values, batch.size)}, false});
   }
   pending_update erase_async(std::span<edge const> batch) {
     if constexpr (has_values)
@@ -242,11 +244,14 @@ class dynamic_graph {
     return apply_async(batch, values, operations);
   }
   pending_update apply_async(resident_edges batch, operation const* operations) requires(!has_values) {
-    return update<detail::update_kind::mixed>(entries{{batch.data, batch.size, nullptr, operations}, false});
+    return update<detail::update_kind::mixed>(
+        entries{{batch.data, batch.size, nullptr, checked("operations", operations, batch.size)}, false});
   }
   pending_update apply_async(resident_edges batch, operation const* operations,
                              Value const* values) requires has_values {
-    return update<detail::update_kind::mixed>(entries{{batch.data, batch.size, checked(values), operations}, false});
+    return update<detail::update_kind::mixed>(entries{
+        {batch.data, batch.size, checked("values", values, batch.size), checked("operations", operations, batch.size)},
+        false});
   }
 
   /// Builds a graph without edges from a CSR (on the host), which has the out-neighbours of a directed graph, or both
@@ -263,7 +268,7 @@ class dynamic_graph {
     return build_from(rows, values.data());
   }
   update_report build(resident_csr rows, Value const* values) requires has_values {
-    return build_from(rows, checked(values));
+    return build_from(rows, checked("values", values, rows.arcs));
   }
 
   /// The graph as it is now, to be read while updates go on; see snapshot. O(vertices): copies the vertex table, 12
@@ -407,6 +412,12 @@ class dynamic_graph {
     return static_cast<vertex_id>(vertices);
   }
   void check_combiner() const {
+    if (options_.combine > combiner::sum)
+      throw error(error_code::bad_argument, "options::combine is none of latest, min, max and sum");
+    if (options_.combine != combiner::latest && !std::is_void_v<Combine>)
+      throw error(
+          error_code::bad_argument,
+          "a graph with a functor that combines values takes no other combiner; leave options::combine as it is");
     if (options_.combine != combiner::latest && std::is_void_v<Combine> &&
         detail::number_type_of<Value> == detail::number_type::none)
       throw error(error_code::bad_argument,
@@ -417,11 +428,17 @@ class dynamic_graph {
       throw error(error_code::bad_argument, "a batch of " + std::to_string(edges) + " edges needs as many " + what +
                                                 ", not " + std::to_string(got));
   }
-  static Value const* checked(Value const* values) {
-    if (reinterpret_cast<std::uintptr_t>(values) % width != 0)
-      throw error(error_code::bad_argument, "values in memory of the space must be at a multiple of their size, " +
-                                                std::to_string(width) + " bytes");
-    return values;
+  // An array of n entries in memory of the space.
+  template <class T>
+  static T const* checked(char const* what, T const* entries, std::uint64_t n) {
+    if (entries == nullptr && n > 0)
+      throw error(error_code::bad_argument, std::string("there are no ") + what + ": the pointer is null");
+    if (reinterpret_cast<std::uintptr_t>(entries) % sizeof(T) != 0)
+      throw error(error_code::bad_argument, std::string(what) +
+                                                " in memory of the space must be at a multiple of their "
+                                                "size, " +
+                                                std::to_string(sizeof(T)) + " bytes");
+    return entries;
   }
   pending_update apply_async(std::span<edge const> batch, std::span<Value const> values,
                              std::span<operation const> operations) {
@@ -803,7 +820,7 @@ class dynamic_graph {
   std::uint64_t build_layout(Csr const& rows, detail::csr_rows const& there, detail::value_word<width> const* values) {
     status_.clear_all();
     detail::layout<Space, detail::csr_rows> layout(space_, there, vertices_, there.arcs, options_.self_loops, width,
-                                                   out_.records(), hubs_, status_);
+                                                   chain_->empty(), out_.records(), hubs_, status_);
     uploader_.upload(rows, vertices_, [&](std::size_t first, std::size_t n) {
       layout.build(allocator_->view(), first, n, false, fails_from_);
     });

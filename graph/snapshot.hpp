@@ -15,6 +15,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -31,7 +32,8 @@
 namespace wyrm::graph {
 
 /// A graph as it was at one moment. Copies of a snapshot share it; it ends with the last copy. Its pages return to the
-/// pool with the next operation that changes the graph. It may outlive the graph, and then keeps the pool.
+/// pool with the next operation that changes the graph. It may outlive the graph, and then keeps the pool. A snapshot
+/// that was moved from can be assigned to and destroyed only.
 ///
 /// Thread safety: one thread may change the graph while others read snapshots, copy them and drop them. A kernel on
 /// another stream, or a thread, that reads a snapshot must end before the last copy is dropped.
@@ -109,10 +111,7 @@ class snapshot_chain : public std::enable_shared_from_this<snapshot_chain<Space,
     auto made = std::make_shared<handle>(*this);
     std::list<entry> next;
     next.emplace_back();
-    if (!spare_.empty()) {
-      next.back().records = std::move(spare_.back());
-      spare_.pop_back();
-    }
+    if (spare_) next.back().records = *std::exchange(spare_, std::nullopt);
     tables& copies = next.back().records;
     while (copies.size() < of.size()) copies.emplace_back(space_, vertices_);
     for (std::size_t k = 0; k < of.size(); ++k)
@@ -147,7 +146,7 @@ class snapshot_chain : public std::enable_shared_from_this<snapshot_chain<Space,
         release(at->records[k], at == living_.begin() ? nullptr : std::prev(at)->records[k].data(),
                 after == living_.end() ? current[k] : after->records[k].data());
       // Scratch of the next snapshot; the kernels above are before it on the stream.
-      if (spare_.empty()) spare_.push_back(std::move(at->records));
+      if (!spare_) spare_ = std::move(at->records);
       living_.erase(at);
     }
   }
@@ -174,14 +173,14 @@ class snapshot_chain : public std::enable_shared_from_this<snapshot_chain<Space,
     return exec::read(space_, sum.data());
   }
   /// Frees the memory that is kept for the next snapshot.
-  void free_spare() { spare_.clear(); }
+  void free_spare() { spare_.reset(); }
   /// The bytes of the copied tables.
   [[nodiscard]] std::size_t table_bytes() const {
     std::size_t bytes = 0;
     for (entry const& e : living_)
       for (table const& t : e.records) bytes += t.bytes();
-    for (tables const& s : spare_)
-      for (table const& t : s) bytes += t.bytes();
+    if (spare_)
+      for (table const& t : *spare_) bytes += t.bytes();
     return bytes;
   }
 
@@ -226,7 +225,7 @@ class snapshot_chain : public std::enable_shared_from_this<snapshot_chain<Space,
   vertex_id vertices_;
   std::shared_ptr<Allocator> allocator_;
   std::list<entry> living_;
-  std::vector<tables> spare_;
+  std::optional<tables> spare_;  // memory for the next snapshot
   std::uint64_t last_number_ = 0;
   std::mutex mutex_;                  // for what follows
   std::vector<std::uint64_t> ended_;  // numbers of snapshots that have ended

@@ -38,7 +38,7 @@ struct valued_edge {
   friend constexpr bool operator==(valued_edge const&, valued_edge const&) = default;
 };
 
-/// What an entry of a batch does with its edge.
+/// What an entry of a batch does with its edge. Any value other than `insert` erases.
 enum class operation : std::uint8_t { insert, erase };
 
 /// The Value of a graph whose edges have none.

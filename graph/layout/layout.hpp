@@ -192,14 +192,15 @@ template <class Space, class Rows>
 class layout {
  public:
   /// arcs: the number of arcs in all rows; width: bytes of a value. Records must be empty, and the status clear;
-  /// `listed_hubs` is scratch.
+  /// `listed_hubs` is scratch. may_carve: false if records must be valid after a failure, too.
   layout(Space const& space, Rows const& rows, vertex_id vertices, std::uint64_t arcs, bool self_loops_allowed,
-         unsigned width, packed_record* records, exec::buffer<csr_hub, Space>& listed_hubs,
+         unsigned width, bool may_carve, packed_record* records, exec::buffer<csr_hub, Space>& listed_hubs,
          status_memory<Space>& status)
       : space_(space),
         listed_hubs_{nullptr, std::min<std::uint64_t>(vertices, arcs / hub_degree)},
         parts_(arcs / hub_part + listed_hubs_.room),
         width_(width),
+        may_carve_(may_carve && width == 0),
         records_(records),
         status_(status),
         carved_(status.carved()),
@@ -213,7 +214,7 @@ class layout {
   template <class AllocatorRef>
   void build(AllocatorRef const& allocator, std::size_t first, std::size_t n, bool again, std::uint64_t fails_from) {
     if constexpr (exec::has_tiles<Space> && alloc::carving_ref<AllocatorRef>) {
-      if (!again && n == copier_.vertices && width_ == 0) count(fails_from);
+      if (!again && n == copier_.vertices && may_carve_) count(fails_from);
       if (carvings_ > 0) {
         --carvings_;
         return carve(allocator);
@@ -271,6 +272,7 @@ class layout {
   hub_list listed_hubs_;
   std::uint64_t parts_;  // maximum number of parts of hubs
   unsigned width_;       // bytes of a value
+  bool may_carve_;
   packed_record* records_;
   status_memory<Space>& status_;
   carved_pages* carved_;
@@ -313,7 +315,7 @@ exec::buffer<packed_record, Space> rebuilt_table(Space const& space, packed_reco
   space.fill(to.data(), 0, to.bytes());
   status.clear_all();
   exec::buffer<csr_hub, Space> listed_hubs(space);
-  layout<Space, table_rows> rows(space, {records}, vertices, arcs, true, Width, to.data(), listed_hubs, status);
+  layout<Space, table_rows> rows(space, {records}, vertices, arcs, true, Width, true, to.data(), listed_hubs, status);
   try {
     pool_growth<Allocator> memory(allocator, fails_from < vertices);
     for (bool again = false;; again = true) {

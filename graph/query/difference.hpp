@@ -23,7 +23,8 @@
 
 namespace wyrm::graph {
 
-/// A batch for dynamic_graph::apply(); without values if Value is no_value. An edge that has another value is inserted.
+/// A batch for dynamic_graph::apply(); without values if Value is no_value. An edge that has another value is erased
+/// and inserted again, by neighbouring entries in this order, so that the combiner of a graph does not matter.
 template <class Value>
 struct changes {
   std::vector<edge> edges;
@@ -103,12 +104,17 @@ struct find_changes {
     vertex_id const v = row.source;
     neighbour_list const other = row.is_old ? to.neighbours(v) : from.neighbours(v);
     std::uint32_t const at = lower_bound(other.data, other.size, target);
-    bool differs = at == other.size || other[at] != target;
+    bool const is_in_both = at < other.size && other[at] == target;
+    bool differs = !is_in_both;
     if constexpr (width > 0)
-      if (!differs && !row.is_old) differs = !(word(to, v, index_of(row, target)) == word(from, v, at));
+      if (is_in_both && !row.is_old) differs = !(word(to, v, index_of(row, target)) == word(from, v, at));
     if (!differs) return;
-    std::uint64_t const place = exec::atomic_ref<std::uint64_t>(*count).fetch_add(1, exec::relaxed);
+    std::uint64_t place = exec::atomic_ref<std::uint64_t>(*count).fetch_add(is_in_both ? 2 : 1, exec::relaxed);
     if (edges == nullptr) return;
+    if (is_in_both) {
+      edges[place] = {v, target};
+      operations[place++] = operation::erase;
+    }
     edges[place] = {v, target};
     operations[place] = row.is_old ? operation::erase : operation::insert;
     if constexpr (width > 0)

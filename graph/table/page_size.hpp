@@ -21,19 +21,21 @@ namespace wyrm::graph {
 /// unused. Beyond 1 MiB the capacity is a power of two plus 0 to 7 eighths of it, so at most 1/8 is slack.
 [[nodiscard]] WYRM_HD constexpr std::uint32_t capacity_for(std::uint32_t degree, unsigned width = 0) {
   constexpr std::uint32_t smallest = 16 / sizeof(vertex_id);
+  constexpr std::size_t largest = std::size_t{1} << 20;  // bytes of a page that is a power of two
   if (degree == 0) return 0;
   if (degree <= smallest) return smallest;
-  if (std::size_t{degree} * entry_bytes(width) > std::size_t{1} << 20) {
-    std::uint64_t const step = cuda::std::bit_floor(degree) / 8;
-    std::uint64_t const rounded = (degree + step - 1) / step * step;
-    return rounded <= 0xffffffff ? static_cast<std::uint32_t>(rounded) : 0xffffffff;
+  if (std::size_t{degree} * entry_bytes(width) <= largest) {
+    if (width <= 4) return cuda::std::bit_ceil(degree);
+    // Pages of 12 or 20 bytes an entry have 5/4 or 3/2 of a power of two of entries, rounded down to a multiple of 4.
+    std::uint32_t const quarters = width == 8 ? 5 : 6;
+    std::uint32_t power = cuda::std::bit_floor(degree) / 2;
+    while ((power * quarters / 4 & ~3u) < degree) power *= 2;
+    std::uint32_t const capacity = power * quarters / 4 & ~3u;
+    if (std::size_t{capacity} * entry_bytes(width) <= largest) return capacity;
   }
-  if (width <= 4) return cuda::std::bit_ceil(degree);
-  // Pages of 12 or 20 bytes an entry have 5/4 or 3/2 of a power of two of entries, rounded down to a multiple of 4.
-  std::uint32_t const quarters = width == 8 ? 5 : 6;
-  std::uint32_t power = cuda::std::bit_floor(degree) / 2;
-  while ((power * quarters / 4 & ~3u) < degree) power *= 2;
-  return power * quarters / 4 & ~3u;
+  std::uint64_t const step = cuda::std::bit_floor(degree) / 8;
+  std::uint64_t const rounded = (degree + step - 1) / step * step;
+  return rounded <= 0xffffffff ? static_cast<std::uint32_t>(rounded) : 0xffffffff;
 }
 
 /// Whether a vertex keeps a page of this capacity when its new degree is `degree`.

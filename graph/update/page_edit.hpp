@@ -135,20 +135,29 @@ WYRM_HD void insert_per_thread(T* page, std::uint32_t degree, std::uint32_t posi
   }
 }
 
-/// Erases the entry at `position`; the entries after it move down by one.
+/// Writes the `degree` entries of `from` but the one at `position` to `to`. Both may be the same page: then the entries
+/// before `position` stay, and those after it move down by one.
 template <class T>
-WYRM_HD void erase_per_thread(T* page, std::uint32_t degree, std::uint32_t position) {
+WYRM_HD void copy_all_but_one_per_thread(T const* from, T* to, std::uint32_t degree, std::uint32_t position) {
   constexpr std::uint32_t size = block_of<T>::size;
-  block_of<T> block = blocks_of(page)[position / size];
+  auto const* const blocks = reinterpret_cast<block_of<T> const*>(from);
+  if (from != to)
+    for (std::uint32_t b = 0; b < position / size; ++b) blocks_of(to)[b] = blocks[b];
+  block_of<T> block = blocks[position / size];
   for (std::uint32_t b = position / size; b * size < degree; ++b) {
-    block_of<T> const next = (b + 1) * size < degree ? blocks_of(page)[b + 1] : block;
+    block_of<T> const next = (b + 1) * size < degree ? blocks[b + 1] : block;
     for (std::uint32_t k = 0; k < size; ++k) {
       if (b * size + k < position) continue;
       block.value[k] = k + 1 < size ? block.value[(k + 1) % size] : next.value[0];
     }
-    blocks_of(page)[b] = block;
+    blocks_of(to)[b] = block;
     block = next;
   }
+}
+/// Erases the entry at `position`; the entries after it move down by one.
+template <class T>
+WYRM_HD void erase_per_thread(T* page, std::uint32_t degree, std::uint32_t position) {
+  copy_all_but_one_per_thread<T>(page, page, degree, position);
 }
 
 template <class T>
@@ -157,13 +166,13 @@ WYRM_HD void copy_per_thread(T const* from, T* to, std::uint32_t degree) {
   for (std::uint32_t b = 0; b * size < degree; ++b) blocks_of(to)[b] = reinterpret_cast<block_of<T> const*>(from)[b];
 }
 
-/// Copies the entries but those at n ascending positions to a page with room for `capacity` entries.
+/// Copies the entries but those at n ascending positions, at least one, to a page with room for `capacity` entries.
 template <class T>
 WYRM_HD void copy_others_per_thread(T const* from, T* to, std::uint32_t capacity, std::uint32_t degree,
                                     std::uint32_t const* removed, std::uint32_t n) {
   if (degree <= capacity) {
-    copy_per_thread(from, to, degree);
-    for (std::uint32_t k = n; k-- > 0;) erase_per_thread(to, degree--, removed[k]);
+    copy_all_but_one_per_thread(from, to, degree, removed[n - 1]);
+    for (std::uint32_t k = n - 1; k-- > 0;) erase_per_thread(to, --degree, removed[k]);
     return;
   }
   for (std::uint32_t i = 0, k = 0; i < degree; ++i) {

@@ -34,6 +34,15 @@ TEST(graph_options, values_that_cannot_be_combined_are_refused) {
   weights g(space(), 4);
   graph::edge const e{0, 1};
   EXPECT_THROW(g.insert(graph::resident_edges(&e, 1), odd), error);
+  graph::resident_edges const one(&e, 1);
+  graph::operation const op = graph::operation::insert;
+  EXPECT_THROW(g.insert(one, nullptr), error);
+  EXPECT_THROW(g.apply(one, nullptr, values.data()), error);
+  EXPECT_THROW(g.apply(one, &op, nullptr), error);
+  EXPECT_EQ(g.arcs(), 0u);
+  EXPECT_THROW(weights(space(), 4, {.combine = static_cast<graph::combiner>(9)}), error);
+  using summed = graph::dynamic_graph<space, alloc::ouroboros_va_p<space>, payment, add_payments>;
+  EXPECT_THROW(summed(space(), 4, {.combine = graph::combiner::max}), error);
 }
 
 }  // namespace wyrm::tests

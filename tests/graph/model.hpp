@@ -71,6 +71,8 @@ class basic_model {
     return r;
   }
 
+  void set_combiner(combine_type combine) { combine_ = std::move(combine); }
+
   [[nodiscard]] graph::csr to_csr() const {
     graph::csr c{{0}, {}};
     for (auto const& row : neighbours_) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "../../graph/table/page_size.hpp"
@@ -51,6 +52,30 @@ TEST(page_size_test, sizes_in_numbers) {
     EXPECT_EQ(graph::capacity_for(r.degree), r.capacity) << r.degree;
   EXPECT_EQ(graph::page_bytes(4), 16u);
   EXPECT_EQ(graph::page_bytes(0xffffffff), std::size_t{0xffffffff} * 4);
+}
+
+// With values: capacities are multiples of 4, so that values are aligned; they fill powers of two of bytes up to 1 MiB
+// but for 1/16, and have at most 1/8 of slack beyond that.
+TEST(page_size_test, pages_with_values) {
+  for (unsigned const width : {4u, 8u, 16u})
+    for (std::uint32_t const degree : degrees_at_borders()) {
+      if (degree > 0xf0000000) continue;
+      std::uint32_t const capacity = graph::capacity_for(degree, width);
+      std::size_t const bytes = graph::page_bytes(capacity, width);
+      SCOPED_TRACE(std::to_string(degree) + " neighbours, values of " + std::to_string(width) + " bytes");
+      EXPECT_GE(capacity, degree);
+      EXPECT_EQ(capacity % 4, 0u);
+      EXPECT_EQ(bytes, std::size_t{capacity} * (4 + width));
+      if (degree > 0 && bytes > std::size_t{1} << 20) {
+        EXPECT_LE(8 * (std::uint64_t{capacity} - degree), degree);
+      } else if (bytes >= 256) {
+        EXPECT_LE(16 * (graph::rounded_page_bytes(bytes, 16) - bytes), graph::rounded_page_bytes(bytes, 16));
+        EXPECT_LT(graph::capacity_for(capacity / 2, width), capacity);
+      }
+      EXPECT_EQ(graph::keeps_page(capacity, degree, width), degree > 0);
+      graph::vertex_record const record = graph::packed_record(graph::vertex_record{nullptr, degree, capacity});
+      EXPECT_EQ(record.capacity, capacity);
+    }
 }
 
 TEST(page_size_test, a_page_stays_between_a_quarter_and_full) {
