@@ -63,7 +63,9 @@ struct sample_weighted_frontier {
   weight_table tables;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
-    weight_table const table{tables.keys + tile * tables.size, tables.indices + tile * tables.size, tables.size};
+    std::size_t const begin = tile * tables.size;
+    weight_table const table{tables.keys == nullptr ? nullptr : tables.keys + begin,
+                             tables.indices == nullptr ? nullptr : tables.indices + begin, tables.size};
     for (std::size_t i = tile; i < hop.size; i += tiles) {
       auto const count = static_cast<std::uint32_t>(hop.offsets[i + 1] - hop.offsets[i]);
       if (count == 0) continue;

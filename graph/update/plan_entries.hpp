@@ -103,7 +103,7 @@ struct change_lists {
       : added(batch.arcs.targets + begin),
         positions(batch.arcs.positions + begin),
         erased(batch.erased + begin),
-        values(static_cast<value_word<Width>*>(batch.values) + begin),
+        values(Width > 0 ? static_cast<value_word<Width>*>(batch.values) + begin : nullptr),
         last(size - 1) {}
 
   /// Records an effect: the one of number `a` among those that add, `u` among those that update, and `e` among those
