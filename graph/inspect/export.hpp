@@ -35,13 +35,20 @@ struct export_rows {
   }
 };
 
-/// Exports the rows of a table to a CSR on the host. O(vertices + arcs).
+/// The offsets of the rows of a table in a CSR.
 template <class Space>
-csr export_csr(Space const& space, packed_record const* records, vertex_id vertices) {
+exec::buffer<std::uint64_t, Space> offsets_of(Space const& space, packed_record const* records, vertex_id vertices) {
   exec::buffer<std::uint32_t, Space> degrees(space, vertices);
   exec::buffer<std::uint64_t, Space> offsets(space, std::size_t{vertices} + 1);
   exec::for_each(space, vertices, read_degrees{records, degrees.data()});
   typename Space::bulk(space).inclusive_sum(degrees.data(), offsets.data(), vertices);
+  return offsets;
+}
+
+/// Exports the rows of a table to a CSR on the host. O(vertices + arcs).
+template <class Space>
+csr export_csr(Space const& space, packed_record const* records, vertex_id vertices) {
+  exec::buffer<std::uint64_t, Space> const offsets = offsets_of(space, records, vertices);
   csr result;
   result.offsets = exec::copy_out(space, offsets.data(), std::size_t{vertices} + 1);
   exec::buffer<vertex_id, Space> targets(space, result.offsets.back());
@@ -69,10 +76,7 @@ template <class Value, class Space>
 std::vector<Value> export_all_values(Space const& space, packed_record const* records, vertex_id vertices,
                                      std::uint64_t arcs) {
   constexpr unsigned width = width_of<Value>;
-  exec::buffer<std::uint32_t, Space> degrees(space, vertices);
-  exec::buffer<std::uint64_t, Space> offsets(space, std::size_t{vertices} + 1);
-  exec::for_each(space, vertices, read_degrees{records, degrees.data()});
-  typename Space::bulk(space).inclusive_sum(degrees.data(), offsets.data(), vertices);
+  exec::buffer<std::uint64_t, Space> const offsets = offsets_of(space, records, vertices);
   exec::buffer<value_word<width>, Space> values(space, arcs);
   exec::for_each_tile<8>(space, vertices, export_values<width>{records, offsets.data(), values.data()});
   std::vector<Value> result(arcs);

@@ -68,11 +68,6 @@ struct merge_groups {
   }
 
  private:
-  // Also true if the vertex needs no page any more. Without a new page, an erasure changes the old page, and so does an
-  // insertion if the old page has room.
-  [[nodiscard]] WYRM_HD static bool has_page_to_move_to(group_plan const& plan) {
-    return plan.capacity != keep && (plan.page != nullptr || plan.capacity == 0);
-  }
   template <class Tile>
   WYRM_HD void merge(Tile const& t, std::size_t s) const {
     group_plan const plan = plans[s];

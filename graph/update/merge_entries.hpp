@@ -49,9 +49,6 @@ struct merge_entries {
   }
 
  private:
-  [[nodiscard]] WYRM_HD static bool has_page_to_move_to(mixed_plan const& plan) {
-    return plan.capacity != keep && (plan.page != nullptr || plan.capacity == 0);
-  }
   [[nodiscard]] WYRM_HD change_lists<Width> lists_of(source_group const& g) const {
     return change_lists<Width>(batch, g.begin, g.size);
   }

@@ -33,6 +33,11 @@ struct plan_head {
   std::uint32_t changed;   // number of neighbours that are added or erased; in a mixed_plan: added
 };
 
+/// Whether the vertex moves to another page, or needs none any more. Without a new page, the old one is changed.
+[[nodiscard]] WYRM_HD inline bool has_page_to_move_to(plan_head const& plan) {
+  return plan.capacity != keep && (plan.page != nullptr || plan.capacity == 0);
+}
+
 /// The plan of a source group. Targets and positions of the arcs that change the graph are at the front of the group.
 struct alignas(16) group_plan : plan_head {
   std::uint32_t edges;     // changes that count as edges (undirected: one of the two directions)
@@ -240,6 +245,23 @@ template <class Tile, class T>
   return values;
 }
 
+template <class T>
+WYRM_HD void order(T& a, T& b) {
+  T const less = a < b ? a : b;
+  b = a < b ? b : a;
+  a = less;
+}
+/// Sorts the values of one lane, without branches.
+template <class T>
+WYRM_HD void sort_few(T (&values)[few]) {
+  static_assert(few == 4);
+  order(values[0], values[1]);
+  order(values[2], values[3]);
+  order(values[0], values[2]);
+  order(values[1], values[3]);
+  order(values[1], values[2]);
+}
+
 /// lower_bound for n values at once, so that the memory accesses of the searches overlap.
 template <std::uint32_t Most>
 WYRM_HD void lower_bounds(vertex_id const* page, std::uint32_t degree, vertex_id const (&values)[Most], std::uint32_t n,
@@ -311,11 +333,7 @@ struct plan_groups {
   [[nodiscard]] WYRM_HD group_plan plan_short(source_group const& g, vertex_record const& r) const {
     vertex_id targets[few];
     for (std::uint32_t k = 0; k < few; ++k) targets[k] = k < g.size ? batch.targets[g.begin + k] : 0xffffffff;
-    order(targets[0], targets[1]);
-    order(targets[2], targets[3]);
-    order(targets[0], targets[2]);
-    order(targets[1], targets[3]);
-    order(targets[1], targets[2]);
+    sort_few(targets);
     std::uint32_t at[few];
     lower_bounds(r.page, r.degree, targets, g.size, at);
     group_plan plan = no_change();
@@ -333,11 +351,6 @@ struct plan_groups {
   }
 
  private:
-  WYRM_HD static void order(vertex_id& a, vertex_id& b) {
-    vertex_id const less = a < b ? a : b;
-    b = a < b ? b : a;
-    a = less;
-  }
   WYRM_HD static found_arc find(vertex_record const& r, vertex_id target, bool valid) {
     return valid ? find_arc<Op>(r, target) : found_arc{0, false};
   }

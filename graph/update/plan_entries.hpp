@@ -191,11 +191,7 @@ struct plan_entries {
   [[nodiscard]] WYRM_HD mixed_plan plan_short(source_group const& g, vertex_record const& r) const {
     std::uint64_t keys[few];
     for (std::uint32_t k = 0; k < few; ++k) keys[k] = k < g.size ? batch.keys[g.begin + k] : ~std::uint64_t{0};
-    order(keys[0], keys[1]);
-    order(keys[2], keys[3]);
-    order(keys[0], keys[2]);
-    order(keys[1], keys[3]);
-    order(keys[1], keys[2]);
+    sort_few(keys);
     mixed_plan plan{};
     change_lists<Width> const to(batch, g.begin, g.size);
     entry_effects<Width, Combine> const effects{batch, combine};
@@ -235,11 +231,6 @@ struct plan_entries {
   }
 
  private:
-  WYRM_HD static void order(std::uint64_t& a, std::uint64_t& b) {
-    std::uint64_t const less = a < b ? a : b;
-    b = a < b ? b : a;
-    a = less;
-  }
   WYRM_HD static std::uint32_t number(std::uint32_t lanes) {
     return static_cast<std::uint32_t>(cuda::std::popcount(lanes));
   }
