@@ -12,6 +12,7 @@ namespace wyrm::graph {
 struct any_graph::face {
   virtual ~face() = default;
   [[nodiscard]] virtual vertex_id vertices() const = 0;
+  [[nodiscard]] virtual vertex_id present_vertices() const = 0;
   [[nodiscard]] virtual std::uint64_t edges() const = 0;
   [[nodiscard]] virtual std::uint64_t arcs() const = 0;
   [[nodiscard]] virtual options const& settings() const = 0;
@@ -22,6 +23,9 @@ struct any_graph::face {
   virtual pending_update erase_async(resident_edges batch) = 0;
   virtual pending_update apply_async(std::span<edge const> batch, std::span<operation const> operations) = 0;
   virtual pending_update apply_async(resident_edges batch, operation const* operations) = 0;
+  virtual std::vector<vertex_id> add_vertices(std::size_t n) = 0;
+  virtual removal_report remove_vertices(std::span<vertex_id const> batch) = 0;
+  virtual removal_report remove_vertices(resident_vertices batch) = 0;
   virtual update_report build(csr_view const& rows) = 0;
   virtual update_report build(resident_csr rows) = 0;
   virtual graph::snapshot snapshot() = 0;
@@ -38,6 +42,7 @@ template <class Space, class Allocator>
 struct any_graph::body final : face {
   body(Space const& space, std::size_t n, options const& o) : graph(space, n, o) {}
   [[nodiscard]] vertex_id vertices() const override { return graph.vertices(); }
+  [[nodiscard]] vertex_id present_vertices() const override { return graph.present_vertices(); }
   [[nodiscard]] std::uint64_t edges() const override { return graph.edges(); }
   [[nodiscard]] std::uint64_t arcs() const override { return graph.arcs(); }
   [[nodiscard]] options const& settings() const override { return graph.settings(); }
@@ -52,6 +57,9 @@ struct any_graph::body final : face {
   pending_update apply_async(resident_edges batch, operation const* operations) override {
     return graph.apply_async(batch, operations);
   }
+  std::vector<vertex_id> add_vertices(std::size_t n) override { return graph.add_vertices(n); }
+  removal_report remove_vertices(std::span<vertex_id const> batch) override { return graph.remove_vertices(batch); }
+  removal_report remove_vertices(resident_vertices batch) override { return graph.remove_vertices(batch); }
   update_report build(csr_view const& rows) override { return graph.build(rows); }
   update_report build(resident_csr rows) override { return graph.build(rows); }
   wyrm::graph::snapshot snapshot() override { return graph.snapshot(); }
@@ -87,6 +95,7 @@ any_graph::face& any_graph::graph() const {
 }
 
 vertex_id any_graph::vertices() const { return graph().vertices(); }
+vertex_id any_graph::present_vertices() const { return graph().present_vertices(); }
 std::uint64_t any_graph::edges() const { return graph().edges(); }
 std::uint64_t any_graph::arcs() const { return graph().arcs(); }
 options const& any_graph::settings() const { return graph().settings(); }
@@ -117,6 +126,12 @@ pending_update any_graph::apply_async(std::span<edge const> batch, std::span<ope
 pending_update any_graph::apply_async(resident_edges batch, operation const* operations) {
   return graph().apply_async(batch, operations);
 }
+std::vector<vertex_id> any_graph::add_vertices(std::size_t n) { return graph().add_vertices(n); }
+removal_report any_graph::remove_vertices(std::span<vertex_id const> batch) { return graph().remove_vertices(batch); }
+removal_report any_graph::remove_vertices(std::initializer_list<vertex_id> batch) {
+  return remove_vertices(std::span(batch.begin(), batch.size()));
+}
+removal_report any_graph::remove_vertices(resident_vertices batch) { return graph().remove_vertices(batch); }
 update_report any_graph::build(csr_view const& rows) { return graph().build(rows); }
 update_report any_graph::build(resident_csr rows) { return graph().build(rows); }
 graph::snapshot any_graph::snapshot() { return graph().snapshot(); }

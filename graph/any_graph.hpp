@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "../alloc/allocator.hpp"
 #include "../exec/device.hpp"
@@ -32,6 +33,7 @@ class any_graph {
   any_graph& operator=(any_graph&&) noexcept;
 
   [[nodiscard]] vertex_id vertices() const;
+  [[nodiscard]] vertex_id present_vertices() const;
   [[nodiscard]] std::uint64_t edges() const;
   [[nodiscard]] std::uint64_t arcs() const;
   [[nodiscard]] options const& settings() const;
@@ -52,6 +54,10 @@ class any_graph {
   update_report apply(resident_edges batch, operation const* operations);
   pending_update apply_async(std::span<edge const> batch, std::span<operation const> operations);
   pending_update apply_async(resident_edges batch, operation const* operations);
+  std::vector<vertex_id> add_vertices(std::size_t n);
+  removal_report remove_vertices(std::span<vertex_id const> batch);
+  removal_report remove_vertices(std::initializer_list<vertex_id> batch);
+  removal_report remove_vertices(resident_vertices batch);
   update_report build(csr_view const& rows);
   update_report build(resident_csr rows);
   [[nodiscard]] graph::snapshot snapshot();

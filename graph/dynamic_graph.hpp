@@ -10,6 +10,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <span>
@@ -33,6 +34,7 @@
 #include "table/pool_growth.hpp"
 #include "table/vertex_table.hpp"
 #include "types.hpp"
+#include "update/vertices.hpp"
 #include "update_report.hpp"
 #include "view.hpp"
 
@@ -53,20 +55,20 @@ class dynamic_graph {
  public:
   using value_type = Value;
 
-  /// A graph without edges. Throws error(bad_argument) for more than max_vertices, or for a combiner that the type of
-  /// the values does not have.
+  /// A graph without edges. Throws error(bad_argument) for more vertices than ids or options::max_vertices allow, or
+  /// for a combiner that the type of the values does not have.
   dynamic_graph(Space const& space, std::size_t vertices, options const& o = {})
       : space_(space),
         options_(with_seed(o)),
-        vertices_(checked_count(vertices)),
+        vertices_(checked_count(vertices, o.max_vertices)),
         allocator_(std::make_shared<Allocator>(space, pool_of(o.pool.pool_bytes))),
-        chain_(std::make_shared<chain>(space, vertices_, allocator_)),
-        out_(space, vertices_, 0, width, options_.hash_seed),
+        chain_(std::make_shared<chain>(space, allocator_)),
+        out_(space, vertices_, 0, width, options_),
         uploader_(space),
         hubs_(space),
         status_(space),
         link_(std::make_shared<link>(link{this})) {
-    if (o.directed && o.in_neighbours) in_.emplace(space, vertices_, 1, width, options_.hash_seed);
+    if (o.directed && o.in_neighbours) in_.emplace(space, vertices_, 1, width, options_);
     check_combiner();
   }
   /// A pending update moves to the new graph. The moved-from graph has no vertices, edges and arcs, and an empty view;
@@ -84,6 +86,7 @@ class dynamic_graph {
         status_(std::move(other.status_)),
         link_(std::move(other.link_)),
         identity_(std::move(other.identity_)),
+        absent_(std::move(other.absent_)),
         arc_count_(std::exchange(other.arc_count_, 0)),
         edge_count_(std::exchange(other.edge_count_, 0)),
         changes_(other.changes_),
@@ -110,7 +113,10 @@ class dynamic_graph {
     }
   }
 
+  /// The number of ids: vertices are numbered from 0 on. Some may be absent, see remove_vertices().
   [[nodiscard]] vertex_id vertices() const { return vertices_; }
+  /// The number of vertices that are in the graph.
+  [[nodiscard]] vertex_id present_vertices() const { return vertices_ - static_cast<vertex_id>(absent_.size()); }
   [[nodiscard]] std::uint64_t edges() const { return edge_count_; }
   [[nodiscard]] std::uint64_t arcs() const { return arc_count_; }
   [[nodiscard]] options const& settings() const { return options_; }
@@ -124,7 +130,109 @@ class dynamic_graph {
   [[nodiscard]] graph_view view() const {
     if (link_) require_idle();
     packed_record const* const in = !options_.directed ? out_.records() : in_ ? in_->records() : nullptr;
-    return {out_.records(), in, vertices_, arc_count_, options_.directed, identity_.id(), identity_.version(), width};
+    return {out_.records(),
+            in,
+            vertices_,
+            arc_count_,
+            options_.directed,
+            identity_.id(),
+            identity_.version(),
+            width,
+            static_cast<vertex_id>(absent_.size())};
+  }
+
+  /// Adds n vertices without neighbours, and returns their ids: first ids that remove_vertices() has freed, those of
+  /// the last removal first and in ascending order, and then new ones from vertices() on. All or nothing: throws
+  /// error(bad_argument) if there would be more vertices than ids or options::max_vertices allow, and
+  /// error(out_of_memory). Invalidates views. O(n), amortised.
+  std::vector<vertex_id> add_vertices(std::size_t n) {
+    typename Space::guard const current(space_);
+    require_idle();
+    std::size_t const reused = std::min(n, absent_.size());
+    std::size_t const limit = most_vertices(options_.max_vertices);
+    if (n - reused > limit - vertices_)
+      throw error(error_code::bad_argument,
+                  std::to_string(n) + " vertices cannot be added: the graph has " + std::to_string(vertices_) +
+                      " ids, of which " + std::to_string(absent_.size()) + " are free, and may have " +
+                      std::to_string(limit) +
+                      (options_.max_vertices > 0 ? ", its options::max_vertices; nothing was changed"
+                                                 : "; nothing was changed"));
+    auto const total = static_cast<vertex_id>(vertices_ + (n - reused));
+    std::vector<vertex_id> ids(n);
+    absent_.next(reused, ids.data());
+    std::iota(ids.begin() + static_cast<std::ptrdiff_t>(reused), ids.end(), vertices_);
+    if (n == 0) return ids;
+    exec::buffer<vertex_id, Space> there(space_, reused);
+    std::vector<exec::buffer<packed_record, Space>> room;
+    room.reserve(2);
+    for_tables([&](auto& t) { room.push_back(t.room_for(total)); });
+    if (reused > 0) exec::copy_in<vertex_id>(space_, there.data(), std::span(ids).first(reused));
+    // Nothing below fails for lack of memory.
+    auto next = room.begin();
+    for_tables([&](auto& t) {
+      t.grow(total, std::move(*next++));
+      exec::for_each(space_, reused, detail::mark_vertices{t.records(), there.data(), false});
+    });
+    space_.synchronize();  // the kernels read `there`
+    vertices_ = total;
+    absent_.pop(reused);
+    identity_.change();
+    return ids;
+  }
+
+  /// Removes vertices and all their edges. Their ids are free then: queries and algorithms find no neighbours there, an
+  /// insertion of an edge that names one throws error(bad_argument), and add_vertices() uses them again. All or
+  /// nothing, as erase(). Throws error(bad_argument) for ids out of range. O(k log k + edges of the vertices) for k
+  /// vertices; O(vertices + arcs log k) for a directed graph without in-neighbours. The edges of one call are one
+  /// batch, which has fewer than 2^32 arcs.
+  removal_report remove_vertices(std::span<vertex_id const> batch) {
+    typename Space::guard const current(space_);
+    require_idle();
+    removal_report r;
+    r.requested = batch.size();
+    auto const outside = std::ranges::find_if(batch, [&](vertex_id v) { return v >= vertices_; });
+    if (outside != batch.end())
+      throw error(error_code::bad_argument, "entry " + std::to_string(outside - batch.begin()) +
+                                                " of the batch is vertex " + std::to_string(*outside) +
+                                                ", but the graph has only " + std::to_string(vertices_) +
+                                                " vertices; nothing was changed");
+    std::vector<vertex_id> ids(batch.begin(), batch.end());
+    std::ranges::sort(ids);
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    r.duplicates = batch.size() - ids.size();
+    if (absent_.size() > 0 && !ids.empty()) {
+      auto const absent = detail::absent_among(space_, out_.records(), ids);
+      std::size_t kept = 0;
+      for (std::size_t i = 0; i < ids.size(); ++i)
+        if (absent[i] == 0) ids[kept++] = ids[i];
+      r.missing = ids.size() - kept;
+      ids.resize(kept);
+    }
+    if (ids.empty()) return r;
+    absent_.reserve(ids.size());
+    exec::buffer<vertex_id, Space> there(space_, ids.size());
+    exec::copy_in<vertex_id>(space_, there.data(), ids);
+    {
+      auto const edges = detail::incident_edges(space_, view(), there.data(), ids.size());
+      r.edges = erase(resident_edges(edges.data(), edges.size())).erased;
+    }
+    for_tables([&](auto& t) {
+      exec::for_each(space_, ids.size(), detail::mark_vertices{t.records(), there.data(), true});
+    });
+    space_.synchronize();  // the kernels read `there`
+    absent_.push(ids);
+    identity_.change();
+    r.removed = ids.size();
+    return r;
+  }
+  removal_report remove_vertices(std::initializer_list<vertex_id> batch) {
+    return remove_vertices(std::span(batch.begin(), batch.size()));
+  }
+  /// The same for ids in memory of the graph's space, which are copied to the host.
+  removal_report remove_vertices(resident_vertices batch) {
+    typename Space::guard const current(space_);
+    require_idle();
+    return remove_vertices(std::span<vertex_id const>(exec::copy_out(space_, batch.data, batch.size)));
   }
 
   /// Inserts the edges of a batch (on the host) that are not in the graph. All or nothing: on any error the graph is
@@ -254,7 +362,8 @@ class dynamic_graph {
         false});
   }
 
-  /// Builds a graph without edges from a CSR (on the host), which has the out-neighbours of a directed graph, or both
+  /// Builds a graph without edges and absent vertices from a CSR (on the host). It has the out-neighbours of a directed
+  /// graph, or both
   /// directions of each edge of an undirected graph. Rows must ascend without duplicates. Pages are in the order of the
   /// vertices. All or nothing: throws error(bad_argument) for a malformed CSR, for self-loops that the graph does not
   /// keep, and if the graph has edges; out_of_memory like insert. O(vertices + arcs); for an undirected graph O(arcs
@@ -285,7 +394,8 @@ class dynamic_graph {
     packed_record const* in = nullptr;
     std::shared_ptr<void const> owner = chain_->take(tables(), &out, &in);
     if (!options_.directed) in = out;
-    graph_view const then(out, in, vertices_, arc_count_, options_.directed, now.graph_id(), now.version(), width);
+    graph_view const then(out, in, vertices_, arc_count_, options_.directed, now.graph_id(), now.version(), width,
+                          now.vertices() - now.present_vertices());
     return graph::snapshot(std::move(owner), then, edge_count_);
   }
 
@@ -312,7 +422,7 @@ class dynamic_graph {
     chain_->free_spare();
   }
 
-  /// Removes all edges.
+  /// Removes all edges. Vertices stay, and so do absent ones.
   void clear() {
     typename Space::guard const current(space_);
     require_idle();
@@ -383,6 +493,7 @@ class dynamic_graph {
                         {snapshots.bytes, snapshots.rounded, 0}, counts_only_pages);
     std::uint64_t const loops = detail::check_table(space_, out_.records(), in, vertices_, options_.self_loops);
     if (in_) (void)detail::check_table(space_, in_->records(), out_.records(), vertices_, options_.self_loops);
+    for (auto const& t : tables()) detail::check_absent(space_, t.records, vertices_, absent_);
     if constexpr (has_values)
       if (in != nullptr) detail::check_mirrored_values<width>(space_, out_.records(), in, vertices_);
     std::uint64_t const arcs = detail::sum_table(space_, out_.records(), vertices_).arcs;
@@ -403,12 +514,21 @@ class dynamic_graph {
     bool is_on_host;
   };
 
-  static vertex_id checked_count(std::size_t vertices) {
+  // The most vertices; `limit`: see options::max_vertices.
+  static constexpr std::size_t most_vertices(std::size_t limit) {
     // A page with values has no room for more neighbours, see capacity_for().
     constexpr std::size_t most = has_values ? 0xf0000000 : max_vertices;
-    if (vertices > most)
-      throw error(error_code::bad_argument, std::to_string(vertices) + " vertices are too many; ids have 32 bits, so " +
-                                                std::to_string(most) + " is the most");
+    return limit > 0 ? std::min(limit, most) : most;
+  }
+  static vertex_id checked_count(std::size_t vertices, std::size_t limit) {
+    std::size_t const most = most_vertices(0);
+    if (std::max(vertices, limit) > most)
+      throw error(error_code::bad_argument, std::to_string(std::max(vertices, limit)) +
+                                                " vertices are too many; ids have 32 bits, so " + std::to_string(most) +
+                                                " is the most");
+    if (vertices > most_vertices(limit))
+      throw error(error_code::bad_argument,
+                  std::to_string(vertices) + " vertices are more than options::max_vertices, " + std::to_string(limit));
     return static_cast<vertex_id>(vertices);
   }
   void check_combiner() const {
@@ -487,7 +607,12 @@ class dynamic_graph {
     } else {
       for_tables([&](auto& table) { detail::free_pages(space_, table.records(), vertices_, *allocator_); });
     }
-    for_tables([&](auto& table) { table.clear(); });
+    for_tables([&](auto& table) {
+      if (absent_.size() == 0)
+        table.clear();
+      else
+        exec::for_each(space_, vertices_, detail::clear_row{table.records()});
+    });
     if (arc_count_ > 0) identity_.change();
     arc_count_ = edge_count_ = 0;
   }
@@ -495,8 +620,8 @@ class dynamic_graph {
   using chain = detail::snapshot_chain<Space, Allocator>;
   using sources = typename chain::sources;
   [[nodiscard]] sources tables() const {
-    sources all{out_.records()};
-    if (in_) all.push_back(in_->records());
+    sources all{{out_.records(), vertices_}};
+    if (in_) all.push_back({in_->records(), vertices_});
     return all;
   }
   // Frees the pages of snapshots that have ended. Called before any change.
@@ -537,7 +662,13 @@ class dynamic_graph {
   void launch(Batch const& batch) {
     try {
       count(batch);
-      start<Op>([this](auto const& f) { this->for_tables(f); }, [&] { upload_rest(batch); });
+      start<Op>([this](auto const& f) { this->for_tables(f); },
+                [&] {
+                  upload_rest(batch);
+                  if (Op != detail::update_kind::erase && absent_.size() > 0)
+                    exec::for_each(space_, there_.size,
+                                   detail::refuse_absent{there_, out_.records(), vertices_, status_.data()});
+                });
     } catch (...) {
       space_.wait_for_all();  // for copies from the batch, as the caller may free it
       throw;
@@ -570,6 +701,7 @@ class dynamic_graph {
   }
   void begin(detail::batch_arrays const& edges, std::size_t slice, bool has_entries) {
     status_.clear();
+    there_ = edges;
     orientation const forward = options_.directed ? orientation::forward : orientation::both;
     out_.begin(edges, slice, has_entries, forward, options_.self_loops, arc_count_, status_.data());
     if (in_)
@@ -705,10 +837,12 @@ class dynamic_graph {
     records.reserve(2);
     try {
       fresh = std::make_shared<Allocator>(space_, pool);
-      next_chain = std::make_shared<chain>(space_, vertices_, fresh);
+      next_chain = std::make_shared<chain>(space_, fresh);
       for_tables([&](auto const& t) {
         records.push_back(
             detail::rebuilt_table<width>(space_, t.records(), vertices_, arc_count_, *fresh, status_, fails_from_));
+        if (absent_.size() > 0)
+          exec::for_each(space_, vertices_, detail::copy_absent{t.records(), records.back().data()});
       });
     } catch (error const& e) {
       if constexpr (!Allocator::family.resets)
@@ -726,19 +860,42 @@ class dynamic_graph {
   }
 
   [[noreturn]] void refuse(entries const& batch, std::uint64_t count) const {
-    if (batch.is_on_host) refuse(std::span<edge const>(batch.of.edges, batch.of.size), count);
-    refuse(resident_edges(batch.of.edges, batch.of.size), count);
+    if (batch.is_on_host) refuse(batch.of, count);
+    detail::batch_arrays here = batch.of;
+    auto const edges = exec::copy_out(space_, here.edges, here.size);
+    std::vector<operation> operations;
+    here.edges = edges.data();
+    if (here.operations != nullptr) {
+      operations = exec::copy_out(space_, here.operations, here.size);
+      here.operations = operations.data();
+    }
+    refuse(here, count);
   }
   [[noreturn]] void refuse(resident_edges batch, std::uint64_t count) const {
-    refuse(std::span<edge const>(exec::copy_out(space_, batch.data, batch.size)), count);
+    refuse(entries{{batch.data, batch.size}, false}, count);
   }
   [[noreturn]] void refuse(std::span<edge const> batch, std::uint64_t count) const {
-    auto const bad = std::find_if(batch.begin(), batch.end(),
-                                  [&](edge e) { return e.source >= vertices_ || e.target >= vertices_; });
-    throw error(error_code::bad_argument, "edge " + std::to_string(bad - batch.begin()) + " of the batch is (" +
-                                              std::to_string(bad->source) + ", " + std::to_string(bad->target) +
-                                              "), but the graph has only " + std::to_string(vertices_) + " vertices (" +
-                                              std::to_string(count) + " such edges in all); nothing was changed");
+    refuse(detail::batch_arrays{batch.data(), batch.size()}, count);
+  }
+  // Names the first wrong entry of a batch on the host.
+  [[noreturn]] void refuse(detail::batch_arrays const& batch, std::uint64_t count) const {
+    auto const is_outside = [&](edge e) { return e.source >= vertices_ || e.target >= vertices_; };
+    auto const records =
+        absent_.size() > 0 ? exec::copy_out(space_, out_.records(), vertices_) : std::vector<packed_record>();
+    std::size_t i = 0;
+    for (; i + 1 < batch.size && !is_outside(batch.edges[i]); ++i) {
+      bool const inserts = (batch.operations == nullptr ? batch.all : batch.operations[i]) == operation::insert;
+      if (inserts && !records.empty() &&
+          (records[batch.edges[i].source].is_absent() || records[batch.edges[i].target].is_absent()))
+        break;
+    }
+    edge const bad = batch.edges[i];
+    throw error(error_code::bad_argument,
+                "edge " + std::to_string(i) + " of the batch is (" + std::to_string(bad.source) + ", " +
+                    std::to_string(bad.target) + "), but " +
+                    (is_outside(bad) ? "the graph has only " + std::to_string(vertices_) + " vertices"
+                                     : std::string("one of them was removed; add_vertices() returns ids to use")) +
+                    " (" + std::to_string(count) + " such edges in all); nothing was changed");
   }
 
   template <detail::update_kind Op>
@@ -775,6 +932,10 @@ class dynamic_graph {
     if (arc_count_ > 0)
       throw error(error_code::bad_argument, "a CSR is for a graph without edges, and this one has " +
                                                 std::to_string(edge_count_) + "; clear() it, or insert edges");
+    if (absent_.size() > 0)
+      throw error(error_code::bad_argument, "a CSR is for a graph with all its vertices, and " +
+                                                std::to_string(absent_.size()) +
+                                                " were removed from this one; add_vertices(), or insert edges");
     check_sizes(rows);
     if (vertices_ == 0) return {};
     collect();
@@ -886,6 +1047,8 @@ class dynamic_graph {
   detail::status_memory<Space> status_;
   std::shared_ptr<link> link_;  // nullptr: moved from
   identity identity_;
+  detail::absent_ids absent_;
+  detail::batch_arrays there_{};  // the batch of the last update, in memory of the space
   std::uint64_t arc_count_ = 0;
   std::uint64_t edge_count_ = 0;
   std::uint64_t changes_ = 0;  // requested edges since the last layout

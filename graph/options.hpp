@@ -18,6 +18,9 @@ struct options {
   // Graphs with values: what happens when an edge is inserted that is in the graph. Other than `latest` only for values
   // of the types uint32_t, int64_t, float and double.
   combiner combine = combiner::latest;
+  // The most vertices that the graph can have. Addresses are reserved for them, and the vertex table grows in place, in
+  // steps of 2 MiB on a CUDA device, of 64 KiB on a CPU. 0: no such limit; the table then moves when it grows.
+  std::size_t max_vertices = 0;
   alloc::options pool = {};  // of the allocator; the pool grows as needed, up to reserve_bytes
   // Seed of the hash table that groups a batch by source. 0: drawn at random for each graph, so that an attacker cannot
   // choose ids that collide.

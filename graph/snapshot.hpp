@@ -66,7 +66,7 @@ struct page_bytes_sum {
 /// One lane per vertex: adds the bytes of its page, unless the table after has it; `width`: bytes of a value.
 struct sum_unshared {
   packed_record const* records;
-  packed_record const* after;
+  snapshot_records after;
   page_bytes_sum* sum;
   unsigned width;
 
@@ -89,10 +89,10 @@ class snapshot_chain : public std::enable_shared_from_this<snapshot_chain<Space,
  public:
   using table = exec::buffer<packed_record, Space>;
   using tables = std::vector<table>;  // one for each table of the graph
-  using sources = std::vector<packed_record const*>;
+  using sources = std::vector<snapshot_records>;
 
-  snapshot_chain(Space const& space, vertex_id vertices, std::shared_ptr<Allocator> allocator)
-      : space_(space), vertices_(vertices), allocator_(std::move(allocator)) {}
+  snapshot_chain(Space const& space, std::shared_ptr<Allocator> allocator)
+      : space_(space), allocator_(std::move(allocator)) {}
   ~snapshot_chain() {
     if constexpr (!Allocator::family.resets) {
       try {
@@ -111,11 +111,13 @@ class snapshot_chain : public std::enable_shared_from_this<snapshot_chain<Space,
     auto made = std::make_shared<handle>(*this);
     std::list<entry> next;
     next.emplace_back();
+    vertex_id const vertices = next.back().vertices = of[0].vertices;
     if (spare_) next.back().records = *std::exchange(spare_, std::nullopt);
     tables& copies = next.back().records;
-    while (copies.size() < of.size()) copies.emplace_back(space_, vertices_);
+    if (!copies.empty() && copies[0].size() < vertices) copies.clear();  // the graph has grown
+    while (copies.size() < of.size()) copies.emplace_back(space_, vertices);
     for (std::size_t k = 0; k < of.size(); ++k)
-      if (vertices_ > 0) space_.copy(copies[k].data(), of[k], std::size_t{vertices_} * sizeof(packed_record));
+      if (vertices > 0) space_.copy(copies[k].data(), of[k].records, std::size_t{vertices} * sizeof(packed_record));
     space_.synchronize();
     *out = copies[0].data();
     *in = of.size() > 1 ? copies[1].data() : nullptr;
@@ -124,9 +126,9 @@ class snapshot_chain : public std::enable_shared_from_this<snapshot_chain<Space,
     return made;
   }
 
-  /// The records of table k of the newest snapshot; nullptr: there is none. Valid until collect().
-  [[nodiscard]] packed_record const* newest(std::size_t k) const {
-    return living_.empty() ? nullptr : living_.back().records[k].data();
+  /// The records of table k of the newest snapshot, if there is one. Valid until collect().
+  [[nodiscard]] snapshot_records newest(std::size_t k) const {
+    return living_.empty() ? snapshot_records{} : living_.back().table_of(k);
   }
   [[nodiscard]] bool empty() const { return living_.empty(); }
 
@@ -143,19 +145,15 @@ class snapshot_chain : public std::enable_shared_from_this<snapshot_chain<Space,
       while (at->number != number) ++at;
       auto const after = std::next(at);
       for (std::size_t k = 0; k < current.size(); ++k)
-        release(at->records[k], at == living_.begin() ? nullptr : std::prev(at)->records[k].data(),
-                after == living_.end() ? current[k] : after->records[k].data());
+        release(at->table_of(k), at == living_.begin() ? snapshot_records{} : std::prev(at)->table_of(k),
+                after == living_.end() ? current[k] : after->table_of(k));
       // Scratch of the next snapshot; the kernels above are before it on the stream.
       if (!spare_) spare_ = std::move(at->records);
       living_.erase(at);
     }
   }
   /// Frees the pages of a table of the graph that no snapshot has.
-  void release_current(packed_record const* records, std::size_t k) {
-    exec::for_each_lane<32>(
-        space_, vertices_,
-        release_rows<typename Allocator::view_type>{allocator_->view(), records, newest(k), nullptr});
-  }
+  void release_current(snapshot_records const& current, std::size_t k) { release(current, newest(k), {}); }
 
   /// The bytes of pages that only snapshots have.
   [[nodiscard]] page_bytes_sum pages_of_snapshots(sources const& current, unsigned width) const {
@@ -166,9 +164,9 @@ class snapshot_chain : public std::enable_shared_from_this<snapshot_chain<Space,
       auto const after = std::next(at);
       for (std::size_t k = 0; k < current.size(); ++k)
         exec::for_each_lane<32>(
-            space_, vertices_,
-            sum_unshared{at->records[k].data(), after == living_.end() ? current[k] : after->records[k].data(),
-                         sum.data(), width});
+            space_, at->vertices,
+            sum_unshared{at->records[k].data(), after == living_.end() ? current[k] : after->table_of(k), sum.data(),
+                         width});
     }
     return exec::read(space_, sum.data());
   }
@@ -187,7 +185,9 @@ class snapshot_chain : public std::enable_shared_from_this<snapshot_chain<Space,
  private:
   struct entry {
     std::uint64_t number = 0;
+    vertex_id vertices = 0;
     tables records;
+    [[nodiscard]] snapshot_records table_of(std::size_t k) const { return {records[k].data(), vertices}; }
   };
   // Owned by the snapshots of the user. Marks its entry as ended; the graph frees its pages.
   struct handle {
@@ -207,22 +207,21 @@ class snapshot_chain : public std::enable_shared_from_this<snapshot_chain<Space,
     ended_.reserve(ended_.size() + handles_ + 1);
     ++handles_;
   }
-  void release(table const& records, packed_record const* before, packed_record const* after) {
+  void release(snapshot_records const& some, snapshot_records const& before, snapshot_records const& after) {
     exec::for_each_lane<32>(
-        space_, vertices_,
-        release_rows<typename Allocator::view_type>{allocator_->view(), records.data(), before, after});
+        space_, some.vertices,
+        release_rows<typename Allocator::view_type>{allocator_->view(), some.records, before, after});
   }
   // After the end of the graph: frees the pages of all snapshots.
   void release_all() {
     typename Space::guard const current(space_);
     for (auto at = living_.begin(); at != living_.end(); at = living_.erase(at))
       for (std::size_t k = 0; k < at->records.size(); ++k)
-        release(at->records[k], nullptr, std::next(at) == living_.end() ? nullptr : std::next(at)->records[k].data());
+        release(at->table_of(k), {}, std::next(at) == living_.end() ? snapshot_records{} : std::next(at)->table_of(k));
     space_.synchronize();
   }
 
   Space space_;
-  vertex_id vertices_;
   std::shared_ptr<Allocator> allocator_;
   std::list<entry> living_;
   std::optional<tables> spare_;  // memory for the next snapshot

@@ -20,6 +20,15 @@ struct update_report {
   std::uint64_t self_loops = 0;  // self-loops that are dropped, as the graph does not keep them
 };
 
+/// The result of remove_vertices(). requested = removed + missing + duplicates.
+struct removal_report {
+  std::uint64_t requested = 0;
+  std::uint64_t removed = 0;
+  std::uint64_t missing = 0;     // vertices that were absent
+  std::uint64_t duplicates = 0;  // entries that repeat a vertex
+  std::uint64_t edges = 0;       // edges that were erased with the vertices
+};
+
 /// Memory in bytes, by purpose.
 struct memory_report {
   std::size_t vertex_table = 0;

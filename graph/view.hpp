@@ -40,13 +40,14 @@ template <class T>
 class graph_view {
  public:
   /// in: nullptr without in-neighbours; `out` for an undirected graph. graph_id, version: see identity; 0 for rows that
-  /// belong to no graph. value_bytes: the bytes of a value, 0 without values.
+  /// belong to no graph. value_bytes: the bytes of a value, 0 without values. absent: the number of absent vertices.
   graph_view(packed_record const* out, packed_record const* in, vertex_id vertices, std::uint64_t arcs, bool directed,
-             std::uint64_t graph_id = 0, std::uint64_t version = 0, unsigned value_bytes = 0)
+             std::uint64_t graph_id = 0, std::uint64_t version = 0, unsigned value_bytes = 0, vertex_id absent = 0)
       : out_(out),
         in_(in),
         arcs_(arcs),
         vertices_(vertices),
+        absent_(absent),
         directed_(directed),
         value_bytes_(value_bytes),
         graph_id_(graph_id),
@@ -58,7 +59,11 @@ class graph_view {
   /// and version have the same neighbours, but possibly in different pages.
   [[nodiscard]] std::uint64_t version() const { return version_; }
 
+  /// The number of ids. A vertex that was removed is absent, and has no neighbours.
   [[nodiscard]] WYRM_HD vertex_id vertices() const { return vertices_; }
+  /// The number of vertices that are in the graph.
+  [[nodiscard]] WYRM_HD vertex_id present_vertices() const { return vertices_ - absent_; }
+  [[nodiscard]] WYRM_HD bool is_present(vertex_id v) const { return absent_ == 0 || !out_[v].is_absent(); }
   /// The number of stored arcs: twice the edges of an undirected graph (a self-loop counts once).
   [[nodiscard]] WYRM_HD std::uint64_t arcs() const { return arcs_; }
   [[nodiscard]] WYRM_HD bool directed() const { return directed_; }
@@ -69,7 +74,7 @@ class graph_view {
   [[nodiscard]] graph_view reversed() const {
     if (!has_in_neighbours())
       throw error(error_code::bad_argument, "a graph without in-neighbours has no reversed view; make it with them");
-    return {in_, out_, vertices_, arcs_, directed_, 0, 0, value_bytes_};
+    return {in_, out_, vertices_, arcs_, directed_, 0, 0, value_bytes_, absent_};
   }
 
   /// The records of the vertex tables.
@@ -102,6 +107,7 @@ class graph_view {
   packed_record const* in_;
   std::uint64_t arcs_;
   vertex_id vertices_;
+  vertex_id absent_;
   bool directed_;
   unsigned value_bytes_;
   std::uint64_t graph_id_;

@@ -113,11 +113,14 @@ class lanes_by_size {
 [[nodiscard]] WYRM_HD inline std::uint32_t* first_pages(packed_record* records, std::size_t v) {
   return reinterpret_cast<std::uint32_t*>(records + v);
 }
-template <class Space>
-[[nodiscard]] exec::buffer<packed_record, Space> table_for(Space const& space, vertex_id vertices) {
+[[nodiscard]] constexpr std::size_t table_size(vertex_id vertices) {
   constexpr std::size_t least = carved_pages::sizes * sizeof(std::uint32_t) / sizeof(packed_record) + 1;
   std::size_t const last = vertices / 32 * 32;
-  return exec::buffer<packed_record, Space>(space, vertices - last < least ? last + least : vertices);
+  return vertices - last < least ? last + least : vertices;
+}
+template <class Space>
+[[nodiscard]] exec::buffer<packed_record, Space> table_for(Space const& space, vertex_id vertices) {
+  return exec::buffer<packed_record, Space>(space, table_size(vertices));
 }
 
 /// One tile of 32 lanes for 32 * each rows: counts rows by size class, stores the first pages, and lists hubs. Records

@@ -281,14 +281,14 @@ class layout {
   row_copier<Rows> copier_;
 };
 
-/// One lane per vertex: frees its page, unless the table before or after has it. nullptr: there is none; see snapshot.
+/// One lane per vertex: frees its page, unless the table before or after has it; see snapshot.
 template <class AllocatorRef>
 struct release_rows {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
   AllocatorRef allocator;
   packed_record const* records;
-  packed_record const* before;
-  packed_record const* after;
+  snapshot_records before;
+  snapshot_records after;
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t v, bool valid) const {
@@ -302,7 +302,7 @@ struct release_rows {
 template <class Space, class Allocator>
 void free_pages(Space const& space, packed_record const* records, vertex_id vertices, Allocator const& allocator) {
   exec::for_each_lane<32>(space, vertices,
-                          release_rows<typename Allocator::view_type>{allocator.view(), records, nullptr, nullptr});
+                          release_rows<typename Allocator::view_type>{allocator.view(), records, {}, {}});
 }
 
 /// Copies all pages of a table to the pool of another allocator, which grows as needed; returns the new records. Throws

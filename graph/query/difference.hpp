@@ -4,6 +4,7 @@
 // the rows that differ.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -44,7 +45,12 @@ struct resident_changes {
 
 namespace detail {
 
-/// One lane per vertex: lists those whose records differ.
+/// The neighbours of v; none if the graph had fewer vertices at that moment.
+[[nodiscard]] WYRM_HD inline neighbour_list neighbours_then(graph_view const& g, vertex_id v) {
+  return v < g.vertices() ? g.neighbours(v) : neighbour_list{nullptr, 0};
+}
+
+/// One lane per vertex: lists those whose rows differ.
 struct list_changed_rows {
   graph_view from;
   graph_view to;
@@ -55,9 +61,9 @@ struct list_changed_rows {
   WYRM_HD void operator()(Tile const& t, std::size_t v, bool valid) const {
     bool differs = false;
     if (valid) {
-      packed_record const a = from.out_records()[v];
-      packed_record const b = to.out_records()[v];
-      differs = a.page() != b.page() || a.degree != b.degree;
+      neighbour_list const a = neighbours_then(from, static_cast<vertex_id>(v));
+      neighbour_list const b = neighbours_then(to, static_cast<vertex_id>(v));
+      differs = a.data != b.data || a.size != b.size;
     }
     std::uint32_t const lanes = t.ballot(differs);
     if (lanes == 0) return;
@@ -84,7 +90,7 @@ struct rows_of_both {
   [[nodiscard]] WYRM_HD row at(std::size_t i) const {
     vertex_id const v = list[i / 2];
     bool const is_old = i % 2 == 1;
-    return {is_old ? from.neighbours(v) : to.neighbours(v), v, is_old};
+    return {neighbours_then(is_old ? from : to, v), v, is_old};
   }
 };
 
@@ -102,7 +108,7 @@ struct find_changes {
   WYRM_HD void operator()(rows_of_both::row const& row, std::uint64_t, vertex_id target) const {
     if (!to.directed() && row.source > target) return;
     vertex_id const v = row.source;
-    neighbour_list const other = row.is_old ? to.neighbours(v) : from.neighbours(v);
+    neighbour_list const other = neighbours_then(row.is_old ? to : from, v);
     std::uint32_t const at = lower_bound(other.data, other.size, target);
     bool const is_in_both = at < other.size && other[at] == target;
     bool differs = !is_in_both;
@@ -133,13 +139,14 @@ struct find_changes {
 }  // namespace detail
 
 /// The batch that leads from one view of a graph to another one: of snapshots, or of the graph as it is now. Its
-/// entries are in no particular order; an undirected edge is in it once. O(vertices + entries of the rows that differ,
+/// entries are in no particular order; an undirected edge is in it once. Vertices that were added or removed between
+/// the moments are not in it, but their edges are. O(vertices + entries of the rows that differ,
 /// times log degree). Scratch: 4 bytes per vertex, and 24 per row that differs. Throws error(bad_argument) for views of
 /// different graphs, or values of another size; other arguments as for other queries (lookup.hpp).
 template <class Value = no_value, class On>
 [[nodiscard]] auto difference(On&& on, graph_view const& from, graph_view const& to) {
   using space_type = detail::space_of<On>;
-  if (from.graph_id() == 0 || from.graph_id() != to.graph_id() || from.vertices() != to.vertices())
+  if (from.graph_id() == 0 || from.graph_id() != to.graph_id())
     throw error(error_code::bad_argument, "difference: the views belong to different graphs");
   if (from.value_bytes() != width_of<Value>)
     throw error(error_code::bad_argument, "difference: the graph has values of " + std::to_string(from.value_bytes()) +
@@ -147,10 +154,11 @@ template <class Value = no_value, class On>
   auto&& scratch = detail::scratch_for(on);
   space_type const& space = scratch.space();
   typename space_type::guard const current(space);
-  exec::buffer<vertex_id, space_type> list(space, from.vertices());
+  vertex_id const vertices = std::max(from.vertices(), to.vertices());
+  exec::buffer<vertex_id, space_type> list(space, vertices);
   exec::buffer<std::uint32_t, space_type> listed(space, 1);
   space.fill(listed.data(), 0, sizeof(std::uint32_t));
-  exec::for_each_lane<32>(space, from.vertices(), detail::list_changed_rows{from, to, list.data(), listed.data()});
+  exec::for_each_lane<32>(space, vertices, detail::list_changed_rows{from, to, list.data(), listed.data()});
   std::size_t const rows = 2 * std::size_t{exec::read(space, listed.data())};
   exec::buffer<std::uint64_t, space_type> count(space, 1);
   std::uint64_t changed = 0;

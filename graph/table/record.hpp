@@ -20,7 +20,8 @@ struct alignas(16) vertex_record {
 
 /// A record in 12 bytes, as in the vertex table; all bits 0: no page. It has the lower 48 bits of an address, which is
 /// all that x86-64, ARMv8 and GPUs use by default. A capacity is a power of two plus 0 to 7 eighths of it (see
-/// capacity_for), and is stored as the upper half of a float.
+/// capacity_for), and is stored as the upper half of a float. Its sign bit is set for a vertex that is not in the
+/// graph, see dynamic_graph::remove_vertices(); such a vertex has no page.
 class packed_record {
  public:
   packed_record() = default;
@@ -39,18 +40,35 @@ class packed_record {
   }
   WYRM_HD operator vertex_record() const { return {page(), degree, capacity()}; }
 
+  /// The record of a vertex that is not in the graph.
+  [[nodiscard]] WYRM_HD static packed_record absent() {
+    packed_record r({nullptr, 0, 0});
+    r.high_ = absent_bit;
+    return r;
+  }
+  [[nodiscard]] WYRM_HD bool is_absent() const { return (high_ & absent_bit) != 0; }
+
   std::uint32_t degree;
 
  private:
+  static constexpr std::uint32_t absent_bit = 0x80000000;
+
   std::uint32_t low_;   // lower 32 bits of the page
   std::uint32_t high_;  // the capacity, then the upper 16 bits of the page
 };
 static_assert(sizeof(packed_record) == 12 && sizeof(void*) == 8);
 
-/// Whether the newest snapshot, whose records these are (nullptr: there is none), has the page of vertex v. Then so
-/// have all snapshots that have it; and the page must not change, nor be freed.
-[[nodiscard]] WYRM_HD inline bool is_shared(packed_record const* newest, std::size_t v, vertex_id const* page) {
-  return newest != nullptr && page != nullptr && newest[v].page() == page;
+/// The records of a snapshot, or of none. A snapshot may have fewer vertices than the graph, which grows.
+struct snapshot_records {
+  packed_record const* records = nullptr;
+  vertex_id vertices = 0;
+  [[nodiscard]] WYRM_HD bool none() const { return vertices == 0; }
+};
+
+/// Whether the newest snapshot has the page of vertex v. Then so have all snapshots that have it; and the page must not
+/// change, nor be freed.
+[[nodiscard]] WYRM_HD inline bool is_shared(snapshot_records const& newest, std::size_t v, vertex_id const* page) {
+  return v < newest.vertices && page != nullptr && newest.records[v].page() == page;
 }
 
 }  // namespace wyrm::graph

@@ -13,7 +13,7 @@
 #include "../../exec/memory.hpp"
 #include "../batch/batch.hpp"
 #include "../batch/status.hpp"
-#include "../layout/carved_rows.hpp"
+#include "../options.hpp"
 #include "../update/allocate.hpp"
 #include "../update/hubs.hpp"
 #include "../update/merge.hpp"
@@ -25,21 +25,22 @@
 #include "../update/plan_on_host.hpp"
 #include "../update/release.hpp"
 #include "../view.hpp"
+#include "record_memory.hpp"
 
 namespace wyrm::graph {
 
 template <class Space>
 class vertex_table {
  public:
-  /// number: 0, or 1 for the table of in-neighbours. width: bytes of a value. seed: see options::hash_seed.
-  vertex_table(Space const& space, vertex_id vertices, unsigned number, unsigned width, std::uint32_t seed)
+  /// number: 0, or 1 for the table of in-neighbours. width: bytes of a value. o: see max_vertices and hash_seed.
+  vertex_table(Space const& space, vertex_id vertices, unsigned number, unsigned width, options const& o)
       : space_(space),
         vertices_(vertices),
         number_(number),
         value_width_(width),
-        seed_(seed),
-        records_(detail::table_for(space, vertices)),
-        batch_(space, seed),
+        seed_(o.hash_seed),
+        records_(space, vertices, o.max_vertices),
+        batch_(space, o.hash_seed),
         large_groups_(space),
         large_entries_(space),
         lists_(space),
@@ -51,12 +52,23 @@ class vertex_table {
 
   [[nodiscard]] packed_record const* records() const { return records_.data(); }
   [[nodiscard]] packed_record* records() { return records_.data(); }
-  /// Sets the records of the newest snapshot, for all steps from now on; nullptr: there is none. See is_shared.
-  void set_newest(packed_record const* newest) { newest_ = newest; }
-  /// Replaces the records.
-  void replace(exec::buffer<packed_record, Space>&& records) { records_ = std::move(records); }
+  /// Sets the records of the newest snapshot, for all steps from now on. See is_shared.
+  void set_newest(snapshot_records newest) { newest_ = newest; }
+  /// Replaces the records by those of as many vertices.
+  void replace(exec::buffer<packed_record, Space>&& records) { records_.replace(std::move(records), vertices_); }
+  /// Memory for a table of so many vertices, for grow(). Throws error(out_of_memory), and changes nothing.
+  [[nodiscard]] exec::buffer<packed_record, Space> room_for(vertex_id vertices) { return records_.room_for(vertices); }
+  /// Adds vertices without neighbours, to the number for which there is room. Does not fail for lack of memory.
+  void grow(vertex_id vertices, exec::buffer<packed_record, Space>&& room) {
+    records_.grow(vertices_, vertices, std::move(room));
+    vertices_ = vertices;
+  }
   /// A table without vertices, for replace_scratch().
-  [[nodiscard]] vertex_table empty_table() const { return vertex_table(space_, 0, number_, value_width_, seed_); }
+  [[nodiscard]] vertex_table empty_table() const {
+    options o;
+    o.hash_seed = seed_;
+    return vertex_table(space_, 0, number_, value_width_, o);
+  }
   /// Replaces the scratch by that of an empty table, and frees the old one.
   void replace_scratch(vertex_table&& fresh) noexcept {
     fresh.vertices_ = vertices_;
@@ -236,7 +248,7 @@ class vertex_table {
                                  lists().reallocations, lanes, newest_});
   }
 
-  /// Clears the records of all vertices, without freeing pages.
+  /// Clears the records of all vertices, without freeing pages. All vertices are in the graph then.
   void clear() { space_.fill(records_.data(), 0, records_.bytes()); }
 
  private:
@@ -310,8 +322,8 @@ class vertex_table {
   std::size_t long_groups_ = 0;  // maximum number
   std::size_t ranked_arcs_ = 0;  // maximum number
   std::size_t hub_tiles_ = 0;    // number of tiles that hubs need
-  exec::buffer<packed_record, Space> records_;
-  packed_record const* newest_ = nullptr;
+  detail::record_memory<Space> records_;
+  snapshot_records newest_;
   batch<Space> batch_;
   detail::large_group_plan<Space> large_groups_;
   detail::large_entry_plan<Space> large_entries_;

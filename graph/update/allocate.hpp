@@ -35,7 +35,7 @@ struct allocate_pages {
   std::uint32_t const* reallocations;  // nullptr: any group may need a page
   std::size_t lanes;
   unsigned width;               // bytes of a value
-  packed_record const* newest;  // see is_shared
+  snapshot_records newest;  // see is_shared
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool /*valid*/) const {
@@ -61,7 +61,7 @@ struct allocate_pages {
     } else if (requests && lacks && !room) {
       status->set_exhausted();
     }
-    if (plans.kind() == update_kind::erase && newest == nullptr) return;
+    if (plans.kind() == update_kind::erase && newest.none()) return;
     bool const fails = lacks && must_move(s, room);
     std::uint64_t const failed = exec::sum(t, std::uint64_t{fails ? bytes : 0});
     if (t.rank() == 0 && failed > 0) add(status->failed_bytes, failed);

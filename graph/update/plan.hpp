@@ -291,7 +291,7 @@ struct plan_groups {
   unsigned which;
   bool undirected;
   group_lists lists;
-  packed_record const* newest;  // see is_shared
+  snapshot_records newest;  // see is_shared
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t s) const {
@@ -309,7 +309,7 @@ struct plan_groups {
       if (t.rank() == 0 && which == 0) status->sum_up(t, plan.changed, plan.edges, plan.distinct);
     }
     if constexpr (Tile::size() == 1) {
-      if (Op == update_kind::insert || newest == nullptr) change_in_place(t, g, r, plan);
+      if (Op == update_kind::insert || newest.none()) change_in_place(t, g, r, plan);
       if (Op == update_kind::erase && plan.capacity == done) return plan;  // no later step reads this plan
       // Single words, as they were computed: a wide load of words that were just stored would stall (no store
       // forwarding).

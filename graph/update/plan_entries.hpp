@@ -135,7 +135,7 @@ struct plan_entries {
   bool undirected;
   Combine combine;
   group_lists lists;
-  packed_record const* newest;  // see is_shared
+  snapshot_records newest;  // see is_shared
 
   /// One tile per source group.
   template <class Tile>

@@ -84,7 +84,7 @@ struct large_entry_step {
   entry_batch batch;
   Combine combine;
   packed_record const* records;
-  packed_record const* newest;  // see is_shared
+  snapshot_records newest;  // see is_shared
   update_status* status;
   unsigned which;
   effect_counts adds;
@@ -176,7 +176,7 @@ class large_entry_plan {
   /// Plans a batch of `groups` source groups and `arcs` arcs, with the result of plan_entries.
   template <unsigned Width, class Combine>
   void make(entry_batch const& batch, Combine const& combine, std::uint32_t groups, std::uint32_t arcs,
-            packed_record const* records, packed_record const* newest, vertex_id vertices, mixed_plan* plans,
+            packed_record const* records, snapshot_records newest, vertex_id vertices, mixed_plan* plans,
             update_status* status, unsigned which) {
     if (arcs == 0) return;
     std::size_t const listed = exec::has_tiles<Space> ? arcs_of(batch.arcs.which, batch.arcs.size) : arcs;

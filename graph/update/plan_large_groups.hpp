@@ -120,7 +120,7 @@ struct plan_sorted {
   sorted_arcs arcs;
   source_group const* groups;
   packed_record const* records;
-  packed_record const* newest;
+  snapshot_records newest;
   group_plan* plans;
   WYRM_HD void operator()(std::size_t s) const {
     source_group const g = groups[s];
@@ -140,7 +140,7 @@ class large_group_plan {
   /// Plans a batch of `groups` source groups and `arcs` arcs, with the result of plan_groups.
   template <update_kind Op>
   void make(batch_view const& batch, std::uint32_t groups, std::uint32_t arcs, packed_record const* records,
-            packed_record const* newest, vertex_id vertices, group_plan* plans, update_status* status, unsigned which) {
+            snapshot_records newest, vertex_id vertices, group_plan* plans, update_status* status, unsigned which) {
     if (arcs == 0) return;
     keys_.reserve(arcs);
     spare_.reserve(arcs);

@@ -74,7 +74,7 @@ struct plan_on_host {
   group_plan change(Tile const& t, std::uint32_t s) const {
     source_group const g = step.batch.groups[s];
     vertex_record const r = step.records[g.source];
-    bool const waits = Op == update_kind::erase ? step.newest != nullptr : is_shared(step.newest, g.source, r.page);
+    bool const waits = Op == update_kind::erase ? !step.newest.none() : is_shared(step.newest, g.source, r.page);
     if (waits || g.size > some || r.degree + g.size > hub_degree) return step.plan(t, s);
     if constexpr (Op == update_kind::insert)
       return insert(t, s, g, r);

@@ -28,7 +28,7 @@ struct release_pages {
   bool undoes;
   std::uint32_t const* reallocations;  // nullptr without list; with a list, the changes are summed already
   std::size_t lanes;
-  packed_record const* newest;  // see is_shared
+  snapshot_records newest;  // see is_shared
 
   /// Number of source groups per lane. A CPU thread processes more, because its tile has no other lanes to combine
   /// atomic additions with.
@@ -47,7 +47,7 @@ struct release_pages {
  private:
   // Whether a snapshot has the replaced page; it is freed with the last such snapshot.
   [[nodiscard]] WYRM_HD bool stays_in_snapshot(std::size_t s, vertex_id const* page) const {
-    return page != nullptr && newest != nullptr && is_shared(newest, groups[s].source, page);
+    return page != nullptr && !newest.none() && is_shared(newest, groups[s].source, page);
   }
   template <class Tile>
   WYRM_HD void release_listed(Tile const& t, std::size_t i) const {

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <set>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -71,6 +72,52 @@ class basic_model {
     return r;
   }
 
+  /// Removes vertices with their edges.
+  graph::removal_report remove_vertices(std::span<graph::vertex_id const> batch) {
+    graph::removal_report r{.requested = batch.size()};
+    std::set<graph::vertex_id> const removed(batch.begin(), batch.end());
+    std::vector<graph::edge> edges;
+    for (graph::vertex_id u = 0; u < neighbours_.size(); ++u)
+      for (auto const& [v, value] : neighbours_[u])
+        if ((directed_ || u <= v) && (removed.contains(u) || removed.contains(v))) edges.push_back({u, v});
+    for (auto const [u, v] : edges) {
+      neighbours_[u].erase(v);
+      if (!directed_) neighbours_[v].erase(u);
+    }
+    removals_.emplace_back();
+    for (graph::vertex_id const v : removed)
+      if (absent_.insert(v).second) removals_.back().push_back(v);
+    r.removed = removals_.back().size();
+    r.missing = removed.size() - r.removed;
+    r.duplicates = batch.size() - removed.size();
+    r.edges = edges.size();
+    return r;
+  }
+  /// Adds n vertices; returns their ids.
+  std::vector<graph::vertex_id> add_vertices(std::size_t n) {
+    std::vector<graph::vertex_id> ids;
+    for (; ids.size() < n && !removals_.empty(); removals_.pop_back()) {
+      auto& last = removals_.back();
+      while (ids.size() < n && !last.empty()) {
+        ids.push_back(last.front());
+        absent_.erase(last.front());
+        last.erase(last.begin());
+      }
+      if (!last.empty()) break;
+    }
+    while (ids.size() < n) {
+      ids.push_back(static_cast<graph::vertex_id>(neighbours_.size()));
+      neighbours_.emplace_back();
+    }
+    return ids;
+  }
+  [[nodiscard]] std::set<graph::vertex_id> const& absent() const { return absent_; }
+  [[nodiscard]] std::size_t vertices() const { return neighbours_.size(); }
+  /// Removes all edges.
+  void clear() {
+    for (auto& row : neighbours_) row.clear();
+  }
+
   void set_combiner(combine_type combine) { combine_ = std::move(combine); }
 
   [[nodiscard]] graph::csr to_csr() const {
@@ -114,6 +161,8 @@ class basic_model {
   bool self_loops_;
   combine_type combine_;
   std::vector<std::map<graph::vertex_id, Value>> neighbours_;
+  std::set<graph::vertex_id> absent_;
+  std::vector<std::vector<graph::vertex_id>> removals_;  // of vertices that are absent, each ascending
 };
 
 using graph_model = basic_model<graph::no_value>;

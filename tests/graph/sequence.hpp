@@ -102,6 +102,7 @@ class sequence {
                      .self_loops = (header.flags & 4) != 0};
     o.hash_seed = header.vertices + header.lane_order;
     if constexpr (!std::is_same_v<Value, sixteen_bytes>) o.combine = header.combine;
+    if (header.vertices % 32 == 0) o.max_vertices = header.vertices + 100;
     o.pool = {.pool_bytes = std::size_t{256} << 10, .reserve_bytes = std::size_t{16} << 20, .checked = true};
     return o;
   }
@@ -132,8 +133,8 @@ class sequence {
     switch (op & 7) {
       case 0: return updates<true>(edges(n));
       case 1: return applies(edges(n));
-      case 2:
-      case 3: return updates<false>(edges(n));
+      case 2: return updates<false>(edges(n));
+      case 3: return n % 4 == 3 ? changes_vertices(n / 4) : updates<false>(edges(n));
       case 4: return updates<true>(row(64 * n));
       case 5: return updates<false>(row(64 * n));
       case 6: return fails(edges(n), bytes_.next());
@@ -142,13 +143,49 @@ class sequence {
         if (n % 8 == 5) return takes_a_snapshot();
         if (n % 4 == 0) {
           graph_.clear();
-          model_ = empty_model();
+          model_.clear();
           return same({}, {});
         }
         if (n % 4 == 1) return compacts();
         if (n % 4 == 2) return rebuilds(n / 4);
         return refuses(n);
     }
+  }
+
+  std::string changes_vertices(std::size_t form) {
+    bool const removes = form % 2 == 0 && n_ - model_.absent().size() > 10;
+    return removes ? removes_vertices(1 + bytes_.next() % 9u) : adds_vertices(bytes_.next() % 24u);
+  }
+  // Some of the vertices may be absent, or repeat.
+  std::string removes_vertices(std::size_t n) {
+    std::vector<graph::vertex_id> batch;
+    for (std::size_t i = 0; i < n; ++i) batch.push_back(static_cast<graph::vertex_id>(bytes_.next() * 29u % n_));
+    if (form_ % 4 == 3) graph_.fail_allocations_from(bytes_.next() % 8);
+    auto const got = unless_refused([&] { return remove(batch); }, error_code::out_of_memory);
+    graph_.fail_allocations_from(graph_.never);
+    if (!got) return same({}, {});
+    graph::removal_report const want = model_.remove_vertices(batch);
+    if (got->requested != want.requested || got->removed != want.removed || got->missing != want.missing ||
+        got->duplicates != want.duplicates || got->edges != want.edges)
+      return "the report of a removal is wrong";
+    return same({}, {});
+  }
+  std::optional<graph::removal_report> remove(std::vector<graph::vertex_id> const& batch) {
+    if (form_ % 2 == 0) return graph_.remove_vertices(batch);
+    exec::buffer<graph::vertex_id, Space> there(graph_.space(), batch.size());
+    exec::copy_in<graph::vertex_id>(graph_.space(), there.data(), batch);
+    return graph_.remove_vertices(graph::resident_vertices(there.data(), batch.size()));
+  }
+  std::string adds_vertices(std::size_t n) {
+    std::size_t const most = graph_.settings().max_vertices;
+    std::size_t const fresh = n - std::min(n, model_.absent().size());
+    if (most > 0 && n_ + fresh > most)
+      return is_refused([&] { (void)graph_.add_vertices(n); }, error_code::bad_argument) ? same({}, {})
+                                                                                         : "too many vertices";
+    std::vector<graph::vertex_id> const got = graph_.add_vertices(n);
+    if (got != model_.add_vertices(n)) return "new vertices have the wrong ids";
+    n_ = static_cast<graph::vertex_id>(model_.vertices());
+    return same({}, {});
   }
 
   // A batch of insertions and erasures.
@@ -274,10 +311,12 @@ class sequence {
     graph::snapshot taken;
     graph::csr rows;
     std::vector<Value> values;
+    std::size_t present;
   };
   std::string takes_a_snapshot() {
     if (snapshots_.size() >= 6) return ends_a_snapshot();
-    snapshots_.push_back({graph_.snapshot(), model_.to_csr(), model_.values()});
+    snapshots_.push_back(
+        {graph_.snapshot(), model_.to_csr(), model_.values(), model_.vertices() - model_.absent().size()});
     return same({}, {});
   }
   // Ends any of them: the newest, the oldest, or one between others.
@@ -292,19 +331,21 @@ class sequence {
     graph::graph_view const v = m.taken.view();
     auto const& space = graph_.space();
     if (v.arcs() != m.rows.targets.size()) return "a snapshot has another number of arcs";
-    if (graph::detail::export_csr(space, v.out_records(), n_) != m.rows) return "a snapshot has changed";
+    graph::vertex_id const n = v.vertices();
+    if (v.present_vertices() != m.present) return "a snapshot has another number of vertices";
+    if (graph::detail::export_csr(space, v.out_records(), n) != m.rows) return "a snapshot has changed";
     try {
-      (void)graph::detail::check_table(space, v.out_records(), v.in_records(), n_, true);
+      (void)graph::detail::check_table(space, v.out_records(), v.in_records(), n, true);
       if (v.directed() && v.in_records() != nullptr)
-        (void)graph::detail::check_table(space, v.in_records(), v.out_records(), n_, true);
+        (void)graph::detail::check_table(space, v.in_records(), v.out_records(), n, true);
       if constexpr (has_values)
         if (v.in_records() != nullptr)
-          graph::detail::check_mirrored_values<sizeof(Value)>(space, v.out_records(), v.in_records(), n_);
+          graph::detail::check_mirrored_values<sizeof(Value)>(space, v.out_records(), v.in_records(), n);
     } catch (error const& e) {
       return std::string("in a snapshot, ") + e.what();
     }
     if constexpr (has_values)
-      if (!std::ranges::equal(graph::detail::export_all_values<Value>(space, v.out_records(), n_, v.arcs()), m.values,
+      if (!std::ranges::equal(graph::detail::export_all_values<Value>(space, v.out_records(), n, v.arcs()), m.values,
                               basic_model<Value>::same))
         return "the values of a snapshot have changed";
     return {};
@@ -329,6 +370,11 @@ class sequence {
       else
         form % 2 == 0 ? graph_.build(rows) : graph_.build(there);
     };
+    if (!model_.absent().empty()) {
+      if (!is_refused([&] { build(arcs); }, error_code::bad_argument)) return "a graph with absent vertices was built";
+      std::size_t const absent = model_.absent().size();
+      if (graph_.add_vertices(absent) != model_.add_vertices(absent)) return "new vertices have the wrong ids";
+    }
     if (form == 5 && !is_refused([&] { build(arcs + 1); }, error_code::bad_argument))
       return "a CSR with a wrong number of arcs was accepted";
     if (form == 6 || form == 7) {
@@ -336,7 +382,7 @@ class sequence {
       bool const failed = is_refused([&] { build(arcs); }, error_code::out_of_memory);
       graph_.fail_allocations_from(graph_.never);
       if (!failed) return same({}, {});
-      if (graph_.arcs() != 0 || graph_.to_csr() != empty_model().to_csr()) return "a build that failed left arcs";
+      if (graph_.arcs() != 0 || graph_.to_csr().targets.size() != 0) return "a build that failed left arcs";
     }
     build(arcs);
     return same({}, {});
@@ -372,19 +418,27 @@ class sequence {
     if (!wrong_.empty()) return std::exchange(wrong_, {});
     return report ? same(*report, model_.insert(batch, values_)) : same({}, {});
   }
-  // A batch with an id out of range.
+  // A batch with an id out of range, or of an absent vertex.
   std::string refuses(std::size_t n) {
     std::vector<graph::edge> batch = edges(n);
     if (batch.empty()) return {};
     draw_values(batch.size());
-    (n % 2 == 0 ? batch[n / 2].source : batch[n / 2].target) = n_ + bytes_.next();
-    bool const refused = is_refused([&] { n % 3 == 0 ? update<false>(batch, false) : update<true>(batch, false); },
+    bool const absent = !model_.absent().empty() && n % 4 > 1;
+    (n % 2 == 0 ? batch[n / 2].source : batch[n / 2].target) = absent ? *model_.absent().begin() : n_ + bytes_.next();
+    bool const erases = !absent && n % 3 == 0;
+    bool const refused = is_refused([&] { erases ? update<false>(batch, false) : update<true>(batch, false); },
                                     error_code::bad_argument);
     if (!wrong_.empty()) return std::exchange(wrong_, {});
     return refused ? same({}, {}) : "an id out of range was accepted";
   }
 
-  graph::vertex_id vertex() { return static_cast<graph::vertex_id>((bytes_.next() * 29u) % n_); }
+  // A vertex that is in the graph.
+  graph::vertex_id vertex() { return present(bytes_.next() * 29u); }
+  [[nodiscard]] graph::vertex_id present(std::size_t number) const {
+    auto v = static_cast<graph::vertex_id>(number % n_);
+    while (model_.absent().contains(v)) v = (v + 1) % n_;
+    return v;
+  }
   std::vector<graph::edge> const& edges(std::size_t n) {
     last_.clear();
     for (std::size_t i = 0; i < n; ++i) {
@@ -398,7 +452,7 @@ class sequence {
     last_.clear();
     graph::vertex_id const u = vertex();
     graph::vertex_id const first = vertex();
-    for (std::size_t i = 0; i < n; ++i) last_.push_back({u, static_cast<graph::vertex_id>((first + i) % n_)});
+    for (std::size_t i = 0; i < n; ++i) last_.push_back({u, present(first + i)});
     return last_;
   }
 
@@ -413,6 +467,8 @@ class sequence {
       return e.what();
     }
     if (graph_.to_csr() != model_.to_csr()) return "the neighbours are wrong";
+    if (graph_.vertices() != n_ || graph_.present_vertices() != n_ - model_.absent().size())
+      return "the number of vertices is wrong";
     if (!snapshots_.empty())
       if (std::string wrong = unlike_its_moment(snapshots_[step_ % snapshots_.size()]); !wrong.empty()) return wrong;
     if constexpr (has_values)
