@@ -51,7 +51,7 @@ struct pagerank_run {
   double change = 0;       // of the last iteration, in the L1 norm
 };
 struct pagerank_result : pagerank_run {
-  std::vector<double> rank;  // of each vertex; the sum is 1
+  std::vector<double> rank;  // of each vertex; 0 for an absent one; the sum is 1
 };
 
 namespace detail {
@@ -80,7 +80,7 @@ struct rank_vectors {
   double* changes;       // a sum per item
   double* danglings;     // a sum per item
   rank_state* state;
-  double even;  // 1 / vertices
+  double even;  // 1 / vertices that are in the graph
   double damping;
   double tolerance;
   bool dangling_teleports;
@@ -99,8 +99,9 @@ struct rank_vectors {
   /// row: the row of in-neighbours of v.
   [[nodiscard]] WYRM_HD previous load(graph::vertex_id v, graph::vertex_record const& row, double dangling,
                                       unsigned from) const {
-    double const jump = teleport != nullptr ? static_cast<double>(teleport[v]) : even;
-    double const lost = dangling * (dangling_teleports ? jump : even);
+    double const share = g.is_present(v) ? even : 0;
+    double const jump = teleport != nullptr ? static_cast<double>(teleport[v]) : share;
+    double const lost = dangling * (dangling_teleports ? jump : share);
     return {(1 - damping) * jump + damping * lost, split.total(g, v, row), contribution[from][v]};
   }
   WYRM_HD void set(graph::vertex_id v, previous const& old, double sent, unsigned to, sums& all) const {
@@ -279,9 +280,10 @@ inline void check(pagerank_options const& o, graph::graph_view const& g) {
 
 template <class Real>
 struct set_ranks {
+  graph::graph_view g;
   Real* rank;
   Real value;
-  WYRM_HD void operator()(std::size_t v) const { rank[v] = value; }
+  WYRM_HD void operator()(std::size_t v) const { rank[v] = g.is_present(static_cast<graph::vertex_id>(v)) ? value : 0; }
 };
 
 }  // namespace detail
@@ -319,7 +321,11 @@ class pagerank_ranker {
       throw error(error_code::bad_argument, "pagerank: a warm start needs " + std::to_string(n) + " ranks; there are " +
                                                 std::to_string(rank_.size()));
     dangling_ = 0;
-    if (n == 0 && o.weights.empty()) return {0, true, 0};
+    if (g.present_vertices() == 0 && o.weights.empty()) {
+      rank_.reserve(n);
+      space_.fill(rank_.data(), 0, n * sizeof(Real));
+      return {0, true, 0};
+    }
     if (!o.weights.empty()) return iterate(g, weights_.prepare(g, o.weights, bins_, limits, last_bins_), o, warm);
     last_bins_ = bins_.make(g.in_records(), n, g.arcs(), limits);
     return iterate(g, detail::even_split{}, o, warm);
@@ -369,6 +375,14 @@ class pagerank_ranker {
     dangling_ = now.dangling;
     return {now.iterations, now.done != 0, now.change};
   }
+  void check_absent(graph::graph_view const& g, std::vector<double> const& teleport) const {
+    if (teleport.empty() || g.present_vertices() == g.vertices()) return;
+    auto const records = exec::copy_out(space_, g.out_records(), g.vertices());
+    for (std::size_t v = 0; v < records.size(); ++v)
+      if (records[v].is_absent() && teleport[v] > 0)
+        throw error(error_code::bad_argument, "pagerank: vertex " + std::to_string(v) +
+                                                  " was removed, so its weight in the teleport vector must be 0");
+  }
   void upload(Real* to, std::vector<double> const& values, double scale) const {
     std::vector<Real> scaled(values.size());
     for (std::size_t v = 0; v < values.size(); ++v) scaled[v] = static_cast<Real>(values[v] * scale);
@@ -379,16 +393,17 @@ class pagerank_ranker {
                                             bool warm) {
     std::size_t const n = g.vertices();
     detail::row_bins_view const& bins = last_bins_;
-    double const even = 1.0 / static_cast<double>(n);
+    double const even = 1.0 / static_cast<double>(g.present_vertices());
     std::size_t const sums = sums_of(n, bins.items());
     rank_.reserve(n);
     contributions_.reserve(2 * n);
     teleport_.reserve(o.teleport.size());
+    check_absent(g, o.teleport);
     scratch_.reserve(scratch_size(n, bins.items(), bins.parts));
     if (!o.start.empty() && !warm)
       upload(rank_.data(), o.start, 1);
     else if (!warm)
-      exec::for_each(space_, n, detail::set_ranks<Real>{rank_.data(), static_cast<Real>(even)});
+      exec::for_each(space_, n, detail::set_ranks<Real>{g, rank_.data(), static_cast<Real>(even)});
     upload(teleport_.data(), o.teleport, 1 / std::accumulate(o.teleport.begin(), o.teleport.end(), 0.0));
     exec::write(space_, state_.data(), detail::rank_state{});
     double* const changes = scratch_.data();

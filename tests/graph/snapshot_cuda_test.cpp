@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Snapshots on a GPU; readers have streams of their own.
+// Snapshots, and vertices that come and go, on a GPU; readers have streams of their own.
 #include "../../alloc/registry.hpp"
 #include "../../exec/cuda_space.hpp"
 #include "../support/spaces.hpp"
 #include "snapshot_suite.hpp"
+#include "vertices_suite.hpp"
 
 namespace wyrm::tests {
 
 using on_cuda = testing::Types<snapshot_case<exec::cuda_space, alloc::ouroboros_va_p>,
                                snapshot_case<exec::cuda_space, alloc::corw, float>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(cuda, snapshots, on_cuda);
+INSTANTIATE_TYPED_TEST_SUITE_P(cuda, vertices, on_cuda);
 
 class snapshot_readers : public space_test<exec::cuda_space> {};
 TEST_F(snapshot_readers, read_on_streams_of_their_own) {

@@ -70,13 +70,17 @@ class snapshots : public testing::Test {
   static void change(graph_type& g, model_type& model, std::mt19937& random, std::size_t most, bool erases) {
     auto const batch = random_edges(random, g.vertices(), 1 + random() % most);
     auto const values = values_for(random, batch.size());
-    if (erases) {
+    if (erases)
       expect_equal(g.erase(batch), model.erase(batch));
-    } else if constexpr (Case::has_values) {
+    else
+      insert(g, model, batch, values);
+  }
+  static void insert(graph_type& g, model_type& model, std::vector<graph::edge> const& batch,
+                     std::vector<value> const& values) {
+    if constexpr (Case::has_values)
       expect_equal(g.insert(batch, values), model.insert(batch, values));
-    } else {
+    else
       expect_equal(g.insert(batch), model.insert(batch));
-    }
   }
   struct moment {
     graph::snapshot taken;
