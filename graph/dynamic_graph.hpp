@@ -69,7 +69,7 @@ class dynamic_graph {
         status_(space),
         link_(std::make_shared<link>(link{this})) {
     if (o.directed && o.in_neighbours) in_.emplace(space, vertices_, 1, width, options_);
-    check_combiner();
+    check_values();
   }
   /// A pending update moves to the new graph. The moved-from graph has no vertices, edges and arcs, and an empty view;
   /// it can be assigned to and destroyed, and all other operations throw error(bad_argument).
@@ -138,7 +138,8 @@ class dynamic_graph {
             identity_.id(),
             identity_.version(),
             width,
-            static_cast<vertex_id>(absent_.size())};
+            static_cast<vertex_id>(absent_.size()),
+            numbers()};
   }
 
   /// Adds n vertices without neighbours, and returns their ids: first ids that remove_vertices() has freed, those of
@@ -395,7 +396,7 @@ class dynamic_graph {
     std::shared_ptr<void const> owner = chain_->take(tables(), &out, &in);
     if (!options_.directed) in = out;
     graph_view const then(out, in, vertices_, arc_count_, options_.directed, now.graph_id(), now.version(), width,
-                          now.vertices() - now.present_vertices());
+                          now.vertices() - now.present_vertices(), numbers());
     return graph::snapshot(std::move(owner), then, edge_count_);
   }
 
@@ -531,15 +532,23 @@ class dynamic_graph {
                   std::to_string(vertices) + " vertices are more than options::max_vertices, " + std::to_string(limit));
     return static_cast<vertex_id>(vertices);
   }
-  void check_combiner() const {
+  static constexpr bool is_any_number = std::is_same_v<Value, any_number<width>>;
+  [[nodiscard]] number_type numbers() const {
+    if constexpr (is_any_number)
+      return options_.values;
+    else
+      return number_type_of<Value>;
+  }
+  void check_values() const {
+    if (is_any_number && width_of_numbers(options_.values) != width)
+      throw error(error_code::bad_argument, "options::values must be a type of " + std::to_string(width) + " bytes");
     if (options_.combine > combiner::sum)
       throw error(error_code::bad_argument, "options::combine is none of latest, min, max and sum");
     if (options_.combine != combiner::latest && !std::is_void_v<Combine>)
       throw error(
           error_code::bad_argument,
           "a graph with a functor that combines values takes no other combiner; leave options::combine as it is");
-    if (options_.combine != combiner::latest && std::is_void_v<Combine> &&
-        detail::number_type_of<Value> == detail::number_type::none)
+    if (options_.combine != combiner::latest && std::is_void_v<Combine> && numbers() == number_type::none)
       throw error(error_code::bad_argument,
                   "values can be combined by min, max or sum only if their type is uint32_t, int64_t, float or double");
   }
@@ -568,7 +577,7 @@ class dynamic_graph {
   }
   [[nodiscard]] auto combine() const {
     if constexpr (std::is_void_v<Combine>)
-      return detail::standard_combiner<width>{options_.combine, detail::number_type_of<Value>};
+      return detail::standard_combiner<width>{options_.combine, numbers()};
     else
       return detail::typed_combiner<Value, Combine>{};
   }

@@ -18,6 +18,9 @@ struct options {
   // Graphs with values: what happens when an edge is inserted that is in the graph. Other than `latest` only for values
   // of the types uint32_t, int64_t, float and double.
   combiner combine = combiner::latest;
+  // The values of a graph whose type is chosen at run time: any_graph, or one with values of the type any_number. Other
+  // graphs have it in their type, and ignore this option.
+  number_type values = number_type::none;
   // The most vertices that the graph can have. Addresses are reserved for them, and the vertex table grows in place, in
   // steps of 2 MiB on a CUDA device, of 64 KiB on a CPU. 0: no such limit; the table then moves when it grows.
   std::size_t max_vertices = 0;

@@ -7,6 +7,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "../exec/error.hpp"
@@ -43,6 +44,27 @@ enum class operation : std::uint8_t { insert, erase };
 
 /// The Value of a graph whose edges have none.
 struct no_value {};
+
+/// The types of values that are numbers: those that can be combined, and that algorithms take as weights.
+enum class number_type : std::uint8_t { none, u32, i64, f32, f64 };
+template <class Value>
+inline constexpr number_type number_type_of = std::is_same_v<Value, std::uint32_t>  ? number_type::u32
+                                              : std::is_same_v<Value, std::int64_t> ? number_type::i64
+                                              : std::is_same_v<Value, float>        ? number_type::f32
+                                              : std::is_same_v<Value, double>       ? number_type::f64
+                                                                                    : number_type::none;
+
+/// The Value of a graph whose values are numbers of Width bytes, 4 or 8, of a type that options::values has at run
+/// time.
+template <unsigned Width>
+struct any_number {
+  alignas(Width) unsigned char bytes[Width];
+  friend constexpr bool operator==(any_number const&, any_number const&) = default;
+};
+/// The bytes of a number.
+[[nodiscard]] constexpr unsigned width_of_numbers(number_type type) {
+  return type == number_type::none ? 0 : type == number_type::u32 || type == number_type::f32 ? 4 : 8;
+}
 
 /// How the value of an edge and that of an insertion of the same edge become one.
 enum class combiner : std::uint8_t { latest, min, max, sum };

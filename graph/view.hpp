@@ -41,15 +41,18 @@ class graph_view {
  public:
   /// in: nullptr without in-neighbours; `out` for an undirected graph. graph_id, version: see identity; 0 for rows that
   /// belong to no graph. value_bytes: the bytes of a value, 0 without values. absent: the number of absent vertices.
+  /// numbers: the type of the values.
   graph_view(packed_record const* out, packed_record const* in, vertex_id vertices, std::uint64_t arcs, bool directed,
-             std::uint64_t graph_id = 0, std::uint64_t version = 0, unsigned value_bytes = 0, vertex_id absent = 0)
+             std::uint64_t graph_id = 0, std::uint64_t version = 0, unsigned value_bytes = 0, vertex_id absent = 0,
+             number_type numbers = number_type::none)
       : out_(out),
         in_(in),
         arcs_(arcs),
         vertices_(vertices),
         absent_(absent),
         directed_(directed),
-        value_bytes_(value_bytes),
+        value_bytes_(static_cast<std::uint8_t>(value_bytes)),
+        numbers_(numbers),
         graph_id_(graph_id),
         version_(version) {}
 
@@ -74,7 +77,7 @@ class graph_view {
   [[nodiscard]] graph_view reversed() const {
     if (!has_in_neighbours())
       throw error(error_code::bad_argument, "a graph without in-neighbours has no reversed view; make it with them");
-    return {in_, out_, vertices_, arcs_, directed_, 0, 0, value_bytes_, absent_};
+    return {in_, out_, vertices_, arcs_, directed_, 0, 0, value_bytes_, absent_, numbers_};
   }
 
   /// The records of the vertex tables.
@@ -87,6 +90,8 @@ class graph_view {
 
   /// The bytes of the value of an edge; 0 without values.
   [[nodiscard]] WYRM_HD unsigned value_bytes() const { return value_bytes_; }
+  /// The type of the values; none if there are no values, or values of another type.
+  [[nodiscard]] WYRM_HD number_type numbers() const { return numbers_; }
   /// The values of the neighbours of v, in the same order. Value must be the type of the graph's values.
   template <class Value>
   [[nodiscard]] WYRM_HD Value const* values(vertex_id v) const {
@@ -109,7 +114,8 @@ class graph_view {
   vertex_id vertices_;
   vertex_id absent_;
   bool directed_;
-  unsigned value_bytes_;
+  std::uint8_t value_bytes_;
+  number_type numbers_;
   std::uint64_t graph_id_;
   std::uint64_t version_;
 };

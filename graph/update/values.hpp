@@ -39,15 +39,6 @@ template <unsigned Width>
   return reinterpret_cast<value_word<Width> const*>(page + capacity);
 }
 
-/// The types whose values can be combined other than by `latest`.
-enum class number_type : std::uint8_t { none, u32, i64, f32, f64 };
-template <class Value>
-inline constexpr number_type number_type_of = std::is_same_v<Value, std::uint32_t>  ? number_type::u32
-                                              : std::is_same_v<Value, std::int64_t> ? number_type::i64
-                                              : std::is_same_v<Value, float>        ? number_type::f32
-                                              : std::is_same_v<Value, double>       ? number_type::f64
-                                                                                    : number_type::none;
-
 template <class T>
 [[nodiscard]] WYRM_HD T combined(combiner how, T old, T added) {
   switch (how) {
