@@ -26,6 +26,12 @@ struct any_graph::face {
   virtual std::vector<vertex_id> add_vertices(std::size_t n) = 0;
   virtual removal_report remove_vertices(std::span<vertex_id const> batch) = 0;
   virtual removal_report remove_vertices(resident_vertices batch) = 0;
+  virtual pending_update insert_async(edge_columns const& batch) = 0;
+  virtual pending_update insert_async(resident_columns const& batch) = 0;
+  virtual pending_update erase_async(edge_columns const& batch) = 0;
+  virtual pending_update erase_async(resident_columns const& batch) = 0;
+  virtual pending_update apply_async(edge_columns const& batch, std::span<operation const> operations) = 0;
+  virtual pending_update apply_async(resident_columns const& batch, operation const* operations) = 0;
   virtual update_report build(csr_view const& rows) = 0;
   virtual update_report build(resident_csr rows) = 0;
   virtual graph::snapshot snapshot() = 0;
@@ -60,6 +66,16 @@ struct any_graph::body final : face {
   std::vector<vertex_id> add_vertices(std::size_t n) override { return graph.add_vertices(n); }
   removal_report remove_vertices(std::span<vertex_id const> batch) override { return graph.remove_vertices(batch); }
   removal_report remove_vertices(resident_vertices batch) override { return graph.remove_vertices(batch); }
+  pending_update insert_async(edge_columns const& batch) override { return graph.insert_async(batch); }
+  pending_update insert_async(resident_columns const& batch) override { return graph.insert_async(batch); }
+  pending_update erase_async(edge_columns const& batch) override { return graph.erase_async(batch); }
+  pending_update erase_async(resident_columns const& batch) override { return graph.erase_async(batch); }
+  pending_update apply_async(edge_columns const& batch, std::span<operation const> operations) override {
+    return graph.apply_async(batch, operations);
+  }
+  pending_update apply_async(resident_columns const& batch, operation const* operations) override {
+    return graph.apply_async(batch, operations);
+  }
   update_report build(csr_view const& rows) override { return graph.build(rows); }
   update_report build(resident_csr rows) override { return graph.build(rows); }
   wyrm::graph::snapshot snapshot() override { return graph.snapshot(); }
@@ -132,6 +148,26 @@ removal_report any_graph::remove_vertices(std::initializer_list<vertex_id> batch
   return remove_vertices(std::span(batch.begin(), batch.size()));
 }
 removal_report any_graph::remove_vertices(resident_vertices batch) { return graph().remove_vertices(batch); }
+update_report any_graph::insert(edge_columns const& batch) { return insert_async(batch).get(); }
+update_report any_graph::insert(resident_columns const& batch) { return insert_async(batch).get(); }
+update_report any_graph::erase(edge_columns const& batch) { return erase_async(batch).get(); }
+update_report any_graph::erase(resident_columns const& batch) { return erase_async(batch).get(); }
+update_report any_graph::apply(edge_columns const& batch, std::span<operation const> operations) {
+  return apply_async(batch, operations).get();
+}
+update_report any_graph::apply(resident_columns const& batch, operation const* operations) {
+  return apply_async(batch, operations).get();
+}
+pending_update any_graph::insert_async(edge_columns const& batch) { return graph().insert_async(batch); }
+pending_update any_graph::insert_async(resident_columns const& batch) { return graph().insert_async(batch); }
+pending_update any_graph::erase_async(edge_columns const& batch) { return graph().erase_async(batch); }
+pending_update any_graph::erase_async(resident_columns const& batch) { return graph().erase_async(batch); }
+pending_update any_graph::apply_async(edge_columns const& batch, std::span<operation const> operations) {
+  return graph().apply_async(batch, operations);
+}
+pending_update any_graph::apply_async(resident_columns const& batch, operation const* operations) {
+  return graph().apply_async(batch, operations);
+}
 update_report any_graph::build(csr_view const& rows) { return graph().build(rows); }
 update_report any_graph::build(resident_csr rows) { return graph().build(rows); }
 graph::snapshot any_graph::snapshot() { return graph().snapshot(); }

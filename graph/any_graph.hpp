@@ -14,6 +14,7 @@
 
 #include "../alloc/allocator.hpp"
 #include "../exec/device.hpp"
+#include "batch/columns.hpp"
 #include "options.hpp"
 #include "pending_update.hpp"
 #include "snapshot.hpp"
@@ -58,6 +59,18 @@ class any_graph {
   removal_report remove_vertices(std::span<vertex_id const> batch);
   removal_report remove_vertices(std::initializer_list<vertex_id> batch);
   removal_report remove_vertices(resident_vertices batch);
+  update_report insert(edge_columns const& batch);
+  update_report insert(resident_columns const& batch);
+  update_report erase(edge_columns const& batch);
+  update_report erase(resident_columns const& batch);
+  update_report apply(edge_columns const& batch, std::span<operation const> operations);
+  update_report apply(resident_columns const& batch, operation const* operations);
+  pending_update insert_async(edge_columns const& batch);
+  pending_update insert_async(resident_columns const& batch);
+  pending_update erase_async(edge_columns const& batch);
+  pending_update erase_async(resident_columns const& batch);
+  pending_update apply_async(edge_columns const& batch, std::span<operation const> operations);
+  pending_update apply_async(resident_columns const& batch, operation const* operations);
   update_report build(csr_view const& rows);
   update_report build(resident_csr rows);
   [[nodiscard]] graph::snapshot snapshot();

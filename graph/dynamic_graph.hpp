@@ -21,6 +21,8 @@
 
 #include "../alloc/allocator.hpp"
 #include "../exec/memory.hpp"
+#include "batch/columns.hpp"
+#include "batch/refuse.hpp"
 #include "batch/status.hpp"
 #include "batch/upload.hpp"
 #include "identity.hpp"
@@ -258,16 +260,11 @@ class dynamic_graph {
   update_report insert(resident_edges batch, Value const* values) requires has_values {
     return insert_async(batch, values).get();
   }
-  /// Copies the batch.
+  /// The same as an array of edges with their values.
   update_report insert(std::span<valued_edge<Value> const> batch) requires has_values {
-    std::vector<edge> edges;
-    std::vector<Value> values;
-    for (auto const& e : batch) {
-      edges.push_back({e.source, e.target});
-      values.push_back(e.value);
-    }
-    return insert(std::span<edge const>(edges), std::span<Value const>(values));
+    return insert_async(batch).get();
   }
+  update_report insert(resident_valued_edges<Value> batch) requires has_values { return insert_async(batch).get(); }
   update_report insert(std::initializer_list<valued_edge<Value>> batch) requires has_values {
     return insert(std::span(batch.begin(), batch.size()));
   }
@@ -310,6 +307,23 @@ class dynamic_graph {
   }
   update_report apply(resident_edges batch, operation const* operations, Value const* values) requires has_values {
     return apply_async(batch, operations, values).get();
+  }
+
+  /// insert, erase and apply for columns of ids, which are edge_columns or resident_columns (batch/columns.hpp); `more`
+  /// is what the operation takes besides the edges, see the asynchronous updates. One kernel converts the columns to
+  /// edges in scratch of the graph: 8 bytes per edge, and the columns themselves if they come from the host of a GPU.
+  /// An id that is negative or not below vertices() is refused, whatever its size.
+  template <detail::columns Columns, class... More>
+  update_report insert(Columns const& batch, More const&... more) {
+    return insert_async(batch, more...).get();
+  }
+  template <detail::columns Columns>
+  update_report erase(Columns const& batch) {
+    return erase_async(batch).get();
+  }
+  template <detail::columns Columns, class... More>
+  update_report apply(Columns const& batch, More const&... more) {
+    return apply_async(batch, more...).get();
   }
 
   /// Asynchronous updates: enqueue the update on the stream of the graph's space. The batch must not change until get()
@@ -361,6 +375,42 @@ class dynamic_graph {
     return update<detail::update_kind::mixed>(entries{
         {batch.data, batch.size, checked("values", values, batch.size), checked("operations", operations, batch.size)},
         false});
+  }
+
+  pending_update insert_async(std::span<valued_edge<Value> const> batch) requires has_values {
+    return update_foreign<detail::update_kind::insert>({{}, batch.data(), batch.size(), true});
+  }
+  pending_update insert_async(resident_valued_edges<Value> batch) requires has_values {
+    return update_foreign<detail::update_kind::insert>({{}, batch.data, batch.size, false});
+  }
+  /// Columns::array<T>: std::span<T const> for edge_columns, T const* in memory of the space for resident_columns.
+  template <detail::columns Columns>
+  pending_update insert_async(Columns const& batch) requires(!has_values) {
+    return update_foreign<detail::update_kind::insert>({batch.ids(), nullptr, batch.size(), Columns::is_on_host});
+  }
+  template <detail::columns Columns>
+  pending_update insert_async(Columns const& batch,
+                              typename Columns::template array<Value> values) requires has_values {
+    return update_foreign<detail::update_kind::insert>(
+        {batch.ids(), nullptr, batch.size(), Columns::is_on_host, checked("values", values, batch.size())});
+  }
+  template <detail::columns Columns>
+  pending_update erase_async(Columns const& batch) {
+    return update_foreign<detail::update_kind::erase>(
+        {batch.ids(), nullptr, batch.size(), Columns::is_on_host, nullptr, nullptr, operation::erase});
+  }
+  template <detail::columns Columns>
+  pending_update apply_async(Columns const& batch,
+                             typename Columns::template array<operation> operations) requires(!has_values) {
+    return update_foreign<detail::update_kind::mixed>({batch.ids(), nullptr, batch.size(), Columns::is_on_host, nullptr,
+                                                       checked("operations", operations, batch.size())});
+  }
+  template <detail::columns Columns>
+  pending_update apply_async(Columns const& batch, typename Columns::template array<operation> operations,
+                             typename Columns::template array<Value> values) requires has_values {
+    return update_foreign<detail::update_kind::mixed>({batch.ids(), nullptr, batch.size(), Columns::is_on_host,
+                                                       checked("values", values, batch.size()),
+                                                       checked("operations", operations, batch.size())});
   }
 
   /// Builds a graph without edges and absent vertices from a CSR (on the host). It has the out-neighbours of a directed
@@ -569,6 +619,16 @@ class dynamic_graph {
                                                 std::to_string(sizeof(T)) + " bytes");
     return entries;
   }
+  // An array of n entries on the host.
+  template <class T>
+  static T const* checked(char const* what, std::span<T const> entries, std::size_t n) {
+    check_length(what, entries.size(), n);
+    return entries.data();
+  }
+  template <detail::update_kind Op>
+  pending_update update_foreign(detail::foreign_batch const& batch) {
+    return update < has_values ? detail::update_kind::mixed : Op > (batch);
+  }
   pending_update apply_async(std::span<edge const> batch, std::span<Value const> values,
                              std::span<operation const> operations) {
     check_length("values", values.size(), batch.size());
@@ -667,6 +727,7 @@ class dynamic_graph {
   static std::size_t size_of(std::span<edge const> batch) { return batch.size(); }
   static std::size_t size_of(resident_edges batch) { return batch.size; }
   static std::size_t size_of(entries const& batch) { return batch.of.size; }
+  static std::size_t size_of(detail::foreign_batch const& batch) { return batch.size; }
   template <detail::update_kind Op, class Batch>
   void launch(Batch const& batch) {
     try {
@@ -700,10 +761,20 @@ class dynamic_graph {
     begin(uploader_.room_for(batch.of, width), 0, true);
     uploader_.upload_edges(batch.of, [&](std::size_t first, std::size_t n) { count(first, n); });
   }
+  void count(detail::foreign_batch const& batch) {
+    bool const has_entries = has_values || batch.operations != nullptr;
+    bool const sorts = batch.is_on_host && !has_entries;
+    begin(uploader_.template room_for<Value>(batch), sorts ? uploader_.slice_of(batch.size) : 0, has_entries);
+    uploader_.template convert<Value>(batch, vertices_, sorts,
+                                      [&](std::size_t first, std::size_t n) { count(first, n); });
+  }
   void upload_rest(std::span<edge const>) const {}
   void upload_rest(resident_edges) const {}
   void upload_rest(entries const& batch) {
     if (batch.is_on_host) uploader_.upload_rest(batch.of, width);
+  }
+  void upload_rest(detail::foreign_batch const& batch) {
+    if (batch.is_on_host) uploader_.upload_rest({nullptr, batch.size, batch.values, batch.operations}, width);
   }
   void count(std::size_t first, std::size_t n) {
     for_tables([&](auto& table) { table.count(first, n); });
@@ -868,43 +939,35 @@ class dynamic_graph {
     changes_ = 0;
   }
 
-  [[noreturn]] void refuse(entries const& batch, std::uint64_t count) const {
-    if (batch.is_on_host) refuse(batch.of, count);
-    detail::batch_arrays here = batch.of;
-    auto const edges = exec::copy_out(space_, here.edges, here.size);
-    std::vector<operation> operations;
-    here.edges = edges.data();
-    if (here.operations != nullptr) {
-      operations = exec::copy_out(space_, here.operations, here.size);
-      here.operations = operations.data();
-    }
-    refuse(here, count);
+  // Throws the error for the first entry of a batch that is refused.
+  [[noreturn]] void refuse(std::span<edge const> batch, std::uint64_t count) const {
+    refuse(entries{{batch.data(), batch.size()}, true}, count);
   }
   [[noreturn]] void refuse(resident_edges batch, std::uint64_t count) const {
     refuse(entries{{batch.data, batch.size}, false}, count);
   }
-  [[noreturn]] void refuse(std::span<edge const> batch, std::uint64_t count) const {
-    refuse(detail::batch_arrays{batch.data(), batch.size()}, count);
+  [[noreturn]] void refuse(entries const& batch, std::uint64_t count) const {
+    detail::host_copies const copies(space_, batch.is_on_host);
+    auto const edges = copies.of(batch.of.edges, batch.of.size);
+    detail::refuse_first(
+        rule(batch.of.operations, batch.of.all, batch.of.size, copies), [&](std::size_t i) { return edges[i].source; },
+        [&](std::size_t i) { return edges[i].target; }, count);
   }
-  // Names the first wrong entry of a batch on the host.
-  [[noreturn]] void refuse(detail::batch_arrays const& batch, std::uint64_t count) const {
-    auto const is_outside = [&](edge e) { return e.source >= vertices_ || e.target >= vertices_; };
-    auto const records =
-        absent_.size() > 0 ? exec::copy_out(space_, out_.records(), vertices_) : std::vector<packed_record>();
-    std::size_t i = 0;
-    for (; i + 1 < batch.size && !is_outside(batch.edges[i]); ++i) {
-      bool const inserts = (batch.operations == nullptr ? batch.all : batch.operations[i]) == operation::insert;
-      if (inserts && !records.empty() &&
-          (records[batch.edges[i].source].is_absent() || records[batch.edges[i].target].is_absent()))
-        break;
-    }
-    edge const bad = batch.edges[i];
-    throw error(error_code::bad_argument,
-                "edge " + std::to_string(i) + " of the batch is (" + std::to_string(bad.source) + ", " +
-                    std::to_string(bad.target) + "), but " +
-                    (is_outside(bad) ? "the graph has only " + std::to_string(vertices_) + " vertices"
-                                     : std::string("one of them was removed; add_vertices() returns ids to use")) +
-                    " (" + std::to_string(count) + " such edges in all); nothing was changed");
+  [[noreturn]] void refuse(detail::foreign_batch const& batch, std::uint64_t count) const {
+    detail::host_copies const copies(space_, batch.is_on_host);
+    detail::refusal_rule const refused = rule(batch.operations, batch.all, batch.size, copies);
+    detail::with_entries<Value>(copies, batch, [&](auto const& source, auto const& target) {
+      detail::refuse_first(refused, source, target, count);
+    });
+    throw error(error_code::corrupt, "an update was refused without a reason");
+  }
+  template <class Copies>
+  [[nodiscard]] detail::refusal_rule rule(operation const* operations, operation all, std::size_t n,
+                                          Copies const& copies) const {
+    detail::refusal_rule r{vertices_, {}, {}, all};
+    if (absent_.size() > 0) r.records = exec::copy_out(space_, out_.records(), vertices_);
+    if (operations != nullptr) r.operations = copies.of(operations, n).to_vector();
+    return r;
   }
 
   template <detail::update_kind Op>

@@ -15,6 +15,7 @@
 #include "../layout/layout.hpp"
 #include "../types.hpp"
 #include "batch.hpp"
+#include "columns.hpp"
 
 namespace wyrm::graph::detail {
 
@@ -27,6 +28,7 @@ class uploader {
         spare_(space),
         values_(space),
         operations_(space),
+        foreign_(space),
         offsets_(space),
         targets_(space),
         bulk_(space) {}
@@ -52,18 +54,12 @@ class uploader {
       each(0, batch.size());
       return;
     }
-    static_assert(sizeof(edge) == sizeof(std::uint64_t) && std::endian::native == std::endian::little);
     spare_.reserve(slice);
     start();
     for (std::size_t first = 0; first < batch.size(); first += slice) {
       std::span<edge const> const part = batch.subspan(first, std::min(slice, batch.size() - first));
-      auto* const keys = reinterpret_cast<std::uint64_t*>(edges_.data() + first);  // the source is in the lower half
-      upload_->enqueue(keys, part.data(), part.size_bytes());
-      if (first + part.size() < batch.size()) {
-        std::uint64_t const* const sorted =
-            bulk_.sort(keys, spare_.data(), part.size(), static_cast<unsigned>(std::bit_width(vertices)));
-        if (sorted != keys) space_.copy(keys, sorted, part.size_bytes());
-      }
+      upload_->enqueue(edges_.data() + first, part.data(), part.size_bytes());
+      if (first + part.size() < batch.size()) sort_slice(first, part.size(), vertices);
       each(first, part.size());
     }
   }
@@ -92,6 +88,45 @@ class uploader {
     if (batch.values != nullptr) copy_in(values_.data(), batch.values, batch.size * width);
     if (batch.operations != nullptr) copy_in(operations_.data(), batch.operations, batch.size * sizeof(operation));
   }
+  /// Memory for a foreign batch as edges, and its position there. `Value` is that of the structs, if there are any.
+  template <class Value>
+  [[nodiscard]] batch_arrays room_for(foreign_batch const& batch) {
+    batch_arrays there{nullptr, batch.size, batch.values, batch.operations, batch.all};
+    if (batch.is_on_host) {
+      there = room_for(there, width_of<Value>);
+      if constexpr (!reads_host_memory)
+        foreign_.reserve(batch.size *
+                         (batch.structs != nullptr ? sizeof(valued_edge<Value>) : 2 * bytes_of(batch.columns.type)));
+    } else {
+      edges_.reserve(batch.size);
+      there.edges = edges_.data();
+    }
+    if (batch.structs != nullptr) {
+      values_.reserve(batch.size * width_of<Value>);
+      there.values = values_.data();
+    }
+    return there;
+  }
+  /// Uploads the columns or structs of a foreign batch after room_for(), if they are on the host; converts them to
+  /// edges; and calls each(first, n) for its slices. sorts: whether slices but the last are sorted by source.
+  template <class Value, class Each>
+  void convert(foreign_batch const& batch, vertex_id vertices, bool sorts, Each const& each) {
+    if (!batch.is_on_host || reads_host_memory) {
+      convert_slice<Value>(batch.columns, batch.structs, 0, batch.size);
+      each(0, batch.size);
+      return;
+    }
+    std::size_t const slice = slice_of(batch.size);
+    if (sorts) spare_.reserve(slice);
+    start();
+    for (std::size_t first = 0, n = slice == 0 ? batch.size : slice; first < batch.size; first += n) {
+      n = std::min(n, batch.size - first);
+      upload_slice<Value>(batch, first, n, slice != 0);
+      if (sorts && first + n < batch.size) sort_slice(first, n, vertices);
+      each(first, n);
+    }
+  }
+
   /// The values of a CSR, in memory of the space.
   [[nodiscard]] void const* upload_values(void const* values, std::size_t bytes) {
     values_.reserve(bytes);
@@ -135,14 +170,57 @@ class uploader {
   }
 
   [[nodiscard]] std::size_t bytes() const {
-    return edges_.bytes() + spare_.bytes() + values_.bytes() + operations_.bytes() + offsets_.bytes() +
-           targets_.bytes() + bulk_.bytes();
+    return edges_.bytes() + spare_.bytes() + values_.bytes() + operations_.bytes() + foreign_.bytes() +
+           offsets_.bytes() + targets_.bytes() + bulk_.bytes();
   }
 
  private:
   // Launches and sorts of smaller slices take longer than their transfer.
   static constexpr std::size_t most = std::size_t{1} << 20;
   static constexpr std::size_t targets_slice = std::size_t{1} << 22;
+
+  // On a CPU the space reads the columns where they are.
+  static constexpr bool reads_host_memory = !Space::upload::is_concurrent;
+
+  void sort_slice(std::size_t first, std::size_t n, vertex_id vertices) {
+    static_assert(sizeof(edge) == sizeof(std::uint64_t) && std::endian::native == std::endian::little);
+    auto* const keys = reinterpret_cast<std::uint64_t*>(edges_.data() + first);  // the source is in the lower half
+    std::uint64_t const* const sorted =
+        bulk_.sort(keys, spare_.data(), n, static_cast<unsigned>(std::bit_width(vertices)));
+    if (sorted != keys) space_.copy(keys, sorted, n * sizeof(edge));
+  }
+
+  // Uploads n entries of a batch on the host from `first` on, and converts them.
+  template <class Value>
+  void upload_slice(foreign_batch const& batch, std::size_t first, std::size_t n, bool is_slice) {
+    if (batch.structs != nullptr) {
+      std::size_t const entry = sizeof(valued_edge<Value>);
+      copy_in(foreign_.data() + first * entry, static_cast<std::byte const*>(batch.structs) + first * entry, n * entry,
+              is_slice);
+      convert_slice<Value>({}, foreign_.data(), first, n);
+      return;
+    }
+    std::size_t const id = bytes_of(batch.columns.type);
+    std::byte* const sources = foreign_.data();
+    std::byte* const targets = sources + batch.size * id;
+    id_columns const from = detail::slice_of(batch.columns, first, n);
+    copy_in(sources + first * id, from.sources, n * id, is_slice);
+    copy_in(targets + first * id, from.targets, n * id, is_slice);
+    convert_slice<Value>({sources, targets, batch.size, batch.columns.type}, nullptr, first, n);
+  }
+  // Enqueues the conversion of n entries of columns or structs in memory of the space.
+  template <class Value>
+  void convert_slice(id_columns const& columns, void const* structs, std::size_t first, std::size_t n) {
+    if constexpr (!std::is_same_v<Value, no_value>)
+      if (structs != nullptr) {
+        exec::for_each(
+            space_, n,
+            split_valued_edges<Value>{static_cast<valued_edge<Value> const*>(structs) + first, edges_.data() + first,
+                                      reinterpret_cast<Value*>(values_.data()) + first});
+        return;
+      }
+    detail::convert(space_, detail::slice_of(columns, first, n), edges_.data() + first);
+  }
 
   // Small arrays are copied in the order of all other work, which takes less time to enqueue.
   void copy_in(void* to, void const* from_host, std::size_t bytes, bool is_slice = false) {
@@ -162,6 +240,7 @@ class uploader {
   exec::buffer<std::uint64_t, Space> spare_;
   exec::buffer<std::byte, Space> values_;
   exec::buffer<operation, Space> operations_;
+  exec::buffer<std::byte, Space> foreign_;  // of a foreign_batch: columns or structs from the host
   exec::buffer<std::uint64_t, Space> offsets_;
   exec::buffer<vertex_id, Space> targets_;
   typename Space::bulk bulk_;

@@ -150,6 +150,30 @@ TEST(any_graph, has_the_operations_of_a_graph) {
   EXPECT_EQ(g.insert_async(std::span<edge const>(some)).get().inserted, 1u);
   EXPECT_EQ(g.erase_async(std::span<edge const>(one)).get().erased, 1u);
   expect_row(left);
+  std::vector<std::int64_t> const sources{0, 1, 2};
+  std::vector<std::int64_t> const targets{1, 2, 3};
+  std::vector<graph::operation> const erasing_one{graph::operation::insert, graph::operation::erase,
+                                                  graph::operation::insert};
+  graph::edge_columns const columns(sources, targets);
+  graph::edge_columns const column(std::span(sources).subspan(1, 1), std::span(targets).subspan(1, 1));
+  graph::resident_columns const resident(sources.data(), targets.data(), 3);
+  graph::resident_columns const resident_row(sources.data() + 1, targets.data() + 1, 1);
+  EXPECT_EQ(g.insert(columns).inserted, 1u);
+  expect_row(all);
+  EXPECT_EQ(g.erase(column).erased, 1u);
+  expect_row(left);
+  EXPECT_EQ(g.insert(resident).inserted, 1u);
+  EXPECT_EQ(g.erase(resident_row).erased, 1u);
+  expect_row(left);
+  EXPECT_EQ(g.insert_async(columns).get().inserted, 1u);
+  EXPECT_EQ(g.erase_async(column).get().erased, 1u);
+  EXPECT_EQ(g.insert_async(resident).get().inserted, 1u);
+  EXPECT_EQ(g.erase_async(resident_row).get().erased, 1u);
+  EXPECT_EQ(g.apply(columns, erasing_one).missing, 1u);
+  EXPECT_EQ(g.apply(resident, erasing_one.data()).missing, 1u);
+  EXPECT_EQ(g.apply_async(columns, erasing_one).get().missing, 1u);
+  EXPECT_EQ(g.apply_async(resident, erasing_one.data()).get().missing, 1u);
+  expect_row(left);
   EXPECT_EQ(g.memory().neighbours, 2 * 2 * sizeof(graph::vertex_id));
   EXPECT_EQ(g.pool().granted, 4u * 16);  // pages of both directions
   std::size_t const scratch = g.memory().scratch;
