@@ -171,6 +171,11 @@ void cuda_space::synchronize() const {
   check(cudaStreamSynchronize(stream()), "a kernel failed");
 }
 
+void cuda_space::wait_for(event recorded) const {
+  guard const current(*this);
+  check(cudaStreamWaitEvent(stream(), recorded), "wait for an event");
+}
+
 void cuda_space::wait_for_all() const noexcept {
   under_guard<guard>(*this, [] { drop(cudaDeviceSynchronize()); });
 }

@@ -63,6 +63,8 @@ class cuda_space {
    private:
     basic_device_guard<detail::cuda_device> device_;
   };
+  /// A cudaEvent_t.
+  using event = CUevent_st*;
   static constexpr char const* name = "cuda";
   template <unsigned W>
   static constexpr unsigned tile_size = W;
@@ -76,6 +78,10 @@ class cuda_space {
   [[nodiscard]] static int device_count() noexcept;
 
   void synchronize() const;
+  /// All work of the space from here on, also copies by its uploads, begins after the work that `recorded` has
+  /// recorded, on whatever stream and device. The host does not wait. The event may be recorded again, or destroyed,
+  /// after this call.
+  void wait_for(event recorded) const;
   /// Waits for all work of all streams of the device. Ignores errors; never throws.
   void wait_for_all() const noexcept;
 

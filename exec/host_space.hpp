@@ -25,6 +25,7 @@ class host_space {
   using stopwatch = host_stopwatch;
   using upload = host_upload;
   using guard = no_device_guard;
+  struct event {};
   static constexpr char const* name = "cpu";
   template <unsigned W>
   static constexpr unsigned tile_size = 1;
@@ -46,6 +47,8 @@ class host_space {
     });
   }
   void synchronize() const {}
+  /// For code that is generic in the space: work of a host is complete when its call returns.
+  void wait_for(event) const {}
   /// Like synchronize(), also for work that may have failed; never throws.
   void wait_for_all() const noexcept {}
 

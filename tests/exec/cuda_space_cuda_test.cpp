@@ -73,6 +73,11 @@ std::vector<std::pair<std::string, std::function<void()>>> operations(cuda_space
                                                                       exec::buffer<std::uint64_t, cuda_space>& words,
                                                                       exec::cuda_bulk& bulk) {
   static std::vector<std::uint64_t> host(1000, 5);
+  static cudaEvent_t const event = [] {
+    cudaEvent_t made = nullptr;
+    EXPECT_EQ(cudaEventCreate(&made), cudaSuccess);
+    return made;
+  }();
   std::uint64_t* const p = words.data();
   return {
       {"allocate", [=] { space.deallocate(space.allocate(100), 100); }},
@@ -84,6 +89,7 @@ std::vector<std::pair<std::string, std::function<void()>>> operations(cuda_space
       {"run", [=] { exec::for_each(space, 1000, fill_with_index{p}); }},
       {"run_tiles", [=] { exec::for_each_tile<32>(space, 1000, fill_by_tile{p}); }},
       {"synchronize", [=] { space.synchronize(); }},
+      {"wait_for", [=] { space.wait_for(event); }},
       {"reserve",
        [=] {
          exec::reservation<cuda_space> pool(space, 1);

@@ -19,6 +19,13 @@ INSTANTIATE_TYPED_TEST_SUITE_P(simt, batches, on_simt);
 
 namespace {
 
+/// What generic code writes before an update compiles for each space.
+template <class Space>
+concept waits_for_events = requires(Space const& space, typename Space::event e) {
+  space.wait_for(e);
+};
+static_assert(waits_for_events<exec::host_space> && waits_for_events<simt_space>);
+
 /// A host whose uploads are those of a device: from other memory, and in slices.
 struct uploading_space : exec::host_space {
   struct upload : exec::host_upload {
