@@ -34,6 +34,18 @@ struct uploading_space : exec::host_space {
   };
 };
 
+// Also for graphs with so many vertices that the lower half of the id would be one.
+TEST(foreign_batches, ids_that_no_graph_has_become_no_vertex) {
+  using namespace graph::detail;
+  EXPECT_EQ(columns_to_edges<std::int32_t>::vertex(-2), graph::no_vertex);
+  EXPECT_EQ(columns_to_edges<std::int32_t>::vertex(0x7fffffff), 0x7fffffffu);
+  EXPECT_EQ(columns_to_edges<std::uint32_t>::vertex(0xfffffffe), 0xfffffffeu);
+  EXPECT_EQ(columns_to_edges<std::uint64_t>::vertex(0xfffffffe), 0xfffffffeu);
+  EXPECT_EQ(columns_to_edges<std::uint64_t>::vertex(0xffffffff), graph::no_vertex);
+  EXPECT_EQ(columns_to_edges<std::uint64_t>::vertex(0x100000002), graph::no_vertex);
+  EXPECT_EQ(columns_to_edges<std::uint64_t>::vertex(static_cast<std::uint64_t>(-2)), graph::no_vertex);
+}
+
 constexpr std::size_t slice = std::size_t{1} << 20;
 
 // Returns the edges that the uploader converts a batch to, and checks that its slices are complete, and sorted by

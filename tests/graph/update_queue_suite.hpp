@@ -158,7 +158,7 @@ TYPED_TEST_P(update_queues, a_full_queue_takes_no_batch) {
 // A producer that waits is not overtaken, also by a batch for which there is room.
 TYPED_TEST_P(update_queues, producers_wait_in_a_line) {
   auto g = this->make(10);
-  std::size_t const most = 20000;
+  std::size_t const most = 5000;
   graph::update_queue q(g, most);
   auto const nearly_all = this->insertion(std::vector<graph::edge>(most - 1, {0, 1}));
   auto const two = this->insertion({{1, 2}, {2, 3}});
