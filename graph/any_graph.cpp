@@ -2,6 +2,9 @@
 #include "any_graph.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <string>
+#include <type_traits>
 #include <utility>
 
 #include "../alloc/registry.hpp"
@@ -17,35 +20,41 @@ struct any_graph::face {
   [[nodiscard]] virtual std::uint64_t arcs() const = 0;
   [[nodiscard]] virtual options const& settings() const = 0;
   [[nodiscard]] virtual graph_view view() const = 0;
-  virtual pending_update insert_async(std::span<edge const> batch) = 0;
+  // values: one per edge, of the type of the graph; nullptr: none.
+  virtual pending_update insert_async(std::span<edge const> batch, void const* values) = 0;
+  virtual pending_update insert_async(resident_edges batch, void const* values) = 0;
+  virtual pending_update insert_async(edge_columns const& batch, void const* values) = 0;
+  virtual pending_update insert_async(resident_columns const& batch, void const* values) = 0;
   virtual pending_update erase_async(std::span<edge const> batch) = 0;
-  virtual pending_update insert_async(resident_edges batch) = 0;
   virtual pending_update erase_async(resident_edges batch) = 0;
-  virtual pending_update apply_async(std::span<edge const> batch, std::span<operation const> operations) = 0;
-  virtual pending_update apply_async(resident_edges batch, operation const* operations) = 0;
+  virtual pending_update erase_async(edge_columns const& batch) = 0;
+  virtual pending_update erase_async(resident_columns const& batch) = 0;
+  virtual pending_update apply_async(std::span<edge const> batch, std::span<operation const> operations,
+                                     void const* values) = 0;
+  virtual pending_update apply_async(resident_edges batch, operation const* operations, void const* values) = 0;
+  virtual pending_update apply_async(edge_columns const& batch, std::span<operation const> operations,
+                                     void const* values) = 0;
+  virtual pending_update apply_async(resident_columns const& batch, operation const* operations,
+                                     void const* values) = 0;
   virtual std::vector<vertex_id> add_vertices(std::size_t n) = 0;
   virtual removal_report remove_vertices(std::span<vertex_id const> batch) = 0;
   virtual removal_report remove_vertices(resident_vertices batch) = 0;
-  virtual pending_update insert_async(edge_columns const& batch) = 0;
-  virtual pending_update insert_async(resident_columns const& batch) = 0;
-  virtual pending_update erase_async(edge_columns const& batch) = 0;
-  virtual pending_update erase_async(resident_columns const& batch) = 0;
-  virtual pending_update apply_async(edge_columns const& batch, std::span<operation const> operations) = 0;
-  virtual pending_update apply_async(resident_columns const& batch, operation const* operations) = 0;
-  virtual update_report build(csr_view const& rows) = 0;
-  virtual update_report build(resident_csr rows) = 0;
+  virtual update_report build(csr_view const& rows, void const* values) = 0;
+  virtual update_report build(resident_csr rows, void const* values) = 0;
   virtual graph::snapshot snapshot() = 0;
   virtual void compact() = 0;
   virtual void clear() = 0;
   virtual void fail_allocations_from(std::uint64_t k) = 0;
   [[nodiscard]] virtual csr to_csr() const = 0;
+  virtual void copy_values(void* to) const = 0;
   [[nodiscard]] virtual memory_report memory() const = 0;
   [[nodiscard]] virtual alloc::statistics pool() const = 0;
   virtual void check() const = 0;
 };
 
-template <class Space, class Allocator>
+template <class Space, class Allocator, class Value>
 struct any_graph::body final : face {
+  static constexpr bool has_values = !std::is_same_v<Value, no_value>;
   body(Space const& space, std::size_t n, options const& o) : graph(space, n, o) {}
   [[nodiscard]] vertex_id vertices() const override { return graph.vertices(); }
   [[nodiscard]] vertex_id present_vertices() const override { return graph.present_vertices(); }
@@ -53,31 +62,55 @@ struct any_graph::body final : face {
   [[nodiscard]] std::uint64_t arcs() const override { return graph.arcs(); }
   [[nodiscard]] options const& settings() const override { return graph.settings(); }
   [[nodiscard]] graph_view view() const override { return graph.view(); }
-  pending_update insert_async(std::span<edge const> batch) override { return graph.insert_async(batch); }
-  pending_update erase_async(std::span<edge const> batch) override { return graph.erase_async(batch); }
-  pending_update insert_async(resident_edges batch) override { return graph.insert_async(batch); }
-  pending_update erase_async(resident_edges batch) override { return graph.erase_async(batch); }
-  pending_update apply_async(std::span<edge const> batch, std::span<operation const> operations) override {
-    return graph.apply_async(batch, operations);
+  pending_update insert_async(std::span<edge const> batch, void const* values) override {
+    return inserted(batch, values);
   }
-  pending_update apply_async(resident_edges batch, operation const* operations) override {
-    return graph.apply_async(batch, operations);
+  pending_update insert_async(resident_edges batch, void const* values) override { return inserted(batch, values); }
+  pending_update insert_async(edge_columns const& batch, void const* values) override {
+    return inserted(batch, values);
+  }
+  pending_update insert_async(resident_columns const& batch, void const* values) override {
+    return inserted(batch, values);
+  }
+  pending_update erase_async(std::span<edge const> batch) override { return graph.erase_async(batch); }
+  pending_update erase_async(resident_edges batch) override { return graph.erase_async(batch); }
+  pending_update erase_async(edge_columns const& batch) override { return graph.erase_async(batch); }
+  pending_update erase_async(resident_columns const& batch) override { return graph.erase_async(batch); }
+  pending_update apply_async(std::span<edge const> batch, std::span<operation const> operations,
+                             void const* values) override {
+    return applied(batch, operations, values);
+  }
+  pending_update apply_async(resident_edges batch, operation const* operations, void const* values) override {
+    return applied(batch, operations, values);
+  }
+  pending_update apply_async(edge_columns const& batch, std::span<operation const> operations,
+                             void const* values) override {
+    return applied(batch, operations, values);
+  }
+  pending_update apply_async(resident_columns const& batch, operation const* operations, void const* values) override {
+    return applied(batch, operations, values);
   }
   std::vector<vertex_id> add_vertices(std::size_t n) override { return graph.add_vertices(n); }
   removal_report remove_vertices(std::span<vertex_id const> batch) override { return graph.remove_vertices(batch); }
   removal_report remove_vertices(resident_vertices batch) override { return graph.remove_vertices(batch); }
-  pending_update insert_async(edge_columns const& batch) override { return graph.insert_async(batch); }
-  pending_update insert_async(resident_columns const& batch) override { return graph.insert_async(batch); }
-  pending_update erase_async(edge_columns const& batch) override { return graph.erase_async(batch); }
-  pending_update erase_async(resident_columns const& batch) override { return graph.erase_async(batch); }
-  pending_update apply_async(edge_columns const& batch, std::span<operation const> operations) override {
-    return graph.apply_async(batch, operations);
+  update_report build(csr_view const& rows, void const* values) override {
+    if constexpr (has_values)
+      return graph.build(rows, typed(rows.targets, values));
+    else
+      return graph.build(rows);
   }
-  pending_update apply_async(resident_columns const& batch, operation const* operations) override {
-    return graph.apply_async(batch, operations);
+  update_report build(resident_csr rows, void const* values) override {
+    if constexpr (has_values)
+      return graph.build(rows, static_cast<Value const*>(values));
+    else
+      return graph.build(rows);
   }
-  update_report build(csr_view const& rows) override { return graph.build(rows); }
-  update_report build(resident_csr rows) override { return graph.build(rows); }
+  void copy_values([[maybe_unused]] void* to) const override {
+    if constexpr (has_values) {
+      auto const all = graph.values();
+      std::memcpy(to, all.data(), all.size() * sizeof(Value));
+    }
+  }
   wyrm::graph::snapshot snapshot() override { return graph.snapshot(); }
   void compact() override { graph.compact(); }
   void clear() override { graph.clear(); }
@@ -87,15 +120,43 @@ struct any_graph::body final : face {
   [[nodiscard]] alloc::statistics pool() const override { return graph.allocator().stats(); }
   void check() const override { graph.check(); }
 
-  dynamic_graph<Space, Allocator> graph;
+  // The values of a batch, on the host or in memory of the space.
+  template <class Batch>
+  static auto typed(Batch const& batch, void const* values) {
+    if constexpr (requires { batch.size(); } && !std::is_same_v<Batch, resident_columns>)
+      return std::span(static_cast<Value const*>(values), batch.size());
+    else
+      return static_cast<Value const*>(values);
+  }
+  template <class Batch>
+  pending_update inserted(Batch const& batch, void const* values) {
+    if constexpr (has_values)
+      return graph.insert_async(batch, typed(batch, values));
+    else
+      return graph.insert_async(batch);
+  }
+  template <class Batch, class Operations>
+  pending_update applied(Batch const& batch, Operations operations, void const* values) {
+    if constexpr (has_values)
+      return graph.apply_async(batch, operations, typed(batch, values));
+    else
+      return graph.apply_async(batch, operations);
+  }
+
+  dynamic_graph<Space, Allocator, Value> graph;
 };
 
 any_graph::any_graph(exec::any_space const& space, std::string_view allocator, std::size_t vertices, options const& o)
     : space_(space) {
   std::visit(
       [&]<class Space>(Space const& s) {
-        alloc::visit<Space>(
-            allocator, [&]<class Allocator> { graph_ = std::make_unique<body<Space, Allocator>>(s, vertices, o); });
+        alloc::visit<Space>(allocator, [&]<class Allocator> {
+          switch (width_of_numbers(o.values)) {
+            case 0: graph_ = std::make_unique<body<Space, Allocator, no_value>>(s, vertices, o); break;
+            case 4: graph_ = std::make_unique<body<Space, Allocator, any_number<4>>>(s, vertices, o); break;
+            default: graph_ = std::make_unique<body<Space, Allocator, any_number<8>>>(s, vertices, o);
+          }
+        });
       },
       space);
 }
@@ -116,31 +177,91 @@ std::uint64_t any_graph::edges() const { return graph().edges(); }
 std::uint64_t any_graph::arcs() const { return graph().arcs(); }
 options const& any_graph::settings() const { return graph().settings(); }
 graph_view any_graph::view() const { return graph().view(); }
-update_report any_graph::insert(std::span<edge const> batch) { return insert_async(batch).get(); }
-pending_update any_graph::insert_async(std::span<edge const> batch) { return graph().insert_async(batch); }
+void any_graph::check_type(char const* what, number_type type) const {
+  number_type const own = settings().values;
+  if (type != own)
+    throw error(error_code::bad_argument, std::string(what) + " are of type " + name_of(type) +
+                                              ", but options::values of this graph is " + name_of(own));
+}
+void const* any_graph::checked(host_numbers const& values, std::size_t n) const {
+  check_type("the values of the batch", values.type());
+  if (values.size() != n && values.type() != number_type::none)
+    throw error(error_code::bad_argument, "there are " + std::to_string(values.size()) + " values for " +
+                                              std::to_string(n) + " edges; give one for each");
+  return values.data();
+}
+void const* any_graph::checked(resident_numbers values) const {
+  check_type("the values of the batch", values.type());
+  return values.data();
+}
+void any_graph::copy_values(void* to) const { graph().copy_values(to); }
+
+update_report any_graph::insert(std::span<edge const> batch, host_numbers const& values) {
+  return insert_async(batch, values).get();
+}
+pending_update any_graph::insert_async(std::span<edge const> batch, host_numbers const& values) {
+  return graph().insert_async(batch, checked(values, batch.size()));
+}
 update_report any_graph::erase(std::span<edge const> batch) { return erase_async(batch).get(); }
 pending_update any_graph::erase_async(std::span<edge const> batch) { return graph().erase_async(batch); }
+update_report any_graph::apply(std::span<edge const> batch, std::span<operation const> operations,
+                               host_numbers const& values) {
+  return apply_async(batch, operations, values).get();
+}
+pending_update any_graph::apply_async(std::span<edge const> batch, std::span<operation const> operations,
+                                      host_numbers const& values) {
+  return graph().apply_async(batch, operations, checked(values, batch.size()));
+}
+update_report any_graph::insert(resident_edges batch, resident_numbers values) {
+  return insert_async(batch, values).get();
+}
+pending_update any_graph::insert_async(resident_edges batch, resident_numbers values) {
+  return graph().insert_async(batch, checked(values));
+}
+update_report any_graph::erase(resident_edges batch) { return erase_async(batch).get(); }
+pending_update any_graph::erase_async(resident_edges batch) { return graph().erase_async(batch); }
+update_report any_graph::apply(resident_edges batch, operation const* operations, resident_numbers values) {
+  return apply_async(batch, operations, values).get();
+}
+pending_update any_graph::apply_async(resident_edges batch, operation const* operations, resident_numbers values) {
+  return graph().apply_async(batch, operations, checked(values));
+}
+update_report any_graph::insert(edge_columns const& batch, host_numbers const& values) {
+  return insert_async(batch, values).get();
+}
+pending_update any_graph::insert_async(edge_columns const& batch, host_numbers const& values) {
+  return graph().insert_async(batch, checked(values, batch.size()));
+}
+update_report any_graph::erase(edge_columns const& batch) { return erase_async(batch).get(); }
+pending_update any_graph::erase_async(edge_columns const& batch) { return graph().erase_async(batch); }
+update_report any_graph::apply(edge_columns const& batch, std::span<operation const> operations,
+                               host_numbers const& values) {
+  return apply_async(batch, operations, values).get();
+}
+pending_update any_graph::apply_async(edge_columns const& batch, std::span<operation const> operations,
+                                      host_numbers const& values) {
+  return graph().apply_async(batch, operations, checked(values, batch.size()));
+}
+update_report any_graph::insert(resident_columns const& batch, resident_numbers values) {
+  return insert_async(batch, values).get();
+}
+pending_update any_graph::insert_async(resident_columns const& batch, resident_numbers values) {
+  return graph().insert_async(batch, checked(values));
+}
+update_report any_graph::erase(resident_columns const& batch) { return erase_async(batch).get(); }
+pending_update any_graph::erase_async(resident_columns const& batch) { return graph().erase_async(batch); }
+update_report any_graph::apply(resident_columns const& batch, operation const* operations, resident_numbers values) {
+  return apply_async(batch, operations, values).get();
+}
+pending_update any_graph::apply_async(resident_columns const& batch, operation const* operations,
+                                      resident_numbers values) {
+  return graph().apply_async(batch, operations, checked(values));
+}
 update_report any_graph::insert(std::initializer_list<edge> batch) {
   return insert(std::span(batch.begin(), batch.size()));
 }
 update_report any_graph::erase(std::initializer_list<edge> batch) {
   return erase(std::span(batch.begin(), batch.size()));
-}
-update_report any_graph::insert(resident_edges batch) { return insert_async(batch).get(); }
-pending_update any_graph::insert_async(resident_edges batch) { return graph().insert_async(batch); }
-update_report any_graph::erase(resident_edges batch) { return erase_async(batch).get(); }
-pending_update any_graph::erase_async(resident_edges batch) { return graph().erase_async(batch); }
-update_report any_graph::apply(std::span<edge const> batch, std::span<operation const> operations) {
-  return apply_async(batch, operations).get();
-}
-update_report any_graph::apply(resident_edges batch, operation const* operations) {
-  return apply_async(batch, operations).get();
-}
-pending_update any_graph::apply_async(std::span<edge const> batch, std::span<operation const> operations) {
-  return graph().apply_async(batch, operations);
-}
-pending_update any_graph::apply_async(resident_edges batch, operation const* operations) {
-  return graph().apply_async(batch, operations);
 }
 std::vector<vertex_id> any_graph::add_vertices(std::size_t n) { return graph().add_vertices(n); }
 removal_report any_graph::remove_vertices(std::span<vertex_id const> batch) { return graph().remove_vertices(batch); }
@@ -148,28 +269,12 @@ removal_report any_graph::remove_vertices(std::initializer_list<vertex_id> batch
   return remove_vertices(std::span(batch.begin(), batch.size()));
 }
 removal_report any_graph::remove_vertices(resident_vertices batch) { return graph().remove_vertices(batch); }
-update_report any_graph::insert(edge_columns const& batch) { return insert_async(batch).get(); }
-update_report any_graph::insert(resident_columns const& batch) { return insert_async(batch).get(); }
-update_report any_graph::erase(edge_columns const& batch) { return erase_async(batch).get(); }
-update_report any_graph::erase(resident_columns const& batch) { return erase_async(batch).get(); }
-update_report any_graph::apply(edge_columns const& batch, std::span<operation const> operations) {
-  return apply_async(batch, operations).get();
+update_report any_graph::build(csr_view const& rows, host_numbers const& values) {
+  return graph().build(rows, checked(values, rows.targets.size()));
 }
-update_report any_graph::apply(resident_columns const& batch, operation const* operations) {
-  return apply_async(batch, operations).get();
+update_report any_graph::build(resident_csr rows, resident_numbers values) {
+  return graph().build(rows, checked(values));
 }
-pending_update any_graph::insert_async(edge_columns const& batch) { return graph().insert_async(batch); }
-pending_update any_graph::insert_async(resident_columns const& batch) { return graph().insert_async(batch); }
-pending_update any_graph::erase_async(edge_columns const& batch) { return graph().erase_async(batch); }
-pending_update any_graph::erase_async(resident_columns const& batch) { return graph().erase_async(batch); }
-pending_update any_graph::apply_async(edge_columns const& batch, std::span<operation const> operations) {
-  return graph().apply_async(batch, operations);
-}
-pending_update any_graph::apply_async(resident_columns const& batch, operation const* operations) {
-  return graph().apply_async(batch, operations);
-}
-update_report any_graph::build(csr_view const& rows) { return graph().build(rows); }
-update_report any_graph::build(resident_csr rows) { return graph().build(rows); }
 graph::snapshot any_graph::snapshot() { return graph().snapshot(); }
 void any_graph::compact() { graph().compact(); }
 void any_graph::clear() { graph().clear(); }
@@ -183,9 +288,15 @@ any_graph build(exec::any_space const& space, std::string_view allocator, edge_l
   o.directed = list.directed;
   any_graph g(space, allocator, list.vertices, o);
   std::span<edge const> const all = list.edges;
+  std::span<double const> const weights = list.weights;
+  if (o.values != number_type::none && weights.size() != all.size())
+    throw error(error_code::bad_argument, "the edges have no weights, so the graph cannot have values");
   std::size_t const slice = slice_for(all.size());
-  for (std::size_t first = 0; first < all.size(); first += slice)
-    g.insert(all.subspan(first, std::min(slice, all.size() - first)));
+  for (std::size_t first = 0; first < all.size(); first += slice) {
+    std::size_t const n = std::min(slice, all.size() - first);
+    g.insert(all.subspan(first, n),
+             o.values == number_type::none ? host_numbers() : host_numbers(weights.subspan(first, n)));
+  }
   return g;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dynamic graph whose space and allocator are chosen by name at run time, for programs and bindings. The members are
-// those of dynamic_graph, which documents them; the templates are compiled once, in any_graph.cpp.
+// A dynamic graph whose space, allocator and type of values are chosen at run time, for programs and bindings. The
+// members are those of dynamic_graph, which documents them; the templates are compiled once, in any_graph.cpp.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +15,7 @@
 #include "../alloc/allocator.hpp"
 #include "../exec/device.hpp"
 #include "batch/columns.hpp"
+#include "numbers.hpp"
 #include "options.hpp"
 #include "pending_update.hpp"
 #include "snapshot.hpp"
@@ -26,7 +27,8 @@ namespace wyrm::graph {
 
 class any_graph {
  public:
-  /// A graph without edges. Throws error(bad_argument) for an unknown allocator.
+  /// A graph without edges, with values of the type options::values, or without. Throws error(bad_argument) for an
+  /// unknown allocator. insert(), apply() and build() throw error(bad_argument) for values of another type, or none.
   any_graph(exec::any_space const& space, std::string_view allocator, std::size_t vertices, options const& o = {});
   ~any_graph();
   /// A moved-from graph can be assigned to and destroyed; all other operations throw error(bad_argument).
@@ -41,38 +43,42 @@ class any_graph {
   [[nodiscard]] exec::any_space const& space() const { return space_; }
   [[nodiscard]] graph_view view() const;
 
-  update_report insert(std::span<edge const> batch);
+  update_report insert(std::span<edge const> batch, host_numbers const& values = {});
+  update_report insert(resident_edges batch, resident_numbers values = {});
+  update_report insert(edge_columns const& batch, host_numbers const& values = {});
+  update_report insert(resident_columns const& batch, resident_numbers values = {});
   update_report erase(std::span<edge const> batch);
-  update_report insert(resident_edges batch);
   update_report erase(resident_edges batch);
+  update_report erase(edge_columns const& batch);
+  update_report erase(resident_columns const& batch);
+  update_report apply(std::span<edge const> batch, std::span<operation const> operations,
+                      host_numbers const& values = {});
+  update_report apply(resident_edges batch, operation const* operations, resident_numbers values = {});
+  update_report apply(edge_columns const& batch, std::span<operation const> operations,
+                      host_numbers const& values = {});
+  update_report apply(resident_columns const& batch, operation const* operations, resident_numbers values = {});
   update_report insert(std::initializer_list<edge> batch);
   update_report erase(std::initializer_list<edge> batch);
-  pending_update insert_async(std::span<edge const> batch);
+  pending_update insert_async(std::span<edge const> batch, host_numbers const& values = {});
+  pending_update insert_async(resident_edges batch, resident_numbers values = {});
+  pending_update insert_async(edge_columns const& batch, host_numbers const& values = {});
+  pending_update insert_async(resident_columns const& batch, resident_numbers values = {});
   pending_update erase_async(std::span<edge const> batch);
-  pending_update insert_async(resident_edges batch);
   pending_update erase_async(resident_edges batch);
-  update_report apply(std::span<edge const> batch, std::span<operation const> operations);
-  update_report apply(resident_edges batch, operation const* operations);
-  pending_update apply_async(std::span<edge const> batch, std::span<operation const> operations);
-  pending_update apply_async(resident_edges batch, operation const* operations);
+  pending_update erase_async(edge_columns const& batch);
+  pending_update erase_async(resident_columns const& batch);
+  pending_update apply_async(std::span<edge const> batch, std::span<operation const> operations,
+                             host_numbers const& values = {});
+  pending_update apply_async(resident_edges batch, operation const* operations, resident_numbers values = {});
+  pending_update apply_async(edge_columns const& batch, std::span<operation const> operations,
+                             host_numbers const& values = {});
+  pending_update apply_async(resident_columns const& batch, operation const* operations, resident_numbers values = {});
   std::vector<vertex_id> add_vertices(std::size_t n);
   removal_report remove_vertices(std::span<vertex_id const> batch);
   removal_report remove_vertices(std::initializer_list<vertex_id> batch);
   removal_report remove_vertices(resident_vertices batch);
-  update_report insert(edge_columns const& batch);
-  update_report insert(resident_columns const& batch);
-  update_report erase(edge_columns const& batch);
-  update_report erase(resident_columns const& batch);
-  update_report apply(edge_columns const& batch, std::span<operation const> operations);
-  update_report apply(resident_columns const& batch, operation const* operations);
-  pending_update insert_async(edge_columns const& batch);
-  pending_update insert_async(resident_columns const& batch);
-  pending_update erase_async(edge_columns const& batch);
-  pending_update erase_async(resident_columns const& batch);
-  pending_update apply_async(edge_columns const& batch, std::span<operation const> operations);
-  pending_update apply_async(resident_columns const& batch, operation const* operations);
-  update_report build(csr_view const& rows);
-  update_report build(resident_csr rows);
+  update_report build(csr_view const& rows, host_numbers const& values = {});
+  update_report build(resident_csr rows, resident_numbers values = {});
   [[nodiscard]] graph::snapshot snapshot();
   void compact();
   void clear();
@@ -80,23 +86,35 @@ class any_graph {
   void fail_allocations_from(std::uint64_t k);
 
   [[nodiscard]] csr to_csr() const;
+  /// Value: the type of options::values.
+  template <number Value>
+  [[nodiscard]] std::vector<Value> values() const {
+    check_type("the values of this graph", number_type_of<Value>);
+    std::vector<Value> all(arcs());
+    copy_values(all.data());
+    return all;
+  }
   [[nodiscard]] memory_report memory() const;
   [[nodiscard]] alloc::statistics pool() const;
   void check() const;
 
  private:
   struct face;
-  template <class Space, class Allocator>
+  template <class Space, class Allocator, class Value>
   struct body;
   [[nodiscard]] face& graph() const;
+  void check_type(char const* what, number_type type) const;
+  [[nodiscard]] void const* checked(host_numbers const& values, std::size_t n) const;
+  [[nodiscard]] void const* checked(resident_numbers values) const;
+  void copy_values(void* to) const;
 
   exec::any_space space_;
   std::unique_ptr<face> graph_;
 };
 
-/// Builds a graph with the vertices, the direction and the edges of an edge list. Edges are inserted in batches of
-/// slice_for(edges), so that scratch memory stays small compared with the graph; the list may be longer than the
-/// largest batch. Throws the errors of insert.
+/// Builds a graph with the vertices, the direction and the edges of an edge list, and with its weights if
+/// options::values is double. Edges are inserted in batches of slice_for(edges), so that scratch memory stays small
+/// compared with the graph; the list may be longer than the largest batch. Throws the errors of insert.
 [[nodiscard]] any_graph build(exec::any_space const& space, std::string_view allocator, edge_list const& list,
                               options o = {});
 

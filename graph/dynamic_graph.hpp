@@ -331,86 +331,62 @@ class dynamic_graph {
   /// or change the graph throw error(bad_argument), except for vertices(), edges() and arcs(), which return the values
   /// before the update.
   pending_update insert_async(std::span<edge const> batch) requires(!has_values) {
-    return update<detail::update_kind::insert>(batch);
+    return update<detail::update_kind::insert>(input(batch));
   }
   pending_update insert_async(resident_edges batch) requires(!has_values) {
-    return update<detail::update_kind::insert>(batch);
+    return update<detail::update_kind::insert>(input(batch));
   }
   pending_update insert_async(std::span<edge const> batch, std::span<Value const> values) requires has_values {
-    return apply_async(batch, values, {});
+    return update<detail::update_kind::insert>(input(batch, values));
   }
   pending_update insert_async(resident_edges batch, Value const* values) requires has_values {
-    return update<detail::update_kind::mixed>(
-        entries{{batch.data, batch.size, checked("values", values, batch.size)}, false});
+    return update<detail::update_kind::insert>(input(batch, values));
   }
-  pending_update erase_async(std::span<edge const> batch) {
-    if constexpr (has_values)
-      return update<detail::update_kind::mixed>(
-          entries{{batch.data(), batch.size(), nullptr, nullptr, operation::erase}, true});
-    else
-      return update<detail::update_kind::erase>(batch);
+  pending_update insert_async(std::span<valued_edge<Value> const> batch) requires has_values {
+    return update<detail::update_kind::insert>({.structs = batch.data(), .size = batch.size(), .is_on_host = true});
   }
-  pending_update erase_async(resident_edges batch) {
-    if constexpr (has_values)
-      return update<detail::update_kind::mixed>(
-          entries{{batch.data, batch.size, nullptr, nullptr, operation::erase}, false});
-    else
-      return update<detail::update_kind::erase>(batch);
+  pending_update insert_async(resident_valued_edges<Value> batch) requires has_values {
+    return update<detail::update_kind::insert>({.structs = batch.data, .size = batch.size});
   }
+  pending_update erase_async(std::span<edge const> batch) { return update<detail::update_kind::erase>(input(batch)); }
+  pending_update erase_async(resident_edges batch) { return update<detail::update_kind::erase>(input(batch)); }
   pending_update apply_async(std::span<edge const> batch, std::span<operation const> operations) requires(!has_values) {
-    check_length("operations", operations.size(), batch.size());
-    return update<detail::update_kind::mixed>(entries{{batch.data(), batch.size(), nullptr, operations.data()}, true});
+    return update<detail::update_kind::mixed>(input(batch), operations);
   }
   pending_update apply_async(std::span<edge const> batch, std::span<operation const> operations,
                              std::span<Value const> values) requires has_values {
-    check_length("operations", operations.size(), batch.size());
-    return apply_async(batch, values, operations);
+    return update<detail::update_kind::mixed>(input(batch, values), operations);
   }
   pending_update apply_async(resident_edges batch, operation const* operations) requires(!has_values) {
-    return update<detail::update_kind::mixed>(
-        entries{{batch.data, batch.size, nullptr, checked("operations", operations, batch.size)}, false});
+    return update<detail::update_kind::mixed>(input(batch), operations);
   }
   pending_update apply_async(resident_edges batch, operation const* operations,
                              Value const* values) requires has_values {
-    return update<detail::update_kind::mixed>(entries{
-        {batch.data, batch.size, checked("values", values, batch.size), checked("operations", operations, batch.size)},
-        false});
-  }
-
-  pending_update insert_async(std::span<valued_edge<Value> const> batch) requires has_values {
-    return update_foreign<detail::update_kind::insert>({{}, batch.data(), batch.size(), true});
-  }
-  pending_update insert_async(resident_valued_edges<Value> batch) requires has_values {
-    return update_foreign<detail::update_kind::insert>({{}, batch.data, batch.size, false});
+    return update<detail::update_kind::mixed>(input(batch, values), operations);
   }
   /// Columns::array<T>: std::span<T const> for edge_columns, T const* in memory of the space for resident_columns.
   template <detail::columns Columns>
   pending_update insert_async(Columns const& batch) requires(!has_values) {
-    return update_foreign<detail::update_kind::insert>({batch.ids(), nullptr, batch.size(), Columns::is_on_host});
+    return update<detail::update_kind::insert>(input(batch));
   }
   template <detail::columns Columns>
   pending_update insert_async(Columns const& batch,
                               typename Columns::template array<Value> values) requires has_values {
-    return update_foreign<detail::update_kind::insert>(
-        {batch.ids(), nullptr, batch.size(), Columns::is_on_host, checked("values", values, batch.size())});
+    return update<detail::update_kind::insert>(input(batch, values));
   }
   template <detail::columns Columns>
   pending_update erase_async(Columns const& batch) {
-    return update_foreign<detail::update_kind::erase>(
-        {batch.ids(), nullptr, batch.size(), Columns::is_on_host, nullptr, nullptr, operation::erase});
+    return update<detail::update_kind::erase>(input(batch));
   }
   template <detail::columns Columns>
   pending_update apply_async(Columns const& batch,
                              typename Columns::template array<operation> operations) requires(!has_values) {
-    return update_foreign<detail::update_kind::mixed>({batch.ids(), nullptr, batch.size(), Columns::is_on_host, nullptr,
-                                                       checked("operations", operations, batch.size())});
+    return update<detail::update_kind::mixed>(input(batch), operations);
   }
   template <detail::columns Columns>
   pending_update apply_async(Columns const& batch, typename Columns::template array<operation> operations,
                              typename Columns::template array<Value> values) requires has_values {
-    return update_foreign<detail::update_kind::mixed>({batch.ids(), nullptr, batch.size(), Columns::is_on_host,
-                                                       checked("values", values, batch.size()),
-                                                       checked("operations", operations, batch.size())});
+    return update<detail::update_kind::mixed>(input(batch, values), operations);
   }
 
   /// Builds a graph without edges and absent vertices from a CSR (on the host). It has the out-neighbours of a directed
@@ -559,12 +535,6 @@ class dynamic_graph {
   }
 
  private:
-  /// A batch of entries, on the host or in memory of the space.
-  struct entries {
-    detail::batch_arrays of;
-    bool is_on_host;
-  };
-
   // The most vertices; `limit`: see options::max_vertices.
   static constexpr std::size_t most_vertices(std::size_t limit) {
     // A page with values has no room for more neighbours, see capacity_for().
@@ -625,15 +595,19 @@ class dynamic_graph {
     check_length(what, entries.size(), n);
     return entries.data();
   }
-  template <detail::update_kind Op>
-  pending_update update_foreign(detail::foreign_batch const& batch) {
-    return update < has_values ? detail::update_kind::mixed : Op > (batch);
+  static detail::batch_input input(std::span<edge const> batch) {
+    return {.edges = batch.data(), .size = batch.size(), .is_on_host = true};
   }
-  pending_update apply_async(std::span<edge const> batch, std::span<Value const> values,
-                             std::span<operation const> operations) {
-    check_length("values", values.size(), batch.size());
-    return update<detail::update_kind::mixed>(
-        entries{{batch.data(), batch.size(), values.data(), operations.empty() ? nullptr : operations.data()}, true});
+  static detail::batch_input input(resident_edges batch) { return {.edges = batch.data, .size = batch.size}; }
+  template <detail::columns Columns>
+  static detail::batch_input input(Columns const& batch) {
+    return {.columns = batch.ids(), .size = batch.size(), .is_on_host = Columns::is_on_host};
+  }
+  template <class Batch, class Values>
+  static detail::batch_input input(Batch const& batch, Values const& values) {
+    detail::batch_input all = input(batch);
+    all.values = checked("values", values, all.size);
+    return all;
   }
   [[nodiscard]] auto combine() const {
     if constexpr (std::is_void_v<Combine>)
@@ -658,7 +632,7 @@ class dynamic_graph {
   // Frees the pages of a pending update that failed; they belong to no vertex.
   void release_planned() {
     if (status_.wait().failed_bytes == 0) return;
-    undo([this](auto const& f) { this->for_tables(f); });
+    undo(all_tables());
   }
   template <class ForTables>
   void undo(ForTables const& for_these) {
@@ -705,14 +679,28 @@ class dynamic_graph {
     f(out_);
     if (in_) f(*in_);
   }
+  // One type for all updates, so that most steps are compiled once.
+  [[nodiscard]] auto all_tables() {
+    return [this](auto const& f) { this->for_tables(f); };
+  }
 
   // All steps of an update are enqueued at once. After a failure of a step, later steps do nothing; the status then
   // says what the host must do before it enqueues them again.
-  template <detail::update_kind Op, class Batch>
-  pending_update update(Batch const& batch) {
+  template <detail::update_kind Op, class Operations>
+  pending_update update(detail::batch_input batch, Operations const& operations) {
+    batch.operations = checked("operations", operations, batch.size);
+    return update<Op>(batch);
+  }
+  template <detail::update_kind Op>
+  pending_update update(detail::batch_input batch) {
+    if constexpr (Op == detail::update_kind::erase) batch.all = operation::erase;
+    return enqueue < has_values ? detail::update_kind::mixed : Op > (batch);
+  }
+  template <detail::update_kind Op>
+  pending_update enqueue(detail::batch_input const& batch) {
     typename Space::guard const current(space_);
     require_idle();
-    if (size_of(batch) == 0) return pending_update([] { return update_report{}; });
+    if (batch.size == 0) return pending_update([] { return update_report{}; });
     collect();
     // The function that finishes the update. It is constructed first, as this may throw.
     std::function<update_report()> finishing([link = link_, batch] {
@@ -724,57 +712,38 @@ class dynamic_graph {
     link_->is_pending = true;
     return pending_update(std::move(finishing));
   }
-  static std::size_t size_of(std::span<edge const> batch) { return batch.size(); }
-  static std::size_t size_of(resident_edges batch) { return batch.size; }
-  static std::size_t size_of(entries const& batch) { return batch.of.size; }
-  static std::size_t size_of(detail::foreign_batch const& batch) { return batch.size; }
-  template <detail::update_kind Op, class Batch>
-  void launch(Batch const& batch) {
+  template <detail::update_kind Op>
+  void launch(detail::batch_input const& batch) {
+    constexpr bool has_entries = Op == detail::update_kind::mixed;
     try {
-      count(batch);
-      start<Op>([this](auto const& f) { this->for_tables(f); },
-                [&] {
-                  upload_rest(batch);
-                  if (Op != detail::update_kind::erase && absent_.size() > 0)
-                    exec::for_each(space_, there_.size,
-                                   detail::refuse_absent{there_, out_.records(), vertices_, status_.data()});
-                });
+      upload(batch, has_entries);
+      start<Op>(all_tables(), [&] {
+        if (has_entries && batch.is_on_host) uploader_.upload_rest(batch.arrays(), width);
+        if (Op != detail::update_kind::erase && absent_.size() > 0)
+          exec::for_each(space_, there_.size, detail::refuse_absent{there_, out_.records(), vertices_, status_.data()});
+      });
     } catch (...) {
       space_.wait_for_all();  // for copies from the batch, as the caller may free it
       throw;
     }
   }
-  void count(std::span<edge const> batch) {
-    resident_edges const there = uploader_.room_for(batch.size());
-    begin({there.data, there.size}, uploader_.slice_of(batch.size()), false);
-    uploader_.upload(batch, vertices_, [&](std::size_t first, std::size_t n) { count(first, n); });
-  }
-  void count(resident_edges batch) {
-    begin({batch.data, batch.size}, 0, false);
-    count(0, batch.size);
-  }
-  void count(entries const& batch) {
-    if (!batch.is_on_host) {
-      begin(batch.of, 0, true);
-      return count(0, batch.of.size);
+  // Uploads the edges, converts them if they are in another form, and counts them.
+  void upload(detail::batch_input const& batch, bool has_entries) {
+    auto const count_slice = [&](std::size_t first, std::size_t n) { count(first, n); };
+    std::size_t const slice = batch.is_on_host && !has_entries ? uploader_.slice_of(batch.size) : 0;
+    if (batch.is_converted()) {
+      begin(uploader_.template room_for<Value>(batch), slice, has_entries);
+      uploader_.template convert<Value>(batch, vertices_, batch.is_on_host && !has_entries, count_slice);
+    } else if (!batch.is_on_host) {
+      begin(batch.arrays(), 0, has_entries);
+      count(0, batch.size);
+    } else {
+      begin(uploader_.room_for(batch.arrays(), width), slice, has_entries);
+      if (has_entries)
+        uploader_.upload_edges(batch.arrays(), count_slice);
+      else
+        uploader_.upload({batch.edges, batch.size}, vertices_, count_slice);
     }
-    begin(uploader_.room_for(batch.of, width), 0, true);
-    uploader_.upload_edges(batch.of, [&](std::size_t first, std::size_t n) { count(first, n); });
-  }
-  void count(detail::foreign_batch const& batch) {
-    bool const has_entries = has_values || batch.operations != nullptr;
-    bool const sorts = batch.is_on_host && !has_entries;
-    begin(uploader_.template room_for<Value>(batch), sorts ? uploader_.slice_of(batch.size) : 0, has_entries);
-    uploader_.template convert<Value>(batch, vertices_, sorts,
-                                      [&](std::size_t first, std::size_t n) { count(first, n); });
-  }
-  void upload_rest(std::span<edge const>) const {}
-  void upload_rest(resident_edges) const {}
-  void upload_rest(entries const& batch) {
-    if (batch.is_on_host) uploader_.upload_rest(batch.of, width);
-  }
-  void upload_rest(detail::foreign_batch const& batch) {
-    if (batch.is_on_host) uploader_.upload_rest({nullptr, batch.size, batch.values, batch.operations}, width);
   }
   void count(std::size_t first, std::size_t n) {
     for_tables([&](auto& table) { table.count(first, n); });
@@ -788,12 +757,12 @@ class dynamic_graph {
       in_->begin(edges, slice, has_entries, orientation::reverse, options_.self_loops, arc_count_, status_.data());
   }
   // Finishes a pending update.
-  template <detail::update_kind Op, class Batch>
-  update_report finish(Batch const& batch) {
+  template <detail::update_kind Op>
+  update_report finish(detail::batch_input const& batch) {
     typename Space::guard const current(space_);
     link_->is_pending = false;  // also if this throws
-    auto const all = [this](auto const& f) { this->for_tables(f); };
-    std::size_t const size = size_of(batch);
+    auto const all = all_tables();
+    std::size_t const size = batch.size;
     detail::update_status const* s = complete<Op>(all, most_bytes(size));
     if (s == nullptr) {
       try {
@@ -939,35 +908,16 @@ class dynamic_graph {
     changes_ = 0;
   }
 
-  // Throws the error for the first entry of a batch that is refused.
-  [[noreturn]] void refuse(std::span<edge const> batch, std::uint64_t count) const {
-    refuse(entries{{batch.data(), batch.size()}, true}, count);
-  }
-  [[noreturn]] void refuse(resident_edges batch, std::uint64_t count) const {
-    refuse(entries{{batch.data, batch.size}, false}, count);
-  }
-  [[noreturn]] void refuse(entries const& batch, std::uint64_t count) const {
+  // Throws the error for the first entry of a batch that is refused; there are `count`.
+  [[noreturn]] void refuse(detail::batch_input const& batch, std::uint64_t count) const {
     detail::host_copies const copies(space_, batch.is_on_host);
-    auto const edges = copies.of(batch.of.edges, batch.of.size);
-    detail::refuse_first(
-        rule(batch.of.operations, batch.of.all, batch.of.size, copies), [&](std::size_t i) { return edges[i].source; },
-        [&](std::size_t i) { return edges[i].target; }, count);
-  }
-  [[noreturn]] void refuse(detail::foreign_batch const& batch, std::uint64_t count) const {
-    detail::host_copies const copies(space_, batch.is_on_host);
-    detail::refusal_rule const refused = rule(batch.operations, batch.all, batch.size, copies);
+    detail::refusal_rule rule{vertices_, {}, {}, batch.all};
+    if (absent_.size() > 0) rule.records = exec::copy_out(space_, out_.records(), vertices_);
+    if (batch.operations != nullptr) rule.operations = copies.of(batch.operations, batch.size).to_vector();
     detail::with_entries<Value>(copies, batch, [&](auto const& source, auto const& target) {
-      detail::refuse_first(refused, source, target, count);
+      detail::refuse_first(rule, source, target, count);
     });
     throw error(error_code::corrupt, "an update was refused without a reason");
-  }
-  template <class Copies>
-  [[nodiscard]] detail::refusal_rule rule(operation const* operations, operation all, std::size_t n,
-                                          Copies const& copies) const {
-    detail::refusal_rule r{vertices_, {}, {}, all};
-    if (absent_.size() > 0) r.records = exec::copy_out(space_, out_.records(), vertices_);
-    if (operations != nullptr) r.operations = copies.of(operations, n).to_vector();
-    return r;
   }
 
   template <detail::update_kind Op>

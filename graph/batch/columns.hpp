@@ -18,6 +18,7 @@
 #include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
 #include "../types.hpp"
+#include "group.hpp"
 
 namespace wyrm::graph {
 
@@ -102,15 +103,20 @@ namespace detail {
 template <class Batch>
 concept columns = std::same_as<Batch, edge_columns> || std::same_as<Batch, resident_columns>;
 
-/// A batch that the space converts to edges: columns, or, if there are structs, valued_edge<Value>.
-struct foreign_batch {
-  id_columns columns;
+/// A batch as the caller has it: edges; or what the space converts to edges, which is an array of valued_edge<Value>,
+/// or columns.
+struct batch_input {
+  edge const* edges = nullptr;
   void const* structs = nullptr;
+  id_columns columns = {};
   std::size_t size = 0;
   bool is_on_host = false;                // all arrays; otherwise they are in memory of the space
   void const* values = nullptr;           // one per edge; nullptr: none, or in the structs
   operation const* operations = nullptr;  // one per edge; nullptr: all are `all`
   operation all = operation::insert;
+
+  [[nodiscard]] bool is_converted() const { return edges == nullptr && size > 0; }
+  [[nodiscard]] batch_arrays arrays() const { return {edges, size, values, operations, all}; }
 };
 
 /// One thread per edge. Ids that are no vertex of any graph become no_vertex, so that count_arcs refuses them.
@@ -169,7 +175,7 @@ void convert(Space const& space, id_columns const& from, edge* edges) {
 }
 
 /// n columns from entry `first` on.
-[[nodiscard]] inline id_columns slice_of(id_columns const& all, std::size_t first, std::size_t n) {
+[[nodiscard]] inline id_columns part_of(id_columns const& all, std::size_t first, std::size_t n) {
   std::size_t const skipped = first * bytes_of(all.type);
   return {static_cast<std::byte const*>(all.sources) + skipped, static_cast<std::byte const*>(all.targets) + skipped, n,
           all.type};
@@ -177,7 +183,11 @@ void convert(Space const& space, id_columns const& from, edge* edges) {
 
 /// Calls f(source, target), which return the ids of entry i as the caller wrote them.
 template <class Value, class Copies, class F>
-void with_entries(Copies const& copies, foreign_batch const& batch, F const& f) {
+void with_entries(Copies const& copies, batch_input const& batch, F const& f) {
+  if (batch.edges != nullptr) {
+    auto const edges = copies.of(batch.edges, batch.size);
+    return f([&](std::size_t i) { return edges[i].source; }, [&](std::size_t i) { return edges[i].target; });
+  }
   if constexpr (!std::is_same_v<Value, no_value>)
     if (batch.structs != nullptr) {
       auto const structs = copies.of(static_cast<valued_edge<Value> const*>(batch.structs), batch.size);

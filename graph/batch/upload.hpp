@@ -88,10 +88,11 @@ class uploader {
     if (batch.values != nullptr) copy_in(values_.data(), batch.values, batch.size * width);
     if (batch.operations != nullptr) copy_in(operations_.data(), batch.operations, batch.size * sizeof(operation));
   }
-  /// Memory for a foreign batch as edges, and its position there. `Value` is that of the structs, if there are any.
+  /// Memory for a batch that is converted to edges, and its position there. `Value` is that of the structs, if there
+  /// are any.
   template <class Value>
-  [[nodiscard]] batch_arrays room_for(foreign_batch const& batch) {
-    batch_arrays there{nullptr, batch.size, batch.values, batch.operations, batch.all};
+  [[nodiscard]] batch_arrays room_for(batch_input const& batch) {
+    batch_arrays there = batch.arrays();
     if (batch.is_on_host) {
       there = room_for(there, width_of<Value>);
       if constexpr (!reads_host_memory)
@@ -107,10 +108,11 @@ class uploader {
     }
     return there;
   }
-  /// Uploads the columns or structs of a foreign batch after room_for(), if they are on the host; converts them to
+  /// Uploads the columns or structs of such a batch after room_for(), if they are on the host; converts them to
   /// edges; and calls each(first, n) for its slices. sorts: whether slices but the last are sorted by source.
   template <class Value, class Each>
-  void convert(foreign_batch const& batch, vertex_id vertices, bool sorts, Each const& each) {
+  void convert(batch_input const& batch, vertex_id vertices, bool sorts, Each const& each) {
+    if (batch.is_on_host) start();
     if (!batch.is_on_host || reads_host_memory) {
       convert_slice<Value>(batch.columns, batch.structs, 0, batch.size);
       each(0, batch.size);
@@ -118,7 +120,6 @@ class uploader {
     }
     std::size_t const slice = slice_of(batch.size);
     if (sorts) spare_.reserve(slice);
-    start();
     for (std::size_t first = 0, n = slice == 0 ? batch.size : slice; first < batch.size; first += n) {
       n = std::min(n, batch.size - first);
       upload_slice<Value>(batch, first, n, slice != 0);
@@ -192,7 +193,7 @@ class uploader {
 
   // Uploads n entries of a batch on the host from `first` on, and converts them.
   template <class Value>
-  void upload_slice(foreign_batch const& batch, std::size_t first, std::size_t n, bool is_slice) {
+  void upload_slice(batch_input const& batch, std::size_t first, std::size_t n, bool is_slice) {
     if (batch.structs != nullptr) {
       std::size_t const entry = sizeof(valued_edge<Value>);
       copy_in(foreign_.data() + first * entry, static_cast<std::byte const*>(batch.structs) + first * entry, n * entry,
@@ -203,7 +204,7 @@ class uploader {
     std::size_t const id = bytes_of(batch.columns.type);
     std::byte* const sources = foreign_.data();
     std::byte* const targets = sources + batch.size * id;
-    id_columns const from = detail::slice_of(batch.columns, first, n);
+    id_columns const from = detail::part_of(batch.columns, first, n);
     copy_in(sources + first * id, from.sources, n * id, is_slice);
     copy_in(targets + first * id, from.targets, n * id, is_slice);
     convert_slice<Value>({sources, targets, batch.size, batch.columns.type}, nullptr, first, n);
@@ -219,7 +220,7 @@ class uploader {
                                       reinterpret_cast<Value*>(values_.data()) + first});
         return;
       }
-    detail::convert(space_, detail::slice_of(columns, first, n), edges_.data() + first);
+    detail::convert(space_, detail::part_of(columns, first, n), edges_.data() + first);
   }
 
   // Small arrays are copied in the order of all other work, which takes less time to enqueue.
@@ -240,7 +241,7 @@ class uploader {
   exec::buffer<std::uint64_t, Space> spare_;
   exec::buffer<std::byte, Space> values_;
   exec::buffer<operation, Space> operations_;
-  exec::buffer<std::byte, Space> foreign_;  // of a foreign_batch: columns or structs from the host
+  exec::buffer<std::byte, Space> foreign_;  // of a batch_input: columns or structs from the host
   exec::buffer<std::uint64_t, Space> offsets_;
   exec::buffer<vertex_id, Space> targets_;
   typename Space::bulk bulk_;

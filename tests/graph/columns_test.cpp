@@ -35,7 +35,7 @@ struct uploading_space : exec::host_space {
 };
 
 // Also for graphs with so many vertices that the lower half of the id would be one.
-TEST(foreign_batches, ids_that_no_graph_has_become_no_vertex) {
+TEST(batch_inputs, ids_that_no_graph_has_become_no_vertex) {
   using namespace graph::detail;
   EXPECT_EQ(columns_to_edges<std::int32_t>::vertex(-2), graph::no_vertex);
   EXPECT_EQ(columns_to_edges<std::int32_t>::vertex(0x7fffffff), 0x7fffffffu);
@@ -52,7 +52,7 @@ constexpr std::size_t slice = std::size_t{1} << 20;
 // source if they should be.
 template <class Value>
 std::vector<graph::edge> converted(graph::detail::uploader<uploading_space>& uploader,
-                                   graph::detail::foreign_batch const& batch, bool sorts) {
+                                   graph::detail::batch_input const& batch, bool sorts) {
   graph::detail::batch_arrays const there = uploader.template room_for<Value>(batch);
   std::size_t next = 0;
   uploader.template convert<Value>(batch, 1 << 20, sorts, [&](std::size_t first, std::size_t n) {
@@ -68,7 +68,7 @@ std::vector<graph::edge> converted(graph::detail::uploader<uploading_space>& upl
   return {there.edges, there.edges + batch.size};
 }
 
-TEST(foreign_batches, are_uploaded_and_converted_in_slices) {
+TEST(batch_inputs, are_uploaded_and_converted_in_slices) {
   uploading_space const space;
   graph::detail::uploader<uploading_space> uploader(space);
   std::mt19937 random(seeded(35));
@@ -83,7 +83,7 @@ TEST(foreign_batches, are_uploaded_and_converted_in_slices) {
       structs.push_back({e.source, e.target, e.source * 0.5});
     }
     graph::edge_columns const columns(sources, targets);
-    graph::detail::foreign_batch const of_columns{columns.ids(), nullptr, n, true};
+    graph::detail::batch_input const of_columns{.columns = columns.ids(), .size = n, .is_on_host = true};
     EXPECT_EQ(converted<graph::no_value>(uploader, of_columns, false), edges);
     std::size_t const part = graph::detail::uploader<uploading_space>::slice_of(n);
     EXPECT_EQ(part > 0, n >= 2 * slice);
@@ -96,7 +96,7 @@ TEST(foreign_batches, are_uploaded_and_converted_in_slices) {
       std::sort(sorted.begin() + static_cast<std::ptrdiff_t>(first), sorted.begin() + static_cast<std::ptrdiff_t>(end));
     }
     EXPECT_EQ(sorted, in_slices);
-    graph::detail::foreign_batch const of_structs{{}, structs.data(), n, true};
+    graph::detail::batch_input const of_structs{.structs = structs.data(), .size = n, .is_on_host = true};
     auto const there = uploader.room_for<double>(of_structs);
     EXPECT_EQ(converted<double>(uploader, of_structs, false), edges);
     auto const* const values = static_cast<double const*>(there.values);

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrays of numbers whose type is known at run time only: the values of a graph that is chosen by name.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <ranges>
+#include <string>
+
+#include "../exec/error.hpp"
+#include "types.hpp"
+
+namespace wyrm::graph {
+
+template <class T>
+concept number = number_type_of<T>
+!= number_type::none;
+
+[[nodiscard]] constexpr char const* name_of(number_type type) {
+  switch (type) {
+    case number_type::u32: return "uint32";
+    case number_type::i64: return "int64";
+    case number_type::f32: return "float";
+    case number_type::f64: return "double";
+    default: return "none";
+  }
+}
+
+/// Numbers on the host: an array, std::vector or std::span of uint32_t, int64_t, float or double. Does not copy it. The
+/// default is no array.
+class host_numbers {
+ public:
+  host_numbers() = default;
+  template <std::ranges::contiguous_range Numbers>
+  requires number<std::ranges::range_value_t<Numbers>> host_numbers(Numbers const& numbers)
+      : data_(std::ranges::data(numbers)),
+        size_(std::ranges::size(numbers)),
+        type_(number_type_of<std::ranges::range_value_t<Numbers>>) {}
+  [[nodiscard]] void const* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] number_type type() const { return type_; }
+
+ private:
+  void const* data_ = nullptr;
+  std::size_t size_ = 0;
+  number_type type_ = number_type::none;
+};
+
+/// Numbers in memory of a space, at a multiple of their size. The default is no array.
+class resident_numbers {
+ public:
+  resident_numbers() = default;
+  template <number Number>
+  resident_numbers(Number const* numbers) : data_(numbers), type_(number_type_of<Number>) {}
+  [[nodiscard]] void const* data() const { return data_; }
+  [[nodiscard]] number_type type() const { return type_; }
+
+ private:
+  void const* data_ = nullptr;
+  number_type type_ = number_type::none;
+};
+
+}  // namespace wyrm::graph
