@@ -97,7 +97,7 @@ class number_store {
   };
 
   explicit number_store(Space const& space) : space_(space), keys_(space) {}
-  [[nodiscard]] keys view() const { return {keys_.data()}; }
+  [[nodiscard]] keys view() const { return keys{keys_.data()}; }
   void reserve(std::size_t kept, std::size_t ids) { grow(space_, keys_, kept, ids); }
   template <class Bulk>
   void prepare(Bulk&, id_marks, key_batch<resident> const&, std::uint32_t const*, std::uint32_t const*, std::size_t) {}
@@ -219,7 +219,7 @@ class string_store {
 
   explicit string_store(Space const& space)
       : space_(space), places_(space), arena_(space), sizes_(space), offsets_(space) {}
-  [[nodiscard]] keys view() const { return {places_.data(), arena_.data(), end_, offsets_.data()}; }
+  [[nodiscard]] keys view() const { return keys{places_.data(), arena_.data(), end_, offsets_.data()}; }
   void reserve(std::size_t kept, std::size_t ids) { grow(space_, places_, kept, ids); }
 
   template <class Bulk>

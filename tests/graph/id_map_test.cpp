@@ -93,13 +93,13 @@ TEST(string_id_map, lists_of_strings) {
   EXPECT_EQ(map.find(packed), (std::vector<graph::vertex_id>{2, graph::no_vertex}));
 }
 
-// Ids are numbers of 32 bits, of which the largest means "no vertex".
-TEST(id_map, ids_that_are_used_up) {
+// Arrays by id reach to the largest one.
+TEST(id_map, ids_with_large_gaps) {
   graph::id_map<exec::host_space> map(exec::host_space(1));
   std::vector<std::uint64_t> const keys{1, 2, 3};
-  map.insert(keys, [](std::size_t) { return std::vector<graph::vertex_id>{1, 60'000'000, 0}; });
-  EXPECT_EQ(map.ids_end(), 60'000'001u);
-  EXPECT_EQ(map.find(keys), (std::vector<graph::vertex_id>{1, 60'000'000, 0}));
+  map.insert(keys, [](std::size_t) { return std::vector<graph::vertex_id>{1, 6'000'000, 0}; });
+  EXPECT_EQ(map.ids_end(), 6'000'001u);
+  EXPECT_EQ(map.find(keys), (std::vector<graph::vertex_id>{1, 6'000'000, 0}));
 }
 
 }  // namespace
