@@ -176,21 +176,32 @@ class id_map_test : public space_fixture<typename Case::space> {
       EXPECT_NE(std::string(e.what()).find(text), std::string::npos) << e.what();
     }
   }
-  /// Makes one request for memory of f() after the other fail, until none fails. Returns the number of failures.
-  template <class F, class After>
-  static unsigned fail_each(F const& f, After const& after_failure) {
+  /// Runs change(map) on maps with the contents of the model (which insert(map) makes), and makes one request for
+  /// memory after the other fail, until none fails. After a failure the map is unchanged, and the same change succeeds.
+  template <class Insert, class Change, class Expect>
+  void fail_each(model_type const& before, model_type const& after, unsigned least, Insert const& insert,
+                 Change const& change, Expect const& expect) const {
     for (unsigned requests = 0; requests < 200; ++requests) {
+      auto map = make();
+      insert(map);
+      bool failed = false;
       try {
         exec::injected_failure const failure(requests);
-        f();
-        return requests;
+        expect(change(map));
       } catch (error const& e) {
-        EXPECT_EQ(e.code(), error_code::out_of_memory) << e.what();
+        ASSERT_EQ(e.code(), error_code::out_of_memory) << e.what();
+        failed = true;
       }
-      after_failure();
+      if (failed) {
+        ASSERT_NO_FATAL_FAILURE(expect_same(map, before)) << "request " << requests;
+        expect(change(map));
+      }
+      ASSERT_NO_FATAL_FAILURE(expect_same(map, after)) << "request " << requests;
+      if (failed) continue;
+      EXPECT_GE(requests, least);
+      return;
     }
-    ADD_FAILURE() << "200 requests";
-    return 0;
+    FAIL() << "200 requests";
   }
 };
 
@@ -380,34 +391,45 @@ TYPED_TEST_P(id_map_test, reclaims_memory) {
 }
 
 TYPED_TEST_P(id_map_test, out_of_memory) {
-  auto map = this->make();
-  typename TestFixture::model_type model;
-  std::size_t const n = this->is_slow ? 100 : 2000;
+  using map_type = typename TestFixture::map_type;
+  using ids_type = typename TestFixture::ids_type;
+  std::size_t const n = this->is_slow ? 40 : 500;
   std::mt19937 random(seeded(3));
   auto const old_keys = this->draw(random, n, n);
-  map.insert(old_keys);
-  model.insert(old_keys);
-  auto const unchanged = [&] { ASSERT_NO_FATAL_FAILURE(this->expect_same(map, model)); };
-  unsigned failures = 0;
-  for (bool const with_source : {false, true}) {
-    auto const keys = this->draw(random, 4 * n, (with_source ? 8 : 3) * n);
-    typename TestFixture::ids_type ids;
-    graph::id_source const source = [&](std::size_t count) {
-      typename TestFixture::ids_type given(count);
-      for (std::size_t i = 0; i < count; ++i) given[i] = map.ids_end() + static_cast<graph::vertex_id>(5 * i + 9);
-      return given;
-    };
-    failures += this->fail_each([&] { ids = map.insert(keys, with_source ? source : graph::id_source{}); }, unchanged);
-    graph::vertex_id next = model.end + 4;
-    EXPECT_EQ(ids, with_source ? model.insert(keys, [&] { return next += 5; }) : model.insert(keys));
-    unchanged();
-  }
-  auto const keys = this->draw(random, 9 * n, 6 * n);
-  graph::erased_keys erased;
-  failures += this->fail_each([&] { erased = map.erase(keys); }, unchanged);
-  EXPECT_EQ(erased.ids, model.erase(keys).ids);
-  unchanged();
-  EXPECT_GE(failures, 12u);
+  auto const keys = this->draw(random, 4 * n, 3 * n);
+  typename TestFixture::model_type before;
+  before.insert(old_keys);
+  auto const insert = [&](map_type& map) { map.insert(old_keys); };
+
+  auto after = before;
+  auto const ids = after.insert(keys);
+  auto const expect_ids = [&](ids_type const& got) { EXPECT_EQ(got, ids); };
+  this->fail_each(
+      before, after, 8, insert, [&](map_type& map) { return map.insert(keys); }, expect_ids);
+
+  // A source whose ids leave gaps, so that there must be room for more ids than the map could foresee.
+  after = before;
+  graph::vertex_id next = before.end + 4;
+  auto const spread = after.insert(keys, [&] { return next += 5; });
+  graph::id_source const source = [&](std::size_t count) {
+    ids_type given(count);
+    for (std::size_t i = 0; i < count; ++i) given[i] = before.end + static_cast<graph::vertex_id>(5 * i + 9);
+    return given;
+  };
+  auto const expect_spread = [&](ids_type const& got) { EXPECT_EQ(got, spread); };
+  this->fail_each(
+      before, after, 10, insert, [&](map_type& map) { return map.insert(keys, source); }, expect_spread);
+
+  after = before;
+  auto const erased = after.erase(keys);
+  auto const expect_erased = [&](graph::erased_keys const& got) { EXPECT_EQ(got.ids, erased.ids); };
+  this->fail_each(
+      before, after, 4, insert, [&](map_type& map) { return map.erase(keys); }, expect_erased);
+
+  auto const expect_edges = [&](std::vector<graph::edge> const& got) { EXPECT_EQ(got.size(), old_keys.size()); };
+  this->fail_each(
+      before, before, 2, insert, [&](map_type& map) { return map.find_edges(old_keys, old_keys).to_host(); },
+      expect_edges);
 }
 
 TYPED_TEST_P(id_map_test, id_sources) {
