@@ -34,7 +34,7 @@ test_project(consumer)
 set(no_loaders -DCMAKE_DISABLE_FIND_PACKAGE_LibArchive=ON -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON -DCMAKE_CXX_STANDARD=${STANDARD})
 test_project(alloc ${no_loaders} PROGRAMS collective hash_table linked_lists messages)
 test_project(relational ${no_loaders} -DRELATIONAL_ALLOCATOR=corw)  # all take minutes to compile
-test_project(graph ${no_loaders} PROGRAMS own_kernel own_value producers snapshots)
+test_project(graph ${no_loaders} PROGRAMS names own_kernel own_value producers snapshots)
 test_project(sampling ${no_loaders})
 test_project(weighted_stream ${no_loaders})
 test_project(subproject ${no_loaders} -DCMAKE_DISABLE_FIND_PACKAGE_RapidJSON=ON -DCMAKE_DISABLE_FIND_PACKAGE_TBB=ON
