@@ -44,7 +44,7 @@ struct id_map_options {
 };
 
 /// Returns n ids for n new keys: distinct, and none that has a key in the map. An empty one: the ids from
-/// id_map::ids_end() on.
+/// id_map::ids_end() on. It must not change the map.
 using id_source = std::function<std::vector<vertex_id>(std::size_t n)>;
 
 /// What an erasure of keys did.

@@ -76,7 +76,12 @@ class id_map_ref {
   /// The key of an id that has one.
   [[nodiscard]] WYRM_HD key key_of(vertex_id id) const { return keys_.at(id); }
 
-  // The rest is for the implementation. In every table at least half of the slots are empty, so that probing ends.
+  // The rest is for the implementation.
+
+  /// Whether the table leads from the key of an id back to it.
+  [[nodiscard]] WYRM_HD bool leads_back(vertex_id id) const { return keys_.is_sound(id) && find(keys_.at(id)) == id; }
+
+  // In every table at least half of the slots are empty, so that probing ends.
 
   /// The slot and the id of a key; the id is no_vertex if the key is not in the map. No slot may have a position.
   [[nodiscard]] WYRM_HD place locate(key const& k) const {

@@ -57,6 +57,8 @@ struct number_keys {
   using key = std::uint64_t;
   std::uint64_t* keys;
   [[nodiscard]] WYRM_HD key at(vertex_id id) const { return keys[id]; }
+  /// For check(): whether at() may be called.
+  [[nodiscard]] WYRM_HD static bool is_sound(vertex_id) { return true; }
   /// Writes the k-th new key of a batch.
   WYRM_HD void write(vertex_id id, std::size_t, key k) const { keys[id] = k; }
 };
@@ -131,6 +133,9 @@ struct string_keys {
   [[nodiscard]] WYRM_HD key at(vertex_id id) const {
     string_place const p = places[id];
     return {p.size == 0 ? nullptr : arena + p.offset, p.size};
+  }
+  [[nodiscard]] WYRM_HD bool is_sound(vertex_id id) const {
+    return places[id].size <= end && places[id].offset <= end - places[id].size;
   }
   WYRM_HD void write(vertex_id id, std::size_t k, key const& name) const {
     std::uint64_t const to = end + offsets_of_new[k];

@@ -11,7 +11,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include "../../exec/config.hpp"
@@ -48,15 +47,18 @@ struct resident_strings {
   std::size_t size;
 };
 
-/// Strings on the host, one after the other in one array. Made from a range of strings or string views, which it
-/// copies.
+/// A range of strings, string views or literals.
+template <class T>
+concept string_range =
+    std::ranges::input_range<T> && std::convertible_to<std::ranges::range_reference_t<T>, std::string_view>;
+
+/// Strings on the host, one after the other in one array; copies of those of a range.
 class packed_strings {
  public:
   packed_strings() = default;
   packed_strings(std::initializer_list<std::string_view> list) { add(list); }
-  template <std::ranges::input_range Strings>
-  requires std::convertible_to<std::ranges::range_reference_t<Strings>, std::string_view> &&
-      (!std::same_as<std::remove_cvref_t<Strings>, packed_strings>)packed_strings(Strings const& strings) {
+  template <string_range Strings>
+  packed_strings(Strings const& strings) {
     add(strings);
   }
 

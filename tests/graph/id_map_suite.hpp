@@ -21,6 +21,7 @@
 #include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
 #include "../../graph/ids/id_map.hpp"
+#include "../support/corrupt.hpp"
 #include "../support/spaces.hpp"
 
 namespace wyrm::tests {
@@ -114,6 +115,15 @@ struct look_up_in_kernel {
     ids[i] = map.find(keys[i]);
     leads_back[i] = map.has(ids[i]) && graph::detail::equal(map.key_of(ids[i]), keys[i]) ? 1 : 0;
   }
+};
+
+/// Overwrites the slot of the key of an id.
+template <class Map>
+struct damage_slot {
+  Map map;
+  graph::vertex_id id;
+  std::uint64_t word;
+  WYRM_HD void operator()(std::size_t) const { map.word(map.locate(map.key_of(id)).slot).store(word, exec::relaxed); }
 };
 
 template <class Case>
@@ -537,7 +547,24 @@ TYPED_TEST_P(id_map_test, look_ups_in_a_kernel) {
   EXPECT_EQ(exec::copy_out(this->space(), back.data(), 50), std::vector<std::uint8_t>(50, 1));
 }
 
-REGISTER_TYPED_TEST_SUITE_P(id_map_test, random_operations, order_of_first_appearance, duplicates,
+TYPED_TEST_P(id_map_test, check_finds_damage) {
+  using ref_type = typename TestFixture::map_type::ref_type;
+  using word = graph::detail::slot_word;
+  auto const expect = [&](std::uint64_t bits, std::string const& text) {
+    auto map = this->make();
+    map.insert(this->range(0, 5));
+    ASSERT_NO_THROW(map.check());
+    exec::for_each(this->space(), 1, damage_slot<ref_type>{map.ref(), 3, bits});
+    expect_corrupt(text, [&] { map.check(); });
+  };
+  expect(word::empty, "4 slots with an id, but should have 5");
+  expect(word::erased, "4 slots with an id, but should have 5");
+  expect(word::with_position(77, 1), "4 slots with an id, but should have 5");
+  expect(word::with_id(TestFixture::kind::hash(TestFixture::kind::make(2), {TestFixture::seed, 0}), 2),
+         "4 keys that lead to their ids, but should have 5");
+}
+
+REGISTER_TYPED_TEST_SUITE_P(id_map_test, check_finds_damage, random_operations, order_of_first_appearance, duplicates,
                             collisions_at_the_end_of_the_table, equal_tags, growth, reclaims_memory, out_of_memory,
                             id_sources, edges, empty_batches_and_ids_without_keys, look_ups_in_a_kernel);
 
