@@ -36,6 +36,7 @@ class preemptible_ref : cuda::atomic_ref<T, cuda::thread_scope_device> {
   T fetch_add(T value, order o) const { return watch(atomic_use::update, o), base::fetch_add(value, o); }
   T fetch_sub(T value, order o) const { return watch(atomic_use::update, o), base::fetch_sub(value, o); }
   T fetch_max(T value, order o) const { return watch(atomic_use::update, o), base::fetch_max(value, o); }
+  T fetch_min(T value, order o) const { return watch(atomic_use::update, o), base::fetch_min(value, o); }
   T fetch_and(T value, order o) const { return watch(atomic_use::update, o), base::fetch_and(value, o); }
   T fetch_or(T value, order o) const { return watch(atomic_use::update, o), base::fetch_or(value, o); }
   bool compare_exchange_weak(T& expected, T value, order good, order bad) const {
