@@ -77,7 +77,7 @@ class basic_id_map {
   explicit basic_id_map(Space const& space, id_map_options const& o = {})
       : space_(space),
         seed_(seed_of(o.hash_seed)),
-        table_(space, slots_for(o.capacity)),
+        table_(space, slots_for(std::min(o.capacity, max_vertices))),
         marks_(space),
         store_(space),
         bulk_(space),
@@ -120,24 +120,29 @@ class basic_id_map {
   /// new keys; new keys get its ids in the order of their first appearance. All or nothing: on any error, also one that
   /// the source throws, the map is unchanged. (If memory runs out after the call of the source, its ids remain with the
   /// caller; that can happen only if one of them is not below size() + n.) Throws error(bad_argument) for ids that have
-  /// a key, repeat, or are not as many as the new keys; for a batch of 2^32 keys or more; for a string of 2^32 bytes or
-  /// more. O(1) per key, expected and amortised; the source and its ids are work of the host, and O(largest id) memory.
+  /// a key, repeat, or are not as many as the new keys; for a batch of 2^32 - 1 keys or more; for a string of 2^32
+  /// bytes or more. O(1) per key, expected and amortised; the source and its ids are work of the host, and O(largest
+  /// id) memory.
   ids_type insert(resident_list keys, id_source const& source = {}) {
     ids_type ids(space_, keys.size);
     insert(batch(keys), ids.data(), source);
     return ids;
   }
   std::vector<vertex_id> insert(host_list const& keys, id_source const& source = {}) {
+    std::vector<vertex_id> ids(keys.size());  // what may fail comes before the change
     upload const list(space_, keys);
-    return insert(list.list(), source).to_host();
+    copy_out(insert(list.list(), source), ids);
+    return ids;
   }
 
   /// Erases the keys that are in the map. Same guarantee, limits and cost.
   resident_erased_keys<Space> erase(resident_list keys) { return erase(batch(keys)); }
   erased_keys erase(host_list const& keys) {
+    std::vector<vertex_id> ids(keys.size());
     upload const list(space_, keys);
     auto const erased = erase(list.list());
-    return {erased.ids.to_host(), erased.missing};
+    copy_out(erased.ids, ids);
+    return {std::move(ids), erased.missing};
   }
 
   /// The key of each id: a device_array of numbers, or a resident_string_list. O(1) per key, and per byte of a string.
@@ -254,6 +259,12 @@ class basic_id_map {
   static vertex_id* ends(edges_type const& edges) {
     static_assert(sizeof(edge) == 2 * sizeof(vertex_id));
     return reinterpret_cast<vertex_id*>(edges.data());
+  }
+
+  /// `to` has at least as many elements; it gets as many.
+  void copy_out(ids_type const& ids, std::vector<vertex_id>& to) const {
+    to.resize(ids.size());
+    if (!to.empty()) space_.copy_out(to.data(), ids.data(), ids.bytes());
   }
 
   [[nodiscard]] detail::id_marks marks() const { return {marks_.data(), ids_end_}; }
