@@ -720,7 +720,8 @@ class dynamic_graph {
       start<Op>(all_tables(), [&] {
         if (has_entries && batch.is_on_host) uploader_.upload_rest(batch.arrays(), width);
         if (Op != detail::update_kind::erase && absent_.size() > 0)
-          exec::for_each(space_, there_.size, detail::refuse_absent{there_, out_.records(), vertices_, status_.data()});
+          exec::for_each(space_, there_.size,
+                         detail::refuse_absent_vertices{there_, out_.records(), vertices_, status_.data()});
       });
     } catch (...) {
       space_.wait_for_all();  // for copies from the batch, as the caller may free it

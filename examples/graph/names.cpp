@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vertices with names: batches of edges between people stream into a graph, and a map gives each new name the next
-// vertex. Then the people with the most friends are asked for by name, one of them leaves, and another one gets the
-// vertex. The graph is compared with a std::map.
+// Vertices with names: batches of edges between people stream into a graph, which adds a vertex for each new name. Then
+// the people with the most friends are asked for by name, one of them leaves, and another one gets the vertex. The graph
+// is compared with a std::map.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -22,12 +22,6 @@ namespace {
 
 using wyrm::graph::vertex_id;
 using friends = std::map<std::string, std::set<std::string>>;
-
-/// True for the edges of one vertex.
-struct touches {
-  vertex_id v;
-  WYRM_HD bool operator()(vertex_id source, vertex_id target) const { return source == v || target == v; }
-};
 
 /// Whether each name of the map has as many neighbours as the model says; prints the three names with the most.
 template <class Map, class Graph>
@@ -53,8 +47,8 @@ bool agrees(Map const& names, Graph const& g, friends const& model) {
 
 template <class Space>
 int run(Space const& space) {
-  constexpr vertex_id most_people = 3000;
-  wyrm::graph::dynamic_graph<Space, wyrm::alloc::ouroboros_va_p<Space>> g(space, most_people);
+  wyrm::graph::dynamic_graph<Space, wyrm::alloc::ouroboros_va_p<Space>> g(space, 0);
+  auto const new_vertices = [&](std::size_t n) { return g.add_vertices(n); };
   wyrm::graph::string_id_map<Space> names(space);
   friends model;
   std::mt19937 random(1);
@@ -71,22 +65,22 @@ int run(Space const& space) {
       model[a].insert(b);
       model[b].insert(a);
     }
-    auto const edges = names.insert_edges(from, to);
+    auto const edges = names.insert_edges(from, to, new_vertices);
     g.insert(wyrm::graph::resident_edges(edges.data(), edges.size()));
     std::printf("batch %d: %zu people, %zu friendships\n", batch, names.size(), std::size_t{g.edges()});
     if (names.size() != model.size() || !agrees(names, g, model)) return 1;
   }
 
-  // "person 0" leaves; the vertex has no edges then, and its id is free for somebody else.
+  // "person 0" leaves, and the id of the vertex is free for somebody else.
   std::vector<std::string> const leaving{"person 0"};
   std::vector<vertex_id> const freed = names.erase(leaving).ids;
   if (freed.size() != 1) return 1;
-  g.erase_if(touches{freed[0]});
+  g.remove_vertices(freed);
   for (std::string const& other : model.at("person 0")) model.at(other).erase("person 0");
   model.erase("person 0");
 
   std::vector<std::string> const coming{"Ada", "person 1"};
-  std::vector<vertex_id> const ids = names.insert(coming, [&](std::size_t) { return freed; });
+  std::vector<vertex_id> const ids = names.insert(coming, new_vertices);
   g.insert({{ids[0], ids[1]}});
   model["Ada"].insert("person 1");
   model["person 1"].insert("Ada");

@@ -71,7 +71,7 @@ struct count_absent {
 };
 
 /// One thread per entry of a batch: an insertion at an absent vertex is counted in the status, like one out of range.
-struct refuse_absent {
+struct refuse_absent_vertices {
   batch_arrays batch;
   packed_record const* records;
   vertex_id vertices;
