@@ -5,10 +5,8 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,17 +23,34 @@
 #include "detail/labels.hpp"
 #include "detail/modularity_moves.hpp"
 #include "detail/weighted_rows.hpp"
+#include "detail/weights.hpp"
 
 namespace wyrm::algorithms {
+
+namespace detail {
+
+/// Scales integers with this sum, at least 2^31, to the sum 2^28; a positive one becomes at least 1, which may raise
+/// the sum.
+struct scale_integers {
+  std::uint64_t sum;
+  std::uint32_t* integers;
+  WYRM_HD void operator()(std::size_t i) const {
+    std::uint32_t const old = integers[i];
+    auto const scaled = static_cast<std::uint32_t>(((std::uint64_t{old} << 28) + sum / 2) / sum);
+    integers[i] = old > 0 && scaled == 0 ? 1 : scaled;
+  }
+};
+
+}  // namespace detail
 
 struct clustering_options {
   std::uint64_t seed = 1;
   std::uint32_t length = 4;       // steps of a walk; at least 1
   std::uint32_t walks = 16;       // from each vertex; at least 1
   std::uint32_t iterations = 32;  // rounds of voting, at most
-  /// Weights of arcs: not negative, finite, one per arc in the order of to_csr(); empty: all equal. The weights of both
-  /// directions of an edge are added up, also in a directed graph. Without weights directions are ignored.
-  std::vector<float> weights = {};
+  /// Whether the values of the graph, which are finite numbers and not negative, are weights of arcs. The weights of
+  /// both directions of an edge are added up, also in a directed graph. Without weights directions are ignored.
+  bool weighted = false;
 };
 
 struct clustering_result {
@@ -79,12 +94,14 @@ class clusterer {
   /// does not vote.
   enum class memory : std::uint8_t { on_demand, reserved };
 
-  /// Clusters a graph. Throws error(bad_argument) for options out of range, and for a graph of more than 2^31 arcs
-  /// (2^30 if it is directed or has weights); error(out_of_memory). O(walks * length * vertices + arcs log vertices).
+  /// Clusters a graph. Throws error(bad_argument) for options out of range, for a graph of more than 2^31 arcs (2^30 if
+  /// it is directed or `weighted`), and, if `weighted`, for a graph whose values are no numbers or a value that is
+  /// negative or not finite; error(out_of_memory). O(walks * length * vertices + arcs log vertices).
   /// 28 to 44 bytes per arc and about 350 per vertex; for a directed graph or with weights up to three times as much
   /// per arc.
   void run(graph::graph_view const& g, clustering_options const& o = {}, memory m = memory::on_demand) {
     check(g, o);
+    if (o.weighted) integer_weights_.make(g, "clustering");
     begin(g.vertices());
     memory_ = m;
     for (labels* l : {&fine_, &label_}) exec::for_each(space_, vertices_, detail::init_labels{l->data()});
@@ -96,6 +113,7 @@ class clusterer {
   /// Without weights. Uses the memory of reserve(). Throws error(bad_argument) if the last run was for another number
   /// of vertices. O(arcs log vertices).
   void refresh(graph::graph_view const& g, clustering_options const& o, graph::edge const* edges, std::size_t n) {
+    if (o.weighted) refuse("labels cannot be updated by weights; run again");
     if (g.vertices() != vertices_)
       refuse("labels of " + std::to_string(vertices_) + " vertices cannot be updated for a graph of " +
              std::to_string(g.vertices()));
@@ -169,12 +187,8 @@ class clusterer {
   }
   static void check(graph::graph_view const& g, clustering_options const& o) {
     if (o.length == 0 || o.walks == 0) refuse("walks and length must be at least 1");
-    std::uint64_t const limit = g.directed() || !o.weights.empty() ? max_total / 2 : max_total;
+    std::uint64_t const limit = g.directed() || o.weighted ? max_total / 2 : max_total;
     if (g.arcs() > limit) refuse_arcs(g.arcs(), limit);
-    if (!o.weights.empty() && o.weights.size() != g.arcs())
-      refuse("there are " + std::to_string(o.weights.size()) + " weights for " + std::to_string(g.arcs()) + " arcs");
-    for (float const w : o.weights)
-      if (!(w >= 0) || std::isinf(w)) refuse("a weight is negative or not finite");
   }
   // Initialises the result: each vertex is a cluster.
   void begin(std::size_t n) {
@@ -192,18 +206,17 @@ class clusterer {
   // Sets rows_, and lists all vertices with a row in moves_.now(). Returns false if all weights are 0.
   bool prepare(graph::graph_view const& g, clustering_options const& o) {
     if (g.arcs() == 0) return false;
-    bool const weighted = !o.weights.empty();
     rows_ = {g, nullptr, nullptr, 2};
-    if (weighted) {
-      std::vector<std::uint32_t> const integers = to_integers(o.weights);
-      integer_weights_.reserve(integers.size());
-      exec::copy_in<std::uint32_t>(space_, integer_weights_.data(), integers);
+    if (o.weighted) {
+      std::uint64_t const sum = exec::read(space_, integer_weights_.sums() + g.arcs());
+      if (sum == 0) return false;
+      exec::for_each(space_, g.arcs(), detail::scale_integers{sum, integer_weights_.data()});
     }
-    if (weighted || g.directed()) {
-      builder_.symmetrise(g, weighted ? integer_weights_.data() : nullptr, symmetric_);
-      rows_ = symmetric_.view(weighted);
+    if (o.weighted || g.directed()) {
+      builder_.symmetrise(g, o.weighted ? integer_weights_.data() : nullptr, symmetric_);
+      rows_ = symmetric_.view(o.weighted);
     }
-    if (weighted) {
+    if (o.weighted) {
       weight_sums_.reserve(rows_.g.arcs() + 1);
       bulk_.inclusive_sum(rows_.weights, weight_sums_.data(), rows_.g.arcs());
     }
@@ -211,15 +224,6 @@ class clusterer {
     if (total_ > max_total)
       refuse("the weights of arcs and self-loops have the sum " + std::to_string(total_) + "; the limit is 2^31");
     return total_ > 0;
-  }
-  // Scales weights to integers with the sum 2^28; a positive weight becomes at least 1, which may raise the sum.
-  static std::vector<std::uint32_t> to_integers(std::vector<float> const& weights) {
-    double const all = std::accumulate(weights.begin(), weights.end(), 0.0);
-    std::vector<std::uint32_t> integers;
-    integers.reserve(weights.size());
-    for (float const w : weights)
-      integers.push_back(w > 0 ? std::max(1u, static_cast<std::uint32_t>(w / all * 268435456.0 + 0.5)) : 0);
-    return integers;
   }
   // Vertices without edges get labels of their own, and each other label becomes the id of its first vertex.
   void relabel_by_first(graph::vertex_id* label) {
@@ -365,7 +369,7 @@ class clusterer {
   exec::buffer<std::uint32_t, Space> flag_;
   exec::buffer<std::uint64_t, Space> before_;
   exec::buffer<std::uint64_t, Space> inside_;
-  exec::buffer<std::uint32_t, Space> integer_weights_;
+  detail::integer_weights<Space> integer_weights_;
   exec::buffer<std::uint64_t, Space> weight_sums_;
   exec::buffer<std::uint32_t, Space> waiting_;
   detail::weighted_rows rows_{{nullptr, nullptr, 0, 0, false}, nullptr, nullptr, 2};

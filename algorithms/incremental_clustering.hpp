@@ -38,8 +38,7 @@ class maintained_clustering : public maintained_result {
 template <class Space>
 class incremental_clustering final : public maintained_clustering {
  public:
-  /// Clusters the graph. Throws error(bad_argument) for weights, which a changing graph cannot have, and the errors of
-  /// clusterer.
+  /// Clusters the graph. Throws error(bad_argument) for clustering_options::weighted, and the errors of clusterer.
   incremental_clustering(Space const& space, graph::graph_view const& g, clustering_options const& o = {},
                          alloc::options const& pool = {})
       : maintained_clustering("incremental_clustering", g),
@@ -47,8 +46,10 @@ class incremental_clustering final : public maintained_clustering {
         options_(o),
         clusters_(space, pool),
         edges_(space) {
-    if (!o.weights.empty())
-      throw error(error_code::bad_argument, "clustering: a graph that changes has no weights; leave them out");
+    if (o.weighted)
+      throw error(error_code::bad_argument,
+                  "clustering: clusters are not maintained by weights; leave the option weighted out, or call "
+                  "clustering() after each update");
     clusters_.run(g, options_);
   }
   template <class Graph>

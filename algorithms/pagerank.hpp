@@ -26,6 +26,7 @@
 #include "detail/pull.hpp"
 #include "detail/row_bins.hpp"
 #include "detail/row_sums.hpp"
+#include "detail/weights.hpp"
 
 namespace wyrm::algorithms {
 
@@ -38,9 +39,9 @@ struct pagerank_options {
   std::vector<double> start = {};     // warm start: a rank per vertex, scaled to sum 1 by the caller; empty: 1/n each
   std::vector<double> teleport = {};  // weights of the targets of jumps, one per vertex, not negative; empty: uniform
   bool dangling_teleports = false;    // whether dangling vertices jump by `teleport`; false: uniformly
-  /// Weights of arcs: finite, not negative, one per arc in the order of to_csr(). A vertex splits its rank among its
-  /// arcs in proportion to their weights; a vertex with no positive weight is dangling. Empty: all equal.
-  std::vector<float> weights = {};
+  /// Whether the values of the graph, which are finite numbers and not negative, are weights of arcs: a vertex splits
+  /// its rank among its arcs in proportion to their weights; a vertex with no positive weight is dangling.
+  bool weighted = false;
   /// The type of ranks during the computation; sums always have 64 bits. With fp32, changes below about 1e-7 are noise.
   precision ranks = precision::fp64;
 };
@@ -261,12 +262,14 @@ struct finish_iteration {
   }
 };
 
-inline void check(pagerank_options const& o, graph::graph_view const& g) {
+template <class Space>
+void check(pagerank_options const& o, graph::graph_view const& g) {
   auto const refuse = [](std::string const& what) { throw error(error_code::bad_argument, "pagerank: " + what); };
   if (!(o.damping >= 0 && o.damping < 1) || !(o.tolerance > 0))
     refuse("damping must be in [0, 1) and the tolerance positive");
   if (!g.has_in_neighbours())
     refuse("the directed graph does not keep in-neighbours; make it with options::in_neighbours");
+  if (o.weighted) weight_inspector<Space>::require_numbers(g, "pagerank");
   if (!o.start.empty() && o.start.size() != g.vertices()) refuse("the start vector must have one rank per vertex");
   if (o.teleport.empty()) return;
   if (o.teleport.size() != g.vertices()) refuse("the teleport vector must have one weight per vertex");
@@ -289,7 +292,7 @@ struct set_ranks {
 }  // namespace detail
 
 /// Computes PageRank for different graphs, or for one changing graph; ranks and scratch memory stay on the device.
-/// About 43 bytes per vertex (float: 31); with weights additionally 8 bytes per arc and 46 per vertex. Not thread-safe.
+/// About 43 bytes per vertex (float: 31); with weights additionally 4 bytes per arc and 34 per vertex. Not thread-safe.
 template <class Space, class Real = double>
 class pagerank_ranker {
  public:
@@ -315,18 +318,18 @@ class pagerank_ranker {
   /// warm: starts with the values of rank(), of sum 1, instead of options::start. The option `ranks` is ignored. Cost
   /// and errors: as pagerank(); also error(bad_argument) if a warm start finds fewer ranks than vertices.
   pagerank_run run(graph::graph_view const& g, pagerank_options const& o, bool warm = false) {
-    detail::check(o, g);
+    detail::check<Space>(o, g);
     std::size_t const n = g.vertices();
     if (warm && rank_.size() < n)
       throw error(error_code::bad_argument, "pagerank: a warm start needs " + std::to_string(n) + " ranks; there are " +
                                                 std::to_string(rank_.size()));
     dangling_ = 0;
-    if (g.present_vertices() == 0 && o.weights.empty()) {
+    if (g.present_vertices() == 0) {
       rank_.reserve(n);
       space_.fill(rank_.data(), 0, n * sizeof(Real));
       return {0, true, 0};
     }
-    if (!o.weights.empty()) return iterate(g, weights_.prepare(g, o.weights, bins_, limits, last_bins_), o, warm);
+    if (o.weighted) return iterate(g, weights_.prepare(g, bins_, limits, last_bins_), o, warm);
     last_bins_ = bins_.make(g.in_records(), n, g.arcs(), limits);
     return iterate(g, detail::even_split{}, o, warm);
   }
@@ -434,9 +437,9 @@ class pagerank_ranker {
   double dangling_ = 0;
 };
 
-/// O((vertices + arcs) iterations), and with weights O(arcs log degree) to copy them next to the in-neighbours. Throws
-/// error(bad_argument) for options out of range, weights that do not fit the arcs of this graph, or a directed graph
-/// without in-neighbours. The result of a graph without vertices is empty and has converged.
+/// O((vertices + arcs) iterations). Throws error(bad_argument) for options out of range, a directed graph without
+/// in-neighbours, or, if `weighted`, a graph whose values are no numbers or a value that is negative or not finite. The
+/// result of a graph without vertices is empty and has converged.
 template <class Space>
 pagerank_result pagerank(Space const& space, graph::graph_view const& g, pagerank_options const& o = {}) {
   auto const ranked = [&]<class Real>(pagerank_ranker<Space, Real>&& ranker) -> pagerank_result {

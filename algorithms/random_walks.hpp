@@ -32,7 +32,7 @@
 #include "../exec/tile.hpp"
 #include "../graph/any_graph.hpp"
 #include "../graph/view.hpp"
-#include "detail/orientation.hpp"
+#include "detail/weights.hpp"
 
 namespace wyrm::algorithms {
 
@@ -45,9 +45,9 @@ struct random_walk_options {
   double q = 1;                  // 1/q is the bias of a step to no neighbour of the previous vertex; in [0.01, 100]
   std::uint32_t per_vertex = 1;  // walks from each start
   std::vector<graph::vertex_id> starts = {};  // empty: all vertices
-  /// Weights of arcs: not negative, finite, one per arc in the order of to_csr(); empty: all equal. An arc of weight 0
-  /// is never drawn.
-  std::vector<float> weights = {};
+  /// Whether the values of the graph, which are finite numbers and not negative, are weights of arcs; an arc of weight
+  /// 0 is never drawn.
+  bool weighted = false;
 };
 
 /// Walk i is vertices[offsets[i]] ... vertices[offsets[i + 1] - 1], and begins with its start. The walks of one start
@@ -211,18 +211,6 @@ struct continue_walks {
   }
 };
 
-/// Scales weights to integers, with 2^31 for the largest weight; a positive weight becomes at least 1.
-struct quantise {
-  float const* weights;
-  double largest;
-  std::uint32_t* quantised;
-  WYRM_HD void operator()(std::size_t i) const {
-    std::uint32_t scaled = 0;
-    if (weights[i] > 0) scaled = static_cast<std::uint32_t>(weights[i] / largest * 2147483648.0 + 0.5);
-    quantised[i] = weights[i] > 0 && scaled == 0 ? 1 : scaled;
-  }
-};
-
 struct copy_lengths {
   walker const* walkers;
   std::uint32_t* lengths;
@@ -300,20 +288,21 @@ class random_walker {
         pool_(space, alloc::without_guards(pool)),
         bulk_(space),
         starts_(space),
-        degrees_(space),
-        row_offsets_(space),
+        lengths_(space),
         weights_(space),
-        quantised_(space),
-        sums_(space),
         walkers_(space),
         offsets_(space),
         waiting_(space, 1) {}
 
   /// Computes walks; their paths stay on the device until the next call. Throws error(bad_argument) for options out of
-  /// range, error(out_of_memory) if the pool cannot grow enough; after out_of_memory there are no paths. O(steps), with
-  /// weights times the logarithm of a degree; 24 bytes per walker, and 4.3 per step in pages of 128 bytes.
+  /// range or, if `weighted`, for a graph whose values are no numbers or a value that is negative or not finite; then
+  /// the paths of the last call remain. Throws error(out_of_memory), also if the pool cannot grow enough; then there
+  /// are no paths, or still those of the last call. O(steps), with weights O(vertices + arcs) and times the logarithm
+  /// of a degree; 24 bytes per walker, 4.3 per step in pages of 128 bytes, and with weights 12 per arc and about 40 per
+  /// vertex.
   void walk(graph::graph_view const& g, random_walk_options const& o) {
     check(g, o);
+    if (o.weighted) weights_.make(g, "random walks");
     vertices_ = g.vertices();
     std::size_t const starts = o.starts.empty() ? vertices_ : o.starts.size();
     std::size_t const count = starts * o.per_vertex;
@@ -374,10 +363,6 @@ class random_walker {
     for (graph::vertex_id const v : o.starts)
       if (v >= g.vertices())
         refuse("start " + std::to_string(v) + " is no vertex; there are " + std::to_string(g.vertices()));
-    if (!o.weights.empty() && o.weights.size() != g.arcs())
-      refuse("there are " + std::to_string(o.weights.size()) + " weights for " + std::to_string(g.arcs()) + " arcs");
-    for (float const w : o.weights)
-      if (!(w >= 0) || std::isinf(w)) refuse("a weight is negative or not finite");
   }
   static std::uint64_t fixed_point(double probability) {
     return static_cast<std::uint64_t>(std::llround(probability * 4294967296.0));
@@ -385,17 +370,10 @@ class random_walker {
   detail::step_rules prepare(graph::graph_view const& g, random_walk_options const& o) {
     starts_.reserve(o.starts.size());
     exec::copy_in<graph::vertex_id>(space_, starts_.data(), o.starts);
-    if (!o.weights.empty()) {
-      degrees_.reserve(vertices_);
-      row_offsets_.reserve(vertices_ + 1);
-      exec::for_each(space_, vertices_, detail::copy_degrees{g.out_records(), degrees_.data()});
-      bulk_.inclusive_sum(degrees_.data(), row_offsets_.data(), vertices_);
-      upload_weights(o.weights);
-    }
     double const largest = std::max({1 / o.p, 1.0, 1 / o.q});
     return {g,
-            row_offsets_.data(),
-            o.weights.empty() ? nullptr : sums_.data(),
+            weights_.offsets(),
+            o.weighted ? weights_.sums() : nullptr,
             o.seed,
             fixed_point(o.stop),
             fixed_point(o.restart),
@@ -404,25 +382,16 @@ class random_walker {
             fixed_point(1 / o.q / largest),
             o.p != 1 || o.q != 1};
   }
-  void upload_weights(std::vector<float> const& weights) {
-    weights_.reserve(weights.size());
-    quantised_.reserve(weights.size());
-    sums_.reserve(weights.size() + 1);
-    exec::copy_in<float>(space_, weights_.data(), weights);
-    double const largest = *std::max_element(weights.begin(), weights.end());
-    exec::for_each(space_, weights.size(), detail::quantise{weights_.data(), largest, quantised_.data()});
-    bulk_.inclusive_sum(quantised_.data(), sums_.data(), weights.size());
-  }
   // Computes where each path begins in the array of all paths, and returns the length of this array.
   std::uint64_t compute_offsets(std::uint32_t skipped) {
     offsets_.reserve(count_ + 1);
-    degrees_.reserve(count_);
+    lengths_.reserve(count_);
     if (count_ == 0) {
       exec::write(space_, offsets_.data(), std::uint64_t{0});
       return 0;
     }
-    exec::for_each(space_, count_, detail::copy_lengths{walkers_.data(), degrees_.data(), skipped});
-    bulk_.inclusive_sum(degrees_.data(), offsets_.data(), count_);
+    exec::for_each(space_, count_, detail::copy_lengths{walkers_.data(), lengths_.data(), skipped});
+    bulk_.inclusive_sum(lengths_.data(), offsets_.data(), count_);
     return exec::read(space_, offsets_.data() + count_);
   }
 
@@ -430,11 +399,8 @@ class random_walker {
   Allocator pool_;
   typename Space::bulk bulk_;
   exec::buffer<graph::vertex_id, Space> starts_;
-  exec::buffer<std::uint32_t, Space> degrees_;  // or lengths of paths
-  exec::buffer<std::uint64_t, Space> row_offsets_;
-  exec::buffer<float, Space> weights_;
-  exec::buffer<std::uint32_t, Space> quantised_;
-  exec::buffer<std::uint64_t, Space> sums_;
+  exec::buffer<std::uint32_t, Space> lengths_;
+  detail::integer_weights<Space> weights_;
   exec::buffer<detail::walker, Space> walkers_;
   exec::buffer<std::uint64_t, Space> offsets_;
   exec::buffer<std::uint64_t, Space> waiting_;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the rank of a vertex is split among its arcs: evenly, or by weights. The graph stores no weights: the caller
-// gives them in the order of to_csr(), row by row of out-neighbours, but a pull reads them with the rows of
-// in-neighbours. So a run first copies each weight next to the entry of its arc. An arc has an entry in two rows; the
-// position in the shorter row is found by binary search for each entry of the longer row. This also holds for an
-// undirected graph: both directions of an edge may have different weights, and one search serves both.
+// How the rank of a vertex is split among its arcs: evenly, or by weights, which are the values of the graph. A run
+// first copies the weight of each arc, as a float, next to the entry of its source in the row of in-neighbours, so that
+// the pull of each iteration reads weights of one type, aligned as the entries are.
 //
 // The weights of a row are scaled by a power of two, so that their sum is in [0.5, 1). This rounds nothing, and ranks
 // in single precision can be divided by the sum, however large or small the weights are.
@@ -12,19 +10,15 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "../../exec/bulk.hpp"
-#include "../../exec/error.hpp"
 #include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
 #include "../../exec/tile.hpp"
 #include "../../graph/view.hpp"
 #include "row_bins.hpp"
 #include "row_sums.hpp"
-#include "weighted_rows.hpp"
+#include "weights.hpp"
 
 namespace wyrm::algorithms::detail {
 
@@ -64,8 +58,8 @@ struct weighted_split {
 /// One tile per item of the bins of out-neighbours: adds up the weights of a row.
 struct add_up_weights {
   row_bins_view bins;
-  std::uint64_t const* offsets;
-  float const* given;
+  graph::packed_record const* records;
+  graph::number_type type;
   double* totals;
   double* parts;  // the sums of parts of hubs
 
@@ -80,9 +74,9 @@ struct add_up_weights {
   template <class Tile>
   [[nodiscard]] WYRM_HD double sum(Tile const&, graph::vertex_id v, graph::vertex_record const&, std::uint32_t begin,
                                    std::uint32_t end, std::uint32_t lane, std::uint32_t lanes) const {
-    float const* const row = given + offsets[v];
+    value_row const row(records[v], type);
     double all = 0;
-    for (std::uint32_t i = begin + lane; i < end; i += lanes) all += static_cast<double>(row[i]);
+    for (std::uint32_t i = begin + lane; i < end; i += lanes) all += row.weight(i);
     return all;
   }
 };
@@ -118,72 +112,35 @@ struct pad_rows {
   WYRM_HD void operator()(std::size_t v) const { sizes[v] = (row_head(rows[v].page()) + rows[v].degree + 3) / 4 * 4; }
 };
 
-/// One tile per item of bins: looks up the arcs of its rows in the other rows of these arcs, where those are shorter.
-/// Directed graphs need two launches: over the rows of out-neighbours, for arcs with a shorter row of in-neighbours,
-/// and over the rows of in-neighbours for the rest.
-struct match_arcs {
-  graph::graph_view g;
+/// One tile per item of the bins of in-neighbours: copies the weights of their arcs.
+struct copy_weights {
   row_bins_view bins;
-  bool of_out;  // the bins are of out-neighbours, and the graph is directed
-  std::uint64_t const* offsets;
-  float const* given;
+  graph::packed_record const* records;
+  graph::number_type type;
   double const* scales;
   std::uint64_t const* row_begins;
   float* weights;
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t item) const {
-    bins.dispatch(t, static_cast<std::uint32_t>(item), *this);
+    for_each_entry(t, bins, static_cast<std::uint32_t>(item), *this);
   }
-  template <class Tile>
-  WYRM_HD void lane(Tile const&, graph::vertex_id v, graph::vertex_record const& row, bool valid) const {
-    if (valid) match(v, row, 0, row.degree, 1);
-  }
-  template <class Tile>
-  WYRM_HD void group(Tile const& t, graph::vertex_id v, graph::vertex_record const& row, bool valid) const {
-    constexpr unsigned lanes = row_bins_view::lanes_of_group<Tile>();
-    if (valid) match(v, row, t.rank() % lanes, row.degree, lanes);
-  }
-  template <class Tile>
-  WYRM_HD void warp(Tile const& t, graph::vertex_id v, graph::vertex_record const& row) const {
-    match(v, row, t.rank(), row.degree, Tile::size());
-  }
-  template <class Tile>
-  WYRM_HD void part(Tile const& t, std::uint32_t number) const {
-    row_part const p = bins.part(number);
-    match(p.vertex, p.row, p.begin + t.rank(), p.end, Tile::size());
-  }
-
- private:
-  WYRM_HD void match(graph::vertex_id x, graph::vertex_record const& row, std::uint32_t begin, std::uint32_t end,
+  WYRM_HD void visit(graph::vertex_id v, graph::vertex_record const& row, std::uint32_t first, std::uint32_t end,
                      std::uint32_t step) const {
-    for (std::uint32_t i = begin; i < end; i += step) {
-      graph::vertex_id const y = row.page[i];
-      graph::vertex_record const other = of_out ? g.in_records()[y] : g.out_records()[y];
-      if (other.degree > row.degree) continue;
-      if (other.degree == row.degree && (of_out || (!g.directed() && y > x))) continue;
-      std::uint32_t const at = graph::lower_bound(other.page, other.degree, x);
-      if (!of_out) store(y, at, x, row, i);
-      if (of_out || !g.directed()) store(x, i, y, other, at);
-    }
-  }
-  // Copies the weight of entry `from` in the row of out-neighbours of u to entry `to` in the row of in-neighbours of v.
-  WYRM_HD void store(graph::vertex_id u, std::uint32_t from, graph::vertex_id v, graph::vertex_record const& in,
-                     std::uint32_t to) const {
-    weights[row_begins[v] + row_head(in.page) + to] =
-        static_cast<float>(scales[u] * static_cast<double>(given[offsets[u] + from]));
+    value_row const from(records[v], type);
+    float* const to = weights + row_begins[v] + row_head(row.page);
+    for (std::uint32_t i = first; i < end; i += step) to[i] = static_cast<float>(scales[row.page[i]] * from.weight(i));
   }
 };
 
-/// Owns the weights of the arcs of one graph, and keeps its memory: 8 bytes per arc and about 46 per vertex.
+/// Owns the weights of the arcs of one graph, and keeps its memory: 4 bytes per arc and about 34 per vertex.
 template <class Space>
 class arc_weights {
  public:
   explicit arc_weights(Space const& space)
       : space_(space),
         bulk_(space),
-        offsets_(space),
-        given_(space),
+        inspector_(space),
         totals_(space),
         scales_(space),
         parts_(space),
@@ -191,22 +148,19 @@ class arc_weights {
         row_begins_(space),
         weights_(space) {}
 
-  /// Uploads the weights, and copies them next to the entries of in-neighbours; leaves the bins of in-neighbours in
-  /// `bins` and `in`. Throws error(bad_argument) unless there is one weight per arc, finite and not negative.
-  /// O(vertices + arcs log degree).
-  weighted_split prepare(graph::graph_view const& g, std::vector<float> const& given, row_bins<Space>& bins,
-                         bin_limits const& limits, row_bins_view& in) {
-    check(g, given);
+  /// Copies the weights next to the entries of in-neighbours; leaves the bins of in-neighbours in `bins` and `in`.
+  /// Throws error(bad_argument) if a weight is negative or not finite. The values of the graph are numbers.
+  /// O(vertices + arcs).
+  weighted_split prepare(graph::graph_view const& g, row_bins<Space>& bins, bin_limits const& limits,
+                         row_bins_view& in) {
     std::size_t const n = g.vertices();
     row_bins_view const out = bins.make(g.out_records(), n, g.arcs(), limits);
-    offsets_.find(g);
-    given_.reserve(given.size());
+    inspector_.largest(g, out, "pagerank");
     totals_.reserve(n);
     scales_.reserve(n);
     parts_.reserve(out.parts);
-    exec::copy_in<float>(space_, given_.data(), given);
     exec::for_each_tile<32>(space_, out.items(),
-                            add_up_weights{out, offsets_.data(), given_.data(), totals_.data(), parts_.data()});
+                            add_up_weights{out, g.out_records(), g.numbers(), totals_.data(), parts_.data()});
     exec::for_each_tile<32>(space_, out.hub_rows, add_up_hubs{out, parts_.data(), totals_.data()});
     exec::for_each(space_, n, scale_totals{totals_.data(), scales_.data()});
 
@@ -217,44 +171,17 @@ class arc_weights {
     std::uint64_t const room = exec::read(space_, row_begins_.data() + n);
     weights_.reserve(room);
     space_.fill(weights_.data(), 0, room * sizeof(float));  // weights before and after rows are multiplied by 0
-    auto const match = [&](row_bins_view const& rows, bool of_out) {
-      exec::for_each_tile<32>(space_, rows.items(),
-                              match_arcs{g, rows, of_out, offsets_.data(), given_.data(), scales_.data(),
-                                         row_begins_.data(), weights_.data()});
-    };
-    if (g.directed()) match(out, true);
     in = g.directed() ? bins.make(g.in_records(), n, g.arcs(), limits) : out;
-    match(in, false);
+    exec::for_each_tile<32>(
+        space_, in.items(),
+        copy_weights{in, g.in_records(), g.numbers(), scales_.data(), row_begins_.data(), weights_.data()});
     return {totals_.data(), row_begins_.data(), weights_.data()};
   }
 
  private:
-  void check(graph::graph_view const& g, std::vector<float> const& given) const {
-    std::ostringstream what;
-    what << "pagerank: ";
-    if (given.size() != g.arcs()) {
-      what << "there are " << given.size() << " weights for " << g.arcs()
-           << " arcs; give one for each, in the order of to_csr()";
-      throw error(error_code::bad_argument, what.str());
-    }
-    for (std::uint64_t i = 0; i < given.size(); ++i)
-      if (!(given[i] >= 0) || std::isinf(given[i])) {
-        what << "weight " << i << ", of the arc " << name_of(g, i) << ", is " << given[i]
-             << "; weights must be finite, and not negative";
-        throw error(error_code::bad_argument, what.str());
-      }
-  }
-  [[nodiscard]] std::string name_of(graph::graph_view const& g, std::uint64_t arc) const {
-    auto const rows = exec::copy_out(space_, g.out_records(), g.vertices());
-    std::size_t u = 0;
-    for (; arc >= rows[u].degree; ++u) arc -= rows[u].degree;
-    return std::to_string(u) + " -> " + std::to_string(exec::read(space_, rows[u].page() + arc));
-  }
-
   Space space_;
   typename Space::bulk bulk_;
-  row_offsets<Space> offsets_;
-  exec::buffer<float, Space> given_;
+  weight_inspector<Space> inspector_;
   exec::buffer<double, Space> totals_;
   exec::buffer<double, Space> scales_;
   exec::buffer<double, Space> parts_;
