@@ -12,6 +12,7 @@
 #include <numeric>
 #include <random>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "../../algorithms/clustering.hpp"
@@ -22,6 +23,7 @@
 #include "../support/seed.hpp"
 #include "../support/verify.hpp"
 #include "graphs_fixture.hpp"
+#include "weighted_graphs.hpp"
 
 namespace wyrm::tests {
 
@@ -31,25 +33,31 @@ class clustering_test : public graphs_test<Space> {
   using typename graphs_test<Space>::graph_type;
   using ids = std::vector<std::uint32_t>;
   using options = algorithms::clustering_options;
+  using floats = std::vector<float>;
 
   static alloc::options small_pool() {
     return {.pool_bytes = std::size_t{1} << 16, .reserve_bytes = std::size_t{1} << 28, .checked = true};
   }
-  static algorithms::clustering_result run(graph_type const& g, options const& o = {}) {
+  template <class Graph>
+  static algorithms::clustering_result run(Graph const& g, options o = {}) {
+    o.weighted = !std::is_same_v<typename Graph::value_type, graph::no_value>;
     algorithms::clusterer<Space> c(g.space(), small_pool());
     c.run(g.view(), o);
     return c.result();
   }
-  /// The same on a host with one thread.
-  static algorithms::clustering_result on_host(graph_type const& g, options const& o = {}) {
-    graph::csr const rows = g.to_csr();
-    graph::dynamic_graph<exec::host_space, alloc::ouroboros_s_p<exec::host_space>> same(exec::host_space(1),
-                                                                                        g.vertices(), g.settings());
-    std::vector<graph::edge> edges;
-    for (graph::vertex_id u = 0; u + 1 < rows.offsets.size(); ++u)
-      for (std::uint64_t i = rows.offsets[u]; i < rows.offsets[u + 1]; ++i) edges.push_back({u, rows.targets[i]});
-    same.insert(edges);
+  /// The same on a host with one thread; with weights, unless they are empty.
+  static algorithms::clustering_result on_host(graph_type const& g, options o = {}, floats weights = {}) {
+    o.weighted = !weights.empty();
+    weights.resize(g.arcs());
+    auto const same = with_values(exec::host_space(1), g, weights);
     return algorithms::clustering(exec::host_space(1), same.view(), o);
+  }
+  /// A weight per arc, drawn by draw(); the same for both arcs of an edge of an undirected graph.
+  template <class Draw>
+  static floats weights_of(graph_type const& g, Draw const& draw) {
+    floats weights(g.arcs());
+    for (float& w : weights) w = static_cast<float>(draw());
+    return g.settings().directed ? weights : symmetric(g.to_csr(), std::move(weights));
   }
   /// Checks that label numbers, sizes and modularity fit the labels.
   static void expect_consistent(graph_type const& g, algorithms::clustering_result const& r,
@@ -186,15 +194,15 @@ TYPED_TEST_P(clustering_test, labels_are_equal_in_all_spaces) {
     std::size_t const n = 60 + 100 * trial;
     auto const g =
         this->make(n, random_edges(random, n, n * (trial % 2 + 1)), trial == 2, trial == 1, this->one_thread());
-    typename TestFixture::options o{.seed = trial, .length = 3 + trial, .walks = 7 + 10 * trial};
-    if (trial == 3)
-      for (std::uint64_t i = 0; i < g.arcs(); ++i) o.weights.push_back(static_cast<float>(random() % 1000) / 7);
-    auto const got = this->run(g, o);
-    auto const want = this->on_host(g, o);
+    typename TestFixture::options const o{.seed = trial, .length = 3 + trial, .walks = 7 + 10 * trial};
+    std::vector<float> weights;
+    if (trial >= 2) weights = this->weights_of(g, [&] { return static_cast<double>(random() % 1000) / 7; });
+    auto const got = weights.empty() ? this->run(g, o) : this->run(with_values(g, weights), o);
+    auto const want = this->on_host(g, o, weights);
     EXPECT_EQ(got.label, want.label);
     EXPECT_EQ(got.modularity, want.modularity);
     EXPECT_EQ(got.iterations, want.iterations);
-    this->expect_consistent(g, got, o.weights);
+    this->expect_consistent(g, got, weights);
   }
   auto const log2 = static_cast<unsigned>(this->sized(12, 8));
   auto const g = this->make(std::size_t{1} << log2, this->skewed(log2));  // the rows of hubs are divided into parts
@@ -211,16 +219,16 @@ TYPED_TEST_P(clustering_test, weights_make_clusters) {
   auto const g = this->make(8, this->clique(8));
   graph::csr const rows = g.to_csr();
   for (bool const halves : {true, false}) {
-    typename TestFixture::options o;
+    std::vector<float> weights;
     auto const side = [&](graph::vertex_id v) { return halves ? v / 4 : v % 2; };
     for (graph::vertex_id u = 0; u < 8; ++u)
       for (std::uint64_t i = rows.offsets[u]; i < rows.offsets[u + 1]; ++i)
-        o.weights.push_back(side(u) == side(rows.targets[i]) ? 10.0f : 1.0f);
-    auto const r = this->run(g, o);
+        weights.push_back(side(u) == side(rows.targets[i]) ? 10.0f : 1.0f);
+    auto const r = this->run(with_values(g, weights));
     EXPECT_EQ(r.label, halves ? (ids{0, 0, 0, 0, 1, 1, 1, 1}) : (ids{0, 1, 0, 1, 0, 1, 0, 1}));
-    this->expect_consistent(g, r, o.weights);
+    this->expect_consistent(g, r, weights);
   }
-  auto const nothing = this->run(g, {.weights = std::vector<float>(56)});
+  auto const nothing = this->run(with_values(g, std::vector<float>(56)));
   EXPECT_EQ(nothing.count, 8u);
   EXPECT_EQ(nothing.modularity, 0);
 }
@@ -233,20 +241,27 @@ TYPED_TEST_P(clustering_test, directions_do_not_matter) {
   auto const r = this->run(arcs);
   EXPECT_EQ(r.label, this->run(this->make(n, edges)).label);
   this->expect_consistent(arcs, r);
-  typename TestFixture::options o;
-  for (std::uint64_t i = 0; i < arcs.arcs(); ++i) o.weights.push_back(static_cast<float>(random() % 100));
-  this->expect_consistent(arcs, this->run(arcs, o), o.weights);
+  auto const weights = this->weights_of(arcs, [&] { return random() % 100; });
+  this->expect_consistent(arcs, this->run(with_values(arcs, weights)), weights);
 }
 
 TYPED_TEST_P(clustering_test, invalid_options_are_refused) {
   auto const g = this->make(4, {{0, 1}, {1, 2}});
   EXPECT_THROW(this->run(g, {.length = 0}), error);
   EXPECT_THROW(this->run(g, {.walks = 0}), error);
-  EXPECT_THROW(this->run(g, {.weights = {1, 2}}), error);
-  EXPECT_THROW(this->run(g, {.weights = {1, 2, 3, 4, 5}}), error);
+  algorithms::clusterer<TypeParam> clusters(g.space(), this->small_pool());
+  clusters.run(g.view());
+  auto const before = clusters.result();
+  auto const weighted = [&](auto const& of) { return refusal([&] { clusters.run(of.view(), {.weighted = true}); }); };
   for (float const w : {-1.0f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
-    EXPECT_THROW(this->run(g, {.weights = {1, 2, 3, w}}), error);
-  EXPECT_THROW(algorithms::incremental_clustering(g, {.weights = {1, 1, 1, 1}}), error);
+    expect_contains(weighted(with_values(g, std::vector<float>{1, 1, w, w})),
+                    "clustering: the weight of the arc 1 -> 2 is");
+  expect_contains(weighted(g), "clustering: the edges of the graph have no numbers as values");
+  EXPECT_EQ(clusters.result().label, before.label);
+  auto const valued = with_values(g, std::vector<float>(4, 1.0f));
+  expect_contains(refusal([&] { algorithms::incremental_clustering(valued, {.weighted = true}); }),
+                  "clustering: clusters are not maintained by weights");
+  EXPECT_THROW(clusters.refresh(valued.view(), {.weighted = true}, nullptr, 0), error);
   auto const few = this->run(g, {.length = 1, .walks = 1, .iterations = 0});
   EXPECT_EQ(few.iterations, 0u);
   EXPECT_FALSE(few.converged);
@@ -324,14 +339,14 @@ TYPED_TEST_P(clustering_test, small_weights_beside_a_large_one_make_clusters) {
     SCOPED_TRACE(directed ? "directed" : "undirected");
     auto const g = this->make(9, edges, directed);
     graph::csr const rows = g.to_csr();
-    typename TestFixture::options o;
+    std::vector<float> weights;
     for (graph::vertex_id u = 0; u < 9; ++u)
       for (std::uint64_t i = rows.offsets[u]; i < rows.offsets[u + 1]; ++i)
-        o.weights.push_back(u == 0 || rows.targets[i] == 0 ? 1e12f : 1.0f);
-    auto const r = this->run(g, o);
+        weights.push_back(u == 0 || rows.targets[i] == 0 ? 1e12f : 1.0f);
+    auto const r = this->run(with_values(g, weights));
     EXPECT_EQ(r.label, (ids{0, 1, 2, 2, 2, 2, 2, 0, 3}));
     EXPECT_EQ(r.sizes, (ids{2, 1, 5, 1}));
-    this->expect_consistent(g, r, o.weights);
+    this->expect_consistent(g, r, weights);
   }
 }
 
@@ -347,17 +362,18 @@ TYPED_TEST_P(clustering_test, one_clusterer_for_several_graphs) {
       bool const directed = ++call % 3 == 0;
       SCOPED_TRACE(call);
       auto const g = this->make(n, random_edges(random, n, n > 5 ? 2 * n : 0), directed, call % 4 == 0, space);
-      typename TestFixture::options o{.seed = seeded(call)};
-      for (std::uint64_t i = 0; weighted && i < g.arcs(); ++i) o.weights.push_back(static_cast<float>(random() % 10));
-      clusters.run(g.view(), o);
+      typename TestFixture::options const o{.seed = seeded(call), .weighted = weighted};
+      auto const weights = this->weights_of(g, [&] { return random() % 10; });
+      auto const valued = with_values(g, weights);
+      clusters.run(valued.view(), o);
       auto const got = clusters.result();
-      auto const want = this->run(g, o);
+      auto const want = weighted ? this->run(valued, o) : this->run(g, o);
       EXPECT_EQ(got.label, want.label);
       EXPECT_EQ(got.modularity, want.modularity);
       EXPECT_EQ(got.iterations, want.iterations);
       EXPECT_EQ(got.converged, want.converged);
       EXPECT_EQ(clusters.count(), want.count);
-      if (g.arcs() > 0) this->expect_consistent(g, got, o.weights);
+      if (g.arcs() > 0) this->expect_consistent(g, got, weighted ? weights : std::vector<float>());
     }
   EXPECT_THROW(clusters.refresh(this->make(last + 1, {}).view(), {}, nullptr, 0), error);
   EXPECT_THROW(clusters.refresh(this->make(last - 1, {}).view(), {}, nullptr, 0), error);

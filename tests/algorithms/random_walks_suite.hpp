@@ -13,7 +13,9 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "../../algorithms/random_walks.hpp"
@@ -22,6 +24,7 @@
 #include "../graph/model.hpp"
 #include "../support/seed.hpp"
 #include "../support/spaces.hpp"
+#include "weighted_graphs.hpp"
 
 namespace wyrm::tests {
 
@@ -39,7 +42,9 @@ class random_walks_test : public space_test<Space> {
     g.insert(edges);
     return g;
   }
-  static algorithms::walk_paths walk(graph_type const& g, options const& o) {
+  template <class Graph>
+  static algorithms::walk_paths walk(Graph const& g, options o) {
+    o.weighted = !std::is_same_v<typename Graph::value_type, graph::no_value>;
     algorithms::random_walker<Space> walker(g.space(), small_pool());
     walker.walk(g.view(), o);
     return walker.paths();
@@ -87,6 +92,10 @@ class random_walks_test : public space_test<Space> {
           ++counts[paths.vertices[i + 1]];
     return counts;
   }
+  static std::vector<graph::edge> both_ways(std::vector<graph::edge> edges) {
+    for (std::size_t i = 0, n = edges.size(); i < n; ++i) edges.push_back({edges[i].target, edges[i].source});
+    return edges;
+  }
   /// A wheel of six vertices, a tail, and an isolated vertex.
   static std::vector<graph::edge> wheel() {
     return {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {0, 5}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 1}, {5, 6}};
@@ -122,7 +131,7 @@ TYPED_TEST_P(random_walks_test, arcs_are_drawn_evenly) {
 }
 
 TYPED_TEST_P(random_walks_test, arcs_are_drawn_by_weight) {
-  auto const g = this->make(8, this->wheel());
+  auto const g = this->make(8, this->both_ways(this->wheel()), true);
   graph::csr const rows = g.to_csr();
   std::vector<float> weights(rows.targets.size(), 1);
   // Arcs of vertex 0: the one to 1 has weight 0, those to 2 ... 5 have weights 1 to 4. Those of 6 are 0, so walks end
@@ -130,7 +139,7 @@ TYPED_TEST_P(random_walks_test, arcs_are_drawn_by_weight) {
   for (std::uint64_t i = rows.offsets[0]; i < rows.offsets[1]; ++i)
     weights[i] = static_cast<float>(rows.targets[i] - 1) * 0.3f;
   weights[rows.offsets[6]] = 0;
-  auto const paths = this->walk(g, {.seed = 6, .steps = 40, .per_vertex = this->sized(2000), .weights = weights});
+  auto const paths = this->walk(with_values(g, weights), {.seed = 6, .steps = 40, .per_vertex = this->sized(2000)});
   this->expect_drawn(this->steps_from(paths, 8, 0), {0, 0, .1, .2, .3, .4, 0, 0});
   this->expect_drawn(this->steps_from(paths, 8, 5), {.25, .25, 0, 0, .25, 0, .25, 0});
   this->expect_drawn(this->steps_from(paths, 8, 6), std::vector<double>(8));
@@ -168,14 +177,15 @@ TYPED_TEST_P(random_walks_test, walks_are_equal_in_all_spaces) {
   std::mt19937 random(seeded(2));
   std::size_t const n = 100;
   auto const edges = random_edges(random, n, 400);
-  auto const g = this->make(n, edges);
-  std::vector<float> weights(g.arcs());
+  auto const plain = this->make(n, edges);
+  std::vector<float> weights(plain.arcs());
   for (float& w : weights) w = static_cast<float>(random() % 1000) / 7;
+  weights = symmetric(plain.to_csr(), std::move(weights));
+  auto const g = with_values(plain, weights);
   typename TestFixture::options const o{
-      .seed = 3, .steps = 100, .stop = 0.01, .restart = 0.05, .p = 0.5, .q = 2, .per_vertex = 2, .weights = weights};
+      .seed = 3, .steps = 100, .stop = 0.01, .restart = 0.05, .p = 0.5, .q = 2, .per_vertex = 2, .weighted = true};
   auto const got = this->walk(g, o);
-  graph::dynamic_graph<exec::host_space, alloc::ouroboros_s_p<exec::host_space>> same(exec::host_space(1), n);
-  same.insert(edges);
+  auto const same = with_values(exec::host_space(1), plain, weights);
   auto const want = algorithms::random_walks(exec::host_space(1), same.view(), o);
   EXPECT_EQ(got.offsets, want.offsets);
   EXPECT_EQ(got.vertices, want.vertices);
@@ -242,10 +252,8 @@ TYPED_TEST_P(random_walks_test, empty_walks_and_invalid_options) {
   EXPECT_THROW(this->walk(g, {.q = 1e9}), error);
   EXPECT_THROW(this->walk(g, {.steps = ~0u}), error);
   EXPECT_THROW(this->walk(g, {.starts = {8}}), error);
-  EXPECT_EQ(this->walk(g, {.weights = std::vector<float>(g.arcs())}).vertices.size(),
+  EXPECT_EQ(this->walk(with_values(g, std::vector<float>(g.arcs())), {}).vertices.size(),
             8u);  // all walks end at their starts
-  EXPECT_THROW(this->walk(g, {.weights = {1, 2}}), error);
-  EXPECT_THROW(this->walk(g, {.weights = std::vector<float>(g.arcs(), -1.0f)}), error);
 }
 
 // The neighbours of where a walk was before are those that arcs lead to from there, not those that arcs lead from.
@@ -271,7 +279,8 @@ TYPED_TEST_P(random_walks_test, arcs_of_tiny_weights_are_walked) {
   for (float const tiny : {1e-20f, 1e-37f})
     for (float const large : {1.0f, 1e30f}) {
       SCOPED_TRACE(std::to_string(tiny) + " beside " + std::to_string(large));
-      auto const paths = this->walk(g, {.steps = 4, .starts = {0, 1, 2}, .weights = {0, large, tiny, tiny, tiny, 0}});
+      auto const valued = with_values(g, std::vector<float>{0, large, tiny, tiny, tiny, 0});
+      auto const paths = this->walk(valued, {.steps = 4, .starts = {0, 1, 2}});
       EXPECT_EQ(paths.offsets, (std::vector<std::uint64_t>{0, 5, 10, 15}));
       EXPECT_EQ(paths.vertices, (std::vector<graph::vertex_id>{0, 2, 3, 0, 2,  //
                                                                1, 0, 2, 3, 0,  //
@@ -298,16 +307,17 @@ TYPED_TEST_P(random_walks_test, restarts_do_not_depend_on_stops) {
 }
 
 TYPED_TEST_P(random_walks_test, steps_of_second_order_by_weight) {
-  auto const g = this->make(8, this->wheel());
+  auto const g = this->make(8, this->both_ways(this->wheel()), true);
   graph::csr const rows = g.to_csr();
   std::vector<float> weights(rows.targets.size(), 1);
   // Arcs of vertex 5 to 0, 1, 4 and 6 have the weights 1 to 4.
   for (std::uint64_t i = rows.offsets[5]; i < rows.offsets[6]; ++i)
     weights[i] = static_cast<float>(1 + i - rows.offsets[5]);
+  auto const valued = with_values(g, weights);
   for (auto const& [p, q] : {std::pair(4.0, 0.5), std::pair(0.5, 4.0), std::pair(2.0, 2.0), std::pair(1.0, 3.0)}) {
     SCOPED_TRACE(std::to_string(p) + " " + std::to_string(q));
-    auto const paths = this->walk(
-        g, {.seed = seeded(22), .steps = 60, .p = p, .q = q, .per_vertex = this->sized(1500), .weights = weights});
+    auto const paths =
+        this->walk(valued, {.seed = seeded(22), .steps = 60, .p = p, .q = q, .per_vertex = this->sized(1500)});
     // After 1: 1 is the previous vertex, 0 is a neighbour of 1, 4 and 6 are not.
     double const sum = 1 + 2 / p + 7 / q;
     this->expect_drawn(this->steps_from(paths, 8, 5, 1), {1 / sum, 2 / p / sum, 0, 0, 3 / q / sum, 0, 4 / q / sum, 0});
@@ -337,13 +347,17 @@ TYPED_TEST_P(random_walks_test, one_walker_for_several_graphs) {
   auto const none = this->make(0, {});
   std::vector<float> weights(large.arcs());
   for (float& w : weights) w = static_cast<float>(random() % 5);
+  auto const large_by_weight = with_values(large, weights);
+  auto const small_by_weight = with_values(small, std::vector<float>(small.arcs(), 0.5f));
   using options = typename TestFixture::options;
-  std::vector<std::pair<typename TestFixture::graph_type const*, options>> const calls{
-      {&large, {.steps = 70, .weights = weights}},
+  using graph_type = typename TestFixture::graph_type;
+  using weighted_type = weighted_graph<TypeParam, float>;
+  std::vector<std::pair<std::variant<graph_type const*, weighted_type const*>, options>> const calls{
+      {&large_by_weight, {.steps = 70, .weighted = true}},
       {&small, {.steps = 5, .per_vertex = 3}},
       {&none, {}},
       {&large, {.steps = 31, .starts = {3, 149}}},
-      {&small, {.starts = {2}, .weights = std::vector<float>(small.arcs(), 0.5f)}},
+      {&small_by_weight, {.starts = {2}, .weighted = true}},
       {&small, {.per_vertex = 0}},
       {&large, {.steps = 100, .p = 0.5, .q = 2}},
       {&large, {.steps = 0}}};
@@ -351,8 +365,12 @@ TYPED_TEST_P(random_walks_test, one_walker_for_several_graphs) {
   for (std::size_t i = 0; i < calls.size(); ++i) {
     SCOPED_TRACE(i);
     auto const& [g, o] = calls[i];
-    walker.walk(g->view(), o);
-    auto const want = this->walk(*g, o);
+    auto const want = std::visit(
+        [&](auto const* of) {
+          walker.walk(of->view(), o);
+          return this->walk(*of, o);
+        },
+        g);
     auto const got = walker.paths();
     EXPECT_EQ(got.offsets, want.offsets);
     EXPECT_EQ(got.vertices, want.vertices);
@@ -378,28 +396,51 @@ TYPED_TEST_P(random_walks_test, options_at_their_limits) {
     EXPECT_THROW(this->walk(g, {.restart = probability}), error);
   }
   EXPECT_NO_THROW(this->walk(g, {.starts = {7}}));
-  for (float const w : {nan, std::numeric_limits<float>::infinity()}) {
+}
+
+TYPED_TEST_P(random_walks_test, invalid_weights_leave_the_paths_of_the_last_walk) {
+  auto const g = this->make(8, this->wheel());
+  algorithms::random_walker<TypeParam> walker(g.space(), this->small_pool());
+  walker.walk(g.view(), {.steps = 5});
+  auto const before = walker.paths();
+  auto const weighted = [&](auto const& of) { return refusal([&] { walker.walk(of.view(), {.weighted = true}); }); };
+  for (float const w : {-1.0f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     std::vector<float> weights(g.arcs(), 1);
-    weights.back() = w;
-    EXPECT_THROW(this->walk(g, {.weights = weights}), error);
+    weights[3] = w;
+    expect_contains(weighted(with_values(g, weights)), "random walks: the weight of the arc 0 -> 4 is");
   }
-  EXPECT_THROW(this->walk(g, {.weights = std::vector<float>(g.arcs() + 1, 1.0f)}), error);
+  expect_contains(weighted(g), "random walks: the edges of the graph have no numbers as values");
+  EXPECT_EQ(walker.paths().vertices, before.vertices);
+  EXPECT_EQ(weighted(with_values(g, std::vector<float>(g.arcs()))), "");
+}
+
+TYPED_TEST_P(random_walks_test, walks_follow_updates_of_values) {
+  auto g = with_values(this->make(4, {{0, 1}, {0, 2}, {1, 3}, {2, 3}}), std::vector<float>{1, 0, 1, 0, 0, 0, 0, 0});
+  typename TestFixture::options const o{.steps = 3, .starts = {0}};
+  EXPECT_EQ(this->walk(g, o).vertices, (std::vector<graph::vertex_id>{0, 1, 0, 1}));
+  g.insert({{1, 0, 0.0f}, {2, 0, 2.5f}});
+  EXPECT_EQ(this->walk(g, o).vertices, (std::vector<graph::vertex_id>{0, 2, 0, 2}));
+  g.erase({{0, 2}});
+  EXPECT_EQ(this->walk(g, o).vertices, std::vector<graph::vertex_id>{0});
 }
 
 // Each request for memory fails in turn, for a walker that has the paths of an earlier walk.
-TYPED_TEST_P(random_walks_test, walks_without_memory_leave_no_paths) {
+TYPED_TEST_P(random_walks_test, walks_without_memory_leave_no_paths_or_the_last) {
   std::mt19937 random(seeded(1));
-  auto const g = this->make(200, random_edges(random, 200, 800), false);
+  auto const plain = this->make(200, random_edges(random, 200, 800), false);
+  auto const g = with_values(plain, std::vector<float>(plain.arcs(), 1.0f));
   algorithms::random_walk_options const few{.steps = 5, .starts = {1, 2}};
-  algorithms::random_walk_options const many{.steps = 200, .weights = std::vector<float>(g.arcs(), 1.0f)};
+  algorithms::random_walk_options const many{.steps = 200, .weighted = true};
   alloc::options pool;
   pool.pool_bytes = std::size_t{64} << 10;
   bool done = false;
   unsigned failures = 0;
+  unsigned without_paths = 0;
   for (; !done && !testing::Test::HasFailure(); ++failures) {
     ASSERT_LT(failures, 100u);
     algorithms::random_walker<TypeParam> walker(g.space(), pool);
     walker.walk(g.view(), few);
+    auto const before = walker.paths();
     try {
       exec::injected_failure const failure(failures);
       walker.walk(g.view(), many);
@@ -410,13 +451,16 @@ TYPED_TEST_P(random_walks_test, walks_without_memory_leave_no_paths) {
     auto const paths = walker.paths();
     if (done) {
       EXPECT_EQ(paths.offsets.size(), 201u);
-    } else {
+    } else if (paths.vertices.empty()) {
       EXPECT_EQ(paths.offsets, (std::vector<std::uint64_t>{0}));
-      EXPECT_TRUE(paths.vertices.empty());
       EXPECT_TRUE(walker.co_visits().empty());
+      ++without_paths;
+    } else {
+      EXPECT_EQ(paths.offsets, before.offsets);
+      EXPECT_EQ(paths.vertices, before.vertices);
     }
   }
-  EXPECT_GT(failures, 2u);
+  EXPECT_GT(without_paths, 2u);
 }
 
 REGISTER_TYPED_TEST_SUITE_P(random_walks_test, paths_go_along_arcs, arcs_are_drawn_evenly, arcs_are_drawn_by_weight,
@@ -425,6 +469,7 @@ REGISTER_TYPED_TEST_SUITE_P(random_walks_test, paths_go_along_arcs, arcs_are_dra
                             steps_of_second_order_follow_directions, arcs_of_tiny_weights_are_walked,
                             restarts_do_not_depend_on_stops, steps_of_second_order_by_weight,
                             walks_begin_at_their_starts, one_walker_for_several_graphs, options_at_their_limits,
-                            walks_without_memory_leave_no_paths);
+                            invalid_weights_leave_the_paths_of_the_last_walk, walks_follow_updates_of_values,
+                            walks_without_memory_leave_no_paths_or_the_last);
 
 }  // namespace wyrm::tests

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -13,14 +13,16 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "../../algorithms/pagerank.hpp"
-#include "../../bench/csr_rows.hpp"
 #include "../graph/model.hpp"
 #include "../support/seed.hpp"
 #include "../support/verify.hpp"
 #include "graphs_fixture.hpp"
+#include "weighted_graphs.hpp"
 
 namespace wyrm::tests {
 
@@ -28,10 +30,15 @@ template <class Space>
 class weighted_pagerank_test : public graphs_test<Space> {
  protected:
   using graph_type = typename graphs_test<Space>::graph_type;
+
   using options = algorithms::pagerank_options;
   using floats = std::vector<float>;
 
-  static auto pagerank(graph_type const& g, options const& o) { return algorithms::pagerank(g.space(), g.view(), o); }
+  template <class Graph>
+  static auto pagerank(Graph const& g, options o = {}) {
+    o.weighted = !std::is_same_v<typename Graph::value_type, graph::no_value>;
+    return algorithms::pagerank(g.space(), g.view(), o);
+  }
   /// From 2^-21 to 2^20; an eighth are 0.
   static floats random_weights(std::mt19937& random, std::size_t n) {
     floats weights(n);
@@ -40,32 +47,30 @@ class weighted_pagerank_test : public graphs_test<Space> {
         w = std::ldexp(1 + static_cast<float>(random() % 1024) / 1024, static_cast<int>(random() % 41) - 21);
     return weights;
   }
+  static floats random_weights(std::mt19937& random, graph_type const& g) {
+    auto weights = random_weights(random, g.arcs());
+    return g.settings().directed ? weights : symmetric(g.to_csr(), std::move(weights));
+  }
   static void expect_near(std::vector<double> const& got, std::vector<double> const& want, double error) {
     ASSERT_EQ(got.size(), want.size());
     for (std::size_t v = 0; v < want.size(); ++v) ASSERT_NEAR(got[v], want[v], error) << "vertex " << v;
   }
-  /// With random weights. A damping of 1/2 needs few iterations.
-  static void expect_ranks(graph_type const& g, std::mt19937& random) {
-    floats const weights = random_weights(random, g.arcs());
-    auto const want = serial_pagerank(g.to_csr(), 0.5, {}, false, weights);
-    auto const got = pagerank(g, {.damping = 0.5, .tolerance = 1e-12, .weights = weights});
+  /// Compares with the verifier. A damping of 1/2 needs few iterations.
+  static void expect_ranks(Space const& space, graph::graph_view const& g, graph::csr const& rows,
+                           floats const& weights) {
+    auto const want = serial_pagerank(rows, 0.5, {}, false, weights);
+    auto const got = algorithms::pagerank(space, g, {.damping = 0.5, .tolerance = 1e-12, .weighted = true});
     EXPECT_TRUE(got.converged);
     EXPECT_NEAR(std::accumulate(got.rank.begin(), got.rank.end(), 0.0), 1.0, 1e-12);
     expect_near(got.rank, want, 1e-11);
-    auto const fp32 =
-        pagerank(g, {.damping = 0.5, .tolerance = 1e-6, .weights = weights, .ranks = algorithms::precision::fp32});
+    auto const fp32 = algorithms::pagerank(
+        space, g, {.damping = 0.5, .tolerance = 1e-6, .weighted = true, .ranks = algorithms::precision::fp32});
     EXPECT_TRUE(fp32.converged);
     expect_near(fp32.rank, want, 1e-6);
   }
-  /// Checks that weights are refused with `what` in the message.
-  static void expect_refused(graph_type const& g, floats const& weights, std::string const& what) {
-    try {
-      (void)pagerank(g, {.weights = weights});
-      ADD_FAILURE() << "weights were accepted: " << what;
-    } catch (error const& e) {
-      EXPECT_EQ(e.code(), error_code::bad_argument);
-      EXPECT_NE(std::string(e.what()).find(what), std::string::npos) << e.what();
-    }
+  static std::string refusal_of(graph_type const& g, floats const& weights) {
+    auto const valued = with_values(g, weights);
+    return refusal([&] { (void)pagerank(valued); });
   }
 };
 
@@ -78,29 +83,85 @@ TYPED_TEST_P(weighted_pagerank_test, published_values) {
   // Vertex 3 has one arc, of weight 0, and 5 has none.
   auto const arcs = this->make(6, {{0, 1}, {0, 2}, {1, 2}, {1, 4}, {2, 0}, {2, 3}, {3, 4}, {4, 0}, {4, 3}}, true);
   std::vector<float> const of_arcs{2, 0.5f, 3, 0, 1, 0.25f, 0, 7, 1};
-  this->expect_near(this->pagerank(arcs, {.tolerance = 1e-14, .weights = of_arcs}).rank,
+  this->expect_near(this->pagerank(with_values(arcs, of_arcs), {.tolerance = 1e-14}).rank,
                     {0.27920276136112, 0.235560907232481, 0.29339427008592, 0.100436002306638, 0.0457030295069207,
                      0.0457030295069207},
                     1e-13);
   // Both directions of 0-1, 0-2, 1-2 and 2-3, with different weights.
-  auto const edges = this->make(4, {{0, 1}, {0, 2}, {1, 2}, {2, 3}});
-  std::vector<float> const of_edges{1, 0, 4, 2, 3, 0.5f, 1, 8};
-  this->expect_near(this->pagerank(edges, {.tolerance = 1e-14, .weights = of_edges}).rank,
+  auto const pairs = this->make(4, {{0, 1}, {1, 0}, {0, 2}, {2, 0}, {1, 2}, {2, 1}, {2, 3}, {3, 2}}, true);
+  std::vector<float> const of_pairs{1, 0, 4, 2, 3, 0.5f, 1, 8};
+  this->expect_near(this->pagerank(with_values(pairs, of_pairs), {.tolerance = 1e-14}).rank,
                     {0.358098685084341, 0.361203347058041, 0.204559038384912, 0.0761389294727055}, 1e-13);
+  // nx.Graph(), with the weights 1, 0, 4 and 0.5 of these edges.
+  auto const edges = this->make(4, {{0, 1}, {0, 2}, {1, 2}, {2, 3}});
+  std::vector<float> const of_edges{1, 0, 1, 4, 0, 4, 0.5f, 0.5f};
+  this->expect_near(this->pagerank(with_values(edges, of_edges), {.tolerance = 1e-14}).rank,
+                    {0.109861103269155, 0.425653548642087, 0.390138896730845, 0.0743464513579131}, 1e-13);
 }
 
 TYPED_TEST_P(weighted_pagerank_test, agrees_with_the_verifier) {
   for (unsigned seed = 0; seed < 4; ++seed) {
+    SCOPED_TRACE(seed);
     std::mt19937 random(seeded(seed));
     std::size_t const n = 50 + 60 * seed;
-    auto g = this->make(n, random_edges(random, n, n * (seed + 1)), seed % 2 == 1, seed >= 2);
-    this->expect_ranks(g, random);
+    bool const directed = seed % 2 == 1;
+    bool const loops = seed >= 2;
+    basic_model<float> model(n, directed, loops);
+    auto g = with_values<float>(this->make(n, {}, directed, loops), {});
+    auto const insert = [&](std::size_t count) {
+      auto const edges = random_edges(random, n, count);
+      auto const weights = this->random_weights(random, edges.size());
+      g.insert(edges, weights);
+      model.insert(edges, weights);
+    };
+    insert(n * (seed + 1));
+    this->expect_ranks(g.space(), g.view(), model.to_csr(), model.values());
+    auto const before = g.snapshot();
+    auto const model_before = model;
     for (int round = 0; round < 3; ++round) {  // which replaces pages
-      g.erase(random_edges(random, n, n));
-      g.insert(random_edges(random, n, n));
+      auto const gone = random_edges(random, n, n);
+      g.erase(gone);
+      model.erase(gone);
+      insert(n);
     }
-    this->expect_ranks(g, random);
+    this->expect_ranks(g.space(), g.view(), model.to_csr(), model.values());
+    this->expect_ranks(g.space(), before.view(), model_before.to_csr(), model_before.values());
   }
+}
+
+// The values of edges change, and their neighbours do not.
+TYPED_TEST_P(weighted_pagerank_test, follows_updates_of_values) {
+  for (bool const directed : {false, true}) {
+    std::mt19937 random(seeded(9));
+    auto const plain = this->make(90, random_edges(random, 90, 500), directed);
+    graph::csr const rows = plain.to_csr();
+    auto const first = this->random_weights(random, plain);
+    auto const second = this->random_weights(random, plain);
+    auto g = with_values(plain, first);
+    this->expect_ranks(g.space(), g.view(), rows, first);
+    std::vector<graph::edge> edges;
+    for (graph::vertex_id u = 0; u < 90; ++u)
+      for (auto i = rows.offsets[u]; i < rows.offsets[u + 1]; ++i) edges.push_back({u, rows.targets[i]});
+    EXPECT_GT(g.insert(edges, second).updated, 0u);
+    this->expect_ranks(g.space(), g.view(), rows, second);
+  }
+}
+
+TYPED_TEST_P(weighted_pagerank_test, ranks_of_the_reversed_view) {
+  std::mt19937 random(seeded(10));
+  std::vector<graph::edge> edges = random_edges(random, 120, 600);
+  auto const g = this->make(120, edges, true);
+  auto const weights = this->random_weights(random, g);
+  for (graph::edge& e : edges) std::swap(e.source, e.target);
+  auto const reversed = this->make(120, edges, true);
+  graph::csr const from = g.to_csr();
+  graph::csr const to = reversed.to_csr();
+  std::vector<float> of_reversed;
+  std::vector<std::uint64_t> next = from.offsets;  // arcs in ascending order of targets are found in order
+  for (graph::vertex_id v = 0; v < 120; ++v)
+    for (auto i = to.offsets[v]; i < to.offsets[v + 1]; ++i) of_reversed.push_back(weights[next[to.targets[i]]++]);
+  auto const valued = with_values(g, weights);
+  this->expect_ranks(valued.space(), valued.view().reversed(), to, of_reversed);
 }
 
 // Rows of all bins: for a lane, a group, a warp, and hubs.
@@ -112,28 +173,51 @@ TYPED_TEST_P(weighted_pagerank_test, rows_of_all_lengths) {
     for (graph::vertex_id v = 1; v < n; ++v) edges.insert(edges.end(), {{0, v}, {v, n / 2}});
     for (graph::vertex_id v = 4; v < 604; ++v) edges.insert(edges.end(), {{1, v}, {v, 2}});
     for (graph::vertex_id v = 4; v < 104; ++v) edges.insert(edges.end(), {{3, v}, {v, 4}});
-    this->expect_ranks(this->make(n, edges, directed), random);
+    auto const plain = this->make(n, edges, directed);
+    auto const weights = this->random_weights(random, plain);
+    auto const g = with_values(plain, weights);
+    this->expect_ranks(g.space(), g.view(), plain.to_csr(), weights);
   }
 }
 
-// Rows begin at multiples of 16 bytes in pages of a graph, but at any entry in a CSR.
+// Rows begin at multiples of 16 bytes in pages of a graph, but at any entry in arrays of the caller.
 TYPED_TEST_P(weighted_pagerank_test, rows_that_begin_anywhere) {
   std::mt19937 random(seeded(4));
   std::size_t const n = 1300;
   auto edges = random_edges(random, n, 3 * n);  // vertex 0 is in the bin for warps
   for (graph::vertex_id v = 3; v < n; ++v) edges.push_back({2, v});
-  graph::csr const c = this->make(n, edges).to_csr();
+  auto const plain = this->make(n, edges);
+  graph::csr const c = plain.to_csr();
+  auto const weights = this->random_weights(random, plain);
+  // Each row has room for a power of two of neighbours, the values behind it, and up to three entries before the next.
+  std::vector<std::uint32_t> words;
+  std::vector<std::pair<std::size_t, graph::vertex_record>> places;
+  for (graph::vertex_id v = 0; v < n; ++v) {
+    words.resize(words.size() + v % 4);
+    auto const degree = static_cast<std::uint32_t>(c.offsets[v + 1] - c.offsets[v]);
+    std::uint32_t const capacity = std::bit_ceil(degree);
+    std::size_t const begin = words.size();
+    places.push_back({begin, {nullptr, degree, capacity}});
+    words.resize(begin + 2 * std::size_t{capacity});
+    for (std::uint32_t i = 0; i < degree; ++i) {
+      words[begin + i] = c.targets[c.offsets[v] + i];
+      words[begin + capacity + i] = std::bit_cast<std::uint32_t>(weights[c.offsets[v] + i]);
+    }
+  }
+  words.resize(words.size() + 4);  // rows are read four entries at a time
   auto const space = make_space<TypeParam>();
-  exec::buffer<std::uint64_t, TypeParam> offsets(space, n + 1);
-  exec::buffer<graph::vertex_id, TypeParam> targets(space,
-                                                    c.targets.size() + 4);  // rows are read four entries at a time
+  exec::buffer<std::uint32_t, TypeParam> pages(space, words.size());
   exec::buffer<graph::packed_record, TypeParam> rows(space, n);
-  exec::copy_in<std::uint64_t>(space, offsets.data(), c.offsets);
-  exec::copy_in<graph::vertex_id>(space, targets.data(), c.targets);
-  exec::for_each(space, n, bench::point_at_rows{offsets.data(), targets.data(), rows.data()});
-  graph::graph_view const g(rows.data(), rows.data(), static_cast<graph::vertex_id>(n), c.targets.size(), false);
-  auto const weights = this->random_weights(random, c.targets.size());
-  auto const got = algorithms::pagerank(space, g, {.damping = 0.5, .tolerance = 1e-12, .weights = weights});
+  std::vector<graph::packed_record> records;
+  for (auto& [begin, row] : places) {
+    row.page = pages.data() + begin;
+    records.emplace_back(row);
+  }
+  exec::copy_in<std::uint32_t>(space, pages.data(), words);
+  exec::copy_in<graph::packed_record>(space, rows.data(), records);
+  graph::graph_view const g(rows.data(), rows.data(), static_cast<graph::vertex_id>(n), c.targets.size(), false, 0, 0,
+                            sizeof(float), 0, graph::number_type::f32);
+  auto const got = algorithms::pagerank(space, g, {.damping = 0.5, .tolerance = 1e-12, .weighted = true});
   this->expect_near(got.rank, serial_pagerank(c, 0.5, {}, false, weights), 1e-11);
 }
 
@@ -144,7 +228,7 @@ TYPED_TEST_P(weighted_pagerank_test, equal_weights_change_nothing) {
     auto const want = this->pagerank(g, {.damping = 0.5, .tolerance = 1e-13}).rank;
     for (float const w : {0.3f, 1e38f, 1e-45f})
       this->expect_near(
-          this->pagerank(g, {.damping = 0.5, .tolerance = 1e-13, .weights = std::vector<float>(g.arcs(), w)}).rank,
+          this->pagerank(with_values(g, std::vector<float>(g.arcs(), w)), {.damping = 0.5, .tolerance = 1e-13}).rank,
           want, 1e-13);
   }
 }
@@ -155,7 +239,7 @@ TYPED_TEST_P(weighted_pagerank_test, weights_of_a_row_are_relative) {
   std::mt19937 random(seeded(6));
   auto const g = this->make(200, random_edges(random, 200, 900), true, true);
   graph::csr const c = g.to_csr();
-  auto weights = this->random_weights(random, g.arcs());
+  auto const weights = this->random_weights(random, g);
   auto const scaled_by = [&](auto const& factor) {
     auto scaled = weights;
     for (std::size_t v = 0; v < 200; ++v)
@@ -165,7 +249,7 @@ TYPED_TEST_P(weighted_pagerank_test, weights_of_a_row_are_relative) {
   for (auto const ranks : {algorithms::precision::fp64, algorithms::precision::fp32}) {
     double const tolerance = ranks == algorithms::precision::fp64 ? 1e-13 : 1e-6;
     auto const rank = [&](std::vector<float> const& w) {
-      return this->pagerank(g, {.damping = 0.5, .tolerance = tolerance, .weights = w, .ranks = ranks}).rank;
+      return this->pagerank(with_values(g, w), {.damping = 0.5, .tolerance = tolerance, .ranks = ranks}).rank;
     };
     auto const want = rank(weights);
     EXPECT_EQ(want, rank(weights));
@@ -193,15 +277,16 @@ TYPED_TEST_P(weighted_pagerank_test, arcs_of_weight_0) {
       }
     std::vector<double> jumps(n, 1.0);
     jumps[7] = 40;
-    auto const got = this->pagerank(
-        g, {.damping = 0.5, .tolerance = 1e-13, .teleport = jumps, .dangling_teleports = true, .weights = weights});
+    typename TestFixture::options const o{
+        .damping = 0.5, .tolerance = 1e-13, .teleport = jumps, .dangling_teleports = true};
+    auto const got = this->pagerank(with_values(g, weights), o);
     g.erase(gone);
-    auto const want =
-        this->pagerank(g, {.damping = 0.5, .tolerance = 1e-13, .teleport = jumps, .dangling_teleports = true});
+    auto const want = this->pagerank(g, o);
     this->expect_near(got.rank, want.rank, 1e-12);
   }
   auto const g = this->make(4, {{0, 1}, {1, 2}});
-  EXPECT_EQ(this->pagerank(g, {.weights = std::vector<float>(4)}).rank, std::vector<double>(4, 0.25));
+  EXPECT_EQ(this->pagerank(with_values(g, std::vector<float>(4))).rank, std::vector<double>(4, 0.25));
+  EXPECT_EQ(this->pagerank(with_values(g, std::vector<float>{0, 0, -0.0f, -0.0f})).rank, std::vector<double>(4, 0.25));
 }
 
 // One ranker for graphs of different sizes, with weights and without.
@@ -212,8 +297,9 @@ TYPED_TEST_P(weighted_pagerank_test, one_ranker_for_several_graphs) {
   for (std::size_t const n : std::vector<std::size_t>{40, 400, 3, 100}) {
     auto const g = this->make(n, random_edges(random, n, 3 * n), n == 400, false, space);
     for (bool const weighted : {true, false}) {
-      auto const weights = weighted ? this->random_weights(random, g.arcs()) : std::vector<float>();
-      EXPECT_TRUE(ranker.run(g.view(), {.damping = 0.5, .tolerance = 1e-13, .weights = weights}).converged);
+      auto const weights = weighted ? this->random_weights(random, g) : std::vector<float>();
+      auto const valued = with_values(g, weighted ? weights : std::vector<float>(g.arcs(), -1.0f));
+      EXPECT_TRUE(ranker.run(valued.view(), {.damping = 0.5, .tolerance = 1e-13, .weighted = weighted}).converged);
       auto const want = serial_pagerank(g.to_csr(), 0.5, {}, false, weights);
       this->expect_near(exec::copy_out(g.space(), ranker.rank(), n), want, 1e-12);
       double dangling = 0;
@@ -229,23 +315,50 @@ TYPED_TEST_P(weighted_pagerank_test, one_ranker_for_several_graphs) {
 }
 
 TYPED_TEST_P(weighted_pagerank_test, invalid_weights_are_refused) {
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   auto const g = this->make(5, {{1, 3}, {3, 4}, {0, 3}}, true);
-  this->expect_refused(g, {1, 2}, "2 weights for 3 arcs");
-  this->expect_refused(g, {1, 2, 3, 4}, "4 weights for 3 arcs");
-  this->expect_refused(g, {1, 1, -0.5f}, "weight 2, of the arc 3 -> 4, is -0.5");
-  this->expect_refused(g, {1, 1, -1e-10f}, "is -1e-10;");
-  this->expect_refused(g, {1, std::numeric_limits<float>::quiet_NaN(), 1}, "weight 1, of the arc 1 -> 3, is");
-  this->expect_refused(g, {std::numeric_limits<float>::infinity(), 1, 1}, "weight 0, of the arc 0 -> 3, is inf");
-  this->expect_refused(this->make(0, {}), {1}, "1 weights for 0 arcs");
-  this->expect_refused(this->make(2, {}), {1}, "1 weights for 0 arcs");
-  EXPECT_NO_THROW(this->pagerank(g, {.weights = {0, -0.0f, 1}}));
-  typename TestFixture::graph_type one_way(make_space<TypeParam>(), 3, {.directed = true, .in_neighbours = false});
-  one_way.insert(std::vector<graph::edge>{{0, 1}});
-  this->expect_refused(one_way, {1}, "does not keep in-neighbours");
+  expect_contains(this->refusal_of(g, {1, 1, -0.5f}),
+                  "pagerank: the weight of the arc 3 -> 4 is -0.5; weights must be finite, and not negative");
+  expect_contains(this->refusal_of(g, {1, 1, -1e-10f}), "3 -> 4 is -1e-10;");
+  expect_contains(this->refusal_of(g, {1, nan, 1}), "1 -> 3 is");
+  expect_contains(this->refusal_of(g, {inf, 1, 1}), "0 -> 3 is inf");
+  expect_contains(this->refusal_of(g, {1, -inf, nan}), "1 -> 3 is -inf");
+  EXPECT_EQ(this->refusal_of(g, {0, -0.0f, 1}), "");
+  // The first arc in the order of the CSR, among many in a row of several parts.
+  std::vector<graph::edge> rays;
+  for (graph::vertex_id v = 1; v < 2500; ++v) rays.push_back({0, v});
+  auto const star = this->make(2500, rays, true);
+  std::vector<float> weights(star.arcs(), 1);
+  for (std::size_t i = 1700; i < weights.size(); ++i) weights[i] = -static_cast<float>(i);
+  expect_contains(this->refusal_of(star, weights), "0 -> 1701 is -1700;");
+  expect_contains(refusal([&] { (void)algorithms::pagerank(g.space(), g.view(), {.weighted = true}); }),
+                  "no numbers as values");
+  auto const one_way = [&](auto const& settings) {
+    weighted_graph<TypeParam, float> const directed(make_space<TypeParam>(), 3, settings);
+    return refusal([&] { (void)this->pagerank(directed); });
+  };
+  expect_contains(one_way(graph::options{.directed = true, .in_neighbours = false}), "does not keep in-neighbours");
+  EXPECT_EQ(one_way(graph::options{.directed = true}), "");
+  weighted_graph<TypeParam, float> const none(make_space<TypeParam>(), 0);
+  EXPECT_TRUE(this->pagerank(none).converged);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(weighted_pagerank_test, published_values, agrees_with_the_verifier, rows_of_all_lengths,
+// A ranker that has refused weights still has the ranks of the last run.
+TYPED_TEST_P(weighted_pagerank_test, ranks_survive_invalid_weights) {
+  auto const g = this->make(5, {{1, 3}, {3, 4}, {0, 3}});
+  algorithms::pagerank_ranker<TypeParam> ranker(g.space());
+  (void)ranker.run(g.view(), {});
+  auto const before = exec::copy_out(g.space(), ranker.rank(), 5);
+  auto const invalid = with_values(g, std::vector<float>(6, -1.0f));
+  EXPECT_THROW((void)ranker.run(invalid.view(), {.weighted = true}), error);
+  EXPECT_EQ(exec::copy_out(g.space(), ranker.rank(), 5), before);
+}
+
+REGISTER_TYPED_TEST_SUITE_P(weighted_pagerank_test, published_values, agrees_with_the_verifier,
+                            follows_updates_of_values, ranks_of_the_reversed_view, rows_of_all_lengths,
                             rows_that_begin_anywhere, equal_weights_change_nothing, weights_of_a_row_are_relative,
-                            arcs_of_weight_0, one_ranker_for_several_graphs, invalid_weights_are_refused);
+                            arcs_of_weight_0, one_ranker_for_several_graphs, invalid_weights_are_refused,
+                            ranks_survive_invalid_weights);
 
 }  // namespace wyrm::tests
