@@ -415,13 +415,18 @@ TYPED_TEST_P(random_walks_test, invalid_weights_leave_the_paths_of_the_last_walk
 }
 
 TYPED_TEST_P(random_walks_test, walks_follow_updates_of_values) {
+  using ids = std::vector<graph::vertex_id>;
   auto g = with_values(this->make(4, {{0, 1}, {0, 2}, {1, 3}, {2, 3}}), std::vector<float>{1, 0, 1, 0, 0, 0, 0, 0});
-  typename TestFixture::options const o{.steps = 3, .starts = {0}};
-  EXPECT_EQ(this->walk(g, o).vertices, (std::vector<graph::vertex_id>{0, 1, 0, 1}));
+  algorithms::random_walker<TypeParam> walker(g.space(), this->small_pool());
+  auto const path = [&] {
+    walker.walk(g.view(), {.steps = 3, .starts = {0}, .weighted = true});
+    return walker.paths().vertices;
+  };
+  EXPECT_EQ(path(), (ids{0, 1, 0, 1}));
   g.insert({{1, 0, 0.0f}, {2, 0, 2.5f}});
-  EXPECT_EQ(this->walk(g, o).vertices, (std::vector<graph::vertex_id>{0, 2, 0, 2}));
+  EXPECT_EQ(path(), (ids{0, 2, 0, 2}));
   g.erase({{0, 2}});
-  EXPECT_EQ(this->walk(g, o).vertices, std::vector<graph::vertex_id>{0});
+  EXPECT_EQ(path(), ids{0});
 }
 
 // Each request for memory fails in turn, for a walker that has the paths of an earlier walk.

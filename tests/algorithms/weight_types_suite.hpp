@@ -66,7 +66,7 @@ TYPED_TEST_P(weight_types_test, all_types_give_the_same_results) {
     std::size_t const n = this->sized(500, 60);
     auto const g = this->make(n, random_edges(random, n, 4 * n), directed, true, this->one_thread());
     std::vector<std::uint32_t> weights(g.arcs());
-    for (std::uint32_t& w : weights) w = random() % 1000;
+    for (std::uint32_t& w : weights) w = static_cast<std::uint32_t>(random() % 1000);
     if (!directed) weights = symmetric(g.to_csr(), weights);
     auto const want = this->template run<std::uint32_t>(g, weights);
     std::vector<double> const ranks =
