@@ -292,7 +292,7 @@ struct set_ranks {
 }  // namespace detail
 
 /// Computes PageRank for different graphs, or for one changing graph; ranks and scratch memory stay on the device.
-/// About 43 bytes per vertex (float: 31); with weights additionally 4 bytes per arc and 34 per vertex. Not thread-safe.
+/// About 43 bytes per vertex (float: 31); with weights additionally 4 bytes per arc and 30 per vertex. Not thread-safe.
 template <class Space, class Real = double>
 class pagerank_ranker {
  public:

@@ -60,6 +60,7 @@ struct add_up_weights {
   row_bins_view bins;
   graph::packed_record const* records;
   graph::number_type type;
+  double factor;  // a power of two with which no sum overflows
   double* totals;
   double* parts;  // the sums of parts of hubs
 
@@ -76,7 +77,7 @@ struct add_up_weights {
                                    std::uint32_t end, std::uint32_t lane, std::uint32_t lanes) const {
     value_row const row(records[v], type);
     double all = 0;
-    for (std::uint32_t i = begin + lane; i < end; i += lanes) all += row.weight(i);
+    for (std::uint32_t i = begin + lane; i < end; i += lanes) all += factor * row.weight(i);
     return all;
   }
 };
@@ -93,15 +94,11 @@ struct add_up_hubs {
   }
 };
 
-/// Scales each total to [0.5, 1), and stores the power of two.
+/// Scales each total to [0.5, 1), and stores the exponent of the power of two.
 struct scale_totals {
   double* totals;
-  double* scales;
-  WYRM_HD void operator()(std::size_t v) const {
-    int exponent = 0;
-    totals[v] = std::frexp(totals[v], &exponent);
-    scales[v] = std::ldexp(1.0, -exponent);
-  }
+  int* exponents;
+  WYRM_HD void operator()(std::size_t v) const { totals[v] = std::frexp(totals[v], &exponents[v]); }
 };
 
 /// The size of a row in `weights`: the entries between the last multiple of 16 bytes and the row, and the entries of
@@ -117,7 +114,8 @@ struct copy_weights {
   row_bins_view bins;
   graph::packed_record const* records;
   graph::number_type type;
-  double const* scales;
+  double factor;         // with which totals were added up
+  int const* exponents;  // of totals
   std::uint64_t const* row_begins;
   float* weights;
 
@@ -129,11 +127,12 @@ struct copy_weights {
                      std::uint32_t step) const {
     value_row const from(records[v], type);
     float* const to = weights + row_begins[v] + row_head(row.page);
-    for (std::uint32_t i = first; i < end; i += step) to[i] = static_cast<float>(scales[row.page[i]] * from.weight(i));
+    for (std::uint32_t i = first; i < end; i += step)
+      to[i] = static_cast<float>(std::ldexp(factor * from.weight(i), -exponents[row.page[i]]));
   }
 };
 
-/// Owns the weights of the arcs of one graph, and keeps its memory: 4 bytes per arc and about 34 per vertex.
+/// Owns the weights of the arcs of one graph, and keeps its memory: 4 bytes per arc and about 30 per vertex.
 template <class Space>
 class arc_weights {
  public:
@@ -142,7 +141,7 @@ class arc_weights {
         bulk_(space),
         inspector_(space),
         totals_(space),
-        scales_(space),
+        exponents_(space),
         parts_(space),
         sizes_(space),
         row_begins_(space),
@@ -155,14 +154,14 @@ class arc_weights {
                          row_bins_view& in) {
     std::size_t const n = g.vertices();
     row_bins_view const out = bins.make(g.out_records(), n, g.arcs(), limits);
-    inspector_.largest(g, out, "pagerank");
+    double const factor = inspector_.largest(g, out, "pagerank") < 0x1p900 ? 1 : 0x1p-64;
     totals_.reserve(n);
-    scales_.reserve(n);
+    exponents_.reserve(n);
     parts_.reserve(out.parts);
     exec::for_each_tile<32>(space_, out.items(),
-                            add_up_weights{out, g.out_records(), g.numbers(), totals_.data(), parts_.data()});
+                            add_up_weights{out, g.out_records(), g.numbers(), factor, totals_.data(), parts_.data()});
     exec::for_each_tile<32>(space_, out.hub_rows, add_up_hubs{out, parts_.data(), totals_.data()});
-    exec::for_each(space_, n, scale_totals{totals_.data(), scales_.data()});
+    exec::for_each(space_, n, scale_totals{totals_.data(), exponents_.data()});
 
     sizes_.reserve(n);
     row_begins_.reserve(n + 1);
@@ -174,7 +173,7 @@ class arc_weights {
     in = g.directed() ? bins.make(g.in_records(), n, g.arcs(), limits) : out;
     exec::for_each_tile<32>(
         space_, in.items(),
-        copy_weights{in, g.in_records(), g.numbers(), scales_.data(), row_begins_.data(), weights_.data()});
+        copy_weights{in, g.in_records(), g.numbers(), factor, exponents_.data(), row_begins_.data(), weights_.data()});
     return {totals_.data(), row_begins_.data(), weights_.data()};
   }
 
@@ -183,7 +182,7 @@ class arc_weights {
   typename Space::bulk bulk_;
   weight_inspector<Space> inspector_;
   exec::buffer<double, Space> totals_;
-  exec::buffer<double, Space> scales_;
+  exec::buffer<int, Space> exponents_;
   exec::buffer<double, Space> parts_;
   exec::buffer<std::uint32_t, Space> sizes_;
   exec::buffer<std::uint64_t, Space> row_begins_;

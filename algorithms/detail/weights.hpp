@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The values of a graph as the weights of its arcs. The type of the values is known at run time: a kernel is compiled
-// once, and all its lanes take the same branch. A weight is a value of any type as a double; values beyond 2^-960 and
-// 2^960 count as these, so that sums do not overflow (as in graph/query/choose_by_weight.hpp).
+// once, and all its lanes take the same branch. A weight is a value of any type as a double.
 #pragma once
 
 #include <bit>
@@ -17,7 +16,6 @@
 #include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
 #include "../../exec/tile.hpp"
-#include "../../graph/query/choose_by_weight.hpp"
 #include "../../graph/view.hpp"
 #include "row_bins.hpp"
 #include "weighted_rows.hpp"
@@ -32,8 +30,8 @@ struct value_row {
   WYRM_HD value_row(graph::packed_record const& row, graph::number_type t)
       : values(row.page() + row.capacity()), type(t) {}
 
-  /// The value of entry i, as it is in the graph.
-  [[nodiscard]] WYRM_HD double value(std::uint32_t i) const {
+  /// The weight of entry i.
+  [[nodiscard]] WYRM_HD double weight(std::uint32_t i) const {
     switch (type) {
       case graph::number_type::u32: return static_cast<double>(static_cast<std::uint32_t const*>(values)[i]);
       case graph::number_type::i64: return static_cast<double>(static_cast<std::int64_t const*>(values)[i]);
@@ -43,14 +41,7 @@ struct value_row {
     }
     return 0;
   }
-  /// The weight of entry i.
-  [[nodiscard]] WYRM_HD double weight(std::uint32_t i) const { return graph::detail::weight_of(value(i)); }
-  /// Whether the value of entry i is a weight: finite, and not negative.
-  [[nodiscard]] WYRM_HD bool is_valid(std::uint32_t i) const {
-    double const w = value(i);
-    return w >= 0 && w <= 0x1.fffffffffffffp1023;
-  }
-  /// value(i) for the host, where the row is in memory of a space.
+  /// weight(i) for the host, where the row is in memory of a space.
   template <class Space>
   [[nodiscard]] double read(Space const& space, std::uint32_t i) const {
     switch (type) {
@@ -101,6 +92,16 @@ WYRM_HD void for_each_entry(Tile const& t, row_bins_view const& bins, std::uint3
   bins.dispatch(t, item, rows);
 }
 
+/// The maximum over all lanes; collective.
+template <class Tile>
+[[nodiscard]] WYRM_HD double maximum(Tile const& t, double value) {
+  for (unsigned step = Tile::size() / 2; step > 0; step /= 2) {
+    double const other = t.shfl(value, t.rank() ^ step);
+    if (other > value) value = other;
+  }
+  return value;
+}
+
 struct weight_summary {
   static constexpr std::uint64_t none = ~std::uint64_t{0};
   std::uint64_t largest;  // the bits of the largest weight: they are in the order of doubles that are not negative
@@ -118,7 +119,7 @@ struct inspect_weights {
   WYRM_HD void operator()(Tile const& t, std::size_t item) const {
     inspection here{*this, 0, weight_summary::none};
     for_each_entry(t, bins, static_cast<std::uint32_t>(item), here);
-    auto const largest = cuda::std::bit_cast<std::uint64_t>(graph::detail::maximum(t, here.largest));
+    auto const largest = cuda::std::bit_cast<std::uint64_t>(maximum(t, here.largest));
     if (t.rank() == 0 && largest > exec::load_recent(found->largest))
       exec::atomic_ref<std::uint64_t>(found->largest).fetch_max(largest, exec::relaxed);
     if (here.first_invalid != weight_summary::none)
@@ -135,8 +136,9 @@ struct inspect_weights {
       value_row const row(of.records[v], of.type);
       for (std::uint32_t i = first; i < end; i += step) {
         std::uint64_t const entry = std::uint64_t{v} << 32 | i;
-        if (!row.is_valid(i) && entry < first_invalid) first_invalid = entry;
         double const w = row.weight(i);
+        bool const is_valid = w >= 0 && w <= 0x1.fffffffffffffp1023;  // not negative, and finite
+        if (!is_valid && entry < first_invalid) first_invalid = entry;
         if (w > largest) largest = w;
       }
     }
