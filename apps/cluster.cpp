@@ -67,13 +67,15 @@ cluster_result cluster(cluster_options const& o) {
   r.ids = vertex_ids(list, o.file.ids);
   std::vector<std::uint32_t> classes;
   if (!o.truth.empty()) classes = read_labels(o.truth, r.ids);
-  graph::any_graph g(space, alloc::default_name, list.vertices, o.settings(list.directed));
-  r.build_ms = timed([&] { g.insert(list.edges); });
+  if (o.weighted) prepare_weights(o.file, list, r.ids);
+  graph::any_graph g(space, alloc::default_name, list.vertices, o.settings(list.directed, o.weighted));
+  auto const weights = o.weighted ? graph::host_numbers(list.weights) : graph::host_numbers();
+  r.build_ms = timed([&] { g.insert(list.edges, weights); });
   r.vertices = g.vertices();
   r.edges = g.edges();
   r.directed = list.directed;
   algorithms::clustering_options options = o.clustering;
-  if (o.weighted) options.weights = weights_of_arcs(o.file, list, r.ids, g.to_csr());
+  options.weighted = o.weighted;
   r.ms = timed([&] { r.clusters = algorithms::clustering(g, options); });
   r.sizes = summarize_counts({r.clusters.sizes.begin(), r.clusters.sizes.end()});
   if (!o.truth.empty()) r.truth = compare(r.clusters.label, std::move(classes));

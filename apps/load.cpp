@@ -3,11 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <iostream>
-#include <limits>
 #include <map>
 #include <sstream>
 #include <utility>
@@ -39,44 +37,6 @@ template <class T, class F>
 CLI::Option* add_optional(CLI::App& command, std::string const& flag, F const& set, std::string const& help) {
   return command.add_option_function<T>(
       flag, [set](T const& value) { set(value); }, help);
-}
-
-// Throws the error for the weight of edge i.
-[[noreturn]] void refuse_weight(graph_file const& file, graph::edge_list const& list, vertex_ids const& ids,
-                                std::size_t i, std::string const& reason) {
-  auto const [source, target] = list.edges[i];
-  std::ostringstream what;
-  what << file.name << ": the weight " << list.weights[i] << " of the arc " << ids.text(source) << " -> "
-       << ids.text(target) << " is " << reason << ", or leave out --weighted";
-  throw error(error_code::bad_input, what.str());
-}
-
-// Refuses negative weights, which no algorithm accepts.
-void refuse_negative_weights(graph_file const& file, graph::edge_list const& list, vertex_ids const& ids) {
-  auto const negative = std::find_if(list.weights.begin(), list.weights.end(), [](double w) { return w < 0; });
-  if (negative != list.weights.end())
-    refuse_weight(file, list, ids, static_cast<std::size_t>(negative - list.weights.begin()), "negative: correct it");
-}
-
-// The power of two with which weights are scaled for single precision: 0, unless a weight needs another one. Then the
-// largest is scaled to [2^126, 2^127). Refuses a weight that would become subnormal. No weight may be negative.
-int exponent_for_floats(graph_file const& file, graph::edge_list const& list, vertex_ids const& ids) {
-  using limits = std::numeric_limits<float>;
-  std::size_t least = 0;  // of those other than 0
-  std::size_t most = 0;
-  auto const size = [&](std::size_t i) { return list.weights[i]; };
-  for (std::size_t i = 0; i < list.weights.size(); ++i) {
-    if (size(i) > size(most)) most = i;
-    if (size(i) > 0 && (size(least) == 0 || size(i) < size(least))) least = i;
-  }
-  if (size(most) <= limits::max() && (size(least) == 0 || size(least) >= limits::min())) return 0;
-  int const exponent = limits::max_exponent - 2 - std::ilogb(size(most));
-  if (std::ldexp(size(least), exponent) < limits::min()) {
-    std::ostringstream reason;
-    reason << "less than the largest, " << size(most) << ", divided by 7e75: write 0 for it";
-    refuse_weight(file, list, ids, least, reason.str());
-  }
-  return exponent;
 }
 
 }  // namespace
@@ -168,29 +128,19 @@ graph::edge_list load_file(graph_file const& file) {
   return list;
 }
 
-std::vector<float> weights_of_arcs(graph_file const& file, graph::edge_list const& list, vertex_ids const& ids,
-                                   graph::csr const& rows) {
+void prepare_weights(graph_file const& file, graph::edge_list& list, vertex_ids const& ids) {
   if (list.weights.empty()) throw error(error_code::bad_argument, file.name + " has no weights; leave out --weighted");
-  refuse_negative_weights(file, list, ids);
-  int const exponent = exponent_for_floats(file, list, ids);
-  std::vector<std::pair<std::uint64_t, double>> all;
-  all.reserve(list.edges.size() * (list.directed ? 1 : 2));
-  for (std::size_t i = 0; i < list.edges.size(); ++i) {
-    auto const [u, v] = list.edges[i];
-    all.push_back({std::uint64_t{u} << 32 | v, list.weights[i]});
-    if (!list.directed) all.push_back({std::uint64_t{v} << 32 | u, list.weights[i]});
+  auto const negative = std::find_if(list.weights.begin(), list.weights.end(), [](double w) { return w < 0; });
+  if (negative != list.weights.end()) {
+    auto const [source, target] = list.edges[static_cast<std::size_t>(negative - list.weights.begin())];
+    std::ostringstream what;
+    what << file.name << ": the weight " << *negative << " of the arc " << ids.text(source) << " -> "
+         << ids.text(target) << " is negative: correct it, or leave out --weighted";
+    throw error(error_code::bad_input, what.str());
   }
-  std::stable_sort(all.begin(), all.end(), [](auto const& a, auto const& b) { return a.first < b.first; });
-  std::vector<float> weights;
-  weights.reserve(rows.targets.size());
-  auto at = all.begin();
-  for (std::uint64_t u = 0; u + 1 < rows.offsets.size(); ++u)
-    for (std::uint64_t i = rows.offsets[u]; i < rows.offsets[u + 1]; ++i) {
-      at = std::lower_bound(at, all.end(), u << 32 | rows.targets[i],
-                            [](auto const& pair, std::uint64_t key) { return pair.first < key; });
-      weights.push_back(static_cast<float>(std::ldexp(at->second, exponent)));
-    }
-  return weights;
+  std::reverse(list.edges.begin(), list.edges.end());
+  std::reverse(list.weights.begin(), list.weights.end());
+  std::reverse(list.times.begin(), list.times.end());
 }
 
 }  // namespace wyrm::apps

@@ -30,13 +30,11 @@ void add_graph_file(CLI::App& command, graph_file& file, bool required);
 /// Loads the file with a progress bar, and prints warnings on standard error. Throws the errors of loaders::load.
 [[nodiscard]] graph::edge_list load_file(graph_file const& file);
 
-/// The weights of the arcs of the graph that was built from `list`, in the order of `rows`, its CSR; `ids` are those of
-/// its vertices. For duplicate edges the first weight counts. If single precision cannot hold a weight, all are scaled
-/// by one power of two; their ratios, on which alone results depend, stay the same. Throws error(bad_argument) when the
-/// file has no weights; error(bad_input) when a weight is negative, or other than 0 and less than the largest divided
-/// by 2^252 (7e75). O(edges log edges).
-[[nodiscard]] std::vector<float> weights_of_arcs(graph_file const& file, graph::edge_list const& list,
-                                                 vertex_ids const& ids, graph::csr const& rows);
+/// Prepares a list for a graph that takes its weights as values: reverses the edges, so that of equal edges the first
+/// in the file is the last in the batch, whose weight counts. `ids` are those of its vertices. Throws
+/// error(bad_argument) when the file has no weights; error(bad_input) when a weight is negative, which no algorithm
+/// accepts. O(edges).
+void prepare_weights(graph_file const& file, graph::edge_list& list, vertex_ids const& ids);
 
 // A check for whole numbers below 2^64 in decimal notation: CLI11 itself accepts -1 and 2^64 as huge numbers, and 010
 // as 8.

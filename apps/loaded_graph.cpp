@@ -23,8 +23,10 @@ loaded_graph load_graph(graph_options const& o) {
                 "triangles are counted in undirected graphs, and this one is directed; add --undirected");
 
   s.ids = vertex_ids(list, o.file.ids);
-  graph::any_graph g(space, o.allocator, list.vertices, o.settings(list.directed));
-  s.build_ms = timed([&] { s.build = g.insert(list.edges); });
+  if (o.weighted) prepare_weights(o.file, list, s.ids);
+  graph::any_graph g(space, o.allocator, list.vertices, o.settings(list.directed, o.weighted));
+  auto const weights_of_edges = o.weighted ? graph::host_numbers(list.weights) : graph::host_numbers();
+  s.build_ms = timed([&] { s.build = g.insert(list.edges, weights_of_edges); });
   if (o.check) g.check();
   s.directed = list.directed;
   s.vertices = g.vertices();
@@ -33,8 +35,8 @@ loaded_graph load_graph(graph_options const& o) {
   s.memory = g.memory();
   graph::csr rows = g.to_csr();
   s.degrees = summarize_degrees(rows);
-  std::vector<float> weights;
-  if (o.weighted) weights = weights_of_arcs(o.file, list, s.ids, rows);
+  std::vector<double> weights;
+  if (o.weighted) weights = g.values<double>();
   bool const triangles = o.asks_for("triangles") && !list.directed;
   return {std::move(g), std::move(rows), std::move(s), std::move(weights), o.asks_for("pagerank"), triangles};
 }

@@ -51,11 +51,11 @@ struct graph_summary {
 
 struct loaded_graph {
   graph::any_graph g;
-  graph::csr rows;             // CSR of the graph as loaded
-  graph_summary summary;       // of the graph as loaded
-  std::vector<float> weights;  // of the arcs in rows; empty unless `weighted` is set
-  bool pagerank;               // whether to compute PageRank
-  bool triangles;              // whether to count triangles
+  graph::csr rows;              // CSR of the graph as loaded
+  graph_summary summary;        // of the graph as loaded
+  std::vector<double> weights;  // of the arcs in rows; empty unless `weighted` is set
+  bool pagerank;                // whether to compute PageRank
+  bool triangles;               // whether to count triangles
 };
 
 /// Throws the errors of loading and building; error(bad_argument) when triangles are selected by name and the graph is

@@ -15,8 +15,10 @@ struct placement {
   std::string device = "auto";
   std::size_t pool_limit = 0;  // bytes that the pool of the graph may grow to; 0: see alloc::options::reserve_bytes
 
-  [[nodiscard]] graph::options settings(bool directed) const {
+  /// weighted: whether edges have weights, as values of type double.
+  [[nodiscard]] graph::options settings(bool directed, bool weighted = false) const {
     graph::options s{.directed = directed};
+    if (weighted) s.values = graph::number_type::f64;
     s.pool.reserve_bytes = pool_limit;
     if (pool_limit != 0) s.pool.pool_bytes = std::min(s.pool.pool_bytes, pool_limit);
     return s;

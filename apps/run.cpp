@@ -2,7 +2,10 @@
 #include "run.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "../algorithms/pagerank.hpp"
 #include "../algorithms/triangles.hpp"
@@ -17,7 +20,7 @@ algorithm_results run_algorithms(run_options const& o, loaded_graph const& loade
   if (loaded.pagerank) {
     algorithms::pagerank_result r;
     pagerank_summary s;
-    algorithms::pagerank_options const options{.tolerance = o.tolerance, .weights = loaded.weights};
+    algorithms::pagerank_options const options{.tolerance = o.tolerance, .weighted = o.weighted};
     s.ms = timed([&] { r = algorithms::pagerank(loaded.g, options); });
     static_cast<rank_summary&>(s) = summarize_ranks(r.rank, o.top);
     s.iterations = r.iterations;
@@ -38,14 +41,29 @@ algorithm_results run_algorithms(run_options const& o, loaded_graph const& loade
   return results;
 }
 
-bool has_edge(graph::csr const& g, graph::edge e) {
+// The position of an arc in a CSR, if it is there.
+std::optional<std::size_t> find_arc(graph::csr const& g, graph::edge e) {
   auto const row = [&](graph::vertex_id v) { return g.targets.begin() + static_cast<std::ptrdiff_t>(g.offsets[v]); };
-  return std::binary_search(row(e.source), row(e.source + 1), e.target);
+  auto const at = std::lower_bound(row(e.source), row(e.source + 1), e.target);
+  if (at == row(e.source + 1) || *at != e.target) return std::nullopt;
+  return static_cast<std::size_t>(at - g.targets.begin());
+}
+
+// The weights of a batch that leave those of the loaded graph unchanged; new edges have the weight 1.
+std::vector<double> weights_of(std::vector<graph::edge> const& batch, loaded_graph const& loaded) {
+  std::vector<double> weights;
+  weights.reserve(batch.size());
+  for (graph::edge const e : batch) {
+    auto const at = find_arc(loaded.rows, e);
+    weights.push_back(at ? loaded.weights[*at] : 1);
+  }
+  return weights;
 }
 
 // Inserts all batches, and then erases the same edges except those that the loaded graph has. A batch is drawn when it
 // is needed, twice from the same seed: the memory for edges is that of one batch.
-void stream_updates(run_options const& o, graph::any_graph& g, graph::csr const& before, run_result& r) {
+void stream_updates(run_options const& o, loaded_graph& loaded, run_result& r) {
+  graph::any_graph& g = loaded.g;
   auto const batch = [&](std::size_t i) {
     return datasets::update_batch(o.updates, g.vertices(), o.batch, o.seed + i);
   };
@@ -54,7 +72,9 @@ void stream_updates(run_options const& o, graph::any_graph& g, graph::csr const&
     progress_bar bar("inserting");
     for (std::size_t i = 0; i < o.rounds; ++i) {
       std::vector<graph::edge> const edges = batch(i);
-      double const ms = timed([&] { one = g.insert(edges); });
+      std::vector<double> const weights = o.weighted ? weights_of(edges, loaded) : std::vector<double>();
+      auto const values = o.weighted ? graph::host_numbers(weights) : graph::host_numbers();
+      double const ms = timed([&] { one = g.insert(edges, values); });
       r.insert.add(one, ms);
       bar(i + 1, o.rounds);
     }
@@ -62,7 +82,7 @@ void stream_updates(run_options const& o, graph::any_graph& g, graph::csr const&
   progress_bar bar("erasing");
   for (std::size_t i = 0; i < o.rounds; ++i) {
     std::vector<graph::edge> edges = batch(o.rounds - 1 - i);
-    std::erase_if(edges, [&](graph::edge e) { return has_edge(before, e); });
+    std::erase_if(edges, [&](graph::edge e) { return find_arc(loaded.rows, e).has_value(); });
     double const ms = timed([&] { one = g.erase(edges); });
     r.erase.add(one, ms);
     bar(i + 1, o.rounds);
@@ -97,9 +117,9 @@ run_result run(run_options const& o) {
   r.before = run_algorithms(o, loaded, r.values);
   if (o.rounds == 0 || g.vertices() < 2) return r;
 
-  stream_updates(o, g, loaded.rows, r);
+  stream_updates(o, loaded, r);
   r.memory_after = g.memory();
-  r.restored = g.to_csr() == loaded.rows;
+  r.restored = g.to_csr() == loaded.rows && (!o.weighted || g.values<double>() == loaded.weights);
   if (!r.restored)
     throw error(error_code::corrupt,
                 "after insertion and erasure of the same edges the graph differs from the loaded one");

@@ -48,10 +48,11 @@ void walk(walk_command const& c) {
   exec::any_space const space = exec::make_space(c.device);
   graph::edge_list list = load_file(c.file);
   vertex_ids const ids(list, c.file.ids);
-  graph::any_graph const g = graph::build(space, alloc::default_name, list, c.settings(list.directed));
+  if (c.weighted) prepare_weights(c.file, list, ids);
+  graph::any_graph const g = graph::build(space, alloc::default_name, list, c.settings(list.directed, c.weighted));
   algorithms::random_walk_options o = c.walk;
   o.starts = find_starts(c.starts, ids);
-  if (c.weighted) o.weights = weights_of_arcs(c.file, list, ids, g.to_csr());
+  o.weighted = c.weighted;
   algorithms::walk_paths paths;
   double const ms = timed([&] { paths = algorithms::random_walks(g, o); });
   auto const walks = paths.offsets.size() - 1;
