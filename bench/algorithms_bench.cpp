@@ -2,11 +2,12 @@
 // Algorithms on the dynamic graph, and the same kernels on the rows of a static CSR. Cases, and what their time is:
 //
 //   pagerank/SPACE/STORAGE/GRAPH/STATE/PRECISION     one iteration of many, without start and end of the call
-//   pagerank_weighted/... (the same)                 the same with weights of arcs; the counter before_us of both is
-//                                                    the time until the first iteration, with scratch kept
+//   pagerank_weighted/... (the same)                 the same with weights of arcs (values of type float, not on
+//                                                    csr); the counter before_us of both is the time until the first
+//                                                    iteration, with scratch kept
 //   triangles/SPACE/STORAGE/GRAPH/STATE              the total, from call to result; scratch is kept
 //   walks/SPACE/STORAGE/GRAPH/KIND                   a walk of 80 steps from each vertex: uniform, node2vec (p = 1/2,
-//                                                    q = 2) or weighted (the upload of weights is included)
+//                                                    q = 2) or weighted (values of type float, not on csr)
 //   components, core_numbers/SPACE/STORAGE/GRAPH     from call to result, the copy to the host included
 //   edge_support/SPACE/ALLOCATOR/GRAPH               the same
 //   bfs/SPACE/STORAGE/GRAPH                          the same; the mean over 16 random sources that have neighbours
@@ -60,10 +61,11 @@ namespace {
 template <class Space>
 class graph_under_test {
  public:
-  graph_under_test(Space const& space, std::string const& storage, std::string const& name, bool churned)
+  /// weighted: with values of type float, all 1; not for csr.
+  graph_under_test(Space const& space, std::string const& storage, std::string const& name, bool churned, bool weighted)
       : space_(space), targets_(space), rows_(space), vertices_(rows_of(name).offsets.size() - 1) {
     if (storage != "csr") {
-      graph_.emplace(make(space, storage, name, churned));
+      graph_.emplace(make(space, storage, name, churned, weighted));
       return;
     }
     graph::csr const c = churned ? make(space, "ouroboros-va-p", name, true).to_csr() : rows_of(name);
@@ -81,25 +83,29 @@ class graph_under_test {
     return {rows_.data(), rows_.data(), static_cast<graph::vertex_id>(vertices_), arcs_, false};
   }
 
-  static graph::any_graph make(Space const& space, std::string const& storage, std::string const& name, bool churned) {
+  static graph::any_graph make(Space const& space, std::string const& storage, std::string const& name, bool churned,
+                               bool weighted = false) {
     graph::csr const& c = rows_of(name);
     std::size_t const n = c.offsets.size() - 1;
-    graph::any_graph g(space, storage, n);
-    g.build(c);
+    graph::any_graph g(space, storage, n, {.values = weighted ? graph::number_type::f32 : graph::number_type::none});
+    std::vector<float> ones(weighted ? c.targets.size() : 0, 1.0f);
+    g.build(c, weighted ? graph::host_numbers(ones) : graph::host_numbers());
+    ones.resize(weighted ? 100'000 : 0, 1.0f);
     for (std::uint64_t round = 0; churned && round < 100; ++round) {
-      g.insert(datasets::update_batch(datasets::update_kind::random, n, 100'000, round));
+      g.insert(datasets::update_batch(datasets::update_kind::random, n, 100'000, round),
+               weighted ? graph::host_numbers(ones) : graph::host_numbers());
       if (round >= 2) g.erase(datasets::update_batch(datasets::update_kind::random, n, 100'000, round - 2));
     }
     return g;
   }
   static graph_under_test const& get(Space const& space, std::string const& storage, std::string const& name,
-                                     bool churned) {
+                                     bool churned, bool weighted = false) {
     static std::string last;
     static std::unique_ptr<graph_under_test> kept;
-    std::string const key = storage + "/" + name + (churned ? "/churned" : "/built");
+    std::string const key = storage + "/" + name + (churned ? "/churned" : "/built") + (weighted ? "/weighted" : "");
     if (last != key) {
       kept.reset();
-      kept = std::make_unique<graph_under_test>(space, storage, name, churned);
+      kept = std::make_unique<graph_under_test>(space, storage, name, churned, weighted);
       last = key;
     }
     return *kept;
@@ -126,9 +132,8 @@ void pagerank(benchmark::State& state, Space const& space, subject const& s, alg
               bool weighted) {
   constexpr unsigned few = 8;
   constexpr unsigned many = 88;
-  graph::graph_view const g = graph_under_test<Space>::get(space, s.storage, s.name, s.churned).view();
-  algorithms::pagerank_options o{.tolerance = 1e-300, .ranks = ranks};
-  if (weighted) o.weights.assign(g.arcs(), 1.0f);
+  graph::graph_view const g = graph_under_test<Space>::get(space, s.storage, s.name, s.churned, weighted).view();
+  algorithms::pagerank_options o{.tolerance = 1e-300, .weighted = weighted, .ranks = ranks};
   auto const run = [&](unsigned iterations) {
     o.max_iterations = iterations;
     return seconds(space, [&] {
@@ -244,10 +249,10 @@ void pagerank_change(benchmark::State& state, Space const& space, std::string co
 template <class Space>
 void walks(benchmark::State& state, Space const& space, std::string const& storage, std::string const& name,
            std::string const& kind) {
-  graph::graph_view const g = graph_under_test<Space>::get(space, storage, name, false).view();
   algorithms::random_walk_options o;
+  o.weighted = kind == "weighted";
+  graph::graph_view const g = graph_under_test<Space>::get(space, storage, name, false, o.weighted).view();
   if (kind == "node2vec") o.p = 0.5, o.q = 2;
-  if (kind == "weighted") o.weights.assign(g.arcs(), 1.0f);
   algorithms::random_walker<Space> walker(space);
   walker.walk(g, o);
   for (auto _ : state) state.SetIterationTime(seconds(space, [&] { walker.walk(g, o); }));
@@ -343,9 +348,10 @@ void add_cases(Space const& space) {
         std::string const what = on + storage + "/" + name + (churned ? "/churned" : "/built");
         for (auto const ranks : {algorithms::precision::fp64, algorithms::precision::fp32})
           for (bool const weighted : {false, true})
-            add((weighted ? "pagerank_weighted" : "pagerank") + what +
-                    (ranks == algorithms::precision::fp64 ? "/fp64" : "/fp32"),
-                [=](benchmark::State& state) { pagerank(state, space, s, ranks, weighted); });
+            if (storage != "csr" || !weighted)
+              add((weighted ? "pagerank_weighted" : "pagerank") + what +
+                      (ranks == algorithms::precision::fp64 ? "/fp64" : "/fp32"),
+                  [=](benchmark::State& state) { pagerank(state, space, s, ranks, weighted); });
         for (std::size_t const size : {std::size_t{1}, std::size_t{1'000}, std::size_t{100'000}})
           if (storage != "csr" && !churned)
             add("triangles_change" + on + storage + "/" + name + "/edges:" + std::to_string(size),
@@ -360,7 +366,7 @@ void add_cases(Space const& space) {
               });
             }
         for (std::string const kind : {"uniform", "node2vec", "weighted"})
-          if (!churned)
+          if (!churned && (storage != "csr" || kind != "weighted"))
             add("walks" + on + storage + "/" + name + "/" + kind,
                 [=](benchmark::State& state) { walks(state, space, storage, s.name, kind); });
         if (!churned)
