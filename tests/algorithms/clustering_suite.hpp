@@ -258,6 +258,8 @@ TYPED_TEST_P(clustering_test, invalid_options_are_refused) {
                     "clustering: the weight of the arc 1 -> 2 is");
   expect_contains(weighted(g), "clustering: the edges of the graph have no numbers as values");
   EXPECT_EQ(clusters.result().label, before.label);
+  EXPECT_EQ(clusters.count(), before.count);
+  EXPECT_EQ(clusters.modularity(), before.modularity);
   auto const valued = with_values(g, std::vector<float>(4, 1.0f));
   expect_contains(refusal([&] { algorithms::incremental_clustering(valued, {.weighted = true}); }),
                   "clustering: clusters are not maintained by weights");
