@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stream of payments: the value of an edge is the sum of all payments from one account to another. Batches have
 // payments and closed relations in the order of time. After each batch, relations of small sums are erased. The graph
-// is compared with a std::map.
+// is compared with a std::map. At the end the sums are the weights of PageRank.
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <map>
+#include <numeric>
 #include <random>
 #include <vector>
+#include <wyrm/algorithms/pagerank.hpp>
 #include <wyrm/alloc/ouroboros/ouroboros.hpp>
 #include <wyrm/exec/host_space.hpp>
 #include <wyrm/graph/dynamic_graph.hpp>
@@ -76,6 +80,12 @@ int main() try {
     if (at == model.end()) return 1;
     std::printf("account 0 pays account %u: %.2f\n", unsigned{to}, static_cast<double>(at->second));
   }
+
+  // Where money arrives if each account passes on what it receives in proportion to the sums.
+  auto const ranks = wyrm::algorithms::pagerank(here, g.view(), {.weighted = true}).rank;
+  auto const most = std::max_element(ranks.begin(), ranks.end());
+  if (std::abs(std::accumulate(ranks.begin(), ranks.end(), 0.0) - 1) > 1e-9) return 1;
+  std::printf("account %zu has the largest rank: %.4f\n", static_cast<std::size_t>(most - ranks.begin()), *most);
 } catch (wyrm::error const& e) {
   std::fprintf(stderr, "%s\n", e.what());
   return 1;

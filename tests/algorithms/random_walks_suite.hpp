@@ -364,7 +364,8 @@ TYPED_TEST_P(random_walks_test, one_walker_for_several_graphs) {
   algorithms::random_walker<TypeParam> walker(small.space(), this->small_pool());
   for (std::size_t i = 0; i < calls.size(); ++i) {
     SCOPED_TRACE(i);
-    auto const& [g, o] = calls[i];
+    auto const& g = calls[i].first;
+    options const& o = calls[i].second;
     auto const want = std::visit(
         [&](auto const* of) {
           walker.walk(of->view(), o);
