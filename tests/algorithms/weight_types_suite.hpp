@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -105,7 +104,39 @@ TYPED_TEST_P(weight_types_test, invalid_weights_are_refused) {
   EXPECT_EQ(this->template refusals<std::uint32_t>(g, 0, 0xffffffff), std::vector<std::string>(3));
 }
 
+// Rows of all bins: for a lane, a group, a warp, and a hub of several parts.
+TYPED_TEST_P(weight_types_test, integers_of_rows_of_all_lengths) {
+  std::mt19937 random(seeded(2));
+  std::size_t const n = 2300;
+  std::vector<graph::edge> edges = random_edges(random, n, 500);
+  for (graph::vertex_id v = 1; v < n; ++v) edges.push_back({0, v});
+  for (graph::vertex_id v = 4; v < 604; ++v) edges.push_back({1, v});
+  for (graph::vertex_id v = 4; v < 104; ++v) edges.push_back({2, v});
+  auto const g = this->make(n, edges, true);
+  std::vector<double> weights(g.arcs());
+  for (double& w : weights)
+    w = random() % 8 == 0 ? 0 : std::ldexp(1.0 + static_cast<double>(random() % 9), -static_cast<int>(random() % 50));
+  weights[2000] = 100;  // the largest, in the second part of a hub
+  auto const valued = with_values(g, weights);
+  algorithms::detail::integer_weights<TypeParam> integers(g.space());
+  integers.make(valued.view(), "test");
+  auto const got = exec::copy_out(g.space(), integers.data(), weights.size());
+  auto const sums = exec::copy_out(g.space(), integers.sums(), weights.size() + 1);
+  EXPECT_EQ(exec::copy_out(g.space(), integers.offsets(), n + 1), g.to_csr().offsets);
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    double const rounded = std::floor(weights[i] * 0x1p31 / 100 + 0.5);
+    std::uint64_t const want = weights[i] > 0 && rounded < 1 ? 1 : static_cast<std::uint64_t>(rounded);
+    ASSERT_LE(got[i] > want ? got[i] - want : want - got[i], 1u) << "a quotient may be rounded the other way";
+    ASSERT_EQ(got[i] > 0, weights[i] > 0);
+    ASSERT_EQ(sums[i], sum);
+    sum += got[i];
+  }
+  EXPECT_EQ(sums.back(), sum);
+  EXPECT_EQ(got[2000], 0x80000000u);
+}
+
 REGISTER_TYPED_TEST_SUITE_P(weight_types_test, all_types_give_the_same_results, largest_weights_do_not_overflow,
-                            invalid_weights_are_refused);
+                            integers_of_rows_of_all_lengths, invalid_weights_are_refused);
 
 }  // namespace wyrm::tests
