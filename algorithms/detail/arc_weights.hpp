@@ -4,7 +4,8 @@
 // the pull of each iteration reads weights of one type, aligned as the entries are.
 //
 // The weights of a row are scaled by a power of two, so that their sum is in [0.5, 1). This rounds nothing, and ranks
-// in single precision can be divided by the sum, however large or small the weights are.
+// in single precision can be divided by the sum, however large or small the weights are. Weights that are no floats are
+// rounded to floats after that, and added up once more: a vertex sends its rank, no more and no less.
 #pragma once
 
 #include <cmath>
@@ -43,7 +44,7 @@ struct even_split {
 struct weighted_split {
   static constexpr bool weighted = true;
   using total_type = double;
-  double const* totals;             // of the arcs out of a vertex: 0, or in [0.5, 1)
+  double const* totals;             // of the arcs out of a vertex: 0, or about 0.5 to 1
   std::uint64_t const* row_begins;  // of rows of in-neighbours in `weights`
   float const* weights;             // scaled as the totals are
 
@@ -55,12 +56,18 @@ struct weighted_split {
   [[nodiscard]] WYRM_HD float const* row(graph::vertex_id v) const { return weights + row_begins[v]; }
 };
 
-/// One tile per item of the bins of out-neighbours: adds up the weights of a row.
+/// The weight of an entry in a row that is scaled by a power of two.
+[[nodiscard]] WYRM_HD inline float scaled_weight(value_row const& row, std::uint32_t i, double factor, int exponent) {
+  return static_cast<float>(std::ldexp(factor * row.weight(i), -exponent));
+}
+
+/// One tile per item of the bins of out-neighbours: adds up the weights of a row, or those that the pull will read.
 struct add_up_weights {
   row_bins_view bins;
   graph::packed_record const* records;
   graph::number_type type;
-  double factor;  // a power of two with which no sum overflows
+  double factor;         // a power of two with which no sum overflows
+  int const* exponents;  // of the sums of rows; nullptr: not known yet, weights are not scaled
   double* totals;
   double* parts;  // the sums of parts of hubs
 
@@ -77,7 +84,9 @@ struct add_up_weights {
                                    std::uint32_t end, std::uint32_t lane, std::uint32_t lanes) const {
     value_row const row(records[v], type);
     double all = 0;
-    for (std::uint32_t i = begin + lane; i < end; i += lanes) all += factor * row.weight(i);
+    for (std::uint32_t i = begin + lane; i < end; i += lanes)
+      all += exponents == nullptr ? factor * row.weight(i)
+                                  : static_cast<double>(scaled_weight(row, i, factor, exponents[v]));
     return all;
   }
 };
@@ -127,8 +136,7 @@ struct copy_weights {
                      std::uint32_t step) const {
     value_row const from(records[v], type);
     float* const to = weights + row_begins[v] + row_head(row.page);
-    for (std::uint32_t i = first; i < end; i += step)
-      to[i] = static_cast<float>(std::ldexp(factor * from.weight(i), -exponents[row.page[i]]));
+    for (std::uint32_t i = first; i < end; i += step) to[i] = scaled_weight(from, i, factor, exponents[row.page[i]]);
   }
 };
 
@@ -158,10 +166,15 @@ class arc_weights {
     totals_.reserve(n);
     exponents_.reserve(n);
     parts_.reserve(out.parts);
-    exec::for_each_tile<32>(space_, out.items(),
-                            add_up_weights{out, g.out_records(), g.numbers(), factor, totals_.data(), parts_.data()});
-    exec::for_each_tile<32>(space_, out.hub_rows, add_up_hubs{out, parts_.data(), totals_.data()});
+    auto const add_up = [&](int const* exponents) {
+      exec::for_each_tile<32>(
+          space_, out.items(),
+          add_up_weights{out, g.out_records(), g.numbers(), factor, exponents, totals_.data(), parts_.data()});
+      exec::for_each_tile<32>(space_, out.hub_rows, add_up_hubs{out, parts_.data(), totals_.data()});
+    };
+    add_up(nullptr);
     exec::for_each(space_, n, scale_totals{totals_.data(), exponents_.data()});
+    if (g.numbers() != graph::number_type::f32) add_up(exponents_.data());  // the others are rounded
 
     sizes_.reserve(n);
     row_begins_.reserve(n + 1);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -82,6 +83,23 @@ TYPED_TEST_P(weight_types_test, all_types_give_the_same_results) {
   }
 }
 
+// Weights that are no floats are rounded, but each vertex still sends its rank.
+TYPED_TEST_P(weight_types_test, ranks_by_doubles_add_up_to_1) {
+  std::mt19937 random(seeded(3));
+  std::size_t const n = this->sized(300, 80);
+  auto const g = this->make(n, random_edges(random, n, 5 * n), true);
+  std::vector<double> weights(g.arcs());
+  for (double& w : weights) w = std::uniform_real_distribution<double>(0, 1e-50)(random);
+  std::vector<float> rounded;
+  for (double const w : weights) rounded.push_back(static_cast<float>(w * 1e50));
+  auto const valued = with_values(g, weights);
+  auto const rank =
+      algorithms::pagerank(g.space(), valued.view(), {.damping = 0.5, .tolerance = 1e-13, .weighted = true}).rank;
+  auto const want = serial_pagerank(g.to_csr(), 0.5, {}, false, rounded);
+  EXPECT_NEAR(std::accumulate(rank.begin(), rank.end(), 0.0), 1.0, 1e-12);
+  for (std::size_t v = 0; v < n; ++v) ASSERT_NEAR(rank[v], want[v], 1e-7);
+}
+
 TYPED_TEST_P(weight_types_test, largest_weights_do_not_overflow) {
   auto const g = this->make(3, {{0, 1}, {0, 2}}, true);
   double const most = std::numeric_limits<double>::max();
@@ -137,6 +155,6 @@ TYPED_TEST_P(weight_types_test, integers_of_rows_of_all_lengths) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(weight_types_test, all_types_give_the_same_results, largest_weights_do_not_overflow,
-                            integers_of_rows_of_all_lengths, invalid_weights_are_refused);
+                            integers_of_rows_of_all_lengths, ranks_by_doubles_add_up_to_1, invalid_weights_are_refused);
 
 }  // namespace wyrm::tests
