@@ -155,7 +155,9 @@ TEST(any_graph, has_the_operations_of_a_graph) {
   std::vector<graph::operation> const erasing_one{graph::operation::insert, graph::operation::erase,
                                                   graph::operation::insert};
   graph::edge_columns const columns(sources, targets);
-  graph::edge_columns const column(std::span(sources).subspan(1, 1), std::span(targets).subspan(1, 1));
+  std::span<std::int64_t const> const from = sources;
+  std::span<std::int64_t const> const to = targets;
+  graph::edge_columns const column(from.subspan(1, 1), to.subspan(1, 1));
   graph::resident_columns const resident(sources.data(), targets.data(), 3);
   graph::resident_columns const resident_row(sources.data() + 1, targets.data() + 1, 1);
   EXPECT_EQ(g.insert(columns).inserted, 1u);
