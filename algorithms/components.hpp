@@ -26,10 +26,10 @@
 #include "../exec/memory.hpp"
 #include "../exec/tile.hpp"
 #include "../graph/any_graph.hpp"
+#include "../graph/maintained_result.hpp"
 #include "../graph/types.hpp"
 #include "../graph/view.hpp"
 #include "detail/frontier.hpp"
-#include "maintained_result.hpp"
 
 namespace wyrm::algorithms {
 
@@ -40,9 +40,9 @@ struct components_result {
 };
 
 /// The components of an any_graph; see maintain_components.
-class maintained_components : public maintained_result {
+class maintained_components : public graph::maintained_result {
  public:
-  using maintained_result::maintained_result;
+  using graph::maintained_result::maintained_result;
   /// The smallest vertex of the component of each vertex. O(vertices).
   [[nodiscard]] virtual std::vector<graph::vertex_id> label() const = 0;
   [[nodiscard]] virtual std::size_t count() const = 0;
@@ -228,15 +228,16 @@ struct count_roots {
   }
 };
 
-/// One lane per edge of an inserted batch: hooks it, and stores the root that got a parent.
+/// One lane per entry of a change: hooks an inserted edge, and stores the root that got a parent.
 struct hook_edges {
   component_forest forest;
-  graph::edge const* edges;
+  graph::graph_change change;
   graph::vertex_id* hooked;
   component_state* state;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
-    graph::vertex_id const root = valid ? forest.unite(edges[i].source, edges[i].target) : no_vertex;
+    bool const inserts = valid && change.inserts(i);
+    graph::vertex_id const root = inserts ? forest.unite(change.edges[i].source, change.edges[i].target) : no_vertex;
     if (valid) hooked[i] = root;
     auto const n = static_cast<std::uint32_t>(cuda::std::popcount(t.ballot(root != no_vertex)));
     if (t.rank() == 0 && n > 0) exec::atomic_ref<std::uint32_t>(state->count).fetch_sub(n, exec::relaxed);
@@ -260,20 +261,16 @@ struct move_sizes {
   }
 };
 
-/// One lane per edge of a batch, before it is erased: the root of the edge, if the edge is in the graph and no
-/// self-loop.
+/// One lane per entry of a change, before it: the root of an edge that is erased and no self-loop.
 struct find_cuts {
-  graph::graph_view g;
   component_forest forest;
-  graph::edge const* edges;
+  graph::graph_change change;
   graph::vertex_id* roots;
   component_state* state;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
-    graph::edge const e = valid ? edges[i] : graph::edge{0, 0};
-    bool const erased = valid && e.source != e.target && e.source < g.vertices() && e.target < g.vertices() &&
-                        graph::contains(g.neighbours(e.source), e.target);
-    if (valid) roots[i] = erased ? forest.find(e.source) : no_vertex;
+    bool const erased = valid && change.erases(i) && change.edges[i].source != change.edges[i].target;
+    if (valid) roots[i] = erased ? forest.find(change.edges[i].source) : no_vertex;
     auto const n = static_cast<std::uint32_t>(cuda::std::popcount(t.ballot(erased)));
     if (t.rank() == 0 && n > 0) exec::atomic_ref<std::uint32_t>(state->cut).fetch_add(n, exec::relaxed);
   }
@@ -290,10 +287,10 @@ struct mark_cuts {
 
 }  // namespace detail
 
-/// The components of one changing graph; see maintained_result.hpp. Directions of arcs are ignored. About 17 bytes per
-/// vertex and 1/32 byte per arc. An insertion of m edges costs O(m) and the paths to their roots, independent of the
-/// size of the graph. An erasure that removes at least one edge costs passes over all vertices, and the rows of the
-/// components that lost an edge; where one component contains nearly all vertices, this is about the cost of a full
+/// The components of one changing graph; see graph/maintained_result.hpp. Directions of arcs are ignored. About 17
+/// bytes per vertex and 1/32 byte per arc. An insertion of m edges costs O(m) and the paths to their roots, independent
+/// of the size of the graph. An erasure that removes at least one edge costs passes over all vertices, and the rows of
+/// the components that lost an edge; where one component contains nearly all vertices, this is about the cost of a full
 /// run.
 template <class Space>
 class incremental_components final : public maintained_components {
@@ -307,13 +304,12 @@ class incremental_components final : public maintained_components {
         sizes_(space_, vertices_),
         marks_(space_, 2 * words()),
         items_(space_),
-        edges_(space_),
         roots_(space_),
         sample_(space_, detail::sample_components::size),
         state_(space_, 1) {
     space_.fill(state_.data(), 0, state_.bytes());
     if (vertices_ == 0) return;
-    reserve(g);
+    reserve(g.arcs());
     make(g, nullptr);
   }
   template <class Graph>
@@ -327,33 +323,30 @@ class incremental_components final : public maintained_components {
   [[nodiscard]] std::size_t largest() const override { return state().largest; }
 
  private:
-  void on_before(graph::graph_view const& g, change what, std::span<graph::edge const> batch) override {
-    what_ = what;
-    batch_ = 0;
-    if (batch.empty() || vertices_ == 0) return;
-    edges_.reserve(batch.size());
-    roots_.reserve(batch.size());
-    if (what == change::erasure) reserve(g);
-    exec::copy_in<graph::edge>(space_, edges_.data(), batch);
-    batch_ = batch.size();
-    if (what == change::insertion) return;
+  void on_before(graph::graph_view const&, graph::graph_change const& change) override {
+    if (vertices_ == 0) return;
+    roots_.reserve(change.size);
+    if (change.replaces_all || change.may_erase()) reserve(change.max_arcs);
+    change_ = change;
+    if (!change.may_erase()) return;
     space_.fill(&state_.data()->cut, 0, sizeof(detail::component_state::cut));
-    exec::for_each_lane<32>(space_, batch_,
-                            detail::find_cuts{g, forest(), edges_.data(), roots_.data(), state_.data()});
+    exec::for_each_lane<32>(space_, change.size, detail::find_cuts{forest(), change, roots_.data(), state_.data()});
   }
+  // The components that lost an edge are recomputed in the graph after the change. An inserted edge that links such a
+  // component and another one may be in a row that is not read then, so all inserted edges are hooked in any case.
   void on_after(graph::graph_view const& g) override {
-    if (batch_ == 0) return;
-    if (what_ == change::insertion) {
-      exec::for_each_lane<32>(space_, batch_,
-                              detail::hook_edges{forest(), edges_.data(), roots_.data(), state_.data()});
-      exec::for_each(space_, batch_, detail::move_sizes{forest(), roots_.data(), sizes_.data(), state_.data()});
-    } else if (state().cut > 0) {
+    if (vertices_ == 0) return;
+    if (change_.replaces_all) return make(g, nullptr);
+    if (change_.may_erase() && state().cut > 0) {
       std::uint32_t* const cut = marks_.data() + words();
       space_.fill(cut, 0, words() * sizeof(std::uint32_t));
-      exec::for_each(space_, batch_, detail::mark_cuts{roots_.data(), cut});
+      exec::for_each(space_, change_.size, detail::mark_cuts{roots_.data(), cut});
       flatten();
       make(g, cut);
     }
+    if (!change_.may_insert()) return;
+    exec::for_each_lane<32>(space_, change_.size, detail::hook_edges{forest(), change_, roots_.data(), state_.data()});
+    exec::for_each(space_, change_.size, detail::move_sizes{forest(), roots_.data(), sizes_.data(), state_.data()});
   }
   void on_undo(graph::graph_view const&) override {}
 
@@ -361,7 +354,7 @@ class incremental_components final : public maintained_components {
   [[nodiscard]] detail::component_forest forest() const { return detail::component_forest{parent_.data()}; }
   [[nodiscard]] detail::component_state state() const { return exec::read(space_, state_.data()); }
   void flatten() const { exec::for_each(space_, vertices_, detail::flatten_components{forest()}); }
-  void reserve(graph::graph_view const& g) { items_.reserve(detail::frontier::capacity(vertices_, g.arcs())); }
+  void reserve(std::uint64_t arcs) { items_.reserve(detail::frontier::capacity(vertices_, arcs)); }
 
   // Recomputes the components with a bit at their roots in `cut`, or all components if `cut` is nullptr, and counts all
   // components. The forest has to be flat.
@@ -402,12 +395,10 @@ class incremental_components final : public maintained_components {
   exec::buffer<std::uint32_t, Space> sizes_;  // of components, at their roots
   exec::buffer<std::uint32_t, Space> marks_;  // of the list, and of roots of components that lose an edge
   exec::buffer<detail::frontier_item, Space> items_;
-  exec::buffer<graph::edge, Space> edges_;
-  exec::buffer<graph::vertex_id, Space> roots_;  // of each edge of the batch
+  exec::buffer<graph::vertex_id, Space> roots_;  // of each entry of a change
   exec::buffer<graph::vertex_id, Space> sample_;
   exec::buffer<detail::component_state, Space> state_;
-  std::size_t batch_ = 0;  // edges of the batch that is being applied
-  change what_ = change::insertion;
+  graph::graph_change change_;  // the one that is being made
 };
 
 template <class Graph>

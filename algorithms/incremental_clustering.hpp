@@ -8,32 +8,31 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <type_traits>
 
 #include "../alloc/allocator.hpp"
 #include "../exec/error.hpp"
 #include "../exec/memory.hpp"
 #include "../graph/any_graph.hpp"
+#include "../graph/maintained_result.hpp"
 #include "../graph/types.hpp"
 #include "../graph/view.hpp"
 #include "clustering.hpp"
-#include "maintained_result.hpp"
 
 namespace wyrm::algorithms {
 
 /// The clusters of an any_graph; see maintain_clustering.
-class maintained_clustering : public maintained_result {
+class maintained_clustering : public graph::maintained_result {
  public:
-  using maintained_result::maintained_result;
+  using graph::maintained_result::maintained_result;
   /// O(vertices). `iterations` and `converged` are of the last batch.
   [[nodiscard]] virtual clustering_result result() const = 0;
   [[nodiscard]] virtual std::uint32_t count() const = 0;
   [[nodiscard]] virtual double modularity() const = 0;
 };
 
-/// The clusters of one changing graph; see maintained_result.hpp and clusterer. The memory of a clusterer, and up to 16
-/// bytes per arc more. A batch costs the walks and votes of the vertices concerned, and O(arcs log vertices) for
+/// The clusters of one changing graph; see graph/maintained_result.hpp and clusterer. The memory of a clusterer, and up
+/// to 16 bytes per arc more. A batch costs the walks and votes of the vertices concerned, and O(arcs log vertices) for
 /// merging.
 template <class Space>
 class incremental_clustering final : public maintained_clustering {
@@ -41,11 +40,7 @@ class incremental_clustering final : public maintained_clustering {
   /// Clusters the graph. Throws error(bad_argument) for clustering_options::weighted, and the errors of clusterer.
   incremental_clustering(Space const& space, graph::graph_view const& g, clustering_options const& o = {},
                          alloc::options const& pool = {})
-      : maintained_clustering("incremental_clustering", g),
-        space_(space),
-        options_(o),
-        clusters_(space, pool),
-        edges_(space) {
+      : maintained_clustering("incremental_clustering", g), space_(space), options_(o), clusters_(space, pool) {
     if (o.weighted)
       throw error(error_code::bad_argument,
                   "clustering: clusters are not maintained by weights; leave the option weighted out, or call "
@@ -61,23 +56,18 @@ class incremental_clustering final : public maintained_clustering {
   [[nodiscard]] double modularity() const override { return clusters_.modularity(); }
 
  private:
-  void on_before(graph::graph_view const& g, change what, std::span<graph::edge const> batch) override {
-    batch_ = 0;
-    if (batch.empty()) return;
-    std::size_t const arcs = batch.size() * (g.directed() ? 1 : 2);
-    clusters_.reserve(g, g.arcs() + (what == change::insertion ? arcs : 0));
-    edges_.reserve(batch.size());
-    exec::copy_in<graph::edge>(space_, edges_.data(), batch);
-    batch_ = batch.size();
+  void on_before(graph::graph_view const& g, graph::graph_change const& change) override {
+    if (change.replaces_all || change.size > 0) clusters_.reserve(g, change.max_arcs);
+    change_ = change;
   }
   void on_after(graph::graph_view const& g) override {
-    if (batch_ == 0) return;
-    changed_ += batch_;
-    if (changed_ > g.arcs() / (g.directed() ? 4 : 8)) {
+    if (!change_.replaces_all && change_.size == 0) return;
+    changed_ += change_.size;
+    if (change_.replaces_all || changed_ > g.arcs() / (g.directed() ? 4 : 8)) {
       clusters_.run(g, options_, clusterer<Space>::memory::reserved);
       changed_ = 0;
     } else {
-      clusters_.refresh(g, options_, edges_.data(), batch_);
+      clusters_.refresh(g, options_, change_.edges, change_.size);
     }
   }
   void on_undo(graph::graph_view const&) override {}
@@ -85,9 +75,8 @@ class incremental_clustering final : public maintained_clustering {
   Space space_;
   clustering_options options_;
   clusterer<Space> clusters_;
-  exec::buffer<graph::edge, Space> edges_;
-  std::size_t batch_ = 0;      // edges of the batch that is being applied
-  std::uint64_t changed_ = 0;  // edges of batches since the last full run
+  graph::graph_change change_;  // the one that is being made
+  std::uint64_t changed_ = 0;   // entries of changes since the last full run
 };
 
 template <class Graph>

@@ -51,12 +51,12 @@
 #include "../exec/error.hpp"
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
+#include "../graph/maintained_result.hpp"
 #include "../graph/types.hpp"
 #include "../graph/view.hpp"
 #include "detail/chebyshev.hpp"
 #include "detail/frontier.hpp"
 #include "detail/rank_residuals.hpp"
-#include "maintained_result.hpp"
 #include "pagerank.hpp"
 
 namespace wyrm::algorithms {
@@ -75,9 +75,9 @@ struct incremental_pagerank_options {
 };
 
 /// The ranks of an any_graph; see maintain_pagerank.
-class maintained_pagerank : public maintained_result {
+class maintained_pagerank : public graph::maintained_result {
  public:
-  using maintained_result::maintained_result;
+  using graph::maintained_result::maintained_result;
   /// The rank of each vertex; the sum is 1. O(vertices).
   [[nodiscard]] virtual std::vector<double> rank() const = 0;
   /// Of the last batch, or of the constructor. iterations(): how many rounds of pushes and steps of full runs there
@@ -90,8 +90,8 @@ class maintained_pagerank : public maintained_result {
   [[nodiscard]] virtual double error_bound() const = 0;
 };
 
-/// The PageRank of one changing graph; see maintained_result.hpp. Jumps, also those of dangling vertices, go to any
-/// vertex with the same probability. About 100 bytes per vertex and 0.2 per arc, 0.4 per arc of a directed graph.
+/// The PageRank of one changing graph; see graph/maintained_result.hpp. Jumps, also those of dangling vertices, go to
+/// any vertex with the same probability. About 100 bytes per vertex and 0.2 per arc, 0.4 per arc of a directed graph.
 /// In-neighbours are used if the graph has them. A batch costs O(degrees of the vertices that get or lose neighbours).
 /// If the residuals exceed the tolerance then, it also costs O(vertices + degrees of the vertices with pushed
 /// residuals, for each push), or O((vertices + arcs) steps).
@@ -108,7 +108,6 @@ class incremental_pagerank final : public maintained_pagerank {
         marks_(space, 2 * words()),
         items_{list(space), list(space), list(space)},
         taken_(space),
-        edges_(space),
         state_(space, 1),
         solver_(space),
         full_(space) {
@@ -120,16 +119,8 @@ class incremental_pagerank final : public maintained_pagerank {
     unit_ = std::ldexp(1.0, 63 - static_cast<int>(std::ceil(std::log2(4 / (1 - o.damping)))));
     converged_ = true;
     if (vertices_ == 0) return;
-    space_.fill(marks_.data(), 0, marks_.bytes());
-    space_.fill(state_.data(), 0, state_.bytes());
     reserve(g, g.arcs(), vertices_);
-    if (g.directed() && g.has_in_neighbours()) {
-      (void)run_all(g, 0, o.max_iterations);
-    } else {
-      start(g, nullptr, 0);
-      if (!g.directed()) (void)solve_all(g, prepare(g), o.max_iterations, 8);
-    }
-    finish(g, false, true);
+    rank_all(g);
   }
   template <class Graph>
   explicit incremental_pagerank(Graph const& g, incremental_pagerank_options const& o = {})
@@ -152,20 +143,18 @@ class incremental_pagerank final : public maintained_pagerank {
   using list = exec::buffer<detail::frontier_item, Space>;
   static constexpr unsigned of_changed = 2;  // index in items_ of the vertices that a batch changes
 
-  void on_before(graph::graph_view const& g, change what, std::span<graph::edge const> batch) override {
+  void on_before(graph::graph_view const& g, graph::graph_change const& change) override {
     if (vertices_ == 0) return;
-    edges_.reserve(batch.size());
-    std::size_t const arcs = batch.size() * (g.directed() ? 1 : 2);
-    reserve(g, g.arcs() + (what == change::insertion ? arcs : 0), arcs);
-    if (batch.empty()) return;
-    after_ = what == change::insertion ? 1 : 0;
-    exec::copy_in<graph::edge>(space_, edges_.data(), batch);
-    exec::for_each_lane<32>(space_, batch.size(),
-                            detail::find_changed{g, edges_.data(), what == change::insertion, changed_frontier()});
+    reserve(g, change.max_arcs, change.replaces_all ? vertices_ : change.size * (g.directed() ? 1 : 2));
+    replaces_all_ = change.replaces_all;
+    if (change.size == 0) return;
+    after_ = change.may_insert() ? 1 : 0;
+    exec::for_each_lane<32>(space_, change.size, detail::find_changed{g, change, changed_frontier()});
     over<8>(changed_frontier(), detail::resend{residuals(g), -1});
   }
   void on_after(graph::graph_view const& g) override {
     if (vertices_ == 0) return;
+    if (replaces_all_) return rank_all(g);
     detail::frontier const fresh{changed_frontier().marks, frontier(1).items, frontier(1).size};
     detail::rank_residuals const x = residuals(g);
     over<32>(changed_frontier(), detail::update_changed{x, changed_frontier(), fresh});
@@ -180,6 +169,23 @@ class incremental_pagerank final : public maintained_pagerank {
     over<8>(changed_frontier(), detail::resend{residuals(g), 1});
     over<32>(changed_frontier(), detail::clear_changed{changed_frontier()});
     clear(changed_frontier());
+  }
+
+  // Computes all ranks anew. The memory is reserved.
+  void rank_all(graph::graph_view const& g) {
+    after_ = 2;
+    arcs_ = 0;
+    sum_ = 1;
+    skip_push_from_ = std::numeric_limits<double>::infinity();
+    space_.fill(marks_.data(), 0, marks_.bytes());
+    space_.fill(state_.data(), 0, state_.bytes());
+    if (g.directed() && g.has_in_neighbours()) {
+      (void)run_all(g, 0, options_.max_iterations);
+    } else {
+      start(g, nullptr, 0);
+      if (!g.directed()) (void)solve_all(g, prepare(g), options_.max_iterations, 8);
+    }
+    finish(g, false, true);
   }
 
   [[nodiscard]] std::size_t words() const { return (vertices_ + 31) / 32; }
@@ -405,7 +411,6 @@ class incremental_pagerank final : public maintained_pagerank {
   exec::buffer<std::uint32_t, Space> marks_;  // of the frontiers, and of the vertices that a batch changes
   list items_[3];
   exec::buffer<detail::taken_residual, Space> taken_;
-  exec::buffer<graph::edge, Space> edges_;
   exec::buffer<detail::residual_state, Space> state_;
   detail::chebyshev_solver<Space> solver_;  // if the graph is undirected
   pagerank_ranker<Space> full_;             // if the graph is directed
@@ -420,13 +425,13 @@ class incremental_pagerank final : public maintained_pagerank {
   double error_bound_ = 0;
   bool changed_most_ranks_ = false;                                  // by the last batch
   double skip_push_from_ = std::numeric_limits<double>::infinity();  // the initial norm from which pushing is skipped
-  // After erasures, after insertions, and in the constructor: the ratio of the norm that the last solve_all() left to
+  // After erasures, after insertions, and in rank_all(): the ratio of the norm that the last solve_all() left to
   // the norm expected after its steps.
   double shortfall_[3] = {2, 2, 2};
   unsigned after_ = 2;  // index of the current case
-  // Push all residuals that exceed the limits, whatever the norm is: in the constructor, so that later changes stay
-  // local.
+  // Push all residuals that exceed the limits, whatever the norm is: in rank_all(), so that later changes stay local.
   bool ignores_target_ = true;
+  bool replaces_all_ = false;  // the change that is being made
 };
 
 template <class Graph>

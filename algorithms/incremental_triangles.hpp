@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The triangles of a changing graph. Only the edges of a batch are processed: the triangles that they complete are
-// counted after an insertion, and the triangles that they break up before an erasure, in the graph that contains these
-// edges. A triangle with several edges of the batch is counted at the least of them, so it counts once (Makkar, Bader,
-// Green, HiPC 2017, use inclusion and exclusion instead).
+// The triangles of a changing graph. Only the edges of a change are processed: the triangles that have an erased edge
+// are counted in the graph before the change, and those that have an inserted edge in the graph after it. No edge is
+// erased and inserted by one change, so all other triangles are in both graphs, and this holds for mixed batches, too.
+// A triangle with several such edges is counted at the least of them, so it counts once (Makkar, Bader, Green, HiPC
+// 2017, use inclusion and exclusion instead).
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -21,18 +22,18 @@
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
 #include "../exec/tile.hpp"
+#include "../graph/maintained_result.hpp"
 #include "../graph/types.hpp"
 #include "../graph/update_report.hpp"
 #include "../graph/view.hpp"
-#include "maintained_result.hpp"
 #include "triangles.hpp"
 
 namespace wyrm::algorithms {
 
 /// The triangles of an any_graph; see maintain_triangles.
-class maintained_triangles : public maintained_result {
+class maintained_triangles : public graph::maintained_result {
  public:
-  using maintained_result::maintained_result;
+  using graph::maintained_result::maintained_result;
   [[nodiscard]] virtual std::uint64_t total() const = 0;
   /// The number of triangles of each vertex; empty unless requested.
   [[nodiscard]] virtual std::vector<std::uint64_t> per_vertex() const = 0;
@@ -56,21 +57,16 @@ struct edge_keys {
   }
 };
 
-/// The keys of the edges that are in the graph, or that are not, depending on `present`; none() for all other edges,
-/// for self-loops, and for ids out of range.
+/// The keys of the edges that a change inserts, or of those that it erases; none() for other entries and self-loops.
 struct key_changes {
-  graph::graph_view g;
   edge_keys key;
-  graph::edge const* edges;
-  bool present;
+  graph::graph_change change;
+  bool inserted;
   std::uint64_t* keys;
   WYRM_HD void operator()(std::size_t i) const {
-    auto const [u, v] = edges[i];
-    keys[i] = key.none();
-    if (u == v || u >= g.vertices() || v >= g.vertices()) return;
-    graph::neighbour_list const row = g.degree(u) < g.degree(v) ? g.neighbours(u) : g.neighbours(v);
-    graph::vertex_id const other = g.degree(u) < g.degree(v) ? v : u;
-    if (graph::contains(row, other) == present) keys[i] = key(u, v);
+    auto const [u, v] = change.edges[i];
+    bool const has = u != v && (inserted ? change.inserts(i) : change.erases(i));
+    keys[i] = has ? key(u, v) : key.none();
   }
 };
 
@@ -121,9 +117,9 @@ struct count_changes {
 
 }  // namespace detail
 
-/// The triangles of one changing undirected graph; see maintained_result.hpp. A batch of m edges costs O(m log m + sum
-/// over edges (u, v) that change of the smaller degree of both ends, times the logarithms of the greater degree and of
-/// m).
+/// The triangles of one changing undirected graph; see graph/maintained_result.hpp. A batch of m edges costs O(m log m
+/// + sum over edges (u, v) that change of the smaller degree of both ends, times the logarithms of the greater degree
+/// and of m).
 template <class Space>
 class incremental_triangles final : public maintained_triangles {
  public:
@@ -132,14 +128,13 @@ class incremental_triangles final : public maintained_triangles {
       : maintained_triangles("incremental_triangles", g),
         space_(space),
         bulk_(space_),
-        edges_(space_),
-        keys_(space_),
+        erased_(space_),
+        inserted_(space_),
         spare_(space_),
         totals_(space_, detail::places_of_total),
         corners_(space_, per_vertex ? g.vertices() : 0) {
-    triangles_result const now = triangles(space_, g, {.per_vertex = per_vertex});
-    total_ = now.total;
-    if (per_vertex) exec::copy_in<std::uint64_t>(space_, corners_.data(), now.per_vertex);
+    triangle_counter<Space> counter(space_);
+    count_all(g, counter);
   }
   template <class Graph>
   explicit incremental_triangles(Graph const& g, bool per_vertex = false)
@@ -151,39 +146,54 @@ class incremental_triangles final : public maintained_triangles {
   }
 
  private:
-  void on_before(graph::graph_view const& g, change what, std::span<graph::edge const> batch) override {
-    what_ = what;
-    changes_ = find(g, batch);
-    if (what == change::erasure) count(g, true);
+  using key_buffer = exec::buffer<std::uint64_t, Space>;
+
+  void on_before(graph::graph_view const& g, graph::graph_change const& change) override {
+    counter_.reset();
+    erased_count_ = inserted_count_ = 0;
+    if (change.replaces_all) {
+      counter_.emplace(space_);
+      counter_->reserve(g.vertices(), change.max_arcs, corners_.size() > 0);
+    }
+    if (g.vertices() < 2) return;
+    key_.id_bits = static_cast<unsigned>(std::bit_width(g.vertices() - 1));
+    if (change.may_insert()) inserted_count_ = find(change, true, inserted_);
+    if (change.may_erase()) erased_count_ = find(change, false, erased_);
+    count(g, erased_, erased_count_, true);
   }
   void on_after(graph::graph_view const& g) override {
-    if (what_ == change::insertion) count(g, false);
+    if (counter_) count_all(g, *counter_);
+    counter_.reset();
+    count(g, inserted_, inserted_count_, false);
   }
   void on_undo(graph::graph_view const& g) override {
-    if (what_ == change::erasure) count(g, false);
+    counter_.reset();
+    count(g, erased_, erased_count_, false);
   }
 
-  // Finds the distinct edges of a batch that will change the graph. Their keys are in keys_ then; returns their number.
-  std::uint32_t find(graph::graph_view const& g, std::span<graph::edge const> batch) {
-    if (batch.empty() || g.vertices() < 2) return 0;
-    key_.id_bits = static_cast<unsigned>(std::bit_width(g.vertices() - 1));
-    edges_.reserve(batch.size());
-    keys_.reserve(batch.size());
-    spare_.reserve(batch.size());
-    exec::copy_in<graph::edge>(space_, edges_.data(), batch);
-    exec::for_each(space_, batch.size(),
-                   detail::key_changes{g, key_, edges_.data(), what_ == change::erasure, keys_.data()});
-    std::uint64_t* const sorted = bulk_.sort(keys_.data(), spare_.data(), batch.size(), 2 * key_.id_bits);
-    if (sorted == keys_.data()) std::swap(keys_, spare_);
-    std::size_t const n = bulk_.unique(spare_.data(), keys_.data(), batch.size());
-    bool const has_none = exec::read(space_, keys_.data() + n - 1) == key_.none();
+  void count_all(graph::graph_view const& g, triangle_counter<Space>& counter) {
+    bool const per_vertex = corners_.size() > 0;
+    triangles_result const now = counter.count(g, {.per_vertex = per_vertex});
+    total_ = now.total;
+    if (per_vertex) exec::copy_in<std::uint64_t>(space_, corners_.data(), now.per_vertex);
+  }
+  // Writes the keys of the distinct edges that the change inserts, or erases, ascending. Returns their number.
+  std::uint32_t find(graph::graph_change const& change, bool inserted, key_buffer& keys) {
+    keys.reserve(change.size);
+    spare_.reserve(change.size);
+    exec::for_each(space_, change.size, detail::key_changes{key_, change, inserted, keys.data()});
+    std::uint64_t* const sorted = bulk_.sort(keys.data(), spare_.data(), change.size, 2 * key_.id_bits);
+    if (sorted == keys.data()) std::swap(keys, spare_);
+    std::size_t const n = bulk_.unique(spare_.data(), keys.data(), change.size);
+    bool const has_none = exec::read(space_, keys.data() + n - 1) == key_.none();
     return static_cast<std::uint32_t>(has_none ? n - 1 : n);
   }
-  void count(graph::graph_view const& g, bool gone) {
-    if (changes_ == 0) return;
+  // Adds the triangles that have one of n edges of the graph, or subtracts them.
+  void count(graph::graph_view const& g, key_buffer const& keys, std::uint32_t n, bool gone) {
+    if (n == 0) return;
     space_.fill(totals_.data(), 0, totals_.bytes());
-    exec::for_each_tile<32>(space_, changes_,
-                            detail::count_changes{g, key_, keys_.data(), changes_, totals_.data(),
+    exec::for_each_tile<32>(space_, n,
+                            detail::count_changes{g, key_, keys.data(), n, totals_.data(),
                                                   corners_.size() > 0 ? corners_.data() : nullptr, gone});
     std::array<std::uint64_t, detail::places_of_total> sums;
     space_.copy_out(sums.data(), totals_.data(), sizeof(sums));
@@ -193,14 +203,15 @@ class incremental_triangles final : public maintained_triangles {
   Space space_;
   typename Space::bulk bulk_;
   detail::edge_keys key_{1};
-  exec::buffer<graph::edge, Space> edges_;
-  exec::buffer<std::uint64_t, Space> keys_;
-  exec::buffer<std::uint64_t, Space> spare_;
+  key_buffer erased_;  // keys of the edges of the change that is being made
+  key_buffer inserted_;
+  key_buffer spare_;
+  std::uint32_t erased_count_ = 0;
+  std::uint32_t inserted_count_ = 0;
+  std::optional<triangle_counter<Space>> counter_;  // while a change replaces all edges
   exec::buffer<std::uint64_t, Space> totals_;
   exec::buffer<std::uint64_t, Space> corners_;
   std::uint64_t total_ = 0;
-  std::uint32_t changes_ = 0;  // of the batch that is being applied
-  change what_ = change::insertion;
 };
 
 template <class Graph>

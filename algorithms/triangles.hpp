@@ -230,6 +230,17 @@ class triangle_counter {
     }
     return result;
   }
+  /// Requests all memory that count() needs for this many vertices, and up to this many arcs, without `clustering`.
+  /// Throws error(out_of_memory).
+  void reserve(std::size_t n, std::uint64_t arcs, bool per_vertex) {
+    corners_.reserve(per_vertex ? n : 0);
+    bins_.reserve(n, arcs, graph_limits);
+    orientation_.reserve(n, arcs, graph_limits.max_parts(arcs));
+    if constexpr (exec::has_tiles<Space>)
+      oriented_bins_.reserve(n, arcs, oriented_limits);
+    else
+      bitmaps_.reserve(n);
+  }
 
  private:
   // If all rows are short, an orientation by degree would not pay.
@@ -242,7 +253,7 @@ class triangle_counter {
       return;
     }
     rows = orientation_.make(g, work);
-    work = oriented_bins_.make(rows, n, g.arcs(), {2, 16, 64, 64});
+    work = oriented_bins_.make(rows, n, g.arcs(), oriented_limits);
     exec::for_each_tile<32>(space_, work.items(), detail::count_triangles<false>{rows, work, totals_.data(), corners});
   }
   // With an orientation by id at most d^2 / 4 entries are read in total for a row of d entries. An orientation by
@@ -261,6 +272,7 @@ class triangle_counter {
   }
 
   static constexpr detail::bin_limits graph_limits{8, 256, 1024, 1024};
+  static constexpr detail::bin_limits oriented_limits{2, 16, 64, 64};
   Space space_;
   detail::orientation<Space> orientation_;
   detail::row_bins<Space> bins_;

@@ -27,12 +27,12 @@ class maintained_graph {
     if (loaded.pagerank) {
       r.pagerank.emplace();
       r.pagerank->ms = timed([&] { pagerank_ = algorithms::maintain_pagerank(g_, {.tolerance = o.tolerance}); });
-      results_.push_back(pagerank_.get());
+      g_.attach(*pagerank_);
     }
     if (loaded.triangles) {
       r.triangles.emplace();
       r.triangles->ms = timed([&] { triangles_ = algorithms::maintain_triangles(g_); });
-      results_.push_back(triangles_.get());
+      g_.attach(*triangles_);
     }
   }
 
@@ -41,7 +41,8 @@ class maintained_graph {
     if (pagerank_) b.pagerank.emplace();
     for (update_run const& run : batch) {
       graph::update_report one;
-      b.ms += timed([&] { one = algorithms::update(g_, run.what, run.edges, results_); });
+      bool const inserts = run.what == graph::operation::insert;
+      b.ms += timed([&] { one = inserts ? g_.insert(run.edges) : g_.erase(run.edges); });
       add(b.changes, one);
       if (!pagerank_) continue;
       b.pagerank->iterations += pagerank_->iterations();
@@ -105,7 +106,6 @@ class maintained_graph {
   stream_result& r_;
   std::unique_ptr<algorithms::maintained_pagerank> pagerank_;
   std::unique_ptr<algorithms::maintained_triangles> triangles_;
-  std::vector<algorithms::maintained_result*> results_;
 };
 
 }  // namespace

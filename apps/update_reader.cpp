@@ -31,7 +31,7 @@ std::vector<update_run> update_reader::next(std::size_t most, vertex_ids const& 
 void update_reader::parse(std::string_view line, vertex_ids const& ids, std::vector<update_run>& batch) const {
   std::string_view word = take_word(line);
   bool const sign = word == "+" || word == "-";
-  auto const what = word == "-" ? algorithms::change::erasure : algorithms::change::insertion;
+  auto const what = word == "-" ? graph::operation::erase : graph::operation::insert;
   if (sign) word = take_word(line);
   graph::vertex_id const source = vertex(word, ids, !sign);
   graph::vertex_id const target = vertex(take_word(line), ids, false);

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "../algorithms/maintained_result.hpp"
 #include "../graph/types.hpp"
 #include "line_input.hpp"
 #include "vertex_ids.hpp"
@@ -18,7 +17,7 @@ namespace wyrm::apps {
 
 /// Consecutive updates of the same kind.
 struct update_run {
-  algorithms::change what;
+  graph::operation what;
   std::vector<graph::edge> edges;
 };
 

@@ -42,7 +42,6 @@
 #include "../algorithms/incremental_clustering.hpp"
 #include "../algorithms/incremental_pagerank.hpp"
 #include "../algorithms/incremental_triangles.hpp"
-#include "../algorithms/maintained_result.hpp"
 #include "../algorithms/pagerank.hpp"
 #include "../algorithms/random_walks.hpp"
 #include "../algorithms/triangles.hpp"
@@ -170,12 +169,12 @@ std::vector<graph::edge> fresh_edges(graph::csr const& c, std::size_t size) {
   return batch;
 }
 
-// Half the time of putting edges in and taking them out again.
-template <class Space, class... Results>
-double change(Space const& space, graph::any_graph& g, std::span<graph::edge const> batch, Results&... results) {
+// Half the time of putting edges in and taking them out again, with an update of all attached results.
+template <class Space>
+double change(Space const& space, graph::any_graph& g, std::span<graph::edge const> batch) {
   return 0.5 * seconds(space, [&] {
-           algorithms::insert(g, batch, results...);
-           algorithms::erase(g, batch, results...);
+           g.insert(batch);
+           g.erase(batch);
          });
 }
 
@@ -189,9 +188,11 @@ void triangles_change(benchmark::State& state, Space const& space, std::string c
   std::vector<graph::edge> const batch = fresh_edges(c, size);
   algorithms::incremental_triangles<Space> count(space, g.view());
   std::uint64_t const before = count.total();
-  (void)change(space, g, batch, count);
-  for (auto _ : state) state.SetIterationTime(change(space, g, batch, count));
+  g.attach(count);
+  (void)change(space, g, batch);
+  for (auto _ : state) state.SetIterationTime(change(space, g, batch));
   if (count.total() != before) state.SkipWithError("triangles were lost");
+  g.detach(count);
   state.counters["update_alone_us"] = 1e6 * change(space, g, batch);
   algorithms::triangle_counter<Space> full(space);
   (void)full.count(g.view());
@@ -210,12 +211,13 @@ void pagerank_change(benchmark::State& state, Space const& space, std::string co
   auto const edges = static_cast<double>(c.targets.size() / 2);
   std::vector<graph::edge> const batch = fresh_edges(c, static_cast<std::size_t>(std::max(1.0, fraction * edges)));
   algorithms::incremental_pagerank<Space> ranks(space, g.view(), {.tolerance = tolerance});
-  (void)change(space, g, batch, ranks);
-  for (auto _ : state) state.SetIterationTime(change(space, g, batch, ranks));
+  g.attach(ranks);
+  (void)change(space, g, batch);
+  for (auto _ : state) state.SetIterationTime(change(space, g, batch));
   state.counters["edges"] = static_cast<double>(batch.size());
 
   std::vector<double> const before = ranks.rank();
-  algorithms::insert(g, batch, ranks);
+  g.insert(batch);
   state.counters["iterations"] = ranks.iterations();
   state.counters["ranked"] = static_cast<double>(ranks.ranked());
   algorithms::pagerank_ranker<Space> full(space);
@@ -240,8 +242,9 @@ void pagerank_change(benchmark::State& state, Space const& space, std::string co
   };
   state.counters["error"] = distance(ranks.rank());
   state.counters["full_run_error"] = distance(exec::copy_out(space, full.rank(), g.vertices()));
-  algorithms::erase(g, batch, ranks);
-  state.counters["update_alone_us"] = 1e6 * change(space, g, batch);  // the ranks are stale after this
+  g.erase(batch);
+  g.detach(ranks);
+  state.counters["update_alone_us"] = 1e6 * change(space, g, batch);
 }
 
 // One walk of 80 steps from each vertex, from the call to the end of the last walk; export_us is the transfer of the
@@ -291,9 +294,11 @@ void clustering_change(benchmark::State& state, Space const& space, std::string 
   g.build(c);
   std::vector<graph::edge> const batch = fresh_edges(c, size);
   algorithms::incremental_clustering<Space> clusters(space, g.view());
-  (void)change(space, g, batch, clusters);
-  for (auto _ : state) state.SetIterationTime(change(space, g, batch, clusters));
+  g.attach(clusters);
+  (void)change(space, g, batch);
+  for (auto _ : state) state.SetIterationTime(change(space, g, batch));
   state.counters["modularity"] = clusters.modularity();
+  g.detach(clusters);
   state.counters["update_alone_us"] = 1e6 * change(space, g, batch);
   algorithms::clusterer<Space> full(space);
   full.run(g.view());

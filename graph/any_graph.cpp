@@ -42,6 +42,8 @@ struct any_graph::face {
   virtual update_report build(csr_view const& rows, void const* values) = 0;
   virtual update_report build(resident_csr rows, void const* values) = 0;
   virtual graph::snapshot snapshot() = 0;
+  virtual void attach(maintained_result& result) = 0;
+  virtual void detach(maintained_result& result) = 0;
   virtual void compact() = 0;
   virtual void clear() = 0;
   virtual void fail_allocations_from(std::uint64_t k) = 0;
@@ -112,6 +114,8 @@ struct any_graph::body final : face {
     }
   }
   wyrm::graph::snapshot snapshot() override { return graph.snapshot(); }
+  void attach(maintained_result& result) override { graph.attach(result); }
+  void detach(maintained_result& result) override { graph.detach(result); }
   void compact() override { graph.compact(); }
   void clear() override { graph.clear(); }
   void fail_allocations_from(std::uint64_t k) override { graph.fail_allocations_from(k); }
@@ -276,6 +280,8 @@ update_report any_graph::build(resident_csr rows, resident_numbers values) {
   return graph().build(rows, checked(values));
 }
 graph::snapshot any_graph::snapshot() { return graph().snapshot(); }
+void any_graph::attach(maintained_result& result) { graph().attach(result); }
+void any_graph::detach(maintained_result& result) { graph().detach(result); }
 void any_graph::compact() { graph().compact(); }
 void any_graph::clear() { graph().clear(); }
 void any_graph::fail_allocations_from(std::uint64_t k) { graph().fail_allocations_from(k); }

@@ -15,6 +15,7 @@
 #include "../alloc/allocator.hpp"
 #include "../exec/device.hpp"
 #include "batch/columns.hpp"
+#include "maintained_result.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
 #include "pending_update.hpp"
@@ -80,6 +81,8 @@ class any_graph {
   update_report build(csr_view const& rows, host_numbers const& values = {});
   update_report build(resident_csr rows, resident_numbers values = {});
   [[nodiscard]] graph::snapshot snapshot();
+  void attach(maintained_result& result);
+  void detach(maintained_result& result);
   void compact();
   void clear();
   static constexpr std::uint64_t never = ~std::uint64_t{0};

@@ -21,6 +21,7 @@
 
 #include "../alloc/allocator.hpp"
 #include "../exec/memory.hpp"
+#include "attached_results.hpp"
 #include "batch/columns.hpp"
 #include "batch/refuse.hpp"
 #include "batch/status.hpp"
@@ -89,6 +90,7 @@ class dynamic_graph {
         link_(std::move(other.link_)),
         identity_(std::move(other.identity_)),
         absent_(std::move(other.absent_)),
+        results_(std::move(other.results_)),
         arc_count_(std::exchange(other.arc_count_, 0)),
         edge_count_(std::exchange(other.edge_count_, 0)),
         changes_(other.changes_),
@@ -165,6 +167,7 @@ class dynamic_graph {
     absent_.next(reused, ids.data());
     std::iota(ids.begin() + static_cast<std::ptrdiff_t>(reused), ids.end(), vertices_);
     if (n == 0) return ids;
+    require_no_results("add_vertices");
     exec::buffer<vertex_id, Space> there(space_, reused);
     std::vector<exec::buffer<packed_record, Space>> room;
     room.reserve(2);
@@ -212,6 +215,7 @@ class dynamic_graph {
       ids.resize(kept);
     }
     if (ids.empty()) return r;
+    require_no_results("remove_vertices");
     absent_.reserve(ids.size());
     exec::buffer<vertex_id, Space> there(space_, ids.size());
     exec::copy_in<vertex_id>(space_, there.data(), ids);
@@ -426,6 +430,19 @@ class dynamic_graph {
     return graph::snapshot(std::move(owner), then, edge_count_);
   }
 
+  /// Keeps a maintained result up to date: from now on every change of this graph updates the graph and all attached
+  /// results, or nothing; an empty batch lets results go on that have stopped early. See maintained_result for what
+  /// happens when a graph or a result is moved or destroyed. An error of the device after the change of the graph is
+  /// thrown, and may leave a result outdated; changes are refused then until it is detached. Throws error(bad_argument)
+  /// if the result is not up to date for this graph, or is attached, and while an update is pending.
+  void attach(maintained_result& result) { results_.attach(space_, view(), result); }
+  /// Ends that; the result keeps its values. Throws error(bad_argument) if it is not attached to this graph, and while
+  /// an update is pending.
+  void detach(maintained_result& result) {
+    require_idle();
+    results_.detach(result);
+  }
+
   /// Rewrites all pages, in the order of the vertices and with minimum sizes, in a new pool of the necessary
   /// size, and frees the old pool and all scratch. Useful after many updates, or after a batch that was much larger
   /// than later ones. Both pools exist temporarily; throws error(out_of_memory), and changes nothing, if memory does
@@ -454,7 +471,10 @@ class dynamic_graph {
     typename Space::guard const current(space_);
     require_idle();
     collect();
-    remove_all();
+    if (arc_count_ == 0) return remove_all();
+    results_.before_replacement(view(), 0);
+    or_undo([&] { remove_all(); });
+    results_.after(view());
   }
 
   /// For tests: until the next call, allocations of updates fail for the vertices from the k-th on that a batch changes
@@ -485,7 +505,7 @@ class dynamic_graph {
     alloc::statistics const pool = allocator_->stats();
     detail::table_sums sums = detail::sum_table(space_, out_.records(), vertices_);
     m.vertex_table = out_.table_bytes();
-    m.scratch = out_.scratch_bytes() + uploader_.bytes() + hubs_.bytes() + status_.bytes();
+    m.scratch = out_.scratch_bytes() + uploader_.bytes() + hubs_.bytes() + status_.bytes() + results_.bytes();
     if (in_) {
       detail::table_sums const in = detail::sum_table(space_, in_->records(), vertices_);
       sums.arcs += in.arcs;
@@ -694,13 +714,18 @@ class dynamic_graph {
   template <detail::update_kind Op>
   pending_update update(detail::batch_input batch) {
     if constexpr (Op == detail::update_kind::erase) batch.all = operation::erase;
-    return enqueue < has_values ? detail::update_kind::mixed : Op > (batch);
+    constexpr detail::update_kind kind = has_values ? detail::update_kind::mixed : Op;
+    return enqueue<kind>(batch);
   }
   template <detail::update_kind Op>
   pending_update enqueue(detail::batch_input const& batch) {
     typename Space::guard const current(space_);
     require_idle();
-    if (batch.size == 0) return pending_update([] { return update_report{}; });
+    if (batch.size == 0) {
+      before(batch);
+      results_.after(view());
+      return pending_update([] { return update_report{}; });
+    }
     collect();
     // The function that finishes the update. It is constructed first, as this may throw.
     std::function<update_report()> finishing([link = link_, batch] {
@@ -708,9 +733,44 @@ class dynamic_graph {
         throw error(error_code::bad_argument, "the graph of this update was destroyed before get() was called");
       return link->graph->template finish<Op>(batch);
     });
-    launch<Op>(batch);
+    before(batch);
+    or_undo([&] { launch<Op>(batch); });
     link_->is_pending = true;
     return pending_update(std::move(finishing));
+  }
+  // Prepares attached results for a batch. The caller may free it after an error.
+  void before(detail::batch_input const& batch) {
+    if (results_.empty()) return;
+    try {
+      bool const converts = batch.is_converted();
+      detail::batch_arrays there = batch.arrays();
+      if (converts) {
+        there = uploader_.template room_for<Value>(batch);
+        uploader_.template convert<Value>(batch, vertices_, false, [](std::size_t, std::size_t) {});
+        if (batch.is_on_host) uploader_.upload_rest(batch.arrays(), width);
+      }
+      results_.before(view(), options_.self_loops, there, batch.is_on_host && !converts);
+    } catch (...) {
+      space_.wait_for_all();
+      throw;
+    }
+  }
+  // Runs a step of a change; if it fails, restores attached results.
+  template <class F>
+  auto or_undo(F const& step) {
+    try {
+      return step();
+    } catch (...) {
+      results_.undo(view());
+      throw;
+    }
+  }
+  void require_no_results(char const* operation) const {
+    if (!results_.empty())
+      throw error(error_code::bad_argument,
+                  std::string(operation) +
+                      ": attached results are for the vertices that the graph has now; detach them, "
+                      "and construct them again afterwards; nothing was changed");
   }
   template <detail::update_kind Op>
   void launch(detail::batch_input const& batch) {
@@ -761,6 +821,12 @@ class dynamic_graph {
   template <detail::update_kind Op>
   update_report finish(detail::batch_input const& batch) {
     typename Space::guard const current(space_);
+    update_report const done = or_undo([&] { return finish_graph<Op>(batch); });
+    results_.after(view());
+    return done;
+  }
+  template <detail::update_kind Op>
+  update_report finish_graph(detail::batch_input const& batch) {
     link_->is_pending = false;  // also if this throws
     auto const all = all_tables();
     std::size_t const size = batch.size;
@@ -963,6 +1029,15 @@ class dynamic_graph {
     if (vertices_ == 0) return {};
     collect();
     detail::csr_rows const there = uploader_.room_for(rows);
+    results_.before_replacement(view(), there.arcs);
+    or_undo([&] { build_tables(rows, there, values); });
+    results_.after(view());
+    update_report r;
+    r.requested = r.inserted = edge_count_;
+    return r;
+  }
+  template <class Csr>
+  void build_tables(Csr const& rows, detail::csr_rows const& there, Value const* values) {
     try {
       detail::value_word<width> const* const words = upload_values(rows, there, values);
       std::uint64_t const self_loops = build_layout(rows, there, words);
@@ -976,9 +1051,6 @@ class dynamic_graph {
       throw;
     }
     identity_.change();
-    update_report r;
-    r.requested = r.inserted = edge_count_;
-    return r;
   }
   [[nodiscard]] detail::value_word<width> const* upload_values(csr_view const&, detail::csr_rows const& rows,
                                                                Value const* values) {
@@ -1072,6 +1144,7 @@ class dynamic_graph {
   identity identity_;
   detail::absent_ids absent_;
   detail::batch_arrays there_{};  // the batch of the last update, in memory of the space
+  detail::attached_results<Space> results_;
   std::uint64_t arc_count_ = 0;
   std::uint64_t edge_count_ = 0;
   std::uint64_t changes_ = 0;  // requested edges since the last layout

@@ -49,16 +49,23 @@ class bitmap_pool {
 
   /// Bitmaps for n vertices: n / 8 bytes per thread.
   bitmap_pool_view make(std::size_t n) {
-    std::size_t const words = (n + 511) / 512 * 8;  // no two bitmaps in one cache line
+    reserve(n);
+    std::size_t const words = words_for(n);
     unsigned const count = space_.threads();
-    words_.reserve(words * count);
-    in_use_.reserve(count);
     space_.fill(words_.data(), 0, words * count * sizeof(std::uint64_t));
     space_.fill(in_use_.data(), 0, count * sizeof(std::uint32_t));
     return {words_.data(), words, in_use_.data(), count};
   }
+  /// Requests the memory of make().
+  void reserve(std::size_t n) {
+    words_.reserve(words_for(n) * space_.threads());
+    in_use_.reserve(space_.threads());
+  }
 
  private:
+  // No two bitmaps are in one cache line.
+  static std::size_t words_for(std::size_t n) { return (n + 511) / 512 * 8; }
+
   Space space_;
   exec::buffer<std::uint64_t, Space> words_;
   exec::buffer<std::uint32_t, Space> in_use_;

@@ -127,12 +127,7 @@ class orientation {
   /// arcs); 4 bytes per arc and 24 per vertex.
   graph::packed_record const* make(graph::graph_view const& g, row_bins_view const& bins) {
     std::size_t const n = g.vertices();
-    degrees_.reserve(n);
-    offsets_.reserve(n + 1);
-    targets_.reserve(g.arcs());
-    rows_.reserve(n);
-    kept_.reserve(bins.parts);
-    kept_before_.reserve(std::size_t{bins.parts} + 1);
+    reserve(n, g.arcs(), bins.parts);
     exec::for_each(space_, n, copy_degrees{g.out_records(), degrees_.data()});
     bulk_.inclusive_sum(degrees_.data(), offsets_.data(), n);
     orient_rows work{degrees_.data(), bins, offsets_.data(), targets_.data(), rows_.data(), kept_.data(), nullptr};
@@ -143,6 +138,16 @@ class orientation {
       exec::for_each_tile<32>(space_, bins.parts, work);
     }
     return rows_.data();
+  }
+  /// Requests the memory of make() for bins with up to this many parts.
+  void reserve(std::size_t n, std::uint64_t arcs, std::size_t parts) {
+    degrees_.reserve(n);
+    offsets_.reserve(n + 1);
+    targets_.reserve(arcs);
+    rows_.reserve(n);
+    kept_.reserve(parts);
+    kept_before_.reserve(parts + 1);
+    bulk_.reserve(n > parts ? n : parts);
   }
 
  private:

@@ -7,6 +7,7 @@
 
 #include "../../exec/atomic.hpp"
 #include "../../exec/tile.hpp"
+#include "../../graph/graph_change.hpp"
 #include "../../graph/types.hpp"
 #include "../../graph/view.hpp"
 #include "frontier.hpp"
@@ -285,17 +286,15 @@ struct list_residuals {
   }
 };
 
-/// One lane per edge of a batch, before the update: lists the vertices that will get or lose neighbours.
+/// One lane per entry of a change, before it: lists the vertices that will get or lose neighbours.
 struct find_changed {
   graph::graph_view g;
-  graph::edge const* edges;
-  bool insertion;
+  graph::graph_change change;
   frontier changed;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
-    graph::edge const e = valid ? edges[i] : graph::edge{0, 0};
-    bool const changes = valid && e.source < g.vertices() && e.target < g.vertices() &&
-                         graph::contains(g.neighbours(e.source), e.target) != insertion;
+    bool const changes = valid && change.has_edge(i);
+    graph::edge const e = changes ? change.edges[i] : graph::edge{0, 0};
     changed.add(t, g, e.source, changes);
     changed.add(t, g, e.target, changes && !g.directed());
   }

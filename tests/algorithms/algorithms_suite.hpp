@@ -124,6 +124,7 @@ TYPED_TEST_P(algorithms_test, pagerank_of_a_hub_that_dangles) {
   };
   expect(this->pagerank(g, {.tolerance = 1e-14}).rank, 1e-12);
   algorithms::incremental_pagerank ranks(g, {.tolerance = 1e-10});
+  g.attach(ranks);
   expect(ranks.rank(), ranks.error_bound() + 1e-12);
 }
 
@@ -165,10 +166,10 @@ TYPED_TEST_P(algorithms_test, pagerank_batch_by_batch) {
     double const tolerance = 1e-7;
     auto g = this->make(n, random_edges(random, n, 150), directed, directed, this->one_thread());
     algorithms::incremental_pagerank ranks(g, {.tolerance = tolerance, .full_run = full_run});
+    g.attach(ranks);
     for (std::size_t round = 0; round < rounds; ++round) {
       auto const batch = random_edges(random, n, 1 + random() % 8);
-      auto const report = g.edges() < 250 ? algorithms::insert(g, batch, ranks)
-                                          : algorithms::erase(g, random_edges(random, n, 2000), ranks);
+      auto const report = g.edges() < 250 ? g.insert(batch) : g.erase(random_edges(random, n, 2000));
       ASSERT_EQ(
           report.inserted + report.erased + report.missing + report.unchanged + report.duplicates + report.self_loops,
           report.requested);
@@ -191,8 +192,9 @@ TYPED_TEST_P(algorithms_test, pagerank_of_a_local_change) {
     if (v != 999) paths.push_back({v, v + 1});
   auto g = this->make(2001, paths);
   algorithms::incremental_pagerank ranks(g, {.tolerance = 1e-6, .full_run = 1e9});
+  g.attach(ranks);
   auto const before = ranks.rank();
-  algorithms::insert(g, std::vector<graph::edge>{{500, 502}, {2000, 0}}, ranks);
+  g.insert(std::vector<graph::edge>{{500, 502}, {2000, 0}});
   EXPECT_GT(ranks.ranked(), 4u);
   EXPECT_LT(ranks.ranked(), 10u * 2001);
   auto const want = serial_pagerank(g.to_csr(), 0.85);
@@ -201,9 +203,9 @@ TYPED_TEST_P(algorithms_test, pagerank_of_a_local_change) {
   EXPECT_LT(distance, 0.85 / 0.15 * 1e-6);
   for (std::size_t v = 1000; v < 2000; ++v) EXPECT_NEAR(got[v] / before[v], got[1000] / before[1000], 1e-14);
 
-  EXPECT_THROW(algorithms::insert(g, std::vector<graph::edge>{{0, 1}, {3, 2001}}, ranks), error);
+  EXPECT_THROW(g.insert(std::vector<graph::edge>{{0, 1}, {3, 2001}}), error);
   EXPECT_EQ(ranks.rank(), got);
-  algorithms::insert(g, std::vector<graph::edge>{{0, 1}}, ranks);  // an edge of the graph
+  g.insert(std::vector<graph::edge>{{0, 1}});  // an edge of the graph
   EXPECT_TRUE(ranks.converged());
 
   // Too few iterations for the first run.
@@ -222,13 +224,14 @@ TYPED_TEST_P(algorithms_test, pagerank_of_batches_below_the_tolerance) {
   for (bool const directed : {false, true}) {
     auto g = this->make(n, random_edges(random, n, 5000), directed, directed, this->one_thread());
     algorithms::incremental_pagerank ranks(g, {.tolerance = tolerance, .full_run = directed ? 0.1 : 1e9});
+    g.attach(ranks);
     unsigned idle = 0;
     unsigned busy = 0;
     double last = ranks.error_bound();
     for (std::size_t round = 0; round < this->sized(200, 40); ++round) {
       auto const batch = random_edges(random, n, 2);
-      algorithms::insert(g, batch, ranks);
-      if (round % 3 == 0) algorithms::erase(g, std::vector(batch.begin(), batch.begin() + 1), ranks);
+      g.insert(batch);
+      if (round % 3 == 0) g.erase(std::vector(batch.begin(), batch.begin() + 1));
       ASSERT_TRUE(ranks.converged());
       ASSERT_LE(ranks.error_bound(), 0.85 / 0.15 * tolerance);
       (ranks.iterations() == 0 ? idle : busy) += 1;
@@ -251,15 +254,16 @@ TYPED_TEST_P(algorithms_test, pagerank_of_too_few_iterations) {
   double const tolerance = 1e-8;
   auto g = this->make(n, random_edges(random, n, 900), true, false, this->one_thread());
   algorithms::incremental_pagerank ranks(g, {.tolerance = tolerance, .max_iterations = 2, .full_run = 1e9});
+  g.attach(ranks);
   EXPECT_FALSE(ranks.converged());
   EXPECT_EQ(ranks.iterations(), 2u);
   for (unsigned round = 0; round < 10; ++round) {
-    algorithms::insert(g, random_edges(random, n, 20), ranks);
+    g.insert(random_edges(random, n, 20));
     auto const before = ranks.rank();
-    EXPECT_THROW(algorithms::erase(g, std::vector<graph::edge>{{0, 1}, {5, 6}, {0, 300}}, ranks), error);
+    EXPECT_THROW(g.erase(std::vector<graph::edge>{{0, 1}, {5, 6}, {0, 300}}), error);
     EXPECT_EQ(ranks.rank(), before);
   }
-  for (unsigned round = 0; round < 200 && !ranks.converged(); ++round) algorithms::insert(g, {}, ranks);
+  for (unsigned round = 0; round < 200 && !ranks.converged(); ++round) g.insert({});
   EXPECT_TRUE(ranks.converged());
   auto const got = ranks.rank();
   auto const want = serial_pagerank(g.to_csr(), 0.85);
@@ -273,13 +277,14 @@ TYPED_TEST_P(algorithms_test, pagerank_of_inserted_and_erased_hubs) {
   for (graph::vertex_id i = 1; i <= leaves; ++i) star.push_back({i, 0});
   auto g = this->make(leaves + std::size_t{1}, {});
   algorithms::incremental_pagerank ranks(g, {.tolerance = 1e-8, .full_run = 1e9});
+  g.attach(ranks);
   double const n = leaves + 1.0;
   for (double const rank : ranks.rank()) ASSERT_NEAR(rank * n, 1, 1e-12);
-  algorithms::insert(g, star, ranks);
+  g.insert(star);
   EXPECT_TRUE(ranks.converged());
   EXPECT_NEAR(ranks.rank()[0], (1 + 0.85 * leaves) / (n * 1.85), 1e-7);
   star.resize(star.size() - 10);
-  algorithms::erase(g, star, ranks);
+  g.erase(star);
   auto const got = ranks.rank();
   auto const want = serial_pagerank(g.to_csr(), 0.85);
   for (std::size_t v = 0; v < want.size(); ++v) ASSERT_NEAR(got[v] * n, want[v] * n, 1e-3) << "vertex " << v;
@@ -301,7 +306,8 @@ TYPED_TEST_P(algorithms_test, pagerank_with_all_vertices_corrected) {
     double const tolerance = 1e-10;
     algorithms::incremental_pagerank ranks(
         g, {.damping = damping, .tolerance = tolerance, .max_iterations = 5000, .full_run = 0.001});
-    algorithms::insert(g, random_edges(random, n, 20), ranks);
+    g.attach(ranks);
+    g.insert(random_edges(random, n, 20));
     EXPECT_TRUE(ranks.converged());
     EXPECT_LE(ranks.error_bound(), damping / (1 - damping) * tolerance + 1e-15);
     auto const got = ranks.rank();
@@ -319,11 +325,12 @@ TYPED_TEST_P(algorithms_test, pagerank_corrected_with_isolated_vertices) {
   double const tolerance = 1e-6;
   auto g = this->make(n, random_edges(random, n / 4, n / 2), false, false, this->one_thread());
   algorithms::incremental_pagerank ranks(g, {.tolerance = tolerance, .full_run = 0});
+  g.attach(ranks);
   for (unsigned round = 0; round < this->sized(60, 15); ++round) {
     auto const batch = random_edges(random, n, 30);
-    algorithms::insert(g, batch, ranks);
+    g.insert(batch);
     for (bool const is_erased : {false, true}) {
-      if (is_erased) algorithms::erase(g, batch, ranks);
+      if (is_erased) g.erase(batch);
       ASSERT_TRUE(ranks.converged());
       ASSERT_LE(ranks.error_bound(), 0.85 / 0.15 * tolerance) << "round " << round;
       auto const got = ranks.rank();
@@ -339,10 +346,12 @@ TYPED_TEST_P(algorithms_test, several_maintained_results) {
   std::size_t const n = 80;
   auto g = this->make(n, random_edges(random, n, 300), false, false, this->one_thread());
   algorithms::incremental_pagerank ranks(g);
+  g.attach(ranks);
   algorithms::incremental_triangles count(g);
+  g.attach(count);
   for (unsigned round = 0; round < 5; ++round) {
-    algorithms::insert(g, random_edges(random, n, 40), ranks, count);
-    algorithms::erase(g, random_edges(random, n, 200), count, ranks);
+    g.insert(random_edges(random, n, 40));
+    g.erase(random_edges(random, n, 200));
     EXPECT_EQ(count.total(), this->triangles(g).total);
     auto const got = ranks.rank();
     auto const want = serial_pagerank(g.to_csr(), 0.85);
@@ -452,14 +461,15 @@ TYPED_TEST_P(algorithms_test, triangles_batch_by_batch) {
     std::size_t const n = 60;
     auto g = this->make(n, random_edges(random, n, 100), false, loops, this->one_thread());
     algorithms::incremental_triangles count(g, true);
+    g.attach(count);
     for (std::size_t round = 0; round < rounds; ++round) {
       // Few vertices, so that batches contain edges that form triangles with each other, repeats, and edges that are,
       // or are not, in the graph.
       auto const batch = random_edges(random, n, 1 + random() % 80);
       if (g.edges() < 250)
-        algorithms::insert(g, batch, count);
+        g.insert(batch);
       else
-        algorithms::erase(g, batch, count);
+        g.erase(batch);
       auto const want = this->triangles(g);
       ASSERT_EQ(count.total(), want.total) << "round " << round;
       ASSERT_EQ(count.per_vertex(), want.per_vertex) << "round " << round;
@@ -470,18 +480,19 @@ TYPED_TEST_P(algorithms_test, triangles_batch_by_batch) {
 TYPED_TEST_P(algorithms_test, triangles_of_batches_that_are_refused) {
   auto g = this->make(10, this->clique(8));
   algorithms::incremental_triangles count(g, true);
+  g.attach(count);
   auto const before = count.per_vertex();
   std::vector<graph::edge> const bad{{8, 9}, {0, 1}, {3, 10}, {8, 0}, {9, 0}};
-  EXPECT_THROW(algorithms::insert(g, bad, count), error);
-  EXPECT_THROW(algorithms::erase(g, bad, count), error);
+  EXPECT_THROW(g.insert(bad), error);
+  EXPECT_THROW(g.erase(bad), error);
   EXPECT_EQ(count.total(), 56u);
   EXPECT_EQ(count.per_vertex(), before);
-  EXPECT_EQ(algorithms::erase(g, this->clique(8), count).erased, 28u);
+  EXPECT_EQ(g.erase(this->clique(8)).erased, 28u);
   EXPECT_EQ(count.total(), 0u);
   EXPECT_EQ(count.per_vertex(), std::vector<std::uint64_t>(10));
-  EXPECT_EQ(algorithms::insert(g, this->clique(10), count).inserted, 45u);
+  EXPECT_EQ(g.insert(this->clique(10)).inserted, 45u);
   EXPECT_EQ(count.total(), 120u);
-  EXPECT_EQ(algorithms::insert(g, {}, count).inserted, 0u);
+  EXPECT_EQ(g.insert({}).inserted, 0u);
   EXPECT_THROW(algorithms::incremental_triangles(this->make(3, {{0, 1}}, true)), error);
   auto none = this->make(0, {});
   EXPECT_EQ(algorithms::incremental_triangles(none).total(), 0u);
@@ -581,7 +592,8 @@ TYPED_TEST_P(algorithms_test, pagerank_counts_the_vertices_of_full_runs) {
     // A batch that begins with a frontier, and continues with all vertices after the first few iterations.
     unsigned const most = 16;
     algorithms::incremental_pagerank ranks(g, {.tolerance = 1e-9, .max_iterations = most, .full_run = 0});
-    algorithms::insert(g, random_edges(random, n, 300), ranks);
+    g.attach(ranks);
+    g.insert(random_edges(random, n, 300));
     EXPECT_EQ(ranks.iterations(), most);
     EXPECT_GE(ranks.ranked(), most / 2 * n);
     EXPECT_LE(ranks.ranked(), most * n);
@@ -589,9 +601,10 @@ TYPED_TEST_P(algorithms_test, pagerank_counts_the_vertices_of_full_runs) {
   // The count is that of one batch.
   auto g = this->make(n, this->clique(30), true, false, this->one_thread());
   algorithms::incremental_pagerank ranks(g);
+  g.attach(ranks);
   EXPECT_TRUE(ranks.converged());
   EXPECT_GE(ranks.ranked(), n);
-  algorithms::insert(g, std::vector<graph::edge>{{1, 0}}, ranks);  // is there
+  g.insert(std::vector<graph::edge>{{1, 0}});  // is there
   EXPECT_EQ(ranks.iterations(), 0u);
   EXPECT_EQ(ranks.ranked(), 0u);
 }

@@ -214,16 +214,17 @@ TYPED_TEST_P(boundaries_test, changes_of_triangles_in_the_smallest_graphs) {
     SCOPED_TRACE(n);
     auto g = this->make(n, {}, false, true, this->one_thread());
     algorithms::incremental_triangles count(g, true);
+    g.attach(count);
     std::vector<graph::edge> all = this->clique(n);
     for (graph::vertex_id v = 1; v < n; ++v) all.insert(all.end(), {{v - 1, v}, {v, v}});
-    algorithms::insert(g, all, count);
+    g.insert(all);
     std::uint64_t const of_clique = std::uint64_t{n} * (n - 1) * (n - 2) / 6;
     EXPECT_EQ(count.total(), of_clique);
     EXPECT_EQ(count.per_vertex(), serial_triangles(g.to_csr()));
-    algorithms::erase(g, std::vector<graph::edge>{{n - 1, n - 2}, {n - 1, n - 1}, {n - 2, n - 1}}, count);
+    g.erase(std::vector<graph::edge>{{n - 1, n - 2}, {n - 1, n - 1}, {n - 2, n - 1}});
     EXPECT_EQ(count.total(), of_clique - (n - 2));
     EXPECT_EQ(count.per_vertex(), serial_triangles(g.to_csr()));
-    algorithms::erase(g, all, count);
+    g.erase(all);
     EXPECT_EQ(count.total(), 0u);
     EXPECT_EQ(count.per_vertex(), std::vector<std::uint64_t>(n));
   }

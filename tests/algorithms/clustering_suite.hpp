@@ -276,6 +276,7 @@ TYPED_TEST_P(clustering_test, maintained_batch_by_batch) {
   auto edges = this->planted(n, groups, std::size_t{5} * n);
   auto g = this->make(n, edges, false, false, this->one_thread());
   algorithms::incremental_clustering maintained(g, {}, this->small_pool());
+  g.attach(maintained);
   std::mt19937 random(seeded(9));
   std::size_t const rounds = this->sized(40, 4);
   for (std::size_t round = 0; round < rounds; ++round) {
@@ -284,9 +285,9 @@ TYPED_TEST_P(clustering_test, maintained_batch_by_batch) {
     std::shuffle(edges.begin(), edges.end(), random);
     std::vector<graph::edge> batch(edges.begin(), edges.begin() + static_cast<std::ptrdiff_t>(edges.size() / 50));
     if (round % 3 == 0)
-      algorithms::erase(g, batch, maintained);
+      g.erase(batch);
     else
-      algorithms::insert(g, round % 3 == 1 ? batch : random_edges(random, n, n / 50), maintained);
+      g.insert(round % 3 == 1 ? batch : random_edges(random, n, n / 50));
     auto const got = maintained.result();
     EXPECT_EQ(got.count, maintained.count());
     EXPECT_EQ(got.modularity, maintained.modularity());
@@ -301,33 +302,35 @@ TYPED_TEST_P(clustering_test, clusters_merge_and_split) {
   auto const ring = this->ring_of_cliques(cliques);
   auto g = this->make(cliques * 5 + 2, ring, false, false, this->one_thread());
   algorithms::incremental_clustering maintained(g, {}, this->small_pool());
+  g.attach(maintained);
   EXPECT_EQ(maintained.count(), cliques + 2);
   // The first clique loses all edges; the last two vertices get an edge.
   std::vector<graph::edge> first = this->clique(5);
   first.push_back({4, 5});
   first.push_back({0, cliques * 5 - 1});
-  algorithms::erase(g, first, maintained);
-  algorithms::insert(g, std::vector<graph::edge>{{cliques * 5, cliques * 5 + 1}}, maintained);
+  g.erase(first);
+  g.insert(std::vector<graph::edge>{{cliques * 5, cliques * 5 + 1}});
   EXPECT_EQ(maintained.count(), cliques + 5);
   this->expect_consistent(g, maintained.result());
-  algorithms::insert(g, first, maintained);
+  g.insert(first);
   EXPECT_EQ(maintained.count(), cliques + 1);
   auto const before = maintained.result();
-  EXPECT_THROW(algorithms::insert(g, std::vector<graph::edge>{{0, 9}, {1, cliques * 5 + 2}}, maintained), error);
+  EXPECT_THROW(g.insert(std::vector<graph::edge>{{0, 9}, {1, cliques * 5 + 2}}), error);
   EXPECT_EQ(maintained.result().label, before.label);
-  algorithms::insert(g, {}, maintained);
+  g.insert({});
   EXPECT_EQ(maintained.result().label, before.label);
   // Erases all edges, and inserts them again.
   std::vector<graph::edge> all = ring;
   all.push_back({cliques * 5, cliques * 5 + 1});
-  algorithms::erase(g, all, maintained);
+  g.erase(all);
   EXPECT_EQ(maintained.count(), g.vertices());
   EXPECT_EQ(maintained.modularity(), 0);
-  algorithms::insert(g, all, maintained);
+  g.insert(all);
   EXPECT_EQ(maintained.result().label, before.label);
   auto none = this->make(0, {});
   algorithms::incremental_clustering of_none(none, {}, this->small_pool());
-  EXPECT_EQ(algorithms::insert(none, {}, of_none).inserted, 0u);
+  none.attach(of_none);
+  EXPECT_EQ(none.insert({}).inserted, 0u);
   EXPECT_EQ(of_none.result().label, ids{});
 }
 
@@ -412,12 +415,13 @@ TYPED_TEST_P(clustering_test, many_small_batches_are_followed_by_a_full_run) {
     std::size_t const n = this->sized(150, 40);
     auto g = this->make(n, random_edges(random, n, 3 * n), directed, false, this->one_thread());
     algorithms::incremental_clustering maintained(g, {}, this->small_pool());
+    g.attach(maintained);
     std::size_t changed = 0;
     unsigned full = 0;
     unsigned small = 0;
     while (full < 2) {
       auto const batch = random_edges(random, n, n / 4);
-      algorithms::insert(g, batch, maintained);
+      g.insert(batch);
       changed += batch.size();
       ++small;
       if (4 * changed <= g.edges()) continue;

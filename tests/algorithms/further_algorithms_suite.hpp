@@ -158,12 +158,13 @@ TYPED_TEST_P(further_algorithms_test, components_batch_by_batch) {
     std::size_t const n = 200;  // sparse, so that components merge and split
     auto g = this->make(n, random_edges(random, n, 60), directed, directed, this->one_thread());
     algorithms::incremental_components maintained(g);
+    g.attach(maintained);
     for (std::size_t round = 0; round < rounds; ++round) {
       // Batches contain repeats, edges of the graph, and edges that are missing; some erasures remove most edges.
       if (random() % 2 == 0)
-        algorithms::insert(g, random_edges(random, n, 1 + random() % 20), maintained);
+        g.insert(random_edges(random, n, 1 + random() % 20));
       else
-        algorithms::erase(g, random_edges(random, n, round % 50 == 7 ? 60'000 : 1 + random() % 1500), maintained);
+        g.erase(random_edges(random, n, round % 50 == 7 ? 60'000 : 1 + random() % 1500));
       SCOPED_TRACE(round);
       std::size_t const count = maintained.count();  // before label(), which flattens the forest
       std::size_t const largest = maintained.largest();
@@ -176,27 +177,28 @@ TYPED_TEST_P(further_algorithms_test, components_merge_and_split) {
   auto const n = static_cast<graph::vertex_id>(this->sized(100'000, 2'000));
   auto g = this->make(n, {});
   algorithms::incremental_components maintained(g);
+  g.attach(maintained);
   EXPECT_EQ(maintained.count(), n);
   EXPECT_EQ(maintained.largest(), 1u);
-  algorithms::insert(g, this->path(n), maintained);
+  g.insert(this->path(n));
   EXPECT_EQ(maintained.count(), 1u);
   EXPECT_EQ(maintained.largest(), n);
   // Cuts the path in the middle, then erases a missing edge, then cuts the path near both ends.
-  algorithms::erase(g, std::vector<graph::edge>{{n / 2, n / 2 - 1}}, maintained);
+  g.erase(std::vector<graph::edge>{{n / 2, n / 2 - 1}});
   EXPECT_EQ(maintained.count(), 2u);
   EXPECT_EQ(maintained.largest(), n - n / 2);
-  algorithms::erase(g, std::vector<graph::edge>{{0, n - 1}, {5, 5}}, maintained);
+  g.erase(std::vector<graph::edge>{{0, n - 1}, {5, 5}});
   EXPECT_EQ(maintained.count(), 2u);
-  algorithms::erase(g, std::vector<graph::edge>{{0, 1}, {n - 2, n - 1}}, maintained);
+  g.erase(std::vector<graph::edge>{{0, 1}, {n - 2, n - 1}});
   EXPECT_EQ(maintained.count(), 4u);
   this->expect_components(g, maintained.label(), maintained.count(), maintained.largest());
   // Connects both halves by many edges at once; the two cut ends are connected with each other.
   std::vector<graph::edge> rungs;
   for (graph::vertex_id v = 0; v < n / 2; ++v) rungs.push_back({v, n - 1 - v});
-  algorithms::insert(g, rungs, maintained);
+  g.insert(rungs);
   EXPECT_EQ(maintained.count(), 2u);
   EXPECT_EQ(maintained.largest(), n - 2);
-  algorithms::erase(g, rungs, maintained);
+  g.erase(rungs);
   EXPECT_EQ(maintained.count(), 4u);
   this->expect_components(g, maintained.label(), maintained.count(), maintained.largest());
 }
@@ -204,22 +206,24 @@ TYPED_TEST_P(further_algorithms_test, components_merge_and_split) {
 TYPED_TEST_P(further_algorithms_test, components_of_batches_that_are_refused) {
   auto g = this->make(10, {{0, 1}, {1, 2}, {5, 6}});
   algorithms::incremental_components maintained(g);
+  g.attach(maintained);
   auto const before = maintained.label();
   std::vector<graph::edge> const bad{{0, 5}, {1, 2}, {3, 10}, {8, 9}};
-  EXPECT_THROW(algorithms::insert(g, bad, maintained), error);
-  EXPECT_THROW(algorithms::erase(g, bad, maintained), error);
+  EXPECT_THROW(g.insert(bad), error);
+  EXPECT_THROW(g.erase(bad), error);
   EXPECT_EQ(maintained.label(), before);
   EXPECT_EQ(maintained.count(), 7u);
   EXPECT_EQ(maintained.largest(), 3u);
-  EXPECT_EQ(algorithms::insert(g, {}, maintained).inserted, 0u);
-  EXPECT_EQ(algorithms::erase(g, {}, maintained).erased, 0u);
+  EXPECT_EQ(g.insert({}).inserted, 0u);
+  EXPECT_EQ(g.erase({}).erased, 0u);
   EXPECT_EQ(maintained.label(), before);
-  algorithms::insert(g, std::vector<graph::edge>{{2, 6}}, maintained);
+  g.insert(std::vector<graph::edge>{{2, 6}});
   EXPECT_EQ(maintained.label(), (typename TestFixture::ids{0, 0, 0, 3, 4, 0, 0, 7, 8, 9}));
   EXPECT_EQ(maintained.largest(), 5u);
   auto none = this->make(0, {});
   algorithms::incremental_components of_none(none);
-  EXPECT_EQ(algorithms::insert(none, {}, of_none).inserted, 0u);
+  none.attach(of_none);
+  EXPECT_EQ(none.insert({}).inserted, 0u);
   EXPECT_EQ(of_none.count(), 0u);
 }
 
@@ -228,12 +232,15 @@ TYPED_TEST_P(further_algorithms_test, several_maintained_results) {
   std::size_t const n = 80;
   auto g = this->make(n, random_edges(random, n, 100), false, false, this->one_thread());
   algorithms::incremental_components first(g);
+  g.attach(first);
   algorithms::incremental_triangles triangles(g);
+  g.attach(triangles);
   algorithms::incremental_components second(g);
+  g.attach(second);
   for (unsigned round = 0; round < 5; ++round) {
-    algorithms::insert(g, random_edges(random, n, 40), first, triangles, second);
-    algorithms::erase(g, random_edges(random, n, 2000), second, first, triangles);
-    EXPECT_THROW(algorithms::erase(g, std::vector<graph::edge>{{0, 80}}, first, triangles, second), error);
+    g.insert(random_edges(random, n, 40));
+    g.erase(random_edges(random, n, 2000));
+    EXPECT_THROW(g.erase(std::vector<graph::edge>{{0, 80}}), error);
     EXPECT_EQ(triangles.total(), algorithms::triangles(g.space(), g.view()).total);
     this->expect_components(g, first.label(), first.count(), first.largest());
     this->expect_components(g, second.label(), second.count(), second.largest());

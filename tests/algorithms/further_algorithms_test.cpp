@@ -22,8 +22,9 @@ TEST(further_algorithms, of_a_graph_whose_space_is_chosen_at_run_time) {
   EXPECT_EQ(algorithms::bfs(g, ids{1}).distance, (std::vector<std::uint32_t>{~0u, 0, 1, 1, ~0u, 2}));
   EXPECT_EQ(algorithms::core_numbers(g).core, (std::vector<std::uint32_t>{0, 2, 2, 2, 0, 1}));
   auto const maintained = algorithms::maintain_components(g);
-  algorithms::insert(g, std::vector<graph::edge>{{0, 4}}, *maintained);
-  algorithms::erase(g, std::vector<graph::edge>{{3, 5}, {1, 2}}, *maintained);
+  g.attach(*maintained);
+  g.insert(std::vector<graph::edge>{{0, 4}});
+  g.erase(std::vector<graph::edge>{{3, 5}, {1, 2}});
   EXPECT_EQ(maintained->label(), (ids{0, 1, 1, 1, 0, 5}));
   EXPECT_EQ(maintained->count(), 3u);
   EXPECT_EQ(maintained->largest(), 3u);

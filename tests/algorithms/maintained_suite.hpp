@@ -23,154 +23,29 @@
 #include "../../algorithms/incremental_clustering.hpp"
 #include "../../algorithms/incremental_pagerank.hpp"
 #include "../../algorithms/incremental_triangles.hpp"
-#include "../../algorithms/maintained_result.hpp"
 #include "../../algorithms/pagerank.hpp"
 #include "../../exec/injected_failure.hpp"
+#include "../../graph/maintained_result.hpp"
 #include "../graph/model.hpp"
 #include "../support/seed.hpp"
 #include "../support/verify.hpp"
-#include "graphs_fixture.hpp"
+#include "maintained_fixture.hpp"
 
 namespace wyrm::tests {
 
-/// A maintained result of any kind.
-struct maintained {
-  virtual ~maintained() = default;
-  virtual algorithms::maintained_result& result() = 0;
-  /// All values of the result.
-  [[nodiscard]] virtual std::vector<double> values() const = 0;
-  virtual void expect_right(graph::csr const& rows) const = 0;
-};
-
 template <class Space>
-struct maintained_ranks final : maintained {
-  maintained_ranks(Space const& space, graph::graph_view const& g, double full_run)
-      : ranks(space, g, {.tolerance = 1e-7, .full_run = full_run}) {}
-  algorithms::maintained_result& result() override { return ranks; }
-  [[nodiscard]] std::vector<double> values() const override {
-    std::vector<double> all = ranks.rank();
-    all.insert(all.end(), {ranks.error_bound(), static_cast<double>(ranks.iterations()), ranks.converged() ? 1.0 : 0.0,
-                           static_cast<double>(ranks.ranked())});
-    return all;
-  }
-  void expect_right(graph::csr const& rows) const override {
-    std::vector<double> const got = ranks.rank();
-    std::vector<double> const want = serial_pagerank(rows, 0.85);
-    ASSERT_EQ(got.size(), want.size());
-    double distance = 0;
-    for (std::size_t v = 0; v < want.size(); ++v) distance += std::abs(got[v] - want[v]);
-    EXPECT_TRUE(ranks.converged());
-    EXPECT_LE(distance, ranks.error_bound() + serial_pagerank_error(0.85));
-    EXPECT_LE(distance, 0.85 / 0.15 * 1e-7);
-  }
-  algorithms::incremental_pagerank<Space> ranks;
-};
-
-template <class Space>
-struct maintained_triangles final : maintained {
-  maintained_triangles(Space const& space, graph::graph_view const& g) : count(space, g, true) {}
-  algorithms::maintained_result& result() override { return count; }
-  [[nodiscard]] std::vector<double> values() const override {
-    std::vector<double> all{static_cast<double>(count.total())};
-    for (std::uint64_t const corners : count.per_vertex()) all.push_back(static_cast<double>(corners));
-    return all;
-  }
-  void expect_right(graph::csr const& rows) const override {
-    std::vector<std::uint64_t> const want = serial_triangles(rows);
-    EXPECT_EQ(count.per_vertex(), want);
-    std::uint64_t sum = 0;
-    for (std::uint64_t const corners : want) sum += corners;
-    EXPECT_EQ(count.total() * 3, sum);
-  }
-  algorithms::incremental_triangles<Space> count;
-};
-
-template <class Space>
-struct maintained_components final : maintained {
-  maintained_components(Space const& space, graph::graph_view const& g) : components(space, g) {}
-  algorithms::maintained_result& result() override { return components; }
-  [[nodiscard]] std::vector<double> values() const override {
-    std::vector<double> all{static_cast<double>(components.count()), static_cast<double>(components.largest())};
-    for (graph::vertex_id const label : components.label()) all.push_back(label);
-    return all;
-  }
-  void expect_right(graph::csr const& rows) const override {
-    std::vector<graph::vertex_id> const want = serial_components(rows);
-    EXPECT_EQ(components.label(), want);
-    std::vector<std::size_t> sizes(want.size());
-    for (graph::vertex_id const label : want) ++sizes[label];
-    EXPECT_EQ(components.count(), want.size() - static_cast<std::size_t>(std::count(sizes.begin(), sizes.end(), 0u)));
-    EXPECT_EQ(components.largest(), *std::max_element(sizes.begin(), sizes.end()));
-  }
-  algorithms::incremental_components<Space> components;
-};
-
-template <class Space>
-struct maintained_clusters final : maintained {
-  maintained_clusters(Space const& space, graph::graph_view const& g)
-      : clusters(space, g, {}, {.pool_bytes = std::size_t{1} << 14, .reserve_bytes = std::size_t{1} << 26}) {}
-  algorithms::maintained_result& result() override { return clusters; }
-  [[nodiscard]] std::vector<double> values() const override {
-    algorithms::clustering_result const r = clusters.result();
-    std::vector<double> all(r.label.begin(), r.label.end());
-    all.insert(all.end(), {r.modularity, static_cast<double>(r.count), static_cast<double>(r.iterations),
-                           r.converged ? 1.0 : 0.0});
-    return all;
-  }
-  void expect_right(graph::csr const& rows) const override {
-    algorithms::clustering_result const r = clusters.result();
-    EXPECT_NEAR(r.modularity, serial_modularity(rows, {}, r.label), 1e-6);
-    EXPECT_GT(r.modularity, 0.02);
-  }
-  algorithms::incremental_clustering<Space> clusters;
-};
-
-template <class Space>
-class maintained_test : public graphs_test<Space> {
+class maintained_test : public maintained_results<Space> {
  protected:
-  using typename graphs_test<Space>::graph_type;
-  using edges = std::vector<graph::edge>;
-  using results = std::vector<std::unique_ptr<maintained>>;
-
-  enum class kind : std::uint8_t { undirected, directed, directed_out_only };
-  static constexpr kind kinds[3] = {kind::undirected, kind::directed, kind::directed_out_only};
-
-  static graph_type make_graph(kind k, std::size_t n, edges const& list) {
-    graph::options o{.directed = k != kind::undirected, .in_neighbours = k == kind::directed};
-    o.pool = {.pool_bytes = std::size_t{1} << 18, .reserve_bytes = std::size_t{1} << 28};
-    graph_type g(graphs_test<Space>::one_thread(), n, o);
-    g.insert(list);
-    return g;
-  }
-  /// One result of each kind that the graph can have. Ranks twice: by pushes only, and with all vertices processed at
-  /// once.
-  static results make_results(graph_type const& g, bool with_clusters) {
-    results all;
-    if (with_clusters) {
-      all.push_back(std::make_unique<maintained_clusters<Space>>(g.space(), g.view()));
-      return all;
-    }
-    all.push_back(std::make_unique<maintained_ranks<Space>>(g.space(), g.view(), 0));
-    all.push_back(std::make_unique<maintained_components<Space>>(g.space(), g.view()));
-    if (!g.settings().directed) all.push_back(std::make_unique<maintained_triangles<Space>>(g.space(), g.view()));
-    all.push_back(std::make_unique<maintained_ranks<Space>>(g.space(), g.view(), 1e9));
-    return all;
-  }
-  /// The results in cyclic order from the k-th on.
-  static std::vector<algorithms::maintained_result*> list(results const& all, std::size_t k = 0) {
-    std::vector<algorithms::maintained_result*> order;
-    for (std::size_t i = 0; i < all.size(); ++i) order.push_back(&all[(i + k) % all.size()]->result());
-    return order;
-  }
-  static std::vector<std::vector<double>> values(results const& all) {
-    std::vector<std::vector<double>> of;
-    for (auto const& one : all) of.push_back(one->values());
-    return of;
-  }
-  static void expect_right(graph_type const& g, results const& all) {
-    graph::csr const rows = g.to_csr();
-    for (auto const& one : all) one->expect_right(rows);
-  }
+  using base = maintained_results<Space>;
+  using base::attach;
+  using base::expect_right;
+  using base::make_graph;
+  using base::make_results;
+  using base::values;
+  using typename base::edges;
+  using typename base::graph_type;
+  using typename base::kind;
+  using typename base::results;
 
   /// A sparse graph, and a batch that makes it dense, with a hub that is divided into parts if there are many vertices.
   struct subject {
@@ -185,8 +60,14 @@ class maintained_test : public graphs_test<Space> {
     for (graph::vertex_id v = 1; v < n; ++v) s.batch.push_back({v, 0});
     return s;
   }
-  static constexpr algorithms::change insertion = algorithms::change::insertion;
-  static constexpr algorithms::change erasure = algorithms::change::erasure;
+  static constexpr graph::operation insertion = graph::operation::insert;
+  static constexpr graph::operation erasure = graph::operation::erase;
+  static void update(graph_type& g, graph::operation what, edges const& batch) {
+    if (what == insertion)
+      g.insert(batch);
+    else
+      g.erase(batch);
+  }
 
   /// The distance between requests that fail: larger for all orders of results but the first, and if lanes are fibers.
   static std::uint64_t stride(std::size_t first = 0) {
@@ -194,7 +75,7 @@ class maintained_test : public graphs_test<Space> {
   }
 
   /// Runs an update in which the n-th request for memory fails, for all n until the update succeeds.
-  static void fail_each_request(kind k, bool with_clusters, algorithms::change what, std::size_t first) {
+  static void fail_each_request(kind k, bool with_clusters, graph::operation what, std::size_t first) {
     subject const s = make_subject(graphs_test<Space>::sized(with_clusters ? 500 : 1200, 100));
     bool done = false;
     for (std::uint64_t served = first % stride(first); !done; served += stride(first)) {
@@ -203,11 +84,12 @@ class maintained_test : public graphs_test<Space> {
       graph_type g = make_graph(k, s.n, s.sparse);
       if (what == erasure) g.insert(s.batch);
       results const all = make_results(g, with_clusters);
+      attach(g, all, first);
       graph::csr const rows = g.to_csr();
       auto const before = values(all);
       try {
         exec::injected_failure const failure(served);
-        algorithms::update(g, what, s.batch, list(all, first));
+        update(g, what, s.batch);
         done = true;
       } catch (error const& e) {
         ASSERT_EQ(e.code(), error_code::out_of_memory) << e.what();
@@ -216,52 +98,33 @@ class maintained_test : public graphs_test<Space> {
       }
       if (done) expect_right(g, all);
       // An empty batch, and a smaller one, which only needs buffers that kept their size.
-      algorithms::update(g, insertion, {}, list(all));
-      algorithms::update(g, insertion, s.small, list(all));
+      g.insert({});
+      g.insert(s.small);
       expect_right(g, all);
       if (served % 4 != 0 && !done) continue;
-      algorithms::update(g, what, s.batch, list(all));
-      algorithms::update(g, erasure, s.small, list(all));
+      update(g, what, s.batch);
+      g.erase(s.small);
       expect_right(g, all);
       if (testing::Test::HasFailure()) return;
     }
   }
 
-  /// A graph that makes all requests for memory after its update fail; optionally it refuses the update.
-  struct scarce_graph {
-    graph_type& g;
+  /// Attached before other results, makes all requests for memory fail from the end of an update on; attached after
+  /// them, it also refuses the update.
+  struct failing_result final : graph::maintained_result {
+    failing_result(graph::graph_view const& g, bool refuses_all) : maintained_result("test", g), refuses(refuses_all) {}
     bool refuses;
     std::optional<exec::injected_failure> failure = {};
-    [[nodiscard]] graph::graph_view view() const { return g.view(); }
-    graph::update_report insert(std::span<graph::edge const> batch) {
-      return then_fail([&] { return g.insert(batch); });
-    }
-    graph::update_report erase(std::span<graph::edge const> batch) {
-      return then_fail([&] { return g.erase(batch); });
-    }
 
    private:
-    template <class F>
-    graph::update_report then_fail(F const& update) {
-      graph::update_report r;
-      if (!refuses) r = update();
+    void on_before(graph::graph_view const&, graph::graph_change const&) override {
+      if (!refuses) return;
       failure.emplace(0);
-      if (refuses) throw error(error_code::out_of_memory, "refused");
-      return r;
+      throw error(error_code::out_of_memory, "refused");
     }
+    void on_after(graph::graph_view const&) override { failure.emplace(0); }
+    void on_undo(graph::graph_view const&) override {}
   };
-
-  /// Calls f, which must throw bad_argument with `part` in its message.
-  template <class F>
-  static void expect_refusal(F const& f, std::string const& part) {
-    try {
-      f();
-      ADD_FAILURE() << "nothing was thrown";
-    } catch (error const& e) {
-      EXPECT_EQ(e.code(), error_code::bad_argument) << e.what();
-      EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << e.what();
-    }
-  }
 };
 
 TYPED_TEST_SUITE_P(maintained_test);
@@ -300,20 +163,23 @@ TYPED_TEST_P(maintained_test, nothing_is_requested_after_the_update) {
         for (auto const what : {TestFixture::insertion, TestFixture::erasure}) {
           auto const before = this->values(all);
           {
-            typename TestFixture::scarce_graph scarce{g, refuses};
-            auto const update = [&] { algorithms::update(scarce, what, s.batch, this->list(all)); };
+            typename TestFixture::failing_result failing(g.view(), refuses);
+            if (!refuses) g.attach(failing);
+            this->attach(g, all);
             if (refuses) {
-              EXPECT_THROW(update(), error);
+              g.attach(failing);
+              EXPECT_THROW(this->update(g, what, s.batch), error);
             } else {
-              EXPECT_NO_THROW(update());
+              EXPECT_NO_THROW(this->update(g, what, s.batch));
             }
           }
           if (refuses) {
             EXPECT_EQ(this->values(all), before);
           }
           this->expect_right(g, all);
-          algorithms::update(g, TestFixture::insertion, s.small, this->list(all));
+          g.insert(s.small);
           this->expect_right(g, all);
+          for (auto const& one : all) g.detach(one->result());
         }
       }
 }
@@ -356,20 +222,15 @@ TYPED_TEST_P(maintained_test, changes_without_the_result_are_detected) {
       if (way == 3) g.build(rows);
       graph::csr const now = g.to_csr();
       auto const fresh = this->make_results(g, false);
-      // Each stale result, after results that are up to date in the order of the update, and before them.
+      this->attach(g, fresh);
       for (auto const& one : stale) {
-        std::vector<algorithms::maintained_result*> order = this->list(fresh);
-        for (bool const in_front : {false, true}) {
-          order.insert(in_front ? order.begin() : order.end(), &one->result());
-          for (auto const& batch : std::vector<typename TestFixture::edges>{s.small, {}})
-            for (auto const what : {TestFixture::insertion, TestFixture::erasure})
-              this->expect_refusal([&] { algorithms::update(g, what, batch, order); }, "construct it again");
-          order = this->list(fresh);
-        }
+        EXPECT_FALSE(one->result().belongs_to(g.view()));
+        this->expect_refusal([&] { g.attach(one->result()); }, "construct it again");
+        EXPECT_FALSE(one->result().is_attached());
       }
       EXPECT_EQ(g.to_csr(), now);
       EXPECT_EQ(this->values(stale), before);
-      algorithms::update(g, TestFixture::insertion, s.small, this->list(fresh));
+      g.insert(s.small);
       this->expect_right(g, fresh);
     }
 }
@@ -380,17 +241,15 @@ TYPED_TEST_P(maintained_test, other_graphs_are_refused) {
     for (std::size_t const n : std::vector<std::size_t>{s.n, 2 * s.n}) {
       auto g = this->make_graph(TestFixture::kind::undirected, s.n, s.sparse);
       auto other = this->make_graph(TestFixture::kind::undirected, n, s.sparse);
-      graph::csr const rows = other.to_csr();
       auto const all = this->make_results(g, with_clusters);
-      for (auto const& one : all)
-        this->expect_refusal(
-            [&] { algorithms::update(other, TestFixture::insertion, s.small, std::vector{&one->result()}); },
-            "another graph");
-      EXPECT_EQ(other.to_csr(), rows);
+      for (auto const& one : all) this->expect_refusal([&] { other.attach(one->result()); }, "another graph");
+      other.insert(s.batch);
       algorithms::pagerank_ranker<TypeParam> ranker(g.space());
       ranker.run(g.view(), {});
       if (n > s.n) this->expect_refusal([&] { ranker.run(other.view(), {}, true); }, "warm start");
-      algorithms::update(g, TestFixture::insertion, s.small, this->list(all));
+      this->attach(g, all);
+      for (auto const& one : all) this->expect_refusal([&] { other.detach(one->result()); }, "not attached");
+      g.insert(s.small);
       this->expect_right(g, all);
     }
 }
@@ -400,16 +259,17 @@ TYPED_TEST_P(maintained_test, operations_without_changes_are_allowed) {
   for (bool const with_clusters : {false, true}) {
     auto first = this->make_graph(TestFixture::kind::undirected, s.n, s.sparse);
     auto const all = this->make_results(first, with_clusters);
-    auto g = std::move(first);  // the results belong to the moved graph
+    this->attach(first, all);
+    auto g = std::move(first);  // the results move with it
     g.compact();
     g.insert({});
     g.erase({});
     EXPECT_THROW(g.insert(std::vector<graph::edge>{{0, static_cast<graph::vertex_id>(s.n)}}), error);
     EXPECT_THROW(g.build(g.to_csr()), error);
-    algorithms::update(g, TestFixture::insertion, s.batch, this->list(all));
+    g.insert(s.batch);
     this->expect_right(g, all);
     g.compact();
-    algorithms::update(g, TestFixture::erasure, s.small, this->list(all));
+    g.erase(s.small);
     this->expect_right(g, all);
   }
 }
@@ -484,25 +344,37 @@ TYPED_TEST_P(maintained_test, graphs_have_ids_and_versions) {
   EXPECT_EQ(id(g).first, 0u);
 }
 
-// A moved-from result belongs to no graph.
+// A moved-from result belongs to no graph, and is not attached.
 TYPED_TEST_P(maintained_test, results_move) {
+  using triangles = algorithms::incremental_triangles<TypeParam>;
   auto const s = this->make_subject(this->sized(200, 60));
   auto g = this->make_graph(TestFixture::kind::undirected, s.n, s.sparse);
-  algorithms::incremental_triangles<TypeParam> first(g.space(), g.view(), true);
+  triangles first(g.space(), g.view(), true);
   EXPECT_TRUE(first.belongs_to(g.view()));
-  algorithms::incremental_triangles<TypeParam> second = std::move(first);
+  g.attach(first);
+  triangles second = std::move(first);
   EXPECT_FALSE(first.belongs_to(g.view()));
+  EXPECT_FALSE(first.is_attached());
   EXPECT_TRUE(second.belongs_to(g.view()));
-  this->expect_refusal([&] { algorithms::insert(g, s.batch, second, first); }, "another graph");
-  algorithms::insert(g, s.batch, second);
+  EXPECT_TRUE(second.is_attached());
+  this->expect_refusal([&] { g.attach(first); }, "another graph");
+  this->expect_refusal([&] { g.detach(first); }, "not attached");
+  g.insert(s.batch);
   EXPECT_TRUE(second.belongs_to(g.view()));
   EXPECT_EQ(second.per_vertex(), serial_triangles(g.to_csr()));
+  // An assignment replaces the attachment, too.
+  second = triangles(g.space(), g.view(), true);
+  EXPECT_FALSE(second.is_attached());
   g.insert(s.small);
   EXPECT_FALSE(second.belongs_to(g.view()));
-  second = algorithms::incremental_triangles<TypeParam>(g.space(), g.view(), true);
-  EXPECT_TRUE(second.belongs_to(g.view()));
-  algorithms::erase(g, s.small, second);
-  EXPECT_EQ(second.per_vertex(), serial_triangles(g.to_csr()));
+  second = triangles(g.space(), g.view(), true);
+  g.attach(second);
+  triangles third(g.space(), g.view());
+  g.attach(third);
+  third = std::move(second);
+  EXPECT_TRUE(third.is_attached());
+  g.erase(s.small);
+  EXPECT_EQ(third.per_vertex(), serial_triangles(g.to_csr()));
 }
 
 // Direct calls: after() for another batch, and after() or undo() without before().
@@ -512,39 +384,36 @@ TYPED_TEST_P(maintained_test, steps_out_of_order_are_refused) {
     for (std::size_t which = 0; which < (with_clusters ? 1u : 4u); ++which) {
       auto g = this->make_graph(TestFixture::kind::undirected, s.n, s.sparse);
       auto const all = this->make_results(g, with_clusters);
-      algorithms::maintained_result& result = all[which]->result();
+      graph::maintained_result& result = all[which]->result();
       this->expect_refusal([&] { result.after(g.view()); }, "without before()");
       this->expect_refusal([&] { result.undo(g.view()); }, "without before()");
       EXPECT_TRUE(result.belongs_to(g.view()));
-      result.before(g.view(), TestFixture::insertion, s.small);
+      graph::graph_change change;  // without effect
+      change.max_arcs = g.arcs();
+      change.next_version = g.view().version() + 1;
+      result.before(g.view(), change);
       EXPECT_FALSE(result.belongs_to(g.view()));
+      this->expect_refusal([&] { result.before(g.view(), change); }, "twice");
       g.insert(s.small);
       g.insert(s.small);
       this->expect_refusal([&] { result.after(g.view()); }, "construct it again");
       EXPECT_FALSE(result.belongs_to(g.view()));
-      this->expect_refusal([&] { algorithms::update(g, TestFixture::insertion, s.small, std::vector{&result}); },
-                           "construct it again");
+      this->expect_refusal([&] { g.attach(result); }, "construct it again");
     }
   }
 }
 
-// A result that is passed twice to an update is refused.
-TYPED_TEST_P(maintained_test, a_result_passed_twice_is_refused) {
+TYPED_TEST_P(maintained_test, a_result_is_attached_once) {
   auto const s = this->make_subject(this->sized(200, 60));
   for (bool const with_clusters : {false, true}) {
     auto g = this->make_graph(TestFixture::kind::undirected, s.n, s.sparse);
     auto const all = this->make_results(g, with_clusters);
-    graph::csr const rows = g.to_csr();
-    for (auto const& one : all)
-      this->expect_refusal(
-          [&] {
-            algorithms::update(g, TestFixture::insertion, s.batch, std::vector{&one->result(), &one->result()});
-          },
-          "twice");
-    EXPECT_EQ(g.to_csr(), rows);
+    this->attach(g, all);
+    for (auto const& one : all) this->expect_refusal([&] { g.attach(one->result()); }, "attached already");
+    g.insert(s.batch);
     this->expect_right(g, all);
-    algorithms::update(g, TestFixture::insertion, s.batch, this->list(all));
-    this->expect_right(g, all);
+    for (auto const& one : all) g.detach(one->result());
+    for (auto const& one : all) this->expect_refusal([&] { g.detach(one->result()); }, "not attached");
   }
 }
 
@@ -569,13 +438,14 @@ TYPED_TEST_P(maintained_test, error_bound_after_erasing_all_edges) {
       std::mt19937 random(seeded(seed));
       typename TestFixture::graph_type g(TestFixture::one_thread(), n, {.directed = directed, .in_neighbours = false});
       algorithms::incremental_pagerank ranks(g, {.tolerance = 1e-2});
+      g.attach(ranks);
       std::vector<graph::edge> all;
       for (unsigned round = 0; round < 8; ++round) {
         auto const batch = random_edges(random, n, 100);
         all.insert(all.end(), batch.begin(), batch.end());
-        algorithms::insert(g, batch, ranks);
+        g.insert(batch);
       }
-      algorithms::erase(g, all, ranks);
+      g.erase(all);
       ASSERT_EQ(g.arcs(), 0u);
       long double distance = 0;
       for (double const r : ranks.rank()) distance += std::abs(r - 1.0L / n);
@@ -598,12 +468,13 @@ TYPED_TEST_P(maintained_test, ranks_that_converged_are_within_the_tolerance) {
     g.insert(ring);
     double const tolerance = static_cast<double>(g.arcs()) * 2e-16 * (is_reached ? 200 : 1);
     algorithms::incremental_pagerank ranks(g, {.damping = d, .tolerance = tolerance, .max_iterations = 20000});
+    g.attach(ranks);
     for (std::size_t round = 0; round < TestFixture::sized(4, 1); ++round) {
       auto const batch = random_edges(random, n, 50);
       if (round % 2 == 0)
-        algorithms::insert(g, batch, ranks);
+        g.insert(batch);
       else
-        algorithms::erase(g, batch, ranks);
+        g.erase(batch);
       std::vector<double> const got = ranks.rank();
       std::vector<double> const want = serial_pagerank(g.to_csr(), d);
       double distance = 0;
@@ -643,8 +514,8 @@ REGISTER_TYPED_TEST_SUITE_P(maintained_test, each_request_of_an_insertion_fails,
                             each_request_of_a_constructor_fails, changes_without_the_result_are_detected,
                             other_graphs_are_refused, operations_without_changes_are_allowed,
                             clusters_of_a_pool_that_cannot_grow, graphs_have_ids_and_versions, results_move,
-                            steps_out_of_order_are_refused, a_result_passed_twice_is_refused,
-                            error_bound_of_equal_ranks, error_bound_after_erasing_all_edges,
-                            ranks_that_converged_are_within_the_tolerance, ranks_sum_to_1_for_any_tolerance);
+                            steps_out_of_order_are_refused, a_result_is_attached_once, error_bound_of_equal_ranks,
+                            error_bound_after_erasing_all_edges, ranks_that_converged_are_within_the_tolerance,
+                            ranks_sum_to_1_for_any_tolerance);
 
 }  // namespace wyrm::tests

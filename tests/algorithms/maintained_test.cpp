@@ -45,15 +45,20 @@ TEST(maintained, of_a_graph_whose_space_is_chosen_at_run_time) {
   EXPECT_NE(first.view().graph_id(), other.view().graph_id());
   auto const ranks = algorithms::maintain_pagerank(first);
   auto const triangles = algorithms::maintain_triangles(first);
+  first.attach(*ranks);
+  first.attach(*triangles);
   graph::any_graph g(std::move(first));
   std::vector<graph::edge> const batch{{0, 1}, {1, 2}, {2, 0}};
-  algorithms::insert(g, batch, *ranks, *triangles);
+  g.insert(batch);
   EXPECT_EQ(triangles->total(), 1u);
-  EXPECT_THROW(algorithms::insert(other, batch, *triangles, *ranks), error);
+  EXPECT_EQ(ranks->rank(), algorithms::maintain_pagerank(g)->rank());
+  EXPECT_THROW(other.attach(*triangles), error);
+  g.detach(*ranks);
   g.erase(batch);
-  EXPECT_THROW(algorithms::insert(g, batch, *ranks, *triangles), error);
+  EXPECT_EQ(triangles->total(), 0u);
+  EXPECT_THROW(g.attach(*ranks), error);
+  EXPECT_THROW(g.detach(*ranks), error);
   EXPECT_EQ(g.edges(), 0u);
-  EXPECT_EQ(other.edges(), 0u);
 }
 
 // Each function of an any_graph passes its options on.

@@ -73,7 +73,8 @@ TEST_P(truth_test, holds_before_and_after_updates) {
     graph::csr const before = g.to_csr();
     auto batch = datasets::update_batch(datasets::update_kind::random, g.vertices(), 20000, graphs);
     auto const components = algorithms::maintain_components(g);
-    algorithms::insert(g, batch, *components);
+    g.attach(*components);
+    g.insert(batch);
     EXPECT_NE(g.to_csr(), before);
     EXPECT_EQ(components->label(), algorithms::components(g).label);
     std::erase_if(batch, [&](graph::edge e) {
@@ -81,7 +82,7 @@ TEST_P(truth_test, holds_before_and_after_updates) {
       auto const end = before.targets.begin() + static_cast<std::ptrdiff_t>(before.offsets[e.source + 1]);
       return std::binary_search(begin, end, e.target);
     });
-    algorithms::erase(g, batch, *components);
+    g.erase(batch);
     EXPECT_EQ(components->count(), row.weak_components);
     EXPECT_EQ(g.to_csr(), before);
     g.check();

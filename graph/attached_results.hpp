@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of a graph that keeps attached results up to date. Without results it has no memory, and does nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "../exec/error.hpp"
+#include "batch/resolve.hpp"
+#include "graph_change.hpp"
+#include "maintained_result.hpp"
+#include "view.hpp"
+
+namespace wyrm::graph::detail {
+
+/// Movable: results follow the graph.
+template <class Space>
+class attached_results {
+ public:
+  void attach(Space const& space, graph_view const& g, maintained_result& result) {
+    result.require_up_to_date(g);
+    if (!parts_) parts_ = std::make_unique<parts>(space);
+    parts_->list.add(result);
+  }
+  void detach(maintained_result& result) {
+    if (!parts_ || !parts_->list.remove(result))
+      throw error(error_code::bad_argument, "detach: the result is not attached to this graph; nothing was changed");
+  }
+
+  /// Before an update: g is the graph before it. If this throws, all results are unchanged.
+  void before(graph_view const& g, bool keeps_self_loops, batch_arrays const& batch, bool is_on_host) {
+    if (empty()) return;
+    parts_->list.before(g, parts_->resolver.resolve(g, keeps_self_loops, batch, is_on_host));
+  }
+  /// Before clear() or build(), after which the graph has this many arcs.
+  void before_replacement(graph_view const& g, std::uint64_t arcs) {
+    if (empty()) return;
+    graph_change change;
+    change.replaces_all = true;
+    change.max_arcs = arcs;
+    change.next_version = g.version() + 1;
+    parts_->list.before(g, change);
+  }
+  void after(graph_view const& g) {
+    if (!empty()) parts_->list.after(g);
+  }
+  void undo(graph_view const& g) noexcept {
+    if (!empty()) parts_->list.undo(g);
+  }
+
+  [[nodiscard]] bool empty() const { return !parts_ || parts_->list.empty(); }
+  [[nodiscard]] std::size_t bytes() const { return parts_ ? parts_->resolver.bytes() : 0; }
+
+ private:
+  struct parts {
+    explicit parts(Space const& space) : resolver(space) {}
+    result_list list;
+    change_resolver<Space> resolver;
+  };
+  std::unique_ptr<parts> parts_;
+};
+
+}  // namespace wyrm::graph::detail

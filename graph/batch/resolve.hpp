@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a batch changes: each entry is compared with the graph before the change. Of a batch with operations the last
+// entry of each edge decides, so entries are sorted by edge and time first. The number of entries with an effect stays
+// on the device; an entry without effect becomes graph_change::no_edge in its place.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "../../exec/bulk.hpp"
+#include "../../exec/launch.hpp"
+#include "../../exec/memory.hpp"
+#include "../graph_change.hpp"
+#include "../types.hpp"
+#include "../view.hpp"
+#include "group.hpp"
+
+namespace wyrm::graph::detail {
+
+/// Whether an insertion or erasure of an edge changes the arcs of a graph.
+struct edge_effect {
+  graph_view g;
+  bool keeps_self_loops;
+  [[nodiscard]] WYRM_HD bool operator()(edge e, operation what) const {
+    if (e.source >= g.vertices() || e.target >= g.vertices()) return false;
+    if (e.source == e.target && !keeps_self_loops) return false;
+    return contains(g.neighbours(e.source), e.target) != (what == operation::insert);
+  }
+};
+
+/// The entries of a batch of one operation.
+struct resolve_entries {
+  edge_effect effect;
+  edge const* edges;
+  operation all;
+  edge* to;  // may be `edges`
+  WYRM_HD void operator()(std::size_t i) const {
+    edge const e = edges[i];
+    to[i] = effect(e, all) ? e : graph_change::no_edge;
+  }
+};
+
+/// The keys by which entries are sorted: equal for entries of the same edge. Ids out of range are those of the last
+/// vertex; the graph refuses such a batch.
+struct key_entries {
+  edge const* edges;
+  vertex_id last;  // vertex of the graph
+  unsigned id_bits;
+  bool directed;
+  std::uint64_t* keys;
+  std::uint32_t* numbers;
+  WYRM_HD void operator()(std::size_t i) const {
+    vertex_id const u = edges[i].source < last ? edges[i].source : last;
+    vertex_id const v = edges[i].target < last ? edges[i].target : last;
+    bool const swap = !directed && v < u;
+    keys[i] = std::uint64_t{swap ? v : u} << id_bits | (swap ? u : v);
+    numbers[i] = static_cast<std::uint32_t>(i);
+  }
+};
+
+/// The entries of a batch with operations, sorted: the last one of each edge decides.
+struct resolve_sorted_entries {
+  edge_effect effect;
+  edge const* edges;
+  operation const* operations;
+  std::uint64_t const* keys;
+  std::uint32_t const* numbers;
+  std::size_t n;
+  edge* to;
+  operation* to_operations;
+  WYRM_HD void operator()(std::size_t i) const {
+    std::uint32_t const entry = numbers[i];
+    operation const what = operations[entry];
+    bool const decides = i + 1 == n || keys[i + 1] != keys[i];
+    to[i] = decides && effect(edges[entry], what) ? edges[entry] : graph_change::no_edge;
+    to_operations[i] = what;
+  }
+};
+
+/// Resolves batches, and keeps its memory for the next one. Not thread-safe.
+template <class Space>
+class change_resolver {
+ public:
+  explicit change_resolver(Space const& space)
+      : space_(space),
+        edges_(space),
+        operations_(space),
+        batch_(space),
+        batch_operations_(space),
+        keys_(space),
+        spare_(space),
+        numbers_(space),
+        spare_numbers_(space) {}
+
+  /// The change that a batch makes, on the host or in memory of the space, valid until the next call. g: the graph
+  /// before it. Enqueues all work: a batch must stay until the stream has done it. O(m log degree) for m entries; with
+  /// operations O(m log m) more. Throws error(out_of_memory).
+  [[nodiscard]] graph_change resolve(graph_view const& g, bool keeps_self_loops, batch_arrays const& batch,
+                                     bool is_on_host) {
+    graph_change change;
+    change.size = batch.size;
+    change.all = batch.all;
+    change.next_version = g.version() + (batch.size > 0 ? 1 : 0);
+    bool const inserts = batch.operations != nullptr || batch.all == operation::insert;
+    change.max_arcs = g.arcs() + (inserts ? batch.size * (g.directed() ? 1 : 2) : 0);
+    if (batch.size == 0) return change;
+    edges_.reserve(batch.size);
+    change.edges = edges_.data();
+    edge_effect const effect{g, keeps_self_loops};
+    if (batch.operations == nullptr) {
+      if (is_on_host) space_.enqueue_copy_in(edges_.data(), batch.edges, batch.size * sizeof(edge));
+      exec::for_each(space_, batch.size,
+                     resolve_entries{effect, is_on_host ? edges_.data() : batch.edges, batch.all, edges_.data()});
+      return change;
+    }
+    operations_.reserve(batch.size);
+    change.operations = operations_.data();
+    auto const [edges, operations] = is_on_host ? upload(batch) : std::pair(batch.edges, batch.operations);
+    sort_and_resolve(effect, edges, operations, batch.size);
+    return change;
+  }
+
+  [[nodiscard]] std::size_t bytes() const {
+    return edges_.bytes() + operations_.bytes() + batch_.bytes() + batch_operations_.bytes() + keys_.bytes() +
+           spare_.bytes() + numbers_.bytes() + spare_numbers_.bytes() + (bulk_ ? bulk_->bytes() : 0);
+  }
+
+ private:
+  [[nodiscard]] std::pair<edge const*, operation const*> upload(batch_arrays const& batch) {
+    batch_.reserve(batch.size);
+    batch_operations_.reserve(batch.size);
+    space_.enqueue_copy_in(batch_.data(), batch.edges, batch.size * sizeof(edge));
+    space_.enqueue_copy_in(batch_operations_.data(), batch.operations, batch.size * sizeof(operation));
+    return {batch_.data(), batch_operations_.data()};
+  }
+  void sort_and_resolve(edge_effect const& effect, edge const* edges, operation const* operations, std::size_t n) {
+    if (!bulk_) bulk_.emplace(space_);
+    keys_.reserve(n);
+    spare_.reserve(n);
+    numbers_.reserve(n);
+    spare_numbers_.reserve(n);
+    vertex_id const last = effect.g.vertices() > 0 ? effect.g.vertices() - 1 : 0;
+    auto const id_bits = static_cast<unsigned>(std::bit_width(last | 1));
+    exec::for_each(space_, n, key_entries{edges, last, id_bits, effect.g.directed(), keys_.data(), numbers_.data()});
+    exec::sorted_pairs const sorted =
+        bulk_->sort_pairs(keys_.data(), spare_.data(), numbers_.data(), spare_numbers_.data(), n, 2 * id_bits);
+    exec::for_each(space_, n,
+                   resolve_sorted_entries{effect, edges, operations, sorted.keys, sorted.values, n, edges_.data(),
+                                          operations_.data()});
+  }
+
+  Space space_;
+  std::optional<typename Space::bulk> bulk_;
+  exec::buffer<edge, Space> edges_;            // of the change
+  exec::buffer<operation, Space> operations_;  // of the change
+  exec::buffer<edge, Space> batch_;            // an uploaded batch with operations
+  exec::buffer<operation, Space> batch_operations_;
+  exec::buffer<std::uint64_t, Space> keys_;
+  exec::buffer<std::uint64_t, Space> spare_;
+  exec::buffer<std::uint32_t, Space> numbers_;
+  exec::buffer<std::uint32_t, Space> spare_numbers_;
+};
+
+}  // namespace wyrm::graph::detail

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// A change of a graph, as maintained results see it: the edges that appear and disappear. Results need not distinguish
+// batches of one kind, mixed batches and differences, or the host from the device: the graph resolves each batch once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../exec/config.hpp"
+#include "types.hpp"
+
+namespace wyrm::graph {
+
+/// Trivially copyable, for kernels. The arrays are in memory of the space of the graph, on its stream, and stay there
+/// until all results have finished the change.
+///
+/// Every edge in `edges` that appears is not in the graph before the change, and is in it afterwards; every edge that
+/// disappears is in the graph before, and not afterwards. An edge may be in the array several times; an undirected edge
+/// is there in either direction. Entries without effect are no_edge: entries of the batch that another one overrides,
+/// edges that are in the graph and get at most another value, and ids out of range, for which the graph refuses the
+/// batch later.
+struct graph_change {
+  static constexpr edge no_edge{no_vertex, no_vertex};
+
+  edge const* edges = nullptr;
+  std::size_t size = 0;                   // entries in edges; 0 also for an empty batch
+  operation const* operations = nullptr;  // one per entry; nullptr: all are `all`
+  operation all = operation::insert;
+  /// The change of clear() and build(): any edge may appear or disappear, and there are no entries.
+  bool replaces_all = false;
+  /// An upper bound of the arcs of the graph after the change, and of those before it unless it replaces all.
+  std::uint64_t max_arcs = 0;
+  /// The version of the graph after the change.
+  std::uint64_t next_version = 0;
+
+  [[nodiscard]] WYRM_HD bool has_edge(std::size_t i) const { return edges[i].source != no_vertex; }
+  [[nodiscard]] WYRM_HD bool inserts(std::size_t i) const {
+    return has_edge(i) && operation_of(i) == operation::insert;
+  }
+  [[nodiscard]] WYRM_HD bool erases(std::size_t i) const { return has_edge(i) && operation_of(i) != operation::insert; }
+
+  /// Whether there may be an entry of this kind.
+  [[nodiscard]] bool may_insert() const { return size > 0 && (operations != nullptr || all == operation::insert); }
+  [[nodiscard]] bool may_erase() const { return size > 0 && (operations != nullptr || all != operation::insert); }
+
+ private:
+  [[nodiscard]] WYRM_HD operation operation_of(std::size_t i) const {
+    return operations != nullptr ? operations[i] : all;
+  }
+};
+
+}  // namespace wyrm::graph
