@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "../exec/error.hpp"
 #include "batch/resolve.hpp"
@@ -31,7 +32,8 @@ class attached_results {
   /// Before an update: g is the graph before it. If this throws, all results are unchanged.
   void before(graph_view const& g, bool keeps_self_loops, batch_arrays const& batch, bool is_on_host) {
     if (empty()) return;
-    parts_->list.before(g, parts_->resolver.resolve(g, keeps_self_loops, batch, is_on_host));
+    if (!parts_->resolver) parts_->resolver.emplace(parts_->space);
+    parts_->list.before(g, parts_->resolver->resolve(g, keeps_self_loops, batch, is_on_host));
   }
   /// Before clear() or build(), after which the graph has this many arcs.
   void before_replacement(graph_view const& g, std::uint64_t arcs) {
@@ -50,13 +52,18 @@ class attached_results {
   }
 
   [[nodiscard]] bool empty() const { return !parts_ || parts_->list.empty(); }
-  [[nodiscard]] std::size_t bytes() const { return parts_ ? parts_->resolver.bytes() : 0; }
+  [[nodiscard]] std::size_t bytes() const { return parts_ && parts_->resolver ? parts_->resolver->bytes() : 0; }
+  /// Frees all scratch memory. Not between before() and after() or undo().
+  void free_scratch() {
+    if (parts_) parts_->resolver.reset();
+  }
 
  private:
   struct parts {
-    explicit parts(Space const& space) : resolver(space) {}
+    explicit parts(Space const& s) : space(s) {}
+    Space space;
     result_list list;
-    change_resolver<Space> resolver;
+    std::optional<change_resolver<Space>> resolver;
   };
   std::unique_ptr<parts> parts_;
 };

@@ -464,6 +464,7 @@ class dynamic_graph {
     uploader_ = std::move(uploader);
     hubs_ = exec::buffer<detail::csr_hub, Space>(space_);
     chain_->free_spare();
+    results_.free_scratch();
   }
 
   /// Removes all edges. Vertices stay, and so do absent ones.

@@ -16,11 +16,11 @@ namespace wyrm::graph {
 ///
 /// Every edge in `edges` that appears is not in the graph before the change, and is in it afterwards; every edge that
 /// disappears is in the graph before, and not afterwards. An edge may be in the array several times; an undirected edge
-/// is there in either direction. Entries without effect are no_edge: entries of the batch that another one overrides,
+/// is there in either direction. Entries without effect are no_edge(): entries of the batch that another one overrides,
 /// edges that are in the graph and get at most another value, and ids out of range, for which the graph refuses the
 /// batch later.
 struct graph_change {
-  static constexpr edge no_edge{no_vertex, no_vertex};
+  [[nodiscard]] WYRM_HD static constexpr edge no_edge() { return {no_vertex, no_vertex}; }
 
   edge const* edges = nullptr;
   std::size_t size = 0;                   // entries in edges; 0 also for an empty batch

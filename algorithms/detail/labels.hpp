@@ -87,14 +87,14 @@ struct square {
   WYRM_HD void operator()(std::size_t i) const { values[i] *= values[i]; }
 };
 
-/// One lane per edge, which may be graph_change::no_edge: adds its ends to the frontier, if their rows are not empty.
+/// One lane per edge, which may be graph_change::no_edge(): adds its ends to the frontier, if their rows are not empty.
 struct list_endpoints {
   graph::graph_view g;
   graph::edge const* edges;
   frontier to;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
-    graph::edge const e = valid ? edges[i] : graph::graph_change::no_edge;
+    graph::edge const e = valid ? edges[i] : graph::graph_change::no_edge();
     bool const has = e.source != graph::no_vertex;
     to.add(t, g, e.source, has && g.degree(e.source) > 0);
     to.add(t, g, e.target, has && g.degree(e.target) > 0);

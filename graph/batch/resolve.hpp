@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a batch changes: each entry is compared with the graph before the change. Of a batch with operations the last
 // entry of each edge decides, so entries are sorted by edge and time first. The number of entries with an effect stays
-// on the device; an entry without effect becomes graph_change::no_edge in its place.
+// on the device; an entry without effect becomes graph_change::no_edge() in its place.
 #pragma once
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "../../exec/bulk.hpp"
 #include "../../exec/launch.hpp"
@@ -38,7 +39,7 @@ struct resolve_entries {
   edge* to;  // may be `edges`
   WYRM_HD void operator()(std::size_t i) const {
     edge const e = edges[i];
-    to[i] = effect(e, all) ? e : graph_change::no_edge;
+    to[i] = effect(e, all) ? e : graph_change::no_edge();
   }
 };
 
@@ -74,7 +75,7 @@ struct resolve_sorted_entries {
     std::uint32_t const entry = numbers[i];
     operation const what = operations[entry];
     bool const decides = i + 1 == n || keys[i + 1] != keys[i];
-    to[i] = decides && effect(edges[entry], what) ? edges[entry] : graph_change::no_edge;
+    to[i] = decides && effect(edges[entry], what) ? edges[entry] : graph_change::no_edge();
     to_operations[i] = what;
   }
 };
