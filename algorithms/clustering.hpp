@@ -108,10 +108,10 @@ class clusterer {
     if (prepare(g, o)) vote_and_merge(o);
   }
   /// Updates the labels after edges, given in memory of the space, have been inserted or erased since the last run() or
-  /// refresh(); an edge may be graph_change::no_edge(). Ends of these edges and their neighbours repeat walks and votes,
-  /// and all labels are merged again. Alternatively moves and merging continue from the current clusters; the result
-  /// with the higher modularity is kept. Without weights. Uses the memory of reserve(). Throws error(bad_argument) if
-  /// the last run was for another number of vertices. O(arcs log vertices).
+  /// refresh(); an edge may be graph_change::no_edge(). Ends of these edges and their neighbours repeat walks and
+  /// votes, and all labels are merged again. Alternatively moves and merging continue from the current clusters; the
+  /// result with the higher modularity is kept. Without weights. Uses the memory of reserve(). Throws
+  /// error(bad_argument) if the last run was for another number of vertices. O(arcs log vertices).
   void refresh(graph::graph_view const& g, clustering_options const& o, graph::edge const* edges, std::size_t n) {
     if (o.weighted) refuse("labels cannot be updated by weights; run again");
     if (g.vertices() != vertices_)

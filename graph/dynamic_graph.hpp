@@ -333,7 +333,7 @@ class dynamic_graph {
   /// Asynchronous updates: enqueue the update on the stream of the graph's space. The batch must not change until get()
   /// of the result has returned, which throws the errors of the synchronous update. Until then all operations that read
   /// or change the graph throw error(bad_argument), except for vertices(), edges() and arcs(), which return the values
-  /// before the update.
+  /// before the update. Attached results are prepared by the call, and updated or restored by get().
   pending_update insert_async(std::span<edge const> batch) requires(!has_values) {
     return update<detail::update_kind::insert>(input(batch));
   }
