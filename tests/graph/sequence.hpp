@@ -8,7 +8,8 @@
 // determines the order of lanes. If bit 7 is set, bits 3 and 4 are the type of values instead, and a byte follows that
 // determines the combiner. Operations follow to the end: a byte whose lower three bits are the kind and whose upper
 // five bits, n, are the size, and the arguments of the operation. The number of the operation, plus n, selects among
-// its forms: from the host or from memory of the space, at once or asynchronously.
+// its forms: from the host or from memory of the space, at once or asynchronously. If byte 1 is odd, a result is
+// attached to the graph.
 #pragma once
 
 #include <algorithm>
@@ -25,6 +26,7 @@
 #include "../../exec/error.hpp"
 #include "../../exec/memory.hpp"
 #include "../../graph/dynamic_graph.hpp"
+#include "arc_copy.hpp"
 #include "model.hpp"
 
 namespace wyrm::tests {
@@ -76,7 +78,9 @@ class sequence {
   using graph_type = graph::dynamic_graph<Space, Allocator, Value>;
 
   sequence(Space const& space, sequence_header const& header, byte_reader& bytes)
-      : bytes_(bytes), n_(header.vertices), graph_(space, n_, settings(header)), model_(empty_model()) {}
+      : bytes_(bytes), n_(header.vertices), graph_(space, n_, settings(header)), model_(empty_model()) {
+    if (n_ / 16 % 2 == 0) graph_.attach(copy_.emplace(graph_.space(), graph_.view()));
+  }
 
   /// Runs the sequence; returns a description of the first failure, or an empty string.
   std::string run() {
@@ -102,7 +106,7 @@ class sequence {
                      .self_loops = (header.flags & 4) != 0};
     o.hash_seed = header.vertices + header.lane_order;
     if constexpr (!std::is_same_v<Value, sixteen_bytes>) o.combine = header.combine;
-    if (header.vertices % 32 == 0) o.max_vertices = header.vertices + 100;
+    if (header.vertices % 48 == 0) o.max_vertices = header.vertices + 100;
     o.pool = {.pool_bytes = std::size_t{256} << 10, .reserve_bytes = std::size_t{16} << 20, .checked = true};
     return o;
   }
@@ -153,8 +157,22 @@ class sequence {
   }
 
   std::string changes_vertices(std::size_t form) {
-    bool const removes = form % 2 == 0 && n_ - model_.absent().size() > 10;
-    return removes ? removes_vertices(1 + bytes_.next() % 9u) : adds_vertices(bytes_.next() % 24u);
+    if (copy_ && !is_refused([&] { (void)graph_.add_vertices(1); }, error_code::bad_argument))
+      return "vertices were added under an attached result";
+    without_result([&] {
+      bool const removes = form % 2 == 0 && n_ - model_.absent().size() > 10;
+      wrong_ = removes ? removes_vertices(1 + bytes_.next() % 9u) : adds_vertices(bytes_.next() % 24u);
+    });
+    return wrong_.empty() ? same({}, {}) : std::exchange(wrong_, {});
+  }
+  // Runs f while no result is attached.
+  template <class F>
+  void without_result(F const& f) {
+    bool const attached = copy_.has_value();
+    if (attached) graph_.detach(*copy_);
+    copy_.reset();
+    f();
+    if (attached) graph_.attach(copy_.emplace(graph_.space(), graph_.view()));
   }
   // Some of the vertices may be absent, or repeat.
   std::string removes_vertices(std::size_t n) {
@@ -373,7 +391,9 @@ class sequence {
     if (!model_.absent().empty()) {
       if (!is_refused([&] { build(arcs); }, error_code::bad_argument)) return "a graph with absent vertices was built";
       std::size_t const absent = model_.absent().size();
-      if (graph_.add_vertices(absent) != model_.add_vertices(absent)) return "new vertices have the wrong ids";
+      bool same_ids = false;
+      without_result([&] { same_ids = graph_.add_vertices(absent) == model_.add_vertices(absent); });
+      if (!same_ids) return "new vertices have the wrong ids";
     }
     if (form == 5 && !is_refused([&] { build(arcs + 1); }, error_code::bad_argument))
       return "a CSR with a wrong number of arcs was accepted";
@@ -469,6 +489,8 @@ class sequence {
     if (graph_.to_csr() != model_.to_csr()) return "the neighbours are wrong";
     if (graph_.vertices() != n_ || graph_.present_vertices() != n_ - model_.absent().size())
       return "the number of vertices is wrong";
+    if (copy_ && !copy_->wrong().empty()) return copy_->wrong();
+    if (copy_ && copy_->to_csr(n_) != model_.to_csr()) return "the neighbours of the attached result are wrong";
     if (!snapshots_.empty())
       if (std::string wrong = unlike_its_moment(snapshots_[step_ % snapshots_.size()]); !wrong.empty()) return wrong;
     if constexpr (has_values)
@@ -481,6 +503,7 @@ class sequence {
   graph::vertex_id n_;
   graph_type graph_;
   basic_model<Value> model_;
+  std::optional<arc_copy<Space>> copy_;  // attached
   std::vector<graph::edge> last_;
   std::vector<Value> values_;  // of the batch
   std::vector<moment> snapshots_;

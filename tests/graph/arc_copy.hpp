@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// A maintained result that is a copy of the arcs of its graph on the host, and changes only by what changes of the
+// graph say. It also checks that these say nothing that is not so.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../../exec/memory.hpp"
+#include "../../graph/inspect/export.hpp"
+#include "../../graph/maintained_result.hpp"
+#include "../../graph/types.hpp"
+
+namespace wyrm::tests {
+
+template <class Space>
+class arc_copy final : public graph::maintained_result {
+ public:
+  arc_copy(Space const& space, graph::graph_view const& g) : maintained_result("arc_copy", g), space_(space) {
+    read(g);
+  }
+
+  [[nodiscard]] graph::csr to_csr(graph::vertex_id vertices) const {
+    graph::csr rows{std::vector<std::uint64_t>(vertices + std::size_t{1}), {}};
+    for (auto const& [u, v] : arcs_) {
+      ++rows.offsets[u + std::size_t{1}];
+      rows.targets.push_back(v);
+    }
+    for (std::size_t v = 0; v < vertices; ++v) rows.offsets[v + 1] += rows.offsets[v];
+    return rows;
+  }
+  /// The first wrong statement of a change, or an empty string.
+  [[nodiscard]] std::string const& wrong() const { return wrong_; }
+
+ private:
+  using arc = std::pair<graph::vertex_id, graph::vertex_id>;
+
+  void on_before(graph::graph_view const& g, graph::graph_change const& change) override {
+    inserted_.clear();
+    erased_.clear();
+    replaces_all_ = change.replaces_all;
+    max_arcs_ = change.max_arcs;
+    if (!replaces_all_ && max_arcs_ < g.arcs()) wrong_ = "max_arcs is less than the arcs before the change";
+    if (change.size == 0) return;
+    auto const edges = exec::copy_out(space_, change.edges, change.size);
+    std::vector<graph::operation> what(change.size, change.all);
+    if (change.operations != nullptr) what = exec::copy_out(space_, change.operations, change.size);
+    for (std::size_t i = 0; i < change.size; ++i) {
+      if (edges[i] == graph::graph_change::no_edge()) continue;
+      bool const inserts = what[i] == graph::operation::insert;
+      if (!(inserts ? change.may_insert() : change.may_erase())) wrong_ = "there is an entry that may not be there";
+      add({edges[i].source, edges[i].target}, inserts);
+      if (!g.directed()) add({edges[i].target, edges[i].source}, inserts);
+    }
+  }
+  void on_after(graph::graph_view const& g) override {
+    for (arc const& a : erased_) arcs_.erase(a);
+    arcs_.insert(inserted_.begin(), inserted_.end());
+    if (replaces_all_) read(g);
+    if (g.arcs() > max_arcs_) wrong_ = "max_arcs is less than the arcs after the change";
+  }
+  void on_undo(graph::graph_view const&) override {}
+
+  void add(arc const& a, bool inserts) {
+    (inserts ? inserted_ : erased_).insert(a);
+    if (arcs_.contains(a) == inserts) wrong_ = "an entry without effect is in the change";
+  }
+  void read(graph::graph_view const& g) {
+    arcs_.clear();
+    graph::csr const rows = graph::detail::export_csr(space_, g.out_records(), g.vertices());
+    for (graph::vertex_id u = 0; u < g.vertices(); ++u)
+      for (std::uint64_t i = rows.offsets[u]; i < rows.offsets[u + std::size_t{1}]; ++i)
+        arcs_.insert({u, rows.targets[i]});
+  }
+
+  Space space_;
+  std::set<arc> arcs_;
+  std::set<arc> inserted_;  // by the change that is being made
+  std::set<arc> erased_;
+  std::uint64_t max_arcs_ = 0;
+  bool replaces_all_ = false;
+  std::string wrong_;
+};
+
+}  // namespace wyrm::tests
