@@ -33,7 +33,7 @@
 #include "../allocator.hpp"
 #include "../extent/extent.hpp"
 #include "../shared_view.hpp"
-#include "../size_classes.hpp"
+#include "power_classes.hpp"
 #include "search.hpp"
 #include "span_memory.hpp"
 #include "spans.hpp"
@@ -55,17 +55,17 @@ struct grouped_words {
   /// Pages per span, summed over all size classes below c.
   static constexpr std::uint32_t pages_below(unsigned c) {
     std::uint32_t sum = 0;
-    for (unsigned k = 0; k < c; ++k) sum += pages_per_chunk(k);
+    for (unsigned k = 0; k < c; ++k) sum += power::pages_per_chunk(k);
     return sum;
   }
   template <class Used>
   WYRM_HD static grouped_words of(unsigned c) {
     constexpr unsigned words_per_page = spans / Used::bits;  // words per group and page of a span
-    constexpr std::uint32_t all = pages_below(page_classes);
-    constexpr std::uint32_t smallest = pages_per_chunk(0);
-    std::uint32_t const pages = pages_per_chunk(c);
+    constexpr std::uint32_t all = pages_below(power::page_classes);
+    constexpr std::uint32_t smallest = power::pages_per_chunk(0);
+    std::uint32_t const pages = power::pages_per_chunk(c);
     std::uint32_t const below =
-        pages > 1 ? 2 * (smallest - pages) : 2 * smallest - 2 + (c - (chunk_log2 - smallest_page_log2));
+        pages > 1 ? 2 * (smallest - pages) : 2 * smallest - 2 + (c - (power::chunk_log2 - power::smallest_page_log2));
     return {static_cast<unsigned>(cuda::std::countr_zero(pages * words_per_page)), below * words_per_page,
             all * words_per_page};
   }
@@ -88,8 +88,8 @@ class random_walk_ref {
   using used_type = UsedOf<detail::grouped_words>;
   using word = typename used_type::word;
   using pool_ref = page_pool_ref<used_type, How>;
-  static constexpr unsigned large = detail::page_classes;
-  static constexpr unsigned no_class = detail::page_classes + 1;
+  static constexpr unsigned large = detail::power::page_classes;
+  static constexpr unsigned no_class = detail::power::page_classes + 1;
 
   using parts = span_parts<word>;
   /// Used pages after which a search gives up: while the pool can grow, and when it cannot.
@@ -106,13 +106,13 @@ class random_walk_ref {
   template <class Tile>
   [[nodiscard]] WYRM_HD void* allocate(Tile const& t, std::size_t bytes, std::size_t align = alignment) const {
     std::size_t const wanted = aligned_request(parts_.ledger.with_guard(bytes), align);
-    bool const is_paged = wanted > 0 && wanted <= detail::largest_page;
-    unsigned const c = is_paged ? detail::class_for(wanted) : 0;
+    bool const is_paged = wanted > 0 && wanted <= detail::power::largest_page;
+    unsigned const c = is_paged ? detail::power::class_for(wanted) : 0;
     std::uint64_t page = pool_ref::no_page;
     if (t.any(is_paged)) page = find(t, c, is_paged);
     void* result = nullptr;
     if (page != pool_ref::no_page) result = address(c, page);
-    for (std::uint32_t lanes = t.ballot(wanted > detail::largest_page); lanes != 0; lanes &= lanes - 1) {
+    for (std::uint32_t lanes = t.ballot(wanted > detail::power::largest_page); lanes != 0; lanes &= lanes - 1) {
       unsigned const lane = exec::first_lane(lanes);
       void* const p = allocate_large(t, t.shfl(wanted, lane));
       if (t.rank() == lane) result = p;
@@ -127,7 +127,7 @@ class random_walk_ref {
   WYRM_HD void deallocate(Tile const& t, void* p) const {
     std::uint64_t page = 0;
     unsigned const c = class_of_live(p, page);
-    if (c < detail::page_classes) used(c, 0).clear(page);
+    if (c < detail::power::page_classes) used(c, 0).clear(page);
     extent_ref::one_by_one(t, t.ballot(c == large), [&] {
       if (!parts_.memory.free(p)) parts_.ledger.count_bad_free(p);
     });
@@ -146,34 +146,35 @@ class random_walk_ref {
     std::uint32_t const owner =
         exec::atomic_ref<std::uint32_t>(parts_.owners[offset / chunk_bytes]).load(exec::relaxed);
     return owner == detail::no_span ? parts_.memory.run_bytes(p)
-                                    : detail::page_bytes(detail::span_owner::of(owner).pool);
+                                    : detail::power::page_bytes(detail::span_owner::of(owner).pool);
   }
 
   /// Returns some wholly free spans of a size class other than `but` to the extent; collective. False if there are
   /// none.
   template <class Tile>
   WYRM_NOINLINE WYRM_HD bool reclaim(Tile const t, unsigned but = no_class) const {
-    for (unsigned c = 0; c < detail::page_classes; ++c)
+    for (unsigned c = 0; c < detail::power::page_classes; ++c)
       if (c != but && spans(c).release_free_spans(t)) return true;
     return false;
   }
 
  private:
   [[nodiscard]] WYRM_HD used_type used(unsigned c, std::uint32_t spans) const {
-    return {parts_.used, parts_.marks, std::uint64_t{spans} * detail::pages_per_chunk(c),
+    return {parts_.used, parts_.marks, std::uint64_t{spans} * detail::power::pages_per_chunk(c),
             detail::grouped_words::of<used_type>(c)};
   }
   [[nodiscard]] WYRM_HD spans_ref<used_type> spans(unsigned c) const {
     return {parts_.memory,
             parts_.states[c],
-            {c, detail::page_classes, detail::pages_log2(c), detail::run_chunks(c), parts_.table, parts_.owners},
+            {c, detail::power::page_classes, detail::power::pages_log2(c), detail::power::run_chunks(c), parts_.table,
+             parts_.owners},
             used(c, 0)};
   }
   [[nodiscard]] WYRM_HD void* address(unsigned c, std::uint64_t page) const {
-    unsigned const log2 = detail::pages_log2(c);
+    unsigned const log2 = detail::power::pages_log2(c);
     std::uint64_t const chunk = spans(c).chunk(static_cast<std::uint32_t>(page >> log2));
     std::uint64_t const in_span = page & ((std::uint64_t{1} << log2) - 1);
-    return parts_.memory.base() + (chunk << detail::chunk_log2) + (in_span << detail::page_log2(c));
+    return parts_.memory.base() + (chunk << detail::power::chunk_log2) + (in_span << detail::power::page_log2(c));
   }
 
   // A page of class c for each lane that asks, or no_page; collective.
@@ -226,7 +227,8 @@ class random_walk_ref {
           if (n > 0) pool.search(t, w, asks, page, t.shfl(parts_.memory.window_is_large(), 0));
           // Lanes that fill whole spans take them without the lock. For the rest the lock keeps too many tiles from
           // taking more.
-          if (std::uint32_t const whole = count_lanes(t.ballot(asks)) >> detail::pages_log2(c); grows && whole > 0)
+          if (std::uint32_t const whole = count_lanes(t.ballot(asks)) >> detail::power::pages_log2(c);
+              grows && whole > 0)
             (void)all.append(t, whole, false, asks, page);
           return t.any(asks);
         },
@@ -272,9 +274,9 @@ class random_walk_ref {
       std::uint64_t const in_span = offset % chunk_bytes;
       if (word == detail::no_span) {
         c = large;
-      } else if ((in_span & (detail::page_bytes(pool) - 1)) == 0) {
+      } else if ((in_span & (detail::power::page_bytes(pool) - 1)) == 0) {
         c = pool;
-        page = (std::uint64_t{index} << detail::pages_log2(pool)) + (in_span >> detail::page_log2(pool));
+        page = (std::uint64_t{index} << detail::power::pages_log2(pool)) + (in_span >> detail::power::page_log2(pool));
       }
     }
     if (c == no_class) parts_.ledger.count_bad_free(p);
@@ -313,14 +315,14 @@ template <class Used>
 struct pools_by_size {
   using word = typename Used::word;
   static constexpr unsigned bits = Used::bits;
-  static constexpr unsigned pools = page_classes;
-  static std::uint32_t pages(unsigned c) { return pages_per_chunk(c); }
-  static std::uint32_t run(unsigned c) { return run_chunks(c); }
-  static std::size_t page_bytes(unsigned c) { return detail::page_bytes(c); }
+  static constexpr unsigned pools = power::page_classes;
+  static std::uint32_t pages(unsigned c) { return power::pages_per_chunk(c); }
+  static std::uint32_t run(unsigned c) { return power::run_chunks(c); }
+  static std::size_t page_bytes(unsigned c) { return detail::power::page_bytes(c); }
   static grouped_words place(unsigned c) { return grouped_words::of<Used>(c); }
   static std::size_t words(std::uint32_t chunks) {
     std::size_t const groups = (chunks + grouped_words::spans - 1) / grouped_words::spans;
-    return groups * grouped_words::pages_below(page_classes) * grouped_words::spans / bits;
+    return groups * grouped_words::pages_below(power::page_classes) * grouped_words::spans / bits;
   }
   static std::size_t marks(std::uint32_t chunks) { return Used::locks ? words(chunks) / bits + 1 : 1; }
 };
@@ -375,11 +377,12 @@ class random_walk : public span_memory<Space, detail::pools_by_size<UsedOf<detai
     if constexpr (used_type::locks)
       for (std::uint64_t const locks : all.marks) ensure(locks == 0, name, "a word is locked although no kernel runs");
     std::vector<std::size_t> used;
-    for (unsigned c = 0; c < detail::page_classes; ++c)
-      for (std::uint64_t page = 0; page < std::uint64_t{all.states[c].count} * detail::pages_per_chunk(c); ++page) {
-        std::uint32_t const chunk = all.chunk(c, static_cast<std::uint32_t>(page / detail::pages_per_chunk(c)));
+    for (unsigned c = 0; c < detail::power::page_classes; ++c)
+      for (std::uint64_t page = 0; page < std::uint64_t{all.states[c].count} * detail::power::pages_per_chunk(c);
+           ++page) {
+        std::uint32_t const chunk = all.chunk(c, static_cast<std::uint32_t>(page / detail::power::pages_per_chunk(c)));
         if (chunk != detail::no_span && all.is_used(c, page))
-          used.push_back(chunk * chunk_bytes + page % detail::pages_per_chunk(c) * detail::page_bytes(c));
+          used.push_back(chunk * chunk_bytes + page % detail::power::pages_per_chunk(c) * detail::power::page_bytes(c));
       }
     base::check_live(all, std::move(used));
   }
