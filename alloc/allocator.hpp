@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cuda/std/bit>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -30,7 +31,7 @@ struct options {
   bool guards = true;             // where checked: 16 bytes more per request, to detect writes beyond its end
 };
 
-/// The same for a pool whose owner fills blocks of powers of two, and counts how many bytes of the pool they take.
+/// The same for a pool whose owner fills whole blocks, and counts how many bytes of the pool they take.
 [[nodiscard]] inline options without_guards(options o) {
   o.guards = false;
   return o;
@@ -125,6 +126,7 @@ struct traits {
   bool resets = true;            // reset() frees everything
   bool packs = true;             // blocks of one size fill the pool, whatever the order of the requests
   std::size_t header_bytes = 0;  // before each block but the first, in the pool; `granted` counts them, too
+  bool powers_of_two = false;    // requests up to 1 MiB are rounded up to powers of two
 };
 
 /// The alignment of every block, and the largest that a request can ask for.
@@ -157,12 +159,14 @@ concept measuring_ref = allocator_ref<R> && requires(R const& ref, void const* p
   { ref.block_bytes(p) } -> std::same_as<std::size_t>;
 };
 
-/// The request that is served instead of `bytes` where a block of a power of two is aligned to its size: the alignment
-/// at least. An alignment that is not valid becomes a request that no pool can serve.
+/// The request that is served instead of `bytes` where a block of a power of two is aligned to its size, and one of
+/// more than 4096 bytes to 4096: a power of two, the alignment at least. An alignment that is not valid becomes a
+/// request that no pool can serve.
 [[nodiscard]] WYRM_HD inline std::size_t aligned_request(std::size_t bytes, std::size_t align) {
   if (bytes == 0) return 0;
   if (!is_alignment(align)) return ~std::size_t{0};
-  return align > alignment && bytes < align ? align : bytes;
+  if (align <= alignment || bytes > largest_alignment) return bytes;
+  return cuda::std::bit_ceil(bytes < align ? align : bytes);
 }
 
 /// Has a deallocate that takes the requested size of the block, too, which may save the search for its end.
@@ -172,22 +176,30 @@ concept sized_free_ref = allocator_ref<R> &&
   ref.deallocate(t, p, bytes);
 };
 
-/// Pages of one size in two arrays: `few` pages from few_pages on, and all others from `others` on.
+/// Pages of one size in two arrays: `few` pages in the first one, from its page `begin` on, and all others in the
+/// second one. Each piece of 8 KiB of an array has `per_piece` pages, and may have a rest that is not used; or the
+/// pages are contiguous (without_pieces).
 struct page_array {
-  std::byte* few_pages;
-  std::byte* others;
+  static constexpr std::uint32_t without_pieces = 0xffffffff;
+  std::byte* first;
+  std::byte* second;
+  std::uint32_t begin;
   std::uint32_t few;
+  std::uint32_t per_piece;
   [[nodiscard]] WYRM_HD std::byte* at(std::size_t bytes, std::uint32_t k) const {
-    auto const each = std::uint64_t{static_cast<std::uint32_t>(bytes)};
-    return k < few ? few_pages + k * each : others + (k - few) * each;
+    std::uint32_t const n = k < few ? begin + k : k - few;
+    std::uint32_t const pieces = n / per_piece;
+    std::uint64_t const in_piece = std::uint64_t{n - pieces * per_piece} * static_cast<std::uint32_t>(bytes);
+    return (k < few ? first : second) + ((std::uint64_t{pieces} << 13) + in_piece);
   }
 };
 
 /// Some allocators carve many pages at once for a caller that knows the number of pages of each size. Carved pages of
-/// one size are contiguous, and need no atomic counter.
-///  - carve(): `count` pages per lane, of `bytes` bytes each: a power of two from 16 to 2048 that no other lane has. It
-///    serves all lanes or none. Collective, of one tile, while no other thread uses the pool. Returns how many bytes
-///    are missing at the end of the pool; 0 if all lanes are served. No size has another limit.
+/// one size are adjacent, and need no atomic counter.
+///  - carve(): `count` pages per lane, of `bytes` bytes each, from 16 to 2048: a size of Ouroboros (size_classes.hpp)
+///  that
+///    no other lane has. It serves all lanes or none. Collective, of one tile, while no other thread uses the pool.
+///    Returns how many bytes are missing at the end of the pool; 0 if all lanes are served. No size has another limit.
 ///  - claim(): page k of the array, once for each k, in any order; per thread. The page is allocated from then on, and
 ///    may be freed while other pages are not claimed yet.
 template <class R>

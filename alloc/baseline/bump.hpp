@@ -75,7 +75,7 @@ class bump_ref {
     t.sync();
     if (all > size_ - used) return all - (size_ - used);
     if (t.rank() == 0) *used_ = used + all;
-    pages = {nullptr, base_ + used + before, 0};
+    pages = {nullptr, base_ + used + before, 0, 0, page_array::without_pieces};
     return 0;
   }
   [[nodiscard]] WYRM_HD void* claim(page_array const& pages, std::size_t bytes, std::uint32_t k) const {

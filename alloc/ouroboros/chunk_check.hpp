@@ -32,7 +32,7 @@ struct chunk_check {
     std::int32_t stale = 0;
     std::uint64_t others = 0;
     for (std::size_t chunk = 0; chunk < uses.size(); ++chunk) {
-      if (queued[chunk] != ((words[chunk] & chunk_word::queued(c)) != 0))
+      if (queued[chunk] != says_queued(words[chunk]))
         fail(chunk, queued[chunk] ? " is queued, but its word says that it is not"
                                   : " is not queued, but its word says that it is");
       bool const is_of_c = chunk_word::is_of(words[chunk], c);
@@ -49,6 +49,10 @@ struct chunk_check {
   }
 
  private:
+  // Whether the chunk is in the queue of the class, perhaps as a stale entry.
+  [[nodiscard]] bool says_queued(std::uint64_t word) const {
+    return (word & chunk_word::queued(c)) != 0 && (c < split_classes || chunk_word::is_of(word, c));
+  }
   void fail(std::size_t chunk, std::string const& why) const {
     ensure(false, who, what + "chunk " + std::to_string(chunk) + why);
   }
@@ -68,7 +72,7 @@ struct chunk_check {
     std::size_t free = 0;
     for (std::uint32_t p = 0; p < pages; ++p) {
       if ((masks[chunk * mask_words + p / 64] >> p % 64 & 1) == 0) continue;
-      take(chunk * pages + p, "stored");
+      take(page_in_chunk(c, chunk, p), "stored");
       ++free;
     }
     std::uint32_t const count = chunk_word::count(words[chunk]);

@@ -33,7 +33,7 @@ class chunk_masks {
   /// other bits are set. The search starts at bit `begin`; where all pages of the chunk were free, different callers
   /// start at different bits.
   template <class Tile>
-  WYRM_HD void claim(Tile const& t, lane_group const& mine, std::uint64_t chunk, std::uint32_t pages,
+  WYRM_HD void claim(Tile const& t, lane_group const& mine, unsigned c, std::uint64_t chunk, std::uint32_t pages,
                      std::uint32_t begin, std::uint32_t taken, std::uint32_t had, bool member,
                      std::uint64_t& page) const {
     std::uint64_t const from = t.shfl(chunk, mine.leader);
@@ -55,7 +55,7 @@ class chunk_masks {
         auto const found = static_cast<std::uint32_t>(cuda::std::popcount(bits));
         unsigned const word = t.shfl(w, mine.leader);
         if (member && mine.rank >= first && mine.rank - first < found)
-          page = from * pages + word * 64 + exec::find_kth_set(bits, mine.rank - first);
+          page = page_in_chunk(c, from, word * 64 + exec::find_kth_set(bits, mine.rank - first));
         first += found;
       }
     }

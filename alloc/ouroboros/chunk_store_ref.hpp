@@ -60,9 +60,11 @@ class chunk_store_ref {
   [[nodiscard]] WYRM_HD std::uint64_t take(Tile const& t, chunk_pool_ref const&, unsigned c, std::uint32_t,
                                            std::uint32_t rank, std::uint32_t n) const {
     if (!t.any(n > 0)) return detail::no_page;
-    // Lanes look for chunks in groups of at most as many lanes as a chunk has pages; the leader acts for its group.
+    // Lanes look for chunks in groups of at most as many lanes as a chunk has pages, a power of two; the leader acts
+    // for its group.
     std::uint32_t const pages = n > 0 ? detail::pages_per_chunk(c) : 1;
-    detail::lane_group const mine = detail::group_by(t, c << 8 | rank / pages, n > 0);
+    auto const group_log2 = static_cast<unsigned>(cuda::std::bit_width(pages)) - 1;
+    detail::lane_group const mine = detail::group_by(t, c << 8 | rank >> group_log2, n > 0);
     std::uint64_t page = detail::no_page;
     std::uint32_t need = mine.led_by(t.rank()) ? mine.size : 0;  // pages that the group still lacks; in its leader
     std::uint32_t had = 0;
@@ -95,7 +97,7 @@ class chunk_store_ref {
           try_enqueue(c, entry);  // at once: other lanes wait for it
         }
       }
-      if (t.any(taken > 0)) masks_.claim(t, mine, chunk, pages, pages - there, taken, had, n > 0, page);
+      if (t.any(taken > 0)) masks_.claim(t, mine, c, chunk, pages, pages - there, taken, had, n > 0, page);
       had += taken;
       need -= taken;
       if (entry.exists) try_enqueue(c, entry);
@@ -110,9 +112,9 @@ class chunk_store_ref {
   WYRM_HD void free(Tile const& t, chunk_pool_ref const&, detail::class_states<page_counts> states, unsigned c,
                     std::uint64_t page, bool has) const {
     std::uint32_t const pages = has ? detail::pages_per_chunk(c) : 1;
-    auto const chunk = static_cast<std::uint32_t>(page / pages);
+    std::uint32_t const chunk = detail::chunk_of_page(has ? c : 0, page);
     detail::lane_group const mine = detail::group_by(t, chunk, has);
-    auto const bit = static_cast<std::uint32_t>(page % pages);
+    std::uint32_t const bit = detail::index_of_page(has ? c : 0, page);
     // Release: the accesses of the page's user happen before those of its next user, who clears the bit.
     if (has) masks_.set_free(chunk, bit);
     t.sync();

@@ -11,9 +11,6 @@
 
 namespace wyrm::alloc::detail {
 
-/// The number that stands for no page.
-inline constexpr std::uint64_t no_page = ~std::uint64_t{0};
-
 /// The state of a class on the device. Ends: the type `ends_type` of the store. An H200 performs about one atomic
 /// addition per nanosecond in each block of 256 bytes, and in all blocks at the same time. So the counter of stored
 /// pages and the window of fresh pages are in different blocks. The lock, which waiting threads poll, has its own cache
@@ -28,8 +25,8 @@ struct alignas(256) page_class_state {
 static_assert(sizeof(page_class_state<queue_ends>) == 512 && sizeof(page_class_state<page_counts>) == 512);
 
 /// The states of all classes. Atomic additions to some pairs of neighbouring blocks are as slow as additions to one
-/// block, and neighbouring sizes are often requested at the same time. So the classes are stored in the order 0, 9, 1,
-/// 10, ..., 16, 8.
+/// block, and neighbouring sizes are often requested at the same time. So the classes are stored in the order 0, 25,
+/// 1, 26, ..., 24, 49.
 template <class Ends>
 struct class_states {
   page_class_state<Ends>* slots;

@@ -100,16 +100,16 @@ class manager {
              what + std::to_string(state.pages.size()) + " pages stored, but " + std::to_string(state.pages.number()) +
                  " counted");
       auto const take = [&](std::uint64_t page, char const* where) {
-        std::size_t const chunk = page / pages;
+        std::size_t const chunk = detail::chunk_of_page(c, page);
         if (chunk >= uses.size() || uses[chunk] != c)
           ensure(false, who, what + "a page that is " + where + " is not of this class");
-        std::size_t const first = page << detail::number_log2(c) >> 4;
+        std::size_t const first = detail::page_offset(c, page) / detail::page_unit;
         if (!used[first]) ensure(false, who, what + "page " + std::to_string(page) + " is free twice");
         used[first] = false;
       };
       store_.check(who, what, c, state, uses, take);
       detail::page_range const fresh = state.fresh.take(page_window::max_pages, pages);
-      for (std::uint32_t i = 0; i < fresh.count; ++i) take(fresh.first + i, "fresh");
+      for (std::uint32_t i = 0; i < fresh.count; ++i) take(detail::nth_page(c, fresh.chunk, fresh.first + i), "fresh");
     }
     store_.check_queues(who, states);
   }

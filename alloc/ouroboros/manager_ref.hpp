@@ -78,9 +78,9 @@ class manager_ref {
       store_.add_nodes(t, pool_, t.shfl(c, leader), leader, t.shfl(first, leader), t.shfl(nodes, leader));
     }
     first += nodes;
-    in_window = n > rest ? window.take(n - rest, pages) : detail::page_range{0, 0};
-    in_chunks = {std::uint64_t{first} * pages, rest};
-    record_uses(t, c, static_cast<std::uint32_t>(in_window.first / pages),
+    in_window = n > rest ? window.take(n - rest, pages) : detail::page_range{0, 0, 0};
+    in_chunks = {first, 0, rest};
+    record_uses(t, c, in_window.chunk + in_window.first / pages,
                 in_window.count > 0 ? chunks_between(in_window, pages) : 0);
     record_uses(t, c, first, chunks);
     if (chunks > 0) exec::atomic_ref<std::uint64_t>(states_[c].chunks).fetch_add(chunks, exec::relaxed);
@@ -168,23 +168,24 @@ class manager_ref {
     }
     chunk_range chunks{0, 0};
     if (carves) chunks = carve(t, c, fills, pool, pool_now);
-    detail::page_range single{0, 0};
+    detail::page_range single{0, 0, 0};
     if (page_window::left(window_now, pages) > 0) single = states[c].fresh.take(rest, pages);
     chunks.first = t.shfl(chunks.first, mine.leader);
     std::uint32_t const in_chunks = t.shfl(chunks.count, mine.leader) * pages;
+    single.chunk = t.shfl(single.chunk, mine.leader);
     single.first = t.shfl(single.first, mine.leader);
     single.count = t.shfl(single.count, mine.leader);
     if (asks && mine.rank < in_chunks) {
-      page = std::uint64_t{chunks.first} * pages + mine.rank;
+      page = detail::nth_page(c, chunks.first, mine.rank);
     } else if (asks && mine.rank - in_chunks < single.count) {
-      page = single.first + (mine.rank - in_chunks);
+      page = detail::nth_page(c, single.chunk, single.first + (mine.rank - in_chunks));
     }
-    record_use(pool, c, pages, page, asks && page != detail::no_page, mine.rank == in_chunks);
+    record_use(pool, c, page, asks && page != detail::no_page, mine.rank == in_chunks);
     asks = asks && page == detail::no_page;
     t.sync();
   }
   WYRM_HD static std::uint32_t chunks_between(detail::page_range const& range, std::uint32_t pages) {
-    return static_cast<std::uint32_t>((range.first + range.count - 1) / pages - range.first / pages + 1);
+    return (range.first + range.count - 1) / pages - range.first / pages + 1;
   }
   // Records for each lane that n chunks are of class c: all lanes work on the chunks of one lane at a time.
   template <class Tile>
@@ -196,9 +197,8 @@ class manager_ref {
   }
   // Records the class of a chunk, for the threads that free its pages. Each thread that hands out pages does so, so
   // that replacing a window writes nothing.
-  WYRM_HD static void record_use(chunk_pool_ref const& pool, unsigned c, std::uint32_t pages, std::uint64_t page,
-                                 bool has, bool is_first) {
-    if (has && (is_first || page % pages == 0)) pool.set_use(static_cast<std::uint32_t>(page / pages), c);
+  WYRM_HD static void record_use(chunk_pool_ref const& pool, unsigned c, std::uint64_t page, bool has, bool is_first) {
+    if (has && (is_first || detail::index_of_page(c, page) == 0)) pool.set_use(detail::chunk_of_page(c, page), c);
   }
   // Up to `wanted` chunks for class c; no two lanes that want chunks have the same class; collective. No lane waits. A
   // lane gets none if the store needs some of the chunks for nodes.
@@ -228,7 +228,6 @@ class manager_ref {
                                           std::uint64_t& page, bool& none) const {
     detail::lane_group const mine = detail::group_by(t, c, asks);
     std::uint32_t const pages = asks ? detail::pages_per_chunk(c) : 1;
-    std::uint32_t const run = asks ? detail::run_chunks(c) : 1;
     found_chunks found = find_chunks(t, lock, c, mine, none);
     std::uint32_t ours = 0;
     for (std::uint32_t lanes = t.ballot(found.chunks.count > 0); lanes != 0; lanes &= lanes - 1) {
@@ -246,8 +245,8 @@ class manager_ref {
     if (found.holds) release(lock, none);
     std::uint32_t const first = t.shfl(found.chunks.first, mine.leader);
     std::uint32_t const count = t.shfl(ours, mine.leader);
-    if (asks && mine.rank < count) page = std::uint64_t{first} * pages + std::uint64_t{mine.rank} * run;
-    record_use(pool_, c, pages, page, asks && mine.rank < count, mine.rank == 0);
+    if (asks && mine.rank < count) page = detail::nth_page(c, first, mine.rank);
+    record_use(pool_, c, page, asks && mine.rank < count, mine.rank == 0);
     t.sync();
     asks = asks && page == detail::no_page;
     none = t.shfl(none, mine.leader) && asks;

@@ -35,9 +35,10 @@ WYRM_HD constexpr std::uint64_t list_end(std::uint32_t node, std::uint32_t chunk
 }
 WYRM_HD constexpr std::uint32_t node_of(std::uint64_t end) { return static_cast<std::uint32_t>(end >> 32); }
 WYRM_HD constexpr std::uint32_t chunk_of(std::uint64_t end) { return static_cast<std::uint32_t>(end); }
-/// The next node: its number, its class (5 bits), its chunk (27 bits).
+/// The next node: its number (the lower 31 bits, which tell the nodes of a queue from each other, see above), its class
+/// (6 bits), its chunk (27 bits).
 WYRM_HD constexpr std::uint64_t link_to(unsigned c, std::uint32_t node, std::uint32_t chunk) {
-  return std::uint64_t{node} << 32 | c << 27 | chunk;
+  return std::uint64_t{node} << 33 | std::uint64_t{c} << 27 | chunk;
 }
 inline constexpr std::uint64_t no_link = ~std::uint64_t{0};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ouroboros (Winter, Parger, Mlakar, Steinberger: "Ouroboros: Virtualized Queues for Dynamic Memory Management on
-// GPUs", ICS 2020). Chunks of 8 KiB are split into pages of one of ten sizes, 16 to 8192 bytes, and runs of chunks are
+// GPUs", ICS 2020). Chunks of 8 KiB are split into pages of one of 27 sizes, 16 to 8192 bytes, and runs of chunks are
 // pages of up to 1 MiB (the paper's multi-instance form). Freed pages are managed through queues, one a size. Variants:
 // the queues are standard (s), virtualized by an array of chunks (va), or by a list of them (vl); their entries are
 // pages (p), or chunks with free pages (c). Larger requests are served by alloc/extent.
@@ -45,7 +45,7 @@ class ouroboros_ref {
     unsigned const c = is_paged ? detail::class_for(wanted) : 0;
     std::uint64_t const page = manager_.allocate(t, c, is_paged);
     void* result = nullptr;
-    if (page != detail::no_page) result = pool_.memory().base() + (page << detail::number_log2(c));
+    if (page != detail::no_page) result = pool_.memory().base() + detail::page_offset(c, page);
     extent_ref::one_by_one(t, t.ballot(wanted > detail::largest_page),
                            [&] { result = manager_.allocate_large(wanted); });
     if (bytes > 0 && result == nullptr) ledger_.count_failures(1);
@@ -56,9 +56,9 @@ class ouroboros_ref {
   /// Collective; one pointer per lane, nullptr = none.
   template <class Tile>
   WYRM_HD void deallocate(Tile const& t, void* p) const {
-    unsigned const c = class_of_live(p);
-    std::uint64_t const offset = static_cast<std::uint64_t>(static_cast<std::byte*>(p) - pool_.memory().base());
-    manager_.deallocate(t, c, offset >> detail::number_log2(c), c < detail::page_classes);
+    std::uint64_t page = 0;
+    unsigned const c = class_of_live(p, page);
+    manager_.deallocate(t, c, page, c < detail::page_classes);
     extent_ref::one_by_one(t, t.ballot(c == large), [&] {
       if (!pool_.memory().free(p)) ledger_.count_bad_free(p);
     });
@@ -68,12 +68,11 @@ class ouroboros_ref {
   [[nodiscard]] WYRM_HD std::uint64_t carve(Tile const& t, std::size_t bytes, std::uint32_t count,
                                             page_array& pages) const {
     unsigned const c = count > 0 ? detail::class_for(bytes) : 0;
-    detail::page_range in_window{0, 0};
-    detail::page_range in_chunks{0, 0};
+    detail::page_range in_window{0, 0, 0};
+    detail::page_range in_chunks{0, 0, 0};
     std::uint32_t const missing = manager_.carve(t, c, count, in_window, in_chunks);
-    std::byte* const base = pool_.memory().base();
-    pages = {base + (in_window.first << detail::page_log2(c)), base + (in_chunks.first << detail::page_log2(c)),
-             in_window.count};
+    pages = {pool_.address(in_window.chunk), pool_.address(in_chunks.chunk), in_window.first, in_window.count,
+             detail::pages_per_chunk(c)};
     return std::uint64_t{missing} * chunk_bytes;
   }
   [[nodiscard]] WYRM_HD void* claim(page_array const& pages, std::size_t bytes, std::uint32_t k) const {
@@ -99,15 +98,16 @@ class ouroboros_ref {
   static constexpr unsigned large = detail::page_classes;
   static constexpr unsigned no_class = detail::page_classes + 1;
 
-  // The class of the page at p. A pointer that cannot be a page or a run is counted and ignored.
-  WYRM_HD unsigned class_of_live(void* p) const {
+  // The class of the page at p, and its number. A pointer that cannot be a page or a run is counted and ignored.
+  WYRM_HD unsigned class_of_live(void* p, std::uint64_t& page) const {
     if (p == nullptr) return no_class;
     auto const offset = static_cast<std::uint64_t>(static_cast<std::byte*>(p) - pool_.memory().base());
     unsigned c = no_class;
     if (pool_.memory().contains(p) && offset % alignment == 0) {
       std::uint32_t const use = pool_.use(offset / chunk_bytes);
       if (use == chunk_of_no_class) c = large;
-      if (use < detail::page_classes && offset % (std::size_t{1} << detail::number_log2(use)) == 0) c = use;
+      if (use < detail::page_classes) page = detail::page_at(use, offset);
+      if (use < detail::page_classes && page != detail::no_page) c = use;
     }
     if (c == no_class) ledger_.count_bad_free(p);
     return c != no_class && ledger_.record_free(p) ? c : no_class;
@@ -197,9 +197,8 @@ class ouroboros {
     pool_->check(name, uses);
     std::vector<bool> used(pool_->memory().bytes() / alignment);  // the first 16 bytes of each page that is not free
     for (std::size_t chunk = 0; chunk < uses.size(); ++chunk)
-      for (std::size_t at = 0; uses[chunk] < detail::page_classes && at < chunk_bytes;
-           at += std::size_t{1} << detail::number_log2(uses[chunk]))
-        used[(chunk * chunk_bytes + at) / alignment] = true;
+      for (std::uint32_t i = 0; uses[chunk] < detail::page_classes && i < detail::pages_per_chunk(uses[chunk]); ++i)
+        used[detail::page_offset(uses[chunk], detail::page_in_chunk(uses[chunk], chunk, i)) / alignment] = true;
     manager_.check(name, uses, used);
     ledger_.check_guards(name);
     if (ledger_.checked()) check_live(uses, used);

@@ -13,8 +13,10 @@
 namespace wyrm::alloc {
 
 namespace detail {
+/// `count` pages, from number `first` on, counted from the beginning of `chunk`: see nth_page().
 struct page_range {
-  std::uint64_t first;
+  std::uint32_t chunk;
+  std::uint32_t first;
   std::uint32_t count;
 };
 }  // namespace detail
@@ -38,7 +40,7 @@ class page_window {
   [[nodiscard]] WYRM_HD detail::page_range take(std::uint32_t n, std::uint32_t pages_per_chunk) {
     std::uint64_t const before = word().fetch_add(std::uint64_t{n} << 16, exec::acquire);
     std::uint32_t const rest = left(before, pages_per_chunk);
-    return {(before >> 37) * pages_per_chunk + next(before), rest < n ? rest : n};
+    return {static_cast<std::uint32_t>(before >> 37), next(before), rest < n ? rest : n};
   }
   /// The number of pages left; a hint, as it may be out of date at once.
   [[nodiscard]] WYRM_HD std::uint32_t left(std::uint32_t pages_per_chunk) { return left(load(), pages_per_chunk); }

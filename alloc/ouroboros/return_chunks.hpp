@@ -24,7 +24,7 @@ struct compaction {
   spilled_pages* spilled;  // a copy of the lists, which is emptied
 
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> free_of(std::uint64_t page) const {
-    return exec::atomic_ref<std::uint32_t>(free[page / pages_per_chunk(c)]);
+    return exec::atomic_ref<std::uint32_t>(free[chunk_of_page(c, page)]);
   }
   WYRM_HD void count(std::uint64_t page) const { free_of(page).fetch_add(1, exec::relaxed); }
 

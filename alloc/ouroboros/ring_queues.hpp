@@ -143,7 +143,7 @@ class ring_queues {
     return of_chunks_ ? runs : std::min<std::size_t>(runs * detail::pages_per_chunk(c), ring_queues_ref::max_slots);
   }
   [[nodiscard]] bool is_wide(unsigned c) const {
-    return !of_chunks_ && capacity_ >> detail::number_log2(c) >= 0xffffffff;
+    return !of_chunks_ && capacity_ / chunk_bytes << detail::index_log2(c) >= 0xffffffff;
   }
 
   Space space_;

@@ -97,7 +97,7 @@ class spilled_pages_ref {
     return exec::atomic_ref<std::uint64_t>(lists.count);
   }
   [[nodiscard]] WYRM_HD spilled_page& at(unsigned c, std::uint64_t page) const {
-    return *reinterpret_cast<spilled_page*>(base_ + (page << number_log2(c)));
+    return *reinterpret_cast<spilled_page*>(base_ + page_offset(c, page));
   }
   [[nodiscard]] WYRM_HD static list_word list_at(spilled_pages& lists, std::uint64_t k) {
     return list_word(lists.lists[k % spilled_pages::size]);

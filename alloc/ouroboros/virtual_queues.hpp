@@ -33,7 +33,7 @@ class virtual_queues {
         links_(space, of_chunks ? nodes_for(memory, node_log2) : 0) {
     size_.log2 = node_log2;
     while (!of_chunks && size_.wide_classes < detail::page_classes &&
-           memory.capacity() >> detail::number_log2(size_.wide_classes) >= 0xffffffff)
+           memory.capacity() / chunk_bytes << detail::index_log2(size_.wide_classes) >= 0xffffffff)
       ++size_.wide_classes;
   }
 

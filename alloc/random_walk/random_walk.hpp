@@ -342,7 +342,7 @@ class random_walk : public span_memory<Space, detail::pools_by_size<UsedOf<detai
                                       : How == page_search::per_thread ? "rw-bm"
                                       : How == page_search::per_warp   ? "corw"
                                                                        : "crw";
-  static constexpr traits family{};
+  static constexpr traits family{.powers_of_two = true};
 
   random_walk(Space const& space, options const& o)
       : base(space, o, name), last_(space, How == page_search::clustered ? detail::last_pages : 1), shared_(space) {

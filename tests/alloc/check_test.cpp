@@ -22,7 +22,7 @@ using alloc::chunk_bytes;
 // Chunks 0 to 2 are of a class with four pages per chunk: two are free, none, all. Chunk 3 has left the class, and its
 // entry is stale.
 struct chunks_of_a_class {
-  static constexpr unsigned c = 7;
+  static constexpr unsigned c = alloc::detail::class_for(2048);
   using word = alloc::detail::chunk_word;
   std::vector<std::uint64_t> words{word::owner(c) | word::queued(c) | 2, word::owner(c),
                                    word::owner(c) | word::queued(c) | word::hinted | 4, word::queued(c)};
@@ -78,6 +78,28 @@ TEST(check, chunks_of_a_class) {
   expect("chunk 2 is free without a hint", [](state& s) { s.words[2] &= ~word::hinted; });
 }
 
+// Classes of whole chunks have one bit in common. Chunk 0 is of the class and free; chunk 1 is of another class, and in
+// the queue of that class.
+TEST(check, chunks_that_are_pages) {
+  using word = alloc::detail::chunk_word;
+  constexpr unsigned c = alloc::detail::class_for(chunk_bytes);
+  auto const check = [](std::uint64_t first, std::vector<std::uint64_t> const& entries) {
+    std::vector<std::uint64_t> masks(2 * alloc::detail::mask_words);
+    masks[0] = 1;
+    alloc::detail::page_class_state<alloc::page_counts> state{};
+    (void)state.pages.claim_back(1);
+    std::string const what = "class: ";
+    alloc::detail::chunk_check const all{"who", what, c, {first, word::owner(c + 1) | word::queued(c + 1) | 1}, masks};
+    std::vector<std::uint64_t> taken;
+    (void)all.check({}, entries, {c, c + 1}, state, [&](std::uint64_t page, char const*) { taken.push_back(page); });
+    EXPECT_EQ(taken, std::vector<std::uint64_t>{0});
+  };
+  EXPECT_NO_THROW(check(word::owner(c) | word::queued(c) | 1, {0}));
+  expect_corrupt("chunk 0 is queued, but its word says that it is not", [&] { check(word::owner(c) | 1, {0}); });
+  expect_corrupt("chunk 0 is not queued, but its word says that it is",
+                 [&] { check(word::owner(c) | word::queued(c) | 1, {}); });
+}
+
 TEST(check, hints) {
   chunks_of_a_class sound;
   EXPECT_NO_THROW(sound.check_hints());
@@ -98,8 +120,8 @@ TEST(check, chunks_of_a_pool) {
   alloc::chunk_pool<host> pool(host(1), {.pool_bytes = 8 * chunk_bytes, .reserve_bytes = 8 * chunk_bytes});
   ASSERT_EQ(pool.ref().take(8).count, 8u);
   for (std::uint32_t const chunk : {2u, 4u, 5u}) pool.ref().free(&chunk, 1);
-  constexpr unsigned one = 9;
-  constexpr unsigned two = 10;
+  constexpr unsigned one = alloc::detail::class_for(chunk_bytes);
+  constexpr unsigned two = alloc::detail::class_for(2 * chunk_bytes);
   auto const check = [&](std::vector<std::uint32_t> const& uses) { pool.check("who", uses); };
   constexpr std::uint32_t none = alloc::chunk_of_no_class;
   EXPECT_NO_THROW(check({two, none, none, one, none, none, two, none}));

@@ -137,11 +137,11 @@ TYPED_TEST_P(library, usage_is_counted) {
   exec::for_each(space, n / 3, free_some<ref>{pool.ref(), blocks.data()});
   alloc::usage const u = pool.usage();
   EXPECT_EQ(u.blocks, n - n / 3);
-  EXPECT_EQ(u.bytes, (n - n / 3) * 128);
+  EXPECT_EQ(u.bytes, (n - n / 3) * 112);
   EXPECT_EQ(u.most_blocks, n);
-  EXPECT_EQ(u.most_bytes, n * 128);
+  EXPECT_EQ(u.most_bytes, n * 112);
   EXPECT_EQ(u.all_blocks, n);
-  EXPECT_EQ(u.all_bytes, n * 128);
+  EXPECT_EQ(u.all_bytes, n * 112);
   EXPECT_EQ(u.asked, n * 100);
   EXPECT_EQ(u.refused, 10u);
   EXPECT_EQ(pool.stats().granted, u.bytes);

@@ -200,7 +200,7 @@ TYPED_TEST_SUITE(virtual_queues, spaces, by_name);
 
 TYPED_TEST(virtual_queues, nodes_are_freed_with_their_last_entry) {
   for (std::size_t const reserve_bytes : {std::size_t{0}, std::size_t{128} << 30})
-    for (unsigned const c : {0u, 2u}) {
+    for (unsigned const c : {0u, 3u}) {
       this->template run<alloc::node_directory>(c, reserve_bytes);
       this->template run<alloc::node_list>(c, reserve_bytes);
     }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "../../alloc/allocator.hpp"
+#include "../../alloc/size_classes.hpp"
 #include "../../exec/atomic.hpp"
 #include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
@@ -94,8 +95,9 @@ struct free_in_tiles {
   }
 };
 
-/// The page sizes that carving tests use: 16 << s bytes for s < carved_sizes.
+/// The page sizes that carving tests use: 48, 96, 160, 256, 448, 768, 1168 and 2048 bytes.
 inline constexpr unsigned carved_sizes = 8;
+WYRM_HD constexpr std::size_t carved_bytes(unsigned s) { return alloc::detail::page_bytes(3 * s + 2); }
 
 /// One tile carves `counts[s]` pages of each size.
 template <class Ref>
@@ -109,7 +111,7 @@ struct carve_in_tile {
     for (unsigned first = 0; first < carved_sizes; first += Tile::size()) {
       unsigned const s = first + t.rank();
       alloc::page_array mine{};
-      *missing = ref.carve(t, std::size_t{16} << s, s < carved_sizes ? counts[s] : 0, mine);
+      *missing = ref.carve(t, carved_bytes(s % carved_sizes), s < carved_sizes ? counts[s] : 0, mine);
       if (*missing > 0) return;
       if (s < carved_sizes) pages[s] = mine;
     }
@@ -125,7 +127,7 @@ struct claim_per_thread {
   WYRM_HD void operator()(std::size_t i) const {
     block& b = blocks[i];
     unsigned s = 0;
-    while (std::uint64_t{16} << s != b.bytes) ++s;
+    while (carved_bytes(s) != b.bytes) ++s;
     auto const k = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(b.p));
     b.p = static_cast<unsigned char*>(ref.claim(pages[s], b.bytes, k));
     fill_block(b);
@@ -144,7 +146,7 @@ struct claim_and_free {
   std::uint64_t* changed;
   WYRM_HD void operator()(std::size_t i) const {
     auto const k = static_cast<std::uint32_t>(((i + 1) * std::uint64_t{step} - 1) % count);
-    block b{std::uint64_t{16} << size, k, nullptr};
+    block b{carved_bytes(size), k, nullptr};
     b.p = static_cast<unsigned char*>(ref.claim(pages[size], b.bytes, k));
     fill_block(b);
     if (!is_intact(b)) exec::atomic_ref<std::uint64_t>(*changed).fetch_add(1, exec::relaxed);
@@ -319,7 +321,7 @@ class pool {
     blocks carved;
     for (unsigned s = 0; s < carved_sizes; ++s)
       for (std::uint32_t k = 0; k < counts[s]; ++k)
-        carved.push_back({std::uint64_t{16} << s, next_tag_++, reinterpret_cast<unsigned char*>(std::uintptr_t{k})});
+        carved.push_back({carved_bytes(s), next_tag_++, reinterpret_cast<unsigned char*>(std::uintptr_t{k})});
     std::shuffle(carved.begin(), carved.end(), std::mt19937(seeded(7)));
     exec::buffer<std::uint32_t, space_type> wanted(space_, carved_sizes);
     exec::buffer<alloc::page_array, space_type> pages(space_, carved_sizes);
@@ -349,7 +351,7 @@ class pool {
       exec::for_each(space_, counts[s],
                      claim_and_free<ref_type>{ref_, pages.data(), s, counts[s], step, counters_.data()});
       EXPECT_EQ(exec::read(space_, counters_.data()), 0u) << "pages that changed";
-      asked_ += (std::size_t{16} << s) * counts[s];
+      asked_ += carved_bytes(s) * counts[s];
     }
   }
 
