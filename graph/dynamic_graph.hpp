@@ -73,6 +73,7 @@ class dynamic_graph {
         link_(std::make_shared<link>(link{this})) {
     if (o.directed && o.in_neighbours) in_.emplace(space, vertices_, 1, width, options_);
     check_values();
+    check_slack();
   }
   /// A pending update moves to the new graph. The moved-from graph has no vertices, edges and arcs, and an empty view;
   /// it can be assigned to and destroyed, and all other operations throw error(bad_argument).
@@ -538,7 +539,7 @@ class dynamic_graph {
     constexpr alloc::traits family = Allocator::family;
     constexpr bool counts_only_pages = family.reclaims && family.resets && family.header_bytes == 0;
     detail::check_pages(space_, out_.records(), in_ ? in : nullptr, vertices_, width, allocator_->stats().granted,
-                        {snapshots.bytes, snapshots.rounded, 0}, counts_only_pages);
+                        {snapshots.bytes, snapshots.rounded, 0}, counts_only_pages, family.powers_of_two);
     std::uint64_t const loops = detail::check_table(space_, out_.records(), in, vertices_, options_.self_loops);
     if (in_) (void)detail::check_table(space_, in_->records(), out_.records(), vertices_, options_.self_loops);
     for (auto const& t : tables()) detail::check_absent(space_, t.records, vertices_, absent_);
@@ -572,6 +573,12 @@ class dynamic_graph {
       throw error(error_code::bad_argument,
                   std::to_string(vertices) + " vertices are more than options::max_vertices, " + std::to_string(limit));
     return static_cast<vertex_id>(vertices);
+  }
+  void check_slack() const {
+    if (!(options_.slack >= 0 && options_.slack <= 1))
+      throw error(error_code::bad_argument,
+                  "options::slack is " + std::to_string(options_.slack) +
+                      "; it is a part of a vertex's neighbours, from 0 (no room) to 1 (room for as many more)");
   }
   static constexpr bool is_any_number = std::is_same_v<Value, any_number<width>>;
   [[nodiscard]] number_type numbers() const {
@@ -936,10 +943,14 @@ class dynamic_graph {
   }
   [[nodiscard]] std::uint64_t layout_bytes() {
     std::uint64_t bytes = 0;
-    for_tables([&](auto const& t) { bytes += detail::layout_bytes(space_, t.records(), vertices_, width); });
+    for_tables([&](auto const& t) { bytes += detail::layout_bytes(space_, t.records(), vertices_, new_sizes()); });
     return bytes;
   }
-  // The options of a pool. It has no guards, since rows fill their pages, which are powers of two.
+  // The sizes of the pages of a new layout.
+  [[nodiscard]] layout_sizes new_sizes() const {
+    return {width, Allocator::family.powers_of_two, static_cast<std::uint32_t>(options_.slack * 256)};
+  }
+  // The options of a pool. It has no guards, since rows fill their pages, which are whole blocks.
   [[nodiscard]] alloc::options pool_of(std::size_t pool_bytes) const {
     alloc::options pool = alloc::without_guards(options_.pool);
     pool.pool_bytes = pool_bytes;
@@ -956,8 +967,8 @@ class dynamic_graph {
       fresh = std::make_shared<Allocator>(space_, pool);
       next_chain = std::make_shared<chain>(space_, fresh);
       for_tables([&](auto const& t) {
-        records.push_back(
-            detail::rebuilt_table<width>(space_, t.records(), vertices_, arc_count_, *fresh, status_, fails_from_));
+        records.push_back(detail::rebuilt_table<width>(space_, t.records(), vertices_, arc_count_, new_sizes(), *fresh,
+                                                       status_, fails_from_));
         if (absent_.size() > 0)
           exec::for_each(space_, vertices_, detail::copy_absent{t.records(), records.back().data()});
       });
@@ -1076,8 +1087,8 @@ class dynamic_graph {
   template <class Csr>
   std::uint64_t build_layout(Csr const& rows, detail::csr_rows const& there, detail::value_word<width> const* values) {
     status_.clear_all();
-    detail::layout<Space, detail::csr_rows> layout(space_, there, vertices_, there.arcs, options_.self_loops, width,
-                                                   chain_->empty(), out_.records(), hubs_, status_);
+    detail::layout<Space, detail::csr_rows> layout(space_, there, vertices_, there.arcs, options_.self_loops,
+                                                   new_sizes(), chain_->empty(), out_.records(), hubs_, status_);
     uploader_.upload(rows, vertices_, [&](std::size_t first, std::size_t n) {
       layout.build(allocator_->view(), first, n, false, fails_from_);
     });

@@ -24,6 +24,9 @@ struct options {
   // The most vertices that the graph can have. Addresses are reserved for them, and the vertex table grows in place, in
   // steps of 2 MiB on a CUDA device, of 64 KiB on a CPU. 0: no such limit; the table then moves when it grows.
   std::size_t max_vertices = 0;
+  // Room that build() and compact() leave in each page, as a part of its neighbours, 0 to 1. With 0 pages have the
+  // smallest sizes that the allocator has, and most vertices need a new page when they get their first new neighbour.
+  float slack = 0;
   alloc::options pool = {};  // of the allocator; the pool grows as needed, up to reserve_bytes
   // Seed of the hash table that groups a batch by source. 0: drawn at random for each graph, so that an attacker cannot
   // choose ids that collide.

@@ -69,6 +69,7 @@ struct sum_unshared {
   snapshot_records after;
   page_bytes_sum* sum;
   unsigned width;
+  bool powers_of_two;  // see rounded_page_bytes()
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t v, bool valid) const {
@@ -76,7 +77,7 @@ struct sum_unshared {
     bool const is_last = valid && r.page != nullptr && !is_shared(after, v, r.page);
     std::uint64_t const own = is_last ? page_bytes(r.capacity, width) : 0;
     std::uint64_t const bytes = exec::sum(t, own);
-    std::uint64_t const rounded = exec::sum(t, std::uint64_t{rounded_page_bytes(own, width)});
+    std::uint64_t const rounded = exec::sum(t, std::uint64_t{rounded_page_bytes(own, powers_of_two)});
     if (t.rank() != 0 || bytes == 0) return;
     add(sum->bytes, bytes);
     add(sum->rounded, rounded);
@@ -166,7 +167,7 @@ class snapshot_chain : public std::enable_shared_from_this<snapshot_chain<Space,
         exec::for_each_lane<32>(
             space_, at->vertices,
             sum_unshared{at->records[k].data(), after == living_.end() ? current[k] : after->table_of(k), sum.data(),
-                         width});
+                         width, Allocator::family.powers_of_two});
     }
     return exec::read(space_, sum.data());
   }

@@ -119,7 +119,7 @@ struct update_status {
 
 /// The common state of the kernels that carve pages (carved_rows.hpp), by page size. All zero at the begin of a layout.
 struct carved_pages {
-  static constexpr unsigned sizes = 8;
+  static constexpr unsigned sizes = 24;  // size classes up to the page of the largest vertex that is no hub
   // A device serialises atomic additions to the same 256 bytes.
   struct alignas(256) counter {
     std::uint64_t sum;

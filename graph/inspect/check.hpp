@@ -133,14 +133,15 @@ struct sum_pages {
   std::uint64_t const* keys;
   std::size_t count;
   page_sums* sums;
-  unsigned width;  // bytes of a value
+  unsigned width;      // bytes of a value
+  bool powers_of_two;  // see rounded_page_bytes()
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     std::uint64_t const own = valid ? bytes(keys[i]) : 0;
     bool const overlaps = own > 0 && i + 1 < count && (keys[i] >> 16) + own > keys[i + 1] >> 16;
     std::uint64_t const all_bytes = exec::sum(t, own);
-    std::uint64_t const all_rounded = exec::sum(t, std::uint64_t{rounded_page_bytes(own, width)});
+    std::uint64_t const all_rounded = exec::sum(t, std::uint64_t{rounded_page_bytes(own, powers_of_two)});
     std::uint64_t const all_overlaps = exec::sum(t, std::uint64_t{overlaps});
     if (t.rank() != 0) return;
     if (all_bytes > 0) exec::atomic_ref<std::uint64_t>(sums->bytes).fetch_add(all_bytes, exec::relaxed);
@@ -156,12 +157,13 @@ struct sum_pages {
 };
 
 /// Throws error(corrupt) if pages of the tables overlap, or have more bytes than the allocator has granted; or fewer,
-/// if the allocator counts only pages. in: nullptr without a second table; width: bytes of
-/// a value; elsewhere: the bytes of other pages, of snapshots. Does not read pages. O(vertices log
+/// if the allocator counts only pages, which it rounds as in rounded_page_bytes(). in: nullptr without a second table;
+/// width: bytes of a value; elsewhere: the bytes of other pages, of snapshots. Does not read pages. O(vertices log
 /// vertices).
 template <class Space>
 void check_pages(Space const& space, packed_record const* out, packed_record const* in, vertex_id vertices,
-                 unsigned width, std::uint64_t granted, page_sums const& elsewhere, bool counts_only_pages) {
+                 unsigned width, std::uint64_t granted, page_sums const& elsewhere, bool counts_only_pages,
+                 bool powers_of_two) {
   std::size_t const count = std::size_t{vertices} * (in == nullptr ? 1 : 2);
   exec::buffer<std::uint64_t, Space> keys(space, count);
   exec::buffer<std::uint64_t, Space> spare(space, count);
@@ -171,7 +173,7 @@ void check_pages(Space const& space, packed_record const* out, packed_record con
   exec::write(space, sums.data(), page_sums{});
   typename Space::bulk bulk(space);
   std::uint64_t const* const sorted = bulk.sort(keys.data(), spare.data(), count, 64);
-  exec::for_each_lane<32>(space, count, sum_pages{sorted, count, sums.data(), width});
+  exec::for_each_lane<32>(space, count, sum_pages{sorted, count, sums.data(), width, powers_of_two});
   page_sums s = exec::read(space, sums.data());
   s.bytes += elsewhere.bytes;
   s.rounded += elsewhere.rounded;

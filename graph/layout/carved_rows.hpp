@@ -62,14 +62,15 @@ WYRM_HD inline void record_malformed_rows(update_status& status, std::size_t v, 
   record_bad_rows(status, v, rows);
 }
 
-/// Allocates a page for `degree` neighbours, with values of `width` bytes, of the vertex of each lane; degree 0: none.
+/// Allocates a page for `degree` neighbours of the vertex of each lane; degree 0: none.
 /// `may` is false for allocations that fail in tests. Adds the bytes of failed allocations to the status. Collective;
 /// returns whether the lane has its page.
 template <class Tile, class AllocatorRef>
 [[nodiscard]] WYRM_HD bool allocate_page(Tile const& t, AllocatorRef const& allocator, update_status& status, bool may,
-                                         std::uint32_t degree, unsigned width, packed_record* records, std::size_t v) {
-  std::uint32_t const capacity = capacity_for(degree, width);
-  std::size_t const bytes = page_bytes(capacity, width);
+                                         std::uint32_t degree, layout_sizes const& sizes, packed_record* records,
+                                         std::size_t v) {
+  std::uint32_t const capacity = sizes.capacity(degree);
+  std::size_t const bytes = page_bytes(capacity, sizes.width);
   bool const requests = may && !status.is_exhausted(t);
   auto* const page = static_cast<vertex_id*>(allocator.allocate(t, requests ? bytes : 0));
   if (requests && bytes > 0 && page == nullptr) status.set_exhausted();
@@ -80,11 +81,13 @@ template <class Tile, class AllocatorRef>
 }
 
 /// The bytes of carved pages of a size class. Pages are carved for all vertices that are not hubs.
-[[nodiscard]] WYRM_HD constexpr std::size_t carved_bytes(unsigned size) { return std::size_t{16} << size; }
+[[nodiscard]] WYRM_HD constexpr std::size_t carved_bytes(unsigned size) { return alloc::detail::page_bytes(size); }
 static_assert(carved_bytes(carved_pages::sizes - 1) == page_bytes(capacity_for(hub_degree)));
-/// The size class of the page for `degree` neighbours, which is at least 1.
-[[nodiscard]] WYRM_HD inline unsigned carved_size(std::uint32_t degree) {
-  return static_cast<unsigned>(cuda::std::bit_width((degree - 1) / page_block::size));
+/// The size class of the page for `degree` neighbours, at least 1 and at most hub_degree. Slack is left out where the
+/// page would be larger than any that is carved.
+[[nodiscard]] WYRM_HD inline unsigned carved_size(layout_sizes const& sizes, std::uint32_t degree) {
+  unsigned const size = alloc::detail::class_for(page_bytes(sizes.with_slack(degree)));
+  return size < carved_pages::sizes ? size : carved_pages::sizes - 1;
 }
 
 /// The lanes that have rows of each size class.
@@ -102,8 +105,8 @@ class lanes_by_size {
   }
 
  private:
-  static constexpr unsigned bits = 3;
-  static_assert(carved_pages::sizes == 1u << bits);
+  static constexpr unsigned bits = 5;
+  static_assert(carved_pages::sizes <= 1u << bits);
   std::uint32_t has_;
   std::uint32_t bit_[bits];
 };
@@ -130,6 +133,7 @@ template <class Rows>
 struct count_rows {
   static constexpr unsigned each = 8;
   Rows rows;
+  layout_sizes sizes;
   vertex_id vertices;
   std::uint64_t fails_from;
   packed_record* records;
@@ -163,7 +167,7 @@ struct count_rows {
     for (unsigned k = 0; k < each; ++k) {
       counts[k] = all;
       bool const has = degrees[k] > 0 && degrees[k] <= hub_degree;
-      unsigned const size = has ? carved_size(degrees[k]) : 0;
+      unsigned const size = has ? carved_size(sizes, degrees[k]) : 0;
       all += static_cast<std::uint32_t>(cuda::std::popcount(lanes_by_size(t, size, has).of(t.rank())));
     }
     if (t.rank() >= carved_pages::sizes) return;
@@ -185,9 +189,10 @@ struct count_rows {
     std::uint32_t const bad = t.ballot((v < vertices) & !is_row);
     if (t.rank() == 0 && bad != 0) record_malformed_rows(*status, v, bad);
     listed_hubs.add(t, *status, v, degree);
-    std::uint64_t const hubs = exec::sum(t, std::uint64_t{degree > hub_degree ? page_bytes(capacity_for(degree)) : 0});
+    std::uint64_t const bytes = page_bytes(sizes.capacity(degree));
+    std::uint64_t const hubs = exec::sum(t, std::uint64_t{degree > hub_degree ? bytes : 0});
     if (t.rank() == 0 && hubs > 0) add(carved->hub_bytes.sum, hubs);
-    if (degree > 0 && v >= fails_from) add(carved->failed.sum, page_bytes(capacity_for(degree)));
+    if (degree > 0 && v >= fails_from) add(carved->failed.sum, bytes);
   }
 };
 
@@ -224,6 +229,7 @@ template <class Rows, class AllocatorRef>
 struct fill_pages {
   AllocatorRef allocator;
   row_copier<Rows> copier;
+  layout_sizes sizes;
   carved_pages const* carved;
   packed_record* records;
 
@@ -239,14 +245,14 @@ struct fill_pages {
     std::uint32_t const degree = its.degree() <= hub_degree ? its.degree() : 0;
     vertex_id const* const row = degree > 0 ? copier.rows.row(its) : nullptr;
     if (row != nullptr) exec::prefetch(row);
-    unsigned const size = degree > 0 ? carved_size(degree) : carved_pages::sizes;
+    unsigned const size = degree > 0 ? carved_size(sizes, degree) : carved_pages::sizes;
     std::uint32_t const same = exec::match(t, size);
     std::uint32_t const k = t.shfl(first, size) + exec::rank_in(t, same);
     vertex_id* page = nullptr;
     if (degree > 0) page = static_cast<vertex_id*>(allocator.claim(carved->pages[size], carved_bytes(size), k));
-    std::uint32_t const capacity = degree > 0 ? page_block::size << size : 0;
+    auto const capacity = static_cast<std::uint32_t>(degree > 0 ? carved_bytes(size) / entry_bytes(0) : 0);
     if (valid) records[v] = vertex_record{page, degree, capacity};
-    copier.copy_rows(t, static_cast<vertex_id>(v - t.rank()), {row, page, degree});
+    copier.copy_rows(t, static_cast<vertex_id>(v - t.rank()), {row, page, degree, capacity});
   }
 };
 
@@ -265,6 +271,7 @@ struct allocate_hubs {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
   AllocatorRef allocator;
   Rows rows;
+  layout_sizes sizes;
   packed_record* records;
   csr_hub const* listed_hubs;
   carved_pages const* carved;
@@ -279,7 +286,7 @@ struct allocate_hubs {
     if (!t.any(valid)) return;
     vertex_id const v = valid ? listed_hubs[i].vertex : 0;
     std::uint32_t const degree = valid && records[v].page() == nullptr ? rows.extent_of(v).degree() : 0;
-    (void)allocate_page(t, allocator, *status, true, degree, 0, records, v);
+    (void)allocate_page(t, allocator, *status, true, degree, sizes, records, v);
   }
 };
 

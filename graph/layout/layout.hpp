@@ -42,7 +42,7 @@ struct allocate_rows {
   bool again;                // some vertices have pages
   bool lists_hubs;           // false if hubs are listed already
   std::uint64_t fails_from;  // for tests: allocations fail for vertices from here on
-  unsigned width;            // bytes of a value
+  layout_sizes sizes;
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t index, bool valid) const {
@@ -50,7 +50,7 @@ struct allocate_rows {
     auto const its = rows.extent_of(valid ? v : vertices - 1);
     bool const is_row = valid && rows.is_row(its, v, vertices);
     std::uint32_t const degree = is_row && !(again && records[v].page() != nullptr) ? its.degree() : 0;
-    bool const has = allocate_page(t, allocator, *status, v < fails_from, degree, width, records, v);
+    bool const has = allocate_page(t, allocator, *status, v < fails_from, degree, sizes, records, v);
     if (lists_hubs) listed_hubs.add(t, *status, v, has ? degree : 0);
     std::uint32_t const bad = t.ballot(valid && !is_row);
     if (t.rank() == 0 && bad != 0) record_malformed_rows(*status, v, bad);
@@ -69,9 +69,9 @@ struct copy_into_pages {
     if ((copier.status->failed_bytes | copier.status->has_large_group) != 0) return;
     vertex_record const r = valid ? vertex_record(records[first + i]) : vertex_record{nullptr, 0, 0};
     bool const copies = r.degree > 0 && r.degree <= hub_degree;
-    copier.copy_rows(
-        t, static_cast<vertex_id>(first + i - t.rank()),
-        {copies ? copier.rows.row(copier.rows.extent_of(first + i)) : nullptr, r.page, copies ? r.degree : 0});
+    copier.copy_rows(t, static_cast<vertex_id>(first + i - t.rank()),
+                     {copies ? copier.rows.row(copier.rows.extent_of(first + i)) : nullptr, r.page,
+                      copies ? r.degree : 0, r.capacity});
   }
 };
 
@@ -101,7 +101,7 @@ struct copy_hubs {
       std::uint64_t const end = std::uint64_t{end_part - first_part} * hub_part;
       copier.copy_part(t, v,
                        {copier.rows.row(copier.rows.extent_of(v)), r.page,
-                        end < r.degree ? static_cast<std::uint32_t>(end) : r.degree},
+                        end < r.degree ? static_cast<std::uint32_t>(end) : r.degree, r.capacity},
                        (part - first_part) * hub_part);
       part = end_part;
     }
@@ -178,11 +178,11 @@ struct rows_to_edges {
 struct sum_page_bytes {
   packed_record const* records;
   std::uint64_t* sum;
-  unsigned width;  // bytes of a value
+  layout_sizes sizes;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t v, bool valid) const {
-    std::uint32_t const capacity = capacity_for(valid ? records[v].degree : 0, width);
-    std::uint64_t const bytes = exec::sum(t, std::uint64_t{page_bytes(capacity, width)});
+    std::uint32_t const capacity = sizes.capacity(valid ? records[v].degree : 0);
+    std::uint64_t const bytes = exec::sum(t, std::uint64_t{page_bytes(capacity, sizes.width)});
     if (t.rank() == 0 && bytes > 0) add(*sum, bytes);
   }
 };
@@ -191,16 +191,16 @@ struct sum_page_bytes {
 template <class Space, class Rows>
 class layout {
  public:
-  /// arcs: the number of arcs in all rows; width: bytes of a value. Records must be empty, and the status clear;
+  /// arcs: the number of arcs in all rows. Records must be empty, and the status clear;
   /// `listed_hubs` is scratch. may_carve: false if records must be valid after a failure, too.
   layout(Space const& space, Rows const& rows, vertex_id vertices, std::uint64_t arcs, bool self_loops_allowed,
-         unsigned width, bool may_carve, packed_record* records, exec::buffer<csr_hub, Space>& listed_hubs,
+         layout_sizes const& sizes, bool may_carve, packed_record* records, exec::buffer<csr_hub, Space>& listed_hubs,
          status_memory<Space>& status)
       : space_(space),
         listed_hubs_{nullptr, std::min<std::uint64_t>(vertices, arcs / hub_degree)},
         parts_(arcs / hub_part + listed_hubs_.room),
-        width_(width),
-        may_carve_(may_carve && width == 0),
+        sizes_(sizes),
+        may_carve_(may_carve && sizes.width == 0 && !sizes.powers_of_two),
         records_(records),
         status_(status),
         carved_(status.carved()),
@@ -226,7 +226,7 @@ class layout {
     exec::for_each_lane<32>(
         space_, n,
         allocate_rows<Rows, AllocatorRef>{allocator, copier_.rows, records_, listed_hubs_, copier_.status,
-                                          copier_.vertices, first, again, !is_counted_, fails_from, width_});
+                                          copier_.vertices, first, again, !is_counted_, fails_from, sizes_});
     exec::for_each_lane<32>(space_, n, copy_into_pages<Rows>{copier_, records_, first});
   }
   /// Enqueues the copies of hubs, which do nothing unless all hubs have pages.
@@ -254,7 +254,7 @@ class layout {
     constexpr std::size_t rows = 32 * work::each;
     exec::for_each_tile<32>(
         space_, (std::size_t{copier_.vertices} + rows - 1) / rows,
-        work{copier_.rows, copier_.vertices, fails_from, records_, listed_hubs_, carved_, copier_.status});
+        work{copier_.rows, sizes_, copier_.vertices, fails_from, records_, listed_hubs_, carved_, copier_.status});
     is_counted_ = true;
     carvings_ = tries;
   }
@@ -262,16 +262,16 @@ class layout {
   void carve(AllocatorRef const& allocator) {
     exec::for_each_tile<32>(space_, 1, carve_pages<AllocatorRef>{allocator, carved_, copier_.status});
     exec::for_each_lane<32>(space_, copier_.vertices,
-                            fill_pages<Rows, AllocatorRef>{allocator, copier_, carved_, records_});
+                            fill_pages<Rows, AllocatorRef>{allocator, copier_, sizes_, carved_, records_});
     exec::for_each_lane<32>(space_, listed_hubs_.room,
-                            allocate_hubs<Rows, AllocatorRef>{allocator, copier_.rows, records_, listed_hubs_.rows,
-                                                              carved_, copier_.status});
+                            allocate_hubs<Rows, AllocatorRef>{allocator, copier_.rows, sizes_, records_,
+                                                              listed_hubs_.rows, carved_, copier_.status});
   }
 
   Space space_;
   hub_list listed_hubs_;
   std::uint64_t parts_;  // maximum number of parts of hubs
-  unsigned width_;       // bytes of a value
+  layout_sizes sizes_;
   bool may_carve_;
   packed_record* records_;
   status_memory<Space>& status_;
@@ -309,13 +309,13 @@ void free_pages(Space const& space, packed_record const* records, vertex_id vert
 /// the errors of grow(); pages that are allocated then are freed with the pool, or here for memory of the system.
 template <unsigned Width, class Space, class Allocator>
 exec::buffer<packed_record, Space> rebuilt_table(Space const& space, packed_record const* records, vertex_id vertices,
-                                                 std::uint64_t arcs, Allocator& allocator, status_memory<Space>& status,
-                                                 std::uint64_t fails_from) {
+                                                 std::uint64_t arcs, layout_sizes const& sizes, Allocator& allocator,
+                                                 status_memory<Space>& status, std::uint64_t fails_from) {
   exec::buffer<packed_record, Space> to = table_for(space, vertices);
   space.fill(to.data(), 0, to.bytes());
   status.clear_all();
   exec::buffer<csr_hub, Space> listed_hubs(space);
-  layout<Space, table_rows> rows(space, {records}, vertices, arcs, true, Width, true, to.data(), listed_hubs, status);
+  layout<Space, table_rows> rows(space, {records}, vertices, arcs, true, sizes, true, to.data(), listed_hubs, status);
   try {
     pool_growth<Allocator> memory(allocator, fails_from < vertices);
     for (bool again = false;; again = true) {
@@ -339,12 +339,13 @@ exec::buffer<packed_record, Space> rebuilt_table(Space const& space, packed_reco
   }
 }
 
-/// The bytes of all pages of a table in a new layout, with values of `width` bytes.
+/// The bytes of all pages of a table in a new layout.
 template <class Space>
-std::uint64_t layout_bytes(Space const& space, packed_record const* records, vertex_id vertices, unsigned width) {
+std::uint64_t layout_bytes(Space const& space, packed_record const* records, vertex_id vertices,
+                           layout_sizes const& sizes) {
   exec::buffer<std::uint64_t, Space> bytes(space, 1);
   space.fill(bytes.data(), 0, sizeof(std::uint64_t));
-  exec::for_each_lane<32>(space, vertices, sum_page_bytes{records, bytes.data(), width});
+  exec::for_each_lane<32>(space, vertices, sum_page_bytes{records, bytes.data(), sizes});
   return exec::read(space, bytes.data());
 }
 

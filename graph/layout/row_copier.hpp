@@ -125,7 +125,8 @@ struct row_copier {
   struct job {
     vertex_id const* row;
     vertex_id* page;
-    std::uint32_t end;  // number of entries to copy
+    std::uint32_t end;       // number of entries to copy
+    std::uint32_t capacity;  // of the page
   };
 
   /// Copies the row of each lane, of vertex v + rank, except for hubs. All blocks of 16 bytes are distributed evenly to
@@ -190,9 +191,11 @@ struct row_copier {
     std::uint32_t const blocks = mine.end > 0 ? (mine.end + page_block::size - 1) / page_block::size : 1;
     std::uint32_t const begin = exec::sum_below(t, blocks);
     std::uint32_t const end = t.shfl(begin + blocks, width - 1);
-    // A device reads a sector of 32 bytes before it writes a part of it. If a row ends in the middle of a sector, a
-    // block of zeros fills the sector; a page that is larger than 16 bytes has room for that.
-    bool const pads = mine.end > page_block::size && (mine.end - 1) / page_block::size % 2 == 0;
+    // A device reads a sector of 32 bytes before it writes a part of it. If a row ends in the middle of a sector, and
+    // its page does not, a block of zeros fills the sector.
+    std::uint32_t const filled = (mine.end + page_block::size - 1) / page_block::size * page_block::size;
+    bool const pads = mine.end > 0 && filled + page_block::size <= mine.capacity &&
+                      (reinterpret_cast<std::uintptr_t>(mine.page) + filled * sizeof(vertex_id)) % 32 != 0;
     // The addresses at which each row would begin if its first block were block 0 of the tile; and twice the number of
     // entries up to its end, plus 1 if it is padded.
     std::uintptr_t const from = reinterpret_cast<std::uintptr_t>(mine.row) - begin * sizeof(page_block);

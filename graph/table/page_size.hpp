@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The size of the page of a vertex. A page is replaced by a larger one when it is full, and by a smaller one when three
-// quarters of it are empty, so that a vertex whose degree alternates around a boundary keeps its page.
+// The size of the page of a vertex. A layout of the whole graph makes pages of the smallest sizes that the allocator
+// has (layout_sizes). An update replaces a page by one of a power of two of bytes (capacity_for): by a larger one when
+// it is full, and by a smaller one when three quarters of it are empty. So a list that grows by one neighbour at a time
+// is copied O(log degree) times, and a vertex whose degree alternates around a boundary keeps its page.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cuda/std/bit>
 
+#include "../../alloc/size_classes.hpp"
 #include "../../exec/config.hpp"
 #include "../types.hpp"
 
@@ -15,10 +18,10 @@ namespace wyrm::graph {
 /// The bytes of a neighbour in a page: its id, and its value of 0, 4, 8 or 16 bytes.
 [[nodiscard]] WYRM_HD constexpr unsigned entry_bytes(unsigned width) { return sizeof(vertex_id) + width; }
 
-/// The capacity of a new page for `degree` neighbours with values of `width` bytes; 0 for none. It is a multiple of 4.
-/// A page without values has a power of two of bytes, at least 16, like the size classes of allocators, and so has a
-/// page with values of 4 bytes; with values of 8 or 16 bytes, at most 1/16 of a power of two of at least 256 bytes is
-/// unused. Beyond 1 MiB the capacity is a power of two plus 0 to 7 eighths of it, so at most 1/8 is slack.
+/// The capacity of the page that an update makes for `degree` neighbours with values of `width` bytes; 0 for none. It
+/// is a multiple of 4. A page without values has a power of two of bytes, at least 16, and so has a page with values of
+/// 4 bytes; with values of 8 or 16 bytes, at most 1/16 of a power of two of at least 256 bytes is unused. Beyond 1 MiB
+/// the capacity is a power of two plus 0 to 7 eighths of it, so at most 1/8 is slack.
 [[nodiscard]] WYRM_HD constexpr std::uint32_t capacity_for(std::uint32_t degree, unsigned width = 0) {
   constexpr std::uint32_t smallest = 16 / sizeof(vertex_id);
   constexpr std::size_t largest = std::size_t{1} << 20;  // bytes of a page that is a power of two
@@ -47,12 +50,44 @@ namespace wyrm::graph {
   return std::size_t{capacity} * entry_bytes(width);
 }
 
-/// The bytes of a page, rounded to the size classes of allocators: pages without values, or with values of 4 bytes,
-/// have such sizes; others are rounded to powers of two up to 1 MiB, and then to whole chunks of 8 KiB.
-[[nodiscard]] WYRM_HD constexpr std::size_t rounded_page_bytes(std::size_t bytes, unsigned width) {
-  if (width <= 4 || bytes == 0) return bytes;
-  if (bytes <= std::size_t{1} << 20) return cuda::std::bit_ceil(bytes);
-  return (bytes + 8191) / 8192 * 8192;
+/// The bytes of a page, rounded to the size classes of allocators: to those of Ouroboros, or to powers of two, up to 1
+/// MiB, and then to whole chunks of 8 KiB.
+[[nodiscard]] WYRM_HD constexpr std::size_t rounded_page_bytes(std::size_t bytes, bool powers_of_two) {
+  if (bytes == 0) return 0;
+  if (bytes > alloc::detail::largest_page) return (bytes + 8191) / 8192 * 8192;
+  return powers_of_two ? cuda::std::bit_ceil(bytes) : alloc::detail::page_bytes(alloc::detail::class_for(bytes));
 }
+
+/// The capacity of the smallest page for `degree` neighbours with values of `width` bytes; 0 for none. It is a multiple
+/// of 4, of 8 significant bits, as a record can store it; and what the page has room for, if it has one of the sizes of
+/// Ouroboros. Beyond 1 MiB it is capacity_for().
+[[nodiscard]] WYRM_HD constexpr std::uint32_t least_capacity_for(std::uint32_t degree, unsigned width = 0) {
+  if (degree == 0) return 0;
+  std::size_t const bytes = page_bytes(degree, width);
+  if (bytes <= alloc::detail::largest_page)
+    for (unsigned c = alloc::detail::class_for(bytes); c < alloc::detail::page_classes; ++c) {
+      auto const entries = static_cast<std::uint32_t>(alloc::detail::page_bytes(c)) / entry_bytes(width);
+      auto const bits = static_cast<unsigned>(cuda::std::bit_width(entries));
+      unsigned const dropped = bits > 10 ? bits - 8 : 2;
+      if (std::uint32_t const capacity = entries >> dropped << dropped; capacity >= degree) return capacity;
+    }
+  return capacity_for(degree, width);
+}
+
+/// How large the pages of a layout are.
+struct layout_sizes {
+  unsigned width;       // bytes of a value
+  bool powers_of_two;   // whether the allocator has only such sizes
+  std::uint32_t slack;  // room for so many 256ths of the neighbours more
+
+  /// The neighbours for which a vertex of this degree has room, at least.
+  [[nodiscard]] WYRM_HD constexpr std::uint32_t with_slack(std::uint32_t degree) const {
+    std::uint64_t const wanted = degree + (std::uint64_t{degree} * slack >> 8);
+    return wanted < 0xf0000000 ? static_cast<std::uint32_t>(wanted) : degree;
+  }
+  [[nodiscard]] WYRM_HD constexpr std::uint32_t capacity(std::uint32_t degree) const {
+    return powers_of_two ? capacity_for(with_slack(degree), width) : least_capacity_for(with_slack(degree), width);
+  }
+};
 
 }  // namespace wyrm::graph

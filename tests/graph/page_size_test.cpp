@@ -2,6 +2,8 @@
 // Tests sizes of pages, and their representation in records.
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -69,13 +71,73 @@ TEST(page_size_test, pages_with_values) {
       if (degree > 0 && bytes > std::size_t{1} << 20) {
         EXPECT_LE(8 * (std::uint64_t{capacity} - degree), degree);
       } else if (bytes >= 256) {
-        EXPECT_LE(16 * (graph::rounded_page_bytes(bytes, 16) - bytes), graph::rounded_page_bytes(bytes, 16));
+        EXPECT_LE(16 * (graph::rounded_page_bytes(bytes, true) - bytes), graph::rounded_page_bytes(bytes, true));
         EXPECT_LT(graph::capacity_for(capacity / 2, width), capacity);
       }
       EXPECT_EQ(graph::keeps_page(capacity, degree, width), degree > 0);
       graph::vertex_record const record = graph::packed_record(graph::vertex_record{nullptr, degree, capacity});
       EXPECT_EQ(record.capacity, capacity);
     }
+}
+
+// The smallest capacities, from the sizes that Ouroboros has: as many entries as fit, but a multiple of 4, and not more
+// digits than a record can store. No smaller page has room.
+TEST(page_size_test, pages_of_a_layout) {
+  std::vector<std::size_t> sizes;
+  for (unsigned c = 0; c < alloc::detail::page_classes; ++c) sizes.push_back(alloc::detail::page_bytes(c));
+  for (unsigned const width : {0u, 4u, 8u, 16u}) {
+    std::size_t const each = 4 + width;
+    std::vector<std::uint32_t> capacities;  // of each size, the smaller ones of equal ones
+    for (std::size_t const bytes : sizes) {
+      auto capacity = static_cast<std::uint32_t>(bytes / each / 4 * 4);
+      while (graph::vertex_record(graph::packed_record(graph::vertex_record{nullptr, 0, capacity})).capacity !=
+             capacity)
+        capacity -= 4;
+      if (capacity > (capacities.empty() ? 0 : capacities.back())) capacities.push_back(capacity);
+    }
+    std::size_t at = 0;
+    for (std::uint32_t degree = 1; degree <= capacities.back(); ++degree) {
+      if (degree > capacities[at]) ++at;
+      ASSERT_EQ(graph::least_capacity_for(degree, width), capacities[at]) << degree << " neighbours, width " << width;
+      ASSERT_TRUE(graph::keeps_page(capacities[at], degree, width) || degree <= 4) << degree;
+    }
+    EXPECT_EQ(graph::least_capacity_for(0, width), 0u);
+    for (std::uint32_t const degree : {capacities.back() + 1, 1u << 24, 0xf0000000u})
+      EXPECT_EQ(graph::least_capacity_for(degree, width), graph::capacity_for(degree, width));
+    // Little is lost: a size is at most a quarter larger than the one before, or a third where few pages fit in a
+    // chunk.
+    for (std::uint32_t const degree : {17u, 100u, 255u, 300u, 600u, 3000u, 5000u, 10000u, 40000u})
+      EXPECT_LE(graph::rounded_page_bytes(graph::page_bytes(graph::least_capacity_for(degree, width), width), false),
+                degree * each * (degree * each < 1024 || degree * each > 32768 ? 5 : 8) / 4 + 3 * each + 16)
+          << degree << " neighbours, width " << width;
+  }
+}
+
+TEST(page_size_test, slack_of_a_layout) {
+  graph::layout_sizes const none{0, false, 0};
+  graph::layout_sizes const half{0, false, 128};
+  graph::layout_sizes const powers{0, true, 0};
+  for (std::uint32_t const degree : degrees_at_borders()) {
+    EXPECT_EQ(none.capacity(degree), graph::least_capacity_for(degree)) << degree;
+    EXPECT_EQ(powers.capacity(degree), graph::capacity_for(degree)) << degree;
+    std::uint64_t const wanted = degree + std::uint64_t{degree} / 2;
+    if (wanted < 0xf0000000) {
+      EXPECT_EQ(half.capacity(degree), graph::least_capacity_for(degree + degree / 2)) << degree;
+    }
+    EXPECT_GE(half.capacity(degree), degree);
+  }
+}
+
+TEST(page_size_test, bytes_that_a_page_takes) {
+  for (std::size_t const bytes : {16u, 20u, 48u, 100u, 1100u, 2720u, 5000u, 20000u, 1u << 20}) {
+    std::size_t const fine = graph::rounded_page_bytes(bytes, false);
+    EXPECT_EQ(fine, alloc::detail::page_bytes(alloc::detail::class_for(bytes)));
+    EXPECT_EQ(graph::rounded_page_bytes(bytes, true), std::bit_ceil(bytes));
+  }
+  EXPECT_EQ(graph::rounded_page_bytes(0, false), 0u);
+  EXPECT_EQ(graph::rounded_page_bytes(0, true), 0u);
+  EXPECT_EQ(graph::rounded_page_bytes((1u << 20) + 1, false), (1u << 20) + 8192);
+  EXPECT_EQ(graph::rounded_page_bytes((1u << 20) + 1, true), (1u << 20) + 8192);
 }
 
 TEST(page_size_test, a_page_stays_between_a_quarter_and_full) {
