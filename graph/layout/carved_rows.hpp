@@ -116,8 +116,10 @@ class lanes_by_size {
 [[nodiscard]] WYRM_HD inline std::uint32_t* first_pages(packed_record* records, std::size_t v) {
   return reinterpret_cast<std::uint32_t*>(records + v);
 }
+/// The number of records in the table of so many vertices.
 [[nodiscard]] constexpr std::size_t table_size(vertex_id vertices) {
-  constexpr std::size_t least = carved_pages::sizes * sizeof(std::uint32_t) / sizeof(packed_record) + 1;
+  constexpr std::size_t bytes = carved_pages::sizes * sizeof(std::uint32_t);
+  constexpr std::size_t least = (bytes + sizeof(packed_record) - 1) / sizeof(packed_record);
   std::size_t const last = vertices / 32 * 32;
   return vertices - last < least ? last + least : vertices;
 }
