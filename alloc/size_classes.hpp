@@ -111,8 +111,9 @@ WYRM_HD constexpr std::uint64_t page_at(unsigned c, std::uint64_t offset) {
   auto const in_chunk = static_cast<std::uint32_t>(offset % chunk_bytes);
   std::uint64_t const chunk = offset / chunk_bytes;
   if (c >= split_classes) return in_chunk == 0 ? chunk : no_page;
+  std::uint32_t const units = page_units(c);
   std::uint32_t const index = pages_in_units(c, in_chunk / page_unit);
-  bool const begins = index * page_units(c) * page_unit == in_chunk && index < pages_per_chunk(c);
+  bool const begins = index * units * page_unit == in_chunk && (index + 1) * units <= chunk_units;
   return begins ? page_in_chunk(c, chunk, index) : no_page;
 }
 
