@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vertices with names: batches of edges between people stream into a graph, which adds a vertex for each new name. Then
-// the people with the most friends are asked for by name, one of them leaves, and another one gets the vertex. The graph
-// is compared with a std::map.
+// the people with the most friends are asked for by name, one of them leaves, and another one gets the vertex. The
+// graph is compared with a std::map.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

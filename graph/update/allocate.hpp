@@ -34,7 +34,7 @@ struct allocate_pages {
   bool may_stay;                       // after a failure, a vertex stays in its page if that has room
   std::uint32_t const* reallocations;  // nullptr: any group may need a page
   std::size_t lanes;
-  unsigned width;               // bytes of a value
+  unsigned width;           // bytes of a value
   snapshot_records newest;  // see is_shared
 
   template <class Tile>
