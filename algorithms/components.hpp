@@ -35,8 +35,8 @@ namespace wyrm::algorithms {
 
 struct components_result {
   std::vector<graph::vertex_id> label;  // of each vertex: the smallest vertex of its component
-  std::size_t count = 0;
-  std::size_t largest = 0;  // vertices in the largest component
+  std::size_t count = 0;                // without absent vertices
+  std::size_t largest = 0;              // vertices in the largest component
 };
 
 /// The components of an any_graph; see maintain_components.
@@ -300,6 +300,7 @@ class incremental_components final : public maintained_components {
       : maintained_components("incremental_components", g),
         space_(space),
         vertices_(g.vertices()),
+        absent_(g.vertices() - g.present_vertices()),
         parent_(space_, vertices_),
         sizes_(space_, vertices_),
         marks_(space_, 2 * words()),
@@ -319,8 +320,8 @@ class incremental_components final : public maintained_components {
     flatten();
     return exec::copy_out(space_, parent_.data(), vertices_);
   }
-  [[nodiscard]] std::size_t count() const override { return state().count; }
-  [[nodiscard]] std::size_t largest() const override { return state().largest; }
+  [[nodiscard]] std::size_t count() const override { return state().count - absent_; }
+  [[nodiscard]] std::size_t largest() const override { return absent_ == vertices_ ? 0 : state().largest; }
 
  private:
   void on_before(graph::graph_view const&, graph::graph_change const& change) override {
@@ -391,6 +392,7 @@ class incremental_components final : public maintained_components {
 
   Space space_;
   std::size_t vertices_;
+  std::size_t absent_;
   exec::buffer<graph::vertex_id, Space> parent_;
   exec::buffer<std::uint32_t, Space> sizes_;  // of components, at their roots
   exec::buffer<std::uint32_t, Space> marks_;  // of the list, and of roots of components that lose an edge

@@ -104,6 +104,7 @@ class incremental_pagerank final : public maintained_pagerank {
         space_(space),
         options_(o),
         vertices_(g.vertices()),
+        present_(g.present_vertices()),
         values_(space, 3 * vertices_),
         marks_(space, 2 * words()),
         items_{list(space), list(space), list(space)},
@@ -315,7 +316,8 @@ class incremental_pagerank final : public maintained_pagerank {
     exec::for_each_lane<32>(space_, bins.hub_rows, detail::sum_hubs{residuals(g), bins});
   }
   [[nodiscard]] std::int64_t base() const {
-    return static_cast<std::int64_t>((1 - options_.damping) / static_cast<double>(vertices_) * unit_);
+    return static_cast<std::int64_t>((1 - options_.damping) / static_cast<double>(std::max<std::size_t>(present_, 1)) *
+                                     unit_);
   }
   // Computes the norm, and starts a frontier with all vertices that have residuals above the limits.
   void list_all(graph::graph_view const& g) {
@@ -407,6 +409,7 @@ class incremental_pagerank final : public maintained_pagerank {
   Space space_;
   incremental_pagerank_options options_;
   std::size_t vertices_;
+  std::size_t present_;                       // vertices that are in the graph
   exec::buffer<std::int64_t, Space> values_;  // x, residuals, sent
   exec::buffer<std::uint32_t, Space> marks_;  // of the frontiers, and of the vertices that a batch changes
   list items_[3];

@@ -80,11 +80,11 @@ struct rank_residuals {
     return static_cast<std::int64_t>(exact < 0 ? exact - 0.5 : exact + 0.5);
   }
   /// Sets the rank of v to `own`, its contribution accordingly, and its residual to base - own: as if it had received
-  /// no contribution.
+  /// no contribution. The base of an absent vertex is 0.
   WYRM_HD void restart(graph::vertex_id v, std::int64_t own, std::int64_t base) const {
     x[v] = own;
     sent[v] = contribution(v);
-    residual[v] = base - own;
+    residual[v] = (g.is_present(v) ? base : 0) - own;
   }
   /// Adds `by` to the residual of each neighbour in an item, and subtracts `gone`, the magnitude of the residual that
   /// the vertex has taken, from the norm. All lanes call f(v, exceeds), so f may be collective; a lane without a
@@ -198,7 +198,7 @@ struct start_residuals {
     std::int64_t const own = start != nullptr ? static_cast<std::int64_t>(start[i] * scale) : 0;
     x.restart(static_cast<graph::vertex_id>(i), own, base);
     sums.ranks += own;
-    sums.residual_norm += magnitude(base - own);
+    sums.residual_norm += magnitude(x.residual[i]);
   }
 };
 

@@ -9,10 +9,13 @@
 #include <deque>
 #include <numeric>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "../../algorithms/components.hpp"
+#include "../../algorithms/incremental_pagerank.hpp"
 #include "../../algorithms/pagerank.hpp"
 #include "../../exec/injected_failure.hpp"
 #include "../../graph/dynamic_graph.hpp"
@@ -76,7 +79,9 @@ TYPED_TEST_SUITE_P(vertices);
 TYPED_TEST_P(vertices, take_their_edges_with_them) {
   for (unsigned form = 0; form < 4; ++form) {
     std::size_t const n = 300;
-    auto [g, model] = this->random_graph(form, n, 11 + form);
+    auto both = this->random_graph(form, n, 11 + form);
+    auto& g = both.first;
+    auto& model = both.second;
     std::mt19937 random(seeded(5));
     for (unsigned round = 0; round < 6; ++round) {
       std::vector<graph::vertex_id> batch;  // the hub is in it, repetitions, and from the second round on absent ones
@@ -148,7 +153,9 @@ TYPED_TEST_P(vertices, are_added_in_place_up_to_a_maximum) {
 
 TYPED_TEST_P(vertices, that_are_absent_take_no_edges) {
   for (unsigned form = 0; form < 3; ++form) {
-    auto [g, model] = this->random_graph(form, 100, 17);
+    auto both = this->random_graph(form, 100, 17);
+    auto& g = both.first;
+    auto& model = both.second;
     model.remove_vertices(std::vector<graph::vertex_id>{40, 41});
     g.remove_vertices({41, 40});
     std::vector<graph::edge> batch{{1, 2}, {41, 3}, {5, 40}, {4, 5}};
@@ -198,7 +205,9 @@ TYPED_TEST_P(vertices, that_are_absent_take_no_edges) {
 
 TYPED_TEST_P(vertices, change_or_nothing_changes) {
   for (unsigned form = 0; form < 4; ++form) {
-    auto [g, model] = this->random_graph(form, 200, 29 + form);
+    auto both = this->random_graph(form, 200, 29 + form);
+    auto& g = both.first;
+    auto& model = both.second;
     std::vector<graph::vertex_id> const gone{0, 3, 50, 51, 150};
     g.remove_vertices(gone);
     model.remove_vertices(gone);
@@ -237,7 +246,9 @@ TYPED_TEST_P(vertices, change_or_nothing_changes) {
 }
 
 TYPED_TEST_P(vertices, of_snapshots_stay) {
-  auto [g, model] = this->random_graph(1, 100, 31);
+  auto both = this->random_graph(1, 100, 31);
+  auto& g = both.first;
+  auto& model = both.second;
   std::mt19937 random(seeded(8));
   std::deque<typename TestFixture::moment> moments;
   for (unsigned round = 0; round < 30; ++round) {
@@ -264,7 +275,9 @@ TYPED_TEST_P(vertices, of_snapshots_stay) {
 // The edges that came and went between moments with different vertices.
 TYPED_TEST_P(vertices, may_differ_between_moments) {
   using value = typename TypeParam::value;
-  auto [g, model] = this->random_graph(1, 100, 41);
+  auto both = this->random_graph(1, 100, 41);
+  auto& g = both.first;
+  auto& model = both.second;
   auto const before = g.snapshot();
   auto then = model;
   EXPECT_EQ(g.add_vertices(60), model.add_vertices(60));
@@ -282,7 +295,9 @@ TYPED_TEST_P(vertices, may_differ_between_moments) {
 }
 
 TYPED_TEST_P(vertices, that_are_absent_have_no_rank) {
-  auto [g, model] = this->random_graph(1, 120, 37);
+  auto both = this->random_graph(1, 120, 37);
+  auto& g = both.first;
+  auto& model = both.second;
   g.remove_vertices({0, 60, 119});
   model.remove_vertices(std::vector<graph::vertex_id>{0, 60, 119});
   // The same graph with the vertices that are present, renumbered.
@@ -310,10 +325,34 @@ TYPED_TEST_P(vertices, that_are_absent_have_no_rank) {
   o.teleport[0] = o.teleport[60] = o.teleport[119] = 0;
   auto const jumps = algorithms::pagerank(g.space(), g.view(), o).rank;
   for (graph::vertex_id v = 0; v < g.vertices(); ++v) EXPECT_NEAR(jumps[v], ranks[v], 1e-8) << "vertex " << v;
+
+  // A maintained result has the vertices that were in the graph when it was made.
+  algorithms::incremental_pagerank maintained(g);
+  algorithms::incremental_components components(g);
+  g.attach(maintained);
+  g.attach(components);
+  EXPECT_NE(this->refusal([&] { (void)g.add_vertices(1); }).find("attached results"), std::string::npos);
+  EXPECT_NE(this->refusal([&] { g.remove_vertices({1}); }).find("attached results"), std::string::npos);
+  std::vector<graph::edge> const batch{{1, 2}, {3, 4}, {118, 5}, {2, 2}};
+  this->insert(g, model, batch, std::vector<typename TypeParam::value>(TypeParam::has_values ? batch.size() : 0));
+  g.erase({{1, 2}});
+  auto const now = algorithms::pagerank(g.space(), g.view()).rank;
+  auto const kept = maintained.rank();
+  for (graph::vertex_id v = 0; v < g.vertices(); ++v) EXPECT_NEAR(kept[v], now[v], 1e-8) << "vertex " << v;
+  std::vector<graph::vertex_id> const label = components.label();
+  std::set<graph::vertex_id> labels;
+  for (graph::vertex_id v = 0; v < g.vertices(); ++v)
+    if (!model.absent().contains(v)) labels.insert(label[v]);
+  EXPECT_EQ(components.count(), labels.size());
+  g.detach(maintained);
+  g.detach(components);
   std::vector<graph::vertex_id> all(g.vertices());
   std::iota(all.begin(), all.end(), 0);
   g.remove_vertices(all);
   EXPECT_EQ(algorithms::pagerank(g.space(), g.view()).rank, std::vector<double>(120, 0.0));
+  auto const none = algorithms::components(g.space(), g.view());
+  EXPECT_EQ(none.count, 0u);
+  EXPECT_EQ(none.largest, 0u);
 }
 
 REGISTER_TYPED_TEST_SUITE_P(vertices, take_their_edges_with_them, get_ids_in_the_documented_order,
