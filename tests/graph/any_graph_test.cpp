@@ -101,6 +101,100 @@ void on_all(Test const& test) {
 TEST(any_graph, every_allocator_works) { on_all(agrees_with_the_model); }
 TEST(any_graph, every_allocation_may_fail) { on_all(survives_failures); }
 
+// Values of each type, with each allocator, from the host and from memory of the space, as edges and as columns.
+template <class Value>
+void has_values_like_the_model(exec::any_space const& space, std::string const& allocator) {
+  SCOPED_TRACE(allocator + ", " + graph::name_of(graph::number_type_of<Value>));
+  graph::vertex_id const n = 400;
+  graph::options o{.directed = true, .combine = graph::combiner::sum};
+  o.values = graph::number_type_of<Value>;
+  graph::any_graph g(space, allocator, n, o);
+  basic_model<Value> model(n, true, false, [](Value a, Value b) { return a + b; });
+  std::mt19937 random(seeded(2));
+  std::vector<graph::edge> const batch = tests::random_edges(random, n, 3000);
+  std::vector<Value> values(batch.size());
+  for (Value& v : values) v = static_cast<Value>(random() % 100);
+  std::vector<graph::operation> operations(batch.size());
+  for (auto& what : operations) what = random() % 3 == 0 ? graph::operation::erase : graph::operation::insert;
+  std::vector<std::int64_t> sources;
+  std::vector<std::int64_t> targets;
+  for (graph::edge const& e : batch) {
+    sources.push_back(e.source);
+    targets.push_back(e.target);
+  }
+  auto const expect_same = [&](graph::update_report const& got, graph::update_report const& want) {
+    EXPECT_EQ(got.inserted, want.inserted);
+    EXPECT_EQ(got.updated, want.updated);
+    EXPECT_EQ(got.erased, want.erased);
+    EXPECT_EQ(g.to_csr(), model.to_csr());
+    EXPECT_EQ(g.values<Value>(), model.values());
+    g.check();
+  };
+  expect_same(g.insert(batch, values), model.insert(batch, values));
+  expect_same(g.apply(batch, operations, values), model.apply(batch, operations, values));
+  expect_same(g.insert(graph::edge_columns(sources, targets), values), model.insert(batch, values));
+  expect_same(g.apply(graph::edge_columns(sources, targets), operations, values),
+              model.apply(batch, operations, values));
+  std::visit(
+      [&](auto const& s) {
+        using space_type = std::remove_cvref_t<decltype(s)>;
+        exec::buffer<graph::edge, space_type> edges(s, batch.size());
+        exec::buffer<Value, space_type> there(s, batch.size());
+        exec::copy_in<graph::edge>(s, edges.data(), batch);
+        exec::copy_in<Value>(s, there.data(), values);
+        graph::resident_edges const resident(edges.data(), batch.size());
+        expect_same(g.insert(resident, there.data()), model.insert(batch, values));
+      },
+      space);
+  expect_same(g.erase(batch), model.erase(batch));
+  expect_same(g.insert(batch, values), model.insert(batch, values));
+  graph::csr const rows = g.to_csr();
+  auto const all = g.values<Value>();
+  g.clear();
+  g.build(rows, all);
+  EXPECT_EQ(g.to_csr(), rows);
+  EXPECT_EQ(g.values<Value>(), all);
+  EXPECT_EQ(g.view().numbers(), o.values);
+}
+TEST(any_graph, has_values_of_each_type) {
+  on_all([](exec::any_space const& space, std::string const& allocator) {
+    has_values_like_the_model<std::uint32_t>(space, allocator);
+    has_values_like_the_model<std::int64_t>(space, allocator);
+    has_values_like_the_model<float>(space, allocator);
+    has_values_like_the_model<double>(space, allocator);
+  });
+}
+TEST(any_graph, refuses_values_of_another_type) {
+  auto const message = [](auto const& f) -> std::string {
+    try {
+      f();
+    } catch (error const& e) {
+      EXPECT_EQ(e.code(), error_code::bad_argument);
+      return e.what();
+    }
+    return "no error";
+  };
+  graph::options o;
+  o.values = graph::number_type::f64;
+  graph::any_graph g(exec::make_space("cpu"), "ouroboros-va-p", 10, o);
+  std::vector<graph::edge> const batch{{1, 2}, {3, 4}};
+  EXPECT_NE(message([&] {
+              g.insert(batch, std::vector<float>{1, 2});
+            }).find("the values of the batch are of type float, but options::values of this graph is double"),
+            std::string::npos);
+  EXPECT_NE(message([&] { g.insert(batch); }).find("are of type none, but"), std::string::npos);
+  EXPECT_NE(message([&] { g.insert(batch, std::vector<double>{1}); }).find("there are 1 values for 2 edges"),
+            std::string::npos);
+  EXPECT_NE(message([&] { (void)g.values<float>(); }).find("but options::values"), std::string::npos);
+  EXPECT_EQ(g.arcs(), 0u);
+  graph::any_graph without(exec::make_space("cpu"), "ouroboros-va-p", 10);
+  EXPECT_NE(message([&] {
+              without.insert(batch, std::vector<double>{1, 2});
+            }).find("of this graph is none"),
+            std::string::npos);
+  EXPECT_EQ(without.arcs(), 0u);
+}
+
 TEST(any_graph, is_moved_and_assigned) {
   graph::any_graph a(exec::make_space("cpu"), "ouroboros-s-p", 5);
   EXPECT_EQ(a.insert({{0, 1}, {1, 2}}).inserted, 2u);
