@@ -132,7 +132,7 @@ class incremental_pagerank final : public maintained_pagerank {
     // Exact: the sum of all values is less than 2^63.
     auto const sum = static_cast<double>(std::accumulate(values.begin(), values.end(), std::int64_t{0}));
     std::vector<double> all(values.begin(), values.end());
-    for (double& r : all) r = sum > 0 ? r / sum : 1 / static_cast<double>(vertices_);
+    for (double& r : all) r = sum > 0 ? r / sum : present_ > 0 ? 1 / static_cast<double>(present_) : 0;
     return all;
   }
   [[nodiscard]] unsigned iterations() const override { return iterations_; }
@@ -388,7 +388,9 @@ class incremental_pagerank final : public maintained_pagerank {
     full_iterations_ = 0;
     converged_ = is_within(g, error_now(), sum(state));
     constexpr double in_rank = 4 * 0x1p-53;  // errors of its conversion, its division, and the conversion of the sum
-    error_bound_ = (error_now() + rounding_error(g, sum(state))) / (1 - options_.damping) / sum(state) + in_rank;
+    error_bound_ = 0;
+    if (sum(state) > 0)
+      error_bound_ = (error_now() + rounding_error(g, sum(state))) / (1 - options_.damping) / sum(state) + in_rank;
   }
   template <class T>
   static double all(T const& counts) {

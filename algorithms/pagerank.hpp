@@ -306,11 +306,13 @@ class pagerank_ranker {
         scratch_(space),
         state_(space, 1) {}
 
-  /// Requests all memory that run() without weights and jumps needs for this many vertices and arcs. rank() loses its
-  /// values if it has to grow. Throws error(out_of_memory).
+  /// Requests all memory that run() without weights and jumps needs for this many vertices and arcs. rank() has n
+  /// values then, which are not initialised if it had to grow. Throws error(out_of_memory).
   void reserve(std::size_t n, std::uint64_t arcs) {
     bins_.reserve(n, arcs, limits);
+    ranks_ = 0;
     rank_.reserve(n);
+    ranks_ = n;
     contributions_.reserve(2 * n);
     scratch_.reserve(scratch_size(n, limits.max_items(n, arcs), limits.max_parts(arcs)));
   }
@@ -320,13 +322,15 @@ class pagerank_ranker {
   pagerank_run run(graph::graph_view const& g, pagerank_options const& o, bool warm = false) {
     detail::check<Space>(o, g);
     std::size_t const n = g.vertices();
-    if (warm && rank_.size() < n)
-      throw error(error_code::bad_argument, "pagerank: a warm start needs " + std::to_string(n) + " ranks; there are " +
-                                                std::to_string(rank_.size()));
+    if (warm && ranks_ < n)
+      throw error(error_code::bad_argument,
+                  "pagerank: a warm start needs " + std::to_string(n) + " ranks; there are " + std::to_string(ranks_));
+    ranks_ = 0;
     dangling_ = 0;
     if (g.present_vertices() == 0) {
       rank_.reserve(n);
       space_.fill(rank_.data(), 0, n * sizeof(Real));
+      ranks_ = n;
       return {0, true, 0};
     }
     if (o.weighted) return iterate(g, weights_.prepare(g, bins_, limits, last_bins_), o, warm);
@@ -376,6 +380,7 @@ class pagerank_ranker {
     } while (started < o.max_iterations && now.done == 0);
     exec::for_each(space_, g.vertices(), detail::copy_ranks<Real, Split>{x, now.iterations % 2, rank_.data()});
     dangling_ = now.dangling;
+    ranks_ = g.vertices();
     return {now.iterations, now.done != 0, now.change};
   }
   void check_absent(graph::graph_view const& g, std::vector<double> const& teleport) const {
@@ -434,6 +439,7 @@ class pagerank_ranker {
   exec::buffer<Real, Space> teleport_;
   exec::buffer<double, Space> scratch_;  // sums of items, sums of parts of hubs, totals
   exec::buffer<detail::rank_state, Space> state_;
+  std::size_t ranks_ = 0;  // the number of ranks of the last run
   double dangling_ = 0;
 };
 

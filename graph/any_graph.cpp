@@ -110,7 +110,7 @@ struct any_graph::body final : face {
   void copy_values([[maybe_unused]] void* to) const override {
     if constexpr (has_values) {
       auto const all = graph.values();
-      std::memcpy(to, all.data(), all.size() * sizeof(Value));
+      if (!all.empty()) std::memcpy(to, all.data(), all.size() * sizeof(Value));
     }
   }
   wyrm::graph::snapshot snapshot() override { return graph.snapshot(); }

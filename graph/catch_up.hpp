@@ -24,7 +24,8 @@ namespace wyrm::graph {
 /// Updates a result of `from` to one of `to`: two views of one graph, of snapshots or of the graph as it is now, in
 /// either order of time. space: that of the graph. The cost is that of difference(), of a sort of the arcs that differ,
 /// and of the update of the result for them; the values of edges are not read. Throws error(bad_argument) if the result
-/// is attached or does not belong to `from`, or the views are of different graphs; error(out_of_memory). The result is
+/// is attached or does not belong to `from`, if the views are of different graphs, or if vertices were added or removed
+/// in between; error(out_of_memory). The result is
 /// unchanged then.
 template <class Space>
 void catch_up(Space const& space, maintained_result& result, graph_view const& from, graph_view const& to) {
@@ -33,6 +34,10 @@ void catch_up(Space const& space, maintained_result& result, graph_view const& f
     throw error(error_code::bad_argument,
                 "catch_up: the result is attached to its graph, which keeps it up to date; detach it first");
   result.require_up_to_date(from);
+  if (from.graph_id() == to.graph_id() && from.vertex_version() != to.vertex_version())
+    throw error(error_code::bad_argument,
+                "catch_up: vertices were added or removed between the two moments; construct the result again from the "
+                "graph; nothing was changed");
   auto const arcs_only = [](graph_view const& g) {
     return graph_view(g.out_records(), g.in_records(), g.vertices(), g.arcs(), g.directed(), g.graph_id(), g.version());
   };

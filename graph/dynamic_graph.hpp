@@ -144,13 +144,15 @@ class dynamic_graph {
             identity_.version(),
             width,
             static_cast<vertex_id>(absent_.size()),
-            numbers()};
+            numbers(),
+            identity_.vertex_version()};
   }
 
   /// Adds n vertices without neighbours, and returns their ids: first ids that remove_vertices() has freed, those of
   /// the last removal first and in ascending order, and then new ones from vertices() on. All or nothing: throws
-  /// error(bad_argument) if there would be more vertices than ids or options::max_vertices allow, and
-  /// error(out_of_memory). Invalidates views. O(n), amortised.
+  /// error(bad_argument) if there would be more vertices than ids or options::max_vertices allow, or results are
+  /// attached; error(out_of_memory), and std::bad_alloc if the host has no memory for the ids. Invalidates views. O(n),
+  /// amortised.
   std::vector<vertex_id> add_vertices(std::size_t n) {
     typename Space::guard const current(space_);
     require_idle();
@@ -183,7 +185,7 @@ class dynamic_graph {
     space_.synchronize();  // the kernels read `there`
     vertices_ = total;
     absent_.pop(reused);
-    identity_.change();
+    identity_.change_vertices();
     return ids;
   }
 
@@ -191,7 +193,7 @@ class dynamic_graph {
   /// insertion of an edge that names one throws error(bad_argument), and add_vertices() uses them again. All or
   /// nothing, as erase(). Throws error(bad_argument) for ids out of range. O(k log k + edges of the vertices) for k
   /// vertices; O(vertices + arcs log k) for a directed graph without in-neighbours. The edges of one call are one
-  /// batch, which has fewer than 2^32 arcs.
+  /// batch, which has fewer than 2^32 arcs, and in which an edge between two of the vertices counts twice.
   removal_report remove_vertices(std::span<vertex_id const> batch) {
     typename Space::guard const current(space_);
     require_idle();
@@ -229,7 +231,7 @@ class dynamic_graph {
     });
     space_.synchronize();  // the kernels read `there`
     absent_.push(ids);
-    identity_.change();
+    identity_.change_vertices();
     r.removed = ids.size();
     return r;
   }
@@ -427,7 +429,7 @@ class dynamic_graph {
     std::shared_ptr<void const> owner = chain_->take(tables(), &out, &in);
     if (!options_.directed) in = out;
     graph_view const then(out, in, vertices_, arc_count_, options_.directed, now.graph_id(), now.version(), width,
-                          now.vertices() - now.present_vertices(), numbers());
+                          now.vertices() - now.present_vertices(), numbers(), now.vertex_version());
     return graph::snapshot(std::move(owner), then, edge_count_);
   }
 
@@ -588,8 +590,9 @@ class dynamic_graph {
       return number_type_of<Value>;
   }
   void check_values() const {
-    if (is_any_number && width_of_numbers(options_.values) != width)
-      throw error(error_code::bad_argument, "options::values must be a type of " + std::to_string(width) + " bytes");
+    if (is_any_number && (options_.values > number_type::f64 || width_of_numbers(options_.values) != width))
+      throw error(error_code::bad_argument,
+                  "options::values must be a type of numbers of " + std::to_string(width) + " bytes");
     if (options_.combine > combiner::sum)
       throw error(error_code::bad_argument, "options::combine is none of latest, min, max and sum");
     if (options_.combine != combiner::latest && !std::is_void_v<Combine>)

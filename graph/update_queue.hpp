@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "../exec/memory.hpp"
+#include "batch/refuse.hpp"
 #include "types.hpp"
 #include "update_report.hpp"
 
@@ -41,7 +42,8 @@ struct value_type_of<Graph> {
 };
 }  // namespace detail
 
-/// A bounded queue of batches in front of a dynamic_graph or any_graph, whose values have the type Value. push(),
+/// A bounded queue of batches in front of a dynamic_graph, whose values have the type Value, or an any_graph without
+/// values. push(),
 /// try_push() and close() are thread-safe. The other members are for the consumer: one thread at a time, which is also
 /// the one that uses the graph. The consumer must not call push(), which would wait for itself.
 template <class Value = no_value>
@@ -51,11 +53,15 @@ class update_queue {
  public:
   /// most_entries: how many entries wait at most, besides those that are being applied; no batch may be larger.
   /// Allocates two buffers of 9 bytes, and a value, per entry. Does not keep a reference to the graph. Throws
-  /// error(out_of_memory), and error(bad_argument) if most_entries is 0.
+  /// error(out_of_memory), and error(bad_argument) if most_entries is 0, or for an any_graph with values.
   template <class Graph>
   update_queue(Graph const& graph, std::size_t most_entries) : most_(most_entries) {
     static_assert(std::is_same_v<typename detail::value_type_of<Graph>::type, Value>,
                   "a queue has the type of the values of its graph");
+    if constexpr (!requires { typename Graph::value_type; })
+      if (graph.settings().values != number_type::none)
+        throw error(error_code::bad_argument,
+                    "a queue of an any_graph has no values, and this graph has; use a dynamic_graph");
     if (most_entries == 0)
       throw error(error_code::bad_argument, "a queue of 0 entries takes no batch; it needs room for the largest one");
     for (side& s : sides_) allocate(graph.space(), s);
@@ -104,7 +110,8 @@ class update_queue {
   /// Applies all batches that have arrived as one update of the graph, and returns its report; an empty report if there
   /// is no batch. If the graph refuses the update, it is unchanged, and the batches stay at the head of the queue: the
   /// next call applies the same batches again, without later ones, unless drop_failed() is called before. Throws the
-  /// errors of apply() of the graph. If ids are out of range, the error names the number of the batch, and its entry.
+  /// errors of apply() of the graph. If ids are no vertices of the graph, the error names the number of the batch, and
+  /// its entry. If an attached result fails after the graph has changed, the batches are applied, and leave the queue.
   template <class Graph>
   update_report apply_to(Graph& graph) {
     failed_ = {};
@@ -115,15 +122,23 @@ class update_queue {
     std::span<edge const> const edges(s.edges, n);
     std::span<operation const> const operations(s.operations, n);
     update_report report;
+    std::uint64_t const version = graph.view().version();
     try {
       if constexpr (has_values)
         report = graph.apply(edges, operations, std::span<Value const>(s.values, n));
       else
         report = graph.apply(edges, operations);
+    } catch (detail::refused_entry const& e) {
+      name(e);
     } catch (error const& e) {
-      explain(e, graph.vertices());
+      if (!has_changed(graph, version)) name(e);
+      s.batches.clear();
+      throw;
     } catch (...) {
-      failed_ = {0, s.batches.size()};
+      if (has_changed(graph, version))
+        s.batches.clear();
+      else
+        failed_ = {0, s.batches.size()};
       throw;
     }
     s.batches.clear();
@@ -131,7 +146,7 @@ class update_queue {
   }
 
   /// After an error of apply_to(): discards the batch that the error named, or all batches of the update if the error
-  /// was not about ids out of range. Returns the number of discarded batches; 0 if the last apply_to() did not throw.
+  /// named none. Returns the number of discarded batches; 0 if the last apply_to() did not throw.
   /// O(entries of the update).
   std::size_t drop_failed() {
     auto const [first, last] = std::exchange(failed_, {});
@@ -242,23 +257,22 @@ class update_queue {
     room_.notify_all();
     arrival_.wait(lock, [&] { return taken().copies == 0; });
   }
-  // Throws an error of an update of the batches that are taken, with the names that producers know.
-  [[noreturn]] void explain(error const& e, vertex_id vertices) {
+  template <class Graph>
+  static bool has_changed(Graph const& graph, std::uint64_t version) {
+    return graph.view().version() != version;
+  }
+  // Throws the error of an update of the batches that are taken, with the names that producers know.
+  [[noreturn]] void name(detail::refused_entry const& e) {
     side const& s = taken();
-    std::size_t const n = s.batches.back().end;
-    edge const* const bad =
-        std::find_if(s.edges, s.edges + n, [&](edge x) { return x.source >= vertices || x.target >= vertices; });
-    if (e.code() == error_code::bad_argument && bad != s.edges + n) {
-      std::size_t const at = static_cast<std::size_t>(bad - s.edges);
-      std::size_t k = 0;
-      while (s.batches[k].end <= at) ++k;
-      failed_ = {k, k + 1};
-      throw error(e.code(), "edge " + std::to_string(at - s.begin_of(k)) + " of batch " +
-                                std::to_string(s.batches[k].number) + " of the queue is (" +
-                                std::to_string(bad->source) + ", " + std::to_string(bad->target) +
-                                "), but the graph has only " + std::to_string(vertices) +
-                                " vertices; nothing was changed: call drop_failed() to go on without this batch");
-    }
+    std::size_t k = 0;
+    while (s.batches[k].end <= e.entry()) ++k;
+    failed_ = {k, k + 1};
+    throw error(e.code(), "edge " + std::to_string(e.entry() - s.begin_of(k)) + " of batch " +
+                              std::to_string(s.batches[k].number) + " of the queue is " + e.reason() +
+                              ": call drop_failed() to go on without this batch");
+  }
+  [[noreturn]] void name(error const& e) {
+    side const& s = taken();
     failed_ = {0, s.batches.size()};
     throw error(e.code(), std::string(e.what()) + " (an update of the queue's batches " +
                               std::to_string(s.batches.front().number) + " to " +

@@ -44,7 +44,7 @@ class graph_view {
   /// numbers: the type of the values.
   graph_view(packed_record const* out, packed_record const* in, vertex_id vertices, std::uint64_t arcs, bool directed,
              std::uint64_t graph_id = 0, std::uint64_t version = 0, unsigned value_bytes = 0, vertex_id absent = 0,
-             number_type numbers = number_type::none)
+             number_type numbers = number_type::none, std::uint64_t vertex_version = 0)
       : out_(out),
         in_(in),
         arcs_(arcs),
@@ -54,13 +54,17 @@ class graph_view {
         value_bytes_(static_cast<std::uint8_t>(value_bytes)),
         numbers_(numbers),
         graph_id_(graph_id),
-        version_(version) {}
+        version_(version),
+        vertex_version_(vertex_version) {}
 
   /// The id of the graph, unique in the process. A move of the graph moves the id. 0: rows that belong to no graph.
   [[nodiscard]] std::uint64_t graph_id() const { return graph_id_; }
   /// The number of changes of the contents: updates of at least one edge, build() and clear(). Views with the same id
   /// and version have the same neighbours, but possibly in different pages.
   [[nodiscard]] std::uint64_t version() const { return version_; }
+  /// The number of changes that added or removed vertices. Views with the same id and vertex version have the same
+  /// vertices.
+  [[nodiscard]] std::uint64_t vertex_version() const { return vertex_version_; }
 
   /// The number of ids. A vertex that was removed is absent, and has no neighbours.
   [[nodiscard]] WYRM_HD vertex_id vertices() const { return vertices_; }
@@ -118,6 +122,7 @@ class graph_view {
   number_type numbers_;
   std::uint64_t graph_id_;
   std::uint64_t version_;
+  std::uint64_t vertex_version_;
 };
 
 }  // namespace wyrm::graph

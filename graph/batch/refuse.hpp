@@ -68,20 +68,34 @@ struct refusal_rule {
   }
 };
 
-/// Throws error(bad_argument) for the first entry that is refused; there are `count`. source(i), target(i): the ids of
-/// entry i.
+/// The error for an entry of a batch.
+class refused_entry : public error {
+ public:
+  refused_entry(std::size_t entry, std::string const& reason)
+      : error(error_code::bad_argument, "edge " + std::to_string(entry) + " of the batch is " + reason),
+        entry_(entry),
+        reason_(reason) {}
+  [[nodiscard]] std::size_t entry() const { return entry_; }
+  /// What follows after "edge ... is ".
+  [[nodiscard]] std::string const& reason() const { return reason_; }
+
+ private:
+  std::size_t entry_;
+  std::string reason_;
+};
+
+/// Throws refused_entry for the first entry that is refused; there are `count`. source(i), target(i): the ids of entry
+/// i.
 template <class Source, class Target>
 [[noreturn]] void refuse_first(refusal_rule const& rule, Source const& source, Target const& target,
                                std::uint64_t count) {
   std::size_t i = 0;
   while (!rule.refuses(i, source(i), target(i))) ++i;
   bool const is_outside = rule.is_outside(source(i)) || rule.is_outside(target(i));
-  throw error(error_code::bad_argument,
-              "edge " + std::to_string(i) + " of the batch is (" + std::to_string(source(i)) + ", " +
-                  std::to_string(target(i)) + "), but " +
-                  (is_outside ? "the graph has only " + std::to_string(rule.vertices) + " vertices"
-                              : std::string("one of them was removed; add_vertices() returns ids to use")) +
-                  " (" + std::to_string(count) + " such edges in all); nothing was changed");
+  throw refused_entry(i, "(" + std::to_string(source(i)) + ", " + std::to_string(target(i)) + "), but " +
+                             (is_outside ? "the graph has only " + std::to_string(rule.vertices) + " vertices"
+                                         : std::string("one of them was removed; add_vertices() returns ids to use")) +
+                             " (" + std::to_string(count) + " such edges in all); nothing was changed");
 }
 
 }  // namespace wyrm::graph::detail

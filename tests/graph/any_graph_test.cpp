@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../../alloc/registry.hpp"
+#include "../../graph/update_queue.hpp"
 #include "../support/seed.hpp"
 #include "../support/spaces.hpp"
 #include "failures.hpp"
@@ -193,6 +194,11 @@ TEST(any_graph, refuses_values_of_another_type) {
             }).find("of this graph is none"),
             std::string::npos);
   EXPECT_EQ(without.arcs(), 0u);
+  EXPECT_TRUE(g.values<double>().empty());
+  o.values = static_cast<graph::number_type>(9);
+  EXPECT_NE(message([&] { graph::any_graph(exec::make_space("cpu"), "ouroboros-va-p", 10, o); }), "no error");
+  EXPECT_NE(message([&] { graph::update_queue q(g, 10); }).find("a queue of an any_graph has no values"),
+            std::string::npos);
 }
 
 TEST(any_graph, is_moved_and_assigned) {

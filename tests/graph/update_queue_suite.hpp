@@ -225,6 +225,15 @@ TYPED_TEST_P(update_queues, a_refused_batch_is_named_and_can_be_dropped) {
   EXPECT_NE(this->refusal([&] { q.apply_to(g); }), "");
   EXPECT_EQ(q.drop_failed(), 1u);
   EXPECT_EQ(q.apply_to(g).requested, 0u);
+  g.remove_vertices({5});
+  this->push(q, this->insertion({{0, 2}}));
+  this->push(q, this->insertion({{8, 9}, {5, 1}}));
+  this->push(q, this->insertion({{0, 3}}));
+  std::string const absent = this->refusal([&] { q.apply_to(g); });
+  EXPECT_NE(absent.find("edge 1 of batch 8 of the queue is (5, 1), but one of them was removed"), std::string::npos)
+      << absent;
+  EXPECT_EQ(q.drop_failed(), 1u);
+  EXPECT_EQ(q.apply_to(g).inserted, 2u) << "the batches 7 and 9";
 }
 
 TYPED_TEST_P(update_queues, batches_survive_a_lack_of_memory) {

@@ -18,6 +18,7 @@
 #include "../../algorithms/incremental_pagerank.hpp"
 #include "../../algorithms/pagerank.hpp"
 #include "../../exec/injected_failure.hpp"
+#include "../../graph/catch_up.hpp"
 #include "../../graph/dynamic_graph.hpp"
 #include "../../graph/query/difference.hpp"
 #include "snapshot_suite.hpp"
@@ -353,11 +354,42 @@ TYPED_TEST_P(vertices, that_are_absent_have_no_rank) {
   auto const none = algorithms::components(g.space(), g.view());
   EXPECT_EQ(none.count, 0u);
   EXPECT_EQ(none.largest, 0u);
+  algorithms::incremental_pagerank nobody(g);
+  EXPECT_EQ(nobody.rank(), std::vector<double>(120, 0.0));
+  EXPECT_EQ(nobody.error_bound(), 0);
+}
+
+// Results of other vertices are refused, also if there are as many.
+TYPED_TEST_P(vertices, of_a_result_stay) {
+  auto both = this->random_graph(1, 100, 43);
+  auto& g = both.first;
+  algorithms::incremental_components components(g);
+  auto const then = g.snapshot();
+  g.remove_vertices({4});
+  EXPECT_NE(this->refusal([&] { g.attach(components); }).find("vertices were added"), std::string::npos);
+  EXPECT_NE(this->refusal([&] { graph::catch_up(g.space(), components, then.view(), g.view()); })
+                .find("vertices were added or removed between the two moments"),
+            std::string::npos);
+  EXPECT_EQ(g.add_vertices(1), (std::vector<graph::vertex_id>{4}));
+  EXPECT_NE(this->refusal([&] { g.attach(components); }).find("vertices were added"), std::string::npos);
+  EXPECT_TRUE(components.belongs_to(then.view()));
+  algorithms::incremental_components again(g);
+  g.attach(again);
+  // A warm start needs a rank of each vertex.
+  using space_type = typename TypeParam::space;
+  algorithms::pagerank_ranker<space_type> ranker(g.space());
+  g.detach(again);
+  for (unsigned round = 0; round < 3; ++round) {
+    (void)ranker.run(g.view(), {});
+    (void)g.add_vertices(3);
+    EXPECT_NE(this->refusal([&] { (void)ranker.run(g.view(), {}, true); }).find("a warm start needs"),
+              std::string::npos);
+  }
 }
 
 REGISTER_TYPED_TEST_SUITE_P(vertices, take_their_edges_with_them, get_ids_in_the_documented_order,
                             are_added_in_place_up_to_a_maximum, that_are_absent_take_no_edges,
                             change_or_nothing_changes, of_snapshots_stay, may_differ_between_moments,
-                            that_are_absent_have_no_rank);
+                            that_are_absent_have_no_rank, of_a_result_stay);
 
 }  // namespace wyrm::tests
