@@ -19,7 +19,7 @@
 
 namespace wyrm::alloc::detail {
 
-/// The number that stands for no page.
+/// Stored instead of a page number where there is no page.
 inline constexpr std::uint64_t no_page = ~std::uint64_t{0};
 
 /// Sizes four to a doubling, in some unit: 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ... The number of the smallest

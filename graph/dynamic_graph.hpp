@@ -397,11 +397,10 @@ class dynamic_graph {
   }
 
   /// Builds a graph without edges and absent vertices from a CSR (on the host). It has the out-neighbours of a directed
-  /// graph, or both
-  /// directions of each edge of an undirected graph. Rows must ascend without duplicates. Pages are in the order of the
-  /// vertices. All or nothing: throws error(bad_argument) for a malformed CSR, for self-loops that the graph does not
-  /// keep, and if the graph has edges; out_of_memory like insert. O(vertices + arcs); for an undirected graph O(arcs
-  /// log degree), to check that both directions are present.
+  /// graph, or both directions of each edge of an undirected graph. Rows must ascend without duplicates. Pages are in
+  /// the order of the vertices. All or nothing: throws error(bad_argument) for a malformed CSR, for self-loops that the
+  /// graph does not keep, and if the graph has edges; out_of_memory like insert. O(vertices + arcs); for an undirected
+  /// graph O(arcs log degree), to check that both directions are present.
   update_report build(csr_view const& rows) requires(!has_values) { return build_from(rows, nullptr); }
   /// The same for a CSR in memory of the graph's space.
   update_report build(resident_csr rows) requires(!has_values) { return build_from(rows, nullptr); }

@@ -43,9 +43,8 @@ struct value_type_of<Graph> {
 }  // namespace detail
 
 /// A bounded queue of batches in front of a dynamic_graph, whose values have the type Value, or an any_graph without
-/// values. push(),
-/// try_push() and close() are thread-safe. The other members are for the consumer: one thread at a time, which is also
-/// the one that uses the graph. The consumer must not call push(), which would wait for itself.
+/// values. push(), try_push() and close() are thread-safe. The other members are for the consumer: one thread at a
+/// time, which is also the one that uses the graph. The consumer must not call push(), which would wait for itself.
 template <class Value = no_value>
 class update_queue {
   static constexpr bool has_values = !std::is_same_v<Value, no_value>;
