@@ -34,10 +34,10 @@ WYRM_HD inline std::size_t bytes_of_block(std::size_t bytes, std::size_t i) {
   return bytes != 0 ? bytes : smallest_block + scramble(i) % (largest_block - smallest_block + 1);
 }
 
-/// Registers a case that measures its time itself.
+/// Registers a case that measures its time itself, and returns it.
 template <class F>
-void add(std::string const& name, F const& f) {
-  benchmark::RegisterBenchmark(name.c_str(), f)->UseManualTime()->Unit(benchmark::kMicrosecond);
+benchmark::internal::Benchmark* add(std::string const& name, F const& f) {
+  return benchmark::RegisterBenchmark(name.c_str(), f)->UseManualTime()->Unit(benchmark::kMicrosecond);
 }
 
 /// Runs the registered benchmarks that the command line selects. Returns the exit status.
