@@ -26,9 +26,10 @@ namespace wyrm::alloc {
 /// Options of all allocators.
 struct options {
   std::size_t pool_bytes = std::size_t{64} << 20;  // bytes committed at construction, rounded up
-  std::size_t reserve_bytes = 0;  // bytes of addresses reserved, the limit of grow(); 0 = memory_limit() of the space
+  std::size_t reserve_bytes = 0;  // bytes of addresses reserved, the limit of grow(); 0 = memory_limit(memory)
   bool checked = WYRM_CHECKED;    // record every live block, to detect double and foreign frees; slow
   bool guards = true;             // where checked: 16 bytes more per request, to detect writes beyond its end
+  exec::memory_kind memory = exec::memory_kind::device;  // of the pool; tables beside it are in memory of the device
 };
 
 /// The same for a pool whose owner fills whole blocks, and counts how many bytes of the pool they take.
@@ -43,7 +44,8 @@ inline constexpr std::size_t pool_limit = std::size_t{1} << 40;
 /// The bytes of addresses that a pool requests. Throws error(out_of_memory) beyond pool_limit.
 template <class Space>
 [[nodiscard]] std::size_t addresses_for(Space const& space, options const& o) {
-  std::size_t const wanted = o.reserve_bytes != 0 ? o.reserve_bytes : std::min(space.memory_limit(), pool_limit);
+  std::size_t const wanted =
+      o.reserve_bytes != 0 ? o.reserve_bytes : std::min(space.memory_limit(o.memory), pool_limit);
   if (std::max(wanted, o.pool_bytes) > pool_limit)
     throw error(error_code::out_of_memory, "a pool may have at most 1 TiB; use smaller pool_bytes and reserve_bytes");
   return std::max(wanted, o.pool_bytes);
@@ -54,7 +56,7 @@ template <class Space>
 template <class Space>
 [[nodiscard]] exec::reservation<Space> reserve_pool(Space const& space, options const& o) {
   std::size_t const most = addresses_for(space, o);
-  return exec::reservation<Space>::between(space, o.reserve_bytes != 0 ? most : o.pool_bytes, most);
+  return exec::reservation<Space>::between(space, o.reserve_bytes != 0 ? most : o.pool_bytes, most, o.memory);
 }
 
 /// The size of a pool that grows by `more` bytes; SIZE_MAX, which no pool can have, where the sum overflows.

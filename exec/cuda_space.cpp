@@ -4,12 +4,17 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <atomic>
+#include <map>
+#include <mutex>
 #include <string>
 #include <utility>
 
 #include "error.hpp"
+#include "host_space.hpp"
 #include "injected_failure.hpp"
+#include "memory_limit.hpp"
 
 namespace wyrm::exec {
 
@@ -65,17 +70,80 @@ memory_functions const& driver() {
 // runtime that needs a context. Call this under a guard.
 cudaError_t bind_context(int device) { return cudaSetDevice(device); }
 
-int multiprocessors_of(int device) {
-  int multiprocessors = 0;
-  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
-  return multiprocessors;
+int attribute_of(int device, cudaDeviceAttr attribute) {
+  int value = 0;
+  check(cudaDeviceGetAttribute(&value, attribute, device), "cudaDeviceGetAttribute");
+  return value;
 }
 
+int multiprocessors_of(int device) { return attribute_of(device, cudaDevAttrMultiProcessorCount); }
 int resident_lanes_of(int device) {
-  int threads = 0;
-  check(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device), "cudaDeviceGetAttribute");
-  return multiprocessors_of(device) * threads;
+  return multiprocessors_of(device) * attribute_of(device, cudaDevAttrMaxThreadsPerMultiProcessor);
 }
+
+// Rounded up.
+std::string mib(std::size_t bytes) { return std::to_string((bytes >> 20) + (bytes % (1u << 20) != 0)) + " MiB"; }
+
+// Of the current device.
+struct device_memory {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  device_memory() { check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo"); }
+};
+
+// The bytes that managed reservations of a device may still commit. The device has to keep as many free, because
+// managed memory that it has no room for moves at every access. The mutex is held from the test of what is free until
+// the memory is counted. The map is never destroyed, because reservations may be static objects.
+std::mutex promises_mutex;
+std::size_t& promised_bytes(int device) {
+  static auto& all = *new std::map<int, std::size_t>;
+  return all[device];
+}
+
+// How many more bytes of managed memory the device, which is current, has room for. Under the mutex.
+std::size_t left_for_managed(int device) {
+  std::size_t const free = device_memory().free;
+  return free - std::min(free, promised_bytes(device));
+}
+
+// Pinning memory that the host does not have makes the system end processes. `total`: with what was pinned before.
+void require_host_memory(std::size_t bytes, std::size_t total) {
+  std::size_t const available = memory_available();
+  std::size_t const limit = host_space(1).memory_limit();
+  if (bytes <= available && total <= limit) return;
+  throw error(error_code::out_of_memory, "cannot pin " + mib(bytes) + " of host memory, " + mib(total) +
+                                             " together: the host has " + mib(std::min(available, limit)) +
+                                             " available, and permits " + mib(limit) + "; use a smaller pool");
+}
+
+// Infers from the addresses on which side memory is, because memory of the space may be on the host.
+void enqueue_memcpy(void* to, void const* from, std::size_t bytes, cudaStream_t stream, char const* what) {
+  if (bytes > 0) check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), what);
+}
+
+cudaMemLocation location_of(memory_location where, int device) {
+  cudaMemLocation location{};
+  location.type = where == memory_location::device ? cudaMemLocationTypeDevice : cudaMemLocationTypeHost;
+  location.id = where == memory_location::device ? device : 0;
+  return location;
+}
+
+cudaMemoryAdvise advice_for(memory_advice advice) {
+  switch (advice) {
+    case memory_advice::read_mostly: return cudaMemAdviseSetReadMostly;
+    case memory_advice::no_read_mostly: return cudaMemAdviseUnsetReadMostly;
+    case memory_advice::preferred_location: return cudaMemAdviseSetPreferredLocation;
+    case memory_advice::no_preferred_location: return cudaMemAdviseUnsetPreferredLocation;
+    case memory_advice::accessed_by: return cudaMemAdviseSetAccessedBy;
+    case memory_advice::not_accessed_by: return cudaMemAdviseUnsetAccessedBy;
+  }
+  throw error(error_code::bad_argument, "there is no such advice for managed memory");
+}
+
+#if CUDART_VERSION < 13000  // later versions take a location under the plain names
+#define cudaMemPrefetchAsync cudaMemPrefetchAsync_v2
+#define cudaMemAdvise cudaMemAdvise_v2
+#endif
 
 }  // namespace
 
@@ -123,17 +191,22 @@ int live_handles() { return handles; }
 struct cuda_space::state {
   int device;
   int resident_lanes;
+  bool moves_managed;  // pages of managed memory move on demand
   detail::stream_owner own;
   cudaStream_t stream;
 
-  explicit state(int d) : device(d), resident_lanes(resident_lanes_of(d)) {
+  explicit state(int d) : device(d), resident_lanes(resident_lanes_of(d)), moves_managed(can_move(d)) {
     basic_device_guard<detail::cuda_device> const current(device);
     own = detail::make_stream();
     stream = own.get();
   }
-  state(int d, cudaStream_t s) : device(d), resident_lanes(resident_lanes_of(d)), stream(s) {}
+  state(int d, cudaStream_t s)
+      : device(d), resident_lanes(resident_lanes_of(d)), moves_managed(can_move(d)), stream(s) {}
   state(state const&) = delete;
   state& operator=(state const&) = delete;
+
+ private:
+  static bool can_move(int device) { return attribute_of(device, cudaDevAttrConcurrentManagedAccess) != 0; }
 };
 
 int cuda_space::device_count() noexcept {
@@ -180,31 +253,46 @@ void cuda_space::wait_for_all() const noexcept {
   under_guard<guard>(*this, [] { drop(cudaDeviceSynchronize()); });
 }
 
-void* cuda_space::allocate(std::size_t bytes) const {
+void* cuda_space::allocate(std::size_t bytes, memory_kind kind) const {
   guard const current(*this);
+  std::size_t const some = std::max<std::size_t>(bytes, 1);
   void* p = nullptr;
-  std::string const what = "allocate " + std::to_string((bytes >> 20) + (bytes % (1u << 20) != 0)) + " MiB on the GPU";
-  check(cudaMalloc(&p, bytes > 0 ? bytes : 1), what.c_str());
+  switch (kind) {
+    case memory_kind::device: check(cudaMalloc(&p, some), ("allocate " + mib(bytes) + " on the GPU").c_str()); break;
+    case memory_kind::managed:
+      p = reserve_managed(some);
+      try {
+        commit_managed(p, some);
+      } catch (...) {
+        unreserve(p, some, 0, kind);
+        throw;
+      }
+      break;
+    case memory_kind::host:
+      require_host_memory(bytes, bytes);
+      check(cudaHostAlloc(&p, some, cudaHostAllocMapped | cudaHostAllocPortable),
+            ("pin " + mib(bytes) + " of host memory").c_str());
+  }
   return p;
 }
 
 // cudaFree itself does not wait for work on streams that do not block the default stream. Errors are ignored: they are
 // errors of earlier work, which are reported where that work is waited for.
-void cuda_space::deallocate(void* p, std::size_t) const noexcept {
+void cuda_space::deallocate(void* p, std::size_t, memory_kind kind) const noexcept {
   under_guard<guard>(*this, [&] {
     drop(cudaStreamSynchronize(stream()));
-    drop(cudaFree(p));
+    drop(kind == memory_kind::host ? cudaFreeHost(p) : cudaFree(p));
   });
 }
 
 void cuda_space::enqueue_copy_in(void* to, void const* from_host, std::size_t bytes) const {
   guard const current(*this);
-  check(cudaMemcpyAsync(to, from_host, bytes, cudaMemcpyHostToDevice, stream()), "copy to the GPU");
+  enqueue_memcpy(to, from_host, bytes, stream(), "copy to the GPU");
 }
 
 void cuda_space::enqueue_copy_out(void* to_host, void const* from, std::size_t bytes) const {
   guard const current(*this);
-  check(cudaMemcpyAsync(to_host, from, bytes, cudaMemcpyDeviceToHost, stream()), "copy from the GPU");
+  enqueue_memcpy(to_host, from, bytes, stream(), "copy from the GPU");
 }
 
 void cuda_space::copy_in(void* to, void const* from_host, std::size_t bytes) const {
@@ -235,7 +323,7 @@ void cuda_space::deallocate_staging(void* p) const noexcept {
 
 void cuda_space::copy(void* to, void const* from, std::size_t bytes) const {
   guard const current(*this);
-  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream()), "copy on the GPU");
+  enqueue_memcpy(to, from, bytes, stream(), "copy on the GPU");
 }
 
 void cuda_space::fill(void* p, unsigned char byte, std::size_t bytes) const {
@@ -243,37 +331,90 @@ void cuda_space::fill(void* p, unsigned char byte, std::size_t bytes) const {
   check(cudaMemsetAsync(p, byte, bytes, stream()), "fill on the GPU");
 }
 
-void* cuda_space::reserve(std::size_t bytes) const {
+void* cuda_space::reserve_managed(std::size_t bytes) const {
+  std::lock_guard const lock(promises_mutex);
+  std::size_t const left = left_for_managed(device());
+  if (bytes > left)
+    throw error(error_code::out_of_memory,
+                mib(bytes) + " of managed memory are more than cuda:" + std::to_string(device()) + " has left: " +
+                    mib(device_memory().free) + " are free, of which other managed memory may still need " +
+                    mib(promised_bytes(device())) + "; reserve less (a pool: set a smaller reserve_bytes)");
+  void* p = nullptr;
+  check(cudaMallocManaged(&p, bytes, cudaMemAttachGlobal), ("allocate " + mib(bytes) + " of managed memory").c_str());
+  if (state_->moves_managed) promised_bytes(device()) += bytes;  // else the device has given all of it already
+  return p;
+}
+
+void cuda_space::commit_managed(void* p, std::size_t bytes) const {
+  if (!state_->moves_managed) return;
+  std::lock_guard const lock(promises_mutex);
+  std::size_t const free = device_memory().free;
+  if (bytes > free)
+    throw error(error_code::out_of_memory, "cannot commit " + mib(bytes) +
+                                               " of managed memory: cuda:" + std::to_string(device()) + " has only " +
+                                               mib(free) + " free, since other memory was allocated; free some of it");
+  prefetch(p, bytes, memory_location::device);
+  synchronize();  // from here on these bytes are not counted as free
+  promised_bytes(device()) -= bytes;
+}
+
+void cuda_space::prefetch(void* p, std::size_t bytes, memory_location to) const {
+  if (!state_->moves_managed) return;
   guard const current(*this);
+  check(cudaMemPrefetchAsync(p, bytes, location_of(to, device()), 0, stream()), "prefetch managed memory");
+}
+
+void cuda_space::advise(void* p, std::size_t bytes, memory_advice advice, memory_location where) const {
+  if (!state_->moves_managed) return;
+  guard const current(*this);
+  check(cudaMemAdvise(p, bytes, advice_for(advice), location_of(where, device())), "advise on managed memory");
+}
+
+void* cuda_space::reserve(std::size_t bytes, memory_kind kind) const {
+  guard const current(*this);
+  if (kind == memory_kind::managed) return reserve_managed(bytes);
   check(bind_context(device()), "cudaSetDevice");
   CUdeviceptr base = 0;
   check(driver().address_reserve(&base, bytes, 0, 0, 0), "reserve addresses on the GPU");
   return reinterpret_cast<void*>(base);
 }
 
-void cuda_space::commit(void* base, std::size_t from, std::size_t to) const {
+// Pinned memory is created in steps, too: on the host's NUMA node next to the device, and accessible for both.
+void cuda_space::commit(void* base, std::size_t from, std::size_t to, memory_kind kind) const {
   guard const current(*this);
+  if (kind == memory_kind::managed) return commit_managed(static_cast<std::byte*>(base) + from, to - from);
+  bool const is_on_host = kind == memory_kind::host;
+  if (is_on_host) require_host_memory(to - from, to);
   check(bind_context(device()), "cudaSetDevice");
-  CUmemAllocationProp kind{};
-  kind.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-  kind.location = {CU_MEM_LOCATION_TYPE_DEVICE, {device()}};
+  CUmemAccessDesc access[2] = {};
+  for (CUmemAccessDesc& one : access) one.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  access[0].location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  access[0].location.id = device();
+  access[1].location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
+  access[1].location.id = std::max(attribute_of(device(), cudaDevAttrHostNumaId), 0);  // -1: without such nodes
+  CUmemAllocationProp properties{};
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location = access[is_on_host ? 1 : 0].location;
   CUmemGenericAllocationHandle memory = 0;
-  std::string const what = "commit " + std::to_string((to - from) >> 20) + " MiB on the GPU";
-  check(driver().create(&memory, to - from, &kind, 0), what.c_str());
+  std::string const what = "commit " + mib(to - from) + (is_on_host ? " of pinned host memory" : " on the GPU");
+  check(driver().create(&memory, to - from, &properties, 0), what.c_str());
   CUdeviceptr const place = reinterpret_cast<CUdeviceptr>(base) + from;
   CUresult status = driver().map(place, to - from, 0, memory, 0);
   driver().release(memory);  // the mapping keeps the memory alive
   check(status, what.c_str());
-  CUmemAccessDesc access{};
-  access.location = kind.location;
-  access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-  status = driver().set_access(place, to - from, &access, 1);
+  status = driver().set_access(place, to - from, access, is_on_host ? 2 : 1);
   if (status != CUDA_SUCCESS) driver().unmap(place, to - from);
   check(status, what.c_str());
 }
 
-void cuda_space::unreserve(void* base, std::size_t reserved, std::size_t committed) const noexcept {
+void cuda_space::unreserve(void* base, std::size_t reserved, std::size_t committed, memory_kind kind) const noexcept {
   under_guard<guard>(*this, [&] {
+    if (kind == memory_kind::managed) {
+      deallocate(base, reserved, kind);
+      std::lock_guard const lock(promises_mutex);
+      if (state_->moves_managed) promised_bytes(device()) -= reserved - committed;
+      return;
+    }
     drop(bind_context(device()));
     drop(cudaStreamSynchronize(stream()));
     CUdeviceptr const place = reinterpret_cast<CUdeviceptr>(base);
@@ -284,10 +425,15 @@ void cuda_space::unreserve(void* base, std::size_t reserved, std::size_t committ
 
 std::size_t cuda_space::memory_total() const {
   guard const current(*this);
-  std::size_t free = 0;
-  std::size_t total = 0;
-  check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
-  return total;
+  return device_memory().total;
+}
+
+std::size_t cuda_space::memory_limit(memory_kind kind) const {
+  if (kind == memory_kind::host) return host_space(1).memory_limit();
+  if (kind == memory_kind::device) return memory_total();
+  guard const current(*this);
+  std::lock_guard const lock(promises_mutex);
+  return std::min(device_memory().total / 4, left_for_managed(device()));
 }
 
 void cuda_space::prepare_malloc(std::size_t bytes) const {
@@ -332,7 +478,7 @@ void cuda_upload::start() {
 }
 void cuda_upload::enqueue(void* to, void const* from_host, std::size_t bytes) {
   cuda_space::guard const current(space_);
-  check(cudaMemcpyAsync(to, from_host, bytes, cudaMemcpyHostToDevice, stream_.get()), "copy to the GPU");
+  enqueue_memcpy(to, from_host, bytes, stream_.get(), "copy to the GPU");
   check(cudaEventRecord(event_.get(), stream_.get()), "cudaEventRecord");
   check(cudaStreamWaitEvent(space_.stream(), event_.get()), "cudaStreamWaitEvent");
 }

@@ -13,6 +13,7 @@
 
 #include "config.hpp"
 #include "device_guard.hpp"
+#include "memory_kind.hpp"
 #include "tile.hpp"
 
 #if WYRM_CUDACC
@@ -85,8 +86,11 @@ class cuda_space {
   /// Waits for all work of all streams of the device. Ignores errors; never throws.
   void wait_for_all() const noexcept;
 
-  [[nodiscard]] void* allocate(std::size_t bytes) const;
-  void deallocate(void* p, std::size_t bytes) const noexcept;
+  /// Memory of any kind. Throws error(out_of_memory): for managed memory already if the device, for pinned memory if
+  /// the host, has less memory free than that.
+  [[nodiscard]] void* allocate(std::size_t bytes, memory_kind kind = memory_kind::device) const;
+  void deallocate(void* p, std::size_t bytes, memory_kind kind = memory_kind::device) const noexcept;
+  /// The copies and fill() take memory of the space of any kind.
   void copy_in(void* to, void const* from_host, std::size_t bytes) const;
   void copy_out(void* to_host, void const* from, std::size_t bytes) const;
   /// Asynchronous copies: the host memory must not change, or be freed, until synchronize() returns.
@@ -99,12 +103,20 @@ class cuda_space {
   [[nodiscard]] void* allocate_staging(std::size_t bytes) const;
   void deallocate_staging(void* p) const noexcept;
 
-  [[nodiscard]] void* reserve(std::size_t bytes) const;
-  void commit(void* base, std::size_t from, std::size_t to) const;
-  void unreserve(void* base, std::size_t reserved, std::size_t committed) const noexcept;
+  /// Address ranges, for `reservation`.
+  [[nodiscard]] void* reserve(std::size_t bytes, memory_kind kind = memory_kind::device) const;
+  void commit(void* base, std::size_t from, std::size_t to, memory_kind kind = memory_kind::device) const;
+  void unreserve(void* base, std::size_t reserved, std::size_t committed,
+                 memory_kind kind = memory_kind::device) const noexcept;
+  /// For managed memory: moves pages, in the order of the work of the space; gives advice, at once. They do nothing on
+  /// a device whose managed memory does not move while kernels run (no concurrentManagedAccess).
+  void prefetch(void* p, std::size_t bytes, memory_location to) const;
+  void advise(void* p, std::size_t bytes, memory_advice advice, memory_location where) const;
   [[nodiscard]] std::size_t granularity() const { return std::size_t{2} << 20; }
   [[nodiscard]] std::size_t memory_total() const;
-  [[nodiscard]] std::size_t memory_limit() const { return memory_total(); }
+  /// The memory of a kind that one large object may take: all memory of the device; for managed memory a quarter of
+  /// it, or what the device has left for managed memory if that is less; for pinned memory that of host_space.
+  [[nodiscard]] std::size_t memory_limit(memory_kind kind = memory_kind::device) const;
 
   /// Makes the heap of device malloc large enough for `bytes`. Throws error(out_of_memory) when the heap is smaller and
   /// in use already: CUDA fixes its size at the first use.
@@ -129,6 +141,8 @@ class cuda_space {
 #endif
 
  private:
+  [[nodiscard]] void* reserve_managed(std::size_t bytes) const;
+  void commit_managed(void* p, std::size_t bytes) const;
   /// status: the cudaError_t that the launch returned.
   static void check_launch(int status);
 

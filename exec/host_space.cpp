@@ -107,7 +107,7 @@ void host_space::parallel(std::size_t n, [[maybe_unused]] std::size_t grain, voi
   f(work, 0, n);
 }
 
-void* host_space::allocate(std::size_t bytes) const {
+void* host_space::allocate(std::size_t bytes, memory_kind) const {
   std::size_t const alignment = bytes < huge_page ? 256 : huge_page;
   bool const is_sum_exact = bytes <= ~std::size_t{0} - huge_page;
   void* const p =
@@ -119,7 +119,7 @@ void* host_space::allocate(std::size_t bytes) const {
   return p;
 }
 
-void host_space::deallocate(void* p, std::size_t) const noexcept { std::free(p); }
+void host_space::deallocate(void* p, std::size_t, memory_kind) const noexcept { std::free(p); }
 
 void host_space::copy(void* to, void const* from, std::size_t bytes) const {
   if (bytes > 0) std::memcpy(to, from, bytes);
@@ -129,7 +129,7 @@ void host_space::fill(void* p, unsigned char byte, std::size_t bytes) const {
   if (bytes > 0) std::memset(p, byte, bytes);
 }
 
-void* host_space::reserve(std::size_t bytes) const {
+void* host_space::reserve(std::size_t bytes, memory_kind) const {
   void* const base = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED)
     throw error(error_code::out_of_memory, "cannot reserve " + mib(bytes) + " of addresses: " +
@@ -138,19 +138,21 @@ void* host_space::reserve(std::size_t bytes) const {
   return base;
 }
 
-void host_space::commit(void* base, std::size_t from, std::size_t to) const {
+void host_space::commit(void* base, std::size_t from, std::size_t to, memory_kind) const {
   if (mprotect(static_cast<char*>(base) + from, to - from, PROT_READ | PROT_WRITE) != 0)
     throw error(error_code::out_of_memory,
                 "cannot commit " + mib(to - from) + " of memory: " + std::generic_category().message(errno));
 }
 
-void host_space::unreserve(void* base, std::size_t reserved, std::size_t) const noexcept { munmap(base, reserved); }
+void host_space::unreserve(void* base, std::size_t reserved, std::size_t, memory_kind) const noexcept {
+  munmap(base, reserved);
+}
 
 std::size_t host_space::memory_total() const {
   return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-std::size_t host_space::memory_limit() const {
+std::size_t host_space::memory_limit(memory_kind) const {
   return std::min({memory_total(), control_group_limit(), addresses_left() / 2});
 }
 

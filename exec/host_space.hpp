@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "device_guard.hpp"
+#include "memory_kind.hpp"
 #include "tile.hpp"
 
 namespace wyrm::exec {
@@ -52,9 +53,9 @@ class host_space {
   /// Like synchronize(), also for work that may have failed; never throws.
   void wait_for_all() const noexcept {}
 
-  // Memory. Sizes are in bytes. Throws error(out_of_memory).
-  [[nodiscard]] void* allocate(std::size_t bytes) const;
-  void deallocate(void* p, std::size_t bytes) const noexcept;
+  // Memory. Sizes are in bytes. All kinds are the same memory. Throws error(out_of_memory).
+  [[nodiscard]] void* allocate(std::size_t bytes, memory_kind kind = memory_kind::device) const;
+  void deallocate(void* p, std::size_t bytes, memory_kind kind = memory_kind::device) const noexcept;
   void copy_in(void* to, void const* from_host, std::size_t bytes) const { copy(to, from_host, bytes); }
   void copy_out(void* to_host, void const* from, std::size_t bytes) const { copy(to_host, from, bytes); }
   void enqueue_copy_in(void* to, void const* from_host, std::size_t bytes) const { copy(to, from_host, bytes); }
@@ -67,14 +68,17 @@ class host_space {
   void deallocate_staging(void* p) const noexcept { deallocate(p, 0); }
 
   // Address ranges, for `reservation`.
-  [[nodiscard]] void* reserve(std::size_t bytes) const;
-  void commit(void* base, std::size_t from, std::size_t to) const;
-  void unreserve(void* base, std::size_t reserved, std::size_t committed) const noexcept;
+  [[nodiscard]] void* reserve(std::size_t bytes, memory_kind kind = memory_kind::device) const;
+  void commit(void* base, std::size_t from, std::size_t to, memory_kind kind = memory_kind::device) const;
+  void unreserve(void* base, std::size_t reserved, std::size_t committed,
+                 memory_kind kind = memory_kind::device) const noexcept;
+  void prefetch(void*, std::size_t, memory_location) const {}
+  void advise(void*, std::size_t, memory_advice, memory_location) const {}
   [[nodiscard]] std::size_t granularity() const { return std::size_t{64} << 10; }
   [[nodiscard]] std::size_t memory_total() const;
   /// The memory that one large object of this process may take: the least of the machine's memory, the limits of the
   /// process's control groups, and half of the addresses that RLIMIT_AS leaves.
-  [[nodiscard]] std::size_t memory_limit() const;
+  [[nodiscard]] std::size_t memory_limit(memory_kind kind = memory_kind::device) const;
 
   /// Makes the heap of `malloc` in device code large enough: nothing to do on a host.
   void prepare_malloc(std::size_t) const {}

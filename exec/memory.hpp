@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Owners of memory of a space: `buffer` and `staging_buffer` for arrays, `reservation` for pools that grow in place.
+// Both `buffer` and `reservation` have a kind of memory (memory_kind.hpp). Copies of a space serve all kinds.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 
 #include "error.hpp"
 #include "injected_failure.hpp"
+#include "memory_kind.hpp"
 
 namespace wyrm::exec {
 
@@ -31,20 +33,28 @@ class buffer {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  explicit buffer(Space const& space, std::size_t n = 0) : space_(space) { reserve(n); }
+  explicit buffer(Space const& space, std::size_t n = 0, memory_kind kind = memory_kind::device)
+      : space_(space), kind_(kind) {
+    reserve(n);
+  }
   ~buffer() { release(); }
   buffer(buffer&& other) noexcept
-      : space_(other.space_), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+      : space_(other.space_),
+        kind_(other.kind_),
+        data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)) {}
   buffer& operator=(buffer&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(space_, other.space_);
+    std::swap(kind_, other.kind_);
     return *this;
   }
 
   [[nodiscard]] T* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] std::size_t bytes() const { return size_ * sizeof(T); }
+  [[nodiscard]] memory_kind kind() const { return kind_; }
 
   /// Ensures size() >= n. Replaces the array if it is smaller; its contents are lost then. Meant for scratch that is
   /// reused: each growth but the first adds at least a quarter of the size. Throws error(out_of_memory); the array then
@@ -55,18 +65,19 @@ class buffer {
     std::size_t const bytes = detail::bytes_of<T>(n);
     release();
     detail::count_request();
-    data_ = static_cast<T*>(space_.allocate(bytes));
+    data_ = static_cast<T*>(space_.allocate(bytes, kind_));
     size_ = n;
   }
 
  private:
   void release() noexcept {
-    if (data_ != nullptr) space_.deallocate(data_, bytes());
+    if (data_ != nullptr) space_.deallocate(data_, bytes(), kind_);
     data_ = nullptr;
     size_ = 0;
   }
 
   Space space_;
+  memory_kind kind_;
   T* data_ = nullptr;
   std::size_t size_ = 0;
 };
@@ -132,32 +143,40 @@ void write(Space const& space, T* to, T const& value) {
 
 /// Owns a range of addresses in which physical memory is committed in steps, from the front. A pool in the range grows
 /// in place, and pointers stay valid. Committed memory is not initialised. Movable, not copyable.
+///
+/// Managed memory of a GPU cannot be allocated in steps: the constructor allocates all of it, and commit() moves the
+/// pages to the device. So that the device always has room for them, the constructor throws error(out_of_memory) if
+/// the device has fewer bytes free than `capacity` and what other managed reservations may still commit, and commit()
+/// throws it if other memory has taken that room. The message has the figures.
 template <class Space>
 class reservation {
  public:
-  /// Reserves addresses for at least `capacity` bytes, and commits no memory.
-  reservation(Space const& space, std::size_t capacity) : space_(space), capacity_(round_up(capacity)) {
+  /// Reserves addresses for at least `capacity` bytes, and commits no memory. Throws error(out_of_memory).
+  reservation(Space const& space, std::size_t capacity, memory_kind kind = memory_kind::device)
+      : space_(space), kind_(kind), capacity_(round_up(capacity)) {
     if (capacity_ == 0) return;
     detail::count_request();
-    base_ = static_cast<std::byte*>(space_.reserve(capacity_));
+    base_ = static_cast<std::byte*>(space_.reserve(capacity_, kind_));
   }
   /// Reserves addresses for at least `most` bytes, or for fewer if the space refuses them: it halves the request down
   /// to `least` bytes. Throws error(out_of_memory) when the space refuses these, too.
-  [[nodiscard]] static reservation between(Space const& space, std::size_t least, std::size_t most) {
+  [[nodiscard]] static reservation between(Space const& space, std::size_t least, std::size_t most,
+                                           memory_kind kind = memory_kind::device) {
     for (std::size_t capacity = most; capacity > least; capacity /= 2) {
       try {
-        return reservation(space, capacity);
+        return reservation(space, capacity, kind);
       } catch (error const& refused) {
         if (refused.code() != error_code::out_of_memory) throw;
       }
     }
-    return reservation(space, least);
+    return reservation(space, least, kind);
   }
   ~reservation() {
-    if (base_ != nullptr) space_.unreserve(base_, capacity_, committed_);
+    if (base_ != nullptr) space_.unreserve(base_, capacity_, committed_, kind_);
   }
   reservation(reservation&& other) noexcept
       : space_(other.space_),
+        kind_(other.kind_),
         base_(std::exchange(other.base_, nullptr)),
         capacity_(std::exchange(other.capacity_, 0)),
         committed_(std::exchange(other.committed_, 0)) {}
@@ -166,6 +185,7 @@ class reservation {
   [[nodiscard]] std::byte* data() const { return base_; }
   [[nodiscard]] std::size_t committed() const { return committed_; }
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
+  [[nodiscard]] memory_kind kind() const { return kind_; }
 
   /// Commits memory until at least the first `bytes` bytes are usable; does nothing if they are. Throws
   /// error(out_of_memory), and changes nothing, if the capacity or the memory of the device does not suffice.
@@ -173,7 +193,7 @@ class reservation {
     std::size_t const target = committed_after(bytes);
     if (target == committed_) return;
     detail::count_request();
-    space_.commit(base_, committed_, target);
+    space_.commit(base_, committed_, target, kind_);
     committed_ = target;
   }
   /// The value of committed() after commit(bytes). Throws if that exceeds the capacity.
@@ -186,7 +206,26 @@ class reservation {
     return round_up(bytes);
   }
 
+  /// Moves the pages of committed bytes to a location, in the order of the work of the space. For managed memory of a
+  /// GPU; does nothing for other kinds and on a CPU. Throws error(bad_argument) for bytes that are not committed.
+  void prefetch(std::size_t offset, std::size_t bytes, memory_location to) const {
+    require_committed("prefetch", offset, bytes);
+    if (kind_ == memory_kind::managed && bytes > 0) space_.prefetch(base_ + offset, bytes, to);
+  }
+  /// Says how committed bytes will be used. Effective at once. As prefetch() otherwise.
+  void advise(std::size_t offset, std::size_t bytes, memory_advice advice,
+              memory_location where = memory_location::device) const {
+    require_committed("advise", offset, bytes);
+    if (kind_ == memory_kind::managed && bytes > 0) space_.advise(base_ + offset, bytes, advice, where);
+  }
+
  private:
+  void require_committed(char const* call, std::size_t offset, std::size_t bytes) const {
+    if (offset <= committed_ && bytes <= committed_ - offset) return;
+    throw error(error_code::bad_argument, std::string(call) + ": " + std::to_string(bytes) + " bytes from offset " +
+                                              std::to_string(offset) + " on, but " + std::to_string(committed_) +
+                                              " bytes are committed; commit them first");
+  }
   [[nodiscard]] std::size_t round_up(std::size_t bytes) const {
     std::size_t const step = space_.granularity();
     if (bytes > ~std::size_t{0} - step)
@@ -195,6 +234,7 @@ class reservation {
   }
 
   Space space_;
+  memory_kind kind_;
   std::byte* base_ = nullptr;
   std::size_t capacity_;
   std::size_t committed_ = 0;

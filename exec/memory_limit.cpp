@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 namespace wyrm::exec {
@@ -46,6 +47,17 @@ std::size_t control_group_limit(std::filesystem::path const& groups, std::filesy
     if (has_memory(controllers)) least = std::min(least, least_in(mount / "memory", group, "memory.limit_in_bytes"));
   }
   return least;
+}
+
+std::size_t memory_available(std::filesystem::path const& information) {
+  std::ifstream lines(information);
+  for (std::string line; std::getline(lines, line);) {  // "MemAvailable:   12345 kB"
+    std::istringstream words(line);
+    std::string name;
+    std::size_t kib = 0;
+    if (words >> name >> kib && name == "MemAvailable:") return kib << 10;
+  }
+  return no_limit;
 }
 
 std::size_t addresses_left() {

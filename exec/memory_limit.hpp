@@ -16,6 +16,10 @@ inline constexpr std::size_t no_limit = ~std::size_t{0};
 [[nodiscard]] std::size_t control_group_limit(std::filesystem::path const& groups = "/proc/self/cgroup",
                                               std::filesystem::path const& mount = "/sys/fs/cgroup");
 
+/// The bytes of memory that the machine can give to processes without swapping: MemAvailable of `information`; no_limit
+/// if the file does not have it. Thread-safe.
+[[nodiscard]] std::size_t memory_available(std::filesystem::path const& information = "/proc/meminfo");
+
 /// The number of bytes of addresses that RLIMIT_AS (`ulimit -v`) leaves this process; no_limit without a limit.
 /// Thread-safe.
 [[nodiscard]] std::size_t addresses_left();

@@ -140,6 +140,7 @@ class system_malloc {
 
   /// On a GPU a process has one heap for device malloc, and its first use fixes the size. So the constructor requests
   /// more than pool_bytes, as far as reserve_bytes allows, and a program has to construct its largest pool first.
+  /// Throws error(bad_argument) for memory of another kind than that of the device.
   system_malloc(Space const& space, options const& o)
       : space_(space),
         state_(space, 1),
@@ -147,7 +148,7 @@ class system_malloc {
         blocks_(space),
         checked_(o.checked),
         guards_(o.checked && o.guards),
-        limit_(std::max<std::size_t>(o.pool_bytes, 1)),
+        limit_(std::max<std::size_t>(checked(o).pool_bytes, 1)),
         reserved_(std::max(limit_, addresses_for(space, o))),
         shared_(space) {
     space_.fill(state_.data(), 0, state_.bytes());
@@ -197,6 +198,12 @@ class system_malloc {
   }
 
  private:
+  static options const& checked(options const& o) {
+    if (o.memory != exec::memory_kind::device)
+      throw error(error_code::bad_argument, std::string("malloc: the system has no ") + exec::to_string(o.memory) +
+                                                " memory; use another allocator, or memory of the device");
+    return o;
+  }
   // A block has a header and at least 16 bytes.
   void cover() {
     if (checked_) blocks_.cover(limit_ / (2 * alignment));

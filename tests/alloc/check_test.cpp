@@ -249,15 +249,15 @@ struct counting_space : exec::host_space {
   static inline std::size_t allocated = 0;
   static inline std::size_t committed = 0;
   counting_space() : exec::host_space(1) { allocated = committed = 0; }
-  [[nodiscard]] void* allocate(std::size_t bytes) const {
+  [[nodiscard]] void* allocate(std::size_t bytes, exec::memory_kind = exec::memory_kind::device) const {
     allocated += bytes;
     return exec::host_space::allocate(bytes);
   }
-  void deallocate(void* p, std::size_t bytes) const noexcept {
+  void deallocate(void* p, std::size_t bytes, exec::memory_kind = exec::memory_kind::device) const noexcept {
     allocated -= bytes;
     exec::host_space::deallocate(p, bytes);
   }
-  void commit(void* base, std::size_t from, std::size_t to) const {
+  void commit(void* base, std::size_t from, std::size_t to, exec::memory_kind) const {
     committed += to - from;
     exec::host_space::commit(base, from, to);
   }

@@ -95,6 +95,23 @@ std::vector<std::pair<std::string, std::function<void()>>> operations(cuda_space
          exec::reservation<cuda_space> pool(space, 1);
          pool.commit(1);
        }},
+      {"reserve managed memory",
+       [=] {
+         exec::reservation<cuda_space> pool(space, 1, exec::memory_kind::managed);
+         pool.commit(1);
+         pool.prefetch(0, 1, exec::memory_location::host);
+         pool.advise(0, 1, exec::memory_advice::read_mostly);
+       }},
+      {"reserve host memory",
+       [=] {
+         exec::reservation<cuda_space> pool(space, 1, exec::memory_kind::host);
+         pool.commit(1);
+       }},
+      {"allocate managed memory",
+       [=] { space.deallocate(space.allocate(100, exec::memory_kind::managed), 100, exec::memory_kind::managed); }},
+      {"allocate host memory",
+       [=] { space.deallocate(space.allocate(100, exec::memory_kind::host), 100, exec::memory_kind::host); }},
+      {"memory_limit", [=] { EXPECT_GT(space.memory_limit(exec::memory_kind::managed), 0u); }},
       {"memory_total", [=] { EXPECT_GT(space.memory_total(), 0u); }},
       {"upload",
        [=] {

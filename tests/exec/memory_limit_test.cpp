@@ -41,6 +41,7 @@ class control_groups : public testing::Test {
     std::ofstream(folder_ / name) << text;
   }
   [[nodiscard]] std::size_t limit() const { return exec::control_group_limit(folder_ / "groups", folder_ / "fs"); }
+  [[nodiscard]] fs::path file(char const* name) const { return folder_ / name; }
 
  private:
   fs::path folder_;
@@ -93,6 +94,15 @@ TEST_F(control_groups, of_version_1_inherit_limits) {
   EXPECT_EQ(limit(), exec::no_limit);
 }
 
+TEST_F(control_groups, memory_that_the_machine_has_available) {
+  write("information", "MemTotal:       9000 kB\nMemFree:        500 kB\nMemAvailable:   7000 kB\nBuffers:   1 kB\n");
+  EXPECT_EQ(exec::memory_available(file("information")), std::size_t{7000} << 10);
+  write("information", "MemTotal:       9000 kB\n");
+  EXPECT_EQ(exec::memory_available(file("information")), exec::no_limit);
+  EXPECT_EQ(exec::memory_available(file("missing")), exec::no_limit);
+  EXPECT_LE(exec::memory_available(), exec::host_space(1).memory_total());
+}
+
 TEST(address_limit, is_that_of_the_process) {
   rlimit const before = [] {
     rlimit now{};
@@ -121,12 +131,12 @@ class narrow_space {
  public:
   narrow_space(std::size_t most, std::vector<std::size_t>& asked) : most_(most), asked_(&asked) {}
   [[nodiscard]] std::size_t granularity() const { return 16; }
-  [[nodiscard]] void* reserve(std::size_t bytes) const {
+  [[nodiscard]] void* reserve(std::size_t bytes, exec::memory_kind) const {
     asked_->push_back(bytes);
     if (bytes > most_) throw error(error_code::out_of_memory, "too many addresses");
     return asked_;
   }
-  void unreserve(void*, std::size_t, std::size_t) const noexcept {}
+  void unreserve(void*, std::size_t, std::size_t, exec::memory_kind) const noexcept {}
 
  private:
   std::size_t most_;

@@ -118,10 +118,11 @@ TYPED_TEST_P(memory, copies_and_fills) {
   EXPECT_EQ(exec::copy_out(space, b.data(), 100), filled);
 }
 
-TYPED_TEST_P(memory, reservation_commits_in_steps) {
-  TypeParam const space = make_space<TypeParam>();
+template <class Space>
+void expect_commits_in_steps(Space const& space, exec::memory_kind kind) {
   std::size_t const step = space.granularity();
-  exec::reservation<TypeParam> pool(space, 4 * step - 1);
+  exec::reservation<Space> pool(space, 4 * step - 1, kind);
+  EXPECT_EQ(pool.kind(), kind);
   EXPECT_EQ(pool.capacity(), 4 * step);
   EXPECT_EQ(pool.committed(), 0u);
   auto* const words = reinterpret_cast<std::uint64_t*>(pool.data());
@@ -152,7 +153,8 @@ TYPED_TEST_P(memory, reservation_commits_in_steps) {
   expect_multiples(space, words, 0, step_words, 3);
   expect_multiples(space, words + step_words, 0, 2 * step_words, 5);
 
-  exec::reservation<TypeParam> moved(std::move(pool));
+  exec::reservation<Space> moved(std::move(pool));
+  EXPECT_EQ(moved.kind(), kind);
   EXPECT_EQ(reinterpret_cast<std::uint64_t*>(moved.data()), words);
   EXPECT_EQ(moved.committed(), 3 * step);
   EXPECT_EQ(pool.data(), nullptr);  // NOLINT(bugprone-use-after-move)
@@ -161,6 +163,91 @@ TYPED_TEST_P(memory, reservation_commits_in_steps) {
   exec::for_each(space, step_words, write_multiples{words + 3 * step_words, 7});
   expect_multiples(space, words + 3 * step_words, 0, step_words, 7);
   expect_multiples(space, words, 0, step_words, 3);
+
+  // One copy and one fill over memory that was committed in three steps.
+  std::vector<std::uint64_t> all = exec::copy_out(space, words, 4 * step_words);
+  EXPECT_EQ(all[step_words - 1], 3 * (step_words - 1));
+  EXPECT_EQ(all[2 * step_words], 5 * step_words);
+  EXPECT_EQ(all[4 * step_words - 1], 7 * (step_words - 1));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = 9 * i;
+  exec::copy_in<std::uint64_t>(space, words, all);
+  expect_multiples(space, words, 0, all.size(), 9);
+  space.fill(words, 0, 4 * step);
+  expect_multiples(space, words, 0, all.size(), 0);
+}
+
+TYPED_TEST_P(memory, reservation_commits_in_steps) {
+  TypeParam const space = make_space<TypeParam>();
+  for (exec::memory_kind const kind : exec::memory_kinds) {
+    SCOPED_TRACE(exec::to_string(kind));
+    expect_commits_in_steps(space, kind);
+  }
+}
+
+// Pages keep their contents wherever they move to.
+TYPED_TEST_P(memory, prefetch_and_advice_change_no_contents) {
+  using exec::memory_advice;
+  using exec::memory_location;
+  TypeParam const space = make_space<TypeParam>();
+  std::size_t const step = space.granularity();
+  std::size_t const step_words = step / sizeof(std::uint64_t);
+  for (exec::memory_kind const kind : exec::memory_kinds) {
+    SCOPED_TRACE(exec::to_string(kind));
+    exec::reservation<TypeParam> pool(space, 3 * step, kind);
+    pool.commit(2 * step);
+    auto* const words = reinterpret_cast<std::uint64_t*>(pool.data());
+    for (memory_advice const advice :
+         {memory_advice::preferred_location, memory_advice::no_preferred_location, memory_advice::accessed_by,
+          memory_advice::not_accessed_by, memory_advice::read_mostly, memory_advice::no_read_mostly}) {
+      std::uint64_t const factor = 3 + static_cast<std::uint64_t>(advice);
+      for (memory_location const where : {memory_location::device, memory_location::host})
+        pool.advise(step, step, advice, where);
+      exec::for_each(space, 2 * step_words, write_multiples{words, factor});
+      pool.prefetch(0, 2 * step, memory_location::host);
+      expect_multiples(space, words, 0, 2 * step_words, factor);
+      pool.prefetch(step - 100, 200, memory_location::device);
+      expect_multiples(space, words, 0, 2 * step_words, factor);
+    }
+    pool.prefetch(2 * step, 0, memory_location::device);
+    for (auto const& [offset, bytes] : {std::pair(2 * step, std::size_t{1}),
+                                        {std::size_t{1}, 2 * step},
+                                        {SIZE_MAX, std::size_t{2}},
+                                        {step, SIZE_MAX}}) {
+      EXPECT_THROW(pool.prefetch(offset, bytes, memory_location::host), error) << offset << ", " << bytes;
+      EXPECT_THROW(pool.advise(offset, bytes, memory_advice::read_mostly), error) << offset << ", " << bytes;
+    }
+  }
+}
+
+TYPED_TEST_P(memory, buffers_of_each_kind) {
+  using words = exec::buffer<std::uint64_t, TypeParam>;
+  TypeParam const space = make_space<TypeParam>();
+  std::vector<std::uint64_t> values(3000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = 11 * i;
+  for (exec::memory_kind const kind : exec::memory_kinds) {
+    SCOPED_TRACE(exec::to_string(kind));
+    words a(space, 1000, kind);
+    EXPECT_EQ(a.kind(), kind);
+    exec::for_each(space, a.size(), write_multiples{a.data(), 3});
+    expect_multiples(space, a.data(), 0, 1000, 3);
+    a.reserve(3000);
+    exec::copy_in<std::uint64_t>(space, a.data(), values);
+    expect_multiples(space, a.data(), 0, 3000, 11);
+    words b(space, 3000);
+    space.copy(b.data(), a.data(), a.bytes());  // between kinds
+    space.fill(a.data(), 0, a.bytes());
+    expect_multiples(space, a.data(), 0, 3000, 0);
+    space.copy(a.data(), b.data(), a.bytes());
+    expect_multiples(space, a.data(), 0, 3000, 11);
+    b = std::move(a);
+    EXPECT_EQ(b.kind(), kind);
+    b.reserve(4000);
+    EXPECT_EQ(b.kind(), kind);
+    words const c(std::move(b));
+    EXPECT_EQ(c.kind(), kind);
+    words const none(space, 0, kind);
+    EXPECT_EQ(none.data(), nullptr);
+  }
 }
 
 TYPED_TEST_P(memory, reservation_of_nothing_and_of_too_much) {
@@ -170,8 +257,9 @@ TYPED_TEST_P(memory, reservation_of_nothing_and_of_too_much) {
   EXPECT_EQ(none.data(), nullptr);
   none.commit(0);
   expect_out_of_memory([&] { none.commit(1); });
-  for (std::size_t const capacity : {std::size_t{1} << 62, SIZE_MAX - 1, SIZE_MAX})
-    expect_out_of_memory([&] { exec::reservation<TypeParam>(space, capacity); });
+  for (exec::memory_kind const kind : exec::memory_kinds)
+    for (std::size_t const capacity : {std::size_t{1} << 62, SIZE_MAX - 1, SIZE_MAX})
+      expect_out_of_memory([&] { exec::reservation<TypeParam>(space, capacity, kind); });
   exec::buffer<std::uint64_t, TypeParam> words(space, 10);
   for (std::size_t const n : {SIZE_MAX / 8 + 2, SIZE_MAX / 8, SIZE_MAX / 8 - 1000}) {
     expect_out_of_memory([&] { words.reserve(n); });
@@ -213,6 +301,16 @@ TYPED_TEST_P(memory, requests_fail_from_the_nth_on) {
       expect_out_of_memory([&] { array.reserve(1); });
     }
     EXPECT_EQ(strict.left(), 1u);
+  }
+  for (exec::memory_kind const kind : exec::memory_kinds) {
+    exec::injected_failure const failure(3);
+    exec::buffer<std::uint64_t, TypeParam> const some(space, 1, kind);
+    exec::reservation<TypeParam> range(space, 2 * step, kind);
+    range.commit(step);
+    EXPECT_EQ(failure.left(), 0u) << exec::to_string(kind);
+    expect_out_of_memory([&] { range.commit(2 * step); });
+    expect_out_of_memory([&] { exec::buffer<std::uint64_t, TypeParam>(space, 1, kind); });
+    expect_out_of_memory([&] { exec::reservation<TypeParam>(space, step, kind); });
   }
   array.reserve(11);
   EXPECT_EQ(array.size(), 11u);
@@ -259,8 +357,8 @@ TYPED_TEST_P(memory, staging_and_uploads) {
   EXPECT_EQ(host.data(), nullptr);  // NOLINT(bugprone-use-after-move): a moved buffer is an empty one
 }
 
-REGISTER_TYPED_TEST_SUITE_P(memory, staging_and_uploads, buffer_reserves_and_moves, copies_and_fills,
-                            reservation_commits_in_steps, reservation_of_nothing_and_of_too_much,
-                            requests_fail_from_the_nth_on);
+REGISTER_TYPED_TEST_SUITE_P(memory, staging_and_uploads, buffer_reserves_and_moves, buffers_of_each_kind,
+                            copies_and_fills, prefetch_and_advice_change_no_contents, reservation_commits_in_steps,
+                            reservation_of_nothing_and_of_too_much, requests_fail_from_the_nth_on);
 
 }  // namespace wyrm::tests

@@ -12,6 +12,21 @@ namespace wyrm::tests {
 using spaces = ::testing::Types<exec::host_space, simt_space>;
 INSTANTIATE_TYPED_TEST_SUITE_P(on, memory, spaces, by_name);
 
+TEST(memory_kind, has_names) {
+  EXPECT_EQ(exec::memory_kind_named("device"), exec::memory_kind::device);
+  EXPECT_EQ(exec::memory_kind_named("managed"), exec::memory_kind::managed);
+  EXPECT_EQ(exec::memory_kind_named("host"), exec::memory_kind::host);
+  for (exec::memory_kind const kind : exec::memory_kinds)
+    EXPECT_EQ(exec::memory_kind_named(exec::to_string(kind)), kind);
+  for (char const* const name : {"", "Host", "hos", "hosts", "unified"}) try {
+      (void)exec::memory_kind_named(name);
+      ADD_FAILURE() << name;
+    } catch (error const& e) {
+      EXPECT_EQ(e.code(), error_code::bad_argument);
+      EXPECT_NE(std::string(e.what()).find("device, managed, host"), std::string::npos) << e.what();
+    }
+}
+
 TEST(host_space, lanes_for_a_list) {
   exec::host_space const three(3);
   EXPECT_EQ(three.threads(), 3u);
