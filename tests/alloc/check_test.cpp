@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -244,20 +245,27 @@ TEST(check, spans) {
   });
 }
 
-// Counts the memory that exists.
+// Counts the memory that exists, also by its kind.
 struct counting_space : exec::host_space {
   static inline std::size_t allocated = 0;
   static inline std::size_t committed = 0;
-  counting_space() : exec::host_space(1) { allocated = committed = 0; }
-  [[nodiscard]] void* allocate(std::size_t bytes, exec::memory_kind = exec::memory_kind::device) const {
+  static inline std::map<exec::memory_kind, std::size_t> of_kind = {};
+  counting_space() : exec::host_space(1) {
+    allocated = committed = 0;
+    of_kind.clear();
+  }
+  [[nodiscard]] void* allocate(std::size_t bytes, exec::memory_kind kind = exec::memory_kind::device) const {
+    of_kind[kind] += bytes;
     allocated += bytes;
     return exec::host_space::allocate(bytes);
   }
-  void deallocate(void* p, std::size_t bytes, exec::memory_kind = exec::memory_kind::device) const noexcept {
+  void deallocate(void* p, std::size_t bytes, exec::memory_kind kind = exec::memory_kind::device) const noexcept {
+    of_kind[kind] -= bytes;
     allocated -= bytes;
     exec::host_space::deallocate(p, bytes);
   }
-  void commit(void* base, std::size_t from, std::size_t to, exec::memory_kind) const {
+  void commit(void* base, std::size_t from, std::size_t to, exec::memory_kind kind) const {
+    of_kind[kind] += to - from;
     committed += to - from;
     exec::host_space::commit(base, from, to);
   }
@@ -290,6 +298,26 @@ TYPED_TEST(overhead, is_the_memory_beside_the_pool) {
     };
     expect();
     owner.grow(3u << 20);
+    expect();
+  }
+}
+
+// The pool is memory of the kind that was asked for; everything beside it is memory of the device.
+TYPED_TEST(overhead, is_memory_of_the_device) {
+  if (!TypeParam::family.resets) GTEST_SKIP() << "the allocator has no pool of its own";
+  for (exec::memory_kind const kind : {exec::memory_kind::managed, exec::memory_kind::host}) {
+    SCOPED_TRACE(exec::to_string(kind));
+    counting_space const here;
+    TypeParam owner(here, {.pool_bytes = 1u << 20, .reserve_bytes = 8u << 20, .checked = true, .memory = kind});
+    auto const expect = [&] {
+      alloc::statistics const s = owner.stats();
+      EXPECT_EQ(counting_space::of_kind[kind], s.committed);
+      EXPECT_EQ(counting_space::of_kind[exec::memory_kind::device], s.overhead);
+    };
+    expect();
+    owner.grow(3u << 20);
+    expect();
+    owner.reset();
     expect();
   }
 }

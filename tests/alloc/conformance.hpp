@@ -378,7 +378,7 @@ TYPED_TEST_P(conformance, pools_beyond_any_memory) {
           is_pool ? alloc::options{.pool_bytes = bytes, .reserve_bytes = mib, .checked = false}
                   : alloc::options{.pool_bytes = mib, .reserve_bytes = bytes, .checked = true, .guards = false};
       try {
-        TypeParam const owner(space, o);
+        TypeParam const owner(space, in_tested_memory<TypeParam>(o));
         ADD_FAILURE() << (is_pool ? "accepted a pool of " : "accepted a reserve of ") << bytes << " bytes";
       } catch (error const& e) {
         EXPECT_EQ(e.code(), error_code::out_of_memory) << e.what();
@@ -394,7 +394,7 @@ TYPED_TEST_P(conformance, requests_for_memory_that_fail) {
   for (std::uint64_t requests = 0;; ++requests) {
     exec::injected_failure const failure(requests);
     try {
-      TypeParam const owner(space, o);
+      TypeParam const owner(space, in_tested_memory<TypeParam>(o));
       break;
     } catch (error const& e) {
       ASSERT_EQ(e.code(), error_code::out_of_memory);
@@ -436,6 +436,48 @@ TYPED_TEST_P(conformance, requests_for_memory_that_fail) {
   p.expect_sound();
   p.free(blocks);
   p.expect_sound();
+}
+
+// The host reads blocks of managed and of pinned memory at their addresses, which it could not if the pool, or what it
+// has grown by, were memory of the device.
+TYPED_TEST_P(conformance, each_kind_of_memory) {
+  for (exec::memory_kind const kind : exec::memory_kinds) {
+    SCOPED_TRACE(exec::to_string(kind));
+    bool const is_of_device = kind == exec::memory_kind::device;
+    alloc::options o = pool_of(2 * mib, true);
+    o.memory = kind;
+    if (!owns_pool<TypeParam>() && !is_of_device) {
+      try {
+        TypeParam const owner(make_space<typename TypeParam::space_type>(), o);
+        ADD_FAILURE() << "accepted";
+      } catch (error const& e) {
+        EXPECT_EQ(e.code(), error_code::bad_argument) << e.what();
+        EXPECT_NE(std::string_view(e.what()).find(exec::to_string(kind)), std::string_view::npos) << e.what();
+      }
+      continue;
+    }
+    pool<TypeParam> p(o);
+    auto const expect_blocks = [&](typename pool<TypeParam>::blocks const& blocks) {
+      EXPECT_EQ(served(blocks), blocks.size());
+      p.space().synchronize();
+      for (block const& b : blocks) EXPECT_TRUE(is_of_device || is_intact(b));
+      p.expect_sound();
+    };
+    auto const first = p.allocate(random_sizes(scaled(200, 50), 9000, 41));
+    expect_blocks(first);
+    p.owner().grow(4 * mib);
+    std::size_t const rest = p.owner().stats().committed - p.owner().stats().peak;
+    auto const large = p.allocate(1, rest / 2);
+    expect_blocks(large);
+    p.free(first);
+    p.owner().compact();
+    expect_blocks(large);
+    p.free(large);
+    p.expect_sound();
+    if (!family<TypeParam>().resets) continue;
+    p.reset();
+    expect_blocks(p.allocate(random_sizes(scaled(200, 50), 9000, 42)));
+  }
 }
 
 TYPED_TEST_P(conformance, bad_frees_are_counted_and_harmless) {
@@ -605,7 +647,7 @@ REGISTER_TYPED_TEST_SUITE_P(conformance, one_size_at_a_time, mixed_sizes_in_one_
                             exhaustion, the_whole_pool_and_no_more, sizes_beyond_any_memory, blocks_are_inside_the_pool,
                             reset_frees_everything, growth_after_exhaustion, growth_beyond_the_reserve_changes_nothing,
                             a_ref_is_small_and_valid_as_long_as_the_owner, pools_beyond_any_memory,
-                            requests_for_memory_that_fail, bad_frees_are_counted_and_harmless,
+                            requests_for_memory_that_fail, each_kind_of_memory, bad_frees_are_counted_and_harmless,
                             foreign_frees_are_counted_unchecked_too, compaction_keeps_live_blocks,
                             carved_pages_behave_like_others, carved_pages_are_claimed_and_freed_in_any_order);
 

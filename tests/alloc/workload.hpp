@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <random>
@@ -278,6 +279,16 @@ template <class A>
   return family<A>().resets;
 }
 
+/// The options, with the kind of memory that WYRM_TEST_MEMORY names (device, managed or host) unless they have another
+/// one than that of the device: so each suite runs on each kind. An allocator without a pool has no kinds.
+template <class A>
+[[nodiscard]] alloc::options in_tested_memory(alloc::options o) {
+  char const* const kind = std::getenv("WYRM_TEST_MEMORY");
+  if (kind != nullptr && owns_pool<A>() && o.memory == exec::memory_kind::device)
+    o.memory = exec::memory_kind_named(kind);
+  return o;
+}
+
 inline std::size_t served(std::vector<block> const& blocks) {
   return static_cast<std::size_t>(
       std::count_if(blocks.begin(), blocks.end(), [](block const& b) { return b.p != nullptr; }));
@@ -295,7 +306,7 @@ class pool {
   template <class... More>
   explicit pool(alloc::options const& o, space_type const& space = make_space<space_type>(), More const&... more)
       : space_(space),
-        owner_(std::make_unique<A>(space_, o, more...)),
+        owner_(std::make_unique<A>(space_, in_tested_memory<A>(o), more...)),
         ref_(owner_->ref()),
         checked_(o.checked),
         device_(space_),
