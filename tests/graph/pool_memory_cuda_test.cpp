@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs with pages of each kind of memory on a GPU.
+#include "pool_memory_suite.hpp"
+
+#include "../../alloc/registry.hpp"
+#include "../../exec/cuda_space.hpp"
+
+namespace wyrm::tests {
+
+using cases =
+    testing::Types<graph_case<exec::cuda_space, alloc::ouroboros_va_p>, graph_case<exec::cuda_space, alloc::corw>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(cuda, pool_memory, cases);
+
+}  // namespace wyrm::tests
