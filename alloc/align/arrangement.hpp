@@ -155,7 +155,9 @@ class arrangement {
         return {lane_at_place(order_, static_cast<unsigned>(tile % lanes_), lanes_),
                 tile / lanes_ * arranged_tile + offset % arranged_tile};
       unsigned i = segment_sizes - 1;
-      while ((units & (1u << i)) == 0 || offset / arranged_unit >= begin_of_segments(units, i) + (lanes_ << i)) --i;
+      while ((units & (1u << i)) == 0 ||
+             offset / arranged_unit >= begin_of_segments(units, i) + (std::uint64_t{lanes_} << i))
+        --i;
       std::uint64_t const in_segments = offset - begin_of_segments(units, i) * arranged_unit;
       auto const place = static_cast<unsigned>(in_segments / (arranged_unit << i));
       return {lane_at_place(order_, place, lanes_), in_lane(units, i, offset)};
