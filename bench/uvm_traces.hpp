@@ -132,4 +132,31 @@ template <class Offset>
   return memory.counted();
 }
 
+/// Fractions of the resident blocks that have memory of idle warps only, and of no thread.
+struct active_half {
+  double of_idle_warps;
+  double of_nobody;
+  counts counted;
+};
+/// Every second warp makes `steps` random accesses, with its lanes in step; the others are idle.
+[[nodiscard]] inline active_half play_active_half(thread_memory const& memory, std::uint32_t steps,
+                                                  std::uint64_t seed) {
+  auto trace = random_trace(memory, steps, lanes_access::in_step, seed);
+  for (std::size_t w = 1; w < trace.size(); w += 2) trace[w].addresses.clear();
+  managed_memory device({});
+  play(trace, device);
+  enum owner : unsigned char { nobody, idle, active };
+  std::vector<owner> owners(memory.bytes_spanned() / block_bytes + 1);  // [block]
+  for (std::uint32_t thread = 0; thread < memory.threads(); ++thread)
+    for (std::uint64_t at = 0; at < memory.bytes(); at += page_bytes) {
+      owner& o = owners[memory.address(thread, at) / block_bytes];
+      if (o != active) o = thread / 32 % 2 == 0 ? active : idle;
+    }
+  double resident[3] = {};
+  for (std::size_t b = 0; b < owners.size(); ++b)
+    if ((device.resident(b / vablock_blocks) & 1u << b % vablock_blocks) != 0) resident[owners[b]] += 1;
+  auto const all = static_cast<double>(device.counted().moved());
+  return {resident[idle] / all, resident[nobody] / all, device.counted()};
+}
+
 }  // namespace wyrm::bench::uvm

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <random>
-#include <vector>
 
 #include "../../bench/uvm_traces.hpp"
 #include "../support/seed.hpp"
@@ -112,31 +110,8 @@ TEST(uvm_statements, order_of_lanes_matters_in_small_batches) {
   EXPECT_EQ(saved(256), 0);
 }
 
-/// Fractions of the resident blocks that hold memory of warps without any access, and of nobody.
-struct foreign_blocks {
-  double of_idle_warps;
-  double of_nobody;
-};
-/// Every second warp makes 20 accesses, the others none.
-foreign_blocks foreign(rearrangement const& r, std::uint64_t bytes) {
-  thread_memory const memory(r, 2048, bytes);
-  auto trace = random_trace(memory, 20, lanes_access::in_step, seeded(412));
-  for (std::size_t w = 1; w < trace.size(); w += 2) trace[w].addresses.clear();
-  managed_memory device({});
-  play(trace, device);
-  enum owner { nobody, idle, active };
-  std::vector<owner> owners(memory.bytes_spanned() / block_bytes + 1);
-  for (std::uint32_t thread = 0; thread < 2048; ++thread)
-    for (std::uint64_t at = 0; at < bytes; at += page_bytes) {
-      owner& o = owners[memory.address(thread, at) / block_bytes];
-      o = thread / 32 % 2 == 0 ? active : o == active ? active : idle;
-    }
-  double resident[3] = {};
-  for (std::size_t b = 0; b < owners.size(); ++b)
-    if ((device.resident(b / vablock_blocks) & 1u << b % vablock_blocks) != 0) resident[owners[b]] += 1;
-  double const all = static_cast<double>(device.counted().moved());
-  EXPECT_EQ(resident[nobody] + resident[idle] + resident[active], all);
-  return {resident[idle] / all, resident[nobody] / all};
+active_half foreign(rearrangement const& r, std::uint64_t bytes) {
+  return play_active_half(thread_memory(r, 2048, bytes), 20, seeded(412));
 }
 
 // Section V-B: prefetches stay in the warptree of the warp that faults.
@@ -152,7 +127,7 @@ TEST(uvm_statements, idle_warps_do_not_migrate_with_inter_warp_rearrangement) {
 // power of two, does migrate: more than the 1 % of Fig. 13(c) for small requests, and nothing for large ones.
 TEST(uvm_statements, padding_between_warptrees_does_not_migrate) {
   for (std::uint64_t const size : {4 * kib, 8 * kib, 16 * kib, 32 * kib}) {  // warptrees without unused blocks
-    foreign_blocks const found = foreign(both, size);
+    active_half const found = foreign(both, size);
     EXPECT_EQ(found.of_nobody, 0) << size;
     EXPECT_EQ(found.of_idle_warps, 0) << size;
   }
