@@ -16,6 +16,23 @@ template <class T>
 using atomic_ref = cuda::atomic_ref<T, cuda::thread_scope_device>;
 #endif
 
+/// A word in host memory that the host and a kernel use at the same time, at system scope. One of the two sides writes
+/// it, and only with store(): not every GPU has atomic read-modify-write operations on memory of its host.
+template <class T>
+class system_ref {
+ public:
+  WYRM_HD explicit system_ref(T& place) : place_(place) {}
+  WYRM_HD T load(cuda::memory_order order) const { return place_.load(order); }
+  WYRM_HD void store(T value, cuda::memory_order order) const { place_.store(value, order); }
+
+ private:
+#if defined(WYRM_ATOMIC_REF)
+  WYRM_ATOMIC_REF<T> place_;
+#else
+  cuda::atomic_ref<T, cuda::thread_scope_system> place_;
+#endif
+};
+
 inline constexpr auto relaxed = cuda::memory_order_relaxed;
 inline constexpr auto acquire = cuda::memory_order_acquire;
 inline constexpr auto release = cuda::memory_order_release;
