@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A bitmap of free units with an OR-tree over it (AlignMalloc, TPDS 2025, section V-B): a bit of an inner node is the
 // logical OR of its child node. So one descent finds the first free unit. Departures: a node has 64 children instead of
-// two, and is one machine word, so 2^27 units need five levels. For each power of two the tree keeps a unit before
+// two, and is one machine word, so 2^28 units need five levels. For each power of two the tree keeps a unit before
 // which no run of this length begins, and searches for runs begin there. Not thread-safe: the caller holds a lock.
 #pragma once
 
@@ -18,7 +18,7 @@ class or_tree {
  public:
   static constexpr unsigned levels = 5;
   static constexpr std::uint32_t none = 0xffffffff;
-  static constexpr std::size_t max_units = std::size_t{1} << 27;
+  static constexpr std::size_t max_units = std::size_t{1} << 28;
 
   static constexpr unsigned lengths = 11;  // powers of two for which lowest_ is kept
 

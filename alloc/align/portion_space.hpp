@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory of a pool as AlignMalloc's host sees it (TPDS 2025, sections V-B and VI-B): VABlocks of 2 MiB, the unit
+// within which the driver of unified memory prefetches, each with a PortionTree, and OR-trees over all VABlocks. The
+// space of a warp is a run of pages of 4 KiB:
+//  - up to 2 MiB, a warptree of 2^i blocks of 64 KiB below a free node of twice that size, so that Eq. 3 holds: in the
+//    first VABlock in use that has such a node, else in the first whole one;
+//  - beyond 2 MiB, whole VABlocks in a row; of the last one only the warptree of the rest.
+//
+// Departures from the paper: there, warptrees are in a part of the address space of 2,048 VABlocks; here, in any
+// VABlock, which is whole again when its last space is freed. There, the rest of a large space is elsewhere, because
+// every access is translated; here a space is contiguous. Beyond the paper: if no place keeps spaces apart, a space is
+// put into the padding, at the first run of free pages, unless `pack` is false. So a pool can be filled.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../allocator.hpp"
+#include "../extent/or_tree.hpp"
+#include "portion_tree.hpp"
+
+namespace wyrm::alloc {
+
+/// For the host. Not thread-safe.
+class portion_space {
+ public:
+  static constexpr std::uint32_t leaf_pages = 16;
+  static constexpr std::uint32_t block_pages = leaf_pages * portion_tree::leaves;
+  static constexpr std::uint32_t none = or_tree::none;
+
+  /// pages: a multiple of leaf_pages, at least one.
+  portion_space(std::uint32_t pages, bool pack)
+      : pack_(pack),
+        lengths_(pages),
+        blocks_((pages + block_pages - 1) / block_pages),
+        pages_(pages),
+        by_height_(portion_tree::height + 1, bits(static_cast<std::uint32_t>(blocks_.size()))) {
+    pages_.tree().set_free(0, pages);
+    if (std::uint32_t const rest = pages % block_pages / leaf_pages; rest > 0)
+      blocks_.back().claim(rest, portion_tree::leaves - rest);
+    for (std::uint32_t b = 0; b < blocks_.size(); ++b) list(b);
+  }
+
+  [[nodiscard]] std::uint32_t pages() const { return static_cast<std::uint32_t>(lengths_.size()); }
+  [[nodiscard]] std::uint32_t used() const { return used_; }
+  /// The most pages that were used at the same time.
+  [[nodiscard]] std::uint32_t peak() const { return peak_; }
+  /// The pages of the space that begins here; 0: none does.
+  [[nodiscard]] std::uint32_t length(std::uint32_t first) const { return lengths_[first] & ~is_packed; }
+
+  /// A space of so many pages, at least 1: its first page, or none. O(log pool); O(free runs) for one that is packed,
+  /// or has more than 2 MiB.
+  [[nodiscard]] std::uint32_t allocate(std::uint32_t pages) {
+    if (pages > this->pages()) return none;
+    if (std::uint32_t const first = find_apart(pages); first != none) return take(first, pages);
+    std::uint32_t const first = pack_ ? pages_.tree().find(pages) : none;
+    return first == none ? none : take(first, pages | is_packed);
+  }
+  /// Frees the space that begins here. False if none does. O(log pool + pages / 16).
+  bool free(std::uint32_t first) {
+    if (first >= pages() || lengths_[first] == 0) return false;
+    std::uint32_t const length = lengths_[first];
+    lengths_[first] = 0;
+    used_ -= length & ~is_packed;
+    pages_.tree().set_free(first, length & ~is_packed);
+    change(first, length, &portion_tree::release);
+    return true;
+  }
+
+  /// Frees all spaces. O(pages).
+  void reset() { *this = portion_space(pages(), pack_); }
+  /// The same spaces in a pool of more pages. O(pages).
+  [[nodiscard]] portion_space grown(std::uint32_t pages) const {
+    portion_space larger(pages, pack_);
+    for (std::uint32_t first = 0; first < this->pages(); ++first)
+      if (lengths_[first] != 0) larger.take(first, lengths_[first]);
+    larger.peak_ = peak_;
+    return larger;
+  }
+
+  /// Throws error(corrupt) unless spaces are disjoint and the trees follow from them. O(pages).
+  void check() const {
+    std::uint32_t end = 0;
+    for (std::uint32_t page = 0; page < pages(); ++page) {
+      std::string const at = "page " + std::to_string(page);
+      if (length(page) > 0) {
+        ensure(page >= end, where, at + " begins a space inside another");
+        ensure(length(page) <= pages() - page, where, at + " begins a space beyond the pool");
+        end = page + length(page);
+      }
+      ensure(pages_.is_free(page) == (page >= end), where, at + " is both free and used, or neither");
+    }
+    portion_space const same = grown(pages());
+    ensure(used_ == same.used_, where, "the number of used pages is wrong");
+    ensure(blocks_ == same.blocks_, where, "the portion tree of a VABlock does not follow from its spaces");
+    for (std::uint32_t b = 0; b < blocks_.size(); ++b)
+      for (unsigned h = 0; h <= portion_tree::height; ++h)
+        ensure(by_height_[h].is_free(b) == (blocks_[b].highest() == h), where,
+               "VABlock " + std::to_string(b) + " is in the wrong OR-tree");
+  }
+
+ private:
+  static constexpr char const* where = "align-malloc";
+  static constexpr std::uint32_t is_packed = std::uint32_t{1} << 31;  // of a length: the space is in the padding
+
+  // An OR-tree with its memory.
+  class bits {
+   public:
+    explicit bits(std::uint32_t units) : units_(units), words_(or_tree::words(units)) {}
+    [[nodiscard]] or_tree tree() { return {words_.data(), units_}; }
+    [[nodiscard]] bool is_free(std::uint32_t unit) const { return (words_[unit / 64] >> unit % 64 & 1) != 0; }
+
+   private:
+    std::uint32_t units_;
+    std::vector<std::uint64_t> words_;
+  };
+
+  // A place where the space meets Eq. 3, or none.
+  [[nodiscard]] std::uint32_t find_apart(std::uint32_t pages) {
+    or_tree const whole = by_height_[portion_tree::height].tree();
+    std::uint32_t const count = (pages + block_pages - 1) / block_pages;
+    if (count > 1) {
+      std::uint32_t const first = whole.find(count);
+      return first == none ? none : first * block_pages;
+    }
+    auto const parent = static_cast<unsigned>(std::countr_zero(portion_tree::claim_of(leaves_of(pages))));
+    std::uint32_t block = none;  // the first VABlock in use with such a node
+    for (unsigned h = parent; h < portion_tree::height; ++h) block = std::min(block, by_height_[h].tree().next_free(0));
+    if (block == none) block = whole.next_free(0);
+    return block == none ? none : block * block_pages + blocks_[block].find(parent) * leaf_pages;
+  }
+  std::uint32_t take(std::uint32_t first, std::uint32_t length) {
+    std::uint32_t const pages = length & ~is_packed;
+    lengths_[first] = length;
+    used_ += pages;
+    peak_ = std::max(peak_, used_);
+    pages_.tree().set_used(first, pages);
+    change(first, length, &portion_tree::claim);
+    return first;
+  }
+  // Calls claim() or release() for the leaves that belong to a space.
+  void change(std::uint32_t first, std::uint32_t length, void (portion_tree::*action)(unsigned, unsigned)) {
+    std::uint32_t const pages = length & ~is_packed;
+    std::uint32_t leaf = first / leaf_pages;
+    std::uint32_t end = (first + pages - 1) / leaf_pages + 1;
+    if (length == pages) {
+      std::uint32_t const before = (pages - 1) / block_pages;  // whole VABlocks
+      end = leaf + before * portion_tree::leaves + portion_tree::claim_of(leaves_of(pages - before * block_pages));
+    }
+    while (leaf < end) {
+      std::uint32_t const block = leaf / portion_tree::leaves;
+      std::uint32_t const here = std::min(end, (block + 1) * portion_tree::leaves) - leaf;
+      unlist(block);
+      (blocks_[block].*action)(leaf % portion_tree::leaves, here);
+      list(block);
+      leaf += here;
+    }
+  }
+  [[nodiscard]] static std::uint32_t leaves_of(std::uint32_t pages) { return (pages + leaf_pages - 1) / leaf_pages; }
+
+  // A VABlock is in the OR-tree of its highest free node.
+  void list(std::uint32_t block) {
+    if (unsigned const h = blocks_[block].highest(); h != portion_tree::none) by_height_[h].tree().set_free(block, 1);
+  }
+  void unlist(std::uint32_t block) {
+    if (unsigned const h = blocks_[block].highest(); h != portion_tree::none) by_height_[h].tree().set_used(block, 1);
+  }
+
+  bool pack_;
+  std::uint32_t used_ = 0;
+  std::uint32_t peak_ = 0;
+  std::vector<std::uint32_t> lengths_;  // by first page
+  std::vector<portion_tree> blocks_;
+  bits pages_;                   // free pages
+  std::vector<bits> by_height_;  // [h]: VABlocks whose highest free node has height h; the last: whole ones
+};
+
+}  // namespace wyrm::alloc
