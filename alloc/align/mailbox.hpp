@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mailbox through which running kernels ask a thread of the host (AlignMalloc, TPDS 2025, section VI-A). A slot is
+// two words in host memory that is mapped into the device: a request, which only the device writes, and an answer,
+// which only the host writes. Each is one store, so no part of a message can be seen without the rest. A third word in
+// device memory says who has the slot; only the device uses it.
+//
+// Why an answer belongs to its request: both carry the number of the request in its slot. The owner of a slot posts the
+// number after the last one, and accepts only an answer of this number.
+//
+// Why nothing is lost: a request that is not answered in time, or after the host has stopped, leaves its slot
+// `abandoned`. The host may answer it later. Such a slot has an owner again only after its answer has come. This owner
+// reads the answer first, and if that is a space, frees it. Until then, or until the pool looks for such spaces while
+// no kernel runs, the space is not free.
+//
+// Why nothing waits forever: the host never waits for the device. The device waits for a slot, and for an answer, up to
+// a time limit. A slot is held by a thread that waits for the host, or that is about to, never for another slot.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "../../exec/atomic.hpp"
+#include "../../exec/clock.hpp"
+#include "../../exec/memory.hpp"
+#include "../../exec/tile.hpp"
+
+namespace wyrm::alloc {
+
+/// A message of a mailbox, as one word.
+class mail {
+ public:
+  enum class kind : std::uint8_t {
+    none,
+    allocate,  // request: a space of `value` pages
+    free,      // request: free the space that begins at page `value`
+    space,     // answer: it begins at page `value`
+    refused,   // answer: there is no such space
+    done,      // answer: it is free
+  };
+  static constexpr std::uint32_t numbers = std::uint32_t{1} << 24;
+
+  WYRM_HD explicit mail(std::uint64_t bits = 0) : bits_(bits) {}
+  WYRM_HD mail(std::uint32_t number, kind what, std::uint32_t value)
+      : bits_(std::uint64_t{number} << 40 | std::uint64_t{static_cast<std::uint8_t>(what)} << 32 | value) {}
+  [[nodiscard]] WYRM_HD std::uint64_t bits() const { return bits_; }
+  [[nodiscard]] WYRM_HD std::uint32_t number() const { return static_cast<std::uint32_t>(bits_ >> 40); }
+  [[nodiscard]] WYRM_HD kind what() const { return static_cast<kind>(bits_ >> 32 & 0xff); }
+  [[nodiscard]] WYRM_HD std::uint32_t value() const { return static_cast<std::uint32_t>(bits_); }
+
+ private:
+  std::uint64_t bits_;
+};
+
+/// The words of a mailbox. Words that are all zero are an empty mailbox whose host is stopped.
+struct mailbox_words {
+  std::uint32_t slots;
+  std::uint64_t* requests;    // host memory, written by the device
+  std::uint64_t* answers;     // host memory, written by the host
+  std::uint32_t* serving;     // host memory, written by the host: 1, or 0 where it is stopped
+  std::uint32_t* owners;      // device memory
+  std::uint64_t* unanswered;  // device memory: requests that were given up
+  std::uint64_t limit;        // nanoseconds that a thread waits for a slot, and for an answer; 0: it looks once
+};
+
+/// The side of the device. Thread-safe.
+class mailbox_ref {
+ public:
+  explicit mailbox_ref(mailbox_words const& words) : words_(words) {}
+
+  /// Posts a request, and waits for the answer. An answer of kind `none`: there was none in time. Per thread.
+  [[nodiscard]] WYRM_HD mail ask(mail::kind what, std::uint32_t value) const { return wait(post(what, value)); }
+
+  /// A request that is posted; slot no_slot: it is not.
+  struct ticket {
+    std::uint32_t slot;
+    std::uint32_t number;
+  };
+  static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
+
+  /// The two parts of ask(). wait() must follow, with the ticket.
+  [[nodiscard]] WYRM_HD ticket post(mail::kind what, std::uint32_t value) const {
+    ticket const t = is_served() ? claim() : ticket{no_slot, 0};
+    if (t.slot != no_slot)
+      request(t.slot).store(mail(t.number, what, value).bits(), exec::release);
+    else
+      count_unanswered();
+    return t;
+  }
+  [[nodiscard]] WYRM_HD mail wait(ticket const& t) const {
+    if (t.slot == no_slot) return mail(0, mail::kind::none, 0);
+    std::uint64_t start = 0;
+    for (unsigned attempt = 0;; ++attempt) {
+      mail const m = answer(t.slot);
+      if (m.number() == t.number) {
+        set_owner(t, unclaimed);
+        return m;
+      }
+      if (is_over(attempt, start)) break;
+      exec::pause(attempt);
+    }
+    count_unanswered();
+    set_owner(t, abandoned);
+    return mail(0, mail::kind::none, 0);
+  }
+
+  // For the owner of the words: whether this word of a slot says that it is abandoned, and the same without an owner.
+  [[nodiscard]] static bool is_abandoned(std::uint32_t owner) { return (owner & state_mask) == abandoned; }
+  [[nodiscard]] static std::uint32_t without_owner(std::uint32_t owner) { return owner & ~state_mask; }
+
+ private:
+  // The state of a slot, in the low bits of its owner word; above them, the number of its last request.
+  static constexpr std::uint32_t unclaimed = 0;
+  static constexpr std::uint32_t claimed = 1;
+  static constexpr std::uint32_t abandoned = 2;
+  static constexpr unsigned state_bits = 2;
+  static constexpr std::uint32_t state_mask = (1u << state_bits) - 1;
+
+  static constexpr unsigned look_every = 64;  // polls
+
+  using owner_ref = exec::atomic_ref<std::uint32_t>;
+
+  [[nodiscard]] WYRM_HD exec::system_ref<std::uint64_t> request(std::uint32_t slot) const {
+    return exec::system_ref<std::uint64_t>(words_.requests[slot]);
+  }
+  [[nodiscard]] WYRM_HD mail answer(std::uint32_t slot) const {
+    return mail(exec::system_ref<std::uint64_t>(words_.answers[slot]).load(exec::acquire));
+  }
+  [[nodiscard]] WYRM_HD bool is_served() const {
+    return exec::system_ref<std::uint32_t>(*words_.serving).load(exec::relaxed) != 0;
+  }
+  WYRM_HD void set_owner(ticket const& t, std::uint32_t state) const {
+    owner_ref(words_.owners[t.slot]).store(t.number << state_bits | state, exec::release);
+  }
+  WYRM_HD void count_unanswered() const {
+    exec::atomic_ref<std::uint64_t>(*words_.unanswered).fetch_add(1, exec::relaxed);
+  }
+
+  // Whether a thread that waits gives up. It looks at the clock and at the host's state only now and then.
+  [[nodiscard]] WYRM_HD bool is_over(unsigned attempt, std::uint64_t& start) const {
+    if (words_.limit == 0) return true;
+    if (attempt % look_every != look_every - 1) return false;
+    if (!is_served()) return true;
+    std::uint64_t const now = exec::nanoseconds();
+    if (start == 0) start = now;
+    return now - start > words_.limit;
+  }
+
+  // A slot for the calling thread, and the number of its next request. It looks at the slots in turn, beginning with
+  // one that the other warps of the device do not begin with.
+  [[nodiscard]] WYRM_HD ticket claim() const {
+    std::uint32_t slot = (exec::multiprocessor_number() * 64 + exec::warp_on_multiprocessor()) % words_.slots;
+    std::uint64_t start = 0;
+    for (unsigned attempt = 0;; ++attempt) {
+      for (std::uint32_t k = 0; k < words_.slots; ++k) {
+        if (ticket const t = try_claim(slot); t.slot != no_slot) return t;
+        slot = slot + 1 < words_.slots ? slot + 1 : 0;
+      }
+      if (is_over(look_every - 1, start)) return {no_slot, 0};
+      exec::pause(attempt);
+    }
+  }
+  [[nodiscard]] WYRM_HD ticket try_claim(std::uint32_t slot) const {
+    owner_ref const owner(words_.owners[slot]);
+    for (;;) {
+      std::uint32_t seen = owner.load(exec::relaxed);
+      std::uint32_t const last = seen >> state_bits;
+      bool const is_late = (seen & state_mask) == abandoned;
+      if ((seen & state_mask) == claimed || (is_late && answer(slot).number() != last)) return {no_slot, 0};
+      ticket const t{slot, (last + 1) % mail::numbers};
+      if (!owner.compare_exchange_strong(seen, t.number << state_bits | claimed, exec::acquire)) return {no_slot, 0};
+      mail const late = answer(slot);
+      if (!is_late || late.what() != mail::kind::space) return t;
+      request(slot).store(mail(t.number, mail::kind::free, late.value()).bits(), exec::release);
+      if (wait(t).what() == mail::kind::none) return {no_slot, 0};
+    }
+  }
+
+  mailbox_words words_;
+};
+
+/// Owner of the words, and the side of the host. Not thread-safe.
+template <class Space>
+class mailbox {
+ public:
+  /// slots: how many requests can be under way at the same time. limit: nanoseconds, see mailbox_words.
+  mailbox(Space const& space, std::uint32_t slots, std::uint64_t limit)
+      : space_(space),
+        limit_(limit),
+        served_(slots),
+        mapped_(space, 2 * std::size_t{slots}),
+        serving_(space, 1),
+        owners_(space, slots),
+        unanswered_(space, 1) {
+    std::fill_n(mapped_.data(), mapped_.size(), std::uint64_t{0});
+    *serving_.data() = 0;
+    space_.fill(owners_.data(), 0, owners_.bytes());
+    space_.fill(unanswered_.data(), 0, unanswered_.bytes());
+  }
+
+  [[nodiscard]] mailbox_words words() const {
+    return {slots(), mapped_.data(), answers(), serving_.data(), owners_.data(), unanswered_.data(), limit_};
+  }
+  [[nodiscard]] mailbox_ref ref() const { return mailbox_ref(words()); }
+  /// In memory of the space.
+  [[nodiscard]] std::size_t bytes() const { return owners_.bytes() + unanswered_.bytes(); }
+  /// Requests since the construction that were given up. While no kernel runs.
+  [[nodiscard]] std::uint64_t unanswered() const { return exec::read(space_, unanswered_.data()); }
+
+  /// Tells kernels whether the host will answer. They give requests up soon after it will not.
+  void set_serving(bool serving) {
+    exec::system_ref<std::uint32_t>(*serving_.data()).store(serving ? 1 : 0, exec::release);
+  }
+  /// Answers all requests that are posted: handle(mail) returns the kind and the value of the answer, as a mail of any
+  /// number. Returns whether there were some. O(slots).
+  template <class F>
+  bool serve(F const& handle) {
+    bool some = false;
+    for (std::uint32_t slot = 0; slot < slots(); ++slot) {
+      exec::system_ref<std::uint64_t> const request(mapped_.data()[slot]);
+      if (request.load(exec::relaxed) == served_[slot]) continue;
+      mail const m(request.load(exec::acquire));
+      mail const a = handle(m);
+      served_[slot] = m.bits();
+      exec::system_ref<std::uint64_t>(answers()[slot])
+          .store(mail(m.number(), a.what(), a.value()).bits(), exec::release);
+      some = true;
+    }
+    return some;
+  }
+  /// While no kernel runs, after serve(): makes abandoned slots free. Spaces in their answers have no owner then.
+  void unclaim_all() {
+    std::vector<std::uint32_t> owners = exec::copy_out(space_, owners_.data(), owners_.size());
+    for (std::uint32_t& owner : owners)
+      if (mailbox_ref::is_abandoned(owner)) owner = mailbox_ref::without_owner(owner);
+    exec::copy_in<std::uint32_t>(space_, owners_.data(), owners);
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t slots() const { return static_cast<std::uint32_t>(served_.size()); }
+  [[nodiscard]] std::uint64_t* answers() const { return mapped_.data() + slots(); }
+
+  Space space_;
+  std::uint64_t limit_;
+  std::vector<std::uint64_t> served_;                  // by slot: the last request that was answered
+  exec::staging_buffer<std::uint64_t, Space> mapped_;  // requests, then answers
+  exec::staging_buffer<std::uint32_t, Space> serving_;
+  exec::buffer<std::uint32_t, Space> owners_;
+  exec::buffer<std::uint64_t, Space> unanswered_;
+};
+
+}  // namespace wyrm::alloc
