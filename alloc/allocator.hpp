@@ -129,6 +129,7 @@ struct traits {
   bool packs = true;             // blocks of one size fill the pool, whatever the order of the requests
   std::size_t header_bytes = 0;  // before each block but the first, in the pool; `granted` counts them, too
   bool powers_of_two = false;    // requests up to 1 MiB are rounded up to powers of two
+  std::size_t unit_bytes = 16;   // requests are rounded up to multiples of it at least
 };
 
 /// The alignment of every block, and the largest that a request can ask for.
@@ -274,6 +275,16 @@ concept device_allocator = std::is_move_constructible_v<A> && small_ref<typename
   a.compact();
   { A::name } -> std::convertible_to<char const*>;
   { A::family } -> std::convertible_to<traits>;
+};
+
+/// An allocator whose requests a thread of the host serves while kernels run. It serves from the construction on, but
+/// between stop() and start(): then requests return nullptr, and a free takes effect later. Both may be called while
+/// kernels use the pool. No kernel waits forever for a host that does not answer.
+template <class A>
+concept hosted_allocator = device_allocator<A> && requires(A& a, A const& c) {
+  a.start();
+  a.stop();
+  { c.is_serving() } -> std::same_as<bool>;
 };
 
 /// For check(): throws error(corrupt) unless `holds`.

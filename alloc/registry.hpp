@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../exec/host_space.hpp"
+#include "align/align.hpp"
 #include "allocator.hpp"
 #include "baseline/bump.hpp"
 #include "baseline/system.hpp"
@@ -33,11 +34,13 @@ using scatter_family = list<scatteralloc<Space>>;
 template <class Space>
 using list_family = list<list_size<Space>, list_mp<Space>>;
 template <class Space>
+using align_family = list<align_malloc<Space>>;
+template <class Space>
 using baseline_family = list<bump<Space>, system_malloc<Space>>;
 
 namespace detail {
-template <class... A, class... B, class... C, class... D, class... E>
-list<A..., B..., C..., D..., E...> join(list<A...>, list<B...>, list<C...>, list<D...>, list<E...>);
+template <class... A, class... B, class... C, class... D, class... E, class... F>
+list<A..., B..., C..., D..., E..., F...> join(list<A...>, list<B...>, list<C...>, list<D...>, list<E...>, list<F...>);
 template <class... A>
 consteval bool all_are_allocators(list<A...>) {
   return (device_allocator<A> && ...);
@@ -47,7 +50,7 @@ consteval bool all_are_allocators(list<A...>) {
 /// All allocators.
 template <class Space>
 using all = decltype(detail::join(ouroboros_family<Space>{}, random_walk_family<Space>{}, scatter_family<Space>{},
-                                  list_family<Space>{}, baseline_family<Space>{}));
+                                  list_family<Space>{}, align_family<Space>{}, baseline_family<Space>{}));
 static_assert(detail::all_are_allocators(all<exec::host_space>{}));
 
 /// The name of the default allocator.

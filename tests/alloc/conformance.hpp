@@ -189,7 +189,7 @@ TYPED_TEST_P(conformance, exhaustion) {
     std::size_t at_once = 0;
     auto const blocks = p.exhaust(bytes, &at_once);
     if (owns_pool<TypeParam>()) {
-      EXPECT_GE(at_once * (bytes + family<TypeParam>().header_bytes), p.committed() * 95 / 100);
+      EXPECT_GE(at_once * (in_units<TypeParam>(bytes) + family<TypeParam>().header_bytes), p.committed() * 95 / 100);
     }
     EXPECT_GT(at_once, 0u);
     EXPECT_GT(p.owner().stats().failures, 0u);
@@ -310,7 +310,7 @@ TYPED_TEST_P(conformance, growth_after_exhaustion) {
     EXPECT_EQ(p.committed(), 2 * before);
     auto const more = p.exhaust(1000);
     EXPECT_GE(more.size(), blocks.size() / 2);
-    EXPECT_TRUE(more.size() * 1024 >= before * 95 / 100 || !owns_pool<TypeParam>()) << more.size();
+    EXPECT_TRUE(more.size() * in_units<TypeParam>(1024) >= before * 95 / 100 || !owns_pool<TypeParam>()) << more.size();
     p.expect_sound();
     p.owner().grow(before);
     EXPECT_GT(served(p.allocate(random_sizes(100, 9000, 8))), 0u);

@@ -115,6 +115,7 @@ TYPED_TEST_SUITE(interleave_lanes, allocators, by_name);
 // Each lane allocates a block, writes to it, and frees it. Lanes that are in one tile for malloc are in others for
 // free.
 TYPED_TEST(interleave_lanes, every_partition_of_a_warp) {
+  if (alloc::hosted_allocator<TypeParam>) GTEST_SKIP() << "a thread of the host cannot take turns";
   if (!TypeParam::family.resets || !TypeParam::family.reclaims) GTEST_SKIP() << "the allocator reuses no memory";
   constexpr std::size_t bytes = std::size_t{1} << 18;
   TypeParam pool(host(1), {.pool_bytes = bytes, .reserve_bytes = bytes, .checked = true, .guards = false});

@@ -289,6 +289,13 @@ template <class A>
   return o;
 }
 
+/// The bytes that a request of this size takes at least.
+template <class A>
+[[nodiscard]] std::size_t in_units(std::size_t bytes) {
+  std::size_t const unit = family<A>().unit_bytes;
+  return (bytes + unit - 1) / unit * unit;
+}
+
 inline std::size_t served(std::vector<block> const& blocks) {
   return static_cast<std::size_t>(
       std::count_if(blocks.begin(), blocks.end(), [](block const& b) { return b.p != nullptr; }));
@@ -461,7 +468,7 @@ class pool {
   /// tile may leave memory when it requests more than there is. Returns the blocks. `wide`: how many the first launch
   /// got.
   blocks exhaust(std::size_t bytes, std::size_t* wide = nullptr) {
-    std::size_t const n = (committed() / bytes / 32 + 3) * 32;
+    std::size_t const n = (committed() / in_units<A>(bytes) / 32 + 3) * 32;
     blocks served = only_served(allocate(n, bytes));
     if (wide != nullptr) *wide = served.size();
     for (;;) {

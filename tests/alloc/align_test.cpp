@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// align-malloc on threads of the host and on warps of fibers, and what its check() finds.
+#include "align_suite.hpp"
+
+#include <functional>
+
+#include "../support/simt_space.hpp"
+
+namespace wyrm::tests {
+
+using on_cpu = ::testing::Types<exec::host_space, simt_space>;
+INSTANTIATE_TYPED_TEST_SUITE_P(cpu, align_suite, on_cpu, by_name);
+
+namespace {
+
+using host = exec::host_space;
+
+// A pool whose tables the test changes.
+class damaged_pool : public alloc::align_malloc<host> {
+ public:
+  damaged_pool()
+      : alloc::align_malloc<host>(host(1),
+                                  {.pool_bytes = std::size_t{1} << 20, .reserve_bytes = std::size_t{1} << 20}) {}
+  [[nodiscard]] std::uint64_t& entry(std::size_t page) { return entries_.data()[page]; }
+  [[nodiscard]] std::uint32_t& live(std::size_t page) { return live_.data()[page]; }
+  void free_space(std::uint32_t page) {
+    host_->use([&](auto&, alloc::portion_space& spaces) { EXPECT_TRUE(spaces.free(page)); });
+  }
+};
+
+// Two blocks of two pages, each in a space of its own: at pages 0 and 32.
+void expect(std::string const& message, std::function<void(damaged_pool&)> const& damage) {
+  damaged_pool pool;
+  ASSERT_NE(pool.ref().malloc(8192), nullptr);
+  ASSERT_NE(pool.ref().malloc(8192), nullptr);
+  ASSERT_NO_THROW(pool.check());
+  damage(pool);
+  try {
+    pool.check();
+    ADD_FAILURE() << "check() does not find: " << message;
+  } catch (error const& e) {
+    EXPECT_EQ(e.code(), error_code::corrupt);
+    EXPECT_NE(std::string(e.what()).find(message), std::string::npos) << e.what();
+  }
+}
+
+TEST(align_check, finds_damage) {
+  using entry = alloc::align_entry;
+  expect("the space at page 0 has another number of blocks", [](auto& pool) { pool.entry(0) = 0; });
+  expect("the space at page 32 has another number of blocks", [](auto& pool) { pool.live(32) = 2; });
+  expect("the block at page 0 is not in its space", [](auto& pool) { pool.entry(0) = entry(0, 3).bits(); });
+  expect("the block at page 0 is not in its space", [](auto& pool) { pool.entry(0) = entry(32, 2).bits(); });
+  expect("the block at page 1 begins inside another", [](auto& pool) { pool.entry(1) = entry(0, 1).bits(); });
+  expect("the block at page 32 is not in its space", [](auto& pool) { pool.free_space(32); });
+  expect("the space at page 0 has no blocks", [](auto& pool) {
+    pool.entry(0) = 0;
+    pool.live(0) = 0;
+  });
+}
+
+// The pool is destroyed after main(): the thread of the host must end with it.
+TEST(align_service, outlives_a_static_pool) {
+  static std::optional<alloc::align_malloc<host>> pool;
+  pool.emplace(host(1), alloc::options{.pool_bytes = 4096, .reserve_bytes = 4096});
+  EXPECT_NE(pool->ref().malloc(1), nullptr);
+}
+
+}  // namespace
+}  // namespace wyrm::tests
