@@ -49,6 +49,12 @@ class pool_ref {
     return view_->malloc(bytes, align);
   }
   WYRM_HD void free(void* p) const { view_->free(p); }
+  /// Where the view has it: see align_ref.
+  template <class Tile, class... Order>
+  requires requires(View const& v, Tile const& t, std::size_t bytes) { v.allocate_interleaved(t, bytes); }
+  [[nodiscard]] WYRM_HD auto allocate_interleaved(Tile const& t, std::size_t bytes, Order... order) const {
+    return view_->allocate_interleaved(t, bytes, order...);
+  }
   [[nodiscard]] WYRM_HD std::size_t block_bytes(void const* p) const requires measuring_ref<View> {
     return view_->block_bytes(p);
   }

@@ -20,6 +20,7 @@
 #include "../../exec/tile.hpp"
 #include "../allocator.hpp"
 #include "../ledger.hpp"
+#include "interleaved_block.hpp"
 #include "mailbox.hpp"
 
 namespace wyrm::alloc {
@@ -90,6 +91,32 @@ class align_ref {
   template <class Tile>
   WYRM_HD void deallocate(Tile const&, void* p) const {
     if (p != nullptr) free_block(p);
+  }
+  /// Memory for all lanes of a tile, arranged as interleaved_block.hpp says; the same handle for all lanes, without
+  /// memory if it is used up. If the lanes' requests differ, the block has a page more, for the lane_table. To free the
+  /// block, one thread passes its data() to free(), or one lane of a tile to deallocate(). Collective. O(lanes).
+  template <class Tile>
+  [[nodiscard]] WYRM_HD interleaved_block allocate_interleaved(Tile const& t, std::size_t bytes,
+                                                               lane_order order = lane_order::even_earlier) const {
+    static_assert(arranged_unit == align_page_bytes && sizeof(lane_table) <= align_page_bytes);
+    bool const is_possible = t.all(bytes <= std::size_t{pages_} * align_page_bytes);
+    bool const is_equal = t.all(bytes == t.shfl(bytes, 0));
+    std::uint64_t const pages = exec::sum(t, is_possible ? arranged_units(bytes) : std::uint64_t{pages_} + 1);
+    if (pages == 0) return {};
+    std::uint64_t address = 0;
+    if (t.rank() == 0)
+      address = reinterpret_cast<std::uintptr_t>(
+          allocate(exec::scalar_tile{}, (pages + (is_equal ? 0 : 1)) * align_page_bytes));
+    address = t.shfl(address, 0);
+    if (address == 0) return {};
+    auto* const base = reinterpret_cast<std::byte*>(address);
+    if (is_equal) return {base, arrangement(bytes, t.size(), order)};
+    auto* const table = reinterpret_cast<lane_table*>(base + pages * align_page_bytes);
+    table->bytes[t.rank()] = bytes;
+    t.sync();
+    table->enter(t.rank(), t.size(), order);
+    t.sync();
+    return {base, arrangement(table, t.size(), order)};
   }
   [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes, std::size_t align = alignment) const {
     return malloc_together(*this, base_, bytes, align);

@@ -30,6 +30,53 @@ struct post_and_vanish {
   WYRM_HD void operator()(std::size_t) const { (void)host.post(alloc::mail::kind::allocate, 1); }
 };
 
+/// One block for each tile, of which lane l of tile i has sizes[l] bytes, or the same size for all lanes. Writes all
+/// words, and then checks all; counts those that changed, and addresses at which the handle finds another lane.
+template <class Ref>
+struct write_interleaved {
+  Ref ref;
+  bool equal;
+  std::uint64_t* wrong;
+  std::uint64_t* missing;
+  [[nodiscard]] WYRM_HD static std::uint64_t bytes_of(std::size_t i) { return i * 7919 % 90000 / 8 * 8; }
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i) const {
+    std::uint64_t const bytes = equal ? bytes_of(i + 1) : bytes_of(i * 32 + t.rank());
+    alloc::interleaved_block const b = ref.allocate_interleaved(t, bytes);
+    if (!b) {
+      exec::atomic_ref<std::uint64_t>(*missing).fetch_add(1, exec::relaxed);
+      return;
+    }
+    std::uint64_t const tag = scramble(i * 32 + t.rank());
+    auto const mine = b.view<std::uint64_t>(t.rank());
+    bool good = mine.size() == bytes / 8;
+    for (std::uint64_t k = 0; k < mine.size(); k += 1 + k % 37) mine[k] = tag + k;
+    t.sync();
+    for (std::uint64_t k = 0; k < mine.size(); k += 1 + k % 37) good = good && mine[k] == tag + k;
+    if (mine.size() > 0)
+      good = good && b.position(&mine[mine.size() - 1]) == alloc::lane_position{t.rank(), (mine.size() - 1) * 8};
+    if (!good) exec::atomic_ref<std::uint64_t>(*wrong).fetch_add(1, exec::relaxed);
+    t.sync();
+    ref.deallocate(t, t.rank() == 0 ? b.data() : nullptr);
+  }
+};
+
+/// Requests more than the pool has, in one lane and in the sum with a table; counts blocks that it gets.
+template <class Ref>
+struct ask_for_too_much {
+  Ref ref;
+  std::uint64_t pool_bytes;
+  std::uint64_t* served;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t) const {
+    bool const is_last = t.rank() == t.size() - 1;
+    bool const one = static_cast<bool>(ref.allocate_interleaved(t, is_last ? ~std::uint64_t{0} : 8));
+    bool const sum = static_cast<bool>(
+        ref.allocate_interleaved(t, pool_bytes - (is_last && t.size() > 1 ? 1 : 0) + (t.size() > 1 ? 0 : 1)));
+    if (one || sum) exec::atomic_ref<std::uint64_t>(*served).fetch_add(1, exec::relaxed);
+  }
+};
+
 /// A pool whose host can be made to wait.
 template <class Space>
 class watched_pool : public alloc::align_malloc<Space> {
@@ -53,7 +100,7 @@ class align_suite : public space_test<Space> {
   static constexpr std::size_t mib = std::size_t{1} << 20;
 
   static alloc::options of(std::size_t bytes) {
-    return {.pool_bytes = bytes, .reserve_bytes = 16 * mib, .checked = true, .guards = false};
+    return {.pool_bytes = bytes, .reserve_bytes = std::max(bytes, 16 * mib), .checked = true, .guards = false};
   }
   static std::size_t pages(std::size_t bytes) { return (bytes + page - 1) / page; }
 };
@@ -225,6 +272,36 @@ TYPED_TEST_P(align_suite, pools_share_a_thread_that_ends_with_the_last) {
   EXPECT_FALSE(service.is_running());
 }
 
+TYPED_TEST_P(align_suite, interleaved_blocks) {
+  using ref_type = typename alloc::align_malloc<TypeParam>::ref_type;
+  auto const space = make_space<TypeParam>();
+  exec::buffer<std::uint64_t, TypeParam> counts(space, 2);
+  for (bool const guards : {false, true})
+    for (bool const equal : {true, false}) {
+      alloc::options o = this->of(48 * this->mib);
+      o.guards = guards;
+      alloc::align_malloc<TypeParam> owner(space, o);
+      space.fill(counts.data(), 0, counts.bytes());
+      exec::for_each_tile<32>(space, 12,
+                              write_interleaved<ref_type>{owner.ref(), equal, counts.data(), counts.data() + 1});
+      EXPECT_EQ(exec::read(space, counts.data()), 0u);
+      std::size_t const lanes = TypeParam::template tile_size<32>;
+      // Requests of nothing but zero bytes get no memory, and fail in no other way.
+      EXPECT_EQ(exec::read(space, counts.data() + 1), !equal && lanes == 1 ? 1u : 0u);
+      EXPECT_EQ(owner.stats().failures, 0u);
+      EXPECT_EQ(owner.stats().granted, 0u);
+      EXPECT_EQ(owner.stats().bad_frees, 0u);
+      owner.check();
+    }
+  alloc::align_malloc<TypeParam> small(space, this->of(64 << 10));
+  space.fill(counts.data(), 0, counts.bytes());
+  std::size_t const before = small.stats().committed;
+  exec::for_each_tile<32>(space, 1, ask_for_too_much<ref_type>{small.ref(), before, counts.data()});
+  EXPECT_EQ(exec::read(space, counts.data()), 0u);
+  EXPECT_EQ(small.stats().failures, 2u);
+  small.check();
+}
+
 TYPED_TEST_P(align_suite, impossible_parameters_are_refused) {
   auto const space = make_space<TypeParam>();
   for (alloc::align_parameters const& wrong :
@@ -242,6 +319,7 @@ REGISTER_TYPED_TEST_SUITE_P(align_suite, blocks_of_a_tile_are_adjacent, a_space_
                             warps_are_apart_until_the_padding_is_needed,
                             lanes_are_served_alone_where_they_cannot_be_together, a_host_that_stops,
                             a_host_that_is_late, a_thread_that_vanishes, one_slot_serves_all,
-                            pools_share_a_thread_that_ends_with_the_last, impossible_parameters_are_refused);
+                            pools_share_a_thread_that_ends_with_the_last, interleaved_blocks,
+                            impossible_parameters_are_refused);
 
 }  // namespace wyrm::tests
