@@ -538,7 +538,8 @@ class dynamic_graph {
     detail::page_bytes_sum const snapshots = chain_->pages_of_snapshots(tables(), width);
     // This check comes first, because the others read pages.
     constexpr alloc::traits family = Allocator::family;
-    constexpr bool counts_only_pages = family.reclaims && family.resets && family.header_bytes == 0;
+    constexpr bool counts_only_pages =
+        family.reclaims && family.resets && family.header_bytes == 0 && family.unit_bytes <= alloc::alignment;
     detail::check_pages(space_, out_.records(), in_ ? in : nullptr, vertices_, width, allocator_->stats().granted,
                         {snapshots.bytes, snapshots.rounded, 0}, counts_only_pages, family.powers_of_two);
     std::uint64_t const loops = detail::check_table(space_, out_.records(), in, vertices_, options_.self_loops);

