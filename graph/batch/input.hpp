@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arrays of a batch, in any of the forms in which a caller may have them, as one batch_input.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "../../exec/error.hpp"
+#include "../types.hpp"
+#include "columns.hpp"
+
+namespace wyrm::graph::detail {
+
+/// Throws error(bad_argument) unless an array has one entry per edge.
+inline void check_length(char const* what, std::size_t got, std::size_t edges) {
+  if (got != edges)
+    throw error(error_code::bad_argument, "a batch of " + std::to_string(edges) + " edges needs as many " + what +
+                                              ", not " + std::to_string(got));
+}
+/// An array of n entries in memory of the space.
+template <class T>
+T const* checked(char const* what, T const* entries, std::uint64_t n) {
+  if (entries == nullptr && n > 0)
+    throw error(error_code::bad_argument, std::string("there are no ") + what + ": the pointer is null");
+  if (reinterpret_cast<std::uintptr_t>(entries) % sizeof(T) != 0)
+    throw error(error_code::bad_argument, std::string(what) +
+                                              " in memory of the space must be at a multiple of their "
+                                              "size, " +
+                                              std::to_string(sizeof(T)) + " bytes");
+  return entries;
+}
+/// An array of n entries on the host.
+template <class T>
+T const* checked(char const* what, std::span<T const> entries, std::size_t n) {
+  check_length(what, entries.size(), n);
+  return entries.data();
+}
+
+inline batch_input input(std::span<edge const> batch) {
+  return {.edges = batch.data(), .size = batch.size(), .is_on_host = true};
+}
+inline batch_input input(resident_edges batch) { return {.edges = batch.data, .size = batch.size}; }
+template <class Value>
+batch_input input(std::span<valued_edge<Value> const> batch) {
+  return {.structs = batch.data(), .size = batch.size(), .is_on_host = true};
+}
+template <class Value>
+batch_input input(resident_valued_edges<Value> batch) {
+  return {.structs = batch.data, .size = batch.size};
+}
+template <columns Columns>
+batch_input input(Columns const& batch) {
+  return {.columns = batch.ids(), .size = batch.size(), .is_on_host = Columns::is_on_host};
+}
+
+inline void add(batch_input& all, std::span<operation const> operations) {
+  all.operations = checked("operations", operations, all.size);
+}
+inline void add(batch_input& all, operation const* operations) {
+  all.operations = checked("operations", operations, all.size);
+}
+template <class Values>
+void add(batch_input& all, Values const& values) {
+  all.values = checked("values", values, all.size);
+}
+/// A batch with further arrays where the batch is: values, operations, or both. Throws error(bad_argument) if one has
+/// another length than the batch, or is null.
+template <class Batch, class... Arrays>
+requires(sizeof...(Arrays) > 0) batch_input input(Batch const& batch, Arrays const&... arrays) {
+  batch_input all = input(batch);
+  (add(all, arrays), ...);
+  return all;
+}
+
+}  // namespace wyrm::graph::detail
