@@ -20,6 +20,7 @@
 #include "../graph/any_graph.hpp"
 #include "../graph/view.hpp"
 #include "detail/affinities.hpp"
+#include "detail/grow.hpp"
 #include "detail/labels.hpp"
 #include "detail/modularity_moves.hpp"
 #include "detail/weighted_rows.hpp"
@@ -142,19 +143,31 @@ class clusterer {
     count_ = count;
     modularity_ = modularity;
   }
-  /// Requests all memory that refresh(), or run() without weights, needs for this many arcs. Throws error(bad_argument)
-  /// if there could be too many: in an undirected graph each vertex may have a self-loop, which counts twice. Throws
-  /// error(out_of_memory); labels are unchanged then.
-  void reserve(graph::graph_view const& g, std::uint64_t arcs) {
+  /// Extends the labels to n vertices, at least as many as those of the last run() or refresh(): each further vertex
+  /// has no edges, and a label of its own. Uses the memory of reserve().
+  void add_vertices(std::size_t n) {
+    std::size_t const more = n - vertices_;
+    auto const from = static_cast<graph::vertex_id>(vertices_);
+    exec::for_each(space_, more, detail::number_from{fine_.data() + vertices_, from});
+    exec::for_each(space_, more, detail::number_from{label_.data() + vertices_, count_});
+    vertices_ = n;
+    count_ += static_cast<std::uint32_t>(more);
+  }
+  /// Requests all memory that refresh(), add_vertices(), or run() without weights, needs for n vertices and this many
+  /// arcs of a graph that is directed as g. Throws error(bad_argument) if there could be too many arcs: in an
+  /// undirected graph each vertex may have a self-loop, which counts twice. Throws error(out_of_memory); labels are
+  /// unchanged then.
+  void reserve(graph::graph_view const& g, std::size_t n, std::uint64_t arcs) {
     std::uint64_t const entries = g.directed() ? 2 * arcs : arcs;
-    std::size_t const n = g.vertices();
     std::uint64_t const loops = g.directed() ? 0 : std::min<std::uint64_t>(n, arcs);
     if (entries + loops > max_total) refuse_arcs(arcs, g.directed() ? max_total / 2 : max_total - loops);
+    for (labels* l : {&fine_, &label_}) detail::grow(space_, *l, vertices_, n);
+    reserve_scratch(n);
     bulk_.reserve(n);
     builder_.reserve(n, entries);
     moves_.reserve(n, entries);
     touched_.reserve(n, entries);
-    reserve_pool(memory::on_demand);
+    reserve_pool(n, memory::on_demand);
     if (g.directed()) symmetric_.reserve(n, entries);
     for (detail::built_rows<Space>& rows : coarse_) rows.reserve(n, entries);
   }
@@ -193,15 +206,19 @@ class clusterer {
   // Initialises the result: each vertex is a cluster.
   void begin(std::size_t n) {
     vertices_ = n;
-    for (labels* l : {&fine_, &label_, &before_batch_, &spare_[0], &spare_[1], &first_}) l->reserve(n);
-    flag_.reserve(n);
-    before_.reserve(n + 1);
-    inside_.reserve(n);
-    lists_.reserve(n);
+    for (labels* l : {&fine_, &label_}) l->reserve(n);
+    reserve_scratch(n);
     count_ = static_cast<std::uint32_t>(n);
     modularity_ = 0;
     iterations_ = 0;
     converged_ = true;
+  }
+  void reserve_scratch(std::size_t n) {
+    for (labels* l : {&before_batch_, &spare_[0], &spare_[1], &first_}) l->reserve(n);
+    flag_.reserve(n);
+    before_.reserve(n + 1);
+    inside_.reserve(n);
+    lists_.reserve(n);
   }
   // Sets rows_, and lists all vertices with a row in moves_.now(). Returns false if all weights are 0.
   bool prepare(graph::graph_view const& g, clustering_options const& o) {
@@ -252,9 +269,9 @@ class clusterer {
       if (move(label_.data()) == 0) return;
     }
   }
-  // Requests room for full lists of all vertices.
-  void reserve_pool(memory m) {
-    std::size_t const wanted = (vertices_ + 1024) * affinity_bytes;
+  // Requests room for full lists of n vertices.
+  void reserve_pool(std::size_t n, memory m) {
+    std::size_t const wanted = (n + 1024) * affinity_bytes;
     std::size_t const there = pool_.stats().committed;
     if (there < wanted) (void)grow_pool(wanted - there, m);
   }
@@ -269,7 +286,7 @@ class clusterer {
     return true;
   }
   void find_affinities(clustering_options const& o) {
-    reserve_pool(memory_);
+    reserve_pool(vertices_, memory_);
     pool_.reset();
     space_.fill(lists_.data(), 0xff, vertices_ * sizeof(detail::affinity_list));
     detail::step_rules const rules{
@@ -372,7 +389,7 @@ class clusterer {
   detail::integer_weights<Space> integer_weights_;
   exec::buffer<std::uint64_t, Space> weight_sums_;
   exec::buffer<std::uint32_t, Space> waiting_;
-  detail::weighted_rows rows_{{nullptr, nullptr, 0, 0, false}, nullptr, nullptr, 2};
+  detail::weighted_rows rows_{graph::graph_view(graph::view_parts{}), nullptr, nullptr, 2};
   memory memory_ = memory::on_demand;
   std::size_t vertices_ = 0;
   std::uint64_t total_ = 0;  // of all degrees

@@ -30,6 +30,7 @@
 #include "../graph/types.hpp"
 #include "../graph/view.hpp"
 #include "detail/frontier.hpp"
+#include "detail/grow.hpp"
 
 namespace wyrm::algorithms {
 
@@ -261,6 +262,25 @@ struct move_sizes {
   }
 };
 
+/// One lane per new vertex, from `first` on: a component of its own.
+struct add_singletons {
+  component_forest forest;
+  graph::vertex_id first;
+  std::uint32_t* sizes;
+  component_state* state;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    graph::vertex_id const v = first + static_cast<graph::vertex_id>(i);
+    if (valid) {
+      forest.parent[v] = v;
+      sizes[v] = 1;
+    }
+    auto const n = static_cast<std::uint32_t>(cuda::std::popcount(t.ballot(valid)));
+    if (t.rank() == 0 && n > 0) exec::atomic_ref<std::uint32_t>(state->count).fetch_add(n, exec::relaxed);
+    if (i == 0) exec::atomic_ref<std::uint32_t>(state->largest).fetch_max(1u, exec::relaxed);
+  }
+};
+
 /// One lane per entry of a change, before it: the root of an edge that is erased and no self-loop.
 struct find_cuts {
   component_forest forest;
@@ -303,14 +323,14 @@ class incremental_components final : public maintained_components {
         absent_(g.vertices() - g.present_vertices()),
         parent_(space_, vertices_),
         sizes_(space_, vertices_),
-        marks_(space_, 2 * words()),
+        marks_(space_, 2 * words(vertices_)),
         items_(space_),
         roots_(space_),
         sample_(space_, detail::sample_components::size),
         state_(space_, 1) {
     space_.fill(state_.data(), 0, state_.bytes());
     if (vertices_ == 0) return;
-    reserve(g.arcs());
+    reserve(vertices_, g.arcs());
     make(g, nullptr);
   }
   template <class Graph>
@@ -325,10 +345,15 @@ class incremental_components final : public maintained_components {
 
  private:
   void on_before(graph::graph_view const&, graph::graph_change const& change) override {
-    if (vertices_ == 0) return;
-    roots_.reserve(change.size);
-    if (change.replaces_all || change.may_erase()) reserve(change.max_arcs);
+    std::size_t const n = std::max<std::size_t>(vertices_, change.vertices);
+    anew_ = change.replaces_all || vertices_ == 0;
     change_ = change;
+    if (n == 0) return;
+    roots_.reserve(change.size);
+    if (anew_ || change.may_erase()) reserve(n, change.max_arcs);
+    detail::grow(space_, parent_, vertices_, n);
+    detail::grow(space_, sizes_, vertices_, n);
+    marks_.reserve(2 * words(n));
     if (!change.may_erase()) return;
     space_.fill(&state_.data()->cut, 0, sizeof(detail::component_state::cut));
     exec::for_each_lane<32>(space_, change.size, detail::find_cuts{forest(), change, roots_.data(), state_.data()});
@@ -336,11 +361,17 @@ class incremental_components final : public maintained_components {
   // The components that lost an edge are recomputed in the graph after the change. An inserted edge that links such a
   // component and another one may be in a row that is not read then, so all inserted edges are hooked in any case.
   void on_after(graph::graph_view const& g) override {
+    std::size_t const before = std::exchange(vertices_, g.vertices());
+    absent_ = g.vertices() - g.present_vertices();
     if (vertices_ == 0) return;
-    if (change_.replaces_all) return make(g, nullptr);
+    if (anew_) return make(g, nullptr);
+    if (before < vertices_)
+      exec::for_each_lane<32>(
+          space_, vertices_ - before,
+          detail::add_singletons{forest(), static_cast<graph::vertex_id>(before), sizes_.data(), state_.data()});
     if (change_.may_erase() && state().cut > 0) {
-      std::uint32_t* const cut = marks_.data() + words();
-      space_.fill(cut, 0, words() * sizeof(std::uint32_t));
+      std::uint32_t* const cut = marks_.data() + words(vertices_);
+      space_.fill(cut, 0, words(vertices_) * sizeof(std::uint32_t));
       exec::for_each(space_, change_.size, detail::mark_cuts{roots_.data(), cut});
       flatten();
       make(g, cut);
@@ -351,17 +382,17 @@ class incremental_components final : public maintained_components {
   }
   void on_undo(graph::graph_view const&) override {}
 
-  [[nodiscard]] std::size_t words() const { return (vertices_ + 31) / 32; }
+  [[nodiscard]] static std::size_t words(std::size_t vertices) { return (vertices + 31) / 32; }
   [[nodiscard]] detail::component_forest forest() const { return detail::component_forest{parent_.data()}; }
   [[nodiscard]] detail::component_state state() const { return exec::read(space_, state_.data()); }
   void flatten() const { exec::for_each(space_, vertices_, detail::flatten_components{forest()}); }
-  void reserve(std::uint64_t arcs) { items_.reserve(detail::frontier::capacity(vertices_, arcs)); }
+  void reserve(std::size_t n, std::uint64_t arcs) { items_.reserve(detail::frontier::capacity(n, arcs)); }
 
   // Recomputes the components with a bit at their roots in `cut`, or all components if `cut` is nullptr, and counts all
   // components. The forest has to be flat.
   void make(graph::graph_view const& g, std::uint32_t const* cut) {
     detail::frontier const all{marks_.data(), items_.data(), &state_.data()->listed};
-    space_.fill(marks_.data(), 0, words() * sizeof(std::uint32_t));
+    space_.fill(marks_.data(), 0, words(vertices_) * sizeof(std::uint32_t));
     space_.fill(state_.data(), 0, state_.bytes());
     exec::for_each_lane<32>(space_, vertices_, detail::begin_components{g, forest(), cut, all});
     detail::for_each_item<32>(space_, all, detail::hook_first{g, forest()});
@@ -401,6 +432,7 @@ class incremental_components final : public maintained_components {
   exec::buffer<graph::vertex_id, Space> sample_;
   exec::buffer<detail::component_state, Space> state_;
   graph::graph_change change_;  // the one that is being made
+  bool anew_ = false;           // whether all components are computed anew after it
 };
 
 template <class Graph>

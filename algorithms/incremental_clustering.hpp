@@ -5,6 +5,7 @@
 // a full run follows.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -57,10 +58,12 @@ class incremental_clustering final : public maintained_clustering {
 
  private:
   void on_before(graph::graph_view const& g, graph::graph_change const& change) override {
-    if (change.replaces_all || change.size > 0) clusters_.reserve(g, change.max_arcs);
+    if (change.replaces_all || change.size > 0 || change.has_vertices())
+      clusters_.reserve(g, std::max(g.vertices(), change.vertices), change.max_arcs);
     change_ = change;
   }
   void on_after(graph::graph_view const& g) override {
+    if (!change_.replaces_all && change_.has_vertices()) clusters_.add_vertices(g.vertices());
     if (!change_.replaces_all && change_.size == 0) return;
     changed_ += change_.size;
     if (change_.replaces_all || changed_ > g.arcs() / (g.directed() ? 4 : 8)) {

@@ -6,7 +6,9 @@
 //
 // Ranks are stored unscaled: x = (1 - d)/n + d A x has no term that depends on all vertices, and x divided by its sum
 // is the PageRank in which dangling vertices (those without out-neighbours) jump to any vertex. So a change does not
-// affect distant vertices.
+// affect distant vertices. The n of this base may be any number, because ranks are scaled, so it stays when vertices
+// are added or removed: a vertex that is added has the rank (1 - d)/n, and no residual. All ranks are computed anew
+// when there are more than n vertices, or less than half as many.
 //
 // Arcs have no weights here: the method relies on a vertex sending the same along each of its arcs. For weights, use
 // pagerank() after each batch.
@@ -56,6 +58,7 @@
 #include "../graph/view.hpp"
 #include "detail/chebyshev.hpp"
 #include "detail/frontier.hpp"
+#include "detail/grow.hpp"
 #include "detail/rank_residuals.hpp"
 #include "pagerank.hpp"
 
@@ -94,7 +97,8 @@ class maintained_pagerank : public graph::maintained_result {
 /// any vertex with the same probability. About 100 bytes per vertex and 0.2 per arc, 0.4 per arc of a directed graph.
 /// In-neighbours are used if the graph has them. A batch costs O(degrees of the vertices that get or lose neighbours).
 /// If the residuals exceed the tolerance then, it also costs O(vertices + degrees of the vertices with pushed
-/// residuals, for each push), or O((vertices + arcs) steps).
+/// residuals, for each push), or O((vertices + arcs) steps). Vertices that are added cost O(1) each, amortised; those
+/// that are removed cost what the erasure of their edges costs.
 template <class Space>
 class incremental_pagerank final : public maintained_pagerank {
  public:
@@ -105,7 +109,9 @@ class incremental_pagerank final : public maintained_pagerank {
         options_(o),
         vertices_(g.vertices()),
         present_(g.present_vertices()),
-        values_(space, 3 * vertices_),
+        base_vertices_(present_),
+        room_(vertices_),
+        values_(space, 3 * room_),
         marks_(space, 2 * words()),
         items_{list(space), list(space), list(space)},
         taken_(space),
@@ -120,7 +126,7 @@ class incremental_pagerank final : public maintained_pagerank {
     unit_ = std::ldexp(1.0, 63 - static_cast<int>(std::ceil(std::log2(4 / (1 - o.damping)))));
     converged_ = true;
     if (vertices_ == 0) return;
-    reserve(g, g.arcs(), vertices_);
+    reserve(g, vertices_, g.arcs(), vertices_);
     rank_all(g);
   }
   template <class Graph>
@@ -145,35 +151,64 @@ class incremental_pagerank final : public maintained_pagerank {
   static constexpr unsigned of_changed = 2;  // index in items_ of the vertices that a batch changes
 
   void on_before(graph::graph_view const& g, graph::graph_change const& change) override {
-    if (vertices_ == 0) return;
-    reserve(g, change.max_arcs, change.replaces_all ? vertices_ : change.size * (g.directed() ? 1 : 2));
-    replaces_all_ = change.replaces_all;
-    if (change.size == 0) return;
+    std::size_t const present = present_ + change.added_size - change.removed_size;
+    anew_ = change.replaces_all || (change.has_vertices() && (present_ == 0 || present == 0 || !is_base_for(present)));
+    std::size_t const n = std::max<std::size_t>(vertices_, change.vertices);
+    if (n == 0) return;
+    grow(n);
+    reserve(g, n, change.max_arcs, anew_ ? n : change.size * (g.directed() ? 1 : 2));
+    change_ = change;
+    if (anew_ || change.size == 0) return;
     after_ = change.may_insert() ? 1 : 0;
     exec::for_each_lane<32>(space_, change.size, detail::find_changed{g, change, changed_frontier()});
     over<8>(changed_frontier(), detail::resend{residuals(g), -1});
   }
   void on_after(graph::graph_view const& g) override {
+    std::size_t const before = std::exchange(vertices_, g.vertices());
+    present_ = g.present_vertices();
     if (vertices_ == 0) return;
-    if (replaces_all_) return rank_all(g);
+    if (anew_) return rank_all(g);
     detail::frontier const fresh{changed_frontier().marks, frontier(1).items, frontier(1).size};
     detail::rank_residuals const x = residuals(g);
+    for (std::int64_t* const of : {x.x, x.residual, x.sent})
+      if (before < vertices_) space_.fill(of + before, 0, (vertices_ - before) * sizeof(std::int64_t));
+    exec::for_each(space_, change_.added_size, detail::start_added{x, change_.added, base()});
     over<32>(changed_frontier(), detail::update_changed{x, changed_frontier(), fresh});
     over<8>(fresh, detail::resend{x, 1});
     over<32>(fresh, detail::clear_changed{fresh});
     clear(fresh);
     clear(changed_frontier());
+    exec::for_each(space_, change_.removed_size, detail::clear_removed{x, change_.removed});
     finish(g, g.has_in_neighbours(), false);
   }
   void on_undo(graph::graph_view const& g) override {
-    if (vertices_ == 0) return;
+    if (vertices_ == 0 || anew_) return;
     over<8>(changed_frontier(), detail::resend{residuals(g), 1});
     over<32>(changed_frontier(), detail::clear_changed{changed_frontier()});
     clear(changed_frontier());
   }
 
+  // Whether the present base suits this number of vertices: the sum of all ranks must not exceed a unit, nor become
+  // much smaller.
+  [[nodiscard]] bool is_base_for(std::size_t present) const {
+    return present <= base_vertices_ && present >= base_vertices_ / 2;
+  }
+  // Ensures room for n vertices.
+  void grow(std::size_t n) {
+    if (n <= room_) return;
+    std::size_t const room = detail::grown_room(room_, n);
+    exec::buffer<std::int64_t, Space> values(space_, 3 * room);
+    exec::buffer<std::uint32_t, Space> marks(space_, 2 * ((room + 31) / 32));
+    space_.fill(marks.data(), 0, marks.bytes());
+    for (std::size_t k = 0; k < 3 && vertices_ > 0; ++k)
+      space_.copy(values.data() + k * room, values_.data() + k * room_, vertices_ * sizeof(std::int64_t));
+    values_ = std::move(values);
+    marks_ = std::move(marks);
+    room_ = room;
+  }
   // Computes all ranks anew. The memory is reserved.
   void rank_all(graph::graph_view const& g) {
+    if (!is_base_for(present_)) base_vertices_ = present_ < base_vertices_ ? present_ : present_ + present_ / 4;
     after_ = 2;
     arcs_ = 0;
     sum_ = 1;
@@ -189,7 +224,7 @@ class incremental_pagerank final : public maintained_pagerank {
     finish(g, false, true);
   }
 
-  [[nodiscard]] std::size_t words() const { return (vertices_ + 31) / 32; }
+  [[nodiscard]] std::size_t words() const { return (room_ + 31) / 32; }
   /// The current frontier (0), or the next one (1).
   [[nodiscard]] detail::frontier frontier(unsigned later) const {
     return {marks_.data(), items_[(turn_ + later) % 2].data(), size(later)};
@@ -209,8 +244,8 @@ class incremental_pagerank final : public maintained_pagerank {
     std::int64_t* const x = values_.data();
     return {g,
             x,
-            x + vertices_,
-            x + 2 * vertices_,
+            x + room_,
+            x + 2 * room_,
             state_.data(),
             options_.damping,
             std::max(target / 2 / static_cast<double>(vertices_), least),
@@ -239,20 +274,20 @@ class incremental_pagerank final : public maintained_pagerank {
   static double error_of(detail::residual_state const& s, bool is_corrected) {
     return all(s.residual_norm) + (is_corrected ? std::abs(all(s.residual_sum)) : all(s.residual_norm));
   }
-  // Requests all memory for a graph with this many arcs, when this many vertices change. The size of each buffer is
-  // checked separately, because a buffer is empty after a failed request.
-  void reserve(graph::graph_view const& g, std::uint64_t arcs, std::size_t changed) {
-    std::size_t const least = detail::frontier::capacity(vertices_, arcs);
+  // Requests all memory for a graph with n ids and this many arcs, when this many vertices change. The size of each
+  // buffer is checked separately, because a buffer is empty after a failed request.
+  void reserve(graph::graph_view const& g, std::size_t n, std::uint64_t arcs, std::size_t changed) {
+    std::size_t const least = detail::frontier::capacity(n, arcs);
     auto const reserve_room = [&](auto& buffer) {
-      if (buffer.size() < least) buffer.reserve(detail::frontier::capacity(vertices_, arcs + arcs / 4));
+      if (buffer.size() < least) buffer.reserve(detail::frontier::capacity(n, arcs + arcs / 4));
     };
-    items_[of_changed].reserve(detail::frontier::capacity(std::min(vertices_, changed), arcs));
+    items_[of_changed].reserve(detail::frontier::capacity(std::min(n, changed), arcs));
     for (unsigned i = 0; i < 2; ++i) reserve_room(items_[i]);
     reserve_room(taken_);
     if (!g.directed())
-      solver_.reserve(vertices_, arcs);
+      solver_.reserve(n, arcs);
     else if (g.has_in_neighbours())
-      full_.reserve(vertices_, arcs);
+      full_.reserve(n, arcs);
   }
 
   // Prepares solve_all(), and reads the state that it needs.
@@ -296,7 +331,7 @@ class incremental_pagerank final : public maintained_pagerank {
     pagerank_run const run =
         full_.run(g, {.damping = d, .tolerance = options_.tolerance / 4, .max_iterations = iterations_left}, sum > 0);
     full_iterations_ = run.iterations;
-    start(g, full_.rank(), (1 - d) / (1 - d + d * full_.dangling()) * unit_);
+    start(g, full_.rank(), (1 - d) / (1 - d + d * full_.dangling()) * scale());
     pull_all(g, full_.bins());
     list_all(g);
     return exec::read(space_, state_.data());
@@ -305,7 +340,7 @@ class incremental_pagerank final : public maintained_pagerank {
   void start(graph::graph_view const& g, double const* ranks, double unit) {
     space_.fill(state_.data()->sum, 0, sizeof(detail::residual_state::sum));
     detail::for_each_vertex(space_, vertices_, detail::start_residuals{residuals(g), ranks, unit, base()});
-    (void)set_limits(g, ranks != nullptr ? unit : (1 - options_.damping) * unit_);
+    (void)set_limits(g, ranks != nullptr ? unit : (1 - options_.damping) * scale());
   }
   // Pulls the contributions that all vertices receive, and computes residuals, their norm and their sum.
   void pull_all(graph::graph_view const& g, detail::row_bins_view const& bins) {
@@ -316,8 +351,13 @@ class incremental_pagerank final : public maintained_pagerank {
     exec::for_each_lane<32>(space_, bins.hub_rows, detail::sum_hubs{residuals(g), bins});
   }
   [[nodiscard]] std::int64_t base() const {
-    return static_cast<std::int64_t>((1 - options_.damping) / static_cast<double>(std::max<std::size_t>(present_, 1)) *
-                                     unit_);
+    return static_cast<std::int64_t>((1 - options_.damping) /
+                                     static_cast<double>(std::max<std::size_t>(base_vertices_, 1)) * unit_);
+  }
+  // The sum of unscaled ranks if no vertex is dangling.
+  [[nodiscard]] double scale() const {
+    return static_cast<double>(std::max<std::size_t>(present_, 1)) /
+           static_cast<double>(std::max<std::size_t>(base_vertices_, 1)) * unit_;
   }
   // Computes the norm, and starts a frontier with all vertices that have residuals above the limits.
   void list_all(graph::graph_view const& g) {
@@ -330,7 +370,7 @@ class incremental_pagerank final : public maintained_pagerank {
   // changed.
   bool set_limits(graph::graph_view const& g, double sum) {
     double const arcs = std::exchange(arcs_, 1.5 * static_cast<double>(std::max<std::uint64_t>(g.arcs(), 1)));
-    double const least = std::exchange(sum_, std::max(sum, (1 - options_.damping) * unit_) / 1.5);
+    double const least = std::exchange(sum_, std::max(sum, (1 - options_.damping) * scale()) / 1.5);
     return arcs != arcs_ || least != sum_;
   }
 
@@ -412,6 +452,8 @@ class incremental_pagerank final : public maintained_pagerank {
   incremental_pagerank_options options_;
   std::size_t vertices_;
   std::size_t present_;                       // vertices that are in the graph
+  std::size_t base_vertices_;                 // n in the base (1 - d)/n
+  std::size_t room_;                          // for so many vertices
   exec::buffer<std::int64_t, Space> values_;  // x, residuals, sent
   exec::buffer<std::uint32_t, Space> marks_;  // of the frontiers, and of the vertices that a batch changes
   list items_[3];
@@ -436,7 +478,8 @@ class incremental_pagerank final : public maintained_pagerank {
   unsigned after_ = 2;  // index of the current case
   // Push all residuals that exceed the limits, whatever the norm is: in rank_all(), so that later changes stay local.
   bool ignores_target_ = true;
-  bool replaces_all_ = false;  // the change that is being made
+  graph::graph_change change_;  // the one that is being made
+  bool anew_ = false;           // whether all ranks are computed anew after it
 };
 
 template <class Graph>

@@ -26,6 +26,7 @@
 #include "../graph/types.hpp"
 #include "../graph/update_report.hpp"
 #include "../graph/view.hpp"
+#include "detail/grow.hpp"
 #include "triangles.hpp"
 
 namespace wyrm::algorithms {
@@ -132,7 +133,9 @@ class incremental_triangles final : public maintained_triangles {
         inserted_(space_),
         spare_(space_),
         totals_(space_, detail::places_of_total),
-        corners_(space_, per_vertex ? g.vertices() : 0) {
+        per_vertex_(per_vertex),
+        vertices_(g.vertices()),
+        corners_(space_, per_vertex ? vertices_ : 0) {
     triangle_counter<Space> counter(space_);
     count_all(g, counter);
   }
@@ -142,7 +145,7 @@ class incremental_triangles final : public maintained_triangles {
 
   [[nodiscard]] std::uint64_t total() const override { return total_; }
   [[nodiscard]] std::vector<std::uint64_t> per_vertex() const override {
-    return exec::copy_out(space_, corners_.data(), corners_.size());
+    return exec::copy_out(space_, corners_.data(), per_vertex_ ? vertices_ : 0);
   }
 
  private:
@@ -153,15 +156,20 @@ class incremental_triangles final : public maintained_triangles {
     erased_count_ = inserted_count_ = 0;
     if (change.replaces_all) {
       counter_.emplace(space_);
-      counter_->reserve(g.vertices(), change.max_arcs, corners_.size() > 0);
+      counter_->reserve(change.vertices, change.max_arcs, per_vertex_);
     }
-    if (g.vertices() < 2) return;
-    key_.id_bits = static_cast<unsigned>(std::bit_width(g.vertices() - 1));
+    if (per_vertex_) detail::grow(space_, corners_, vertices_, change.vertices);
+    graph::vertex_id const n = std::max(g.vertices(), change.vertices);
+    if (n < 2) return;
+    key_.id_bits = static_cast<unsigned>(std::bit_width(n - 1));
     if (change.may_insert()) inserted_count_ = find(change, true, inserted_);
     if (change.may_erase()) erased_count_ = find(change, false, erased_);
     count(g, erased_, erased_count_, true);
   }
   void on_after(graph::graph_view const& g) override {
+    std::size_t const before = std::exchange(vertices_, g.vertices());
+    if (per_vertex_ && before < vertices_)
+      space_.fill(corners_.data() + before, 0, (vertices_ - before) * sizeof(std::uint64_t));
     if (counter_) count_all(g, *counter_);
     counter_.reset();
     count(g, inserted_, inserted_count_, false);
@@ -172,10 +180,9 @@ class incremental_triangles final : public maintained_triangles {
   }
 
   void count_all(graph::graph_view const& g, triangle_counter<Space>& counter) {
-    bool const per_vertex = corners_.size() > 0;
-    triangles_result const now = counter.count(g, {.per_vertex = per_vertex});
+    triangles_result const now = counter.count(g, {.per_vertex = per_vertex_});
     total_ = now.total;
-    if (per_vertex) exec::copy_in<std::uint64_t>(space_, corners_.data(), now.per_vertex);
+    if (per_vertex_ && vertices_ > 0) exec::copy_in<std::uint64_t>(space_, corners_.data(), now.per_vertex);
   }
   // Writes the keys of the distinct edges that the change inserts, or erases, ascending. Returns their number.
   std::uint32_t find(graph::graph_change const& change, bool inserted, key_buffer& keys) {
@@ -192,9 +199,9 @@ class incremental_triangles final : public maintained_triangles {
   void count(graph::graph_view const& g, key_buffer const& keys, std::uint32_t n, bool gone) {
     if (n == 0) return;
     space_.fill(totals_.data(), 0, totals_.bytes());
-    exec::for_each_tile<32>(space_, n,
-                            detail::count_changes{g, key_, keys.data(), n, totals_.data(),
-                                                  corners_.size() > 0 ? corners_.data() : nullptr, gone});
+    exec::for_each_tile<32>(
+        space_, n,
+        detail::count_changes{g, key_, keys.data(), n, totals_.data(), per_vertex_ ? corners_.data() : nullptr, gone});
     std::array<std::uint64_t, detail::places_of_total> sums;
     space_.copy_out(sums.data(), totals_.data(), sizeof(sums));
     for (std::uint64_t const sum : sums) total_ += sum;
@@ -210,6 +217,8 @@ class incremental_triangles final : public maintained_triangles {
   std::uint32_t inserted_count_ = 0;
   std::optional<triangle_counter<Space>> counter_;  // while a change replaces all edges
   exec::buffer<std::uint64_t, Space> totals_;
+  bool per_vertex_;
+  std::size_t vertices_;
   exec::buffer<std::uint64_t, Space> corners_;
   std::uint64_t total_ = 0;
 };

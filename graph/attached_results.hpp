@@ -11,6 +11,7 @@
 #include "batch/resolve.hpp"
 #include "graph_change.hpp"
 #include "maintained_result.hpp"
+#include "types.hpp"
 #include "view.hpp"
 
 namespace wyrm::graph::detail {
@@ -31,9 +32,21 @@ class attached_results {
 
   /// Before an update: g is the graph before it. If this throws, all results are unchanged.
   void before(graph_view const& g, bool keeps_self_loops, batch_arrays const& batch, bool is_on_host) {
+    if (!empty()) parts_->list.before(g, resolve(g, keeps_self_loops, batch, is_on_host));
+  }
+  /// Before vertices are added, or removed with these edges of theirs; all arrays are in memory of the space.
+  /// next_vertices: ids of the graph after that.
+  void before_vertices(graph_view const& g, vertex_id next_vertices, resident_vertices added, resident_vertices removed,
+                       resident_edges edges) {
     if (empty()) return;
-    if (!parts_->resolver) parts_->resolver.emplace(parts_->space);
-    parts_->list.before(g, parts_->resolver->resolve(g, keeps_self_loops, batch, is_on_host));
+    graph_change change = resolve(g, true, {edges.data, edges.size, nullptr, nullptr, operation::erase}, false);
+    change.next_version = g.version() + 1;
+    change.vertices = next_vertices;
+    change.added = added.data;
+    change.added_size = added.size;
+    change.removed = removed.data;
+    change.removed_size = removed.size;
+    parts_->list.before(g, change);
   }
   /// Before clear() or build(), after which the graph has this many arcs.
   void before_replacement(graph_view const& g, std::uint64_t arcs) {
@@ -42,6 +55,7 @@ class attached_results {
     change.replaces_all = true;
     change.max_arcs = arcs;
     change.next_version = g.version() + 1;
+    change.vertices = g.vertices();
     parts_->list.before(g, change);
   }
   void after(graph_view const& g) {
@@ -65,6 +79,12 @@ class attached_results {
     result_list list;
     std::optional<change_resolver<Space>> resolver;
   };
+  [[nodiscard]] graph_change resolve(graph_view const& g, bool keeps_self_loops, batch_arrays const& batch,
+                                     bool is_on_host) {
+    if (!parts_->resolver) parts_->resolver.emplace(parts_->space);
+    return parts_->resolver->resolve(g, keeps_self_loops, batch, is_on_host);
+  }
+
   std::unique_ptr<parts> parts_;
 };
 

@@ -270,15 +270,11 @@ class dynamic_graph {
     typename Space::guard const current(state_.space);
     state_.require_idle();
     state_.collect();
-    graph_view const now = view();
-    packed_record const* out = nullptr;
-    packed_record const* in = nullptr;
-    std::shared_ptr<void const> owner = state_.snapshots->take(state_.tables(), &out, &in);
-    if (!state_.settings.directed) in = out;
-    graph_view const then(out, in, state_.vertices, state_.arc_count, state_.settings.directed, now.graph_id(),
-                          now.version(), width, now.vertices() - now.present_vertices(), state_.numbers(),
-                          now.vertex_version());
-    return graph::snapshot(std::move(owner), then, state_.edge_count);
+    view_parts then = view().parts();
+    then.out = then.in = nullptr;
+    std::shared_ptr<void const> owner = state_.snapshots->take(state_.tables(), &then.out, &then.in);
+    if (!then.directed) then.in = then.out;
+    return graph::snapshot(std::move(owner), graph_view(then), state_.edge_count);
   }
 
   /// Keeps a maintained result up to date: from now on every change of this graph updates the graph and all attached

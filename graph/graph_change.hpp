@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A change of a graph, as maintained results see it: the edges that appear and disappear. Results need not distinguish
-// batches of one kind, mixed batches and differences, or the host from the device: the graph resolves each batch once.
+// A change of a graph, as maintained results see it: the edges and the vertices that appear and disappear. Results need
+// not distinguish batches of one kind, mixed batches and differences, or the host from the device: the graph resolves
+// each batch once.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +20,9 @@ namespace wyrm::graph {
 /// is there in either direction. Entries without effect are no_edge(): entries of the batch that another one overrides,
 /// edges that are in the graph and get at most another value, and ids out of range, for which the graph refuses the
 /// batch later.
+///
+/// The vertices in `added` are not in the graph before the change, and those in `removed` are not in it afterwards.
+/// Each is listed once, and no vertex is in both. All edges of a removed vertex disappear, so they are in `edges`.
 struct graph_change {
   [[nodiscard]] WYRM_HD static constexpr edge no_edge() { return {no_vertex, no_vertex}; }
 
@@ -26,12 +30,19 @@ struct graph_change {
   std::size_t size = 0;                   // entries in edges; 0 also for an empty batch
   operation const* operations = nullptr;  // one per entry; nullptr: all are `all`
   operation all = operation::insert;
-  /// The change of clear() and build(): any edge may appear or disappear, and there are no entries.
+  /// The change of clear() and build(), and one to fewer ids (see catch_up): any edge may appear or disappear, and
+  /// there are no entries and lists of vertices. Ids that go come after all others.
   bool replaces_all = false;
   /// An upper bound of the arcs of the graph after the change, and of those before it unless it replaces all.
   std::uint64_t max_arcs = 0;
   /// The version of the graph after the change.
   std::uint64_t next_version = 0;
+  /// The number of ids after the change: fewer than before it only if it replaces all.
+  vertex_id vertices = 0;
+  vertex_id const* added = nullptr;
+  std::size_t added_size = 0;
+  vertex_id const* removed = nullptr;
+  std::size_t removed_size = 0;
 
   [[nodiscard]] WYRM_HD bool has_edge(std::size_t i) const { return edges[i].source != no_vertex; }
   [[nodiscard]] WYRM_HD bool inserts(std::size_t i) const {
@@ -39,6 +50,8 @@ struct graph_change {
   }
   [[nodiscard]] WYRM_HD bool erases(std::size_t i) const { return has_edge(i) && operation_of(i) != operation::insert; }
 
+  /// Whether vertices appear or disappear.
+  [[nodiscard]] bool has_vertices() const { return added_size + removed_size > 0; }
   /// Whether there may be an entry of this kind.
   [[nodiscard]] bool may_insert() const { return size > 0 && (operations != nullptr || all == operation::insert); }
   [[nodiscard]] bool may_erase() const { return size > 0 && (operations != nullptr || all != operation::insert); }

@@ -111,17 +111,16 @@ struct graph_state {
   /// The view for algorithms; valid until the next change.
   [[nodiscard]] graph_view view() const {
     if (link) require_idle();
-    return {out.records(),
-            in_records(),
-            vertices,
-            arc_count,
-            settings.directed,
-            identity.id(),
-            identity.version(),
-            width,
-            static_cast<vertex_id>(absent.size()),
-            numbers(),
-            identity.vertex_version()};
+    return graph_view({.out = out.records(),
+                       .in = in_records(),
+                       .arcs = arc_count,
+                       .vertices = vertices,
+                       .absent = static_cast<vertex_id>(absent.size()),
+                       .directed = settings.directed,
+                       .value_bytes = width,
+                       .numbers = numbers(),
+                       .graph_id = identity.id(),
+                       .version = identity.version()});
   }
 
   // The records of in-neighbours; nullptr if there are none.

@@ -9,26 +9,17 @@
 namespace wyrm::graph {
 
 /// A member of a graph. Ids are unique in the process and not 0; a moved-from identity has id 0. The version counts
-/// changes of the contents; the vertex version counts those that add or remove vertices. Construction is thread-safe.
+/// changes of the contents. Construction is thread-safe.
 class identity {
  public:
   identity() : id_(next_id()) {}
-  identity(identity&& other) noexcept
-      : id_(std::exchange(other.id_, 0)),
-        version_(std::exchange(other.version_, 0)),
-        vertex_version_(std::exchange(other.vertex_version_, 0)) {}
+  identity(identity&& other) noexcept : id_(std::exchange(other.id_, 0)), version_(std::exchange(other.version_, 0)) {}
   identity& operator=(identity&&) = delete;
 
   [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] std::uint64_t version() const { return version_; }
-  [[nodiscard]] std::uint64_t vertex_version() const { return vertex_version_; }
   /// Records a change of the contents.
   void change() { ++version_; }
-  /// Records that vertices were added or removed.
-  void change_vertices() {
-    ++version_;
-    ++vertex_version_;
-  }
 
  private:
   static std::uint64_t next_id() {
@@ -38,7 +29,6 @@ class identity {
 
   std::uint64_t id_;
   std::uint64_t version_ = 0;
-  std::uint64_t vertex_version_ = 0;
 };
 
 }  // namespace wyrm::graph

@@ -88,8 +88,7 @@ class maintained_result {
 
  protected:
   /// name: the name of the result in messages. g: the graph that the result is computed from.
-  maintained_result(char const* name, graph_view const& g)
-      : name_(name), id_(g.graph_id()), version_(g.version()), vertex_version_(g.vertex_version()) {}
+  maintained_result(char const* name, graph_view const& g) : name_(name), id_(g.graph_id()), version_(g.version()) {}
   maintained_result(maintained_result&& other) noexcept : name_(other.name_) { take(other); }
   maintained_result& operator=(maintained_result&& other) noexcept {
     if (this == &other) return *this;
@@ -125,7 +124,6 @@ class maintained_result {
     id_ = std::exchange(other.id_, 0);
     version_ = other.version_;
     next_version_ = other.next_version_;
-    vertex_version_ = other.vertex_version_;
     state_ = std::exchange(other.state_, state::current);
     if (other.list_ != nullptr) other.list_->replace(other, *this);
   }
@@ -136,7 +134,6 @@ class maintained_result {
   std::uint64_t id_ = 0;
   std::uint64_t version_ = 0;       // of the graph, for which this result is up to date
   std::uint64_t next_version_ = 0;  // of the graph after the change that is being made
-  std::uint64_t vertex_version_ = 0;
   state state_ = state::current;
   detail::result_list* list_ = nullptr;  // nullptr: not attached
 };
@@ -152,10 +149,6 @@ inline void maintained_result::require_up_to_date(graph_view const& g) const {
     refuse(
         "an earlier change could not be applied to this result; detach it, and construct it again from the graph; "
         "nothing was changed");
-  if (g.vertex_version() != vertex_version_)
-    refuse(
-        "vertices were added to the graph or removed from it since this result was constructed; construct it again "
-        "from the graph; nothing was changed");
   if (g.version() != version_)
     refuse("this is the result of version " + std::to_string(version_) + " of the graph, and not of version " +
            std::to_string(g.version()) +

@@ -42,6 +42,15 @@ class update_engine {
     constexpr update_kind kind = has_values ? update_kind::mixed : Op;
     return enqueue<kind>(batch);
   }
+  /// Erases edges, given in memory of the space, as a part of a change: attached results are not told, and the version
+  /// stays. Returns the number of edges that were erased. Guarantee and errors: dynamic_graph::erase().
+  std::uint64_t erase_for_change(resident_edges edges) {
+    constexpr update_kind kind = has_values ? update_kind::mixed : update_kind::erase;
+    if (edges.size == 0) return 0;
+    batch_input const batch{.edges = edges.data, .size = edges.size, .all = operation::erase};
+    launch<kind>(batch);
+    return finish_graph<kind>(batch).erased;
+  }
   /// Runs the steps of an update on some of the tables, on which begin() and count() were called. for_these(f) calls f
   /// for each of these tables; before_plan() enqueues what the plan needs.
   template <update_kind Op, class ForTables, class F>
@@ -190,6 +199,7 @@ class update_engine {
   update_report finish(batch_input const& batch) {
     typename Space::guard const current(g_.space);
     update_report const done = g_.or_undo([&] { return finish_graph<Op>(batch); });
+    g_.identity.change();
     g_.results.after(g_.view());
     return done;
   }
@@ -244,7 +254,6 @@ class update_engine {
   update_report report(std::size_t requested, update_status const& s) {
     update_status::sums const all = s.total();
     g_.changes += requested;
-    g_.identity.change();
     update_report r;
     r.requested = requested;
     r.self_loops = g_.settings.self_loops ? 0 : all.self_loops;

@@ -46,22 +46,24 @@ class vertex_changes {
     g_.absent.next(reused, ids.data());
     std::iota(ids.begin() + static_cast<std::ptrdiff_t>(reused), ids.end(), g_.vertices);
     if (n == 0) return ids;
-    require_no_results("add_vertices");
-    exec::buffer<vertex_id, Space> there(g_.space, reused);
+    // Attached results need the ids, too.
+    std::size_t const uploaded = g_.results.empty() ? reused : n;
+    exec::buffer<vertex_id, Space> there(g_.space, uploaded);
     std::vector<exec::buffer<packed_record, Space>> room;
     room.reserve(2);
     g_.for_tables([&](auto& t) { room.push_back(t.room_for(total)); });
-    if (reused > 0) exec::copy_in<vertex_id>(g_.space, there.data(), std::span(ids).first(reused));
+    if (uploaded > 0) exec::copy_in<vertex_id>(g_.space, there.data(), std::span(ids).first(uploaded));
+    g_.results.before_vertices(g_.view(), total, resident_vertices(there.data(), n), resident_vertices(nullptr, 0),
+                               resident_edges(nullptr, 0));
     // Nothing below fails for lack of memory.
     auto next = room.begin();
     g_.for_tables([&](auto& t) {
       t.grow(total, std::move(*next++));
       exec::for_each(g_.space, reused, mark_vertices{t.records(), there.data(), false});
     });
-    g_.space.synchronize();  // the kernels read `there`
     g_.vertices = total;
     g_.absent.pop(reused);
-    g_.identity.change_vertices();
+    finish();
     return ids;
   }
   removal_report remove_vertices(std::span<vertex_id const> batch) {
@@ -79,41 +81,48 @@ class vertex_changes {
     std::ranges::sort(ids);
     ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
     r.duplicates = batch.size() - ids.size();
-    if (g_.absent.size() > 0 && !ids.empty()) {
-      auto const absent = absent_among(g_.space, g_.out.records(), ids);
-      std::size_t kept = 0;
-      for (std::size_t i = 0; i < ids.size(); ++i)
-        if (absent[i] == 0) ids[kept++] = ids[i];
-      r.missing = ids.size() - kept;
-      ids.resize(kept);
-    }
     if (ids.empty()) return r;
-    require_no_results("remove_vertices");
-    g_.absent.reserve(ids.size());
     exec::buffer<vertex_id, Space> there(g_.space, ids.size());
     exec::copy_in<vertex_id>(g_.space, there.data(), ids);
-    {
-      auto const edges = incident_edges(g_.space, g_.view(), there.data(), ids.size());
-      update_engine<Space, Allocator, Value, Combine> engine(g_);
-      r.edges = engine.template update<update_kind::erase>({.edges = edges.data(), .size = edges.size()}).get().erased;
+    if (g_.absent.size() > 0) {
+      r.missing = drop_absent(ids, there);
+      if (ids.empty()) return r;
     }
+    g_.collect();
+    g_.absent.reserve(ids.size());
+    auto const edges = incident_edges(g_.space, g_.view(), there.data(), ids.size());
+    resident_edges const gone(edges.data(), edges.size());
+    g_.results.before_vertices(g_.view(), g_.vertices, resident_vertices(nullptr, 0),
+                               resident_vertices(there.data(), ids.size()), gone);
+    update_engine<Space, Allocator, Value, Combine> engine(g_);
+    r.edges = g_.or_undo([&] { return engine.erase_for_change(gone); });
     g_.for_tables([&](auto& t) {
       exec::for_each(g_.space, ids.size(), mark_vertices{t.records(), there.data(), true});
     });
-    g_.space.synchronize();  // the kernels read `there`
     g_.absent.push(ids);
-    g_.identity.change_vertices();
+    finish();
     r.removed = ids.size();
     return r;
   }
 
  private:
-  void require_no_results(char const* operation) const {
-    if (!g_.results.empty())
-      throw error(error_code::bad_argument,
-                  std::string(operation) +
-                      ": attached results are for the vertices that the graph has now; detach them, "
-                      "and construct them again afterwards; nothing was changed");
+  // Removes absent vertices from a list, of which `there` is a copy in memory of the space; both stay ascending.
+  // Returns their number.
+  std::size_t drop_absent(std::vector<vertex_id>& ids, exec::buffer<vertex_id, Space> const& there) {
+    auto const absent = absent_among(g_.space, g_.out.records(), there.data(), ids.size());
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      if (absent[i] == 0) ids[kept++] = ids[i];
+    std::size_t const dropped = ids.size() - kept;
+    ids.resize(kept);
+    if (dropped > 0 && kept > 0) exec::copy_in<vertex_id>(g_.space, there.data(), ids);
+    return dropped;
+  }
+  // The last step of a change: the arrays of the change are not needed after it.
+  void finish() {
+    g_.identity.change();
+    g_.results.after(g_.view());
+    g_.space.synchronize();
   }
 
   state& g_;

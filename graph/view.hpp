@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "../exec/config.hpp"
 #include "table/record.hpp"
@@ -37,73 +38,72 @@ template <class T>
   return at < list.size && list[at] == v;
 }
 
+/// What a view consists of.
+struct view_parts {
+  packed_record const* out = nullptr;  // the records of the vertex table
+  packed_record const* in = nullptr;   // nullptr without in-neighbours; `out` for an undirected graph
+  std::uint64_t arcs = 0;
+  vertex_id vertices = 0;  // ids
+  vertex_id absent = 0;    // the vertices that are not in the graph
+  bool directed = false;
+  std::uint8_t value_bytes = 0;             // of a value; 0 without values
+  number_type numbers = number_type::none;  // the type of the values
+  std::uint64_t graph_id = 0;               // see identity; 0 for rows that belong to no graph
+  std::uint64_t version = 0;
+};
+
 class graph_view {
  public:
-  /// in: nullptr without in-neighbours; `out` for an undirected graph. graph_id, version: see identity; 0 for rows that
-  /// belong to no graph. value_bytes: the bytes of a value, 0 without values. absent: the number of absent vertices.
-  /// numbers: the type of the values.
-  graph_view(packed_record const* out, packed_record const* in, vertex_id vertices, std::uint64_t arcs, bool directed,
-             std::uint64_t graph_id = 0, std::uint64_t version = 0, unsigned value_bytes = 0, vertex_id absent = 0,
-             number_type numbers = number_type::none, std::uint64_t vertex_version = 0)
-      : out_(out),
-        in_(in),
-        arcs_(arcs),
-        vertices_(vertices),
-        absent_(absent),
-        directed_(directed),
-        value_bytes_(static_cast<std::uint8_t>(value_bytes)),
-        numbers_(numbers),
-        graph_id_(graph_id),
-        version_(version),
-        vertex_version_(vertex_version) {}
+  explicit graph_view(view_parts const& parts) : p_(parts) {}
 
+  [[nodiscard]] view_parts const& parts() const { return p_; }
   /// The id of the graph, unique in the process. A move of the graph moves the id. 0: rows that belong to no graph.
-  [[nodiscard]] std::uint64_t graph_id() const { return graph_id_; }
+  [[nodiscard]] std::uint64_t graph_id() const { return p_.graph_id; }
   /// The number of changes of the contents: updates of at least one edge, build() and clear(). Views with the same id
   /// and version have the same neighbours, but possibly in different pages.
-  [[nodiscard]] std::uint64_t version() const { return version_; }
-  /// The number of changes that added or removed vertices. Views with the same id and vertex version have the same
-  /// vertices.
-  [[nodiscard]] std::uint64_t vertex_version() const { return vertex_version_; }
+  [[nodiscard]] std::uint64_t version() const { return p_.version; }
 
   /// The number of ids. A vertex that was removed is absent, and has no neighbours.
-  [[nodiscard]] WYRM_HD vertex_id vertices() const { return vertices_; }
+  [[nodiscard]] WYRM_HD vertex_id vertices() const { return p_.vertices; }
   /// The number of vertices that are in the graph.
-  [[nodiscard]] WYRM_HD vertex_id present_vertices() const { return vertices_ - absent_; }
-  [[nodiscard]] WYRM_HD bool is_present(vertex_id v) const { return absent_ == 0 || !out_[v].is_absent(); }
+  [[nodiscard]] WYRM_HD vertex_id present_vertices() const { return p_.vertices - p_.absent; }
+  [[nodiscard]] WYRM_HD bool is_present(vertex_id v) const { return p_.absent == 0 || !p_.out[v].is_absent(); }
   /// The number of stored arcs: twice the edges of an undirected graph (a self-loop counts once).
-  [[nodiscard]] WYRM_HD std::uint64_t arcs() const { return arcs_; }
-  [[nodiscard]] WYRM_HD bool directed() const { return directed_; }
-  [[nodiscard]] WYRM_HD bool has_in_neighbours() const { return in_ != nullptr || vertices_ == 0; }
+  [[nodiscard]] WYRM_HD std::uint64_t arcs() const { return p_.arcs; }
+  [[nodiscard]] WYRM_HD bool directed() const { return p_.directed; }
+  [[nodiscard]] WYRM_HD bool has_in_neighbours() const { return p_.in != nullptr || p_.vertices == 0; }
 
   /// The same graph with every arc reversed: its neighbours are the in-neighbours of this graph. It has no identity.
   /// Throws error(bad_argument) for a directed graph without in-neighbours.
   [[nodiscard]] graph_view reversed() const {
     if (!has_in_neighbours())
       throw error(error_code::bad_argument, "a graph without in-neighbours has no reversed view; make it with them");
-    return {in_, out_, vertices_, arcs_, directed_, 0, 0, value_bytes_, absent_, numbers_};
+    view_parts parts = p_;
+    std::swap(parts.out, parts.in);
+    parts.graph_id = parts.version = 0;
+    return graph_view(parts);
   }
 
   /// The records of the vertex tables.
-  [[nodiscard]] WYRM_HD packed_record const* out_records() const { return out_; }
-  [[nodiscard]] WYRM_HD packed_record const* in_records() const { return in_; }
+  [[nodiscard]] WYRM_HD packed_record const* out_records() const { return p_.out; }
+  [[nodiscard]] WYRM_HD packed_record const* in_records() const { return p_.in; }
 
-  [[nodiscard]] WYRM_HD std::uint32_t degree(vertex_id v) const { return out_[v].degree; }
-  [[nodiscard]] WYRM_HD neighbour_list neighbours(vertex_id v) const { return {out_[v].page(), out_[v].degree}; }
-  [[nodiscard]] WYRM_HD neighbour_list in_neighbours(vertex_id v) const { return {in_[v].page(), in_[v].degree}; }
+  [[nodiscard]] WYRM_HD std::uint32_t degree(vertex_id v) const { return p_.out[v].degree; }
+  [[nodiscard]] WYRM_HD neighbour_list neighbours(vertex_id v) const { return {p_.out[v].page(), p_.out[v].degree}; }
+  [[nodiscard]] WYRM_HD neighbour_list in_neighbours(vertex_id v) const { return {p_.in[v].page(), p_.in[v].degree}; }
 
   /// The bytes of the value of an edge; 0 without values.
-  [[nodiscard]] WYRM_HD unsigned value_bytes() const { return value_bytes_; }
+  [[nodiscard]] WYRM_HD unsigned value_bytes() const { return p_.value_bytes; }
   /// The type of the values; none if there are no values, or values of another type.
-  [[nodiscard]] WYRM_HD number_type numbers() const { return numbers_; }
+  [[nodiscard]] WYRM_HD number_type numbers() const { return p_.numbers; }
   /// The values of the neighbours of v, in the same order. Value must be the type of the graph's values.
   template <class Value>
   [[nodiscard]] WYRM_HD Value const* values(vertex_id v) const {
-    return values_in<Value>(out_[v]);
+    return values_in<Value>(p_.out[v]);
   }
   template <class Value>
   [[nodiscard]] WYRM_HD Value const* in_values(vertex_id v) const {
-    return values_in<Value>(in_[v]);
+    return values_in<Value>(p_.in[v]);
   }
 
  private:
@@ -112,17 +112,7 @@ class graph_view {
     return reinterpret_cast<Value const*>(r.page() + r.capacity());
   }
 
-  packed_record const* out_;
-  packed_record const* in_;
-  std::uint64_t arcs_;
-  vertex_id vertices_;
-  vertex_id absent_;
-  bool directed_;
-  std::uint8_t value_bytes_;
-  number_type numbers_;
-  std::uint64_t graph_id_;
-  std::uint64_t version_;
-  std::uint64_t vertex_version_;
+  view_parts p_;
 };
 
 }  // namespace wyrm::graph

@@ -20,6 +20,12 @@ struct init_labels {
   WYRM_HD void operator()(std::size_t v) const { label[v] = static_cast<graph::vertex_id>(v); }
 };
 
+struct number_from {
+  graph::vertex_id* label;
+  graph::vertex_id first;
+  WYRM_HD void operator()(std::size_t i) const { label[i] = first + static_cast<graph::vertex_id>(i); }
+};
+
 /// The smallest vertex of each label; if `degree` is given, among vertices with a degree.
 struct find_first {
   graph::vertex_id const* label;

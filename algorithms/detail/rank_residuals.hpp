@@ -328,6 +328,31 @@ struct update_changed {
   }
 };
 
+/// One thread per vertex that a change adds: its rank is the base, its arcs, if it gets some, are yet to be processed.
+struct start_added {
+  rank_residuals x;
+  graph::vertex_id const* added;
+  std::int64_t base;
+  WYRM_HD void operator()(std::size_t i) const {
+    graph::vertex_id const v = added[i];
+    x.x[v] = base;
+    x.residual[v] = x.sent[v] = 0;
+    rank_residuals::add_to(x.state->sum, base, i);
+  }
+};
+
+/// One thread per vertex that a change removes, which has no arcs.
+struct clear_removed {
+  rank_residuals x;
+  graph::vertex_id const* removed;
+  WYRM_HD void operator()(std::size_t i) const {
+    graph::vertex_id const v = removed[i];
+    rank_residuals::add_to(x.state->sum, -x.x[v], i);
+    rank_residuals::add_to(x.state->residual_norm, -magnitude(x.residual[v]), i);
+    x.x[v] = x.residual[v] = x.sent[v] = 0;
+  }
+};
+
 /// One lane per item: clears the mark of the vertex.
 struct clear_changed {
   frontier changed;

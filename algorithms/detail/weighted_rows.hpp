@@ -200,10 +200,8 @@ class built_rows {
       : space_(space), offsets_(space), targets_(space), weights_(space), records_(space) {}
 
   [[nodiscard]] weighted_rows view(bool weighted = true) const {
-    return {{records_.data(), records_.data(), vertices_, arcs_, false},
-            targets_.data(),
-            weighted ? weights_.data() : nullptr,
-            weighted ? 1u : 2u};
+    return {graph::graph_view({.out = records_.data(), .in = records_.data(), .arcs = arcs_, .vertices = vertices_}),
+            targets_.data(), weighted ? weights_.data() : nullptr, weighted ? 1u : 2u};
   }
   [[nodiscard]] std::uint64_t const* offsets() const { return offsets_.data(); }
   void reserve(std::size_t vertices, std::uint64_t arcs) {

@@ -103,6 +103,7 @@ class change_resolver {
     graph_change change;
     change.size = batch.size;
     change.all = batch.all;
+    change.vertices = g.vertices();
     change.next_version = g.version() + (batch.size > 0 ? 1 : 0);
     bool const inserts = batch.operations != nullptr || batch.all == operation::insert;
     change.max_arcs = g.arcs() + (inserts ? batch.size * (g.directed() ? 1 : 2) : 0);

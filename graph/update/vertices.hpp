@@ -123,15 +123,13 @@ exec::buffer<edge, Space> incident_edges(Space const& space, graph_view const& g
   return edges;
 }
 
-/// Which of n vertices are absent.
+/// Which of n vertices, listed in memory of the space, are absent.
 template <class Space>
-std::vector<std::uint8_t> absent_among(Space const& space, packed_record const* records,
-                                       std::vector<vertex_id> const& vertices) {
-  exec::buffer<vertex_id, Space> there(space, vertices.size());
-  exec::buffer<std::uint8_t, Space> absent(space, vertices.size());
-  exec::copy_in<vertex_id>(space, there.data(), vertices);
-  exec::for_each(space, vertices.size(), find_absent{records, there.data(), absent.data()});
-  return exec::copy_out(space, absent.data(), vertices.size());
+std::vector<std::uint8_t> absent_among(Space const& space, packed_record const* records, vertex_id const* vertices,
+                                       std::size_t n) {
+  exec::buffer<std::uint8_t, Space> absent(space, n);
+  exec::for_each(space, n, find_absent{records, vertices, absent.data()});
+  return exec::copy_out(space, absent.data(), n);
 }
 
 /// The ids of absent vertices, as a stack: those that were removed last are used first, in ascending order.
@@ -162,7 +160,9 @@ void check_absent(Space const& space, packed_record const* records, vertex_id ve
   std::vector<vertex_id> listed = ids.all();
   std::ranges::sort(listed);
   bool const unique = std::ranges::adjacent_find(listed) == listed.end();
-  auto const absent = absent_among(space, records, listed);
+  exec::buffer<vertex_id, Space> there(space, listed.size());
+  exec::copy_in<vertex_id>(space, there.data(), listed);
+  auto const absent = absent_among(space, records, there.data(), listed.size());
   if (marked != listed.size() || !unique || std::ranges::find(absent, 0) != absent.end())
     throw error(error_code::corrupt, "the graph is damaged: " + std::to_string(marked) +
                                          " vertices are marked as absent, but the list of absent vertices has " +

@@ -390,6 +390,7 @@ TYPED_TEST_P(maintained_test, steps_out_of_order_are_refused) {
       EXPECT_TRUE(result.belongs_to(g.view()));
       graph::graph_change change;  // without effect
       change.max_arcs = g.arcs();
+      change.vertices = g.vertices();
       change.next_version = g.view().version() + 1;
       result.before(g.view(), change);
       EXPECT_FALSE(result.belongs_to(g.view()));

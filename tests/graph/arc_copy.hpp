@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A maintained result that is a copy of the arcs of its graph on the host, and changes only by what changes of the
-// graph say. It also checks that these say nothing that is not so.
+// A maintained result that is a copy of the arcs and vertices of its graph on the host, and changes only by what
+// changes of the graph say. It also checks that these say nothing that is not so.
 #pragma once
 
 #include <cstddef>
@@ -44,6 +44,14 @@ class arc_copy final : public graph::maintained_result {
     erased_.clear();
     replaces_all_ = change.replaces_all;
     max_arcs_ = change.max_arcs;
+    vertices_ = change.vertices;
+    added_ = list(change.added, change.added_size);
+    removed_ = list(change.removed, change.removed_size);
+    if (vertices_ < g.vertices() && !replaces_all_) wrong_ = "there are fewer ids after the change";
+    for (graph::vertex_id const v : added_)
+      if (v >= vertices_ || present_.contains(v)) wrong_ = "a vertex is added that is in the graph";
+    for (graph::vertex_id const v : removed_)
+      if (!present_.contains(v)) wrong_ = "a vertex is removed that is not in the graph";
     if (!replaces_all_ && max_arcs_ < g.arcs()) wrong_ = "max_arcs is less than the arcs before the change";
     if (change.size == 0) return;
     auto const edges = exec::copy_out(space_, change.edges, change.size);
@@ -60,7 +68,10 @@ class arc_copy final : public graph::maintained_result {
   void on_after(graph::graph_view const& g) override {
     for (arc const& a : erased_) arcs_.erase(a);
     arcs_.insert(inserted_.begin(), inserted_.end());
+    for (graph::vertex_id const v : removed_) present_.erase(v);
+    present_.insert(added_.begin(), added_.end());
     if (replaces_all_) read(g);
+    if (g.vertices() != vertices_ || present_ != present_in(g)) wrong_ = "the vertices of the change are wrong";
     if (g.arcs() > max_arcs_) wrong_ = "max_arcs is less than the arcs after the change";
   }
   void on_undo(graph::graph_view const&) override {}
@@ -69,8 +80,23 @@ class arc_copy final : public graph::maintained_result {
     (inserts ? inserted_ : erased_).insert(a);
     if (arcs_.contains(a) == inserts) wrong_ = "an entry without effect is in the change";
   }
+  std::set<graph::vertex_id> list(graph::vertex_id const* vertices, std::size_t n) {
+    if (n == 0) return {};
+    auto const all = exec::copy_out(space_, vertices, n);
+    std::set<graph::vertex_id> unique(all.begin(), all.end());
+    if (unique.size() != n) wrong_ = "a vertex is listed twice";
+    return unique;
+  }
+  std::set<graph::vertex_id> present_in(graph::graph_view const& g) const {
+    std::set<graph::vertex_id> present;
+    auto const records = exec::copy_out(space_, g.out_records(), g.vertices());
+    for (graph::vertex_id v = 0; v < g.vertices(); ++v)
+      if (!records[v].is_absent()) present.insert(v);
+    return present;
+  }
   void read(graph::graph_view const& g) {
     arcs_.clear();
+    present_ = present_in(g);
     graph::csr const rows = graph::detail::export_csr(space_, g.out_records(), g.vertices());
     for (graph::vertex_id u = 0; u < g.vertices(); ++u)
       for (std::uint64_t i = rows.offsets[u]; i < rows.offsets[u + std::size_t{1}]; ++i)
@@ -79,8 +105,12 @@ class arc_copy final : public graph::maintained_result {
 
   Space space_;
   std::set<arc> arcs_;
+  std::set<graph::vertex_id> present_;
   std::set<arc> inserted_;  // by the change that is being made
   std::set<arc> erased_;
+  std::set<graph::vertex_id> added_;
+  std::set<graph::vertex_id> removed_;
+  graph::vertex_id vertices_ = 0;
   std::uint64_t max_arcs_ = 0;
   bool replaces_all_ = false;
   std::string wrong_;
