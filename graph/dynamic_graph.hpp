@@ -23,6 +23,7 @@
 #include "maintained_result.hpp"
 #include "options.hpp"
 #include "pending_update.hpp"
+#include "query/list_arcs.hpp"
 #include "query/select.hpp"
 #include "snapshot.hpp"
 #include "types.hpp"
@@ -167,6 +168,14 @@ class dynamic_graph {
   update_report apply(resident_edges batch, operation const* operations, Value const* values) requires has_values {
     return apply_async(batch, operations, values).get();
   }
+  /// The same for arrays of edges with their values.
+  update_report apply(std::span<valued_edge<Value> const> batch,
+                      std::span<operation const> operations) requires has_values {
+    return apply_async(batch, operations).get();
+  }
+  update_report apply(resident_valued_edges<Value> batch, operation const* operations) requires has_values {
+    return apply_async(batch, operations).get();
+  }
 
   /// insert, erase and apply for columns of ids, which are edge_columns or resident_columns (batch/columns.hpp); `more`
   /// is what the operation takes besides the edges, see the asynchronous updates. One kernel converts the columns to
@@ -218,6 +227,13 @@ class dynamic_graph {
   pending_update apply_async(resident_edges batch, operation const* operations,
                              Value const* values) requires has_values {
     return update<kind::mixed>(batch, operations, values);
+  }
+  pending_update apply_async(std::span<valued_edge<Value> const> batch,
+                             std::span<operation const> operations) requires has_values {
+    return update<kind::mixed>(batch, operations);
+  }
+  pending_update apply_async(resident_valued_edges<Value> batch, operation const* operations) requires has_values {
+    return update<kind::mixed>(batch, operations);
   }
   /// Columns::array<T>: std::span<T const> for edge_columns, T const* in memory of the space for resident_columns.
   template <detail::columns Columns>
@@ -276,6 +292,32 @@ class dynamic_graph {
     if (!then.directed) then.in = then.out;
     return graph::snapshot(std::move(owner), graph_view(then), state_.edge_count);
   }
+
+  /// The undirected graph that has an edge {u, v} where this directed graph has u -> v or v -> u, with the same
+  /// vertices, on the same space. It is made on the device; this graph does not change. If both arcs are there, the
+  /// edge has the value that an insertion of the arc from the smaller id, and then of the other one, makes: with
+  /// combiner::latest that of the arc from the greater id. o: the options of the new graph, of which `directed` is
+  /// ignored. Throws error(bad_argument) if this graph is undirected; error(out_of_memory). O(vertices + arcs log
+  /// degree), expected.
+  [[nodiscard]] dynamic_graph as_undirected(options o) const {
+    typename Space::guard const current(state_.space);
+    state_.require_idle();
+    if (!state_.settings.directed)
+      throw error(error_code::bad_argument, "as_undirected: the graph is undirected already");
+    o.directed = false;
+    dynamic_graph made(state_.space, state_.vertices, o);
+    detail::for_each_slice_of_arcs<Value>(state_.space, view(), slice_for(state_.arc_count),
+                                          [&](resident_edges edges, Value const* values) {
+                                            if constexpr (has_values)
+                                              made.insert(edges, values);
+                                            else
+                                              made.insert(edges);
+                                          });
+    made.state_.copy_absent(state_);
+    return made;
+  }
+  /// The same with the options of this graph.
+  [[nodiscard]] dynamic_graph as_undirected() const { return as_undirected(state_.settings); }
 
   /// Keeps a maintained result up to date: from now on every change of this graph updates the graph and all attached
   /// results, or nothing; an empty batch lets results go on that have stopped early. See maintained_result for what

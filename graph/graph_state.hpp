@@ -185,6 +185,17 @@ struct graph_state {
     if (arc_count > 0) identity.change();
     arc_count = edge_count = 0;
   }
+  // Makes the vertices absent that are so in another graph with as many, in the same order of later use. They have no
+  // edges here, and none is absent yet.
+  template <class Other>
+  void copy_absent(Other const& other) {
+    if (other.absent.size() == 0) return;
+    absent = other.absent;
+    for_tables([&](auto& t) {
+      exec::for_each(space, vertices, detail::copy_absent{other.out.records(), t.records()});
+    });
+    identity.change();
+  }
   // Frees pages that an update has planned, and that belong to no vertex.
   template <class ForTables>
   void undo(ForTables const& for_these) {
@@ -249,7 +260,7 @@ struct graph_state {
       for_tables([&](auto const& t) {
         records.push_back(
             rebuilt_table<width>(space, t.records(), vertices, arc_count, new_sizes(), *fresh, status, fails_from));
-        if (absent.size() > 0) exec::for_each(space, vertices, copy_absent{t.records(), records.back().data()});
+        if (absent.size() > 0) exec::for_each(space, vertices, detail::copy_absent{t.records(), records.back().data()});
       });
     } catch (error const& e) {
       if constexpr (!Allocator::family.resets)

@@ -68,26 +68,35 @@ class update_queue {
   update_queue(update_queue const&) = delete;
   update_queue& operator=(update_queue const&) = delete;
 
-  /// Appends a batch, with one operation (and value) per edge, and returns its number: batches are numbered 0, 1, 2,
+  /// Appends a batch, with one operation per edge, and a value in an array or in the edge, and returns its number:
+  /// batches are numbered 0, 1, 2,
   /// ... in the order in which they are appended, which is also the order in which they are applied. A batch becomes
   /// part of one update. Copies the arrays; waits while the queue is full. Throws error(bad_argument), and appends
   /// nothing, if the batch is larger than the queue, if the arrays differ in length, or if the queue is closed, also
   /// while this call waits. Ids are checked when the batch is applied.
   std::uint64_t push(std::span<edge const> edges, std::span<operation const> operations) requires(!has_values) {
-    return *append(edges, operations, {}, true);
+    return *append(edges, {}, operations, true);
   }
   std::uint64_t push(std::span<edge const> edges, std::span<operation const> operations,
                      std::span<Value const> values) requires has_values {
-    return *append(edges, operations, values, true);
+    return *append(edges, values, operations, true);
+  }
+  std::uint64_t push(std::span<valued_edge<Value> const> edges,
+                     std::span<operation const> operations) requires has_values {
+    return *append(edges, {}, operations, true);
   }
   /// The same, but returns nothing instead of waiting: if there is no room, or other producers wait for room.
   std::optional<std::uint64_t> try_push(std::span<edge const> edges,
                                         std::span<operation const> operations) requires(!has_values) {
-    return append(edges, operations, {}, false);
+    return append(edges, {}, operations, false);
   }
   std::optional<std::uint64_t> try_push(std::span<edge const> edges, std::span<operation const> operations,
                                         std::span<Value const> values) requires has_values {
-    return append(edges, operations, values, false);
+    return append(edges, values, operations, false);
+  }
+  std::optional<std::uint64_t> try_push(std::span<valued_edge<Value> const> edges,
+                                        std::span<operation const> operations) requires has_values {
+    return append(edges, {}, operations, false);
   }
 
   /// Ends the input: all later calls of push() and those that wait throw. Batches in the queue can still be applied.
@@ -210,9 +219,12 @@ class update_queue {
     side& s = filling();
     return s.batches.size() < most_ && entries <= most_ - s.begin_of(s.batches.size());
   }
-  std::optional<std::uint64_t> append(std::span<edge const> edges, std::span<operation const> operations,
-                                      std::span<Value const> values, bool waits) {
-    check(edges.size(), operations.size(), has_values ? values.size() : edges.size());
+  // Edge: edge, or valued_edge<Value>, whose values are in the edges.
+  template <class Edge>
+  std::optional<std::uint64_t> append(std::span<Edge const> edges, std::span<Value const> values,
+                                      std::span<operation const> operations, bool waits) {
+    constexpr bool needs_values = has_values && std::is_same_v<Edge, edge>;
+    check(edges.size(), operations.size(), needs_values ? values.size() : edges.size());
     std::unique_lock lock(mutex_);
     if (waits) {
       std::uint64_t const turn = last_turn_++;
@@ -229,9 +241,15 @@ class update_queue {
     std::uint64_t const number = next_number_++;
     ++s.copies;
     lock.unlock();
-    std::copy(edges.begin(), edges.end(), s.edges + begin);
+    if constexpr (std::is_same_v<Edge, edge>)
+      std::copy(edges.begin(), edges.end(), s.edges + begin);
+    else
+      for (std::size_t i = 0; i < edges.size(); ++i) {
+        s.edges[begin + i] = {edges[i].source, edges[i].target};
+        s.values[begin + i] = edges[i].value;
+      }
+    if constexpr (needs_values) std::copy(values.begin(), values.end(), s.values + begin);
     std::copy(operations.begin(), operations.end(), s.operations + begin);
-    if constexpr (has_values) std::copy(values.begin(), values.end(), s.values + begin);
     lock.lock();
     --s.copies;
     arrival_.notify_all();

@@ -303,7 +303,29 @@ TYPED_TEST_P(batches, arrays_of_edges_with_values_equal_the_model) {
                                   : g.insert(graph::resident_valued_edges<value>(there.data(), batch.size())),
                    model.insert(edges, t.values));
       ASSERT_NO_FATAL_FAILURE(this->expect_same(g, model));
+      // With operations, in another order.
+      std::shuffle(batch.begin(), batch.end(), random);
+      std::vector<graph::edge> arcs;
+      std::vector<value> values;
+      std::vector<graph::operation> what;
+      for (valued const& e : batch) {
+        arcs.push_back({e.source, e.target});
+        values.push_back(e.value);
+        what.push_back(random() % 2 == 0 ? graph::operation::insert : graph::operation::erase);
+      }
+      auto const shuffled = this->upload(batch);
+      auto const operations = this->upload(what);
+      expect_equal(round % 2 == 0
+                       ? g.apply(std::span<valued const>(batch), what)
+                       : g.apply(graph::resident_valued_edges<value>(shuffled.data(), batch.size()), operations.data()),
+                   model.apply(arcs, what, values));
+      ASSERT_NO_FATAL_FAILURE(this->expect_same(g, model));
     }
+    EXPECT_NE(this->refusal([&] {
+                    g.apply(std::span<valued const>(std::vector<valued>(3)), std::vector<graph::operation>(2));
+                  })
+                  .find("operations"),
+              std::string::npos);
     std::vector<valued> const wrong{{1, 2, {}}, {3, 300, {}}, {400, 1, {}}};
     auto const there = this->upload(wrong);
     for (bool const resident : {false, true}) {

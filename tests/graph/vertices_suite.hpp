@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <iterator>
+#include <map>
 #include <numeric>
 #include <random>
 #include <set>
@@ -360,6 +362,70 @@ TYPED_TEST_P(vertices, that_are_absent_have_no_rank) {
   EXPECT_EQ(nobody.error_bound(), 0);
 }
 
+TYPED_TEST_P(vertices, are_those_of_the_undirected_graph) {
+  using value = typename TypeParam::value;
+  for (unsigned form = 1; form < 4; ++form) {
+    auto both = this->random_graph(form, 200, 51 + form);
+    auto& g = both.first;
+    auto& model = both.second;
+    for (std::vector<graph::vertex_id> const& gone : {std::vector<graph::vertex_id>{70, 3}, {9}}) {
+      g.remove_vertices(gone);
+      model.remove_vertices(gone);
+    }
+    graph::csr const rows = model.to_csr();
+    std::vector<value> const values = model.values();
+    // Of both arcs of an edge the one from the greater id is later in the order of rows, and decides.
+    std::map<std::pair<graph::vertex_id, graph::vertex_id>, value> edges;
+    for (graph::vertex_id u = 0; u < 200; ++u)
+      for (std::uint64_t i = rows.offsets[u]; i < rows.offsets[u + 1]; ++i)
+        edges[{u, rows.targets[i]}] = edges[{rows.targets[i], u}] = values[i];
+    auto made = g.as_undirected();
+    EXPECT_FALSE(made.settings().directed);
+    EXPECT_EQ(made.settings().self_loops, g.settings().self_loops);
+    EXPECT_EQ(damage(made), "");
+    graph::csr const got = made.to_csr();
+    ASSERT_EQ(got.targets.size(), edges.size());
+    auto next = edges.begin();
+    for (graph::vertex_id u = 0; u < 200; ++u)
+      for (std::uint64_t i = got.offsets[u]; i < got.offsets[u + 1]; ++i)
+        ASSERT_EQ(std::pair(u, got.targets[i]), next++->first);
+    if constexpr (TypeParam::has_values) {
+      for (std::size_t i = 0; value const& one : made.values()) {
+        auto const at = std::next(edges.begin(), static_cast<std::ptrdiff_t>(i++));
+        ASSERT_TRUE(model.same(one, at->second)) << at->first.first << " " << at->first.second;
+      }
+    }
+    EXPECT_EQ(made.present_vertices(), 197u);
+    EXPECT_EQ(made.add_vertices(4), model.add_vertices(4));
+    EXPECT_EQ(g.to_csr(), rows);
+    EXPECT_NE(this->refusal([&] { (void)made.as_undirected(); }).find("undirected already"), std::string::npos);
+    if constexpr (TypeParam::has_values && std::is_same_v<value, float>) {
+      auto o = g.settings();
+      o.combine = graph::combiner::max;
+      auto const most = g.as_undirected(o).values();
+      auto const forward = [&](graph::vertex_id u, graph::vertex_id v) {
+        auto const first = rows.targets.begin() + static_cast<std::ptrdiff_t>(rows.offsets[u]);
+        auto const last = rows.targets.begin() + static_cast<std::ptrdiff_t>(rows.offsets[u + 1]);
+        auto const at = std::find(first, last, v);
+        return at == last ? -1.0f : values[static_cast<std::size_t>(at - rows.targets.begin())];
+      };
+      for (std::size_t i = 0; auto const& [arc, unused] : edges)
+        ASSERT_EQ(most[i++], std::max(forward(arc.first, arc.second), forward(arc.second, arc.first)));
+    }
+    // Slices of arcs are all arcs.
+    std::vector<graph::edge> listed;
+    graph::detail::for_each_slice_of_arcs<graph::no_value>(
+        g.space(), g.view(), 100, [&](graph::resident_edges slice, graph::no_value const*) {
+          auto const part = exec::copy_out(g.space(), slice.data, slice.size);
+          listed.insert(listed.end(), part.begin(), part.end());
+        });
+    std::vector<graph::edge> all;
+    for (graph::vertex_id u = 0; u < 200; ++u)
+      for (std::uint64_t i = rows.offsets[u]; i < rows.offsets[u + 1]; ++i) all.push_back({u, rows.targets[i]});
+    EXPECT_EQ(listed, all);
+  }
+}
+
 // Results of other vertices are refused, also if there are as many, and catch up.
 TYPED_TEST_P(vertices, of_a_result_are_known) {
   auto both = this->random_graph(1, 100, 43);
@@ -389,6 +455,6 @@ TYPED_TEST_P(vertices, of_a_result_are_known) {
 REGISTER_TYPED_TEST_SUITE_P(vertices, take_their_edges_with_them, get_ids_in_the_documented_order,
                             are_added_in_place_up_to_a_maximum, that_are_absent_take_no_edges,
                             change_or_nothing_changes, of_snapshots_stay, may_differ_between_moments,
-                            that_are_absent_have_no_rank, of_a_result_are_known);
+                            that_are_absent_have_no_rank, are_those_of_the_undirected_graph, of_a_result_are_known);
 
 }  // namespace wyrm::tests
