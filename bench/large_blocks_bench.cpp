@@ -35,7 +35,8 @@ constexpr std::size_t random_most = std::size_t{256} << 10;
 
 /// The allocators for large requests, and what CUDA has.
 template <class Space>
-using compared = alloc::list<alloc::ouroboros_va_p<Space>, alloc::rw_malloc<Space>, alloc::system_malloc<Space>>;
+using compared = alloc::list<alloc::align_malloc<Space>, alloc::ouroboros_va_p<Space>, alloc::rw_malloc<Space>,
+                             alloc::system_malloc<Space>>;
 
 /// A size in [least, most], drawn for `key`.
 WYRM_HD std::size_t size_between(std::size_t least, std::size_t most, std::uint64_t key) {
