@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -65,17 +66,38 @@ class align_host final : public served_by_host {
   [[nodiscard]] bool is_serving() const { return is_serving_; }
 
   bool serve() noexcept override {
+    if (waiting_.load() > 0) return false;
     std::lock_guard const lock(mutex_);
-    return mailbox_.serve([this](mail const& m) { return answer(m); });
+    return answer_all();
   }
-  /// Calls f(mailbox, spaces), with no request being served meanwhile.
+  /// The same at once, for the owner.
+  void settle() {
+    std::unique_lock const lock = stop_serving();
+    (void)answer_all();
+  }
+  /// Calls f(mailbox, spaces), with no request being served meanwhile. So f must not wait for kernels, which may wait
+  /// for an answer.
   template <class F>
   auto use(F const& f) {
-    std::lock_guard const lock(mutex_);
+    std::unique_lock const lock = stop_serving();
     return f(mailbox_, spaces_);
   }
+  // What does not change, or is in memory of the device.
+  [[nodiscard]] mailbox_ref ref() const { return mailbox_.ref(); }
+  [[nodiscard]] std::uint64_t unanswered() const { return mailbox_.unanswered(); }
+  [[nodiscard]] std::size_t bytes() const { return mailbox_.bytes(); }
 
  private:
+  // A mutex is not fair, so the thread that polls leaves it alone while others want it.
+  [[nodiscard]] std::unique_lock<std::mutex> stop_serving() {
+    waiting_.fetch_add(1);
+    std::unique_lock lock(mutex_);
+    waiting_.fetch_sub(1);
+    return lock;
+  }
+  bool answer_all() {
+    return mailbox_.serve([this](mail const& m) { return answer(m); });
+  }
   [[nodiscard]] mail answer(mail const& m) {
     if (m.what() == mail::kind::free) {
       bool const is_freed = spaces_.free(m.value());
@@ -87,7 +109,8 @@ class align_host final : public served_by_host {
 
   host_service& service_;
   bool is_serving_ = false;
-  std::mutex mutex_;  // of the mailbox and the spaces
+  std::atomic<int> waiting_ = 0;
+  std::mutex mutex_;  // of the host's side of the mailbox, and of the spaces
   mailbox<Space> mailbox_;
   portion_space spaces_;
 };
@@ -123,12 +146,7 @@ class align_malloc {
 
   [[nodiscard]] ref_type ref() const { return shared_.ref(); }
   [[nodiscard]] view_type view() const {
-    return {memory_.data(),
-            pages(),
-            entries_.data(),
-            live_.data(),
-            host_->use([](auto& mailbox, auto&) { return mailbox.ref(); }),
-            ledger_.ref()};
+    return {memory_.data(), pages(), entries_.data(), live_.data(), host_->ref(), ledger_.ref()};
   }
 
   /// Whether the thread of the host serves this pool, as it does after the construction.
@@ -146,9 +164,7 @@ class align_malloc {
   /// the next call of any other function of the owner.
   void stop() noexcept { host_->stop(); }
   /// Requests, of memory and of frees, that the host did not answer in time or that came while it was stopped.
-  [[nodiscard]] std::uint64_t unanswered() const {
-    return host_->use([](auto& mailbox, auto&) { return mailbox.unanswered(); });
-  }
+  [[nodiscard]] std::uint64_t unanswered() const { return host_->unanswered(); }
 
   /// O(pool / 4 KiB).
   void reset() {
@@ -180,11 +196,11 @@ class align_malloc {
     ledger_.report(s);
     s.committed = memory_.committed();
     s.reserved = memory_.capacity();
-    host_->use([&](auto& mailbox, portion_space const& spaces) {
+    host_->use([&](auto&, portion_space const& spaces) {
       s.granted = std::size_t{spaces.used()} * align_page_bytes;
       s.peak = std::size_t{spaces.peak()} * align_page_bytes;
-      s.overhead = entries_.bytes() + live_.bytes() + mailbox.bytes() + ledger_.bytes() + shared_.bytes();
     });
+    s.overhead = entries_.bytes() + live_.bytes() + host_->bytes() + ledger_.bytes() + shared_.bytes();
     detail::add_fragmentation(space_, ledger_, view(), memory_.data(), s);
     return s;
   }
@@ -233,9 +249,9 @@ class align_malloc {
 
   // Frees spaces that kernels could not return, or did not get, because the host did not answer. While no kernel runs.
   void recover() const {
-    std::uint64_t const now = unanswered();
+    std::uint64_t const now = unanswered();  // waits for kernels, which the host serves meanwhile
     if (now == recovered_) return;
-    host_->serve();
+    host_->settle();
     std::vector<std::uint32_t> const live = exec::copy_out(space_, live_.data(), pages());
     host_->use([&](auto& mailbox, portion_space& spaces) {
       mailbox.unclaim_all();

@@ -87,9 +87,7 @@ class watched_pool : public alloc::align_malloc<Space> {
   void without_answers(F const& f) {
     this->host_->use([&](auto&, auto&) { f(); });
   }
-  [[nodiscard]] alloc::mailbox_ref mailbox() const {
-    return this->host_->use([](auto& box, auto&) { return box.ref(); });
-  }
+  [[nodiscard]] alloc::mailbox_ref mailbox() const { return this->host_->ref(); }
 };
 
 template <class Space>

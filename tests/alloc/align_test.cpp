@@ -2,7 +2,11 @@
 // align-malloc on threads of the host and on warps of fibers, and what its check() finds.
 #include "align_suite.hpp"
 
+#include <chrono>
 #include <functional>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "../support/simt_space.hpp"
 
@@ -56,6 +60,34 @@ TEST(align_check, finds_damage) {
     pool.entry(0) = 0;
     pool.live(0) = 0;
   });
+}
+
+// Copies wait for what has been launched before, as on a GPU: here, one function.
+struct asynchronous_space : host {
+  static inline std::function<void()> running;
+  asynchronous_space() : host(1) {}
+  void copy_out(void* to, void const* from, std::size_t bytes) const {
+    if (std::function<void()> const f = std::exchange(running, nullptr)) f();
+    host::copy_out(to, from, bytes);
+  }
+};
+
+// Functions of the owner are ordered on the space: they may be called while the last kernel runs, and wait for it. The
+// host must serve this kernel meanwhile.
+TEST(align_host, serves_kernels_that_a_function_of_the_owner_waits_for) {
+  using allocator = alloc::align_malloc<asynchronous_space>;
+  allocator pool(asynchronous_space(), {.pool_bytes = std::size_t{1} << 20, .reserve_bytes = std::size_t{4} << 20},
+                 {.limit = std::chrono::seconds(3)});
+  std::function<void(allocator&)> const functions[] = {
+      [](auto& p) { (void)p.stats(); }, [](auto& p) { p.check(); }, [](auto& p) { p.grow(std::size_t{1} << 20); },
+      [](auto& p) { p.compact(); },     [](auto& p) { p.reset(); }, [](auto& p) { (void)p.unanswered(); }};
+  for (auto const& f : functions) {
+    void* block = nullptr;
+    asynchronous_space::running = [&] { block = pool.ref().malloc(100); };
+    f(pool);
+    EXPECT_NE(block, nullptr);
+  }
+  EXPECT_EQ(pool.unanswered(), 0u);
 }
 
 // The pool is destroyed after main(): the thread of the host must end with it.
