@@ -28,6 +28,9 @@ struct options {
   unsigned threshold = 50;                   // percent, 0 to 100: a node with more of its blocks pulls in all others
   std::size_t batch = 256;                   // faults that are served at a time, at least 1
   std::uint64_t memory = ~std::uint64_t{0};  // bytes of the device, at least vablock_bytes
+  // Whether a node also counts blocks that a node below it has just pulled in, as in the paper (Theorem 1). The driver
+  // counts resident and faulting blocks only.
+  bool cascade = true;
 };
 
 /// The blocks of the node with 2^level blocks that contains `leaf`. Bit i is block i of a VABlock.
@@ -35,21 +38,23 @@ struct options {
   return static_cast<std::uint32_t>(((std::uint64_t{1} << (1u << level)) - 1) << (leaf >> level << level));
 }
 
-/// The blocks that are resident after the faults of a batch in a VABlock are served. From each faulting leaf up to the
-/// root, a node that has more than `threshold` percent of its blocks gets the others.
-[[nodiscard]] constexpr std::uint32_t serve(std::uint32_t resident, std::uint32_t faults, unsigned threshold) {
+/// The blocks that are resident after the faults of a batch in a VABlock are served. From each faulting block up to the
+/// root, a node that has more than `o.threshold` percent of its blocks gets the others.
+[[nodiscard]] constexpr std::uint32_t serve(std::uint32_t resident, std::uint32_t faults, options const& o) {
   resident |= faults;
+  std::uint32_t counted = resident;
   for (std::uint32_t left = faults; left != 0; left &= left - 1)
     for (unsigned level = 1; 1u << level <= vablock_blocks; ++level) {
       std::uint32_t const node = blocks_of_node(static_cast<unsigned>(std::countr_zero(left)), level);
-      if (static_cast<unsigned>(std::popcount(resident & node)) * 100 > (threshold << level)) resident |= node;
+      if (static_cast<unsigned>(std::popcount(counted & node)) * 100 > (o.threshold << level)) resident |= node;
+      if (o.cascade) counted = resident;
     }
   return resident;
 }
 
 struct counts {
   std::uint64_t accesses = 0;
-  std::uint64_t raised = 0;  // raised: each page of a warp that is missing, again after each batch that left it out
+  std::uint64_t raised = 0;  // missing pages of each warp, again after each batch that left them out
   std::uint64_t served = 0;  // faults that were in a batch
   std::uint64_t batches = 0;
   std::uint64_t demanded = 0;         // blocks that migrated because of a fault
@@ -141,7 +146,7 @@ class managed_memory {
     }
     state& s = at->second;
     std::uint32_t const demanded = faults & ~s.resident;
-    std::uint32_t const after = serve(s.resident, demanded, options_.threshold);
+    std::uint32_t const after = serve(s.resident, demanded, options_);
     std::uint32_t const prefetched = after & ~s.resident & ~demanded;
     counts_.demanded += static_cast<std::uint64_t>(std::popcount(demanded));
     counts_.prefetched += static_cast<std::uint64_t>(std::popcount(prefetched));

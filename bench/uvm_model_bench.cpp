@@ -95,6 +95,13 @@ void add_reach(named_rearrangement const& r, char const* subject, lanes_access h
       ->ArgsProduct({{4, 64, 256, 1024, 2048, 4096, 8192, 16384}, {1, 4, 14, 256}});
 }
 
+void add_driver(named_rearrangement const& r) {
+  auto const run = [](benchmark::State& state, uvm::rearrangement const& by) {
+    play(state, by, 128, state.range(0) * kib, {.cascade = false}, random_accesses(100, lanes_access::in_step));
+  };
+  add_case("driver", r, {"kib"}, run)->RangeMultiplier(2)->Range(256, 16384);
+}
+
 void add_oversubscription(named_rearrangement const& r) {
   auto const run = [](benchmark::State& state, uvm::rearrangement const& by) {
     uvm::options const o{.memory = static_cast<std::uint64_t>(24 * 1024 * mib)};
@@ -148,6 +155,7 @@ int main(int argc, char** argv) {
   add_padding();
   for (auto const& r : all_rearrangements) {
     add_reach(r, "reach", lanes_access::in_step);
+    add_driver(r);
     add_idle(r);
     add_threshold(r);
   }

@@ -64,11 +64,19 @@ std::uint32_t blocks(unsigned first, unsigned last) {
 
 TEST(uvm_prefetch, examples_of_the_paper) {
   // Fig. 2: blocks 1 and 3 of a node of four are resident, and a fault in block 0 brings in block 2, too.
-  EXPECT_EQ(serve(0b1010, 0b0001, 50), 0b1111u);
+  EXPECT_EQ(serve(0b1010, 0b0001, {}), 0b1111u);
   // Section III-C, Fig. 4(b): after blocks 0 and 1, block 2 brings in block 3, and then block 4 brings in 5 to 7.
-  EXPECT_EQ(serve(0, 0b0011, 50), 0b0011u);
-  EXPECT_EQ(serve(0b0011, 0b0100, 50), 0b1111u);
-  EXPECT_EQ(serve(0b1111, 0b10000, 50), 0b11111111u);
+  EXPECT_EQ(serve(0, 0b0011, {}), 0b0011u);
+  EXPECT_EQ(serve(0b0011, 0b0100, {}), 0b1111u);
+  EXPECT_EQ(serve(0b1111, 0b10000, {}), 0b11111111u);
+}
+
+// In the driver a node does not count what a node below it has just pulled in: block 2 brings in block 3, which would
+// make five of eight with block 4.
+TEST(uvm_prefetch, cascades_in_the_paper_and_not_in_the_driver) {
+  EXPECT_EQ(serve(0b10011, 0b00100, {}), 0b11111111u);
+  EXPECT_EQ(serve(0b10011, 0b00100, {.cascade = false}), 0b11111u);
+  EXPECT_EQ(serve(0b11111, 0b00100000, {.cascade = false}), 0b11111111u);
 }
 
 TEST(uvm_prefetch, is_a_tree_of_counters) {
@@ -80,7 +88,7 @@ TEST(uvm_prefetch, is_a_tree_of_counters) {
       while (resident != ~0u) {
         unsigned const block = random() % 32;
         tree.fault(block);
-        if ((resident & 1u << block) == 0) resident = serve(resident, 1u << block, threshold);
+        if ((resident & 1u << block) == 0) resident = serve(resident, 1u << block, {.threshold = threshold});
         ASSERT_EQ(resident, tree.mask()) << "threshold " << threshold;
       }
     }
@@ -94,7 +102,7 @@ TEST(uvm_prefetch, batches_contain_what_single_faults_bring_in) {
     tree_of_counters tree(50);
     for (unsigned block = 0; block < 32; ++block)
       if ((faults & 1u << block) != 0) tree.fault(block);
-    EXPECT_EQ(serve(0, faults, 50), tree.mask());
+    EXPECT_EQ(serve(0, faults, {}), tree.mask());
   }
 }
 
@@ -107,7 +115,7 @@ void for_each_random_fault(std::uint64_t seed, F const& f) {
     while (resident != ~0u) {
       unsigned const block = random() % 32;
       if ((resident & 1u << block) != 0) continue;
-      std::uint32_t const after = serve(resident, 1u << block, 50);
+      std::uint32_t const after = serve(resident, 1u << block, {});
       f(resident, after, block);
       resident = after;
     }
@@ -205,11 +213,11 @@ TEST(uvm_warptrees, parents_do_not_overlap) {
 }
 
 // Eq. 3: a fault in a warptree never brings in a block outside of it, whatever is resident elsewhere.
-TEST(uvm_warptrees, are_independent) {
+void expect_independent_warptrees(options const& o) {
   std::mt19937_64 random(seeded(409));
   for (int round = 0; round < 50; ++round) {
     auto const trees = random_warptrees(random, 40);
-    managed_memory memory({});
+    managed_memory memory(o);
     std::vector<std::uint32_t> expected(trees.size());  // resident blocks of the tree if it were alone
     for (int step = 0; step < 200; ++step) {
       std::vector<std::uint64_t> batch;
@@ -221,7 +229,7 @@ TEST(uvm_warptrees, are_independent) {
         std::uint32_t faults = 0;
         for (std::uint64_t const a : batch)
           if (a / vablock_bytes == trees[t].vablock()) faults |= 1u << a / block_bytes % 32 & trees[t].mask();
-        expected[t] = serve(expected[t], faults & ~expected[t], 50);
+        expected[t] = serve(expected[t], faults & ~expected[t], o);
       }
       memory.fault(batch);
     }
@@ -233,11 +241,15 @@ TEST(uvm_warptrees, are_independent) {
     for (std::size_t v = 0; v < all.size(); ++v) EXPECT_EQ(memory.resident(v), all[v]) << "VABlock " << v;
   }
 }
+TEST(uvm_warptrees, are_independent) {
+  expect_independent_warptrees({});
+  expect_independent_warptrees({.cascade = false});
+}
 
 // Without the padding, section V-B: the warp of blocks 0 to 3 has brought in all of them, and with a block of the next
 // warp resident, that warp's blocks follow.
 TEST(uvm_warptrees, without_padding_warps_disturb_each_other) {
-  EXPECT_EQ(serve(0b00100011, 0b00000100, 50), 0b11111111u);
+  EXPECT_EQ(serve(0b00100011, 0b00000100, {}), 0b11111111u);
 }
 
 TEST(uvm_memory, threads_have_memory_of_their_own) {
