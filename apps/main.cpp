@@ -57,11 +57,19 @@ std::string tolerance(std::string const& text) {
 
 void add_placement(CLI::App& command, apps::placement& where) {
   command.add_option("--device", where.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
+  std::vector<std::string> kinds;
+  for (exec::memory_kind const kind : exec::memory_kinds) kinds.emplace_back(exec::to_string(kind));
+  command
+      .add_option_function<std::string>(
+          "--memory", [&where](std::string const& name) { where.memory = exec::memory_kind_named(name); },
+          "Memory of the pool for neighbours on a GPU: device, managed (pages move between GPU and host) or host "
+          "(pinned memory of the host); on a CPU all are the same [device]")
+      ->check(CLI::IsMember(kinds));
   command
       .add_option("--pool-limit", where.pool_limit,
-                  "Maximum bytes of the pool for neighbours, up to 1 TiB, rounded up; 0 = the memory of the GPU, or on "
-                  "a CPU the least of its memory, the limits of control groups, and half of the addresses that ulimit "
-                  "-v leaves")
+                  "Maximum bytes of the pool for neighbours, up to 1 TiB, rounded up; 0 = the memory of the GPU, a "
+                  "quarter of it with --memory managed, or on a CPU, and with --memory host, the least of the host's "
+                  "memory, the limits of control groups, and half of the addresses that ulimit -v leaves")
       ->check(apps::decimal)
       ->check(CLI::Range(std::size_t{0}, alloc::pool_limit))
       ->capture_default_str();

@@ -193,9 +193,10 @@ char const* direction(graph_file const& file) {
 }
 
 // Writes the parameters of all commands.
-void write_file_parameters(json& j, graph_file const& file, std::string const& device) {
+void write_file_parameters(json& j, graph_file const& file, placement const& where) {
   j.field("file", to_utf8(file.name));
-  j.field("device", device);
+  j.field("device", where.device);
+  j.field("memory", exec::to_string(where.memory));
   j.field("direction", direction(file));
   j.field("ids", file.ids == id_kind::file ? "file" : "internal");
 }
@@ -204,7 +205,7 @@ void write_file_parameters(json& j, graph_file const& file, std::string const& d
 template <class F>
 void write_parameters(json& j, graph_options const& o, F const& others) {
   j.object("parameters", [&] {
-    write_file_parameters(j, o.file, o.device);
+    write_file_parameters(j, o.file, o);
     j.field("allocator", o.allocator);
     others();
     if (o.algorithms)
@@ -331,7 +332,7 @@ std::string json_report(cluster_options const& o, cluster_result const& r, bool 
   json j;
   write_surroundings(j, "cluster", lost);
   j.object("parameters", [&] {
-    write_file_parameters(j, o.file, o.device);
+    write_file_parameters(j, o.file, o);
     j.field("weighted", o.weighted);
     j.field("seed", o.clustering.seed);
     j.field("length", o.clustering.length);

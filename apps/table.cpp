@@ -97,7 +97,9 @@ void print_vertices(std::ostream& out, vertex_ids const& ids, rank_summary const
 }
 
 void print_loaded(std::ostream& out, graph_options const& o, graph_summary const& g) {
-  out << o.file.name << " on " << g.device << ", allocator " << o.allocator << "\n\ngraph\n";
+  out << o.file.name << " on " << g.device << ", allocator " << o.allocator;
+  if (o.memory != exec::memory_kind::device) out << " in " << exec::to_string(o.memory) << " memory";
+  out << "\n\ngraph\n";
   row(out, "vertices", count(g.vertices));
   row(out, "edges", count(g.edges) + (g.directed ? " (directed)" : " (undirected)"));
   row(out, "arcs", count(g.arcs));

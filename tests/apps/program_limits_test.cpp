@@ -78,6 +78,24 @@ TEST_F(program_test, limits_the_pool_on_request) {
   expect_refused(2, "--pool-limit", {"run", file, "--pool-limit", "-1"});
 }
 
+TEST_F(program_test, chooses_the_memory_of_the_pool) {
+  std::string const file = write("k5.graph", k5);
+  EXPECT_EQ(run(file, {"--rounds", "0"}).text("parameters/memory"), "device");
+  for (std::string const kind : {"device", "managed", "host"}) {
+    SCOPED_TRACE(kind);
+    report const r = run(file, {"--rounds", "1", "--check", "--memory", kind});
+    EXPECT_EQ(r.text("parameters/memory"), kind);
+    EXPECT_EQ(r.count("graph/edges"), 10u);
+    for (char const* const command : {"stream", "walk", "cluster"})
+      EXPECT_EQ(run_program({command, file, "--memory", kind}).status, 0) << command;
+    // The system's allocator has no pool, so this also shows that the option reaches the allocator.
+    outcome const system = run_program({"run", file, "--allocator", "malloc", "--memory", kind});
+    EXPECT_EQ(system.status, kind == "device" ? 0 : 2) << system.err;
+    EXPECT_EQ(system.err.find(kind + " memory") != std::string::npos, kind != "device") << system.err;
+  }
+  expect_refused(2, "--memory", {"run", file, "--memory", "unified"});
+}
+
 // One batch takes 4 MB; 24 of them must not be in memory together.
 TEST_F(program_test, makes_batches_as_they_are_needed) {
   if (sanitized) GTEST_SKIP() << "sanitizers keep freed memory";

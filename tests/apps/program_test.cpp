@@ -65,6 +65,7 @@ TEST_F(program_test, describes_itself) {
                      "--unpacked-limit",
                      "--max-vertices",
                      "--map",
+                     "--memory",
                      "--pool-limit",
                      "--cache",
                      "--remove-self-loops",
