@@ -215,8 +215,12 @@ TYPED_TEST_P(weighted_pagerank_test, rows_that_begin_anywhere) {
   }
   exec::copy_in<std::uint32_t>(space, pages.data(), words);
   exec::copy_in<graph::packed_record>(space, rows.data(), records);
-  graph::graph_view const g(rows.data(), rows.data(), static_cast<graph::vertex_id>(n), c.targets.size(), false, 0, 0,
-                            sizeof(float), 0, graph::number_type::f32);
+  graph::graph_view const g({.out = rows.data(),
+                             .in = rows.data(),
+                             .arcs = c.targets.size(),
+                             .vertices = static_cast<graph::vertex_id>(n),
+                             .value_bytes = sizeof(float),
+                             .numbers = graph::number_type::f32});
   auto const got = algorithms::pagerank(space, g, {.damping = 0.5, .tolerance = 1e-12, .weighted = true});
   this->expect_near(got.rank, serial_pagerank(c, 0.5, {}, false, weights), 1e-11);
 }
