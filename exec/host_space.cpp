@@ -57,6 +57,13 @@ void host_wait() {
     std::this_thread::yield();
 }
 
+void host_sleep(unsigned attempt) {
+  if (wait_action != nullptr)
+    wait_action();
+  else if (attempt >= 200)
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+}
+
 void set_host_wait(void (*action)()) { wait_action = action; }
 
 host_lanes* gather_host_lanes(void const* object) {

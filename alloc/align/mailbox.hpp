@@ -26,6 +26,8 @@
 #include "../../exec/memory.hpp"
 #include "../../exec/tile.hpp"
 
+#include <nv/target>
+
 namespace wyrm::alloc {
 
 /// A message of a mailbox, as one word.
@@ -98,7 +100,7 @@ class mailbox_ref {
         return m;
       }
       if (is_over(attempt, start)) break;
-      exec::pause(attempt);
+      pause(attempt);
     }
     count_unanswered();
     set_owner(t, abandoned);
@@ -137,6 +139,9 @@ class mailbox_ref {
     exec::atomic_ref<std::uint64_t>(*words_.unanswered).fetch_add(1, exec::relaxed);
   }
 
+  WYRM_HD static void pause(unsigned attempt) {
+    NV_IF_ELSE_TARGET(NV_IS_DEVICE, (exec::pause(attempt);), (exec::host_sleep(attempt);))
+  }
   // Whether a thread that waits gives up. It looks at the clock and at the host's state only now and then.
   [[nodiscard]] WYRM_HD bool is_over(unsigned attempt, std::uint64_t& start) const {
     if (words_.limit == 0) return true;
@@ -158,7 +163,7 @@ class mailbox_ref {
         slot = slot + 1 < words_.slots ? slot + 1 : 0;
       }
       if (is_over(look_every - 1, start)) return {no_slot, 0};
-      exec::pause(attempt);
+      pause(attempt);
     }
   }
   [[nodiscard]] WYRM_HD ticket try_claim(std::uint32_t slot) const {

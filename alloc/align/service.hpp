@@ -93,8 +93,7 @@ class host_service {
       if (some) last = now;
       if (now - last < busy) {
         lock.unlock();
-        do std::this_thread::yield();
-        while (waiting_.load() > 0);
+        while (waiting_.load() > 0) std::this_thread::yield();
         lock.lock();
       } else {
         sleep_.wait_for(lock, std::min<clock::duration>((now - last) / 4, longest_sleep));
