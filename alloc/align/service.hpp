@@ -28,7 +28,7 @@ class served_by_host {
 /// may wait. All functions are thread-safe.
 class host_service {
  public:
-  static constexpr std::chrono::microseconds busy{200};
+  static constexpr std::chrono::microseconds busy{100};
   static constexpr std::chrono::microseconds longest_sleep{1000};
 
   /// The service of the process. A pool calls this before it calls anything else, so that the service outlives it.
