@@ -56,29 +56,28 @@ static_assert(detail::all_are_allocators(all<exec::host_space>{}));
 /// The name of the default allocator.
 inline constexpr char const* default_name = "ouroboros-s-p";
 
-namespace detail {
+/// The names of the allocators of a list.
 template <class... A>
-std::vector<std::string> names_of(list<A...>) {
+[[nodiscard]] std::vector<std::string> names_of(list<A...>) {
   return {A::name...};
 }
 
-template <class F, class... A>
-bool call_named(std::string_view wanted, F const& f, list<A...>) {
-  return ((wanted == A::name ? (f.template operator()<A>(), true) : false) || ...);
-}
-}  // namespace detail
-
 /// The names of all allocators.
-[[nodiscard]] inline std::vector<std::string> names() { return detail::names_of(all<exec::host_space>{}); }
+[[nodiscard]] inline std::vector<std::string> names() { return names_of(all<exec::host_space>{}); }
 
-/// Calls f.template operator()<A>() for the allocator A of that name. Throws error(bad_argument), which lists all
-/// names, if there is none.
+/// Calls f.template operator()<A>() for the allocator A of a list that has that name. Throws error(bad_argument), which
+/// lists all names, if there is none.
+template <class... A, class F>
+void visit(list<A...> among, std::string_view wanted, F const& f) {
+  if (((wanted == A::name ? (f.template operator()<A>(), true) : false) || ...)) return;
+  std::string known;
+  for (std::string const& one : names_of(among)) known += (known.empty() ? "" : ", ") + one;
+  throw error(error_code::bad_argument, "there is no allocator '" + std::string(wanted) + "'; there are: " + known);
+}
+/// The same for all allocators.
 template <class Space, class F>
 void visit(std::string_view wanted, F const& f) {
-  if (detail::call_named(wanted, f, all<Space>{})) return;
-  std::string known;
-  for (std::string const& one : names()) known += (known.empty() ? "" : ", ") + one;
-  throw error(error_code::bad_argument, "there is no allocator '" + std::string(wanted) + "'; there are: " + known);
+  alloc::visit(all<Space>{}, wanted, f);
 }
 
 }  // namespace wyrm::alloc

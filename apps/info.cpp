@@ -20,7 +20,7 @@ void describe_program() {
             << "devices:    cpu (" << m.cpu << ", " << m.cores << " logical cores)\n";
   for (std::string const& gpu : m.gpus) std::cout << "            " << gpu << '\n';
   std::cout << "allocators:";
-  for (std::string const& name : alloc::names()) std::cout << ' ' << name;
+  for (std::string const& name : graph::any_graph::allocators()) std::cout << ' ' << name;
   std::cout
       << "\nformats:    METIS, DIMACS10 (.graph, .metis), Matrix Market coordinate (.mtx), edge lists (.txt, "
          ".tsv, .edges,\n"

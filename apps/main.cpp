@@ -79,7 +79,7 @@ void add_graph_options(CLI::App& command, apps::graph_options& o) {
   apps::add_graph_file(command, o.file, true);
   add_placement(command, o);
   command.add_option("--allocator", o.allocator, "Allocator of the pages")
-      ->check(CLI::IsMember(alloc::names()))
+      ->check(CLI::IsMember(graph::any_graph::allocators()))
       ->capture_default_str();
   command
       .add_option("--algorithms", o.algorithms,

@@ -67,7 +67,7 @@ class graph_under_test {
       graph_.emplace(make(space, storage, name, churned, weighted));
       return;
     }
-    graph::csr const c = churned ? make(space, "ouroboros-va-p", name, true).to_csr() : rows_of(name);
+    graph::csr const c = churned ? make(space, "ouroboros-s-p", name, true).to_csr() : rows_of(name);
     exec::buffer<std::uint64_t, Space> offsets(space, c.offsets.size());
     targets_.reserve(c.targets.size() + 4);  // rows are read four at a time
     rows_.reserve(vertices_);
@@ -345,7 +345,7 @@ template <class Space>
 void add_cases(Space const& space) {
   std::string const on = std::string("/") + space.name + "/";
   for (auto const& [name, make] : sources()) {
-    std::vector<std::string> storages = alloc::names();
+    std::vector<std::string> storages = graph::any_graph::allocators();
     storages.insert(storages.begin(), "csr");
     for (std::string const& storage : storages)
       for (bool const churned : {false, true}) {

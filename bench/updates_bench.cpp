@@ -303,7 +303,7 @@ void star(benchmark::State& state, Space const& space, std::string const& alloca
 template <class Space>
 void add_builds(Space const& space) {
   std::string const on = std::string("/") + space.name + "/";
-  for (std::string const& allocator : alloc::names()) {
+  for (std::string const& allocator : graph::any_graph::allocators()) {
     for (unsigned log2 : {22u, 26u})
       add("scale" + on + allocator + "/rmat:" + std::to_string(log2),
           [=](benchmark::State& s) { scale(s, space, allocator, log2); });
@@ -330,7 +330,7 @@ void add_cases(Space const& space) {
     std::string const edges = "/edges:" + std::to_string(size);
     for (bool const from_host : {true, false}) {
       for (auto const& [name, make] : sources()) {
-        for (std::string const& allocator : alloc::names())
+        for (std::string const& allocator : graph::any_graph::allocators())
           for (std::string const kind : {"random", "pressure", "rmat"})
             for (bool const erases : {false, true})
               add((erases ? "erase" : "insert") + on + allocator + "/" + name + "/" + kind + where(from_host) + edges,
@@ -341,7 +341,7 @@ void add_cases(Space const& space) {
             [=, graph = name](benchmark::State& s) { rebuild(s, space, graph, from_host, size); });
       }
     }
-    for (std::string const& allocator : alloc::names())
+    for (std::string const& allocator : graph::any_graph::allocators())
       for (unsigned log2 = 16; log2 <= 26; log2 += 2)
         add("scaling" + on + allocator + "/vertices:2^" + std::to_string(log2) + edges, [=](benchmark::State& s) {
           scaling(s, space, {allocator, "random", true, false, size}, log2);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A dynamic graph whose space, allocator and type of values are chosen at run time, for programs and bindings. The
-// members are those of dynamic_graph, which documents them; the templates are compiled once, in any_graph.cpp.
+// members are those of dynamic_graph, which documents them; the templates are compiled once, in the sources of
+// graph/any.
 #pragma once
 
 #include <cstddef>
@@ -29,9 +30,13 @@ namespace wyrm::graph {
 class any_graph {
  public:
   /// A graph without edges, with values of the type options::values, or without. Throws error(bad_argument) for an
-  /// unknown allocator. insert(), apply() and build() throw error(bad_argument) for values of another type, or none.
+  /// allocator that is unknown, or that this build leaves out. insert(), apply() and build() throw error(bad_argument)
+  /// for values of another type, or none.
   any_graph(exec::any_space const& space, std::string_view allocator, std::size_t vertices, options const& o = {});
   ~any_graph();
+  /// The names of the allocators that graphs can have: all (alloc/registry.hpp), unless the library was built with
+  /// WYRM_GRAPH_ALLOCATORS=few.
+  [[nodiscard]] static std::vector<std::string> allocators();
   /// A moved-from graph can be assigned to and destroyed; all other operations throw error(bad_argument).
   any_graph(any_graph&&) noexcept;
   any_graph& operator=(any_graph&&) noexcept;
@@ -105,6 +110,9 @@ class any_graph {
   struct face;
   template <class Space, class Allocator, class Value>
   struct body;
+  template <class Value>
+  static std::unique_ptr<face> make(exec::any_space const& space, std::string_view allocator, std::size_t vertices,
+                                    options const& o);
   [[nodiscard]] face& graph() const;
   void check_type(char const* what, number_type type) const;
   [[nodiscard]] void const* checked(host_numbers const& values, std::size_t n) const;

@@ -84,6 +84,20 @@ class refused_entry : public error {
   std::string reason_;
 };
 
+/// Throws refused_entry for entry i, which has these ids. Not a template, as it is called once for each type of ids in
+/// each type of graphs.
+[[noreturn]] inline void refuse_entry(std::size_t i, std::string const& source, std::string const& target,
+                                      bool is_outside, vertex_id vertices, std::uint64_t count) {
+  throw refused_entry(i, "(" + source + ", " + target + "), but " +
+                             (is_outside ? "the graph has only " + std::to_string(vertices) + " vertices"
+                                         : std::string("one of them was removed; add_vertices() returns ids to use")) +
+                             " (" + std::to_string(count) + " such edges in all); nothing was changed");
+}
+[[nodiscard]] inline std::string id_text(std::uint64_t id) { return std::to_string(id); }
+[[nodiscard]] inline std::string id_text(std::int64_t id) { return std::to_string(id); }
+[[nodiscard]] inline std::string id_text(std::uint32_t id) { return id_text(std::uint64_t{id}); }
+[[nodiscard]] inline std::string id_text(std::int32_t id) { return id_text(std::int64_t{id}); }
+
 /// Throws refused_entry for the first entry that is refused; there are `count`. source(i), target(i): the ids of entry
 /// i.
 template <class Source, class Target>
@@ -92,10 +106,7 @@ template <class Source, class Target>
   std::size_t i = 0;
   while (!rule.refuses(i, source(i), target(i))) ++i;
   bool const is_outside = rule.is_outside(source(i)) || rule.is_outside(target(i));
-  throw refused_entry(i, "(" + std::to_string(source(i)) + ", " + std::to_string(target(i)) + "), but " +
-                             (is_outside ? "the graph has only " + std::to_string(rule.vertices) + " vertices"
-                                         : std::string("one of them was removed; add_vertices() returns ids to use")) +
-                             " (" + std::to_string(count) + " such edges in all); nothing was changed");
+  refuse_entry(i, id_text(source(i)), id_text(target(i)), is_outside, rule.vertices, count);
 }
 
 }  // namespace wyrm::graph::detail

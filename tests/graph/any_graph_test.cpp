@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests graphs with every allocator of the registry: edges of vertices with few and with thousands of neighbours are
-// inserted and erased, on the host and on the first GPU, if there is one, and the graph is compared with the model.
+// Tests graphs with every allocator that this build has for them: edges of vertices with few and with thousands of
+// neighbours are inserted and erased, on the host and on the first GPU, if there is one, and the graph is compared with
+// the model.
 #include "../../graph/any_graph.hpp"
 
 #include <gtest/gtest.h>
@@ -89,7 +90,7 @@ void survives_failures(exec::any_space const& space, std::string const& allocato
 
 template <class Test>
 void on_all(Test const& test) {
-  for (std::string const& allocator : alloc::names()) {
+  for (std::string const& allocator : graph::any_graph::allocators()) {
     test(exec::make_space("cpu"), allocator);
 #if WYRM_WITH_CUDA
     if (exec::cuda_space::device_count() > 0) test(exec::make_space("cuda"), allocator);
@@ -165,6 +166,28 @@ TEST(any_graph, has_values_of_each_type) {
     has_values_like_the_model<double>(space, allocator);
   });
 }
+TEST(any_graph, refuses_allocators_that_the_build_leaves_out) {
+  auto const in_build = graph::any_graph::allocators();
+  EXPECT_TRUE(std::ranges::count(in_build, alloc::default_name) == 1);
+  auto const attempt = [](std::string const& allocator) -> std::string {
+    try {
+      graph::any_graph const g(exec::make_space("cpu"), allocator, 10);
+    } catch (error const& e) {
+      EXPECT_EQ(e.code(), error_code::bad_argument);
+      return e.what();
+    }
+    return "no error";
+  };
+  for (std::string const& name : alloc::names())
+    if (std::ranges::count(in_build, name) == 0) {
+      EXPECT_NE(attempt(name).find("'" + name + "'; build it with -DWYRM_GRAPH_ALLOCATORS=all"), std::string::npos);
+    } else {
+      EXPECT_EQ(attempt(name), "no error");
+    }
+  std::string const unknown = attempt("best");
+  EXPECT_NE(unknown.find("there is no allocator 'best'; there are: "), std::string::npos);
+  for (std::string const& name : in_build) EXPECT_NE(unknown.find(name), std::string::npos);
+}
 TEST(any_graph, refuses_values_of_another_type) {
   auto const message = [](auto const& f) -> std::string {
     try {
@@ -177,7 +200,7 @@ TEST(any_graph, refuses_values_of_another_type) {
   };
   graph::options o;
   o.values = graph::number_type::f64;
-  graph::any_graph g(exec::make_space("cpu"), "ouroboros-va-p", 10, o);
+  graph::any_graph g(exec::make_space("cpu"), "ouroboros-s-p", 10, o);
   std::vector<graph::edge> const batch{{1, 2}, {3, 4}};
   EXPECT_NE(message([&] {
               g.insert(batch, std::vector<float>{1, 2});
@@ -188,7 +211,7 @@ TEST(any_graph, refuses_values_of_another_type) {
             std::string::npos);
   EXPECT_NE(message([&] { (void)g.values<float>(); }).find("but options::values"), std::string::npos);
   EXPECT_EQ(g.arcs(), 0u);
-  graph::any_graph without(exec::make_space("cpu"), "ouroboros-va-p", 10);
+  graph::any_graph without(exec::make_space("cpu"), "ouroboros-s-p", 10);
   EXPECT_NE(message([&] {
               without.insert(batch, std::vector<double>{1, 2});
             }).find("of this graph is none"),
@@ -196,7 +219,7 @@ TEST(any_graph, refuses_values_of_another_type) {
   EXPECT_EQ(without.arcs(), 0u);
   EXPECT_TRUE(g.values<double>().empty());
   o.values = static_cast<graph::number_type>(9);
-  EXPECT_NE(message([&] { graph::any_graph(exec::make_space("cpu"), "ouroboros-va-p", 10, o); }), "no error");
+  EXPECT_NE(message([&] { graph::any_graph(exec::make_space("cpu"), "ouroboros-s-p", 10, o); }), "no error");
   EXPECT_NE(message([&] { graph::update_queue q(g, 10); }).find("a queue of an any_graph has no values"),
             std::string::npos);
 }

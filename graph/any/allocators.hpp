@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The allocators that an any_graph can use in this build. Not for users: any_graph::allocators() names them.
+#pragma once
+
+#include "../../alloc/registry.hpp"
+
+namespace wyrm::graph::detail {
+
+/// All allocators; or with the CMake option WYRM_GRAPH_ALLOCATORS=few one for each kind of family (alloc::traits) that
+/// a graph treats in its own way.
+template <class Space>
+#ifdef WYRM_FEW_GRAPH_ALLOCATORS
+using graph_allocators = alloc::list<alloc::ouroboros_s_p<Space>, alloc::corw<Space>, alloc::list_mp<Space>,
+                                     alloc::bump<Space>, alloc::system_malloc<Space>>;
+#else
+using graph_allocators = alloc::all<Space>;
+#endif
+
+}  // namespace wyrm::graph::detail

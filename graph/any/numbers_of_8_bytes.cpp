@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// any_graph with values of 8 bytes.
+#include "body.hpp"
+
+namespace wyrm::graph {
+
+template std::unique_ptr<any_graph::face> any_graph::make<any_number<8>>(exec::any_space const&, std::string_view,
+                                                                         std::size_t, options const&);
+
+}  // namespace wyrm::graph
