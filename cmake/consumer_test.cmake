@@ -38,7 +38,8 @@ test_project(graph ${no_loaders} PROGRAMS names own_kernel own_value producers s
 test_project(sampling ${no_loaders})
 test_project(weighted_stream ${no_loaders})
 test_project(subproject ${no_loaders} -DCMAKE_DISABLE_FIND_PACKAGE_RapidJSON=ON -DCMAKE_DISABLE_FIND_PACKAGE_TBB=ON
-  -DWYRM_SOURCE_DIR=${SOURCE} -DWYRM_CUDA=${WYRM_CUDA} -DCMAKE_BUILD_TYPE= -DWYRM_HOST_THREADS=auto)
+  -DWYRM_SOURCE_DIR=${SOURCE} -DWYRM_CUDA=${WYRM_CUDA} -DCMAKE_BUILD_TYPE= -DWYRM_HOST_THREADS=auto
+  -DWYRM_GRAPH_ALLOCATORS=few)
 file(STRINGS ${WORK}/subproject/CMakeCache.txt build_type REGEX "^CMAKE_BUILD_TYPE:")
 if(NOT build_type MATCHES "=$")
   message(FATAL_ERROR "Wyrm has changed the build type of the project that contains it: ${build_type}")
