@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
@@ -91,9 +92,10 @@ struct device_memory {
   device_memory() { check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo"); }
 };
 
-// The bytes that managed reservations of a device may still commit. The device has to keep as many free, because
-// managed memory that it has no room for moves at every access. The mutex is held from the test of what is free until
-// the memory is counted. The map is never destroyed, because reservations may be static objects.
+// The bytes of managed memory of this process on a device. The device has to keep as many free, because managed memory
+// that it has no room for moves at every access. They count as free for cudaMemGetInfo even while their pages are on
+// the device, since other memory may take their place. The mutex is held from the test of what is free until the memory
+// is counted. The map is never destroyed, because reservations may be static objects.
 std::mutex promises_mutex;
 std::size_t& promised_bytes(int device) {
   static auto& all = *new std::map<int, std::size_t>;
@@ -264,7 +266,7 @@ void* cuda_space::allocate(std::size_t bytes, memory_kind kind) const {
       try {
         commit_managed(p, some);
       } catch (...) {
-        unreserve(p, some, 0, kind);
+        deallocate(p, some, kind);
         throw;
       }
       break;
@@ -278,10 +280,13 @@ void* cuda_space::allocate(std::size_t bytes, memory_kind kind) const {
 
 // cudaFree itself does not wait for work on streams that do not block the default stream. Errors are ignored: they are
 // errors of earlier work, which are reported where that work is waited for.
-void cuda_space::deallocate(void* p, std::size_t, memory_kind kind) const noexcept {
+void cuda_space::deallocate(void* p, std::size_t bytes, memory_kind kind) const noexcept {
   under_guard<guard>(*this, [&] {
     drop(cudaStreamSynchronize(stream()));
     drop(kind == memory_kind::host ? cudaFreeHost(p) : cudaFree(p));
+    if (kind != memory_kind::managed || !state_->moves_managed) return;
+    std::lock_guard const lock(promises_mutex);
+    promised_bytes(device()) -= std::max<std::size_t>(bytes, 1);
   });
 }
 
@@ -328,7 +333,15 @@ void cuda_space::copy(void* to, void const* from, std::size_t bytes) const {
 
 void cuda_space::fill(void* p, unsigned char byte, std::size_t bytes) const {
   guard const current(*this);
-  check(cudaMemsetAsync(p, byte, bytes, stream()), "fill on the GPU");
+  cudaError_t const status = cudaMemsetAsync(p, byte, bytes, stream());
+  cudaPointerAttributes place{};
+  if (status != cudaErrorInvalidValue || cudaPointerGetAttributes(&place, p) != cudaSuccess ||
+      place.type != cudaMemoryTypeHost)
+    return check(status, "fill on the GPU");
+  // CUDA does not fill pinned memory that was committed in several steps.
+  drop(cudaGetLastError());
+  synchronize();
+  std::memset(p, byte, bytes);
 }
 
 void* cuda_space::reserve_managed(std::size_t bytes) const {
@@ -336,12 +349,12 @@ void* cuda_space::reserve_managed(std::size_t bytes) const {
   std::size_t const left = left_for_managed(device());
   if (bytes > left)
     throw error(error_code::out_of_memory,
-                mib(bytes) + " of managed memory are more than cuda:" + std::to_string(device()) + " has left: " +
-                    mib(device_memory().free) + " are free, of which other managed memory may still need " +
+                mib(bytes) + " of managed memory are more than cuda:" + std::to_string(device()) +
+                    " has left: " + mib(device_memory().free) + " are free, of which other managed memory needs " +
                     mib(promised_bytes(device())) + "; reserve less (a pool: set a smaller reserve_bytes)");
   void* p = nullptr;
   check(cudaMallocManaged(&p, bytes, cudaMemAttachGlobal), ("allocate " + mib(bytes) + " of managed memory").c_str());
-  if (state_->moves_managed) promised_bytes(device()) += bytes;  // else the device has given all of it already
+  if (state_->moves_managed) promised_bytes(device()) += bytes;  // else it does not count as free
   return p;
 }
 
@@ -354,8 +367,6 @@ void cuda_space::commit_managed(void* p, std::size_t bytes) const {
                                                " of managed memory: cuda:" + std::to_string(device()) + " has only " +
                                                mib(free) + " free, since other memory was allocated; free some of it");
   prefetch(p, bytes, memory_location::device);
-  synchronize();  // from here on these bytes are not counted as free
-  promised_bytes(device()) -= bytes;
 }
 
 void cuda_space::prefetch(void* p, std::size_t bytes, memory_location to) const {
@@ -409,12 +420,7 @@ void cuda_space::commit(void* base, std::size_t from, std::size_t to, memory_kin
 
 void cuda_space::unreserve(void* base, std::size_t reserved, std::size_t committed, memory_kind kind) const noexcept {
   under_guard<guard>(*this, [&] {
-    if (kind == memory_kind::managed) {
-      deallocate(base, reserved, kind);
-      std::lock_guard const lock(promises_mutex);
-      if (state_->moves_managed) promised_bytes(device()) -= reserved - committed;
-      return;
-    }
+    if (kind == memory_kind::managed) return deallocate(base, reserved, kind);
     drop(bind_context(device()));
     drop(cudaStreamSynchronize(stream()));
     CUdeviceptr const place = reinterpret_cast<CUdeviceptr>(base);

@@ -146,7 +146,7 @@ void write(Space const& space, T* to, T const& value) {
 ///
 /// Managed memory of a GPU cannot be allocated in steps: the constructor allocates all of it, and commit() moves the
 /// pages to the device. So that the device always has room for them, the constructor throws error(out_of_memory) if
-/// the device has fewer bytes free than `capacity` and what other managed reservations may still commit, and commit()
+/// the device has fewer bytes free than `capacity` and what other managed memory of the process needs, and commit()
 /// throws it if other memory has taken that room. The message has the figures.
 template <class Space>
 class reservation {

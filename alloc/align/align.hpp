@@ -54,13 +54,13 @@ class align_host final : public served_by_host {
   void start() {
     if (is_serving_) return;
     service_.add(*this);
-    mailbox_.set_serving(true);
+    use([](auto& box, auto&) { box.set_serving(true); });
     is_serving_ = true;
   }
   void stop() noexcept {
     if (!is_serving_) return;
     service_.remove(*this);
-    mailbox_.set_serving(false);
+    use([](auto& box, auto&) { box.set_serving(false); });
     is_serving_ = false;
   }
   [[nodiscard]] bool is_serving() const { return is_serving_; }

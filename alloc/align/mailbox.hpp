@@ -13,12 +13,15 @@
 // no kernel runs, the space is not free.
 //
 // Why nothing waits forever: the host never waits for the device. The device waits for a slot, and for an answer, up to
-// a time limit. A slot is held by a thread that waits for the host, or that is about to, never for another slot.
+// a time limit. A slot is held by a thread that waits for the host, or that is about to, never for another slot. When
+// the host stops, it says so in every answer. One word for all slots would be simpler, but an H200 serves loads of the
+// same word of host memory one after the other, in more than 1 us each.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "../../exec/atomic.hpp"
@@ -44,23 +47,27 @@ class mail {
   static constexpr std::uint32_t numbers = std::uint32_t{1} << 24;
 
   WYRM_HD explicit mail(std::uint64_t bits = 0) : bits_(bits) {}
-  WYRM_HD mail(std::uint32_t number, kind what, std::uint32_t value)
-      : bits_(std::uint64_t{number} << 40 | std::uint64_t{static_cast<std::uint8_t>(what)} << 32 | value) {}
+  WYRM_HD mail(std::uint32_t number, kind what, std::uint32_t value, bool host_is_stopped = false)
+      : bits_(std::uint64_t{number} << 40 | (host_is_stopped ? stopped : 0) |
+              std::uint64_t{static_cast<std::uint8_t>(what)} << 32 | value) {}
   [[nodiscard]] WYRM_HD std::uint64_t bits() const { return bits_; }
   [[nodiscard]] WYRM_HD std::uint32_t number() const { return static_cast<std::uint32_t>(bits_ >> 40); }
-  [[nodiscard]] WYRM_HD kind what() const { return static_cast<kind>(bits_ >> 32 & 0xff); }
+  [[nodiscard]] WYRM_HD kind what() const { return static_cast<kind>(bits_ >> 32 & 0x7f); }
   [[nodiscard]] WYRM_HD std::uint32_t value() const { return static_cast<std::uint32_t>(bits_); }
+  /// Of the last answer in a slot: whether the host has stopped since.
+  [[nodiscard]] WYRM_HD bool host_is_stopped() const { return (bits_ & stopped) != 0; }
 
  private:
+  static constexpr std::uint64_t stopped = std::uint64_t{1} << 39;
+
   std::uint64_t bits_;
 };
 
-/// The words of a mailbox. Words that are all zero are an empty mailbox whose host is stopped.
+/// The words of a mailbox.
 struct mailbox_words {
   std::uint32_t slots;
   std::uint64_t* requests;    // host memory, written by the device
   std::uint64_t* answers;     // host memory, written by the host
-  std::uint32_t* serving;     // host memory, written by the host: 1, or 0 where it is stopped
   std::uint32_t* owners;      // device memory
   std::uint64_t* unanswered;  // device memory: requests that were given up
   std::uint64_t limit;        // nanoseconds that a thread waits for a slot, and for an answer; 0: it looks once
@@ -83,7 +90,7 @@ class mailbox_ref {
 
   /// The two parts of ask(). wait() must follow, with the ticket.
   [[nodiscard]] WYRM_HD ticket post(mail::kind what, std::uint32_t value) const {
-    ticket const t = is_served() ? claim() : ticket{no_slot, 0};
+    ticket const t = claim();
     if (t.slot != no_slot)
       request(t.slot).store(mail(t.number, what, value).bits(), exec::release);
     else
@@ -99,7 +106,7 @@ class mailbox_ref {
         set_owner(t, unclaimed);
         return m;
       }
-      if (is_over(attempt, start)) break;
+      if (m.host_is_stopped() || is_over(attempt, start)) break;
       pause(attempt);
     }
     count_unanswered();
@@ -119,7 +126,7 @@ class mailbox_ref {
   static constexpr unsigned state_bits = 2;
   static constexpr std::uint32_t state_mask = (1u << state_bits) - 1;
 
-  static constexpr unsigned look_every = 64;  // polls
+  static constexpr unsigned look_every = 16;  // polls
 
   using owner_ref = exec::atomic_ref<std::uint32_t>;
 
@@ -129,9 +136,6 @@ class mailbox_ref {
   [[nodiscard]] WYRM_HD mail answer(std::uint32_t slot) const {
     return mail(exec::system_ref<std::uint64_t>(words_.answers[slot]).load(exec::acquire));
   }
-  [[nodiscard]] WYRM_HD bool is_served() const {
-    return exec::system_ref<std::uint32_t>(*words_.serving).load(exec::relaxed) != 0;
-  }
   WYRM_HD void set_owner(ticket const& t, std::uint32_t state) const {
     owner_ref(words_.owners[t.slot]).store(t.number << state_bits | state, exec::release);
   }
@@ -139,14 +143,15 @@ class mailbox_ref {
     exec::atomic_ref<std::uint64_t>(*words_.unanswered).fetch_add(1, exec::relaxed);
   }
 
+  // The pause doubles with each poll, up to 16 us: thousands of warps may wait, and the bus carries 48 million loads a
+  // second.
   WYRM_HD static void pause(unsigned attempt) {
-    NV_IF_ELSE_TARGET(NV_IS_DEVICE, (exec::pause(attempt);), (exec::host_sleep(attempt);))
+    NV_IF_ELSE_TARGET(NV_IS_DEVICE, (__nanosleep(64u << (attempt < 8 ? attempt : 8));), (exec::host_sleep(attempt);))
   }
-  // Whether a thread that waits gives up. It looks at the clock and at the host's state only now and then.
+  // Whether a thread that waits gives up. It looks at the clock only now and then.
   [[nodiscard]] WYRM_HD bool is_over(unsigned attempt, std::uint64_t& start) const {
     if (words_.limit == 0) return true;
     if (attempt % look_every != look_every - 1) return false;
-    if (!is_served()) return true;
     std::uint64_t const now = exec::nanoseconds();
     if (start == 0) start = now;
     return now - start > words_.limit;
@@ -159,23 +164,30 @@ class mailbox_ref {
     std::uint64_t start = 0;
     for (unsigned attempt = 0;; ++attempt) {
       for (std::uint32_t k = 0; k < words_.slots; ++k) {
-        if (ticket const t = try_claim(slot); t.slot != no_slot) return t;
+        bool is_stopped = false;
+        if (ticket const t = try_claim(slot, is_stopped); t.slot != no_slot || is_stopped) return t;
         slot = slot + 1 < words_.slots ? slot + 1 : 0;
       }
       if (is_over(look_every - 1, start)) return {no_slot, 0};
       pause(attempt);
     }
   }
-  [[nodiscard]] WYRM_HD ticket try_claim(std::uint32_t slot) const {
+  // is_stopped: the slot waits for a late answer, and the host has stopped.
+  [[nodiscard]] WYRM_HD ticket try_claim(std::uint32_t slot, bool& is_stopped) const {
     owner_ref const owner(words_.owners[slot]);
     for (;;) {
-      std::uint32_t seen = owner.load(exec::relaxed);
+      std::uint32_t seen = owner.load(exec::acquire);
       std::uint32_t const last = seen >> state_bits;
+      if ((seen & state_mask) == claimed) return {no_slot, 0};
       bool const is_late = (seen & state_mask) == abandoned;
-      if ((seen & state_mask) == claimed || (is_late && answer(slot).number() != last)) return {no_slot, 0};
+      mail const late = is_late ? answer(slot) : mail();
+      if (is_late && late.number() != last) {
+        is_stopped = late.host_is_stopped();
+        return {no_slot, 0};
+      }
+      // An answer with the number of the last request stays until the slot has an owner who posts the next one.
       ticket const t{slot, (last + 1) % mail::numbers};
       if (!owner.compare_exchange_strong(seen, t.number << state_bits | claimed, exec::acquire)) return {no_slot, 0};
-      mail const late = answer(slot);
       if (!is_late || late.what() != mail::kind::space) return t;
       request(slot).store(mail(t.number, mail::kind::free, late.value()).bits(), exec::release);
       if (wait(t).what() == mail::kind::none) return {no_slot, 0};
@@ -195,17 +207,16 @@ class mailbox {
         limit_(limit),
         served_(slots),
         mapped_(space, 2 * std::size_t{slots}),
-        serving_(space, 1),
         owners_(space, slots),
         unanswered_(space, 1) {
     std::fill_n(mapped_.data(), mapped_.size(), std::uint64_t{0});
-    *serving_.data() = 0;
+    set_serving(false);
     space_.fill(owners_.data(), 0, owners_.bytes());
     space_.fill(unanswered_.data(), 0, unanswered_.bytes());
   }
 
   [[nodiscard]] mailbox_words words() const {
-    return {slots(), mapped_.data(), answers(), serving_.data(), owners_.data(), unanswered_.data(), limit_};
+    return {slots(), mapped_.data(), answers(), owners_.data(), unanswered_.data(), limit_};
   }
   [[nodiscard]] mailbox_ref ref() const { return mailbox_ref(words()); }
   /// In memory of the space.
@@ -213,25 +224,29 @@ class mailbox {
   /// Requests since the construction that were given up. While no kernel runs.
   [[nodiscard]] std::uint64_t unanswered() const { return exec::read(space_, unanswered_.data()); }
 
-  /// Tells kernels whether the host will answer. They give requests up soon after it will not.
+  /// Tells kernels whether the host will answer. They give requests up when it will not. O(slots).
   void set_serving(bool serving) {
-    exec::system_ref<std::uint32_t>(*serving_.data()).store(serving ? 1 : 0, exec::release);
+    is_serving_ = serving;
+    for (std::uint32_t slot = 0; slot < slots(); ++slot) {
+      mail const last(answers()[slot]);
+      put_answer(slot, last.number(), last);
+    }
   }
   /// Answers all requests that are posted: handle(mail) returns the kind and the value of the answer, as a mail of any
   /// number. Returns whether there were some. O(slots).
   template <class F>
   bool serve(F const& handle) {
+    std::uint32_t found[at_once];
+    std::uint32_t n = 0;
     bool some = false;
     for (std::uint32_t slot = 0; slot < slots(); ++slot) {
-      exec::system_ref<std::uint64_t> const request(mapped_.data()[slot]);
-      if (request.load(exec::relaxed) == served_[slot]) continue;
-      mail const m(request.load(exec::acquire));
-      mail const a = handle(m);
-      served_[slot] = m.bits();
-      exec::system_ref<std::uint64_t>(answers()[slot])
-          .store(mail(m.number(), a.what(), a.value()).bits(), exec::release);
+      if (request(slot).load(exec::relaxed) == served_[slot]) continue;
+      __builtin_prefetch(answers() + slot, 1);  // kernels have read it since the last answer
+      found[n++] = slot;
       some = true;
+      if (n == at_once) answer(found, std::exchange(n, 0), handle);
     }
+    answer(found, n, handle);
     return some;
   }
   /// While no kernel runs, after serve(): makes abandoned slots free. Spaces in their answers have no owner then.
@@ -243,14 +258,32 @@ class mailbox {
   }
 
  private:
+  static constexpr std::uint32_t at_once = 32;  // answers whose cache lines are fetched together
+
   [[nodiscard]] std::uint32_t slots() const { return static_cast<std::uint32_t>(served_.size()); }
   [[nodiscard]] std::uint64_t* answers() const { return mapped_.data() + slots(); }
+  [[nodiscard]] exec::system_ref<std::uint64_t> request(std::uint32_t slot) const {
+    return exec::system_ref<std::uint64_t>(mapped_.data()[slot]);
+  }
+  void put_answer(std::uint32_t slot, std::uint32_t number, mail const& a) {
+    exec::system_ref<std::uint64_t>(answers()[slot])
+        .store(mail(number, a.what(), a.value(), !is_serving_).bits(), exec::release);
+  }
+  template <class F>
+  void answer(std::uint32_t const* slots, std::uint32_t n, F const& handle) {
+    for (std::uint32_t i = 0; i < n; ++i) {
+      mail const m(request(slots[i]).load(exec::acquire));
+      mail const a = handle(m);
+      served_[slots[i]] = m.bits();
+      put_answer(slots[i], m.number(), a);
+    }
+  }
 
   Space space_;
   std::uint64_t limit_;
+  bool is_serving_ = false;
   std::vector<std::uint64_t> served_;                  // by slot: the last request that was answered
   exec::staging_buffer<std::uint64_t, Space> mapped_;  // requests, then answers
-  exec::staging_buffer<std::uint32_t, Space> serving_;
   exec::buffer<std::uint32_t, Space> owners_;
   exec::buffer<std::uint64_t, Space> unanswered_;
 };

@@ -66,7 +66,7 @@ class portion_space {
     lengths_[first] = 0;
     used_ -= length & ~is_packed;
     pages_.tree().set_free(first, length & ~is_packed);
-    change(first, length, &portion_tree::release);
+    change(first, length, false);
     return true;
   }
 
@@ -138,26 +138,38 @@ class portion_space {
     used_ += pages;
     peak_ = std::max(peak_, used_);
     pages_.tree().set_used(first, pages);
-    change(first, length, &portion_tree::claim);
+    change(first, length, true);
     return first;
   }
-  // Calls claim() or release() for the leaves that belong to a space.
-  void change(std::uint32_t first, std::uint32_t length, void (portion_tree::*action)(unsigned, unsigned)) {
+  // Claims the leaves that belong to a space, or takes that back.
+  void change(std::uint32_t first, std::uint32_t length, bool claims) {
     std::uint32_t const pages = length & ~is_packed;
     std::uint32_t leaf = first / leaf_pages;
     std::uint32_t end = (first + pages - 1) / leaf_pages + 1;
     if (length == pages) {
-      std::uint32_t const before = (pages - 1) / block_pages;  // whole VABlocks
-      end = leaf + before * portion_tree::leaves + portion_tree::claim_of(leaves_of(pages - before * block_pages));
+      std::uint32_t const before = (pages - 1) / block_pages;
+      change_whole(leaf / portion_tree::leaves, before, claims);
+      leaf += before * portion_tree::leaves;
+      end = leaf + portion_tree::claim_of(leaves_of(pages - before * block_pages));
     }
     while (leaf < end) {
       std::uint32_t const block = leaf / portion_tree::leaves;
       std::uint32_t const here = std::min(end, (block + 1) * portion_tree::leaves) - leaf;
       unlist(block);
-      (blocks_[block].*action)(leaf % portion_tree::leaves, here);
+      if (claims)
+        blocks_[block].claim(leaf % portion_tree::leaves, here);
+      else
+        blocks_[block].release(leaf % portion_tree::leaves, here);
       list(block);
       leaf += here;
     }
+  }
+  // The same for VABlocks of which the space has every page, so that no other space claims a leaf of them.
+  void change_whole(std::uint32_t first, std::uint32_t count, bool claims) {
+    if (count == 0) return;
+    std::fill_n(blocks_.begin() + first, count, claims ? portion_tree::claimed() : portion_tree());
+    or_tree const whole = by_height_[portion_tree::height].tree();
+    claims ? whole.set_used(first, count) : whole.set_free(first, count);
   }
   [[nodiscard]] static std::uint32_t leaves_of(std::uint32_t pages) { return (pages + leaf_pages - 1) / leaf_pages; }
 

@@ -30,6 +30,13 @@ class portion_tree {
     return count > leaves / 2 ? leaves : 2u << height_of(count);
   }
 
+  /// A tree of which every leaf is claimed once.
+  [[nodiscard]] static portion_tree claimed() {
+    portion_tree all;
+    all.claim(0, leaves);
+    return all;
+  }
+
   /// The first leaf of the leftmost free node of this height, or none. O(height).
   [[nodiscard]] unsigned find(unsigned h) const {
     std::uint32_t begins = free_;  // bit i: the leaves i ... i + 2^k - 1 are free
@@ -38,28 +45,34 @@ class portion_tree {
     return begins == 0 ? none : static_cast<unsigned>(std::countr_zero(begins));
   }
   /// The height of the highest free node, or none.
-  [[nodiscard]] unsigned highest() const {
-    for (unsigned h = height + 1; h-- > 0;)
-      if (find(h) != none) return h;
-    return none;
-  }
+  [[nodiscard]] unsigned highest() const { return highest_; }
   [[nodiscard]] bool is_free(unsigned leaf) const { return (free_ >> leaf & 1) != 0; }
 
   void claim(unsigned first, unsigned count) {
-    for (unsigned leaf = first; leaf < first + count; ++leaf) {
-      ++claims_[leaf];
-      free_ &= ~(1u << leaf);
-    }
+    for (unsigned leaf = first; leaf < first + count; ++leaf) ++claims_[leaf];
+    free_ &= ~mask(first, count);
+    highest_ = find_highest();
   }
   /// Takes a claim() of these leaves back.
   void release(unsigned first, unsigned count) {
-    for (unsigned leaf = first; leaf < first + count; ++leaf)
-      if (--claims_[leaf] == 0) free_ |= 1u << leaf;
+    std::uint32_t unclaimed = 0;
+    for (unsigned leaf = first; leaf < first + count; ++leaf) unclaimed |= std::uint32_t{--claims_[leaf] == 0} << leaf;
+    free_ |= unclaimed;
+    highest_ = find_highest();
   }
   friend bool operator==(portion_tree const&, portion_tree const&) = default;
 
  private:
+  [[nodiscard]] static std::uint32_t mask(unsigned first, unsigned count) { return (~0u >> (leaves - count)) << first; }
+  [[nodiscard]] unsigned find_highest() const {
+    if (free_ == ~0u) return height;
+    for (unsigned h = height; h-- > 0;)
+      if (find(h) != none) return h;
+    return none;
+  }
+
   std::uint32_t free_ = ~0u;
+  unsigned highest_ = height;
   std::uint8_t claims_[leaves] = {};  // at most 16 spaces that begin in it, one from before, and one around
 };
 
