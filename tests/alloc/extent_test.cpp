@@ -272,7 +272,7 @@ TEST_F(extent, how_much_is_left) {
 
 struct machine {
   std::size_t total;
-  [[nodiscard]] std::size_t memory_limit() const { return total; }
+  [[nodiscard]] std::size_t memory_limit(exec::memory_kind) const { return total; }
 };
 TEST_F(extent, addresses_of_a_pool) {
   constexpr std::size_t tib = std::size_t{1} << 40;
