@@ -53,8 +53,19 @@ class align_host final : public served_by_host {
 
   void start() {
     if (is_serving_) return;
-    service_.add(*this);
-    use([](auto& box, auto&) { box.set_serving(true); });
+    // Who made the requests that are there has given them up.
+    use([this](auto& box, auto&) {
+      box.serve([this](mail const& m) {
+        return m.what() == mail::kind::allocate ? mail(0, mail::kind::refused, 0) : answer(m);
+      });
+      box.set_serving(true);
+    });
+    try {
+      service_.add(*this);
+    } catch (...) {
+      use([](auto& box, auto&) { box.set_serving(false); });
+      throw;
+    }
     is_serving_ = true;
   }
   void stop() noexcept {
@@ -67,8 +78,8 @@ class align_host final : public served_by_host {
 
   bool serve() noexcept override {
     if (waiting_.load() > 0) return false;
-    std::lock_guard const lock(mutex_);
-    return answer_all();
+    std::unique_lock const lock(mutex_, std::try_to_lock);  // other pools do not wait while the owner of this one works
+    return lock.owns_lock() && answer_all();
   }
   /// The same at once, for the owner.
   void settle() {
@@ -85,6 +96,7 @@ class align_host final : public served_by_host {
   // What does not change, or is in memory of the device.
   [[nodiscard]] mailbox_ref ref() const { return mailbox_.ref(); }
   [[nodiscard]] std::uint64_t unanswered() const { return mailbox_.unanswered(); }
+  void unclaim_all() { mailbox_.unclaim_all(); }
   [[nodiscard]] std::size_t bytes() const { return mailbox_.bytes(); }
 
  private:
@@ -253,8 +265,8 @@ class align_malloc {
     if (now == recovered_) return;
     host_->settle();
     std::vector<std::uint32_t> const live = exec::copy_out(space_, live_.data(), pages());
-    host_->use([&](auto& mailbox, portion_space& spaces) {
-      mailbox.unclaim_all();
+    host_->unclaim_all();
+    host_->use([&](auto&, portion_space& spaces) {
       for (std::uint32_t page = 0; page < live.size(); ++page)
         if (live[page] == 0) (void)spaces.free(page);
     });

@@ -62,19 +62,23 @@ class align_ref {
     std::uint64_t const all = exec::sum(t, std::uint64_t{mine});
     std::uint32_t space = nowhere;
     std::uint32_t below = 0;
+    bool asks_alone = count > 1;
     if (all <= pages_) {
       mailbox_ref::ticket ticket{};
       if (t.rank() == 0) ticket = host_.post(mail::kind::allocate, static_cast<std::uint32_t>(all));
       below = exec::sum_below(t, mine);  // while the host works
       if (t.rank() == 0) {
-        space = space_in(host_.wait(ticket));
+        mail const answer = host_.wait(ticket);
+        space = space_in(answer);
         if (space != nowhere) begin_space(space, count);
+        asks_alone = asks_alone && answer.what() == mail::kind::refused;
       }
       space = t.shfl(space, 0);
+      asks_alone = t.shfl(asks_alone ? 1u : 0u, 0) != 0;
     }
     if (space == nowhere && mine > 0) {
       below = 0;
-      if (count > 1) space = space_in(host_.ask(mail::kind::allocate, mine));
+      if (asks_alone) space = space_in(host_.ask(mail::kind::allocate, mine));
       if (space == nowhere)
         ledger_.count_failures(1);
       else
@@ -94,7 +98,8 @@ class align_ref {
   }
   /// Memory for all lanes of a tile, arranged as interleaved_block.hpp says; the same handle for all lanes, without
   /// memory if it is used up. If the lanes' requests differ, the block has a page more, for the lane_table. To free the
-  /// block, one thread passes its data() to free(), or one lane of a tile to deallocate(). Collective. O(lanes).
+  /// block after the last access (of a tile: after its sync()), one thread passes its data() to free(), or one lane of
+  /// a tile to deallocate(). Collective. O(lanes).
   template <class Tile>
   [[nodiscard]] WYRM_HD interleaved_block allocate_interleaved(Tile const& t, std::size_t bytes,
                                                                lane_order order = lane_order::even_earlier) const {
@@ -108,6 +113,7 @@ class align_ref {
       address = reinterpret_cast<std::uintptr_t>(
           allocate(exec::scalar_tile{}, (pages + (is_equal ? 0 : 1)) * align_page_bytes));
     address = t.shfl(address, 0);
+    t.sync();  // one lane acquired the memory for all
     if (address == 0) return {};
     auto* const base = reinterpret_cast<std::byte*>(address);
     if (is_equal) return {base, arrangement(bytes, t.size(), order)};

@@ -31,9 +31,12 @@ class host_service {
   static constexpr std::chrono::microseconds busy{100};
   static constexpr std::chrono::microseconds longest_sleep{1000};
 
-  /// The service of the process. A pool calls this before it calls anything else, so that the service outlives it.
+  /// The service of the process. It is never destroyed, because pools may be destroyed later than any static object, or
+  /// not at all. The thread ends at the end of the process at the latest, before what the process had when it made its
+  /// first pool.
   static host_service& instance() {
-    static host_service one;
+    static host_service& one = *new host_service;
+    static ends_with_the_process const end{one};
     return one;
   }
   host_service(host_service const&) = delete;
@@ -73,6 +76,20 @@ class host_service {
 
  private:
   using clock = std::chrono::steady_clock;
+  struct ends_with_the_process {
+    host_service& service;
+    ~ends_with_the_process() { service.end(); }
+  };
+  void end() noexcept {
+    std::lock_guard const one_at_a_time(changes_);
+    {
+      std::unique_lock const lock = stop_polling();
+      over_ = true;
+    }
+    if (!thread_.joinable()) return;
+    sleep_.notify_all();
+    thread_.join();
+  }
   host_service() = default;
   ~host_service() = default;
 

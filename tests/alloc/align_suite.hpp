@@ -190,7 +190,7 @@ TYPED_TEST_P(align_suite, a_host_that_stops) {
   p.owner().stop();
   EXPECT_FALSE(p.owner().is_serving());
   EXPECT_EQ(served(p.allocate(64, 100)), 0u);
-  EXPECT_GE(p.owner().unanswered(), 64u);
+  EXPECT_GT(p.owner().unanswered(), 0u);
   p.free(split_off(blocks, 32));
   p.expect_sound();
   p.free(blocks);
@@ -200,6 +200,15 @@ TYPED_TEST_P(align_suite, a_host_that_stops) {
   std::vector<block> const whole = p.allocate(1, p.committed());
   EXPECT_EQ(served(whole), 1u);
   p.free(whole);
+  p.expect_sound();
+
+  // Requests of that time do not take memory later.
+  p.owner().stop();
+  EXPECT_EQ(served(p.allocate(64, 60000)), 0u);
+  p.owner().start();
+  std::vector<block> const all = p.allocate(1, p.committed());
+  EXPECT_EQ(served(all), 1u);
+  p.free(all);
   p.expect_sound();
 }
 

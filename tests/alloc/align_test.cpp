@@ -90,11 +90,16 @@ TEST(align_host, serves_kernels_that_a_function_of_the_owner_waits_for) {
   EXPECT_EQ(pool.unanswered(), 0u);
 }
 
-// The pool is destroyed after main(): the thread of the host must end with it.
-TEST(align_service, outlives_a_static_pool) {
-  static std::optional<alloc::align_malloc<host>> pool;
-  pool.emplace(host(1), alloc::options{.pool_bytes = 4096, .reserve_bytes = 4096});
-  EXPECT_NE(pool->ref().malloc(1), nullptr);
+// Pools that are destroyed after the service, or never: the process ends all the same.
+TEST(align_service_death, a_process_ends_with_pools) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";  // each in a process of its own, which begins without a service
+  static std::optional<alloc::align_malloc<host>> global;
+  alloc::options const o{.pool_bytes = 4096, .reserve_bytes = 4096};
+  auto const end = [](int status) { std::exit(status); };
+  EXPECT_EXIT((global.emplace(host(1), o), end(global->ref().malloc(1) != nullptr ? 0 : 1)), testing::ExitedWithCode(0),
+              "");
+  EXPECT_EXIT((end((new alloc::align_malloc<host>(host(1), o))->ref().malloc(1) != nullptr ? 0 : 1)),
+              testing::ExitedWithCode(0), "");
 }
 
 }  // namespace
