@@ -97,15 +97,19 @@ struct device_memory {
 // the device, since other memory may take their place. The mutex is held from the test of what is free until the memory
 // is counted. The map is never destroyed, because reservations may be static objects.
 std::mutex promises_mutex;
-std::size_t& promised_bytes(int device) {
-  static auto& all = *new std::map<int, std::size_t>;
+struct managed_bytes {
+  std::size_t promised = 0;   // allocated
+  std::size_t committed = 0;  // of these, used
+};
+managed_bytes& managed_on(int device) {
+  static auto& all = *new std::map<int, managed_bytes>;
   return all[device];
 }
 
 // How many more bytes of managed memory the device, which is current, has room for. Under the mutex.
 std::size_t left_for_managed(int device) {
   std::size_t const free = device_memory().free;
-  return free - std::min(free, promised_bytes(device));
+  return free - std::min(free, managed_on(device).promised);
 }
 
 // Pinning memory that the host does not have makes the system end processes. `total`: with what was pinned before.
@@ -266,7 +270,7 @@ void* cuda_space::allocate(std::size_t bytes, memory_kind kind) const {
       try {
         commit_managed(p, some);
       } catch (...) {
-        deallocate(p, some, kind);
+        release_managed(p, some, 0);
         throw;
       }
       break;
@@ -282,11 +286,12 @@ void* cuda_space::allocate(std::size_t bytes, memory_kind kind) const {
 // errors of earlier work, which are reported where that work is waited for.
 void cuda_space::deallocate(void* p, std::size_t bytes, memory_kind kind) const noexcept {
   under_guard<guard>(*this, [&] {
+    if (kind == memory_kind::managed) {
+      std::size_t const some = std::max<std::size_t>(bytes, 1);
+      return release_managed(p, some, some);
+    }
     drop(cudaStreamSynchronize(stream()));
     drop(kind == memory_kind::host ? cudaFreeHost(p) : cudaFree(p));
-    if (kind != memory_kind::managed || !state_->moves_managed) return;
-    std::lock_guard const lock(promises_mutex);
-    promised_bytes(device()) -= std::max<std::size_t>(bytes, 1);
   });
 }
 
@@ -351,10 +356,10 @@ void* cuda_space::reserve_managed(std::size_t bytes) const {
     throw error(error_code::out_of_memory,
                 mib(bytes) + " of managed memory are more than cuda:" + std::to_string(device()) +
                     " has left: " + mib(device_memory().free) + " are free, of which other managed memory needs " +
-                    mib(promised_bytes(device())) + "; reserve less (a pool: set a smaller reserve_bytes)");
+                    mib(managed_on(device()).promised) + "; reserve less (a pool: set a smaller reserve_bytes)");
   void* p = nullptr;
   check(cudaMallocManaged(&p, bytes, cudaMemAttachGlobal), ("allocate " + mib(bytes) + " of managed memory").c_str());
-  if (state_->moves_managed) promised_bytes(device()) += bytes;  // else it does not count as free
+  if (state_->moves_managed) managed_on(device()).promised += bytes;  // else it does not count as free
   return p;
 }
 
@@ -362,11 +367,24 @@ void cuda_space::commit_managed(void* p, std::size_t bytes) const {
   if (!state_->moves_managed) return;
   std::lock_guard const lock(promises_mutex);
   std::size_t const free = device_memory().free;
-  if (bytes > free)
-    throw error(error_code::out_of_memory, "cannot commit " + mib(bytes) +
-                                               " of managed memory: cuda:" + std::to_string(device()) + " has only " +
-                                               mib(free) + " free, since other memory was allocated; free some of it");
+  std::size_t& committed = managed_on(device()).committed;
+  if (committed + bytes > free)
+    throw error(error_code::out_of_memory, "cannot commit " + mib(bytes) + " of managed memory beside " +
+                                               mib(committed) + ": cuda:" + std::to_string(device()) + " has only " +
+                                               mib(free) +
+                                               " for both, since other memory was allocated; free some of it");
   prefetch(p, bytes, memory_location::device);
+  committed += bytes;
+}
+
+// Under a guard.
+void cuda_space::release_managed(void* p, std::size_t promised, std::size_t committed) const noexcept {
+  drop(cudaStreamSynchronize(stream()));
+  drop(cudaFree(p));
+  if (!state_->moves_managed) return;
+  std::lock_guard const lock(promises_mutex);
+  managed_on(device()).promised -= promised;
+  managed_on(device()).committed -= committed;
 }
 
 void cuda_space::prefetch(void* p, std::size_t bytes, memory_location to) const {
@@ -420,7 +438,7 @@ void cuda_space::commit(void* base, std::size_t from, std::size_t to, memory_kin
 
 void cuda_space::unreserve(void* base, std::size_t reserved, std::size_t committed, memory_kind kind) const noexcept {
   under_guard<guard>(*this, [&] {
-    if (kind == memory_kind::managed) return deallocate(base, reserved, kind);
+    if (kind == memory_kind::managed) return release_managed(base, reserved, committed);
     drop(bind_context(device()));
     drop(cudaStreamSynchronize(stream()));
     CUdeviceptr const place = reinterpret_cast<CUdeviceptr>(base);
@@ -439,7 +457,8 @@ std::size_t cuda_space::memory_limit(memory_kind kind) const {
   if (kind == memory_kind::device) return memory_total();
   guard const current(*this);
   std::lock_guard const lock(promises_mutex);
-  return std::min(device_memory().total / 4, left_for_managed(device()));
+  std::size_t const most = std::min(device_memory().total / 4, left_for_managed(device()));
+  return most - most % granularity();
 }
 
 void cuda_space::prepare_malloc(std::size_t bytes) const {

@@ -143,6 +143,7 @@ class cuda_space {
  private:
   [[nodiscard]] void* reserve_managed(std::size_t bytes) const;
   void commit_managed(void* p, std::size_t bytes) const;
+  void release_managed(void* p, std::size_t promised, std::size_t committed) const noexcept;
   /// status: the cudaError_t that the launch returned.
   static void check_launch(int status);
 

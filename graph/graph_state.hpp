@@ -249,7 +249,10 @@ struct graph_state {
 
   // Rewrites all pages, in a pool of at least this size. Changes nothing if it throws.
   void relayout(std::size_t pool_bytes) {
-    alloc::options const pool = pool_of(pool_bytes);
+    alloc::options pool = pool_of(pool_bytes);
+    // Beside the old pool there may be less managed memory left than the graph has.
+    if (pool.memory == exec::memory_kind::managed && pool.reserve_bytes == 0)
+      pool.reserve_bytes = std::max(pool_bytes, allocator->stats().reserved);
     std::shared_ptr<Allocator> fresh;
     std::shared_ptr<chain> next_chain;
     std::vector<exec::buffer<packed_record, Space>> records;

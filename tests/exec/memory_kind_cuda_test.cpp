@@ -164,6 +164,12 @@ TEST_F(memory_kind_cuda, commit_is_refused_when_the_device_is_full) {
     exec::for_each(space(), 2 * mib / 8, add_number{reinterpret_cast<std::uint64_t*>(pool.data()), 1});
     space().synchronize();
   }
+  pool.commit(bytes / 2);
+  {
+    words const others(space(), (free_bytes() - bytes * 3 / 4) / 8);  // room for the rest, if that were all
+    (void)refusal([&] { pool.commit(bytes); });
+    EXPECT_EQ(pool.committed(), bytes / 2);
+  }
   pool.commit(bytes);
   EXPECT_EQ(pool.committed(), bytes);
 }
