@@ -143,6 +143,8 @@ class clusterer {
     count_ = count;
     modularity_ = modularity;
   }
+  /// The number of labels.
+  [[nodiscard]] std::size_t vertices() const { return vertices_; }
   /// Extends the labels to n vertices, at least as many as those of the last run() or refresh(): each further vertex
   /// has no edges, and a label of its own. Uses the memory of reserve().
   void add_vertices(std::size_t n) {

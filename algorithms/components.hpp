@@ -340,7 +340,7 @@ class incremental_components final : public maintained_components {
     flatten();
     return exec::copy_out(space_, parent_.data(), vertices_);
   }
-  [[nodiscard]] std::size_t count() const override { return state().count - absent_; }
+  [[nodiscard]] std::size_t count() const override { return vertices_ == 0 ? 0 : state().count - absent_; }
   [[nodiscard]] std::size_t largest() const override { return absent_ == vertices_ ? 0 : state().largest; }
 
  private:

@@ -58,12 +58,13 @@ class incremental_clustering final : public maintained_clustering {
 
  private:
   void on_before(graph::graph_view const& g, graph::graph_change const& change) override {
-    if (change.replaces_all || change.size > 0 || change.has_vertices())
+    // There may be more ids without a vertex that was added: of those that came and went between two moments.
+    if (change.replaces_all || change.size > 0 || change.has_vertices() || change.vertices > clusters_.vertices())
       clusters_.reserve(g, std::max(g.vertices(), change.vertices), change.max_arcs);
     change_ = change;
   }
   void on_after(graph::graph_view const& g) override {
-    if (!change_.replaces_all && change_.has_vertices()) clusters_.add_vertices(g.vertices());
+    if (!change_.replaces_all && g.vertices() > clusters_.vertices()) clusters_.add_vertices(g.vertices());
     if (!change_.replaces_all && change_.size == 0) return;
     changed_ += change_.size;
     if (change_.replaces_all || changed_ > g.arcs() / (g.directed() ? 4 : 8)) {

@@ -81,7 +81,7 @@ struct incremental_pagerank_options {
 class maintained_pagerank : public graph::maintained_result {
  public:
   using graph::maintained_result::maintained_result;
-  /// The rank of each vertex; the sum is 1. O(vertices).
+  /// The rank of each vertex; the sum is 1, or 0 if the graph has no vertices. O(vertices).
   [[nodiscard]] virtual std::vector<double> rank() const = 0;
   /// Of the last batch, or of the constructor. iterations(): how many rounds of pushes and steps of full runs there
   /// were. converged(): whether the tolerance is reached; error_bound() is then at most d / (1 - d) times the
@@ -306,6 +306,7 @@ class incremental_pagerank final : public maintained_pagerank {
       detail::rank_residuals const x = residuals(g);
       double const d = options_.damping;
       double const before = all(state.residual_norm);
+      if (before == 0) return state;
       double& shortfall = shortfall_[after_];
       double const ratio = margin * shortfall * before / max_error(std::max(sum(state), sum_));
       unsigned const steps = std::min({iterations_left, solver_.max_steps, solver_.steps(d, ratio)});

@@ -75,9 +75,8 @@ class dynamic_graph {
 
   /// Adds n vertices without neighbours, and returns their ids: first ids that remove_vertices() has freed, those of
   /// the last removal first and in ascending order, and then new ones from vertices() on. All or nothing: throws
-  /// error(bad_argument) if there would be more vertices than ids or options::max_vertices allow, or results are
-  /// attached; error(out_of_memory), and std::bad_alloc if the host has no memory for the ids. Invalidates views. O(n),
-  /// amortised.
+  /// error(bad_argument) if there would be more vertices than ids or options::max_vertices allow; error(out_of_memory),
+  /// and std::bad_alloc if the host has no memory for the ids. Invalidates views. O(n), amortised.
   std::vector<vertex_id> add_vertices(std::size_t n) { return vertex_changes(state_).add_vertices(n); }
 
   /// Removes vertices and all their edges. Their ids are free then: queries and algorithms find no neighbours there, an
@@ -137,9 +136,9 @@ class dynamic_graph {
 
   /// Erases all edges for which predicate(source, target) is true; with values, predicate(source, target, value). The
   /// predicate is called once for each arc of a directed graph, and once for each edge of an undirected one, with
-  /// source
-  /// <= target; concurrently and in any order, by one lane. It is trivially copyable, may run on the device, and is
-  /// never a lambda under nvcc. The result is that of erase() for these edges, with its guarantee. O(vertices + arcs).
+  /// source <= target; concurrently and in any order, by one lane. It is trivially copyable, may run on the device, and
+  /// is never a lambda under nvcc. The result is that of erase() for these edges, with its guarantee. O(vertices +
+  /// arcs).
   /// Scratch: 12 bytes per vertex, 1/6 byte per arc, 8 bytes per erased edge.
   template <class Predicate>
   update_report erase_if(Predicate const& predicate) {

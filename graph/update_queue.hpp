@@ -69,11 +69,10 @@ class update_queue {
   update_queue& operator=(update_queue const&) = delete;
 
   /// Appends a batch, with one operation per edge, and a value in an array or in the edge, and returns its number:
-  /// batches are numbered 0, 1, 2,
-  /// ... in the order in which they are appended, which is also the order in which they are applied. A batch becomes
-  /// part of one update. Copies the arrays; waits while the queue is full. Throws error(bad_argument), and appends
-  /// nothing, if the batch is larger than the queue, if the arrays differ in length, or if the queue is closed, also
-  /// while this call waits. Ids are checked when the batch is applied.
+  /// batches are numbered 0, 1, 2, ... in the order in which they are appended, which is also the order in which they
+  /// are applied. A batch becomes part of one update. Copies the arrays; waits while the queue is full. Throws
+  /// error(bad_argument), and appends nothing, if the batch is larger than the queue, if the arrays differ in length,
+  /// or if the queue is closed, also while this call waits. Ids are checked when the batch is applied.
   std::uint64_t push(std::span<edge const> edges, std::span<operation const> operations) requires(!has_values) {
     return *append(edges, {}, operations, true);
   }

@@ -59,8 +59,8 @@ class graph_view {
   [[nodiscard]] view_parts const& parts() const { return p_; }
   /// The id of the graph, unique in the process. A move of the graph moves the id. 0: rows that belong to no graph.
   [[nodiscard]] std::uint64_t graph_id() const { return p_.graph_id; }
-  /// The number of changes of the contents: updates of at least one edge, build() and clear(). Views with the same id
-  /// and version have the same neighbours, but possibly in different pages.
+  /// The number of changes of the contents: of at least one edge or vertex, build() and clear(). Views with the same id
+  /// and version have the same vertices and neighbours, but possibly in different pages.
   [[nodiscard]] std::uint64_t version() const { return p_.version; }
 
   /// The number of ids. A vertex that was removed is absent, and has no neighbours.

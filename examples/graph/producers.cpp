@@ -36,7 +36,7 @@ void produce(wyrm::graph::update_queue<>& queue, vertex_id first) {
 
 int main() try {
   auto const space = wyrm::exec::make_space("auto");
-  wyrm::graph::any_graph g(space, "ouroboros-va-p", vertices);
+  wyrm::graph::any_graph g(space, "ouroboros-s-p", vertices);
   wyrm::graph::update_queue queue(g, 10000);
 
   std::vector<std::thread> threads;

@@ -6,8 +6,8 @@
 
 namespace wyrm::graph::detail {
 
-/// All allocators; or with the CMake option WYRM_GRAPH_ALLOCATORS=few one for each kind of family (alloc::traits) that
-/// a graph treats in its own way.
+/// All allocators; or with the CMake option WYRM_GRAPH_ALLOCATORS=few one for each way in which updates treat a family
+/// (alloc::traits).
 template <class Space>
 #ifdef WYRM_FEW_GRAPH_ALLOCATORS
 using graph_allocators = alloc::list<alloc::ouroboros_s_p<Space>, alloc::corw<Space>, alloc::list_mp<Space>,

@@ -19,11 +19,16 @@ inline void check_length(char const* what, std::size_t got, std::size_t edges) {
     throw error(error_code::bad_argument, "a batch of " + std::to_string(edges) + " edges needs as many " + what +
                                               ", not " + std::to_string(got));
 }
+template <class T>
+T const* not_null(char const* what, T const* entries, std::uint64_t n) {
+  if (entries == nullptr && n > 0)
+    throw error(error_code::bad_argument, std::string("there are no ") + what + ": the pointer is null");
+  return entries;
+}
 /// An array of n entries in memory of the space.
 template <class T>
 T const* checked(char const* what, T const* entries, std::uint64_t n) {
-  if (entries == nullptr && n > 0)
-    throw error(error_code::bad_argument, std::string("there are no ") + what + ": the pointer is null");
+  (void)not_null(what, entries, n);
   if (reinterpret_cast<std::uintptr_t>(entries) % sizeof(T) != 0)
     throw error(error_code::bad_argument, std::string(what) +
                                               " in memory of the space must be at a multiple of their "
@@ -41,17 +46,21 @@ T const* checked(char const* what, std::span<T const> entries, std::size_t n) {
 inline batch_input input(std::span<edge const> batch) {
   return {.edges = batch.data(), .size = batch.size(), .is_on_host = true};
 }
-inline batch_input input(resident_edges batch) { return {.edges = batch.data, .size = batch.size}; }
+inline batch_input input(resident_edges batch) {
+  return {.edges = not_null("edges", batch.data, batch.size), .size = batch.size};
+}
 template <class Value>
 batch_input input(std::span<valued_edge<Value> const> batch) {
   return {.structs = batch.data(), .size = batch.size(), .is_on_host = true};
 }
 template <class Value>
 batch_input input(resident_valued_edges<Value> batch) {
-  return {.structs = batch.data, .size = batch.size};
+  return {.structs = not_null("edges", batch.data, batch.size), .size = batch.size};
 }
 template <columns Columns>
 batch_input input(Columns const& batch) {
+  (void)not_null("sources", batch.ids().sources, batch.size());
+  (void)not_null("targets", batch.ids().targets, batch.size());
   return {.columns = batch.ids(), .size = batch.size(), .is_on_host = Columns::is_on_host};
 }
 

@@ -257,8 +257,28 @@ TYPED_TEST_P(attached_vertices, differ_between_moments) {
   });
 }
 
+// Ids that are new in the later moment, of vertices that are gone again; with and without other changes.
+TYPED_TEST_P(attached_vertices, come_and_go_between_moments) {
+  this->for_each_kind(200, [&](auto& p, bool with_clusters) {
+    for (bool const other_changes : {false, true}) {
+      auto const all = this->make_results(p.g, with_clusters);
+      auto const first = p.g.snapshot();
+      auto const from = static_cast<graph::vertex_id>(p.model.vertices());
+      p.add(p.model.absent().size() + 3);
+      p.remove({from, from + 1, from + 2});
+      if (other_changes) p.insert(5);
+      for (auto const& one : all) graph::catch_up(p.g.space(), one->result(), first.view(), p.g.view());
+      this->expect_right_at(p.g.space(), p.g.view(), all, p.model.absent());
+      this->attach(p.g, all);
+      p.insert(20);
+      p.expect_right(all);
+      for (auto const& one : all) p.g.detach(one->result());
+    }
+  });
+}
+
 REGISTER_TYPED_TEST_SUITE_P(attached_vertices, all_or_nothing_changes,
                             results_are_restored_when_a_removal_finds_no_pages, come_to_an_empty_graph_and_all_go,
-                            without_edges_cost_nothing, differ_between_moments);
+                            without_edges_cost_nothing, differ_between_moments, come_and_go_between_moments);
 
 }  // namespace wyrm::tests

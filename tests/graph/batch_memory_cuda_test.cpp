@@ -86,7 +86,7 @@ graph::csr rows_of(std::vector<edge> edges) {
   return rows;
 }
 graph::any_graph make() {
-  return graph::any_graph(exec::make_space("cuda"), "ouroboros-va-p", vertices, {.directed = true, .self_loops = true});
+  return graph::any_graph(exec::make_space("cuda"), "ouroboros-s-p", vertices, {.directed = true, .self_loops = true});
 }
 cuda_space const& space_of(graph::any_graph const& g) { return std::get<cuda_space>(g.space()); }
 

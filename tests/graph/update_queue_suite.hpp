@@ -40,7 +40,7 @@ struct any_queue_case {
   using value = graph::no_value;
   static bool is_available() { return Device::is_available(); }
   static auto make(std::size_t vertices) {
-    return graph::any_graph(exec::make_space(Device::name), "ouroboros-va-p", vertices);
+    return graph::any_graph(exec::make_space(Device::name), "ouroboros-s-p", vertices);
   }
 };
 
