@@ -38,9 +38,10 @@ class portion_space {
         blocks_((pages + block_pages - 1) / block_pages),
         pages_(pages),
         by_height_(portion_tree::height + 1, bits(static_cast<std::uint32_t>(blocks_.size()))) {
-    pages_.tree().set_free(0, pages);
-    if (std::uint32_t const rest = pages % block_pages / leaf_pages; rest > 0)
+    if (std::uint32_t const rest = pages % block_pages / leaf_pages; rest > 0) {
       blocks_.back().claim(rest, portion_tree::leaves - rest);
+      pages_.tree().set_free(pages - rest * leaf_pages, rest * leaf_pages);
+    }
     for (std::uint32_t b = 0; b < blocks_.size(); ++b) list(b);
   }
 
@@ -51,12 +52,12 @@ class portion_space {
   /// The pages of the space that begins here; 0: none does.
   [[nodiscard]] std::uint32_t length(std::uint32_t first) const { return lengths_[first] & ~is_packed; }
 
-  /// A space of so many pages, at least 1: its first page, or none. O(log pool); O(free runs) for one that is packed,
-  /// or has more than 2 MiB.
+  /// A space of so many pages, at least 1: its first page, or none. O(log pool); of more than 2 MiB, O(VABlocks); if
+  /// it is packed, O(free runs + free VABlocks).
   [[nodiscard]] std::uint32_t allocate(std::uint32_t pages) {
     if (pages > this->pages()) return none;
     if (std::uint32_t const first = find_apart(pages); first != none) return take(first, pages);
-    std::uint32_t const first = pack_ ? pages_.tree().find(pages) : none;
+    std::uint32_t const first = pack_ ? find_packed(pages) : none;
     return first == none ? none : take(first, pages | is_packed);
   }
   /// Frees the space that begins here. False if none does. O(log pool + pages / 16).
@@ -65,7 +66,8 @@ class portion_space {
     std::uint32_t const length = lengths_[first];
     lengths_[first] = 0;
     used_ -= length & ~is_packed;
-    pages_.tree().set_free(first, length & ~is_packed);
+    std::uint32_t const inside = in_whole(length);
+    pages_.tree().set_free(first + inside, (length & ~is_packed) - inside);
     change(first, length, false);
     return true;
   }
@@ -91,7 +93,8 @@ class portion_space {
         ensure(length(page) <= pages() - page, where, at + " begins a space beyond the pool");
         end = page + length(page);
       }
-      ensure(pages_.is_free(page) == (page >= end), where, at + " is both free and used, or neither");
+      bool const is_listed = page >= end && blocks_[page / block_pages].highest() != portion_tree::height;
+      ensure(pages_.is_free(page) == is_listed, where, at + " is both free and used, or neither");
     }
     portion_space const same = grown(pages());
     ensure(used_ == same.used_, where, "the number of used pages is wrong");
@@ -137,9 +140,25 @@ class portion_space {
     lengths_[first] = length;
     used_ += pages;
     peak_ = std::max(peak_, used_);
-    pages_.tree().set_used(first, pages);
     change(first, length, true);
+    std::uint32_t const inside = in_whole(length);
+    pages_.tree().set_used(first + inside, pages - inside);
     return first;
+  }
+  // The first run of so many free pages, or none. The pages of whole VABlocks are only listed meanwhile.
+  [[nodiscard]] std::uint32_t find_packed(std::uint32_t pages) {
+    or_tree const whole = by_height_[portion_tree::height].tree();
+    auto const for_each_whole = [&](auto const& f) {
+      for (std::uint32_t b = whole.next_free(0); b != none; b = whole.next_free(b + 1)) f(b * block_pages);
+    };
+    for_each_whole([&](std::uint32_t page) { pages_.tree().set_free(page, block_pages); });
+    std::uint32_t const first = pages_.tree().find(pages);
+    for_each_whole([&](std::uint32_t page) { pages_.tree().set_used(page, block_pages); });
+    return first;
+  }
+  // The pages of a space in VABlocks of which it has every page, except for those of its last VABlock.
+  [[nodiscard]] static std::uint32_t in_whole(std::uint32_t length) {
+    return (length & is_packed) != 0 ? 0 : (length - 1) / block_pages * block_pages;
   }
   // Claims the leaves that belong to a space, or takes that back.
   void change(std::uint32_t first, std::uint32_t length, bool claims) {
@@ -147,10 +166,10 @@ class portion_space {
     std::uint32_t leaf = first / leaf_pages;
     std::uint32_t end = (first + pages - 1) / leaf_pages + 1;
     if (length == pages) {
-      std::uint32_t const before = (pages - 1) / block_pages;
-      change_whole(leaf / portion_tree::leaves, before, claims);
-      leaf += before * portion_tree::leaves;
-      end = leaf + portion_tree::claim_of(leaves_of(pages - before * block_pages));
+      std::uint32_t const inside = in_whole(length);
+      change_whole(leaf / portion_tree::leaves, inside / block_pages, claims);
+      leaf += inside / leaf_pages;
+      end = leaf + portion_tree::claim_of(leaves_of(pages - inside));
     }
     while (leaf < end) {
       std::uint32_t const block = leaf / portion_tree::leaves;
@@ -173,12 +192,16 @@ class portion_space {
   }
   [[nodiscard]] static std::uint32_t leaves_of(std::uint32_t pages) { return (pages + leaf_pages - 1) / leaf_pages; }
 
-  // A VABlock is in the OR-tree of its highest free node.
+  // A VABlock is in the OR-tree of its highest free node; its free pages are listed unless it is whole.
   void list(std::uint32_t block) {
-    if (unsigned const h = blocks_[block].highest(); h != portion_tree::none) by_height_[h].tree().set_free(block, 1);
+    unsigned const h = blocks_[block].highest();
+    if (h != portion_tree::none) by_height_[h].tree().set_free(block, 1);
+    if (h == portion_tree::height) pages_.tree().set_used(block * block_pages, block_pages);
   }
   void unlist(std::uint32_t block) {
-    if (unsigned const h = blocks_[block].highest(); h != portion_tree::none) by_height_[h].tree().set_used(block, 1);
+    unsigned const h = blocks_[block].highest();
+    if (h != portion_tree::none) by_height_[h].tree().set_used(block, 1);
+    if (h == portion_tree::height) pages_.tree().set_free(block * block_pages, block_pages);
   }
 
   bool pack_;
@@ -186,7 +209,7 @@ class portion_space {
   std::uint32_t peak_ = 0;
   std::vector<std::uint32_t> lengths_;  // by first page
   std::vector<portion_tree> blocks_;
-  bits pages_;                   // free pages
+  bits pages_;                   // free pages, without those of whole VABlocks
   std::vector<bits> by_height_;  // [h]: VABlocks whose highest free node has height h; the last: whole ones
 };
 
