@@ -23,8 +23,8 @@ using host = exec::host_space;
 class damaged_pool : public alloc::align_malloc<host> {
  public:
   damaged_pool()
-      : alloc::align_malloc<host>(host(1),
-                                  {.pool_bytes = std::size_t{1} << 20, .reserve_bytes = std::size_t{1} << 20}) {}
+      : alloc::align_malloc<host>(
+            host(1), {.pool_bytes = std::size_t{1} << 20, .reserve_bytes = std::size_t{1} << 20, .checked = false}) {}
   [[nodiscard]] std::uint64_t& entry(std::size_t page) { return entries_.data()[page]; }
   [[nodiscard]] std::uint32_t& live(std::size_t page) { return live_.data()[page]; }
   void free_space(std::uint32_t page) {
