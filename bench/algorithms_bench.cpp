@@ -79,7 +79,8 @@ class graph_under_test {
   }
   [[nodiscard]] graph::graph_view view() const {
     if (graph_) return graph_->view();
-    return {rows_.data(), rows_.data(), static_cast<graph::vertex_id>(vertices_), arcs_, false};
+    return graph::graph_view(
+        {.out = rows_.data(), .in = rows_.data(), .arcs = arcs_, .vertices = static_cast<graph::vertex_id>(vertices_)});
   }
 
   static graph::any_graph make(Space const& space, std::string const& storage, std::string const& name, bool churned,
