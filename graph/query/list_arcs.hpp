@@ -49,7 +49,7 @@ struct visit_parts {
 /// The arrays are reused when f has returned. O(vertices + arcs). Scratch: 12 bytes per vertex, and a slice.
 template <class Value, class Space, class F>
 void for_each_slice_of_arcs(Space const& space, graph_view const& g, std::size_t slice, F const& f) {
-  constexpr bool has_values = width_of < Value >> 0;
+  constexpr bool has_values = !std::is_same_v<Value, no_value>;
   using rows = std::conditional_t<has_values, valued_rows<Value, all_rows>, all_rows>;
   if (g.arcs() == 0) return;
   query_scratch<Space> scratch(space);
