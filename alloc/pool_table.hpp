@@ -22,6 +22,12 @@ class pool_table {
     if (entries_.size() > 0) space_.copy(longer.data(), entries_.data(), entries_.bytes());
     std::swap(entries_, longer);
   }
+  /// The same; new entries are zero.
+  void cover_with_zeros(std::size_t n) {
+    std::size_t const before = bytes();
+    cover(n);
+    space_.fill(reinterpret_cast<std::byte*>(data()) + before, 0, bytes() - before);
+  }
   [[nodiscard]] T* data() const { return entries_.data(); }
   [[nodiscard]] std::size_t bytes() const { return entries_.bytes(); }
 

@@ -248,15 +248,9 @@ class align_malloc {
 
   // Makes room for a pool of so many bytes.
   void extend_tables(std::size_t bytes) {
-    extend(entries_, pages_in(bytes));
-    extend(live_, pages_in(bytes));
+    entries_.cover_with_zeros(pages_in(bytes));
+    live_.cover_with_zeros(pages_in(bytes));
     ledger_.cover(bytes);
-  }
-  template <class T>
-  void extend(pool_table<T, Space>& table, std::size_t n) {
-    std::size_t const before = table.bytes();
-    table.cover(n);
-    space_.fill(reinterpret_cast<std::byte*>(table.data()) + before, 0, table.bytes() - before);
   }
 
   // Frees spaces that kernels could not return, or did not get, because the host did not answer. While no kernel runs.

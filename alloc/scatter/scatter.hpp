@@ -215,17 +215,11 @@ class scatteralloc {
     std::size_t const pages = std::size_t{chunks} * pages_per_chunk();
     std::size_t const blocks = (pages + shape.block_pages() - 1) / shape.block_pages();
     std::size_t const all = blocks * shape.block_pages();
-    extend(words_, all);
-    extend(fields_, all * shape.words());
-    extend(regions_, all / shape.region_pages());
-    extend(super_blocks_, blocks);
+    words_.cover_with_zeros(all);
+    fields_.cover_with_zeros(all * shape.words());
+    regions_.cover_with_zeros(all / shape.region_pages());
+    super_blocks_.cover_with_zeros(blocks);
     return shape;
-  }
-  template <class T>
-  void extend(pool_table<T, Space>& table, std::size_t n) {
-    std::size_t const before = table.bytes();
-    table.cover(n);
-    space_.fill(reinterpret_cast<std::byte*>(table.data()) + before, 0, table.bytes() - before);
   }
   [[nodiscard]] std::vector<std::uint64_t> copy_regions() const {
     return exec::copy_out(space_, regions_.data(), std::size_t{blocks()} * shape_.block_regions);
