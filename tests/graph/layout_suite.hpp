@@ -399,22 +399,15 @@ TYPED_TEST_P(layout_test, a_pool_of_scattered_pages_does_not_grow) {
     o.pool.pool_bytes = std::size_t{256} << 10;
     std::size_t const committed = this->make(1, o).memory().pool_committed;  // a GPU commits larger steps
     std::size_t const n = committed / (in_neighbours ? 32 : 16) / 10 * 7;
-    auto const edges_to = [&](std::size_t step, std::size_t first, std::size_t last, std::size_t vertices) {
-      std::vector<graph::edge> edges;
-      for (std::size_t v = 0; v < vertices; ++v)
-        for (std::size_t to = v + first; v % 16 >= step && to < v + last; ++to)
-          edges.push_back({static_cast<graph::vertex_id>(v), static_cast<graph::vertex_id>(to % n)});
-      return edges;
-    };
     graph_model model(n, true, false);
-    model.insert(edges_to(0, 1, 4, n));
+    model.insert(ring_edges(n, 0, 1, 4, n));
     graph::csr const rows = model.to_csr();
     auto g = this->make(n, o);
     g.build(rows);
-    auto const gone = edges_to(1, 1, 4, n);  // one vertex of 16 keeps its page
+    auto const gone = ring_edges(n, 1, 1, 4, n);  // one vertex of 16 keeps its page
     expect_equal(g.erase(gone), model.erase(gone));
     std::size_t const before = g.memory().pool_committed;
-    auto const more = edges_to(0, 4, 14, n / 8);  // pages of 64 bytes
+    auto const more = ring_edges(n, 0, 4, 14, n / 8);  // pages of 64 bytes
     expect_equal(g.insert(more), model.insert(more));
     EXPECT_EQ(g.to_csr(), model.to_csr());
     EXPECT_EQ(damage(g), "");

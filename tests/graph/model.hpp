@@ -167,6 +167,17 @@ class basic_model {
 
 using graph_model = basic_model<graph::no_value>;
 
+/// From each vertex v < `vertices` with v % 16 >= step: edges to v + first, ..., v + last - 1, modulo n. So with step 1
+/// one vertex of 16 has none.
+inline std::vector<graph::edge> ring_edges(std::size_t n, std::size_t step, std::size_t first, std::size_t last,
+                                           std::size_t vertices) {
+  std::vector<graph::edge> edges;
+  for (std::size_t v = 0; v < vertices; ++v)
+    for (std::size_t to = v + first; v % 16 >= step && to < v + last; ++to)
+      edges.push_back({static_cast<graph::vertex_id>(v), static_cast<graph::vertex_id>(to % n)});
+  return edges;
+}
+
 /// Random edges with self-loops, duplicates and a hub at vertex 0.
 inline std::vector<graph::edge> random_edges(std::mt19937& random, std::size_t vertices, std::size_t count) {
   std::uniform_int_distribution<graph::vertex_id> vertex(0, static_cast<graph::vertex_id>(vertices - 1));

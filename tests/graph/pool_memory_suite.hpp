@@ -98,22 +98,15 @@ TYPED_TEST_P(pool_memory, new_layout) {
     SCOPED_TRACE(exec::to_string(kind));
     std::size_t const committed = this->make(1, kind, false).memory().pool_committed;
     std::size_t const n = committed / 16 / 10 * 7;
-    auto const edges_to = [&](std::size_t step, std::size_t first, std::size_t last, std::size_t vertices) {
-      std::vector<graph::edge> edges;
-      for (std::size_t v = 0; v < vertices; ++v)
-        for (std::size_t to = v + first; v % 16 >= step && to < v + last; ++to)
-          edges.push_back({static_cast<graph::vertex_id>(v), static_cast<graph::vertex_id>(to % n)});
-      return edges;
-    };
     graph_model model(n, true, false);
-    model.insert(edges_to(0, 1, 4, n));
+    model.insert(ring_edges(n, 0, 1, 4, n));
     auto g = this->make(n, kind, false);
     graph::csr const rows = model.to_csr();
     g.build(rows);
-    auto const gone = edges_to(1, 1, 4, n);
+    auto const gone = ring_edges(n, 1, 1, 4, n);
     expect_equal(g.erase(gone), model.erase(gone));
     int const pools = this->pools_made(kind);
-    auto const more = edges_to(0, 4, 14, n / 8);
+    auto const more = ring_edges(n, 0, 4, 14, n / 8);
     expect_equal(g.insert(more), model.insert(more));
     this->expect_another_pool(kind, pools);
     EXPECT_EQ(g.memory().pool_committed, committed);
