@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "../exec/atomic.hpp"
 #include "../exec/error.hpp"
@@ -129,9 +130,10 @@ void catch_up(Space const& space, maintained_result& result, graph_view const& f
     space.fill(counts.data(), 0, counts.bytes());
     exec::for_each(space, n, detail::list_changed_vertices{from, to, lists.data(), lists.data() + n, counts.data()});
     change.added = lists.data();
-    change.added_size = exec::read(space, counts.data());
+    std::vector<std::uint32_t> const sizes = exec::copy_out(space, counts.data(), 2);
+    change.added_size = sizes[0];
     change.removed = lists.data() + n;
-    change.removed_size = exec::read(space, counts.data() + 1);
+    change.removed_size = sizes[1];
   }
   result.before(extended.view(), change);
   result.after(to);
