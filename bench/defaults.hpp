@@ -9,12 +9,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "../alloc/registry.hpp"
 #include "../exec/device.hpp"
 
 namespace wyrm::bench {
+
+/// Whether a space is a GPU: its cases are larger than those of a CPU.
+template <class Space>
+inline constexpr bool is_gpu = !std::is_same_v<Space, exec::host_space>;
 
 inline std::vector<std::int64_t> const page_sizes{16, 64, 256, 1024, 4096, 8192};
 inline std::vector<std::int64_t> const odd_sizes{24, 72, 200, 600, 1500, 3000, 5000, 6000};

@@ -17,7 +17,6 @@
 #include <cstdint>
 #include <numeric>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "../exec/atomic.hpp"
@@ -112,9 +111,6 @@ struct verify {
     if (!is_good) exec::atomic_ref<std::uint32_t>(*damaged).fetch_add(1, exec::relaxed);
   }
 };
-
-template <class Space>
-constexpr bool is_gpu = !std::is_same_v<Space, exec::host_space>;
 
 template <class Allocator>
 class experiment {

@@ -50,17 +50,13 @@ bool is_managed(source from) { return from != source::device && from != source::
 exec::memory_kind kind_of(source from) {
   return is_managed(from) ? exec::memory_kind::managed : exec::memory_kind::device;
 }
-template <class Space>
-constexpr bool on_device = requires {
-  Space::device_count();
-};
 
 /// Throws error(out_of_memory) if a case would take more than 90 % of what is free.
 template <class Space>
 void require_free([[maybe_unused]] Space const& space, std::uint64_t bytes) {
   std::size_t free = space.memory_limit();
 #if WYRM_WITH_CUDA
-  if constexpr (on_device<Space>) {
+  if constexpr (is_gpu<Space>) {
     typename Space::guard const current(space);
     std::size_t total = 0;
     if (cudaMemGetInfo(&free, &total) != cudaSuccess)
@@ -78,7 +74,7 @@ using memory = std::unique_ptr<std::byte, std::function<void(std::byte*)>>;
 template <class Space>
 memory allocate(Space const& space, source from, std::size_t bytes) {
 #if WYRM_WITH_CUDA
-  if constexpr (on_device<Space>)
+  if constexpr (is_gpu<Space>)
     if (from == source::async) {
       typename Space::guard const current(space);
       void* p = nullptr;
@@ -216,7 +212,7 @@ void add_arrays(Space const& space, std::string const& arrays, source from, char
         ->Iterations(3)
         ->ArgName("MiB")
         ->ArgsProduct(
-            {on_device<Space> ? std::vector<std::int64_t>{1 << 10, 4 << 10, 20 << 10} : std::vector<std::int64_t>{64}});
+            {is_gpu<Space> ? std::vector<std::int64_t>{1 << 10, 4 << 10, 20 << 10} : std::vector<std::int64_t>{64}});
   });
   for (bool const in_step : {true, false})
     benchmark::RegisterBenchmark(
@@ -227,13 +223,13 @@ void add_arrays(Space const& space, std::string const& arrays, source from, char
         ->Iterations(10)
         ->ArgName("bytes")
         ->RangeMultiplier(4)
-        ->Range(512, on_device<Space> ? 2 << 20 : 64 << 10);
+        ->Range(512, is_gpu<Space> ? 2 << 20 : 64 << 10);
 }
 
 template <class Space>
 void add_space(Space const& space) {
   for (auto const& [from, name] : sources) {
-    if (!on_device<Space> && from != source::device) continue;
+    if (!is_gpu<Space> && from != source::device) continue;
     add_arrays<plain_arrays<Space>>(space, "plain", from, name);
     if (from == source::async) continue;
     add_arrays<interleaved_arrays<Space>>(space, "interleaved", from, name);
