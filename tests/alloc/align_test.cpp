@@ -90,7 +90,7 @@ TEST(align_host, serves_kernels_that_a_function_of_the_owner_waits_for) {
   EXPECT_EQ(pool.unanswered(), 0u);
 }
 
-// Pools that are destroyed after the service, or never: the process ends all the same.
+// A process ends normally although its pools are destroyed after the service, or never.
 TEST(align_service_death, a_process_ends_with_pools) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";  // each in a process of its own, which begins without a service
   static std::optional<alloc::align_malloc<host>> global;

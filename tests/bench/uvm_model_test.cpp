@@ -63,16 +63,17 @@ std::uint32_t blocks(unsigned first, unsigned last) {
 }
 
 TEST(uvm_prefetch, examples_of_the_paper) {
-  // Fig. 2: blocks 1 and 3 of a node of four are resident, and a fault in block 0 brings in block 2, too.
+  // Fig. 2: blocks 1 and 3 of a node of four are resident, and a fault in block 0 also fetches block 2.
   EXPECT_EQ(serve(0b1010, 0b0001, {}), 0b1111u);
-  // Section III-C, Fig. 4(b): after blocks 0 and 1, block 2 brings in block 3, and then block 4 brings in 5 to 7.
+  // Section III-C, Fig. 4(b): after blocks 0 and 1, a fault in block 2 also fetches block 3, and then one in block 4
+  // fetches blocks 5 to 7.
   EXPECT_EQ(serve(0, 0b0011, {}), 0b0011u);
   EXPECT_EQ(serve(0b0011, 0b0100, {}), 0b1111u);
   EXPECT_EQ(serve(0b1111, 0b10000, {}), 0b11111111u);
 }
 
-// In the driver a node does not count what a node below it has just pulled in: block 2 brings in block 3, which would
-// make five of eight with block 4.
+// In the driver a node does not count the blocks that a prefetch of a node below it has just added. Here, a fault in
+// block 2 also fetches block 3; with block 4 that makes five of eight blocks, which the driver does not see.
 TEST(uvm_prefetch, cascades_in_the_paper_and_not_in_the_driver) {
   EXPECT_EQ(serve(0b10011, 0b00100, {}), 0b11111111u);
   EXPECT_EQ(serve(0b10011, 0b00100, {.cascade = false}), 0b11111u);
@@ -212,7 +213,7 @@ TEST(uvm_warptrees, parents_do_not_overlap) {
   }
 }
 
-// Eq. 3: a fault in a warptree never brings in a block outside of it, whatever is resident elsewhere.
+// Eq. 3: a fault in a warptree never fetches a block outside of it, whatever is resident elsewhere.
 void expect_independent_warptrees(options const& o) {
   std::mt19937_64 random(seeded(409));
   for (int round = 0; round < 50; ++round) {
