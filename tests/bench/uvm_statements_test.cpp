@@ -17,9 +17,23 @@ constexpr std::uint64_t mib = 1024 * kib;
 constexpr rearrangement plain{};
 constexpr rearrangement both{.intra = true, .inter = true};
 
+// The sums of several draws: in step, few random numbers decide what all lanes access, so that one draw says little.
+constexpr std::uint64_t draws = 32;
 counts random_accesses(rearrangement const& r, std::uint32_t threads, std::uint64_t bytes, std::uint32_t steps,
-                       lanes_access how, options const& o = {}) {
-  return count(random_trace(thread_memory(r, threads, bytes), steps, how, seeded(411)), o);
+                       lanes_access how, options const& o = {}, std::uint64_t of = draws) {
+  counts sum;
+  for (std::uint64_t draw = 0; draw < of; ++draw) {
+    counts const c = count(random_trace(thread_memory(r, threads, bytes), steps, how, seeded(411) + draw), o);
+    sum.accesses += c.accesses;
+    sum.raised += c.raised;
+    sum.served += c.served;
+    sum.demanded += c.demanded;
+    sum.prefetched += c.prefetched;
+    sum.prefetched_used += c.prefetched_used;
+    sum.evicted += c.evicted;
+    sum.evictions += c.evictions;
+  }
+  return sum;
 }
 double ratio(std::uint64_t a, std::uint64_t b) { return static_cast<double>(a) / static_cast<double>(b); }
 
@@ -28,7 +42,7 @@ double ratio(std::uint64_t a, std::uint64_t b) { return static_cast<double>(a) /
 TEST(uvm_statements, padding_raises_faults) {
   constexpr std::uint32_t threads = 1000;
   auto const padded = [](std::uint64_t bytes) {
-    return random_accesses(plain, threads, 512 * bytes, 50, lanes_access::independently);
+    return random_accesses(plain, threads, 512 * bytes, 50, lanes_access::independently, {}, 1);
   };
   counts const sparse = padded(4 * kib);
   counts const dense = padded(64);
@@ -121,7 +135,13 @@ TEST(uvm_statements, order_of_lanes_matters_in_small_batches) {
 }
 
 active_half foreign(rearrangement const& r, std::uint64_t bytes) {
-  return play_active_half(thread_memory(r, 2048, bytes), 20, seeded(412));
+  active_half mean{};
+  for (std::uint64_t draw = 0; draw < draws; ++draw) {
+    active_half const one = play_active_half(thread_memory(r, 2048, bytes), 20, seeded(412) + draw);
+    mean.of_idle_warps += one.of_idle_warps / draws;
+    mean.of_nobody += one.of_nobody / draws;
+  }
+  return mean;
 }
 
 // Section V-B: prefetches stay in the warptree of the warp that faults.
@@ -173,7 +193,7 @@ TEST(uvm_statements, contiguous_memory_moves_more) {
 TEST(uvm_statements, eviction_comes_late) {
   options const o{.memory = 24 * 1024 * mib};
   auto const accesses = [&](rearrangement const& r, std::uint32_t steps) {
-    return random_accesses(r, 1024, 120 * mib, steps, lanes_access::in_step, o);
+    return random_accesses(r, 1024, 120 * mib, steps, lanes_access::in_step, o, 1);
   };
   EXPECT_GT(accesses(plain, 100).evictions, 0u);
   EXPECT_EQ(accesses(both, 400).evictions, 0u);
