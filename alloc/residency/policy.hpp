@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a residency manager asks of a replacement policy: which resident block to evict next, and whether its contents
+// have to be written back. Policies know block numbers and launches, and no memory, so that recorded traces can be
+// played through them on any machine.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace wyrm::alloc::residency {
+
+using block_number = std::uint32_t;   // of a manager; a number is used again after its block was forgotten
+using object_number = std::uint32_t;  // blocks of one object come from the same transfer
+using launch_number = std::uint64_t;  // 1, 2, ...: launches in the order in which they were issued
+
+/// What is known about a resident block and its copy in host memory.
+enum class block_contents : std::uint8_t {
+  unknown,  // a launch that may have written it has finished
+  clean,    // both are the same: eviction copies nothing
+  dirty,    // they differ: eviction writes the block back
+};
+
+/// Compares resident blocks with their contents when they were loaded.
+class dirty_check {
+ public:
+  virtual ~dirty_check() = default;
+  /// Sets `dirty[i]` to whether `blocks[i]` was written since it was loaded, or was last found to be clean. May say
+  /// dirty of a clean block, never clean of a dirty one (up to the collisions that signature.hpp discusses). No
+  /// launch uses the blocks.
+  virtual void check(std::span<block_number const> blocks, std::span<bool> dirty) = 0;
+};
+
+struct victim {
+  block_number block;
+  bool write_back;
+};
+
+/// A replacement policy. The manager calls it under a lock: a policy needs none of its own.
+class policy {
+ public:
+  virtual ~policy() = default;
+
+  /// A block of an object becomes resident. Its copy in host memory has the same contents.
+  virtual void loaded(block_number, object_number) = 0;
+  /// A launch is issued that uses these resident blocks. Each launch is announced once, in ascending order. Until
+  /// finished(launch), none of the blocks is a victim. `writes`: whether the launch may write them.
+  virtual void used(std::span<block_number const> blocks, launch_number, bool writes) = 0;
+  virtual void finished(launch_number) = 0;
+  /// A transfer from the host replaced the whole block, and the block is resident no longer: for prediction.
+  virtual void overwritten(block_number) = 0;
+  /// A transfer to the host brought the copy in host memory up to date: the resident block is clean.
+  virtual void copied_out(block_number) = 0;
+  /// The block is not resident any more: it was evicted as next_victim() said, or released by its owner.
+  virtual void removed(block_number) = 0;
+
+  /// The resident block that should go first, and whether it must be written back; nothing if launches use all. The
+  /// manager evicts it and calls removed(), or asks again later.
+  [[nodiscard]] virtual std::optional<victim> next_victim(dirty_check&) = 0;
+};
+
+}  // namespace wyrm::alloc::residency
