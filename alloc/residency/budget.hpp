@@ -3,7 +3,9 @@
 // processes share.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <mutex>
 
 #include "../../exec/error.hpp"
 
@@ -22,6 +24,35 @@ class budget {
   [[nodiscard]] virtual std::size_t wanted_back() const = 0;
   /// The most that acquire() can ever add up to.
   [[nodiscard]] virtual std::size_t limit() const = 0;
+};
+
+/// A number of bytes that nobody else takes from.
+class fixed_budget final : public budget {
+ public:
+  explicit fixed_budget(std::size_t bytes) : limit_(bytes) {}
+
+  [[nodiscard]] std::size_t acquire(std::size_t bytes, std::size_t step) override {
+    std::lock_guard const lock(mutex_);
+    std::size_t const granted = std::min(bytes, limit_ - taken_) / step * step;
+    taken_ += granted;
+    return granted;
+  }
+  void give_back(std::size_t bytes) noexcept override {
+    std::lock_guard const lock(mutex_);
+    taken_ -= bytes;
+  }
+  [[nodiscard]] std::size_t wanted_back() const override { return 0; }
+  [[nodiscard]] std::size_t limit() const override { return limit_; }
+  /// Bytes that are acquired at present.
+  [[nodiscard]] std::size_t taken() const {
+    std::lock_guard const lock(mutex_);
+    return taken_;
+  }
+
+ private:
+  std::size_t const limit_;
+  mutable std::mutex mutex_;
+  std::size_t taken_ = 0;
 };
 
 }  // namespace wyrm::alloc::residency

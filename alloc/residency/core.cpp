@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clients, regions, their blocks, and transfers.
+#include "core.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "../../exec/error.hpp"
+
+namespace wyrm::alloc::residency {
+
+statistics& statistics::operator+=(statistics const& other) {
+  resident_bytes += other.resident_bytes;
+  staged_bytes += other.staged_bytes;
+  host_bytes += other.host_bytes;
+  launches += other.launches;
+  moved_in_bytes += other.moved_in_bytes;
+  moved_out_bytes += other.moved_out_bytes;
+  reloaded_bytes += other.reloaded_bytes;
+  wasted_moves += other.wasted_moves;
+  clean_evictions += other.clean_evictions;
+  dirty_evictions += other.dirty_evictions;
+  failed_moves += other.failed_moves;
+  launch_seconds += other.launch_seconds;
+  move_seconds += other.move_seconds;
+  effective_move_seconds += other.effective_move_seconds;
+  signature_seconds += other.signature_seconds;
+  return *this;
+}
+
+namespace detail {
+
+namespace {
+std::string mib(std::size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+}  // namespace
+
+/// Compares a block with its copy in host memory, byte by byte. Without a copy, or where the host cannot read the
+/// device's memory, it says dirty.
+class core::comparison final : public dirty_check {
+ public:
+  comparison(find_block find, bool is_readable, std::size_t bytes)
+      : find_(std::move(find)), is_readable_(is_readable), bytes_(bytes) {}
+  void check(std::span<block_number const> blocks, std::span<bool> dirty) override {
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      block_places const b = find_(blocks[i]);
+      dirty[i] = !is_readable_ || b.host == nullptr || std::memcmp(b.device, b.host, bytes_) != 0;
+    }
+  }
+
+ private:
+  find_block find_;
+  bool is_readable_;
+  std::size_t bytes_;
+};
+
+core::core(std::unique_ptr<exec::block_ranges> ranges, options const& o) : options_(o), ranges_(std::move(ranges)) {
+  if (!options_.budget) throw error(error_code::bad_argument, "a residency manager needs a budget; set options.budget");
+  if (!options_.make_policy)
+    throw error(error_code::bad_argument, "a residency manager needs a policy; set options.make_policy");
+  find_block find = [this](block_number n) { return block_places{blocks_[n].device.home, blocks_[n].host.home}; };
+  check_ = options_.make_dirty_check
+               ? options_.make_dirty_check(std::move(find))
+               : std::make_unique<comparison>(std::move(find), ranges_->is_device_readable(), block_bytes());
+}
+
+// No handle is left, so that no use is unfinished.
+core::~core() {
+  for (std::shared_ptr<use_state> const& u : uses_) u->work->wait();
+  collect();
+  for (exec::physical_block const& b : device_pool_) ranges_->destroy(exec::memory_side::device, b);
+  for (exec::physical_block const& b : host_pool_) ranges_->destroy(exec::memory_side::host, b);
+  options_.budget->give_back(device_blocks_ * block_bytes());
+}
+
+client_state* core::open_client(client_options const& o) {
+  std::unique_ptr<policy> made = options_.make_policy();
+  lock const l(mutex_);
+  clients_.emplace_back();
+  client_state& c = clients_.back();
+  c.options = o;
+  c.policy = std::move(made);
+  c.last_use = last_use_;
+  return &c;
+}
+
+void core::close_client(client_state* c) noexcept {
+  lock const l(mutex_);
+  c->is_closed = true;
+  collect();
+}
+
+/// Forgets closed clients of which nothing is left.
+void core::forget_clients() noexcept {
+  clients_.remove_if([&](client_state const& c) {
+    if (!c.is_closed || !c.regions.empty()) return false;
+    for (auto const& u : uses_)
+      if (u->owner == &c) return false;
+    departed_ += c.counters;
+    return true;
+  });
+}
+
+statistics core::of_client(client_state const* c) const {
+  lock const l(mutex_);
+  statistics s = c->counters;
+  for (block const& b : blocks_) {
+    if (b.owner != c) continue;
+    (b.device ? s.resident_bytes : s.staged_bytes) += block_bytes();
+    if (b.host) s.host_bytes += block_bytes();
+  }
+  return s;
+}
+
+statistics core::of_all() const {
+  lock const l(mutex_);
+  statistics s = departed_;
+  for (client_state const& c : clients_) s += c.counters;
+  for (block const& b : blocks_) {
+    if (b.owner == nullptr) continue;
+    (b.device ? s.resident_bytes : s.staged_bytes) += block_bytes();
+    if (b.host) s.host_bytes += block_bytes();
+  }
+  return s;
+}
+
+region_state* core::reserve(client_state* c, std::size_t bytes, bool is_pool) {
+  if (bytes > unlimited - block_bytes())
+    throw error(error_code::out_of_memory, std::to_string(bytes) + " bytes are more than there are addresses");
+  std::size_t const count = std::max<std::size_t>((bytes + block_bytes() - 1) / block_bytes(), 1);
+  std::list<region_state> made(1);
+  region_state& r = made.front();
+  r.owner = c;
+  r.bytes = bytes;
+  r.is_pool = is_pool;
+  r.blocks.assign(count, unbacked);
+  lock const l(mutex_);
+  r.base = ranges_->reserve(count);
+  c->regions.splice(c->regions.end(), made);
+  return &r;
+}
+
+// Blocks that launches use are freed when these are done.
+void core::release(region_state* r) noexcept {
+  lock const l(mutex_);
+  collect();
+  r->is_released = true;
+  ++r->backed;  // keeps the region until the loop is done
+  for (block_number const n : r->blocks)
+    if (n != unbacked && blocks_[n].users == 0) free_block(n);
+  --r->backed;
+  forget_released(r);
+  forget_clients();
+}
+
+/// Frees the addresses of a released region, once no block is left.
+void core::forget_released(region_state* r) noexcept {
+  if (!r->is_released || r->backed > 0) return;
+  ranges_->unreserve(r->base, r->blocks.size());
+  client_state* const c = r->owner;
+  c->regions.remove_if([&](region_state const& other) { return &other == r; });
+}
+
+exec::physical_block core::take_host() {
+  if (!host_pool_.empty()) {
+    exec::physical_block const b = host_pool_.back();
+    host_pool_.pop_back();
+    return b;
+  }
+  host_pool_.reserve(host_blocks_ + 1);  // so that a block can be returned without memory
+  exec::physical_block const b = ranges_->create(exec::memory_side::host);
+  ++host_blocks_;
+  return b;
+}
+
+void core::keep_host(exec::physical_block b) noexcept {
+  if (host_pool_.size() * block_bytes() < options_.pooled_host_bytes) {
+    host_pool_.push_back(b);
+  } else {
+    ranges_->destroy(exec::memory_side::host, b);
+    --host_blocks_;
+  }
+}
+
+/// Backs blocks that have no memory by host memory.
+void core::back(std::span<named_blocks const> names) {
+  std::vector<block_number> made;
+  auto const undo = [&] {
+    for (block_number const n : made) free_block(n);
+  };
+  try {
+    for (named_blocks const& name : names)
+      for (std::size_t i = name.first; i < name.last; ++i) {
+        region_state& r = *name.region;
+        if (r.blocks[i] != unbacked) continue;
+        made.reserve(made.size() + 1);
+        if (free_numbers_.empty()) {
+          free_numbers_.reserve(blocks_.size() + 1);
+          blocks_.emplace_back();
+          free_numbers_.push_back(static_cast<block_number>(blocks_.size() - 1));
+        }
+        exec::physical_block const memory = take_host();
+        try {
+          ranges_->map(r.base + i * block_bytes(), {&memory, 1}, exec::memory_side::host, {}, !options_.checked);
+        } catch (...) {
+          keep_host(memory);
+          throw;
+        }
+        block_number const n = free_numbers_.back();
+        free_numbers_.pop_back();
+        blocks_[n] = {};
+        blocks_[n].owner = r.owner;
+        blocks_[n].region = &r;
+        blocks_[n].index = i;
+        blocks_[n].host = memory;
+        blocks_[n].is_usable = !options_.checked;
+        r.blocks[i] = n;
+        ++r.backed;
+        made.push_back(n);
+      }
+  } catch (error const& failed) {
+    std::size_t const needed = [&] {
+      std::size_t count = made.size();
+      for (named_blocks const& name : names)
+        for (std::size_t i = name.first; i < name.last; ++i) count += name.region->blocks[i] == unbacked;
+      return count;
+    }();
+    undo();
+    throw error(failed.code(), "cannot back " + mib(needed * block_bytes()) + " beside the " +
+                                   mib(host_blocks_ * block_bytes()) + " of host memory that the manager holds (" +
+                                   failed.what() + "); free regions, or discard what is not needed");
+  } catch (...) {
+    undo();
+    throw;
+  }
+}
+
+/// Frees both memories of a block that nobody uses.
+void core::free_block(block_number n) noexcept {
+  block& b = blocks_[n];
+  region_state* const r = b.region;
+  ranges_->unmap(address_of(b), 1);
+  if (b.device) {
+    b.owner->policy->removed(n);
+    --b.owner->resident;
+    b.owner->counters.wasted_moves += b.is_unused;
+    device_pool_.push_back(b.device);
+  }
+  if (b.host) keep_host(b.host);
+  r->blocks[b.index] = unbacked;
+  --r->backed;
+  b = {};
+  free_numbers_.push_back(n);
+  forget_released(r);
+}
+
+void core::require_range(char const* call, region_state const* r, std::size_t offset, std::size_t bytes) const {
+  if (offset <= r->bytes && bytes <= r->bytes - offset) return;
+  throw error(error_code::bad_argument, std::string(call) + ": " + std::to_string(bytes) + " bytes from offset " +
+                                            std::to_string(offset) + " on are not within the " +
+                                            std::to_string(r->bytes) + " bytes of the region of client '" +
+                                            r->owner->options.name + "'");
+}
+
+named_blocks core::name(region_state* r, std::size_t offset, std::size_t bytes, access how, use_hint hint) const {
+  require_range("use", r, offset, bytes);
+  return {r, offset / block_bytes(), bytes == 0 ? offset / block_bytes() : (offset + bytes - 1) / block_bytes() + 1,
+          how == access::write, hint};
+}
+
+void core::commit(region_state* r, std::size_t from, std::size_t to) {
+  named_blocks const range = name(r, from, to - from, access::write, use_hint::normal);
+  lock const l(mutex_);
+  back({&range, 1});
+}
+
+void core::write(region_state* r, std::size_t offset, void const* from, std::size_t bytes) {
+  require_range("write", r, offset, bytes);
+  if (bytes == 0) return;
+  named_blocks const range = name(r, offset, bytes, access::write, use_hint::normal);
+  std::vector<std::byte*> homes(range.last - range.first);
+  lock l(mutex_);
+  std::shared_ptr<use_state> const transfer = begin_transfer(l, range);
+  ++last_transfer_;
+  for (std::size_t i = range.first; i < range.last; ++i) {
+    block_number const n = r->blocks[i];
+    block& b = blocks_[n];
+    std::size_t const begin = i * block_bytes();
+    bool const is_whole = offset <= begin && offset + bytes >= std::min(begin + block_bytes(), r->bytes);
+    if (is_whole) {
+      if (b.device) stage(n);
+      b.object = static_cast<object_number>(last_transfer_);
+    }
+    b.has_contents = true;
+    if (!b.device) b.was_loaded = false;
+    b.written_at = last_transfer_;
+    homes[i - range.first] = b.device ? b.device.home : b.host.home;
+  }
+  announce_transfer(transfer);
+  copy_unlocked(l, transfer, [&] {
+    auto const* const source = static_cast<std::byte const*>(from);
+    for_each_part(range, offset, bytes, [&](std::size_t i, std::size_t at, std::size_t done, std::size_t count) {
+      ranges_->copy_in(homes[i] + at, source + done, count);
+    });
+  });
+}
+
+void core::read(region_state* r, std::size_t offset, void* to, std::size_t bytes) {
+  require_range("read", r, offset, bytes);
+  if (bytes == 0) return;
+  named_blocks const range = name(r, offset, bytes, access::read, use_hint::normal);
+  std::vector<std::byte const*> homes(range.last - range.first);
+  lock l(mutex_);
+  std::shared_ptr<use_state> const transfer = begin_transfer(l, range);
+  announce_transfer(transfer);
+  std::vector<block_number> copied;
+  try {
+    copied.reserve(homes.size());
+    for (std::size_t i = range.first; i < range.last; ++i) {
+      block_number const n = r->blocks[i];
+      if (n == unbacked) continue;
+      block const& b = blocks_[n];
+      homes[i - range.first] = b.device ? b.device.home : b.host.home;
+      std::size_t const begin = i * block_bytes();
+      bool const is_whole = offset <= begin && offset + bytes >= std::min(begin + block_bytes(), r->bytes);
+      // Another reader may be reading the copy.
+      if (!is_whole || !b.device || !b.host || b.users > 1) continue;
+      ranges_->copy(b.host.home, b.device.home, block_bytes());
+      copied.push_back(n);
+      homes[i - range.first] = b.host.home;
+    }
+    ranges_->finish_copies();
+  } catch (...) {
+    end_transfer(transfer);
+    throw;
+  }
+  for (block_number const n : copied) r->owner->policy->copied_out(n);
+  copy_unlocked(l, transfer, [&] {
+    auto* const target = static_cast<std::byte*>(to);
+    for_each_part(range, offset, bytes, [&](std::size_t i, std::size_t at, std::size_t done, std::size_t count) {
+      if (homes[i] != nullptr)
+        ranges_->copy_out(target + done, homes[i] + at, count);
+      else
+        std::memset(target + done, 0, count);
+    });
+  });
+}
+
+void core::announce_transfer(std::shared_ptr<use_state> const& transfer) {
+  try {
+    announce(*transfer, transfer->blocks);
+  } catch (...) {
+    end_transfer(transfer);
+    throw;
+  }
+}
+
+/// Copies without the mutex what a transfer has pinned, and ends the transfer.
+template <class F>
+void core::copy_unlocked(lock& l, std::shared_ptr<use_state> const& transfer, F const& copies) {
+  l.unlock();
+  try {
+    copies();
+  } catch (...) {
+    l.lock();
+    end_transfer(transfer);
+    throw;
+  }
+  l.lock();
+  end_transfer(transfer);
+}
+
+/// Calls f(block - range.first, offset in the block, bytes before, bytes) for the part of [offset, offset + bytes) in
+/// each block of the range.
+template <class F>
+void core::for_each_part(named_blocks const& range, std::size_t offset, std::size_t bytes, F const& f) const {
+  for (std::size_t done = 0; done < bytes;) {
+    std::size_t const place = offset + done;
+    std::size_t const at = place % block_bytes();
+    std::size_t const count = std::min(block_bytes() - at, bytes - done);
+    f(place / block_bytes() - range.first, at, done, count);
+    done += count;
+  }
+}
+
+void core::discard(region_state* r, std::size_t offset, std::size_t bytes) {
+  require_range("discard", r, offset, bytes);
+  std::size_t const first = (offset + block_bytes() - 1) / block_bytes();
+  std::size_t const end = offset + bytes == r->bytes ? r->blocks.size() : (offset + bytes) / block_bytes();
+  if (first >= end) return;
+  lock l(mutex_);
+  wait_until_unpinned(l, {r, first, end, true, use_hint::normal});
+  for (std::size_t i = first; i < end; ++i)
+    if (r->blocks[i] != unbacked) free_block(r->blocks[i]);
+}
+
+bool core::is_resident(region_state const* r, std::size_t offset) const {
+  require_range("is_resident", r, offset, 1);
+  lock const l(mutex_);
+  block_number const n = r->blocks[offset / block_bytes()];
+  return n != unbacked && blocks_[n].device;
+}
+
+}  // namespace detail
+}  // namespace wyrm::alloc::residency

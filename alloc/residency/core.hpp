@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of a residency manager and all of its decisions, without the type of the space, so that it is compiled
+// once. `manager`, `client`, `region` and `use` are handles of it.
+//
+// One mutex guards everything but copies of transfers. A block that a launch or a transfer uses is pinned: its backing
+// does not change. What a call needs is pinned under the mutex; transfers then copy without it. A use moves its blocks
+// in under the mutex, so that moves happen in the order of the launches, while the kernels of earlier launches run.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "../../exec/block_range.hpp"
+#include "options.hpp"
+
+namespace wyrm::alloc::residency::detail {
+
+struct client_state;
+struct region_state;
+
+/// A block that has memory: on the device if `device` is set, then `host` may be a copy; else on the host.
+struct block {
+  client_state* owner = nullptr;
+  region_state* region = nullptr;
+  std::size_t index = 0;  // in the region
+  exec::physical_block device;
+  exec::physical_block host;
+  object_number object = 0;
+  std::uint64_t written_at = 0;  // number of the last transfer from the host
+  std::uint32_t users = 0;       // launches and transfers that pin it
+  std::uint32_t writers = 0;     // of these
+  bool has_contents = false;
+  bool was_loaded = false;  // since it was last written by the host
+  bool is_usable = true;    // in checked mode: a launch uses it
+  bool was_mapped = false;  // load() has mapped its device memory
+  bool is_unused = false;   // was fetched while idle, and not used since
+};
+
+struct region_state {
+  client_state* owner = nullptr;
+  std::byte* base = nullptr;
+  std::size_t bytes = 0;
+  bool is_pool = false;  // commit() backs its blocks
+  bool is_released = false;
+  std::size_t backed = 0;
+  std::vector<block_number> blocks;  // `unbacked`: no memory
+};
+inline constexpr block_number unbacked = ~block_number{0};
+
+struct client_state {
+  client_options options;
+  std::unique_ptr<residency::policy> policy;
+  statistics counters;  // the figures that only grow
+  std::size_t resident = 0;
+  std::uint64_t last_use = 0;
+  bool is_exhausted = false;  // while victims are chosen
+  bool is_closed = false;
+  std::list<region_state> regions;
+};
+
+struct used_block {
+  block_number number;
+  bool writes;
+  use_hint hint;
+};
+
+/// A launch, or a transfer, and what it pins.
+struct use_state {
+  client_state* owner = nullptr;
+  std::unique_ptr<exec::work_span> work;  // nullptr: a transfer
+  std::vector<used_block> blocks;         // in ascending order of their numbers
+  std::vector<launch_number> launches;    // as announced to the policy
+  std::thread::id thread;
+  bool is_finished = false;
+};
+
+/// The blocks [first, last) of a region.
+struct named_blocks {
+  region_state* region;
+  std::size_t first;
+  std::size_t last;
+  bool writes;
+  use_hint hint;
+};
+
+class core {
+ public:
+  core(std::unique_ptr<exec::block_ranges> ranges, options const& o);
+  ~core();
+  core(core const&) = delete;
+  core& operator=(core const&) = delete;
+
+  [[nodiscard]] client_state* open_client(client_options const& o);
+  void close_client(client_state* c) noexcept;
+  [[nodiscard]] statistics of_client(client_state const* c) const;
+  [[nodiscard]] statistics of_all() const;
+
+  [[nodiscard]] region_state* reserve(client_state* c, std::size_t bytes, bool is_pool);
+  void release(region_state* r) noexcept;
+  void commit(region_state* r, std::size_t from, std::size_t to);
+  void write(region_state* r, std::size_t offset, void const* from, std::size_t bytes);
+  void read(region_state* r, std::size_t offset, void* to, std::size_t bytes);
+  void discard(region_state* r, std::size_t offset, std::size_t bytes);
+  [[nodiscard]] bool is_resident(region_state const* r, std::size_t offset) const;
+
+  /// The blocks that [offset, offset + bytes) touches.
+  [[nodiscard]] named_blocks name(region_state* r, std::size_t offset, std::size_t bytes, access how,
+                                  use_hint hint) const;
+  /// `names` empty: all regions of the client, written.
+  [[nodiscard]] std::shared_ptr<use_state> begin_use(client_state* c, std::vector<named_blocks> names,
+                                                     std::unique_ptr<exec::work_span> work);
+  void finish_use(std::shared_ptr<use_state> const& u) noexcept;
+
+  std::size_t fetch_idle();
+  void give_back();
+  [[nodiscard]] std::size_t block_bytes() const { return ranges_->block_bytes(); }
+
+ private:
+  using lock = std::unique_lock<std::mutex>;
+  struct eviction {
+    block_number number;
+    bool write_back;
+    bool takes_host;  // its host memory is new
+  };
+  class comparison;
+  class timed_check;
+
+  // Blocks
+  [[nodiscard]] std::byte* address_of(block const& b) const { return b.region->base + b.index * block_bytes(); }
+  [[nodiscard]] exec::physical_block take_host();
+  void keep_host(exec::physical_block b) noexcept;
+  void back(std::span<named_blocks const> names);
+  void free_block(block_number n) noexcept;
+  void forget_released(region_state* r) noexcept;
+  void forget_clients() noexcept;
+  void require_range(char const* call, region_state const* r, std::size_t offset, std::size_t bytes) const;
+
+  // Uses
+  void pin(use_state& u);
+  void protect(block& b, bool is_usable);
+  void announce(use_state& u, std::span<used_block const> blocks);
+  void retire(use_state& u) noexcept;
+  void collect() noexcept;
+  void wait_until_unpinned(lock& l, named_blocks const& range);
+  [[nodiscard]] std::shared_ptr<use_state> begin_transfer(lock& l, named_blocks const& range);
+  void announce_transfer(std::shared_ptr<use_state> const& transfer);
+  void end_transfer(std::shared_ptr<use_state> const& u) noexcept;
+  template <class F>
+  void copy_unlocked(lock& l, std::shared_ptr<use_state> const& transfer, F const& copies);
+  template <class F>
+  void for_each_part(named_blocks const& range, std::size_t offset, std::size_t bytes, F const& f) const;
+
+  // Moves
+  void move_in(lock& l, use_state& u);
+  [[nodiscard]] std::size_t make_room(client_state& c, std::size_t blocks);
+  [[nodiscard]] std::size_t grow(std::size_t blocks);
+  [[nodiscard]] client_state* victim_client(int priority);
+  [[nodiscard]] std::size_t choose(client_state& c, std::size_t blocks, std::vector<eviction>& chosen);
+  void evict(std::vector<eviction>& chosen);
+  void load(std::span<block_number const> numbers);
+  void stage(block_number n) noexcept;
+  void give_back_wanted() noexcept;
+  template <class Exchanged>
+  void exchange(std::span<block_number const> numbers, exec::memory_side to, Exchanged const& exchanged);
+
+  options const options_;
+  std::unique_ptr<exec::block_ranges> const ranges_;
+  std::unique_ptr<dirty_check> check_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;  // a use or a transfer has ended
+  std::atomic<unsigned> waiting_launches_ = 0;
+  std::list<client_state> clients_;
+  statistics departed_;  // of clients that are closed
+  std::vector<block> blocks_;
+  std::vector<block_number> free_numbers_;
+  std::vector<exec::physical_block> device_pool_;
+  std::vector<exec::physical_block> host_pool_;
+  std::size_t device_blocks_ = 0;  // acquired from the budget
+  std::size_t host_blocks_ = 0;
+  std::list<std::shared_ptr<use_state>> uses_;  // in the order in which they began
+  launch_number last_launch_ = 0;
+  std::uint64_t last_use_ = 0;
+  std::uint64_t last_transfer_ = 0;
+};
+
+}  // namespace wyrm::alloc::residency::detail

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads and evictions. Both copy first, and exchange the backings in runs of adjacent blocks then. Whatever fails, a
+// block is backed by memory with its contents.
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "../../exec/error.hpp"
+#include "core.hpp"
+
+namespace wyrm::alloc::residency::detail {
+
+namespace {
+
+class stopwatch {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+/// Measures the time of a dirty check for a client.
+class core::timed_check final : public dirty_check {
+ public:
+  timed_check(dirty_check& check, double& seconds) : check_(check), seconds_(seconds) {}
+  void check(std::span<block_number const> blocks, std::span<bool> dirty) override {
+    stopwatch const watch;
+    check_.check(blocks, dirty);
+    seconds_ += watch.seconds();
+  }
+
+ private:
+  dirty_check& check_;
+  double& seconds_;
+};
+
+/// Maps the memory of the other side under each of the blocks, one call a run. exchanged(number) is called for each
+/// block of a run as soon as it has the other backing. If it throws, the remaining runs have their old backing.
+template <class Exchanged>
+void core::exchange(std::span<block_number const> numbers, exec::memory_side to, Exchanged const& exchanged) {
+  std::vector<block_number> order(numbers.begin(), numbers.end());
+  std::sort(order.begin(), order.end(),
+            [&](block_number a, block_number b) { return address_of(blocks_[a]) < address_of(blocks_[b]); });
+  std::vector<exec::physical_block> after;
+  std::vector<exec::physical_block> before;
+  bool const to_device = to == exec::memory_side::device;
+  for (std::size_t begin = 0; begin < order.size();) {
+    std::size_t end = begin;
+    after.clear();
+    before.clear();
+    block const& first = blocks_[order[begin]];
+    for (; end < order.size(); ++end) {
+      block const& b = blocks_[order[end]];
+      if (b.region != first.region || b.index != first.index + (end - begin) || b.is_usable != first.is_usable) break;
+      after.push_back(to_device ? b.device : b.host);
+      before.push_back(to_device ? b.host : b.device);
+    }
+    ranges_->map(address_of(first), after, to, before, first.is_usable);
+    for (; begin < end; ++begin) exchanged(order[begin]);
+  }
+}
+
+/// Loads blocks that the host backs, into blocks of the device pool.
+void core::load(std::span<block_number const> numbers) {
+  if (numbers.empty()) return;
+  stopwatch const watch;
+  std::size_t reloaded = 0;
+  std::size_t done = 0;
+  client_state& owner = *blocks_[numbers[0]].owner;
+  // Blocks that are not exchanged have device memory no longer.
+  auto const undo = [&] {
+    for (block_number const n : numbers)
+      if (block& b = blocks_[n]; b.device && !b.was_mapped) device_pool_.push_back(std::exchange(b.device, {}));
+  };
+  try {
+    for (block_number const n : numbers) {
+      block& b = blocks_[n];
+      b.was_mapped = false;
+      b.device = device_pool_.back();
+      device_pool_.pop_back();
+    }
+    for (block_number const n : numbers)
+      if (block const& b = blocks_[n]; b.has_contents) ranges_->copy(b.device.home, b.host.home, block_bytes());
+    ranges_->finish_copies();
+    exchange(numbers, exec::memory_side::device, [&](block_number n) {
+      block& b = blocks_[n];
+      b.was_mapped = true;
+      if (!options_.keep_host_copy) keep_host(std::exchange(b.host, {}));
+      owner.policy->loaded(n, b.object);
+      ++owner.resident;
+      ++done;
+      reloaded += std::exchange(b.was_loaded, true);
+      b.is_unused = b.users == 0;
+    });
+  } catch (...) {
+    undo();
+    throw;
+  }
+  double const seconds = watch.seconds();
+  owner.counters.moved_in_bytes += done * block_bytes();
+  owner.counters.reloaded_bytes += reloaded * block_bytes();
+  owner.counters.move_seconds += seconds;
+  owner.counters.effective_move_seconds += seconds * static_cast<double>(done - reloaded) / static_cast<double>(done);
+}
+
+/// Takes up to `blocks` victims of a client from its policy. evict() must follow.
+std::size_t core::choose(client_state& c, std::size_t blocks, std::vector<eviction>& chosen) {
+  chosen.reserve(chosen.size() + blocks);
+  std::size_t found = 0;
+  timed_check check(*check_, c.counters.signature_seconds);
+  while (found < blocks && c.resident > 0) {
+    std::optional<victim> const next = c.policy->next_victim(check);
+    if (!next || blocks_[next->block].users > 0) break;
+    c.policy->removed(next->block);
+    --c.resident;
+    chosen.push_back({next->block, next->write_back, false});
+    ++found;
+  }
+  return found;
+}
+
+/// Evicts blocks that choose() has taken from their policies. Blocks that it cannot evict stay resident.
+void core::evict(std::vector<eviction>& chosen) {
+  if (chosen.empty()) return;
+  stopwatch const watch;
+  std::vector<block_number> numbers;
+  std::size_t done = 0;
+  client_state& first = *blocks_[chosen[0].number].owner;
+  auto const undo = [&] {
+    for (eviction const& e : chosen) {
+      block& b = blocks_[e.number];
+      if (!b.device) continue;
+      if (e.takes_host && b.host) keep_host(std::exchange(b.host, {}));
+      b.owner->policy->loaded(e.number, b.object);
+      ++b.owner->resident;
+      // Whether it is clean is not known any more.
+      b.owner->policy->used({&e.number, 1}, ++last_launch_, true);
+      b.owner->policy->finished(last_launch_);
+    }
+  };
+  try {
+    for (eviction& e : chosen) {
+      numbers.push_back(e.number);
+      block& b = blocks_[e.number];
+      e.takes_host = !b.host;
+      if (e.takes_host) {
+        b.host = take_host();
+        e.write_back = true;
+      }
+      e.write_back = e.write_back && b.has_contents;
+      if (e.write_back) ranges_->copy(b.host.home, b.device.home, block_bytes());
+    }
+    ranges_->finish_copies();
+    exchange(numbers, exec::memory_side::host, [&](block_number n) {
+      block& b = blocks_[n];
+      device_pool_.push_back(std::exchange(b.device, {}));
+      b.owner->counters.wasted_moves += std::exchange(b.is_unused, false);
+      ++done;
+    });
+  } catch (...) {
+    undo();
+    throw;
+  }
+  for (eviction const& e : chosen) {
+    statistics& s = blocks_[e.number].owner->counters;
+    ++(e.write_back ? s.dirty_evictions : s.clean_evictions);
+    if (e.write_back) s.moved_out_bytes += block_bytes();
+  }
+  first.counters.move_seconds += watch.seconds();
+}
+
+/// Acquires memory for more device blocks, and puts them into the pool. Returns how many.
+std::size_t core::grow(std::size_t blocks) {
+  if (blocks == 0 || options_.budget->wanted_back() > 0) return 0;
+  device_pool_.reserve(device_blocks_ + blocks);  // so that a block can be returned without memory
+  std::size_t const granted = options_.budget->acquire(blocks * block_bytes(), block_bytes()) / block_bytes();
+  std::size_t made = 0;
+  try {
+    for (; made < granted; ++made) device_pool_.push_back(ranges_->create(exec::memory_side::device));
+  } catch (error const& failed) {  // other programs may have taken the memory: evictions have to do
+    options_.budget->give_back((granted - made) * block_bytes());
+    device_blocks_ += made;
+    if (failed.code() != error_code::out_of_memory) throw;
+    return made;
+  }
+  device_blocks_ += made;
+  return made;
+}
+
+/// The client whose block goes next: of those with the lowest priority, at most `priority`, the one for which resident
+/// memory times age is largest. The age counts uses of all clients since its last one. An idle client loses its memory
+/// step by step, and a busy one that takes everything evicts its own blocks first.
+client_state* core::victim_client(int priority) {
+  client_state* best = nullptr;
+  auto const weight = [&](client_state const& c) { return c.resident * (last_use_ - c.last_use + 1); };
+  for (client_state& c : clients_) {
+    if (c.resident == 0 || c.is_exhausted || c.options.priority > priority) continue;
+    if (best == nullptr || c.options.priority < best->options.priority ||
+        (c.options.priority == best->options.priority && weight(c) > weight(*best)))
+      best = &c;
+  }
+  return best;
+}
+
+/// Brings up to `blocks` free device blocks for a client into the pool, by growth and by evictions. Returns how many it
+/// may take.
+std::size_t core::make_room(client_state& c, std::size_t blocks) {
+  std::vector<eviction> chosen;
+  std::size_t const most = c.options.limit / block_bytes();
+  std::size_t wanted = std::min(blocks, most);
+  if (std::size_t const all = c.resident + wanted; all > most) {
+    std::size_t const over = all - most;
+    wanted -= over - choose(c, std::min(over, wanted), chosen);
+  }
+  try {
+    std::size_t have = device_pool_.size() + chosen.size();
+    if (have < wanted) have += grow(wanted - have);
+    for (client_state& other : clients_) other.is_exhausted = false;
+    while (have < wanted) {
+      client_state* const from = victim_client(c.options.priority);
+      if (from == nullptr) break;
+      if (choose(*from, 1, chosen) == 0)
+        from->is_exhausted = true;
+      else
+        ++have;
+    }
+  } catch (...) {
+    evict(chosen);
+    throw;
+  }
+  evict(chosen);
+  return std::min(wanted, device_pool_.size());
+}
+
+/// Moves what a use names to the device, as far as there is room. Waits for launches that are finished but not done,
+/// because their blocks are room.
+void core::move_in(lock& l, use_state& u) {
+  for (;;) {
+    std::vector<used_block> wanted;
+    for (use_hint const hint : {use_hint::hot, use_hint::normal})
+      for (used_block const& b : u.blocks)
+        if (b.hint == hint && !blocks_[b.number].device && blocks_[b.number].users == 1) wanted.push_back(b);
+    std::size_t const all = wanted.size();
+    if (all == 0) return;
+    try {
+      std::size_t const room = make_room(*u.owner, all);
+      std::vector<block_number> numbers;
+      for (used_block const& b : std::span(wanted).first(room)) numbers.push_back(b.number);
+      load(numbers);
+    } catch (error const& failed) {
+      if (failed.code() != error_code::out_of_memory) throw;
+      ++u.owner->counters.failed_moves;
+    }
+    std::erase_if(wanted, [&](used_block const& b) { return !blocks_[b.number].device; });
+    announce(u, wanted);
+    if (wanted.size() == all) return;
+    auto const earlier = std::find_if(uses_.begin(), uses_.end(), [&](auto const& other) {
+      return other.get() != &u && other->is_finished && other->work;
+    });
+    if (earlier == uses_.end()) return;
+    std::shared_ptr<use_state> const awaited = *earlier;
+    l.unlock();
+    awaited->work->wait();
+    l.lock();
+    collect();
+  }
+}
+
+/// Before a transfer that replaces a whole resident block: backs it by its host memory, into which the transfer goes
+/// then, and frees its device memory. The block stays resident if there is no memory for that.
+void core::stage(block_number n) noexcept {
+  block& b = blocks_[n];
+  bool const takes_host = !b.host;
+  try {
+    if (takes_host) b.host = take_host();
+    exchange({&n, 1}, exec::memory_side::host, [&](block_number) {
+      device_pool_.push_back(std::exchange(b.device, {}));
+      --b.owner->resident;
+      b.owner->counters.wasted_moves += std::exchange(b.is_unused, false);
+      b.owner->policy->overwritten(n);
+    });
+  } catch (...) {
+    if (takes_host && b.host) keep_host(std::exchange(b.host, {}));
+  }
+}
+
+void core::give_back_wanted() noexcept {
+  try {
+    std::size_t const wanted = options_.budget->wanted_back();
+    std::size_t const blocks = std::min((wanted + block_bytes() - 1) / block_bytes(), device_blocks_);
+    if (blocks == 0) return;
+    std::vector<eviction> chosen;
+    for (client_state& c : clients_) c.is_exhausted = false;
+    for (std::size_t have = device_pool_.size(); have < blocks;) {
+      client_state* const from = victim_client(std::numeric_limits<int>::max());
+      if (from == nullptr) break;
+      if (choose(*from, 1, chosen) == 0)
+        from->is_exhausted = true;
+      else
+        ++have;
+    }
+    evict(chosen);
+  } catch (...) {  // what is in the pool can go
+  }
+  std::size_t left = (options_.budget->wanted_back() + block_bytes() - 1) / block_bytes();
+  for (; left > 0 && !device_pool_.empty(); --left) {
+    ranges_->destroy(exec::memory_side::device, device_pool_.back());
+    device_pool_.pop_back();
+    --device_blocks_;
+    options_.budget->give_back(block_bytes());
+  }
+}
+
+void core::give_back() {
+  lock const l(mutex_);
+  collect();
+  give_back_wanted();
+}
+
+/// Fetches what was written last and is not resident, without evictions. Returns the number of blocks; 0 when memory is
+/// full, nothing is left, or a launch waits.
+std::size_t core::fetch_idle() {
+  constexpr std::size_t most = 16;  // a launch that comes waits for so many
+  if (waiting_launches_ > 0) return 0;
+  lock const l(mutex_);
+  collect();
+  give_back_wanted();
+  block const* newest = nullptr;
+  for (block const& b : blocks_)
+    if (b.owner != nullptr && !b.device && b.written_at > 0 && !b.was_loaded && b.users == 0 &&
+        (b.owner->resident + 1) * block_bytes() <= b.owner->options.limit &&
+        (newest == nullptr || b.written_at > newest->written_at))
+      newest = &b;
+  if (newest == nullptr) return 0;
+  client_state& c = *newest->owner;
+  std::vector<block_number> wanted;
+  for (block_number n = 0; n < blocks_.size() && wanted.size() < most; ++n)
+    if (block const& b = blocks_[n];
+        b.owner == &c && !b.device && b.written_at == newest->written_at && !b.was_loaded && b.users == 0)
+      wanted.push_back(n);
+  std::size_t room = std::min(wanted.size(), c.options.limit / block_bytes() - c.resident);
+  if (device_pool_.size() < room) (void)grow(room - device_pool_.size());
+  wanted.resize(std::min(room, device_pool_.size()));
+  load(wanted);
+  return wanted.size();
+}
+
+}  // namespace wyrm::alloc::residency::detail

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches and transfers, and what they pin.
+#include <algorithm>
+
+#include "../../exec/error.hpp"
+#include "core.hpp"
+
+namespace wyrm::alloc::residency::detail {
+
+namespace {
+/// Of a block that is named twice: what is touched more often counts.
+use_hint merged(use_hint a, use_hint b) {
+  if (a == use_hint::hot || b == use_hint::hot) return use_hint::hot;
+  return a == use_hint::once ? b : a;
+}
+}  // namespace
+
+/// Counts a use in its blocks. Kernels may touch the blocks then. Throws error(device), and pins nothing.
+void core::pin(use_state& u) {
+  std::size_t pinned = 0;
+  try {
+    for (; pinned < u.blocks.size(); ++pinned) {
+      block& b = blocks_[u.blocks[pinned].number];
+      if (u.work && !b.is_usable) protect(b, true);
+      ++b.users;
+      b.writers += u.blocks[pinned].writes;
+    }
+  } catch (...) {
+    u.blocks.resize(pinned);
+    retire(u);
+    throw;
+  }
+}
+
+void core::protect(block& b, bool is_usable) {
+  ranges_->protect(address_of(b), 1, b.device ? exec::memory_side::device : exec::memory_side::host, is_usable);
+  b.is_usable = is_usable;
+}
+
+/// Tells the policy which resident blocks the use reads and writes, as a launch each.
+void core::announce(use_state& u, std::span<used_block const> blocks) {
+  for (bool const writes : {false, true}) {
+    std::vector<block_number> numbers;
+    for (used_block const& b : blocks)
+      if (b.writes == writes && blocks_[b.number].device) numbers.push_back(b.number);
+    if (numbers.empty()) continue;
+    u.launches.reserve(u.launches.size() + 1);
+    u.owner->policy->used(numbers, last_launch_ + 1, writes);
+    u.launches.push_back(++last_launch_);
+  }
+}
+
+/// The end of a use: what it pinned may move, or be freed.
+void core::retire(use_state& u) noexcept {
+  for (launch_number const launch : u.launches) u.owner->policy->finished(launch);
+  for (used_block const& used : u.blocks) {
+    block& b = blocks_[used.number];
+    --b.users;
+    b.writers -= used.writes;
+    if (b.users > 0) continue;
+    if (b.region->is_released) {
+      free_block(used.number);
+    } else if (options_.checked && b.is_usable) {
+      try {
+        protect(b, false);
+      } catch (error const&) {  // this block is not checked until its next use
+      }
+    }
+  }
+  changed_.notify_all();
+}
+
+/// Retires the launches that are done.
+void core::collect() noexcept {
+  for (auto i = uses_.begin(); i != uses_.end();) {
+    use_state& u = **i;
+    if (!u.is_finished || !u.work || !u.work->is_done()) {
+      ++i;
+      continue;
+    }
+    u.owner->counters.launch_seconds += u.work->seconds();
+    retire(u);
+    i = uses_.erase(i);
+  }
+  forget_clients();
+}
+
+/// Waits until no use of any kind, or none that writes if the range is only read, pins a block of the range.
+void core::wait_until_unpinned(lock& l, named_blocks const& range) {
+  auto const is_pinned = [&](block_number n) {
+    return n != unbacked && (range.writes ? blocks_[n].users : blocks_[n].writers) > 0;
+  };
+  for (;;) {
+    collect();
+    auto const first = range.region->blocks.begin();
+    auto const found = std::find_if(first + static_cast<std::ptrdiff_t>(range.first),
+                                    first + static_cast<std::ptrdiff_t>(range.last), is_pinned);
+    if (found == first + static_cast<std::ptrdiff_t>(range.last)) return;
+    auto const pins = [&](auto const& u) {
+      auto const b = std::lower_bound(u->blocks.begin(), u->blocks.end(), *found,
+                                      [](used_block const& x, block_number n) { return x.number < n; });
+      return b != u->blocks.end() && b->number == *found && (range.writes || b->writes);
+    };
+    std::shared_ptr<use_state> const u = *std::find_if(uses_.begin(), uses_.end(), pins);
+    if (u->is_finished) {
+      l.unlock();
+      u->work->wait();
+      l.lock();
+    } else if (u->work && u->thread == std::this_thread::get_id()) {
+      throw error(error_code::bad_argument, "client '" + u->owner->options.name +
+                                                "': a transfer would wait for ever for a use that its own thread has "
+                                                "not finished; call finish() first");
+    } else {
+      changed_.wait(l);
+    }
+  }
+}
+
+std::shared_ptr<use_state> core::begin_use(client_state* c, std::vector<named_blocks> names,
+                                           std::unique_ptr<exec::work_span> work) {
+  ++waiting_launches_;
+  lock l(mutex_);
+  --waiting_launches_;
+  collect();
+  give_back_wanted();
+  if (names.empty())
+    for (region_state& r : c->regions)
+      if (!r.is_released) {
+        if (!r.is_pool) names.push_back({&r, 0, r.blocks.size(), true, use_hint::normal});
+        for (std::size_t i = 0; r.is_pool && i < r.blocks.size(); ++i)
+          if (r.blocks[i] != unbacked) names.push_back({&r, i, i + 1, true, use_hint::normal});
+      }
+  back(names);
+  auto const u = std::make_shared<use_state>();
+  u->owner = c;
+  u->work = std::move(work);
+  u->thread = std::this_thread::get_id();
+  for (named_blocks const& name : names)
+    for (std::size_t i = name.first; i < name.last; ++i)
+      u->blocks.push_back({name.region->blocks[i], name.writes, name.hint});
+  std::sort(u->blocks.begin(), u->blocks.end(), [](auto const& a, auto const& b) { return a.number < b.number; });
+  // A block may be named several times.
+  std::size_t kept = 0;
+  for (used_block const& b : u->blocks) {
+    if (kept > 0 && u->blocks[kept - 1].number == b.number) {
+      used_block& same = u->blocks[kept - 1];
+      same.writes = same.writes || b.writes;
+      same.hint = merged(same.hint, b.hint);
+    } else {
+      u->blocks[kept++] = b;
+    }
+  }
+  u->blocks.resize(kept);
+  pin(*u);
+  try {
+    uses_.push_back(u);
+  } catch (...) {
+    retire(*u);
+    throw;
+  }
+  try {
+    c->last_use = ++last_use_;
+    announce(*u, u->blocks);
+    move_in(l, *u);
+    u->work->start();
+  } catch (...) {
+    uses_.remove(u);
+    retire(*u);
+    throw;
+  }
+  for (used_block const& b : u->blocks) {
+    blocks_[b.number].is_unused = false;
+    blocks_[b.number].has_contents |= b.writes;
+  }
+  ++c->counters.launches;
+  return u;
+}
+
+void core::finish_use(std::shared_ptr<use_state> const& u) noexcept {
+  u->work->stop();
+  lock const l(mutex_);
+  u->is_finished = true;
+  collect();
+  give_back_wanted();
+  changed_.notify_all();
+}
+
+/// Backs and pins the blocks of a transfer, when the launches that are in its way are done.
+std::shared_ptr<use_state> core::begin_transfer(lock& l, named_blocks const& range) {
+  wait_until_unpinned(l, range);
+  if (range.writes) back({&range, 1});
+  auto const u = std::make_shared<use_state>();
+  u->owner = range.region->owner;
+  for (std::size_t i = range.first; i < range.last; ++i)
+    if (block_number const n = range.region->blocks[i]; n != unbacked)
+      u->blocks.push_back({n, range.writes, range.hint});
+  std::sort(u->blocks.begin(), u->blocks.end(), [](auto const& a, auto const& b) { return a.number < b.number; });
+  pin(*u);
+  try {
+    uses_.push_back(u);
+  } catch (...) {
+    uses_.remove(u);
+    retire(*u);
+    throw;
+  }
+  return u;
+}
+
+/// Under the mutex.
+void core::end_transfer(std::shared_ptr<use_state> const& u) noexcept {
+  uses_.remove(u);
+  retire(*u);
+}
+
+}  // namespace wyrm::alloc::residency::detail

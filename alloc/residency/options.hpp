@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options, uses and figures of a residency manager.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "budget.hpp"
+#include "policy.hpp"
+
+namespace wyrm::alloc::residency {
+
+inline constexpr std::size_t unlimited = ~std::size_t{0};
+
+/// Where a resident block and its copy in host memory lie.
+struct block_places {
+  std::byte const* device;
+  std::byte const* host;  // nullptr: there is no copy
+};
+/// Says where a resident block lies. For a dirty_check, during check().
+using find_block = std::function<block_places(block_number)>;
+
+struct options {
+  /// The device memory of the manager. Required; may be shared with other managers.
+  std::shared_ptr<residency::budget> budget;
+  /// Bytes of a block: a multiple of the granularity of the space.
+  std::size_t block_bytes = std::size_t{4} << 20;
+  /// Makes the replacement policy of a client. Required.
+  std::function<std::unique_ptr<policy>()> make_policy;
+  /// Makes the dirty check. Without one, the two copies of a block are compared where the host can read both, and a
+  /// block counts as dirty where not.
+  std::function<std::unique_ptr<dirty_check>(find_block)> make_dirty_check;
+  /// A resident block keeps its host memory, so that the eviction of a clean block copies nothing. Without it, the
+  /// host holds no second copy of what is resident, and each eviction copies.
+  bool keep_host_copy = true;
+  /// Host memory of freed blocks that is kept for new blocks, in bytes.
+  std::size_t pooled_host_bytes = std::size_t{256} << 20;
+  /// A thread of the manager fetches what was written last while no launch waits, and returns wanted memory.
+  bool idle_fetch = false;
+  /// Addresses of blocks that no living use names are inaccessible: a kernel that touches one fails. For tests: each
+  /// use and its end change the protection of its blocks.
+  bool checked = false;
+};
+
+struct client_options {
+  std::string name;
+  /// Blocks of clients of lower or equal priority are evicted for this client, those of the lowest priority first.
+  int priority = 0;
+  /// The most device memory, in bytes. A client at its limit evicts its own blocks.
+  std::size_t limit = unlimited;
+};
+
+/// What a launch does with a range: `write` also reads.
+enum class access : std::uint8_t { read, write };
+/// How a launch touches a range. `once`: it is read in place, and not moved. `hot`: it is moved before what is normal.
+enum class use_hint : std::uint8_t { normal, once, hot };
+
+struct statistics {
+  std::size_t resident_bytes = 0;  // backed by device memory
+  std::size_t staged_bytes = 0;    // backed by host memory
+  std::size_t host_bytes = 0;      // host memory: of staged blocks, and copies of resident ones
+  std::uint64_t launches = 0;
+  std::uint64_t moved_in_bytes = 0;
+  std::uint64_t moved_out_bytes = 0;  // by evictions of dirty blocks
+  std::uint64_t reloaded_bytes = 0;   // moved in again after an eviction
+  std::uint64_t wasted_moves = 0;     // blocks that were moved in and evicted without a use
+  std::uint64_t clean_evictions = 0;
+  std::uint64_t dirty_evictions = 0;
+  std::uint64_t failed_moves = 0;  // loads and evictions that were given up for want of memory
+  double launch_seconds = 0;
+  double move_seconds = 0;            // of all loads and evictions
+  double effective_move_seconds = 0;  // of loads that are no reloads
+  double signature_seconds = 0;       // of dirty checks
+
+  /// The part of the time of launches, moves and dirty checks that went into launches and effective moves (GDM, section
+  /// 6.4). GDM calls a move effective if the program makes it when it runs alone. Here it is the first load of what was
+  /// written: a lower bound, as programs that do not fit reload when they run alone, too. 1 without any work.
+  [[nodiscard]] double work_efficiency() const {
+    double const all = launch_seconds + move_seconds + signature_seconds;
+    return all > 0 ? (launch_seconds + effective_move_seconds) / all : 1;
+  }
+  statistics& operator+=(statistics const& other);
+};
+
+}  // namespace wyrm::alloc::residency
