@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests the residency manager on any space: contents against a model, and where blocks are.
+#pragma once
+
+#include "../../../exec/memory.hpp"
+#include "../../support/spaces.hpp"
+#include "checked_lru.hpp"
+#include "random_client.hpp"
+
+namespace wyrm::tests {
+
+namespace residency = alloc::residency;
+
+/// Words of a region, one for each block.
+template <class Space>
+[[nodiscard]] std::vector<std::uint64_t> first_words(residency::region const& r, std::size_t block) {
+  std::vector<std::uint64_t> words(r.bytes() / block);
+  for (std::size_t i = 0; i < words.size(); ++i) r.read(i * block, &words[i], sizeof(words[i]));
+  return words;
+}
+
+/// Fills block i with the word `first + i`.
+inline void write_blocks(residency::region& r, std::size_t block, std::uint64_t first) {
+  for (std::size_t i = 0; i < r.bytes() / block; ++i) {
+    std::vector<std::uint64_t> const words(block / 8, first + i);
+    r.write(i * block, words.data(), block);
+  }
+}
+
+[[nodiscard]] inline std::size_t resident_blocks(residency::region const& r, std::size_t block) {
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < r.bytes(); i += block) n += r.is_resident(i);
+  return n;
+}
+
+template <class Space>
+using residency_manager = space_test<Space>;
+TYPED_TEST_SUITE_P(residency_manager);
+
+/// Several clients, and a budget that shrinks and grows. `failures`: requests for memory fail.
+template <class Space>
+void operate_at_random(bool keep_host_copy, bool checked, bool failures, std::uint64_t seed) {
+  Space const space = make_space<Space>();
+  std::size_t const block = space.granularity();
+  auto const budget = std::make_shared<elastic_budget>(8 * block);
+  residency::options o = options_with(budget, block);
+  o.keep_host_copy = keep_host_copy;
+  o.checked = checked;
+  o.pooled_host_bytes = 3 * block;
+  std::mt19937_64 random(seeded(seed));
+  {
+    residency::manager<Space> m(space, o);
+    std::vector<random_client<Space>> clients;
+    clients.reserve(3);
+    clients.emplace_back(m, residency::client_options{"low", 0, residency::unlimited}, random());
+    clients.emplace_back(m, residency::client_options{"limited", 0, 3 * block}, random());
+    clients.emplace_back(m, residency::client_options{"high", 1, residency::unlimited}, random());
+    auto const operations = static_cast<std::size_t>(operations_or(static_cast<double>(scaled(3000, 300))));
+    for (std::size_t i = 0; i < operations && !::testing::Test::HasFailure(); ++i) {
+      if (random() % 50 == 0) {
+        budget->set_limit(random() % 10 * block);
+        m.give_back();
+        EXPECT_EQ(budget->wanted_back(), 0u);
+      }
+      clients[random() % 3].step(failures);
+    }
+    std::size_t failed = 0;
+    for (auto& c : clients) {
+      c.check();
+      failed += c.failures();
+    }
+    EXPECT_EQ(failed > 0, failures);
+    residency::statistics const s = m.counters();
+    EXPECT_GT(s.moved_in_bytes, 0u);
+    EXPECT_GT(s.dirty_evictions, 0u);
+    EXPECT_LE(s.resident_bytes, budget->taken());
+    EXPECT_EQ(s.host_bytes, s.staged_bytes + (keep_host_copy ? s.resident_bytes : 0));
+  }
+  EXPECT_EQ(budget->taken(), 0u);
+}
+TYPED_TEST_P(residency_manager, random_operations) { operate_at_random<TypeParam>(true, false, false, 1); }
+TYPED_TEST_P(residency_manager, random_operations_without_host_copies) {
+  operate_at_random<TypeParam>(false, true, false, 2);
+}
+TYPED_TEST_P(residency_manager, random_operations_that_fail) {
+  operate_at_random<TypeParam>(true, false, true, 3);
+  operate_at_random<TypeParam>(false, true, true, 4);
+}
+
+// What does not fit is read and written where it is.
+TYPED_TEST_P(residency_manager, uses_more_than_the_budget) {
+  TypeParam const space = make_space<TypeParam>();
+  std::size_t const block = space.granularity();
+  residency::manager<TypeParam> m(space, options_with(std::make_shared<elastic_budget>(3 * block), block));
+  auto c = m.make_client({"one"});
+  residency::region r = c.reserve(8 * block);
+  EXPECT_EQ(m.counters().host_bytes, 0u);  // no memory before it is written
+  write_blocks(r, block, 100);
+  EXPECT_EQ(resident_blocks(r, block), 0u);
+  std::byte* const before = r.data();
+  for (std::uint64_t round = 1; round <= 2; ++round) {
+    c.launch([&](TypeParam const& on) {
+      EXPECT_EQ(resident_blocks(r, block), 3u);
+      exec::for_each(on, 8 * block / 512, mix_words{reinterpret_cast<std::uint64_t*>(r.data()), round});
+    });
+    EXPECT_EQ(r.data(), before);
+  }
+  std::vector<std::uint64_t> const words = first_words<TypeParam>(r, block);
+  for (std::uint64_t i = 0; i < 8; ++i) EXPECT_EQ(words[i], mixed(mixed(100 + i, 1), 2)) << i;
+  residency::statistics const s = c.counters();
+  EXPECT_EQ(s.resident_bytes, 3 * block);
+  EXPECT_EQ(s.staged_bytes, 5 * block);
+  EXPECT_EQ(s.moved_in_bytes, 3 * block);  // nothing moves to and fro
+  EXPECT_EQ(s.launches, 2u);
+}
+
+TYPED_TEST_P(residency_manager, serves_as_memory_of_a_pool) {
+  TypeParam const space = make_space<TypeParam>();
+  std::size_t const block = 2 * space.granularity();
+  residency::manager<TypeParam> m(space, options_with(std::make_shared<elastic_budget>(2 * block), block));
+  auto c = m.make_client({"pool"});
+  {
+    exec::reservation<TypeParam> pool(space, 100 * block, exec::memory_kind::device, &c.memory());
+    EXPECT_EQ(m.counters().host_bytes, 0u);
+    pool.commit(block / 2);  // half of a block
+    EXPECT_EQ(m.counters().host_bytes, block);
+    pool.commit(block);
+    EXPECT_EQ(m.counters().host_bytes, block);
+    auto* const words = reinterpret_cast<std::uint64_t*>(pool.data());
+    space.fill(words, 0, pool.committed());
+    space.synchronize();
+    c.launch([&](TypeParam const& on) { exec::for_each(on, block / 512, mix_words{words, 9}); });
+    EXPECT_EQ(c.counters().resident_bytes, block);
+    pool.commit(3 * block);
+    c.launch([&](TypeParam const& on) { exec::for_each(on, block / 512, mix_words{words, 9}); });
+    EXPECT_EQ(c.counters().resident_bytes, 2 * block);
+    EXPECT_EQ(c.counters().staged_bytes, block);
+    EXPECT_EQ(exec::read(space, words + stride_words), mixed(9, 9));
+  }
+  EXPECT_EQ(m.counters().resident_bytes + m.counters().staged_bytes, 0u);
+}
+
+REGISTER_TYPED_TEST_SUITE_P(residency_manager, random_operations, random_operations_without_host_copies,
+                            random_operations_that_fail, uses_more_than_the_budget, serves_as_memory_of_a_pool);
+
+}  // namespace wyrm::tests
