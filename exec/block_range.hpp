@@ -70,9 +70,9 @@ class block_ranges {
   virtual void copy(std::byte* to, std::byte const* from, std::size_t bytes) = 0;
   /// Waits for all copies. Throws error(device) if one failed.
   virtual void finish_copies() = 0;
-  /// Copies between a home and any memory of the host. Return when the copy is complete.
-  virtual void copy_in(std::byte* home, void const* from_host, std::size_t bytes) = 0;
-  virtual void copy_out(void* to_host, std::byte const* home, std::size_t bytes) = 0;
+  /// Copies between the home of a block of a side and any memory of the host. Return when the copy is complete.
+  virtual void copy_in(std::byte* home, memory_side side, void const* from_host, std::size_t bytes) = 0;
+  virtual void copy_out(void* to_host, std::byte const* home, memory_side side, std::size_t bytes) = 0;
 
  protected:
   explicit block_ranges(std::size_t block_bytes) : block_bytes_(block_bytes) {}
@@ -86,7 +86,7 @@ class work_span {
  public:
   virtual ~work_span() = default;
   virtual void start() = 0;
-  virtual void stop() = 0;
+  virtual void stop() noexcept = 0;
   /// Whether the work before stop() is done. Does not wait.
   [[nodiscard]] virtual bool is_done() const = 0;
   /// Waits until is_done(). Errors of the work are not thrown: they are reported where the space is synchronised.

@@ -135,10 +135,12 @@ class host_block_ranges final : public block_ranges {
     std::memcpy(to, from, bytes);
   }
   void finish_copies() override {}
-  void copy_in(std::byte* home, void const* from_host, std::size_t bytes) override {
+  void copy_in(std::byte* home, memory_side, void const* from_host, std::size_t bytes) override {
     std::memcpy(home, from_host, bytes);
   }
-  void copy_out(void* to_host, std::byte const* home, std::size_t bytes) override { std::memcpy(to_host, home, bytes); }
+  void copy_out(void* to_host, std::byte const* home, memory_side, std::size_t bytes) override {
+    std::memcpy(to_host, home, bytes);
+  }
 
  private:
   arena& arena_of(memory_side side) { return side == memory_side::device ? device_ : host_; }
@@ -156,7 +158,7 @@ class host_block_ranges final : public block_ranges {
 class host_work_span final : public work_span {
  public:
   void start() override { start_ = std::chrono::steady_clock::now(); }
-  void stop() override { stop_ = std::chrono::steady_clock::now(); }
+  void stop() noexcept override { stop_ = std::chrono::steady_clock::now(); }
   [[nodiscard]] bool is_done() const override { return true; }
   void wait() const noexcept override {}
   [[nodiscard]] double seconds() const override { return std::chrono::duration<double>(stop_ - start_).count(); }

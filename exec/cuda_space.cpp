@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "cuda_driver.hpp"
 #include "error.hpp"
 #include "host_space.hpp"
 #include "injected_failure.hpp"
@@ -21,69 +22,18 @@ namespace wyrm::exec {
 
 namespace {
 
-void check(cudaError_t status, char const* what) {
-  if (status == cudaSuccess) return;
-  cudaGetLastError();  // clears the error of this call, so that the caller does not see it again
-  error_code const code = status == cudaErrorMemoryAllocation ? error_code::out_of_memory : error_code::device;
-  throw error(code, std::string(what) + ": " + cudaGetErrorString(status));
-}
-
-// Ignores the status of a call that must not throw, and clears its error, so that the caller does not see it.
-void drop(cudaError_t status) noexcept {
-  if (status != cudaSuccess) cudaGetLastError();
-}
-
-void check(CUresult status, char const* what) {
-  if (status == CUDA_SUCCESS) return;
-  error_code const code = status == CUDA_ERROR_OUT_OF_MEMORY ? error_code::out_of_memory : error_code::device;
-  throw error(code, std::string(what) + ": driver error " + std::to_string(status));
-}
-
-// Functions of the driver are looked up at their first use, so that a program built with CUDA also starts on a machine
-// without a driver.
-template <class F>
-F driver_function(char const* symbol, unsigned version) {
-  void* function = nullptr;
-  cudaDriverEntryPointQueryResult found{};
-  check(cudaGetDriverEntryPointByVersion(symbol, &function, version, cudaEnableDefault, &found), symbol);
-  if (found != cudaDriverEntryPointSuccess)
-    throw error(error_code::device, std::string("the CUDA driver has no ") + symbol + "; install a newer driver");
-  return reinterpret_cast<F>(function);
-}
-
-struct memory_functions {
-  decltype(&cuMemAddressReserve) address_reserve =
-      driver_function<decltype(&cuMemAddressReserve)>("cuMemAddressReserve", 10020);
-  decltype(&cuMemAddressFree) address_free = driver_function<decltype(&cuMemAddressFree)>("cuMemAddressFree", 10020);
-  decltype(&cuMemCreate) create = driver_function<decltype(&cuMemCreate)>("cuMemCreate", 10020);
-  decltype(&cuMemRelease) release = driver_function<decltype(&cuMemRelease)>("cuMemRelease", 10020);
-  decltype(&cuMemMap) map = driver_function<decltype(&cuMemMap)>("cuMemMap", 10020);
-  decltype(&cuMemUnmap) unmap = driver_function<decltype(&cuMemUnmap)>("cuMemUnmap", 10020);
-  decltype(&cuMemSetAccess) set_access = driver_function<decltype(&cuMemSetAccess)>("cuMemSetAccess", 10020);
-};
-
-memory_functions const& driver() {
-  static memory_functions const functions;
-  return functions;
-}
-
-// Functions of the driver need a current context of the calling thread. A thread has one only after a call of the
-// runtime that needs a context. Call this under a guard.
-cudaError_t bind_context(int device) { return cudaSetDevice(device); }
-
-int attribute_of(int device, cudaDeviceAttr attribute) {
-  int value = 0;
-  check(cudaDeviceGetAttribute(&value, attribute, device), "cudaDeviceGetAttribute");
-  return value;
-}
+using detail::attribute_of;
+using detail::bind_context;
+using detail::check;
+using detail::driver;
+using detail::drop;
+using detail::mib;
+using detail::require_host_memory;
 
 int multiprocessors_of(int device) { return attribute_of(device, cudaDevAttrMultiProcessorCount); }
 int resident_lanes_of(int device) {
   return multiprocessors_of(device) * attribute_of(device, cudaDevAttrMaxThreadsPerMultiProcessor);
 }
-
-// Rounded up.
-std::string mib(std::size_t bytes) { return std::to_string((bytes >> 20) + (bytes % (1u << 20) != 0)) + " MiB"; }
 
 // Of the current device.
 struct device_memory {
@@ -110,16 +60,6 @@ managed_bytes& managed_on(int device) {
 std::size_t left_for_managed(int device) {
   std::size_t const free = device_memory().free;
   return free - std::min(free, managed_on(device).promised);
-}
-
-// Pinning memory that the host does not have makes the system end processes. `total`: with what was pinned before.
-void require_host_memory(std::size_t bytes, std::size_t total) {
-  std::size_t const available = memory_available();
-  std::size_t const limit = host_space(1).memory_limit();
-  if (bytes <= available && total <= limit) return;
-  throw error(error_code::out_of_memory, "cannot pin " + mib(bytes) + " of host memory, " + mib(total) +
-                                             " together: the host has " + mib(std::min(available, limit)) +
-                                             " available, and permits " + mib(limit) + "; use a smaller pool");
 }
 
 // Infers from the addresses on which side memory is, because memory of the space may be on the host.
@@ -164,8 +104,8 @@ void (*cuda_device::set)(int) = [](int device) { check(cudaSetDevice(device), "c
 
 namespace {
 std::atomic<int> handles = 0;
+}  // namespace
 
-// On the current device.
 stream_owner make_stream() {
   count_request();
   cudaStream_t stream = nullptr;
@@ -180,7 +120,6 @@ event_owner make_event(unsigned flags) {
   ++handles;
   return event_owner(event);
 }
-}  // namespace
 
 void destroy_stream::operator()(CUstream_st* stream) const noexcept {
   drop(cudaStreamDestroy(stream));

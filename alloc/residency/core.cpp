@@ -33,6 +33,15 @@ namespace detail {
 
 namespace {
 std::string mib(std::size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+
+/// Where a transfer finds a block.
+struct place {
+  std::byte* home = nullptr;
+  exec::memory_side side = exec::memory_side::host;
+};
+place place_of(block const& b) {
+  return b.device ? place{b.device.home, exec::memory_side::device} : place{b.host.home, exec::memory_side::host};
+}
 }  // namespace
 
 /// Compares a block with its copy in host memory, byte by byte. Without a copy, or where the host cannot read the
@@ -278,7 +287,7 @@ void core::write(region_state* r, std::size_t offset, void const* from, std::siz
   require_range("write", r, offset, bytes);
   if (bytes == 0) return;
   named_blocks const range = name(r, offset, bytes, access::write, use_hint::normal);
-  std::vector<std::byte*> homes(range.last - range.first);
+  std::vector<place> homes(range.last - range.first);
   lock l(mutex_);
   std::shared_ptr<use_state> const transfer = begin_transfer(l, range);
   ++last_transfer_;
@@ -294,13 +303,13 @@ void core::write(region_state* r, std::size_t offset, void const* from, std::siz
     b.has_contents = true;
     if (!b.device) b.was_loaded = false;
     b.written_at = last_transfer_;
-    homes[i - range.first] = b.device ? b.device.home : b.host.home;
+    homes[i - range.first] = place_of(b);
   }
   announce_transfer(transfer);
   copy_unlocked(l, transfer, [&] {
     auto const* const source = static_cast<std::byte const*>(from);
     for_each_part(range, offset, bytes, [&](std::size_t i, std::size_t at, std::size_t done, std::size_t count) {
-      ranges_->copy_in(homes[i] + at, source + done, count);
+      ranges_->copy_in(homes[i].home + at, homes[i].side, source + done, count);
     });
   });
 }
@@ -309,7 +318,7 @@ void core::read(region_state* r, std::size_t offset, void* to, std::size_t bytes
   require_range("read", r, offset, bytes);
   if (bytes == 0) return;
   named_blocks const range = name(r, offset, bytes, access::read, use_hint::normal);
-  std::vector<std::byte const*> homes(range.last - range.first);
+  std::vector<place> homes(range.last - range.first);
   lock l(mutex_);
   std::shared_ptr<use_state> const transfer = begin_transfer(l, range);
   announce_transfer(transfer);
@@ -320,14 +329,14 @@ void core::read(region_state* r, std::size_t offset, void* to, std::size_t bytes
       block_number const n = r->blocks[i];
       if (n == unbacked) continue;
       block const& b = blocks_[n];
-      homes[i - range.first] = b.device ? b.device.home : b.host.home;
+      homes[i - range.first] = place_of(b);
       std::size_t const begin = i * block_bytes();
       bool const is_whole = offset <= begin && offset + bytes >= std::min(begin + block_bytes(), r->bytes);
       // Another reader may be reading the copy.
       if (!is_whole || !b.device || !b.host || b.users > 1) continue;
       ranges_->copy(b.host.home, b.device.home, block_bytes());
       copied.push_back(n);
-      homes[i - range.first] = b.host.home;
+      homes[i - range.first] = {b.host.home, exec::memory_side::host};
     }
     ranges_->finish_copies();
   } catch (...) {
@@ -338,8 +347,8 @@ void core::read(region_state* r, std::size_t offset, void* to, std::size_t bytes
   copy_unlocked(l, transfer, [&] {
     auto* const target = static_cast<std::byte*>(to);
     for_each_part(range, offset, bytes, [&](std::size_t i, std::size_t at, std::size_t done, std::size_t count) {
-      if (homes[i] != nullptr)
-        ranges_->copy_out(target + done, homes[i] + at, count);
+      if (homes[i].home != nullptr)
+        ranges_->copy_out(target + done, homes[i].home + at, homes[i].side, count);
       else
         std::memset(target + done, 0, count);
     });
