@@ -194,12 +194,15 @@ std::size_t core::grow(std::size_t blocks) {
   return made;
 }
 
-/// The client whose block goes next: of those with the lowest priority, at most `priority`, the one for which resident
-/// memory times age is largest. The age counts uses of all clients since its last one. An idle client loses its memory
-/// step by step, and a busy one that takes everything evicts its own blocks first.
-client_state* core::victim_client(int priority) {
+/// The client whose block goes next: of those with the lowest priority, at most `priority`, the one for which memory
+/// times age is largest. The age counts uses of all clients since its last one; `claim` is what the client that needs
+/// room adds to its memory. An idle client loses its memory step by step, and a busy one that takes everything evicts
+/// its own blocks first.
+client_state* core::victim_client(int priority, client_state const* claimant, std::size_t claim) {
   client_state* best = nullptr;
-  auto const weight = [&](client_state const& c) { return c.resident * (last_use_ - c.last_use + 1); };
+  auto const weight = [&](client_state const& c) {
+    return (c.resident + (&c == claimant ? claim : 0)) * (last_use_ - c.last_use + 1);
+  };
   for (client_state& c : clients_) {
     if (c.resident == 0 || c.is_exhausted || c.options.priority > priority) continue;
     if (best == nullptr || c.options.priority < best->options.priority ||
@@ -224,7 +227,7 @@ std::size_t core::make_room(client_state& c, std::size_t blocks) {
     if (have < wanted) have += grow(wanted - have);
     for (client_state& other : clients_) other.is_exhausted = false;
     while (have < wanted) {
-      client_state* const from = victim_client(c.options.priority);
+      client_state* const from = victim_client(c.options.priority, &c, wanted);
       if (from == nullptr) break;
       if (choose(*from, 1, chosen) == 0)
         from->is_exhausted = true;
@@ -299,7 +302,7 @@ void core::give_back_wanted() noexcept {
     std::vector<eviction> chosen;
     for (client_state& c : clients_) c.is_exhausted = false;
     for (std::size_t have = device_pool_.size(); have < blocks;) {
-      client_state* const from = victim_client(std::numeric_limits<int>::max());
+      client_state* const from = victim_client(std::numeric_limits<int>::max(), nullptr, 0);
       if (from == nullptr) break;
       if (choose(*from, 1, chosen) == 0)
         from->is_exhausted = true;

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The residency manager on a CPU: the suite on host threads and on simulated warps, and what needs host threads or a
-// clock under control.
+// The residency manager on a CPU: the suite on host threads and on simulated warps, and what needs several threads or
+// launches whose end is under control.
 #include "manager_suite.hpp"
+
+#include <atomic>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
 
 #include "../../support/simt_space.hpp"
 
@@ -9,5 +16,379 @@ namespace wyrm::tests {
 
 using spaces = ::testing::Types<exec::host_space, simt_space>;
 INSTANTIATE_TYPED_TEST_SUITE_P(on, residency_manager, spaces, by_name);
+
+/// A space whose launches end when the test says so, or when they are waited for.
+struct delayed_space : exec::host_space {
+  struct span_state {
+    std::atomic<bool> is_done = false;
+    std::atomic<unsigned> waits = 0;
+  };
+  std::shared_ptr<std::vector<std::shared_ptr<span_state>>> spans =
+      std::make_shared<std::vector<std::shared_ptr<span_state>>>();
+};
+class delayed_span final : public exec::work_span {
+ public:
+  explicit delayed_span(std::shared_ptr<delayed_space::span_state> state) : state_(std::move(state)) {}
+  void start() override {}
+  void stop() noexcept override {}
+  bool is_done() const override { return state_->is_done; }
+  void wait() const noexcept override {
+    ++state_->waits;
+    state_->is_done = true;
+  }
+  double seconds() const override { return 2; }
+
+ private:
+  std::shared_ptr<delayed_space::span_state> state_;
+};
+std::unique_ptr<exec::work_span> make_work_span(delayed_space const& space) {
+  space.spans->push_back(std::make_shared<delayed_space::span_state>());
+  return std::make_unique<delayed_span>(space.spans->back());
+}
+
+constexpr std::size_t block = std::size_t{64} << 10;
+using host = exec::host_space;
+auto const nothing = [](auto const&) {};
+
+TEST(residency, refuses_wrong_options) {
+  residency::options o = options_with(std::make_shared<elastic_budget>(0), block);
+  auto const expect_refused = [](residency::options const& wrong, char const* word) {
+    try {
+      residency::manager<host> const m(host(1), wrong);
+      ADD_FAILURE() << word;
+    } catch (error const& e) {
+      EXPECT_EQ(e.code(), error_code::bad_argument);
+      EXPECT_NE(std::string(e.what()).find(word), std::string::npos) << e.what();
+    }
+  };
+  for (std::size_t const bytes : {std::size_t{0}, block - 1, block + 4096}) {
+    o.block_bytes = bytes;
+    expect_refused(o, "multiple of 65536");
+  }
+  o.block_bytes = block;
+  o.make_policy = nullptr;
+  expect_refused(o, "options.make_policy");
+  o = options_with(nullptr, block);
+  expect_refused(o, "options.budget");
+}
+
+TEST(residency, refuses_wrong_ranges) {
+  residency::manager<host> m(host(1), options_with(std::make_shared<elastic_budget>(block), block));
+  auto a = m.make_client({"a"});
+  auto b = m.make_client({"b"});
+  residency::region r = a.reserve(block + 8);
+  char bytes[16] = {};
+  auto const expect_refused = [](auto const& f) {
+    try {
+      f();
+      ADD_FAILURE();
+    } catch (error const& e) {
+      EXPECT_EQ(e.code(), error_code::bad_argument) << e.what();
+    }
+  };
+  expect_refused([&] { r.write(block, bytes, 9); });
+  expect_refused([&] { r.write(~std::size_t{0}, bytes, 2); });
+  expect_refused([&] { r.read(block + 9, bytes, 0); });
+  expect_refused([&] { r.discard(0, block + 9); });
+  expect_refused([&] { (void)a.use({{r, block + 9}}); });
+  expect_refused([&] { (void)a.use({{r, 8, block + 1}}); });
+  expect_refused([&] { (void)b.use({{r}}); });
+  EXPECT_EQ(m.counters().host_bytes, 0u);
+  EXPECT_THROW((void)a.reserve(~std::size_t{0}), error);
+  r.write(block + 8, bytes, 0);
+  r.write(block, bytes, 8);
+  EXPECT_EQ(m.counters().host_bytes, block);
+  // The own use, unfinished, is in the way.
+  residency::use u = a.use();
+  expect_refused([&] { r.write(0, bytes, 1); });
+  expect_refused([&] { r.read(0, bytes, 1); });
+  u.finish();
+  u.finish();
+  r.write(0, bytes, 1);
+}
+
+TEST(residency, clean_blocks_are_evicted_without_a_copy) {
+  residency::manager<host> m(host(1), options_with(std::make_shared<elastic_budget>(2 * block), block));
+  auto c = m.make_client({"c"});
+  residency::region a = c.reserve(2 * block);
+  residency::region b = c.reserve(2 * block);
+  write_blocks(a, block, 1);
+  write_blocks(b, block, 11);
+  auto* const words = reinterpret_cast<std::uint64_t*>(a.data());
+  c.launch({{a}}, [&](host const&) { words[0] = 77; });  // block 0 becomes dirty, block 1 does not
+  c.launch({{b, 0, residency::unlimited, residency::access::read}}, nothing);
+  residency::statistics s = m.counters();
+  EXPECT_EQ(s.dirty_evictions, 1u);
+  EXPECT_EQ(s.clean_evictions, 1u);
+  EXPECT_EQ(s.moved_out_bytes, block);
+  EXPECT_EQ(s.moved_in_bytes, 4 * block);
+  EXPECT_EQ(s.reloaded_bytes, 0u);
+  EXPECT_EQ(words[0], 77u);
+  EXPECT_EQ(words[block / 8], 2u);
+  // Reading a whole block makes it clean.
+  c.launch({{a, 0, block}}, [&](host const&) { words[1] = 78; });
+  EXPECT_EQ(m.counters().reloaded_bytes, block);
+  std::vector<std::uint64_t> read(block / 8);
+  a.read(0, read.data(), block);
+  EXPECT_EQ(read[0], 77u);
+  EXPECT_EQ(read[1], 78u);
+  c.launch({{b}}, nothing);
+  s = m.counters();
+  EXPECT_EQ(s.dirty_evictions, 1u);
+  EXPECT_EQ(s.clean_evictions, 3u);
+  EXPECT_EQ(words[1], 78u);
+  EXPECT_LT(s.work_efficiency(), 1);
+}
+
+TEST(residency, work_efficiency) {
+  residency::statistics s;
+  EXPECT_EQ(s.work_efficiency(), 1);
+  s.launch_seconds = 4;
+  s.move_seconds = 3;
+  s.effective_move_seconds = 2;
+  s.signature_seconds = 1;
+  EXPECT_EQ(s.work_efficiency(), 6.0 / 8);
+  residency::statistics sum = s;
+  sum += s;
+  EXPECT_EQ(sum.launch_seconds, 8);
+  EXPECT_EQ(sum.work_efficiency(), s.work_efficiency());
+}
+
+TEST(residency, hints) {
+  residency::manager<host> m(host(1), options_with(std::make_shared<elastic_budget>(2 * block), block));
+  auto c = m.make_client({"c"});
+  residency::region r = c.reserve(4 * block);
+  write_blocks(r, block, 1);
+  c.launch({{r, 0, 2 * block, residency::access::read, residency::use_hint::once}}, nothing);
+  EXPECT_EQ(resident_blocks(r, block), 0u);
+  c.launch({{r}, {r, 2 * block, 2 * block, residency::access::read, residency::use_hint::hot}}, nothing);
+  EXPECT_FALSE(r.is_resident(0));
+  EXPECT_TRUE(r.is_resident(2 * block));
+  EXPECT_TRUE(r.is_resident(4 * block - 1));
+}
+
+TEST(residency, whole_transfers_go_to_host_memory) {
+  residency::manager<host> m(host(1), options_with(std::make_shared<elastic_budget>(2 * block), block));
+  auto c = m.make_client({"c"});
+  residency::region r = c.reserve(2 * block);
+  write_blocks(r, block, 1);
+  c.launch(nothing);
+  std::uint64_t const word = 9;
+  r.write(block, &word, sizeof(word));  // a part: into the resident block
+  EXPECT_EQ(resident_blocks(r, block), 2u);
+  std::vector<std::uint64_t> const words(block / 8, 8);
+  r.write(0, words.data(), block);
+  EXPECT_FALSE(r.is_resident(0));
+  EXPECT_EQ((first_words<host>(r, block)), (std::vector<std::uint64_t>{8, 9}));
+  EXPECT_EQ(c.counters().dirty_evictions + c.counters().clean_evictions, 0u);
+  c.launch(nothing);
+  EXPECT_EQ(c.counters().reloaded_bytes, 0u);  // the contents are new
+  EXPECT_EQ((first_words<host>(r, block)), (std::vector<std::uint64_t>{8, 9}));
+}
+
+TEST(residency, limits_and_priorities) {
+  auto const budget = std::make_shared<elastic_budget>(6 * block);
+  residency::manager<host> m(host(1), options_with(budget, block));
+  auto low = m.make_client({"low", 0});
+  auto limited = m.make_client({"limited", 0, 2 * block + 1});
+  auto high = m.make_client({"high", 5});
+  residency::region l = low.reserve(4 * block);
+  residency::region s = limited.reserve(8 * block);
+  residency::region h = high.reserve(4 * block);
+  low.launch(nothing);
+  EXPECT_EQ(resident_blocks(l, block), 4u);
+  for (std::size_t i = 0; i < 8; ++i) {
+    limited.launch({{s, i * block, block}}, nothing);
+    EXPECT_TRUE(s.is_resident(i * block));  // its own block makes room
+    EXPECT_EQ(resident_blocks(l, block), 4u);
+  }
+  EXPECT_EQ(resident_blocks(s, block), 2u);
+  high.launch(nothing);
+  EXPECT_EQ(resident_blocks(h, block), 4u);
+  EXPECT_EQ(resident_blocks(l, block) + resident_blocks(s, block), 2u);
+  low.launch(nothing);  // takes all from its equal, and nothing from the high one
+  EXPECT_EQ(resident_blocks(l, block), 2u);
+  EXPECT_EQ(resident_blocks(h, block), 4u);
+  EXPECT_EQ(budget->taken(), 6 * block);
+}
+
+// A client that uses all memory all the time evicts its own blocks, and an idle client loses its blocks.
+TEST(residency, clients_that_take_everything_stop_nobody) {
+  residency::manager<host> m(host(1), options_with(std::make_shared<elastic_budget>(8 * block), block));
+  auto attacker = m.make_client({"attacker"});
+  auto small = m.make_client({"small"});
+  auto idle = m.make_client({"idle"});
+  residency::region everything = attacker.reserve(16 * block);
+  residency::region r = small.reserve(2 * block);
+  residency::region i = idle.reserve(2 * block);
+  idle.launch(nothing);
+  std::vector<residency::region> leaks;
+  std::size_t moved = 0;
+  for (std::size_t round = 0; round < 40; ++round) {
+    leaks.push_back(attacker.reserve(block));
+    attacker.launch({{everything, round % 3 * 5 * block, 5 * block}, {leaks.back()}}, nothing);
+    small.launch(nothing);
+    EXPECT_EQ(resident_blocks(r, block), 2u) << round;
+    if (round == 4) moved = small.counters().moved_in_bytes;
+  }
+  EXPECT_EQ(small.counters().moved_in_bytes, moved);  // it stays resident
+  EXPECT_EQ(resident_blocks(i, block), 0u);
+}
+
+TEST(residency, returns_wanted_memory) {
+  auto const budget = std::make_shared<elastic_budget>(4 * block);
+  residency::manager<host> m(host(1), options_with(budget, block));
+  auto c = m.make_client({"c"});
+  residency::region r = c.reserve(4 * block);
+  write_blocks(r, block, 5);
+  c.launch(nothing);
+  EXPECT_EQ(budget->taken(), 4 * block);
+  residency::use u = c.use({{r, 0, 3 * block}});
+  budget->set_limit(block);
+  m.give_back();
+  EXPECT_EQ(budget->taken(), 3 * block);  // a launch uses the others
+  u.finish();
+  EXPECT_EQ(budget->taken(), block);
+  EXPECT_EQ(resident_blocks(r, block), 1u);
+  EXPECT_EQ((first_words<host>(r, block)), (std::vector<std::uint64_t>{5, 6, 7, 8}));
+  c.launch(nothing);
+  EXPECT_EQ(budget->taken(), block);
+}
+
+TEST(residency, fetches_what_was_written_last) {
+  residency::manager<host> m(host(1), options_with(std::make_shared<elastic_budget>(2 * block), block));
+  auto c = m.make_client({"c"});
+  residency::region r = c.reserve(3 * block);
+  write_blocks(r, block, 1);
+  EXPECT_EQ(m.fetch_idle(), 1u);
+  EXPECT_TRUE(r.is_resident(2 * block));
+  EXPECT_EQ(m.fetch_idle(), 1u);
+  EXPECT_EQ(m.fetch_idle(), 0u);  // memory is full
+  EXPECT_FALSE(r.is_resident(0));
+  c.launch({{r, 0, 2 * block}}, nothing);
+  EXPECT_EQ(m.counters().wasted_moves, 1u);  // block 2 went unused
+  EXPECT_EQ((first_words<host>(r, block)), (std::vector<std::uint64_t>{1, 2, 3}));
+}
+
+TEST(residency, waits_for_launches) {
+  delayed_space const space;
+  auto& spans = *space.spans;
+  auto const budget = std::make_shared<elastic_budget>(2 * block);
+  residency::manager<delayed_space> m(space, options_with(budget, block));
+  auto c = m.make_client({"c"});
+  residency::region a = c.reserve(2 * block);
+  residency::region b = c.reserve(2 * block);
+  residency::region d = c.reserve(block);
+  write_blocks(a, block, 1);
+  write_blocks(b, block, 11);
+  c.launch({{a}}, nothing);
+  budget->set_limit(0);
+  m.give_back();
+  EXPECT_EQ(resident_blocks(a, block), 2u);  // its kernels may be running
+  budget->set_limit(2 * block);
+  c.launch({{a, 0, block, residency::access::read}}, nothing);
+  EXPECT_EQ(spans[0]->waits, 0u);
+  std::uint64_t word = 0;
+  b.write(0, &word, sizeof(word));  // no launch uses it
+  EXPECT_EQ(spans[0]->waits + spans[1]->waits, 0u);
+  c.launch({{b}}, nothing);  // needs room
+  EXPECT_EQ(spans[0]->waits, 1u);
+  EXPECT_EQ(spans[1]->waits, 1u);
+  EXPECT_EQ(resident_blocks(b, block), 2u);
+  c.launch({{b, 0, block, residency::access::read}}, nothing);
+  spans[2]->is_done = true;
+  b.read(0, &word, sizeof(word));  // two readers
+  EXPECT_EQ(spans[3]->waits, 0u);
+  b.write(0, &word, sizeof(word));
+  EXPECT_EQ(spans[3]->waits, 1u);
+  EXPECT_EQ(c.counters().launch_seconds, 8);
+  c.launch({{d}}, nothing);
+  { residency::region const freed = std::move(d); }
+  EXPECT_EQ(spans[4]->waits, 0u);
+  residency::statistics s = c.counters();
+  EXPECT_EQ(s.resident_bytes + s.staged_bytes, 5 * block);  // until the launch is done
+  spans[4]->is_done = true;
+  m.give_back();
+  s = c.counters();
+  EXPECT_EQ(s.resident_bytes + s.staged_bytes, 4 * block);
+}
+
+TEST(residency_death, checked_mode_finds_what_a_launch_did_not_name) {
+  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  residency::options o = options_with(std::make_shared<elastic_budget>(block), block);
+  o.checked = true;
+  residency::manager<host> m(host(1), o);
+  auto c = m.make_client({"c"});
+  residency::region r = c.reserve(3 * block);
+  write_blocks(r, block, 1);
+  auto* const bytes = reinterpret_cast<char volatile*>(r.data());
+  c.launch({{r, 0, 2 * block}}, [&](host const&) {
+    bytes[0] = 1;
+    bytes[2 * block - 1] = 1;
+    EXPECT_DEATH(bytes[2 * block] = 1, "");
+  });
+  EXPECT_DEATH(bytes[0] = 2, "");
+  c.launch({{r, 2 * block, block}}, [&](host const&) { EXPECT_DEATH(bytes[0] = 2, ""); });
+  c.launch([&](host const&) { EXPECT_EQ(bytes[0] + bytes[2 * block - 1], 2); });
+}
+
+// A client a thread, a thread that looks at figures and changes the budget, and the thread of the manager.
+TEST(residency, serves_several_threads) {
+  auto const budget = std::make_shared<elastic_budget>(8 * block);
+  residency::options o = options_with(budget, block);
+  o.idle_fetch = true;
+  {
+    residency::manager<host> m(host(1), o);
+    std::atomic<unsigned> running = 3;
+    std::vector<std::thread> threads;
+    for (unsigned t = 0; t < 3; ++t)
+      threads.emplace_back([&, t] {
+        random_client<host> c(m, {"thread", static_cast<int>(t % 2)}, seeded(100 + t));
+        for (std::size_t i = 0; i < scaled(600, 100); ++i) c.step(t == 2);
+        c.check();
+        --running;
+      });
+    for (std::size_t i = 0; running > 0; ++i) {
+      budget->set_limit(i % 9 * block);
+      (void)m.counters();
+      std::this_thread::yield();
+    }
+    for (std::thread& t : threads) t.join();
+    EXPECT_GT(m.counters().moved_in_bytes, 0u);
+  }
+  EXPECT_EQ(budget->taken(), 0u);
+}
+
+// Handles may go in any order, and leave no mapping.
+TEST(residency, frees_everything) {
+  auto const budget = std::make_shared<elastic_budget>(4 * block);
+  {
+    std::optional<residency::region> r;
+    {
+      residency::manager<host> m(host(1), options_with(budget, block));
+      auto c = m.make_client({"c"});
+      r = c.reserve(5 * block);
+      write_blocks(*r, block, 3);
+      c.launch(nothing);
+    }
+    EXPECT_EQ((first_words<host>(*r, block)), (std::vector<std::uint64_t>{3, 4, 5, 6, 7}));
+    EXPECT_EQ(budget->taken(), 4 * block);
+  }
+  EXPECT_EQ(budget->taken(), 0u);
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) EXPECT_EQ(line.find("memfd:wyrm"), std::string::npos) << line;
+}
+
+TEST(residency, fixed_budget) {
+  residency::fixed_budget budget(5 * block + 3);
+  EXPECT_EQ(budget.limit(), 5 * block + 3);
+  EXPECT_EQ(budget.acquire(3 * block + 1, block), 3 * block);
+  EXPECT_EQ(budget.acquire(3 * block, block), 2 * block);
+  EXPECT_EQ(budget.acquire(block, block), 0u);
+  budget.give_back(block);
+  EXPECT_EQ(budget.taken(), 4 * block);
+  EXPECT_EQ(budget.acquire(9 * block, block), block);
+  EXPECT_EQ(budget.wanted_back(), 0u);
+}
 
 }  // namespace wyrm::tests
