@@ -340,6 +340,7 @@ void core::read(region_state* r, std::size_t offset, void* to, std::size_t bytes
     }
     ranges_->finish_copies();
   } catch (...) {
+    drain_copies();
     end_transfer(transfer);
     throw;
   }

@@ -167,6 +167,7 @@ class core {
   [[nodiscard]] client_state* victim_client(int priority, client_state const* claimant, std::size_t claim);
   [[nodiscard]] std::size_t choose(client_state& c, std::size_t blocks, std::vector<eviction>& chosen);
   void evict(std::vector<eviction>& chosen);
+  void drain_copies() noexcept;
   void load(std::span<block_number const> numbers);
   void stage(block_number n) noexcept;
   void give_back_wanted() noexcept;

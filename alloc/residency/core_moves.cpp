@@ -67,6 +67,14 @@ void core::exchange(std::span<block_number const> numbers, exec::memory_side to,
   }
 }
 
+/// Before the memory of copies that were given up is used again.
+void core::drain_copies() noexcept {
+  try {
+    ranges_->finish_copies();
+  } catch (error const&) {  // what they copied to is not used
+  }
+}
+
 /// Loads blocks that the host backs, into blocks of the device pool.
 void core::load(std::span<block_number const> numbers) {
   if (numbers.empty()) return;
@@ -74,8 +82,18 @@ void core::load(std::span<block_number const> numbers) {
   std::size_t reloaded = 0;
   std::size_t done = 0;
   client_state& owner = *blocks_[numbers[0]].owner;
+  auto const count = [&] {
+    double const seconds = watch.seconds();
+    owner.counters.moved_in_bytes += done * block_bytes();
+    owner.counters.reloaded_bytes += reloaded * block_bytes();
+    owner.counters.move_seconds += seconds;
+    if (done > 0)
+      owner.counters.effective_move_seconds +=
+          seconds * static_cast<double>(done - reloaded) / static_cast<double>(done);
+  };
   // Blocks that are not exchanged have device memory no longer.
   auto const undo = [&] {
+    drain_copies();
     for (block_number const n : numbers)
       if (block& b = blocks_[n]; b.device && !b.was_mapped) device_pool_.push_back(std::exchange(b.device, {}));
   };
@@ -101,13 +119,10 @@ void core::load(std::span<block_number const> numbers) {
     });
   } catch (...) {
     undo();
+    count();
     throw;
   }
-  double const seconds = watch.seconds();
-  owner.counters.moved_in_bytes += done * block_bytes();
-  owner.counters.reloaded_bytes += reloaded * block_bytes();
-  owner.counters.move_seconds += seconds;
-  owner.counters.effective_move_seconds += seconds * static_cast<double>(done - reloaded) / static_cast<double>(done);
+  count();
 }
 
 /// Takes up to `blocks` victims of a client from its policy. evict() must follow.
@@ -131,9 +146,18 @@ void core::evict(std::vector<eviction>& chosen) {
   if (chosen.empty()) return;
   stopwatch const watch;
   std::vector<block_number> numbers;
-  std::size_t done = 0;
-  client_state& first = *blocks_[chosen[0].number].owner;
+  auto const count = [&] {
+    for (eviction const& e : chosen) {
+      block const& b = blocks_[e.number];
+      if (b.device) continue;
+      statistics& s = b.owner->counters;
+      ++(e.write_back ? s.dirty_evictions : s.clean_evictions);
+      if (e.write_back) s.moved_out_bytes += block_bytes();
+    }
+    blocks_[chosen[0].number].owner->counters.move_seconds += watch.seconds();
+  };
   auto const undo = [&] {
+    drain_copies();
     for (eviction const& e : chosen) {
       block& b = blocks_[e.number];
       if (!b.device) continue;
@@ -162,18 +186,13 @@ void core::evict(std::vector<eviction>& chosen) {
       block& b = blocks_[n];
       device_pool_.push_back(std::exchange(b.device, {}));
       b.owner->counters.wasted_moves += std::exchange(b.is_unused, false);
-      ++done;
     });
   } catch (...) {
+    count();
     undo();
     throw;
   }
-  for (eviction const& e : chosen) {
-    statistics& s = blocks_[e.number].owner->counters;
-    ++(e.write_back ? s.dirty_evictions : s.clean_evictions);
-    if (e.write_back) s.moved_out_bytes += block_bytes();
-  }
-  first.counters.move_seconds += watch.seconds();
+  count();
 }
 
 /// Acquires memory for more device blocks, and puts them into the pool. Returns how many.

@@ -44,7 +44,8 @@ class manager {
   [[nodiscard]] client<Space> make_client(client_options const& o, Space const& space) { return {core_, space, o}; }
 
   /// Moves what the host wrote last to the device, some blocks a call, as long as there is free memory and no launch
-  /// waits. Returns the number of blocks, 0 when nothing is left to do. Throws error(device).
+  /// waits. Returns the number of blocks, 0 when nothing is left to do. Throws error(device)
+  /// or error(out_of_memory); the blocks stay in host memory then.
   std::size_t fetch_idle() { return core_->fetch_idle(); }
   /// Evicts blocks that no launch uses, and gives back their memory, as far as the budget wants it back. Uses do so,
   /// too, when they begin and end.
