@@ -163,6 +163,7 @@ class core {
   // Moves
   void move_in(lock& l, use_state& u);
   [[nodiscard]] std::size_t make_room(client_state& c, std::size_t blocks);
+  [[nodiscard]] bool has_room(client_state& c);
   [[nodiscard]] std::size_t grow(std::size_t blocks);
   [[nodiscard]] client_state* victim_client(int priority, client_state const* claimant, std::size_t claim);
   [[nodiscard]] std::size_t choose(client_state& c, std::size_t blocks, std::vector<eviction>& chosen);

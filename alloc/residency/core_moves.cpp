@@ -261,16 +261,32 @@ std::size_t core::make_room(client_state& c, std::size_t blocks) {
   return std::min(wanted, device_pool_.size());
 }
 
-/// Moves what a use names to the device, as far as there is room. Waits for launches that are finished but not done,
-/// because their blocks are room.
+/// Whether a client could load another block. Makes the room.
+bool core::has_room(client_state& c) {
+  try {
+    return make_room(c, 1) > 0;
+  } catch (error const& failed) {
+    if (failed.code() != error_code::out_of_memory) throw;
+    return false;
+  }
+}
+
+/// Moves what a use names to the device, as far as there is room. Waits for launches that are finished but not done if
+/// their blocks are room, or if there is room for blocks that they use in place.
 void core::move_in(lock& l, use_state& u) {
   for (;;) {
     std::vector<used_block> wanted;
+    bool is_used_in_place = false;
     for (use_hint const hint : {use_hint::hot, use_hint::normal})
-      for (used_block const& b : u.blocks)
-        if (b.hint == hint && !blocks_[b.number].device && blocks_[b.number].users == 1) wanted.push_back(b);
+      for (used_block const& b : u.blocks) {
+        if (b.hint != hint || blocks_[b.number].device) continue;
+        if (blocks_[b.number].users == 1)
+          wanted.push_back(b);
+        else
+          is_used_in_place = true;
+      }
     std::size_t const all = wanted.size();
-    if (all == 0) return;
+    if (all == 0 && !is_used_in_place) return;
     try {
       std::size_t const room = make_room(*u.owner, all);
       std::vector<block_number> numbers;
@@ -282,7 +298,7 @@ void core::move_in(lock& l, use_state& u) {
     }
     std::erase_if(wanted, [&](used_block const& b) { return !blocks_[b.number].device; });
     announce(u, wanted);
-    if (wanted.size() == all) return;
+    if (wanted.size() == all && !(is_used_in_place && has_room(*u.owner))) return;
     auto const earlier = std::find_if(uses_.begin(), uses_.end(), [&](auto const& other) {
       return other.get() != &u && other->is_finished && other->work;
     });

@@ -313,6 +313,32 @@ TEST(residency, waits_for_launches) {
   EXPECT_EQ(s.resident_bytes + s.staged_bytes, 4 * block);
 }
 
+// Launches in place that follow each other without a pause must not keep a block in host memory for ever.
+TEST(residency, moves_what_a_running_launch_uses_in_place) {
+  delayed_space const space;
+  auto& spans = *space.spans;
+  residency::manager<delayed_space> m(space, options_with(std::make_shared<elastic_budget>(2 * block), block));
+  auto c = m.make_client({"c"});
+  residency::region a = c.reserve(block);
+  residency::region b = c.reserve(2 * block);
+  auto const in_place = [](residency::region const& r) {
+    return residency::used_range{r, 0, residency::unlimited, residency::access::read, residency::use_hint::once};
+  };
+  c.launch({in_place(a)}, nothing);
+  c.launch({in_place(a)}, nothing);
+  EXPECT_EQ(spans[0]->waits, 0u);
+  c.launch({{a}}, nothing);
+  EXPECT_EQ(spans[0]->waits + spans[1]->waits, 2u);
+  EXPECT_TRUE(a.is_resident(0));
+  // Without room there is nothing to wait for but the launches that hold the room.
+  residency::use const holds = c.use({{a}});
+  c.launch({{b}}, nothing);
+  EXPECT_EQ(resident_blocks(b, block), 1u);
+  EXPECT_EQ(spans[2]->waits, 1u);
+  c.launch({{b}}, nothing);
+  EXPECT_EQ(spans[4]->waits, 0u);
+}
+
 TEST(residency_death, checked_mode_finds_what_a_launch_did_not_name) {
   ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
   residency::options o = options_with(std::make_shared<elastic_budget>(block), block);
