@@ -36,18 +36,43 @@ struct victim {
   bool write_back;
 };
 
-/// A replacement policy. The manager calls it under a lock: a policy needs none of its own.
+/// How a launch uses blocks. Policies may ignore it.
+enum class use_hint : std::uint8_t {
+  normal,
+  once,  // the data is not used again soon: the block goes to the bottom of the LRU order, oldest use first
+  hot,   // the data is used often: when the block comes to the bottom, it moves to the top once
+};
+
+/// What a policy has counted since it was made.
+struct policy_statistics {
+  std::uint64_t evictions_clean = 0;      // blocks that left as next_victim() said, without a copy
+  std::uint64_t evictions_dirty = 0;      // the same, written back
+  std::uint64_t signatures = 0;           // blocks whose contents a dirty_check has compared
+  std::uint64_t saved_by_uniformity = 0;  // comparisons not made, by the heuristic that made them needless
+  std::uint64_t saved_by_overwrite = 0;
+  std::uint64_t saved_by_copy = 0;
+  std::uint64_t mispredicted_overwrites = 0;  // blocks that were kept for an overwrite that did not come in time
+  std::uint64_t mispredicted_copies = 0;      // the same for a transfer to the host
+  bool operator==(policy_statistics const&) const = default;
+};
+
+/// A replacement policy. The manager calls it under a lock: a policy needs none of its own. Calls about a block that is
+/// not resident, where a resident one is required, throw error(bad_argument) and change nothing.
 class policy {
  public:
   virtual ~policy() = default;
 
   /// A block of an object becomes resident. Its copy in host memory has the same contents.
   virtual void loaded(block_number, object_number) = 0;
-  /// A launch is issued that uses these resident blocks. Each launch is announced once, in ascending order. Until
-  /// finished(launch), none of the blocks is a victim. `writes`: whether the launch may write them.
-  virtual void used(std::span<block_number const> blocks, launch_number, bool writes) = 0;
+  /// A launch is issued that uses these resident blocks. Launches are announced in ascending order; the calls for one
+  /// launch, which may have several kinds of use, follow each other. Until finished(launch), none of the blocks is a
+  /// victim. `writes`: whether the launch may write them.
+  virtual void used(std::span<block_number const> blocks, launch_number, bool writes,
+                    use_hint hint = use_hint::normal) = 0;
+  /// Launches may finish in any order. Does nothing for a launch that was not announced.
   virtual void finished(launch_number) = 0;
-  /// A transfer from the host replaced the whole block, and the block is resident no longer: for prediction.
+  /// A transfer from the host replaced the whole block. If the block was resident, it is no longer, and no removed()
+  /// follows. For prediction, also for a block that was not resident.
   virtual void overwritten(block_number) = 0;
   /// A transfer to the host brought the copy in host memory up to date: the resident block is clean.
   virtual void copied_out(block_number) = 0;
@@ -57,6 +82,8 @@ class policy {
   /// The resident block that should go first, and whether it must be written back; nothing if launches use all. The
   /// manager evicts it and calls removed(), or asks again later.
   [[nodiscard]] virtual std::optional<victim> next_victim(dirty_check&) = 0;
+
+  [[nodiscard]] virtual policy_statistics statistics() const { return {}; }
 };
 
 }  // namespace wyrm::alloc::residency
