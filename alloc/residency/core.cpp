@@ -297,7 +297,10 @@ void core::write(region_state* r, std::size_t offset, void const* from, std::siz
     std::size_t const begin = i * block_bytes();
     bool const is_whole = offset <= begin && offset + bytes >= std::min(begin + block_bytes(), r->bytes);
     if (is_whole) {
-      if (b.device) stage(n);
+      if (b.device)
+        stage(n);
+      else if (b.was_loaded)
+        r->owner->policy->overwritten(n);
       b.object = static_cast<object_number>(last_transfer_);
     }
     b.has_contents = true;
@@ -321,7 +324,6 @@ void core::read(region_state* r, std::size_t offset, void* to, std::size_t bytes
   std::vector<place> homes(range.last - range.first);
   lock l(mutex_);
   std::shared_ptr<use_state> const transfer = begin_transfer(l, range);
-  announce_transfer(transfer);
   std::vector<block_number> copied;
   try {
     copied.reserve(homes.size());
@@ -344,7 +346,8 @@ void core::read(region_state* r, std::size_t offset, void* to, std::size_t bytes
     end_transfer(transfer);
     throw;
   }
-  for (block_number const n : copied) r->owner->policy->copied_out(n);
+  for (block_number const n : copied) r->owner->policy->copied_out(n);  // clean, unless a launch may write it
+  announce_transfer(transfer);
   copy_unlocked(l, transfer, [&] {
     auto* const target = static_cast<std::byte*>(to);
     for_each_part(range, offset, bytes, [&](std::size_t i, std::size_t at, std::size_t done, std::size_t count) {

@@ -37,17 +37,18 @@ void core::protect(block& b, bool is_usable) {
   b.is_usable = is_usable;
 }
 
-/// Tells the policy which resident blocks the use reads and writes, as a launch each.
+/// Tells the policy which resident blocks the use reads and writes, as a launch for each kind of use.
 void core::announce(use_state& u, std::span<used_block const> blocks) {
-  for (bool const writes : {false, true}) {
-    std::vector<block_number> numbers;
-    for (used_block const& b : blocks)
-      if (b.writes == writes && blocks_[b.number].device) numbers.push_back(b.number);
-    if (numbers.empty()) continue;
-    u.launches.reserve(u.launches.size() + 1);
-    u.owner->policy->used(numbers, last_launch_ + 1, writes);
-    u.launches.push_back(++last_launch_);
-  }
+  for (use_hint const hint : {use_hint::once, use_hint::normal, use_hint::hot})
+    for (bool const writes : {false, true}) {
+      std::vector<block_number> numbers;
+      for (used_block const& b : blocks)
+        if (b.hint == hint && b.writes == writes && blocks_[b.number].device) numbers.push_back(b.number);
+      if (numbers.empty()) continue;
+      u.launches.reserve(u.launches.size() + 1);
+      u.owner->policy->used(numbers, ++last_launch_, writes, hint);
+      u.launches.push_back(last_launch_);
+    }
 }
 
 /// The end of a use: what it pinned may move, or be freed.

@@ -55,8 +55,6 @@ struct client_options {
 
 /// What a launch does with a range: `write` also reads.
 enum class access : std::uint8_t { read, write };
-/// How a launch touches a range. `once`: it is read in place, and not moved. `hot`: it is moved before what is normal.
-enum class use_hint : std::uint8_t { normal, once, hot };
 
 struct statistics {
   std::size_t resident_bytes = 0;  // backed by device memory

@@ -58,6 +58,8 @@ struct used_range {
   std::size_t offset = 0;
   std::size_t bytes = unlimited;  // to the end of the region
   residency::access access = residency::access::write;
+  /// `once`: it is used in place, and not moved. `hot`: it is moved before what is normal. The policy gets the hint,
+  /// too.
   use_hint hint = use_hint::normal;
 };
 

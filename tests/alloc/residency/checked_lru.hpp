@@ -30,7 +30,7 @@ class checked_lru final : public alloc::residency::policy {
   void loaded(number n, alloc::residency::object_number) override {
     EXPECT_TRUE(blocks_.emplace(n, entry{last_, 0, contents::clean}).second);
   }
-  void used(std::span<number const> blocks, launch_number launch, bool writes) override {
+  void used(std::span<number const> blocks, launch_number launch, bool writes, alloc::residency::use_hint) override {
     EXPECT_FALSE(blocks.empty());
     EXPECT_GT(launch, last_);
     last_ = launch;
@@ -46,8 +46,12 @@ class checked_lru final : public alloc::residency::policy {
     for (number const n : living_.at(launch)) --blocks_.at(n).users;
     living_.erase(launch);
   }
-  void overwritten(number n) override { removed(n); }
-  void copied_out(number n) override { blocks_.at(n).state = contents::clean; }
+  void overwritten(number n) override {
+    if (blocks_.contains(n)) removed(n);
+  }
+  void copied_out(number n) override {
+    if (blocks_.at(n).users == 0) blocks_.at(n).state = contents::clean;
+  }
   void removed(number n) override {
     EXPECT_EQ(blocks_.at(n).users, 0u);
     blocks_.erase(n);
