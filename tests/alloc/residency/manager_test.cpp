@@ -140,6 +140,54 @@ TEST(residency, clean_blocks_are_evicted_without_a_copy) {
   EXPECT_LT(s.work_efficiency(), 1);
 }
 
+/// Says dirty of every block, and counts. Finds its copies.
+class suspicious_check final : public residency::dirty_check {
+ public:
+  suspicious_check(residency::find_block find, unsigned& checks) : find_(std::move(find)), checks_(checks) {}
+  void check(std::span<residency::block_number const> blocks, std::span<bool> dirty) override {
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      residency::block_places const b = find_(blocks[i]);
+      EXPECT_TRUE(b.device != nullptr && b.host != nullptr && b.device != b.host);
+      dirty[i] = true;
+      ++checks_;
+    }
+  }
+
+ private:
+  residency::find_block find_;
+  unsigned& checks_;
+};
+
+TEST(residency, policies_learn_of_transfers) {
+  residency::options o = options_with(std::make_shared<elastic_budget>(block), block);
+  unsigned checks = 0;
+  o.make_dirty_check = [&](residency::find_block find) {
+    return std::make_unique<suspicious_check>(std::move(find), checks);
+  };
+  residency::manager<host> m(host(1), o);
+  auto c = m.make_client({"c"});
+  residency::region a = c.reserve(block);
+  residency::region b = c.reserve(block);
+  write_blocks(a, block, 1);
+  c.launch({{a}}, nothing);
+  std::vector<std::uint64_t> words(block / 8);
+  a.read(0, words.data(), block);  // all of it: clean, without a check
+  c.launch({{b}}, nothing);
+  EXPECT_EQ(checks, 0u);
+  EXPECT_EQ(m.counters().clean_evictions, 1u);
+  c.launch({{a, 0, block, residency::access::read}}, nothing);  // evicts b, which was written
+  EXPECT_EQ(checks, 1u);
+  EXPECT_EQ(m.counters().dirty_evictions, 1u);
+  EXPECT_GT(m.counters().signature_seconds, 0);
+  std::uint64_t const word = 5;
+  a.write(8, &word, sizeof(word));  // a part of a clean block: dirty
+  c.launch({{b}}, nothing);
+  EXPECT_EQ(m.counters().dirty_evictions, 2u);
+  a.read(0, words.data(), 16);
+  EXPECT_EQ(words[0], 1u);
+  EXPECT_EQ(words[1], 5u);
+}
+
 TEST(residency, work_efficiency) {
   residency::statistics s;
   EXPECT_EQ(s.work_efficiency(), 1);
