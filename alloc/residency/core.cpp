@@ -46,10 +46,11 @@ place place_of(block const& b) {
 
 /// Compares a block with its copy in host memory, byte by byte. Without a copy, or where the host cannot read the
 /// device's memory, it says dirty.
-class core::comparison final : public dirty_check {
+class core::comparison final : public contents_check {
  public:
   comparison(find_block find, bool is_readable, std::size_t bytes)
       : find_(std::move(find)), is_readable_(is_readable), bytes_(bytes) {}
+  void remember(std::span<block_number const>) override {}
   void check(std::span<block_number const> blocks, std::span<bool> dirty) override {
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       block_places const b = find_(blocks[i]);
@@ -341,6 +342,7 @@ void core::read(region_state* r, std::size_t offset, void* to, std::size_t bytes
       homes[i - range.first] = {b.host.home, exec::memory_side::host};
     }
     ranges_->finish_copies();
+    if (!copied.empty()) check_->remember(copied);
   } catch (...) {
     drain_copies();
     end_transfer(transfer);

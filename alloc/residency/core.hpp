@@ -167,7 +167,11 @@ class core {
   [[nodiscard]] std::size_t grow(std::size_t blocks);
   [[nodiscard]] client_state* victim_client(int priority, client_state const* claimant, std::size_t claim);
   [[nodiscard]] std::size_t choose(client_state& c, std::size_t blocks, std::vector<eviction>& chosen);
+  void choose_among_clients(std::size_t blocks, int priority, client_state const* claimant, std::size_t claim,
+                            std::vector<eviction>& chosen);
   void evict(std::vector<eviction>& chosen);
+  template <class F>
+  void evict_chosen(F const& choices);
   void drain_copies() noexcept;
   void load(std::span<block_number const> numbers);
   void stage(block_number n) noexcept;
@@ -177,7 +181,7 @@ class core {
 
   options const options_;
   std::unique_ptr<exec::block_ranges> const ranges_;
-  std::unique_ptr<dirty_check> check_;
+  std::unique_ptr<contents_check> check_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;  // a use or a transfer has ended

@@ -79,11 +79,13 @@ void core::drain_copies() noexcept {
 void core::load(std::span<block_number const> numbers) {
   if (numbers.empty()) return;
   stopwatch const watch;
+  double signature_seconds = 0;
   std::size_t reloaded = 0;
   std::size_t done = 0;
   client_state& owner = *blocks_[numbers[0]].owner;
   auto const count = [&] {
-    double const seconds = watch.seconds();
+    double const seconds = watch.seconds() - signature_seconds;
+    owner.counters.signature_seconds += signature_seconds;
     owner.counters.moved_in_bytes += done * block_bytes();
     owner.counters.reloaded_bytes += reloaded * block_bytes();
     owner.counters.move_seconds += seconds;
@@ -107,6 +109,11 @@ void core::load(std::span<block_number const> numbers) {
     for (block_number const n : numbers)
       if (block const& b = blocks_[n]; b.has_contents) ranges_->copy(b.device.home, b.host.home, block_bytes());
     ranges_->finish_copies();
+    if (options_.keep_host_copy) {
+      stopwatch const signing;
+      check_->remember(numbers);
+      signature_seconds = signing.seconds();
+    }
     exchange(numbers, exec::memory_side::device, [&](block_number n) {
       block& b = blocks_[n];
       b.was_mapped = true;
@@ -231,33 +238,47 @@ client_state* core::victim_client(int priority, client_state const* claimant, st
   return best;
 }
 
-/// Brings up to `blocks` free device blocks for a client into the pool, by growth and by evictions. Returns how many it
-/// may take.
-std::size_t core::make_room(client_state& c, std::size_t blocks) {
+/// Calls choices(chosen), which calls choose(), and evicts what was chosen, also if the choice of more fails.
+template <class F>
+void core::evict_chosen(F const& choices) {
   std::vector<eviction> chosen;
-  std::size_t const most = c.options.limit / block_bytes();
-  std::size_t wanted = std::min(blocks, most);
-  if (std::size_t const all = c.resident + wanted; all > most) {
-    std::size_t const over = all - most;
-    wanted -= over - choose(c, std::min(over, wanted), chosen);
-  }
   try {
-    std::size_t have = device_pool_.size() + chosen.size();
-    if (have < wanted) have += grow(wanted - have);
-    for (client_state& other : clients_) other.is_exhausted = false;
-    while (have < wanted) {
-      client_state* const from = victim_client(c.options.priority, &c, wanted);
-      if (from == nullptr) break;
-      if (choose(*from, 1, chosen) == 0)
-        from->is_exhausted = true;
-      else
-        ++have;
-    }
+    choices(chosen);
   } catch (...) {
     evict(chosen);
     throw;
   }
   evict(chosen);
+}
+
+/// Chooses blocks one by one, from the client whose turn it is, until there are `blocks` of them.
+void core::choose_among_clients(std::size_t blocks, int priority, client_state const* claimant, std::size_t claim,
+                                std::vector<eviction>& chosen) {
+  for (client_state& c : clients_) c.is_exhausted = false;
+  while (blocks > 0) {
+    client_state* const from = victim_client(priority, claimant, claim);
+    if (from == nullptr) return;
+    if (choose(*from, 1, chosen) == 0)
+      from->is_exhausted = true;
+    else
+      --blocks;
+  }
+}
+
+/// Brings up to `blocks` free device blocks for a client into the pool, by growth and by evictions. Returns how many it
+/// may take.
+std::size_t core::make_room(client_state& c, std::size_t blocks) {
+  std::size_t const most = c.options.limit / block_bytes();
+  std::size_t wanted = std::min(blocks, most);
+  evict_chosen([&](std::vector<eviction>& chosen) {
+    if (std::size_t const all = c.resident + wanted; all > most) {
+      std::size_t const over = all - most;
+      wanted -= over - choose(c, over, chosen);
+    }
+    std::size_t have = device_pool_.size() + chosen.size();
+    if (have < wanted) have += grow(wanted - have);
+    if (have < wanted) choose_among_clients(wanted - have, c.options.priority, &c, wanted, chosen);
+  });
   return std::min(wanted, device_pool_.size());
 }
 
@@ -330,25 +351,17 @@ void core::stage(block_number n) noexcept {
 }
 
 void core::give_back_wanted() noexcept {
+  std::size_t blocks = 0;
   try {
     std::size_t const wanted = options_.budget->wanted_back();
-    std::size_t const blocks = std::min((wanted + block_bytes() - 1) / block_bytes(), device_blocks_);
-    if (blocks == 0) return;
-    std::vector<eviction> chosen;
-    for (client_state& c : clients_) c.is_exhausted = false;
-    for (std::size_t have = device_pool_.size(); have < blocks;) {
-      client_state* const from = victim_client(std::numeric_limits<int>::max(), nullptr, 0);
-      if (from == nullptr) break;
-      if (choose(*from, 1, chosen) == 0)
-        from->is_exhausted = true;
-      else
-        ++have;
-    }
-    evict(chosen);
+    blocks = std::min((wanted + block_bytes() - 1) / block_bytes(), device_blocks_);
+    if (blocks > device_pool_.size())
+      evict_chosen([&](std::vector<eviction>& chosen) {
+        choose_among_clients(blocks - device_pool_.size(), std::numeric_limits<int>::max(), nullptr, 0, chosen);
+      });
   } catch (...) {  // what is in the pool can go
   }
-  std::size_t left = (options_.budget->wanted_back() + block_bytes() - 1) / block_bytes();
-  for (; left > 0 && !device_pool_.empty(); --left) {
+  for (; blocks > 0 && !device_pool_.empty(); --blocks) {
     ranges_->destroy(exec::memory_side::device, device_pool_.back());
     device_pool_.pop_back();
     --device_blocks_;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "budget.hpp"
@@ -20,8 +21,16 @@ struct block_places {
   std::byte const* device;
   std::byte const* host;  // nullptr: there is no copy
 };
-/// Says where a resident block lies. For a dirty_check, during check().
+/// Says where a resident block lies. For a contents_check, during its calls.
 using find_block = std::function<block_places(block_number)>;
+
+/// A dirty check that may keep something of each resident block, such as a signature. The manager calls it under a
+/// lock.
+class contents_check : public dirty_check {
+ public:
+  /// The copies of these blocks in host memory are the same as the blocks at present. No launch writes the blocks.
+  virtual void remember(std::span<block_number const> blocks) = 0;
+};
 
 struct options {
   /// The device memory of the manager. Required; may be shared with other managers.
@@ -30,9 +39,9 @@ struct options {
   std::size_t block_bytes = std::size_t{4} << 20;
   /// Makes the replacement policy of a client. Required.
   std::function<std::unique_ptr<policy>()> make_policy;
-  /// Makes the dirty check. Without one, the two copies of a block are compared where the host can read both, and a
-  /// block counts as dirty where not.
-  std::function<std::unique_ptr<dirty_check>(find_block)> make_dirty_check;
+  /// Makes the dirty check, for example by_signatures() of signature_check.hpp. Without one, the two copies of a block
+  /// are compared where the host can read both, and a block counts as dirty where not.
+  std::function<std::unique_ptr<contents_check>(find_block)> make_dirty_check;
   /// A resident block keeps its host memory, so that the eviction of a clean block copies nothing. Without it, the
   /// host holds no second copy of what is resident, and each eviction copies.
   bool keep_host_copy = true;

@@ -2,6 +2,7 @@
 // Tests the residency manager on any space: contents against a model, and where blocks are.
 #pragma once
 
+#include "../../../alloc/residency/signature_check.hpp"
 #include "../../../exec/memory.hpp"
 #include "../../support/spaces.hpp"
 #include "checked_lru.hpp"
@@ -39,7 +40,7 @@ TYPED_TEST_SUITE_P(residency_manager);
 
 /// Several clients, and a budget that shrinks and grows. `failures`: requests for memory fail.
 template <class Space>
-void operate_at_random(bool keep_host_copy, bool checked, bool failures, std::uint64_t seed) {
+void operate_at_random(bool keep_host_copy, bool checked, bool failures, std::uint64_t seed, bool signs = false) {
   Space const space = make_space<Space>();
   std::size_t const block = space.granularity();
   auto const budget = std::make_shared<elastic_budget>(8 * block);
@@ -47,6 +48,7 @@ void operate_at_random(bool keep_host_copy, bool checked, bool failures, std::ui
   o.keep_host_copy = keep_host_copy;
   o.checked = checked;
   o.pooled_host_bytes = 3 * block;
+  if (signs) o.make_dirty_check = residency::by_signatures(make_space<Space>(2), block);
   std::mt19937_64 random(seeded(seed));
   {
     residency::manager<Space> m(space, o);
@@ -73,12 +75,18 @@ void operate_at_random(bool keep_host_copy, bool checked, bool failures, std::ui
     residency::statistics const s = m.counters();
     EXPECT_GT(s.moved_in_bytes, 0u);
     EXPECT_GT(s.dirty_evictions, 0u);
+    if (keep_host_copy) {
+      EXPECT_GT(s.clean_evictions, 0u);
+    }
     EXPECT_LE(s.resident_bytes, budget->taken());
     EXPECT_EQ(s.host_bytes, s.staged_bytes + (keep_host_copy ? s.resident_bytes : 0));
   }
   EXPECT_EQ(budget->taken(), 0u);
 }
 TYPED_TEST_P(residency_manager, random_operations) { operate_at_random<TypeParam>(true, false, false, 1); }
+TYPED_TEST_P(residency_manager, random_operations_with_signatures) {
+  operate_at_random<TypeParam>(true, false, false, 5, true);
+}
 TYPED_TEST_P(residency_manager, random_operations_without_host_copies) {
   operate_at_random<TypeParam>(false, true, false, 2);
 }
@@ -140,7 +148,8 @@ TYPED_TEST_P(residency_manager, serves_as_memory_of_a_pool) {
   EXPECT_EQ(m.counters().resident_bytes + m.counters().staged_bytes, 0u);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(residency_manager, random_operations, random_operations_without_host_copies,
-                            random_operations_that_fail, uses_more_than_the_budget, serves_as_memory_of_a_pool);
+REGISTER_TYPED_TEST_SUITE_P(residency_manager, random_operations, random_operations_with_signatures,
+                            random_operations_without_host_copies, random_operations_that_fail,
+                            uses_more_than_the_budget, serves_as_memory_of_a_pool);
 
 }  // namespace wyrm::tests

@@ -141,9 +141,10 @@ TEST(residency, clean_blocks_are_evicted_without_a_copy) {
 }
 
 /// Says dirty of every block, and counts. Finds its copies.
-class suspicious_check final : public residency::dirty_check {
+class suspicious_check final : public residency::contents_check {
  public:
   suspicious_check(residency::find_block find, unsigned& checks) : find_(std::move(find)), checks_(checks) {}
+  void remember(std::span<residency::block_number const>) override {}
   void check(std::span<residency::block_number const> blocks, std::span<bool> dirty) override {
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       residency::block_places const b = find_(blocks[i]);
