@@ -189,6 +189,44 @@ TEST(residency, policies_learn_of_transfers) {
   EXPECT_EQ(words[1], 5u);
 }
 
+TEST(residency, a_use_may_name_a_block_twice) {
+  residency::manager<host> m(host(1), options_with(std::make_shared<elastic_budget>(block), block));
+  auto c = m.make_client({"c"});
+  residency::region r = c.reserve(2 * block);
+  write_blocks(r, block, 1);
+  auto* const words = reinterpret_cast<std::uint64_t*>(r.data());
+  c.launch({{r, 0, 8}, {r, 8, 8, residency::access::read}}, [&](host const&) { words[0] = 9; });
+  c.launch({{r, block, block}}, nothing);  // evicts it
+  EXPECT_FALSE(r.is_resident(0));
+  EXPECT_EQ(words[0], 9u);
+}
+
+// The host has memory for two of three blocks.
+TEST(residency, changes_nothing_without_host_memory) {
+  residency::manager<host> m(host(1), options_with(std::make_shared<elastic_budget>(block), block));
+  auto c = m.make_client({"c"});
+  residency::region r = c.reserve(3 * block);
+  auto const expect_refused = [&](auto const& f) {
+    exec::injected_failure const failure(5);  // two blocks are created and mapped
+    try {
+      f();
+      ADD_FAILURE();
+    } catch (error const& e) {
+      EXPECT_EQ(e.code(), error_code::out_of_memory);
+      EXPECT_NE(std::string(e.what()).find("free regions"), std::string::npos) << e.what();
+    }
+    EXPECT_EQ(m.counters().host_bytes, 0u);
+  };
+  std::vector<char> const bytes(3 * block);
+  expect_refused([&] { r.write(0, bytes.data(), bytes.size()); });
+  {
+    exec::injected_failure const failure(2);  // the memory of two blocks is in the pool
+    EXPECT_THROW((void)c.use(), error);
+  }
+  EXPECT_EQ(m.counters().host_bytes, 0u);
+  EXPECT_EQ(m.counters().launches, 0u);
+}
+
 TEST(residency, work_efficiency) {
   residency::statistics s;
   EXPECT_EQ(s.work_efficiency(), 1);
