@@ -39,8 +39,8 @@ struct victim {
 /// How a launch uses blocks. Policies may ignore it.
 enum class use_hint : std::uint8_t {
   normal,
-  once,  // the data is not used again soon: the block goes to the bottom of the LRU order, oldest use first
-  hot,   // the data is used often: when the block comes to the bottom, it moves to the top once
+  once,  // the data is not used again soon: the block goes to the bottom of the LRU order, above earlier such blocks
+  hot,   // the data is used often: the order is as if the use were later, by as many block uses as blocks are resident
 };
 
 /// What a policy has counted since it was made.
