@@ -59,7 +59,7 @@ void play_synthetic() {
   play_all("the same with hints", scan_and_hot_set(true), capacity);
   play_all("read-mostly", read_mostly(1), capacity);
   play_all("attack", attack(), capacity);
-  play_all("partitions", partitions(), capacity);
+  play_all("partitions", partitions(1), capacity);
 }
 
 void play_file(char const* path, std::string_view blocks) {

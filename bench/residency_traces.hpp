@@ -130,20 +130,20 @@ using alloc::residency::use_hint;
   return t.take();
 }
 
-/// A program sends its data to the device part by part, through the same 8 blocks, which its launches change (section
-/// 4.4, overwrite elimination); until it sends the next part, another one reads 96 of 200 blocks.
-[[nodiscard]] inline alloc::residency::trace partitions() {
+/// A program sends its data to the device part by part, through the same 8 blocks, which a launch changes (section 4.4,
+/// overwrite elimination); until it sends the next part, another one reads 84 to 120 of 200 blocks, 12 with each
+/// launch.
+[[nodiscard]] inline alloc::residency::trace partitions(std::uint64_t seed) {
   trace_maker t;
+  std::mt19937_64 random(seed);
   auto const part = t.object(8);
   auto const read = t.object(200);
-  for (std::size_t i = 0; i < 800; ++i) {
-    if (i % 8 != 0) {
-      t.launch({{part_of(read, 12 * i, 12)}});
-      continue;
-    }
+  std::size_t next = 0;
+  for (int i = 0; i < 200; ++i) {
     t.wait();
     t.overwrite(part);
-    t.launch({{part, access::writes}, {part_of(read, 12 * i, 12)}});
+    t.launch({{part, access::writes}});
+    for (auto left = 7 + random() % 4; left > 0; --left, next += 12) t.launch({{part_of(read, next, 12)}});
   }
   return t.take();
 }
