@@ -96,8 +96,8 @@ class lru_cost final : public policy {
     if (!stack_.is_idle(b)) return;  // a launch may write it after the transfer
     if (is_deferred(b))
       ++counts_.saved_by_copy;
-    else
-      x.clean_by_copy = x.contents == block_contents::unknown;
+    else if (x.contents == block_contents::unknown)
+      x.clean_by_copy = true;
     x.contents = block_contents::clean;
     if (stack_.rank_of(b) != recency_stack::lru_section) stack_.set_rank(b, rank_of(b));
   }
