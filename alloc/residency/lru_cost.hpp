@@ -2,7 +2,7 @@
 // LRU-COST ("GDM: Device Memory Management for GPGPU Computing", SIGMETRICS 2014, section 4.4): the lowest part of an
 // LRU stack, the COST section, is sorted by what eviction costs. The block at its bottom goes first. When the section
 // is empty, it is filled with the lowest blocks of the LRU section that no launch uses, and their contents are compared
-// with what was loaded, in at most two calls of the dirty_check.
+// with their copies in host memory, in at most two calls of the dirty_check.
 //
 // The order in the COST section, from the bottom; within each rank the block whose last use is oldest goes first:
 //   clean            eviction copies nothing

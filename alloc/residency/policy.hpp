@@ -21,13 +21,13 @@ enum class block_contents : std::uint8_t {
   dirty,    // they differ: eviction writes the block back
 };
 
-/// Compares resident blocks with their contents when they were loaded.
+/// Compares resident blocks with their copies in host memory.
 class dirty_check {
  public:
   virtual ~dirty_check() = default;
-  /// Sets `dirty[i]` to whether `blocks[i]` was written since it was loaded, or was last found to be clean. May say
-  /// dirty of a clean block, never clean of a dirty one (up to the collisions that signature.hpp discusses). No
-  /// launch uses the blocks.
+  /// Sets `dirty[i]` to whether `blocks[i]` differs from its copy in host memory: from its contents when it was loaded,
+  /// or was copied out since. May say dirty of a clean block, never clean of a dirty one (up to the collisions that
+  /// signature.hpp discusses). No launch uses the blocks.
   virtual void check(std::span<block_number const> blocks, std::span<bool> dirty) = 0;
 };
 
