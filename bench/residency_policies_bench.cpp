@@ -2,16 +2,15 @@
 // Replacement policies of residency, played through synthetic traces (residency_traces.hpp) with 100 device blocks, and
 // through recorded ones: `--trace FILE BLOCKS` plays a file with that many device blocks. It runs on the CPU; counts
 // are the results, and nothing is timed. Prints a table for docs/residency.md: a row for each trace and policy.
-#include <array>
+// Random traces are drawn 32 times, and counts are averages.
 #include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <fstream>
-#include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include "../alloc/residency/play.hpp"
 #include "../alloc/residency/policies.hpp"
@@ -32,34 +31,44 @@ void print_title() {
   std::printf("| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
 }
 
-void print(std::string const& name, std::string const& policy, alloc::residency::played const& p) {
-  auto const n = [](std::uint64_t count) { return static_cast<unsigned long long>(count); };
+/// Prints sums over draws of a trace as averages.
+void print(std::string const& name, std::string const& policy, alloc::residency::played const& p, std::size_t draws) {
+  auto const n = [draws](std::uint64_t count) { return static_cast<unsigned long long>((count + draws / 2) / draws); };
   std::printf("| %s | %s | %.1f %% | %llu | %llu | %llu | %llu | %llu | %llu |\n", name.c_str(), policy.c_str(),
               p.uses == 0 ? 0.0 : 100 * static_cast<double>(p.hits) / static_cast<double>(p.uses), n(p.loads),
               n(p.evictions), n(p.written_back), n(p.moved()), n(p.signatures), n(p.in_place));
 }
 
-void play_all(std::string const& name, trace const& events, std::size_t capacity) {
-  for (char const* const policy : policy_names) {
-    auto const p = make_policy(policy);
-    print(name, policy, alloc::residency::play(events, *p, capacity));
-  }
+void play_all(std::string const& name, std::vector<trace> const& draws, std::size_t capacity) {
+  auto const play = [&](std::string const& title, char const* policy, policy_options const& o) {
+    alloc::residency::played sum;
+    for (trace const& events : draws) sum += alloc::residency::play(events, *make_policy(policy, o), capacity);
+    print(name, title, sum, draws.size());
+  };
+  for (char const* const policy : policy_names) play(policy, policy, {});
   policy_options without;
   without.for_lru_cost = {.uniformity = false, .overwrite_elimination = false, .double_transfer_avoidance = false};
-  auto const p = make_policy("lru-cost", without);
-  print(name, "lru-cost without heuristics", alloc::residency::play(events, *p, capacity));
+  play("lru-cost without heuristics", "lru-cost", without);
+}
+
+/// 32 draws of a random trace.
+template <class Draw>
+std::vector<trace> drawn(Draw const& draw) {
+  std::vector<trace> all;
+  for (std::uint64_t seed = 1; seed <= 32; ++seed) all.push_back(draw(seed));
+  return all;
 }
 
 void play_synthetic() {
   print_title();
   constexpr std::size_t capacity = 100;
-  play_all("two programs", two_programs(), capacity);
-  play_all("loop", loop(), capacity);
-  play_all("scan and hot set", scan_and_hot_set(false), capacity);
-  play_all("the same with hints", scan_and_hot_set(true), capacity);
-  play_all("read-mostly", read_mostly(1), capacity);
-  play_all("attack", attack(), capacity);
-  play_all("partitions", partitions(1), capacity);
+  play_all("two programs", {two_programs()}, capacity);
+  play_all("loop", {loop()}, capacity);
+  play_all("scan and hot set", {scan_and_hot_set(false)}, capacity);
+  play_all("the same with hints", {scan_and_hot_set(true)}, capacity);
+  play_all("read-mostly", drawn(read_mostly), capacity);
+  play_all("attack", {attack()}, capacity);
+  play_all("partitions", drawn(partitions), capacity);
 }
 
 void play_file(char const* path, std::string_view blocks) {
@@ -71,7 +80,7 @@ void play_file(char const* path, std::string_view blocks) {
   if (!file) throw error(error_code::io, std::string(path) + ": cannot be opened; give a recorded trace");
   auto const events = alloc::residency::read_trace(file);
   print_title();
-  play_all(path, events, capacity);
+  play_all(path, {events}, capacity);
 }
 
 int run(int argc, char** argv) {

@@ -112,7 +112,10 @@ using alloc::residency::use_hint;
     auto blocks = t.object(5);
     objects.push_back({std::move(blocks), random() % 100 < 61 ? access::may_write : access::writes});
   }
-  auto const draw = [&] { return objects[random() % (1 + random() % objects.size())]; };
+  auto const draw = [&] {
+    auto const candidates = 1 + random() % objects.size();
+    return objects[random() % candidates];
+  };
   for (int i = 0; i < 400; ++i) t.launch({draw(), draw(), draw()});
   return t.take();
 }

