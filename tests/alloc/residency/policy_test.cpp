@@ -124,7 +124,7 @@ class random_events {
     std::shuffle(which.begin(), which.end(), random_);
     bool const writes = draw(4) > 0;
     use_hint const hint = draw(3) > 0 ? use_hint::normal : draw(2) == 0 ? use_hint::once : use_hint::hot;
-    launch_ += draw(3) > 0 ? 1 : 0;  // else more of the same launch
+    if (draw(3) > 0) ++launch_;  // else more of the same launch
     policy_.used(which, launch_, writes, hint);
     model_.use(which, launch_, writes, hint);
     if (!writes) return;
