@@ -57,7 +57,7 @@ class lru_cost final : public policy {
   void loaded(block_number b, object_number object) override {
     reserve(b);
     members& all = objects_[object];
-    all.blocks.reserve(all.blocks.size() + 1);
+    detail::make_room(all.blocks, 1);
     stack_.load(b);
     join(b, object, all);
     blocks_[b].contents = block_contents::clean;
@@ -156,20 +156,22 @@ class lru_cost final : public policy {
     x.is_member = true;
     x.object = object;
     x.found = block_contents::unknown;
+    if (all.blocks.size() > 2 * all.count + 16) sort(all, object);  // most of them have joined another object
     all.is_sorted = all.is_sorted && (all.blocks.empty() || all.blocks.back() < b);
     all.blocks.push_back(b);
     ++all.count;
+  }
+  void sort(members& all, object_number object) {
+    std::erase_if(all.blocks, [&](block_number b) { return blocks_[b].object != object; });
+    std::sort(all.blocks.begin(), all.blocks.end());
+    all.blocks.erase(std::unique(all.blocks.begin(), all.blocks.end()), all.blocks.end());
+    all.is_sorted = true;
   }
 
   /// The first, the middle and the last block of an object.
   std::array<block_number, 3> samples(object_number object) {
     members& all = objects_.at(object);
-    if (!all.is_sorted) {
-      std::sort(all.blocks.begin(), all.blocks.end());
-      all.blocks.erase(std::unique(all.blocks.begin(), all.blocks.end()), all.blocks.end());
-      std::erase_if(all.blocks, [&](block_number b) { return blocks_[b].object != object; });
-      all.is_sorted = true;
-    }
+    if (!all.is_sorted) sort(all, object);
     return {all.blocks.front(), all.blocks[all.blocks.size() / 2], all.blocks.back()};
   }
   bool is_sample(block_number b) {

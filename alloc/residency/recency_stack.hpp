@@ -5,6 +5,7 @@
 // of their last use, in whatever order launches finish.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -19,6 +20,15 @@
 #include "policy.hpp"
 
 namespace wyrm::alloc::residency {
+
+namespace detail {
+/// Reserves room for n more values, so that adding them does not throw. It grows as push_back does: reserve() alone may
+/// take the exact size, and then copies all values each time.
+template <class T>
+void make_room(std::vector<T>& values, std::size_t n) {
+  if (values.capacity() - values.size() < n) values.reserve(std::max(2 * values.capacity(), values.size() + n));
+}
+}  // namespace detail
 
 /// Not thread-safe. Operations take O(log n) per block, n: resident blocks. Only load() and use() allocate memory. An
 /// operation that throws changes nothing.
@@ -48,7 +58,7 @@ class recency_stack {
       throw error(error_code::bad_argument, "residency: launch " + std::to_string(launch) + " is announced after " +
                                                 std::to_string(last_launch_) + "; announce launches in their order");
     std::vector<use_of_block>& uses = launches_[launch];
-    uses.reserve(uses.size() + blocks.size());
+    detail::make_room(uses, blocks.size());
     last_launch_ = launch;
     for (block_number const b : blocks) {
       slot& s = slots_[b];

@@ -15,11 +15,10 @@
 //
 // Why it is safe to rely on it:
 // - A change of a single word is always found, whatever the keys. The step s -> s k + w is a bijection of s modulo p
-// for
-//   a fixed w, since k is not 0 modulo the prime p, and it is injective in w for a fixed s, since w < 2^32 < p. So the
-//   states differ after the changed word, after each of the equal words that follow, and after the last step; one term
-//   of the sum differs, and so does the sum. The 256 hashes are compared one by one, and a block is clean only if all
-//   are equal: every change is found that has exactly one word in some hash, wherever its other words are.
+//   for a fixed w, since k is not 0 modulo the prime p, and it is injective in w for a fixed s, since w < 2^32 < p. So
+//   the states differ after the changed word, after each of the equal words that follow, and after the last step; one
+//   term of the sum differs, and so does the sum. The 256 hashes are compared one by one, and a block is clean only if
+//   all are equal: every change is found that has exactly one word in some hash, wherever its other words are.
 // - Any other change that does not depend on the keys is missed with a probability of at most 64 / (2^61 - 2) < 2^-54.
 //   Take a hash and a part with changed words, and fix the keys of all other parts. The change is missed only if the
 //   hash of this part grows by a certain number c. The difference of the two hashes is a polynomial of k of degree at
