@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// A broker: it hands out a budget of bytes to processes that share a device, as leases (lease.hpp). The data itself
+// never leaves its process. Clients connect over a Unix domain socket, which is for one user. Needs POSIX.
+//
+// A lease ends when its process ends, or destroys it: its socket closes, and its bytes are free. A client that does not
+// read, or that sends nonsense, is disconnected, and blocks nobody: sockets do not block, and buffers have limits. If a
+// client loses its connection but lives on, its bytes stay reserved until it comes back or ends. That holds beyond the
+// end of a broker, too: each lease has a file that the process keeps locked, where the broker writes how much it has
+// granted before it grants it. The next broker reserves what these files say, and believes no client that claims more.
+// So at no time do leases add up to more than the budget, as long as the budget does not shrink.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace wyrm::alloc::residency {
+
+/// The socket of the broker for a device: "cpu", or "cuda:N", whose name has the UUID of the GPU, in
+/// $XDG_RUNTIME_DIR/wyrm or, without that variable, /tmp/wyrm-UID. Throws error(bad_argument) for another name,
+/// error(device) for a GPU that does not exist.
+[[nodiscard]] std::string broker_socket(std::string const& device);
+
+struct broker_options {
+  std::string socket;      // its path, at most 107 bytes; its folder belongs to the user, and nobody else writes in it
+  std::size_t memory = 0;  // the budget in bytes, > 0
+  std::chrono::milliseconds idle = std::chrono::seconds(60);  // run() ends so long after the last client; 0: never
+  std::size_t most_clients = 512;                             // more are refused
+};
+
+class broker {
+ public:
+  /// Listens. Throws error(bad_argument) if an option is wrong, error(io) if the socket cannot be made: above all if
+  /// another broker serves it.
+  explicit broker(broker_options);
+  ~broker();
+  broker(broker const&) = delete;
+  broker& operator=(broker const&) = delete;
+
+  /// Serves clients until stop(), or until there has been no client for a while. Called once.
+  void run();
+  /// Thread-safe, and safe in a signal handler.
+  void stop() noexcept;
+
+ private:
+  class server;
+  std::unique_ptr<server> server_;
+};
+
+/// The books of a broker at one time.
+struct broker_status {
+  struct client {
+    std::string name;
+    std::uint64_t pid = 0;  // 0 if the client has no connection at present
+    std::uint32_t priority = 0;
+    std::size_t least = 0;      // bytes below which it is not asked to give back
+    std::size_t held = 0;       // bytes
+    std::size_t waits_for = 0;  // bytes
+    std::size_t wanted = 0;     // bytes that it is asked to give back
+  };
+  std::size_t budget = 0;  // bytes
+  std::size_t held = 0;    // bytes
+  std::vector<client> clients;
+};
+
+/// Asks a broker. Throws error(io) if there is none, or if it does not answer within 5 seconds.
+[[nodiscard]] broker_status status_of_broker(std::string const& socket);
+
+}  // namespace wyrm::alloc::residency
