@@ -63,9 +63,11 @@ constexpr int messages_a_turn = 64;          // so that a client that floods doe
 constexpr std::uint64_t longest_patience_ms = 3'600'000;
 
 struct peer {
+  peer(descriptor socket, pid_t process) : link(std::move(socket)), pid(static_cast<std::uint64_t>(process)) {}
+
   channel link;
-  std::uint64_t pid = 0;
-  std::uint64_t since = 0;
+  std::uint64_t pid;
+  std::uint64_t since = now_ms();
   bool has_spoken = false;
   bool dropped = false;
   std::uint64_t lease = 0;  // the id of the lease; 0 before hello
@@ -79,6 +81,7 @@ struct peer {
 // What a process without a connection holds.
 struct reservation {
   lease_ledger::client_id account;
+  std::size_t bytes;
   descriptor file;
 };
 
@@ -174,7 +177,7 @@ class broker::server {
   void reserve(std::uint64_t id, descriptor file, std::size_t bytes) {
     std::uint64_t const account = next_account_++;
     ledger_.join(account, 1, bytes, bytes);
-    reservations_.insert({id, {account, std::move(file)}});
+    reservations_.insert_or_assign(id, reservation{account, bytes, std::move(file)});
   }
 
   void check_reservations() {
@@ -227,7 +230,7 @@ class broker::server {
       ucred who{};
       socklen_t size = sizeof who;
       bool const known = ::getsockopt(made.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) == 0;
-      peer p{.link = channel(std::move(made)), .pid = static_cast<std::uint64_t>(who.pid), .since = now_ms()};
+      peer p(std::move(made), who.pid);
       if (!known || who.uid != ::geteuid())
         refuse(p, "this broker serves another user");
       else if (peers_.size() >= options_.most_clients)
@@ -283,10 +286,7 @@ class broker::server {
     auto const old = reservations_.find(m.id);
     if (old != reservations_.end()) ledger_.leave(old->second.account);
     if (!ledger_.can_promise(m.least)) {
-      if (old != reservations_.end()) {
-        std::size_t const bytes = granted_in(old->second.file.get());
-        ledger_.join(old->second.account, 1, bytes, bytes);
-      }
+      if (old != reservations_.end()) ledger_.join(old->second.account, 1, old->second.bytes, old->second.bytes);
       refuse(p, "least: with that of others more than " + std::to_string(ledger_.total()) + " bytes");
       return true;
     }
@@ -308,8 +308,13 @@ class broker::server {
   void report(peer& to) {
     auto const say = [&](lease_ledger::client_id account, std::uint64_t pid, std::string const& name) {
       lease_ledger::client const& c = ledger_.clients().at(account);
-      message m{.kind = message_kind::status_client, .id = pid, .bytes = c.held, .limit = c.waits_for, .least = c.least,
-                .priority = c.priority, .wanted = c.wanted};
+      message m{.kind = message_kind::status_client,
+                .id = pid,
+                .bytes = c.held,
+                .limit = c.waits_for,
+                .least = c.least,
+                .priority = c.priority,
+                .wanted = c.wanted};
       m.set_words(name);
       to.link.send(m);
     };
@@ -356,7 +361,8 @@ class broker::server {
     }
     for (auto const& [account, p] : by_account) {
       std::size_t const wanted = ledger_.clients().at(account).wanted;
-      if (wanted == p->wanted_sent || p->link.has_unsent()) continue;  // else a client that does not read fills a buffer
+      if (wanted == p->wanted_sent || p->link.has_unsent())
+        continue;  // else a client that does not read fills a buffer
       p->wanted_sent = wanted;
       p->link.send({.kind = message_kind::wanted, .bytes = wanted, .step = p->returned});
     }

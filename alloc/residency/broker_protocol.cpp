@@ -54,8 +54,7 @@ void channel::flush() {
 
 bool channel::receive(message& m) {
   while (received_ < sizeof(message)) {
-    ssize_t const n =
-        ::recv(socket_.get(), partial_.data() + received_, sizeof(message) - received_, MSG_DONTWAIT);
+    ssize_t const n = ::recv(socket_.get(), partial_.data() + received_, sizeof(message) - received_, MSG_DONTWAIT);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
       if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK)) lost_ = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a broker and its clients say to each other: messages of one size over a Unix domain socket, and where that socket
-// is. Needs POSIX; internal to broker.cpp and lease.cpp.
+// What a broker and its clients say to each other: messages of one size over a Unix domain socket, and where that
+// socket is. Needs POSIX; internal to broker.cpp and lease.cpp.
 //
 // client                              broker
 // hello {id, bytes held, ...}     ->
@@ -57,7 +57,7 @@ struct message {
   std::uint64_t least = 0;     // hello, status_client
   std::uint32_t priority = 0;  // hello, status_client
   std::uint32_t reserved = 0;
-  std::uint64_t wanted = 0;       // status_client
+  std::uint64_t wanted = 0;        // status_client
   std::array<char, 64> text = {};  // hello, status_client: the client's name; refused: why; ends with a 0
 
   [[nodiscard]] bool is_current() const { return magic == protocol_magic && version == protocol_version; }

@@ -120,7 +120,8 @@ std::vector<lease_ledger::grant> lease_ledger::settle(milliseconds now) {
     std::size_t const bytes = serve_first(now, served);
     if (served) grants.push_back({first, bytes});
   }
-  // Behind a first client that waits on, others reach their deadlines, too. They get nothing: it would overtake the first.
+  // Behind a first client that waits on, others reach their deadlines, too. They get nothing: it would overtake the
+  // first.
   for (std::size_t i = 1; i < waiting_.size();) {
     client& c = clients_.at(waiting_[i]);
     if (now < c.deadline) {

@@ -46,8 +46,8 @@ class lease_ledger {
   void join(client_id, std::uint32_t priority, std::size_t least, std::size_t held);
   /// Removes a client; its bytes are free. O(n).
   void leave(client_id);
-  /// The client waits for `bytes`, in multiples of `step`, until `deadline`. False, without effect, if it waits already,
-  /// or if a number is 0 or `step` exceeds `bytes`. O(log n).
+  /// The client waits for `bytes`, in multiples of `step`, until `deadline`. False, without effect, if it waits
+  /// already, or if a number is 0 or `step` exceeds `bytes`. O(log n).
   [[nodiscard]] bool request(client_id, std::size_t bytes, std::size_t step, milliseconds deadline);
   /// False, without effect, if the client does not hold so many. O(log n).
   [[nodiscard]] bool give_back(client_id, std::size_t bytes);

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// A budget that several processes share: this process's lease from a broker (broker.hpp), which the first lease starts.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "budget.hpp"
+
+namespace wyrm::alloc::residency {
+
+struct lease_options {
+  std::string device = "cpu";  // "cpu" or "cuda:N"
+  std::string socket;          // of the broker; default: broker_socket(device)
+  std::string name;            // shown by `wyrm broker --status`, up to 63 bytes; default: the name of the program
+  std::uint32_t priority = 1;  // > 0; fair shares are in proportion to priorities (lease_ledger.hpp)
+  std::size_t least = 0;       // bytes below which the broker does not ask this lease to give back
+  /// The longest time that acquire() waits, up to an hour.
+  std::chrono::milliseconds patience = std::chrono::seconds(1);
+  /// How long the constructor waits for a broker.
+  std::chrono::milliseconds start_patience = std::chrono::seconds(5);
+  /// What starts a broker if there is none: a program, which is searched in PATH, and its arguments. The program alone
+  /// gets those of `wyrm broker`: --socket, --device and, if it is not 0, --memory. Empty: nothing is started.
+  std::vector<std::string> start = {"wyrm"};
+  std::size_t memory = 0;  // budget in bytes of a broker that this lease starts; 0: what the broker chooses
+};
+
+/// Thread-safe; one request waits at a time, further ones wait for it.
+///
+/// If the broker ends, the lease keeps what it holds, gets no more, and connects to the next broker, which it starts if
+/// there is none. The next broker counts what the lease holds before it grants anything.
+///
+/// The lease ends with its destructor or its process, whichever is first. A process that was made by fork() and runs no
+/// other program holds the leases of its parent, too, and must not use them.
+class lease final : public budget {
+ public:
+  /// Connects. Throws error(bad_argument) if an option is wrong; error(io) if there is no broker and none can be
+  /// started, or if the broker refuses this client: it has another version, or cannot promise `least`.
+  explicit lease(lease_options);
+  /// All bytes are free for others. The owner has freed the memory itself.
+  ~lease() override;
+  lease(lease const&) = delete;
+  lease& operator=(lease const&) = delete;
+
+  /// Throws error(bad_argument) if `step` is 0. Without connection it waits, too, and returns 0 in the end.
+  [[nodiscard]] std::size_t acquire(std::size_t bytes, std::size_t step) override;
+  /// `bytes` is at most held(); what exceeds that is ignored.
+  void give_back(std::size_t bytes) noexcept override;
+  [[nodiscard]] std::size_t wanted_back() const override;
+  /// The budget of the broker: others may hold all of it but what is promised to this lease.
+  [[nodiscard]] std::size_t limit() const override;
+  [[nodiscard]] std::size_t held() const;
+  [[nodiscard]] bool is_connected() const;
+
+ private:
+  class client;
+  std::unique_ptr<client> client_;
+};
+
+}  // namespace wyrm::alloc::residency
