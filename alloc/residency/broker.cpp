@@ -56,6 +56,7 @@ std::string broker_socket(std::string const& device) {
 
 namespace {
 
+constexpr std::size_t most_memory = std::size_t{1} << 62;
 constexpr std::uint64_t reservation_check_ms = 20;
 constexpr std::uint64_t silence_ms = 5'000;  // of a connection that has not said what it wants
 constexpr std::uint64_t retry_ms = 100;      // after the process ran out of descriptors
@@ -118,7 +119,9 @@ descriptor lock_for_broker(std::string const& socket) {
 class broker::server {
  public:
   explicit server(broker_options o) : options_(std::move(o)), ledger_(options_.memory) {
-    if (options_.memory == 0) throw error(error_code::bad_argument, "the budget of a broker is at least 1 byte");
+    if (options_.memory == 0 || options_.memory > most_memory)
+      throw error(error_code::bad_argument,
+                  "the budget of a broker has 1 to 2^62 bytes, not " + std::to_string(options_.memory));
     make_private_folder(options_.socket);
     lock_ = lock_for_broker(options_.socket);
     stop_ = descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));

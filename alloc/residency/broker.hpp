@@ -26,7 +26,7 @@ namespace wyrm::alloc::residency {
 
 struct broker_options {
   std::string socket;      // its path, at most 107 bytes; its folder belongs to the user, and nobody else writes in it
-  std::size_t memory = 0;  // the budget in bytes, > 0
+  std::size_t memory = 0;  // the budget in bytes, 1 to 2^62
   std::chrono::milliseconds idle = std::chrono::seconds(60);  // run() ends so long after the last client; 0: never
   std::size_t most_clients = 512;                             // more are refused
 };

@@ -119,7 +119,7 @@ class lease::client {
     std::tie(id_, file_) = new_lease_file(options_.socket);
     thread_ = std::thread([this] { communicate(); });
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, options_.start_patience, [&] { return connected_ || refused_; });
+    changed_.wait_for(lock, options_.start_patience, [&] { return connected_ || failed_; });
     if (connected_) return;
     std::string const why = "no lease from the broker at " + options_.socket + ": " + trouble_;
     lock.unlock();
@@ -277,6 +277,11 @@ class lease::client {
     note(failed != 0 ? "there is none, and " + shown + " cannot be run: " + std::generic_category().message(failed) +
                            "; start it by hand"
                      : "there is none, although " + shown + " was run; run it by hand to see why");
+    if (failed != 0) {
+      std::lock_guard const lock(mutex_);
+      failed_ = true;
+      changed_.notify_all();
+    }
   }
 
   void disconnect() {
@@ -285,6 +290,7 @@ class lease::client {
     std::lock_guard const lock(mutex_);
     connected_ = asked_ = is_late_ = false;
     wanted_ = 0;
+    changed_.notify_all();
   }
 
   // One of each kind at a time, so that few wait in the buffer.
@@ -340,7 +346,7 @@ class lease::client {
     note("it refuses: " + why);
     disconnect();
     std::lock_guard const lock(mutex_);
-    refused_ = true;
+    failed_ = true;
     changed_.notify_all();
     return false;
   }
@@ -359,7 +365,7 @@ class lease::client {
   std::condition_variable changed_;
   bool ends_ = false;
   bool connected_ = false;  // welcome
-  bool refused_ = false;
+  bool failed_ = false;     // without hope that the constructor gets further
   std::string trouble_ = "it does not answer";
   std::size_t limit_ = 0;
   std::size_t held_ = 0;

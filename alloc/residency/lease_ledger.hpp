@@ -38,6 +38,7 @@ class lease_ledger {
     std::size_t bytes;
   };
 
+  /// `total`: the budget in bytes, below 2^63.
   explicit lease_ledger(std::size_t total) : total_(total) {}
 
   /// Whether the `least` of another client fits beside those of all clients. O(n).
