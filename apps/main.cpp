@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../loaders/output_file.hpp"
+#include "broker.hpp"
 #include "cluster.hpp"
 #include "output_paths.hpp"
 #include "process.hpp"
@@ -257,6 +258,35 @@ void add_cluster(CLI::App& program, apps::cluster_options& o) {
   });
 }
 
+void add_broker(CLI::App& program, apps::broker_command& c) {
+  CLI::App* const broker = program.add_subcommand(
+      "broker", "Hand out a device's memory to processes that share it; it ends when it has no clients");
+  broker->add_option("--device", c.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
+  broker->add_option("--socket", c.socket, "The socket [one for each device and user]")
+      ->check(apps::not_empty)
+      ->type_name("PATH");
+  CLI::Option* const status = broker->add_flag("--status", c.status, "Show who holds how much, instead of serving");
+  broker
+      ->add_option("--memory", c.memory,
+                   "Bytes to hand out, also with K, M or G (powers of 1024) [7/8 of a GPU's memory; on a CPU, half of "
+                   "the memory that is available]")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 62))
+      ->excludes(status);
+  broker->add_option("--idle-seconds", c.idle_seconds, "End after so long without clients; 0 = never")
+      ->check(apps::decimal)
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str()
+      ->excludes(status);
+  broker
+      ->add_option_function<std::string>(
+          "--format", [&c](std::string const& format) { c.json = format == "json"; },
+          "How --status is printed: text or json [text]")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->needs(status);
+  broker->callback([&c] { apps::run_broker(c, std::cout); });
+}
+
 int run_program(int argc, char** argv) {
   CLI::App program("Dynamic graphs on GPUs and CPUs");
   program.set_version_flag("--version", "wyrm " WYRM_VERSION);
@@ -271,6 +301,8 @@ int run_program(int argc, char** argv) {
   add_walk(program, walk);
   apps::cluster_options cluster;
   add_cluster(program, cluster);
+  apps::broker_command broker;
+  add_broker(program, broker);
   apps::graph_file file;
   CLI::App* const info =
       program.add_subcommand("info", "Describe a graph file; without a file, describe this program and the machine");

@@ -369,4 +369,21 @@ std::string json_report(cluster_options const& o, cluster_result const& r, bool 
   return std::string(j.finish()) + '\n';
 }
 
+std::string json_report(broker_command const& c, alloc::residency::broker_status const& s) {
+  json j;
+  j.field("socket", to_utf8(c.socket));
+  j.field("budget_bytes", std::uint64_t{s.budget});
+  j.field("held_bytes", std::uint64_t{s.held});
+  j.objects("clients", s.clients, [&](alloc::residency::broker_status::client const& of) {
+    j.field("name", to_utf8(of.name));
+    j.field("pid", of.pid);
+    j.field("priority", of.priority);
+    j.field("least_bytes", std::uint64_t{of.least});
+    j.field("held_bytes", std::uint64_t{of.held});
+    j.field("waits_for_bytes", std::uint64_t{of.waits_for});
+    j.field("wanted_bytes", std::uint64_t{of.wanted});
+  });
+  return std::string(j.finish()) + '\n';
+}
+
 }  // namespace wyrm::apps

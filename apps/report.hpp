@@ -6,6 +6,7 @@
 #include <iosfwd>
 #include <string>
 
+#include "broker.hpp"
 #include "cluster.hpp"
 #include "run.hpp"
 #include "stream.hpp"
@@ -29,5 +30,8 @@ void print_degrees(std::ostream& out, degree_summary const& d);
 [[nodiscard]] std::string json_report(run_options const& o, run_result const& r, bool lost);
 [[nodiscard]] std::string json_report(stream_options const& o, stream_result const& r, bool lost);
 [[nodiscard]] std::string json_report(cluster_options const& o, cluster_result const& r, bool lost);
+
+/// The fields are described in docs/residency.md.
+[[nodiscard]] std::string json_report(broker_command const& c, alloc::residency::broker_status const& s);
 
 }  // namespace wyrm::apps
