@@ -86,7 +86,7 @@ std::size_t lease_ledger::ask() {
   std::size_t const level = fair_level();
   std::vector<std::pair<std::size_t, client*>> excess;
   for (auto& [id, c] : clients_) {
-    std::size_t const keeps = std::max(c.least, share_at(level, c));
+    std::size_t const keeps = share_at(level, c);  // at least `least`, if it holds that
     std::size_t const bytes = c.held > keeps ? c.held - keeps : 0;
     if (bytes >= c.step) excess.emplace_back(bytes - bytes % c.step, &c);  // else two would exchange a block for ever
   }

@@ -401,6 +401,21 @@ TEST_F(broker_test, waits_no_longer_than_its_patience) {
   EXPECT_EQ(all.held(), budget_bytes - 3 * block);
 }
 
+// The broker answers when nobody waits for the answer any more.
+TEST_F(broker_test, late_grant_goes_back) {
+  process const server = start_broker();
+  lease l(client(50ms));
+  EXPECT_EQ(l.acquire(block, block), block);
+  server.signal(SIGSTOP);
+  EXPECT_EQ(l.acquire(7 * block, block), 0u);
+  EXPECT_EQ(l.acquire(3 * block, block), 0u);
+  server.signal(SIGCONT);
+  EXPECT_TRUE(happens([&] { return status_of_broker(socket_).held == block; }, 1s));
+  EXPECT_EQ(l.held(), block);
+  EXPECT_EQ(l.acquire(2 * block, block), 2 * block);
+  EXPECT_EQ(l.held(), 3 * block);
+}
+
 TEST_F(broker_test, killed_clients_leave_their_bytes_at_100_moments) {
   process const server = start_broker();
   std::vector<process> others;
