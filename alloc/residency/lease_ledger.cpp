@@ -87,8 +87,9 @@ std::size_t lease_ledger::ask() {
   std::vector<std::pair<std::size_t, client*>> excess;
   for (auto& [id, c] : clients_) {
     std::size_t const keeps = share_at(level, c);  // at least `least`, if it holds that
-    std::size_t const bytes = c.held > keeps ? c.held - keeps : 0;
-    if (bytes >= c.step) excess.emplace_back(bytes - bytes % c.step, &c);  // else two would exchange a block for ever
+    if (c.held <= keeps) continue;
+    std::size_t const bytes = c.held - keeps;
+    excess.emplace_back(bytes - bytes % c.step, &c);  // less than a step would go back and forth for ever
   }
   std::ranges::stable_sort(excess, std::ranges::greater(), [](auto const& e) { return e.first; });
   std::size_t asked = 0;

@@ -204,6 +204,24 @@ TEST(lease_ledger, two_that_want_everything_get_parts_by_priority_and_keep_them)
   EXPECT_EQ(moved, 300u) << "no byte changes its holder twice";
 }
 
+// 20 blocks of 10 bytes and 5 bytes more do not divide by two.
+TEST(lease_ledger, part_of_a_block_does_not_go_back_and_forth) {
+  lease_ledger books(205);
+  books.join(1, 1, 0, 0);
+  books.join(2, 1, 0, 0);
+  ASSERT_TRUE(books.request(1, 110, 10, 0));
+  ASSERT_TRUE(books.request(2, 90, 10, 0));
+  ASSERT_EQ(books.settle(0).size(), 2u);
+  ASSERT_TRUE(books.request(2, 10, 10, 5));
+  EXPECT_TRUE(books.settle(0).empty()) << "nothing is free, and its patience lasts";
+  EXPECT_EQ(books.clients().at(1).wanted, 0u) << "5 bytes beyond its share are no block";
+  ASSERT_TRUE(books.give_back(1, 10));
+  ASSERT_EQ(books.settle(0).size(), 1u);
+  ASSERT_TRUE(books.request(1, 10, 10, 5));
+  EXPECT_TRUE(books.settle(0).empty());
+  EXPECT_EQ(books.clients().at(2).wanted, 0u);
+}
+
 TEST(lease_ledger, huge_numbers_do_not_wrap) {
   std::size_t const total = std::size_t{1} << 62;
   std::size_t const huge = ~std::size_t{0};
@@ -219,6 +237,13 @@ TEST(lease_ledger, huge_numbers_do_not_wrap) {
   ASSERT_TRUE(books.give_back(1, total));
   ASSERT_EQ(books.settle(0).size(), 1u);
   EXPECT_EQ(books.clients().at(2).held, total);
+
+  lease_ledger halves(total);
+  halves.join(1, 4, 0, total);
+  halves.join(2, 4, 0, 0);
+  ASSERT_TRUE(halves.request(2, huge, 1, 5));
+  EXPECT_TRUE(halves.settle(0).empty());
+  EXPECT_EQ(halves.clients().at(1).wanted, total / 2);
 }
 
 }  // namespace
