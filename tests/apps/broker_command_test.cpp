@@ -72,8 +72,8 @@ TEST_F(broker_command_test, serves_and_shows_its_books) {
   EXPECT_EQ(l.acquire(5 << 20, 1 << 20), 5u << 20);
   outcome const text = run({"--status"});
   EXPECT_EQ(text.status, 0);
-  for (std::string const part :
-       {"held     5242880 bytes", "clients  1", std::to_string(::getpid()).c_str(), "  test\n"})
+  for (std::string const& part :
+       strings{"held     5242880 bytes", "clients  1", std::to_string(::getpid()), "  test\n"})
     EXPECT_NE(text.out.find(part), std::string::npos) << text.out;
   outcome const printed = run({"--status", "--format", "json"});
   report const json(printed.out);
