@@ -189,6 +189,30 @@ TEST(residency, policies_learn_of_transfers) {
   EXPECT_EQ(words[1], 5u);
 }
 
+TEST(residency, signatures_find_what_was_not_written) {
+  residency::options o = options_with(std::make_shared<elastic_budget>(block), block);
+  o.make_dirty_check = residency::by_signatures(host(1), block);
+  residency::manager<host> m(host(1), o);
+  auto c = m.make_client({"c"});
+  residency::region a = c.reserve(block);
+  residency::region b = c.reserve(block);
+  write_blocks(a, block, 1);
+  write_blocks(b, block, 2);
+  auto* const words = reinterpret_cast<std::uint64_t*>(a.data());
+  residency::used_range const other{b, 0, block, residency::access::read};
+  c.launch({{a}}, nothing);  // might write it, and does not
+  c.launch({other}, nothing);
+  EXPECT_EQ(m.counters().clean_evictions, 1u);
+  c.launch({{a}}, [&](host const&) { words[5] = 6; });
+  std::vector<std::uint64_t> read(block / 8);
+  a.read(0, read.data(), block);
+  c.launch({{a}}, nothing);  // does not write it since it was read
+  c.launch({other}, nothing);
+  EXPECT_EQ(m.counters().clean_evictions, 3u);
+  EXPECT_EQ(m.counters().dirty_evictions, 0u);
+  EXPECT_EQ(words[5], 6u);
+}
+
 TEST(residency, a_use_may_name_a_block_twice) {
   residency::manager<host> m(host(1), options_with(std::make_shared<elastic_budget>(block), block));
   auto c = m.make_client({"c"});
