@@ -30,21 +30,25 @@ struct widen {
 }  // namespace
 
 std::uint64_t* host_bulk::sort(std::uint64_t* keys, std::uint64_t*, std::size_t n, unsigned) {
+  host_space::guard const current(space_);
   thrust::sort(policy, keys, keys + n);
   return keys;
 }
 
 sorted_pairs host_bulk::sort_pairs(std::uint64_t* keys, std::uint64_t*, std::uint32_t* values, std::uint32_t*,
                                    std::size_t n, unsigned) {
+  host_space::guard const current(space_);
   thrust::stable_sort_by_key(policy, keys, keys + n, values);
   return {keys, values};
 }
 
 std::size_t host_bulk::unique(std::uint64_t const* in, std::uint64_t* out, std::size_t n) {
+  host_space::guard const current(space_);
   return static_cast<std::size_t>(thrust::unique_copy(policy, in, in + n, out) - out);
 }
 
 void host_bulk::inclusive_sum(std::uint32_t const* in, std::uint64_t* out, std::size_t n) {
+  host_space::guard const current(space_);
   out[0] = 0;
   auto const first = thrust::make_transform_iterator(in, widen{});
   thrust::inclusive_scan(policy, first, first + static_cast<std::ptrdiff_t>(n), out + 1);

@@ -203,7 +203,11 @@ void* cuda_space::allocate(std::size_t bytes, memory_kind kind) const {
   std::size_t const some = std::max<std::size_t>(bytes, 1);
   void* p = nullptr;
   switch (kind) {
-    case memory_kind::device: check(cudaMalloc(&p, some), ("allocate " + mib(bytes) + " on the GPU").c_str()); break;
+    case memory_kind::device:
+      return allocate_managed(manager_, some, [&] {
+        check(cudaMalloc(&p, some), ("allocate " + mib(bytes) + " on the GPU").c_str());
+        return p;
+      });
     case memory_kind::managed:
       p = reserve_managed(some);
       try {
@@ -225,12 +229,11 @@ void* cuda_space::allocate(std::size_t bytes, memory_kind kind) const {
 // errors of earlier work, which are reported where that work is waited for.
 void cuda_space::deallocate(void* p, std::size_t bytes, memory_kind kind) const noexcept {
   under_guard<guard>(*this, [&] {
-    if (kind == memory_kind::managed) {
-      std::size_t const some = std::max<std::size_t>(bytes, 1);
-      return release_managed(p, some, some);
-    }
+    std::size_t const some = std::max<std::size_t>(bytes, 1);
+    if (kind == memory_kind::managed) return release_managed(p, some, some);
     drop(cudaStreamSynchronize(stream()));
     drop(kind == memory_kind::host ? cudaFreeHost(p) : cudaFree(p));
+    if (managing(kind) != nullptr) manager_->freed(some);
   });
 }
 
@@ -340,6 +343,7 @@ void cuda_space::advise(void* p, std::size_t bytes, memory_advice advice, memory
 
 void* cuda_space::reserve(std::size_t bytes, memory_kind kind) const {
   guard const current(*this);
+  if (managing(kind) != nullptr) return manager_->reserve(bytes);
   if (kind == memory_kind::managed) return reserve_managed(bytes);
   check(bind_context(device()), "cudaSetDevice");
   CUdeviceptr base = 0;
@@ -350,6 +354,7 @@ void* cuda_space::reserve(std::size_t bytes, memory_kind kind) const {
 // Pinned memory is created in steps, too: on the host's NUMA node next to the device, and accessible for both.
 void cuda_space::commit(void* base, std::size_t from, std::size_t to, memory_kind kind) const {
   guard const current(*this);
+  if (managing(kind) != nullptr) return manager_->commit(base, from, to);
   if (kind == memory_kind::managed) return commit_managed(static_cast<std::byte*>(base) + from, to - from);
   bool const is_on_host = kind == memory_kind::host;
   if (is_on_host) require_host_memory(to - from, to);
@@ -376,6 +381,7 @@ void cuda_space::commit(void* base, std::size_t from, std::size_t to, memory_kin
 }
 
 void cuda_space::unreserve(void* base, std::size_t reserved, std::size_t committed, memory_kind kind) const noexcept {
+  if (managing(kind) != nullptr) return manager_->unreserve(base, reserved, committed);
   under_guard<guard>(*this, [&] {
     if (kind == memory_kind::managed) return release_managed(base, reserved, committed);
     drop(bind_context(device()));
@@ -393,6 +399,7 @@ std::size_t cuda_space::memory_total() const {
 
 std::size_t cuda_space::memory_limit(memory_kind kind) const {
   if (kind == memory_kind::host) return host_space(1).memory_limit();
+  if (managing(kind) != nullptr) return manager_->range_limit();
   if (kind == memory_kind::device) return memory_total();
   guard const current(*this);
   std::lock_guard const lock(promises_mutex);

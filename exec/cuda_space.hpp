@@ -14,6 +14,7 @@
 #include "config.hpp"
 #include "device_guard.hpp"
 #include "memory_kind.hpp"
+#include "memory_manager.hpp"
 #include "tile.hpp"
 
 #if WYRM_CUDACC
@@ -56,13 +57,15 @@ class cuda_space {
   using bulk = cuda_bulk;
   using stopwatch = cuda_stopwatch;
   using upload = cuda_upload;
-  /// While a guard exists, the device of the space is the current device of the calling thread.
+  /// While a guard exists, the device of the space is the current device of the calling thread, and the memory manager
+  /// of the space, if there is one, moves nothing.
   class guard {
    public:
-    explicit guard(cuda_space const& space) : device_(space.device()) {}
+    explicit guard(cuda_space const& space) : device_(space.device()), work_(space.manager_) {}
 
    private:
     basic_device_guard<detail::cuda_device> device_;
+    managed_work work_;
   };
   /// A cudaEvent_t.
   using event = CUevent_st*;
@@ -74,6 +77,13 @@ class cuda_space {
   explicit cuda_space(int device = 0);
   /// On the caller's stream, which must outlive the space and all memory and objects on it.
   cuda_space(int device, CUstream_st* stream);
+  /// The same space with its memory managed; see memory_manager.hpp. nullptr: not managed.
+  [[nodiscard]] cuda_space managed_by(memory_manager* manager) const {
+    cuda_space bound = *this;
+    bound.manager_ = manager;
+    return bound;
+  }
+  [[nodiscard]] memory_manager* manager() const { return manager_; }
 
   /// The number of devices; 0 without a driver. Never throws.
   [[nodiscard]] static int device_count() noexcept;
@@ -147,8 +157,14 @@ class cuda_space {
   /// status: the cudaError_t that the launch returned.
   static void check_launch(int status);
 
+  /// Of memory of that kind.
+  [[nodiscard]] memory_manager* managing(memory_kind kind) const {
+    return kind == memory_kind::device ? manager_ : nullptr;
+  }
+
   struct state;
   std::shared_ptr<state const> state_;
+  memory_manager* manager_ = nullptr;
 };
 
 /// Copies from the host on a stream of their own, concurrently with the work of a space.

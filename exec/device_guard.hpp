@@ -40,11 +40,4 @@ void under_guard(Space const& space, F const& f) noexcept {
   }
 }
 
-/// The guard of a space without devices; does nothing.
-struct no_device_guard {
-  template <class Space>
-  explicit no_device_guard(Space const&) {}
-  ~no_device_guard() {}  // not trivial, so that compilers do not warn of an unused variable
-};
-
 }  // namespace wyrm::exec

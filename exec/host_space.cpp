@@ -92,6 +92,7 @@ std::string host_space::description() const {
 }
 
 void host_space::parallel(std::size_t n, [[maybe_unused]] std::size_t grain, void const* work, range_function f) const {
+  guard const current(*this);
 #if WYRM_HOST_THREADS == 2
   if (threads_ > 1 && n > grain) {
     arena_of(threads_).execute([&] {
@@ -114,7 +115,8 @@ void host_space::parallel(std::size_t n, [[maybe_unused]] std::size_t grain, voi
   f(work, 0, n);
 }
 
-void* host_space::allocate(std::size_t bytes, memory_kind) const {
+namespace {
+void* allocate_aligned(std::size_t bytes) {
   std::size_t const alignment = bytes < huge_page ? 256 : huge_page;
   bool const is_sum_exact = bytes <= ~std::size_t{0} - huge_page;
   void* const p =
@@ -125,18 +127,29 @@ void* host_space::allocate(std::size_t bytes, memory_kind) const {
   if (alignment == huge_page) prefer_huge_pages(p, bytes);
   return p;
 }
+}  // namespace
 
-void host_space::deallocate(void* p, std::size_t, memory_kind) const noexcept { std::free(p); }
+void* host_space::allocate(std::size_t bytes, memory_kind kind) const {
+  return allocate_managed(managing(kind), bytes, [&] { return allocate_aligned(bytes); });
+}
+
+void host_space::deallocate(void* p, std::size_t bytes, memory_kind kind) const noexcept {
+  std::free(p);
+  if (managing(kind) != nullptr) manager_->freed(bytes);
+}
 
 void host_space::copy(void* to, void const* from, std::size_t bytes) const {
+  guard const current(*this);
   if (bytes > 0) std::memcpy(to, from, bytes);
 }
 
 void host_space::fill(void* p, unsigned char byte, std::size_t bytes) const {
+  guard const current(*this);
   if (bytes > 0) std::memset(p, byte, bytes);
 }
 
-void* host_space::reserve(std::size_t bytes, memory_kind) const {
+void* host_space::reserve(std::size_t bytes, memory_kind kind) const {
+  if (managing(kind) != nullptr) return manager_->reserve(bytes);
   void* const base = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED)
     throw error(error_code::out_of_memory, "cannot reserve " + mib(bytes) + " of addresses: " +
@@ -145,13 +158,15 @@ void* host_space::reserve(std::size_t bytes, memory_kind) const {
   return base;
 }
 
-void host_space::commit(void* base, std::size_t from, std::size_t to, memory_kind) const {
+void host_space::commit(void* base, std::size_t from, std::size_t to, memory_kind kind) const {
+  if (managing(kind) != nullptr) return manager_->commit(base, from, to);
   if (mprotect(static_cast<char*>(base) + from, to - from, PROT_READ | PROT_WRITE) != 0)
     throw error(error_code::out_of_memory,
                 "cannot commit " + mib(to - from) + " of memory: " + std::generic_category().message(errno));
 }
 
-void host_space::unreserve(void* base, std::size_t reserved, std::size_t, memory_kind) const noexcept {
+void host_space::unreserve(void* base, std::size_t reserved, std::size_t committed, memory_kind kind) const noexcept {
+  if (managing(kind) != nullptr) return manager_->unreserve(base, reserved, committed);
   munmap(base, reserved);
 }
 
@@ -159,7 +174,8 @@ std::size_t host_space::memory_total() const {
   return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-std::size_t host_space::memory_limit(memory_kind) const {
+std::size_t host_space::memory_limit(memory_kind kind) const {
+  if (managing(kind) != nullptr) return manager_->range_limit();
   return std::min({memory_total(), control_group_limit(), addresses_left() / 2});
 }
 

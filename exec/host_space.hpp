@@ -10,8 +10,8 @@
 #include <string>
 #include <type_traits>
 
-#include "device_guard.hpp"
 #include "memory_kind.hpp"
+#include "memory_manager.hpp"
 #include "tile.hpp"
 
 namespace wyrm::exec {
@@ -25,7 +25,14 @@ class host_space {
   using bulk = host_bulk;
   using stopwatch = host_stopwatch;
   using upload = host_upload;
-  using guard = no_device_guard;
+  /// While a guard exists, the memory manager of the space, if there is one, moves nothing.
+  class guard {
+   public:
+    explicit guard(host_space const& space) : work_(space.manager_) {}
+
+   private:
+    managed_work work_;
+  };
   struct event {};
   static constexpr char const* name = "cpu";
   template <unsigned W>
@@ -33,6 +40,13 @@ class host_space {
 
   /// threads: the maximum number of threads that run at the same time; 0: one per core.
   explicit host_space(unsigned threads = 0);
+  /// The same space with its memory managed; see memory_manager.hpp. nullptr: not managed.
+  [[nodiscard]] host_space managed_by(memory_manager* manager) const {
+    host_space bound = *this;
+    bound.manager_ = manager;
+    return bound;
+  }
+  [[nodiscard]] memory_manager* manager() const { return manager_; }
 
   /// Calls f(i) for each i in [0, n), in parallel.
   template <class F>
@@ -64,8 +78,8 @@ class host_space {
   void fill(void* p, unsigned char byte, std::size_t bytes) const;
 
   // Host memory from which, and to which, devices copy fastest.
-  [[nodiscard]] void* allocate_staging(std::size_t bytes) const { return allocate(bytes); }
-  void deallocate_staging(void* p) const noexcept { deallocate(p, 0); }
+  [[nodiscard]] void* allocate_staging(std::size_t bytes) const { return allocate(bytes, memory_kind::host); }
+  void deallocate_staging(void* p) const noexcept { deallocate(p, 0, memory_kind::host); }
 
   // Address ranges, for `reservation`.
   [[nodiscard]] void* reserve(std::size_t bytes, memory_kind kind = memory_kind::device) const;
@@ -94,11 +108,16 @@ class host_space {
   [[nodiscard]] std::string description() const;
 
  private:
+  /// Of memory of that kind.
+  [[nodiscard]] memory_manager* managing(memory_kind kind) const {
+    return kind == memory_kind::device ? manager_ : nullptr;
+  }
   using range_function = void (*)(void const* work, std::size_t begin, std::size_t end);
   /// Splits [0, n) into ranges of at least `grain` items, if there is more than one thread, and calls f for each.
   void parallel(std::size_t n, std::size_t grain, void const* work, range_function f) const;
 
   unsigned threads_;
+  memory_manager* manager_ = nullptr;
 };
 
 /// Uploads of a host are synchronous copies.

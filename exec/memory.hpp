@@ -14,7 +14,6 @@
 #include "error.hpp"
 #include "injected_failure.hpp"
 #include "memory_kind.hpp"
-#include "range_source.hpp"
 
 namespace wyrm::exec {
 
@@ -149,47 +148,35 @@ void write(Space const& space, T* to, T const& value) {
 /// pages to the device. So that the device always has room for them, the constructor throws error(out_of_memory) if
 /// the device has fewer bytes free than `capacity` and what other managed memory of the process needs, and commit()
 /// throws it if other memory has taken that room. The message has the figures.
-///
-/// With a source, addresses and memory come from the source, not from the space; the kind is memory_kind::device then.
 template <class Space>
 class reservation {
  public:
-  /// Reserves addresses for at least `capacity` bytes, and commits no memory. Throws error(out_of_memory), and
-  /// error(bad_argument) for a source and another kind than memory_kind::device.
-  reservation(Space const& space, std::size_t capacity, memory_kind kind = memory_kind::device,
-              range_source* source = nullptr)
-      : space_(space), kind_(kind), source_(source), capacity_(round_up(capacity)) {
-    if (source != nullptr && kind != memory_kind::device)
-      throw error(error_code::bad_argument, std::string("a range source has no memory of the kind ") + to_string(kind) +
-                                                "; leave the kind or the source out");
+  /// Reserves addresses for at least `capacity` bytes, and commits no memory. Throws error(out_of_memory).
+  reservation(Space const& space, std::size_t capacity, memory_kind kind = memory_kind::device)
+      : space_(space), kind_(kind), capacity_(round_up(capacity)) {
     if (capacity_ == 0) return;
     detail::count_request();
-    base_ = static_cast<std::byte*>(source != nullptr ? source->reserve(capacity_) : space_.reserve(capacity_, kind_));
+    base_ = static_cast<std::byte*>(space_.reserve(capacity_, kind_));
   }
   /// Reserves addresses for at least `most` bytes, or for fewer if the space refuses them: it halves the request down
   /// to `least` bytes. Throws error(out_of_memory) when the space refuses these, too.
   [[nodiscard]] static reservation between(Space const& space, std::size_t least, std::size_t most,
-                                           memory_kind kind = memory_kind::device, range_source* source = nullptr) {
+                                           memory_kind kind = memory_kind::device) {
     for (std::size_t capacity = most; capacity > least; capacity /= 2) {
       try {
-        return reservation(space, capacity, kind, source);
+        return reservation(space, capacity, kind);
       } catch (error const& refused) {
         if (refused.code() != error_code::out_of_memory) throw;
       }
     }
-    return reservation(space, least, kind, source);
+    return reservation(space, least, kind);
   }
   ~reservation() {
-    if (base_ == nullptr) return;
-    if (source_ != nullptr)
-      source_->unreserve(base_, capacity_, committed_);
-    else
-      space_.unreserve(base_, capacity_, committed_, kind_);
+    if (base_ != nullptr) space_.unreserve(base_, capacity_, committed_, kind_);
   }
   reservation(reservation&& other) noexcept
       : space_(other.space_),
         kind_(other.kind_),
-        source_(other.source_),
         base_(std::exchange(other.base_, nullptr)),
         capacity_(std::exchange(other.capacity_, 0)),
         committed_(std::exchange(other.committed_, 0)) {}
@@ -206,10 +193,7 @@ class reservation {
     std::size_t const target = committed_after(bytes);
     if (target == committed_) return;
     detail::count_request();
-    if (source_ != nullptr)
-      source_->commit(base_, committed_, target);
-    else
-      space_.commit(base_, committed_, target, kind_);
+    space_.commit(base_, committed_, target, kind_);
     committed_ = target;
   }
   /// The value of committed() after commit(bytes). Throws if that exceeds the capacity.
@@ -251,7 +235,6 @@ class reservation {
 
   Space space_;
   memory_kind kind_;
-  range_source* source_;
   std::byte* base_ = nullptr;
   std::size_t capacity_;
   std::size_t committed_ = 0;

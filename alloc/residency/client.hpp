@@ -22,7 +22,8 @@ class client {
   client(std::shared_ptr<detail::core> core, Space const& space, client_options const& o)
       : core_(std::move(core)), space_(space), state_(core_->open_client(o)) {
     try {
-      memory_ = std::make_unique<detail::client_memory>(core_, state_);
+      memory_ = std::make_unique<detail::client_memory>(core_, state_, exec::host_space(1).memory_limit(),
+                                                        [space] { return make_work_span(space); });
     } catch (...) {
       core_->close_client(state_);
       throw;
@@ -40,8 +41,10 @@ class client {
 
   /// Reserves addresses, and takes no memory. Throws error(out_of_memory).
   [[nodiscard]] region reserve(std::size_t bytes) { return {core_, core_->reserve(state_, bytes, false)}; }
-  /// Regions as the memory of pools (exec::reservation). Valid as long as the client, which must outlive the pools.
-  [[nodiscard]] exec::range_source& memory() { return *memory_; }
+  /// The space with its memory managed by this client: the address ranges of what is made on it (pools, vertex tables
+  /// with a maximum) are regions, and its arrays count against the budget. Each operation on it is a launch that uses
+  /// all regions of the client. Valid as long as the client, which must outlive everything that is made on the space.
+  [[nodiscard]] Space space() const { return space_.managed_by(memory_.get()); }
 
   /// Begins a launch of kernels that touch these ranges of the client's regions: all ranges of all regions without any.
   /// Blocks without memory get host memory. What is not on the device is moved there, in the order of the calls of all
@@ -77,7 +80,6 @@ class client {
     launch({}, f);
   }
 
-  [[nodiscard]] Space const& space() const { return space_; }
   [[nodiscard]] statistics counters() const { return core_->of_client(state_); }
 
  private:

@@ -1,32 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regions as the memory of pools.
+// The memory of spaces that are bound to a client: its ranges are regions, and work on such a space uses all of them.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <thread>
+#include <vector>
 
-#include "../../exec/range_source.hpp"
+#include "../../exec/memory_manager.hpp"
 #include "core.hpp"
 
 namespace wyrm::alloc::residency::detail {
 
-/// Each range is a region of a client. commit() backs its blocks by host memory. Uses that name nothing use the blocks
-/// that are committed.
-class client_memory final : public exec::range_source {
+/// begin() begins a launch that uses all regions of the client, and the last end() finishes it. The launch goes on at
+/// the next begin() if nothing has moved in between, so that a client that is alone pays for a lock and an event.
+class client_memory final : public exec::memory_manager {
  public:
-  client_memory(std::shared_ptr<core> owner, client_state* client) : core_(std::move(owner)), client_(client) {}
+  using make_span = std::function<std::unique_ptr<exec::work_span>()>;
+
+  /// range_limit: the most bytes of a range, as all of them need host memory.
+  client_memory(std::shared_ptr<core> owner, client_state* client, std::size_t range_limit, make_span span)
+      : core_(std::move(owner)), client_(client), range_limit_(range_limit), make_span_(std::move(span)) {}
+  client_memory(client_memory const&) = delete;
+  client_memory& operator=(client_memory const&) = delete;
+  ~client_memory() override;
+
+  void begin() override;
+  void end() noexcept override;
 
   [[nodiscard]] void* reserve(std::size_t bytes) override;
+  /// Backs the blocks by host memory. The launch that goes on uses them, too.
   void commit(void* base, std::size_t from, std::size_t to) override;
   void unreserve(void* base, std::size_t reserved, std::size_t committed) noexcept override;
+  [[nodiscard]] std::size_t range_limit() const override { return range_limit_; }
+
+  /// Arrays count against the budget, and never move. If there is no room beside the blocks that the launch of this
+  /// thread uses, waits for its work, and evicts them.
+  void allocating(std::size_t bytes) override;
+  void freed(std::size_t bytes) noexcept override;
 
  private:
+  void begin_use();
+  void finish_uses() noexcept;
+  [[nodiscard]] bool is_only_mine() const;
+
   std::shared_ptr<core> core_;
   client_state* client_;
+  std::size_t range_limit_;
+  make_span make_span_;
   std::mutex mutex_;
   std::map<void*, region_state*> regions_;
+  std::map<std::thread::id, unsigned> depth_;     // of threads between begin() and end()
+  std::vector<std::shared_ptr<use_state>> uses_;  // of the launch that goes on
+  std::shared_ptr<use_state> paused_;             // of the last launch
 };
 
 }  // namespace wyrm::alloc::residency::detail

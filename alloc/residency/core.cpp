@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "../../exec/error.hpp"
+#include "policies.hpp"
 
 namespace wyrm::alloc::residency {
 
@@ -66,8 +67,6 @@ class core::comparison final : public contents_check {
 
 core::core(std::unique_ptr<exec::block_ranges> ranges, options const& o) : options_(o), ranges_(std::move(ranges)) {
   if (!options_.budget) throw error(error_code::bad_argument, "a residency manager needs a budget; set options.budget");
-  if (!options_.make_policy)
-    throw error(error_code::bad_argument, "a residency manager needs a policy; set options.make_policy");
   find_block find = [this](block_number n) { return block_places{blocks_[n].device.home, blocks_[n].host.home}; };
   check_ = options_.make_dirty_check
                ? options_.make_dirty_check(std::move(find))
@@ -84,7 +83,7 @@ core::~core() {
 }
 
 client_state* core::open_client(client_options const& o) {
-  std::unique_ptr<policy> made = options_.make_policy();
+  std::unique_ptr<policy> made = options_.make_policy ? options_.make_policy() : make_policy(lru_cost::name);
   lock const l(mutex_);
   clients_.emplace_back();
   client_state& c = clients_.back();

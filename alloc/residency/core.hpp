@@ -62,6 +62,7 @@ struct client_state {
   std::unique_ptr<residency::policy> policy;
   statistics counters;  // the figures that only grow
   std::size_t resident = 0;
+  std::size_t arrays = 0;  // bytes beside the regions
   std::uint64_t last_use = 0;
   bool is_exhausted = false;  // while victims are chosen
   bool is_closed = false;
@@ -82,6 +83,7 @@ struct use_state {
   std::vector<launch_number> launches;    // as announced to the policy
   std::thread::id thread;
   bool is_finished = false;
+  bool is_retired = false;
 };
 
 /// The blocks [first, last) of a region.
@@ -120,6 +122,15 @@ class core {
   [[nodiscard]] std::shared_ptr<use_state> begin_use(client_state* c, std::vector<named_blocks> names,
                                                      std::unique_ptr<exec::work_span> work);
   void finish_use(std::shared_ptr<use_state> const& u) noexcept;
+  /// The same for a use that may go on. It ends as soon as its work is done and another call concerns the manager.
+  void pause_use(std::shared_ptr<use_state> const& u) noexcept;
+  /// Lets a paused use go on, unless it has ended, or has blocks that are not on the device. O(blocks of the use).
+  [[nodiscard]] bool resume_use(std::shared_ptr<use_state> const& u);
+
+  /// Takes bytes of the budget for an array on the device, and evicts blocks to make room. If there is no room: throws
+  /// error(out_of_memory), or returns false unless `must`.
+  bool take_array(client_state* c, std::size_t bytes, bool must);
+  void return_array(client_state* c, std::size_t bytes) noexcept;
 
   std::size_t fetch_idle();
   void give_back();
@@ -176,6 +187,7 @@ class core {
   void load(std::span<block_number const> numbers);
   void stage(block_number n) noexcept;
   void give_back_wanted() noexcept;
+  std::size_t free_device_blocks(std::size_t blocks, int priority) noexcept;
   template <class Exchanged>
   void exchange(std::span<block_number const> numbers, exec::memory_side to, Exchanged const& exchanged);
 

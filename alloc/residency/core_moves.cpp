@@ -350,23 +350,67 @@ void core::stage(block_number n) noexcept {
   }
 }
 
-void core::give_back_wanted() noexcept {
-  std::size_t blocks = 0;
+/// Frees up to so many device blocks, and evicts blocks of clients up to a priority for that. Returns how many.
+std::size_t core::free_device_blocks(std::size_t blocks, int priority) noexcept {
+  blocks = std::min(blocks, device_blocks_);
   try {
-    std::size_t const wanted = options_.budget->wanted_back();
-    blocks = std::min((wanted + block_bytes() - 1) / block_bytes(), device_blocks_);
     if (blocks > device_pool_.size())
       evict_chosen([&](std::vector<eviction>& chosen) {
-        choose_among_clients(blocks - device_pool_.size(), std::numeric_limits<int>::max(), nullptr, 0, chosen);
+        choose_among_clients(blocks - device_pool_.size(), priority, nullptr, 0, chosen);
       });
   } catch (...) {  // what is in the pool can go
   }
-  for (; blocks > 0 && !device_pool_.empty(); --blocks) {
+  std::size_t freed = 0;
+  for (; freed < blocks && !device_pool_.empty(); ++freed) {
     ranges_->destroy(exec::memory_side::device, device_pool_.back());
     device_pool_.pop_back();
     --device_blocks_;
     options_.budget->give_back(block_bytes());
   }
+  return freed;
+}
+
+void core::give_back_wanted() noexcept {
+  std::size_t const wanted = options_.budget->wanted_back();
+  if (wanted > 0) free_device_blocks((wanted - 1) / block_bytes() + 1, std::numeric_limits<int>::max());
+}
+
+bool core::take_array(client_state* c, std::size_t bytes, bool must) {
+  if (bytes == 0) return true;
+  lock l(mutex_);
+  collect();
+  for (;;) {
+    if (bytes <= options_.budget->limit() && options_.budget->acquire(bytes, bytes) == bytes) break;
+    std::size_t const blocks = (bytes - 1) / block_bytes() + 1;
+    if (bytes <= options_.budget->limit() && free_device_blocks(blocks, c->options.priority) > 0) continue;
+    auto const earlier =
+        std::find_if(uses_.begin(), uses_.end(), [](auto const& other) { return other->is_finished && other->work; });
+    if (bytes > options_.budget->limit() || earlier == uses_.end()) {
+      if (!must) return false;
+      std::size_t arrays = 0;
+      for (client_state const& other : clients_) arrays += other.arrays;
+      throw error(error_code::out_of_memory,
+                  "an array of " + std::to_string(bytes) + " bytes does not fit into the budget of device memory: " +
+                      std::to_string(options_.budget->limit()) + " bytes, of which " + std::to_string(arrays) +
+                      " are in other arrays, and " + std::to_string(device_blocks_ * block_bytes()) +
+                      " in blocks that launches use; the budget must have " + std::to_string(arrays + bytes) +
+                      " bytes at least");
+    }
+    std::shared_ptr<use_state> const awaited = *earlier;
+    l.unlock();
+    awaited->work->wait();
+    l.lock();
+    collect();
+  }
+  c->arrays += bytes;
+  return true;
+}
+
+void core::return_array(client_state* c, std::size_t bytes) noexcept {
+  if (bytes == 0) return;
+  lock const l(mutex_);
+  c->arrays -= bytes;
+  options_.budget->give_back(bytes);
 }
 
 void core::give_back() {

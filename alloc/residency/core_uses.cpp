@@ -53,6 +53,7 @@ void core::announce(use_state& u, std::span<used_block const> blocks) {
 
 /// The end of a use: what it pinned may move, or be freed.
 void core::retire(use_state& u) noexcept {
+  u.is_retired = true;
   for (launch_number const launch : u.launches) u.owner->policy->finished(launch);
   for (used_block const& used : u.blocks) {
     block& b = blocks_[used.number];
@@ -128,8 +129,7 @@ std::shared_ptr<use_state> core::begin_use(client_state* c, std::vector<named_bl
     for (region_state& r : c->regions)
       if (!r.is_released) {
         if (!r.is_pool) names.push_back({&r, 0, r.blocks.size(), true, use_hint::normal});
-        for (std::size_t i = 0; r.is_pool && i < r.blocks.size(); ++i)
-          if (r.blocks[i] != unbacked) names.push_back({&r, i, i + 1, true, use_hint::normal});
+        if (r.is_pool && r.backed > 0) names.push_back({&r, 0, r.backed, true, use_hint::normal});
       }
   back(names);
   auto const u = std::make_shared<use_state>();
@@ -184,6 +184,30 @@ void core::finish_use(std::shared_ptr<use_state> const& u) noexcept {
   collect();
   give_back_wanted();
   changed_.notify_all();
+}
+
+void core::pause_use(std::shared_ptr<use_state> const& u) noexcept {
+  u->work->stop();
+  lock const l(mutex_);
+  u->is_finished = true;
+  if (options_.budget->wanted_back() > 0 || waiting_launches_ > 0) collect();
+  changed_.notify_all();
+}
+
+bool core::resume_use(std::shared_ptr<use_state> const& u) {
+  lock const l(mutex_);
+  if (u->is_retired) return false;
+  for (used_block const& b : u->blocks)
+    if (!blocks_[b.number].device) return false;
+  if (u->work->is_done()) {
+    u->owner->counters.launch_seconds += u->work->seconds();
+    u->work->start();
+  }
+  u->is_finished = false;
+  u->thread = std::this_thread::get_id();
+  u->owner->last_use = ++last_use_;
+  ++u->owner->counters.launches;
+  return true;
 }
 
 /// Backs and pins the blocks of a transfer, when the launches that are in its way are done.

@@ -37,7 +37,7 @@ struct options {
   std::shared_ptr<residency::budget> budget;
   /// Bytes of a block: a multiple of the granularity of the space.
   std::size_t block_bytes = std::size_t{4} << 20;
-  /// Makes the replacement policy of a client. Required.
+  /// Makes the replacement policy of a client: LRU-COST without one.
   std::function<std::unique_ptr<policy>()> make_policy;
   /// Makes the dirty check, for example by_signatures() of signature_check.hpp. Without one, the two copies of a block
   /// are compared where the host can read both, and a block counts as dirty where not.

@@ -46,56 +46,6 @@ TEST(host_space, alignment) {
   }
 }
 
-/// Takes everything from a space, and writes down what is taken.
-struct recording_source final : exec::range_source {
-  exec::host_space space{1};
-  std::size_t reserved = 0;
-  std::size_t committed = 0;
-  bool is_full = false;
-
-  void* reserve(std::size_t bytes) override {
-    if (bytes > std::size_t{1} << 30) throw error(error_code::out_of_memory, "more than the source has");
-    reserved = bytes;
-    return space.reserve(bytes);
-  }
-  void commit(void* base, std::size_t from, std::size_t to) override {
-    EXPECT_EQ(from, committed);
-    if (is_full) throw error(error_code::out_of_memory, "the source is full");
-    space.commit(base, from, to);
-    committed = to;
-  }
-  void unreserve(void* base, std::size_t range, std::size_t bytes) noexcept override {
-    EXPECT_EQ(range, reserved);
-    EXPECT_EQ(bytes, committed);
-    space.unreserve(base, range, bytes);
-    reserved = committed = 0;
-  }
-};
-TEST(host_space, reservation_from_a_source) {
-  using reservation = exec::reservation<exec::host_space>;
-  recording_source source;
-  exec::host_space const space(1);
-  std::size_t const step = space.granularity();
-  {
-    reservation all = reservation::between(space, step, std::size_t{4} << 30, exec::memory_kind::device, &source);
-    EXPECT_EQ(source.reserved, std::size_t{1} << 30);
-    EXPECT_EQ(all.capacity(), source.reserved);
-    all.commit(1);
-    EXPECT_EQ(source.committed, step);
-    all.data()[step - 1] = std::byte{7};
-    reservation moved = std::move(all);
-    source.is_full = true;
-    expect_out_of_memory([&] { moved.commit(step + 1); });
-    EXPECT_EQ(moved.committed(), step);
-    source.is_full = false;
-    moved.commit(3 * step);
-    EXPECT_EQ(source.committed, 3 * step);
-    EXPECT_EQ(moved.data()[step - 1], std::byte{7});
-  }
-  EXPECT_EQ(source.reserved, 0u);  // freed once, by the source
-  EXPECT_THROW(reservation(space, step, exec::memory_kind::host, &source), error);
-}
-
 /// Work that asks to be done by one thread.
 struct record_thread {
   static constexpr std::size_t grain = exec::one_thread;

@@ -267,6 +267,7 @@ simt_space::simt_space(std::uint64_t seed, unsigned threads, unsigned resident)
 void simt_space::reseed(std::uint64_t seed) const { machine_->reseed(seed); }
 
 void simt_space::launch(unsigned lanes, std::size_t n, void const* work, lane_function f) const {
+  guard const current(*this);
   launch_work job{lanes, n, work, f};
   machine_->run(job);
 }

@@ -105,6 +105,11 @@ class simt_space : public exec::host_space {
 
   /// threads: number of threads, with `resident` warps each.
   explicit simt_space(std::uint64_t seed = 1, unsigned threads = 2, unsigned resident = 3);
+  [[nodiscard]] simt_space managed_by(exec::memory_manager* manager) const {
+    simt_space bound = *this;
+    static_cast<exec::host_space&>(bound) = exec::host_space::managed_by(manager);
+    return bound;
+  }
 
   /// Makes the order of lanes from here on that of a new space with this seed, and with as many threads and warps. With
   /// one thread, this order is the same each time. Cheaper than a new space. No kernel may be running.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Construction and names of spaces for typed tests, and scaling of their work. A test of a space without a device is
-// skipped. WYRM_TEST_SCALE, in (0, 1], reduces the work for slow checkers.
+// skipped. WYRM_TEST_SCALE, in (0, 1], reduces the work for slow checkers. With WYRM_TEST_MANAGED the memory of spaces
+// of the CPU is managed: inaccessible while no work runs.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,9 +17,15 @@
 #include <type_traits>
 
 #include "../../exec/host_space.hpp"
+#include "protecting_manager.hpp"
 #include "seed.hpp"
 
 namespace wyrm::tests {
+
+[[nodiscard]] inline exec::memory_manager* manager_of_tests() {
+  static auto& manager = *new protecting_manager;  // outlives all that is made on a space
+  return std::getenv("WYRM_TEST_MANAGED") != nullptr ? &manager : nullptr;
+}
 
 /// seed: determines the order of lanes in simt_space; other spaces ignore it. There is one simt_space per seed, because
 /// the construction of lanes is expensive under ThreadSanitizer.
@@ -26,9 +33,9 @@ template <class Space>
 [[nodiscard]] Space make_space([[maybe_unused]] std::uint64_t seed = 1) {
   if constexpr (std::is_constructible_v<Space, std::uint64_t, unsigned, unsigned>) {
     static std::map<std::uint64_t, Space> made;
-    return made.try_emplace(seed, seeded(seed)).first->second;
+    return made.try_emplace(seed, seeded(seed)).first->second.managed_by(manager_of_tests());
   } else if constexpr (std::is_same_v<Space, exec::host_space>) {
-    return Space(std::max(2u, std::thread::hardware_concurrency()));
+    return Space(std::max(2u, std::thread::hardware_concurrency())).managed_by(manager_of_tests());
   } else {
     return Space(0);
   }

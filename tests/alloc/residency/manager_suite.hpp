@@ -128,22 +128,22 @@ TYPED_TEST_P(residency_manager, serves_as_memory_of_a_pool) {
   residency::manager<TypeParam> m(space, options_with(std::make_shared<elastic_budget>(2 * block), block));
   auto c = m.make_client({"pool"});
   {
-    exec::reservation<TypeParam> pool(space, 100 * block, exec::memory_kind::device, &c.memory());
+    TypeParam const bound = c.space();
+    exec::reservation<TypeParam> pool(bound, 100 * block);
     EXPECT_EQ(m.counters().host_bytes, 0u);
     pool.commit(block / 2);  // half of a block
     EXPECT_EQ(m.counters().host_bytes, block);
     pool.commit(block);
     EXPECT_EQ(m.counters().host_bytes, block);
     auto* const words = reinterpret_cast<std::uint64_t*>(pool.data());
-    space.fill(words, 0, pool.committed());
-    space.synchronize();
-    c.launch([&](TypeParam const& on) { exec::for_each(on, block / 512, mix_words{words, 9}); });
+    bound.fill(words, 0, pool.committed());
+    exec::for_each(bound, block / 512, mix_words{words, 9});
     EXPECT_EQ(c.counters().resident_bytes, block);
     pool.commit(3 * block);
-    c.launch([&](TypeParam const& on) { exec::for_each(on, block / 512, mix_words{words, 9}); });
+    exec::for_each(bound, block / 512, mix_words{words, 9});
     EXPECT_EQ(c.counters().resident_bytes, 2 * block);
     EXPECT_EQ(c.counters().staged_bytes, block);
-    EXPECT_EQ(exec::read(space, words + stride_words), mixed(9, 9));
+    EXPECT_EQ(exec::read(bound, words + stride_words), mixed(9, 9));
   }
   EXPECT_EQ(m.counters().resident_bytes + m.counters().staged_bytes, 0u);
 }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// A space whose memory is bounded: what is made on it takes at most so much device memory, and lies in host memory
+// where it exceeds that.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "../../exec/device.hpp"
+#include "manager.hpp"
+
+namespace wyrm::alloc::residency {
+
+/// A manager with a fixed budget and one client. Everything that is made on space() must be destroyed before it. Not
+/// copyable, not movable.
+class bounded_space {
+ public:
+  /// bytes: of arrays and of blocks on the device. Ranges of addresses may exceed them; arrays, such as the scratch of
+  /// updates, may not: the operation that needs them throws error(out_of_memory). A block has a 64th of the budget, up
+  /// to 4 MiB, and at least what the space can map (64 KiB on a CPU, 2 MiB on a GPU).
+  bounded_space(exec::any_space const& space, std::size_t bytes)
+      : bytes_(bytes),
+        state_(std::visit(
+            [&](auto const& s) { return memory(std::make_unique<of<std::decay_t<decltype(s)>>>(s, bytes)); }, space)) {}
+  bounded_space(bounded_space const&) = delete;
+  bounded_space& operator=(bounded_space const&) = delete;
+
+  [[nodiscard]] exec::any_space space() const {
+    return std::visit([](auto const& s) { return exec::any_space(s->client.space()); }, state_);
+  }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  [[nodiscard]] statistics counters() const {
+    return std::visit([](auto const& s) { return s->manager.counters(); }, state_);
+  }
+
+ private:
+  template <class Space>
+  struct of {
+    of(Space const& space, std::size_t bytes)
+        : manager(space, options_for(space, bytes)), client(manager.make_client()) {}
+    static residency::options options_for(Space const& space, std::size_t bytes) {
+      std::size_t const step = space.granularity();
+      residency::options o;
+      o.budget = std::make_shared<fixed_budget>(bytes);
+      o.block_bytes = std::clamp(bytes / 64 / step * step, step, std::max(step, std::size_t{4} << 20));
+      return o;
+    }
+    residency::manager<Space> manager;
+    residency::client<Space> client;
+  };
+#if WYRM_WITH_CUDA
+  using memory = std::variant<std::unique_ptr<of<exec::host_space>>, std::unique_ptr<of<exec::cuda_space>>>;
+#else
+  using memory = std::variant<std::unique_ptr<of<exec::host_space>>>;
+#endif
+
+  std::size_t bytes_;
+  memory state_;
+};
+
+}  // namespace wyrm::alloc::residency

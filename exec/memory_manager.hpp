@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// A space can be bound to a memory manager: a copy of the space made by `managed_by(manager)`. The manager then
+// supplies the address ranges of the space (what a `reservation` owns), and may exchange the memory behind them while
+// no work of the space runs. Everything that is made on the bound space (pools, graphs, results) lies in its memory.
+#pragma once
+
+#include <cstddef>
+
+namespace wyrm::exec {
+
+/// Thread-safe. It must outlive the spaces that are bound to it, and all that was made on them.
+class memory_manager {
+ public:
+  virtual ~memory_manager() = default;
+
+  /// The calling thread begins to enqueue work on the space. Until the end() that belongs to it nothing moves. Calls
+  /// nest: each launch and each copy has a pair of calls, and so has each public operation around them. May throw.
+  virtual void begin() = 0;
+  /// Has enqueued it. After the last end() memory may move, as soon as the work that is on the space then is complete.
+  virtual void end() noexcept = 0;
+
+  /// Address ranges, as those of a space, of memory_kind::device. Throw error(out_of_memory).
+  [[nodiscard]] virtual void* reserve(std::size_t bytes) = 0;
+  virtual void commit(void* base, std::size_t from, std::size_t to) = 0;
+  virtual void unreserve(void* base, std::size_t reserved, std::size_t committed) noexcept = 0;
+  /// The most memory that a range can have.
+  [[nodiscard]] virtual std::size_t range_limit() const = 0;
+
+  /// An array of the device, beside the ranges, will be allocated; or was freed. The manager makes room for it. Throws
+  /// error(out_of_memory) if there cannot be any.
+  virtual void allocating(std::size_t bytes) = 0;
+  virtual void freed(std::size_t bytes) noexcept = 0;
+};
+
+/// Between begin() and end() of a manager, if there is one.
+class managed_work {
+ public:
+  explicit managed_work(memory_manager* manager) : manager_(manager) {
+    if (manager_ != nullptr) manager_->begin();
+  }
+  ~managed_work() {
+    if (manager_ != nullptr) manager_->end();
+  }
+  managed_work(managed_work const&) = delete;
+  managed_work& operator=(managed_work const&) = delete;
+
+ private:
+  memory_manager* manager_;
+};
+
+/// Allocates an array by f(), and tells the manager, if there is one.
+template <class F>
+[[nodiscard]] void* allocate_managed(memory_manager* manager, std::size_t bytes, F const& f) {
+  if (manager == nullptr) return f();
+  manager->allocating(bytes);
+  try {
+    return f();
+  } catch (...) {
+    manager->freed(bytes);
+    throw;
+  }
+}
+
+}  // namespace wyrm::exec

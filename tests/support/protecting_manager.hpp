@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// A memory manager that takes access to its ranges away while no work of the space runs. An operation that touches
+// memory of the space outside of a guard ends the program with a signal.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+
+#include "../../exec/host_space.hpp"
+#include "../../exec/memory_manager.hpp"
+
+namespace wyrm::tests {
+
+class protecting_manager final : public exec::memory_manager {
+ public:
+  void begin() override {
+    std::lock_guard const lock(mutex_);
+    if (depth_++ == 0) protect_all(PROT_READ | PROT_WRITE);
+  }
+  void end() noexcept override {
+    std::lock_guard const lock(mutex_);
+    if (--depth_ == 0) protect_all(PROT_NONE);
+  }
+
+  void* reserve(std::size_t bytes) override {
+    std::lock_guard const lock(mutex_);
+    void* const base = plain_.reserve(bytes);
+    committed_[base] = 0;
+    return base;
+  }
+  void commit(void* base, std::size_t from, std::size_t to) override {
+    std::lock_guard const lock(mutex_);
+    plain_.commit(base, from, to);
+    committed_[base] = to;
+    if (depth_ == 0) mprotect(base, to, PROT_NONE);
+  }
+  void unreserve(void* base, std::size_t reserved, std::size_t committed) noexcept override {
+    std::lock_guard const lock(mutex_);
+    committed_.erase(base);
+    plain_.unreserve(base, reserved, committed);
+  }
+  [[nodiscard]] std::size_t range_limit() const override { return plain_.memory_limit(); }
+
+  void allocating(std::size_t bytes) override {
+    std::lock_guard const lock(mutex_);
+    allocated_ += bytes;
+  }
+  void freed(std::size_t bytes) noexcept override {
+    std::lock_guard const lock(mutex_);
+    allocated_ -= bytes;
+  }
+
+  /// Bytes of arrays beside the ranges, and the number of ranges.
+  [[nodiscard]] std::size_t allocated() const { return allocated_; }
+  [[nodiscard]] std::size_t ranges() const { return committed_.size(); }
+
+ private:
+  void protect_all(int access) {
+    for (auto const& [base, bytes] : committed_)
+      if (bytes > 0) mprotect(base, bytes, access);
+  }
+
+  exec::host_space plain_{1};
+  std::mutex mutex_;
+  std::map<void*, std::size_t> committed_;  // bytes of each range
+  std::size_t allocated_ = 0;
+  unsigned depth_ = 0;
+};
+
+}  // namespace wyrm::tests
