@@ -60,7 +60,8 @@ std::vector<std::uint32_t> read_labels(std::string const& file, vertex_ids const
 
 cluster_result cluster(cluster_options const& o) {
   cluster_result r;
-  exec::any_space const space = exec::make_space(o.device);
+  auto const bound = o.bound();
+  exec::any_space const space = o.space(bound.get());
   r.device = exec::describe(space);
   graph::edge_list list;
   r.load_ms = timed([&] { list = load_file(o.file); });

@@ -14,7 +14,8 @@ bool graph_options::asks_for(char const* algorithm) const {
 
 loaded_graph load_graph(graph_options const& o) {
   graph_summary s;
-  exec::any_space const space = exec::make_space(o.device);
+  auto bound = o.bound();
+  exec::any_space const space = o.space(bound.get());
   s.device = exec::describe(space);
   graph::edge_list list;
   s.load_ms = timed([&] { list = load_file(o.file); });
@@ -38,7 +39,8 @@ loaded_graph load_graph(graph_options const& o) {
   std::vector<double> weights;
   if (o.weighted) weights = g.values<double>();
   bool const triangles = o.asks_for("triangles") && !list.directed;
-  return {std::move(g), std::move(rows), std::move(s), std::move(weights), o.asks_for("pagerank"), triangles};
+  return {std::move(bound),   std::move(g),           std::move(rows), std::move(s),
+          std::move(weights), o.asks_for("pagerank"), triangles};
 }
 
 }  // namespace wyrm::apps

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,12 +51,17 @@ struct graph_summary {
 };
 
 struct loaded_graph {
+  std::shared_ptr<alloc::residency::bounded_space> bound;  // where --device-memory is given
   graph::any_graph g;
   graph::csr rows;              // CSR of the graph as loaded
   graph_summary summary;        // of the graph as loaded
   std::vector<double> weights;  // of the arcs in rows; empty unless `weighted` is set
   bool pagerank;                // whether to compute PageRank
   bool triangles;               // whether to count triangles
+
+  [[nodiscard]] std::optional<alloc::residency::statistics> residency() const {
+    return bound ? std::optional(bound->counters()) : std::nullopt;
+  }
 };
 
 /// Throws the errors of loading and building; error(bad_argument) when triangles are selected by name and the graph is

@@ -74,6 +74,12 @@ void add_placement(CLI::App& command, apps::placement& where) {
       ->check(apps::decimal)
       ->check(CLI::Range(std::size_t{0}, alloc::pool_limit))
       ->capture_default_str();
+  command
+      .add_option("--device-memory", where.device_memory,
+                  "Maximum bytes of device memory for the graph, its scratch and its results, with an optional suffix "
+                  "K, M or G (powers of 1024); pages beyond it lie in memory of the host; 0 = no limit")
+      ->transform(CLI::AsSizeValue(false))
+      ->capture_default_str();
 }
 
 void add_graph_options(CLI::App& command, apps::graph_options& o) {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a graph is built, of which kind of memory its pool is, and how large it may become: common to the commands that
-// build one on any device.
+// Where a graph is built, of which kind of memory its pool is, how large it may become, and how much memory of the
+// device it may take: common to the commands that build one on any device.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <string>
 
+#include "../alloc/residency/bounded_space.hpp"
+#include "../exec/device.hpp"
 #include "../exec/error.hpp"
 #include "../exec/memory_kind.hpp"
 #include "../graph/options.hpp"
@@ -18,6 +21,18 @@ struct placement {
   exec::memory_kind memory = exec::memory_kind::device;  // of the pool of the graph
   std::size_t pool_limit = 0;  // bytes that the pool of the graph may grow to; 0: see alloc::options::reserve_bytes
 
+  std::size_t device_memory = 0;  // bytes of the device that the graph, its scratch and its results may take; 0: all
+
+  /// nullptr: not bounded. It must outlive what is made on its space.
+  [[nodiscard]] std::shared_ptr<alloc::residency::bounded_space> bound() const {
+    return device_memory == 0
+               ? nullptr
+               : std::make_shared<alloc::residency::bounded_space>(exec::make_space(device), device_memory);
+  }
+  [[nodiscard]] exec::any_space space(alloc::residency::bounded_space const* bound) const {
+    return bound != nullptr ? bound->space() : exec::make_space(device);
+  }
+
   /// weighted: whether edges have weights, as values of type double.
   [[nodiscard]] graph::options settings(bool directed, bool weighted = false) const {
     graph::options s{.directed = directed};
@@ -28,14 +43,17 @@ struct placement {
     return s;
   }
 
-  /// Calls work(), and names --pool-limit in its error(out_of_memory) if the user has set it.
+  /// Calls work(), and names --pool-limit and --device-memory in its error(out_of_memory) if the user has set them.
   template <class F>
   auto with_hint(F const& work) const {
     try {
       return work();
     } catch (error const& e) {
-      if (e.code() != error_code::out_of_memory || pool_limit == 0) throw;
-      throw error(e.code(), std::string(e.what()) + "; --pool-limit is " + std::to_string(pool_limit) + " bytes");
+      if (e.code() != error_code::out_of_memory || (pool_limit == 0 && device_memory == 0)) throw;
+      std::string message = e.what();
+      if (pool_limit != 0) message += "; --pool-limit is " + std::to_string(pool_limit) + " bytes";
+      if (device_memory != 0) message += "; --device-memory is " + std::to_string(device_memory) + " bytes";
+      throw error(e.code(), message);
     }
   }
 };

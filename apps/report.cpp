@@ -197,6 +197,7 @@ void write_file_parameters(json& j, graph_file const& file, placement const& whe
   j.field("file", to_utf8(file.name));
   j.field("device", where.device);
   j.field("memory", exec::to_string(where.memory));
+  j.field("device_memory", std::uint64_t{where.device_memory});
   j.field("direction", direction(file));
   j.field("ids", file.ids == id_kind::file ? "file" : "internal");
 }
@@ -253,6 +254,18 @@ void write_memories(json& j, graph::memory_report const& built, graph::memory_re
   });
 }
 
+void write_residency(json& j, std::optional<alloc::residency::statistics> const& residency) {
+  if (!residency) return j.null("residency");
+  j.object("residency", [&] {
+    j.field("resident_bytes", std::uint64_t{residency->resident_bytes});
+    j.field("staged_bytes", std::uint64_t{residency->staged_bytes});
+    j.field("moved_in_bytes", residency->moved_in_bytes);
+    j.field("moved_out_bytes", residency->moved_out_bytes);
+    j.field("clean_evictions", residency->clean_evictions);
+    j.field("dirty_evictions", residency->dirty_evictions);
+  });
+}
+
 void write_surroundings(json& j, char const* command, bool lost) {
   j.field("schema_version", 2u);
   j.field("command", command);
@@ -290,6 +303,7 @@ std::string json_report(run_options const& o, run_result const& r, bool lost) {
   });
   write_loaded(j, r.loaded);
   write_memories(j, r.loaded.memory, r.memory_after);
+  write_residency(j, r.residency);
   j.object("updates", [&] {
     write_updates(j, "insert", r.insert, [&] { j.field("inserted", r.insert.sum.inserted); });
     write_updates(j, "erase", r.erase, [&] {
@@ -315,6 +329,7 @@ std::string json_report(stream_options const& o, stream_result const& r, bool lo
   });
   write_loaded(j, r.loaded);
   write_memories(j, r.loaded.memory, r.memory_after);
+  write_residency(j, r.residency);
   write_updates(j, "updates", r.updates, [&] {
     j.field("inserted", r.updates.sum.inserted);
     j.field("erased", r.updates.sum.erased);

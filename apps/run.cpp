@@ -108,15 +108,9 @@ void update_result::add(graph::update_report const& batch, double ms) {
   apps::add(sum, batch);
 }
 
-run_result run(run_options const& o) {
-  loaded_graph loaded = load_graph(o);
+namespace {
+void run_updates(run_options const& o, loaded_graph& loaded, run_result& r) {
   graph::any_graph& g = loaded.g;
-  run_result r;
-  r.loaded = std::move(loaded.summary);
-  r.memory_after = r.loaded.memory;
-  r.before = run_algorithms(o, loaded, r.values);
-  if (o.rounds == 0 || g.vertices() < 2) return r;
-
   stream_updates(o, loaded, r);
   r.memory_after = g.memory();
   r.restored = g.to_csr() == loaded.rows && (!o.weighted || g.values<double>() == loaded.weights);
@@ -125,6 +119,17 @@ run_result run(run_options const& o) {
                 "after insertion and erasure of the same edges the graph differs from the loaded one");
   if (o.check) g.check();
   r.after = run_algorithms(o, loaded, r.values);
+}
+}  // namespace
+
+run_result run(run_options const& o) {
+  loaded_graph loaded = load_graph(o);
+  run_result r;
+  r.loaded = std::move(loaded.summary);
+  r.memory_after = r.loaded.memory;
+  r.before = run_algorithms(o, loaded, r.values);
+  if (o.rounds > 0 && loaded.g.vertices() >= 2) run_updates(o, loaded, r);
+  r.residency = loaded.residency();
   return r;
 }
 

@@ -58,6 +58,7 @@ struct algorithm_results {
 struct run_result {
   graph_summary loaded;
   graph::memory_report memory_after;
+  std::optional<alloc::residency::statistics> residency;  // at the end, where --device-memory is given
   update_result insert;
   update_result erase;
   bool restored = true;  // whether the CSR after the updates equals that of the loaded graph

@@ -125,6 +125,7 @@ stream_result stream(stream_options const& o, std::ostream& out) {
   }
   r.interrupted = interrupted();
   maintained.finish();
+  r.residency = loaded.residency();
   return r;
 }
 

@@ -46,6 +46,7 @@ struct stream_result {
   update_result updates;
   std::uint64_t edges = 0;  // at the end, like all following fields
   graph::memory_report memory_after;
+  std::optional<alloc::residency::statistics> residency;  // at the end, where --device-memory is given
   std::optional<maintained_ranks> pagerank;
   std::optional<triangles_summary> triangles;  // ms: time of counting in the graph as loaded
   vertex_values values;                        // triangles if they are needed per vertex

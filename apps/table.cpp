@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <cstdio>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -125,6 +126,15 @@ void print_memory(std::ostream& out, graph::memory_report const& m) {
   row(out, "total", mib(m.total()));
 }
 
+void print_residency(std::ostream& out, graph_options const& o,
+                     std::optional<alloc::residency::statistics> const& residency) {
+  if (!residency) return;
+  row(out, "on the device",
+      mib(residency->resident_bytes) + " of the pool, " + mib(residency->staged_bytes) +
+          " of it in host memory; limit " + mib(o.device_memory) + " with arrays");
+  row(out, "moved", mib(residency->moved_in_bytes) + " to the device, " + mib(residency->moved_out_bytes) + " back");
+}
+
 void print_not_counted(std::ostream& out, graph_options const& o, graph_summary const& g) {
   if (g.directed && !o.algorithms) row(out, "triangles", "not counted: the graph is directed (see --undirected)");
 }
@@ -146,6 +156,7 @@ void print_table(std::ostream& out, run_options const& o, run_result const& r) {
     row(out, "updates", "none: they need two vertices");
   }
   print_memory(out, r.memory_after);
+  print_residency(out, o, r.residency);
 
   if (r.before.pagerank || r.before.triangles) out << "\nalgorithms\n";
   bool const twice = r.after.pagerank || r.after.triangles;
@@ -186,6 +197,7 @@ void print_table(std::ostream& out, stream_options const& o, stream_result const
   row(out, "edges", count(r.edges));
   if (r.interrupted) row(out, "interrupted", "yes: a signal ended the updates");
   print_memory(out, r.memory_after);
+  print_residency(out, o, r.residency);
 
   if (r.pagerank || r.triangles) out << "\nalgorithms\n";
   if (r.pagerank)

@@ -45,7 +45,8 @@ void write_walks(loaders::output_file& file, algorithms::walk_paths const& paths
 void walk(walk_command const& c) {
   refuse_equal_paths(c.file, {{"--walks", c.walks}});
   loaders::output_file file("the walks", c.walks);
-  exec::any_space const space = exec::make_space(c.device);
+  auto const bound = c.bound();
+  exec::any_space const space = c.space(bound.get());
   graph::edge_list list = load_file(c.file);
   vertex_ids const ids(list, c.file.ids);
   if (c.weighted) prepare_weights(c.file, list, ids);
