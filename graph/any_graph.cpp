@@ -7,6 +7,7 @@
 
 #include "any/allocators.hpp"
 #include "any/face.hpp"
+#include "batch/input.hpp"
 
 namespace wyrm::graph {
 
@@ -27,6 +28,8 @@ any_graph::any_graph(exec::any_space const& space, std::string_view allocator, s
     default: graph_ = make<any_number<8>>(space, allocator, vertices, o);
   }
 }
+any_graph::any_graph(exec::any_space const& space, std::unique_ptr<face> graph)
+    : space_(space), graph_(std::move(graph)) {}
 any_graph::~any_graph() = default;
 any_graph::any_graph(any_graph&&) noexcept = default;
 any_graph& any_graph::operator=(any_graph&&) noexcept = default;
@@ -52,77 +55,126 @@ void any_graph::check_type(char const* what, number_type type) const {
 }
 void const* any_graph::checked(host_numbers const& values, std::size_t n) const {
   check_type("the values of the batch", values.type());
-  if (values.size() != n && values.type() != number_type::none)
-    throw error(error_code::bad_argument, "there are " + std::to_string(values.size()) + " values for " +
-                                              std::to_string(n) + " edges; give one for each");
+  if (values.type() != number_type::none) detail::check_length("values", values.size(), n);
   return values.data();
 }
-void const* any_graph::checked(resident_numbers values) const {
+void const* any_graph::checked(resident_numbers values, std::size_t n) const {
   check_type("the values of the batch", values.type());
+  if (values.type() != number_type::none)
+    detail::check_resident("values", values.data(), width_of_numbers(values.type()), n);
   return values.data();
+}
+detail::batch_input any_graph::checked(host_numbered_edges const& batch) const {
+  check_type("the values of the batch", batch.type());
+  return {.structs = batch.data(), .size = batch.size(), .is_on_host = true};
+}
+detail::batch_input any_graph::checked(resident_numbered_edges batch) const {
+  check_type("the values of the batch", batch.type());
+  return {.structs = detail::not_null("edges", batch.data(), batch.size()), .size = batch.size()};
 }
 void any_graph::copy_values(void* to) const { graph().copy_values(to); }
+
+template <class Batch, class Values>
+pending_update any_graph::insert_any(Batch const& batch, Values const& values) {
+  detail::batch_input all = detail::input(batch);
+  all.values = checked(values, all.size);
+  return graph().update_async(detail::update_kind::insert, all);
+}
+template <class Batch, class Operations, class Values>
+pending_update any_graph::apply_any(Batch const& batch, Operations const& operations, Values const& values) {
+  detail::batch_input all = detail::input(batch, operations);
+  all.values = checked(values, all.size);
+  return graph().update_async(detail::update_kind::mixed, all);
+}
 
 update_report any_graph::insert(std::span<edge const> batch, host_numbers const& values) {
   return insert_async(batch, values).get();
 }
 pending_update any_graph::insert_async(std::span<edge const> batch, host_numbers const& values) {
-  return graph().insert_async(batch, checked(values, batch.size()));
+  return insert_any(batch, values);
 }
 update_report any_graph::erase(std::span<edge const> batch) { return erase_async(batch).get(); }
-pending_update any_graph::erase_async(std::span<edge const> batch) { return graph().erase_async(batch); }
+pending_update any_graph::erase_async(std::span<edge const> batch) {
+  return graph().update_async(detail::update_kind::erase, detail::input(batch));
+}
 update_report any_graph::apply(std::span<edge const> batch, std::span<operation const> operations,
                                host_numbers const& values) {
   return apply_async(batch, operations, values).get();
 }
 pending_update any_graph::apply_async(std::span<edge const> batch, std::span<operation const> operations,
                                       host_numbers const& values) {
-  return graph().apply_async(batch, operations, checked(values, batch.size()));
+  return apply_any(batch, operations, values);
 }
 update_report any_graph::insert(resident_edges batch, resident_numbers values) {
   return insert_async(batch, values).get();
 }
 pending_update any_graph::insert_async(resident_edges batch, resident_numbers values) {
-  return graph().insert_async(batch, checked(values));
+  return insert_any(batch, values);
 }
 update_report any_graph::erase(resident_edges batch) { return erase_async(batch).get(); }
-pending_update any_graph::erase_async(resident_edges batch) { return graph().erase_async(batch); }
+pending_update any_graph::erase_async(resident_edges batch) {
+  return graph().update_async(detail::update_kind::erase, detail::input(batch));
+}
 update_report any_graph::apply(resident_edges batch, operation const* operations, resident_numbers values) {
   return apply_async(batch, operations, values).get();
 }
 pending_update any_graph::apply_async(resident_edges batch, operation const* operations, resident_numbers values) {
-  return graph().apply_async(batch, operations, checked(values));
+  return apply_any(batch, operations, values);
 }
 update_report any_graph::insert(edge_columns const& batch, host_numbers const& values) {
   return insert_async(batch, values).get();
 }
 pending_update any_graph::insert_async(edge_columns const& batch, host_numbers const& values) {
-  return graph().insert_async(batch, checked(values, batch.size()));
+  return insert_any(batch, values);
 }
 update_report any_graph::erase(edge_columns const& batch) { return erase_async(batch).get(); }
-pending_update any_graph::erase_async(edge_columns const& batch) { return graph().erase_async(batch); }
+pending_update any_graph::erase_async(edge_columns const& batch) {
+  return graph().update_async(detail::update_kind::erase, detail::input(batch));
+}
 update_report any_graph::apply(edge_columns const& batch, std::span<operation const> operations,
                                host_numbers const& values) {
   return apply_async(batch, operations, values).get();
 }
 pending_update any_graph::apply_async(edge_columns const& batch, std::span<operation const> operations,
                                       host_numbers const& values) {
-  return graph().apply_async(batch, operations, checked(values, batch.size()));
+  return apply_any(batch, operations, values);
 }
 update_report any_graph::insert(resident_columns const& batch, resident_numbers values) {
   return insert_async(batch, values).get();
 }
 pending_update any_graph::insert_async(resident_columns const& batch, resident_numbers values) {
-  return graph().insert_async(batch, checked(values));
+  return insert_any(batch, values);
 }
 update_report any_graph::erase(resident_columns const& batch) { return erase_async(batch).get(); }
-pending_update any_graph::erase_async(resident_columns const& batch) { return graph().erase_async(batch); }
+pending_update any_graph::erase_async(resident_columns const& batch) {
+  return graph().update_async(detail::update_kind::erase, detail::input(batch));
+}
 update_report any_graph::apply(resident_columns const& batch, operation const* operations, resident_numbers values) {
   return apply_async(batch, operations, values).get();
 }
 pending_update any_graph::apply_async(resident_columns const& batch, operation const* operations,
                                       resident_numbers values) {
-  return graph().apply_async(batch, operations, checked(values));
+  return apply_any(batch, operations, values);
+}
+update_report any_graph::insert(host_numbered_edges const& batch) { return insert_async(batch).get(); }
+pending_update any_graph::insert_async(host_numbered_edges const& batch) {
+  return graph().update_async(detail::update_kind::insert, checked(batch));
+}
+update_report any_graph::apply(host_numbered_edges const& batch, std::span<operation const> operations) {
+  return apply_async(batch, operations).get();
+}
+pending_update any_graph::apply_async(host_numbered_edges const& batch, std::span<operation const> operations) {
+  return graph().update_async(detail::update_kind::mixed, detail::input(checked(batch), operations));
+}
+update_report any_graph::insert(resident_numbered_edges batch) { return insert_async(batch).get(); }
+pending_update any_graph::insert_async(resident_numbered_edges batch) {
+  return graph().update_async(detail::update_kind::insert, checked(batch));
+}
+update_report any_graph::apply(resident_numbered_edges batch, operation const* operations) {
+  return apply_async(batch, operations).get();
+}
+pending_update any_graph::apply_async(resident_numbered_edges batch, operation const* operations) {
+  return graph().update_async(detail::update_kind::mixed, detail::input(checked(batch), operations));
 }
 update_report any_graph::insert(std::initializer_list<edge> batch) {
   return insert(std::span(batch.begin(), batch.size()));
@@ -140,9 +192,13 @@ update_report any_graph::build(csr_view const& rows, host_numbers const& values)
   return graph().build(rows, checked(values, rows.targets.size()));
 }
 update_report any_graph::build(resident_csr rows, resident_numbers values) {
-  return graph().build(rows, checked(values));
+  return graph().build(rows, checked(values, rows.arcs));
 }
 graph::snapshot any_graph::snapshot() { return graph().snapshot(); }
+any_graph any_graph::as_undirected(options o) const {
+  o.values = settings().values;
+  return {space_, graph().as_undirected(o)};
+}
 void any_graph::attach(maintained_result& result) { graph().attach(result); }
 void any_graph::detach(maintained_result& result) { graph().detach(result); }
 void any_graph::compact() { graph().compact(); }

@@ -53,6 +53,8 @@ class any_graph {
   update_report insert(resident_edges batch, resident_numbers values = {});
   update_report insert(edge_columns const& batch, host_numbers const& values = {});
   update_report insert(resident_columns const& batch, resident_numbers values = {});
+  update_report insert(host_numbered_edges const& batch);
+  update_report insert(resident_numbered_edges batch);
   update_report erase(std::span<edge const> batch);
   update_report erase(resident_edges batch);
   update_report erase(edge_columns const& batch);
@@ -63,12 +65,16 @@ class any_graph {
   update_report apply(edge_columns const& batch, std::span<operation const> operations,
                       host_numbers const& values = {});
   update_report apply(resident_columns const& batch, operation const* operations, resident_numbers values = {});
+  update_report apply(host_numbered_edges const& batch, std::span<operation const> operations);
+  update_report apply(resident_numbered_edges batch, operation const* operations);
   update_report insert(std::initializer_list<edge> batch);
   update_report erase(std::initializer_list<edge> batch);
   pending_update insert_async(std::span<edge const> batch, host_numbers const& values = {});
   pending_update insert_async(resident_edges batch, resident_numbers values = {});
   pending_update insert_async(edge_columns const& batch, host_numbers const& values = {});
   pending_update insert_async(resident_columns const& batch, resident_numbers values = {});
+  pending_update insert_async(host_numbered_edges const& batch);
+  pending_update insert_async(resident_numbered_edges batch);
   pending_update erase_async(std::span<edge const> batch);
   pending_update erase_async(resident_edges batch);
   pending_update erase_async(edge_columns const& batch);
@@ -79,6 +85,8 @@ class any_graph {
   pending_update apply_async(edge_columns const& batch, std::span<operation const> operations,
                              host_numbers const& values = {});
   pending_update apply_async(resident_columns const& batch, operation const* operations, resident_numbers values = {});
+  pending_update apply_async(host_numbered_edges const& batch, std::span<operation const> operations);
+  pending_update apply_async(resident_numbered_edges batch, operation const* operations);
   std::vector<vertex_id> add_vertices(std::size_t n);
   removal_report remove_vertices(std::span<vertex_id const> batch);
   removal_report remove_vertices(std::initializer_list<vertex_id> batch);
@@ -86,6 +94,9 @@ class any_graph {
   update_report build(csr_view const& rows, host_numbers const& values = {});
   update_report build(resident_csr rows, resident_numbers values = {});
   [[nodiscard]] graph::snapshot snapshot();
+  /// Of o, `directed` and `values` are ignored.
+  [[nodiscard]] any_graph as_undirected(options o) const;
+  [[nodiscard]] any_graph as_undirected() const { return as_undirected(settings()); }
   void attach(maintained_result& result);
   void detach(maintained_result& result);
   void compact();
@@ -108,6 +119,7 @@ class any_graph {
 
  private:
   struct face;
+  any_graph(exec::any_space const& space, std::unique_ptr<face> graph);
   template <class Space, class Allocator, class Value>
   struct body;
   template <class Value>
@@ -116,7 +128,14 @@ class any_graph {
   [[nodiscard]] face& graph() const;
   void check_type(char const* what, number_type type) const;
   [[nodiscard]] void const* checked(host_numbers const& values, std::size_t n) const;
-  [[nodiscard]] void const* checked(resident_numbers values) const;
+  [[nodiscard]] void const* checked(resident_numbers values, std::size_t n) const;
+  [[nodiscard]] detail::batch_input checked(host_numbered_edges const& batch) const;
+  [[nodiscard]] detail::batch_input checked(resident_numbered_edges batch) const;
+  // Batches of edges or columns.
+  template <class Batch, class Values>
+  pending_update insert_any(Batch const& batch, Values const& values);
+  template <class Batch, class Operations, class Values>
+  pending_update apply_any(Batch const& batch, Operations const& operations, Values const& values);
   void copy_values(void* to) const;
 
   exec::any_space space_;

@@ -34,6 +34,8 @@
 
 namespace wyrm::graph {
 
+class any_graph;
+
 /// Value: the type of the values of edges, trivially copyable, of 4, 8 or 16 bytes; or no_value. Combine: a functor
 /// that combines the value of an edge with that of an insertion of the same edge, `Value operator()(Value old, Value
 /// added) const`, callable on the space; void: see options::combine.
@@ -306,7 +308,7 @@ class dynamic_graph {
     o.directed = false;
     dynamic_graph made(state_.space, state_.vertices, o);
     detail::for_each_slice_of_arcs<Value>(state_.space, view(), slice_for(state_.arc_count),
-                                          [&](resident_edges edges, Value const* values) {
+                                          [&](resident_edges edges, [[maybe_unused]] Value const* values) {
                                             if constexpr (has_values)
                                               made.insert(edges, values);
                                             else
@@ -395,6 +397,7 @@ class dynamic_graph {
   void check() const { state_.check(); }
 
  private:
+  friend any_graph;  // for update(), with a batch_input
   using kind = detail::update_kind;
   using vertex_changes = detail::vertex_changes<Space, Allocator, Value, Combine>;
   using csr_build = detail::csr_build<Space, Allocator, Value, Combine>;

@@ -60,4 +60,49 @@ class resident_numbers {
   number_type type_ = number_type::none;
 };
 
+/// The Number of valued_edge<Number>; no_value for other types.
+template <class Edge>
+struct number_of_edge {
+  using type = no_value;
+};
+template <number Number>
+struct number_of_edge<valued_edge<Number>> {
+  using type = Number;
+};
+
+/// Edges with numbers on the host: an array, std::vector or std::span of valued_edge<Number>. Does not copy it.
+class host_numbered_edges {
+ public:
+  template <std::ranges::contiguous_range Edges>
+  requires number<typename number_of_edge<std::ranges::range_value_t<Edges>>::type> host_numbered_edges(
+      Edges const& edges)
+      : data_(std::ranges::data(edges)),
+        size_(std::ranges::size(edges)),
+        type_(number_type_of<typename number_of_edge<std::ranges::range_value_t<Edges>>::type>) {}
+  [[nodiscard]] void const* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] number_type type() const { return type_; }
+
+ private:
+  void const* data_;
+  std::size_t size_;
+  number_type type_;
+};
+
+/// Edges with numbers in memory of a space.
+class resident_numbered_edges {
+ public:
+  template <number Number>
+  resident_numbered_edges(resident_valued_edges<Number> edges)
+      : data_(edges.data), size_(edges.size), type_(number_type_of<Number>) {}
+  [[nodiscard]] void const* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] number_type type() const { return type_; }
+
+ private:
+  void const* data_;
+  std::size_t size_;
+  number_type type_;
+};
+
 }  // namespace wyrm::graph

@@ -106,6 +106,14 @@ struct resident_edges {
   std::size_t size;
 };
 
+/// Edges with values in memory of a space.
+template <class Value>
+struct resident_valued_edges {
+  explicit resident_valued_edges(valued_edge<Value> const* first, std::size_t n) : data(first), size(n) {}
+  valued_edge<Value> const* data;
+  std::size_t size;
+};
+
 /// Vertices in memory of a space.
 struct resident_vertices {
   explicit resident_vertices(vertex_id const* first, std::size_t n) : data(first), size(n) {}

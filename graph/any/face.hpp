@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -19,28 +20,15 @@ struct any_graph::face {
   [[nodiscard]] virtual std::uint64_t arcs() const = 0;
   [[nodiscard]] virtual options const& settings() const = 0;
   [[nodiscard]] virtual graph_view view() const = 0;
-  // values: one per edge, of the type of the graph; nullptr: none.
-  virtual pending_update insert_async(std::span<edge const> batch, void const* values) = 0;
-  virtual pending_update insert_async(resident_edges batch, void const* values) = 0;
-  virtual pending_update insert_async(edge_columns const& batch, void const* values) = 0;
-  virtual pending_update insert_async(resident_columns const& batch, void const* values) = 0;
-  virtual pending_update erase_async(std::span<edge const> batch) = 0;
-  virtual pending_update erase_async(resident_edges batch) = 0;
-  virtual pending_update erase_async(edge_columns const& batch) = 0;
-  virtual pending_update erase_async(resident_columns const& batch) = 0;
-  virtual pending_update apply_async(std::span<edge const> batch, std::span<operation const> operations,
-                                     void const* values) = 0;
-  virtual pending_update apply_async(resident_edges batch, operation const* operations, void const* values) = 0;
-  virtual pending_update apply_async(edge_columns const& batch, std::span<operation const> operations,
-                                     void const* values) = 0;
-  virtual pending_update apply_async(resident_columns const& batch, operation const* operations,
-                                     void const* values) = 0;
+  // values of a batch or a CSR: of the type of the graph; nullptr: none.
+  virtual pending_update update_async(detail::update_kind kind, detail::batch_input const& batch) = 0;
   virtual std::vector<vertex_id> add_vertices(std::size_t n) = 0;
   virtual removal_report remove_vertices(std::span<vertex_id const> batch) = 0;
   virtual removal_report remove_vertices(resident_vertices batch) = 0;
   virtual update_report build(csr_view const& rows, void const* values) = 0;
   virtual update_report build(resident_csr rows, void const* values) = 0;
   virtual graph::snapshot snapshot() = 0;
+  [[nodiscard]] virtual std::unique_ptr<face> as_undirected(options const& o) const = 0;
   virtual void attach(maintained_result& result) = 0;
   virtual void detach(maintained_result& result) = 0;
   virtual void compact() = 0;

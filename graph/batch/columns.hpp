@@ -90,14 +90,6 @@ class resident_columns {
   detail::id_columns ids_;
 };
 
-/// Edges with values in memory of a space.
-template <class Value>
-struct resident_valued_edges {
-  explicit resident_valued_edges(valued_edge<Value> const* first, std::size_t n) : data(first), size(n) {}
-  valued_edge<Value> const* data;
-  std::size_t size;
-};
-
 namespace detail {
 
 template <class Batch>

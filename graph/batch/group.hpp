@@ -112,6 +112,9 @@ struct batch_view {
   }
 };
 
+/// What the entries of a batch do with their edges; `mixed`: each has an operation or a value of its own.
+enum class update_kind : std::uint8_t { insert, erase, mixed };
+
 /// The arrays of a batch, on the host or in memory of a space.
 struct batch_arrays {
   edge const* edges;

@@ -25,15 +25,19 @@ T const* not_null(char const* what, T const* entries, std::uint64_t n) {
     throw error(error_code::bad_argument, std::string("there are no ") + what + ": the pointer is null");
   return entries;
 }
-/// An array of n entries in memory of the space.
-template <class T>
-T const* checked(char const* what, T const* entries, std::uint64_t n) {
+/// Throws error(bad_argument) unless an array of n entries in memory of the space is at a multiple of their size.
+inline void check_resident(char const* what, void const* entries, std::size_t entry_bytes, std::uint64_t n) {
   (void)not_null(what, entries, n);
-  if (reinterpret_cast<std::uintptr_t>(entries) % sizeof(T) != 0)
+  if (reinterpret_cast<std::uintptr_t>(entries) % entry_bytes != 0)
     throw error(error_code::bad_argument, std::string(what) +
                                               " in memory of the space must be at a multiple of their "
                                               "size, " +
-                                              std::to_string(sizeof(T)) + " bytes");
+                                              std::to_string(entry_bytes) + " bytes");
+}
+/// An array of n entries in memory of the space.
+template <class T>
+T const* checked(char const* what, T const* entries, std::uint64_t n) {
+  check_resident(what, entries, sizeof(T), n);
   return entries;
 }
 /// An array of n entries on the host.
@@ -43,6 +47,7 @@ T const* checked(char const* what, std::span<T const> entries, std::size_t n) {
   return entries.data();
 }
 
+inline batch_input const& input(batch_input const& batch) { return batch; }
 inline batch_input input(std::span<edge const> batch) {
   return {.edges = batch.data(), .size = batch.size(), .is_on_host = true};
 }

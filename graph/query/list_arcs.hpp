@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <type_traits>
 
 #include "../../exec/launch.hpp"
@@ -46,9 +47,11 @@ struct visit_parts {
 };
 
 /// Calls f(edges, values) for slices of about `slice` arcs, one after another; values is not used if Value is no_value.
-/// The arrays are reused when f has returned. O(vertices + arcs). Scratch: 12 bytes per vertex, and a slice.
-template <class Value, class Space, class F>
-void for_each_slice_of_arcs(Space const& space, graph_view const& g, std::size_t slice, F const& f) {
+/// The arrays are reused when f has returned. O(vertices + arcs). Scratch: 12 bytes per vertex, and a slice. f has one
+/// type for all callers, so that the kernels are compiled once, and not for each allocator of a graph.
+template <class Value, class Space>
+void for_each_slice_of_arcs(Space const& space, graph_view const& g, std::size_t slice,
+                            std::function<void(resident_edges, Value const*)> const& f) {
   constexpr bool has_values = !std::is_same_v<Value, no_value>;
   using rows = std::conditional_t<has_values, valued_rows<Value, all_rows>, all_rows>;
   if (g.arcs() == 0) return;

@@ -19,8 +19,6 @@
 
 namespace wyrm::graph::detail {
 
-enum class update_kind : std::uint8_t { insert, erase, mixed };
-
 // Special values of group_plan::capacity: the vertex keeps its page, which is to be changed, or is changed already.
 inline constexpr std::uint32_t keep = 0xffffffff;
 inline constexpr std::uint32_t done = 0xfffffffe;

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 #include <string>
 #include <utility>
@@ -103,7 +104,38 @@ void on_all(Test const& test) {
 TEST(any_graph, every_allocator_works) { on_all(agrees_with_the_model); }
 TEST(any_graph, every_allocation_may_fail) { on_all(survives_failures); }
 
-// Values of each type, with each allocator, from the host and from memory of the space, as edges and as columns.
+// The copy has both arcs of each edge, with the sum of the values of the arcs of the directed graph.
+template <class Value>
+void expect_undirected_copy(graph::any_graph const& g) {
+  graph::csr const rows = g.to_csr();
+  auto const values = g.values<Value>();
+  std::vector<std::map<graph::vertex_id, Value>> want(g.vertices());
+  for (graph::vertex_id u = 0; u < g.vertices(); ++u)
+    for (std::uint64_t i = rows.offsets[u]; i < rows.offsets[u + 1]; ++i) {
+      want[u][rows.targets[i]] += values[i];
+      want[rows.targets[i]][u] += values[i];
+    }
+  graph::options o = g.settings();
+  o.values = graph::number_type::none;
+  graph::any_graph const copy = g.as_undirected(o);
+  copy.check();
+  EXPECT_FALSE(copy.settings().directed);
+  EXPECT_EQ(copy.settings().values, graph::number_type_of<Value>);
+  graph::csr got{{0}, {}};
+  std::vector<Value> sums;
+  for (auto const& row : want) {
+    for (auto const& [target, value] : row) {
+      got.targets.push_back(target);
+      sums.push_back(value);
+    }
+    got.offsets.push_back(got.targets.size());
+  }
+  EXPECT_EQ(copy.to_csr(), got);
+  EXPECT_EQ(copy.values<Value>(), sums);
+  EXPECT_EQ(g.to_csr(), rows);
+}
+// Values of each type, with each allocator, from the host and from memory of the space, as edges, as columns, and as
+// edges with values.
 template <class Value>
 void has_values_like_the_model(exec::any_space const& space, std::string const& allocator) {
   SCOPED_TRACE(allocator + ", " + graph::name_of(graph::number_type_of<Value>));
@@ -120,9 +152,11 @@ void has_values_like_the_model(exec::any_space const& space, std::string const& 
   for (auto& what : operations) what = random() % 3 == 0 ? graph::operation::erase : graph::operation::insert;
   std::vector<std::int64_t> sources;
   std::vector<std::int64_t> targets;
+  std::vector<graph::valued_edge<Value>> valued;
   for (graph::edge const& e : batch) {
     sources.push_back(e.source);
     targets.push_back(e.target);
+    valued.push_back({e.source, e.target, values[valued.size()]});
   }
   auto const expect_same = [&](graph::update_report const& got, graph::update_report const& want) {
     EXPECT_EQ(got.inserted, want.inserted);
@@ -137,6 +171,10 @@ void has_values_like_the_model(exec::any_space const& space, std::string const& 
   expect_same(g.insert(graph::edge_columns(sources, targets), values), model.insert(batch, values));
   expect_same(g.apply(graph::edge_columns(sources, targets), operations, values),
               model.apply(batch, operations, values));
+  expect_same(g.insert(valued), model.insert(batch, values));
+  expect_same(g.apply(valued, operations), model.apply(batch, operations, values));
+  expect_same(g.insert_async(valued).get(), model.insert(batch, values));
+  expect_same(g.apply_async(valued, operations).get(), model.apply(batch, operations, values));
   std::visit(
       [&](auto const& s) {
         using space_type = std::remove_cvref_t<decltype(s)>;
@@ -146,8 +184,18 @@ void has_values_like_the_model(exec::any_space const& space, std::string const& 
         exec::copy_in<Value>(s, there.data(), values);
         graph::resident_edges const resident(edges.data(), batch.size());
         expect_same(g.insert(resident, there.data()), model.insert(batch, values));
+        exec::buffer<graph::valued_edge<Value>, space_type> both(s, batch.size());
+        exec::buffer<graph::operation, space_type> what(s, batch.size());
+        exec::copy_in<graph::valued_edge<Value>>(s, both.data(), valued);
+        exec::copy_in<graph::operation>(s, what.data(), operations);
+        graph::resident_valued_edges<Value> const structs(both.data(), batch.size());
+        expect_same(g.insert(structs), model.insert(batch, values));
+        expect_same(g.apply(structs, what.data()), model.apply(batch, operations, values));
+        expect_same(g.insert_async(structs).get(), model.insert(batch, values));
+        expect_same(g.apply_async(structs, what.data()).get(), model.apply(batch, operations, values));
       },
       space);
+  expect_undirected_copy<Value>(g);
   expect_same(g.erase(batch), model.erase(batch));
   expect_same(g.insert(batch, values), model.insert(batch, values));
   graph::csr const rows = g.to_csr();
@@ -207,8 +255,9 @@ TEST(any_graph, refuses_values_of_another_type) {
             }).find("the values of the batch are of type float, but options::values of this graph is double"),
             std::string::npos);
   EXPECT_NE(message([&] { g.insert(batch); }).find("are of type none, but"), std::string::npos);
-  EXPECT_NE(message([&] { g.insert(batch, std::vector<double>{1}); }).find("there are 1 values for 2 edges"),
-            std::string::npos);
+  EXPECT_NE(
+      message([&] { g.insert(batch, std::vector<double>{1}); }).find("a batch of 2 edges needs as many values, not 1"),
+      std::string::npos);
   EXPECT_NE(message([&] { (void)g.values<float>(); }).find("but options::values"), std::string::npos);
   EXPECT_EQ(g.arcs(), 0u);
   graph::any_graph without(exec::make_space("cpu"), "ouroboros-s-p", 10);
@@ -216,6 +265,27 @@ TEST(any_graph, refuses_values_of_another_type) {
               without.insert(batch, std::vector<double>{1, 2});
             }).find("of this graph is none"),
             std::string::npos);
+  std::vector<graph::valued_edge<float>> const floats{{1, 2, 1}, {3, 4, 2}};
+  for (graph::any_graph* const one : {&g, &without}) {
+    EXPECT_NE(message([&] { one->insert(floats); }).find("of the batch are of type float, but"), std::string::npos);
+    EXPECT_NE(message([&] {
+                one->insert(graph::resident_valued_edges<float>(floats.data(), 2));
+              }).find("of the batch are of type float, but"),
+              std::string::npos);
+  }
+  std::vector<graph::valued_edge<double>> const doubles{{1, 2, 1}, {3, 4, 2}};
+  std::vector<graph::operation> const one{graph::operation::insert};
+  EXPECT_NE(message([&] { g.apply(doubles, one); }).find("needs as many operations, not 1"), std::string::npos);
+  EXPECT_NE(message([&] { g.insert(graph::resident_valued_edges<double>(nullptr, 2)); }).find("the pointer is null"),
+            std::string::npos);
+  graph::resident_edges const there(batch.data(), 2);
+  EXPECT_NE(message([&] { g.insert(there, static_cast<double const*>(nullptr)); }).find("the pointer is null"),
+            std::string::npos);
+  EXPECT_NE(message([&] {
+              g.insert(there, reinterpret_cast<double const*>(reinterpret_cast<char const*>(batch.data()) + 1));
+            }).find("at a multiple of their size, 8 bytes"),
+            std::string::npos);
+  EXPECT_EQ(g.arcs(), 0u);
   EXPECT_EQ(without.arcs(), 0u);
   EXPECT_TRUE(g.values<double>().empty());
   o.values = static_cast<graph::number_type>(9);
@@ -312,6 +382,10 @@ TEST(any_graph, has_the_operations_of_a_graph) {
   g.clear();
   EXPECT_EQ(g.build(graph::resident_csr{left.offsets.data(), left.targets.data(), 2}).inserted, 2u);
   expect_row(left);
+  graph::any_graph const both = g.as_undirected();
+  EXPECT_EQ(both.to_csr(), (graph::csr{{0, 1, 2, 3, 4, 4, 4}, {1, 0, 3, 2}}));
+  EXPECT_EQ(both.settings().hash_seed, 7u);
+  EXPECT_THROW((void)both.as_undirected(), error);
   g.fail_allocations_from(0);
   EXPECT_THROW(g.insert({{4, 5}}), error);
   g.fail_allocations_from(graph::any_graph::never);
