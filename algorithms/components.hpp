@@ -317,7 +317,7 @@ class incremental_components final : public maintained_components {
  public:
   /// Computes the components of the graph. O(vertices + arcs), and the paths to roots.
   incremental_components(Space const& space, graph::graph_view const& g)
-      : maintained_components("incremental_components", g),
+      : maintained_components("incremental_components", g, space.identity()),
         space_(space),
         vertices_(g.vertices()),
         absent_(g.vertices() - g.present_vertices()),

@@ -41,7 +41,10 @@ class incremental_clustering final : public maintained_clustering {
   /// Clusters the graph. Throws error(bad_argument) for clustering_options::weighted, and the errors of clusterer.
   incremental_clustering(Space const& space, graph::graph_view const& g, clustering_options const& o = {},
                          alloc::options const& pool = {})
-      : maintained_clustering("incremental_clustering", g), space_(space), options_(o), clusters_(space, pool) {
+      : maintained_clustering("incremental_clustering", g, space.identity()),
+        space_(space),
+        options_(o),
+        clusters_(space, pool) {
     if (o.weighted)
       throw error(error_code::bad_argument,
                   "clustering: clusters are not maintained by weights; leave the option weighted out, or call "

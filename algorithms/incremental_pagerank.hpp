@@ -104,7 +104,7 @@ class incremental_pagerank final : public maintained_pagerank {
  public:
   /// Computes the ranks of the graph. Throws error(bad_argument) for options out of range.
   incremental_pagerank(Space const& space, graph::graph_view const& g, incremental_pagerank_options const& o = {})
-      : maintained_pagerank("incremental_pagerank", g),
+      : maintained_pagerank("incremental_pagerank", g, space.identity()),
         space_(space),
         options_(o),
         vertices_(g.vertices()),

@@ -126,7 +126,7 @@ class incremental_triangles final : public maintained_triangles {
  public:
   /// Counts the triangles of the graph. Throws error(bad_argument) for a directed graph.
   incremental_triangles(Space const& space, graph::graph_view const& g, bool per_vertex = false)
-      : maintained_triangles("incremental_triangles", g),
+      : maintained_triangles("incremental_triangles", g, space.identity()),
         space_(space),
         bulk_(space_),
         erased_(space_),

@@ -15,6 +15,7 @@
 #include "device_guard.hpp"
 #include "memory_kind.hpp"
 #include "memory_manager.hpp"
+#include "stream_identity.hpp"
 #include "tile.hpp"
 
 #if WYRM_CUDACC
@@ -138,6 +139,8 @@ class cuda_space {
   [[nodiscard]] std::size_t multiprocessors() const;
   [[nodiscard]] int device() const;
   [[nodiscard]] CUstream_st* stream() const;
+  /// Differs for the default streams of two devices, whose handles are equal.
+  [[nodiscard]] stream_identity identity() const { return {device(), stream()}; }
   /// For reports: "cuda:0 (NVIDIA H200)".
   [[nodiscard]] std::string description() const;
 

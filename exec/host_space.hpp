@@ -12,6 +12,7 @@
 
 #include "memory_kind.hpp"
 #include "memory_manager.hpp"
+#include "stream_identity.hpp"
 #include "tile.hpp"
 
 namespace wyrm::exec {
@@ -61,6 +62,8 @@ class host_space {
       for (std::size_t i = begin; i < end; ++i) (*static_cast<F const*>(work))(scalar_tile{}, i);
     });
   }
+  /// The same for all spaces of the host.
+  [[nodiscard]] static stream_identity identity() { return {}; }
   void synchronize() const {}
   /// For code that is generic in the space: work of a host is complete when its call returns.
   void wait_for(event) const {}

@@ -22,6 +22,7 @@ class attached_results {
  public:
   void attach(Space const& space, graph_view const& g, maintained_result& result) {
     result.require_up_to_date(g);
+    result.require_stream(space.identity());
     if (!parts_) parts_ = std::make_unique<parts>(space);
     parts_->list.add(result);
   }

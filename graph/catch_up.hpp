@@ -93,7 +93,8 @@ class extended_view {
 /// edges are not read. If `to` has fewer ids than `from`, the result is computed anew. Scratch: that of difference(),
 /// 16 bytes per arc that differs, and, if vertices came or went, 8 bytes per vertex, and 12 more per vertex and
 /// direction if there are more ids. Throws error(bad_argument) if the result is attached or does not belong to `from`,
-/// or if the views are of different graphs; error(out_of_memory). The result is unchanged then.
+/// if it works on another stream than the space, or if the views are of different graphs; error(out_of_memory). The
+/// result is unchanged then.
 template <class Space>
 void catch_up(Space const& space, maintained_result& result, graph_view const& from, graph_view const& to) {
   typename Space::guard const current(space);
@@ -101,6 +102,7 @@ void catch_up(Space const& space, maintained_result& result, graph_view const& f
     throw error(error_code::bad_argument,
                 "catch_up: the result is attached to its graph, which keeps it up to date; detach it first");
   result.require_up_to_date(from);
+  result.require_stream(space.identity());
   auto const arcs_only = [](graph_view const& g) {
     view_parts parts = g.parts();
     parts.value_bytes = 0;

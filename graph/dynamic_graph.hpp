@@ -324,7 +324,8 @@ class dynamic_graph {
   /// results, or nothing; an empty batch lets results go on that have stopped early. See maintained_result for what
   /// happens when a graph or a result is moved or destroyed. An error of the device after the change of the graph is
   /// thrown, and may leave a result outdated; changes are refused then until it is detached. Throws error(bad_argument)
-  /// if the result is not up to date for this graph, or is attached, and while an update is pending.
+  /// if the result is not up to date for this graph, works on another stream, or is attached, and while an update is
+  /// pending.
   void attach(maintained_result& result) { state_.results.attach(state_.space, view(), result); }
   /// Ends that; the result keeps its values. Throws error(bad_argument) if it is not attached to this graph, and while
   /// an update is pending.

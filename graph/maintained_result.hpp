@@ -13,11 +13,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "../exec/error.hpp"
+#include "../exec/stream_identity.hpp"
 #include "graph_change.hpp"
 #include "view.hpp"
 
@@ -82,13 +84,25 @@ class maintained_result {
     return state_ == state::current && id_ != 0 && id_ == g.graph_id() && version_ == g.version();
   }
   [[nodiscard]] bool is_attached() const { return list_ != nullptr; }
+  /// The stream that this result works on; nothing if it did not say so.
+  [[nodiscard]] std::optional<exec::stream_identity> const& stream() const { return stream_; }
 
   /// Throws error(bad_argument), which says why, if this result is not up to date for the graph that g shows.
   void require_up_to_date(graph_view const& g) const;
+  /// Throws error(bad_argument) if this result works on another stream than the space with this identity: it would
+  /// read changes of a graph on that space before they are there.
+  void require_stream(exec::stream_identity const& of_graph) const {
+    if (stream_ && *stream_ != of_graph)
+      refuse(
+          "the result works on another stream than the graph; construct it with the space of the graph, g.space(); "
+          "nothing was changed");
+  }
 
  protected:
-  /// name: the name of the result in messages. g: the graph that the result is computed from.
-  maintained_result(char const* name, graph_view const& g) : name_(name), id_(g.graph_id()), version_(g.version()) {}
+  /// name: the name of the result in messages. g: the graph that the result is computed from. stream: the identity() of
+  /// the space that the result works on; a result that enqueues no work, or waits for it itself, needs none.
+  maintained_result(char const* name, graph_view const& g, std::optional<exec::stream_identity> stream = {})
+      : name_(name), stream_(stream), id_(g.graph_id()), version_(g.version()) {}
   maintained_result(maintained_result&& other) noexcept : name_(other.name_) { take(other); }
   maintained_result& operator=(maintained_result&& other) noexcept {
     if (this == &other) return *this;
@@ -121,6 +135,7 @@ class maintained_result {
   }
   void take(maintained_result& other) noexcept {
     name_ = other.name_;
+    stream_ = other.stream_;
     id_ = std::exchange(other.id_, 0);
     version_ = other.version_;
     next_version_ = other.next_version_;
@@ -131,6 +146,7 @@ class maintained_result {
   void finish(graph_view const& g, std::uint64_t version, void (maintained_result::*step)(graph_view const&));
 
   char const* name_;
+  std::optional<exec::stream_identity> stream_;
   std::uint64_t id_ = 0;
   std::uint64_t version_ = 0;       // of the graph, for which this result is up to date
   std::uint64_t next_version_ = 0;  // of the graph after the change that is being made

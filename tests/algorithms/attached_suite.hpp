@@ -550,7 +550,49 @@ TYPED_TEST_P(attached_test, results_catch_up) {
     }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(attached_test, results_follow_any_sequence_of_changes, triangles_of_mixed_batches,
+/// A result that says which stream it works on.
+struct result_on_stream final : graph::maintained_result {
+  result_on_stream(graph::graph_view const& g, exec::stream_identity const& stream)
+      : maintained_result("result_on_stream", g, stream) {}
+
+ private:
+  void on_before(graph::graph_view const&, graph::graph_change const&) override {}
+  void on_after(graph::graph_view const&) override {}
+  void on_undo(graph::graph_view const&) override {}
+};
+
+TYPED_TEST_P(attached_test, results_work_on_the_stream_of_the_graph) {
+  auto g = TestFixture::make_graph(TestFixture::kind::undirected, 10, {{0, 1}, {1, 2}});
+  exec::stream_identity const own = g.space().identity();
+  for (bool const with_clusters : {false, true})
+    for (auto const& one : TestFixture::make_results(g, with_clusters)) EXPECT_EQ(one->result().stream(), own);
+  auto const refusal = [](auto const& f) -> std::string {
+    try {
+      f();
+    } catch (error const& e) {
+      EXPECT_EQ(e.code(), error_code::bad_argument);
+      return e.what();
+    }
+    return "no error";
+  };
+  std::string const want =
+      "result_on_stream: the result works on another stream than the graph; construct it with the space of the graph";
+  for (exec::stream_identity const& other :
+       {exec::stream_identity{own.device + 1, own.stream}, exec::stream_identity{own.device, &own}}) {
+    result_on_stream result(g.view(), other);
+    result_on_stream moved(std::move(result));
+    EXPECT_TRUE(refusal([&] { g.attach(moved); }).starts_with(want));
+    EXPECT_FALSE(moved.is_attached());
+    EXPECT_TRUE(refusal([&] { graph::catch_up(g.space(), moved, g.view(), g.view()); }).starts_with(want));
+  }
+  result_on_stream right(g.view(), own);
+  g.attach(right);
+  g.insert({{2, 3}});
+  EXPECT_TRUE(right.belongs_to(g.view()));
+}
+
+REGISTER_TYPED_TEST_SUITE_P(attached_test, results_work_on_the_stream_of_the_graph,
+                            results_follow_any_sequence_of_changes, triangles_of_mixed_batches,
                             components_of_mixed_batches, each_request_of_a_change_fails, updates_may_be_asynchronous,
                             results_and_graphs_end_in_any_order, graphs_may_have_values, results_catch_up);
 
