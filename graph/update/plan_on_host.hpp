@@ -41,10 +41,16 @@ struct plan_on_host {
     std::uint32_t n = 0;
     update_status::sums sums{};
     std::uint32_t const end = groups < first + groups_per_thread ? groups : first + groups_per_thread;
+    // Prefetches records, and pages of later groups, because no other threads hide the latency. (GCC drops calls of a
+    // function that only prefetches. Groups of other threads are not prefetched, because these threads may change their
+    // records.) Groups of a hash table are in no order; others are in the order of the records, which the CPU
+    // prefetches itself. A record may lie in two cache lines.
+    for (std::uint32_t s = first; step.batch.table.keys != nullptr && s < end; ++s) {
+      auto const* const record = reinterpret_cast<char const*>(step.records + step.batch.groups[s].source);
+      __builtin_prefetch(record, 1);
+      __builtin_prefetch(record + sizeof(packed_record) - 1, 1);
+    }
     for (std::uint32_t next = first, s = first; s < end; ++s) {
-      // Prefetches pages of later groups, because no other threads hide the latency. (GCC drops calls of a function
-      // that only prefetches. Groups of other threads are not prefetched, because these threads may change their
-      // records.)
       for (; next < end && next <= s + ahead; ++next) {
         vertex_record const r = step.records[step.batch.groups[next].source];
         for (std::uint32_t k = 0; k < r.degree && k < 128; k += 16) __builtin_prefetch(r.page + k, 1);
