@@ -6,8 +6,8 @@
 
 namespace wyrm::tests {
 
-using on_cuda = testing::Types<batch_case<exec::cuda_space, alloc::ouroboros_va_p, graph::no_value>,
-                               batch_case<exec::cuda_space, alloc::ouroboros_va_p, float>>;
-INSTANTIATE_TYPED_TEST_SUITE_P(cuda, batches, on_cuda);
+using batches_on_cuda = testing::Types<batch_case<exec::cuda_space, alloc::ouroboros_va_p, graph::no_value>,
+                                       batch_case<exec::cuda_space, alloc::ouroboros_va_p, float>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(cuda, batches, batches_on_cuda);
 
 }  // namespace wyrm::tests

@@ -8,13 +8,13 @@
 namespace wyrm::tests {
 
 #if WYRM_TEST_HOST
-using on_host = testing::Types<batch_case<exec::host_space, alloc::ouroboros_va_p, graph::no_value>,
-                               batch_case<exec::host_space, alloc::ouroboros_va_p, double>>;
-INSTANTIATE_TYPED_TEST_SUITE_P(cpu, batches, on_host);
+using batches_on_host = testing::Types<batch_case<exec::host_space, alloc::ouroboros_va_p, graph::no_value>,
+                                       batch_case<exec::host_space, alloc::ouroboros_va_p, double>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(cpu, batches, batches_on_host);
 #endif
 #if WYRM_TEST_SIMT
-using on_simt = testing::Types<batch_case<simt_space, alloc::ouroboros_va_p, graph::no_value>>;
-INSTANTIATE_TYPED_TEST_SUITE_P(simt, batches, on_simt);
+using batches_on_simt = testing::Types<batch_case<simt_space, alloc::ouroboros_va_p, graph::no_value>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(simt, batches, batches_on_simt);
 #endif
 
 namespace {

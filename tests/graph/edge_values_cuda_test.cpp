@@ -5,10 +5,10 @@
 
 namespace wyrm::tests {
 
-using on_cuda = testing::Types<value_case<exec::cuda_space, alloc::ouroboros_va_p, graph::no_value>,
-                               value_case<exec::cuda_space, alloc::ouroboros_va_p, float>,
-                               value_case<exec::cuda_space, alloc::ouroboros_va_p, std::int64_t>,
-                               value_case<exec::cuda_space, alloc::ouroboros_va_p, payment, add_payments>>;
-INSTANTIATE_TYPED_TEST_SUITE_P(cuda, graph_values, on_cuda);
+using values_on_cuda = testing::Types<value_case<exec::cuda_space, alloc::ouroboros_va_p, graph::no_value>,
+                                      value_case<exec::cuda_space, alloc::ouroboros_va_p, float>,
+                                      value_case<exec::cuda_space, alloc::ouroboros_va_p, std::int64_t>,
+                                      value_case<exec::cuda_space, alloc::ouroboros_va_p, payment, add_payments>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(cuda, graph_values, values_on_cuda);
 
 }  // namespace wyrm::tests

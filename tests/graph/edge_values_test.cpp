@@ -7,18 +7,18 @@
 namespace wyrm::tests {
 
 #if WYRM_TEST_HOST
-using on_host = testing::Types<value_case<exec::host_space, alloc::ouroboros_va_p, graph::no_value>,
-                               value_case<exec::host_space, alloc::ouroboros_va_p, float>,
-                               value_case<exec::host_space, alloc::ouroboros_va_p, std::int64_t>,
-                               value_case<exec::host_space, alloc::rw_malloc, payment, add_payments>>;
-INSTANTIATE_TYPED_TEST_SUITE_P(cpu, graph_values, on_host);
+using values_on_host = testing::Types<value_case<exec::host_space, alloc::ouroboros_va_p, graph::no_value>,
+                                      value_case<exec::host_space, alloc::ouroboros_va_p, float>,
+                                      value_case<exec::host_space, alloc::ouroboros_va_p, std::int64_t>,
+                                      value_case<exec::host_space, alloc::rw_malloc, payment, add_payments>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(cpu, graph_values, values_on_host);
 #endif
 #if WYRM_TEST_SIMT
-using on_simt = testing::Types<value_case<simt_space, alloc::ouroboros_va_p, graph::no_value>,
-                               value_case<simt_space, alloc::ouroboros_va_p, std::uint32_t>,
-                               value_case<simt_space, alloc::ouroboros_va_p, small_value>,
-                               value_case<simt_space, alloc::ouroboros_va_p, payment, add_payments>>;
-INSTANTIATE_TYPED_TEST_SUITE_P(simt, graph_values, on_simt);
+using values_on_simt = testing::Types<value_case<simt_space, alloc::ouroboros_va_p, graph::no_value>,
+                                      value_case<simt_space, alloc::ouroboros_va_p, std::uint32_t>,
+                                      value_case<simt_space, alloc::ouroboros_va_p, small_value>,
+                                      value_case<simt_space, alloc::ouroboros_va_p, payment, add_payments>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(simt, graph_values, values_on_simt);
 #endif
 
 TEST(graph_options, values_that_cannot_be_combined_are_refused) {

@@ -6,9 +6,9 @@
 
 namespace wyrm::tests {
 
-using cases =
+using layouts_on_cuda =
     testing::Types<graph_case<exec::cuda_space, alloc::ouroboros_s_p>, graph_case<exec::cuda_space, alloc::bump>,
                    graph_case<exec::cuda_space, alloc::system_malloc>>;
-INSTANTIATE_TYPED_TEST_SUITE_P(cuda, layout_test, cases);
+INSTANTIATE_TYPED_TEST_SUITE_P(cuda, layout_test, layouts_on_cuda);
 
 }  // namespace wyrm::tests

@@ -7,8 +7,8 @@
 
 namespace wyrm::tests {
 
-using cases =
+using pools_on_cuda =
     testing::Types<graph_case<exec::cuda_space, alloc::ouroboros_va_p>, graph_case<exec::cuda_space, alloc::corw>>;
-INSTANTIATE_TYPED_TEST_SUITE_P(cuda, pool_memory, cases);
+INSTANTIATE_TYPED_TEST_SUITE_P(cuda, pool_memory, pools_on_cuda);
 
 }  // namespace wyrm::tests

@@ -8,10 +8,10 @@
 
 namespace wyrm::tests {
 
-using on_cuda = testing::Types<snapshot_case<exec::cuda_space, alloc::ouroboros_va_p>,
-                               snapshot_case<exec::cuda_space, alloc::corw, float>>;
-INSTANTIATE_TYPED_TEST_SUITE_P(cuda, snapshots, on_cuda);
-INSTANTIATE_TYPED_TEST_SUITE_P(cuda, vertices, on_cuda);
+using snapshots_on_cuda = testing::Types<snapshot_case<exec::cuda_space, alloc::ouroboros_va_p>,
+                                         snapshot_case<exec::cuda_space, alloc::corw, float>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(cuda, snapshots, snapshots_on_cuda);
+INSTANTIATE_TYPED_TEST_SUITE_P(cuda, vertices, snapshots_on_cuda);
 
 class snapshot_readers : public space_test<exec::cuda_space> {};
 TEST_F(snapshot_readers, read_on_streams_of_their_own) {

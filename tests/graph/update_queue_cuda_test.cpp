@@ -10,7 +10,7 @@ struct gpu {
   static constexpr char const* name = "cuda";
   static bool is_available() { return available<exec::cuda_space>(); }
 };
-using on_cuda = testing::Types<any_queue_case<gpu>, queue_case<exec::cuda_space, alloc::ouroboros_va_p, float>>;
-INSTANTIATE_TYPED_TEST_SUITE_P(cuda, update_queues, on_cuda);
+using queues_on_cuda = testing::Types<any_queue_case<gpu>, queue_case<exec::cuda_space, alloc::ouroboros_va_p, float>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(cuda, update_queues, queues_on_cuda);
 
 }  // namespace wyrm::tests
