@@ -130,6 +130,7 @@ struct traits {
   std::size_t header_bytes = 0;  // before each block but the first, in the pool; `granted` counts them, too
   bool powers_of_two = false;    // requests up to 1 MiB are rounded up to powers of two
   std::size_t unit_bytes = 16;   // requests are rounded up to multiples of it at least
+  double share = 1;              // of the pool: what blocks of one size, or one block, can have; < 1: it has two ranges
 };
 
 /// The alignment of every block, and the largest that a request can ask for.

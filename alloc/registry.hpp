@@ -9,6 +9,7 @@
 
 #include "../exec/host_space.hpp"
 #include "align/align.hpp"
+#include "align/align_small.hpp"
 #include "allocator.hpp"
 #include "baseline/bump.hpp"
 #include "baseline/system.hpp"
@@ -34,7 +35,7 @@ using scatter_family = list<scatteralloc<Space>>;
 template <class Space>
 using list_family = list<list_size<Space>, list_mp<Space>>;
 template <class Space>
-using align_family = list<align_malloc<Space>>;
+using align_family = list<align_malloc<Space>, align_malloc_small<Space>>;
 template <class Space>
 using baseline_family = list<bump<Space>, system_malloc<Space>>;
 

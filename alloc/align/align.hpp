@@ -150,7 +150,8 @@ class align_malloc {
         ledger_(space, memory_.data(), memory_.capacity(), o),
         shared_(space) {
     memory_.commit(std::max<std::size_t>(o.pool_bytes, 1));
-    extend_tables(memory_.committed());
+    bytes_ = memory_.committed();
+    extend_tables(bytes_);
     host_ = std::make_unique<detail::align_host<Space>>(space, pages(), slots_for(space, parameters), parameters);
     shared_.write(view());
     start();
@@ -186,18 +187,24 @@ class align_malloc {
     space_.fill(live_.data(), 0, live_.bytes());
     ledger_.reset();
   }
-  /// O(pool / 4 KiB).
-  void grow(std::size_t bytes) {
+  /// Takes all memory of the space that grow(bytes) needs, so that it cannot be refused there. The pool stays as it is,
+  /// also if this throws error(out_of_memory). O(pool / 4 KiB).
+  void prepare(std::size_t bytes) {
     recover();
-    auto const change = [&] {
-      std::size_t const after = memory_.committed_after(grown_size(memory_.committed(), bytes));
-      portion_space larger =
-          host_->use([&](auto&, portion_space const& spaces) { return spaces.grown(pages_in(after)); });
+    auto const take = [&] {
+      std::size_t const after = size_after(bytes);
       extend_tables(after);
       memory_.commit(after);
-      host_->use([&](auto&, portion_space& spaces) { spaces = std::move(larger); });
     };
-    shared_.rewrite_after(change, [&] { return view(); });
+    shared_.rewrite_after(take, [&] { return view(); });
+  }
+  /// O(pool / 4 KiB).
+  void grow(std::size_t bytes) {
+    prepare(bytes);
+    std::size_t const after = size_after(bytes);
+    host_->use([&](auto&, portion_space& spaces) { spaces = spaces.grown(pages_in(after)); });
+    bytes_ = after;
+    shared_.write(view());
   }
   /// Nothing to do: free memory belongs to no size class.
   void compact() { recover(); }
@@ -206,7 +213,7 @@ class align_malloc {
     recover();
     statistics s;
     ledger_.report(s);
-    s.committed = memory_.committed();
+    s.committed = bytes_;
     s.reserved = memory_.capacity();
     host_->use([&](auto&, portion_space const& spaces) {
       s.granted = std::size_t{spaces.used()} * align_page_bytes;
@@ -244,7 +251,10 @@ class align_malloc {
   [[nodiscard]] static std::uint32_t pages_in(std::size_t bytes) {
     return static_cast<std::uint32_t>(bytes / leaf_bytes * portion_space::leaf_pages);
   }
-  [[nodiscard]] std::uint32_t pages() const { return pages_in(memory_.committed()); }
+  [[nodiscard]] std::uint32_t pages() const { return pages_in(bytes_); }
+  [[nodiscard]] std::size_t size_after(std::size_t more) const {
+    return memory_.committed_after(grown_size(bytes_, more));
+  }
 
   // Makes room for a pool of so many bytes.
   void extend_tables(std::size_t bytes) {
@@ -295,6 +305,7 @@ class align_malloc {
 
   Space space_;
   exec::reservation<Space> memory_;
+  std::size_t bytes_ = 0;  // the size of the pool; more may be committed after a prepare()
 
  protected:
   pool_table<std::uint64_t, Space> entries_;

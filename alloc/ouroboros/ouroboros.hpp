@@ -84,8 +84,10 @@ class ouroboros_ref {
     return malloc_together(*this, pool_.memory().base(), bytes, align);
   }
   WYRM_HD void free(void* p) const { free_together(*this, pool_.memory().base(), p); }
+  /// Whether p is an address in the pool.
+  [[nodiscard]] WYRM_HD bool contains(void const* p) const { return pool_.memory().contains(p); }
   [[nodiscard]] WYRM_HD std::size_t block_bytes(void const* p) const {
-    return pool_.memory().contains(p) ? ledger_.usable(p, granted_bytes(p)) : 0;
+    return contains(p) ? ledger_.usable(p, granted_bytes(p)) : 0;
   }
   /// The bytes of the pool that the live block at p takes.
   [[nodiscard]] WYRM_HD std::size_t granted_bytes(void const* p) const {

@@ -280,7 +280,7 @@ struct by_allocator {
   template <class A>
   static std::string GetName(int) {
     std::string name = A::name;
-    for (char& letter : name) letter = letter == '-' ? '_' : letter;
+    for (char& letter : name) letter = letter == '-' || letter == '+' ? '_' : letter;
     return name;
   }
 };

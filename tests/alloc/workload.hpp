@@ -296,6 +296,17 @@ template <class A>
   return (bytes + unit - 1) / unit * unit;
 }
 
+/// Of so many bytes of a pool, those that one block, or all blocks of one size, can have.
+template <class A>
+[[nodiscard]] std::size_t share_of(std::size_t bytes) {
+  return static_cast<std::size_t>(static_cast<double>(bytes) * family<A>().share);
+}
+/// Whether the pool is one range of addresses.
+template <class A>
+[[nodiscard]] bool is_contiguous() {
+  return family<A>().share >= 1;
+}
+
 inline std::size_t served(std::vector<block> const& blocks) {
   return static_cast<std::size_t>(
       std::count_if(blocks.begin(), blocks.end(), [](block const& b) { return b.p != nullptr; }));
@@ -490,9 +501,9 @@ class pool {
   }
   void expect_bad_frees(std::size_t more) { bad_frees_ += more; }
 
-  /// The address of the pool: what a request for the whole pool returns. Only for a pool without blocks; resets it.
+  /// The address of the pool: what a request for the whole pool, or for the share of it, returns. Only for a pool without blocks; resets it.
   [[nodiscard]] unsigned char* base() {
-    unsigned char* const p = allocate(1, committed()).front().p;
+    unsigned char* const p = allocate(1, share_of<A>(committed())).front().p;
     reset();
     return p;
   }
@@ -543,7 +554,7 @@ class pool {
       ASSERT_LE(end, p) << "blocks overlap";
       end = p + b.bytes;
     }
-    if (live_.empty() || !owns_pool<A>()) return;
+    if (live_.empty() || !owns_pool<A>() || !is_contiguous<A>()) return;
     ASSERT_LE(static_cast<std::size_t>(end - live_.begin()->first), committed()) << "blocks are outside the pool";
   }
   void expect_intact() {

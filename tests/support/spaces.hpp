@@ -91,7 +91,7 @@ struct by_name {
   template <class T>
   static std::string GetName(int) {
     std::string name = T::name;
-    std::replace(name.begin(), name.end(), '-', '_');
+    for (char& letter : name) letter = letter == '-' || letter == '+' ? '_' : letter;
     return name;
   }
 };
