@@ -36,10 +36,11 @@ class portion_space {
       : pack_(pack),
         lengths_(pages),
         blocks_((pages + block_pages - 1) / block_pages),
+        claims_(blocks_.size()),
         pages_(pages),
         by_height_(portion_tree::height + 1, bits(static_cast<std::uint32_t>(blocks_.size()))) {
     if (std::uint32_t const rest = pages % block_pages / leaf_pages; rest > 0) {
-      blocks_.back().claim(rest, portion_tree::leaves - rest);
+      blocks_.back().claim(claims_.back(), rest, portion_tree::leaves - rest);
       pages_.tree().set_free(pages - rest * leaf_pages, rest * leaf_pages);
     }
     for (std::uint32_t b = 0; b < blocks_.size(); ++b) list(b);
@@ -52,15 +53,15 @@ class portion_space {
   /// The pages of the space that begins here; 0: none does.
   [[nodiscard]] std::uint32_t length(std::uint32_t first) const { return lengths_[first] & ~is_packed; }
 
-  /// A space of so many pages, at least 1: its first page, or none. O(log pool); of more than 2 MiB, O(VABlocks); if
-  /// it is packed, O(free runs + free VABlocks).
+  /// A space of so many pages, at least 1: its first page, or none. O(log pool); of more than 2 MiB, O(VABlocks / 64);
+  /// if it is packed, O(free runs + free VABlocks).
   [[nodiscard]] std::uint32_t allocate(std::uint32_t pages) {
     if (pages > this->pages()) return none;
     if (std::uint32_t const first = find_apart(pages); first != none) return take(first, pages);
     std::uint32_t const first = pack_ ? find_packed(pages) : none;
     return first == none ? none : take(first, pages | is_packed);
   }
-  /// Frees the space that begins here. False if none does. O(log pool + pages / 16).
+  /// Frees the space that begins here. False if none does. O(log pool + VABlocks of the space / 64).
   bool free(std::uint32_t first) {
     if (first >= pages() || lengths_[first] == 0) return false;
     std::uint32_t const length = lengths_[first];
@@ -86,22 +87,26 @@ class portion_space {
   /// Throws error(corrupt) unless spaces are disjoint and the trees follow from them. O(pages).
   void check() const {
     std::uint32_t end = 0;
+    std::vector<bool> is_inside(blocks_.size());  // VABlocks of which a space has every page, without its last one
     for (std::uint32_t page = 0; page < pages(); ++page) {
       std::string const at = "page " + std::to_string(page);
       if (length(page) > 0) {
         ensure(page >= end, where, at + " begins a space inside another");
         ensure(length(page) <= pages() - page, where, at + " begins a space beyond the pool");
         end = page + length(page);
+        std::uint32_t const first = page / block_pages;
+        std::fill_n(is_inside.begin() + first, in_whole(lengths_[page]) / block_pages, true);
       }
       bool const is_listed = page >= end && blocks_[page / block_pages].highest() != portion_tree::height;
       ensure(pages_.is_free(page) == is_listed, where, at + " is both free and used, or neither");
     }
     portion_space const same = grown(pages());
     ensure(used_ == same.used_, where, "the number of used pages is wrong");
-    ensure(blocks_ == same.blocks_, where, "the portion tree of a VABlock does not follow from its spaces");
+    ensure(blocks_ == same.blocks_ && claims_ == same.claims_, where,
+           "the portion tree of a VABlock does not follow from its spaces");
     for (std::uint32_t b = 0; b < blocks_.size(); ++b)
       for (unsigned h = 0; h <= portion_tree::height; ++h)
-        ensure(by_height_[h].is_free(b) == (blocks_[b].highest() == h), where,
+        ensure(by_height_[h].is_free(b) == (blocks_[b].highest() == h && !is_inside[b]), where,
                "VABlock " + std::to_string(b) + " is in the wrong OR-tree");
   }
 
@@ -176,17 +181,17 @@ class portion_space {
       std::uint32_t const here = std::min(end, (block + 1) * portion_tree::leaves) - leaf;
       unlist(block);
       if (claims)
-        blocks_[block].claim(leaf % portion_tree::leaves, here);
+        blocks_[block].claim(claims_[block], leaf % portion_tree::leaves, here);
       else
-        blocks_[block].release(leaf % portion_tree::leaves, here);
+        blocks_[block].release(claims_[block], leaf % portion_tree::leaves, here);
       list(block);
       leaf += here;
     }
   }
-  // The same for VABlocks of which the space has every page, so that no other space claims a leaf of them.
+  // The same for VABlocks of which the space has every page. No other space claims a leaf of them, so only the OR-tree
+  // of whole VABlocks says that they are used: a bit of each, where their trees would fill the host's cache.
   void change_whole(std::uint32_t first, std::uint32_t count, bool claims) {
     if (count == 0) return;
-    std::fill_n(blocks_.begin() + first, count, claims ? portion_tree::claimed() : portion_tree());
     or_tree const whole = by_height_[portion_tree::height].tree();
     claims ? whole.set_used(first, count) : whole.set_free(first, count);
   }
@@ -207,9 +212,10 @@ class portion_space {
   bool pack_;
   std::uint32_t used_ = 0;
   std::uint32_t peak_ = 0;
-  std::vector<std::uint32_t> lengths_;  // by first page
-  std::vector<portion_tree> blocks_;
-  bits pages_;                   // free pages, without those of whole VABlocks
+  std::vector<std::uint32_t> lengths_;              // by first page
+  std::vector<portion_tree> blocks_;                // without spaces that have every page of a VABlock
+  std::vector<portion_tree::claim_counts> claims_;  // by VABlock
+  bits pages_;                                      // free pages, without those of whole VABlocks
   std::vector<bits> by_height_;  // [h]: VABlocks whose highest free node has height h; the last: whole ones
 };
 

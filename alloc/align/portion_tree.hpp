@@ -6,9 +6,11 @@
 //
 // Eq. 3: the trees below the parents of two warptrees must not overlap, so that a page fault in one cannot fetch blocks
 // of the other. So a warptree claims the leaves of its parent. Claims may overlap where a pool packs spaces into the
-// padding, so each leaf counts its claims.
+// padding, so each leaf counts its claims. The counts are beside the tree: a search reads the trees of many VABlocks,
+// and 8 bytes of each.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
 
@@ -20,6 +22,8 @@ class portion_tree {
   static constexpr unsigned leaves = 32;
   static constexpr unsigned height = 5;  // of the root; a node of height h has 2^h leaves
   static constexpr unsigned none = ~0u;
+  /// Of each leaf: at most 16 spaces that begin in it, one from before, and one around.
+  using claim_counts = std::array<std::uint8_t, leaves>;
 
   /// The height of the warptree of so many leaves, 1 to 32.
   [[nodiscard]] static constexpr unsigned height_of(unsigned count) {
@@ -28,13 +32,6 @@ class portion_tree {
   /// The leaves that a space of so many leaves claims: those below the parent of its warptree, or all.
   [[nodiscard]] static constexpr unsigned claim_of(unsigned count) {
     return count > leaves / 2 ? leaves : 2u << height_of(count);
-  }
-
-  /// A tree of which every leaf is claimed once.
-  [[nodiscard]] static portion_tree claimed() {
-    portion_tree all;
-    all.claim(0, leaves);
-    return all;
   }
 
   /// The first leaf of the leftmost free node of this height, or none. O(height).
@@ -48,15 +45,16 @@ class portion_tree {
   [[nodiscard]] unsigned highest() const { return highest_; }
   [[nodiscard]] bool is_free(unsigned leaf) const { return (free_ >> leaf & 1) != 0; }
 
-  void claim(unsigned first, unsigned count) {
-    for (unsigned leaf = first; leaf < first + count; ++leaf) ++claims_[leaf];
+  /// claims: those of this tree, all 0 at first.
+  void claim(claim_counts& claims, unsigned first, unsigned count) {
+    for (unsigned leaf = first; leaf < first + count; ++leaf) ++claims[leaf];
     free_ &= ~mask(first, count);
     highest_ = find_highest();
   }
   /// Takes a claim() of these leaves back.
-  void release(unsigned first, unsigned count) {
+  void release(claim_counts& claims, unsigned first, unsigned count) {
     std::uint32_t unclaimed = 0;
-    for (unsigned leaf = first; leaf < first + count; ++leaf) unclaimed |= std::uint32_t{--claims_[leaf] == 0} << leaf;
+    for (unsigned leaf = first; leaf < first + count; ++leaf) unclaimed |= std::uint32_t{--claims[leaf] == 0} << leaf;
     free_ |= unclaimed;
     highest_ = find_highest();
   }
@@ -73,7 +71,6 @@ class portion_tree {
 
   std::uint32_t free_ = ~0u;
   unsigned highest_ = height;
-  std::uint8_t claims_[leaves] = {};  // at most 16 spaces that begin in it, one from before, and one around
 };
 
 }  // namespace wyrm::alloc
