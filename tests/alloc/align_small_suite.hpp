@@ -154,9 +154,9 @@ TYPED_TEST_P(align_small_suite, small_blocks_need_no_host) {
   typename TestFixture::pool_type p(this->of(8 * this->mib, 8 * this->mib));
   p.owner().stop();
   EXPECT_FALSE(p.owner().is_serving());
-  auto const blocks = p.allocate(100, 200);
+  auto const blocks = p.allocate(100, 4095);
   EXPECT_EQ(served(blocks), 100u);
-  EXPECT_EQ(served(p.allocate(40, 5000)), 0u);
+  EXPECT_EQ(served(p.allocate(40, 4096)), 0u);
   EXPECT_GT(p.owner().unanswered(), 0u);
   p.expect_sound();
   p.owner().start();

@@ -164,22 +164,53 @@ TYPED_TEST_P(conformance, churn_without_room) {
   }
 }
 
-// So many rounds that there are WYRM_TEST_OPERATIONS operations. In nearly all rounds each lane makes one operation,
-// mostly on a small block.
+// So many rounds that there are WYRM_TEST_OPERATIONS operations, with WYRM_TEST_SAMPLES as class verification has them.
+// In nearly all rounds each lane makes one operation, mostly on a small block.
 TYPED_TEST_P(conformance, long_churn) {
   double const operations = operations_or(20000);
   if (!owns_pool<TypeParam>() || !family<TypeParam>().reclaims) GTEST_SKIP() << "the allocator reuses no memory";
   std::size_t const lanes = operations < 1e7 ? 320 : 131072;
-  pool<TypeParam> p({.pool_bytes = lanes << 14, .reserve_bytes = lanes << 14, .checked = false});
+  // Blocks of 4 KiB need more: a pool that is nearly full is searched page by page.
+  std::size_t const bytes = lanes << (family<TypeParam>().unit_bytes < 4096 ? 14 : 16);
+  pool<TypeParam> p({.pool_bytes = bytes, .reserve_bytes = bytes, .checked = false});
+  verification const verify{test_samples()};
+  ownership owned;
+  exec::buffer<std::uint32_t, typename TypeParam::space_type> owners(p.space());
+  if (verify.samples > 0 && is_contiguous<TypeParam>()) {
+    owned.base = p.base();
+    owned.unit = family<TypeParam>().unit_bytes;
+    owners.reserve(p.committed() / owned.unit);
+    owned.owners = owners.data();
+  }
   struct {
     std::uint64_t largest;
     double fraction;
   } const kinds[] = {{200, 0.7}, {64, 0.2}, {9000, 0.1}};
   for (auto const& [largest, fraction] : kinds) {
     auto const rounds = static_cast<unsigned>(operations * fraction / static_cast<double>(lanes)) + 1;
-    p.free(p.churn(lanes, rounds, largest, largest));
+    p.space().fill(owners.data(), 0, owners.bytes());
+    p.free(p.churn(lanes, rounds, largest, largest, false, verify, owned));
     p.expect_sound();
   }
+}
+
+// With samples and owners, the churn finds a block that changes under its owner, and blocks that overlap.
+TYPED_TEST_P(conformance, sampled_verification) {
+  using space_type = typename TypeParam::space_type;
+  if (!owns_pool<TypeParam>() || !is_contiguous<TypeParam>()) GTEST_SKIP() << "the pool is not one range of addresses";
+  pool<TypeParam> p(pool_of(4 * mib, false));
+  verification const verify{16};
+  exec::buffer<std::uint32_t, space_type> owners(p.space(), 4 * mib / 16);
+  p.space().fill(owners.data(), 0, owners.bytes());
+  ownership const owned{p.base(), family<TypeParam>().unit_bytes, owners.data()};
+  auto const left = p.churn(64, 20, 3, 3000, false, verify, owned);
+  p.expect_sound();
+  std::size_t units = 0;
+  for (block const& b : left) units += (b.bytes + owned.unit - 1) / owned.unit;
+  auto const words = exec::copy_out(p.space(), owners.data(), owners.size());
+  EXPECT_EQ(owners.size() - static_cast<std::size_t>(std::count(words.begin(), words.end(), 0u)), units);
+  p.free(left);
+  p.expect_sound();
 }
 
 TYPED_TEST_P(conformance, exhaustion) {
@@ -189,7 +220,8 @@ TYPED_TEST_P(conformance, exhaustion) {
     std::size_t at_once = 0;
     auto const blocks = p.exhaust(bytes, &at_once);
     if (owns_pool<TypeParam>()) {
-      EXPECT_GE(at_once * (in_units<TypeParam>(bytes) + family<TypeParam>().header_bytes), share_of<TypeParam>(p.committed()) * 95 / 100);
+      EXPECT_GE(at_once * (in_units<TypeParam>(bytes) + family<TypeParam>().header_bytes),
+                share_of<TypeParam>(p.committed()) * 95 / 100);
     }
     EXPECT_GT(at_once, 0u);
     EXPECT_GT(p.owner().stats().failures, 0u);
@@ -292,8 +324,8 @@ TYPED_TEST_P(conformance, reset_frees_everything) {
       continue;
     }
     std::size_t const header = family<TypeParam>().header_bytes;
-    EXPECT_EQ(all,
-              (share_of<TypeParam>(p.committed()) + header) / (4096 + header) - (name.ends_with("va-c") || name.ends_with("vl-c") ? 4 : 0));
+    EXPECT_EQ(all, (share_of<TypeParam>(p.committed()) + header) / (4096 + header) -
+                       (name.ends_with("va-c") || name.ends_with("vl-c") ? 4 : 0));
     p.expect_sound();
   }
 }
@@ -645,11 +677,12 @@ TYPED_TEST_P(conformance, carved_pages_are_claimed_and_freed_in_any_order) {
 
 REGISTER_TYPED_TEST_SUITE_P(conformance, one_size_at_a_time, mixed_sizes_in_one_launch, only_some_lanes_request,
                             single_threads, churn_with_room, churn_of_single_threads, churn_without_room, long_churn,
-                            exhaustion, the_whole_pool_and_no_more, sizes_beyond_any_memory, blocks_are_inside_the_pool,
-                            reset_frees_everything, growth_after_exhaustion, growth_beyond_the_reserve_changes_nothing,
-                            a_ref_is_small_and_valid_as_long_as_the_owner, pools_beyond_any_memory,
-                            requests_for_memory_that_fail, each_kind_of_memory, bad_frees_are_counted_and_harmless,
-                            foreign_frees_are_counted_unchecked_too, compaction_keeps_live_blocks,
-                            carved_pages_behave_like_others, carved_pages_are_claimed_and_freed_in_any_order);
+                            sampled_verification, exhaustion, the_whole_pool_and_no_more, sizes_beyond_any_memory,
+                            blocks_are_inside_the_pool, reset_frees_everything, growth_after_exhaustion,
+                            growth_beyond_the_reserve_changes_nothing, a_ref_is_small_and_valid_as_long_as_the_owner,
+                            pools_beyond_any_memory, requests_for_memory_that_fail, each_kind_of_memory,
+                            bad_frees_are_counted_and_harmless, foreign_frees_are_counted_unchecked_too,
+                            compaction_keeps_live_blocks, carved_pages_behave_like_others,
+                            carved_pages_are_claimed_and_freed_in_any_order);
 
 }  // namespace wyrm::tests

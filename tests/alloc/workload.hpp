@@ -71,6 +71,60 @@ WYRM_HD inline bool is_intact(block const& b) {
   return true;
 }
 
+/// What a churn verifies of its blocks: every byte that next_byte() names; or, where `samples` is not 0, the first and
+/// the last 8 bytes and so many between them, which the tag of the block selects. The bytes that it verifies are the
+/// bytes that it writes.
+struct verification {
+  std::uint32_t samples = 0;
+
+  template <class F>
+  WYRM_HD void for_each_byte(block const& b, F const& f) const {
+    constexpr std::uint64_t ends = 8;
+    if (!is_possible(b)) return;
+    if (samples == 0 || b.bytes <= 2 * ends + samples) {
+      for (std::uint64_t at = 0; at < b.bytes; at = next_byte(at, b.bytes)) f(at);
+      return;
+    }
+    for (std::uint64_t at = 0; at < ends; ++at) f(at);
+    for (std::uint64_t k = 1; k <= samples; ++k) f(ends + scramble(b.tag + (k << 40)) % (b.bytes - 2 * ends));
+    for (std::uint64_t at = b.bytes - ends; at < b.bytes; ++at) f(at);
+  }
+  WYRM_HD void fill(block const& b) const {
+    std::uint64_t const s = scramble(b.tag);
+    for_each_byte(b, [&](std::uint64_t at) { b.p[at] = pattern(s, at); });
+  }
+  [[nodiscard]] WYRM_HD bool finds_intact(block const& b) const {
+    std::uint64_t const s = scramble(b.tag);
+    bool good = is_possible(b);
+    for_each_byte(b, [&](std::uint64_t at) { good = good && b.p[at] == pattern(s, at); });
+    return good;
+  }
+};
+
+/// Who owns each unit of a pool, as the threads see it that get blocks and free them: so two blocks that overlap are
+/// found, whichever of their bytes are verified. Without owners it says that all is good.
+struct ownership {
+  unsigned char* base = nullptr;
+  std::uint64_t unit = 1;           // bytes
+  std::uint32_t* owners = nullptr;  // 0: none
+
+  /// Makes b.tag the owner of the block's units; false if one has an owner, or if the block begins inside a unit.
+  [[nodiscard]] WYRM_HD bool take(block const& b) const { return exchange(b, 0, name_of(b)); }
+  /// Takes that back, before the block is freed; false if a unit has another owner.
+  [[nodiscard]] WYRM_HD bool leave(block const& b) const { return exchange(b, name_of(b), 0); }
+
+ private:
+  WYRM_HD static std::uint32_t name_of(block const& b) { return static_cast<std::uint32_t>(scramble(b.tag)) | 1; }
+  [[nodiscard]] WYRM_HD bool exchange(block const& b, std::uint32_t expected, std::uint32_t next) const {
+    if (owners == nullptr) return true;
+    auto const offset = static_cast<std::uint64_t>(b.p - base);
+    bool good = offset % unit == 0;
+    for (std::uint64_t u = offset / unit; u * unit < offset + b.bytes; ++u)
+      good = (exec::atomic_ref<std::uint32_t>(owners[u]).exchange(next, exec::relaxed) == expected) && good;
+    return good;
+  }
+};
+
 /// One request per lane.
 template <class Ref>
 struct allocate_in_tiles {
@@ -195,7 +249,9 @@ struct churn_in_tiles {
   std::uint64_t largest;
   std::uint64_t* asked;    // bytes of the requests that were served
   std::uint64_t* refused;  // requests that were refused
-  std::uint64_t* changed;  // blocks whose contents have changed
+  std::uint64_t* changed;  // blocks whose contents, or whose owners, have changed
+  verification verify;
+  ownership owned;
 
   // One size in 64 is 8 * largest; among the others all magnitudes are equally likely.
   [[nodiscard]] WYRM_HD std::uint64_t size(std::uint64_t random) const {
@@ -209,14 +265,18 @@ struct churn_in_tiles {
       block& b = blocks[(valid ? i : 0) * blocks_per_lane + (random >> 60) % blocks_per_lane];
       bool const has = valid && b.p != nullptr;
       bool const asks = valid && !has && random % 8 != 1;  // in some rounds some lanes are idle
-      if (has && !is_intact(b)) exec::atomic_ref<std::uint64_t>(*changed).fetch_add(1, exec::relaxed);
+      if (has && !(owned.leave(b) && verify.finds_intact(b)))
+        exec::atomic_ref<std::uint64_t>(*changed).fetch_add(1, exec::relaxed);
       ref.deallocate(t, has ? b.p : nullptr);
       if (has) b.p = nullptr;
       std::uint64_t const bytes = asks ? size(random >> 4) : 0;
       void* const p = ref.allocate(t, bytes);
       if (!asks) continue;
       b = {bytes, i << 32 | round, static_cast<unsigned char*>(p)};
-      if (p != nullptr) fill_block(b);
+      if (p != nullptr) {
+        if (!owned.take(b)) exec::atomic_ref<std::uint64_t>(*changed).fetch_add(1, exec::relaxed);
+        verify.fill(b);
+      }
       exec::atomic_ref<std::uint64_t>(p != nullptr ? *asked : *refused)
           .fetch_add(p != nullptr ? bytes : 1, exec::relaxed);
     }
@@ -258,6 +318,10 @@ struct churn_in_threads {
   }
 };
 
+struct fill_each {
+  block const* blocks;
+  WYRM_HD void operator()(std::size_t i) const { fill_block(blocks[i]); }
+};
 struct count_changed {
   block const* blocks;
   std::uint64_t* changed;
@@ -445,7 +509,9 @@ class pool {
 
   /// Runs churn_in_tiles, or churn_in_threads, with so many lanes, which have no blocks at first. Returns the blocks
   /// that are live afterwards.
-  blocks churn(std::size_t lanes, unsigned rounds, std::uint64_t seed, std::uint64_t largest, bool threads = false) {
+  /// verify, owned: for churn_in_tiles.
+  blocks churn(std::size_t lanes, unsigned rounds, std::uint64_t seed, std::uint64_t largest, bool threads = false,
+               verification const& verify = {}, ownership const& owned = {}) {
     using work = churn_in_tiles<typename A::ref_type>;
     std::size_t const n = lanes * work::blocks_per_lane;
     upload(blocks(n, block{0, 0, nullptr}));
@@ -457,7 +523,9 @@ class pool {
                               largest,
                               counters_.data(),
                               counters_.data() + 1,
-                              counters_.data() + 2};
+                              counters_.data() + 2,
+                              verify,
+                              owned};
     if (threads)
       exec::for_each(space_, lanes, churn_in_threads<typename A::ref_type>{rounds_of_lane});
     else
@@ -472,6 +540,7 @@ class pool {
       left.push_back(b);
       insert_live(b);
     }
+    if (verify.samples > 0) refill(left);
     return left;
   }
 
@@ -501,7 +570,8 @@ class pool {
   }
   void expect_bad_frees(std::size_t more) { bad_frees_ += more; }
 
-  /// The address of the pool: what a request for the whole pool, or for the share of it, returns. Only for a pool without blocks; resets it.
+  /// The address of the pool: what a request for the whole pool, or for the share of it, returns. Only for a pool
+  /// without blocks; resets it.
   [[nodiscard]] unsigned char* base() {
     unsigned char* const p = allocate(1, share_of<A>(committed())).front().p;
     reset();
@@ -573,6 +643,11 @@ class pool {
   void upload(blocks const& values) {
     device_.reserve(std::max<std::size_t>(values.size(), 1));
     exec::copy_in<block>(space_, device_.data(), values);
+  }
+  // Writes the whole contents of blocks of which samples have been written.
+  void refill(blocks const& some) {
+    upload(some);
+    exec::for_each(space_, some.size(), fill_each{device_.data()});
   }
   void clear_counters() { space_.fill(counters_.data(), 0, counters_.bytes()); }
 

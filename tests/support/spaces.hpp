@@ -57,6 +57,12 @@ template <class Space>
   return std::max(static_cast<std::size_t>(static_cast<double>(n) * scale), least);
 }
 
+/// How many bytes of each block a long random test verifies, beside its ends: WYRM_TEST_SAMPLES; 0: all.
+[[nodiscard]] inline std::uint32_t test_samples() {
+  char const* const text = std::getenv("WYRM_TEST_SAMPLES");
+  return text != nullptr ? static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10)) : 0;
+}
+
 /// The number of operations of a long random test: WYRM_TEST_OPERATIONS, or n.
 [[nodiscard]] inline double operations_or(double n) {
   char const* const text = std::getenv("WYRM_TEST_OPERATIONS");
