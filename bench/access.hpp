@@ -19,8 +19,8 @@
 //   - how a step selects its edge: it draws a position in the list; in a linked list it follows that number of links.
 //     Each of these is an access, so the number of accesses grows with the scale;
 //   - the start nodes of walks: random.
-// Lists are in device memory. In the paper they are in unified memory; this test does not contain the cost of page
-// faults.
+// In the paper lists are in unified memory. Here a case says in which kind of memory they are, and to_host() moves them
+// there, so that walks contain the cost of page faults.
 #pragma once
 
 #include <cstddef>
@@ -216,10 +216,11 @@ class access_lists {
   using space_type = typename Allocator::space_type;
   using view_type = typename Allocator::view_type;
 
-  access_lists(space_type const& space, access_case const& c, std::size_t pool_bytes)
+  access_lists(space_type const& space, access_case const& c, std::size_t pool_bytes,
+               exec::memory_kind kind = exec::memory_kind::device)
       : space_(space),
         c_(c),
-        pool_(space, {.pool_bytes = pool_bytes, .reserve_bytes = pool_bytes, .checked = false}),
+        pool_(space, {.pool_bytes = pool_bytes, .reserve_bytes = pool_bytes, .checked = false, .memory = kind}),
         heads_(space, c.lists),
         sums_(space, c.lists),
         damaged_(space, 1) {
@@ -238,6 +239,11 @@ class access_lists {
   }
   /// The number of missing or different edges in all calls of verify().
   [[nodiscard]] std::uint64_t damaged() const { return exec::read(space_, damaged_.data()); }
+  /// Moves the pages of all lists, which are whole and in managed memory, to the host.
+  void to_host() const {
+    for (edge_record* const list : exec::copy_out(space_, heads_.data(), c_.lists))
+      space_.prefetch(list, std::size_t{c_.edges} * sizeof(edge_record), exec::memory_location::host);
+  }
   /// All lists must be complete.
   void walk(std::uint32_t seed) {
     exec::for_each_lane<32>(space_, c_.lists, detail::walk_lists{c_, heads_.data(), seed, sums_.data()});

@@ -5,6 +5,9 @@
 //                                                   without reset: after the lists of the previous run were freed)
 //   walk/SPACE/ALLOCATOR/whole|linked/scale:S       1,000 walks of 50 steps on the lists; several seeds alternate, so a
 //                                                   run does not leave all data of the next run in the caches
+//   cluster/SPACE/ALLOCATOR/managed|device/scale:S  both, with whole lists in this kind of memory, whose pages are on
+//                                                   the host when the walks begin (Fig. 15); counters: allocate_us,
+//                                                   walk_us. Three walks on new lists each
 //
 // After each allocation all edges are written and verified, untimed, and the results of walks are compared with
 // expected ones. A run with overlapping or incomplete lists, or with wrong results, is an error and has no time.
@@ -73,8 +76,43 @@ void time_walks(benchmark::State& state, typename Allocator::space_type const& s
   state.counters["bytes"] = static_cast<double>(c.bytes());
 }
 
+template <class Allocator>
+void time_clustering(benchmark::State& state, typename Allocator::space_type const& space, exec::memory_kind kind) {
+  auto const c = access_case::of_scale(static_cast<std::uint32_t>(state.range(0)), false);
+  try {
+    access_lists<Allocator> lists(space, c, pool_bytes(), kind);
+    typename Allocator::space_type::stopwatch watch(space);
+    std::vector<double> allocating;
+    std::vector<double> walking;
+    for (auto _ : state) {
+      auto const seed = static_cast<std::uint32_t>(walking.size());
+      allocating.push_back(timed(space, watch, [&] { lists.allocate(); }));
+      lists.write();
+      lists.verify();
+      if (lists.damaged() > 0) return state.SkipWithError("requests were refused, or lists overlap");
+      if (kind == exec::memory_kind::managed) lists.to_host();
+      walking.push_back(timed(space, watch, [&] { lists.walk(seed); }));
+      if (lists.sums() != expect_walks(c, seed).sums) return state.SkipWithError("a walk has a wrong result");
+      state.SetIterationTime(allocating.back() + walking.back());
+      lists.free();
+    }
+    state.counters["allocate_us"] = median(allocating) * 1e6;
+    state.counters["walk_us"] = median(walking) * 1e6;
+    state.counters["bytes"] = static_cast<double>(c.bytes());
+  } catch (error const& refused) {
+    state.SkipWithError(refused.what());
+  }
+}
+
 template <class Allocator, class Space>
 void add_all(Space const& space) {
+  for (exec::memory_kind const kind : {exec::memory_kind::device, exec::memory_kind::managed})
+    if (Allocator::family.resets && Allocator::family.reclaims)
+      add(std::string("cluster/") + Space::name + "/" + Allocator::name + "/" + exec::to_string(kind),
+          [=](benchmark::State& state) { time_clustering<Allocator>(state, space, kind); })
+          ->Iterations(3)
+          ->ArgName("scale")
+          ->ArgsProduct({{1, 2, 4, 8, 16}});
   for (bool const linked : {false, true}) {
     auto const add_case = [&](char const* subject, auto const& f) {
       std::string const name =

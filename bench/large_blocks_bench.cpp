@@ -11,8 +11,9 @@
 // tenth of the kernels of `random`; live, its blocks at the end. On a CPU there are 512 threads at most, and smaller
 // requests.
 //
-// Each block is marked at both ends, untimed, and the marks are verified before it is freed: a run in which a thread
-// got no block, or blocks overlap, is an error and has no time.
+// All allocators of the registry that free memory; one with a lock for all requests takes seconds a kernel, so select
+// some. Each block is marked at both ends, untimed, and the marks are verified before it is freed: a run in which a
+// thread got no block, or blocks overlap, is an error and has no time.
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -31,11 +32,6 @@ namespace {
 constexpr std::uint32_t places = 12;  // of `random`, per thread
 constexpr std::size_t random_least = std::size_t{1} << 10;
 constexpr std::size_t random_most = std::size_t{256} << 10;
-
-/// The allocators for large requests, and what CUDA has.
-template <class Space>
-using compared = alloc::list<alloc::align_malloc<Space>, alloc::ouroboros_va_p<Space>, alloc::rw_malloc<Space>,
-                             alloc::system_malloc<Space>>;
 
 /// A size in [least, most], drawn for `key`.
 WYRM_HD std::size_t size_between(std::size_t least, std::size_t most, std::uint64_t key) {
@@ -120,7 +116,7 @@ class experiment {
 
   experiment(space_type const& space, std::size_t threads, std::size_t blocks, std::size_t pool_bytes)
       : space_(space),
-        pool_(space, {.pool_bytes = pool_bytes, .reserve_bytes = pool_bytes, .checked = false}),
+        pool_(space, in_pool(pool_bytes)),
         threads_(threads),
         blocks_(space, blocks),
         damaged_(space, 1),
@@ -156,6 +152,12 @@ class experiment {
   void measure_empty(benchmark::State& state) { state.counters["empty_us"] = timed(nothing{}) * 1e6; }
 
  private:
+  // Of which the blocks of one size can have so many bytes.
+  static alloc::options in_pool(std::size_t bytes) {
+    bytes = static_cast<std::size_t>(static_cast<double>(bytes) / Allocator::family.share);
+    return {.pool_bytes = bytes, .reserve_bytes = bytes, .checked = false};
+  }
+
   space_type space_;
   Allocator pool_;
   std::size_t threads_;
@@ -243,8 +245,8 @@ void add_all(Space const& space) {
 
 int main(int argc, char** argv) {
   using namespace wyrm::bench;
-  for_each_space([]<class Space>(Space const& space) {
-    [&]<class... A>(wyrm::alloc::list<A...>) { (add_all<A>(space), ...); }(compared<Space>{});
+  for_each_allocator([]<class A>(auto const& space) {
+    if constexpr (A::family.reclaims) add_all<A>(space);
   });
   return run_registered(argc, argv);
 }

@@ -2,7 +2,11 @@
 // Patterns of access on kinds of memory and on arrangements of it (patterns/), on the host and on the GPU:
 //
 //   applications/SPACE/PATTERN/ARRAYS/MEMORY/MiB:N    the eight applications of Fig. 16 of AlignMalloc (TPDS 2025)
-//   own_memory/SPACE/step|random/ARRAYS/MEMORY/bytes:N   1 K threads read 100 words of N bytes each (Fig. 12, 13)
+//   own_memory/SPACE/step|random/ARRAYS/MEMORY/accesses:A/bytes:N   1 K threads read A words of N bytes each (Fig. 12,
+//                                                     13: 100 words; with at most 8, most blocks are never touched)
+//
+// WYRM_PATTERN_MIB lists the sizes of applications in MiB, 1 MiB or more each, instead of 1024,4096,20480 (on a CPU:
+// 64).
 //
 //   ARRAYS       plain: in one piece; interleaved: in a block per warp; rows-ALLOCATOR: in a block per thread
 //   MEMORY       device               memory of the device (on the CPU: host memory)
@@ -20,12 +24,16 @@
 // plain memory of the device. A wrong result is an error and has no time. A case is skipped if it needs more than 90 %
 // of what the device has free.
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
 #include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -193,11 +201,27 @@ void time_application(benchmark::State& state, Space const& space, source from) 
 template <class Arrays, class Space>
 void time_own_memory(benchmark::State& state, Space const& space, source from, bool in_step) {
   report(state, [&](int runs) {
-    auto const words = static_cast<std::uint64_t>(state.range(0)) / sizeof(word);
-    own_memory const p{{1024, words}, 100, in_step};
+    auto const words = static_cast<std::uint64_t>(state.range(1)) / sizeof(word);
+    own_memory const p{{1024, words}, static_cast<std::uint32_t>(state.range(0)), in_step};
     state.SetItemsProcessed(static_cast<std::int64_t>(p.size.threads * p.accesses) * runs);
     return time_runs<Arrays>(space, from, p, expected(p), runs);
   });
+}
+
+/// The sizes that WYRM_PATTERN_MIB lists, or else `usual`. Throws error(bad_argument).
+std::vector<std::int64_t> sizes_or(char const* usual) {
+  char const* const named = std::getenv("WYRM_PATTERN_MIB");
+  std::istringstream text(named != nullptr ? named : usual);
+  std::vector<std::int64_t> sizes;
+  for (std::string one; std::getline(text, one, ',');) {
+    std::int64_t size = 0;
+    auto const [end, failure] = std::from_chars(one.data(), one.data() + one.size(), size);
+    if (failure != std::errc() || end != one.data() + one.size() || size < 1 || size > 1 << 20)
+      throw error(error_code::bad_argument,
+                  "WYRM_PATTERN_MIB: '" + one + "' is no size in MiB; it needs numbers from 1 to 1048576 and commas");
+    sizes.push_back(size);
+  }
+  return sizes;
 }
 
 template <class Arrays, class Space>
@@ -211,8 +235,7 @@ void add_arrays(Space const& space, std::string const& arrays, source from, char
         ->Unit(benchmark::kMillisecond)
         ->Iterations(3)
         ->ArgName("MiB")
-        ->ArgsProduct(
-            {is_gpu<Space> ? std::vector<std::int64_t>{1 << 10, 4 << 10, 20 << 10} : std::vector<std::int64_t>{64}});
+        ->ArgsProduct({sizes_or(is_gpu<Space> ? "1024,4096,20480" : "64")});
   });
   for (bool const in_step : {true, false})
     benchmark::RegisterBenchmark(
@@ -221,9 +244,8 @@ void add_arrays(Space const& space, std::string const& arrays, source from, char
         ->UseManualTime()
         ->Unit(benchmark::kMicrosecond)
         ->Iterations(10)
-        ->ArgName("bytes")
-        ->RangeMultiplier(4)
-        ->Range(512, is_gpu<Space> ? 2 << 20 : 64 << 10);
+        ->ArgNames({"accesses", "bytes"})
+        ->ArgsProduct({{2, 8, 100}, benchmark::CreateRange(512, is_gpu<Space> ? 2 << 20 : 64 << 10, 4)});
 }
 
 template <class Space>
@@ -235,8 +257,8 @@ void add_space(Space const& space) {
     add_arrays<interleaved_arrays<Space>>(space, "interleaved", from, name);
     [&]<class... A>(alloc::list<A...>) {
       (add_arrays<rows_arrays<A>>(space, std::string("rows-") + A::name, from, name), ...);
-    }(alloc::list<alloc::ouroboros_va_p<Space>, alloc::corw<Space>, alloc::scatteralloc<Space>,
-                  alloc::list_size<Space>>{});
+    }(alloc::list<alloc::align_malloc<Space>, alloc::ouroboros_va_p<Space>, alloc::corw<Space>,
+                  alloc::scatteralloc<Space>, alloc::list_size<Space>>{});
   }
 }
 
@@ -245,6 +267,11 @@ void add_space(Space const& space) {
 }  // namespace wyrm::bench
 
 int main(int argc, char** argv) {
-  wyrm::bench::for_each_space([](auto const& space) { wyrm::bench::add_space(space); });
+  try {
+    wyrm::bench::for_each_space([](auto const& space) { wyrm::bench::add_space(space); });
+  } catch (wyrm::error const& e) {
+    std::fprintf(stderr, "patterns_bench: %s\n", e.what());
+    return 2;
+  }
   return wyrm::bench::run_registered(argc, argv);
 }

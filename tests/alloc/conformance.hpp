@@ -618,7 +618,7 @@ TYPED_TEST_P(conformance, carved_pages_behave_like_others) {
   if constexpr (alloc::carving_ref<typename TypeParam::ref_type>) {
     for (bool const checked : {false, true}) {
       SCOPED_TRACE(checked ? "checked" : "unchecked");
-      pool<TypeParam> p(pool_of(scaled(8 * mib, 2 * mib), checked));
+      pool<TypeParam> p(pool_of(with_share<TypeParam>(scaled(8 * mib, 2 * mib)), checked));
       std::uint64_t missing = 1;
       // Before the carving some windows and queues have pages, and others are empty.
       auto some = p.allocate(random_sizes(scaled(400, 100), 2048, 11));
@@ -652,7 +652,7 @@ TYPED_TEST_P(conformance, carved_pages_are_claimed_and_freed_in_any_order) {
     for (bool const checked : {false, true})
       for (std::uint32_t const step : {1u, 0xfffffffbu, 17u}) {
         SCOPED_TRACE(std::string(checked ? "checked" : "unchecked") + ", step " + std::to_string(step));
-        pool<TypeParam> p(pool_of(scaled(8 * mib, 2 * mib), checked));
+        pool<TypeParam> p(pool_of(with_share<TypeParam>(scaled(8 * mib, 2 * mib)), checked));
         auto some = p.allocate(random_sizes(scaled(400, 100), 2048, 11));
         for (int round = 0; round < 2; ++round) {
           p.carve_and_free({700, 37, 0, 129, 64, 1, 9, 4}, step);

@@ -365,6 +365,11 @@ template <class A>
 [[nodiscard]] std::size_t share_of(std::size_t bytes) {
   return static_cast<std::size_t>(static_cast<double>(bytes) * family<A>().share);
 }
+/// The bytes of a pool whose share is so many bytes.
+template <class A>
+[[nodiscard]] std::size_t with_share(std::size_t bytes) {
+  return static_cast<std::size_t>(static_cast<double>(bytes) / family<A>().share);
+}
 /// Whether the pool is one range of addresses.
 template <class A>
 [[nodiscard]] bool is_contiguous() {
