@@ -39,7 +39,7 @@ TYPED_TEST_P(hosted_pool, small_pages_and_hubs) {
     std::size_t const before = g.allocator().stats().committed;
     for (std::size_t const size : {std::size_t{100}, scaled(100000, 40000), std::size_t{3000}}) {
       std::vector<graph::edge> batch = random_edges(random, n, size);
-      for (graph::vertex_id v = 0; v < n; v += 1 + size % 3)  // three hubs
+      for (graph::vertex_id v = 0; v < n; v += 1 + static_cast<graph::vertex_id>(size % 3))  // three hubs
         for (graph::vertex_id const hub : {7u, 100u, 4000u}) batch.push_back({hub, v});
       expect_equal(g.insert(batch), model.insert(batch));
       expect_same();
