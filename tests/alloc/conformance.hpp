@@ -35,6 +35,15 @@ inline alloc::options pool_of(std::size_t bytes, bool checked) {
           .guards = false};
 }
 
+/// The same, of which the share has so many bytes, and the same room to grow.
+template <class A>
+alloc::options pool_with_share(std::size_t bytes, bool checked) {
+  alloc::options o = pool_of(bytes, checked);
+  o.pool_bytes = with_share<A>(o.pool_bytes);
+  o.reserve_bytes = with_share<A>(o.reserve_bytes);
+  return o;
+}
+
 inline std::vector<std::size_t> random_sizes(std::size_t n, std::size_t largest, std::uint64_t seed) {
   std::mt19937_64 random(seeded(seed));
   std::vector<std::size_t> sizes(n);
@@ -618,7 +627,7 @@ TYPED_TEST_P(conformance, carved_pages_behave_like_others) {
   if constexpr (alloc::carving_ref<typename TypeParam::ref_type>) {
     for (bool const checked : {false, true}) {
       SCOPED_TRACE(checked ? "checked" : "unchecked");
-      pool<TypeParam> p(pool_of(with_share<TypeParam>(scaled(8 * mib, 2 * mib)), checked));
+      pool<TypeParam> p(pool_with_share<TypeParam>(scaled(8 * mib, 2 * mib), checked));
       std::uint64_t missing = 1;
       // Before the carving some windows and queues have pages, and others are empty.
       auto some = p.allocate(random_sizes(scaled(400, 100), 2048, 11));
@@ -652,7 +661,7 @@ TYPED_TEST_P(conformance, carved_pages_are_claimed_and_freed_in_any_order) {
     for (bool const checked : {false, true})
       for (std::uint32_t const step : {1u, 0xfffffffbu, 17u}) {
         SCOPED_TRACE(std::string(checked ? "checked" : "unchecked") + ", step " + std::to_string(step));
-        pool<TypeParam> p(pool_of(with_share<TypeParam>(scaled(8 * mib, 2 * mib)), checked));
+        pool<TypeParam> p(pool_with_share<TypeParam>(scaled(8 * mib, 2 * mib), checked));
         auto some = p.allocate(random_sizes(scaled(400, 100), 2048, 11));
         for (int round = 0; round < 2; ++round) {
           p.carve_and_free({700, 37, 0, 129, 64, 1, 9, 4}, step);
