@@ -79,6 +79,7 @@ void add_placement(CLI::App& command, apps::placement& where) {
                   "Maximum bytes of device memory for the graph, its scratch and its results, with an optional suffix "
                   "K, M or G (powers of 1024); pages beyond it lie in memory of the host; 0 = no limit")
       ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::size_t{0}, alloc::pool_limit))
       ->capture_default_str();
 }
 

@@ -24,7 +24,12 @@ struct placement {
   std::size_t device_memory = 0;  // bytes of the device that the graph, its scratch and its results may take; 0: all
 
   /// nullptr: not bounded. It must outlive what is made on its space.
+  /// Throws error(bad_argument) if the pool is not in memory of the device.
   [[nodiscard]] std::shared_ptr<alloc::residency::bounded_space> bound() const {
+    if (device_memory != 0 && memory != exec::memory_kind::device)
+      throw error(error_code::bad_argument,
+                  std::string("--device-memory bounds memory of the device, and with --memory ") +
+                      exec::to_string(memory) + " the pool is in other memory; leave one of both out");
     return device_memory == 0
                ? nullptr
                : std::make_shared<alloc::residency::bounded_space>(exec::make_space(device), device_memory);

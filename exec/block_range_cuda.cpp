@@ -48,7 +48,7 @@ class cuda_block_ranges final : public block_ranges {
     return reserve_addresses(blocks * block_bytes());
   }
   void unreserve(std::byte* base, std::size_t blocks) noexcept override {
-    under_guard<cuda_space::guard>(space_, [&] {
+    under_device_guard<detail::cuda_device>(space_.device(), [&] {
       drop(detail::bind_context(space_.device()));
       driver().address_free(address_of(base), blocks * block_bytes());
     });
@@ -80,7 +80,7 @@ class cuda_block_ranges final : public block_ranges {
   }
   void destroy(memory_side side, physical_block block) noexcept override {
     host_blocks_ -= side == memory_side::host;
-    under_guard<cuda_space::guard>(space_, [&] {
+    under_device_guard<detail::cuda_device>(space_.device(), [&] {
       drop(detail::bind_context(space_.device()));
       driver().unmap(address_of(block.home), block_bytes());
       driver().address_free(address_of(block.home), block_bytes());
@@ -99,7 +99,7 @@ class cuda_block_ranges final : public block_ranges {
     check(status, ("map " + std::to_string(blocks.size()) + " blocks").c_str());
   }
   void unmap(std::byte* at, std::size_t blocks) noexcept override {
-    under_guard<cuda_space::guard>(space_, [&] {
+    under_device_guard<detail::cuda_device>(space_.device(), [&] {
       drop(detail::bind_context(space_.device()));
       driver().unmap(address_of(at), blocks * block_bytes());
     });
@@ -194,7 +194,8 @@ class cuda_work_span final : public work_span {
   }
   // An event that cannot be recorded counts as done: the device has failed then.
   void stop() noexcept override {
-    under_guard<cuda_space::guard>(space_, [&] { drop(cudaEventRecord(stop_.get(), space_.stream())); });
+    under_device_guard<detail::cuda_device>(space_.device(),
+                                            [&] { drop(cudaEventRecord(stop_.get(), space_.stream())); });
   }
   [[nodiscard]] bool is_done() const override {
     cudaError_t const status = cudaEventQuery(stop_.get());

@@ -195,11 +195,11 @@ void cuda_space::wait_for(event recorded) const {
 }
 
 void cuda_space::wait_for_all() const noexcept {
-  under_guard<guard>(*this, [] { drop(cudaDeviceSynchronize()); });
+  under_device_guard<detail::cuda_device>(device(), [] { drop(cudaDeviceSynchronize()); });
 }
 
 void* cuda_space::allocate(std::size_t bytes, memory_kind kind) const {
-  guard const current(*this);
+  device_guard const current(*this);
   std::size_t const some = std::max<std::size_t>(bytes, 1);
   void* p = nullptr;
   switch (kind) {
@@ -228,7 +228,7 @@ void* cuda_space::allocate(std::size_t bytes, memory_kind kind) const {
 // cudaFree itself does not wait for work on streams that do not block the default stream. Errors are ignored: they are
 // errors of earlier work, which are reported where that work is waited for.
 void cuda_space::deallocate(void* p, std::size_t bytes, memory_kind kind) const noexcept {
-  under_guard<guard>(*this, [&] {
+  under_device_guard<detail::cuda_device>(device(), [&] {
     std::size_t const some = std::max<std::size_t>(bytes, 1);
     if (kind == memory_kind::managed) return release_managed(p, some, some);
     drop(cudaStreamSynchronize(stream()));
@@ -260,14 +260,14 @@ void cuda_space::copy_out(void* to_host, void const* from, std::size_t bytes) co
 }
 
 void* cuda_space::allocate_staging(std::size_t bytes) const {
-  guard const current(*this);
+  device_guard const current(*this);
   void* p = nullptr;
   check(cudaMallocHost(&p, bytes > 0 ? bytes : 1), "pin host memory");
   return p;
 }
 
 void cuda_space::deallocate_staging(void* p) const noexcept {
-  under_guard<guard>(*this, [&] {
+  under_device_guard<detail::cuda_device>(device(), [&] {
     drop(cudaStreamSynchronize(stream()));
     drop(cudaFreeHost(p));
   });
@@ -342,7 +342,7 @@ void cuda_space::advise(void* p, std::size_t bytes, memory_advice advice, memory
 }
 
 void* cuda_space::reserve(std::size_t bytes, memory_kind kind) const {
-  guard const current(*this);
+  device_guard const current(*this);
   if (managing(kind) != nullptr) return manager_->reserve(bytes);
   if (kind == memory_kind::managed) return reserve_managed(bytes);
   check(bind_context(device()), "cudaSetDevice");
@@ -353,7 +353,7 @@ void* cuda_space::reserve(std::size_t bytes, memory_kind kind) const {
 
 // Pinned memory is created in steps, too: on the host's NUMA node next to the device, and accessible for both.
 void cuda_space::commit(void* base, std::size_t from, std::size_t to, memory_kind kind) const {
-  guard const current(*this);
+  device_guard const current(*this);
   if (managing(kind) != nullptr) return manager_->commit(base, from, to);
   if (kind == memory_kind::managed) return commit_managed(static_cast<std::byte*>(base) + from, to - from);
   bool const is_on_host = kind == memory_kind::host;
@@ -382,7 +382,7 @@ void cuda_space::commit(void* base, std::size_t from, std::size_t to, memory_kin
 
 void cuda_space::unreserve(void* base, std::size_t reserved, std::size_t committed, memory_kind kind) const noexcept {
   if (managing(kind) != nullptr) return manager_->unreserve(base, reserved, committed);
-  under_guard<guard>(*this, [&] {
+  under_device_guard<detail::cuda_device>(device(), [&] {
     if (kind == memory_kind::managed) return release_managed(base, reserved, committed);
     drop(bind_context(device()));
     drop(cudaStreamSynchronize(stream()));

@@ -140,7 +140,7 @@ class cuda_space {
   [[nodiscard]] int device() const;
   [[nodiscard]] CUstream_st* stream() const;
   /// Differs for the default streams of two devices, whose handles are equal.
-  [[nodiscard]] stream_identity identity() const { return {device(), stream()}; }
+  [[nodiscard]] stream_identity identity() const { return {device(), stream(), manager_}; }
   /// For reports: "cuda:0 (NVIDIA H200)".
   [[nodiscard]] std::string description() const;
 
@@ -154,6 +154,11 @@ class cuda_space {
 #endif
 
  private:
+  /// For calls that do not touch memory of the space.
+  class device_guard : basic_device_guard<detail::cuda_device> {
+   public:
+    explicit device_guard(cuda_space const& space) : basic_device_guard(space.device()) {}
+  };
   [[nodiscard]] void* reserve_managed(std::size_t bytes) const;
   void commit_managed(void* p, std::size_t bytes) const;
   void release_managed(void* p, std::size_t promised, std::size_t committed) const noexcept;

@@ -29,12 +29,12 @@ class basic_device_guard {
   bool replaced_;
 };
 
-/// Calls f() under a guard, without exceptions. f() is not called if the device cannot be made current: the device has
-/// failed then, and all its resources are lost.
-template <class Guard, class Space, class F>
-void under_guard(Space const& space, F const& f) noexcept {
+/// Calls f() under a guard of the device, without exceptions. f() is not called if the device cannot be made current:
+/// the device has failed then, and all its resources are lost. f() must not touch memory that a memory manager moves.
+template <class Device, class F>
+void under_device_guard(int device, F const& f) noexcept {
   try {
-    Guard const current(space);
+    basic_device_guard<Device> const current(device);
     f();
   } catch (...) {
   }

@@ -63,7 +63,7 @@ class host_space {
     });
   }
   /// The same for all spaces of the host.
-  [[nodiscard]] static stream_identity identity() { return {}; }
+  [[nodiscard]] stream_identity identity() const { return {.manager = manager_}; }
   void synchronize() const {}
   /// For code that is generic in the space: work of a host is complete when its call returns.
   void wait_for(event) const {}

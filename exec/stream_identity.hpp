@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which stream a space works on. Spaces with the same identity do their work in the order in which it is enqueued,
-// whatever space enqueues it; what is on different streams must be ordered by events.
+// Which stream a space works on, and who manages its memory. Spaces with the same identity do their work in the order
+// in which it is enqueued, whatever space enqueues it; what is on different streams must be ordered by events.
 #pragma once
 
 namespace wyrm::exec {
 
-/// The default is that of all spaces of the host, whose work is complete when a call returns.
+/// The default is that of all spaces of the host without a manager, whose work is complete when a call returns.
 struct stream_identity {
-  int device = -1;               // -1: the host
-  void const* stream = nullptr;  // of the device
+  int device = -1;                // -1: the host
+  void const* stream = nullptr;   // of the device
+  void const* manager = nullptr;  // the memory manager to which the space is bound; nullptr: none
   friend constexpr bool operator==(stream_identity const&, stream_identity const&) = default;
 };
 

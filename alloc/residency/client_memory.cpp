@@ -9,22 +9,33 @@ client_memory::~client_memory() { finish_uses(); }
 
 void client_memory::begin() {
   std::lock_guard const lock(mutex_);
-  unsigned& depth = depth_[std::this_thread::get_id()];
-  if (uses_.empty()) {
+  std::thread::id const me = std::this_thread::get_id();
+  {
+    std::lock_guard const leaf(depth_mutex_);
+    ++depth_[me];
+  }
+  if (!uses_.empty()) return;
+  try {
     if (paused_ && core_->resume_use(paused_))
-      uses_.push_back(std::move(paused_));
+      uses_.push_back(std::move(paused_));  // has room for one
     else
       begin_use();
+  } catch (...) {
+    std::lock_guard const leaf(depth_mutex_);
+    if (--depth_[me] == 0) depth_.erase(me);
+    throw;
   }
-  ++depth;
 }
 
 void client_memory::end() noexcept {
   std::lock_guard const lock(mutex_);
-  auto const mine = depth_.find(std::this_thread::get_id());
-  if (--mine->second > 0) return;
-  depth_.erase(mine);
-  if (!depth_.empty()) return;
+  {
+    std::lock_guard const leaf(depth_mutex_);
+    auto const mine = depth_.find(std::this_thread::get_id());
+    if (--mine->second > 0) return;
+    depth_.erase(mine);
+    if (!depth_.empty()) return;
+  }
   if (uses_.size() == 1) {
     paused_ = std::move(uses_.front());
     uses_.clear();
@@ -34,11 +45,11 @@ void client_memory::end() noexcept {
   }
 }
 
-// Under the mutex, as the next two.
+// Under the mutex, as the next one.
 void client_memory::begin_use() {
   paused_.reset();
   uses_.reserve(uses_.size() + 1);
-  uses_.push_back(core_->begin_use(client_, {}, make_span_()));
+  uses_.push_back(core_->begin_use_of_backed(client_, make_span_(), [this] { return is_held_by_this_thread(); }));
 }
 
 void client_memory::finish_uses() noexcept {
@@ -46,8 +57,9 @@ void client_memory::finish_uses() noexcept {
   uses_.clear();
 }
 
-bool client_memory::is_only_mine() const {
-  return depth_.size() == 1 && depth_.begin()->first == std::this_thread::get_id();
+bool client_memory::is_held_by_this_thread() const {
+  std::lock_guard const leaf(depth_mutex_);
+  return depth_.contains(std::this_thread::get_id());
 }
 
 void* client_memory::reserve(std::size_t bytes) {
@@ -78,20 +90,38 @@ void client_memory::unreserve(void* base, std::size_t, std::size_t) noexcept {
 }
 
 void client_memory::allocating(std::size_t bytes) {
-  std::lock_guard const lock(mutex_);
-  if (core_->take_array(client_, bytes, uses_.empty())) return;
-  if (!is_only_mine()) return (void)core_->take_array(client_, bytes, true);
-  // What is enqueued uses the blocks; nothing else does until this call returns.
-  for (std::shared_ptr<use_state> const& u : uses_) core_->finish_use(u);
-  for (std::shared_ptr<use_state> const& u : uses_) u->work->wait();
-  uses_.clear();
+  {
+    std::lock_guard const lock(mutex_);
+    if (core_->take_array(client_, bytes, core::if_full::give_up)) return;
+    bool is_only_mine = false;
+    {
+      std::lock_guard const leaf(depth_mutex_);
+      is_only_mine = depth_.size() == 1 && depth_.contains(std::this_thread::get_id());
+    }
+    if (is_only_mine) {
+      // What is enqueued uses the blocks; this thread enqueues nothing before the call returns.
+      std::vector<std::shared_ptr<use_state>> const mine = uses_;
+      finish_uses();
+      for (std::shared_ptr<use_state> const& u : mine) u->work->wait();
+    }
+  }
+  // Without the mutex, so that other threads can end what they do.
+  auto const go_on = [&] {
+    std::lock_guard const lock(mutex_);
+    if (uses_.empty() && is_held_by_this_thread()) begin_use();
+  };
   try {
-    (void)core_->take_array(client_, bytes, true);
+    (void)core_->take_array(client_, bytes, is_held_by_this_thread() ? core::if_full::refuse : core::if_full::wait);
   } catch (...) {
-    begin_use();
+    go_on();
     throw;
   }
-  begin_use();
+  try {
+    go_on();
+  } catch (...) {
+    core_->return_array(client_, bytes);
+    throw;
+  }
 }
 
 void client_memory::freed(std::size_t bytes) noexcept { core_->return_array(client_, bytes); }

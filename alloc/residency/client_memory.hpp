@@ -45,17 +45,18 @@ class client_memory final : public exec::memory_manager {
  private:
   void begin_use();
   void finish_uses() noexcept;
-  [[nodiscard]] bool is_only_mine() const;
+  [[nodiscard]] bool is_held_by_this_thread() const;
 
   std::shared_ptr<core> core_;
   client_state* client_;
   std::size_t range_limit_;
   make_span make_span_;
-  std::mutex mutex_;
+  std::mutex mutex_;  // is locked before that of the core
   std::map<void*, region_state*> regions_;
-  std::map<std::thread::id, unsigned> depth_;     // of threads between begin() and end()
   std::vector<std::shared_ptr<use_state>> uses_;  // of the launch that goes on
   std::shared_ptr<use_state> paused_;             // of the last launch
+  mutable std::mutex depth_mutex_;                // is locked after all others
+  std::map<std::thread::id, unsigned> depth_;     // of threads between begin() and end()
 };
 
 }  // namespace wyrm::alloc::residency::detail

@@ -146,6 +146,7 @@ region_state* core::reserve(client_state* c, std::size_t bytes, bool is_pool) {
   lock const l(mutex_);
   r.base = ranges_->reserve(count);
   c->regions.splice(c->regions.end(), made);
+  ++c->layout;
   return &r;
 }
 
@@ -225,6 +226,7 @@ void core::back(std::span<named_blocks const> names) {
         blocks_[n].is_usable = !options_.checked;
         r.blocks[i] = n;
         ++r.backed;
+        ++r.owner->layout;
         made.push_back(n);
       }
   } catch (error const& failed) {

@@ -11,6 +11,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -62,7 +63,8 @@ struct client_state {
   std::unique_ptr<residency::policy> policy;
   statistics counters;  // the figures that only grow
   std::size_t resident = 0;
-  std::size_t arrays = 0;  // bytes beside the regions
+  std::size_t arrays = 0;    // bytes beside the regions
+  std::uint64_t layout = 0;  // counts regions that were made, and blocks that got memory
   std::uint64_t last_use = 0;
   bool is_exhausted = false;  // while victims are chosen
   bool is_closed = false;
@@ -81,7 +83,8 @@ struct use_state {
   std::unique_ptr<exec::work_span> work;  // nullptr: a transfer
   std::vector<used_block> blocks;         // in ascending order of their numbers
   std::vector<launch_number> launches;    // as announced to the policy
-  std::thread::id thread;
+  std::function<bool()> is_mine;          // whether the calling thread holds it, and would wait for itself
+  std::uint64_t layout = 0;               // of the client when it began
   bool is_finished = false;
   bool is_retired = false;
 };
@@ -121,15 +124,21 @@ class core {
   /// `names` empty: all regions of the client, written.
   [[nodiscard]] std::shared_ptr<use_state> begin_use(client_state* c, std::vector<named_blocks> names,
                                                      std::unique_ptr<exec::work_span> work);
+  /// A use of all blocks of the client that have memory. is_mine: see use_state.
+  [[nodiscard]] std::shared_ptr<use_state> begin_use_of_backed(client_state* c, std::unique_ptr<exec::work_span> work,
+                                                               std::function<bool()> is_mine);
   void finish_use(std::shared_ptr<use_state> const& u) noexcept;
   /// The same for a use that may go on. It ends as soon as its work is done and another call concerns the manager.
   void pause_use(std::shared_ptr<use_state> const& u) noexcept;
-  /// Lets a paused use go on, unless it has ended, or has blocks that are not on the device. O(blocks of the use).
+  /// Lets a paused use go on, unless it has ended, the client has got blocks since, some are not on the device, or the
+  /// budget wants memory back. O(blocks of the use).
   [[nodiscard]] bool resume_use(std::shared_ptr<use_state> const& u);
 
-  /// Takes bytes of the budget for an array on the device, and evicts blocks to make room. If there is no room: throws
-  /// error(out_of_memory), or returns false unless `must`.
-  bool take_array(client_state* c, std::size_t bytes, bool must);
+  /// Takes bytes of the budget for an array on the device, and evicts blocks to make room. Without room: returns
+  /// false (give_up); throws error(out_of_memory) (refuse); or waits for launches of other threads, and throws it if that
+  /// cannot help, or if this thread is in a launch (wait).
+  enum class if_full : std::uint8_t { give_up, refuse, wait };
+  bool take_array(client_state* c, std::size_t bytes, if_full then);
   void return_array(client_state* c, std::size_t bytes) noexcept;
 
   std::size_t fetch_idle();
@@ -157,6 +166,8 @@ class core {
   void require_range(char const* call, region_state const* r, std::size_t offset, std::size_t bytes) const;
 
   // Uses
+  [[nodiscard]] std::shared_ptr<use_state> begin(lock& l, client_state* c, std::span<named_blocks const> names,
+                                                 std::unique_ptr<exec::work_span> work, std::function<bool()> is_mine);
   void pin(use_state& u);
   void protect(block& b, bool is_usable);
   void announce(use_state& u, std::span<used_block const> blocks);

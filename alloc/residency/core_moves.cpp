@@ -375,32 +375,53 @@ void core::give_back_wanted() noexcept {
   if (wanted > 0) free_device_blocks((wanted - 1) / block_bytes() + 1, std::numeric_limits<int>::max());
 }
 
-bool core::take_array(client_state* c, std::size_t bytes, bool must) {
+bool core::take_array(client_state* c, std::size_t bytes, if_full then) {
   if (bytes == 0) return true;
+  budget& all = *options_.budget;
+  std::size_t const blocks = (bytes - 1) / block_bytes() + 1;
+  // In blocks, because the broker asks for multiples of the last step. What is left may be less than that.
+  auto const acquire = [&](std::size_t whole, std::size_t step) {
+    std::size_t const got = all.acquire(whole, step);
+    all.give_back(got >= bytes ? got - bytes : got);
+    return got >= bytes;
+  };
   lock l(mutex_);
   collect();
   for (;;) {
-    if (bytes <= options_.budget->limit() && options_.budget->acquire(bytes, bytes) == bytes) break;
-    std::size_t const blocks = (bytes - 1) / block_bytes() + 1;
-    if (bytes <= options_.budget->limit() && free_device_blocks(blocks, c->options.priority) > 0) continue;
-    auto const earlier =
-        std::find_if(uses_.begin(), uses_.end(), [](auto const& other) { return other->is_finished && other->work; });
-    if (bytes > options_.budget->limit() || earlier == uses_.end()) {
-      if (!must) return false;
-      std::size_t arrays = 0;
-      for (client_state const& other : clients_) arrays += other.arrays;
-      throw error(error_code::out_of_memory,
-                  "an array of " + std::to_string(bytes) + " bytes does not fit into the budget of device memory: " +
-                      std::to_string(options_.budget->limit()) + " bytes, of which " + std::to_string(arrays) +
-                      " are in other arrays, and " + std::to_string(device_blocks_ * block_bytes()) +
-                      " in blocks that launches use; the budget must have " + std::to_string(arrays + bytes) +
-                      " bytes at least");
+    if (bytes <= all.limit()) {
+      if (blocks <= all.limit() / block_bytes() && acquire(blocks * block_bytes(), block_bytes())) break;
+      if (free_device_blocks(blocks, c->options.priority) > 0) continue;
+      if (acquire(bytes, bytes)) break;
+      auto const earlier =
+          std::find_if(uses_.begin(), uses_.end(), [](auto const& u) { return u->is_finished && u->work; });
+      if (earlier != uses_.end()) {
+        std::shared_ptr<use_state> const awaited = *earlier;
+        l.unlock();
+        awaited->work->wait();
+        l.lock();
+        collect();
+        continue;
+      }
     }
-    std::shared_ptr<use_state> const awaited = *earlier;
-    l.unlock();
-    awaited->work->wait();
-    l.lock();
-    collect();
+    if (then == if_full::give_up) return false;
+    std::size_t arrays = 0;
+    for (client_state const& other : clients_) arrays += other.arrays;
+    bool const may_wait = then == if_full::wait && std::none_of(uses_.begin(), uses_.end(), [](auto const& u) {
+                            return u->is_mine && u->is_mine();
+                          });
+    if (may_wait && !uses_.empty() && arrays + bytes <= all.limit()) {
+      changed_.wait(l);
+      collect();
+      continue;
+    }
+    throw error(
+        error_code::out_of_memory,
+        "an array of " + std::to_string(bytes) + " bytes does not fit into the budget of device memory: " +
+            std::to_string(all.limit()) + " bytes, of which " + std::to_string(arrays) + " are in other arrays, and " +
+            std::to_string(device_blocks_ * block_bytes()) +
+            " in blocks of launches that are not finished, or of clients of higher priority; " +
+            (arrays + bytes > all.limit() ? "the budget must have " + std::to_string(arrays + bytes) + " bytes at least"
+                                          : std::string("finish these launches, or use a larger budget")));
   }
   c->arrays += bytes;
   return true;
@@ -411,6 +432,7 @@ void core::return_array(client_state* c, std::size_t bytes) noexcept {
   lock const l(mutex_);
   c->arrays -= bytes;
   options_.budget->give_back(bytes);
+  changed_.notify_all();
 }
 
 void core::give_back() {

@@ -108,7 +108,7 @@ void core::wait_until_unpinned(lock& l, named_blocks const& range) {
       l.unlock();
       u->work->wait();
       l.lock();
-    } else if (u->work && u->thread == std::this_thread::get_id()) {
+    } else if (u->work && u->is_mine()) {
       throw error(error_code::bad_argument, "client '" + u->owner->options.name +
                                                 "': a transfer would wait for ever for a use that its own thread has "
                                                 "not finished; call finish() first");
@@ -132,10 +132,35 @@ std::shared_ptr<use_state> core::begin_use(client_state* c, std::vector<named_bl
         if (r.is_pool && r.backed > 0) names.push_back({&r, 0, r.backed, true, use_hint::normal});
       }
   back(names);
+  return begin(l, c, names, std::move(work),
+               [thread = std::this_thread::get_id()] { return std::this_thread::get_id() == thread; });
+}
+
+std::shared_ptr<use_state> core::begin_use_of_backed(client_state* c, std::unique_ptr<exec::work_span> work,
+                                                     std::function<bool()> is_mine) {
+  ++waiting_launches_;
+  lock l(mutex_);
+  --waiting_launches_;
+  collect();
+  give_back_wanted();
+  std::vector<named_blocks> names;
+  for (region_state& r : c->regions)
+    for (std::size_t i = 0, left = r.is_released ? 0 : r.backed; left > 0; ++i)
+      if (r.blocks[i] != unbacked) {
+        names.push_back({&r, i, i + 1, true, use_hint::normal});
+        --left;
+      }
+  return begin(l, c, names, std::move(work), std::move(is_mine));
+}
+
+/// A use of blocks that have memory.
+std::shared_ptr<use_state> core::begin(lock& l, client_state* c, std::span<named_blocks const> names,
+                                       std::unique_ptr<exec::work_span> work, std::function<bool()> is_mine) {
   auto const u = std::make_shared<use_state>();
   u->owner = c;
   u->work = std::move(work);
-  u->thread = std::this_thread::get_id();
+  u->is_mine = std::move(is_mine);
+  u->layout = c->layout;
   for (named_blocks const& name : names)
     for (std::size_t i = name.first; i < name.last; ++i)
       u->blocks.push_back({name.region->blocks[i], name.writes, name.hint});
@@ -190,13 +215,17 @@ void core::pause_use(std::shared_ptr<use_state> const& u) noexcept {
   u->work->stop();
   lock const l(mutex_);
   u->is_finished = true;
-  if (options_.budget->wanted_back() > 0 || waiting_launches_ > 0) collect();
+  if (options_.budget->wanted_back() > 0 || waiting_launches_ > 0) {
+    collect();
+    give_back_wanted();
+  }
   changed_.notify_all();
 }
 
 bool core::resume_use(std::shared_ptr<use_state> const& u) {
   lock const l(mutex_);
-  if (u->is_retired) return false;
+  if (u->is_retired || u->layout != u->owner->layout) return false;
+  if (options_.budget->wanted_back() > 0 && u->work->is_done()) return false;
   for (used_block const& b : u->blocks)
     if (!blocks_[b.number].device) return false;
   if (u->work->is_done()) {
@@ -204,7 +233,6 @@ bool core::resume_use(std::shared_ptr<use_state> const& u) {
     u->work->start();
   }
   u->is_finished = false;
-  u->thread = std::this_thread::get_id();
   u->owner->last_use = ++last_use_;
   ++u->owner->counters.launches;
   return true;

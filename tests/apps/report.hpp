@@ -97,7 +97,8 @@ inline void add_fields(rapidjson::Value const& value, std::string const& path,
   add("string", "build/", {"version", "compiler", "type", "host_threads"});
   add("boolean", "build/", {"cuda", "checked"});
   add("string", "parameters/", {"file", "device", "memory", "allocator", "direction", "ids", "updates"});
-  add("integer", "parameters/", {"batch", "top"});
+  add("integer", "parameters/", {"batch", "device_memory", "top"});
+  add("null", "", {"residency"});
   if (run) add("integer", "parameters/", {"rounds", "seed"});
   if (run) add("boolean", "parameters/", {"weighted"});
   add("null", "parameters/", {"algorithms"});
@@ -146,12 +147,13 @@ inline void add_fields(rapidjson::Value const& value, std::string const& path,
   for (auto const& [path, type] : documented_fields("run"))
     if (path.starts_with("machine/") || path.starts_with("build/") || path.find('/') == std::string::npos)
       fields[path] = type;
+  fields.erase("residency");
   auto const add = [&](std::string const& type, std::string const& path, std::vector<std::string> const& names) {
     for (std::string const& name : names) fields[path + name] = type;
   };
   add("string", "parameters/", {"file", "device", "memory", "direction", "ids"});
   add("boolean", "parameters/", {"weighted"});
-  add("integer", "parameters/", {"seed", "length", "walks", "iterations"});
+  add("integer", "parameters/", {"device_memory", "seed", "length", "walks", "iterations"});
   add("integer", "graph/", {"vertices", "edges"});
   add("boolean", "graph/", {"directed"});
   add("number", "timings_ms/", {"load", "build", "cluster"});

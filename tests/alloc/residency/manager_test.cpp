@@ -66,8 +66,6 @@ TEST(residency, refuses_wrong_options) {
     expect_refused(o, "multiple of 65536");
   }
   o.block_bytes = block;
-  o.make_policy = nullptr;
-  expect_refused(o, "options.make_policy");
   o = options_with(nullptr, block);
   expect_refused(o, "options.budget");
 }

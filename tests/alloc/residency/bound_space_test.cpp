@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// A space that is bound to a client: launches that go on, several threads, arrays, and budgets that want memory back.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "../../../alloc/residency/manager.hpp"
+#include "../../../exec/injected_failure.hpp"
+#include "../../../exec/memory.hpp"
+
+namespace wyrm::tests {
+namespace {
+
+namespace residency = alloc::residency;
+using exec::host_space;
+constexpr std::size_t block = std::size_t{64} << 10;
+
+/// A budget that others want back when the test says so.
+class wanted_budget final : public residency::budget {
+ public:
+  explicit wanted_budget(std::size_t bytes) : fixed_(bytes) {}
+  std::size_t acquire(std::size_t bytes, std::size_t step) override { return fixed_.acquire(bytes, step); }
+  void give_back(std::size_t bytes) noexcept override {
+    fixed_.give_back(bytes);
+    wanted -= std::min<std::size_t>(wanted, bytes);
+  }
+  std::size_t wanted_back() const override { return wanted; }
+  std::size_t limit() const override { return fixed_.limit(); }
+  std::size_t taken() const { return fixed_.taken(); }
+  std::atomic<std::size_t> wanted = 0;
+
+ private:
+  residency::fixed_budget fixed_;
+};
+
+class bound_space : public ::testing::Test {
+ protected:
+  void use_blocks(std::size_t blocks, bool checked = false) {
+    budget = std::make_shared<wanted_budget>(blocks * block);
+    residency::options o;
+    o.budget = budget;
+    o.block_bytes = block;
+    o.checked = checked;
+    manager.emplace(host_space(1), o);
+  }
+  /// A pool of so many blocks on a space, all of them written.
+  static exec::reservation<host_space> pool_of(host_space const& space, std::size_t blocks) {
+    exec::reservation<host_space> pool(space, blocks * block);
+    pool.commit(blocks * block);
+    space.fill(pool.data(), 7, blocks * block);
+    return pool;
+  }
+
+  std::shared_ptr<wanted_budget> budget;
+  std::optional<residency::manager<host_space>> manager;
+};
+
+// Access to blocks that no launch uses is forbidden in checked mode.
+TEST_F(bound_space, launches_use_what_was_made_since_the_last_one) {
+  use_blocks(8, true);
+  auto client = manager->make_client();
+  host_space const space = client.space();
+  auto const pool = pool_of(space, 1);
+  auto region = client.reserve(2 * block);
+  std::vector<char> const bytes(block, 3);
+  region.write(block, bytes.data(), block);
+  {
+    host_space::guard const launch(space);
+    EXPECT_EQ(region.data()[block], std::byte{3});
+    EXPECT_TRUE(region.is_resident(block));
+    auto const more = pool_of(space, 1);
+    EXPECT_EQ(more.data()[block - 1], std::byte{7});
+  }
+  EXPECT_EQ(client.counters().staged_bytes, 0u);
+}
+
+// "Addresses only": a launch takes no memory for blocks of regions that have none.
+TEST_F(bound_space, launches_use_only_blocks_with_memory) {
+  use_blocks(8);
+  auto client = manager->make_client();
+  auto const region = client.reserve(1000 * block);
+  auto const pool = pool_of(client.space(), 1);
+  EXPECT_EQ(manager->counters().host_bytes, block);
+}
+
+TEST_F(bound_space, a_launch_that_does_not_begin_leaves_no_trace) {
+  use_blocks(4, true);  // checked: pins call for protection, which may fail
+  auto client = manager->make_client();
+  auto other = manager->make_client();
+  auto const pool = pool_of(client.space(), 4);
+  auto const second = pool_of(other.space(), 2);  // the launch of `client` has ended
+  bool has_failed = false;
+  std::thread([&] {
+    for (std::uint64_t n = 1; n < 20; ++n) {
+      exec::injected_failure const failure(n);
+      try {
+        host_space::guard const launch(client.space());
+      } catch (error const&) {
+        has_failed = true;
+      }
+    }
+  }).join();
+  EXPECT_TRUE(has_failed);
+  { host_space::guard const launch(client.space()); }
+  { host_space::guard const launch(other.space()); }
+  EXPECT_EQ(other.counters().resident_bytes, 2 * block);
+}
+
+TEST_F(bound_space, arrays_evict_blocks_of_their_own_launch) {
+  use_blocks(4);
+  auto client = manager->make_client();
+  host_space const space = client.space();
+  auto const pool = pool_of(space, 4);
+  EXPECT_EQ(client.counters().resident_bytes, 4 * block);
+  host_space::guard const launch(space);
+  {
+    exec::buffer<std::byte, host_space> const array(space, 2 * block + 1);
+    EXPECT_EQ(client.counters().resident_bytes, block);
+    EXPECT_EQ(budget->taken(), 3 * block + 1);
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(pool.data()[i * block], std::byte{7});
+  }
+  try {
+    exec::buffer<std::byte, host_space> const array(space, 4 * block + 1);
+    FAIL() << "an array larger than the budget";
+  } catch (error const& e) {
+    EXPECT_EQ(e.code(), error_code::out_of_memory);
+    EXPECT_NE(std::string(e.what()).find("must have " + std::to_string(4 * block + 1)), std::string::npos) << e.what();
+  }
+  EXPECT_EQ(pool.data()[0], std::byte{7});
+}
+
+// The launch begins again when the array has room; if it cannot, the array is not taken.
+TEST_F(bound_space, a_failed_array_takes_nothing) {
+  use_blocks(4, true);
+  auto client = manager->make_client();
+  host_space const space = client.space();
+  auto const pool = pool_of(space, 4);
+  for (std::uint64_t n = 1; n < 40; ++n) {
+    host_space::guard const launch(space);
+    exec::injected_failure const failure(n);
+    try {
+      exec::buffer<std::byte, host_space> const array(space, 2 * block);
+    } catch (error const&) {
+    }
+  }
+  exec::buffer<std::byte, host_space> const all(space, 4 * block);
+  EXPECT_EQ(budget->taken(), 4 * block);
+}
+
+TEST_F(bound_space, arrays_wait_for_launches_of_other_threads) {
+  use_blocks(8);
+  auto first = manager->make_client();
+  auto second = manager->make_client();
+  auto const pool = pool_of(first.space(), 8);
+  for (auto* const client : {&first, &second}) {
+    std::promise<void> in;
+    std::atomic<bool> is_over = false;
+    std::thread other([&] {
+      host_space::guard const launch(first.space());
+      in.set_value();
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      is_over = true;
+    });
+    in.get_future().wait();
+    exec::buffer<std::byte, host_space> const array(client->space(), block);
+    EXPECT_TRUE(is_over);
+    other.join();
+  }
+}
+
+// Two threads that each hold a launch and want memory of the other would wait for ever.
+TEST_F(bound_space, arrays_in_launches_do_not_wait_for_others) {
+  use_blocks(8);
+  auto first = manager->make_client();
+  auto second = manager->make_client();
+  auto const pool = pool_of(first.space(), 8);
+  auto const small = pool_of(second.space(), 1);
+  host_space::guard const launch(second.space());
+  std::promise<void> in;
+  std::promise<void> out;
+  std::thread other([&] {
+    host_space::guard const theirs(first.space());
+    in.set_value();
+    out.get_future().wait();
+  });
+  in.get_future().wait();
+  exec::buffer<std::byte, host_space> held(second.space());
+  bool was_refused = false;
+  try {
+    for (std::size_t i = 0; i < 9; ++i) held.reserve((i + 1) * block);
+  } catch (error const& e) {
+    was_refused = true;
+    EXPECT_EQ(e.code(), error_code::out_of_memory);
+  }
+  EXPECT_TRUE(was_refused);
+  out.set_value();
+  other.join();
+}
+
+TEST_F(bound_space, launches_return_what_the_budget_wants) {
+  use_blocks(8);
+  auto client = manager->make_client();
+  host_space const space = client.space();
+  auto const pool = pool_of(space, 8);
+  {
+    host_space::guard const launch(space);
+    budget->wanted = 4 * block;
+  }
+  EXPECT_EQ(budget->taken(), 4 * block);
+  budget->wanted = block;
+  { host_space::guard const launch(space); }
+  EXPECT_EQ(budget->wanted, 0u);
+}
+
+// A launch belongs to the threads that are in it, not to the one that began it.
+TEST_F(bound_space, transfers_wait_for_launches_of_other_threads_only) {
+  use_blocks(8);
+  auto client = manager->make_client();
+  host_space const space = client.space();
+  auto region = client.reserve(block);
+  char const byte = 5;
+  region.write(0, &byte, 1);
+  std::promise<void> in;
+  std::promise<void> out;
+  std::thread other;
+  {
+    host_space::guard const began(space);
+    other = std::thread([&] {
+      host_space::guard const joined(space);
+      in.set_value();
+      EXPECT_THROW(region.write(0, &byte, 1), error);
+      out.get_future().wait();
+    });
+    in.get_future().wait();
+  }
+  std::thread release([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    out.set_value();
+  });
+  region.write(0, &byte, 1);  // waits
+  release.join();
+  other.join();
+}
+
+}  // namespace
+}  // namespace wyrm::tests
