@@ -26,6 +26,11 @@ void lease_ledger::join(client_id id, std::uint32_t priority, std::size_t least,
   held_ = sum(held_, held);
 }
 
+void lease_ledger::reserve(client_id id, std::size_t least, std::size_t held) {
+  clients_.insert({id, {.least = least, .held = held, .reserved = true}});
+  held_ = sum(held_, held);
+}
+
 void lease_ledger::leave(client_id id) {
   auto const at = clients_.find(id);
   held_ -= at->second.held;
@@ -52,6 +57,7 @@ bool lease_ledger::give_back(client_id id, std::size_t bytes) {
 }
 
 std::size_t lease_ledger::share_at(std::size_t level, client const& c) {
+  if (c.reserved) return c.held;
   return std::min(sum(c.held, c.waits_for), std::max(c.least, product(level, c.priority)));
 }
 
@@ -89,7 +95,9 @@ std::size_t lease_ledger::ask() {
     std::size_t const keeps = share_at(level, c);  // at least `least`, if it holds that
     if (c.held <= keeps) continue;
     std::size_t const bytes = c.held - keeps;
-    excess.emplace_back(bytes - bytes % c.step, &c);  // less than a step would go back and forth for ever
+    // Less than a step would go back and forth for ever; but a client whose share has no whole step would keep it all.
+    std::size_t const unit = c.step <= keeps ? c.step : 1;
+    excess.emplace_back(bytes - bytes % unit, &c);
   }
   std::ranges::stable_sort(excess, std::ranges::greater(), [](auto const& e) { return e.first; });
   std::size_t asked = 0;

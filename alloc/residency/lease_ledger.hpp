@@ -29,9 +29,10 @@ class lease_ledger {
     std::size_t least = 0;       // bytes below which it is not asked to give back
     std::size_t held = 0;        // bytes
     std::size_t waits_for = 0;   // bytes; 0 if it does not wait
-    std::size_t step = 1;        // of its last request: it gives back in multiples of it, too
+    std::size_t step = 1;        // of its last request: it gives back in multiples of it, too, if its share has one
     std::size_t wanted = 0;      // bytes that it should give back
     milliseconds deadline = 0;   // when it waits no longer
+    bool reserved = false;       // it has no connection: it is never asked, and its share is what it holds
   };
   struct grant {
     client_id to;
@@ -45,7 +46,10 @@ class lease_ledger {
   [[nodiscard]] bool can_promise(std::size_t least) const;
   /// Adds a client that already holds some bytes. The id is not in use, and the priority is not 0. O(log n).
   void join(client_id, std::uint32_t priority, std::size_t least, std::size_t held);
-  /// Removes a client; its bytes are free. O(n).
+  /// Adds what a client without connection holds, and what it was promised. It is not asked to give back, and requests
+  /// nothing. The id is not in use. O(log n).
+  void reserve(client_id, std::size_t least, std::size_t held);
+  /// Removes a client or a reservation; its bytes are free. O(n).
   void leave(client_id);
   /// The client waits for `bytes`, in multiples of `step`, until `deadline`. False, without effect, if it waits
   /// already, or if a number is 0 or `step` exceeds `bytes`. O(log n).

@@ -29,6 +29,7 @@ struct member {
   std::size_t waits = 0;
   std::size_t step = 1;
   std::uint64_t deadline = 0;
+  bool reserved = false;
 };
 
 class model {
@@ -55,7 +56,9 @@ class model {
     std::map<id, std::size_t> all;
     for (auto const& [i, m] : members) {
       std::size_t const keeps = std::max(m.least, share(m, level));
-      all[i] = m.held > keeps ? (m.held - keeps) / m.step * m.step : 0;
+      std::size_t const beyond = m.held > keeps ? m.held - keeps : 0;
+      // A step that is more than its share is no reason to keep it.
+      all[i] = m.step > std::min(keeps, m.held) ? beyond : beyond / m.step * m.step;
     }
     return all;
   }
@@ -87,6 +90,7 @@ class model {
 
  private:
   [[nodiscard]] static std::size_t share(member const& m, std::size_t level) {
+    if (m.reserved) return m.held;
     return std::min(m.held + m.waits, std::max(m.least, level * m.priority));
   }
   [[nodiscard]] std::size_t sum_of_shares(std::size_t level) const {
@@ -139,8 +143,12 @@ TEST(lease_ledger, random_sequences_agree_with_a_model) {
         ASSERT_EQ(books.can_promise(least), promised <= total);
         std::size_t const held = below(3) == 0 ? below(m.unused() + 1) : 0;
         auto const priority = static_cast<std::uint32_t>(1 + below(4));
-        books.join(next, priority, least, held);
-        m.members[next++] = {.priority = priority, .least = least, .held = held};
+        bool const reserved = below(4) == 0;
+        if (reserved)
+          books.reserve(next, least, held);
+        else
+          books.join(next, priority, least, held);
+        m.members[next++] = {.priority = priority, .least = least, .held = held, .reserved = reserved};
       } else if (below(15) == 0) {
         id const gone = any()->first;
         books.leave(gone);
@@ -148,6 +156,7 @@ TEST(lease_ledger, random_sequences_agree_with_a_model) {
         std::erase(m.queue, gone);
       } else if (below(2) == 0) {
         auto& [i, c] = *any();
+        if (c.reserved) continue;
         std::size_t const bytes = below(total + 3);
         std::size_t const unit = below(6);
         bool const good = c.waits == 0 && unit > 0 && unit <= bytes;
@@ -220,6 +229,41 @@ TEST(lease_ledger, part_of_a_block_does_not_go_back_and_forth) {
   ASSERT_TRUE(books.request(1, 10, 10, 5));
   EXPECT_TRUE(books.settle(0).empty());
   EXPECT_EQ(books.clients().at(2).wanted, 0u);
+}
+
+// One array of 120 bytes, acquired as a whole; the other's blocks have 10 bytes.
+TEST(lease_ledger, step_that_exceeds_a_share_does_not_keep_it_from_others) {
+  for (std::size_t const least : {0u, 100u}) {
+    lease_ledger books(120);
+    books.join(1, 1, least, 0);
+    books.join(2, 1, 0, 0);
+    ASSERT_TRUE(books.request(1, 120, 120, 0));
+    ASSERT_EQ(books.settle(0).size(), 1u);
+    ASSERT_TRUE(books.request(2, 120, 10, 5));
+    EXPECT_TRUE(books.settle(0).empty());
+    std::size_t const part = least == 0 ? 60 : 20;
+    EXPECT_EQ(books.clients().at(1).wanted, part);
+    ASSERT_TRUE(books.give_back(1, part));
+    auto const grants = books.settle(0);
+    ASSERT_EQ(grants.size(), 1u);
+    EXPECT_EQ(grants[0].bytes, part);
+    ASSERT_TRUE(books.request(1, 120, 120, 5));
+    EXPECT_TRUE(books.settle(0).empty());
+    EXPECT_EQ(books.clients().at(2).wanted, 0u) << "it does not go back";
+  }
+}
+
+TEST(lease_ledger, reservation_is_not_asked_and_is_no_promise) {
+  lease_ledger books(120);
+  books.reserve(1, 20, 110);
+  EXPECT_TRUE(books.can_promise(100));
+  EXPECT_FALSE(books.can_promise(101)) << "what it was promised counts";
+  books.join(2, 1, 100, 0);
+  ASSERT_TRUE(books.request(2, 100, 10, 5));
+  auto const grants = books.settle(0);
+  ASSERT_EQ(grants.size(), 1u);
+  EXPECT_EQ(grants[0].bytes, 10u);
+  EXPECT_EQ(books.clients().at(1).wanted, 0u);
 }
 
 TEST(lease_ledger, huge_numbers_do_not_wrap) {
