@@ -64,7 +64,7 @@ void print_status(std::ostream& out, std::string const& socket, alloc::residency
 void run_broker(broker_command c, std::ostream& out) {
   if (c.device == "auto") c.device = has_gpu() ? "cuda" : "cpu";
   if (c.device == "cuda") c.device = "cuda:0";
-  if (c.socket.empty() || (!c.status && c.memory == 0)) {
+  if (c.socket.empty() || !c.status) {
     std::string const socket = alloc::residency::broker_socket(c.device);  // checks the device
     if (c.socket.empty()) c.socket = socket;
   }

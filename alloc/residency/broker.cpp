@@ -82,19 +82,23 @@ struct peer {
 // What a process without a connection holds.
 struct reservation {
   lease_ledger::client_id account;
-  std::size_t bytes;
+  std::size_t least;
+  std::size_t held;
   descriptor file;
 };
 
-bool write_granted(int file, std::size_t bytes) {
-  std::uint64_t const value = bytes;
-  return ::pwrite(file, &value, sizeof value, 0) == sizeof value;
+// Where the file of a lease has its numbers.
+constexpr off_t granted_at = 0;
+constexpr off_t least_at = 8;
+
+bool write_bytes(int file, off_t at, std::uint64_t bytes) {
+  return ::pwrite(file, &bytes, sizeof bytes, at) == sizeof bytes;
 }
 
-// 0 if the file has no number: then nothing was granted.
-std::size_t granted_in(int file) {
-  std::uint64_t value = 0;
-  return ::pread(file, &value, sizeof value, 0) == sizeof value ? value : 0;
+// 0 if the file has no number there: then nothing was granted or promised.
+std::size_t bytes_in(int file, off_t at) {
+  std::uint64_t bytes = 0;
+  return ::pread(file, &bytes, sizeof bytes, at) == sizeof bytes ? bytes : 0;
 }
 
 descriptor open_lease(std::string const& path) {
@@ -122,6 +126,9 @@ class broker::server {
     if (options_.memory == 0 || options_.memory > most_memory)
       throw error(error_code::bad_argument,
                   "the budget of a broker has 1 to 2^62 bytes, not " + std::to_string(options_.memory));
+    if (options_.idle.count() < 0)
+      throw error(error_code::bad_argument, "the idle time of a broker is 0 (no end) or more, not " +
+                                                std::to_string(options_.idle.count()) + " ms");
     make_private_folder(options_.socket);
     lock_ = lock_for_broker(options_.socket);
     stop_ = descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -170,17 +177,19 @@ class broker::server {
       if (!file) continue;
       if (is_released(file.get())) {
         ::unlink(lease_file(options_.socket, id).c_str());
-      } else if (std::size_t const bytes = granted_in(file.get()); bytes != 0) {
-        reserve(id, std::move(file), bytes);
+      } else {
+        std::size_t const least = bytes_in(file.get(), least_at);
+        std::size_t const held = bytes_in(file.get(), granted_at);
+        reserve(id, std::move(file), least, held);
       }
     }
   }
 
-  // It is never asked to give back, because there is nobody to ask.
-  void reserve(std::uint64_t id, descriptor file, std::size_t bytes) {
+  void reserve(std::uint64_t id, descriptor file, std::size_t least, std::size_t held) {
+    if (least == 0 && held == 0) return;
     std::uint64_t const account = next_account_++;
-    ledger_.join(account, 1, bytes, bytes);
-    reservations_.insert_or_assign(id, reservation{account, bytes, std::move(file)});
+    ledger_.reserve(account, least, held);
+    reservations_.insert_or_assign(id, reservation{account, least, held, std::move(file)});
   }
 
   void check_reservations() {
@@ -277,19 +286,20 @@ class broker::server {
       return ledger_.request(p.account, m.bytes, m.step, now_ms() + std::min(m.limit, longest_patience_ms));
     if (m.kind != message_kind::give_back || !ledger_.give_back(p.account, m.bytes)) return false;
     p.returned += m.bytes;
-    (void)write_granted(p.file.get(), held_by(p));  // if it fails, the file says too much, which is safe
+    p.wanted_sent -= std::min<std::size_t>(p.wanted_sent, m.bytes);  // as the client does
+    (void)write_bytes(p.file.get(), granted_at, held_by(p));  // if it fails, the file says too much, which is safe
     return true;
   }
 
   bool welcome(peer& p, message const& m) {
     descriptor file = m.id != 0 ? open_lease(lease_file(options_.socket, m.id)) : descriptor();
-    if (m.priority == 0 || !file || is_released(file.get()) || m.bytes > granted_in(file.get())) return false;
+    if (m.priority == 0 || !file || is_released(file.get()) || m.bytes > bytes_in(file.get(), granted_at)) return false;
     for (peer& other : peers_)
       if (other.lease == m.id) end_lease(other);  // its process has made a new connection
     auto const old = reservations_.find(m.id);
     if (old != reservations_.end()) ledger_.leave(old->second.account);
     if (!ledger_.can_promise(m.least)) {
-      if (old != reservations_.end()) ledger_.join(old->second.account, 1, old->second.bytes, old->second.bytes);
+      if (old != reservations_.end()) ledger_.reserve(old->second.account, old->second.least, old->second.held);
       refuse(p, "least: with that of others more than " + std::to_string(ledger_.total()) + " bytes");
       return true;
     }
@@ -299,7 +309,8 @@ class broker::server {
     p.lease = m.id;
     p.name = m.words();
     p.file = std::move(file);
-    (void)write_granted(p.file.get(), m.bytes);
+    (void)write_bytes(p.file.get(), least_at, m.least);  // if it fails, the next broker does not know the promise
+    (void)write_bytes(p.file.get(), granted_at, m.bytes);
     message answer{.kind = message_kind::welcome};
     answer.limit = ledger_.total();
     p.link.send(answer);
@@ -327,16 +338,16 @@ class broker::server {
     to.link.send({.kind = message_kind::status_end, .bytes = ledger_.held(), .limit = ledger_.total()});
   }
 
-  // The bytes of a process that lives stay reserved.
+  // What a process that lives holds, and was promised, stays reserved.
   void end_lease(peer& p) {
     p.dropped = true;
     if (p.lease == 0) return;
-    std::size_t const held = held_by(p);
+    lease_ledger::client const was = ledger_.clients().at(p.account);
     ledger_.leave(p.account);
     if (is_released(p.file.get()))
       ::unlink(lease_file(options_.socket, p.lease).c_str());
-    else if (held != 0)
-      reserve(p.lease, std::move(p.file), held);
+    else
+      reserve(p.lease, std::move(p.file), was.least, was.held);
     p.lease = 0;
   }
 
@@ -356,7 +367,7 @@ class broker::server {
     for (lease_ledger::grant const& g : ledger_.settle(now_ms())) {
       peer& p = *by_account.at(g.to);
       message m{.kind = message_kind::grant, .bytes = g.bytes};
-      if (g.bytes != 0 && !write_granted(p.file.get(), held_by(p))) {  // before the client learns of it
+      if (g.bytes != 0 && !write_bytes(p.file.get(), granted_at, held_by(p))) {  // before the client learns of it
         (void)ledger_.give_back(g.to, g.bytes);
         m.bytes = 0;
       }
@@ -398,10 +409,9 @@ broker_status status_of_broker(std::string const& socket) {
   link.send({.kind = message_kind::status});
   broker_status status;
   std::uint64_t const end = now_ms() + 5'000;
-  for (std::uint64_t now = now_ms(); now < end && !link.lost(); now = now_ms()) {
-    pollfd p{link.get(), POLLIN, 0};
-    (void)::poll(&p, 1, static_cast<int>(end - now));
+  for (;;) {
     message m;
+    // Also if the connection is lost: a broker that refuses says why, and hangs up, maybe before it was asked.
     while (link.receive(m)) {
       if (m.magic == protocol_magic && m.kind == message_kind::refused)
         throw error(error_code::io, "the broker at " + socket + " refuses: " + m.words());
@@ -413,6 +423,10 @@ broker_status status_of_broker(std::string const& socket) {
       }
       status.clients.push_back({m.words(), m.id, m.priority, m.least, m.bytes, m.limit, m.wanted});
     }
+    std::uint64_t const now = now_ms();
+    if (link.lost() || now >= end) break;
+    pollfd p{link.get(), POLLIN, 0};
+    (void)::poll(&p, 1, static_cast<int>(end - now));
   }
   throw error(error_code::io, "the broker at " + socket + " does not answer; end it, and start another one");
 }

@@ -5,8 +5,9 @@
 // A lease ends when its process ends, or destroys it: its socket closes, and its bytes are free. A client that does not
 // read, or that sends nonsense, is disconnected, and blocks nobody: sockets do not block, and buffers have limits. If a
 // client loses its connection but lives on, its bytes stay reserved until it comes back or ends. That holds beyond the
-// end of a broker, too: each lease has a file that the process keeps locked, where the broker writes how much it has
-// granted before it grants it. The next broker reserves what these files say, and believes no client that claims more.
+// end of a broker, too: each lease has a file that the process keeps locked, where the broker writes what it has
+// promised and how much it has granted before it grants it. The next broker reserves what these files say, and believes
+// no client that claims more.
 // So at no time do leases add up to more than the budget, as long as the budget does not shrink.
 #pragma once
 
@@ -27,8 +28,9 @@ namespace wyrm::alloc::residency {
 struct broker_options {
   std::string socket;      // its path, at most 107 bytes; its folder belongs to the user, and nobody else writes in it
   std::size_t memory = 0;  // the budget in bytes, 1 to 2^62
-  std::chrono::milliseconds idle = std::chrono::seconds(60);  // run() ends so long after the last client; 0: never
-  std::size_t most_clients = 512;                             // more are refused
+  // run() ends so long after the last client; 0: never; not negative
+  std::chrono::milliseconds idle = std::chrono::seconds(60);
+  std::size_t most_clients = 512;  // more are refused
 };
 
 class broker {
@@ -66,7 +68,7 @@ struct broker_status {
   std::vector<client> clients;
 };
 
-/// Asks a broker. Throws error(io) if there is none, or if it does not answer within 5 seconds.
+/// Asks a broker. Throws error(io) if there is none, if it refuses, or if it does not answer within 5 seconds.
 [[nodiscard]] broker_status status_of_broker(std::string const& socket);
 
 }  // namespace wyrm::alloc::residency

@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,16 +58,30 @@ std::pair<std::uint64_t, descriptor> new_lease_file(std::string const& socket) {
   }
 }
 
+// Between fork() and exec(). `most`: how many descriptors a process has, where the system cannot close a range.
+void close_from(int first, long most) {
+#ifdef SYS_close_range
+  if (::syscall(SYS_close_range, first, ~0u, 0) == 0) return;
+#endif
+  for (int number = first; number < most; ++number) ::close(number);
+}
+
 // Runs a program that is no child of this process and has none of its files. Between fork() and exec() there are only
 // calls that are safe in a process with threads. Returns the error number; 0 if the program runs.
 int start_program(std::vector<std::string> arguments) {
   std::vector<char*> argv;
   for (std::string& a : arguments) argv.push_back(a.data());
   argv.push_back(nullptr);
+  constexpr int first_free = STDERR_FILENO + 1;
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return errno;
   descriptor const result(ends[0]);
-  descriptor report(ends[1]);
+  // ends[1] is a standard stream if the caller has closed that one.
+  descriptor report(::fcntl(ends[1], F_DUPFD_CLOEXEC, first_free));
+  int const unmoved = errno;
+  ::close(ends[1]);
+  if (!report) return unmoved;
+  long const most = ::sysconf(_SC_OPEN_MAX);
   pid_t const child = ::fork();
   if (child < 0) return errno;
   if (child == 0) {
@@ -74,15 +89,14 @@ int start_program(std::vector<std::string> arguments) {
     if (::fork() != 0) ::_exit(0);
     int const null = ::open("/dev/null", O_RDWR);
     for (int const stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null, stream);
-    if (null > STDERR_FILENO) ::close(null);
-    for (int number = STDERR_FILENO + 1; number < 1024; ++number)  // others would keep pipes and locks of this process
-      if (number != ends[1]) ::close(number);
+    if (report.get() != first_free) ::dup3(report.get(), first_free, O_CLOEXEC);
+    close_from(first_free + 1, most);  // else the program keeps pipes and locks of this process
     sigset_t none;
     ::sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     ::execvp(argv[0], argv.data());
     int const failed = errno;
-    (void)!::write(ends[1], &failed, sizeof failed);
+    (void)!::write(first_free, &failed, sizeof failed);
     ::_exit(127);
   }
   report = descriptor();
@@ -104,7 +118,8 @@ lease_options completed(lease_options o) {
   if (o.priority == 0) throw error(error_code::bad_argument, "the priority of a lease is at least 1");
   if (o.socket.empty()) o.socket = broker_socket(o.device);
   if (o.name.empty()) o.name = program_name();
-  o.patience = std::clamp<std::chrono::milliseconds>(o.patience, std::chrono::milliseconds(0), longest_patience);
+  for (std::chrono::milliseconds* const patience : {&o.patience, &o.start_patience})
+    *patience = std::clamp<std::chrono::milliseconds>(*patience, std::chrono::milliseconds(0), longest_patience);
   return o;
 }
 

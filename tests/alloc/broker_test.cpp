@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -161,10 +162,12 @@ class broker_test : public testing::Test {
     }
   }
   /// A process that acquires blocks, and then waits for ever.
-  [[nodiscard]] process holder(std::size_t number) const {
+  [[nodiscard]] process holder(std::size_t number, std::size_t least = 0) const {
     int const before = shared_->ready;
     process p([&] {
-      lease l(client(5s));
+      lease_options o = client(5s);
+      o.least = least;
+      lease l(o);
       if (l.acquire(number * block, block) != number * block) return 2;
       ++shared_->ready;
       while (!shared_->stop) std::this_thread::sleep_for(1ms);
@@ -250,6 +253,9 @@ TEST_F(broker_test, wrong_options_are_refused) {
   o.memory = ~std::size_t{0};
   (void)message_of([&] { broker b(o); }, error_code::bad_argument);
   o = settings();
+  o.idle = -1ms;
+  EXPECT_NE(message_of([&] { broker b(o); }, error_code::bad_argument).find("-1 ms"), std::string::npos);
+  o = settings();
   o.socket = folder_ + "/" + std::string(108, 'x');
   (void)message_of([&] { broker b(o); }, error_code::bad_argument);
   lease_options l = client();
@@ -264,6 +270,55 @@ TEST_F(broker_test, wrong_options_are_refused) {
   EXPECT_NE(message_of([&] { (void)status_of_broker(socket_); }, error_code::io).find("no broker"), std::string::npos);
   for (std::string const name : {"", "gpu", "cuda:", "cuda:x", "cuda:-1"})
     (void)message_of([&] { (void)broker_socket(name); }, error_code::bad_argument);
+}
+
+TEST_F(broker_test, huge_patience_does_not_overflow) {
+  running_broker b(settings());
+  lease_options o = client(std::chrono::milliseconds::max());
+  o.start_patience = std::chrono::milliseconds::max();
+  lease l(o);
+  EXPECT_EQ(l.acquire(block, block), block);
+}
+
+TEST_F(broker_test, program_that_is_started_has_no_files_of_its_starter) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit const more{std::min<rlim_t>(before.rlim_max, 5000), before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &more), 0);
+  int const lowest = static_cast<int>(more.rlim_cur) - 10;
+  detail::descriptor const mine(::fcntl(STDERR_FILENO, F_DUPFD, lowest));  // stays open in other programs
+  ASSERT_TRUE(mine);
+  lease_options o = client();
+  std::string const list = folder_ + "/list";
+  o.start = {"/bin/sh", "-c", "ls /proc/$$/fd > " + list + "_ && mv " + list + "_ " + list};
+  o.start_patience = 100ms;
+  (void)message_of([&] { lease made(o); }, error_code::io);
+  ASSERT_TRUE(happens([&] { return std::filesystem::exists(list); }, 10s));
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  std::ifstream in(list);
+  int lines = 0;
+  for (int number = 0; in >> number; ++lines) EXPECT_LT(number, lowest);
+  EXPECT_GE(lines, 3);
+}
+
+// The first attempt to start a broker removes its program, and the next one has to say so.
+TEST_F(broker_test, failed_start_is_told_without_standard_streams) {
+  std::string const program = folder_ + "/once";
+  std::ofstream(program) << "#!/bin/sh\nrm " << program << '\n';
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  process p([&] {
+    std::thread closes([&] {
+      while (std::filesystem::exists(program)) std::this_thread::sleep_for(1ms);
+      for (int const stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(stream);
+    });
+    lease_options o = client();
+    o.start = {program};
+    o.start_patience = 5s;
+    std::string const why = message_of([&] { lease made(o); }, error_code::io);
+    closes.join();
+    return why.find("cannot be run") != std::string::npos ? 0 : 1;
+  });
+  EXPECT_EQ(p.wait(), 0);
 }
 
 TEST_F(broker_test, one_of_many_starters_serves) {
@@ -385,6 +440,26 @@ TEST_F(broker_test, manager_gives_back_down_to_its_fair_share) {
   EXPECT_NE(message_of([&] { lease made(third); }, error_code::io).find("least"), std::string::npos);
 }
 
+// In one turn of the broker, a client gives back what it was asked for, and another one asks for as much.
+TEST_F(broker_test, next_request_to_give_back_is_not_lost) {
+  process const server = start_broker();
+  lease all(client());
+  ASSERT_EQ(all.acquire(budget_bytes, block), budget_bytes);
+  lease first(client(20s));
+  lease second(client(20s));
+  std::thread waits([&] { EXPECT_EQ(first.acquire(block, block), block); });
+  EXPECT_TRUE(happens([&] { return all.wanted_back() == block; }, 10s));
+  server.signal(SIGSTOP);
+  std::thread waits_next([&] { EXPECT_EQ(second.acquire(block, block), block); });
+  all.give_back(block);
+  std::this_thread::sleep_for(100ms);  // both messages are on their way
+  server.signal(SIGCONT);
+  waits.join();
+  EXPECT_TRUE(happens([&] { return all.wanted_back() == block; }, 5s));
+  all.give_back(block);
+  waits_next.join();
+}
+
 TEST_F(broker_test, waits_no_longer_than_its_patience) {
   running_broker b(settings());
   lease all(client());
@@ -488,6 +563,38 @@ TEST_F(broker_test, next_broker_reserves_what_a_stopped_client_holds) {
   EXPECT_TRUE(has_back(10 * block, 1)) << "the stopped one is dead";
   shared_->stop = true;
   EXPECT_EQ(running.wait(), 0);
+}
+
+// They hold everything, but only the second was promised anything.
+TEST_F(broker_test, next_broker_keeps_promises_of_stopped_clients_and_no_others) {
+  process server = start_broker();
+  process all = holder(blocks);
+  process promised = holder(0, 20 * block);
+  lease_options o = client(100ms);
+  o.least = 44 * block;
+  EXPECT_TRUE(lease(o).is_connected());
+  all.signal(SIGSTOP);
+  promised.signal(SIGSTOP);
+  server.kill();
+  server = start_broker();
+  broker_status const status = status_of_broker(socket_);
+  ASSERT_EQ(status.clients.size(), 2u);
+  EXPECT_EQ(status.held, budget_bytes);
+  EXPECT_EQ(status.clients[0].least + status.clients[1].least, 20 * block);
+  lease l(o);
+  EXPECT_EQ(l.acquire(block, block), 0u) << "nobody can be asked";
+  o.least = 1;
+  EXPECT_NE(message_of([&] { lease made(o); }, error_code::io).find("least"), std::string::npos);
+  all.signal(SIGCONT);
+  promised.signal(SIGCONT);
+  EXPECT_TRUE(happens(
+      [&] { return std::ranges::all_of(status_of_broker(socket_).clients, [](auto const& c) { return c.pid != 0; }); },
+      5s))
+      << "both are back";
+  EXPECT_EQ(status_of_broker(socket_).clients.size(), 3u);
+  shared_->stop = true;
+  EXPECT_EQ(all.wait(), 0);
+  EXPECT_EQ(promised.wait(), 0);
 }
 
 /// A client that says what it likes.
@@ -612,6 +719,9 @@ TEST_F(broker_test, too_many_clients_are_refused) {
   lease one(client());
   lease two(client());
   EXPECT_NE(message_of([&] { lease three(client()); }, error_code::io).find("2 clients"), std::string::npos);
+  for (int i = 0; i < 1000; ++i)  // the broker may hang up before it was asked
+    ASSERT_NE(message_of([&] { (void)status_of_broker(socket_); }, error_code::io).find("2 clients"),
+              std::string::npos);
 }
 
 TEST_F(broker_test, hostile_clients_block_nobody) {

@@ -116,6 +116,9 @@ TEST_F(broker_command_test, wrong_arguments_are_refused) {
   }
   EXPECT_EQ(run_program({"broker", "--device", "gpu", "--status"}).status, 2);
   EXPECT_EQ(run_program({"broker", "--device", "cuda:999", "--status"}).status, 6);
+  // To serve, the device has to be right although nothing depends on it.
+  EXPECT_EQ(run_program({"broker", "--device", "gpu", "--socket", socket(), "--memory", "1"}).status, 2);
+  EXPECT_EQ(run_program({"broker", "--device", "cuda:999", "--socket", socket(), "--memory", "1"}).status, 6);
 }
 
 // Two at once; there is no broker, and its socket has the default path.
