@@ -123,8 +123,8 @@ void make_private_folder(std::string const& socket);
 [[nodiscard]] descriptor listen_at(std::string const& socket);
 
 /// A lease's file: its lock is held as long as a process has the lease. Its first 8 bytes are how many bytes the broker
-/// has granted, the next 8 are the `least` that it has promised. A broker that takes over from one that was killed learns
-/// from it what it may neither grant nor promise.
+/// has granted, the next 8 are the `least` that it has promised. A broker that takes over from one that was killed
+/// learns from it what it may neither grant nor promise.
 [[nodiscard]] std::string lease_folder(std::string const& socket);
 [[nodiscard]] std::string lease_file(std::string const& socket, std::uint64_t id);
 /// Whether no process has the lease of this open file any more.

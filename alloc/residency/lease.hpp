@@ -19,7 +19,7 @@ struct lease_options {
   std::string name;            // shown by `wyrm broker --status`, up to 63 bytes; default: the name of the program
   std::uint32_t priority = 1;  // > 0; fair shares are in proportion to priorities (lease_ledger.hpp)
   std::size_t least = 0;       // bytes below which the broker does not ask this lease to give back
-  /// The time until the broker grants what there is, up to an hour.
+  /// How long a request waits for all its bytes, up to an hour. The answer takes at most 500 ms more.
   std::chrono::milliseconds patience = std::chrono::seconds(1);
   /// How long the constructor waits for a broker, up to an hour.
   std::chrono::milliseconds start_patience = std::chrono::seconds(5);
@@ -46,8 +46,8 @@ class lease final : public budget {
   lease(lease const&) = delete;
   lease& operator=(lease const&) = delete;
 
-  /// Throws error(bad_argument) if `step` is 0. Without connection it waits, too, and returns 0 in the end. It returns
-  /// within the patience and 500 ms more, in which the answer of the broker arrives.
+  /// Throws error(bad_argument) if `step` is 0. Without connection it waits, too, and returns 0 in the end. It may
+  /// take up to 500 ms longer than the patience, for the answer of the broker to arrive.
   [[nodiscard]] std::size_t acquire(std::size_t bytes, std::size_t step) override;
   /// `bytes` is at most held(); what exceeds that is ignored.
   void give_back(std::size_t bytes) noexcept override;

@@ -29,7 +29,7 @@ class lease_ledger {
     std::size_t least = 0;       // bytes below which it is not asked to give back
     std::size_t held = 0;        // bytes
     std::size_t waits_for = 0;   // bytes; 0 if it does not wait
-    std::size_t step = 1;        // of its last request: it gives back in multiples of it, too, if its share has one
+    std::size_t step = 1;        // of its last request: it gives back in multiples, too, unless its share is less
     std::size_t wanted = 0;      // bytes that it should give back
     milliseconds deadline = 0;   // when it waits no longer
     bool reserved = false;       // it has no connection: it is never asked, and its share is what it holds
