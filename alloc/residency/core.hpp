@@ -135,8 +135,8 @@ class core {
   [[nodiscard]] bool resume_use(std::shared_ptr<use_state> const& u);
 
   /// Takes bytes of the budget for an array on the device, and evicts blocks to make room. Without room: returns
-  /// false (give_up); throws error(out_of_memory) (refuse); or waits for launches of other threads, and throws it if that
-  /// cannot help, or if this thread is in a launch (wait).
+  /// false (give_up); throws error(out_of_memory) (refuse); or waits for launches of other threads, and throws it if
+  /// that cannot help, or if this thread is in a launch (wait).
   enum class if_full : std::uint8_t { give_up, refuse, wait };
   bool take_array(client_state* c, std::size_t bytes, if_full then);
   void return_array(client_state* c, std::size_t bytes) noexcept;
