@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "../../alloc/residency/broker.hpp"
@@ -117,8 +118,11 @@ TEST_F(broker_command_test, wrong_arguments_are_refused) {
   EXPECT_EQ(run_program({"broker", "--device", "gpu", "--status"}).status, 2);
   EXPECT_EQ(run_program({"broker", "--device", "cuda:999", "--status"}).status, 6);
   // To serve, the device has to be right although nothing depends on it.
-  EXPECT_EQ(run_program({"broker", "--device", "gpu", "--socket", socket(), "--memory", "1"}).status, 2);
-  EXPECT_EQ(run_program({"broker", "--device", "cuda:999", "--socket", socket(), "--memory", "1"}).status, 6);
+  for (auto const& [device, status] : {std::pair("gpu", 2), std::pair("cuda:999", 6)})
+    EXPECT_EQ(run_program({"broker", "--device", device, "--socket", socket(), "--memory", "1", "--idle-seconds", "1"})
+                  .status,
+              status)
+        << device;
 }
 
 // Two at once; there is no broker, and its socket has the default path.
