@@ -155,6 +155,7 @@ void core::release(region_state* r) noexcept {
   lock const l(mutex_);
   collect();
   r->is_released = true;
+  ++r->owner->layout;
   ++r->backed;  // keeps the region until the loop is done
   for (block_number const n : r->blocks)
     if (n != unbacked && blocks_[n].users == 0) free_block(n);

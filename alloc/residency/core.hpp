@@ -64,7 +64,7 @@ struct client_state {
   statistics counters;  // the figures that only grow
   std::size_t resident = 0;
   std::size_t arrays = 0;    // bytes beside the regions
-  std::uint64_t layout = 0;  // counts regions that were made, and blocks that got memory
+  std::uint64_t layout = 0;  // counts regions that were made or released, and blocks that got memory
   std::uint64_t last_use = 0;
   bool is_exhausted = false;  // while victims are chosen
   bool is_closed = false;

@@ -215,7 +215,7 @@ void core::pause_use(std::shared_ptr<use_state> const& u) noexcept {
   u->work->stop();
   lock const l(mutex_);
   u->is_finished = true;
-  if (options_.budget->wanted_back() > 0 || waiting_launches_ > 0) {
+  if (u->layout != u->owner->layout || options_.budget->wanted_back() > 0 || waiting_launches_ > 0) {
     collect();
     give_back_wanted();
   }

@@ -207,6 +207,21 @@ TEST_F(bound_space, arrays_in_launches_do_not_wait_for_others) {
   other.join();
 }
 
+// What a launch has used is freed when it ends, and does not wait for an operation of another client.
+TEST_F(bound_space, ranges_that_a_launch_frees_end_with_it) {
+  use_blocks(8);
+  auto client = manager->make_client();
+  host_space const space = client.space();
+  auto const pool = pool_of(space, 1);
+  std::optional<exec::reservation<host_space>> other(pool_of(space, 2));
+  {
+    host_space::guard const launch(space);
+    other.reset();
+  }
+  residency::statistics const now = client.counters();
+  EXPECT_EQ(now.resident_bytes + now.staged_bytes, block);
+}
+
 TEST_F(bound_space, launches_return_what_the_budget_wants) {
   use_blocks(8);
   auto client = manager->make_client();
