@@ -25,6 +25,11 @@ struct delayed_space : exec::host_space {
   };
   std::shared_ptr<std::vector<std::shared_ptr<span_state>>> spans =
       std::make_shared<std::vector<std::shared_ptr<span_state>>>();
+  [[nodiscard]] delayed_space managed_by(exec::memory_manager* manager) const {
+    delayed_space bound = *this;
+    static_cast<exec::host_space&>(bound) = exec::host_space::managed_by(manager);
+    return bound;
+  }
 };
 class delayed_span final : public exec::work_span {
  public:
@@ -524,6 +529,26 @@ TEST(residency, fixed_budget) {
   EXPECT_EQ(budget.taken(), 4 * block);
   EXPECT_EQ(budget.acquire(9 * block, block), block);
   EXPECT_EQ(budget.wanted_back(), 0u);
+}
+
+// A launch that is still running goes on, but not without blocks that its client has got since.
+TEST(residency, bound_launches_go_on_with_the_same_blocks_only) {
+  delayed_space const space;
+  residency::manager<delayed_space> m(space, options_with(std::make_shared<elastic_budget>(4 * block), block));
+  auto c = m.make_client({"c"});
+  delayed_space const bound = c.space();
+  residency::region a = c.reserve(block);
+  write_blocks(a, block, 1);
+  for (int i = 0; i < 3; ++i) host::guard const launch(bound);
+  EXPECT_EQ(space.spans->size(), 1u);  // one launch
+  EXPECT_TRUE(a.is_resident(0));
+  residency::region b = c.reserve(block);
+  write_blocks(b, block, 2);
+  EXPECT_FALSE(b.is_resident(0));
+  { host::guard const launch(bound); }
+  EXPECT_EQ(space.spans->size(), 2u);
+  EXPECT_TRUE(b.is_resident(0));
+  EXPECT_EQ(space.spans->front()->waits, 0u);
 }
 
 }  // namespace wyrm::tests
