@@ -12,6 +12,8 @@
 #include "report.hpp"
 #if WYRM_WITH_CUDA
 #include <cuda_runtime_api.h>
+
+#include "../exec/cuda_space.hpp"
 #endif
 
 namespace wyrm::apps {
@@ -26,12 +28,7 @@ std::size_t memory_of_gpu(int number) {
     throw error(error_code::device, "there is no cuda:" + std::to_string(number) + ": " + cudaGetErrorString(e));
   return properties.totalGlobalMem;
 }
-bool has_gpu() {
-  int number = 0;
-  bool const good = cudaGetDeviceCount(&number) == cudaSuccess;
-  (void)cudaGetLastError();
-  return good && number > 0;
-}
+bool has_gpu() { return exec::cuda_space::device_count() > 0; }
 #else
 std::size_t memory_of_gpu(int) { return 0; }
 bool has_gpu() { return false; }

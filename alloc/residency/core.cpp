@@ -286,6 +286,12 @@ void core::commit(region_state* r, std::size_t from, std::size_t to) {
   back({&range, 1});
 }
 
+/// Whether a transfer of [offset, offset + bytes) has all bytes of the i-th block of a region.
+bool core::is_whole(region_state const& r, std::size_t i, std::size_t offset, std::size_t bytes) const {
+  std::size_t const begin = i * block_bytes();
+  return offset <= begin && offset + bytes >= std::min(begin + block_bytes(), r.bytes);
+}
+
 void core::write(region_state* r, std::size_t offset, void const* from, std::size_t bytes) {
   require_range("write", r, offset, bytes);
   if (bytes == 0) return;
@@ -297,9 +303,7 @@ void core::write(region_state* r, std::size_t offset, void const* from, std::siz
   for (std::size_t i = range.first; i < range.last; ++i) {
     block_number const n = r->blocks[i];
     block& b = blocks_[n];
-    std::size_t const begin = i * block_bytes();
-    bool const is_whole = offset <= begin && offset + bytes >= std::min(begin + block_bytes(), r->bytes);
-    if (is_whole) {
+    if (is_whole(*r, i, offset, bytes)) {
       if (b.device)
         stage(n);
       else if (b.was_loaded)
@@ -335,10 +339,8 @@ void core::read(region_state* r, std::size_t offset, void* to, std::size_t bytes
       if (n == unbacked) continue;
       block const& b = blocks_[n];
       homes[i - range.first] = place_of(b);
-      std::size_t const begin = i * block_bytes();
-      bool const is_whole = offset <= begin && offset + bytes >= std::min(begin + block_bytes(), r->bytes);
       // Another reader may be reading the copy.
-      if (!is_whole || !b.device || !b.host || b.users > 1) continue;
+      if (!is_whole(*r, i, offset, bytes) || !b.device || !b.host || b.users > 1) continue;
       ranges_->copy(b.host.home, b.device.home, block_bytes());
       copied.push_back(n);
       homes[i - range.first] = {b.host.home, exec::memory_side::host};

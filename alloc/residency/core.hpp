@@ -18,7 +18,6 @@
 #include <mutex>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "../../exec/block_range.hpp"
@@ -174,6 +173,7 @@ class core {
   void retire(use_state& u) noexcept;
   void collect() noexcept;
   void wait_until_unpinned(lock& l, named_blocks const& range);
+  [[nodiscard]] bool is_whole(region_state const& r, std::size_t i, std::size_t offset, std::size_t bytes) const;
   [[nodiscard]] std::shared_ptr<use_state> begin_transfer(lock& l, named_blocks const& range);
   void announce_transfer(std::shared_ptr<use_state> const& transfer);
   void end_transfer(std::shared_ptr<use_state> const& u) noexcept;

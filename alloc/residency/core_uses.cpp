@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches and transfers, and what they pin.
 #include <algorithm>
+#include <thread>
 
 #include "../../exec/error.hpp"
 #include "core.hpp"
@@ -252,7 +253,6 @@ std::shared_ptr<use_state> core::begin_transfer(lock& l, named_blocks const& ran
   try {
     uses_.push_back(u);
   } catch (...) {
-    uses_.remove(u);
     retire(*u);
     throw;
   }
