@@ -207,6 +207,16 @@ void time_random(benchmark::State& state, typename Allocator::space_type const& 
   e.measure_empty(state);
 }
 
+/// A pool that the device has no room for, or that the allocator refuses, is an error of the case.
+template <class F>
+void reporting_errors(benchmark::State& state, F const& f) {
+  try {
+    f();
+  } catch (error const& refused) {
+    state.SkipWithError(refused.what());
+  }
+}
+
 template <class Allocator, class Space>
 void add_all(Space const& space) {
   constexpr bool gpu = is_gpu<Space>;
@@ -214,7 +224,8 @@ void add_all(Space const& space) {
     return std::string(subject) + "/" + Space::name + "/" + Allocator::name;
   };
   add(named("random"), [space](benchmark::State& s) {
-    time_random<Allocator>(s, space, gpu ? 16384 : 512, std::size_t{gpu ? 60u : 2u} << 30);
+    reporting_errors(s,
+                     [&] { time_random<Allocator>(s, space, gpu ? 16384 : 512, std::size_t{gpu ? 60u : 2u} << 30); });
   })->Iterations(1000);
   std::vector<std::int64_t> exponents(13);
   std::iota(exponents.begin(), exponents.end(), 9);
@@ -222,7 +233,7 @@ void add_all(Space const& space) {
   add(named("single"),
       [space](benchmark::State& s) {
         std::size_t const least = std::size_t{1} << s.range(0);
-        time_requests<Allocator>(s, space, gpu ? 16384 : 512, least, 2 * least);
+        reporting_errors(s, [&] { time_requests<Allocator>(s, space, gpu ? 16384 : 512, least, 2 * least); });
       })
       ->ArgName("n")
       ->ArgsProduct({exponents})
@@ -231,8 +242,9 @@ void add_all(Space const& space) {
   if (gpu) threads.insert(threads.end(), {1 << 10, 1 << 12, 1 << 14, 1 << 15, 1 << 16, 1 << 17, 1 << 18});
   add(named("scaling"),
       [space](benchmark::State& s) {
+        auto const n = static_cast<std::size_t>(s.range(0));
         auto const bytes = static_cast<std::size_t>(s.range(1));
-        time_requests<Allocator>(s, space, static_cast<std::size_t>(s.range(0)), bytes, bytes);
+        reporting_errors(s, [&] { time_requests<Allocator>(s, space, n, bytes, bytes); });
       })
       ->ArgNames({"threads", "bytes"})
       ->ArgsProduct({threads, {1024, 8192}})

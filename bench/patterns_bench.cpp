@@ -92,7 +92,7 @@ memory allocate(Space const& space, source from, std::size_t bytes) {
                     "cudaMallocAsync failed to allocate " + std::to_string(bytes >> 20) + " MiB; use a smaller size");
       }
       return memory(static_cast<std::byte*>(p), [space](std::byte* allocated) {
-        exec::under_guard<typename Space::guard>(space, [&] {
+        exec::under_device_guard<exec::detail::cuda_device>(space.device(), [&] {
           static_cast<void>(cudaFreeAsync(allocated, space.stream()));
           static_cast<void>(cudaStreamSynchronize(space.stream()));  // the pool returns the memory to the device
         });

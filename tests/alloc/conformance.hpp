@@ -28,9 +28,10 @@ template <class... A>
 template <class Family>
 using types_of = decltype(to_types(Family{}));
 
+/// Devices commit 2 MiB at least for each range of a pool.
 inline alloc::options pool_of(std::size_t bytes, bool checked) {
   return {.pool_bytes = bytes,
-          .reserve_bytes = std::max(std::min(8 * bytes, 2 * largest_pool()), 8 * mib),  // devices commit 2 MiB at least
+          .reserve_bytes = std::max(std::min(8 * bytes, 2 * largest_pool()), 16 * mib),
           .checked = checked,
           .guards = false};
 }
