@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs that share a device by a residency manager: the experiments of "GDM: Device Memory Management for GPGPU
+// Computing" (SIGMETRICS 2014, section 6) with programs of the same patterns (residency/). Cases, by name:
+//
+//   alone/SPACE/plain/PROGRAM          in plain device memory: the times that all others are compared with
+//   alone/SPACE/POLICY/PROGRAM         by the manager; of_plain: the time relative to plain device memory
+//   half/SPACE/POLICY/PROGRAM          with a budget of half of what the program has at the same time
+//   pair/SPACE/POLICY/A+B              beside each other (Fig. 8 and 9); contended: 1 where the two need more than there is
+//   leak/SPACE/plain|POLICY/iteration:I  theano (Fig. 7): a case for each iteration; allocable_mib
+//   attack/SPACE/POLICY/PROGRAM        beside a program that takes all memory and rewrites it for ever (section 6.5)
+//   mean/SPACE/POLICY/...              means of the cases before, as the paper gives them
+//
+// POLICY is lru-cost, lru, or gdm-base, whose transfers go to the device at once. Launches name what they touch under
+// all policies, while the GDM-Base of the paper loads all that a program has.
+//
+// Times are wall-clock times of whole programs, from the first transfer to the last, medians of the repetitions; a run
+// that is not timed comes first. Figures: throughput (of a pair): the weighted speedup, solo_i / combo_i summed, where
+// solo is the time in plain device memory; in_mib, out_mib: moved to and from the device; evictions; compared_s: time
+// of signatures; efficiency: the work efficiency of the paper, (a x + b y) / c, with kernels in c as they were alone, so
+// that moves and signatures are the overhead; efficiency_of_spans: the same with the kernels in c as they were, which
+// counts the time twice in which kernels of both programs share the device.
+//
+// The results of all programs are checked: against a serial program at a small size, and against the result in plain
+// device memory at the size of the benchmark.
+//
+//   residency_bench [--size MIB] [--repeat N] [--only TEXT] [--quick] [--space cpu|cuda] [--json FILE]
+//
+// --size: the device memory, 1,400 MiB on a GPU as in the paper, and 28 on a CPU, to which programs and blocks are
+// scaled. --quick: an eighth of that, and one repetition. --only: cases whose names contain the text.
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "../exec/device.hpp"
+#include "residency/co_run.hpp"
+#include "residency/report.hpp"
+
+namespace wyrm::bench::gdm {
+
+namespace {
+
+struct settings {
+  std::size_t mib = 0;
+  unsigned repeats = 3;
+  bool is_quick = false;
+  std::string only;
+  std::string space;
+  std::string json;
+};
+
+[[nodiscard]] double mib_of(std::size_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+[[nodiscard]] double median(std::vector<double> x) {
+  if (x.empty()) return 0;
+  std::sort(x.begin(), x.end());
+  return x[x.size() / 2];
+}
+[[nodiscard]] double mean(std::vector<double> const& x) {
+  double sum = 0;
+  for (double const value : x) sum += value;
+  return x.empty() ? 0 : sum / static_cast<double>(x.size());
+}
+
+void add_moves(figures& all, residency::statistics const& s, double runs) {
+  all.emplace_back("in_mib", mib_of(s.moved_in_bytes) / runs);
+  all.emplace_back("out_mib", mib_of(s.moved_out_bytes) / runs);
+  all.emplace_back("reloaded_mib", mib_of(s.reloaded_bytes) / runs);
+  all.emplace_back("clean_evictions", static_cast<double>(s.clean_evictions) / runs);
+  all.emplace_back("dirty_evictions", static_cast<double>(s.dirty_evictions) / runs);
+  all.emplace_back("moves_s", s.move_seconds / runs);
+  all.emplace_back("compared_s", s.signature_seconds / runs);
+}
+
+/// What a program takes alone by a manager, a run.
+struct alone {
+  double seconds;
+  double kernel_seconds;
+  double gpu_seconds;  // with moves
+};
+
+template <class Space>
+class experiments {
+ public:
+  experiments(std::array<Space, 3> const& spaces, settings const& s, report& to)
+      : spaces_(spaces),
+        repeats_(s.repeats),
+        device_(s.mib << 20),
+        block_(block_bytes_for(spaces[0], device_)),
+        to_(to) {
+    to_.about("device_memory_mib", std::to_string(s.mib));
+    to_.about("block_bytes", std::to_string(block_));
+    to_.about("repeats", std::to_string(repeats_));
+  }
+
+  void run() {
+    for (table_entry const& e : paper_programs) attempt(name_of("alone", "plain", e.name), [&] { (void)plain(e); });
+    for (char const* const policy : residency::policy_names) {
+      std::string const p = policy;
+      for (table_entry const& e : paper_programs) {
+        attempt(name_of("alone", p, e.name), [&] { (void)by_manager(p, e); });
+        attempt(name_of("half", p, e.name), [&] { half(p, e); });
+      }
+      for (std::size_t i = 0; i < paper_programs.size(); ++i)
+        for (std::size_t j = i + 1; j < paper_programs.size(); ++j) {
+          std::string const both = std::string(paper_programs[i].name) + "+" + std::string(paper_programs[j].name);
+          attempt(name_of("pair", p, both), [&] { pair(p, paper_programs[i], paper_programs[j], both); });
+        }
+      for (table_entry const& e : paper_programs)
+        attempt(name_of("attack", p, e.name), [&] { under_attack(p, e); });
+      devices_.erase(p);  // its memory
+    }
+    for (std::string const p : {"plain", "lru-cost", "lru", "gdm-base"})
+      attempt(name_of("leak", p, "iteration:"), [&] { leaking(p); });
+    summarize();
+  }
+
+ private:
+  [[nodiscard]] std::string name_of(char const* what, std::string const& policy, std::string_view which) const {
+    return std::string(what) + "/" + Space::name + "/" + policy + "/" + std::string(which);
+  }
+  template <class F>
+  void attempt(std::string const& name, F const& f) {
+    if (!to_.selects(name)) return;
+    try {
+      f();
+    } catch (std::exception const& failed) {
+      to_.add_failure(name, failed.what());
+    }
+  }
+
+  /// The program, whose result is checked at a small size. Made once.
+  named_program<Space> const& program(table_entry const& e) {
+    auto const at = programs_.find(e.name);
+    if (at != programs_.end()) return at->second;
+    std::string const name(e.name);
+    {
+      auto const small = make_program<Space>(e.name, std::size_t{128} << 10);
+      plain_memory<Space> memory(spaces_[0], device_);
+      small->run(memory);
+      require_right(name + " at a small size", small->checksum(), small->expected());
+    }
+    named_program<Space> made{name, make_program<Space>(e.name, scaled(e.allocated, device_)), 0};
+    plain_memory<Space> memory(spaces_[0], device_);
+    made.program->run(memory);
+    made.correct = made.program->checksum();
+    return programs_.emplace(e.name, std::move(made)).first->second;
+  }
+  [[nodiscard]] shared_device<Space>& device_of(std::string const& policy) {
+    auto& kept = devices_[policy];
+    if (!kept) kept = std::make_unique<shared_device<Space>>(spaces_, policy, device_, block_);
+    return *kept;
+  }
+
+  /// Seconds in plain device memory. Measured and reported once.
+  double plain(table_entry const& e) {
+    if (auto const at = plain_.find(e.name); at != plain_.end()) return at->second;
+    named_program<Space> const& p = program(e);
+    plain_memory<Space> memory(spaces_[0], device_);
+    double const seconds = median(run_alone(memory, p, repeats_));
+    to_.add(name_of("alone", "plain", e.name), seconds, {{"footprint_mib", mib_of(scaled(e.footprint, device_))}});
+    return plain_[e.name] = seconds;
+  }
+  alone const& by_manager(std::string const& policy, table_entry const& e) {
+    auto const key = std::pair(policy, std::string(e.name));
+    if (auto const at = alone_.find(key); at != alone_.end()) return at->second;
+    double const reference = plain(e);
+    auto const [seconds, moved] = measure(device_of(policy), e);
+    figures all{{"of_plain", seconds / reference}};
+    add_moves(all, moved, repeats_ + 1);
+    to_.add(name_of("alone", policy, e.name), seconds, all);
+    of_plain_[policy].push_back(seconds / reference);
+    double const runs = repeats_ + 1;
+    return alone_[key] = {seconds, moved.launch_seconds / runs, (moved.launch_seconds + moved.move_seconds) / runs};
+  }
+  std::pair<double, residency::statistics> measure(shared_device<Space>& device, table_entry const& e) {
+    residency::statistics const before = device.counters();
+    double seconds = 0;
+    {
+      auto client = device.make_client(0);
+      managed_memory<Space> memory = device.memory_of(client, 0);
+      seconds = median(run_alone(memory, program(e), repeats_));
+    }
+    return {seconds, difference(device.counters(), before)};
+  }
+  void half(std::string const& policy, table_entry const& e) {
+    double const reference = plain(e);
+    std::size_t const budget = std::max(scaled(e.footprint, device_) / 2 / block_, std::size_t{1}) * block_;
+    shared_device<Space> device(spaces_, policy, budget, block_);
+    auto const [seconds, moved] = measure(device, e);
+    figures all{{"of_plain", seconds / reference}, {"budget_mib", mib_of(budget)}};
+    add_moves(all, moved, repeats_ + 1);
+    to_.add(name_of("half", policy, e.name), seconds, all);
+  }
+  void pair(std::string const& policy, table_entry const& a, table_entry const& b, std::string const& both) {
+    alone const& of_a = by_manager(policy, a);
+    alone const& of_b = by_manager(policy, b);
+    combo const c = run_pair(device_of(policy), program(a), program(b), repeats_);
+    double const speedup = weighted_speedup(
+        std::array{solo_and_combo{plain(a), mean(c.seconds[0])}, solo_and_combo{plain(b), mean(c.seconds[1])}});
+    std::array const work{work_done{c.repetitions[0], of_a.gpu_seconds}, work_done{c.repetitions[1], of_b.gpu_seconds}};
+    double const overhead = c.moved.move_seconds + c.moved.signature_seconds;
+    double const kernels = c.repetitions[0] * of_a.kernel_seconds + c.repetitions[1] * of_b.kernel_seconds;
+    double const efficiency = work_efficiency(work, kernels + overhead);
+    double const slowdown_a = mean(c.seconds[0]) / plain(a);
+    double const slowdown_b = mean(c.seconds[1]) / plain(b);
+    figures all{{"throughput", speedup},
+                {"efficiency", efficiency},
+                {"efficiency_of_spans", work_efficiency(work, c.moved.launch_seconds + overhead)},
+                {"contended", contend(a, b) ? 1.0 : 0.0},
+                {"slowdown_a", slowdown_a},
+                {"slowdown_b", slowdown_b},
+                {"runs_a", c.repetitions[0]},
+                {"runs_b", c.repetitions[1]}};
+    add_moves(all, c.moved, 1);
+    to_.add(name_of("pair", policy, both), c.wall_seconds, all);
+    if (!contend(a, b)) return;
+    throughput_[policy][both] = speedup;
+    efficiency_[policy].push_back(efficiency);
+  }
+  void under_attack(std::string const& policy, table_entry const& e) {
+    double const reference = plain(e);
+    combo const c = run_under_attack(device_of(policy), program(e), device_, repeats_);
+    double const seconds = mean(c.seconds[0]);
+    figures all{{"slowdown", seconds / reference}};
+    add_moves(all, c.moved, 1);
+    to_.add(name_of("attack", policy, e.name), seconds, all);
+    slowdown_[policy].push_back(seconds / reference);
+  }
+  void leaking(std::string const& policy) {
+    leak program(scaled(4253, device_));
+    std::string why;
+    residency::statistics moved;
+    if (policy == "plain") {
+      plain_memory<Space> memory(spaces_[0], device_);
+      try {
+        program.run(memory);
+      } catch (error const& refused) {
+        if (refused.code() != error_code::out_of_memory) throw;
+        why = refused.what();
+      }
+    } else {
+      shared_device<Space> device(spaces_, policy, device_, block_);
+      {
+        auto client = device.make_client(0);
+        managed_memory<Space> memory = device.memory_of(client, 0);
+        program.run(memory);
+      }
+      moved = device.counters();
+      require_right(leak::name, program.checksum(), program.expected());
+    }
+    double before = 0;
+    for (std::size_t i = 0; i < program.seconds().size(); ++i) {
+      // By a manager, what has leaked can be evicted: all but the array of the iteration.
+      std::size_t const in_use = std::min(device_, program.array_bytes() * (policy == "plain" ? i + 1 : 1));
+      std::string const name = name_of("leak", policy, "iteration:" + std::to_string(i + 1));
+      to_.add(name, program.seconds()[i], {{"allocable_mib", mib_of(device_ - in_use)}});
+      before += program.seconds()[i];
+    }
+    if (!why.empty()) {  // what the paper shows of a system without a manager
+      std::printf("%s ended in iteration %zu: %s\n", name_of("leak", policy, leak::name).c_str(),
+                  program.seconds().size() + 1, why.c_str());
+      return;
+    }
+    figures all;
+    add_moves(all, moved, 1);
+    to_.add(name_of("leak", policy, leak::name), before, all);
+  }
+
+  void summarize() {
+    for (std::string const policy : residency::policy_names) {
+      figures all;
+      if (auto const& x = of_plain_[policy]; !x.empty()) all.emplace_back("of_plain", mean(x));
+      if (auto const& x = efficiency_[policy]; !x.empty()) all.emplace_back("efficiency", mean(x));
+      if (auto const& x = slowdown_[policy]; !x.empty()) all.emplace_back("slowdown_under_attack", mean(x));
+      std::vector<double> throughput;
+      std::vector<double> of_base;
+      for (auto const& [pair, speedup] : throughput_[policy]) {
+        throughput.push_back(speedup);
+        auto const& base = throughput_[residency::gdm_base::name];
+        if (auto const at = base.find(pair); at != base.end()) of_base.push_back(speedup / at->second);
+      }
+      if (!throughput.empty()) all.emplace_back("throughput", mean(throughput));
+      if (!of_base.empty()) all.emplace_back("throughput_of_gdm_base", mean(of_base));
+      if (!all.empty()) to_.add(name_of("mean", policy, "all"), 0, all);
+    }
+  }
+
+  std::array<Space, 3> spaces_;
+  unsigned repeats_;
+  std::size_t device_;
+  std::size_t block_;
+  report& to_;
+  std::map<std::string_view, named_program<Space>> programs_;
+  std::map<std::string, std::unique_ptr<shared_device<Space>>> devices_;  // by policy
+  std::map<std::string_view, double> plain_;
+  std::map<std::pair<std::string, std::string>, alone> alone_;
+  std::map<std::string, std::vector<double>> of_plain_;
+  std::map<std::string, std::vector<double>> efficiency_;
+  std::map<std::string, std::vector<double>> slowdown_;
+  std::map<std::string, std::map<std::string, double>> throughput_;
+};
+
+std::size_t number_of(std::string_view option, std::string_view text, std::size_t most) {
+  std::size_t value = 0;
+  auto const [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (bad != std::errc() || end != text.data() + text.size() || value == 0 || value > most)
+    throw error(error_code::bad_argument, std::string(option) + ": '" + std::string(text) +
+                                              "' is not a whole number from 1 to " + std::to_string(most));
+  return value;
+}
+
+settings parse(int argc, char** argv) {
+  settings s;
+  bool has_repeats = false;
+  for (int i = 1; i < argc; ++i) {
+    std::string const option = argv[i];
+    auto const value = [&]() -> std::string {
+      if (i + 1 == argc) throw error(error_code::bad_argument, option + " needs a value");
+      return argv[++i];
+    };
+    if (option == "--quick") {
+      s.is_quick = true;
+    } else if (option == "--size") {
+      s.mib = number_of(option, value(), std::size_t{1} << 20);
+    } else if (option == "--repeat") {
+      s.repeats = static_cast<unsigned>(number_of(option, value(), 1000));
+      has_repeats = true;
+    } else if (option == "--only") {
+      s.only = value();
+    } else if (option == "--space") {
+      s.space = value();
+      if (s.space != "cpu" && s.space != "cuda")
+        throw error(error_code::bad_argument, "--space: '" + s.space + "' is neither cpu nor cuda");
+    } else if (option == "--json") {
+      s.json = value();
+    } else {
+      throw error(error_code::bad_argument, "unknown option '" + option +
+                                                "'; usage: residency_bench [--size MIB] [--repeat N] [--only TEXT] "
+                                                "[--quick] [--space cpu|cuda] [--json FILE]");
+    }
+  }
+  if (s.is_quick && !has_repeats) s.repeats = 1;
+  return s;
+}
+
+template <class Space>
+void run_on(std::array<Space, 3> const& spaces, settings s, std::size_t usual_mib, report& to) {
+  if (s.mib == 0) s.mib = s.is_quick ? usual_mib / 8 : usual_mib;
+  to.about("device", spaces[0].description());
+  experiments<Space>(spaces, s, to).run();
+}
+
+int run(int argc, char** argv) {
+  try {
+    settings const s = parse(argc, argv);
+    report to(s.only);
+#if WYRM_WITH_CUDA
+    bool const is_gpu = s.space == "cuda" || (s.space.empty() && exec::cuda_space::device_count() > 0);
+    if (is_gpu)
+      run_on<exec::cuda_space>({exec::cuda_space(0), exec::cuda_space(0), exec::cuda_space(0)}, s, 1400, to);
+    else
+#else
+    if (s.space == "cuda")
+      throw error(error_code::bad_argument, "--space cuda: this program was built without CUDA; use --space cpu");
+#endif
+      run_on<exec::host_space>({exec::host_space(), exec::host_space(), exec::host_space()}, s, 28, to);
+    if (!s.json.empty()) to.write(s.json);
+    return to.failures() == 0 ? 0 : 1;
+  } catch (std::exception const& failed) {
+    std::fprintf(stderr, "residency_bench: %s\n", failed.what());
+    return 2;
+  }
+}
+
+}  // namespace
+
+}  // namespace wyrm::bench::gdm
+
+int main(int argc, char** argv) { return wyrm::bench::gdm::run(argc, argv); }
