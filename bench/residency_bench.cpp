@@ -3,10 +3,11 @@
 // Computing" (SIGMETRICS 2014, section 6) with programs of the same patterns (residency/). Cases, by name:
 //
 //   alone/SPACE/plain/PROGRAM          in plain device memory: the times that all others are compared with
-//   alone/SPACE/POLICY/PROGRAM         by the manager; of_plain: the time relative to plain device memory
+//   alone/SPACE/POLICY/PROGRAM         by the manager; of_plain: the time relative to plain device memory, and
+//                                      kernels_of_plain: that of the kernels alone
 //   half/SPACE/POLICY/PROGRAM          with a budget of half of what the program has at the same time
-//   pair/SPACE/POLICY/A+B              beside each other (Fig. 8 and 9); contended: 1 where the two need more than there is
-//   leak/SPACE/plain|POLICY/iteration:I  theano (Fig. 7): a case for each iteration; allocable_mib
+//   pair/SPACE/POLICY/A+B              beside each other (Fig. 8 and 9); contended: 1 where the two need more than
+//   there is leak/SPACE/plain|POLICY/iteration:I  theano (Fig. 7): a case for each iteration; allocable_mib
 //   attack/SPACE/POLICY/PROGRAM        beside a program that takes all memory and rewrites it for ever (section 6.5)
 //   mean/SPACE/POLICY/...              means of the cases before, as the paper gives them
 //
@@ -16,9 +17,9 @@
 // Times are wall-clock times of whole programs, from the first transfer to the last, medians of the repetitions; a run
 // that is not timed comes first. Figures: throughput (of a pair): the weighted speedup, solo_i / combo_i summed, where
 // solo is the time in plain device memory; in_mib, out_mib: moved to and from the device; evictions; compared_s: time
-// of signatures; efficiency: the work efficiency of the paper, (a x + b y) / c, with kernels in c as they were alone, so
-// that moves and signatures are the overhead; efficiency_of_spans: the same with the kernels in c as they were, which
-// counts the time twice in which kernels of both programs share the device.
+// of signatures; efficiency: the work efficiency of the paper, (a x + b y) / c, with kernels in c as they were alone,
+// so that moves and signatures are the overhead; efficiency_of_spans: the same with the kernels in c as they were,
+// which counts the time twice in which kernels of both programs share the device.
 //
 // The results of all programs are checked: against a serial program at a small size, and against the result in plain
 // device memory at the size of the benchmark.
@@ -107,8 +108,7 @@ class experiments {
           std::string const both = std::string(paper_programs[i].name) + "+" + std::string(paper_programs[j].name);
           attempt(name_of("pair", p, both), [&] { pair(p, paper_programs[i], paper_programs[j], both); });
         }
-      for (table_entry const& e : paper_programs)
-        attempt(name_of("attack", p, e.name), [&] { under_attack(p, e); });
+      for (table_entry const& e : paper_programs) attempt(name_of("attack", p, e.name), [&] { under_attack(p, e); });
       devices_.erase(p);  // its memory
     }
     for (std::string const p : {"plain", "lru-cost", "lru", "gdm-base"})
@@ -159,7 +159,10 @@ class experiments {
     named_program<Space> const& p = program(e);
     plain_memory<Space> memory(spaces_[0], device_);
     double const seconds = median(run_alone(memory, p, repeats_));
-    to_.add(name_of("alone", "plain", e.name), seconds, {{"footprint_mib", mib_of(scaled(e.footprint, device_))}});
+    double const kernels = memory.kernel_seconds() / (repeats_ + 1);
+    to_.add(name_of("alone", "plain", e.name), seconds,
+            {{"kernels_s", kernels}, {"footprint_mib", mib_of(scaled(e.footprint, device_))}});
+    plain_kernels_[e.name] = kernels;
     return plain_[e.name] = seconds;
   }
   alone const& by_manager(std::string const& policy, table_entry const& e) {
@@ -167,12 +170,16 @@ class experiments {
     if (auto const at = alone_.find(key); at != alone_.end()) return at->second;
     double const reference = plain(e);
     auto const [seconds, moved] = measure(device_of(policy), e);
-    figures all{{"of_plain", seconds / reference}};
-    add_moves(all, moved, repeats_ + 1);
+    double const runs = repeats_ + 1;
+    double const kernels = moved.launch_seconds / runs;
+    figures all{{"of_plain", seconds / reference},
+                {"kernels_of_plain", kernels / plain_kernels_[e.name]},
+                {"kernels_s", kernels}};
+    add_moves(all, moved, runs);
     to_.add(name_of("alone", policy, e.name), seconds, all);
     of_plain_[policy].push_back(seconds / reference);
-    double const runs = repeats_ + 1;
-    return alone_[key] = {seconds, moved.launch_seconds / runs, (moved.launch_seconds + moved.move_seconds) / runs};
+    kernels_of_plain_[policy].push_back(kernels / plain_kernels_[e.name]);
+    return alone_[key] = {seconds, kernels, (moved.launch_seconds + moved.move_seconds) / runs};
   }
   std::pair<double, residency::statistics> measure(shared_device<Space>& device, table_entry const& e) {
     residency::statistics const before = device.counters();
@@ -272,6 +279,7 @@ class experiments {
     for (std::string const policy : residency::policy_names) {
       figures all;
       if (auto const& x = of_plain_[policy]; !x.empty()) all.emplace_back("of_plain", mean(x));
+      if (auto const& x = kernels_of_plain_[policy]; !x.empty()) all.emplace_back("kernels_of_plain", mean(x));
       if (auto const& x = efficiency_[policy]; !x.empty()) all.emplace_back("efficiency", mean(x));
       if (auto const& x = slowdown_[policy]; !x.empty()) all.emplace_back("slowdown_under_attack", mean(x));
       std::vector<double> throughput;
@@ -296,7 +304,9 @@ class experiments {
   std::map<std::string, std::unique_ptr<shared_device<Space>>> devices_;  // by policy
   std::map<std::string_view, double> plain_;
   std::map<std::pair<std::string, std::string>, alone> alone_;
+  std::map<std::string_view, double> plain_kernels_;
   std::map<std::string, std::vector<double>> of_plain_;
+  std::map<std::string, std::vector<double>> kernels_of_plain_;
   std::map<std::string, std::vector<double>> efficiency_;
   std::map<std::string, std::vector<double>> slowdown_;
   std::map<std::string, std::map<std::string, double>> throughput_;

@@ -67,12 +67,12 @@ class backprop {
     errors->write(e);
     changes->write(changes_);
     weights->write(weights_);
-    memory.launch(
-        {{inputs, access::read}, {errors, access::read}, {weights, access::write}, {changes, access::write}},
-        [&](Space const& space) {
-          exec::for_each(space, n * hidden,
-                         kernels::adjust_weights{inputs->data(), errors->data(), weights->data(), changes->data()});
-        });
+    memory.launch({{inputs, access::read}, {errors, access::read}, {weights, access::write}, {changes, access::write}},
+                  [&](Space const& space) {
+                    exec::for_each(
+                        space, n * hidden,
+                        kernels::adjust_weights{inputs->data(), errors->data(), weights->data(), changes->data()});
+                  });
     weights->read(result_);
   }
   [[nodiscard]] std::uint64_t checksum() const { return checksum_of(result_); }

@@ -94,8 +94,8 @@ using clock = std::chrono::steady_clock;
 
 inline void require_right(std::string const& name, std::uint64_t found, std::uint64_t correct) {
   if (found != correct)
-    throw error(error_code::corrupt, name + ": the result is wrong: checksum " + std::to_string(found) + " instead of " +
-                                         std::to_string(correct));
+    throw error(error_code::corrupt, name + ": the result is wrong: checksum " + std::to_string(found) +
+                                         " instead of " + std::to_string(correct));
 }
 
 /// A program with the checksum of its right result.
@@ -131,7 +131,8 @@ struct combo {
 };
 
 /// Runs both until each of them has completed `repeats` runs beside the other, after one that is not timed. The second
-/// one may be endless: `second(memory, stop)` then is one run that ends soon after `stop`.
+/// one may be endless: `second(memory, stop, began)` then is one run, which calls began() when it has its memory, and
+/// ends soon after `stop`.
 template <class Space, class Second>
 [[nodiscard]] combo run_beside(shared_device<Space>& device, named_program<Space> const& first, Second const& second,
                                bool second_ends, unsigned repeats) {
@@ -159,13 +160,20 @@ template <class Space, class Second>
     try {
       residency::client<Space> client = device.make_client(number);
       managed_memory<Space> memory = device.memory_of(client, number);
-      auto const run = [&] { number == 0 ? first.program->run(memory) : second(memory, stop); };
+      auto const begin_together = [&] {
+        is_warm = true;
+        warm.arrive_and_wait();
+      };
+      auto const run = [&] { number == 0 ? first.program->run(memory) : second(memory, stop, begin_together); };
       bool const is_endless = number == 1 && !second_ends;
-      if (!is_endless) run();
-      if (number == 0) require_right(first.name, first.program->checksum(), first.correct);
+      if (is_endless) {
+        run();
+        return;
+      }
+      run();
       memory.synchronize();
-      is_warm = true;
-      warm.arrive_and_wait();
+      if (number == 0) require_right(first.name, first.program->checksum(), first.correct);
+      begin_together();
       while (!stop) {
         auto const begin = clock::now();
         run();
@@ -175,7 +183,6 @@ template <class Space, class Second>
           partial[number] = std::max(result.wall_seconds - std::chrono::duration<double>(begin - start).count(), 0.0);
           break;
         }
-        if (is_endless) break;
         result.seconds[number].push_back(seconds);
         ++done[number];
         if (is_enough()) finish();
@@ -207,7 +214,7 @@ template <class Space>
 [[nodiscard]] combo run_pair(shared_device<Space>& device, named_program<Space> const& a, named_program<Space> const& b,
                              unsigned repeats) {
   combo const result = run_beside(
-      device, a, [&](device_memory<Space>& memory, std::atomic<bool> const&) { b.program->run(memory); }, true, repeats);
+      device, a, [&](device_memory<Space>& memory, auto const&...) { b.program->run(memory); }, true, repeats);
   require_right(b.name, b.program->checksum(), b.correct);
   return result;
 }
@@ -217,8 +224,11 @@ template <class Space>
 [[nodiscard]] combo run_under_attack(shared_device<Space>& device, named_program<Space> const& p, std::size_t bytes,
                                      unsigned repeats) {
   return run_beside(
-      device, p, [&](device_memory<Space>& memory, std::atomic<bool> const& stop) { attack(memory, bytes, stop); }, false,
-      repeats);
+      device, p,
+      [&](device_memory<Space>& memory, std::atomic<bool> const& stop, auto const& began) {
+        attack(memory, bytes, stop, began);
+      },
+      false, repeats);
 }
 
 }  // namespace wyrm::bench::gdm

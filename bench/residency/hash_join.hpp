@@ -72,9 +72,9 @@ class hash_join {
     array const matches = memory.make(n);
     memory.launch({{build, access::read}, {ends, access::read}, {probe, access::read}, {matches, access::write}},
                   [&](Space const& space) {
-                    exec::for_each(space, n,
-                                   kernels::probe_keys{build->data(), ends->data(), probe->data(), matches->data(),
-                                                       partitions_});
+                    exec::for_each(
+                        space, n,
+                        kernels::probe_keys{build->data(), ends->data(), probe->data(), matches->data(), partitions_});
                   });
     matches->read(matches_);
   }
@@ -118,11 +118,9 @@ class hash_join {
     }
     ends->write(counts);
     array scattered = memory.make(n);
-    memory.launch({{column, access::read}, {ends, access::write}, {scattered, access::write}},
-                  [&](Space const& space) {
-                    exec::for_each(space, n, kernels::scatter_keys{column->data(), ends->data(), scattered->data(),
-                                                                   partitions_});
-                  });
+    memory.launch({{column, access::read}, {ends, access::write}, {scattered, access::write}}, [&](Space const& space) {
+      exec::for_each(space, n, kernels::scatter_keys{column->data(), ends->data(), scattered->data(), partitions_});
+    });
     memory.synchronize();  // before the column is freed
     return scattered;
   }

@@ -71,13 +71,12 @@ class k_means {
     for (unsigned i = 0; i < iterations; ++i) {
       centres->write(current);
       sums->write(std::vector<word>(2 * clusters * fields));
-      memory.launch(
-          {{points, access::read}, {centres, access::read}, {labels, access::write}, {sums, access::write}},
-          [&](Space const& space) {
-            exec::for_each(space, threads,
-                           kernels::assign_points{points->data(), count_, threads, centres->data(), labels->data(),
-                                                  as_sums(sums->data())});
-          });
+      memory.launch({{points, access::read}, {centres, access::read}, {labels, access::write}, {sums, access::write}},
+                    [&](Space const& space) {
+                      exec::for_each(space, threads,
+                                     kernels::assign_points{points->data(), count_, threads, centres->data(),
+                                                            labels->data(), as_sums(sums->data())});
+                    });
       move(current, read_sums(*sums, clusters * fields));
     }
     labels->read(labels_);

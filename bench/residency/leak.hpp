@@ -73,17 +73,17 @@ class leak {
   std::vector<std::uint64_t> sums_;
 };
 
-/// Rewrites `bytes` bytes until `stop`. Returns the number of launches.
-template <class Space>
-std::size_t attack(device_memory<Space>& memory, std::size_t bytes, std::atomic<bool> const& stop) {
+/// Rewrites `bytes` bytes until `stop`. Calls began() after the first launch. Returns the number of launches.
+template <class Space, class F>
+std::size_t attack(device_memory<Space>& memory, std::size_t bytes, std::atomic<bool> const& stop, F const& began) {
   array const all = memory.make(bytes / sizeof(word));
   std::size_t launches = 0;
-  while (!stop) {
+  while (!stop || launches == 0) {
     memory.launch({{all, access::write}}, [&](Space const& space) {
       exec::for_each(space, all->size(), kernels::add_to_words{all->data(), 1});
     });
     memory.synchronize();
-    ++launches;
+    if (++launches == 1) began();
   }
   return launches;
 }

@@ -72,8 +72,20 @@ class plain_memory final : public device_memory<Space> {
                                                  " bytes that are left; use a manager, or a larger --size");
     return std::make_unique<held>(space_, words, free_);
   }
-  void launch(std::initializer_list<touched>, typename device_memory<Space>::kernels const& f) override { f(space_); }
+  void launch(std::initializer_list<touched>, typename device_memory<Space>::kernels const& f) override {
+    spans_.push_back(make_work_span(space_));
+    spans_.back()->start();
+    f(space_);
+    spans_.back()->stop();
+  }
   void synchronize() const override { space_.synchronize(); }
+  /// The time of all launches so far. Waits.
+  [[nodiscard]] double kernel_seconds() const {
+    space_.synchronize();
+    double sum = 0;
+    for (auto const& span : spans_) sum += span->seconds();
+    return sum;
+  }
 
  private:
   class held final : public held_array {
@@ -95,6 +107,7 @@ class plain_memory final : public device_memory<Space> {
 
   Space space_;
   std::size_t free_;
+  std::vector<std::unique_ptr<exec::work_span>> spans_;
 };
 
 /// Arrays that are regions of a client.

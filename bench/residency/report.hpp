@@ -51,10 +51,13 @@ class report {
     for (std::size_t i = 0; i < context_.size(); ++i)
       file << (i == 0 ? "" : ", ") << quoted(context_[i].first) << ": " << quoted(context_[i].second);
     file << "},\n \"benchmarks\": [\n";
-    for (std::size_t i = 0; i < entries_.size(); ++i) file << "  " << entries_[i] << (i + 1 < entries_.size() ? ",\n" : "\n");
+    for (std::size_t i = 0; i < entries_.size(); ++i)
+      file << "  " << entries_[i] << (i + 1 < entries_.size() ? ",\n" : "\n");
     file << " ]\n}\n";
     file.close();
-    if (!file) throw error(error_code::io, path + ": the results cannot be written; is the folder there, and the disk not full?");
+    if (!file)
+      throw error(error_code::io,
+                  path + ": the results cannot be written; is the folder there, and the disk not full?");
   }
 
  private:

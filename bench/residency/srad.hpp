@@ -105,11 +105,10 @@ class srad {
                                      kernels::image_differences{grid, scale, image->data(), differences->data(),
                                                                 coefficients->data()});
                     });
-      memory.launch({{image, access::write}, {differences, access::read}, {coefficients, access::read}},
-                    [&](Space const& space) {
-                      exec::for_each(space, n, kernels::diffuse{grid, image->data(), differences->data(),
-                                                                coefficients->data()});
-                    });
+      memory.launch(
+          {{image, access::write}, {differences, access::read}, {coefficients, access::read}}, [&](Space const& space) {
+            exec::for_each(space, n, kernels::diffuse{grid, image->data(), differences->data(), coefficients->data()});
+          });
     }
     image->read(result_);
   }
@@ -134,18 +133,17 @@ class srad {
       for (std::size_t y = 0; y < height; ++y)
         for (std::size_t x = 0; x < width; ++x) {
           word sum = scale;
-          for (auto const& [to_y, to_x] : {std::pair(y + height - 1, x), std::pair(y + 1, x),
-                                           std::pair(y, x + width - 1), std::pair(y, x + 1)})
+          for (auto const& [to_y, to_x] :
+               {std::pair(y + height - 1, x), std::pair(y + 1, x), std::pair(y, x + width - 1), std::pair(y, x + 1)})
             sum += difference(y, x, to_y, to_x) * difference(y, x, to_y, to_x);
           coefficients[y * width + x] = sum >> 24;
         }
       for (std::size_t y = 0; y < height; ++y)
         for (std::size_t x = 0; x < width; ++x) {
           word const own = at(coefficients, y, x);
-          word const sum =
-              own * (difference(y, x, y + height - 1, x) + difference(y, x, y, x + width - 1)) +
-              at(coefficients, (y + 1) % height, x) * difference(y, x, y + 1, x) +
-              at(coefficients, y, x + 1) * difference(y, x, y, x + 1);
+          word const sum = own * (difference(y, x, y + height - 1, x) + difference(y, x, y, x + width - 1)) +
+                           at(coefficients, (y + 1) % height, x) * difference(y, x, y + 1, x) +
+                           at(coefficients, y, x + 1) * difference(y, x, y, x + 1);
           next[y * width + x] = image[y * width + x] + (sum >> 2);
         }
       image = std::move(next);
