@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// The programs of residency_bench on the CPU and on simulated warps (simt_space); two of them beside each other; and
+// what the benchmark computes and writes.
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "../../bench/residency/report.hpp"
+#include "../support/simt_space.hpp"
+#include "residency_bench_suite.hpp"
+
+namespace wyrm::tests {
+
+#if WYRM_TEST_HOST
+INSTANTIATE_TYPED_TEST_SUITE_P(cpu, residency_programs, testing::Types<exec::host_space>);
+#endif
+#if WYRM_TEST_SIMT
+INSTANTIATE_TYPED_TEST_SUITE_P(simt, residency_programs, testing::Types<simt_space>);
+#endif
+
+using host = exec::host_space;
+
+TEST(weighted_speedup, is_the_sum_of_solo_over_combo_time) {
+  using gdm::solo_and_combo;
+  EXPECT_DOUBLE_EQ(gdm::weighted_speedup(std::array{solo_and_combo{2, 4}, solo_and_combo{3, 4}}), 1.25);
+  EXPECT_DOUBLE_EQ(gdm::weighted_speedup(std::array{solo_and_combo{2, 2}, solo_and_combo{3, 3}}), 2);
+  EXPECT_DOUBLE_EQ(gdm::weighted_speedup({}), 0);
+}
+
+TEST(work_efficiency, is_useful_time_over_time_of_the_gpu) {
+  using gdm::work_done;
+  EXPECT_DOUBLE_EQ(gdm::work_efficiency(std::array{work_done{3, 2}, work_done{0.5, 4}}, 10), 0.8);
+  EXPECT_DOUBLE_EQ(gdm::work_efficiency({}, 0), 1);
+}
+
+// Section 6.3 of the paper.
+TEST(paper_programs, contend_in_14_of_21_pairs) {
+  int pairs = 0;
+  int contended = 0;
+  for (std::size_t i = 0; i < gdm::paper_programs.size(); ++i)
+    for (std::size_t j = i + 1; j < gdm::paper_programs.size(); ++j, ++pairs)
+      contended += gdm::contend(gdm::paper_programs[i], gdm::paper_programs[j]);
+  EXPECT_EQ(pairs, 21);
+  EXPECT_EQ(contended, 14);
+  for (gdm::table_entry const& e : gdm::paper_programs) EXPECT_LE(e.footprint, gdm::paper_device) << e.name;
+  EXPECT_EQ(gdm::scaled(668, std::size_t{1400} << 30), std::size_t{668} << 30);
+  EXPECT_EQ(gdm::scaled(700, 2801), 1400u);
+  EXPECT_THROW((void)gdm::make_program<host>("theano", 1), error);
+}
+
+/// A program with its right result.
+gdm::named_program<host> program_of(gdm::table_entry const& e, std::size_t device) {
+  gdm::named_program<host> p{std::string(e.name), gdm::make_program<host>(e.name, gdm::scaled(e.allocated, device)), 0};
+  p.correct = p.program->expected();
+  return p;
+}
+
+TEST(programs_beside_each_other, are_right) {
+  std::size_t const block = host().granularity();
+  std::size_t const budget = 8 * block;
+  for (char const* const policy : gdm::residency::policy_names) {
+    gdm::shared_device<host> device({host(1), host(1), host(1)}, policy, budget, block);
+    for (std::size_t i = 1; i < gdm::paper_programs.size(); ++i) {
+      auto const a = program_of(gdm::paper_programs[i - 1], budget);
+      auto const b = program_of(gdm::paper_programs[i], budget);
+      gdm::combo const c = gdm::run_pair(device, a, b, 2);
+      for (unsigned k = 0; k < 2; ++k) {
+        EXPECT_GE(c.seconds[k].size(), 2u) << a.name << ", " << b.name;
+        EXPECT_GE(c.repetitions[k], static_cast<double>(c.seconds[k].size()));
+        EXPECT_LE(c.repetitions[k], static_cast<double>(c.seconds[k].size() + 1));
+      }
+      EXPECT_GT(c.wall_seconds, 0.0);
+    }
+    EXPECT_LE(device.counters().resident_bytes, budget);
+  }
+}
+
+TEST(programs_beside_each_other, are_right_under_attack) {
+  std::size_t const block = host().granularity();
+  gdm::shared_device<host> device({host(1), host(1), host(1)}, "lru-cost", 8 * block, block);
+  for (gdm::table_entry const& e : gdm::paper_programs) {
+    auto const p = program_of(e, 8 * block);
+    gdm::combo const c = gdm::run_under_attack(device, p, 8 * block, 2);
+    EXPECT_EQ(c.seconds[0].size(), 2u);
+    EXPECT_EQ(c.seconds[1].size(), 0u);
+    EXPECT_GT(c.moved.launches, 0u);
+  }
+}
+
+TEST(programs_beside_each_other, report_a_wrong_result) {
+  std::size_t const block = host().granularity();
+  gdm::shared_device<host> device({host(1), host(1), host(1)}, "lru", 8 * block, block);
+  auto right = program_of(gdm::paper_programs[3], 8 * block);
+  auto wrong = program_of(gdm::paper_programs[4], 8 * block);
+  ++wrong.correct;
+  for (auto const& [a, b] : {std::pair(right, wrong), std::pair(wrong, right)}) {
+    try {
+      (void)gdm::run_pair(device, a, b, 1);
+      ADD_FAILURE();
+    } catch (error const& failed) {
+      EXPECT_EQ(failed.code(), error_code::corrupt);
+      EXPECT_NE(std::string(failed.what()).find("mpe"), std::string::npos) << failed.what();
+    }
+  }
+}
+
+TEST(report_of_benchmark, writes_json) {
+  bench::report r("pair/");
+  EXPECT_TRUE(r.selects("pair/cpu"));
+  EXPECT_FALSE(r.selects("alone/cpu"));
+  r.about("device", "a \"b\"\\");
+  r.add("pair/cpu/x", 0.25, {{"throughput", 1.5}, {"infinite", std::nan("")}});
+  r.add_failure("pair/cpu/y", "line\nbreak");
+  EXPECT_EQ(r.failures(), 1u);
+  std::filesystem::path const path = std::filesystem::path(testing::TempDir()) / "residency_report.json";
+  r.write(path.string());
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  EXPECT_EQ(
+      text.str(),
+      "{\n \"context\": {\"device\": \"a \\\"b\\\"\\\\\"},\n \"benchmarks\": [\n"
+      "  {\"name\": \"pair/cpu/x\", \"run_name\": \"pair/cpu/x\", \"run_type\": \"iteration\", \"real_time\": 250, "
+      "\"time_unit\": \"ms\", \"throughput\": 1.5, \"infinite\": null},\n"
+      "  {\"name\": \"pair/cpu/y\", \"run_name\": \"pair/cpu/y\", \"error_occurred\": true, \"error_message\": "
+      "\"line break\"}\n ]\n}\n");
+  std::filesystem::remove(path);
+  EXPECT_THROW(r.write("/nonexistent/folder/report.json"), error);
+}
+
+}  // namespace wyrm::tests
