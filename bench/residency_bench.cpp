@@ -28,7 +28,6 @@
 //
 // --size: the device memory, 1,400 MiB on a GPU as in the paper, and 28 on a CPU, to which programs and blocks are
 // scaled. --quick: an eighth of that, and one repetition. --only: cases whose names contain the text.
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -38,26 +37,12 @@
 #include "../exec/device.hpp"
 #include "residency/co_run.hpp"
 #include "residency/report.hpp"
+#include "residency/settings.hpp"
 
 namespace wyrm::bench::gdm {
 
 namespace {
 
-struct settings {
-  std::size_t mib = 0;
-  unsigned repeats = 3;
-  bool is_quick = false;
-  std::string only;
-  std::string space;
-  std::string json;
-};
-
-[[nodiscard]] double mib_of(std::size_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
-[[nodiscard]] double median(std::vector<double> x) {
-  if (x.empty()) return 0;
-  std::sort(x.begin(), x.end());
-  return x[x.size() / 2];
-}
 [[nodiscard]] double mean(std::vector<double> const& x) {
   double sum = 0;
   for (double const value : x) sum += value;
@@ -312,49 +297,6 @@ class experiments {
   std::map<std::string, std::map<std::string, double>> throughput_;
 };
 
-std::size_t number_of(std::string_view option, std::string_view text, std::size_t most) {
-  std::size_t value = 0;
-  auto const [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (bad != std::errc() || end != text.data() + text.size() || value == 0 || value > most)
-    throw error(error_code::bad_argument, std::string(option) + ": '" + std::string(text) +
-                                              "' is not a whole number from 1 to " + std::to_string(most));
-  return value;
-}
-
-settings parse(int argc, char** argv) {
-  settings s;
-  bool has_repeats = false;
-  for (int i = 1; i < argc; ++i) {
-    std::string const option = argv[i];
-    auto const value = [&]() -> std::string {
-      if (i + 1 == argc) throw error(error_code::bad_argument, option + " needs a value");
-      return argv[++i];
-    };
-    if (option == "--quick") {
-      s.is_quick = true;
-    } else if (option == "--size") {
-      s.mib = number_of(option, value(), std::size_t{1} << 20);
-    } else if (option == "--repeat") {
-      s.repeats = static_cast<unsigned>(number_of(option, value(), 1000));
-      has_repeats = true;
-    } else if (option == "--only") {
-      s.only = value();
-    } else if (option == "--space") {
-      s.space = value();
-      if (s.space != "cpu" && s.space != "cuda")
-        throw error(error_code::bad_argument, "--space: '" + s.space + "' is neither cpu nor cuda");
-    } else if (option == "--json") {
-      s.json = value();
-    } else {
-      throw error(error_code::bad_argument, "unknown option '" + option +
-                                                "'; usage: residency_bench [--size MIB] [--repeat N] [--only TEXT] "
-                                                "[--quick] [--space cpu|cuda] [--json FILE]");
-    }
-  }
-  if (s.is_quick && !has_repeats) s.repeats = 1;
-  return s;
-}
-
 template <class Space>
 void run_on(std::array<Space, 3> const& spaces, settings s, std::size_t usual_mib, report& to) {
   if (s.mib == 0) s.mib = s.is_quick ? usual_mib / 8 : usual_mib;
@@ -364,7 +306,7 @@ void run_on(std::array<Space, 3> const& spaces, settings s, std::size_t usual_mi
 
 int run(int argc, char** argv) {
   try {
-    settings const s = parse(argc, argv);
+    settings const s = parse(argc, argv, "residency_bench", "--size MIB", 3);
     report to(s.only);
 #if WYRM_WITH_CUDA
     bool const is_gpu = s.space == "cuda" || (s.space.empty() && exec::cuda_space::device_count() > 0);
