@@ -193,50 +193,94 @@ void core::keep_host(exec::physical_block b) noexcept {
   }
 }
 
-/// Backs blocks that have no memory by host memory.
-void core::back(std::span<named_blocks const> names) {
+/// Device blocks in the pool that a client may take for blocks without memory: what the budget has without evictions.
+std::size_t core::free_room(client_state const& c, std::size_t blocks) {
+  if (options_.lazy_transfers) return 0;
+  std::size_t const most = c.options.limit / block_bytes();
+  blocks = std::min(blocks, most - std::min(most, c.resident));
+  if (device_pool_.size() < blocks) (void)grow(blocks - device_pool_.size());
+  return std::min(blocks, device_pool_.size());
+}
+
+/// Backs a run of blocks of a region that have no memory, and appends them to `made`.
+void core::back_run(region_state& r, std::size_t first, std::size_t count, exec::memory_side side, object_number object,
+                    std::vector<block_number>& made) {
+  bool const on_device = side == exec::memory_side::device;
+  std::vector<exec::physical_block> memory;
+  memory.reserve(count);
+  made.reserve(made.size() + count);
+  while (free_numbers_.size() < count) {
+    free_numbers_.reserve(blocks_.size() + 1);
+    blocks_.emplace_back();
+    free_numbers_.push_back(static_cast<block_number>(blocks_.size() - 1));
+  }
+  auto const number = [&](std::size_t i) { return free_numbers_[free_numbers_.size() - 1 - i]; };
+  std::byte* const at = r.base + first * block_bytes();
+  std::size_t known = 0;  // to the policy
+  bool is_mapped = false;
+  try {
+    while (memory.size() < count) {
+      memory.push_back(on_device ? device_pool_.back() : take_host());
+      if (on_device) device_pool_.pop_back();
+    }
+    ranges_->map(at, memory, side, {}, !options_.checked);
+    is_mapped = true;
+    for (; on_device && known < count; ++known) r.owner->policy->loaded(number(known), object);
+  } catch (...) {
+    for (std::size_t i = 0; i < known; ++i) r.owner->policy->removed(number(i));
+    if (is_mapped) ranges_->unmap(at, count);
+    for (exec::physical_block const& b : memory) on_device ? device_pool_.push_back(b) : keep_host(b);
+    throw;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    block_number const n = number(i);
+    block& b = blocks_[n] = {};
+    b.owner = r.owner;
+    b.region = &r;
+    b.index = first + i;
+    (on_device ? b.device : b.host) = memory[i];
+    b.object = object;
+    b.was_loaded = on_device;
+    b.is_usable = !options_.checked;
+    r.blocks[first + i] = n;
+    made.push_back(n);
+  }
+  free_numbers_.resize(free_numbers_.size() - count);
+  r.backed += count;
+  r.owner->resident += on_device ? count : 0;
+  ++r.owner->layout;
+}
+
+/// Backs blocks that have no memory: by device memory as far as there is free room, and by host memory.
+void core::back(std::span<named_blocks const> names, object_number object) {
+  auto const without_memory = [&] {
+    std::size_t count = 0;
+    for (named_blocks const& name : names)
+      for (std::size_t i = name.first; i < name.last; ++i) count += name.region->blocks[i] == unbacked;
+    return count;
+  };
+  std::size_t const missing = without_memory();
+  if (missing == 0) return;
   std::vector<block_number> made;
   auto const undo = [&] {
     for (block_number const n : made) free_block(n);
   };
   try {
+    std::size_t room = free_room(*names[0].region->owner, missing);
     for (named_blocks const& name : names)
-      for (std::size_t i = name.first; i < name.last; ++i) {
+      for (std::size_t i = name.first; i < name.last;) {
         region_state& r = *name.region;
-        if (r.blocks[i] != unbacked) continue;
-        made.reserve(made.size() + 1);
-        if (free_numbers_.empty()) {
-          free_numbers_.reserve(blocks_.size() + 1);
-          blocks_.emplace_back();
-          free_numbers_.push_back(static_cast<block_number>(blocks_.size() - 1));
+        std::size_t const most = room > 0 ? std::min(name.last, i + room) : name.last;
+        std::size_t end = i;
+        while (end < most && r.blocks[end] == unbacked) ++end;
+        if (end > i) {
+          back_run(r, i, end - i, room > 0 ? exec::memory_side::device : exec::memory_side::host, object, made);
+          room -= std::min(room, end - i);
         }
-        exec::physical_block const memory = take_host();
-        try {
-          ranges_->map(r.base + i * block_bytes(), {&memory, 1}, exec::memory_side::host, {}, !options_.checked);
-        } catch (...) {
-          keep_host(memory);
-          throw;
-        }
-        block_number const n = free_numbers_.back();
-        free_numbers_.pop_back();
-        blocks_[n] = {};
-        blocks_[n].owner = r.owner;
-        blocks_[n].region = &r;
-        blocks_[n].index = i;
-        blocks_[n].host = memory;
-        blocks_[n].is_usable = !options_.checked;
-        r.blocks[i] = n;
-        ++r.backed;
-        ++r.owner->layout;
-        made.push_back(n);
+        i = std::max(end, i + 1);
       }
   } catch (error const& failed) {
-    std::size_t const needed = [&] {
-      std::size_t count = made.size();
-      for (named_blocks const& name : names)
-        for (std::size_t i = name.first; i < name.last; ++i) count += name.region->blocks[i] == unbacked;
-      return count;
-    }();
+    std::size_t const needed = made.size() + without_memory();
     undo();
     throw error(failed.code(), "cannot back " + mib(needed * block_bytes()) + " beside the " +
                                    mib(host_blocks_ * block_bytes()) + " of host memory that the manager holds (" +
@@ -257,6 +301,7 @@ void core::free_block(block_number n) noexcept {
     --b.owner->resident;
     b.owner->counters.wasted_moves += b.is_unused;
     device_pool_.push_back(b.device);
+    ++room_;
   }
   if (b.host) keep_host(b.host);
   r->blocks[b.index] = unbacked;
@@ -304,11 +349,9 @@ void core::write(region_state* r, std::size_t offset, void const* from, std::siz
     block_number const n = r->blocks[i];
     block& b = blocks_[n];
     if (is_whole(*r, i, offset, bytes)) {
-      if (b.device)
-        stage(n);
-      else if (b.was_loaded)
-        r->owner->policy->overwritten(n);
-      b.object = static_cast<object_number>(last_transfer_);
+      if (!b.device && b.was_loaded) r->owner->policy->overwritten(n);
+      if (b.device && options_.lazy_transfers) stage(n);
+      if (!b.device) b.object = static_cast<object_number>(last_transfer_);
     }
     b.has_contents = true;
     if (!b.device) b.was_loaded = false;

@@ -84,6 +84,7 @@ struct use_state {
   std::vector<launch_number> launches;    // as announced to the policy
   std::function<bool()> is_mine;          // whether the calling thread holds it, and would wait for itself
   std::uint64_t layout = 0;               // of the client when it began
+  std::uint64_t room = 0;                 // core::room_ when its blocks were moved
   bool is_finished = false;
   bool is_retired = false;
 };
@@ -129,8 +130,8 @@ class core {
   void finish_use(std::shared_ptr<use_state> const& u) noexcept;
   /// The same for a use that may go on. It ends as soon as its work is done and another call concerns the manager.
   void pause_use(std::shared_ptr<use_state> const& u) noexcept;
-  /// Lets a paused use go on, unless it has ended, the client has got blocks since, some are not on the device, or the
-  /// budget wants memory back. O(blocks of the use).
+  /// Lets a paused use go on, unless it has ended, the client has got blocks since, some are not on the device although
+  /// room may have been made since, or the budget wants memory back. O(blocks of the use).
   [[nodiscard]] bool resume_use(std::shared_ptr<use_state> const& u);
 
   /// Takes bytes of the budget for an array on the device, and evicts blocks to make room. Without room: returns
@@ -145,6 +146,7 @@ class core {
   [[nodiscard]] std::size_t block_bytes() const { return ranges_->block_bytes(); }
 
  private:
+  static constexpr std::uint64_t period = 64;  // uses
   using lock = std::unique_lock<std::mutex>;
   struct eviction {
     block_number number;
@@ -158,7 +160,10 @@ class core {
   [[nodiscard]] std::byte* address_of(block const& b) const { return b.region->base + b.index * block_bytes(); }
   [[nodiscard]] exec::physical_block take_host();
   void keep_host(exec::physical_block b) noexcept;
-  void back(std::span<named_blocks const> names);
+  void back(std::span<named_blocks const> names, object_number object = 0);
+  void back_run(region_state& r, std::size_t first, std::size_t count, exec::memory_side side, object_number object,
+                std::vector<block_number>& made);
+  [[nodiscard]] std::size_t free_room(client_state const& c, std::size_t blocks);
   void free_block(block_number n) noexcept;
   void forget_released(region_state* r) noexcept;
   void forget_clients() noexcept;
@@ -187,6 +192,8 @@ class core {
   [[nodiscard]] std::size_t make_room(client_state& c, std::size_t blocks);
   [[nodiscard]] bool has_room(client_state& c);
   [[nodiscard]] std::size_t grow(std::size_t blocks);
+  [[nodiscard]] std::size_t kept_for_arrays() const;
+  void count_use(client_state& c);
   [[nodiscard]] client_state* victim_client(int priority, client_state const* claimant, std::size_t claim);
   [[nodiscard]] std::size_t choose(client_state& c, std::size_t blocks, std::vector<eviction>& chosen);
   void choose_among_clients(std::size_t blocks, int priority, client_state const* claimant, std::size_t claim,
@@ -217,6 +224,10 @@ class core {
   std::vector<exec::physical_block> host_pool_;
   std::size_t device_blocks_ = 0;  // acquired from the budget
   std::size_t host_blocks_ = 0;
+  std::size_t arrays_ = 0;                      // bytes, of all clients
+  std::size_t most_arrays_[2] = {};             // of the present and the last period of `period` uses
+  std::uint64_t period_end_ = period;           // a number of a use
+  std::uint64_t room_ = 0;                      // counts what may have left room for blocks
   std::list<std::shared_ptr<use_state>> uses_;  // in the order in which they began
   launch_number last_launch_ = 0;
   std::uint64_t last_use_ = 0;

@@ -202,9 +202,17 @@ void core::evict(std::vector<eviction>& chosen) {
   count();
 }
 
+/// Bytes of the budget that blocks leave to arrays: what arrays had beyond the present in the last one to two periods.
+/// Otherwise blocks would move in whenever an operation has freed its arrays, and out for those of the next one.
+std::size_t core::kept_for_arrays() const { return std::max({most_arrays_[0], most_arrays_[1], arrays_}) - arrays_; }
+
 /// Acquires memory for more device blocks, and puts them into the pool. Returns how many.
 std::size_t core::grow(std::size_t blocks) {
   if (blocks == 0 || options_.budget->wanted_back() > 0) return 0;
+  std::size_t const limit = options_.budget->limit();
+  std::size_t const taken = device_blocks_ * block_bytes() + arrays_ + kept_for_arrays();
+  blocks = std::min(blocks, (limit - std::min(limit, taken)) / block_bytes());
+  if (blocks == 0) return 0;
   device_pool_.reserve(device_blocks_ + blocks);  // so that a block can be returned without memory
   std::size_t const granted = options_.budget->acquire(blocks * block_bytes(), block_bytes()) / block_bytes();
   std::size_t made = 0;
@@ -404,26 +412,26 @@ bool core::take_array(client_state* c, std::size_t bytes, if_full then) {
       }
     }
     if (then == if_full::give_up) return false;
-    std::size_t arrays = 0;
-    for (client_state const& other : clients_) arrays += other.arrays;
     bool const may_wait = then == if_full::wait && std::none_of(uses_.begin(), uses_.end(), [](auto const& u) {
                             return u->is_mine && u->is_mine();
                           });
-    if (may_wait && !uses_.empty() && arrays + bytes <= all.limit()) {
+    if (may_wait && !uses_.empty() && arrays_ + bytes <= all.limit()) {
       changed_.wait(l);
       collect();
       continue;
     }
-    throw error(
-        error_code::out_of_memory,
-        "an array of " + std::to_string(bytes) + " bytes does not fit into the budget of device memory: " +
-            std::to_string(all.limit()) + " bytes, of which " + std::to_string(arrays) + " are in other arrays, and " +
-            std::to_string(device_blocks_ * block_bytes()) +
-            " in blocks of launches that are not finished, or of clients of higher priority; " +
-            (arrays + bytes > all.limit() ? "the budget must have " + std::to_string(arrays + bytes) + " bytes at least"
-                                          : std::string("finish these launches, or use a larger budget")));
+    throw error(error_code::out_of_memory,
+                "an array of " + std::to_string(bytes) + " bytes does not fit into the budget of device memory: " +
+                    std::to_string(all.limit()) + " bytes, of which " + std::to_string(arrays_) +
+                    " are in other arrays, and " + std::to_string(device_blocks_ * block_bytes()) +
+                    " in blocks of launches that are not finished, or of clients of higher priority; " +
+                    (arrays_ + bytes > all.limit()
+                         ? "the budget must have " + std::to_string(arrays_ + bytes) + " bytes at least"
+                         : std::string("finish these launches, or use a larger budget")));
   }
   c->arrays += bytes;
+  arrays_ += bytes;
+  most_arrays_[0] = std::max(most_arrays_[0], arrays_);
   return true;
 }
 
@@ -431,6 +439,7 @@ void core::return_array(client_state* c, std::size_t bytes) noexcept {
   if (bytes == 0) return;
   lock const l(mutex_);
   c->arrays -= bytes;
+  arrays_ -= bytes;
   options_.budget->give_back(bytes);
   changed_.notify_all();
 }

@@ -186,8 +186,9 @@ std::shared_ptr<use_state> core::begin(lock& l, client_state* c, std::span<named
     throw;
   }
   try {
-    c->last_use = ++last_use_;
+    count_use(*c);
     announce(*u, u->blocks);
+    u->room = room_;
     move_in(l, *u);
     u->work->start();
   } catch (...) {
@@ -201,6 +202,15 @@ std::shared_ptr<use_state> core::begin(lock& l, client_state* c, std::span<named
   }
   ++c->counters.launches;
   return u;
+}
+
+/// Counts a use, and begins a new period when it is time: arrays may leave more room then, and so may others.
+void core::count_use(client_state& c) {
+  c.last_use = ++last_use_;
+  if (last_use_ < period_end_) return;
+  period_end_ = last_use_ + period;
+  most_arrays_[1] = std::exchange(most_arrays_[0], arrays_);
+  ++room_;
 }
 
 void core::finish_use(std::shared_ptr<use_state> const& u) noexcept {
@@ -227,14 +237,16 @@ bool core::resume_use(std::shared_ptr<use_state> const& u) {
   lock const l(mutex_);
   if (u->is_retired || u->layout != u->owner->layout) return false;
   if (options_.budget->wanted_back() > 0 && u->work->is_done()) return false;
-  for (used_block const& b : u->blocks)
-    if (!blocks_[b.number].device) return false;
+  if (u->room != room_)
+    for (used_block const& b : u->blocks)
+      if (!blocks_[b.number].device) return false;
+  u->room = room_;
   if (u->work->is_done()) {
     u->owner->counters.launch_seconds += u->work->seconds();
     u->work->start();
   }
   u->is_finished = false;
-  u->owner->last_use = ++last_use_;
+  count_use(*u->owner);
   ++u->owner->counters.launches;
   return true;
 }
@@ -242,7 +254,7 @@ bool core::resume_use(std::shared_ptr<use_state> const& u) {
 /// Backs and pins the blocks of a transfer, when the launches that are in its way are done.
 std::shared_ptr<use_state> core::begin_transfer(lock& l, named_blocks const& range) {
   wait_until_unpinned(l, range);
-  if (range.writes) back({&range, 1});
+  if (range.writes) back({&range, 1}, static_cast<object_number>(last_transfer_ + 1));
   auto const u = std::make_shared<use_state>();
   u->owner = range.region->owner;
   for (std::size_t i = range.first; i < range.last; ++i)

@@ -47,6 +47,10 @@ struct options {
   bool keep_host_copy = true;
   /// Host memory of freed blocks that is kept for new blocks, in bytes.
   std::size_t pooled_host_bytes = std::size_t{256} << 20;
+  /// Blocks that get memory get host memory, and move to the device when a launch uses them (the lazy transfers of
+  /// GDM). Without it, they get device memory at once, as long as the budget has some without evictions, and what the
+  /// host writes goes straight there.
+  bool lazy_transfers = false;
   /// A thread of the manager fetches what was written last while no launch waits, and returns wanted memory.
   bool idle_fetch = false;
   /// Addresses of blocks that no living use names are inaccessible: a kernel that touches one fails. For tests: each

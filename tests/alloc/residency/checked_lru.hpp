@@ -122,6 +122,7 @@ class elastic_budget final : public alloc::residency::budget {
   alloc::residency::options o;
   o.budget = std::move(budget);
   o.block_bytes = block_bytes;
+  o.lazy_transfers = true;  // what is resident depends on launches only
   o.make_policy = [] { return std::make_unique<checked_lru>(); };
   return o;
 }

@@ -40,13 +40,15 @@ TYPED_TEST_SUITE_P(residency_manager);
 
 /// Several clients, and a budget that shrinks and grows. `failures`: requests for memory fail.
 template <class Space>
-void operate_at_random(bool keep_host_copy, bool checked, bool failures, std::uint64_t seed, bool signs = false) {
+void operate_at_random(bool keep_host_copy, bool checked, bool failures, std::uint64_t seed, bool signs = false,
+                       bool lazy = true) {
   Space const space = make_space<Space>();
   std::size_t const block = space.granularity();
   auto const budget = std::make_shared<elastic_budget>(8 * block);
   residency::options o = options_with(budget, block);
   o.keep_host_copy = keep_host_copy;
   o.checked = checked;
+  o.lazy_transfers = lazy;
   o.pooled_host_bytes = 3 * block;
   if (signs) o.make_dirty_check = residency::by_signatures(make_space<Space>(2), block);
   std::mt19937_64 random(seeded(seed));
@@ -79,13 +81,21 @@ void operate_at_random(bool keep_host_copy, bool checked, bool failures, std::ui
       EXPECT_GT(s.clean_evictions, 0u);
     }
     EXPECT_LE(s.resident_bytes, budget->taken());
-    EXPECT_EQ(s.host_bytes, s.staged_bytes + (keep_host_copy ? s.resident_bytes : 0));
+    std::size_t const copies = keep_host_copy ? s.resident_bytes : 0;
+    EXPECT_LE(s.host_bytes, s.staged_bytes + copies);
+    EXPECT_GE(s.host_bytes, s.staged_bytes + (lazy ? copies : 0));
   }
   EXPECT_EQ(budget->taken(), 0u);
 }
 TYPED_TEST_P(residency_manager, random_operations) { operate_at_random<TypeParam>(true, false, false, 1); }
 TYPED_TEST_P(residency_manager, random_operations_with_signatures) {
   operate_at_random<TypeParam>(true, false, false, 5, true);
+  operate_at_random<TypeParam>(true, false, false, 9, true, false);
+}
+TYPED_TEST_P(residency_manager, random_operations_without_lazy_transfers) {
+  operate_at_random<TypeParam>(true, true, false, 6, false, false);
+  operate_at_random<TypeParam>(false, false, true, 7, false, false);
+  operate_at_random<TypeParam>(true, false, true, 8, false, false);
 }
 TYPED_TEST_P(residency_manager, random_operations_without_host_copies) {
   operate_at_random<TypeParam>(false, true, false, 2);
@@ -122,6 +132,39 @@ TYPED_TEST_P(residency_manager, uses_more_than_the_budget) {
   EXPECT_EQ(s.launches, 2u);
 }
 
+// While the budget has room, nothing goes through host memory.
+TYPED_TEST_P(residency_manager, backs_new_blocks_by_free_device_memory) {
+  TypeParam const space = make_space<TypeParam>();
+  std::size_t const block = space.granularity();
+  residency::options o = options_with(std::make_shared<elastic_budget>(5 * block), block);
+  o.lazy_transfers = false;
+  o.keep_host_copy = false;  // which is as much as what has moved in
+  residency::manager<TypeParam> m(space, o);
+  auto c = m.make_client({"one", 0, 4 * block});
+  residency::region r = c.reserve(6 * block);
+  write_blocks(r, block, 100);
+  EXPECT_EQ(resident_blocks(r, block), 4u);  // its limit
+  EXPECT_EQ(c.counters().host_bytes, 2 * block);
+  EXPECT_EQ(c.counters().moved_in_bytes, 0u);
+  write_blocks(r, block, 200);  // in place
+  EXPECT_EQ(resident_blocks(r, block), 4u);
+  c.launch([&](TypeParam const& on) {
+    exec::for_each(on, 6 * block / 512, mix_words{reinterpret_cast<std::uint64_t*>(r.data()), 1});
+  });
+  std::vector<std::uint64_t> const words = first_words<TypeParam>(r, block);
+  for (std::uint64_t i = 0; i < words.size(); ++i) EXPECT_EQ(words[i], mixed(200 + i, 1)) << i;
+  // What the first client has evicted for the second one was never copied before.
+  auto other = m.make_client({"other", 1});
+  residency::region taken = other.reserve(5 * block);
+  write_blocks(taken, block, 300);
+  EXPECT_EQ(resident_blocks(taken, block), 1u);
+  other.launch([](TypeParam const&) {});
+  EXPECT_EQ(resident_blocks(taken, block), 5u);
+  EXPECT_EQ(resident_blocks(r, block), 0u);
+  for (std::uint64_t i = 0; i < words.size(); ++i)
+    EXPECT_EQ(first_words<TypeParam>(r, block)[i], mixed(200 + i, 1)) << i;
+}
+
 TYPED_TEST_P(residency_manager, serves_as_memory_of_a_pool) {
   TypeParam const space = make_space<TypeParam>();
   std::size_t const block = 2 * space.granularity();
@@ -151,6 +194,7 @@ TYPED_TEST_P(residency_manager, serves_as_memory_of_a_pool) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(residency_manager, random_operations, random_operations_with_signatures,
+                            random_operations_without_lazy_transfers, backs_new_blocks_by_free_device_memory,
                             random_operations_without_host_copies, random_operations_that_fail,
                             uses_more_than_the_budget, serves_as_memory_of_a_pool);
 
