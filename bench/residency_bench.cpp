@@ -31,6 +31,7 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -300,6 +301,11 @@ class experiments {
 template <class Space>
 void run_on(std::array<Space, 3> const& spaces, settings s, std::size_t usual_mib, report& to) {
   if (s.mib == 0) s.mib = s.is_quick ? usual_mib / 8 : usual_mib;
+  std::size_t const host_mib = exec::host_space(1).memory_limit() >> 20;
+  if (8 * s.mib > host_mib)
+    throw error(error_code::out_of_memory, "--size " + std::to_string(s.mib) + " needs about " +
+                                               std::to_string(8 * s.mib) + " MiB of host memory, and the host has " +
+                                               std::to_string(host_mib) + "; use a smaller one");
   to.about("device", spaces[0].description());
   experiments<Space>(spaces, s, to).run();
 }
@@ -307,7 +313,7 @@ void run_on(std::array<Space, 3> const& spaces, settings s, std::size_t usual_mi
 int run(int argc, char** argv) {
   try {
     settings const s = parse(argc, argv, "residency_bench", "--size MIB", 3);
-    report to(s.only);
+    report to(s.only, s.json);
 #if WYRM_WITH_CUDA
     bool const is_gpu = s.space == "cuda" || (s.space.empty() && exec::cuda_space::device_count() > 0);
     if (is_gpu)
@@ -318,8 +324,11 @@ int run(int argc, char** argv) {
       throw error(error_code::bad_argument, "--space cuda: this program was built without CUDA; use --space cpu");
 #endif
       run_on<exec::host_space>({exec::host_space(), exec::host_space(), exec::host_space()}, s, 28, to);
-    if (!s.json.empty()) to.write(s.json);
+    to.finish();
     return to.failures() == 0 ? 0 : 1;
+  } catch (std::bad_alloc const&) {
+    std::fprintf(stderr, "residency_bench: the host has too little memory; use a smaller --size\n");
+    return 2;
   } catch (std::exception const& failed) {
     std::fprintf(stderr, "residency_bench: %s\n", failed.what());
     return 2;

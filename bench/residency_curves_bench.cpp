@@ -26,6 +26,7 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <new>
 #include <numeric>
 #include <optional>
 #include <sstream>
@@ -312,7 +313,7 @@ void run_on(Space const& space, Space const& for_signatures, settings const& s, 
 int run(int argc, char** argv) {
   try {
     settings const s = parse(argc, argv, "residency_curves_bench", "--graph NAME,...", 3);
-    report to(s.only);
+    report to(s.only, s.json);
 #if WYRM_WITH_CUDA
     if (s.space == "cuda" || (s.space.empty() && exec::cuda_space::device_count() > 0))
       run_on(exec::cuda_space(0), exec::cuda_space(0), s, "rmat-22,rgg-22", to);
@@ -322,8 +323,11 @@ int run(int argc, char** argv) {
       throw error(error_code::bad_argument, "--space cuda: this program was built without CUDA; use --space cpu");
 #endif
       run_on(exec::host_space(), exec::host_space(), s, "rmat-14,rgg-14", to);
-    if (!s.json.empty()) to.write(s.json);
+    to.finish();
     return to.failures() == 0 ? 0 : 1;
+  } catch (std::bad_alloc const&) {
+    std::fprintf(stderr, "residency_curves_bench: the host has too little memory; use a smaller --graph\n");
+    return 2;
   } catch (std::exception const& failed) {
     std::fprintf(stderr, "residency_curves_bench: %s\n", failed.what());
     return 2;

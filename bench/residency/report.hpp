@@ -3,6 +3,7 @@
 // Google Benchmark, which scripts/plot reads.
 #pragma once
 
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
@@ -19,10 +20,16 @@ using figures = std::vector<std::pair<std::string, double>>;
 
 class report {
  public:
-  /// only: cases whose names do not contain it are not selected; empty: all are.
-  explicit report(std::string only) : only_(std::move(only)) {}
+  /// only: cases whose names do not contain it are not selected; empty: all are. path: of the file, which is written at
+  /// once, so that a wrong path is known before anything is measured, and from time to time; empty: there is none.
+  /// Throws error(io).
+  explicit report(std::string only, std::string path = "") : only_(std::move(only)), path_(std::move(path)) { write(); }
 
-  [[nodiscard]] bool selects(std::string const& name) const { return name.find(only_) != std::string::npos; }
+  [[nodiscard]] bool selects(std::string const& name) {
+    bool const is_selected = name.find(only_) != std::string::npos;
+    has_selected_ = has_selected_ || is_selected;
+    return is_selected;
+  }
   void about(std::string const& key, std::string const& value) { context_.emplace_back(key, value); }
   /// Prints a case, and keeps it for the file.
   void add(std::string const& name, double seconds, figures const& values) {
@@ -34,6 +41,7 @@ class report {
                         ", \"time_unit\": \"ms\"";
     for (auto const& [key, value] : values) entry += ", " + quoted(key) + ": " + number(value);
     entries_.push_back(entry + "}");
+    if (std::chrono::steady_clock::now() - written_ > std::chrono::seconds(2)) write();
   }
   /// A case without a result.
   void add_failure(std::string const& name, std::string const& why) {
@@ -44,9 +52,21 @@ class report {
   }
   [[nodiscard]] std::size_t failures() const { return failures_; }
 
-  /// Throws error(io).
-  void write(std::string const& path) const {
-    std::ofstream file(path);
+  /// Writes the file. Throws error(io), also if standard output cannot be written, and error(bad_argument) if no case
+  /// was selected.
+  void finish() {
+    write();
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+      throw error(error_code::io, "standard output cannot be written; is the disk full?");
+    if (!has_selected_)
+      throw error(error_code::bad_argument,
+                  "--only: no case has '" + only_ + "' in its name; run without it for a list");
+  }
+
+ private:
+  void write() {
+    if (path_.empty()) return;
+    std::ofstream file(path_);
     file << "{\n \"context\": {";
     for (std::size_t i = 0; i < context_.size(); ++i)
       file << (i == 0 ? "" : ", ") << quoted(context_[i].first) << ": " << quoted(context_[i].second);
@@ -57,10 +77,9 @@ class report {
     file.close();
     if (!file)
       throw error(error_code::io,
-                  path + ": the results cannot be written; is the folder there, and the disk not full?");
+                  path_ + ": the results cannot be written; is the folder there, and the disk not full?");
+    written_ = std::chrono::steady_clock::now();
   }
-
- private:
   [[nodiscard]] static std::string quoted(std::string const& text) {
     std::string all = "\"";
     for (char const c : text) {
@@ -80,6 +99,9 @@ class report {
   }
 
   std::string only_;
+  std::string path_;
+  bool has_selected_ = false;
+  std::chrono::steady_clock::time_point written_;
   std::vector<std::pair<std::string, std::string>> context_;
   std::vector<std::string> entries_;
   std::size_t failures_ = 0;

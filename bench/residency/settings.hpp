@@ -65,7 +65,7 @@ struct settings {
     } else if (option == "--json") {
       s.json = value();
     } else if (own.starts_with(option + " ") && option == "--size") {
-      s.mib = number_of(option, value(), std::size_t{1} << 20);
+      s.mib = number_of(option, value(), std::size_t{32} << 10);  // so that words have numbers of 32 bits
     } else if (own.starts_with(option + " ") && option == "--graph") {
       s.graph = value();
     } else {

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "../../bench/residency/report.hpp"
+#include "../../bench/residency/settings.hpp"
 #include "../support/simt_space.hpp"
 #include "residency_bench_suite.hpp"
 
@@ -106,15 +108,15 @@ TEST(programs_beside_each_other, report_a_wrong_result) {
 }
 
 TEST(report_of_benchmark, writes_json) {
-  bench::report r("pair/");
+  std::filesystem::path const path = std::filesystem::path(testing::TempDir()) / "residency_report.json";
+  bench::report r("pair/", path.string());
   EXPECT_TRUE(r.selects("pair/cpu"));
   EXPECT_FALSE(r.selects("alone/cpu"));
   r.about("device", "a \"b\"\\");
   r.add("pair/cpu/x", 0.25, {{"throughput", 1.5}, {"infinite", std::nan("")}});
   r.add_failure("pair/cpu/y", "line\nbreak");
   EXPECT_EQ(r.failures(), 1u);
-  std::filesystem::path const path = std::filesystem::path(testing::TempDir()) / "residency_report.json";
-  r.write(path.string());
+  r.finish();
   std::ifstream file(path);
   std::stringstream text;
   text << file.rdbuf();
@@ -126,7 +128,50 @@ TEST(report_of_benchmark, writes_json) {
       "  {\"name\": \"pair/cpu/y\", \"run_name\": \"pair/cpu/y\", \"error_occurred\": true, \"error_message\": "
       "\"line break\"}\n ]\n}\n");
   std::filesystem::remove(path);
-  EXPECT_THROW(r.write("/nonexistent/folder/report.json"), error);
+}
+
+TEST(report_of_benchmark, refuses_a_wrong_path_and_a_selection_of_nothing) {
+  auto const code_of = [](auto const& f) {
+    try {
+      f();
+    } catch (error const& refused) {
+      return std::optional(refused.code());
+    }
+    return std::optional<error_code>();
+  };
+  EXPECT_EQ(code_of([] { bench::report("", "/nonexistent/folder/report.json"); }), error_code::io);
+  bench::report r("no case");
+  EXPECT_FALSE(r.selects("pair/cpu"));
+  EXPECT_EQ(code_of([&] { r.finish(); }), error_code::bad_argument);
+}
+
+TEST(settings_of_benchmark, are_parsed) {
+  auto const parsed = [](std::vector<char const*> arguments) {
+    arguments.insert(arguments.begin(), "residency_bench");
+    return gdm::parse(static_cast<int>(arguments.size()), arguments.data(), "residency_bench", "--size MIB", 3);
+  };
+  gdm::settings const usual = parsed({});
+  EXPECT_EQ(usual.mib, 0u);
+  EXPECT_EQ(usual.repeats, 3u);
+  EXPECT_EQ(parsed({"--quick"}).repeats, 1u);
+  gdm::settings const s =
+      parsed({"--size", "32768", "--quick", "--repeat", "7", "--only", "a", "--space", "cpu", "--json", "f"});
+  EXPECT_EQ(s.mib, 32768u);
+  EXPECT_EQ(s.repeats, 7u);
+  EXPECT_EQ(s.only + s.space + s.json, "acpuf");
+  for (std::vector<char const*> const& wrong : {std::vector<char const*>{"--size"},
+                                                {"--size", "0"},
+                                                {"--size", "32769"},
+                                                {"--size", "-1"},
+                                                {"--size", "1x"},
+                                                {"--size", ""},
+                                                {"--size", "99999999999999999999"},
+                                                {"--space", "gpu"},
+                                                {"--graph", "rmat-3"},
+                                                {"--repeat", "1001"},
+                                                {"x"},
+                                                {""}})
+    EXPECT_THROW((void)parsed(wrong), error) << wrong[0];
 }
 
 }  // namespace wyrm::tests
