@@ -8,6 +8,7 @@
 //   half/SPACE/POLICY/PROGRAM          with a budget of half of what the program has at the same time
 //   pair/SPACE/POLICY/A+B              beside each other (Fig. 8 and 9); contended: 1 where the two need more than
 //   there is leak/SPACE/plain|POLICY/iteration:I  theano (Fig. 7): a case for each iteration; allocable_mib
+//   beside_leak/SPACE/POLICY/PROGRAM   beside theano, which is repeated until the program is done
 //   attack/SPACE/POLICY/PROGRAM        beside a program that takes all memory and rewrites it for ever (section 6.5)
 //   mean/SPACE/POLICY/...              means of the cases before, as the paper gives them
 //
@@ -95,6 +96,8 @@ class experiments {
           attempt(name_of("pair", p, both), [&] { pair(p, paper_programs[i], paper_programs[j], both); });
         }
       for (table_entry const& e : paper_programs) attempt(name_of("attack", p, e.name), [&] { under_attack(p, e); });
+      for (table_entry const& e : paper_programs)
+        attempt(name_of("beside_leak", p, e.name), [&] { beside_leak(p, e); });
       devices_.erase(p);  // its memory
     }
     for (std::string const p : {"plain", "lru-cost", "lru", "gdm-base"})
@@ -213,16 +216,24 @@ class experiments {
     efficiency_[policy].push_back(efficiency);
   }
   void under_attack(std::string const& policy, table_entry const& e) {
-    double const reference = plain(e);
     combo const c = run_under_attack(device_of(policy), program(e), device_, repeats_);
+    slowdown_[policy].push_back(add_slowdown("attack", policy, e, c));
+  }
+  void beside_leak(std::string const& policy, table_entry const& e) {
+    leak leaking(scaled(paper_leak, device_));
+    combo const c = run_beside_leak(device_of(policy), program(e), leaking, repeats_);
+    beside_leak_[policy].push_back(add_slowdown("beside_leak", policy, e, c));
+  }
+  double add_slowdown(char const* subject, std::string const& policy, table_entry const& e, combo const& c) {
     double const seconds = mean(c.seconds[0]);
-    figures all{{"slowdown", seconds / reference}};
+    double const slowdown = seconds / plain(e);
+    figures all{{"slowdown", slowdown}};
     add_moves(all, c.moved, 1);
-    to_.add(name_of("attack", policy, e.name), seconds, all);
-    slowdown_[policy].push_back(seconds / reference);
+    to_.add(name_of(subject, policy, e.name), seconds, all);
+    return slowdown;
   }
   void leaking(std::string const& policy) {
-    leak program(scaled(4253, device_));
+    leak program(scaled(paper_leak, device_));
     std::string why;
     residency::statistics moved;
     if (policy == "plain") {
@@ -268,6 +279,7 @@ class experiments {
       if (auto const& x = kernels_of_plain_[policy]; !x.empty()) all.emplace_back("kernels_of_plain", mean(x));
       if (auto const& x = efficiency_[policy]; !x.empty()) all.emplace_back("efficiency", mean(x));
       if (auto const& x = slowdown_[policy]; !x.empty()) all.emplace_back("slowdown_under_attack", mean(x));
+      if (auto const& x = beside_leak_[policy]; !x.empty()) all.emplace_back("slowdown_beside_leak", mean(x));
       std::vector<double> throughput;
       std::vector<double> of_base;
       for (auto const& [pair, speedup] : throughput_[policy]) {
@@ -295,6 +307,7 @@ class experiments {
   std::map<std::string, std::vector<double>> kernels_of_plain_;
   std::map<std::string, std::vector<double>> efficiency_;
   std::map<std::string, std::vector<double>> slowdown_;
+  std::map<std::string, std::vector<double>> beside_leak_;
   std::map<std::string, std::map<std::string, double>> throughput_;
 };
 

@@ -231,4 +231,19 @@ template <class Space>
       false, repeats);
 }
 
+/// Beside theano, which is repeated: its arrays are freed after 100 iterations.
+template <class Space>
+[[nodiscard]] combo run_beside_leak(shared_device<Space>& device, named_program<Space> const& p, leak& leaking,
+                                    unsigned repeats) {
+  return run_beside(
+      device, p,
+      [&](device_memory<Space>& memory, std::atomic<bool> const& stop, auto const& began) {
+        began();
+        do {
+          leaking.run(memory);
+        } while (!stop);
+      },
+      false, repeats);
+}
+
 }  // namespace wyrm::bench::gdm

@@ -90,6 +90,17 @@ TEST(programs_beside_each_other, are_right_under_attack) {
   }
 }
 
+TEST(programs_beside_each_other, are_right_beside_a_leak) {
+  std::size_t const block = host().granularity();
+  gdm::shared_device<host> device({host(1), host(1), host(1)}, "lru-cost", 8 * block, block);
+  gdm::leak leaking(gdm::scaled(gdm::paper_leak, 8 * block));
+  for (gdm::table_entry const& e : gdm::paper_programs) {
+    gdm::combo const c = gdm::run_beside_leak(device, program_of(e, 8 * block), leaking, 1);
+    EXPECT_EQ(c.seconds[0].size(), 1u);
+    EXPECT_EQ(leaking.checksum(), leaking.expected());
+  }
+}
+
 TEST(programs_beside_each_other, report_a_wrong_result) {
   std::size_t const block = host().granularity();
   gdm::shared_device<host> device({host(1), host(1), host(1)}, "lru", 8 * block, block);
