@@ -3,14 +3,15 @@
 //
 //   SUBJECT/SPACE/device/GRAPH            all of the graph in device memory
 //   SUBJECT/SPACE/resident/GRAPH/ratio:R  by a residency manager with a budget of 100 / R % of the graph, R in percent
-//   SUBJECT/SPACE/managed/GRAPH           managed memory, sent to the host, untimed, before each repetition: page
-//   faults SUBJECT/SPACE/host/GRAPH              rows in pinned host memory: zero-copy alone
+//   SUBJECT/SPACE/managed/GRAPH           managed memory, sent to the host, untimed, before each repetition
+//   SUBJECT/SPACE/host/GRAPH              rows in pinned host memory: zero-copy alone
 //
-// SUBJECT is out_pagerank (an iteration: the difference of two runs, divided), out_bfs (from the vertex of the highest
-// degree), out_components, or out_insert (100,000 random edges, which are erased untimed). GRAPH is rmat-S or rgg-S
-// with 2^S vertices. The size of a graph is that of its vertex table and rows; a budget counts these and all arrays:
-// scratch, queues, results. What does not fit is reported as `does not fit`, and has no time. managed and host have
-// vertex tables and arrays in device memory; managed runs only where the graph fits the free memory of the device.
+// SUBJECT is out_pagerank (an iteration: the difference of two runs, divided; for managed, a run of one), out_bfs (from
+// the vertex of the highest degree), out_components, or out_insert (100,000 random edges, which are erased untimed).
+// GRAPH is rmat-S or rgg-S with 2^S vertices. The size of a graph is that of its vertex table and rows; a budget counts
+// these and all arrays: scratch, queues, results. What does not fit is reported as `does not fit`, and has no time.
+// managed and host have vertex tables and arrays in device memory; managed runs only where the graph fits the free
+// memory of the device.
 //
 // Figures: of_device: the time relative to that of device memory; in_mib, out_mib: moved in a repetition;
 // moved_of_bus: these bytes over the time, as a part of 51 GB/s; rows_of_bus (pagerank): the lines of 128 bytes of all
@@ -24,6 +25,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <memory>
 #include <new>
@@ -176,9 +178,8 @@ class curves {
     if (!selects(where)) return;
     attempt("graph", where, [&] {
       graph_type g = graph_on(space_, kind);
-      auto const send_back = [&] {
-        if (kind == exec::memory_kind::managed) to_host(g);
-      };
+      std::function<void()> send_back;
+      if (kind == exec::memory_kind::managed) send_back = [&] { to_host(g); };
       (void)measure(where, space_, g, send_back, [] { return residency::statistics{}; });
     });
   }
@@ -198,13 +199,18 @@ class curves {
     space_.synchronize();
   }
 
+  /// Whether f() did not fail.
   template <class F>
-  void attempt(char const* subject, std::string const& where, F const& f) {
+  bool attempt(char const* subject, std::string const& where, F const& f) {
     try {
       f();
+      return true;
     } catch (error const& failed) {
-      if (failed.code() != error_code::out_of_memory) return to_.add_failure(case_of(subject, where), failed.what());
-      std::printf("%-52s does not fit: %s\n", case_of(subject, where).c_str(), failed.what());
+      if (failed.code() != error_code::out_of_memory)
+        to_.add_failure(case_of(subject, where), failed.what());
+      else
+        std::printf("%-52s does not fit: %s\n", case_of(subject, where).c_str(), failed.what());
+      return false;
     }
   }
 
@@ -221,8 +227,8 @@ class curves {
       return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     };
     auto const repeat = [&](char const* subject, unsigned launches, bool sees_rows, auto const& once) {
-      if (!to_.selects(case_of(subject, where)) && where.rfind("device/", 0) != 0) return;
-      attempt(subject, where, [&] {
+      if (!to_.selects(case_of(subject, where)) && where.rfind("device/", 0) != 0) return false;
+      return attempt(subject, where, [&] {
         (void)once();
         residency::statistics const before = counters();
         std::vector<double> seconds;
@@ -250,10 +256,15 @@ class curves {
         result.ranks = algorithms::pagerank(space, g.view(), {.tolerance = 1e-300, .max_iterations = n}).rank;
       });
     };
-    repeat("out_pagerank", few + many, true, [&] {
+    bool const has_ranks = repeat("out_pagerank", few + many, true, [&] {
       double const first = iterations(few);
+      if (prepare) {
+        (void)iterations(many);  // for the ranks: all but its first iteration find the pages on the device
+        return first;
+      }
       return std::max(iterations(many) - first, 1e-9) / (many - few);
     });
+    if (!has_ranks) result.ranks.clear();  // of too few iterations
     repeat("out_bfs", 1, false, [&] {
       return timed([&] { result.distances = algorithms::bfs(space, g.view(), std::span(&hub_, 1)).distance; });
     });
