@@ -262,7 +262,8 @@ class curves {
         (void)iterations(many);  // for the ranks: all but its first iteration find the pages on the device
         return first;
       }
-      return std::max(iterations(many) - first, 1e-9) / (many - few);
+      double const all = iterations(many);
+      return all > first ? (all - first) / (many - few) : all / many;  // else the machine was busy in the first run
     });
     if (!has_ranks) result.ranks.clear();  // of too few iterations
     repeat("out_bfs", 1, false, [&] {
