@@ -25,11 +25,11 @@
 
 namespace wyrm::bench::gdm {
 
-/// Blocks of 4 MiB on a device of 1,400 MiB or more; as many blocks on a smaller one, as far as the space has them.
+/// A 64th of the device memory, up to 16 MiB: a block of any size takes 50 us to map and to unmap (H100).
 template <class Space>
 [[nodiscard]] std::size_t block_bytes_for(Space const& space, std::size_t device) {
   std::size_t const step = space.granularity();
-  return std::clamp(device / 350 / step * step, step, std::max(step, std::size_t{4} << 20));
+  return std::clamp(device / 64 / step * step, step, std::max(step, std::size_t{16} << 20));
 }
 
 /// `space`: for the signatures, where the host cannot read device memory.

@@ -63,6 +63,7 @@ void operate_at_random(bool keep_host_copy, bool checked, bool failures, std::ui
     for (std::size_t i = 0; i < operations && !::testing::Test::HasFailure(); ++i) {
       if (random() % 50 == 0) {
         budget->set_limit(random() % 10 * block);
+        space.synchronize();  // blocks of launches cannot go
         m.give_back();
         EXPECT_EQ(budget->wanted_back(), 0u);
       }
