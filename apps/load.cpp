@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "generate.hpp"
 #include "progress.hpp"
 
 namespace wyrm::apps {
@@ -43,7 +44,10 @@ CLI::Option* add_optional(CLI::App& command, std::string const& flag, F const& s
 
 void add_graph_file(CLI::App& command, graph_file& file, bool required) {
   auto& o = file.settings;
-  command.add_option("FILE", file.name, "A graph, in any format that `wyrm info` lists, compressed or not")
+  command
+      .add_option("FILE", file.name,
+                  "A graph, in any format that `wyrm info` lists, compressed or not; or gen:FAMILY,NAME=VALUE,..., as "
+                  "`wyrm generate` lists")
       ->required(required)
       ->check([](std::string const& name) { return name.empty() ? "the file name is empty" : std::string(); });
   add_optional<std::string>(
@@ -116,6 +120,7 @@ void add_graph_file(CLI::App& command, graph_file& file, bool required) {
 }
 
 graph::edge_list load_file(graph_file const& file) {
+  if (is_generated(file.name)) return generated(file);
   std::string warned;
   graph::edge_list list;
   {

@@ -27,7 +27,8 @@ struct graph_file {
 /// Adds FILE, --ids, and a flag for each field of loaders::options.
 void add_graph_file(CLI::App& command, graph_file& file, bool required);
 
-/// Loads the file with a progress bar, and prints warnings on standard error. Throws the errors of loaders::load.
+/// Loads the file with a progress bar, and prints warnings on standard error; or generates the graph of a name that
+/// begins with "gen:". Throws the errors of loaders::load and of generated().
 [[nodiscard]] graph::edge_list load_file(graph_file const& file);
 
 /// Prepares a list for a graph that takes its weights as values: reverses the edges, so that of equal edges the first

@@ -14,6 +14,7 @@
 #include "../loaders/output_file.hpp"
 #include "broker.hpp"
 #include "cluster.hpp"
+#include "generate.hpp"
 #include "output_paths.hpp"
 #include "process.hpp"
 #include "report.hpp"
@@ -294,6 +295,23 @@ void add_broker(CLI::App& program, apps::broker_command& c) {
   broker->callback([&c] { apps::run_broker(c, std::cout); });
 }
 
+void add_generate(CLI::App& program, apps::generate_command& c) {
+  CLI::App* const generate = program.add_subcommand(
+      "generate", "Write a generated graph; without a family, list the families and their parameters");
+  generate->add_option("FAMILY", c.family, "A family of graphs")->check(apps::not_empty);
+  generate->add_option("VALUES", c.values, "Parameters of the family")->type_name("NAME=VALUE");
+  generate->add_option("-o,--output", c.output, "The file of the graph, in a format that `wyrm convert` writes")
+      ->check(apps::not_empty)
+      ->type_name("FILE");
+  generate
+      ->add_option("--labels", c.labels, "Write the community of each vertex to this file; a line is 'id community'")
+      ->check(apps::not_empty);
+  generate->add_option("--threads", c.threads, "Number of threads; 0 = one per core")
+      ->check(apps::decimal)
+      ->capture_default_str();
+  generate->callback([&c] { apps::generate(c, std::cout); });
+}
+
 int run_program(int argc, char** argv) {
   CLI::App program("Dynamic graphs on GPUs and CPUs");
   program.set_version_flag("--version", "wyrm " WYRM_VERSION);
@@ -310,6 +328,8 @@ int run_program(int argc, char** argv) {
   add_cluster(program, cluster);
   apps::broker_command broker;
   add_broker(program, broker);
+  apps::generate_command generate;
+  add_generate(program, generate);
   apps::graph_file file;
   CLI::App* const info =
       program.add_subcommand("info", "Describe a graph file; without a file, describe this program and the machine");

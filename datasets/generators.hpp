@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random graphs for measurements: R-MAT and random geometric graphs. Results are a function of the arguments, and equal
-// on all machines.
+// Random graphs for measurements: R-MAT and random geometric graphs (families.hpp has more). Results are a function of
+// the arguments, and equal on all machines.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,7 @@ struct rmat_edges {
     std::uint32_t target = 0;
     std::uint64_t bits = 0;
     for (unsigned level = 0; level < scale; ++level) {
-      // 64 random bits are enough for two levels.
-      bits = level % 2 == 0 ? splitmix64(splitmix64(seed + i) + level) : bits >> 32;
+      bits = level % 2 == 0 ? this->bits(i, level) : bits >> 32;
       auto const draw = static_cast<std::uint32_t>(bits);
       bool const lower = draw >= threshold(0.57 + 0.19);                                    // c or d
       bool const right = lower ? draw >= threshold(0.57 + 0.38) : draw >= threshold(0.57);  // b or d
@@ -32,6 +31,19 @@ struct rmat_edges {
       target = target * 2 + right;
     }
     return {permuted(source), permuted(target)};
+  }
+
+  /// 64 random bits of an edge, which are enough for two levels. The seed is hashed, because edge i + 1 of one seed
+  /// would otherwise be edge i of the next.
+  [[nodiscard]] WYRM_HD std::uint64_t bits(std::uint64_t i, unsigned level) const {
+    return splitmix64(splitmix64(splitmix64(seed) + i) + level);
+  }
+  /// A permutation of the ids: multiplications by odd numbers and shifted xors are invertible.
+  [[nodiscard]] WYRM_HD std::uint32_t permuted(std::uint32_t v) const {
+    std::uint32_t const mask = static_cast<std::uint32_t>((std::uint64_t{1} << scale) - 1);
+    v = (v * 0x9e3779b1u + static_cast<std::uint32_t>(seed)) & mask;
+    v ^= v >> ((scale + 1) / 2);
+    return (v * 0x85ebca6bu) & mask;
   }
 
  private:
@@ -43,23 +55,15 @@ struct rmat_edges {
     x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
     return x ^ (x >> 31);
   }
-  // A permutation of the ids: multiplications by odd numbers and shifted xors are invertible.
-  WYRM_HD std::uint32_t permuted(std::uint32_t v) const {
-    std::uint32_t const mask = static_cast<std::uint32_t>((std::uint64_t{1} << scale) - 1);
-    v = (v * 0x9e3779b1u + static_cast<std::uint32_t>(seed)) & mask;
-    v ^= v >> ((scale + 1) / 2);
-    return (v * 0x85ebca6bu) & mask;
-  }
 };
 
 /// An undirected R-MAT graph with 2^scale vertices and edge_factor * 2^scale edges of rmat_edges, with self-loops and
-/// duplicates. Throws error(bad_argument) for a scale that is not in 1 ... 31. O(edges * scale).
+/// duplicates. Throws error: bad_argument for a scale that is not in 1 ... 31; out_of_memory. O(edges * scale).
 [[nodiscard]] graph::edge_list rmat(unsigned scale, std::size_t edge_factor, std::uint64_t seed);
 
 /// An undirected random geometric graph: n points in the unit square, with an edge between any two points that are
 /// closer than 0.55 sqrt(ln n / n), as in the rgg graphs of DIMACS10 (Holtgrewe, Sanders, Schulz, IPDPS 2010). It is
-/// almost certainly connected, with a mean degree of 0.95 ln n. Points are numbered in narrow rows over the square. O(n
-/// log n).
+/// almost certainly connected, with a mean degree of 0.95 ln n. geometric.hpp has it for other radii. O(n log n).
 [[nodiscard]] graph::edge_list random_geometric(std::size_t vertices, std::uint64_t seed);
 
 }  // namespace wyrm::datasets

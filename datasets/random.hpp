@@ -1,11 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random numbers that are equal on all machines (those of the distributions in the C++ library are not): splitmix64
-// (Steele, Lea, Flood, OOPSLA 2014), reduced to a range by Lemire's multiplication (ACM TOMACS 29(1), 2019).
+// (Steele, Lea, Flood, OOPSLA 2014), reduced to a range by Lemire's multiplication (ACM TOMACS 29(1), 2019). random_at
+// has no state: Philox (exec/philox.hpp).
 #pragma once
 
 #include <cstdint>
 
+#include "../exec/config.hpp"
+#include "../exec/philox.hpp"
+#include "../graph/query/exponential.hpp"
+
 namespace wyrm::datasets {
+
+/// 64 random bits, as a number in [0, n). The relative deviation from a uniform distribution is less than n / 2^64.
+[[nodiscard]] WYRM_HD inline std::uint64_t scaled(std::uint64_t bits, std::uint64_t n) {
+  return graph::detail::multiply_high(bits, n);
+}
+
+/// Random numbers that are functions of a seed, a stream, an item and the number of the draw, so that threads can
+/// compute them in any order. Purposes that must be independent use different streams.
+class random_at {
+ public:
+  WYRM_HD random_at(std::uint64_t seed, std::uint32_t stream) : seed_(seed), stream_(stream) {}
+  /// 64 random bits.
+  [[nodiscard]] WYRM_HD std::uint64_t bits(std::uint64_t item, std::uint32_t draw = 0) const {
+    exec::four_words const words =
+        exec::philox<10>({{static_cast<std::uint32_t>(item), static_cast<std::uint32_t>(item >> 32), draw, stream_}},
+                         static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32));
+    return std::uint64_t{words.x[1]} << 32 | words.x[0];
+  }
+
+ private:
+  std::uint64_t seed_;
+  std::uint32_t stream_;
+};
 
 class random_numbers {
  public:

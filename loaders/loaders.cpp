@@ -142,6 +142,15 @@ std::array<fs::path, 3> graphalytics_files(fs::path const& path) {
   return {with(upper ? ".V" : ".v"), with(upper ? ".E" : ".e"), std::move(properties)};
 }
 
+graph::edge_list adjusted(graph::edge_list list, options const& settings) {
+  if (settings.max_vertices != 0 && list.vertices > settings.max_vertices)
+    throw error(error_code::bad_argument, "the graph has " + std::to_string(list.vertices) +
+                                              " vertices; allow them with --max-vertices "
+                                              "(loaders::options::max_vertices)");
+  detail::adjust(list, settings);
+  return list;
+}
+
 graph::edge_list load(fs::path const& path, options const& settings, progress const& report, warning const& warn) {
   return adjusted(path.string(), settings, [&] {
     std::error_code ignored;

@@ -35,6 +35,11 @@ namespace wyrm::loaders {
 [[nodiscard]] graph::edge_list parse(std::string const& name, std::string_view text, file_format format,
                                      options const& settings = {}, progress const& report = {});
 
+/// Makes the changes to a graph from elsewhere that the options of a file ask for: self-loops, directions, duplicates,
+/// random weights. Throws wyrm::error (bad_argument) for more vertices than options.max_vertices, unless that is 0, and
+/// for a range of weights that is invalid.
+[[nodiscard]] graph::edge_list adjusted(graph::edge_list list, options const& settings);
+
 /// The number of vertices that a file of so many bytes may have unless options::max_vertices says otherwise.
 [[nodiscard]] std::size_t vertex_limit(std::size_t bytes);
 

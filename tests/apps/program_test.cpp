@@ -44,7 +44,7 @@ TEST_F(program_test, prints_a_table) {
 TEST_F(program_test, describes_itself) {
   EXPECT_TRUE(output({"--version"}).starts_with("wyrm "));
   std::string const help = output({"--help"});
-  for (std::string const part : {"run", "stream", "info", "convert", "Exit codes: 0 done;"})
+  for (std::string const part : {"run", "stream", "generate", "info", "convert", "Exit codes: 0 done;"})
     EXPECT_NE(help.find(part), std::string::npos) << part;
   strings const both{"FILE",
                      "--device",

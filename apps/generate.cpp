@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generate.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <new>
+#include <ostream>
+#include <stdexcept>
+#include <string_view>
+
+#include "../datasets/families.hpp"
+#include "../loaders/loaders.hpp"
+#include "../loaders/output_file.hpp"
+#include "../loaders/writers.hpp"
+#include "output_paths.hpp"
+
+namespace wyrm::apps {
+
+namespace {
+
+constexpr std::string_view prefix = "gen:";
+
+void list_parameters(std::span<datasets::parameter const> parameters, std::ostream& out) {
+  constexpr std::size_t width = 32;
+  for (datasets::parameter const& p : parameters) {
+    std::string text = "    " + std::string(p.name);
+    if (!p.default_value.empty()) text += "=" + std::string(p.default_value);
+    text.resize(std::max(text.size() + 1, width), ' ');
+    out << text << p.help << '\n';
+  }
+}
+
+void list_families(std::ostream& out) {
+  out << "Families of graphs, and their parameters with defaults:\n";
+  for (datasets::family const& f : datasets::families()) {
+    out << '\n' << f.name << ": " << f.help << (f.has_labels ? "; has labels" : "") << '\n';
+    list_parameters(f.parameters, out);
+  }
+  out << "\nall families\n";
+  list_parameters(datasets::common_parameters(), out);
+  out << "\nwyrm generate FAMILY NAME=VALUE... -o FILE writes a graph; gen:FAMILY,NAME=VALUE,... stands for a file.\n";
+}
+
+// The id of the first vertex in a file of this name.
+std::uint64_t first_id(std::string const& output) {
+  std::filesystem::path name(output);
+  for (char const* packed : {".gz", ".zst", ".xz", ".bz2"})
+    if (name.extension() == packed) name = name.stem();
+  std::string extension = name.extension().string();
+  for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return extension == ".mtx" || extension == ".graph" || extension == ".metis" || extension == ".gr" ? 1 : 0;
+}
+
+template <class F>
+datasets::labelled_graph with_memory(F const& make) {
+  constexpr char const* what = "generating the graph needs more memory than there is: choose smaller parameters";
+  try {
+    return make();
+  } catch (std::bad_alloc const&) {
+    throw error(error_code::out_of_memory, what);
+  } catch (std::length_error const&) {
+    throw error(error_code::out_of_memory, what);
+  }
+}
+
+}  // namespace
+
+void generate(generate_command const& c, std::ostream& out) {
+  if (c.family.empty()) {
+    if (!c.output.empty() || !c.labels.empty())
+      throw error(error_code::bad_argument, "there is no FAMILY: name one; `wyrm generate` lists them");
+    list_families(out);
+    return;
+  }
+  datasets::family const& f = datasets::family_named(c.family);
+  if (c.output.empty())
+    throw error(error_code::bad_argument, "there is no output file: give -o FILE; `wyrm generate` lists parameters");
+  if (!c.labels.empty() && !f.has_labels)
+    throw error(error_code::bad_argument, "the family " + c.family + " has no labels: leave out --labels");
+  loaders::refuse_unwritten_format(c.output);
+  refuse_equal_paths({}, {{"-o", c.output}, {"--labels", c.labels}});
+  loaders::output_file labels("the labels", c.labels);
+  auto const made = with_memory([&] { return datasets::generate(c.family, c.values, exec::host_space(c.threads)); });
+  for (std::size_t v = 0; v < made.labels.size(); ++v) {
+    labels.write(first_id(c.output) + v);
+    labels.write(" ");
+    labels.write(std::uint64_t{made.labels[v]});
+    labels.write("\n");
+  }
+  labels.finish();
+  loaders::write(made.list, c.output);
+  labels.commit();
+  out << c.output << ": " << c.family << ", " << made.list.vertices << " vertices, " << made.list.edges.size()
+      << " edges\n";
+}
+
+bool is_generated(std::string const& name) { return name.starts_with(prefix); }
+
+graph::edge_list generated(graph_file const& file) {
+  if (file.settings.format) throw error(error_code::bad_argument, file.name + " is no file: leave out --format");
+  if (file.settings.cache)
+    throw error(error_code::bad_argument, file.name + " is no file: leave out --cache and --cache-dir");
+  auto made = with_memory([&] {
+    return datasets::generate(std::string_view(file.name).substr(prefix.size()),
+                              exec::host_space(file.settings.threads));
+  });
+  return loaders::adjusted(std::move(made.list), file.settings);
+}
+
+}  // namespace wyrm::apps

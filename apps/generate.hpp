@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// `wyrm generate`: generated graphs as files; and gen:FAMILY,key=value,... in place of a graph file.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "load.hpp"
+
+namespace wyrm::apps {
+
+struct generate_command {
+  std::string family;               // empty: list the families
+  std::vector<std::string> values;  // name=value
+  std::string output;               // a graph file
+  std::string labels;               // output file for the communities, by the ids in the graph file; empty: none
+  unsigned threads = 0;             // 0: one per core
+};
+
+/// Generates a graph, writes its files and prints what it has; or lists the families and their parameters. Throws the
+/// errors of datasets::generate and loaders::write; error(bad_argument) when the family has no labels, or a parameter
+/// is given without an output.
+void generate(generate_command const& c, std::ostream& out);
+
+/// Whether a name stands for a generated graph: it begins with "gen:".
+[[nodiscard]] bool is_generated(std::string const& name);
+
+/// The graph of such a name, with the changes that the options ask for. Throws error(bad_argument) for options that
+/// only a file has: a format, a cache.
+[[nodiscard]] graph::edge_list generated(graph_file const& file);
+
+}  // namespace wyrm::apps
