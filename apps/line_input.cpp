@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,18 +24,25 @@ constexpr std::size_t longest_line = std::size_t{1} << 24;
 line_input::line_input(std::string const& path)
     : name_(path == "-" ? "standard input" : path),
       descriptor_(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)),
+      stopped_(eventfd(0, EFD_CLOEXEC)),
       owned_(path != "-"),
       buffer_(std::size_t{1} << 16) {
   struct stat about {};
-  int const reason = descriptor_ < 0 || fstat(descriptor_, &about) != 0 ? errno : S_ISDIR(about.st_mode) ? EISDIR : 0;
+  int const reason = descriptor_ < 0 || stopped_ < 0 || fstat(descriptor_, &about) != 0 ? errno
+                     : S_ISDIR(about.st_mode)                                           ? EISDIR
+                                                                                        : 0;
   if (reason == 0) return;
   if (owned_ && descriptor_ >= 0) ::close(descriptor_);
+  if (stopped_ >= 0) ::close(stopped_);
   fail(reason);
 }
 
 line_input::~line_input() {
   if (owned_) ::close(descriptor_);
+  ::close(stopped_);
 }
+
+void line_input::stop() { (void)eventfd_write(stopped_, 1); }
 
 bool line_input::next(std::string& line) {
   line.clear();
@@ -60,9 +68,9 @@ bool line_input::next(std::string& line) {
 bool line_input::fill() {
   ssize_t got = 0;
   do {
-    std::array<pollfd, 2> ready{{{interruption(), POLLIN, 0}, {descriptor_, POLLIN, 0}}};
+    std::array<pollfd, 3> ready{{{interruption(), POLLIN, 0}, {stopped_, POLLIN, 0}, {descriptor_, POLLIN, 0}}};
     (void)poll(ready.data(), ready.size(), -1);
-    cut_ = interrupted();
+    cut_ = interrupted() || ready[1].revents != 0;
     if (cut_) return false;
     got = ::read(descriptor_, buffer_.data(), buffer_.size());
   } while (got < 0 && errno == EINTR);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A text file or standard input, line by line, whose end a signal brings forward.
+// A text file or standard input, line by line, whose end a signal or another thread brings forward.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,10 @@ class line_input {
   [[nodiscard]] bool next(std::string& line);
   /// The number of the line that was read last, from 1; 0 before the first.
   [[nodiscard]] std::size_t line() const { return line_; }
-  /// Whether the input ended because interrupted() was true, perhaps in the middle of a line.
+  /// Whether the input ended because of stop(), or because interrupted() was true, perhaps in the middle of a line.
   [[nodiscard]] bool cut() const { return cut_; }
+  /// Ends the input as a signal does. For any thread, while another one reads.
+  void stop();
 
  private:
   // Waits for input or for a signal; false at the end.
@@ -32,6 +34,7 @@ class line_input {
 
   std::string name_;
   int descriptor_;
+  int stopped_;  // becomes readable by stop()
   bool owned_;
   bool cut_ = false;
   std::size_t line_ = 0;

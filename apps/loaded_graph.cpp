@@ -23,6 +23,7 @@ loaded_graph load_graph(graph_options const& o) {
     throw error(error_code::bad_argument,
                 "triangles are counted in undirected graphs, and this one is directed; add --undirected");
 
+  if (o.no_edges) list.edges.clear();
   s.ids = vertex_ids(list, o.file.ids);
   if (o.weighted) prepare_weights(o.file, list, s.ids);
   graph::any_graph g(space, o.allocator, list.vertices, o.settings(list.directed, o.weighted));

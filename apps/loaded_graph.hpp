@@ -25,6 +25,7 @@ struct graph_options : placement {
   std::optional<std::vector<std::string>> algorithms;  // nothing: all that the direction permits
   double tolerance = 1e-9;                             // of PageRank: L1 norm of the last change
   bool weighted = false;                               // PageRank uses the weights in the file; `wyrm run` only
+  bool no_edges = false;                               // only the vertices of the file; `wyrm stream` only
   bool check = false;                                  // check invariants after the build and at the end
   std::size_t top = 0;                                 // number of vertices to print in rankings
   std::string output;                                  // output folder for the values of all vertices; empty: none

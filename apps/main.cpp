@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <iostream>
+#include <map>
 #include <new>
 #include <optional>
 #include <string>
@@ -198,22 +199,117 @@ void add_run(CLI::App& program, apps::run_options& o) {
   });
 }
 
+// Seconds: a number with an optional suffix s, m, h or d. Nothing for other texts.
+std::optional<double> seconds(std::string const& text) {
+  static std::map<char, double> const units{{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+  auto const unit = text.empty() ? units.end() : units.find(text.back());
+  double number = 0;
+  std::string const digits = unit == units.end() ? text : text.substr(0, text.size() - 1);
+  if (digits.find_first_not_of("0123456789.") != std::string::npos) return std::nullopt;
+  if (!CLI::detail::lexical_cast(digits, number)) return std::nullopt;
+  return number * (unit == units.end() ? 1 : unit->second);
+}
+
+CLI::Option* add_seconds(CLI::App& command, char const* name, double& value, double least, char const* what) {
+  return command
+      .add_option_function<std::string>(
+          name, [&value](std::string const& text) { value = *seconds(text); }, what)
+      ->check([least](std::string const& text) {
+        auto const given = seconds(text);
+        if (given && *given >= least && *given <= 1e12) return std::string();
+        return "'" + text + "' is not a time of at least " + (least > 0 ? "0.001" : "0") +
+               " seconds, and at most 1e12; write a number, with s, m, h or d behind it if you like";
+      })
+      ->type_name("TIME");
+}
+
+void add_window(CLI::App& stream, apps::stream_options& o) {
+  CLI::Option* const batch = stream.get_option("--batch");
+  add_seconds(
+      stream, "--window", o.window, 0.001,
+      "Erase an edge so long after its last insertion, by the times of the updates in seconds (or with s, m, h, "
+      "d behind the number); a batch is a slide")
+      ->excludes(batch);
+  add_seconds(stream, "--slide", o.slide, 0.001,
+              "Length of a slide; --window is a multiple of it [that of the window]");
+  add_seconds(stream, "--late", o.updates.late, 0,
+              "How much the time of an update may be before that of an earlier one in a window [0]");
+}
+
+void add_update_file(CLI::App& stream, apps::update_file& file) {
+  static std::map<std::string, apps::update_format> const formats{
+      {"text", apps::update_format::text}, {"csv", apps::update_format::csv}, {"json", apps::update_format::json}};
+  static std::map<std::string, apps::on_error> const policies{
+      {"stop", apps::on_error::stop}, {"skip", apps::on_error::skip}, {"file", apps::on_error::file}};
+  stream
+      .add_option_function<std::string>(
+          "--updates-format", [&file](std::string const& name) { file.format = formats.at(name); },
+          "Format of UPDATES: text, csv (with a header) or json (an object per line) [by the ending: .csv, .json, "
+          ".jsonl, .ndjson, or text]")
+      ->check(CLI::IsMember(formats));
+  stream
+      .add_option_function<std::vector<std::string>>(
+          "--fields",
+          [&file](std::vector<std::string> const& fields) {
+            for (std::string const& one : fields) file.name_field(one);
+          },
+          "Names of CSV columns or JSON members, with commas between them: source=NAME, target=NAME, operation=NAME, "
+          "weight=NAME, time=NAME")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  stream.add_flag("--add-vertices", file.add_vertices, "The insertion of an edge adds the vertices that are unknown");
+  stream
+      .add_option_function<std::string>(
+          "--on-error", [&file](std::string const& name) { file.policy = policies.at(name); },
+          "What to do with a line that is refused: stop, skip it, or write it to a file and go on [stop]")
+      ->check(CLI::IsMember(policies));
+  stream
+      .add_option_function<std::string>(
+          "--rejected",
+          [&file](std::string const& name) {
+            file.policy = apps::on_error::file;
+            file.rejected = name;
+          },
+          "The file for refused lines; implies --on-error file [UPDATES.rejected]")
+      ->check(apps::not_empty);
+}
+
 // `status` is the exit status after the command.
 void add_stream(CLI::App& program, apps::stream_options& o, int& status) {
   CLI::App* const stream = program.add_subcommand("stream", "Build a graph, apply updates to it, and maintain results");
   add_graph_options(*stream, o);
   stream
-      ->add_option("UPDATES", o.updates,
-                   "A file, or - for standard input; a line is '+ u v', 'u v' or '- u v'; an empty line ends a batch")
+      ->add_option("UPDATES", o.updates.name,
+                   "A file, or - for standard input; a line is '+ u v', 'u v' or '- u v', with an optional time, or "
+                   "weight and time, behind it, or '+v id' or '-v id'; an empty line ends a batch")
       ->capture_default_str();
   add_batch(*stream, o.batch, "Maximum number of updates in a batch");
+  add_window(*stream, o);
+  add_update_file(*stream, o.updates);
+  stream->add_option("--every", o.every, "Maintain the results every so many batches")
+      ->check(apps::decimal)
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->capture_default_str();
+  stream->add_flag("--no-edges", o.no_edges, "Begin with the vertices of FILE, without its edges");
+  stream
+      ->add_option_function<std::string>(
+          "--print", [&o](std::string const& how) { o.json = how == "json"; },
+          "table, or json: one JSON object per batch, on a line, and nothing else [table]")
+      ->check(CLI::IsMember({"table", "json"}));
   stream->add_flag(
       "--check", o.check,
       "Check the invariants of graph and allocator, and compare final results with recomputed ones (slow)");
   stream->callback([&o, &status] {
+    if (o.slide > 0 && o.window == 0)
+      throw error(error_code::bad_argument, "--slide divides a window; add --window, or leave --slide out");
+    auto outputs = apps::outputs_of(o);
+    std::string const& updates = o.updates.name;
+    if (o.updates.policy == apps::on_error::file)
+      outputs.push_back({"--rejected", o.updates.rejected.empty() ? updates + ".rejected" : o.updates.rejected});
     auto const result = with_files<apps::value_files>(
-        o, apps::outputs_of(o), {{"UPDATES", o.updates == "-" ? "/dev/stdin" : o.updates}},
-        [&o] { return apps::stream(o, std::cout); }, write_values);
+        o, outputs, {{"UPDATES", updates == "-" ? "/dev/stdin" : updates}}, [&o] { return apps::stream(o, std::cout); },
+        write_values);
+    if (result.failure) o.with_hint([&] { std::rethrow_exception(result.failure); });
     if (result.interrupted) status = apps::interrupted_status;
   });
 }

@@ -11,8 +11,10 @@
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "../loaders/output_file.hpp"
 
@@ -23,6 +25,9 @@ namespace {
 std::atomic<bool> finishes = false;  // whether the first signal lets the program finish its work
 std::atomic<bool> signalled = false;
 int event = -1;
+
+std::mutex status_mutex;
+std::function<std::string()> status_now;
 
 // Signals that arrive together count as one: timeout(1) and some shells signal a process and then its whole group.
 constexpr auto together = std::chrono::milliseconds(200);
@@ -44,12 +49,27 @@ void take_repetitions(sigset_t const& signals) {
   ::_exit(interrupted_status);
 }
 
+void print_status() {
+  std::string line = "wyrm: ";
+  {
+    std::lock_guard const lock(status_mutex);
+    line += status_now ? status_now() : "no stream is running";
+  }
+  std::fputs((line + '\n').c_str(), stderr);
+}
+
 // Waits for signals, which are blocked in all threads. So they are handled in a thread of their own, which, unlike a
 // signal handler, may take locks.
 void wait_for_signals(sigset_t const& signals) {
+  sigset_t with_status = signals;
+  sigaddset(&with_status, SIGUSR1);
   for (;;) {
     int signal = 0;
-    if (sigwait(&signals, &signal) != 0) continue;
+    if (sigwait(&with_status, &signal) != 0) continue;
+    if (signal == SIGUSR1) {
+      print_status();
+      continue;
+    }
     if (finishes && !signalled.exchange(true)) {
       eventfd_write(event, 1);
       std::fputs("wyrm: interrupted; finishing the current batch; another signal ends the program at once\n", stderr);
@@ -87,12 +107,19 @@ void set_up_process() {
     struct sigaction now {};
     if (sigaction(signal, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) sigaddset(&signals, signal);
   }
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  sigset_t blocked = signals;
+  sigaddset(&blocked, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
   std::thread(wait_for_signals, signals).detach();
 }
 
 void finish_when_interrupted() { finishes = true; }
 bool interrupted() { return signalled; }
 int interruption() { return event; }
+
+void set_status(std::function<std::string()> status) {
+  std::lock_guard const lock(status_mutex);
+  status_now = std::move(status);
+}
 
 }  // namespace wyrm::apps

@@ -2,6 +2,9 @@
 // The program's arrangement with the system: signals and standard streams. Needs POSIX.
 #pragma once
 
+#include <functional>
+#include <string>
+
 namespace wyrm::apps {
 
 /// The exit status after SIGINT, SIGTERM or SIGHUP.
@@ -21,6 +24,11 @@ void finish_when_interrupted();
 
 /// Whether there was a signal since finish_when_interrupted().
 [[nodiscard]] bool interrupted();
+
+/// From now on SIGUSR1 prints a line with status() to standard error; an empty function ends that, and waits until a
+/// call of the last one has returned. status() runs in the thread of signals. While there is none, SIGUSR1 prints that
+/// there is no status.
+void set_status(std::function<std::string()> status);
 
 /// A descriptor that poll() reports as readable once interrupted() is true. Nothing may be read from it.
 [[nodiscard]] int interruption();

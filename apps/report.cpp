@@ -5,7 +5,9 @@
 #include <rapidjson/memorystream.h>
 #include <rapidjson/prettywriter.h>
 #include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
 
+#include <ostream>
 #include <string_view>
 
 #include "machine.hpp"
@@ -15,9 +17,10 @@ namespace wyrm::apps {
 namespace {
 
 // Writes a JSON object, member by member.
-class json {
+template <class Writer>
+class json_object {
  public:
-  json() { writer_.StartObject(); }
+  json_object() { writer_.StartObject(); }
 
   void field(char const* name, std::string_view value) {
     writer_.Key(name);
@@ -58,8 +61,10 @@ class json {
 
  private:
   rapidjson::StringBuffer buffer_;
-  rapidjson::PrettyWriter<rapidjson::StringBuffer> writer_{buffer_};
+  Writer writer_{buffer_};
 };
+using json = json_object<rapidjson::PrettyWriter<rapidjson::StringBuffer>>;
+using json_line = json_object<rapidjson::Writer<rapidjson::StringBuffer>>;
 
 auto const write_number = [](auto& writer, auto value) {
   if constexpr (std::is_same_v<decltype(value), double>)
@@ -323,9 +328,19 @@ std::string json_report(stream_options const& o, stream_result const& r, bool lo
   json j;
   write_surroundings(j, "stream", lost);
   j.field("interrupted", r.interrupted);
+  if (r.failure)
+    j.field("error", to_utf8(r.failed));
+  else
+    j.null("error");
   write_parameters(j, o, [&] {
-    j.field("updates", to_utf8(o.updates));
+    j.field("updates", to_utf8(o.updates.name));
     j.field("batch", std::uint64_t{o.batch});
+    j.field("window", o.window);
+    j.field("slide", o.slide);
+    j.field("late", o.updates.late);
+    j.field("every", std::uint64_t{o.every});
+    j.field("no_edges", o.no_edges);
+    j.field("add_vertices", o.updates.add_vertices);
   });
   write_loaded(j, r.loaded);
   write_memories(j, r.loaded.memory, r.memory_after);
@@ -335,12 +350,55 @@ std::string json_report(stream_options const& o, stream_result const& r, bool lo
     j.field("erased", r.updates.sum.erased);
     j.field("missing", r.updates.sum.missing);
     j.field("graph_edges", r.edges);
+    j.field("graph_vertices", r.vertices);
+    j.field("vertices_added", r.added);
+    j.field("vertices_removed", r.removed);
+    j.field("expired", r.expired);
+    j.field("refused_lines", r.refused);
+    latencies const l = summarize(r.updates.batch_ms);
+    j.object("latency_ms", [&] {
+      j.field("p50", l.p50);
+      j.field("p95", l.p95);
+      j.field("p99", l.p99);
+      j.field("max", l.max);
+    });
   });
   j.object("algorithms", [&] {
     write_result(j, "pagerank", r.loaded.ids, r.pagerank, write_maintained_ranks);
     write_result(j, "triangles", r.loaded.ids, r.triangles, write_triangles);
   });
   return std::string(j.finish()) + '\n';
+}
+
+void print_json(std::ostream& out, batch_result const& b) {
+  json_line j;
+  j.field("batch", std::uint64_t{b.number});
+  if (b.end)
+    j.field("end", *b.end);
+  else
+    j.null("end");
+  j.field("updates", b.changes.requested);
+  j.field("inserted", b.changes.inserted);
+  j.field("erased", b.changes.erased);
+  j.field("expired", b.expired);
+  j.field("vertices_added", b.added);
+  j.field("vertices_removed", b.removed);
+  j.field("vertices", b.vertices);
+  j.field("edges", b.edges);
+  if (b.triangles)
+    j.field("triangles", *b.triangles);
+  else
+    j.null("triangles");
+  if (b.pagerank)
+    j.object("pagerank", [&] {
+      j.field("iterations", b.pagerank->iterations);
+      j.field("ranked", b.pagerank->ranked);
+      j.field("converged", b.pagerank->converged);
+    });
+  else
+    j.null("pagerank");
+  j.field("ms", b.ms);
+  out << j.finish() << '\n' << std::flush;
 }
 
 std::string json_report(cluster_options const& o, cluster_result const& r, bool lost) {

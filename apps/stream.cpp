@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stream.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
+#include <mutex>
+#include <new>
 #include <ostream>
 #include <sstream>
 #include <utility>
@@ -11,9 +14,10 @@
 #include "../algorithms/incremental_pagerank.hpp"
 #include "../algorithms/incremental_triangles.hpp"
 #include "../algorithms/pagerank.hpp"
+#include "../datasets/read_ahead.hpp"
+#include "../graph/query/on_any_graph.hpp"
 #include "process.hpp"
 #include "report.hpp"
-#include "update_reader.hpp"
 
 namespace wyrm::apps {
 
@@ -22,52 +26,98 @@ namespace {
 /// A graph with its maintained results.
 class maintained_graph {
  public:
-  maintained_graph(graph_options const& o, loaded_graph& loaded, stream_result& r) : options_(o), g_(loaded.g), r_(r) {
+  maintained_graph(stream_options const& o, loaded_graph& loaded, stream_result& r) : options_(o), g_(loaded.g), r_(r) {
     r.loaded = std::move(loaded.summary);
     if (loaded.pagerank) {
       r.pagerank.emplace();
       r.pagerank->ms = timed([&] { pagerank_ = algorithms::maintain_pagerank(g_, {.tolerance = o.tolerance}); });
-      g_.attach(*pagerank_);
+      if (o.every == 1) g_.attach(*pagerank_);
     }
     if (loaded.triangles) {
       r.triangles.emplace();
       r.triangles->ms = timed([&] { triangles_ = algorithms::maintain_triangles(g_); });
-      g_.attach(*triangles_);
+      if (o.every == 1) g_.attach(*triangles_);
     }
+    if (o.every > 1 && (pagerank_ || triangles_)) last_.emplace(g_.snapshot());
   }
 
-  batch_result update(std::vector<update_run> const& batch) {
+  batch_result update(datasets::timed_batch const& batch) {
     batch_result b;
-    if (pagerank_) b.pagerank.emplace();
-    for (update_run const& run : batch) {
-      graph::update_report one;
-      bool const inserts = run.what == graph::operation::insert;
-      b.ms += timed([&] { one = inserts ? g_.insert(run.edges) : g_.erase(run.edges); });
-      add(b.changes, one);
-      if (!pagerank_) continue;
-      b.pagerank->iterations += pagerank_->iterations();
-      b.pagerank->ranked += pagerank_->ranked();
-      b.pagerank->converged = pagerank_->converged();
-    }
+    b.added = batch.added.size();
+    b.removed = batch.removed.size();
+    b.expired = batch.expired;
+    b.end = batch.end;
+    b.number = r_.updates.batch_ms.size() + 1;
+    bool const maintains = b.number % options_.every == 0;
+    b.ms = timed([&] {
+      b.changes = apply(batch);
+      if (maintains) catch_up();
+    });
+    b.vertices = g_.present_vertices();
     b.edges = g_.edges();
-    if (triangles_) b.triangles = triangles_->total();
     r_.updates.add(b.changes, b.ms);
-    b.number = r_.updates.batch_ms.size();
-    if (!pagerank_) return b;
-    r_.pagerank->iterations += b.pagerank->iterations;
-    r_.pagerank->ranked += b.pagerank->ranked;
+    r_.added += b.added;
+    r_.removed += b.removed;
+    r_.expired += b.expired;
+    if (!maintains) return b;
+    if (triangles_) b.triangles = triangles_->total();
+    if (pagerank_) b.pagerank = count_ranks();
     return b;
   }
 
   void finish() {
+    if (last_ && r_.updates.batch_ms.size() % options_.every != 0) {
+      catch_up();
+      if (pagerank_) (void)count_ranks();
+    }
+    last_.reset();
     if (options_.check) g_.check();
     r_.edges = g_.edges();
+    r_.vertices = g_.present_vertices();
     r_.memory_after = g_.memory();
     if (pagerank_) finish_pagerank();
     if (triangles_) finish_triangles();
   }
 
  private:
+  // All of the batch or nothing.
+  graph::update_report apply(datasets::timed_batch const& batch) {
+    if (!batch.removed.empty()) {
+      std::uint64_t const edges = g_.remove_vertices(batch.removed).edges;
+      graph::update_report report;
+      report.requested = report.erased = edges;
+      return report;
+    }
+    if (batch.added.empty()) return apply_edges(batch);
+    if (g_.add_vertices(batch.added.size()) != batch.added)
+      throw error(error_code::corrupt, "the graph gave new vertices other numbers than the ids of the stream");
+    try {
+      return apply_edges(batch);
+    } catch (...) {
+      try {
+        (void)g_.remove_vertices(batch.added);
+      } catch (...) {  // the first error says more
+      }
+      throw;
+    }
+  }
+  graph::update_report apply_edges(datasets::timed_batch const& batch) {
+    if (batch.edges.empty()) return {};
+    return batch.operations.empty() ? g_.insert(batch.edges) : g_.apply(batch.edges, batch.operations);
+  }
+  // Results that are not attached follow the graph.
+  void catch_up() {
+    if (!last_) return;
+    if (pagerank_) graph::catch_up(g_, *pagerank_, *last_);
+    if (triangles_) graph::catch_up(g_, *triangles_, *last_);
+    last_.emplace(g_.snapshot());
+  }
+  rank_changes count_ranks() {
+    rank_changes const done{pagerank_->iterations(), pagerank_->ranked(), pagerank_->converged()};
+    r_.pagerank->iterations += done.iterations;
+    r_.pagerank->ranked += done.ranked;
+    return done;
+  }
   void finish_pagerank() {
     std::vector<double> rank = pagerank_->rank();
     if (options_.check) check(rank);
@@ -101,30 +151,137 @@ class maintained_graph {
     r_.values.triangles = std::move(recomputed);
   }
 
-  graph_options const& options_;
+  stream_options const& options_;
   graph::any_graph& g_;
   stream_result& r_;
   std::unique_ptr<algorithms::maintained_pagerank> pagerank_;
   std::unique_ptr<algorithms::maintained_triangles> triangles_;
+  std::optional<graph::snapshot> last_;  // that the results belong to, if they are not attached
 };
+
+// What SIGUSR1 prints. The thread of signals reads it.
+class stream_status {
+ public:
+  explicit stream_status(update_reader const& updates) : updates_(updates) {
+    set_status([this] { return text(); });
+  }
+  ~stream_status() { set_status({}); }
+  stream_status(stream_status const&) = delete;
+  stream_status& operator=(stream_status const&) = delete;
+
+  void reads_from(datasets::read_ahead const* batches) {
+    std::lock_guard const lock(mutex_);
+    batches_ = batches;
+  }
+  void add(batch_result const& b) {
+    std::lock_guard const lock(mutex_);
+    requested_ += b.changes.requested;
+    edges_ = b.edges;
+    ms_.push_back(b.ms);
+    total_ms_ += b.ms;
+  }
+
+ private:
+  [[nodiscard]] std::string text() const {
+    std::unique_lock lock(mutex_);
+    std::ostringstream out;
+    out << "batch " << ms_.size() << ", " << requested_ << " updates, " << edges_ << " edges, "
+        << (batches_ != nullptr ? batches_->waiting() : 0) << " batches wait, " << updates_.refused()
+        << " lines refused";
+    std::vector<double> ms = ms_;
+    double const rate = total_ms_ > 0 ? static_cast<double>(requested_) / total_ms_ * 1000 : 0;
+    lock.unlock();
+    if (ms.empty()) return out.str();
+    latencies const l = summarize(std::move(ms));
+    out.precision(3);
+    out << ", " << rate << " updates/s, ms p50 " << l.p50 << ", p95 " << l.p95 << ", p99 " << l.p99 << ", max "
+        << l.max;
+    return out.str();
+  }
+
+  update_reader const& updates_;
+  mutable std::mutex mutex_;
+  datasets::read_ahead const* batches_ = nullptr;
+  std::uint64_t requested_ = 0;
+  std::uint64_t edges_ = 0;
+  double total_ms_ = 0;
+  std::vector<double> ms_;
+};
+
+// Applies all batches. Returns the error that ended them.
+std::exception_ptr apply_all(stream_options const& o, std::ostream& out, update_reader& updates,
+                             maintained_graph& maintained, stream_status& status, stream_result const& r) {
+  std::optional<datasets::by_time> sorted;
+  datasets::update_source* source = &updates;
+  if (o.updates.late > 0) source = &sorted.emplace(updates, o.updates.late);
+  datasets::count_batches by_count(*source, o.batch);
+  std::optional<datasets::window_batches> by_window;
+  if (o.window > 0)
+    by_window.emplace(
+        *source, datasets::window_options{
+                     .length = o.window, .slide = o.slide > 0 ? o.slide : o.window, .directed = r.loaded.directed});
+  datasets::read_ahead batches(by_window ? static_cast<datasets::batch_source&>(*by_window) : by_count,
+                               [&] { updates.stop(); });
+  status.reads_from(&batches);
+  std::exception_ptr failure;
+  try {
+    for (datasets::timed_batch batch; out && !interrupted() && batches.next(batch);) {
+      if (interrupted()) break;
+      batch_result const b = maintained.update(batch);
+      status.add(b);
+      o.json ? print_json(out, b) : print_batch(out, b, r);
+    }
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  status.reads_from(nullptr);
+  batches.stop();
+  return failure;
+}
+
+std::string message_of(std::exception_ptr const& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (std::bad_alloc const&) {
+    return "the host is out of memory";
+  } catch (std::exception const& e) {
+    return e.what();
+  }
+}
 
 }  // namespace
 
+latencies summarize(std::vector<double> batch_ms) {
+  std::sort(batch_ms.begin(), batch_ms.end());
+  std::size_t const n = batch_ms.size();
+  if (n == 0) return {};
+  auto const rank = [&](std::size_t percent) { return batch_ms[(n * percent + 99) / 100 - 1]; };
+  return {rank(50), rank(95), rank(99), batch_ms.back()};
+}
+
 stream_result stream(stream_options const& o, std::ostream& out) {
-  update_reader updates(o.updates);
+  stream_result r;
+  update_file file = o.updates;
+  file.timed = o.window > 0;
+  update_reader updates(file, r.loaded.ids);
   loaded_graph loaded = load_graph(o);
   loaded.rows = {};
-  stream_result r;
   maintained_graph maintained(o, loaded, r);
-  print_stream_head(out, o, updates.name(), r);
+  if (!o.json) print_stream_head(out, o, updates.name(), r);
   finish_when_interrupted();
-  while (out && !interrupted()) {
-    std::vector<update_run> const batch = updates.next(o.batch, r.loaded.ids);
-    if (batch.empty()) break;
-    print_batch(out, maintained.update(batch));
+  {
+    stream_status status(updates);
+    r.failure = apply_all(o, out, updates, maintained, status, r);
   }
+  if (r.failure) r.failed = message_of(r.failure);
   r.interrupted = interrupted();
-  maintained.finish();
+  r.refused = updates.refused();
+  try {
+    maintained.finish();
+  } catch (...) {
+    if (r.failure) std::rethrow_exception(r.failure);
+    throw;
+  }
   r.residency = loaded.residency();
   return r;
 }

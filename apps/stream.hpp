@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -11,13 +12,18 @@
 #include "../graph/update_report.hpp"
 #include "loaded_graph.hpp"
 #include "run.hpp"
+#include "update_reader.hpp"
 #include "vertex_values.hpp"
 
 namespace wyrm::apps {
 
 struct stream_options : graph_options {
-  std::string updates = "-";    // a file, or "-" for standard input
-  std::size_t batch = 100'000;  // maximum number of updates in a batch
+  update_file updates;          // `timed` follows from `window`
+  std::size_t batch = 100'000;  // maximum number of updates in a batch; without a window
+  double window = 0;            // seconds that an edge stays after its last insertion; 0: until it is erased
+  double slide = 0;             // seconds of a batch of a window; 0: the window
+  std::size_t every = 1;        // results are maintained every so many batches
+  bool json = false;            // a JSON object per batch instead of tables
 };
 
 /// The work on ranks in one batch, or in all batches.
@@ -30,10 +36,16 @@ struct rank_changes {
 struct batch_result {
   std::size_t number = 0;  // from 1
   graph::update_report changes;
-  std::uint64_t edges = 0;  // of the graph after the batch
+  std::uint64_t vertices = 0;  // of the graph after the batch, like edges
+  std::uint64_t edges = 0;
+  std::uint64_t added = 0;    // vertices
+  std::uint64_t removed = 0;  // vertices
+  std::uint64_t expired = 0;  // requested erasures of edges that left the window
+  std::optional<double> end;  // of the slide of a window
+  // Nothing for results that were not selected, or are not maintained with this batch.
   std::optional<rank_changes> pagerank;
   std::optional<std::uint64_t> triangles;
-  double ms = 0;  // time of the update of the graph and of all maintained results
+  double ms = 0;  // time of the update of the graph and of all results that are maintained with it
 };
 
 struct maintained_ranks : rank_summary, rank_changes {
@@ -42,9 +54,16 @@ struct maintained_ranks : rank_summary, rank_changes {
 
 struct stream_result {
   graph_summary loaded;
-  bool interrupted = false;  // whether a signal ended the updates
+  bool interrupted = false;    // whether a signal ended the updates
+  std::exception_ptr failure;  // the error that ended the updates; all batches before are applied, and nothing else
+  std::string failed;          // its message
+  std::uint64_t refused = 0;   // number of lines that were refused
+  std::uint64_t added = 0;     // vertices
+  std::uint64_t removed = 0;   // vertices
+  std::uint64_t expired = 0;   // as in batch_result
   update_result updates;
   std::uint64_t edges = 0;  // at the end, like all following fields
+  std::uint64_t vertices = 0;
   graph::memory_report memory_after;
   std::optional<alloc::residency::statistics> residency;  // at the end, where --device-memory is given
   std::optional<maintained_ranks> pagerank;
@@ -52,11 +71,17 @@ struct stream_result {
   vertex_values values;                        // triangles if they are needed per vertex
 };
 
+/// Of times of batches, in milliseconds; the nearest ranks. All 0 without batches.
+struct latencies {
+  double p50 = 0, p95 = 0, p99 = 0, max = 0;
+};
+[[nodiscard]] latencies summarize(std::vector<double> batch_ms);
+
 /// Prints the loaded graph, and each batch as soon as it is applied. The updates also end when `out` fails, and at the
 /// first signal (finish_when_interrupted); a batch that is not read completely by then is not applied. Throws the
-/// errors of loading, building, reading and updating: all printed batches are applied then, and a batch with a
-/// malformed line is not. With `check`, throws error(corrupt) if the maintained results at the end differ from
-/// recomputed ones.
+/// errors of loading and building. An error of reading or updating ends the updates: all printed batches are applied
+/// then, and a batch with a malformed line is not; the result describes the graph, and has the error. With `check`,
+/// throws error(corrupt) if the maintained results at the end differ from recomputed ones.
 [[nodiscard]] stream_result stream(stream_options const& o, std::ostream& out);
 
 }  // namespace wyrm::apps

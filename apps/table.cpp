@@ -177,10 +177,14 @@ void print_stream_head(std::ostream& out, stream_options const& o, std::string c
   out << format(" %10s\n", "ms") << std::flush;
 }
 
-void print_batch(std::ostream& out, batch_result const& b) {
+void print_batch(std::ostream& out, batch_result const& b, stream_result const& r) {
   out << format("  %7zu %10zu %10zu %12zu", b.number, std::size_t{b.changes.inserted}, std::size_t{b.changes.erased},
                 std::size_t{b.edges});
-  if (b.triangles) out << format(" %14zu", std::size_t{*b.triangles});
+  if (b.triangles)
+    out << format(" %14zu", std::size_t{*b.triangles});
+  else if (r.triangles)
+    out << format(" %14s", "-");
+  if (!b.pagerank && r.pagerank) out << format(" %10s %12s %9s", "-", "-", "-");
   if (b.pagerank)
     out << format(" %10zu %12zu %9s", std::size_t{b.pagerank->iterations}, std::size_t{b.pagerank->ranked},
                   b.pagerank->converged ? "yes" : "no");
@@ -188,13 +192,25 @@ void print_batch(std::ostream& out, batch_result const& b) {
 }
 
 void print_table(std::ostream& out, stream_options const& o, stream_result const& r) {
+  if (o.json) return;
   out << "\nin all\n";
   graph::update_report const& sum = r.updates.sum;
   if (sum.requested > 0)
     print_updates(out, "updates", r.updates, count(sum.inserted) + " new, " + count(sum.erased) + " erased");
   else
     row(out, "updates", "none");
+  if (!r.updates.batch_ms.empty()) {
+    latencies const l = summarize(r.updates.batch_ms);
+    row(out, "latency",
+        format("p50 %.3f ms, p95 %.3f ms", l.p50, l.p95) + format(", p99 %.3f ms, max %.3f ms", l.p99, l.max));
+  }
   row(out, "edges", count(r.edges));
+  if (r.added + r.removed > 0)
+    row(out, "vertices", count(r.vertices) + "; " + count(r.added) + " added, " + count(r.removed) + " removed");
+  if (o.window > 0) row(out, "expired", count(r.expired) + " edges left the window");
+  if (r.refused > 0) row(out, "refused", count(r.refused) + " lines");
+  if (r.failure)
+    row(out, "failed", "yes: an error ended the updates after " + count(r.updates.batch_ms.size()) + " batches");
   if (r.interrupted) row(out, "interrupted", "yes: a signal ended the updates");
   print_memory(out, r.memory_after);
   print_residency(out, o, r.residency);

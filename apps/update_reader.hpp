@@ -1,45 +1,97 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads updates of a graph as text, from a file or incrementally from standard input. A line is an insertion, "+ u v"
-// or "u v", or an erasure, "- u v", with ids of vertices. A line that begins with '#' or '%' is a comment. An empty
-// line ends a batch.
+// Reads updates of a graph, one per line, from a file or incrementally from standard input: text, CSV with a header, or
+// JSON lines. docs/streams.md describes the formats.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "../graph/types.hpp"
+#include "../datasets/stream.hpp"
 #include "line_input.hpp"
+#include "rejected_lines.hpp"
 #include "vertex_ids.hpp"
 
 namespace wyrm::apps {
 
-/// Consecutive updates of the same kind.
-struct update_run {
-  graph::operation what;
-  std::vector<graph::edge> edges;
+enum class update_format { automatic, text, csv, json };
+
+/// The parts of an update in CSV and JSON.
+enum class update_part { operation, source, target, weight, time };
+inline constexpr std::size_t update_parts = 5;
+
+struct update_file {
+  std::string name = "-";                           // a file, or "-" for standard input
+  update_format format = update_format::automatic;  // by the name of the file: .csv, .json, .jsonl, .ndjson, or text
+  std::array<std::string, update_parts> fields;     // names of CSV columns and JSON members; empty: the usual ones
+  bool timed = false;                               // whether each edge needs a time, in ascending order
+  double late = 0;                                  // how much a time may be before an earlier one
+  bool add_vertices = false;                        // whether the insertion of an edge adds unknown vertices
+  on_error policy = on_error::stop;                 // what happens to lines that are refused
+  std::string rejected;                             // on_error::file: the file for these lines; empty: name.rejected
+
+  /// "source=NAME" and so on. Throws error(bad_argument) for other texts.
+  void name_field(std::string const& text);
 };
 
-class update_reader {
+class update_reader : public datasets::update_source {
  public:
-  /// Opens a file; "-" is standard input. Throws error(io).
-  explicit update_reader(std::string const& path) : input_(path) {}
+  /// Opens the files. `ids` follows the vertices that come and go; it must outlive the reader, and nothing else may use
+  /// it while a thread calls next(). Throws error(io); error(bad_argument) if the names of files do not fit together.
+  update_reader(update_file const& file, vertex_ids& ids);
 
   [[nodiscard]] std::string const& name() const { return input_.name(); }
+  /// Ends the input; next() throws then. For any thread.
+  void stop() { input_.stop(); }
+  /// The number of lines that were refused. For any thread.
+  [[nodiscard]] std::uint64_t refused() const { return rejected_.count(); }
 
-  /// Reads the next batch, of at most `most` updates, for a graph with these ids. The batch is divided into
-  /// runs of maximum length: the runs, applied in order, have the same effect as the updates one by one. Empty at the
-  /// end of the input, and if a signal comes before the batch is complete. Throws error(bad_input), with the line
-  /// number, when a line of the batch is malformed; error(io).
-  [[nodiscard]] std::vector<update_run> next(std::size_t most, vertex_ids const& ids);
+  /// Throws error(bad_input), with the line, when a line is refused and the policy is `stop`; error(io);
+  /// reading_stopped after stop() or a signal.
+  bool next(datasets::update& to) override;
 
  private:
-  void parse(std::string_view line, vertex_ids const& ids, std::vector<update_run>& batch) const;
-  [[nodiscard]] graph::vertex_id vertex(std::string_view word, vertex_ids const& ids, bool first) const;
-  [[noreturn]] void fail(std::string const& expected, std::string_view word) const;
+  // The parts of a line. Words are as in text, with quotation marks around names that begin with one.
+  struct parts {
+    datasets::update_action action = datasets::update_action::insert;
+    bool sign = false;  // whether the action was given
+    std::string_view source, target, weight, time;
+  };
 
+  bool read(std::string_view line);  // false for a line without update
+  void read_text(std::string_view line);
+  void read_csv(std::string_view line);
+  void read_json(std::string_view line);
+  void read_header(std::string_view line);
+  [[nodiscard]] datasets::update_action action_of(std::string_view word) const;
+  void accept(parts const& p);
+  void accept_vertex(parts const& p);
+  [[nodiscard]] double number(char const* what, std::string_view word) const;
+  [[nodiscard]] double time(parts const& p) const;
+  [[nodiscard]] std::optional<graph::vertex_id> vertex(std::string_view word, bool may_add, bool first) const;
+  [[nodiscard]] graph::vertex_id added(std::string_view word);
+  [[nodiscard]] std::string_view field(update_part part) const;
+  [[noreturn]] void fail(std::string const& expected, std::string_view word) const;
+  [[noreturn]] void refuse(std::string const& what) const;
+
+  update_file file_;
+  vertex_ids& ids_;
   line_input input_;
+  rejected_lines rejected_;
+  bool ended_ = false;
+  std::string line_;
+  std::array<std::size_t, update_parts> columns_{};  // of CSV, from 1; 0: none
+  std::size_t width_ = 0;                            // number of columns; 0 before the header
+  std::vector<std::string> cells_;
+  std::array<std::string, update_parts> members_;
+  std::vector<datasets::update> ready_;  // of the last line, in reverse order
+  bool removes_ = false;                 // whether the last update removes a vertex
+  bool timed_ = false;                   // whether there was a time
+  double newest_ = 0;                    // the largest time
 };
 
 }  // namespace wyrm::apps

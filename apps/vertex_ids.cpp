@@ -47,9 +47,14 @@ vertex_ids::vertex_ids(graph::edge_list& list, id_kind kind)
       names_(std::exchange(list.names, {})),
       order_(kind == id_kind::internal ? std::vector<graph::vertex_id>()
              : names_.empty()          ? order_of(ids_)
-                                       : order_of(names_)) {}
+                                       : order_of(names_)),
+      numbers_(list.vertices) {}
 
 std::variant<std::uint64_t, std::string_view> vertex_ids::in_file(graph::vertex_id v) const {
+  if (auto const later = changed_.find(v); later != changed_.end()) {
+    if (auto const* const number = std::get_if<std::uint64_t>(&later->second)) return *number;
+    return std::string_view(std::get<std::string>(later->second));
+  }
   if (!names_.empty()) return std::string_view(names_[v]);
   return ids_.empty() ? first_ + v : ids_[v];
 }
@@ -62,6 +67,16 @@ std::string vertex_ids::text(graph::vertex_id v) const {
 }
 
 std::optional<graph::vertex_id> vertex_ids::find(std::string_view word) const {
+  if (!added_.empty()) {
+    auto const key = id_of(word);
+    auto const found = key ? added_.find(*key) : added_.end();
+    if (found != added_.end()) return found->second;
+  }
+  auto const found = find_loaded(word);
+  return found && !changed_.empty() && changed_.contains(*found) ? std::nullopt : found;
+}
+
+std::optional<graph::vertex_id> vertex_ids::find_loaded(std::string_view word) const {
   if (word.empty()) return std::nullopt;
   if (kind_ == id_kind::file && !names_.empty()) {
     if (!word.starts_with('"')) return find_key(names_, order_, std::string(word));
@@ -81,8 +96,60 @@ std::optional<graph::vertex_id> vertex_ids::find_number(std::uint64_t number) co
   return static_cast<graph::vertex_id>(number - first);
 }
 
+std::optional<vertex_ids::id> vertex_ids::id_of(std::string_view word) const {
+  if (word.empty()) return std::nullopt;
+  if (kind_ == id_kind::file && !names_.empty()) {
+    if (!word.starts_with('"')) return id(std::string(word));
+    auto name = loaders::unquoted(word);
+    return name ? std::optional(id(std::move(*name))) : std::nullopt;
+  }
+  std::uint64_t number = 0;
+  auto const [end, failed] = std::from_chars(word.data(), word.data() + word.size(), number);
+  return failed == std::errc() && end == word.data() + word.size() ? std::optional(id(number)) : std::nullopt;
+}
+
+graph::vertex_id vertex_ids::next() const {
+  if (!absent_.empty()) return *absent_.back().begin();
+  return numbers_ < graph::max_vertices ? static_cast<graph::vertex_id>(numbers_) : graph::no_vertex;
+}
+
+bool vertex_ids::is_new(std::string_view word) const {
+  auto const key = id_of(word);
+  if (!key || next() == graph::no_vertex) return false;
+  return kind_ == id_kind::file || std::get<std::uint64_t>(*key) == next();
+}
+
+std::optional<graph::vertex_id> vertex_ids::add(std::string_view word) {
+  if (!is_new(word)) return std::nullopt;
+  id const key = *id_of(word);
+  graph::vertex_id const v = next();
+  added_.emplace(key, v);
+  changed_.insert_or_assign(v, key);
+  if (absent_.empty()) {
+    ++numbers_;
+    return v;
+  }
+  absent_.back().erase(v);
+  if (absent_.back().empty()) absent_.pop_back();
+  return v;
+}
+
+void vertex_ids::remove(graph::vertex_id v, bool same_call) {
+  if (!same_call || absent_.empty()) absent_.emplace_back();
+  absent_.back().insert(v);
+  if (auto const later = changed_.find(v); later != changed_.end()) {
+    added_.erase(later->second);
+    return;
+  }
+  auto const text = in_file(v);
+  auto const* const number = std::get_if<std::uint64_t>(&text);
+  changed_.emplace(v, number != nullptr ? id(*number) : id(std::string(std::get<std::string_view>(text))));
+  ++removed_;
+}
+
 std::string vertex_ids::range() const {
-  if (vertices_ == 0) return "none";
+  if (size() == 0) return "none";
+  if (!changed_.empty()) return std::to_string(size()) + (names_.empty() ? " ids" : " names");
   auto const count = std::to_string(vertices_);
   if (kind_ == id_kind::file && !names_.empty()) return count + " names";
   auto const last = static_cast<graph::vertex_id>(vertices_ - 1);

@@ -5,9 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -19,15 +22,16 @@ namespace wyrm::apps {
 enum class id_kind { file, internal };
 
 /// Maps vertices to ids, and ids to vertices. Of equal ids, the first vertex is found. Consecutive numbers need no
-/// memory, and ids that do not ascend need 4 bytes per vertex besides the ids. All members but the constructor are
-/// thread-safe.
+/// memory, and ids that do not ascend need 4 bytes per vertex besides the ids. add() and remove() follow a graph whose
+/// vertices come and go; all other members but the constructor are thread-safe beside each other.
 class vertex_ids {
  public:
   vertex_ids() = default;
   /// Moves ids and names out of the list. O(n), or O(n log n) for ids that do not ascend.
   vertex_ids(graph::edge_list& list, id_kind kind);
 
-  [[nodiscard]] std::size_t size() const noexcept { return vertices_; }
+  /// The number of vertices that find() can find.
+  [[nodiscard]] std::size_t size() const noexcept { return vertices_ - removed_ + added_.size(); }
 
   /// The id: a number, or a name in quotation marks, complete and escaped like text in messages (loaders::quoted).
   [[nodiscard]] std::string text(graph::vertex_id v) const;
@@ -36,6 +40,18 @@ class vertex_ids {
   /// O(log n).
   [[nodiscard]] std::optional<graph::vertex_id> find(std::string_view word) const;
 
+  /// Adds a vertex with an id that find() does not find, and returns its number: that which add_vertices() of a graph
+  /// gives it, if all changes are made there, too, in the same order, and the same vertices are removed by one call.
+  /// Nothing, and no effect, for a word that is no id of this kind; with internal numbers only next() is one.
+  [[nodiscard]] std::optional<graph::vertex_id> add(std::string_view word);
+  /// Whether add() accepts the word, if find() does not find it.
+  [[nodiscard]] bool is_new(std::string_view word) const;
+  /// The number of the next vertex that is added; no_vertex if there is no more room.
+  [[nodiscard]] graph::vertex_id next() const;
+  /// Removes a vertex that find() has found. text() and in_file() still have its id, until its number is used again.
+  /// `same_call`: the graph removes it by the same call as the vertex before.
+  void remove(graph::vertex_id v, bool same_call);
+
   /// All ids, for messages: "0 to 5", "3 ids from 10 to 70", "3 names", "none".
   [[nodiscard]] std::string range() const;
 
@@ -43,7 +59,11 @@ class vertex_ids {
   [[nodiscard]] std::variant<std::uint64_t, std::string_view> in_file(graph::vertex_id v) const;
 
  private:
+  using id = std::variant<std::uint64_t, std::string>;
+  [[nodiscard]] std::optional<graph::vertex_id> find_loaded(std::string_view word) const;
   [[nodiscard]] std::optional<graph::vertex_id> find_number(std::uint64_t number) const;
+  // The id that a word is, quoted or not; nothing if it is of another kind.
+  [[nodiscard]] std::optional<id> id_of(std::string_view word) const;
 
   id_kind kind_ = id_kind::file;
   std::size_t vertices_ = 0;
@@ -51,6 +71,13 @@ class vertex_ids {
   std::vector<std::uint64_t> ids_;       // other numbers in the file; empty, or one per vertex
   std::vector<std::string> names_;       // the names in the file; empty, or one per vertex
   std::vector<graph::vertex_id> order_;  // the vertices by ascending ids or names; empty if these ascend
+
+  // Changes since loading. A vertex that was removed, or has a number that is used again, is in `changed_`.
+  std::unordered_map<graph::vertex_id, id> changed_;
+  std::map<id, graph::vertex_id> added_;            // present vertices that were added
+  std::vector<std::set<graph::vertex_id>> absent_;  // vertices that were removed, by calls
+  std::size_t removed_ = 0;                         // number of loaded vertices that were removed
+  std::size_t numbers_ = 0;                         // of vertices, present or absent
 };
 
 /// Removes the first word of a text, and the separators before it; empty without a word. If the word begins with a

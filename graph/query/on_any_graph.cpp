@@ -4,6 +4,7 @@
 
 #include <variant>
 
+#include "../catch_up.hpp"
 #include "filter.hpp"
 #include "lookup.hpp"
 #include "neighbours.hpp"
@@ -38,6 +39,10 @@ csr common_neighbours(any_graph const& g, std::span<edge const> pairs) {
 std::vector<sampled_hop> sample_neighbours(any_graph const& g, std::span<vertex_id const> seeds,
                                            sample_options const& o) {
   return std::visit([&](auto const& space) { return sample_neighbours(space, g.view(), seeds, o); }, g.space());
+}
+
+void catch_up(any_graph const& g, maintained_result& result, snapshot const& since) {
+  std::visit([&](auto const& space) { catch_up(space, result, since.view(), g.view()); }, g.space());
 }
 
 }  // namespace wyrm::graph

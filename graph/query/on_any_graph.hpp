@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "../any_graph.hpp"
+#include "../maintained_result.hpp"
+#include "../snapshot.hpp"
 #include "../types.hpp"
 #include "sample.hpp"
 
@@ -22,5 +24,8 @@ namespace wyrm::graph {
 [[nodiscard]] csr common_neighbours(any_graph const& g, std::span<edge const> pairs);
 [[nodiscard]] std::vector<sampled_hop> sample_neighbours(any_graph const& g, std::span<vertex_id const> seeds,
                                                          sample_options const& o);
+
+/// See catch_up.hpp: `since` is a snapshot of g, of the version that the result belongs to.
+void catch_up(any_graph const& g, maintained_result& result, snapshot const& since);
 
 }  // namespace wyrm::graph

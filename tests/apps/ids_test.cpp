@@ -189,8 +189,10 @@ TEST_F(ids_test, that_the_graph_lacks_are_refused_with_their_line) {
         run_program(arguments, filled("+ $0 $3\n\n- $1 $2\n", g.ids) + "+ " + g.ids[0] + ' ' + g.absent + "\n");
     EXPECT_EQ(ran.status, 3);
     std::string const found = g.absent.starts_with('"') ? R"("\"c\"")" : '"' + g.absent + '"';
-    EXPECT_EQ(ran.err, "wyrm: standard input:4: expected a vertex (" + g.range + "), found " + found +
-                           "; write each update as '+ u v', 'u v' or '- u v'; a stream adds no vertices\n");
+    EXPECT_EQ(ran.err,
+              "wyrm: standard input:4: expected a vertex (" + g.range + "), found " + found +
+                  "; write each update as '+ u v', 'u v' or '- u v', with a time, or a weight and a time, behind "
+                  "it, or as '+v id' or '-v id'\n");
     EXPECT_NE(ran.out.find("\n        1          1 "), std::string::npos) << ran.out;
     strings walk{"walk", path(g.file), "--starts", g.ids[0] + "," + g.absent};
     walk.insert(walk.end(), g.options.begin(), g.options.end());

@@ -91,6 +91,7 @@ inline void add_fields(rapidjson::Value const& value, std::string const& path,
   add("string", "", {"command", "device"});
   add("boolean", "", {"output_lost"});
   if (!run) add("boolean", "", {"interrupted"});
+  if (!run) add("null", "", {"error"});
   add("string", "machine/", {"os", "cpu"});
   add("integer", "machine/", {"logical_cores", "memory_bytes"});
   add("array", "machine/", {"gpus"});
@@ -100,6 +101,13 @@ inline void add_fields(rapidjson::Value const& value, std::string const& path,
   add("integer", "parameters/", {"batch", "device_memory", "top"});
   add("null", "", {"residency"});
   if (run) add("integer", "parameters/", {"rounds", "seed"});
+  if (!run) {
+    add("integer", "parameters/", {"every"});
+    add("number", "parameters/", {"window", "slide", "late"});
+    add("boolean", "parameters/", {"no_edges", "add_vertices"});
+    add("integer", "updates/", {"graph_vertices", "vertices_added", "vertices_removed", "expired", "refused_lines"});
+    add("number", "updates/latency_ms/", {"p50", "p95", "p99", "max"});
+  }
   if (run) add("boolean", "parameters/", {"weighted"});
   add("null", "parameters/", {"algorithms"});
   add("number", "parameters/", {"tolerance"});
