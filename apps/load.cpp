@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "catalogue.hpp"
 #include "generate.hpp"
 #include "progress.hpp"
 
@@ -46,9 +47,10 @@ void add_graph_file(CLI::App& command, graph_file& file, bool required) {
   auto& o = file.settings;
   command
       .add_option("FILE", file.name,
-                  "A graph, in any format that `wyrm info` lists, compressed or not; or gen:FAMILY,NAME=VALUE,..., as "
-                  "`wyrm generate` lists")
+                  "A graph, in any format that `wyrm info` lists, compressed or not; a name that `wyrm datasets` lists; or "
+                  "gen:FAMILY,NAME=VALUE,..., as `wyrm generate` lists")
       ->required(required)
+      ->transform([](std::string const& name) { return graph_path(name); })
       ->check([](std::string const& name) { return name.empty() ? "the file name is empty" : std::string(); });
   add_optional<std::string>(
       command, "--ids", [&file](std::string const& kind) { file.ids = id_kinds.at(kind); },

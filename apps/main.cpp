@@ -15,8 +15,10 @@
 #include "../loaders/output_file.hpp"
 #include "broker.hpp"
 #include "cluster.hpp"
+#include "datasets.hpp"
 #include "generate.hpp"
 #include "output_paths.hpp"
+#include "page.hpp"
 #include "process.hpp"
 #include "report.hpp"
 #include "run.hpp"
@@ -426,6 +428,12 @@ int run_program(int argc, char** argv) {
   add_broker(program, broker);
   apps::generate_command generate;
   add_generate(program, generate);
+  apps::datasets_command datasets;
+  add_datasets(program, datasets);
+  apps::fetch_command fetch;
+  add_fetch(program, fetch);
+  apps::page_command page;
+  add_page(program, page);
   apps::graph_file file;
   CLI::App* const info =
       program.add_subcommand("info", "Describe a graph file; without a file, describe this program and the machine");

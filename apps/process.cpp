@@ -24,6 +24,8 @@ namespace {
 
 std::atomic<bool> finishes = false;  // whether the first signal lets the program finish its work
 std::atomic<bool> signalled = false;
+std::atomic<bool> ends = false;
+std::atomic<pid_t> child_process = 0;
 int event = -1;
 
 std::mutex status_mutex;
@@ -44,6 +46,8 @@ void take_repetitions(sigset_t const& signals) {
 }
 
 [[noreturn]] void remove_files_and_exit() {
+  ends = true;
+  if (pid_t const child = child_process; child > 0) ::kill(child, SIGTERM);
   auto const removed = loaders::remove_unfinished_files();
   std::fputs("wyrm: interrupted\n", stderr);
   ::_exit(interrupted_status);
@@ -116,6 +120,11 @@ void set_up_process() {
 void finish_when_interrupted() { finishes = true; }
 bool interrupted() { return signalled; }
 int interruption() { return event; }
+void end_with_program(pid_t child) { child_process = child; }
+void await_end_after_signal() {
+  std::this_thread::sleep_for(together);
+  while (ends) ::pause();
+}
 
 void set_status(std::function<std::string()> status) {
   std::lock_guard const lock(status_mutex);

@@ -2,6 +2,8 @@
 // The program's arrangement with the system: signals and standard streams. Needs POSIX.
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <string>
 
@@ -32,5 +34,12 @@ void set_status(std::function<std::string()> status);
 
 /// A descriptor that poll() reports as readable once interrupted() is true. Nothing may be read from it.
 [[nodiscard]] int interruption();
+
+/// A signal that ends this program ends this child process, too, until a call with 0. There is one at a time.
+void end_with_program(pid_t child);
+
+/// To be called after a signal has ended a child process: the same signal may be about to end this program. Then does
+/// not return.
+void await_end_after_signal();
 
 }  // namespace wyrm::apps

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <ostream>
+#include <system_error>
+#include <utility>
+
+#include "../exec/error.hpp"
+#include "catalogue.hpp"
+#include "child.hpp"
+#include "datasets.hpp"
+
+namespace wyrm::apps {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail_system(std::string const& what) {
+  throw error(error_code::io, what + ": " + std::generic_category().message(errno));
+}
+
+// FILE.part, which one process writes at a time. curl inherits its descriptor, and with it the lock: a curl that
+// outlives this process keeps others away.
+class partial_file {
+ public:
+  explicit partial_file(fs::path path) : path_(std::move(path)) {
+    do {
+      if (file_ >= 0) ::close(file_);
+      file_ = open(path_);
+      lock();
+    } while (!is_at_path());  // another process has renamed or removed it before the lock
+  }
+  ~partial_file() {
+    struct stat now {};
+    if (fstat(file_, &now) == 0 && now.st_size == 0) remove();
+    ::close(file_);
+  }
+  partial_file(partial_file const&) = delete;
+  partial_file& operator=(partial_file const&) = delete;
+
+  [[nodiscard]] fs::path const& path() const { return path_; }
+  [[nodiscard]] std::uint64_t bytes() const {
+    struct stat now {};
+    if (fstat(file_, &now) != 0) fail_system("cannot read " + path_.string());
+    return static_cast<std::uint64_t>(now.st_size);
+  }
+  void clear() const {
+    if (ftruncate(file_, 0) != 0) fail_system("cannot write " + path_.string());
+  }
+  void remove() const { (void)::unlink(path_.c_str()); }
+  [[nodiscard]] std::string sha256() const { return sha256_of(file_, path_); }
+  void rename(fs::path const& name) const {
+    if (fsync(file_) != 0 || ::rename(path_.c_str(), name.c_str()) != 0) fail_system("cannot write " + name.string());
+  }
+  /// The SHA-256 of an open file, in hexadecimal digits.
+  [[nodiscard]] static std::string sha256_of(int file, fs::path const& path) {
+    if (lseek(file, 0, SEEK_SET) < 0) fail_system("cannot read " + path.string());
+    auto const sum = run_child({"sha256sum"}, file, "install it (Debian: coreutils) to verify what is fetched");
+    if (sum.status != 0 || sum.output.size() < 64)
+      throw error(error_code::io,
+                  "cannot read " + path.string() + ": sha256sum ended with " + std::to_string(sum.status));
+    return sum.output.substr(0, 64);
+  }
+
+ private:
+  void lock() const {
+    if (flock(file_, LOCK_EX | LOCK_NB) == 0) return;
+    bool const is_busy = errno == EWOULDBLOCK;
+    ::close(file_);
+    if (is_busy)
+      throw error(error_code::io, path_.string() + ": another process fetches this file; wait until it ends");
+    fail_system("cannot lock " + path_.string());
+  }
+  [[nodiscard]] bool is_at_path() const {
+    struct stat open_file {};
+    struct stat named {};
+    return fstat(file_, &open_file) == 0 && stat(path_.c_str(), &named) == 0 && open_file.st_ino == named.st_ino;
+  }
+  static int open(fs::path const& path) {
+    int const file = ::open(path.c_str(), O_RDWR | O_CREAT, 0666);
+    if (file < 0) fail_system("cannot write " + path.string());
+    return file;
+  }
+
+  fs::path path_;
+  int file_ = -1;
+};
+
+// What the exit status of curl means.
+std::string reason_of(int status) {
+  switch (status) {
+    case 5:
+    case 6: return "the name of the server cannot be resolved; is there a network?";
+    case 7: return "the server cannot be reached; is there a network?";
+    case 18: return "the connection ended before the file was complete; fetch it again to go on";
+    case 22: return "the server refuses the file";
+    case 23: return "the file cannot be written; is the disk full?";
+    case 28: return "the server does not answer; fetch it again to go on";
+    case 37: return "the file cannot be read";
+    default: return "curl ended with " + std::to_string(status);
+  }
+}
+
+int run_curl(dataset const& d, partial_file const& part) {
+  constexpr auto silence = "60";  // seconds without a byte, after which curl gives up
+  std::vector<std::string> arguments{"curl", "--fail", "--location", "--show-error", "--connect-timeout", "30"};
+  for (char const* limit : {"--speed-limit", "1", "--speed-time", silence, "--continue-at", "-"})
+    arguments.emplace_back(limit);
+  arguments.emplace_back(isatty(STDERR_FILENO) != 0 ? "--progress-bar" : "--silent");
+  for (std::string const& last : {std::string("--output"), part.path().string(), std::string("--url"), d.url})
+    arguments.push_back(last);
+  auto const advice = "install curl (Debian: the package curl), or download " + d.url + " in another way to " +
+                      fs::path(part.path()).replace_extension().string() + stand_in(d);
+  return run_child(arguments, -1, advice).status;
+}
+
+void download(dataset const& d, partial_file const& part) {
+  constexpr int no_ranges = 33;
+  constexpr int bad_resume = 36;
+  int status = run_curl(d, part);
+  if ((status == no_ranges || status == bad_resume) && part.bytes() > 0) {  // from the beginning
+    part.clear();
+    status = run_curl(d, part);
+  }
+  if (status == 0) return;
+  throw error(error_code::io, "cannot fetch " + d.name + " from " + d.url + ": " + reason_of(status) + stand_in(d));
+}
+
+// What differs from the catalogue; empty: nothing.
+std::string difference(dataset const& d, std::uint64_t bytes, std::string const& sha256) {
+  if (d.bytes && bytes != *d.bytes)
+    return "expected " + std::to_string(*d.bytes) + " bytes, found " + std::to_string(bytes);
+  if (d.sha256 && sha256 != *d.sha256) return "expected the SHA-256 " + *d.sha256 + ", found " + sha256;
+  if (bytes == 0) return "expected a graph, found an empty file";
+  return {};
+}
+
+void fetch_one(dataset const& d, fs::path const& file) {
+  partial_file const part(fs::path(file) += ".part");
+  if (fs::exists(file)) return part.remove();  // another process was faster
+  // A complete file is left if this program ended before it got its name.
+  bool const is_complete = d.bytes && d.sha256 && part.bytes() == *d.bytes && part.sha256() == *d.sha256;
+  if (!is_complete) download(d, part);
+  auto const wrong = difference(d, part.bytes(), d.sha256 ? part.sha256() : std::string());
+  if (!wrong.empty()) {
+    part.remove();
+    throw error(error_code::bad_input, d.url + ": " + wrong +
+                                           "; the file is removed: fetch it again, and if that repeats itself, the "
+                                           "server has another file than the catalogue");
+  }
+  part.rename(file);
+}
+
+}  // namespace
+
+void fetch(fetch_command const& c, std::ostream& out) {
+  std::vector<dataset const*> selected;
+  for (std::string const& name : c.names) {
+    dataset const* const d = find_dataset(name);
+    if (d == nullptr)
+      throw error(error_code::bad_argument, "the catalogue has no graph '" + name + "'; `wyrm datasets` lists all");
+    selected.push_back(d);
+  }
+  fs::path const folder = c.folder.empty() ? cache_folder() : fs::path(c.folder);
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed) throw error(error_code::io, "cannot create the folder " + folder.string() + ": " + failed.message());
+  for (dataset const* d : selected) {
+    fs::path const file = folder / d->file();
+    std::error_code ignored;
+    if (!fs::exists(file, ignored)) fetch_one(*d, file);
+    out << file.string() << '\n' << std::flush;
+  }
+}
+
+}  // namespace wyrm::apps
