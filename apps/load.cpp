@@ -46,9 +46,10 @@ CLI::Option* add_optional(CLI::App& command, std::string const& flag, F const& s
 void add_graph_file(CLI::App& command, graph_file& file, bool required) {
   auto& o = file.settings;
   command
-      .add_option("FILE", file.name,
-                  "A graph, in any format that `wyrm info` lists, compressed or not; a name that `wyrm datasets` lists; or "
-                  "gen:FAMILY,NAME=VALUE,..., as `wyrm generate` lists")
+      .add_option(
+          "FILE", file.name,
+          "A graph, in any format that `wyrm info` lists, compressed or not; a name that `wyrm datasets` lists; or "
+          "gen:FAMILY,NAME=VALUE,..., as `wyrm generate` lists")
       ->required(required)
       ->transform([](std::string const& name) { return graph_path(name); })
       ->check([](std::string const& name) { return name.empty() ? "the file name is empty" : std::string(); });
