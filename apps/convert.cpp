@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <filesystem>
 #include <iostream>
-#include <system_error>
 
 #include "../loaders/writers.hpp"
 #include "load.hpp"
@@ -19,10 +17,8 @@ void convert(graph_file const& from, std::string const& to) {
     list.ids = {};
     list.names = {};
   }
-  loaders::write(list, to);
-  std::error_code ignored;
-  auto const bytes = std::filesystem::file_size(to, ignored);
-  if (!ignored && list.vertices > loaders::vertex_limit(bytes))
+  auto const bytes = loaders::write(list, to);
+  if (list.vertices > loaders::vertex_limit(bytes))
     std::cerr << "wyrm: warning: " << to << " has many vertices for its size; to read it, give --max-vertices "
               << list.vertices << '\n';
 }

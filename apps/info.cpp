@@ -24,8 +24,10 @@ void describe_program() {
   std::cout
       << "\nformats:    METIS, DIMACS10 (.graph, .metis), Matrix Market coordinate (.mtx), edge lists (.txt, "
          ".tsv, .edges,\n"
-         "            .edgelist), Wyrm (.wyrm): read and written; KONECT (out.*), DIMACS 9 (.gr), GAP (.el, .wel),\n"
-         "            Graphalytics (.v, .e), JSON node-link (.json): read; .gz, .bz2, .xz, .zst, .tar: read\n";
+         "            .edgelist), GAP (.el, .wel, .sg, .wsg), Wyrm (.wyrm): read and written; edge lists with names "
+         "of\n"
+         "            columns (.csv), KONECT (out.*), DIMACS 9 (.gr), Graphalytics (.v, .e), JSON node-link (.json):\n"
+         "            read; .gz, .bz2, .xz, .zst: read and written; .tar: read\n";
 }
 
 void describe_file(graph_file const& file) {

@@ -3,14 +3,17 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <iostream>
 #include <map>
 #include <sstream>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "../loaders/quoted.hpp"
 #include "catalogue.hpp"
 #include "generate.hpp"
 #include "progress.hpp"
@@ -29,6 +32,7 @@ std::map<std::string, file_format> const formats{
     {"graphalytics", file_format::graphalytics},
     {"node-link", file_format::node_link},
     {"wyrm", file_format::binary},
+    {"sg", file_format::serialized},
 };
 std::map<std::string, id_kind> const id_kinds{{"file", id_kind::file}, {"internal", id_kind::internal}};
 std::map<std::string, loaders::third_column> const third_columns{{"weight", loaders::third_column::weight},
@@ -39,6 +43,32 @@ template <class T, class F>
 CLI::Option* add_optional(CLI::App& command, std::string const& flag, F const& set, std::string const& help) {
   return command.add_option_function<T>(
       flag, [set](T const& value) { set(value); }, help);
+}
+
+// Throws error(bad_argument), with the word that is wrong.
+loaders::column_names columns_of(std::string_view text) {
+  loaders::column_names names;
+  std::pair<std::string_view, std::string*> const known[] = {
+      {"source", &names.source}, {"target", &names.target}, {"weight", &names.weight}, {"time", &names.time}};
+  for (bool last = false; !last;) {
+    auto const comma = text.find(',');
+    last = comma == std::string_view::npos;
+    auto const word = text.substr(0, comma);
+    text.remove_prefix(last ? text.size() : comma + 1);
+    auto const equal = word.find('=');
+    auto const* const found = std::find_if(std::begin(known), std::end(known),
+                                           [&](auto const& k) { return k.first == word.substr(0, equal); });
+    bool const good = equal != std::string_view::npos && equal + 1 < word.size() && found != std::end(known);
+    if (!good || !found->second->empty())
+      throw error(error_code::bad_argument,
+                  "--columns: expected source=NAME, target=NAME, weight=NAME and time=NAME, "
+                  "each at most once and with commas between them, found " +
+                      loaders::quoted(word));
+    *found->second = word.substr(equal + 1);
+  }
+  if (names.source.empty() || names.target.empty())
+    throw error(error_code::bad_argument, "--columns needs source=NAME and target=NAME");
+  return names;
 }
 
 }  // namespace
@@ -65,6 +95,11 @@ void add_graph_file(CLI::App& command, graph_file& file, bool required) {
       command, "--third-column", [&o](std::string const& name) { o.third = third_columns.at(name); },
       "Meaning of the third column of an edge list with three [weight]")
       ->check(CLI::IsMember(third_columns));
+  add_optional<std::string>(
+      command, "--columns", [&o](std::string const& text) { o.columns = columns_of(text); },
+      "Columns of an edge list by the names in its first line: source=NAME,target=NAME, and if wanted weight=NAME, "
+      "time=NAME [names such as source, target, weight, time]")
+      ->check(not_empty);
   add_optional<std::uint64_t>(
       command, "--vertex-base", [&o](std::uint64_t base) { o.vertex_base = base; },
       "Id of vertex 0 in an edge list [ids are renumbered in ascending order]")
@@ -138,12 +173,14 @@ graph::edge_list load_file(graph_file const& file) {
 
 void prepare_weights(graph_file const& file, graph::edge_list& list, vertex_ids const& ids) {
   if (list.weights.empty()) throw error(error_code::bad_argument, file.name + " has no weights; leave out --weighted");
-  auto const negative = std::find_if(list.weights.begin(), list.weights.end(), [](double w) { return w < 0; });
-  if (negative != list.weights.end()) {
-    auto const [source, target] = list.edges[static_cast<std::size_t>(negative - list.weights.begin())];
+  auto const unusable =
+      std::find_if_not(list.weights.begin(), list.weights.end(), [](double w) { return w >= 0 && std::isfinite(w); });
+  if (unusable != list.weights.end()) {
+    auto const [source, target] = list.edges[static_cast<std::size_t>(unusable - list.weights.begin())];
     std::ostringstream what;
-    what << file.name << ": the weight " << *negative << " of the arc " << ids.text(source) << " -> "
-         << ids.text(target) << " is negative: correct it, or leave out --weighted";
+    what << file.name << ": the weight " << *unusable << " of the arc " << ids.text(source) << " -> "
+         << ids.text(target) << " is " << (std::isfinite(*unusable) ? "negative" : "not finite")
+         << ": correct it, or leave out --weighted";
     throw error(error_code::bad_input, what.str());
   }
   std::reverse(list.edges.begin(), list.edges.end());

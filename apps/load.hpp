@@ -33,8 +33,8 @@ void add_graph_file(CLI::App& command, graph_file& file, bool required);
 
 /// Prepares a list for a graph that takes its weights as values: reverses the edges, so that of equal edges the first
 /// in the file is the last in the batch, whose weight counts. `ids` are those of its vertices. Throws
-/// error(bad_argument) when the file has no weights; error(bad_input) when a weight is negative, which no algorithm
-/// accepts. O(edges).
+/// error(bad_argument) when the file has no weights; error(bad_input) when a weight is negative or not finite, which no
+/// algorithm accepts. O(edges).
 void prepare_weights(graph_file const& file, graph::edge_list& list, vertex_ids const& ids);
 
 // A check for whole numbers below 2^64 in decimal notation: CLI11 itself accepts -1 and 2^64 as huge numbers, and 010

@@ -145,11 +145,10 @@ class binary_parser {
     exec::for_each(space, list.edges.size(), [&](std::size_t i) {
       auto const [source, target] = list.edges[i];
       if (source >= list.vertices || target >= list.vertices) ids_fit = false;
-      if (!list.weights.empty() && !std::isfinite(list.weights[i])) all_finite = false;
       if (!list.times.empty() && !std::isfinite(list.times[i])) all_finite = false;
     });
     if (!ids_fit) fail(sizeof(header), "ids below " + std::to_string(list.vertices), "a larger one");
-    if (!all_finite) fail(sizeof(header), "finite weights and times", "others");
+    if (!all_finite) fail(sizeof(header), "finite times", "others");
   }
 
   void read_names(std::string_view section, std::vector<std::string>& to) const {
@@ -203,7 +202,7 @@ graph::edge_list parse_binary(source const& in) { return binary_parser(in).parse
 
 bool has_binary_signature(std::string_view text) noexcept { return text.starts_with(detail::signature); }
 
-void write_binary(graph::edge_list const& list, std::filesystem::path const& path, cache_stamp stamp) {
+std::uint64_t write_binary(graph::edge_list const& list, std::filesystem::path const& path, cache_stamp stamp) {
   using namespace detail;
   auto const fits = [](std::size_t have, std::size_t want) { return have == 0 || have == want; };
   if (!fits(list.weights.size(), list.edges.size()) || !fits(list.times.size(), list.edges.size()) ||
@@ -226,11 +225,12 @@ void write_binary(graph::edge_list const& list, std::filesystem::path const& pat
                                                bytes_of(list.ids), all_names};
   head.checksum = checksum(head, sections, 0);
 
-  output_file file("the graph", path);
+  output_file file("the graph", path, output_file::by_extension{});
   file.write({reinterpret_cast<char const*>(&head), sizeof(head)});
   for (auto const section : sections) file.write(section);
   file.finish();
   file.commit();
+  return file.bytes();
 }
 
 }  // namespace wyrm::loaders

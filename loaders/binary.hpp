@@ -21,8 +21,8 @@ struct cache_stamp {
 };
 
 /// Writes all arrays of the list. The file appears complete or not at all. Throws wyrm::error: io; bad_argument when
-/// the lengths of the arrays do not match. Time: linear.
-void write_binary(graph::edge_list const& list, std::filesystem::path const& path, cache_stamp stamp = {});
+/// the lengths of the arrays do not match. Returns the number of bytes, before compression. Time: linear.
+std::uint64_t write_binary(graph::edge_list const& list, std::filesystem::path const& path, cache_stamp stamp = {});
 
 /// Whether a file that starts with this text has the signature of a `.wyrm` file.
 [[nodiscard]] bool has_binary_signature(std::string_view text) noexcept;
@@ -42,7 +42,7 @@ inline constexpr std::size_t binary_checksum_at = 56;
 [[nodiscard]] std::uint64_t binary_checksum(source const& in);
 
 /// Parses the content of a file. Throws wyrm::error (bad_input), with the byte, when version, size or checksum are
-/// wrong, an id is out of range, or a weight or a time is not finite. Memory: the list; the counts in the header are
+/// wrong, an id is out of range, or a time is not finite. Memory: the list; the counts in the header are
 /// compared with the size of the file before memory is allocated. Time: linear, on all cores.
 [[nodiscard]] graph::edge_list parse_binary(source const& in);
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "detail/delimited_lines.hpp"
 #include "detail/edge_lines.hpp"
-#include "detail/numbering.hpp"
 
 namespace wyrm::loaders::detail {
 namespace {
@@ -27,13 +27,13 @@ bool read_direction(text_reader& reader) {
   return directed;
 }
 
-graph::edge_list parse(text_reader& reader, std::string_view marks, std::size_t columns, bool directed,
-                       std::optional<std::uint64_t> base) {
-  auto const& in = reader.in();
+/// The largest id that the vertices from `base` on can have.
+std::uint64_t most_id(std::optional<std::uint64_t> base) {
   constexpr auto any = std::numeric_limits<std::uint64_t>::max();
-  auto const most = base ? *base + std::min(any - *base, std::uint64_t{graph::max_vertices} - 1) : any;
-  auto read = read_edge_lines(reader, marks, columns, base.value_or(0), most);
+  return base ? *base + std::min(any - *base, std::uint64_t{graph::max_vertices} - 1) : any;
+}
 
+graph::edge_list made_of(id_columns read, source const& in, bool directed, std::optional<std::uint64_t> base) {
   graph::edge_list list;
   list.directed = directed;
   list.weights = std::move(read.weights);
@@ -41,16 +41,12 @@ graph::edge_list parse(text_reader& reader, std::string_view marks, std::size_t 
   exec::host_space const space(in.settings.threads);
   if (base) {
     list.first_id = *base;
-    list.vertices = *std::max_element(read.edges.begin(), read.edges.end()) - *base + 1;
-    list.edges.resize(read.edges.size() / 2);
-    exec::for_each(space, list.edges.size(), [&](std::size_t i) {
-      list.edges[i] = {static_cast<graph::vertex_id>(read.edges[2 * i] - *base),
-                       static_cast<graph::vertex_id>(read.edges[2 * i + 1] - *base)};
-    });
+    list.vertices = read.largest() - *base + 1;
+    list.edges = read.take_edges(space, *base);
   } else {
-    numbering const numbers(space, in.name, read.edges);
+    auto const numbers = read.numbered(space, in.name);
     list.vertices = numbers.size();
-    list.edges = numbered(space, numbers, read.edges);
+    list.edges = read.take_edges(space, numbers);
     list.ids = numbers.ids();
   }
   return list;
@@ -61,12 +57,15 @@ graph::edge_list parse(text_reader& reader, std::string_view marks, std::size_t 
 graph::edge_list parse_edge_list(source const& in) {
   text_reader reader(in, in.begin(), comment_marks);
   bool const directed = read_direction(reader);
-  return parse(reader, comment_marks, most_columns, directed, in.settings.vertex_base);
+  auto const base = in.settings.vertex_base;
+  auto const read = is_delimited(reader) ? read_delimited_lines : read_edge_lines;
+  return made_of(read(reader, comment_marks, most_columns, base.value_or(0), most_id(base)), in, directed, base);
 }
 
 graph::edge_list parse_gap(source const& in) {
   text_reader reader(in, in.begin(), "");
-  return parse(reader, "", most_columns - 1, true, in.settings.vertex_base.value_or(0));
+  auto const base = in.settings.vertex_base.value_or(0);
+  return made_of(read_edge_lines(reader, "", most_columns - 1, base, most_id(base)), in, true, base);
 }
 
 }  // namespace wyrm::loaders::detail

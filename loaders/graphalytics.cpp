@@ -85,7 +85,7 @@ graph::edge_list parse_graphalytics(source const& vertices, source const& edges,
   if (reader.end_of_file()) return list;
   auto read = read_edge_lines(reader, comment_marks, most_columns, 0, any);
   list.weights = std::move(read.weights);
-  list.edges = numbered(space, numbers, read.edges);
+  list.edges = read.take_edges(space, numbers);
   auto const unknown = std::find_if(list.edges.begin(), list.edges.end(),
                                     [](auto const& e) { return e.source == no_vertex || e.target == no_vertex; });
   if (unknown != list.edges.end()) {

@@ -21,6 +21,7 @@
 #include "matrix_market.hpp"
 #include "metis.hpp"
 #include "node_link.hpp"
+#include "serialized.hpp"
 
 namespace wyrm::loaders {
 namespace {
@@ -53,13 +54,28 @@ graph::edge_list parse_format(detail::source const& in, file_format format) {
     case file_format::gap: return detail::parse_gap(in);
     case file_format::node_link: return detail::parse_node_link(in);
     case file_format::binary: return detail::parse_binary(in);
+    case file_format::serialized: return detail::parse_serialized(in);
     case file_format::graphalytics: break;
   }
   throw error(error_code::bad_argument,
               in.name + ": a Graphalytics graph is several files: name the .v or the .e file");
 }
 
+/// Refuses options that the format does not use: they would have no effect.
+void refuse_unused(options const& settings, std::string const& name, file_format format) {
+  auto const refuse = [&](char const* flag, char const* users) {
+    throw error(error_code::bad_argument, name + ": " + flag + " has no effect on a file of this format; " + users +
+                                              " use it: leave it out, or name the format with --format");
+  };
+  if (format == file_format::edge_list) return;
+  if (settings.third) refuse("--third-column (loaders::options::third)", "edge lists");
+  if (settings.columns) refuse("--columns (loaders::options::columns)", "edge lists");
+  if (settings.vertex_base && format != file_format::gap)
+    refuse("--vertex-base (loaders::options::vertex_base)", "edge lists, .el and .wel");
+}
+
 graph::edge_list parse_any(detail::source const& in, file_format format) {
+  refuse_unused(in.settings, in.name, format);
   return limited(parse_format(in, format), in.name, in.text.size(), in.settings);
 }
 
@@ -68,6 +84,7 @@ graph::edge_list parse_files(fs::path const& path, options const& settings, prog
     throw error(error_code::bad_argument, path.string() + ": Graphalytics files are NAME.v and NAME.e in one folder, " +
                                               "not compressed: unpack or rename them, and name one of the two");
   }
+  refuse_unused(settings, path.string(), file_format::graphalytics);
   auto const files = graphalytics_files(path);
   detail::input const vertices(files[0], settings);
   detail::input const edges(files[1], settings);
@@ -82,19 +99,24 @@ graph::edge_list parse_files(fs::path const& path, options const& settings, prog
 }
 
 graph::edge_list parse_file(fs::path const& path, options const& settings, progress const& report) {
-  detail::input const file(path, settings);
+  detail::input file(path, settings);
   auto const format = settings.format ? settings.format : detail::recognise(file.graph_name(), file.text());
   if (!format) {
     throw error(
         error_code::bad_argument,
         file.name() +
             ": the format is not known; known are METIS or DIMACS10 (.graph, .metis), Matrix Market (.mtx, or a "
-            "file that starts with %%MatrixMarket), DIMACS 9 (.gr), edge lists (.txt, .tsv, .edges, .edgelist, "
-            "out.*), GAP (.el, .wel), Graphalytics (.v, .e), JSON node-link (.json) and .wyrm: say which it is, "
+            "file that starts with %%MatrixMarket), DIMACS 9 (.gr), edge lists (.txt, .tsv, .csv, .edges, .edgelist, "
+            "out.*), GAP (.el, .wel, .sg, .wsg), Graphalytics (.v, .e), JSON node-link (.json) and .wyrm: say which it "
+            "is, "
             "or rename or convert the file");
   }
   if (*format == file_format::graphalytics) return parse_files(path, settings, report);
-  auto list = parse_any({file.name(), file.text(), settings, report}, *format);
+  // The other parsers read the text more than once.
+  bool const once = *format == file_format::edge_list || *format == file_format::gap ||
+                    *format == file_format::matrix_market || *format == file_format::dimacs;
+  auto list =
+      parse_any({file.name(), file.text(), settings, report, file.skipped(), once ? file.memory() : nullptr}, *format);
   if (report) report(file.text().size(), file.text().size());
   return list;
 }
@@ -162,7 +184,8 @@ graph::edge_list load(fs::path const& path, options const& settings, progress co
 graph::edge_list parse(std::string const& name, std::string_view text, file_format format, options const& settings,
                        progress const& report) {
   return adjusted(name, settings, [&] {
-    auto list = parse_any({name, detail::without_byte_order_mark(text), settings, report}, format);
+    auto const content = detail::without_byte_order_mark(text);
+    auto list = parse_any({name, content, settings, report, text.size() - content.size()}, format);
     if (report) report(text.size(), text.size());
     return list;
   });

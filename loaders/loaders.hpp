@@ -15,16 +15,19 @@
 namespace wyrm::loaders {
 
 /// Loads a graph. The file name determines the format, in upper or lower case: METIS/DIMACS10 (.graph, .metis), Matrix
-/// Market (.mtx), DIMACS 9 (.gr), edge lists (.txt, .tsv, .edges, .edgelist, out.*), GAP (.el, .wel), Graphalytics (.v
-/// or .e; both files must be in one folder, not compressed), JSON node-link (.json), Wyrm's own (.wyrm). An extension
-/// .gz, .bz2, .xz or .zst is ignored; for an archive, the name of the file in it counts. For unknown names and those of
-/// edge lists, the beginning of the content can determine another format. options.format overrides both. Compression is
-/// recognised by content.
+/// Market (.mtx), DIMACS 9 (.gr), edge lists (.txt, .tsv, .csv, .edges, .edgelist, out.*), GAP (.el, .wel, .sg, .wsg),
+/// Graphalytics (.v or .e; both files must be in one folder, not compressed), JSON node-link (.json), Wyrm's own
+/// (.wyrm). An extension .gz, .bz2, .xz or .zst is ignored; for an archive, the name of the file in it counts. For
+/// unknown names and those of edge lists, the beginning of the content can determine another format. options.format
+/// overrides both. Compression is recognised by content.
 ///
-/// Weights and times are finite doubles: 0, or of size 4.9e-324 to 1.8e308; a file with other numbers is refused. So is
-/// one with more vertices than options.max_vertices, or with a line of more than 2^24 bytes (METIS: see its parser).
+/// Weights and times are finite doubles: 0, or of size 4.9e-324 to 1.8e308; a file with other numbers is refused. Only
+/// weights of Matrix Market and of Wyrm's own files may be infinite or NaN: who uses weights checks them. Refused is
+/// also a file with more vertices than options.max_vertices, or with a line of more than 2^24 bytes (METIS: see its
+/// parser).
 ///
-/// Throws wyrm::error: bad_argument when the format is not known or options contradict each other; bad_input, io and
+/// Throws wyrm::error: bad_argument when the format is not known, does not use an option that is set (third, columns,
+/// vertex_base), or options contradict each other; bad_input, io and
 /// out_of_memory as the parsers document. A cache that cannot be written is a warning. The vertices are numbered from
 /// 0; there are at most graph::max_vertices. Returns the complete graph or throws. Thread-safe.
 [[nodiscard]] graph::edge_list load(std::filesystem::path const& path, options const& settings = {},

@@ -45,7 +45,7 @@ constexpr expectation lower_entry{"an entry on or below the diagonal",
 constexpr expectation strictly_lower_entry{"an entry below the diagonal",
                                            "a skew-symmetric file stores the lower triangle, its diagonal is zero"};
 constexpr expectation integer_value{"an integer value", "write fractions and larger numbers with the field \"real\""};
-constexpr expectation real_value{"a finite value", "every entry of a real matrix has one, after row and column"};
+constexpr expectation real_value{"a value", "every entry of a real matrix has one, after row and column"};
 constexpr expectation entry_end{"the end of the entry",
                                 "one entry a line: row, column, and a value unless the field is \"pattern\""};
 
@@ -120,7 +120,7 @@ void read_entries(text_reader& reader, header const& head, entries& part) {
     auto const row = reader.read_unsigned(1, head.size, row_id);
     auto const column = reader.read_unsigned(1, head.size, column_id);
     check_triangle(reader, shape, row, column);
-    if (values == field::real) part.weights.push_back(reader.read_real(real_value));
+    if (values == field::real) part.weights.push_back(reader.read_any_real(real_value));
     if (values == field::integer)
       part.weights.push_back(static_cast<double>(reader.read_signed(-exact, exact, integer_value)));
     reader.end_line(entry_end);

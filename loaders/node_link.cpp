@@ -96,7 +96,8 @@ class node_link_events : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, 
  protected:
   [[noreturn]] void fail(std::string_view expected, std::string_view found, std::string_view advice) const {
     text_reader const here(in_, in_.begin() + text_.Tell(), comment_marks);
-    here.fail_at(here.line(), expected, std::string(found) + " near byte " + std::to_string(text_.Tell()), advice);
+    here.fail_at(here.line(), expected, std::string(found) + " near byte " + std::to_string(in_.skipped + text_.Tell()),
+                 advice);
   }
   [[nodiscard]] std::string const& root_key() const { return root_key_; }
   [[nodiscard]] std::string const& key() const { return key_; }
@@ -280,7 +281,7 @@ std::string_view before_nul(std::string_view text) { return text.substr(0, text.
   text_reader here(in, in.begin() + byte, comment_marks);
   auto const word = here.peek_word();
   auto const found = byte == in.text.size() ? "the end of the file" : word.empty() ? "a blank" : loaders::quoted(word);
-  here.fail_at(here.line(), "JSON", found + " at byte " + std::to_string(byte) + " (" + reason + ")",
+  here.fail_at(here.line(), "JSON", found + " at byte " + std::to_string(in.skipped + byte) + " (" + reason + ")",
                "correct the file, or fetch it again if it is truncated");
 }
 

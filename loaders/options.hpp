@@ -6,14 +6,33 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 
 namespace wyrm::loaders {
 
-enum class file_format { metis, matrix_market, dimacs, edge_list, gap, graphalytics, node_link, binary };
+enum class file_format {
+  metis,
+  matrix_market,
+  dimacs,
+  edge_list,
+  gap,
+  graphalytics,
+  node_link,
+  binary,
+  serialized  // of the GAP benchmark suite, with weights or without
+};
 
 /// The meaning of the third of three columns of an edge list. Of four columns the third is the weight, the fourth the
 /// time.
 enum class third_column { weight, time };
+
+/// The names of columns in the first line of an edge list. Columns with an empty name are not read.
+struct column_names {
+  std::string source;
+  std::string target;
+  std::string weight = {};
+  std::string time = {};
+};
 
 /// Weights drawn uniformly from [least, most]. The weight of an edge is a function of the set of its two ends and of
 /// the seed, and does not depend on the position of the edge in the file.
@@ -26,7 +45,10 @@ struct weight_range {
 /// The fields take effect in the order of their declarations.
 struct options {
   std::optional<file_format> format = {};  // nothing: determined by name and content of the file
-  third_column third = third_column::weight;
+  std::optional<third_column> third = {};  // edge lists only; nothing: the weight
+  /// Edge lists only: the columns to read, by their names in the first line. Nothing: names that are known, or the
+  /// order of the columns where the first line has numbers (parse_edge_list).
+  std::optional<column_names> columns = {};
   /// Edge lists: the vertex is the id less this, which edge_list.first_id keeps, and all vertices up to the largest id
   /// exist. Nothing: the ids that occur are numbered from 0 in ascending order, and edge_list.ids keeps them. GAP:
   /// nothing means 0.

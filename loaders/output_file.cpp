@@ -68,7 +68,14 @@ output_file::output_file(std::string what, fs::path path) : what_(std::move(what
   open();
 }
 
+output_file::output_file(std::string what, fs::path path, by_extension)
+    : output_file(std::move(what), std::move(path)) {
+  if (auto const kind = detail::compression_of(path_.filename()); kind && file_ != nullptr)
+    compressor_ = std::make_unique<detail::compressor>(*kind, file_);
+}
+
 output_file::~output_file() {
+  compressor_.reset();
   if (file_ != nullptr) std::fclose(file_);
   remove_part();
 }
@@ -116,16 +123,18 @@ void output_file::remove_part() {
 
 void output_file::write(std::string_view bytes) {
   if (file_ == nullptr) return;
+  bytes_ += bytes.size();
   if (bytes.size() < buffer_bytes) {
     buffer_.append(bytes);
     if (buffer_.size() >= buffer_bytes) flush();
     return;
   }
   flush();
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) fail_system();
+  put(bytes);
 }
 
 void output_file::write(std::uint64_t number) { append(number); }
+void output_file::write(std::int64_t number) { append(number); }
 void output_file::write(double number) { append(number); }
 
 template <class T>
@@ -139,6 +148,8 @@ void output_file::append(T number) {
 void output_file::finish() {
   if (file_ == nullptr) return;
   flush();
+  if (compressor_ && !compressor_->finish()) fail_system();
+  compressor_.reset();
   if (std::fflush(file_) != 0 || (!target_.direct && !sync(fileno(file_)))) fail_system();
   auto* const file = std::exchange(file_, nullptr);
   if (std::fclose(file) != 0) fail_system();
@@ -159,8 +170,14 @@ void output_file::commit() {
 }
 
 void output_file::flush() {
-  if (std::fwrite(buffer_.data(), 1, buffer_.size(), file_) != buffer_.size()) fail_system();
+  put(buffer_);
   buffer_.clear();
+}
+
+void output_file::put(std::string_view bytes) {
+  bool const written =
+      compressor_ ? compressor_->write(bytes) : std::fwrite(bytes.data(), 1, bytes.size(), file_) == bytes.size();
+  if (!written) fail_system();
 }
 
 void output_file::fail_system() const { fail(std::generic_category().message(errno)); }

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
 
+#include "detail/compressor.hpp"
 #include "detail/output_target.hpp"
 
 namespace wyrm::loaders {
@@ -29,14 +31,22 @@ class output_file {
   /// Opens a temporary file next to `path`, so that errors appear before hours of work; an existing file stays until
   /// commit(). `what` names the content in messages. With an empty path, all operations do nothing.
   output_file(std::string what, std::filesystem::path path);
+  /// The same, compressed as the extension of `path` says: .gz, .bz2, .xz or .zst; else not.
+  struct by_extension {};
+  output_file(std::string what, std::filesystem::path path, by_extension);
   ~output_file();
   output_file(output_file const&) = delete;
   output_file& operator=(output_file const&) = delete;
 
   void write(std::string_view bytes);
   void write(std::uint64_t number);
+  void write(std::int64_t number);
   /// Writes the shortest form that reads back as the same number.
   void write(double number);
+  /// Whether bytes are written to a device, a pipe or a descriptor at once: commit() has nothing to do.
+  [[nodiscard]] bool is_direct() const noexcept { return target_.direct; }
+  /// The number of bytes of the content so far, before compression.
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
   /// Completes the content: writes the temporary file to the disk and closes it. Only the renaming can fail after that.
   void finish();
   /// Renames a complete file to its name; does nothing for an incomplete one, which the destructor removes.
@@ -49,6 +59,7 @@ class output_file {
   [[nodiscard]] int create_part();
   void remove_part();
   void flush();
+  void put(std::string_view bytes);
   [[noreturn]] void fail(std::string const& reason) const;
   [[noreturn]] void fail_system() const;  // with the reason in errno
 
@@ -57,7 +68,9 @@ class output_file {
   detail::output_target target_;
   std::filesystem::path part_;  // the temporary file; empty without one
   std::FILE* file_ = nullptr;
+  std::unique_ptr<detail::compressor> compressor_;  // null: not compressed
   std::string buffer_;
+  std::uint64_t bytes_ = 0;
   bool complete_ = false;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "quoted.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <system_error>
 
@@ -55,6 +56,40 @@ std::optional<std::string> unquoted(std::string_view text) {
     word += c;
   }
   return word;
+}
+
+std::optional<std::string_view> take_field(std::string_view& line, char delimiter) {
+  constexpr std::string_view blanks = " \t";
+  bool const is_blank = delimiter == ' ';
+  auto const skips = [&](char c) { return c == ' ' || (c == '\t' && delimiter != '\t'); };
+  std::size_t begin = 0;
+  while (begin < line.size() && skips(line[begin])) ++begin;
+  std::size_t end = begin;
+  if (begin < line.size() && line[begin] == '"') {
+    for (++end; end < line.size() && (line[end] != '"' || line.substr(end + 1).starts_with('"')); ++end)
+      if (line[end] == '"') ++end;  // the first of two
+    if (end++ >= line.size()) return std::nullopt;
+  } else {
+    end = is_blank ? line.find_first_of(blanks, begin) : line.find(delimiter, begin);
+    end = std::min(end, line.size());
+    while (end > begin && skips(line[end - 1])) --end;
+  }
+  auto const field = line.substr(begin, end - begin);
+  while (end < line.size() && skips(line[end])) ++end;
+  if (end < line.size() && !is_blank && line[end] != delimiter) return std::nullopt;
+  if (end < line.size() && is_blank && end == begin + field.size()) return std::nullopt;
+  line = end == line.size() ? std::string_view() : line.substr(end + (is_blank ? 0 : 1));
+  return field;
+}
+
+std::string field_text(std::string_view field) {
+  if (!field.starts_with('"')) return std::string(field);
+  std::string text;
+  for (std::size_t i = 1; i + 1 < field.size(); ++i) {
+    text += field[i];
+    if (field[i] == '"') ++i;
+  }
+  return text;
 }
 
 }  // namespace wyrm::loaders

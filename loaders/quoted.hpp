@@ -19,4 +19,13 @@ namespace wyrm::loaders {
 /// escape. Bytes that quoted() would escape are accepted as they are, too.
 [[nodiscard]] std::optional<std::string> unquoted(std::string_view text);
 
+/// Takes the first field off a line of separated values (RFC 4180), with the delimiter after it: the field as it
+/// stands, with its quotation marks, without blanks around it. The delimiter ' ' stands for any number of spaces and
+/// tabs. In quotation marks, delimiters have no meaning and "" is one quotation mark. After the last field, line.data()
+/// is null. Nothing when a quotation mark is not closed on the line, or is followed by something else than the
+/// delimiter; the line is then unchanged.
+[[nodiscard]] std::optional<std::string_view> take_field(std::string_view& line, char delimiter);
+/// The content of a field: without quotation marks, and with one for each two.
+[[nodiscard]] std::string field_text(std::string_view field);
+
 }  // namespace wyrm::loaders

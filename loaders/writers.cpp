@@ -2,15 +2,21 @@
 #include "writers.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "../exec/error.hpp"
 #include "binary.hpp"
 #include "detail/recognise.hpp"
+#include "detail/same_word.hpp"
+#include "detail/shown_vertex.hpp"
+#include "detail/text_reader.hpp"
 #include "output_file.hpp"
+#include "serialized.hpp"
 
 namespace wyrm::loaders {
 namespace {
@@ -25,9 +31,20 @@ void refuse_times(graph::edge_list const& list, fs::path const& path) {
   if (!list.times.empty()) refuse(path, "times", "write .wyrm or .txt");
 }
 
-void write_matrix_market(graph::edge_list const& list, fs::path const& path) {
+/// Refuses infinity and NaN, which only Matrix Market and Wyrm's own files have.
+void refuse_weights_without_bounds(graph::edge_list const& list, fs::path const& path) {
+  auto const at = std::find_if_not(list.weights.begin(), list.weights.end(), [](double w) { return std::isfinite(w); });
+  if (at == list.weights.end()) return;
+  auto const [source, target] = list.edges[static_cast<std::size_t>(at - list.weights.begin())];
+  refuse(path,
+         "weights that are not finite, such as " + detail::shown(*at) + " of the edge " +
+             detail::shown_vertex(list, source) + " -> " + detail::shown_vertex(list, target),
+         "correct them, or write .mtx or .wyrm");
+}
+
+std::uint64_t write_matrix_market(graph::edge_list const& list, fs::path const& path) {
   refuse_times(list, path);
-  output_file file("the graph", path);
+  output_file file("the graph", path, output_file::by_extension{});
   file.write(std::string_view("%%MatrixMarket matrix coordinate "));
   file.write(std::string_view(list.weights.empty() ? "pattern " : "real "));
   file.write(std::string_view(list.directed ? "general\n" : "symmetric\n"));
@@ -51,6 +68,7 @@ void write_matrix_market(graph::edge_list const& list, fs::path const& path) {
   }
   file.finish();
   file.commit();
+  return file.bytes();
 }
 
 void refuse_what_metis_lacks(graph::edge_list const& list, fs::path const& path) {
@@ -60,46 +78,58 @@ void refuse_what_metis_lacks(graph::edge_list const& list, fs::path const& path)
     refuse(path, "self-loops", "remove them, or write .mtx, .txt or .wyrm");
   if (std::any_of(list.weights.begin(), list.weights.end(), [](double w) { return !(w > 0); }))
     refuse(path, "weights that are not positive", "write .mtx, .txt or .wyrm");
+  refuse_weights_without_bounds(list, path);
 }
 
-void write_metis(graph::edge_list const& list, fs::path const& path) {
-  refuse_what_metis_lacks(list, path);
-  bool const weighted = !list.weights.empty();
+template <bool Weighted>
+std::uint64_t write_metis_rows(graph::edge_list const& list, fs::path const& path) {
+  using neighbour = std::conditional_t<Weighted, std::pair<graph::vertex_id, double>, graph::vertex_id>;
   std::vector<std::uint64_t> ends(list.vertices + 1);
   for (auto const& [source, target] : list.edges) ++ends[source + std::size_t{1}], ++ends[target + std::size_t{1}];
   std::partial_sum(ends.begin(), ends.end(), ends.begin());
-  using neighbour = std::pair<graph::vertex_id, double>;
   std::vector<neighbour> neighbours(2 * list.edges.size());
   auto next = ends;
   for (std::size_t i = 0; i < list.edges.size(); ++i) {
     auto const [source, target] = list.edges[i];
-    auto const weight = weighted ? list.weights[i] : 0;
-    neighbours[next[source]++] = {target, weight};
-    neighbours[next[target]++] = {source, weight};
+    if constexpr (Weighted) {
+      neighbours[next[source]++] = {target, list.weights[i]};
+      neighbours[next[target]++] = {source, list.weights[i]};
+    } else {
+      neighbours[next[source]++] = target;
+      neighbours[next[target]++] = source;
+    }
   }
   next = {};
 
-  output_file file("the graph", path);
+  output_file file("the graph", path, output_file::by_extension{});
   file.write(std::uint64_t{list.vertices});
   file.write(std::string_view(" "));
   file.write(std::uint64_t{list.edges.size()});
-  file.write(std::string_view(weighted ? " 001\n" : "\n"));
+  file.write(std::string_view(Weighted ? " 001\n" : "\n"));
   for (std::size_t v = 0; v < list.vertices; ++v) {
     auto const begin = neighbours.begin() + static_cast<std::ptrdiff_t>(ends[v]);
     auto const end = neighbours.begin() + static_cast<std::ptrdiff_t>(ends[v + 1]);
     std::sort(begin, end);
     for (auto at = begin; at != end; ++at) {
       if (at != begin) file.write(std::string_view(" "));
-      file.write(std::uint64_t{at->first} + 1);
-      if (weighted) {
+      if constexpr (Weighted) {
+        file.write(std::uint64_t{at->first} + 1);
         file.write(std::string_view(" "));
         file.write(at->second);
+      } else {
+        file.write(std::uint64_t{*at} + 1);
       }
     }
     file.write(std::string_view("\n"));
   }
   file.finish();
   file.commit();
+  return file.bytes();
+}
+
+std::uint64_t write_metis(graph::edge_list const& list, fs::path const& path) {
+  refuse_what_metis_lacks(list, path);
+  return list.weights.empty() ? write_metis_rows<false>(list, path) : write_metis_rows<true>(list, path);
 }
 
 template <class Id>
@@ -115,14 +145,15 @@ void refuse_vertices_without_edges(graph::edge_list const& list, fs::path const&
          "write .mtx, .graph or .wyrm");
 }
 
-void write_edge_list(graph::edge_list const& list, fs::path const& path) {
+std::uint64_t write_edge_list(graph::edge_list const& list, fs::path const& path) {
   bool const ascend = std::is_sorted(list.ids.begin(), list.ids.end());
   auto const id = [&](std::size_t v) {
     if (list.ids.empty()) return list.first_id + v;
     return ascend ? list.ids[v] : v;
   };
   refuse_vertices_without_edges(list, path, id);
-  output_file file("the graph", path);
+  refuse_weights_without_bounds(list, path);
+  output_file file("the graph", path, output_file::by_extension{});
   if (!list.directed) file.write(std::string_view("# Undirected graph\n"));
   for (std::size_t i = 0; i < list.edges.size(); ++i) {
     file.write(id(list.edges[i].source));
@@ -137,29 +168,66 @@ void write_edge_list(graph::edge_list const& list, fs::path const& path) {
   }
   file.finish();
   file.commit();
+  return file.bytes();
 }
 
-/// The format of the extension. Files of KONECT (out.NAME) are not written: such a name does not say its format.
-file_format written_format(fs::path const& path) {
-  auto const format = detail::format_of_extension(path.filename());
-  for (auto const written :
-       {file_format::matrix_market, file_format::metis, file_format::edge_list, file_format::binary})
-    if (format == written) return written;
+std::uint64_t write_gap(graph::edge_list const& list, fs::path const& path, bool weighted) {
+  if (!list.directed) refuse(path, "undirected graphs", "write .sg or .wsg, or both arcs of each edge with --directed");
+  detail::refuse_what_gap_lacks(list, path, weighted);
+  auto const last = static_cast<graph::vertex_id>(list.vertices - 1);
+  bool const has_last = std::any_of(list.edges.begin(), list.edges.end(),
+                                    [&](auto const& e) { return e.source == last || e.target == last; });
+  if (list.edges.empty() || !has_last)
+    refuse(path,
+           list.edges.empty() ? "a graph without edges"
+                              : "a last vertex without edges, such as " + detail::shown_vertex(list, last),
+           "write .sg, .mtx or .wyrm");
+  output_file file("the graph", path, output_file::by_extension{});
+  for (std::size_t i = 0; i < list.edges.size(); ++i) {
+    file.write(std::uint64_t{list.edges[i].source});
+    file.write(std::string_view(" "));
+    file.write(std::uint64_t{list.edges[i].target});
+    if (weighted) {
+      file.write(std::string_view(" "));
+      file.write(static_cast<std::int64_t>(list.weights[i]));
+    }
+    file.write(std::string_view("\n"));
+  }
+  file.finish();
+  file.commit();
+  return file.bytes();
+}
+
+using writer = std::uint64_t (*)(graph::edge_list const&, fs::path const&);
+
+/// The writer for the extension, before that of a compression. Files of KONECT (out.NAME) are not written: such a name
+/// does not say its format.
+writer writer_of(fs::path const& path) {
+  constexpr std::pair<std::string_view, writer> known[] = {
+      {".mtx", write_matrix_market},
+      {".graph", write_metis},
+      {".metis", write_metis},
+      {".txt", write_edge_list},
+      {".tsv", write_edge_list},
+      {".edges", write_edge_list},
+      {".edgelist", write_edge_list},
+      {".el", [](auto const& list, auto const& to) { return write_gap(list, to, false); }},
+      {".wel", [](auto const& list, auto const& to) { return write_gap(list, to, true); }},
+      {".sg", [](auto const& list, auto const& to) { return write_serialized(list, to, false); }},
+      {".wsg", [](auto const& list, auto const& to) { return write_serialized(list, to, true); }},
+      {".wyrm", [](auto const& list, auto const& to) { return write_binary(list, to); }},
+  };
+  auto const name = detail::compression_of(path.filename()) ? path.stem() : path.filename();
+  for (auto const& [extension, write] : known)
+    if (detail::same_word(name.extension().string(), extension)) return write;
   throw error(error_code::bad_argument,
-              path.string() + ": this format is not written; written are .mtx, .graph, .metis, .txt, .tsv, .edges, " +
-                  ".edgelist and .wyrm, not compressed: choose another name");
+              path.string() + ": this format is not written; written are " + written_formats + ": choose another name");
 }
 
 }  // namespace
 
-void refuse_unwritten_format(fs::path const& path) { (void)written_format(path); }
+void refuse_unwritten_format(fs::path const& path) { (void)writer_of(path); }
 
-void write(graph::edge_list const& list, fs::path const& path) {
-  auto const format = written_format(path);
-  if (format == file_format::matrix_market) return write_matrix_market(list, path);
-  if (format == file_format::metis) return write_metis(list, path);
-  if (format == file_format::edge_list) return write_edge_list(list, path);
-  write_binary(list, path);
-}
+std::uint64_t write(graph::edge_list const& list, fs::path const& path) { return writer_of(path)(list, path); }
 
 }  // namespace wyrm::loaders

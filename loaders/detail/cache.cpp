@@ -49,7 +49,11 @@ std::uint32_t content_of(fs::path const& source, options const& settings) {
       file_format::graphalytics)
     for (auto const& file : graphalytics_files(source)) add_file(words, file);
   words.push_back(settings.format ? static_cast<std::uint64_t>(*settings.format) + 1 : 0);
-  words.push_back(static_cast<std::uint64_t>(settings.third));
+  words.push_back(static_cast<std::uint64_t>(settings.third.value_or(third_column::weight)));
+  if (settings.columns)
+    for (auto const* const name :
+         {&settings.columns->source, &settings.columns->target, &settings.columns->weight, &settings.columns->time})
+      words.push_back(detail::hash_of(words.size(), *name));
   words.push_back(settings.vertex_base ? 1 : 0);
   words.push_back(settings.vertex_base.value_or(0));
   words.push_back(settings.max_vertices);

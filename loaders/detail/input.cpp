@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include "../../exec/error.hpp"
 #include "../../exec/launch.hpp"
@@ -115,18 +117,43 @@ input::input(std::filesystem::path const& path, options const& settings)
       memory_.emplace(std::move(unpacked->text));
       text_ = memory_->text();
       content_ = exec::buffer<char, exec::host_space>(exec::host_space(1));
+      forget_file();
     }
   } catch (...) {
-    unmap();
+    forget_file();
     throw;
   }
+  auto const marked = text_.size();
   text_ = without_byte_order_mark(text_);
+  skipped_ = marked - text_.size();
 }
 
-input::~input() { unmap(); }
+input::~input() { forget_file(); }
 
-void input::unmap() noexcept {
-  if (mapped_ != nullptr) munmap(mapped_, mapped_bytes_);
+void input::forget_file() noexcept {
+  if (mapped_ != nullptr) munmap(std::exchange(mapped_, nullptr), mapped_bytes_);
+  if (file_ >= 0) close(std::exchange(file_, -1));
+}
+
+void input::release(char const* upto) noexcept {
+  auto* const base = mapped_ != nullptr ? static_cast<char*>(mapped_) : content_.data();
+  static auto const page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  auto const address = [](char const* at) { return reinterpret_cast<std::uintptr_t>(at); };
+  auto const begin = (address(base) + released_ + page - 1) / page * page;
+  auto const end = address(upto) / page * page;
+  if (end <= begin) return;
+  // The range has only whole pages of the text, so no other memory is lost.
+  if (madvise(base + (begin - address(base)), end - begin, MADV_DONTNEED) == 0) released_ = end - address(base);
+}
+
+void input::restore() noexcept {
+  std::lock_guard const lock(restoring_);
+  auto const bytes = std::exchange(released_, 0);
+  for (std::size_t at = 0; file_ >= 0 && at < bytes;) {
+    auto const got = pread(file_, content_.data() + at, bytes - at, static_cast<off_t>(at));
+    if (got > 0) at += static_cast<std::size_t>(got);
+    if (got == 0 || (got < 0 && errno != EINTR)) break;
+  }
 }
 
 void input::read(int file, std::size_t limit, options const& settings) {
@@ -143,6 +170,7 @@ void input::read(int file, std::size_t limit, options const& settings) {
       content_.reserve(bytes);
       read_file(name_, file, {content_.data(), bytes}, settings.threads);
       text_ = {content_.data(), bytes};
+      file_ = fcntl(file, F_DUPFD_CLOEXEC, 0);
     }
     return;
   }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include "../../exec/host_space.hpp"
 #include "../../exec/memory.hpp"
 #include "../options.hpp"
+#include "source.hpp"
 
 namespace wyrm::loaders::detail {
 
@@ -48,7 +50,7 @@ class growing_text {
 /// The content of a file, without a byte order mark. The object must outlive all pointers into the content. A file that
 /// options.map maps must not be changed or cut meanwhile: a change may appear in the content; a cut ends the program
 /// (SIGBUS).
-class input {
+class input final : private text_memory {
  public:
   /// Throws wyrm::error: io with the message of the system, or when a file is cut while it is read; out_of_memory;
   /// bad_input when a compressed file is damaged, unpacks to more bytes than options.unpacked_limit, or contains no
@@ -63,16 +65,26 @@ class input {
   /// The name that determines the format: without the extension of a compression, or the name in an archive.
   [[nodiscard]] std::filesystem::path const& graph_name() const noexcept { return graph_name_; }
   [[nodiscard]] std::string_view text() const noexcept { return text_; }
+  /// The number of bytes before the text: those of a byte order mark.
+  [[nodiscard]] std::size_t skipped() const noexcept { return skipped_; }
+  /// The memory of the text; null where freed text could not be read again: pipes, and unpacked text.
+  [[nodiscard]] text_memory* memory() noexcept { return mapped_ != nullptr || file_ >= 0 ? this : nullptr; }
 
  private:
   void read(int file, std::size_t limit, options const& settings);
-  void unmap() noexcept;
+  void forget_file() noexcept;
+  void release(char const* upto) noexcept override;
+  void restore() noexcept override;
 
   std::string name_;
   std::filesystem::path graph_name_;
   std::string_view text_;
+  std::size_t skipped_ = 0;
   void* mapped_ = nullptr;
   std::size_t mapped_bytes_ = 0;
+  int file_ = -1;             // of content_, to read freed text again
+  std::size_t released_ = 0;  // bytes at the start of the file whose memory is freed
+  std::mutex restoring_;
   exec::buffer<char, exec::host_space> content_{exec::host_space(1)};
   std::optional<growing_text> memory_;
 };

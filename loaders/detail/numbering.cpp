@@ -12,13 +12,25 @@
 namespace wyrm::loaders::detail {
 
 numbering::numbering(exec::host_space const& space, std::string const& file, std::span<std::uint64_t const> ids) {
-  if (ids.empty()) return;
-  auto const largest = *std::max_element(ids.begin(), ids.end());
-  if (largest / 64 <= ids.size()) {
+  build(space, file, ids.size(), [=](std::size_t i) { return ids[i]; });
+}
+
+numbering::numbering(exec::host_space const& space, std::string const& file, std::span<graph::edge const> edges) {
+  build(space, file, 2 * edges.size(),
+        [=](std::size_t i) { return std::uint64_t{i % 2 == 0 ? edges[i / 2].source : edges[i / 2].target}; });
+}
+
+template <class F>
+void numbering::build(exec::host_space const& space, std::string const& file, std::size_t ids, F const& id) {
+  if (ids == 0) return;
+  std::uint64_t largest = 0;
+  for (std::size_t i = 0; i < ids; ++i) largest = std::max(largest, id(i));
+  if (largest / 64 <= ids) {
     bits_.resize(largest / 64 + 1);
-    mark(space, ids);
+    mark(space, ids, id);
   } else {
-    ascending_.assign(ids.begin(), ids.end());
+    ascending_.resize(ids);
+    exec::for_each(space, ids, [&](std::size_t i) { ascending_[i] = id(i); });
     exec::host_bulk bulk(space);
     (void)bulk.sort(ascending_.data(), nullptr, ascending_.size(), 64);
     ascending_.erase(std::unique(ascending_.begin(), ascending_.end()), ascending_.end());
@@ -31,10 +43,12 @@ numbering::numbering(exec::host_space const& space, std::string const& file, std
   }
 }
 
-void numbering::mark(exec::host_space const& space, std::span<std::uint64_t const> ids) {
-  exec::for_each(space, ids.size(), [&](std::size_t i) {
-    std::atomic_ref<std::uint64_t> const word(bits_[ids[i] / 64]);
-    auto const bit = std::uint64_t{1} << (ids[i] % 64);
+template <class F>
+void numbering::mark(exec::host_space const& space, std::size_t ids, F const& id) {
+  exec::for_each(space, ids, [&](std::size_t i) {
+    auto const value = id(i);
+    std::atomic_ref<std::uint64_t> const word(bits_[value / 64]);
+    auto const bit = std::uint64_t{1} << (value % 64);
     if ((word.load(std::memory_order_relaxed) & bit) == 0) word.fetch_or(bit, std::memory_order_relaxed);
   });
   ones_.reserve(bits_.size());
@@ -69,15 +83,6 @@ std::vector<std::uint64_t> numbering::ids() const {
     for (auto left = bits_[word]; left != 0; left &= left - 1)
       ids.push_back(word * 64 + static_cast<std::size_t>(std::countr_zero(left)));
   return ids;
-}
-
-std::vector<graph::edge> numbered(exec::host_space const& space, numbering const& numbers,
-                                  std::span<std::uint64_t const> ids) {
-  std::vector<graph::edge> edges(ids.size() / 2);
-  exec::for_each(space, edges.size(), [&](std::size_t i) {
-    edges[i] = {numbers.find(ids[2 * i]), numbers.find(ids[2 * i + 1])};
-  });
-  return edges;
 }
 
 }  // namespace wyrm::loaders::detail

@@ -19,6 +19,8 @@ class numbering {
   /// ids: in any order, with duplicates. Throws wyrm::error (bad_input), with the name of the file, when there are more
   /// different ids than a graph can have vertices. Memory: at most 16 bytes per id. Uses all threads of the space.
   numbering(exec::host_space const& space, std::string const& file, std::span<std::uint64_t const> ids);
+  /// The same for the ids of all sources and targets.
+  numbering(exec::host_space const& space, std::string const& file, std::span<graph::edge const> edges);
 
   /// The number of different ids.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -28,7 +30,10 @@ class numbering {
   [[nodiscard]] std::vector<std::uint64_t> ids() const;
 
  private:
-  void mark(exec::host_space const& space, std::span<std::uint64_t const> ids);
+  template <class F>
+  void build(exec::host_space const& space, std::string const& file, std::size_t ids, F const& id);
+  template <class F>
+  void mark(exec::host_space const& space, std::size_t ids, F const& id);
 
   std::size_t size_ = 0;
   std::vector<std::uint64_t> bits_;       // bit i % 64 of word i / 64: whether id i occurs
@@ -37,9 +42,5 @@ class numbering {
 };
 
 using graph::no_vertex;
-
-/// The edges of ids (source, target, source, ...), numbered; no_vertex for an id without a number.
-[[nodiscard]] std::vector<graph::edge> numbered(exec::host_space const& space, numbering const& numbers,
-                                                std::span<std::uint64_t const> ids);
 
 }  // namespace wyrm::loaders::detail

@@ -14,6 +14,7 @@ std::string_view sound_lines(std::string_view lines, std::size_t longest) {
 }
 
 void go_to_record(text_reader& reader, std::size_t index) {
+  reader.in().restore();
   reader.skip_comments();
   for (std::size_t i = 0; i < index; ++i) {
     reader.skip_line();

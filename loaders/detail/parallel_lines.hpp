@@ -35,7 +35,8 @@ namespace wyrm::loaders::detail {
 [[nodiscard]] std::string_view sound_lines(std::string_view lines, std::size_t longest);
 
 /// Calls read(reader, part) for each piece of the text from `from` on, in parallel, with a cleared Part; and then
-/// take(part) for each piece in order, on the calling thread. When read fails for a piece, take is called for the
+/// take(part) for each piece in order, on the calling thread. The memory of the text is freed from wave to wave, if the
+/// source permits that. When read fails for a piece, take is called for the
 /// earlier pieces and for the partial result of that piece; then the error is thrown. So is that of a line with a NUL
 /// byte, or of more than `longest` bytes. The error does not depend on the number of threads.
 template <class Part, class Read, class Take>
@@ -76,6 +77,7 @@ void scan_lines(source const& in, char const* from, std::string_view comment_mar
       take(wave[i].part);
       if (wave[i].failure) std::rethrow_exception(wave[i].failure);
     }
+    if (in.memory != nullptr) in.memory->release(from);
     if (in.report && from != in.end()) in.report(static_cast<std::size_t>(from - in.begin()), in.text.size());
   }
 }

@@ -16,7 +16,8 @@ constexpr std::pair<std::string_view, file_format> extensions[] = {
     {".gr", file_format::dimacs},          {".el", file_format::gap},          {".wel", file_format::gap},
     {".v", file_format::graphalytics},     {".e", file_format::graphalytics},  {".json", file_format::node_link},
     {".wyrm", file_format::binary},        {".txt", file_format::edge_list},   {".tsv", file_format::edge_list},
-    {".edgelist", file_format::edge_list}, {".edges", file_format::edge_list},
+    {".edgelist", file_format::edge_list}, {".edges", file_format::edge_list}, {".csv", file_format::edge_list},
+    {".sg", file_format::serialized},      {".wsg", file_format::serialized},
 };
 
 std::string lower_case(std::string name) {

@@ -26,6 +26,7 @@ std::string shown(double value) {
 }
 
 std::size_t text_reader::line() const noexcept {
+  in_->restore();
   return static_cast<std::size_t>(std::count(in_->begin(), at_, '\n')) + 1;
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "../limits.hpp"
 #include "source.hpp"
 
 namespace wyrm::loaders::detail {
@@ -20,9 +21,6 @@ struct expectation {
   std::string_view what;
   std::string_view advice;
 };
-
-/// The most bytes of a line, without the line end; METIS files may have longer ones.
-inline constexpr std::size_t longest_line = std::size_t{1} << 24;
 
 /// A cursor in a part of the text of a file. Blanks are spaces and tabs; a line ends with LF, CRLF or the end of the
 /// file. Every read function first skips blanks, stays within the line, and throws wyrm::error (bad_input) for
@@ -104,16 +102,11 @@ class text_reader {
   /// A finite number greater than `above`: no infinities, no NaN, no hexadecimal, and no number that a double rounds to
   /// infinity or, unless it is 0, to 0. The letter of the exponent may be D, as in Fortran.
   [[nodiscard]] double read_real(expectation const& expected, double above = -std::numeric_limits<double>::infinity()) {
-    skip_blanks();
-    double value = 0;
-    auto const* const from = after_plus(at_);
-    auto read = std::from_chars(from, end_, value);
-    if (read.ptr != end_ && (*read.ptr == 'D' || *read.ptr == 'd')) read = read_fortran(from, read.ptr, value);
-    if (read.ec != std::errc{} || !at_word_end(read.ptr) || !std::isfinite(value) || !(value > above)) {
-      read.ec == std::errc::result_out_of_range ? fail_size(expected) : fail(expected);
-    }
-    at_ = read.ptr;
-    return value;
+    return read_number(expected, [above](double value) { return std::isfinite(value) && value > above; });
+  }
+  /// The same for any number; also inf, infinity and nan, in upper or lower case.
+  [[nodiscard]] double read_any_real(expectation const& expected) {
+    return read_number(expected, [](double) { return true; });
   }
 
   /// The word at the cursor; empty at the end of the line. Does not move the cursor past the word.
@@ -132,6 +125,20 @@ class text_reader {
   [[noreturn]] void fail_line(std::size_t longest) const;
 
  private:
+  /// Reads a number that accepts(number) permits.
+  template <class F>
+  [[nodiscard]] double read_number(expectation const& expected, F const& accepts) {
+    skip_blanks();
+    double value = 0;
+    auto const* const from = after_plus(at_);
+    auto read = std::from_chars(from, end_, value);
+    if (read.ptr != end_ && (*read.ptr == 'D' || *read.ptr == 'd')) read = read_fortran(from, read.ptr, value);
+    if (read.ec != std::errc{} || !at_word_end(read.ptr) || !accepts(value)) {
+      read.ec == std::errc::result_out_of_range ? fail_size(expected) : fail(expected);
+    }
+    at_ = read.ptr;
+    return value;
+  }
   [[nodiscard]] bool at_line_end(char const* at) const noexcept {
     return at == end_ || *at == '\n' || (*at == '\r' && (at + 1 == end_ || at[1] == '\n'));
   }

@@ -41,7 +41,7 @@ TEST_F(program_test, converts_between_formats) {
   EXPECT_EQ(output({"convert", path("drawn.wyrm"), path("drawn.mtx"), "--directed"}), "");
   EXPECT_TRUE(read("drawn.mtx").starts_with("%%MatrixMarket matrix coordinate real general\n6 6 20\n1 2 2\n"));
 
-  for (std::string const bad : {"k5.json", "out.graph.gz", "out.csv", "out"})
+  for (std::string const bad : {"k5.json", "out.gr.gz", "out.csv", "out"})
     expect_refused(2, "not written; written are .mtx", {"convert", path("missing.graph"), path(bad)});
   expect_refused(2, "vertices without edges, such as 6", {"convert", k5_file, path("k5.txt")});
   expect_refused(3, "expected the banner", {"convert", "--format", "mtx", k5_file, path("none.mtx")});

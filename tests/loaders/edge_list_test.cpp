@@ -169,8 +169,8 @@ TEST(edge_list, knows_whether_ids_are_the_vertices) {
   }
 }
 
-TEST(gap, has_weights_whatever_a_third_column_is) {
-  auto const list = parsed("0 1 7\n", {.third = loaders::third_column::time}, file_format::gap);
+TEST(gap, has_weights_in_its_third_column) {
+  auto const list = parsed("0 1 7\n", {}, file_format::gap);
   EXPECT_EQ(list.weights, (numbers{7}));
   EXPECT_TRUE(list.times.empty());
   EXPECT_EQ(parsed("5 6\n", {.vertex_base = 5}, file_format::gap).edges, (edges{{0, 1}}));
