@@ -13,19 +13,23 @@
 #include <system_error>
 
 #include "../exec/error.hpp"
+#include "../loaders/limits.hpp"
 #include "process.hpp"
 
 namespace wyrm::apps {
 
 namespace {
-constexpr std::size_t longest_line = std::size_t{1} << 24;
+
+// Opening /dev/stdin again would hide that standard input is closed (occupy_closed_streams).
+bool is_standard_input(std::string const& path) { return path == "-" || path == "/dev/stdin" || path == "/dev/fd/0"; }
+
 }  // namespace
 
 line_input::line_input(std::string const& path)
     : name_(path == "-" ? "standard input" : path),
-      descriptor_(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)),
+      descriptor_(is_standard_input(path) ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)),
       stopped_(eventfd(0, EFD_CLOEXEC)),
-      owned_(path != "-"),
+      owned_(!is_standard_input(path)),
       buffer_(std::size_t{1} << 16) {
   struct stat about {};
   int const reason = descriptor_ < 0 || stopped_ < 0 || fstat(descriptor_, &about) != 0 ? errno
@@ -54,9 +58,10 @@ bool line_input::next(std::string& line) {
     auto const last = buffer_.begin() + static_cast<std::ptrdiff_t>(end_);
     auto const newline = std::find(first, last, '\n');
     complete = newline != last;
-    if (line.size() + static_cast<std::size_t>(newline - first) > longest_line)
-      throw error(error_code::bad_input, name_ + ':' + std::to_string(line_ + 1) +
-                                             ": expected a line of at most 16 MiB, found a longer one; check the file");
+    if (line.size() + static_cast<std::size_t>(newline - first) > loaders::longest_line)
+      throw error(error_code::bad_input, name_ + ':' + std::to_string(line_ + 1) + ": expected a line of at most " +
+                                             std::to_string(loaders::longest_line >> 20) +
+                                             " MiB, found a longer one; check the file");
     line.append(first, newline);
     at_ = static_cast<std::size_t>(newline - buffer_.begin()) + (complete ? 1 : 0);
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "../loaders/output_file.hpp"
+#include "../loaders/writers.hpp"
 #include "broker.hpp"
 #include "cluster.hpp"
 #include "datasets.hpp"
@@ -157,18 +158,22 @@ auto with_files(Options const& o, std::vector<apps::named_path> const& outputs,
     file.write(apps::json_report(o, result, lost != nullptr));
     file.finish();
   };
-  fill(report);
+  bool const corrigible = !report.is_direct();  // else it is written once, when all is known
+  if (corrigible) fill(report);
   auto const commit_files = [&] {
     if (files) files->commit();
   };
   if (auto const failure = failure_of(commit_files)) {
     lost = failure;
-    loaders::output_file corrected("the report", o.report);
-    fill(corrected);
-    corrected.commit();
+    if (corrigible) {
+      loaders::output_file corrected("the report", o.report);
+      fill(corrected);
+      corrected.commit();
+    }
   } else {
     report.commit();
   }
+  if (!corrigible) fill(report);
   if (lost) std::rethrow_exception(lost);
   return result;
 }
@@ -331,10 +336,10 @@ void add_walk(CLI::App& program, apps::walk_command& c) {
   auto const real = [&](char const* name, double& value, char const* what) {
     walk->add_option(name, value, what)->check(apps::not_empty)->capture_default_str();
   };
-  real("--stop", c.walk.stop, "Probability that a walk ends before a step");
-  real("--restart", c.walk.restart, "Probability that a step returns to the start");
-  real("-p", c.walk.p, "node2vec: 1/p is the bias of a return to the previous vertex");
-  real("-q", c.walk.q, "node2vec: 1/q is the bias of a step away from the previous vertex");
+  real("--stop", c.walk.stop, "Probability that a walk ends before a step: from 0 to less than 1");
+  real("--restart", c.walk.restart, "Probability that a step returns to the start: 0 to 1");
+  real("-p", c.walk.p, "node2vec: 1/p is the bias of a return to the previous vertex; 0.01 to 100");
+  real("-q", c.walk.q, "node2vec: 1/q is the bias of a step away from the previous vertex; 0.01 to 100");
   walk->add_flag("--weighted", c.weighted, "Use the weights in the file");
   walk->add_option("--walks", c.walks, "Write the walks to this file, one per line")->check(apps::not_empty);
   walk->callback([&c] { c.with_hint([&c] { apps::walk(c); }); });
@@ -443,9 +448,7 @@ int run_program(int argc, char** argv) {
   std::string to;
   CLI::App* const convert = program.add_subcommand("convert", "Write a graph file in another format");
   apps::add_graph_file(*convert, from, true);
-  convert
-      ->add_option("OUT", to,
-                   "The new file: .mtx, .graph, .metis, .txt, .tsv, .edges, .edgelist or .wyrm, not compressed")
+  convert->add_option("OUT", to, std::string("The new file; its extension is its format: ") + loaders::written_formats)
       ->required();
   convert->callback([&] { apps::convert(from, to); });
   try {
