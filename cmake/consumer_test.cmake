@@ -19,8 +19,8 @@ function(test_project project)
   endif()
   run(${CMAKE_COMMAND} -S ${EXAMPLES}/${project} -B ${WORK}/${project} -G Ninja -DCMAKE_PREFIX_PATH=${WORK}/prefix
     -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CUDA_COMPILER=${CUDA} -DCMAKE_CUDA_ARCHITECTURES=90 -DCMAKE_BUILD_TYPE=Release
-    -DCCCL_DIR=${CCCL_DIR} "-DCMAKE_CXX_FLAGS=${FLAGS}"
-    "-DCMAKE_CUDA_FLAGS=${CUDA_FLAGS}" ${TEST_UNPARSED_ARGUMENTS})
+    -DCCCL_DIR=${CCCL_DIR} "-DCMAKE_CXX_FLAGS_RELEASE=${FLAGS}"
+    "-DCMAKE_CUDA_FLAGS_RELEASE=${CUDA_FLAGS}" ${TEST_UNPARSED_ARGUMENTS})
   run(${CMAKE_COMMAND} --build ${WORK}/${project} --target ${project})
   foreach(program ${TEST_PROGRAMS})
     run(${WORK}/${project}/${program})
@@ -39,7 +39,7 @@ test_project(sampling ${no_loaders})
 test_project(weighted_stream ${no_loaders})
 test_project(subproject ${no_loaders} -DCMAKE_DISABLE_FIND_PACKAGE_RapidJSON=ON -DCMAKE_DISABLE_FIND_PACKAGE_TBB=ON
   -DWYRM_SOURCE_DIR=${SOURCE} -DWYRM_CUDA=${WYRM_CUDA} -DCMAKE_BUILD_TYPE= -DWYRM_HOST_THREADS=auto
-  -DWYRM_GRAPH_ALLOCATORS=few)
+  -DWYRM_GRAPH_ALLOCATORS=few "-DCMAKE_CXX_FLAGS=${FLAGS}" "-DCMAKE_CUDA_FLAGS=${CUDA_FLAGS}")
 file(STRINGS ${WORK}/subproject/CMakeCache.txt build_type REGEX "^CMAKE_BUILD_TYPE:")
 if(NOT build_type MATCHES "=$")
   message(FATAL_ERROR "Wyrm has changed the build type of the project that contains it: ${build_type}")
