@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -219,7 +220,8 @@ TYPED_TEST_SUITE_P(attached_test);
 
 TYPED_TEST_P(attached_test, results_follow_any_sequence_of_changes) {
   std::size_t const steps = this->sized(60, 25);
-  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+  std::size_t const seeds = std::min<std::size_t>(scaled(20, 3), 6);
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     auto const k = TestFixture::kinds[seed % 3];
     SCOPED_TRACE("seed " + std::to_string(seed));
     typename TestFixture::followed_graph f(k, seed % 2 == 1, seed);
