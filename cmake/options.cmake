@@ -9,6 +9,7 @@ option(WYRM_LOADERS "Build the loaders (need LibArchive, zlib and RapidJSON)" ON
 option(WYRM_PROGRAM "Build the program `wyrm`" ${PROJECT_IS_TOP_LEVEL})
 option(WYRM_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(WYRM_EXHAUSTIVE_TESTS "Build the tests of all interleavings" ON)
+set(WYRM_EXHAUSTIVE_SCALE "1" CACHE STRING "WYRM_TEST_SCALE of the tests of all interleavings")
 option(WYRM_GROUP_TESTS "Compile tests that instantiate the same graphs as one program (less time for all, more for one)" OFF)
 set(WYRM_TEST_SPACES "all" CACHE STRING "Spaces of the long suites of tests: host, simt or all")
 set_property(CACHE WYRM_TEST_SPACES PROPERTY STRINGS all host simt)
