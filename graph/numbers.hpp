@@ -70,18 +70,17 @@ struct number_of_edge<valued_edge<Number>> {
   using type = Number;
 };
 
-/// Edges with numbers on the host: an array, std::vector or std::span of valued_edge<Number>. Does not copy it.
-class host_numbered_edges {
+namespace detail {
+
+/// Where an array of edges with numbers is: on the host, or in memory of a space.
+class numbered_edges {
  public:
-  template <std::ranges::contiguous_range Edges>
-  requires number<typename number_of_edge<std::ranges::range_value_t<Edges>>::type> host_numbered_edges(
-      Edges const& edges)
-      : data_(std::ranges::data(edges)),
-        size_(std::ranges::size(edges)),
-        type_(number_type_of<typename number_of_edge<std::ranges::range_value_t<Edges>>::type>) {}
   [[nodiscard]] void const* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] number_type type() const { return type_; }
+
+ protected:
+  numbered_edges(void const* data, std::size_t size, number_type type) : data_(data), size_(size), type_(type) {}
 
  private:
   void const* data_;
@@ -89,20 +88,24 @@ class host_numbered_edges {
   number_type type_;
 };
 
+}  // namespace detail
+
+/// Edges with numbers on the host: an array, std::vector or std::span of valued_edge<Number>. Does not copy it.
+class host_numbered_edges : public detail::numbered_edges {
+ public:
+  template <std::ranges::contiguous_range Edges>
+  requires number<typename number_of_edge<std::ranges::range_value_t<Edges>>::type> host_numbered_edges(
+      Edges const& edges)
+      : numbered_edges(std::ranges::data(edges), std::ranges::size(edges),
+                       number_type_of<typename number_of_edge<std::ranges::range_value_t<Edges>>::type>) {}
+};
+
 /// Edges with numbers in memory of a space.
-class resident_numbered_edges {
+class resident_numbered_edges : public detail::numbered_edges {
  public:
   template <number Number>
   resident_numbered_edges(resident_valued_edges<Number> edges)
-      : data_(edges.data), size_(edges.size), type_(number_type_of<Number>) {}
-  [[nodiscard]] void const* data() const { return data_; }
-  [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] number_type type() const { return type_; }
-
- private:
-  void const* data_;
-  std::size_t size_;
-  number_type type_;
+      : numbered_edges(edges.data, edges.size, number_type_of<Number>) {}
 };
 
 }  // namespace wyrm::graph
