@@ -26,6 +26,7 @@
 #include "../../graph/catch_up.hpp"
 #include "../../graph/snapshot.hpp"
 #include "../graph/model.hpp"
+#include "../support/refusal.hpp"
 #include "../support/seed.hpp"
 #include "../support/verify.hpp"
 #include "maintained_fixture.hpp"
@@ -568,15 +569,6 @@ TYPED_TEST_P(attached_test, results_work_on_the_stream_of_the_graph) {
   exec::stream_identity const own = g.space().identity();
   for (bool const with_clusters : {false, true})
     for (auto const& one : TestFixture::make_results(g, with_clusters)) EXPECT_EQ(one->result().stream(), own);
-  auto const refusal = [](auto const& f) -> std::string {
-    try {
-      f();
-    } catch (error const& e) {
-      EXPECT_EQ(e.code(), error_code::bad_argument);
-      return e.what();
-    }
-    return "no error";
-  };
   std::string const want =
       "result_on_stream: the result works on another stream than the graph; construct it with the space of the graph";
   for (exec::stream_identity const& other :

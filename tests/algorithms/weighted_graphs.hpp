@@ -13,6 +13,7 @@
 
 #include "../../alloc/ouroboros/ouroboros.hpp"
 #include "../../graph/dynamic_graph.hpp"
+#include "../support/refusal.hpp"
 
 namespace wyrm::tests {
 
@@ -53,17 +54,6 @@ std::vector<Value> symmetric(graph::csr const& rows, std::vector<Value> values) 
       values[i] = values[static_cast<std::size_t>(std::lower_bound(begin, end, u) - rows.targets.begin())];
     }
   return values;
-}
-
-/// The message of the error(bad_argument) that f throws; empty if it throws none.
-template <class F>
-std::string refusal(F const& f) {
-  try {
-    f();
-  } catch (error const& e) {
-    return e.code() == error_code::bad_argument ? e.what() : "another error";
-  }
-  return {};
 }
 
 inline void expect_contains(std::string const& text, std::string const& part) {
