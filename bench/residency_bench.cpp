@@ -12,8 +12,8 @@
 //   attack/SPACE/POLICY/PROGRAM        beside a program that takes all memory and rewrites it for ever (section 6.5)
 //   mean/SPACE/POLICY/...              means of the cases before, as the paper gives them
 //
-// POLICY is lru-cost, lru, or gdm-base, whose transfers go to the device at once. Launches name what they touch under
-// all policies, while the GDM-Base of the paper loads all that a program has.
+// POLICY is lru-cost, lru, or gdm-base: launches load all data of the program then, as in GDM-Base, instead of what they
+// touch. Unlike GDM-Base, which would wait, a launch uses in place what does not fit beside another one.
 //
 // Times are wall-clock times of whole programs, from the first transfer to the last, medians of the repetitions; a run
 // that is not timed comes first. Figures: throughput (of a pair): the weighted speedup, solo_i / combo_i summed, where

@@ -359,12 +359,17 @@ void core::write(region_state* r, std::size_t offset, void const* from, std::siz
     homes[i - range.first] = place_of(b);
   }
   announce_transfer(transfer);
+  double to_device = 0;
   copy_unlocked(l, transfer, [&] {
     auto const* const source = static_cast<std::byte const*>(from);
     for_each_part(range, offset, bytes, [&](std::size_t i, std::size_t at, std::size_t done, std::size_t count) {
+      stopwatch const watch;
       ranges_->copy_in(homes[i].home + at, homes[i].side, source + done, count);
+      if (homes[i].side == exec::memory_side::device) to_device += watch.seconds();
     });
   });
+  r->owner->counters.move_seconds += to_device;
+  r->owner->counters.effective_move_seconds += to_device;
 }
 
 void core::read(region_state* r, std::size_t offset, void* to, std::size_t bytes) {

@@ -2,7 +2,6 @@
 // Loads and evictions. Both copy first, and exchange the backings in runs of adjacent blocks then. Whatever fails, a
 // block is backed by memory with its contents.
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -11,20 +10,6 @@
 #include "core.hpp"
 
 namespace wyrm::alloc::residency::detail {
-
-namespace {
-
-class stopwatch {
- public:
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
-}  // namespace
 
 /// Measures the time of a dirty check for a client.
 class core::timed_check final : public dirty_check {

@@ -82,8 +82,8 @@ struct statistics {
   std::uint64_t dirty_evictions = 0;
   std::uint64_t failed_moves = 0;  // loads and evictions that were given up for want of memory
   double launch_seconds = 0;
-  double move_seconds = 0;            // of all loads and evictions
-  double effective_move_seconds = 0;  // of loads that are no reloads
+  double move_seconds = 0;            // of all loads, evictions, and transfers from the host to device memory
+  double effective_move_seconds = 0;  // of these transfers, and of loads that are no reloads
   double signature_seconds = 0;       // of dirty checks
 
   /// The part of the time of launches, moves and dirty checks that went into launches and effective moves (GDM, section

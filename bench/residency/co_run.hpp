@@ -52,20 +52,20 @@ class shared_device {
  public:
   shared_device(std::array<Space, 3> const& spaces, std::string const& policy, std::size_t budget, std::size_t block)
       : spaces_(spaces),
-        is_eager_(policy == residency::gdm_base::name),
+        is_base_(policy == residency::gdm_base::name),
         manager_(spaces[0], manager_options(spaces[2], policy, budget, block)) {}
 
   [[nodiscard]] residency::client<Space> make_client(unsigned number) {
     return manager_.make_client({.name = "program " + std::to_string(number)}, spaces_[number]);
   }
   [[nodiscard]] managed_memory<Space> memory_of(residency::client<Space>& client, unsigned number) const {
-    return {client, spaces_[number], is_eager_};
+    return {client, spaces_[number], is_base_};
   }
   [[nodiscard]] residency::statistics counters() const { return manager_.counters(); }
 
  private:
   std::array<Space, 3> spaces_;
-  bool is_eager_;
+  bool is_base_;
   residency::manager<Space> manager_;
 };
 

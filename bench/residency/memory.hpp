@@ -114,19 +114,19 @@ class plain_memory final : public device_memory<Space> {
 template <class Space>
 class managed_memory final : public device_memory<Space> {
  public:
-  /// is_eager: a transfer from the host is moved to the device at once, as GDM-Base does, instead of with the next
-  /// launch that needs it.
-  managed_memory(residency::client<Space>& client, Space const& space, bool is_eager)
-      : client_(client), space_(space), is_eager_(is_eager) {}
+  /// is_base: as GDM-Base does, a transfer from the host goes to the device at once, and a launch loads all data of the
+  /// program, instead of what it names.
+  managed_memory(residency::client<Space>& client, Space const& space, bool is_base)
+      : client_(client), space_(space), is_base_(is_base) {}
 
   [[nodiscard]] array make(std::size_t words) override {
-    return std::make_unique<held>(client_, client_.reserve(words * sizeof(word)), is_eager_);
+    return std::make_unique<held>(client_, client_.reserve(words * sizeof(word)), is_base_);
   }
   void launch(std::initializer_list<touched> arrays, typename device_memory<Space>::kernels const& f) override {
     std::vector<residency::used_range> ranges;
     for (touched const& t : arrays)
       ranges.push_back({static_cast<held const&>(*t.what).region(), 0, residency::unlimited, t.how, t.hint});
-    residency::use const scope = client_.use(ranges);
+    residency::use const scope = is_base_ ? client_.use() : client_.use(ranges);
     f(space_);
   }
   void synchronize() const override { space_.synchronize(); }
@@ -134,26 +134,26 @@ class managed_memory final : public device_memory<Space> {
  private:
   class held final : public held_array {
    public:
-    held(residency::client<Space>& client, residency::region region, bool is_eager)
-        : client_(client), region_(std::move(region)), is_eager_(is_eager) {}
+    held(residency::client<Space>& client, residency::region region, bool is_base)
+        : client_(client), region_(std::move(region)), is_base_(is_base) {}
     [[nodiscard]] residency::region const& region() const { return region_; }
     [[nodiscard]] word* data() const override { return reinterpret_cast<word*>(region_.data()); }
     [[nodiscard]] std::size_t size() const override { return region_.bytes() / sizeof(word); }
     void write(std::span<word const> from) override {
       region_.write(0, from.data(), from.size_bytes());
-      if (is_eager_) (void)client_.use({{region_, 0, from.size_bytes(), access::read}});
+      if (is_base_) (void)client_.use({{region_, 0, from.size_bytes(), access::read}});
     }
     void read(std::span<word> to) const override { region_.read(0, to.data(), to.size_bytes()); }
 
    private:
     residency::client<Space>& client_;
     residency::region region_;
-    bool is_eager_;
+    bool is_base_;
   };
 
   residency::client<Space>& client_;
   Space space_;
-  bool is_eager_;
+  bool is_base_;
 };
 
 }  // namespace wyrm::bench::gdm
