@@ -75,10 +75,10 @@ class resident_graphs : public space_fixture<Space> {
 };
 TYPED_TEST_SUITE_P(resident_graphs);
 
-// Each of three clients has a graph of 2 MiB and more, and the budget is the arrays of all and 2 MiB.
+// Each of three clients has a graph of 2 MiB and more, and the budget is the arrays of all and few blocks.
 TYPED_TEST_P(resident_graphs, equal_graphs_in_plain_memory) {
   using test = resident_graphs<TypeParam>;
-  auto const budget = std::make_shared<residency::fixed_budget>(std::size_t{5} << 20);
+  auto const budget = std::make_shared<residency::fixed_budget>((std::size_t{5} << 20) + 2 * this->block());
   {
     residency::manager<TypeParam> manager(this->space(), this->options_of(budget));
     struct owner {
