@@ -72,6 +72,7 @@ graph::any_graph graph_in(Space const& space, std::string const& allocator, exec
   graph::options o{.directed = true, .in_neighbours = in_neighbours};
   o.pool.memory = kind;
   o.pool.pool_bytes = 4 * rows.targets.size() * sizeof(graph::vertex_id) + (std::size_t{64} << 20);
+  if (allocator == "align-malloc+small") o.pool.pool_bytes *= 2;  // half of it is for pages below 4 KiB
   o.pool.reserve_bytes = 2 * o.pool.pool_bytes;
   graph::any_graph g(space, allocator, rows.offsets.size() - 1, o);
   g.build(rows);
