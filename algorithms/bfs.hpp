@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Breadth-first search: the distance of each vertex, in arcs, from the nearest of some sources (Moore 1959). All
-// vertices at one distance form a frontier, which is expanded along out-arcs (push); a vertex with many neighbours is
-// split among several tiles. Threads claim a vertex by setting its bit in a bitmap. All threads that try to claim the
-// same vertex do so in the same round, and so would assign the same distance; the result does not depend on the order.
+// vertices at one distance form a frontier. A small frontier is expanded along out-arcs (push); a vertex with many
+// neighbours is split among several tiles. Threads claim a vertex by setting its bit in a bitmap. All threads that try
+// to claim the same vertex do so in the same round, and so would assign the same distance; the result does not depend
+// on the order. Where the frontier has a large part of the arcs, the vertices that are left look for it among their
+// in-neighbours instead (detail/pull_frontier.hpp).
 #pragma once
 
 #include <algorithm>
@@ -10,6 +12,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../exec/atomic.hpp"
@@ -21,6 +24,7 @@
 #include "../graph/types.hpp"
 #include "../graph/view.hpp"
 #include "detail/frontier.hpp"
+#include "detail/pull_frontier.hpp"
 #include "detail/rounds.hpp"
 
 namespace wyrm::algorithms {
@@ -64,40 +68,159 @@ struct visit_frontier {
   }
 };
 
+struct search_totals {
+  std::uint64_t degrees;  // of a frontier
+  std::uint32_t found;    // by a round of pulls
+  std::uint32_t reached;
+  std::uint32_t rounds;
+};
+
+/// One lane per vertex.
+struct count_reached {
+  std::uint32_t const* distances;
+  search_totals* totals;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t v, bool valid) const {
+    std::uint32_t const rounds = valid ? distances[v] + 1 : 0;  // 0: unreached
+    std::uint32_t const reached = exec::sum(t, rounds > 0 ? 1u : 0u);
+    if (rounds > exec::load_recent(totals->rounds))
+      exec::atomic_ref<std::uint32_t>(totals->rounds).fetch_max(rounds, exec::relaxed);
+    if (t.rank() == 0 && reached > 0)
+      exec::atomic_ref<std::uint32_t>(totals->reached).fetch_add(reached, exec::relaxed);
+  }
+};
+
 }  // namespace detail
 
-/// Distances from one or several sources; sources may repeat. O(vertices + arcs of reached vertices), with one launch
-/// per distance; scratch of about 20 bytes per vertex and 1/16 byte per arc. Throws error(bad_argument) for a source
-/// out of range.
+struct bfs_options {
+  /// Whether large frontiers are looked for from the other side. Only where the graph has in-neighbours.
+  bool pull = true;
+};
+
+/// The figures of bfs_result.
+struct bfs_run {
+  std::uint32_t rounds = 0;
+  std::size_t reached = 0;
+};
+
+/// Searches different graphs, or one changing graph; distances and scratch memory stay on the device: about 20 bytes
+/// per vertex and 1/16 byte per arc. Not thread-safe.
 template <class Space>
-bfs_result bfs(Space const& space, graph::graph_view const& g, std::span<graph::vertex_id const> sources) {
-  std::size_t const n = g.vertices();
-  for (graph::vertex_id const v : sources)
-    if (v >= n)
-      throw error(error_code::bad_argument, "bfs: the source " + std::to_string(v) +
-                                                " is not in the graph, which has " + std::to_string(n) +
-                                                " vertices; they are numbered from 0");
-  bfs_result result;
-  result.distance.assign(n, bfs_result::unreached);
-  if (sources.empty()) return result;
+class bfs_searcher {
+ public:
+  explicit bfs_searcher(Space const& space)
+      : space_(space),
+        rounds_(space),
+        begin_(space),
+        distances_(space),
+        bits_{bitmap(space), bitmap(space)},
+        totals_(space, 1) {}
 
-  exec::buffer<graph::vertex_id, Space> begin(space, sources.size());
-  exec::buffer<std::uint32_t, Space> distances(space, n);
-  exec::copy_in<graph::vertex_id>(space, begin.data(), sources);
-  space.fill(distances.data(), 0xff, distances.bytes());
-  detail::rounds<Space> rounds(space, g);
-  exec::for_each_lane<32>(space, sources.size(), detail::begin_search{g, begin.data(), rounds.now()});
-  rounds.run([&](std::uint32_t distance, detail::frontier const& next) {
-    return detail::visit_frontier{g, distances.data(), distance, next};
-  });
-
-  space.copy_out(result.distance.data(), distances.data(), distances.bytes());
-  for (std::uint32_t const distance : result.distance) {
-    if (distance == bfs_result::unreached) continue;
-    ++result.reached;
-    result.rounds = std::max(result.rounds, distance + 1);
+  /// Distances from one or several sources; sources may repeat. O(vertices + arcs of reached vertices), with one launch
+  /// per distance. Throws error(bad_argument) for a source out of range, and error(out_of_memory).
+  bfs_run run(graph::graph_view const& g, std::span<graph::vertex_id const> sources, bfs_options const& o = {}) {
+    std::size_t const n = g.vertices();
+    for (graph::vertex_id const v : sources)
+      if (v >= n)
+        throw error(error_code::bad_argument, "bfs: the source " + std::to_string(v) +
+                                                  " is not in the graph, which has " + std::to_string(n) +
+                                                  " vertices; they are numbered from 0");
+    distances_.reserve(n);
+    if (n > 0) space_.fill(distances_.data(), 0xff, n * sizeof(std::uint32_t));
+    if (sources.empty()) return {};
+    begin_.reserve(sources.size());
+    exec::copy_in<graph::vertex_id>(space_, begin_.data(), sources);
+    rounds_.begin(g);
+    exec::for_each_lane<32>(space_, sources.size(), detail::begin_search{g, begin_.data(), rounds_.now()});
+    search(g, o.pull && g.has_in_neighbours());
+    detail::search_totals const all = totals([&](detail::search_totals* totals) {
+      exec::for_each_lane<32>(space_, n, detail::count_reached{distances_.data(), totals});
+    });
+    return {all.rounds, all.reached};
   }
-  return result;
+  /// Of each vertex of the graph of the last run, in device memory: arcs from the nearest source, or unreached.
+  [[nodiscard]] std::uint32_t const* distance() const { return distances_.data(); }
+
+ private:
+  using bitmap = exec::buffer<std::uint32_t, Space>;
+  // As in the paper: a frontier is large if it has more than 1/14 of the arcs that are left, until it has less than
+  // 1/24 of the vertices.
+  static constexpr std::uint64_t arcs_left_of_large = 14;
+  static constexpr std::size_t vertices_of_large = 24;
+  static constexpr std::size_t vertices_of_small = 256;  // a frontier with a smaller part is not measured
+
+  void search(graph::graph_view const& g, bool may_pull) {
+    std::size_t const n = g.vertices();
+    std::uint64_t arcs_left = g.arcs();
+    std::uint32_t distance = 0;
+    std::uint32_t before = 0;
+    unsigned at_once = 1;
+    for (;;) {
+      std::uint32_t const items = rounds_.left();
+      if (items == 0) return;
+      if (may_pull && items > n / vertices_of_small) {
+        std::uint64_t const arcs =
+            totals([&](detail::search_totals* totals) {
+              detail::for_each_item<32>(space_, rounds_.now(), detail::sum_degrees{g, &totals->degrees});
+            }).degrees;
+        if (arcs > arcs_left / arcs_left_of_large && !pull(g, items, distance)) return;
+        arcs_left -= std::min(arcs_left, arcs);
+      }
+      // Several rounds before the next look, unless frontiers grow fast: the next ones may be large.
+      at_once = may_pull && items > 2 * std::uint64_t{before} ? 1 : std::min(2 * at_once, 16u);
+      before = items;
+      for (unsigned i = 0; i < at_once; ++i)
+        rounds_.enqueue(detail::visit_frontier{g, distances_.data(), distance++, rounds_.next()});
+    }
+  }
+  /// Pulls until the frontier, which has so many items of this distance, is small. Returns whether there is one, as a
+  /// list.
+  [[nodiscard]] bool pull(graph::graph_view const& g, std::uint32_t items, std::uint32_t& distance) {
+    std::size_t const n = g.vertices();
+    std::size_t const words = detail::pull_frontier::words(n);
+    for (bitmap& bits : bits_) bits.reserve(words);
+    space_.fill(bits_[0].data(), 0, words * sizeof(std::uint32_t));
+    detail::for_each_item<32>(space_, rounds_.now(), detail::set_bits{bits_[0].data(), distances_.data(), distance});
+    std::uint32_t* const marks = rounds_.now().marks;
+    for (std::uint32_t found = items;;) {
+      std::uint32_t const before = found;
+      ++distance;
+      found = totals([&](detail::search_totals* totals) {
+                exec::for_each_tile<32>(space_, detail::pull_frontier::tiles(n),
+                                        detail::pull_frontier{g, marks, bits_[0].data(), bits_[1].data(),
+                                                              distances_.data(), distance, &totals->found});
+              }).found;
+      if (found == 0) return false;
+      std::swap(bits_[0], bits_[1]);
+      if (found < n / vertices_of_large && found < before) break;
+    }
+    rounds_.clear();
+    exec::for_each_lane<32>(space_, n, detail::list_bits{g, bits_[0].data(), rounds_.now()});
+    return true;
+  }
+  /// Calls f(totals), which enqueues work that counts from 0, and waits for the result.
+  template <class F>
+  [[nodiscard]] detail::search_totals totals(F const& f) {
+    space_.fill(totals_.data(), 0, sizeof(detail::search_totals));
+    f(totals_.data());
+    return exec::read(space_, totals_.data());
+  }
+
+  Space space_;
+  detail::rounds<Space> rounds_;
+  exec::buffer<graph::vertex_id, Space> begin_;
+  exec::buffer<std::uint32_t, Space> distances_;
+  bitmap bits_[2];
+  exec::buffer<detail::search_totals, Space> totals_;
+};
+
+/// The same, with all distances in host memory.
+template <class Space>
+bfs_result bfs(Space const& space, graph::graph_view const& g, std::span<graph::vertex_id const> sources,
+               bfs_options const& o = {}) {
+  bfs_searcher<Space> searcher(space);
+  bfs_run const run = searcher.run(g, sources, o);
+  return {exec::copy_out(space, searcher.distance(), g.vertices()), run.rounds, run.reached};
 }
 
 bfs_result bfs(graph::any_graph const& g, std::span<graph::vertex_id const> sources);

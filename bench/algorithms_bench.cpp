@@ -10,7 +10,8 @@
 //                                                    q = 2) or weighted (values of type float, not on csr)
 //   components, core_numbers/SPACE/STORAGE/GRAPH     from call to result, the copy to the host included
 //   edge_support/SPACE/ALLOCATOR/GRAPH               the same
-//   bfs/SPACE/STORAGE/GRAPH                          the same; the mean over 16 random sources that have neighbours
+//   bfs, bfs_push/SPACE/STORAGE/GRAPH                from call to the distances on the device, scratch kept; the mean
+//                                                    over 16 random sources that have neighbours; bfs_push: no pulls
 //   clustering/SPACE/STORAGE/GRAPH                   from call to the labels on the host, default options, scratch kept
 //   triangles_change/SPACE/ALLOCATOR/GRAPH/edges:N   insertion and erasure of random edges, maintained triangles
 //   clustering_change/SPACE/ALLOCATOR/GRAPH/edges:N  insertion and erasure of random edges, maintained clustering
@@ -318,9 +319,11 @@ std::vector<graph::vertex_id> search_sources(graph::csr const& c) {
 }
 
 template <class Space>
-void bfs(benchmark::State& state, Space const& space, subject const& s) {
+void bfs(benchmark::State& state, Space const& space, subject const& s, bool pulls) {
   graph::graph_view const g = graph_under_test<Space>::get(space, s.storage, s.name, s.churned).view();
   std::vector<graph::vertex_id> const sources = search_sources(rows_of(s.name));
+  algorithms::bfs_searcher<Space> searcher(space);
+  (void)searcher.run(g, sources);  // its memory
   double least = 1e9;
   double most = 0;
   double reached = 0;
@@ -328,8 +331,8 @@ void bfs(benchmark::State& state, Space const& space, subject const& s) {
     double sum = 0;
     reached = 0;
     for (graph::vertex_id const v : sources) {
-      algorithms::bfs_result r;
-      double const time = seconds(space, [&] { r = algorithms::bfs(space, g, std::span(&v, 1)); });
+      algorithms::bfs_run r;
+      double const time = seconds(space, [&] { r = searcher.run(g, std::span(&v, 1), {.pull = pulls}); });
       sum += time;
       least = std::min(least, time);
       most = std::max(most, time);
@@ -393,7 +396,10 @@ void add_cases(Space const& space) {
         whole("components", [](auto const& there, auto const& g) { return algorithms::components(there, g).count; });
         whole("core_numbers",
               [](auto const& there, auto const& g) { return algorithms::core_numbers(there, g).degeneracy; });
-        if (!churned) add("bfs" + on + storage + "/" + name, [=](benchmark::State& state) { bfs(state, space, s); });
+        for (bool const pulls : {true, false})
+          if (!churned || pulls)
+            add((pulls ? "bfs" : "bfs_push") + on + storage + "/" + name,
+                [=](benchmark::State& state) { bfs(state, space, s, pulls); });
         if (storage != "csr" && !churned)
           add("edge_support" + on + storage + "/" + name, [=](benchmark::State& state) {
             graph::graph_view const g = graph_under_test<Space>::get(space, storage, s.name, false).view();

@@ -48,8 +48,12 @@ struct frontier {
   WYRM_HD void add(Tile const& t, graph::graph_view const& g, graph::vertex_id v, bool has) const {
     if (!t.any(has)) return;
     std::uint32_t const bit = 1u << v % 32;
-    bool const is_new = has && (exec::atomic_ref<std::uint32_t>(marks[v / 32]).fetch_or(bit, exec::relaxed) & bit) == 0;
-    std::uint32_t const parts = is_new ? frontier_item::parts(g.degree(v)) : 0;
+    append(t, g, v, has && (exec::atomic_ref<std::uint32_t>(marks[v / 32]).fetch_or(bit, exec::relaxed) & bit) == 0);
+  }
+  /// Lists the vertex of each lane that has one, which is in no list; collective.
+  template <class Tile>
+  WYRM_HD void append(Tile const& t, graph::graph_view const& g, graph::vertex_id v, bool has) const {
+    std::uint32_t const parts = has ? frontier_item::parts(g.degree(v)) : 0;
     std::uint32_t const below = exec::sum_below(t, parts);
     std::uint32_t const all = t.shfl(below + parts, Tile::size() - 1);
     if (all == 0) return;

@@ -29,19 +29,33 @@ struct work_of_round {
 template <class Space>
 class rounds {
  public:
-  rounds(Space const& space, graph::graph_view const& g)
-      : space_(space),
-        marks_(space, (std::size_t{g.vertices()} + 31) / 32),
-        items_{list(space, frontier::capacity(g.vertices(), g.arcs())),
-               list(space, frontier::capacity(g.vertices(), g.arcs()))},
-        sizes_(space, 3) {
-    space_.fill(marks_.data(), 0, marks_.bytes());
-    space_.fill(sizes_.data(), 0, sizes_.bytes());
+  explicit rounds(Space const& space)
+      : space_(space), marks_(space), items_{list(space), list(space)}, sizes_(space, 3) {}
+  rounds(Space const& space, graph::graph_view const& g) : rounds(space) { begin(g); }
+
+  /// Empties the frontiers, for a graph. Throws error(out_of_memory).
+  void begin(graph::graph_view const& g) {
+    std::size_t const words = (std::size_t{g.vertices()} + 31) / 32;
+    marks_.reserve(words);
+    for (list& items : items_) items.reserve(frontier::capacity(g.vertices(), g.arcs()));
+    space_.fill(marks_.data(), 0, words * sizeof(std::uint32_t));
+    clear();
   }
+  /// Empties the frontiers; the marks stay.
+  void clear() { space_.fill(sizes_.data(), 0, sizes_.bytes()); }
 
   /// now(): the frontier that the next round processes; next(): the frontier that it fills.
   [[nodiscard]] frontier now() const { return ahead(0); }
   [[nodiscard]] frontier next() const { return ahead(1); }
+  /// The number of items of now(). Waits.
+  [[nodiscard]] std::uint32_t left() const { return exec::read(space_, size(0)); }
+
+  /// Launches f(tile, item) for all items of now(), with 8 lanes per item, which fills next(): a round.
+  template <class F>
+  void enqueue(F const& f) {
+    for_each_item<8>(space_, now(), work_of_round<F>{f, size(2)});
+    ++turn_;
+  }
 
   /// For each round, calls f = work(number, next) on the host, and launches f(tile, item) for all items of the
   /// frontier, with 8 lanes per item. `number` counts the rounds of this call from 0; `next` is the frontier to fill.
@@ -49,11 +63,8 @@ class rounds {
   void run(Work const& work) {
     unsigned at_once = 4;
     for (std::uint32_t number = 0;;) {
-      for (unsigned i = 0; i < at_once; ++i, ++turn_) {
-        auto const here = work(number++, next());
-        for_each_item<8>(space_, now(), work_of_round<decltype(here)>{here, size(2)});
-      }
-      if (exec::read(space_, size(0)) == 0) return;
+      for (unsigned i = 0; i < at_once; ++i) enqueue(work(number++, next()));
+      if (left() == 0) return;
       at_once = std::min(2 * at_once, 16u);
     }
   }

@@ -52,6 +52,10 @@ class further_algorithms_test : public graphs_test<Space> {
     auto const got = bfs(g, sources);
     auto const want = serial_distances(g.to_csr(), sources);
     ASSERT_EQ(got.distance, want);
+    auto const pushed = algorithms::bfs(g.space(), g.view(), sources, {.pull = false});
+    ASSERT_EQ(pushed.distance, want);
+    ASSERT_EQ(pushed.rounds, got.rounds);
+    ASSERT_EQ(pushed.reached, got.reached);
     std::size_t reached = 0;
     std::uint32_t rounds = 0;
     for (std::uint32_t const distance : want) {
@@ -296,6 +300,20 @@ TYPED_TEST_P(further_algorithms_test, distances_agree_with_the_verifier) {
   }
 }
 
+TYPED_TEST_P(further_algorithms_test, a_searcher_serves_graphs_of_any_size) {
+  algorithms::bfs_searcher<TypeParam> searcher(this->make(0, {}).space());
+  std::mt19937 random(seeded(11));
+  for (std::size_t const n : {0u, 40u, 900u, 33u, 2000u, 64u}) {
+    auto const g = this->make(n, n > 0 ? random_edges(random, n, 3 * n) : std::vector<graph::edge>());
+    typename TestFixture::ids sources;
+    if (n > 0) sources.push_back(static_cast<graph::vertex_id>(random() % n));
+    algorithms::bfs_run const run = searcher.run(g.view(), sources);
+    auto const want = serial_distances(g.to_csr(), sources);
+    ASSERT_EQ(exec::copy_out(g.space(), searcher.distance(), n), want);
+    EXPECT_EQ(run.reached, n - static_cast<std::size_t>(std::count(want.begin(), want.end(), TestFixture::far)));
+  }
+}
+
 TYPED_TEST_P(further_algorithms_test, distances_of_stars_and_paths) {
   auto const n = static_cast<graph::vertex_id>(this->sized(300'000, 3'000));
   auto const star = this->bfs(this->make(n + std::size_t{1}, this->star(n, 5)), {n});
@@ -357,7 +375,8 @@ TYPED_TEST_P(further_algorithms_test, cores_of_stars_and_paths) {
 REGISTER_TYPED_TEST_SUITE_P(further_algorithms_test, components_of_known_graphs, components_of_stars_and_paths,
                             components_agree_with_the_verifier, components_batch_by_batch, components_merge_and_split,
                             components_of_batches_that_are_refused, several_maintained_results,
-                            distances_of_known_graphs, distances_agree_with_the_verifier, distances_of_stars_and_paths,
-                            cores_of_known_graphs, cores_agree_with_the_verifier, cores_of_stars_and_paths);
+                            distances_of_known_graphs, distances_agree_with_the_verifier,
+                            a_searcher_serves_graphs_of_any_size, distances_of_stars_and_paths, cores_of_known_graphs,
+                            cores_agree_with_the_verifier, cores_of_stars_and_paths);
 
 }  // namespace wyrm::tests
