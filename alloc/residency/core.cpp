@@ -253,23 +253,20 @@ void core::back_run(region_state& r, std::size_t first, std::size_t count, exec:
 
 /// Backs blocks that have no memory: by device memory as far as there is free room, and by host memory.
 void core::back(std::span<named_blocks const> names, object_number object) {
-  auto const without_memory = [&] {
-    std::size_t count = 0;
-    for (named_blocks const& name : names)
-      for (std::size_t i = name.first; i < name.last; ++i) count += name.region->blocks[i] == unbacked;
-    return count;
+  auto const without_memory = [](named_blocks const& name) {
+    auto const first = name.region->blocks.begin();
+    return static_cast<std::size_t>(std::count(first + static_cast<std::ptrdiff_t>(name.first),
+                                               first + static_cast<std::ptrdiff_t>(name.last), unbacked));
   };
-  std::size_t const missing = without_memory();
-  if (missing == 0) return;
   std::vector<block_number> made;
   auto const undo = [&] {
     for (block_number const n : made) free_block(n);
   };
   try {
-    std::size_t room = free_room(*names[0].region->owner, missing);
-    for (named_blocks const& name : names)
+    for (named_blocks const& name : names) {
+      region_state& r = *name.region;
+      std::size_t room = free_room(*r.owner, without_memory(name));
       for (std::size_t i = name.first; i < name.last;) {
-        region_state& r = *name.region;
         std::size_t const most = room > 0 ? std::min(name.last, i + room) : name.last;
         std::size_t end = i;
         while (end < most && r.blocks[end] == unbacked) ++end;
@@ -279,8 +276,10 @@ void core::back(std::span<named_blocks const> names, object_number object) {
         }
         i = std::max(end, i + 1);
       }
+    }
   } catch (error const& failed) {
-    std::size_t const needed = made.size() + without_memory();
+    std::size_t needed = made.size();
+    for (named_blocks const& name : names) needed += without_memory(name);
     undo();
     throw error(failed.code(), "cannot back " + mib(needed * block_bytes()) + " beside the " +
                                    mib(host_blocks_ * block_bytes()) + " of host memory that the manager holds (" +

@@ -228,6 +228,19 @@ TEST(residency, a_use_may_name_a_block_twice) {
   EXPECT_EQ(words[0], 9u);
 }
 
+// A budget may be shared: what a manager takes of it, and does not use, others miss.
+TEST(residency, takes_memory_once_for_a_block_that_is_named_twice) {
+  auto const budget = std::make_shared<elastic_budget>(8 * block);
+  residency::options o = options_with(budget, block);
+  o.lazy_transfers = false;
+  residency::manager<host> m(host(1), o);
+  auto c = m.make_client({"c"});
+  residency::region r = c.reserve(3 * block);
+  c.launch({{r}, {r, 0, 2 * block}}, nothing);
+  EXPECT_EQ(resident_blocks(r, block), 3u);
+  EXPECT_EQ(budget->taken(), 3 * block);
+}
+
 // The host has memory for two of three blocks.
 TEST(residency, changes_nothing_without_host_memory) {
   residency::manager<host> m(host(1), options_with(std::make_shared<elastic_budget>(block), block));
