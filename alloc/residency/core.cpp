@@ -198,7 +198,7 @@ std::size_t core::free_room(client_state const& c, std::size_t blocks) {
   if (options_.lazy_transfers) return 0;
   std::size_t const most = c.options.limit / block_bytes();
   blocks = std::min(blocks, most - std::min(most, c.resident));
-  if (device_pool_.size() < blocks) (void)grow(blocks - device_pool_.size());
+  if (device_pool_.size() < blocks) (void)grow(blocks - device_pool_.size(), false);
   return std::min(blocks, device_pool_.size());
 }
 

@@ -202,7 +202,7 @@ class core {
   void move_in(lock& l, use_state& u);
   [[nodiscard]] std::size_t make_room(client_state& c, std::size_t blocks);
   [[nodiscard]] bool has_room(client_state& c);
-  [[nodiscard]] std::size_t grow(std::size_t blocks);
+  [[nodiscard]] std::size_t grow(std::size_t blocks, bool may_wait);
   [[nodiscard]] std::size_t kept_for_arrays() const;
   void count_use(client_state& c);
   [[nodiscard]] client_state* victim_client(int priority, client_state const* claimant, std::size_t claim);

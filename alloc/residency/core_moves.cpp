@@ -191,15 +191,19 @@ void core::evict(std::vector<eviction>& chosen) {
 /// Otherwise blocks would move in whenever an operation has freed its arrays, and out for those of the next one.
 std::size_t core::kept_for_arrays() const { return std::max({most_arrays_[0], most_arrays_[1], arrays_}) - arrays_; }
 
-/// Acquires memory for more device blocks, and puts them into the pool. Returns how many.
-std::size_t core::grow(std::size_t blocks) {
+/// Acquires memory for more device blocks, and puts them into the pool. may_wait: others that share the budget may be
+/// asked to give back. Returns how many.
+std::size_t core::grow(std::size_t blocks, bool may_wait) {
   if (blocks == 0 || options_.budget->wanted_back() > 0) return 0;
   std::size_t const limit = options_.budget->limit();
   std::size_t const taken = device_blocks_ * block_bytes() + arrays_ + kept_for_arrays();
   blocks = std::min(blocks, (limit - std::min(limit, taken)) / block_bytes());
   if (blocks == 0) return 0;
   device_pool_.reserve(device_blocks_ + blocks);  // so that a block can be returned without memory
-  std::size_t const granted = options_.budget->acquire(blocks * block_bytes(), block_bytes()) / block_bytes();
+  budget& from = *options_.budget;
+  std::size_t const bytes = blocks * block_bytes();
+  std::size_t const granted =
+      (may_wait ? from.acquire(bytes, block_bytes()) : from.try_acquire(bytes, block_bytes())) / block_bytes();
   std::size_t made = 0;
   try {
     for (; made < granted; ++made) device_pool_.push_back(ranges_->create(exec::memory_side::device));
@@ -269,7 +273,7 @@ std::size_t core::make_room(client_state& c, std::size_t blocks) {
       wanted -= over - choose(c, over, chosen);
     }
     std::size_t have = device_pool_.size() + chosen.size();
-    if (have < wanted) have += grow(wanted - have);
+    if (have < wanted) have += grow(wanted - have, true);
     if (have < wanted) choose_among_clients(wanted - have, c.options.priority, &c, wanted, chosen);
   });
   return std::min(wanted, device_pool_.size());
@@ -457,7 +461,7 @@ std::size_t core::fetch_idle() {
         b.owner == &c && !b.device && b.written_at == newest->written_at && !b.was_loaded && b.users == 0)
       wanted.push_back(n);
   std::size_t room = std::min(wanted.size(), c.options.limit / block_bytes() - c.resident);
-  if (device_pool_.size() < room) (void)grow(room - device_pool_.size());
+  if (device_pool_.size() < room) (void)grow(room - device_pool_.size(), false);
   wanted.resize(std::min(room, device_pool_.size()));
   load(wanted);
   return wanted.size();

@@ -143,11 +143,12 @@ class lease::client {
   }
   ~client() { end(); }
 
-  std::size_t acquire(std::size_t bytes, std::size_t step) {
+  [[nodiscard]] std::chrono::milliseconds patience() const { return options_.patience; }
+  std::size_t acquire(std::size_t bytes, std::size_t step, std::chrono::milliseconds patience) {
     if (step == 0) throw error(error_code::bad_argument, "a lease is acquired in steps of at least 1 byte");
     if (bytes < step) return 0;
-    std::uint64_t const deadline = now_ms() + static_cast<std::uint64_t>(options_.patience.count());
-    auto const end = std::chrono::steady_clock::now() + options_.patience;
+    std::uint64_t const deadline = now_ms() + static_cast<std::uint64_t>(patience.count());
+    auto const end = std::chrono::steady_clock::now() + patience;
     std::unique_lock lock(mutex_);
     if (!changed_.wait_until(lock, end, [&] { return !request_; })) return 0;  // that of another thread
     request_ = {bytes, step, deadline};
@@ -398,7 +399,13 @@ class lease::client {
 
 lease::lease(lease_options o) : client_(std::make_unique<client>(std::move(o))) {}
 lease::~lease() = default;
-std::size_t lease::acquire(std::size_t bytes, std::size_t step) { return client_->acquire(bytes, step); }
+std::size_t lease::acquire(std::size_t bytes, std::size_t step) {
+  return client_->acquire(bytes, step, client_->patience());
+}
+// The broker answers a request without patience at once.
+std::size_t lease::try_acquire(std::size_t bytes, std::size_t step) {
+  return client_->acquire(bytes, step, std::chrono::milliseconds(0));
+}
 void lease::give_back(std::size_t bytes) noexcept { client_->give_back(bytes); }
 std::size_t lease::wanted_back() const { return client_->wanted_back(); }
 std::size_t lease::limit() const { return client_->limit(); }

@@ -49,6 +49,8 @@ class lease final : public budget {
   /// Throws error(bad_argument) if `step` is 0. Without connection it waits, too, and returns 0 in the end. It may
   /// take up to 500 ms longer than the patience, for the answer of the broker to arrive.
   [[nodiscard]] std::size_t acquire(std::size_t bytes, std::size_t step) override;
+  /// Waits for the answer of the broker, up to 500 ms. Returns 0 while another request waits.
+  [[nodiscard]] std::size_t try_acquire(std::size_t bytes, std::size_t step) override;
   /// `bytes` is at most held(); what exceeds that is ignored.
   void give_back(std::size_t bytes) noexcept override;
   [[nodiscard]] std::size_t wanted_back() const override;

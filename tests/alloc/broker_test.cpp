@@ -34,6 +34,7 @@
 
 #include "../../alloc/residency/broker_protocol.hpp"
 #include "../../alloc/residency/lease.hpp"
+#include "../../alloc/residency/manager.hpp"
 #include "../support/seed.hpp"
 
 namespace wyrm::tests {
@@ -438,6 +439,30 @@ TEST_F(broker_test, manager_gives_back_down_to_its_fair_share) {
   lease_options third = client();
   third.least = 25 * block;
   EXPECT_NE(message_of([&] { lease made(third); }, error_code::io).find("least"), std::string::npos);
+}
+
+// New blocks get device memory if there is some: they neither wait, nor make other processes evict.
+TEST_F(broker_test, new_blocks_wait_for_nobody) {
+  constexpr std::size_t step = std::size_t{64} << 10;
+  broker_options all = settings();
+  all.memory = 8 * step;
+  running_broker b(all);
+  lease other(client());
+  ASSERT_EQ(other.acquire(6 * step, step), 6 * step);
+  options o;
+  o.budget = std::make_shared<lease>(client(20s));
+  o.block_bytes = step;
+  manager<exec::host_space> m(exec::host_space(1), o);
+  auto c = m.make_client();
+  region r = c.reserve(4 * step);
+  std::vector<char> const bytes(step, 1);
+  auto const begin = std::chrono::steady_clock::now();
+  for (std::size_t i = 0; i < 4; ++i) r.write(i * step, bytes.data(), step);
+  EXPECT_EQ(m.fetch_idle(), 0u);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
+  EXPECT_EQ(other.wanted_back(), 0u);
+  EXPECT_EQ(m.counters().resident_bytes, 2 * step);
+  EXPECT_EQ(m.counters().staged_bytes, 2 * step);
 }
 
 // In one turn of the broker, a client gives back what it was asked for, and another one asks for as much.
