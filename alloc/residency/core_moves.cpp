@@ -205,13 +205,19 @@ std::size_t core::grow(std::size_t blocks, bool may_wait) {
   std::size_t const granted =
       (may_wait ? from.acquire(bytes, block_bytes()) : from.try_acquire(bytes, block_bytes())) / block_bytes();
   std::size_t made = 0;
+  auto const keep_made = [&] {
+    device_blocks_ += made;
+    from.give_back((granted - made) * block_bytes());
+  };
   try {
     for (; made < granted; ++made) device_pool_.push_back(ranges_->create(exec::memory_side::device));
   } catch (error const& failed) {  // other programs may have taken the memory: evictions have to do
-    options_.budget->give_back((granted - made) * block_bytes());
-    device_blocks_ += made;
+    keep_made();
     if (failed.code() != error_code::out_of_memory) throw;
     return made;
+  } catch (...) {
+    keep_made();
+    throw;
   }
   device_blocks_ += made;
   return made;

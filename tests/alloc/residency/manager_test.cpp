@@ -6,6 +6,7 @@
 #include <atomic>
 #include <fstream>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <thread>
@@ -265,6 +266,58 @@ TEST(residency, changes_nothing_without_host_memory) {
   }
   EXPECT_EQ(m.counters().host_bytes, 0u);
   EXPECT_EQ(m.counters().launches, 0u);
+}
+
+/// Ranges of a host without memory for the second block of the device that is created.
+class failing_ranges final : public exec::block_ranges {
+ public:
+  failing_ranges() : block_ranges(block), ranges_(make_block_ranges(host(1), block)) {}
+  bool is_device_readable() const override { return true; }
+  std::byte* reserve(std::size_t blocks) override { return ranges_->reserve(blocks); }
+  void unreserve(std::byte* base, std::size_t blocks) noexcept override { ranges_->unreserve(base, blocks); }
+  exec::physical_block create(exec::memory_side side) override {
+    if (side == exec::memory_side::device && ++device_blocks_ == 2) throw std::bad_alloc();
+    return ranges_->create(side);
+  }
+  void destroy(exec::memory_side side, exec::physical_block b) noexcept override { ranges_->destroy(side, b); }
+  void map(std::byte* at, std::span<exec::physical_block const> blocks, exec::memory_side side,
+           std::span<exec::physical_block const> before, bool is_usable) override {
+    ranges_->map(at, blocks, side, before, is_usable);
+  }
+  void unmap(std::byte* at, std::size_t blocks) noexcept override { ranges_->unmap(at, blocks); }
+  void protect(std::byte* at, std::size_t blocks, exec::memory_side side, bool is_usable) override {
+    ranges_->protect(at, blocks, side, is_usable);
+  }
+  void copy(std::byte* to, std::byte const* from, std::size_t bytes) override { ranges_->copy(to, from, bytes); }
+  void finish_copies() override { ranges_->finish_copies(); }
+  void copy_in(std::byte* home, exec::memory_side side, void const* from, std::size_t bytes) override {
+    ranges_->copy_in(home, side, from, bytes);
+  }
+  void copy_out(void* to, std::byte const* home, exec::memory_side side, std::size_t bytes) override {
+    ranges_->copy_out(to, home, side, bytes);
+  }
+
+ private:
+  std::unique_ptr<exec::block_ranges> ranges_;
+  unsigned device_blocks_ = 0;
+};
+
+TEST(residency, keeps_count_of_the_budget_when_the_host_has_no_memory) {
+  auto const budget = std::make_shared<elastic_budget>(3 * block);
+  {
+    residency::options o = options_with(budget, block);
+    o.lazy_transfers = false;
+    residency::detail::core core(std::make_unique<failing_ranges>(), o);
+    residency::detail::client_state* const c = core.open_client({});
+    residency::detail::region_state* const r = core.reserve(c, 3 * block, false);
+    std::vector<char> const bytes(3 * block);
+    EXPECT_THROW(core.write(r, 0, bytes.data(), bytes.size()), std::bad_alloc);
+    EXPECT_EQ(budget->taken(), block);  // the first one is kept for the next request
+    core.write(r, 0, bytes.data(), bytes.size());
+    EXPECT_EQ(core.of_all().resident_bytes, 3 * block);
+    core.release(r);
+  }
+  EXPECT_EQ(budget->taken(), 0u);
 }
 
 TEST(residency, work_efficiency) {
