@@ -367,8 +367,9 @@ void core::write(region_state* r, std::size_t offset, void const* from, std::siz
       if (homes[i].side == exec::memory_side::device) to_device += watch.seconds();
     });
   });
-  r->owner->counters.move_seconds += to_device;
-  r->owner->counters.effective_move_seconds += to_device;
+  statistics& counters = transfer->owner->counters;  // the region may have been freed
+  counters.move_seconds += to_device;
+  counters.effective_move_seconds += to_device;
 }
 
 void core::read(region_state* r, std::size_t offset, void* to, std::size_t bytes) {
