@@ -186,6 +186,7 @@ class core {
   void pin(use_state& u);
   void protect(block& b, bool is_usable);
   void announce(use_state& u, std::span<used_block const> blocks);
+  void end_work(use_state& u) noexcept;
   void retire(use_state& u) noexcept;
   void collect() noexcept;
   void wait_until_unpinned(lock& l, named_blocks const& range);

@@ -213,10 +213,23 @@ void core::count_use(client_state& c) {
   ++room_;
 }
 
+/// After a launch: what it has held may be room for clients of higher priority. Its own client has no more room by
+/// that.
+void core::end_work(use_state& u) noexcept {
+  u.is_finished = true;
+  client_state const& ended = *u.owner;
+  if (ended.resident == 0 || std::none_of(clients_.begin(), clients_.end(), [&](client_state const& c) {
+        return c.options.priority > ended.options.priority;
+      }))
+    return;
+  bool const is_known = u.room == room_++;
+  if (is_known) u.room = room_;
+}
+
 void core::finish_use(std::shared_ptr<use_state> const& u) noexcept {
   u->work->stop();
   lock const l(mutex_);
-  u->is_finished = true;
+  end_work(*u);
   collect();
   give_back_wanted();
   changed_.notify_all();
@@ -225,7 +238,7 @@ void core::finish_use(std::shared_ptr<use_state> const& u) noexcept {
 void core::pause_use(std::shared_ptr<use_state> const& u) noexcept {
   u->work->stop();
   lock const l(mutex_);
-  u->is_finished = true;
+  end_work(*u);
   if (u->layout != u->owner->layout || options_.budget->wanted_back() > 0 || waiting_launches_ > 0) {
     collect();
     give_back_wanted();

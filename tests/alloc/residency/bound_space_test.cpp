@@ -201,6 +201,29 @@ TEST_F(bound_space, blocks_leave_room_for_the_arrays_of_the_next_operation) {
   EXPECT_EQ(in_blocks(), 4u);
 }
 
+// A launch that goes on with blocks in place takes them to the device as soon as what it may evict is not in use.
+TEST_F(bound_space, launches_get_what_one_of_lower_priority_has_held) {
+  use_blocks(4);
+  auto low = manager->make_client({"low", 0});
+  auto high = manager->make_client({"high", 1});
+  auto const held = pool_of(low.space(), 3);
+  std::promise<void> in;
+  std::promise<void> out;
+  std::thread other([&] {
+    host_space::guard const launch(low.space());
+    in.set_value();
+    out.get_future().wait();
+  });
+  in.get_future().wait();
+  host_space const space = high.space();
+  auto const pool = pool_of(space, 4);
+  EXPECT_EQ(high.counters().resident_bytes, block);
+  out.set_value();
+  other.join();
+  space.fill(pool.data(), 8, block);
+  EXPECT_EQ(high.counters().resident_bytes, 4 * block);
+}
+
 // Two threads that each hold a launch and want memory of the other would wait for ever.
 TEST_F(bound_space, arrays_in_launches_do_not_wait_for_others) {
   use_blocks(8);
