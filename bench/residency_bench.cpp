@@ -7,13 +7,14 @@
 //                                      kernels_of_plain: that of the kernels alone
 //   half/SPACE/POLICY/PROGRAM          with a budget of half of what the program has at the same time
 //   pair/SPACE/POLICY/A+B              beside each other (Fig. 8 and 9); contended: 1 where the two need more than
-//   there is leak/SPACE/plain|POLICY/iteration:I  theano (Fig. 7): a case for each iteration; allocable_mib
+//                                      there is
+//   leak/SPACE/plain|POLICY/iteration:I  theano (Fig. 7): a case for each iteration; allocable_mib
 //   beside_leak/SPACE/POLICY/PROGRAM   beside theano, which is repeated until the program is done
 //   attack/SPACE/POLICY/PROGRAM        beside a program that takes all memory and rewrites it for ever (section 6.5)
 //   mean/SPACE/POLICY/...              means of the cases before, as the paper gives them
 //
-// POLICY is lru-cost, lru, or gdm-base: launches load all data of the program then, as in GDM-Base, instead of what they
-// touch. Unlike GDM-Base, which would wait, a launch uses in place what does not fit beside another one.
+// POLICY is lru-cost, lru, or gdm-base: launches load all data of the program then, as in GDM-Base, instead of what
+// they touch. Unlike GDM-Base, which would wait, a launch uses in place what does not fit beside another one.
 //
 // Times are wall-clock times of whole programs, from the first transfer to the last, medians of the repetitions; a run
 // that is not timed comes first. Figures: throughput (of a pair): the weighted speedup, solo_i / combo_i summed, where

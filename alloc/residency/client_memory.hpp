@@ -21,7 +21,7 @@ class client_memory final : public exec::memory_manager {
  public:
   using make_span = std::function<std::unique_ptr<exec::work_span>()>;
 
-  /// range_limit: the most bytes of a range, as all of them need host memory.
+  /// range_limit: the most bytes of a range, as all of them may need host memory.
   client_memory(std::shared_ptr<core> owner, client_state* client, std::size_t range_limit, make_span span)
       : core_(std::move(owner)), client_(client), range_limit_(range_limit), make_span_(std::move(span)) {}
   client_memory(client_memory const&) = delete;
@@ -32,7 +32,7 @@ class client_memory final : public exec::memory_manager {
   void end() noexcept override;
 
   [[nodiscard]] void* reserve(std::size_t bytes) override;
-  /// Backs the blocks by host memory. The launch that goes on uses them, too.
+  /// Backs the blocks. The launch that goes on uses them, too.
   void commit(void* base, std::size_t from, std::size_t to) override;
   void unreserve(void* base, std::size_t reserved, std::size_t committed) noexcept override;
   [[nodiscard]] std::size_t range_limit() const override { return range_limit_; }

@@ -48,7 +48,7 @@ struct options {
   /// Host memory of freed blocks that is kept for new blocks, in bytes.
   std::size_t pooled_host_bytes = std::size_t{256} << 20;
   /// Blocks that get memory get host memory, and move to the device when a launch uses them (the lazy transfers of
-  /// GDM). Without it, they get device memory at once, as long as the budget has some without evictions, and what the
+  /// GDM). Without it, they get device memory at once, as long as the budget has some that nobody holds, and what the
   /// host writes goes straight there.
   bool lazy_transfers = false;
   /// A thread of the manager fetches what was written last while no launch waits, and returns wanted memory.
@@ -74,7 +74,7 @@ struct statistics {
   std::size_t staged_bytes = 0;    // backed by host memory
   std::size_t host_bytes = 0;      // host memory: of staged blocks, and copies of resident ones
   std::uint64_t launches = 0;
-  std::uint64_t moved_in_bytes = 0;
+  std::uint64_t moved_in_bytes = 0;   // by loads; transfers from the host are not counted
   std::uint64_t moved_out_bytes = 0;  // by evictions of dirty blocks
   std::uint64_t reloaded_bytes = 0;   // moved in again after an eviction
   std::uint64_t wasted_moves = 0;     // blocks that were moved in and evicted without a use
@@ -87,8 +87,9 @@ struct statistics {
   double signature_seconds = 0;       // of dirty checks
 
   /// The part of the time of launches, moves and dirty checks that went into launches and effective moves (GDM, section
-  /// 6.4). GDM calls a move effective if the program makes it when it runs alone. Here it is the first load of what was
-  /// written: a lower bound, as programs that do not fit reload when they run alone, too. 1 without any work.
+  /// 6.4). GDM calls a move effective if the program makes it when it runs alone. Here these are transfers from the
+  /// host to device memory, and the first load of what was written: a lower bound, as programs that do not fit reload
+  /// when they run alone, too. 1 without any work.
   [[nodiscard]] double work_efficiency() const {
     double const all = launch_seconds + move_seconds + signature_seconds;
     return all > 0 ? (launch_seconds + effective_move_seconds) / all : 1;

@@ -31,11 +31,12 @@ class region {
   /// Whether the block of the byte is backed by device memory.
   [[nodiscard]] bool is_resident(std::size_t offset) const { return core_->is_resident(state_, offset); }
 
-  /// Copies `bytes` bytes from host memory into the region, into the memory that backs it: a transfer that replaces a
-  /// whole block goes to host memory, and the block to the device with the next launch that uses it. The whole blocks
-  /// of a transfer are one object for the policy. Waits for launches and transfers that use the blocks. Throws
-  /// error(bad_argument) outside of the region, or if this thread has a use of the blocks that it has not finished;
-  /// error(out_of_memory) if a block has no memory and gets none. Nothing is changed then.
+  /// Copies `bytes` bytes from host memory into the region, into the memory that backs it. Blocks without memory get
+  /// device memory as far as the budget has some, and host memory else; with options.lazy_transfers, whole blocks go to
+  /// host memory, and to the device with the next launch that uses them. The whole blocks of a transfer that are not on
+  /// the device are one object for the policy, with the new ones. Waits for launches and transfers that use the blocks.
+  /// Throws error(bad_argument) outside of the region, or if this thread has a use of the blocks that it has not
+  /// finished; error(out_of_memory) if a block has no memory and gets none. Nothing is changed then.
   void write(std::size_t offset, void const* from, std::size_t bytes) { core_->write(state_, offset, from, bytes); }
   /// Copies bytes to host memory from where they are. Waits for launches and transfers that write the blocks. Bytes of
   /// blocks without memory are 0. Throws error(bad_argument) as write().
