@@ -268,6 +268,62 @@ TEST(residency, changes_nothing_without_host_memory) {
   EXPECT_EQ(m.counters().launches, 0u);
 }
 
+/// A policy that runs out of memory when it is told of a block, once, and records the objects of the others.
+class failing_policy final : public residency::policy {
+ public:
+  failing_policy(std::size_t before_failure, std::vector<residency::object_number>& objects)
+      : left_(before_failure), objects_(objects) {}
+  void loaded(residency::block_number n, residency::object_number object) override {
+    if (left_-- == 0) throw std::bad_alloc();
+    lru_.loaded(n, object);
+    objects_.push_back(object);
+  }
+  void used(std::span<residency::block_number const> blocks, residency::launch_number launch, bool writes,
+            residency::use_hint hint) override {
+    lru_.used(blocks, launch, writes, hint);
+  }
+  void finished(residency::launch_number launch) override { lru_.finished(launch); }
+  void overwritten(residency::block_number n) override { lru_.overwritten(n); }
+  void copied_out(residency::block_number n) override { lru_.copied_out(n); }
+  void removed(residency::block_number n) override { lru_.removed(n); }
+  std::optional<residency::victim> next_victim(residency::dirty_check& check) override {
+    return lru_.next_victim(check);
+  }
+
+ private:
+  checked_lru lru_;
+  std::size_t left_;
+  std::vector<residency::object_number>& objects_;
+};
+
+TEST(residency, policies_learn_of_new_blocks) {
+  auto const budget = std::make_shared<elastic_budget>(3 * block);
+  std::vector<residency::object_number> objects;
+  residency::options o = options_with(budget, block);
+  o.lazy_transfers = false;
+  o.make_policy = [&] { return std::make_unique<failing_policy>(2, objects); };
+  residency::manager<host> m(host(1), o);
+  auto c = m.make_client({"c"});
+  residency::region r = c.reserve(3 * block);
+  std::vector<char> const bytes(4 * block);
+  EXPECT_THROW(r.write(0, bytes.data(), 3 * block), std::bad_alloc);  // the policy has forgotten two blocks
+  EXPECT_EQ(m.counters().resident_bytes + m.counters().host_bytes, 0u);
+  objects.clear();
+  r.write(0, bytes.data(), 2 * block);
+  residency::region more = c.reserve(4 * block);
+  more.write(0, bytes.data(), 4 * block);  // one on the device
+  EXPECT_EQ(resident_blocks(more, block), 1u);
+  c.launch({{more, block}}, nothing);
+  ASSERT_EQ(objects.size(), 6u);
+  EXPECT_EQ(objects[0], objects[1]);
+  EXPECT_NE(objects[1], objects[2]);
+  for (std::size_t i = 3; i < 6; ++i) EXPECT_EQ(objects[i], objects[2]);
+  EXPECT_EQ(m.counters().moved_in_bytes, 3 * block);
+  EXPECT_EQ(m.counters().reloaded_bytes, 0u);
+  c.launch({{r}}, nothing);  // has been on the device
+  EXPECT_EQ(m.counters().reloaded_bytes, 2 * block);
+}
+
 /// Ranges of a host without memory for the second block of the device that is created.
 class failing_ranges final : public exec::block_ranges {
  public:
@@ -615,6 +671,26 @@ TEST(residency, bound_launches_go_on_with_the_same_blocks_only) {
   EXPECT_EQ(space.spans->size(), 2u);
   EXPECT_TRUE(b.is_resident(0));
   EXPECT_EQ(space.spans->front()->waits, 0u);
+}
+
+// The work of the launch that goes on is not done when another client frees memory.
+TEST(residency, bound_launches_get_what_others_have_freed) {
+  delayed_space const space;
+  residency::manager<delayed_space> m(space, options_with(std::make_shared<elastic_budget>(4 * block), block));
+  auto first = m.make_client({"first", 1});
+  auto second = m.make_client({"second", 0});
+  std::optional<residency::region> taken(first.reserve(3 * block));
+  residency::region r = second.reserve(3 * block);
+  write_blocks(r, block, 1);
+  first.launch({{*taken}}, nothing);
+  space.spans->back()->is_done = true;
+  delayed_space const bound = second.space();
+  for (int i = 0; i < 2; ++i) host::guard const launch(bound);
+  EXPECT_EQ(space.spans->size(), 2u);
+  EXPECT_EQ(resident_blocks(r, block), 1u);
+  taken.reset();
+  { host::guard const launch(bound); }
+  EXPECT_EQ(resident_blocks(r, block), 3u);
 }
 
 }  // namespace wyrm::tests
