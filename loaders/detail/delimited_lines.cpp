@@ -33,10 +33,16 @@ char delimiter_of(std::string_view line) {
   return *most == 0 ? ' ' : delimiters[static_cast<std::size_t>(most - counts.begin())];
 }
 
+/// The line at the cursor, with the blanks before the cursor: a tab there may be a delimiter, after an empty field.
+std::string_view whole_line(text_reader const& reader) {
+  auto const rest = reader.rest_of_line();
+  return {reader.before_blanks(), rest.data() + rest.size()};
+}
+
 /// The fields of the line at the cursor.
 std::vector<std::string_view> fields_of(text_reader const& reader, char delimiter) {
   std::vector<std::string_view> fields;
-  for (auto line = reader.rest_of_line(); line.data() != nullptr;) {
+  for (auto line = whole_line(reader); line.data() != nullptr;) {
     auto const field = take_field(line, delimiter);
     if (!field) {
       reader.fail_at(reader.line(), "fields, quoted or not", loaders::quoted(line), quote_advice);
@@ -54,7 +60,7 @@ bool has_names(std::vector<std::string_view> const& fields) {
 class layout {
  public:
   layout(text_reader& reader, std::size_t most_columns) {
-    delimiter_ = delimiter_of(reader.rest_of_line());
+    delimiter_ = delimiter_of(whole_line(reader));
     auto const fields = fields_of(reader, delimiter_);
     columns_ = fields.size();
     auto const& settings = reader.in().settings;
@@ -75,7 +81,7 @@ class layout {
   void read(text_reader& reader, std::uint64_t least, std::uint64_t most, id_piece& part) const {
     std::array<std::string_view, kinds> found;
     std::size_t column = 0;
-    for (auto line = reader.rest_of_line(); line.data() != nullptr; ++column) {
+    for (auto line = whole_line(reader); line.data() != nullptr; ++column) {
       auto const field = take_field(line, delimiter_);
       if (!field) reader.fail_at(reader.line(), "fields, quoted or not", loaders::quoted(line), quote_advice);
       for (std::size_t kind = 0; kind < kinds; ++kind)
@@ -181,7 +187,7 @@ class layout {
 bool is_delimited(text_reader reader) {
   if (reader.end_of_file()) return false;
   if (reader.in().settings.columns) return true;
-  auto const line = reader.rest_of_line();
+  auto const line = whole_line(reader);
   if (line.find_first_of(",;") != std::string_view::npos) return true;
   std::vector<std::string_view> fields;
   auto const delimiter = delimiter_of(line);
@@ -201,9 +207,10 @@ id_columns read_delimited_lines(text_reader& reader, std::string_view comment_ma
   reader.skip_comments();
   if (reader.end_of_file()) reader.fail(any_edge);
   id_columns all;
-  all.reserve(where.has(), reader.in(), reader.at());
+  auto const* const from = reader.before_blanks();
+  all.reserve(where.has(), reader.in(), from);
   scan_lines<id_piece>(
-      reader.in(), reader.at(), comment_marks,
+      reader.in(), from, comment_marks,
       [&](text_reader& lines, id_piece& part) {
         for (lines.skip_comments(); !lines.end_of_file(); lines.skip_comments()) {
           where.read(lines, least, most, part);

@@ -30,6 +30,12 @@ std::size_t text_reader::line() const noexcept {
   return static_cast<std::size_t>(std::count(in_->begin(), at_, '\n')) + 1;
 }
 
+char const* text_reader::before_blanks() const noexcept {
+  auto const* start = at_;
+  while (start != begin_ && (start[-1] == ' ' || start[-1] == '\t')) --start;
+  return start;
+}
+
 void text_reader::skip_line(std::size_t longest) {
   auto const* const last = static_cast<std::size_t>(end_ - at_) > longest ? at_ + longest + 1 : end_;
   auto const* const newline = find(at_, last, '\n');

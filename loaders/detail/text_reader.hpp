@@ -30,13 +30,15 @@ class text_reader {
   /// Reads from `from`, a position in the source, to the end. Lines whose first character after blanks is one of
   /// `comment_marks` are comments.
   text_reader(source const& in, char const* from, std::string_view comment_marks)
-      : in_(&in), marks_(comment_marks), at_(from), end_(in.end()) {}
+      : in_(&in), marks_(comment_marks), begin_(from), at_(from), end_(in.end()) {}
   /// Reads `lines`, whole lines of the source.
   text_reader(source const& in, std::string_view lines, std::string_view comment_marks)
-      : in_(&in), marks_(comment_marks), at_(lines.data()), end_(lines.data() + lines.size()) {}
+      : in_(&in), marks_(comment_marks), begin_(lines.data()), at_(lines.data()), end_(lines.data() + lines.size()) {}
 
   [[nodiscard]] source const& in() const noexcept { return *in_; }
   [[nodiscard]] char const* at() const noexcept { return at_; }
+  /// The start of the blanks before the cursor, in its part of the text.
+  [[nodiscard]] char const* before_blanks() const noexcept;
   /// The line of the cursor, from 1. Time: linear in the length of the text before it.
   [[nodiscard]] std::size_t line() const noexcept;
 
@@ -162,6 +164,7 @@ class text_reader {
 
   source const* in_;
   std::string_view marks_;
+  char const* begin_;
   char const* at_;
   char const* end_;
 };

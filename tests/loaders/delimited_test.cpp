@@ -52,6 +52,18 @@ TEST(delimited, columns_may_have_names) {
   EXPECT_FALSE(parsed("# Undirected graph\nsrc,dst\n5,7\n").directed);
 }
 
+/// Blanks at the start of a line do not count, but a tab that delimits ends an empty field.
+TEST(delimited, the_first_field_may_be_empty) {
+  for (std::string const text : {"\tsource\ttarget\n0\t5\t7\n1\t7\t5\n", "note\tsource\ttarget\n\t5\t7\nx\t7\t5\n",
+                                 "# a comment\n \tsource\ttarget\n\n \t5\t7\n# a comment\n\t7\t5\n"}) {
+    auto const list = parsed(text);
+    EXPECT_EQ(list.ids, (ids{5, 7})) << text;
+    EXPECT_EQ(list.edges, (edges{{0, 1}, {1, 0}})) << text;
+  }
+  EXPECT_NE(refusal("source\ttarget\n\t7\n", {}).find(":2: expected the id of the source, in column \"source\""),
+            std::string::npos);
+}
+
 TEST(delimited, columns_may_be_chosen) {
   std::string const text = "a,\"b \"\"q\"\"\",c,d\n1,2,3,4\n";
   auto const list = parsed(text, {.columns = column_names{"d", "b \"q\"", "a", "c"}, .vertex_base = 0});
