@@ -49,6 +49,7 @@ std::uint32_t content_of(fs::path const& source, options const& settings) {
       file_format::graphalytics)
     for (auto const& file : graphalytics_files(source)) add_file(words, file);
   words.push_back(settings.format ? static_cast<std::uint64_t>(*settings.format) + 1 : 0);
+  words.push_back(settings.third ? 1 : 0);
   words.push_back(static_cast<std::uint64_t>(settings.third.value_or(third_column::weight)));
   if (settings.columns)
     for (auto const* const name :

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "../../exec/error.hpp"
 #include "../../loaders/binary.hpp"
 #include "../../loaders/loaders.hpp"
 #include "files.hpp"
@@ -94,6 +95,15 @@ TEST(cache, keeps_the_first_id) {
     EXPECT_EQ(again.list.first_id, first_id) << name;
     EXPECT_TRUE(again.warnings.empty());
   }
+}
+
+/// A flag that the format does not use is refused with and without a cache.
+TEST(cache, does_not_hide_a_flag_without_effect) {
+  temporary_folder const folder;
+  auto const file = folder.write("g.gr", "p sp 3 1\na 1 2 5\n");
+  EXPECT_EQ(load_cached(file).list.edges, (edges{{0, 1}}));
+  for (auto const third : {loaders::third_column::weight, loaders::third_column::time})
+    EXPECT_THROW((void)load_cached(file, {.third = third}), error);
 }
 
 TEST(cache, replaces_no_other_file) {

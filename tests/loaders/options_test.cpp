@@ -136,6 +136,7 @@ TEST(cache, belongs_to_the_options_of_the_parser) {
   EXPECT_EQ(timed.times, (numbers{5, 6}));
   EXPECT_TRUE(timed.weights.empty());
   EXPECT_NE(stamp(), first);
+  EXPECT_EQ(loaded({.third = loaders::third_column::weight}).weights, (numbers{5, 6}));
   EXPECT_EQ(loaded({}).weights, (numbers{5, 6}));
   EXPECT_EQ(stamp(), first);
   for (std::uint64_t const base : {0u, 1u, 0u}) {
