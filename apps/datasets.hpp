@@ -36,8 +36,9 @@ struct fetch_command {
 /// The file has its name only when it is complete, and its size and SHA-256 are those of the catalogue, where known;
 /// FILE.part is what came so far, where the next call goes on.
 ///
-/// Throws error: bad_argument for an unknown name; bad_input when the file is another than the catalogue says: it is
-/// removed; io when curl is missing or fails, or the file cannot be written, or another process fetches it.
+/// Throws error: bad_argument for an unknown name; bad_input when the file is another than the catalogue says, or is
+/// not compressed as its name says: it is removed; io when curl is missing or fails, or the file cannot be written, or
+/// another process fetches it.
 void fetch(fetch_command const& c, std::ostream& out);
 
 void add_datasets(CLI::App& program, datasets_command& c);

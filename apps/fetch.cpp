@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <filesystem>
 #include <ostream>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -53,7 +55,15 @@ class partial_file {
   void clear() const {
     if (ftruncate(file_, 0) != 0) fail_system("cannot write " + path_.string());
   }
-  void remove() const { (void)::unlink(path_.c_str()); }
+  /// Removes the file, if it has its name still: another process may use that name from then on.
+  void remove() const {
+    if (is_at_path()) (void)::unlink(path_.c_str());
+  }
+  [[nodiscard]] bool starts_with(std::string_view bytes) const {
+    std::string first(bytes.size(), '\0');
+    auto const got = pread(file_, first.data(), first.size(), 0);
+    return got == static_cast<ssize_t>(bytes.size()) && first == bytes;
+  }
   [[nodiscard]] std::string sha256() const { return sha256_of(file_, path_); }
   void rename(fs::path const& name) const {
     if (fsync(file_) != 0 || ::rename(path_.c_str(), name.c_str()) != 0) fail_system("cannot write " + name.string());
@@ -96,11 +106,11 @@ class partial_file {
 std::string reason_of(int status) {
   switch (status) {
     case 5:
-    case 6: return "the name of the server cannot be resolved; is there a network?";
-    case 7: return "the server cannot be reached; is there a network?";
+    case 6: return "the name of the server cannot be resolved: check the network";
+    case 7: return "the server cannot be reached: check the network";
     case 18: return "the connection ended before the file was complete; fetch it again to go on";
     case 22: return "the server refuses the file";
-    case 23: return "the file cannot be written; is the disk full?";
+    case 23: return "the file cannot be written: check the space on the disk";
     case 28: return "the server does not answer; fetch it again to go on";
     case 37: return "the file cannot be read";
     default: return "curl ended with " + std::to_string(status);
@@ -109,7 +119,8 @@ std::string reason_of(int status) {
 
 int run_curl(dataset const& d, partial_file const& part) {
   constexpr auto silence = "60";  // seconds without a byte, after which curl gives up
-  std::vector<std::string> arguments{"curl", "--fail", "--location", "--show-error", "--connect-timeout", "30"};
+  std::vector<std::string> arguments{"curl", "--fail", "--globoff", "--location", "--show-error", "--connect-timeout",
+                                     "30"};
   for (char const* limit : {"--speed-limit", "1", "--speed-time", silence, "--continue-at", "-"})
     arguments.emplace_back(limit);
   arguments.emplace_back(isatty(STDERR_FILENO) != 0 ? "--progress-bar" : "--silent");
@@ -132,22 +143,52 @@ void download(dataset const& d, partial_file const& part) {
   throw error(error_code::io, "cannot fetch " + d.name + " from " + d.url + ": " + reason_of(status) + stand_in(d));
 }
 
+// Whether a file begins as its name says, if that is the name of a compressed file. Where a network wants a login, a
+// page comes instead of the file.
+bool has_form_of(fs::path const& name, partial_file const& part) {
+  using namespace std::string_view_literals;
+  constexpr std::pair<std::string_view, std::string_view> known[] = {
+      {".gz", "\x1f\x8b"sv},
+      {".bz2", "BZh"sv},
+      {".xz", "\xfd\x37zXZ\0"sv},
+      {".zst", "\x28\xb5\x2f\xfd"sv},
+      {".zst", "\x50\x2a\x4d\x18"sv}};  // a frame to be skipped, as pzstd writes them
+  bool is_compressed = false;
+  for (auto const& [extension, signature] : known) {
+    if (name.extension() != extension) continue;
+    if (part.starts_with(signature)) return true;
+    is_compressed = true;
+  }
+  return !is_compressed;
+}
+
 // What differs from the catalogue; empty: nothing.
-std::string difference(dataset const& d, std::uint64_t bytes, std::string const& sha256) {
+std::string difference(dataset const& d, partial_file const& part) {
+  auto const bytes = part.bytes();
   if (d.bytes && bytes != *d.bytes)
     return "expected " + std::to_string(*d.bytes) + " bytes, found " + std::to_string(bytes);
-  if (d.sha256 && sha256 != *d.sha256) return "expected the SHA-256 " + *d.sha256 + ", found " + sha256;
+  if (d.sha256)
+    if (auto const sha256 = part.sha256(); sha256 != *d.sha256)
+      return "expected the SHA-256 " + *d.sha256 + ", found " + sha256;
   if (bytes == 0) return "expected a graph, found an empty file";
+  if (fs::path const file = d.file(); !has_form_of(file, part))
+    return "expected a file in the form of " + file.extension().string() + ", found another, such as a page";
   return {};
+}
+
+// False for a symbolic link that leads nowhere: the file replaces it.
+bool is_there(fs::path const& file) {
+  std::error_code ignored;
+  return fs::exists(file, ignored);
 }
 
 void fetch_one(dataset const& d, fs::path const& file) {
   partial_file const part(fs::path(file) += ".part");
-  if (fs::exists(file)) return part.remove();  // another process was faster
+  if (is_there(file)) return part.remove();  // another process was faster
   // A complete file is left if this program ended before it got its name.
   bool const is_complete = d.bytes && d.sha256 && part.bytes() == *d.bytes && part.sha256() == *d.sha256;
   if (!is_complete) download(d, part);
-  auto const wrong = difference(d, part.bytes(), d.sha256 ? part.sha256() : std::string());
+  auto const wrong = difference(d, part);
   if (!wrong.empty()) {
     part.remove();
     throw error(error_code::bad_input, d.url + ": " + wrong +
@@ -173,8 +214,7 @@ void fetch(fetch_command const& c, std::ostream& out) {
   if (failed) throw error(error_code::io, "cannot create the folder " + folder.string() + ": " + failed.message());
   for (dataset const* d : selected) {
     fs::path const file = folder / d->file();
-    std::error_code ignored;
-    if (!fs::exists(file, ignored)) fetch_one(*d, file);
+    if (!is_there(file)) fetch_one(*d, file);
     out << file.string() << '\n' << std::flush;
   }
 }

@@ -284,13 +284,24 @@ TEST_F(datasets_test, refuses_a_file_that_is_another) {
   use();
   write("k5.graph", "");
   refused("found an empty file");
+  for (std::string const extension : {".gz", ".bz2", ".xz", ".zst"}) {
+    auto const file = write("k5.graph" + extension, "<html>log in</html>");
+    use({{"url", "\"file://" + file + '"'}});
+    refused("expected a file in the form of " + extension);
+    EXPECT_FALSE(exists(fetched(extension)) || exists(fetched(extension + ".part")));
+  }
+  for (std::string const begin : {"\x28\xb5\x2f\xfd", "\x50\x2a\x4d\x18"}) {
+    write("k5.graph.zst", begin + " the rest");
+    EXPECT_EQ(output({"fetch", "k5"}), path(fetched(".zst")) + '\n');
+    std::filesystem::remove(path(fetched(".zst")));
+  }
 }
 
 TEST_F(datasets_test, says_what_failed_and_what_stands_in) {
   use();
   auto const refused = [&](int status, std::string const& message) {
     replace_curl("exit " + std::to_string(status) + '\n');
-    expect_failure(4, message + "; is there a network?, or use gen:grid,n=6", {"fetch", "k5"});
+    expect_failure(4, message + ": check the network, or use gen:grid,n=6", {"fetch", "k5"});
     EXPECT_FALSE(exists(fetched()) || exists(fetched(".part")));
   };
   refused(6, "the name of the server cannot be resolved");
@@ -306,6 +317,27 @@ TEST_F(datasets_test, says_what_failed_and_what_stands_in) {
   expect_failure(4, "cannot create the folder " + path("taken/wyrm"), {"fetch", "k5", "--to", path("taken/wyrm")});
 }
 
+TEST_F(datasets_test, replaces_links_that_lead_nowhere) {
+  use();
+  std::filesystem::create_directories(path("cache/wyrm"));
+  for (char const* const target : {"nowhere", "k5.graph"}) {  // the second is a link to itself
+    std::filesystem::create_symlink(target, path(fetched()));
+    EXPECT_EQ(output({"fetch", "k5"}), path(fetched()) + '\n');
+    EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(path(fetched()))));
+    EXPECT_EQ(read(fetched()), k5);
+    std::filesystem::remove(path(fetched()));
+  }
+}
+
+// Elsewhere curl takes braces and brackets for lists of URLs.
+TEST_F(datasets_test, takes_a_url_as_it_is) {
+  std::filesystem::create_directory(path("{a,b}[1-2]"));
+  write("{a,b}[1-2]/k5.graph", k5);
+  use({{"url", "\"file://" + path("{a,b}[1-2]/k5.graph") + '"'}});
+  EXPECT_EQ(output({"fetch", "k5"}), path(fetched()) + '\n');
+  EXPECT_EQ(read(fetched()), k5);
+}
+
 TEST_F(datasets_test, keeps_what_came_until_the_disk_was_full) {
   std::string const text(1 << 16, 'x');
   use({{"url", "\"file://" + write("k5.graph", text) + '"'}});
@@ -313,7 +345,8 @@ TEST_F(datasets_test, keeps_what_came_until_the_disk_was_full) {
   EXPECT_EQ(wait_for(start({"/bin/sh", "-c", "ulimit -f 16; exec " WYRM_PROGRAM_PATH " fetch k5"}, -1, STDOUT_FILENO,
                            err.descriptor())),
             4);
-  EXPECT_NE(err.text().find("the file cannot be written; is the disk full?"), std::string::npos) << err.text();
+  EXPECT_NE(err.text().find("the file cannot be written: check the space on the disk"), std::string::npos)
+      << err.text();
   EXPECT_FALSE(exists(fetched()));
   EXPECT_GT(std::filesystem::file_size(path(fetched(".part"))), 0u);
   EXPECT_EQ(output({"fetch", "k5"}), path(fetched()) + '\n');
