@@ -199,17 +199,15 @@ void write_rows(output_file& file, graph::edge_list const& list, Row const& rows
     rows_of(list.edges[i],
             [&](graph::vertex_id v, graph::vertex_id to) { targets[offsets[v + std::size_t{1}]++] = make(to, i); });
   for (std::size_t v = 0; v < list.vertices; ++v)
-    std::sort(targets.begin() + static_cast<std::ptrdiff_t>(offsets[v]),
-              targets.begin() + static_cast<std::ptrdiff_t>(offsets[v + 1]));
+    std::stable_sort(targets.begin() + static_cast<std::ptrdiff_t>(offsets[v]),
+                     targets.begin() + static_cast<std::ptrdiff_t>(offsets[v + 1]));
   file.write(std::string_view(reinterpret_cast<char const*>(offsets.data()), (list.vertices + 1) * offset_bytes));
   file.write(std::string_view(reinterpret_cast<char const*>(targets.data()), targets.size() * sizeof(Target)));
 }
 
-/// Ordered by id, and then by weight, as in the suite.
+/// Ordered by id; equal edges stay in the order of the list, because the weight of the first counts.
 struct weighted_target : target {
-  friend bool operator<(weighted_target a, weighted_target b) {
-    return a.id != b.id ? a.id < b.id : a.weight < b.weight;
-  }
+  friend bool operator<(weighted_target a, weighted_target b) { return a.id < b.id; }
 };
 static_assert(sizeof(weighted_target) == id_bytes + weight_bytes);
 

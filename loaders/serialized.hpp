@@ -13,9 +13,10 @@
 namespace wyrm::loaders {
 
 /// Writes `.sg`, or `.wsg` if `weighted`. An undirected edge is in the rows of both its ends, a self-loop once; each
-/// row is in ascending order. Returns the number of bytes. Throws wyrm::error: bad_argument when the format cannot
-/// represent the list: more than 2^31 - 1 vertices, times, or weights that are not whole numbers of 32 bits; io.
-/// Memory: one CSR (8 bytes per vertex, 4 or 8 per arc). Time: linear, and sorting each row.
+/// row is in ascending order of ids, and equal edges are in the order of the list. Returns the number of bytes. Throws
+/// wyrm::error: bad_argument when the format cannot represent the list: more than 2^31 - 1 vertices, times, or weights
+/// that are not whole numbers of 32 bits; io. Memory: one CSR (8 bytes per vertex, 4 or 8 per arc). Time: linear, and
+/// sorting each row.
 std::uint64_t write_serialized(graph::edge_list const& list, std::filesystem::path const& path, bool weighted);
 
 namespace detail {
