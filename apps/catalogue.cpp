@@ -129,7 +129,7 @@ fs::path cache_folder() {
 
 std::string graph_path(std::string const& name) {
   std::error_code ignored;
-  if (name.find('/') != std::string::npos || fs::exists(fs::symlink_status(name, ignored))) return name;
+  if (name.find_first_of("/:") != std::string::npos || fs::exists(fs::symlink_status(name, ignored))) return name;
   dataset const* const d = find_dataset(name);
   if (d == nullptr) return name;
   fs::path path = cache_folder() / d->file();

@@ -117,30 +117,39 @@ std::string reason_of(int status) {
   }
 }
 
-int run_curl(dataset const& d, partial_file const& part) {
+// The output is the number of the last answer of HTTP.
+child_result run_curl(dataset const& d, partial_file const& part) {
   constexpr auto silence = "60";  // seconds without a byte, after which curl gives up
   std::vector<std::string> arguments{"curl", "--fail", "--globoff", "--location", "--show-error", "--connect-timeout",
                                      "30"};
-  for (char const* limit : {"--speed-limit", "1", "--speed-time", silence, "--continue-at", "-"})
-    arguments.emplace_back(limit);
+  for (char const* more :
+       {"--speed-limit", "1", "--speed-time", silence, "--continue-at", "-", "--write-out", "%{http_code}"})
+    arguments.emplace_back(more);
   arguments.emplace_back(isatty(STDERR_FILENO) != 0 ? "--progress-bar" : "--silent");
   for (std::string const& last : {std::string("--output"), part.path().string(), std::string("--url"), d.url})
     arguments.push_back(last);
   auto const advice = "install curl (Debian: the package curl), or download " + d.url + " in another way to " +
                       fs::path(part.path()).replace_extension().string() + stand_in(d);
-  return run_child(arguments, -1, advice).status;
+  return run_child(arguments, -1, advice);
+}
+
+// Whether the server cannot send what comes after the partial file: it sends no parts, or the file is as long or
+// shorter.
+bool cannot_go_on(child_result const& ran) {
+  constexpr int refused = 22;
+  constexpr int no_ranges = 33;
+  constexpr int bad_resume = 36;
+  return ran.status == no_ranges || ran.status == bad_resume || (ran.status == refused && ran.output == "416");
 }
 
 void download(dataset const& d, partial_file const& part) {
-  constexpr int no_ranges = 33;
-  constexpr int bad_resume = 36;
-  int status = run_curl(d, part);
-  if ((status == no_ranges || status == bad_resume) && part.bytes() > 0) {  // from the beginning
+  child_result ran = run_curl(d, part);
+  if (cannot_go_on(ran) && part.bytes() > 0) {  // from the beginning
     part.clear();
-    status = run_curl(d, part);
+    ran = run_curl(d, part);
   }
-  if (status == 0) return;
-  throw error(error_code::io, "cannot fetch " + d.name + " from " + d.url + ": " + reason_of(status) + stand_in(d));
+  if (ran.status == 0) return;
+  throw error(error_code::io, "cannot fetch " + d.name + " from " + d.url + ": " + reason_of(ran.status) + stand_in(d));
 }
 
 // Whether a file begins as its name says, if that is the name of a compressed file. Where a network wants a login, a

@@ -75,7 +75,7 @@ class datasets_test : public program_test {
                                                {"triangles", "null"},
                                                {"triangles_source", "null"},
                                                {"source", "\"tests\""},
-                                               {"generator", "\"gen:grid,n=6\""}};
+                                               {"generator", "\"gen:grid,x=6\""}};
     for (auto const& [key, value] : others) members[key] = value;
     std::string text;
     for (auto const& [key, value] : members)
@@ -272,6 +272,23 @@ TEST_F(datasets_test, starts_again_when_the_server_has_no_ranges) {
   EXPECT_EQ(read(fetched()), k5);
 }
 
+// A complete file is left where curl ended after the program; a longer one, where the server has another file since.
+TEST_F(datasets_test, starts_again_when_the_file_has_nothing_more) {
+  use();
+  replace_curl("[ -s \"$out\" ] && { printf 416; exit 22; }\ncat \"$url\" > \"$out\"\n");
+  std::filesystem::create_directories(path("cache/wyrm"));
+  for (std::string const& left : {std::string(k5), k5 + std::string("more")}) {
+    write(fetched(".part"), left);
+    EXPECT_EQ(output({"fetch", "k5"}), path(fetched()) + '\n');
+    EXPECT_EQ(read(fetched()), k5);
+    std::filesystem::remove(path(fetched()));
+  }
+  write(fetched(".part"), "begin");
+  replace_curl("printf 404; exit 22\n");
+  expect_failure(4, "the server refuses the file", {"fetch", "k5"});
+  EXPECT_EQ(read(fetched(".part")), "begin") << "the next call goes on";
+}
+
 TEST_F(datasets_test, refuses_a_file_that_is_another) {
   auto const refused = [&](std::string const& message) {
     expect_failure(3, message, {"fetch", "k5"});
@@ -301,7 +318,7 @@ TEST_F(datasets_test, says_what_failed_and_what_stands_in) {
   use();
   auto const refused = [&](int status, std::string const& message) {
     replace_curl("exit " + std::to_string(status) + '\n');
-    expect_failure(4, message + ": check the network, or use gen:grid,n=6", {"fetch", "k5"});
+    expect_failure(4, message + ": check the network, or use gen:grid,x=6", {"fetch", "k5"});
     EXPECT_FALSE(exists(fetched()) || exists(fetched(".part")));
   };
   refused(6, "the name of the server cannot be resolved");
@@ -404,6 +421,7 @@ TEST_F(datasets_test, refuses_a_malformed_catalogue) {
   refused("[1].url: expected a file name that no other", '[' + entry() + ',' + entry({{"name", "\"b\""}}) + ']');
   std::filesystem::remove(path("catalogue.json"));
   expect_failure(4, "cannot read " + path("catalogue.json") + ": No such file", {"datasets"});
+  EXPECT_EQ(row(output({"info", "gen:grid,x=6,y=6"}), "vertices"), "36") << "it is no name of the catalogue";
 }
 
 }  // namespace
