@@ -100,9 +100,14 @@ void generate(generate_command const& c, std::ostream& out) {
 bool is_generated(std::string const& name) { return name.starts_with(prefix); }
 
 graph::edge_list generated(graph_file const& file) {
-  if (file.settings.format) throw error(error_code::bad_argument, file.name + " is no file: leave out --format");
-  if (file.settings.cache)
-    throw error(error_code::bad_argument, file.name + " is no file: leave out --cache and --cache-dir");
+  auto const refuse = [&](bool is_given, char const* flag) {
+    if (is_given) throw error(error_code::bad_argument, file.name + " is no file: leave out " + flag);
+  };
+  refuse(file.settings.format.has_value(), "--format");
+  refuse(file.settings.third.has_value(), "--third-column");
+  refuse(file.settings.columns.has_value(), "--columns");
+  refuse(file.settings.vertex_base.has_value(), "--vertex-base");
+  refuse(file.settings.cache, "--cache and --cache-dir");
   auto made = with_memory([&] {
     return datasets::generate(std::string_view(file.name).substr(prefix.size()),
                               exec::host_space(file.settings.threads));
