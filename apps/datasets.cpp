@@ -60,17 +60,17 @@ std::optional<std::string> fetched(dataset const& d) {
 }
 
 void print_table(std::ostream& out, std::vector<dataset const*> const& selected) {
-  constexpr int wide = 28;
-  out << std::left << std::setw(wide) << "name" << std::setw(14) << "kind" << std::right << std::setw(12) << "vertices"
-      << std::setw(14) << "edges"
-      << "  " << std::left << std::setw(8) << "counts" << std::setw(8) << "fetched"
-      << "sets\n";
+  auto const line = [&](std::string const& name, std::string const& kind, auto vertices, auto edges,
+                        std::string const& counts, std::string const& is_fetched, std::string const& sets) {
+    out << std::left << std::setw(27) << name << ' ' << std::setw(13) << kind << ' ' << std::right << std::setw(12)
+        << vertices << ' ' << std::setw(13) << edges << "  " << std::left << std::setw(8) << counts << std::setw(8)
+        << is_fetched << sets << '\n';
+  };
+  line("name", "kind", "vertices", "edges", "counts", "fetched", "sets");
   for (dataset const* d : selected) {
-    out << std::left << std::setw(wide) << d->name << std::setw(14) << d->kind << std::right << std::setw(12)
-        << d->vertices << std::setw(14) << d->edges << "  " << std::left << std::setw(8) << d->counts << std::setw(8)
-        << (fetched(*d) ? "yes" : "no");
-    for (std::size_t i = 0; i < d->sets.size(); ++i) out << (i == 0 ? "" : ",") << d->sets[i];
-    out << '\n';
+    std::string sets;
+    for (auto const& set : d->sets) sets += (sets.empty() ? "" : ",") + set;
+    line(d->name, d->kind, d->vertices, d->edges, d->counts, fetched(*d) ? "yes" : "no", sets);
   }
   out << std::right;
 }

@@ -241,6 +241,23 @@ TEST_F(datasets_test, fetches_a_file_and_takes_it_by_its_name) {
   EXPECT_EQ(output({"fetch", "k5", "--to", path("other")}), path("other/k5.graph") + '\n');
 }
 
+TEST_F(datasets_test, lists_long_names_as_words) {
+  std::string const name(200, 'n');
+  std::string const kind(40, 'k');
+  use({{"name", '"' + name + '"'},
+       {"kind", '"' + kind + '"'},
+       {"vertices", "18446744073709551615"},
+       {"edges", "18446744073709551614"}});
+  std::istringstream words(output({"datasets", name}));
+  std::string word;
+  std::getline(words, word);
+  for (std::string const& expected : {name, kind, std::string("18446744073709551615"),
+                                      std::string("18446744073709551614"), std::string("edges"), std::string("no")}) {
+    words >> word;
+    EXPECT_EQ(word, expected);
+  }
+}
+
 TEST_F(datasets_test, prefers_a_file_to_the_graph_of_the_same_name) {
   use();
   std::filesystem::create_directory(path("here"));
