@@ -74,7 +74,9 @@ std::string table_of(std::vector<report_file> const& runs) {
   std::size_t number = 0;
   table.row("run", [&](report_file const&) { return std::to_string(++number); });
   table.row("report", [](report_file const& r) { return loaders::escaped(r.path); });
-  table.row("command", [](report_file const& r) { return r.command + (r.interrupted ? " (interrupted)" : ""); });
+  table.row("command", [](report_file const& r) {
+    return r.command + (r.interrupted ? " (interrupted)" : "") + (r.failed ? " (ended by an error)" : "");
+  });
   table.row("graph", [](report_file const& r) { return r.graph; });
   table.row("device", [](report_file const& r) { return r.device; });
   table.row("CPU", [](report_file const& r) { return r.cpu; });

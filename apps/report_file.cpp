@@ -103,6 +103,7 @@ report_file read_report(std::string const& path) {
   r.load_ms = in.at("timings_ms").at("load").number();
   r.build_ms = in.at("timings_ms").at("build").number();
   if (auto const interrupted = in.find("interrupted")) r.interrupted = interrupted->flag();
+  if (auto const failure = in.find("error")) r.failed = !failure->text().empty();
   if (r.command == "cluster") {
     json_input const clusters = in.at("clusters");
     r.cluster_ms = in.at("timings_ms").at("cluster").number();

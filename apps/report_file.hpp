@@ -54,6 +54,7 @@ struct report_file {
   std::optional<std::uint64_t> clusters;   // their number
   std::optional<double> modularity;        // the report's, from -1 to 1
   bool interrupted = false;
+  bool failed = false;  // an error ended the updates
 };
 
 /// Throws error: io when the file cannot be read; bad_input, with file and field, when it is no report of version 1 or

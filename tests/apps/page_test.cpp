@@ -268,6 +268,8 @@ TEST_F(page_test, accepts_reports_of_version_1_and_without_batches) {
   EXPECT_EQ(cells(none, "vertices"), strings{"1"});
   write_draft("stopped.json", from("stream.json").set("interrupted", true));
   EXPECT_EQ(cells(page({"stopped.json"}), "command"), strings{"stream (interrupted)"});
+  write_draft("failed.json", from("stream.json").set("error", "updates:3: expected a vertex"));
+  EXPECT_EQ(cells(page({"failed.json"}), "command"), strings{"stream (ended by an error)"});
   draft instant = from("stream.json");
   instant.set_all("updates/batch_edges", std::vector<std::uint64_t>{0, 0, 18446744073709551615u});
   write_draft("instant.json", instant.set_all("updates/batch_ms", std::vector<double>{0, 0, 0}));
