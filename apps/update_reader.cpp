@@ -274,8 +274,8 @@ void update_reader::accept(parts const& p) {
   if (!target) target = added(p.target);
   ready_.push_back({.action = p.action, .source = *source, .target = *target, .weight = weight, .time = at});
   std::reverse(ready_.begin() + static_cast<std::ptrdiff_t>(first), ready_.end());
+  newest_ = timed_ ? std::max(newest_, at) : at;
   timed_ = timed_ || !p.time.empty();
-  newest_ = std::max(newest_, at);
 }
 
 void update_reader::accept_vertex(parts const& p) {

@@ -270,6 +270,10 @@ TEST_F(program_test, times_that_go_back_are_refused_or_sorted) {
   EXPECT_EQ(counts(sorted, "expired"), (numbers{0, 1, 1}));
   EXPECT_EQ(counts(sorted, "edges"), (numbers{6, 6, 7}));
   EXPECT_EQ(counts(output({"stream", file, "--print", "json"}, updates), "edges"), numbers{9}) << "no window, no order";
+  std::string const before_zero = "1 4 -12\n1 5 -11\n2 4 -10.5\n2 5 -10.5\n";
+  EXPECT_EQ(counts(output({"stream", file, "--window", "1", "--print", "json"}, before_zero), "inserted"),
+            (numbers{1, 3}))
+      << "times below 0";
   outcome const untimed = run_program({"stream", file, "--window", "1"}, "1 4\n");
   EXPECT_EQ(untimed.status, 3);
   EXPECT_NE(untimed.err.find("standard input:1: expected a time, as a window needs one"), std::string::npos);
