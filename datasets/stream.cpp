@@ -227,6 +227,7 @@ bool window_batches::next(timed_batch& to) {
       close(to, now_);
       open_ = false;
       if (!to.empty()) return true;
+      to.end.reset();
     }
     // Slides without updates, at whose end something expires.
     if (!open_ && window_.size() > 0 && window_.oldest() + slides_ < slide) {

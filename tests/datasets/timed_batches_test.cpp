@@ -250,6 +250,21 @@ TEST(stream_windows, erase_at_slides_without_updates) {
   EXPECT_EQ(got, (std::vector<std::vector<std::uint64_t>>{{1, 1, 0}, {2, 2, 0}, {5, 2, 2}, {101, 1, 0}}));
 }
 
+// The first slide ends with nothing to erase, behind the batch of a removal.
+TEST(stream_windows, have_no_end_if_a_removal_divides_a_slide) {
+  using enum update_action;
+  updates const all{{.source = 0, .target = 1, .time = 0.5},
+                    {.action = remove_vertex, .source = 5},
+                    {.source = 1, .target = 2, .time = 7.5},
+                    {.action = remove_vertex, .source = 6},
+                    {.source = 2, .target = 3, .time = 7.75}};
+  datasets::listed_updates source(all);
+  datasets::window_batches batches(source, {.length = 100, .slide = 1});
+  std::vector<double> ends;
+  for (timed_batch b; batches.next(b);) ends.push_back(b.end.value_or(-1));
+  EXPECT_EQ(ends, (std::vector<double>{-1, -1, -1, -1, 8}));
+}
+
 TEST(stream_windows, refuse_bad_times_and_options) {
   updates all{{.time = 5}};
   datasets::listed_updates source(all);
