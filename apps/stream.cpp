@@ -51,12 +51,12 @@ class maintained_graph {
     bool const maintains = b.number % options_.every == 0;
     b.ms = timed([&] {
       b.changes = apply(batch);
+      r_.added += b.added;
       if (maintains) catch_up();
     });
     b.vertices = g_.present_vertices();
     b.edges = g_.edges();
     r_.updates.add(b.changes, b.ms);
-    r_.added += b.added;
     r_.removed += b.removed;
     r_.expired += b.expired;
     if (!maintains) return b;
@@ -228,6 +228,7 @@ std::exception_ptr apply_all(stream_options const& o, std::ostream& out, update_
     for (datasets::timed_batch batch; out && !interrupted() && batches.next(batch);) {
       if (interrupted()) break;
       batch_result const b = maintained.update(batch);
+      updates.added_to_graph(r.added);
       status.add(b);
       o.json ? print_json(out, b) : print_batch(out, b, r);
     }
@@ -273,6 +274,7 @@ stream_result stream(stream_options const& o, std::ostream& out) {
     stream_status status(updates);
     r.failure = apply_all(o, out, updates, maintained, status, r);
   }
+  r.loaded.ids.undo_adds(r.added);  // the reader is ahead of the graph
   if (r.failure) r.failed = message_of(r.failure);
   r.interrupted = interrupted();
   r.refused = updates.refused();

@@ -298,6 +298,7 @@ void update_reader::accept_vertex(parts const& p) {
 }
 
 graph::vertex_id update_reader::added(std::string_view word) {
+  ids_.settle_adds(in_graph_);
   auto const v = ids_.add(word);
   ready_.push_back({.action = update_action::add_vertex, .source = *v});
   return *v;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -47,6 +48,8 @@ class update_reader : public datasets::update_source {
   [[nodiscard]] std::string const& name() const { return input_.name(); }
   /// Ends the input; next() throws then. For any thread.
   void stop() { input_.stop(); }
+  /// The graph has the first `n` of the vertices that the stream adds. For any thread.
+  void added_to_graph(std::uint64_t n) { in_graph_ = n; }
   /// The number of lines that were refused. For any thread.
   [[nodiscard]] std::uint64_t refused() const { return rejected_.count(); }
 
@@ -82,6 +85,7 @@ class update_reader : public datasets::update_source {
   vertex_ids& ids_;
   line_input input_;
   rejected_lines rejected_;
+  std::atomic<std::uint64_t> in_graph_ = 0;  // number of added vertices
   bool ended_ = false;
   std::string line_;
   std::array<std::size_t, update_parts> columns_{};  // of CSV, from 1; 0: none

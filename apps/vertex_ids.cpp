@@ -123,6 +123,8 @@ std::optional<graph::vertex_id> vertex_ids::add(std::string_view word) {
   if (!is_new(word)) return std::nullopt;
   id const key = *id_of(word);
   graph::vertex_id const v = next();
+  if (!absent_.empty()) former_.push_back({adds_, v, changed_.at(v)});
+  ++adds_;
   added_.emplace(key, v);
   changed_.insert_or_assign(v, key);
   if (absent_.empty()) {
@@ -132,6 +134,15 @@ std::optional<graph::vertex_id> vertex_ids::add(std::string_view word) {
   absent_.back().erase(v);
   if (absent_.back().empty()) absent_.pop_back();
   return v;
+}
+
+void vertex_ids::settle_adds(std::uint64_t n) {
+  while (!former_.empty() && former_.front().add < n) former_.pop_front();
+}
+
+void vertex_ids::undo_adds(std::uint64_t n) {
+  for (; !former_.empty() && former_.back().add >= n; former_.pop_back())
+    changed_.insert_or_assign(former_.back().vertex, std::move(former_.back().of));
 }
 
 void vertex_ids::remove(graph::vertex_id v, bool same_call) {

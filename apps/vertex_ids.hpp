@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -44,6 +45,12 @@ class vertex_ids {
   /// gives it, if all changes are made there, too, in the same order, and the same vertices are removed by one call.
   /// Nothing, and no effect, for a word that is no id of this kind; with internal numbers only next() is one.
   [[nodiscard]] std::optional<graph::vertex_id> add(std::string_view word);
+  /// The graph has made the additions of the first `n` calls of add() that had an effect: undo_adds() needs no memory
+  /// for these.
+  void settle_adds(std::uint64_t n);
+  /// The graph has made those of the first `n` calls only: numbers that others use again have their former ids in
+  /// text() and in_file(). Nothing may be found, added or removed any more.
+  void undo_adds(std::uint64_t n);
   /// Whether add() accepts the word, if find() does not find it.
   [[nodiscard]] bool is_new(std::string_view word) const;
   /// The number of the next vertex that is added; no_vertex if there is no more room.
@@ -78,6 +85,13 @@ class vertex_ids {
   std::vector<std::set<graph::vertex_id>> absent_;  // vertices that were removed, by calls
   std::size_t removed_ = 0;                         // number of loaded vertices that were removed
   std::size_t numbers_ = 0;                         // of vertices, present or absent
+  std::uint64_t adds_ = 0;                          // number of calls of add() with an effect
+  struct former {
+    std::uint64_t add;  // number of the call, from 0
+    graph::vertex_id vertex;
+    id of;
+  };
+  std::deque<former> former_;  // ids of numbers that were used again by the last calls
 };
 
 /// Removes the first word of a text, and the separators before it; empty without a word. If the word begins with a

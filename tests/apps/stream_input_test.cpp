@@ -181,6 +181,32 @@ TEST_F(program_test, vertices_come_and_go) {
   refused("+ 1 7\n", "standard input:1: expected a vertex (1 to 6), found \"7\"");
 }
 
+// The reader, which is ahead of the graph, has given the number of 3 to 70; the graph has not.
+TEST_F(program_test, ids_are_those_of_the_last_batch) {
+  std::string const file = write("tail.graph", tail);
+  strings const arguments{"stream", file, "--print", "json", "--output", path("")};
+  auto const ids = [&] {
+    strings all;
+    std::istringstream in(read("pagerank.txt"));
+    for (std::string line; std::getline(in, line);)
+      if (!line.starts_with('#')) all.push_back(line.substr(0, line.find(' ')));
+    return all;
+  };
+  outcome const failed = run_program(arguments, "-v 5\n-v 3\n+v 8\n\n-v 8\n+v 90\n+v 70\n+ 70 x\n");
+  EXPECT_EQ(failed.status, 3);
+  EXPECT_EQ(counts(failed.out, "vertices"), (numbers{4, 5, 4}));
+  EXPECT_EQ(ids(), (strings{"1", "2", "8", "4", "5", "6"}));
+
+  strings with_program{WYRM_PROGRAM_PATH};
+  with_program.insert(with_program.end(), arguments.begin(), arguments.end());
+  running_program run(with_program, path(""));
+  run.send("-v 3\n+v 7\n+ 7 1\n\n-v 7\n+v 70\n+ 70 6\n");
+  run.wait_for_output("\"batch\":3");
+  run.kill(SIGTERM);
+  EXPECT_EQ(run.wait().status, 130);
+  EXPECT_EQ(ids(), (strings{"1", "2", "7", "4", "5", "6"}));
+}
+
 // Many vertices come and go in any order; the program checks that the graph numbers them as expected.
 TEST_F(program_test, numbers_of_vertices_are_used_again) {
   std::mt19937 random(seeded(31));
