@@ -15,10 +15,16 @@ rejected_lines::rejected_lines(on_error policy, std::string path) : policy_(poli
   if (!file_) fail();
 }
 
+void rejected_lines::add_header(std::string_view line) { write(std::string(line) + '\n'); }
+
 void rejected_lines::add(std::string_view reason, std::string_view line) {
   ++count_;
+  write("# " + std::string(reason) + '\n' + std::string(line) + '\n');
+}
+
+void rejected_lines::write(std::string const& text) {
   if (policy_ != on_error::file) return;
-  file_ << "# " << reason << '\n' << line << '\n' << std::flush;
+  file_ << text << std::flush;
   if (!file_) fail();
 }
 

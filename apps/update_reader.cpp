@@ -202,6 +202,7 @@ void update_reader::read_header(std::string_view line) {
   }
   columns_ = columns;
   width_ = cells_.size();
+  rejected_.add_header(line);
 }
 
 void update_reader::read_csv(std::string_view line) {

@@ -337,6 +337,15 @@ TEST_F(program_test, refused_lines_are_skipped_or_kept) {
     EXPECT_EQ(lines[5], "2 2 2 2 2");
   }
   EXPECT_EQ(run({"--on-error", "stop"}).status, 3);
+  std::string const csv = write("updates.csv", "\"source\",to\n1,4\nx,1\n1,5\n1,6,7\n");
+  EXPECT_EQ(counts(output({"stream", file, csv, "--on-error", "file", "--print", "json"}), "edges"), numbers{7});
+  std::string corrected = read("updates.csv.rejected");
+  for (auto const& [wrong, right] : {std::pair("\nx,1\n", "\n2,4\n"), std::pair("\n1,6,7\n", "\n2,5\n")}) {
+    ASSERT_NE(corrected.find(wrong), std::string::npos) << corrected;
+    corrected.replace(corrected.find(wrong), std::string(wrong).size(), right);
+  }
+  EXPECT_EQ(counts(output({"stream", file, write("corrected.csv", corrected), "--print", "json"}), "inserted"),
+            numbers{2});
   expect_refused(2, "name it with --rejected", {"stream", file, "-", "--on-error", "file"});
   expect_refused(2, "same file", {"stream", file, updates, "--rejected", updates});
   expect_refused(2, "same file", {"stream", file, updates, "--rejected", file});
