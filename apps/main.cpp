@@ -309,6 +309,8 @@ void add_stream(CLI::App& program, apps::stream_options& o, int& status) {
   stream->callback([&o, &status] {
     if (o.slide > 0 && o.window == 0)
       throw error(error_code::bad_argument, "--slide divides a window; add --window, or leave --slide out");
+    if (o.updates.late > 0 && o.window == 0)
+      throw error(error_code::bad_argument, "--late is of a window; add --window, or leave --late out");
     auto outputs = apps::outputs_of(o);
     std::string const& updates = o.updates.name;
     if (o.updates.policy == apps::on_error::file)

@@ -208,6 +208,10 @@ class stream_status {
   std::vector<double> ms_;
 };
 
+datasets::window_options window_of(stream_options const& o, bool directed) {
+  return {.length = o.window, .slide = o.slide > 0 ? o.slide : o.window, .directed = directed};
+}
+
 // Applies all batches. Returns the error that ended them.
 std::exception_ptr apply_all(stream_options const& o, std::ostream& out, update_reader& updates,
                              maintained_graph& maintained, stream_status& status, stream_result const& r) {
@@ -216,10 +220,7 @@ std::exception_ptr apply_all(stream_options const& o, std::ostream& out, update_
   if (o.updates.late > 0) source = &sorted.emplace(updates, o.updates.late);
   datasets::count_batches by_count(*source, o.batch);
   std::optional<datasets::window_batches> by_window;
-  if (o.window > 0)
-    by_window.emplace(
-        *source, datasets::window_options{
-                     .length = o.window, .slide = o.slide > 0 ? o.slide : o.window, .directed = r.loaded.directed});
+  if (o.window > 0) by_window.emplace(*source, window_of(o, r.loaded.directed));
   datasets::read_ahead batches(by_window ? static_cast<datasets::batch_source&>(*by_window) : by_count,
                                [&] { updates.stop(); });
   status.reads_from(&batches);
@@ -264,6 +265,7 @@ stream_result stream(stream_options const& o, std::ostream& out) {
   stream_result r;
   update_file file = o.updates;
   file.timed = o.window > 0;
+  if (file.timed) (void)datasets::slides_of(window_of(o, false));  // refused before the graph is loaded
   update_reader updates(file, r.loaded.ids);
   loaded_graph loaded = load_graph(o);
   loaded.rows = {};

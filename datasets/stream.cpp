@@ -182,14 +182,14 @@ graph::edge edge_window::take_oldest() {
   return e;
 }
 
-window_batches::window_batches(update_source& from, window_options const& o) : from_(from), options_(o), slides_(0) {
+std::int64_t slides_of(window_options const& o) {
   bool const good = o.slide >= 0.001 && o.length >= o.slide && o.length <= 1e12;
   double const slides = good ? std::round(o.length / o.slide) : 0;
   if (!good || std::abs(slides * o.slide - o.length) > 1e-9 * o.length)
     throw error(error_code::bad_argument, "a window of " + text(o.length) + " with slides of " + text(o.slide) +
                                               ": the window must be a multiple of the slide, at most 1e12, and the "
                                               "slide at least 0.001");
-  slides_ = static_cast<std::int64_t>(slides);
+  return static_cast<std::int64_t>(slides);
 }
 
 std::int64_t window_batches::slide_of(double time) const {

@@ -127,6 +127,9 @@ struct window_options {
   bool keep_weights = false;
 };
 
+/// The number of slides of a window. Throws error(bad_argument) for options outside their ranges.
+[[nodiscard]] std::int64_t slides_of(window_options const& o);
+
 /// The edges of a window, by their last insertion: a list in the order of slides, whose nodes an open-addressing hash
 /// table finds by their edges. Every operation is O(1), expected and amortized. 32 to 64 bytes per edge, of the largest
 /// number of edges at a time, and half as much again while an array grows.
@@ -174,8 +177,8 @@ class edge_window {
 /// stream has no time, and stays until it is erased. Memory: the edges of the window, and a batch.
 class window_batches : public batch_source {
  public:
-  /// Throws error(bad_argument) for options outside their ranges.
-  window_batches(update_source& from, window_options const& o);
+  /// Throws error(bad_argument) as slides_of().
+  window_batches(update_source& from, window_options const& o) : from_(from), options_(o), slides_(slides_of(o)) {}
   /// Throws error(bad_input) for an edge of a slide before the current one, or with a time that is out of range, and
   /// for a slide of more than 2^28 updates.
   bool next(timed_batch& to) override;

@@ -363,12 +363,14 @@ TEST_F(program_test, refuses_impossible_windows) {
         strings{"--window", ""}, strings{"--window", "1e3"}, strings{"--window", "inf"}, strings{"--window", "nan"},
         strings{"--window", "9999999999999"}, strings{"--window", "5", "--slide", "2"},
         strings{"--window", "5", "--slide", "10"}, strings{"--slide", "5"}, strings{"--window", "5", "--batch", "5"},
-        strings{"--every", "0"}, strings{"--late", "-1"}, strings{"--print", "xml"}, strings{"--on-error", "x"}}) {
+        strings{"--every", "0"}, strings{"--late", "-1"}, strings{"--late", "5"}, strings{"--print", "xml"},
+        strings{"--on-error", "x"}}) {
     strings arguments{"stream", file};
     arguments.insert(arguments.end(), bad.begin(), bad.end());
     outcome const ran = run_program(arguments);
     EXPECT_EQ(ran.status, 2) << bad[0] << ' ' << bad[1] << ran.err;
     EXPECT_NE(ran.err.find(bad[0].substr(2)), std::string::npos) << ran.err;
+    EXPECT_EQ(ran.out, "") << "before the graph is loaded";
   }
 }
 
