@@ -156,6 +156,8 @@ labelled_graph lfr(lfr_options const& o) {
     inside[v] = whole + ((random.next() >> 32) < rest ? 1 : 0);
   }
   std::vector<std::uint32_t> const sizes = sizes_of(o, random);
+  if (sizes.size() == 1 && o.mixing > 0)
+    refuse("all vertices are in one community, which has no neighbours outside: lower max_community, or set mixing=0");
   labelled_graph made;
   made.list.vertices = o.vertices;
   made.labels = assign(sizes, inside, random);

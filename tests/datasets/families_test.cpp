@@ -478,6 +478,9 @@ TEST(lfr, meets_mixing_degrees_and_sizes) {
     }
   }
   EXPECT_NE(message_of("lfr,mixing=0,max_community=40").find("raise max_community"), std::string::npos);
+  EXPECT_NE(message_of("lfr,n=200,min_community=200,max_community=200").find("all vertices are in one community"),
+            std::string::npos);
+  EXPECT_EQ(message_of("lfr,n=200,mixing=0,min_community=200,max_community=200"), "no error");
   EXPECT_NE(message_of("lfr,degree=60").find("the largest degree, 50"), std::string::npos);
   EXPECT_NE(message_of("lfr,degree=1").find("have the mean"), std::string::npos);
 }
