@@ -29,6 +29,12 @@ std::uint64_t root(double volume, unsigned dimensions) {
   return low;
 }
 
+// The probability that two random points of the unit square or cube are nearer than r <= 1.
+double near_share(double r, unsigned dimensions) {
+  if (dimensions == 2) return r * r * (pi + r * (-8.0 / 3 + r / 2));
+  return r * r * r * (4 * pi / 3 + r * (-1.5 * pi + r * (1.6 - r / 6)));
+}
+
 }  // namespace
 
 namespace detail {
@@ -65,8 +71,10 @@ geometric_shape shape_of(geometric_options const& o) {
 }  // namespace detail
 
 graph::edge_list geometric(geometric_options const& o, exec::host_space const& space) {
-  (void)detail::shape_of(o);
-  require_memory("the points", static_cast<double>(o.vertices) * 40);
+  detail::geometric_shape const shape = detail::shape_of(o);
+  auto const n = static_cast<double>(o.vertices);
+  double const edges = n * n / 2 * near_share(static_cast<double>(shape.radius) / one, o.dimensions);
+  require_memory("the graph", n * 40 + edges * sizeof(graph::edge));
   graph::edge_list list;
   list.vertices = o.vertices;
   if (o.vertices > 1) geometric(space, o, [&](std::uint64_t n) { return room_for(list.edges, n); });

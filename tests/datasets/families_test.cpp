@@ -578,6 +578,8 @@ TEST(families, refuse_bad_values) {
   EXPECT_EQ(message_of("rmat,scale=2,seed=18446744073709551615"), "no error");
   EXPECT_NE(message_of("rmat,scale=31,edge_factor=1e9").find("MiB are available"), std::string::npos);
   EXPECT_NE(message_of("gnp,n=4294967295,p=1").find("MiB are available"), std::string::npos);
+  for (char const* const dense : {"rgg,n=1000000,radius=1", "rgg,n=1000000,dimensions=3,radius=0.9"})
+    EXPECT_NE(message_of(dense).find("MiB are available"), std::string::npos) << dense;
   EXPECT_NE(message_of("gnp,p=1e-13").find("from 1e-12 to 1"), std::string::npos);
   EXPECT_NE(message_of("gnp,n=4294967296").find("not in the range 0 to 4294967295"), std::string::npos);
   EXPECT_NE(message_of("grid,x=100000,y=100000").find("the maximum is 4294967295"), std::string::npos);
