@@ -46,8 +46,8 @@ struct gnp_row {
 
 /// Preferential attachment (Barabasi, Albert, Science 286, 1999), as Batagelj and Brandes compute it: `degree` + 1
 /// vertices are joined to each other; each further vertex is joined to `degree` different earlier ones, with
-/// probabilities proportional to their degrees. Has n degree - degree (degree + 1) / 2 edges. O(edges) expected. Throws
-/// error: bad_argument unless 1 <= degree < n; out_of_memory.
+/// probabilities proportional to their degrees. Has n degree - degree (degree + 1) / 2 edges. O(edges degree) expected.
+/// Throws error: bad_argument unless 1 <= degree < n; out_of_memory.
 [[nodiscard]] graph::edge_list preferential_attachment(std::size_t vertices, std::size_t degree, std::uint64_t seed);
 
 /// The degrees of `vertices` vertices, drawn from a power law; if their sum is odd, one of them is larger by one.
