@@ -195,7 +195,11 @@ std::int64_t slides_of(window_options const& o) {
 std::int64_t window_batches::slide_of(double time) const {
   if (!(std::abs(time) <= longest_time))
     throw error(error_code::bad_input, "the time " + text(time) + " is not between -2^53 and 2^53");
-  return static_cast<std::int64_t>(std::floor(time / options_.slide));
+  double slide = std::floor(time / options_.slide);
+  // The quotient is rounded: 16.88 / 0.01 is below 1688, and 1688 * 0.01, where a slide begins, is 16.88.
+  if (time < slide * options_.slide) --slide;
+  if (time >= (slide + 1) * options_.slide) ++slide;
+  return static_cast<std::int64_t>(slide);
 }
 
 bool window_batches::next(timed_batch& to) {

@@ -250,6 +250,25 @@ TEST(stream_windows, erase_at_slides_without_updates) {
   EXPECT_EQ(got, (std::vector<std::vector<std::uint64_t>>{{1, 1, 0}, {2, 2, 0}, {5, 2, 2}, {101, 1, 0}}));
 }
 
+// Quotients of decimal fractions are rounded, so that 16.88 / 0.01 is below 1688.
+TEST(stream_windows, have_times_before_their_ends) {
+  for (double const slide : {0.01, 0.1, 0.7, 60.0}) {
+    updates all;
+    for (unsigned i = 0; i < 4000; ++i)
+      all.push_back({.source = i, .target = i + 1, .time = std::round((i - 2000.0) * slide * 100) / 100});
+    datasets::listed_updates source(all);
+    datasets::window_batches batches(source, {.length = 1000 * slide, .slide = slide, .directed = true});
+    std::size_t n = 0;
+    for (timed_batch b; batches.next(b);)
+      for (std::size_t i = 0; i + b.expired < b.edges.size(); ++i, ++n) {
+        double const time = all.at(b.edges[i].source).time;
+        ASSERT_GT(b.end.value(), time) << slide;
+        ASSERT_LE(*b.end - slide, time + 1e-9) << slide;
+      }
+    EXPECT_EQ(n, all.size());
+  }
+}
+
 // The first slide ends with nothing to erase, behind the batch of a removal.
 TEST(stream_windows, have_no_end_if_a_removal_divides_a_slide) {
   using enum update_action;
