@@ -83,6 +83,18 @@ std::string shortest(double number) {
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
 }
 
+// With the format that the name means. Throws error(bad_argument) for names of fields of a format that has none.
+update_file complete(update_file file) {
+  if (file.format == update_format::automatic) file.format = format_of(file.name);
+  bool const names = std::ranges::any_of(file.fields, [](std::string const& name) { return !name.empty(); });
+  if (names && file.format == update_format::text)
+    throw error(
+        error_code::bad_argument,
+        "--fields names columns of CSV and members of JSON, and the updates are text: leave --fields out, or add "
+        "--updates-format");
+  return file;
+}
+
 std::string rejected_name(update_file const& file) {
   if (file.policy != on_error::file || !file.rejected.empty()) return file.rejected;
   if (file.name == "-")
@@ -106,9 +118,7 @@ void update_file::name_field(std::string const& text) {
 }
 
 update_reader::update_reader(update_file const& file, vertex_ids& ids)
-    : file_(file), ids_(ids), input_(file.name), rejected_(file.policy, rejected_name(file)) {
-  if (file_.format == update_format::automatic) file_.format = format_of(file_.name);
-}
+    : file_(complete(file)), ids_(ids), input_(file.name), rejected_(file.policy, rejected_name(file)) {}
 
 bool update_reader::next(datasets::update& to) {
   while (ready_.empty()) {

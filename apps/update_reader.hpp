@@ -42,7 +42,8 @@ struct update_file {
 class update_reader : public datasets::update_source {
  public:
   /// Opens the files. `ids` follows the vertices that come and go; it must outlive the reader, and nothing else may use
-  /// it while a thread calls next(). Throws error(io); error(bad_argument) if the names of files do not fit together.
+  /// it while a thread calls next(). Throws error(io); error(bad_argument) if the names of files do not fit together,
+  /// and for names of fields in a text.
   update_reader(update_file const& file, vertex_ids& ids);
 
   [[nodiscard]] std::string const& name() const { return input_.name(); }

@@ -278,6 +278,7 @@ TEST_F(program_test, formats_of_updates_mean_the_same) {
   (void)output({"stream", file, write("empty.csv", ""), "--window", "1"});
   expect_refused(2, "--fields", {"stream", file, text, "--fields", "x=y"});
   expect_refused(2, "--fields", {"stream", file, text, "--fields", "source="});
+  expect_refused(2, "the updates are text", {"stream", file, text, "--fields", "source=x"});
 }
 
 TEST_F(program_test, times_that_go_back_are_refused_or_sorted) {
