@@ -44,9 +44,9 @@ std::uint64_t log2_of(std::uint64_t n) {
 
 double natural_log(std::uint64_t n) { return static_cast<double>(log2_of(n)) * 0x1p-57 * 0.69314718055994530942; }
 
-std::uint64_t negative_power(std::uint64_t k, double exponent) {
-  if (k <= 1) return std::uint64_t{1} << 63;
-  wide const e = wide{log2_of(k)} * static_cast<std::uint64_t>(exponent * 0x1p32) >> 32;
+std::uint64_t negative_power(std::uint64_t k, double exponent, std::uint64_t least) {
+  if (k <= least) return std::uint64_t{1} << 63;
+  wide const e = wide{log2_of(k) - log2_of(least)} * static_cast<std::uint64_t>(exponent * 0x1p32) >> 32;
   auto const whole = static_cast<std::uint64_t>(e >> log_bits);
   if (whole > 63) return 0;
   std::uint64_t power = std::uint64_t{1} << 63;
@@ -58,12 +58,11 @@ std::uint64_t negative_power(std::uint64_t k, double exponent) {
 
 power_law::power_law(std::uint32_t least, std::uint32_t most, double exponent) : least_(least) {
   sums_.resize(std::size_t{most} - least + 1);
-  // Weights are relative to that of `least`, and so small that their sums have 64 bits.
-  std::uint64_t const largest = negative_power(least, exponent);
+  // Weights are relative to that of `least`, which is 2^31, so that their sums have 64 bits.
   std::uint64_t sum = 0;
   wide weighted = 0;
   for (std::size_t i = 0; i < sums_.size(); ++i) {
-    auto const weight = static_cast<std::uint64_t>((wide{negative_power(least + i, exponent)} << 31) / (largest + 1));
+    std::uint64_t const weight = negative_power(least + i, exponent, least) >> 32;
     sum += weight;
     weighted += wide{weight} * (least + i);
     sums_[i] = sum;

@@ -13,9 +13,9 @@ namespace wyrm::datasets {
 /// ln(n) for n >= 1.
 [[nodiscard]] double natural_log(std::uint64_t n);
 
-/// k^-exponent * 2^63, for k in [1, 2^32) and an exponent in [0, 16]. The relative error is below 2^-40 for results
-/// above 2^40.
-[[nodiscard]] std::uint64_t negative_power(std::uint64_t k, double exponent);
+/// (k / least)^-exponent * 2^63, for 1 <= least <= k < 2^32 and an exponent in [0, 16]. The relative error is below
+/// 2^-40 for results above 2^40.
+[[nodiscard]] std::uint64_t negative_power(std::uint64_t k, double exponent, std::uint64_t least = 1);
 
 /// The integers least ... most with probabilities proportional to k^-exponent. 1 <= least <= most < 2^32. The table has
 /// 8 bytes for each number.

@@ -116,24 +116,36 @@ TEST(powers, agree_with_the_library) {
   for (std::uint64_t const n : {1ull, 2ull, 10ull, 32768ull, 1'000'000'007ull, 1ull << 63})
     EXPECT_NEAR(datasets::natural_log(n), std::log(static_cast<double>(n)), 1e-13) << n;
   EXPECT_EQ(datasets::negative_power(1u << 31, 10), 0u);
+  for (std::uint32_t const k : {1000u, 1001u, 1500u, 4000u})
+    EXPECT_NEAR(static_cast<double>(datasets::negative_power(k, 10, 1000)) * 0x1p-63 * std::pow(k / 1000.0, 10), 1,
+                1e-6)
+        << k;
 }
 
-TEST(powers, power_law_has_its_probabilities) {
-  datasets::power_law const law(2, 9, 1.5);
+void expect_power_law(std::uint32_t least, std::uint32_t most, double exponent) {
+  SCOPED_TRACE(std::to_string(least) + " to " + std::to_string(most));
+  datasets::power_law const law(least, most, exponent);
   datasets::random_at const random(seeded(3), 0);
   std::map<std::uint32_t, double> counts;
   constexpr int draws = 200000;
   for (int i = 0; i < draws; ++i) ++counts[law(random.bits(static_cast<std::uint64_t>(i)))];
   double total = 0;
   double mean = 0;
-  for (int k = 2; k <= 9; ++k) total += std::pow(k, -1.5);
-  ASSERT_EQ(counts.size(), 8u);
-  for (auto const& [k, count] : counts) {
-    double const p = std::pow(k, -1.5) / total;
+  for (std::uint32_t k = least; k <= most; ++k) total += std::pow(1.0 * k / least, -exponent);
+  for (std::uint32_t k = least; k <= most; ++k) {
+    double const p = std::pow(1.0 * k / least, -exponent) / total;
     mean += k * p;
-    EXPECT_NEAR(count / draws, p, 6 * std::sqrt(p / draws)) << k;
+    EXPECT_NEAR(counts[k] / draws, p, 6 * std::sqrt(p / draws) + 1e-5) << k;
   }
-  EXPECT_NEAR(law.mean(), mean, 1e-6);
+  EXPECT_EQ(counts.size(), most + 1 - least) << "numbers outside the range";
+  EXPECT_NEAR(law.mean(), mean, 1e-6 * mean);
+}
+
+// 200^-10 is less than 2^-63.
+TEST(powers, power_law_has_its_probabilities) {
+  expect_power_law(2, 9, 1.5);
+  expect_power_law(200, 260, 10);
+  expect_power_law(50'000, 50'100, 10);
 }
 
 // The formulas for the numbers of vertices and edges, and the degrees by brute force.
