@@ -162,7 +162,7 @@ class maintained_graph {
 // What SIGUSR1 prints. The thread of signals reads it.
 class stream_status {
  public:
-  explicit stream_status(update_reader const& updates) : updates_(updates) {
+  stream_status(update_reader const& updates, std::uint64_t edges) : updates_(updates), edges_(edges) {
     set_status([this] { return text(); });
   }
   ~stream_status() { set_status({}); }
@@ -203,7 +203,7 @@ class stream_status {
   mutable std::mutex mutex_;
   datasets::read_ahead const* batches_ = nullptr;
   std::uint64_t requested_ = 0;
-  std::uint64_t edges_ = 0;
+  std::uint64_t edges_;
   double total_ms_ = 0;
   std::vector<double> ms_;
 };
@@ -273,7 +273,7 @@ stream_result stream(stream_options const& o, std::ostream& out) {
   if (!o.json) print_stream_head(out, o, updates.name(), r);
   finish_when_interrupted();
   {
-    stream_status status(updates);
+    stream_status status(updates, loaded.g.edges());
     r.failure = apply_all(o, out, updates, maintained, status, r);
   }
   r.loaded.ids.undo_adds(r.added);  // the reader is ahead of the graph

@@ -389,6 +389,16 @@ TEST_F(program_test, tells_its_status_when_asked) {
   outcome const ran = run.wait();
   EXPECT_EQ(ran.status, 130);
   EXPECT_EQ(counts(ran.out, "edges"), numbers{7});
+
+  running_program idle({WYRM_PROGRAM_PATH, "stream", file}, path(""));
+  idle.wait_for_output("updates from standard input");
+  wait_until(
+      [&] {
+        idle.kill(SIGUSR1);
+        return read("running.err").find("wyrm: batch 0, 0 updates, 5 edges, 0 batches wait, 0 lines refused\n") !=
+               std::string::npos;
+      },
+      "a status before the first batch");
 }
 
 // A reader that waits for input does not keep the program from ending when its output fails.
