@@ -21,7 +21,8 @@ void shuffle(std::vector<T>& all, random_numbers& random) {
 
 /// Joins stubs, of which each vertex occurs once for each edge, and appends the edges: no self-loops, no duplicates
 /// among them, and, where `groups` has the group of each vertex, no edge within a group. Returns the number of edges
-/// that could not be placed. An odd stub is left out. O(stubs) expected; about 50 bytes of scratch for each edge.
+/// that could not be placed. An odd stub is left out. O(stubs) expected, and at most 1000 trials for each stub, as in
+/// dense graphs; about 50 bytes of scratch for each edge.
 std::size_t join_stubs(std::vector<graph::vertex_id> stubs, random_numbers& random,
                        std::vector<std::uint32_t> const* groups, std::vector<graph::edge>& edges);
 
