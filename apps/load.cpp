@@ -68,6 +68,9 @@ loaders::column_names columns_of(std::string_view text) {
   }
   if (names.source.empty() || names.target.empty())
     throw error(error_code::bad_argument, "--columns needs source=NAME and target=NAME");
+  if (names.source == names.target)
+    throw error(error_code::bad_argument,
+                "--columns: source and target are both " + loaders::quoted(names.source) + "; name two columns");
   return names;
 }
 

@@ -172,7 +172,8 @@ std::uint64_t write_edge_list(graph::edge_list const& list, fs::path const& path
 }
 
 std::uint64_t write_gap(graph::edge_list const& list, fs::path const& path, bool weighted) {
-  if (!list.directed) refuse(path, "undirected graphs", "write .sg or .wsg, or both arcs of each edge with --directed");
+  if (!list.directed)
+    refuse(path, "undirected graphs", "write .sg or .wsg, or both arcs of each edge by `wyrm convert --directed`");
   detail::refuse_what_gap_lacks(list, path, weighted);
   auto const last = static_cast<graph::vertex_id>(list.vertices - 1);
   bool const has_last = std::any_of(list.edges.begin(), list.edges.end(),

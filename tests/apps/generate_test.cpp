@@ -69,6 +69,7 @@ TEST_F(program_test, generate_refuses) {
   expect_refused(2, "leave out --format", {"info", "gen:rmat", "--format", "mtx"});
   expect_refused(2, "leave out --third-column", {"info", "gen:rmat", "--third-column", "time"});
   expect_refused(2, "leave out --columns", {"info", "gen:rmat", "--columns", "source=a,target=b"});
+  expect_refused(2, "name two columns", {"info", "gen:rmat", "--columns", "source=a,target=a"});
   expect_refused(2, "leave out --vertex-base", {"info", "gen:rmat", "--vertex-base", "1"});
   expect_refused(2, "allow them with --max-vertices", {"info", "gen:rmat,scale=4", "--max-vertices", "15"});
 }
