@@ -52,7 +52,7 @@ struct dataset {
 /// name; else `name`. Throws error(io) when the file is not fetched.
 [[nodiscard]] std::string graph_path(std::string const& name);
 
-/// What to do without the file of a graph: names the generator that stands in.
+/// What to do without the file of a graph: names a generator of similar graphs.
 [[nodiscard]] std::string stand_in(dataset const& d);
 
 }  // namespace wyrm::apps

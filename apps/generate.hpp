@@ -23,7 +23,7 @@ struct generate_command {
 /// is given without an output.
 void generate(generate_command const& c, std::ostream& out);
 
-/// Whether a name stands for a generated graph: it begins with "gen:".
+/// Whether a name means a generated graph: it begins with "gen:".
 [[nodiscard]] bool is_generated(std::string const& name);
 
 /// The graph of such a name, with the changes that the options ask for. Throws error(bad_argument) for options that

@@ -19,8 +19,8 @@ class budget {
   /// Takes up to `bytes` more, in multiples of `step`, and returns how many. It is 0 if others hold all and nobody can
   /// give any back within the patience of the budget.
   [[nodiscard]] virtual std::size_t acquire(std::size_t bytes, std::size_t step) = 0;
-  /// The same of what nobody holds, without waiting, or asking others to give back. The default is for budgets whose
-  /// acquire() does neither.
+  /// As acquire(), but only takes what nobody holds: does not wait, and asks nobody to give back. The default serves
+  /// budgets whose acquire() does neither.
   [[nodiscard]] virtual std::size_t try_acquire(std::size_t bytes, std::size_t step) { return acquire(bytes, step); }
   virtual void give_back(std::size_t bytes) noexcept = 0;
   /// Bytes that others wait for. The manager evicts and gives back so many as soon as its launches allow it.

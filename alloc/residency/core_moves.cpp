@@ -191,8 +191,8 @@ void core::evict(std::vector<eviction>& chosen) {
 /// Otherwise blocks would move in whenever an operation has freed its arrays, and out for those of the next one.
 std::size_t core::kept_for_arrays() const { return std::max({most_arrays_[0], most_arrays_[1], arrays_}) - arrays_; }
 
-/// Acquires memory for more device blocks, and puts them into the pool. may_wait: others that share the budget may be
-/// asked to give back. Returns how many.
+/// Acquires memory for more device blocks, and puts them into the pool. may_wait: the budget may
+/// ask others for memory, and wait. Returns how many blocks it acquired.
 std::size_t core::grow(std::size_t blocks, bool may_wait) {
   if (blocks == 0 || options_.budget->wanted_back() > 0) return 0;
   std::size_t const limit = options_.budget->limit();
