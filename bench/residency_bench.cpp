@@ -325,7 +325,7 @@ void run_on(std::array<Space, 3> const& spaces, settings s, std::size_t usual_mi
 }
 
 int run(int argc, char** argv) {
-  try {
+  return exit_status("residency_bench", "--size", [&] {
     settings const s = parse(argc, argv, "residency_bench", "--size MIB", 3);
     report to(s.only, s.json);
 #if WYRM_WITH_CUDA
@@ -340,13 +340,7 @@ int run(int argc, char** argv) {
       run_on<exec::host_space>({exec::host_space(), exec::host_space(), exec::host_space()}, s, 28, to);
     to.finish();
     return to.failures() == 0 ? 0 : 1;
-  } catch (std::bad_alloc const&) {
-    std::fprintf(stderr, "residency_bench: the host has too little memory; use a smaller --size\n");
-    return 2;
-  } catch (std::exception const& failed) {
-    std::fprintf(stderr, "residency_bench: %s\n", failed.what());
-    return 2;
-  }
+  });
 }
 
 }  // namespace

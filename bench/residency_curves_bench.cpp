@@ -323,7 +323,7 @@ void run_on(Space const& space, Space const& for_signatures, settings const& s, 
 }
 
 int run(int argc, char** argv) {
-  try {
+  return exit_status("residency_curves_bench", "--graph", [&] {
     settings const s = parse(argc, argv, "residency_curves_bench", "--graph NAME,...", 3);
     report to(s.only, s.json);
 #if WYRM_WITH_CUDA
@@ -337,13 +337,7 @@ int run(int argc, char** argv) {
       run_on(exec::host_space(), exec::host_space(), s, "rmat-14,rgg-14", to);
     to.finish();
     return to.failures() == 0 ? 0 : 1;
-  } catch (std::bad_alloc const&) {
-    std::fprintf(stderr, "residency_curves_bench: the host has too little memory; use a smaller --graph\n");
-    return 2;
-  } catch (std::exception const& failed) {
-    std::fprintf(stderr, "residency_curves_bench: %s\n", failed.what());
-    return 2;
-  }
+  });
 }
 
 }  // namespace

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <cstdio>
+#include <exception>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -76,6 +79,20 @@ struct settings {
   }
   if (s.repeats == 0) s.repeats = s.is_quick ? 1 : usual_repeats;
   return s;
+}
+
+/// Runs f(), which returns the exit status of the program. An error is printed, and is exit status 2. `size`: the
+/// option that makes a run smaller.
+template <class F>
+int exit_status(char const* program, char const* size, F const& f) {
+  try {
+    return f();
+  } catch (std::bad_alloc const&) {
+    std::fprintf(stderr, "%s: the host has too little memory; use a smaller %s\n", program, size);
+  } catch (std::exception const& failed) {
+    std::fprintf(stderr, "%s: %s\n", program, failed.what());
+  }
+  return 2;
 }
 
 }  // namespace wyrm::bench::gdm
