@@ -329,8 +329,12 @@ class incremental_pagerank final : public maintained_pagerank {
   detail::residual_state run_all(graph::graph_view const& g, double sum, unsigned iterations_left) {
     double const d = options_.damping;
     if (sum > 0) exec::for_each(space_, vertices_, detail::scale_ranks{values_.data(), 1 / sum, full_.rank()});
-    pagerank_run const run =
-        full_.run(g, {.damping = d, .tolerance = options_.tolerance / 4, .max_iterations = iterations_left}, sum > 0);
+    pagerank_run const run = full_.run(g,
+                                       {.damping = d,
+                                        .tolerance = options_.tolerance / 4,
+                                        .max_iterations = iterations_left,
+                                        .hubs_first_from = ~std::uint64_t{0}},  // which would request memory
+                                       sum > 0);
     full_iterations_ = run.iterations;
     start(g, full_.rank(), (1 - d) / (1 - d + d * full_.dangling()) * scale());
     pull_all(g, full_.bins());

@@ -23,6 +23,7 @@
 #include "../graph/any_graph.hpp"
 #include "../graph/view.hpp"
 #include "detail/arc_weights.hpp"
+#include "detail/hubs_first.hpp"
 #include "detail/pull.hpp"
 #include "detail/row_bins.hpp"
 #include "detail/row_sums.hpp"
@@ -44,6 +45,10 @@ struct pagerank_options {
   bool weighted = false;
   /// The type of ranks during the computation; sums always have 64 bits. With fp32, changes below about 1e-7 are noise.
   precision ranks = precision::fp64;
+  /// A run on a GPU copies the arcs of a skewed graph with at least so many arcs, so that the contributions of hubs are
+  /// read from shared memory (detail/hubs_first.hpp). This takes the time of two to ten iterations before the first,
+  /// and 4 bytes per arc and about 60 per vertex more, if there is so much memory. Only without weights and `teleport`.
+  std::uint64_t hubs_first_from = std::uint64_t{1} << 22;
 };
 
 struct pagerank_run {
@@ -59,7 +64,7 @@ namespace detail {
 
 /// In device memory; the host reads it.
 struct rank_state {
-  static constexpr std::size_t tiles = 128;  // greatest number of tiles that compute sums
+  static constexpr std::size_t tiles = 512;  // greatest number of tiles that compute sums
 
   double change;    // of the last iteration
   double dangling;  // the sum of the ranks of dangling vertices
@@ -72,7 +77,9 @@ struct rank_state {
 template <class Real, class Split>
 struct rank_vectors {
   graph::graph_view g;
-  row_bins_view bins;  // of in-neighbours
+  row_bins_view bins;               // of in-neighbours
+  graph::vertex_id const* old_ids;  // of the vertices of g in the graph that the caller has; nullptr: the same
+  std::uint32_t hubs;               // the first vertices of g, whose contributions are read from a table
   // What a vertex sends along an arc of weight 1, or its rank, if it sends nothing; one array is read, the other
   // written.
   Real* contribution[2];
@@ -91,6 +98,9 @@ struct rank_vectors {
     double change = 0;
     double dangling = 0;
   };
+  [[nodiscard]] WYRM_HD graph::vertex_id old_id(graph::vertex_id v) const {
+    return old_ids == nullptr ? v : old_ids[v];
+  }
   /// The data of a vertex that its new rank depends on, besides the contributions of in-neighbours.
   struct previous {
     double base;
@@ -132,9 +142,19 @@ struct pull_ranks {
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t item) const {
+    pull_from(t, item, static_cast<Real const*>(x.contribution[from]));
+  }
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t item, Real const* table) const {
+    pull_from(t, item, contributions_with_table<Real>{x.contribution[from], table, x.hubs});
+  }
+
+ private:
+  template <class Tile, class Contributions>
+  WYRM_HD void pull_from(Tile const& t, std::size_t item, Contributions const& contributions) const {
     rank_state const state = *x.state;
     if (state.done != 0) return;
-    rows here{x, from, state.dangling, {}};
+    rows<Contributions> here{x, contributions, from, state.dangling, {}};
     sum_rows(t, x.bins, static_cast<std::uint32_t>(item), here);
     double const change = exec::sum(t, here.all.change);
     double const dangling = exec::sum(t, here.all.dangling);
@@ -143,9 +163,10 @@ struct pull_ranks {
     x.danglings[item] = dangling;
   }
 
- private:
+  template <class Contributions>
   struct rows {
     vectors const& x;
+    Contributions const& contributions;
     unsigned from;
     double dangling;
     typename vectors::sums all;
@@ -162,7 +183,7 @@ struct pull_ranks {
     [[nodiscard]] WYRM_HD double sum(Tile const& t, graph::vertex_id v, graph::vertex_record const& row,
                                      std::uint32_t begin, std::uint32_t end, std::uint32_t lane,
                                      std::uint32_t lanes) const {
-      return pull<double, Split::weighted>(t, x.contribution[from], x.split.row(v), row.page, begin, end, lane, lanes);
+      return pull<double, Split::weighted>(t, contributions, x.split.row(v), row.page, begin, end, lane, lanes);
     }
   };
 };
@@ -180,7 +201,8 @@ struct init_contributions {
       std::size_t const v = block * 32 + k + t.rank();
       if (v >= x.g.vertices()) continue;
       auto const vertex = static_cast<graph::vertex_id>(v);
-      x.send(vertex, x.split.total(x.g, vertex, x.g.in_records()[v]), static_cast<double>(rank[v]), 0, all);
+      x.send(vertex, x.split.total(x.g, vertex, x.g.in_records()[v]), static_cast<double>(rank[x.old_id(vertex)]), 0,
+             all);
     }
     double const dangling = exec::sum(t, all.dangling);
     if (t.rank() != 0) return;
@@ -197,7 +219,7 @@ struct copy_ranks {
   Real* rank;
   WYRM_HD void operator()(std::size_t i) const {
     auto const v = static_cast<graph::vertex_id>(i);
-    rank[v] = static_cast<Real>(x.rank(x.contribution[from][v], x.split.total(x.g, v, x.g.in_records()[v])));
+    rank[x.old_id(v)] = static_cast<Real>(x.rank(x.contribution[from][v], x.split.total(x.g, v, x.g.in_records()[v])));
   }
 };
 
@@ -284,9 +306,12 @@ void check(pagerank_options const& o, graph::graph_view const& g) {
 template <class Real>
 struct set_ranks {
   graph::graph_view g;
+  graph::vertex_id const* old_ids;  // see rank_vectors
   Real* rank;
   Real value;
-  WYRM_HD void operator()(std::size_t v) const { rank[v] = g.is_present(static_cast<graph::vertex_id>(v)) ? value : 0; }
+  WYRM_HD void operator()(std::size_t v) const {
+    rank[old_ids == nullptr ? v : old_ids[v]] = g.is_present(static_cast<graph::vertex_id>(v)) ? value : 0;
+  }
 };
 
 }  // namespace detail
@@ -300,6 +325,7 @@ class pagerank_ranker {
       : space_(space),
         bins_(space),
         weights_(space),
+        hubs_(space),
         rank_(space),
         contributions_(space),
         teleport_(space),
@@ -334,6 +360,11 @@ class pagerank_ranker {
       return {0, true, 0};
     }
     if (o.weighted) return iterate(g, weights_.prepare(g, bins_, limits, last_bins_), o, warm);
+    if (order_hubs(g, o)) {
+      graph::graph_view const ordered = hubs_.view();
+      last_bins_ = bins_.make(ordered.in_records(), n, g.arcs(), limits);
+      return iterate(ordered, detail::even_split{}, o, warm, hubs_.hubs());
+    }
     last_bins_ = bins_.make(g.in_records(), n, g.arcs(), limits);
     return iterate(g, detail::even_split{}, o, warm);
   }
@@ -342,7 +373,8 @@ class pagerank_ranker {
   [[nodiscard]] Real* rank() const { return rank_.data(); }
   /// The sum of the ranks of dangling vertices.
   [[nodiscard]] double dangling() const { return dangling_; }
-  /// The bins of in-neighbours of the last run; valid as long as the graph does not change.
+  /// The bins of in-neighbours of the last run, which did not copy arcs (hubs_first_from); valid as long as the graph
+  /// does not change.
   [[nodiscard]] detail::row_bins_view const& bins() const { return last_bins_; }
 
  private:
@@ -353,9 +385,10 @@ class pagerank_ranker {
     return 2 * sums_of(n, items) + parts + 2 * detail::rank_state::tiles;
   }
   template <class Split>
-  pagerank_run iterate(graph::graph_view const& g, Split const& split, pagerank_options const& o, bool warm) {
+  pagerank_run iterate(graph::graph_view const& g, Split const& split, pagerank_options const& o, bool warm,
+                       std::uint32_t hubs = 0) {
     detail::row_bins_view const& bins = last_bins_;
-    detail::rank_vectors<Real, Split> const x = prepare(g, split, o, warm);
+    detail::rank_vectors<Real, Split> const x = prepare(g, split, o, warm, hubs);
     auto const finish = [&](std::uint32_t count, unsigned from, bool first) {
       // A small graph needs only a few tiles. Which tiles have values to add does not depend on the number of tiles.
       constexpr std::size_t lanes = Space::template tile_size<32>;
@@ -373,7 +406,7 @@ class pagerank_ranker {
     unsigned started = 0;
     do {
       for (unsigned const end = std::min(o.max_iterations, started + at_once); started < end; ++started) {
-        exec::for_each_tile<32>(space_, bins.items(), detail::pull_ranks<Real, Split>{x, started % 2});
+        pull(bins.items(), detail::pull_ranks<Real, Split>{x, started % 2});
         finish(bins.items() - bins.parts, started % 2, false);
       }
       now = exec::read(space_, state_.data());
@@ -383,6 +416,31 @@ class pagerank_ranker {
     ranks_ = g.vertices();
     return {now.iterations, now.done != 0, now.change};
   }
+  template <class Split>
+  void pull(std::size_t items, detail::pull_ranks<Real, Split> const& work) const {
+    if constexpr (!Split::weighted)
+      if (work.x.hubs > 0)
+        return exec::for_each_tile_with_table<32, Space, Real>(space_, items, work.x.contribution[work.from],
+                                                               work.x.hubs, work);
+    exec::for_each_tile<32>(space_, items, work);
+  }
+  // Whether the copy with hubs first exists, and pays.
+  [[nodiscard]] bool order_hubs(graph::graph_view const& g, pagerank_options const& o) {
+    std::size_t const most = exec::table_capacity<Real>(space_);
+    if (g.arcs() < o.hubs_first_from || g.vertices() <= most || most == 0 || !o.teleport.empty() ||
+        o.max_iterations < iterations_that_pay)
+      return false;
+    try {
+      return hubs_.prepare(g, most, part_that_pays, limits);
+    } catch (error const& e) {
+      if (e.code() != error_code::out_of_memory) throw;
+      hubs_ = detail::hubs_first<Space>(space_);  // frees what it has
+      return false;
+    }
+  }
+  static constexpr unsigned iterations_that_pay = 8;
+  static constexpr double part_that_pays = 0.25;
+
   void check_absent(graph::graph_view const& g, std::vector<double> const& teleport) const {
     if (teleport.empty() || g.present_vertices() == g.vertices()) return;
     auto const records = exec::copy_out(space_, g.out_records(), g.vertices());
@@ -398,7 +456,7 @@ class pagerank_ranker {
   }
   template <class Split>
   detail::rank_vectors<Real, Split> prepare(graph::graph_view const& g, Split const& split, pagerank_options const& o,
-                                            bool warm) {
+                                            bool warm, std::uint32_t hubs) {
     std::size_t const n = g.vertices();
     detail::row_bins_view const& bins = last_bins_;
     double const even = 1.0 / static_cast<double>(g.present_vertices());
@@ -411,12 +469,16 @@ class pagerank_ranker {
     if (!o.start.empty() && !warm)
       upload(rank_.data(), o.start, 1);
     else if (!warm)
-      exec::for_each(space_, n, detail::set_ranks<Real>{g, rank_.data(), static_cast<Real>(even)});
+      exec::for_each(
+          space_, n,
+          detail::set_ranks<Real>{g, hubs > 0 ? hubs_.old_ids() : nullptr, rank_.data(), static_cast<Real>(even)});
     upload(teleport_.data(), o.teleport, 1 / std::accumulate(o.teleport.begin(), o.teleport.end(), 0.0));
     exec::write(space_, state_.data(), detail::rank_state{});
     double* const changes = scratch_.data();
     return {g,
             bins,
+            hubs > 0 ? hubs_.old_ids() : nullptr,
+            hubs,
             {contributions_.data(), contributions_.data() + n},
             o.teleport.empty() ? nullptr : teleport_.data(),
             changes + 2 * sums,
@@ -434,6 +496,7 @@ class pagerank_ranker {
   detail::row_bins<Space> bins_;
   detail::row_bins_view last_bins_{};
   detail::arc_weights<Space> weights_;
+  detail::hubs_first<Space> hubs_;
   exec::buffer<Real, Space> rank_;
   exec::buffer<Real, Space> contributions_;
   exec::buffer<Real, Space> teleport_;

@@ -182,6 +182,9 @@ CUstream_st* cuda_space::stream() const { return state_->stream; }
 std::size_t cuda_space::lanes_for(std::uint32_t const*) const {
   return static_cast<std::size_t>(state_->resident_lanes);
 }
+std::size_t cuda_space::table_bytes() const {
+  return static_cast<std::size_t>(attribute_of(device(), cudaDevAttrMaxSharedMemoryPerBlockOptin));
+}
 std::size_t cuda_space::multiprocessors() const { return static_cast<std::size_t>(multiprocessors_of(device())); }
 void cuda_space::check_launch(int status) { check(static_cast<cudaError_t>(status), "kernel launch"); }
 void cuda_space::synchronize() const {

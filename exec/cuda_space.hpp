@@ -149,9 +149,15 @@ class cuda_space {
   void run(std::size_t n, F const& f) const;
   template <unsigned W, class F>
   void run_tiles(std::integral_constant<unsigned, W>, std::size_t n, F const& f) const;
+  /// As run_tiles, in blocks that share a copy of values[0 ... count), which f gets as a third argument.
+  template <unsigned W, class T, class F>
+  void run_tiles_with_table(std::integral_constant<unsigned, W>, std::size_t n, T const* values, std::size_t count,
+                            F const& f) const;
   template <unsigned W, class F>
   [[nodiscard]] int tile_registers() const;
 #endif
+  /// The largest table of run_tiles_with_table.
+  [[nodiscard]] std::size_t table_bytes() const;
 
  private:
   /// For calls that do not touch memory of the space.
@@ -244,6 +250,27 @@ __global__ void __launch_bounds__(block_threads, resident_blocks_of<F>())
   for (std::size_t i = std::size_t{blockIdx.x} * tiles + threadIdx.x / W; i < n; i += step) f(warp_tile<W, true>{}, i);
 }
 
+inline constexpr unsigned table_block_threads = 1024;
+
+// One block a multiprocessor, because a table takes all of its shared memory.
+template <unsigned W, class T, class F>
+__global__ void __launch_bounds__(table_block_threads, 1)
+    for_each_tile_with_table_kernel(std::size_t n, T const* values, std::uint32_t count, __grid_constant__ F const f) {
+  extern __shared__ uint4 shared_memory[];
+  T* const table = reinterpret_cast<T*>(shared_memory);
+  begin_kernel();
+  constexpr std::uint32_t in_line = sizeof(uint4) / sizeof(T);
+  std::uint32_t const whole = count / in_line;
+  for (std::uint32_t i = threadIdx.x; i < whole; i += table_block_threads)
+    shared_memory[i] = reinterpret_cast<uint4 const*>(values)[i];
+  for (std::uint32_t i = whole * in_line + threadIdx.x; i < count; i += table_block_threads) table[i] = values[i];
+  __syncthreads();
+  constexpr unsigned tiles = table_block_threads / W;
+  std::size_t const step = std::size_t{gridDim.x} * tiles;
+  for (std::size_t i = std::size_t{threadIdx.x / W} * gridDim.x + blockIdx.x; i < n; i += step)
+    f(warp_tile<W, true>{}, i, static_cast<T const*>(table));
+}
+
 inline unsigned blocks_for(std::size_t items, std::size_t items_per_block) {
   return static_cast<unsigned>(std::min<std::size_t>((items + items_per_block - 1) / items_per_block, 0x7fffffff));
 }
@@ -275,6 +302,27 @@ template <unsigned W, class F>
 void cuda_space::run_tiles(std::integral_constant<unsigned, W>, std::size_t n, F const& f) const {
   guard const current(*this);
   check_launch(detail::launch(stream(), detail::for_each_tile_kernel<W, F>, n, detail::block_threads / W, f));
+}
+template <unsigned W, class T, class F>
+void cuda_space::run_tiles_with_table(std::integral_constant<unsigned, W>, std::size_t n, T const* values,
+                                      std::size_t count, F const& f) const {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(uint4) % sizeof(T) == 0);
+  guard const current(*this);
+  auto* const kernel = detail::for_each_tile_with_table_kernel<W, T, F>;
+  std::size_t const bytes = count * sizeof(T);
+  check_launch(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+  std::size_t const blocks = std::min(multiprocessors(), (n * W - 1) / detail::table_block_threads + 1);
+  cudaLaunchAttribute ahead{};
+  ahead.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  ahead.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = static_cast<unsigned>(blocks);
+  config.blockDim = detail::table_block_threads;
+  config.dynamicSmemBytes = bytes;
+  config.stream = stream();
+  config.attrs = &ahead;
+  config.numAttrs = detail::launches_ahead ? 1 : 0;
+  check_launch(cudaLaunchKernelEx(&config, kernel, n, values, static_cast<std::uint32_t>(count), f));
 }
 template <unsigned W, class F>
 int cuda_space::tile_registers() const {

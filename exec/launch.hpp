@@ -51,6 +51,41 @@ void for_each_lane(Space const& space, std::size_t n, F const& f) {
   for_each_tile<W>(space, (n + lanes - 1) / lanes, detail::one_item_per_lane<F>{n, f});
 }
 
+/// The number of values of type T that for_each_tile_with_table() can share; 0 on a space whose tiles share no memory.
+template <class T, class Space>
+[[nodiscard]] std::size_t table_capacity(Space const& space) {
+  if constexpr (requires { space.table_bytes(); })
+    return space.table_bytes() / sizeof(T);
+  else
+    return 0;
+}
+
+namespace detail {
+template <class T, class F>
+struct with_table {
+  static constexpr std::size_t grain = grain_of<F>();
+  T const* values;
+  F f;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i) const {
+    f(t, i, values);
+  }
+};
+}  // namespace detail
+
+/// Calls f(tile, i, table) for each i in [0, n), by all lanes of a tile of W lanes. `table` points to values[0 ...
+/// count); on a device to a copy in the shared memory of a block, which serves random loads several times as fast as
+/// the L2 cache. There count is at most table_capacity(), and values is aligned to 16 bytes. For work that is much
+/// larger than the copies, one of which each multiprocessor makes.
+template <unsigned W, class Space, class T, class F>
+void for_each_tile_with_table(Space const& space, std::size_t n, T const* values, std::size_t count, F const& f) {
+  if (n == 0) return;
+  if constexpr (requires { space.run_tiles_with_table(std::integral_constant<unsigned, W>{}, n, values, count, f); })
+    space.run_tiles_with_table(std::integral_constant<unsigned, W>{}, n, values, count, f);
+  else
+    for_each_tile<W>(space, n, detail::with_table<T, F>{values, f});
+}
+
 /// The number of registers per thread in the kernel of for_each_lane<W>(space, n, f), as `ptxas -v` reports it; 0 for a
 /// space without kernels.
 template <unsigned W, class F, class Space>

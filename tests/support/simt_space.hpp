@@ -116,6 +116,8 @@ class simt_space : public exec::host_space {
   void reseed(std::uint64_t seed) const;
 
   [[nodiscard]] static std::size_t lanes_for(std::uint32_t const*) { return 64; }
+  /// As if tiles shared a small table, for what is decided by its size.
+  [[nodiscard]] static std::size_t table_bytes() { return 256; }
 
   template <class F>
   void run(std::size_t n, F const& f) const {
