@@ -64,7 +64,7 @@ namespace detail {
 
 /// In device memory; the host reads it.
 struct rank_state {
-  static constexpr std::size_t tiles = 512;  // greatest number of tiles that compute sums
+  static constexpr std::size_t tiles = 1024;  // greatest number of tiles that compute sums
 
   double change;    // of the last iteration
   double dangling;  // the sum of the ranks of dangling vertices

@@ -66,14 +66,14 @@ struct number_vertices {
   std::uint32_t hubs;
   graph::vertex_id* new_ids;
   graph::vertex_id* old_ids;
-  std::uint32_t* sizes;  // of rows, in the new order, rounded up to a multiple of 16 bytes
+  std::uint32_t* sizes;  // of rows, in the new order, rounded up to sectors of 32 bytes
   WYRM_HD void operator()(std::size_t v) const {
     auto const before = static_cast<graph::vertex_id>(hubs_before[v]);
     auto const old_id = static_cast<graph::vertex_id>(v);
     graph::vertex_id const id = marks[v] != 0 ? before : hubs + old_id - before;
     new_ids[v] = id;
     old_ids[id] = old_id;
-    sizes[id] = (g.in_records()[v].degree + 3) / 4 * 4;
+    sizes[id] = (g.in_records()[v].degree + 7) / 8 * 8;
   }
 };
 

@@ -24,14 +24,14 @@ template <class Real>
 [[nodiscard]] WYRM_HD Real contribution_of(Real const* all, graph::vertex_id v, bool valid) {
   return valid ? all[v] : Real{0};
 }
-/// Two loads without a branch, so that loads of several vertices are issued before the first one returns. Lanes that do
-/// not need one of the two load the same value.
+/// Two conditional loads, of which each lane makes one, and no branch: the loads of several vertices are issued before
+/// the first one returns.
 template <class Real>
 [[nodiscard]] WYRM_HD Real contribution_of(contributions_with_table<Real> const& from, graph::vertex_id v, bool valid) {
   bool const in_table = v < from.count;
-  Real const near = from.table[in_table ? v : 0];
-  Real const far = from.all[in_table ? 0 : v];
-  return valid ? (in_table ? near : far) : Real{0};
+  Real const near = valid && in_table ? from.table[v] : Real{0};
+  Real const far = valid && !in_table ? from.all[v] : Real{0};
+  return near + far;
 }
 
 /// The part of the sum that belongs to a lane, over the entries from `begin` to `end`. A lane issues the loads of four
