@@ -446,7 +446,7 @@ TYPED_TEST_P(attached_test, graphs_may_have_values) {
   for (bool const directed : {false, true}) {
     graph::options o{.directed = directed, .self_loops = true};
     o.pool = {.pool_bytes = std::size_t{1} << 18, .reserve_bytes = std::size_t{1} << 28};
-    graph::dynamic_graph<TypeParam, alloc::ouroboros_s_p<TypeParam>, float> g(this->one_thread(), n, o);
+    graph_on<TypeParam, float> g(this->one_thread(), n, o);
     auto const batch = random_edges(random, n, 2 * n);
     std::vector<float> const values(batch.size(), 1.5f);
     std::vector<float> const others(batch.size(), 2.5f);

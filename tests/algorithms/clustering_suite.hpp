@@ -18,7 +18,6 @@
 #include "../../algorithms/clustering.hpp"
 #include "../../algorithms/clustering_quality.hpp"
 #include "../../algorithms/incremental_clustering.hpp"
-#include "../../graph/dynamic_graph.hpp"
 #include "../graph/model.hpp"
 #include "../support/seed.hpp"
 #include "../support/verify.hpp"

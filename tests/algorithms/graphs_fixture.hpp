@@ -9,9 +9,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "../../alloc/ouroboros/ouroboros.hpp"
 #include "../../datasets/generators.hpp"
-#include "../../graph/dynamic_graph.hpp"
+#include "../support/graph_on.hpp"
 #include "../support/spaces.hpp"
 
 namespace wyrm::tests {
@@ -19,7 +18,7 @@ namespace wyrm::tests {
 template <class Space>
 class graphs_test : public space_test<Space> {
  protected:
-  using graph_type = graph::dynamic_graph<Space, alloc::ouroboros_s_p<Space>>;
+  using graph_type = graph_on<Space>;
 
   /// The space for many small steps: on a host, waiting for other threads would take longer than their work.
   static Space one_thread() {

@@ -17,7 +17,9 @@
 #include "../../algorithms/incremental_clustering.hpp"
 #include "../../algorithms/incremental_pagerank.hpp"
 #include "../../algorithms/incremental_triangles.hpp"
+#include "../../alloc/ouroboros/ouroboros.hpp"
 #include "../../exec/error.hpp"
+#include "../../graph/dynamic_graph.hpp"
 #include "../../graph/maintained_result.hpp"
 #include "../support/verify.hpp"
 #include "graphs_fixture.hpp"
@@ -128,7 +130,7 @@ struct maintained_clusters final : maintained {
 template <class Space>
 class maintained_results : public graphs_test<Space> {
  protected:
-  using typename graphs_test<Space>::graph_type;
+  using graph_type = graph::dynamic_graph<Space, alloc::ouroboros_s_p<Space>>;
   using edges = std::vector<graph::edge>;
   using results = std::vector<std::unique_ptr<maintained>>;
 

@@ -20,8 +20,8 @@
 
 #include "../../algorithms/random_walks.hpp"
 #include "../../exec/injected_failure.hpp"
-#include "../../graph/dynamic_graph.hpp"
 #include "../graph/model.hpp"
+#include "../support/graph_on.hpp"
 #include "../support/seed.hpp"
 #include "../support/spaces.hpp"
 #include "weighted_graphs.hpp"
@@ -31,7 +31,7 @@ namespace wyrm::tests {
 template <class Space>
 class random_walks_test : public space_test<Space> {
  protected:
-  using graph_type = graph::dynamic_graph<Space, alloc::ouroboros_s_p<Space>>;
+  using graph_type = graph_on<Space>;
   using options = algorithms::random_walk_options;
 
   static graph_type make(std::size_t n, std::vector<graph::edge> const& edges, bool directed = false,
@@ -351,7 +351,7 @@ TYPED_TEST_P(random_walks_test, one_walker_for_several_graphs) {
   auto const small_by_weight = with_values(small, std::vector<float>(small.arcs(), 0.5f));
   using options = typename TestFixture::options;
   using graph_type = typename TestFixture::graph_type;
-  using weighted_type = weighted_graph<TypeParam, float>;
+  using weighted_type = graph_on<TypeParam, float>;
   std::vector<std::pair<std::variant<graph_type const*, weighted_type const*>, options>> const calls{
       {&large_by_weight, {.steps = 70, .weighted = true}},
       {&small, {.steps = 5, .per_vertex = 3}},
@@ -424,7 +424,7 @@ TYPED_TEST_P(random_walks_test, walks_follow_updates_of_values) {
     return walker.paths().vertices;
   };
   EXPECT_EQ(path(), (ids{0, 1, 0, 1}));
-  g.insert({{1, 0, 0.0f}, {2, 0, 2.5f}});
+  g.insert(std::vector<graph::edge>{{1, 0}, {2, 0}}, std::vector<float>{0.0f, 2.5f});
   EXPECT_EQ(path(), (ids{0, 2, 0, 2}));
   g.erase({{0, 2}});
   EXPECT_EQ(path(), ids{0});

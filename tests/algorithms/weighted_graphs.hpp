@@ -11,20 +11,16 @@
 #include <string>
 #include <vector>
 
-#include "../../alloc/ouroboros/ouroboros.hpp"
-#include "../../graph/dynamic_graph.hpp"
+#include "../support/graph_on.hpp"
 #include "../support/refusal.hpp"
 
 namespace wyrm::tests {
 
-template <class Space, class Value>
-using weighted_graph = graph::dynamic_graph<Space, alloc::ouroboros_s_p<Space>, Value>;
-
 /// The graph g with values, which are in the order of g.to_csr(), on any space. Of an undirected graph, the values of
 /// arcs to a vertex that is not less are used; see symmetric().
 template <class Value, class Space, class Graph>
-weighted_graph<Space, Value> with_values(Space const& space, Graph const& g, std::vector<Value> const& values) {
-  weighted_graph<Space, Value> valued(space, g.vertices(), g.settings());
+graph_on<Space, Value> with_values(Space const& space, Graph const& g, std::vector<Value> const& values) {
+  graph_on<Space, Value> valued(space, g.vertices(), g.settings());
   graph::csr const rows = g.to_csr();
   std::vector<graph::edge> edges;
   std::vector<Value> of_edges;

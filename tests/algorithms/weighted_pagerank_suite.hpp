@@ -339,12 +339,12 @@ TYPED_TEST_P(weighted_pagerank_test, invalid_weights_are_refused) {
   expect_contains(refusal([&] { (void)algorithms::pagerank(g.space(), g.view(), {.weighted = true}); }),
                   "no numbers as values");
   auto const one_way = [&](auto const& settings) {
-    weighted_graph<TypeParam, float> const directed(make_space<TypeParam>(), 3, settings);
+    graph_on<TypeParam, float> const directed(make_space<TypeParam>(), 3, settings);
     return refusal([&] { (void)this->pagerank(directed); });
   };
   expect_contains(one_way(graph::options{.directed = true, .in_neighbours = false}), "does not keep in-neighbours");
   EXPECT_EQ(one_way(graph::options{.directed = true}), "");
-  weighted_graph<TypeParam, float> const none(make_space<TypeParam>(), 0);
+  graph_on<TypeParam, float> const none(make_space<TypeParam>(), 0);
   EXPECT_TRUE(this->pagerank(none).converged);
 }
 
