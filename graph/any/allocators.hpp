@@ -6,12 +6,11 @@
 
 namespace wyrm::graph::detail {
 
-/// All allocators; or with the CMake option WYRM_GRAPH_ALLOCATORS=few one for each way in which updates treat a family
-/// (alloc::traits).
+/// All allocators; or with the CMake option WYRM_GRAPH_ALLOCATORS=few one for each way in which graphs treat a family:
+/// one whose pool can be reset, and one without a pool (alloc::traits::resets).
 template <class Space>
 #ifdef WYRM_FEW_GRAPH_ALLOCATORS
-using graph_allocators = alloc::list<alloc::ouroboros_s_p<Space>, alloc::corw<Space>, alloc::list_mp<Space>,
-                                     alloc::bump<Space>, alloc::system_malloc<Space>>;
+using graph_allocators = alloc::list<alloc::ouroboros_s_p<Space>, alloc::system_malloc<Space>>;
 #else
 using graph_allocators = alloc::all<Space>;
 #endif

@@ -290,7 +290,7 @@ TEST(any_graph, is_moved_and_assigned) {
   EXPECT_THROW((void)a.edges(), error);
   EXPECT_THROW((void)a.view(), error);
   EXPECT_THROW((void)a.insert({{0, 1}}), error);
-  a = graph::any_graph(exec::make_space("cpu"), "bump", 3);
+  a = graph::any_graph(exec::make_space("cpu"), "malloc", 3);
   EXPECT_EQ(a.vertices(), 3u);
   a = std::move(b);
   EXPECT_EQ(a.edges(), 2u);
