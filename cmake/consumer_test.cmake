@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# A test: installs the build into an empty prefix, and then configures, builds and runs six projects: one uses the whole
-# library, two the graph, two the allocators only, and one contains the sources. The last five must not need the dependencies
-# of the loaders; they are compiled as C++${STANDARD}, and the last one without TBB and without a build type, which must not be set.
-# cmake -DSOURCE=... -DBUILD=... -DEXAMPLES=... -DWORK=... [-DCCCL_DIR=...] -DCXX=... [-DCUDA=...] -P consumer_test.cmake
+# Tests of an installed Wyrm. PROJECT=install installs the build into an empty prefix. The name of a project configures,
+# builds and runs it: `consumer` uses the whole library, `graph`, `sampling` and `weighted_stream` the graph, `alloc` and
+# `relational` the allocators only, and `subproject` contains the sources. All but the first must not need the
+# dependencies of the loaders; they are compiled as C++${STANDARD}, and the last one without TBB and without a build type,
+# which must not be set.
+# cmake -DPROJECT=... -DSOURCE=... -DBUILD=... -DEXAMPLES=... -DWORK=... [-DCCCL_DIR=...] -DCXX=... [-DCUDA=...]
+#   -P consumer_test.cmake
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT status EQUAL 0)
@@ -28,25 +31,32 @@ function(test_project project)
   endforeach()
 endfunction()
 
-file(REMOVE_RECURSE ${WORK})
-run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
-test_project(consumer)
 set(no_loaders -DCMAKE_DISABLE_FIND_PACKAGE_LibArchive=ON -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON -DCMAKE_CXX_STANDARD=${STANDARD})
-test_project(alloc ${no_loaders} PROGRAMS collective hash_table linked_lists messages)
-test_project(relational ${no_loaders} -DRELATIONAL_ALLOCATOR=corw)  # all take minutes to compile
-test_project(graph ${no_loaders} PROGRAMS names own_kernel own_value producers snapshots)
-test_project(sampling ${no_loaders})
-test_project(weighted_stream ${no_loaders})
-test_project(subproject ${no_loaders} -DCMAKE_DISABLE_FIND_PACKAGE_RapidJSON=ON -DCMAKE_DISABLE_FIND_PACKAGE_TBB=ON
-  -DWYRM_SOURCE_DIR=${SOURCE} -DWYRM_CUDA=${WYRM_CUDA} -DCMAKE_BUILD_TYPE= -DWYRM_HOST_THREADS=auto
-  -DWYRM_GRAPH_ALLOCATORS=few "-DCMAKE_CXX_FLAGS=${FLAGS}" "-DCMAKE_CUDA_FLAGS=${CUDA_FLAGS}")
-file(STRINGS ${WORK}/subproject/CMakeCache.txt build_type REGEX "^CMAKE_BUILD_TYPE:")
-if(NOT build_type MATCHES "=$")
-  message(FATAL_ERROR "Wyrm has changed the build type of the project that contains it: ${build_type}")
-endif()
-file(GLOB_RECURSE exported ${WORK}/subproject/CMakeFiles/Export/subproject.cmake)
-file(STRINGS "${exported}" targets REGEX "^add_library\\(subproject::(exec|alloc|graph) ")
-list(LENGTH targets number)
-if(NOT number EQUAL 3)
-  message(FATAL_ERROR "Wyrm is not in the export set of the project that contains it: ${targets}")
+if(PROJECT STREQUAL "install")
+  file(REMOVE_RECURSE ${WORK})
+  run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
+elseif(PROJECT STREQUAL "consumer")
+  test_project(consumer)
+elseif(PROJECT STREQUAL "alloc")
+  test_project(alloc ${no_loaders} PROGRAMS collective hash_table linked_lists messages)
+elseif(PROJECT STREQUAL "relational")
+  test_project(relational ${no_loaders} -DRELATIONAL_ALLOCATOR=corw)  # all take minutes to compile
+elseif(PROJECT STREQUAL "graph")
+  test_project(graph ${no_loaders} PROGRAMS names own_kernel own_value producers snapshots)
+elseif(PROJECT STREQUAL "subproject")
+  test_project(subproject ${no_loaders} -DCMAKE_DISABLE_FIND_PACKAGE_RapidJSON=ON -DCMAKE_DISABLE_FIND_PACKAGE_TBB=ON
+    -DWYRM_SOURCE_DIR=${SOURCE} -DWYRM_CUDA=${WYRM_CUDA} -DCMAKE_BUILD_TYPE= -DWYRM_HOST_THREADS=auto
+    -DWYRM_GRAPH_ALLOCATORS=few "-DCMAKE_CXX_FLAGS=${FLAGS}" "-DCMAKE_CUDA_FLAGS=${CUDA_FLAGS}")
+  file(STRINGS ${WORK}/subproject/CMakeCache.txt build_type REGEX "^CMAKE_BUILD_TYPE:")
+  if(NOT build_type MATCHES "=$")
+    message(FATAL_ERROR "Wyrm has changed the build type of the project that contains it: ${build_type}")
+  endif()
+  file(GLOB_RECURSE exported ${WORK}/subproject/CMakeFiles/Export/subproject.cmake)
+  file(STRINGS "${exported}" targets REGEX "^add_library\\(subproject::(exec|alloc|graph) ")
+  list(LENGTH targets number)
+  if(NOT number EQUAL 3)
+    message(FATAL_ERROR "Wyrm is not in the export set of the project that contains it: ${targets}")
+  endif()
+else()
+  test_project(${PROJECT} ${no_loaders})
 endif()

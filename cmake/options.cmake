@@ -3,7 +3,7 @@
 option(WYRM_CUDA "Build for CUDA devices (default: when a CUDA compiler is found)" ON)
 option(WYRM_CHECKED "Track every device allocation, which detects double and foreign frees (slow)" OFF)
 set(WYRM_GRAPH_ALLOCATORS "all" CACHE STRING
-  "Allocators of any_graph and of the program: all, or few, which compile in a third of the time")
+  "Allocators of any_graph and of the program: all, or few (two), which compile in a fraction of the time")
 set_property(CACHE WYRM_GRAPH_ALLOCATORS PROPERTY STRINGS all few)
 option(WYRM_LOADERS "Build the loaders (need LibArchive, zlib and RapidJSON)" ON)
 option(WYRM_PROGRAM "Build the program `wyrm`" ${PROJECT_IS_TOP_LEVEL})
@@ -13,6 +13,7 @@ set(WYRM_EXHAUSTIVE_SCALE "1" CACHE STRING "WYRM_TEST_SCALE of the tests of all 
 option(WYRM_GROUP_TESTS "Compile tests that instantiate the same graphs as one program (less time for all, more for one)" OFF)
 set(WYRM_TEST_SPACES "all" CACHE STRING "Spaces of the long suites of tests: host, simt or all")
 set_property(CACHE WYRM_TEST_SPACES PROPERTY STRINGS all host simt)
+set(WYRM_CONSUMER_FLAGS "" CACHE STRING "Further compiler flags of the projects that test an installed Wyrm")
 option(WYRM_FUZZ "Build the fuzzers (needs clang++ and libFuzzer)" OFF)
 option(WYRM_BENCHMARKS "Build the benchmarks" OFF)
 option(WYRM_INSTALL "Create the install rules" ${PROJECT_IS_TOP_LEVEL})
