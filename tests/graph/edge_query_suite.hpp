@@ -6,17 +6,18 @@
 #include <tuple>
 #include <utility>
 
+#include "../../alloc/ouroboros/ouroboros.hpp"
 #include "../../exec/injected_failure.hpp"
+#include "../../graph/dynamic_graph.hpp"
 #include "query_case.hpp"
 
 namespace wyrm::tests {
 
 /// A graph with values, and the value of each arc.
-template <class Space, class Value>
+template <class Space, class Value, class Graph = graph_on<Space, Value>>
 struct valued_case {
-  using graph_type = graph::dynamic_graph<Space, alloc::ouroboros_s_p<Space>, Value>;
   using arcs_type = std::map<std::pair<graph::vertex_id, graph::vertex_id>, Value>;
-  graph_type g;
+  Graph g;
   arcs_type arcs{};
 
   valued_case(Space const& space, query_case const& c, bool in_neighbours)
@@ -39,6 +40,10 @@ struct valued_case {
     return at == arcs.end() ? absent : at->second;
   }
 };
+
+/// The same for changes that any_graph does not have.
+template <class Space>
+using typed_case = valued_case<Space, float, graph::dynamic_graph<Space, alloc::ouroboros_s_p<Space>, float>>;
 
 /// Records the edges of its calls.
 template <class Value>
@@ -213,11 +218,11 @@ TYPED_TEST_P(edge_query_test, erasures_by_a_predicate) {
   for (query_case const& c : this->cases())
     for (bool const in : {true, false}) {
       if (!c.directed && !in) continue;
-      valued_case<TypeParam, float> from(this->space(), c, in);
+      typed_case<TypeParam> from(this->space(), c, in);
       using arcs_type = std::map<std::pair<graph::vertex_id, graph::vertex_id>, float>;
       this->expect_erased(c, from.g, from.arcs, [](auto u, auto v, float x) { return select_some::chooses(u, v, x); });
       graph::dynamic_graph<TypeParam, alloc::ouroboros_s_p<TypeParam>> g(this->space(), c.vertices,
-                                                                         valued_case<TypeParam, float>::of(c, in));
+                                                                         typed_case<TypeParam>::of(c, in));
       g.insert(c.edges);
       this->expect_erased(c, g, arcs_type(from.arcs), [](auto u, auto v, float) { return select_some::chooses(u, v); });
     }
@@ -225,7 +230,7 @@ TYPED_TEST_P(edge_query_test, erasures_by_a_predicate) {
 
 TYPED_TEST_P(edge_query_test, out_of_memory) {
   auto const c = this->star(300);
-  valued_case<TypeParam, float> from(this->space(), c, true);
+  typed_case<TypeParam> from(this->space(), c, true);
   auto const vertices = this->some_vertices(c);
   auto const pairs = this->some_pairs(c);
   auto const run = [&](auto& on) {

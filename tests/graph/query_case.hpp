@@ -15,11 +15,10 @@
 #include <string_view>
 #include <vector>
 
-#include "../../alloc/ouroboros/ouroboros.hpp"
 #include "../../datasets/generators.hpp"
 #include "../../exec/memory.hpp"
-#include "../../graph/dynamic_graph.hpp"
 #include "../../graph/queries.hpp"
+#include "../support/graph_on.hpp"
 #include "../support/seed.hpp"
 #include "../support/spaces.hpp"
 #include "model.hpp"
@@ -56,17 +55,16 @@ struct query_case {
 template <class Space>
 class query_fixture : public space_fixture<Space> {
  protected:
-  using graph_type = graph::dynamic_graph<Space, alloc::ouroboros_s_p<Space>>;
   using ids = std::vector<graph::vertex_id>;
 
   /// Fibers are slow.
   static constexpr bool is_slow = std::string_view(Space::name) == "simt";
 
   template <class On = Space>
-  static graph::dynamic_graph<On, alloc::ouroboros_s_p<On>> make(On const& space, query_case const& c) {
+  static graph_on<On> make(On const& space, query_case const& c) {
     graph::options o{.directed = c.directed, .self_loops = true};
     o.pool = {.pool_bytes = std::size_t{1} << 20, .reserve_bytes = std::size_t{1} << 28};
-    graph::dynamic_graph<On, alloc::ouroboros_s_p<On>> g(space, c.vertices, o);
+    graph_on<On> g(space, c.vertices, o);
     g.insert(c.edges);
     return g;
   }

@@ -127,8 +127,7 @@ TYPED_TEST_P(query_test, in_neighbours) {
     }
     EXPECT_EQ(graph::neighbours(this->space(), g.view().reversed(), vertices), expected) << c.name;
   }
-  graph::dynamic_graph<TypeParam, alloc::ouroboros_s_p<TypeParam>> const g(this->space(), 3,
-                                                                           {.directed = true, .in_neighbours = false});
+  graph_on<TypeParam> const g(this->space(), 3, {.directed = true, .in_neighbours = false});
   this->expect_refused([&] { (void)g.view().reversed(); }, "in-neighbours");
 }
 

@@ -18,21 +18,18 @@ template <class Space>
 class weighted_sample_fixture : public sample_fixture<Space> {
  protected:
   using ids = std::vector<graph::vertex_id>;
-  template <class Weight, class On = Space>
-  using weighted_graph = graph::dynamic_graph<On, alloc::ouroboros_s_p<On>, Weight>;
 
   template <class Weight, class On>
-  static weighted_graph<Weight, On> make_weighted(On const& space, query_case const& c,
-                                                  std::vector<Weight> const& weights) {
+  static graph_on<On, Weight> make_weighted(On const& space, query_case const& c, std::vector<Weight> const& weights) {
     graph::options o{.directed = c.directed, .self_loops = true};
     o.pool = {.pool_bytes = std::size_t{1} << 20, .reserve_bytes = std::size_t{1} << 28};
-    weighted_graph<Weight, On> g(space, c.vertices, o);
+    graph_on<On, Weight> g(space, c.vertices, o);
     g.insert(c.edges, weights);
     return g;
   }
   /// Vertex 0 has a neighbour for each weight, from 1 on.
   template <class Weight, class On>
-  static weighted_graph<Weight, On> star_of(On const& space, std::vector<Weight> const& weights) {
+  static graph_on<On, Weight> star_of(On const& space, std::vector<Weight> const& weights) {
     return make_weighted(space, sample_fixture<Space>::wheel(static_cast<graph::vertex_id>(weights.size())), weights);
   }
   template <class Weight, class On>
