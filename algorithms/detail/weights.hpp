@@ -186,8 +186,13 @@ class weight_inspector {
   exec::buffer<weight_summary, Space> found_;
 };
 
-/// One tile per item of the bins of out-neighbours: scales weights to integers, with 2^31 for the largest weight; a
-/// positive weight becomes at least 1.
+/// A weight as an integer: 2^31 for the largest weight, and at least 1 for a positive one.
+[[nodiscard]] WYRM_HD inline std::uint32_t integer_weight(double w, double largest) {
+  auto const scaled = w > 0 ? static_cast<std::uint32_t>(w / largest * 2147483648.0 + 0.5) : 0u;
+  return w > 0 && scaled == 0 ? 1 : scaled;
+}
+
+/// One tile per item of the bins of out-neighbours: writes weights as integers.
 struct write_integers {
   row_bins_view bins;
   graph::packed_record const* records;
@@ -204,11 +209,7 @@ struct write_integers {
                      std::uint32_t step) const {
     value_row const row(records[v], type);
     std::uint32_t* const to = integers + offsets[v];
-    for (std::uint32_t i = first; i < end; i += step) {
-      double const w = row.weight(i);
-      auto const scaled = w > 0 ? static_cast<std::uint32_t>(w / largest * 2147483648.0 + 0.5) : 0u;
-      to[i] = w > 0 && scaled == 0 ? 1 : scaled;
-    }
+    for (std::uint32_t i = first; i < end; i += step) to[i] = integer_weight(row.weight(i), largest);
   }
 };
 

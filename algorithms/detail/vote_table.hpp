@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// A hash table from labels to numbers of votes, with linear probing. Several lanes may vote at the same time. A table
+// has half as many slots more as there are voters, so it never fills up.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "../../exec/atomic.hpp"
+#include "../../exec/tile.hpp"
+#include "../../graph/types.hpp"
+
+namespace wyrm::algorithms::detail {
+
+/// A label and its votes. No votes: no label.
+template <class Votes>
+struct candidate {
+  Votes votes = 0;
+  graph::vertex_id label = graph::no_vertex;
+
+  /// Replaces this candidate by one that has more votes, or as many and a smaller label.
+  WYRM_HD void consider(candidate const& other) {
+    if (other.votes > votes || (other.votes == votes && other.label < label)) *this = other;
+  }
+};
+
+/// The best candidate of all lanes, in every lane; collective.
+template <class Tile, class Votes>
+[[nodiscard]] WYRM_HD candidate<Votes> best_of(Tile const& t, candidate<Votes> mine) {
+  for (unsigned step = Tile::size() / 2; step > 0; step /= 2) mine.consider(t.shfl(mine, t.rank() ^ step));
+  return mine;
+}
+
+template <class Votes>
+struct vote_table {
+  graph::vertex_id* labels;  // no_vertex: an empty slot, without votes
+  Votes* votes;
+  std::uint32_t slots;
+
+  /// The number of slots for so many voters.
+  [[nodiscard]] WYRM_HD static constexpr std::uint32_t slots_for(std::uint32_t voters) {
+    std::uint64_t const slots = std::uint64_t{voters} + voters / 2 + 1;
+    return slots < graph::no_vertex ? static_cast<std::uint32_t>(slots) : graph::no_vertex;
+  }
+
+  /// Adds votes for a label, which is not no_vertex. Shared: other threads use the table at the same time. Ends because
+  /// there are more slots than labels, and a slot keeps its label.
+  template <bool Shared>
+  WYRM_HD void add(graph::vertex_id label, Votes more) const {
+    auto at = static_cast<std::uint32_t>(std::uint64_t{label * 2654435769u} * slots >> 32);
+    while (!claim<Shared>(at, label)) at = at + 1 < slots ? at + 1 : 0;
+    if constexpr (Shared)
+      exec::atomic_ref<Votes>(votes[at]).fetch_add(more, exec::relaxed);
+    else
+      votes[at] += more;
+  }
+
+  /// The best candidate among the slots from `begin` to `end`, which are emptied; collective. All votes have been added
+  /// before, by this tile before its last sync(), or by an earlier kernel.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD candidate<Votes> take(Tile const& t, std::uint32_t begin, std::uint32_t end) const {
+    candidate<Votes> best;
+    for (std::uint32_t i = begin + t.rank(); i < end; i += Tile::size()) {
+      graph::vertex_id const label = exec::atomic_ref<graph::vertex_id>(labels[i]).load(exec::relaxed);
+      if (label == graph::no_vertex) continue;
+      best.consider({exec::atomic_ref<Votes>(votes[i]).load(exec::relaxed), label});
+      labels[i] = graph::no_vertex;
+      votes[i] = 0;
+    }
+    return best_of(t, best);
+  }
+
+ private:
+  // Whether slot `at` has this label, which an empty slot gets.
+  template <bool Shared>
+  [[nodiscard]] WYRM_HD bool claim(std::uint32_t at, graph::vertex_id label) const {
+    if constexpr (Shared) {
+      exec::atomic_ref<graph::vertex_id> slot(labels[at]);
+      graph::vertex_id there = slot.load(exec::relaxed);
+      if (there == graph::no_vertex && slot.compare_exchange_strong(there, label, exec::relaxed, exec::relaxed))
+        return true;
+      return there == label;
+    } else {
+      if (labels[at] == graph::no_vertex) labels[at] = label;
+      return labels[at] == label;
+    }
+  }
+};
+
+}  // namespace wyrm::algorithms::detail
