@@ -2,13 +2,24 @@
 // The algorithms on neighbourhoods for any_graph.
 #include <variant>
 
+#include "../clustering_coefficients.hpp"
 #include "../label_propagation.hpp"
+#include "../similarity.hpp"
 
 namespace wyrm::algorithms {
 
 std::vector<graph::vertex_id> label_propagation(graph::any_graph const& g, label_propagation_options const& o,
                                                 std::span<graph::vertex_id const> initial) {
   return std::visit([&](auto const& space) { return label_propagation(space, g.view(), o, initial); }, g.space());
+}
+
+clustering_coefficients_result clustering_coefficients(graph::any_graph const& g) {
+  return std::visit([&](auto const& space) { return clustering_coefficients(space, g.view()); }, g.space());
+}
+
+std::vector<double> similarity(graph::any_graph const& g, std::span<graph::edge const> pairs,
+                               similarity_measure measure) {
+  return std::visit([&](auto const& space) { return similarity(space, g.view(), pairs, measure); }, g.space());
 }
 
 }  // namespace wyrm::algorithms

@@ -139,6 +139,8 @@ class orientation {
     }
     return rows_.data();
   }
+  /// The entries of all rows of the last make(), in the order of a CSR with gaps.
+  [[nodiscard]] graph::vertex_id const* targets() const { return targets_.data(); }
   /// Requests the memory of make() for bins with up to this many parts.
   void reserve(std::size_t n, std::uint64_t arcs, std::size_t parts) {
     degrees_.reserve(n);

@@ -40,4 +40,40 @@ inline std::vector<graph::vertex_id> serial_label_propagation(graph::csr const& 
   return labels;
 }
 
+/// Local clustering coefficients of Graphalytics: sets of neighbours in either direction, and all pairs of them.
+inline std::vector<double> serial_clustering_coefficients(graph::csr const& g) {
+  std::size_t const n = g.offsets.size() - 1;
+  std::vector<std::set<graph::vertex_id>> near(n);
+  std::set<std::pair<graph::vertex_id, graph::vertex_id>> arcs;
+  for (graph::vertex_id u = 0; u < n; ++u)
+    for (auto i = g.offsets[u]; i < g.offsets[u + 1]; ++i) {
+      if (g.targets[i] == u) continue;
+      near[u].insert(g.targets[i]);
+      near[g.targets[i]].insert(u);
+      arcs.emplace(u, g.targets[i]);
+    }
+  std::vector<double> result(n);
+  for (std::size_t v = 0; v < n; ++v) {
+    double found = 0;
+    for (graph::vertex_id const a : near[v])
+      for (graph::vertex_id const b : near[v]) found += static_cast<double>(arcs.count({a, b}));
+    auto const d = static_cast<double>(near[v].size());
+    result[v] = d < 2 ? 0 : found / (d * (d - 1));
+  }
+  return result;
+}
+
+/// The numbers of elements in both, and in either, of the sets of neighbours of two vertices.
+inline std::pair<std::size_t, std::size_t> serial_overlap(graph::csr const& g, graph::edge pair) {
+  auto const row = [&](graph::vertex_id v) {
+    return std::set<graph::vertex_id>(g.targets.begin() + static_cast<std::ptrdiff_t>(g.offsets[v]),
+                                      g.targets.begin() + static_cast<std::ptrdiff_t>(g.offsets[v + 1]));
+  };
+  auto all = row(pair.source);
+  auto const other = row(pair.target);
+  std::size_t const both = all.size() + other.size();
+  all.insert(other.begin(), other.end());
+  return {both - all.size(), all.size()};
+}
+
 }  // namespace wyrm::tests

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tests of clustering coefficients and similarities, for any space.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "../../algorithms/clustering_coefficients.hpp"
+#include "../../algorithms/similarity.hpp"
+#include "../support/refusal.hpp"
+#include "../support/verify_local.hpp"
+#include "local_fixture.hpp"
+
+namespace wyrm::tests {
+
+template <class Space>
+class neighbourhoods_test : public local_test<Space> {
+ protected:
+  static auto coefficients(graph::any_graph const& g) {
+    return algorithms::clustering_coefficients(neighbourhoods_test::space_of(g), g.view());
+  }
+  static std::vector<double> similarity(graph::any_graph const& g, std::vector<graph::edge> const& pairs,
+                                        algorithms::similarity_measure measure) {
+    return algorithms::similarity(neighbourhoods_test::space_of(g), g.view(), std::span<graph::edge const>(pairs),
+                                  measure);
+  }
+};
+
+TYPED_TEST_SUITE_P(neighbourhoods_test);
+
+TYPED_TEST_P(neighbourhoods_test, coefficients_of_known_graphs) {
+  EXPECT_TRUE(this->coefficients(this->make(0, {})).local.empty());
+  // A triangle with a tail at 2 and a self-loop at 0.
+  auto const tail = this->coefficients(this->make(5, {{0, 1}, {1, 2}, {2, 0}, {2, 3}, {0, 0}}, {.self_loops = true}));
+  EXPECT_EQ(tail.local, (std::vector<double>{1, 1, 1.0 / 3, 0, 0}));
+  EXPECT_NEAR(tail.average, (2 + 1.0 / 3) / 5, 1e-15);
+  EXPECT_NEAR(tail.global, 3.0 / 5, 1e-15);
+  // A triangle with arcs in both directions between 0 and 1 only.
+  auto const both = this->coefficients(this->make(3, {{0, 1}, {1, 0}, {1, 2}, {2, 0}}, {.directed = true}));
+  EXPECT_EQ(both.local, (std::vector<double>{0.5, 0.5, 1}));
+  EXPECT_NEAR(both.global, 4.0 / 6, 1e-15);
+}
+
+TYPED_TEST_P(neighbourhoods_test, coefficients_agree_with_the_verifier) {
+  for (unsigned seed = 0; seed < 6; ++seed) {
+    SCOPED_TRACE(seed);
+    std::size_t const n = 40 + 50 * seed;
+    auto g = this->make(n, this->random(seed, n, n * (2 + seed), 80),
+                        {.directed = seed % 2 == 1, .in_neighbours = seed % 4 == 1, .self_loops = seed > 2});
+    EXPECT_EQ(this->coefficients(g).local, serial_clustering_coefficients(g.to_csr()));
+    g.erase(this->random(seed + 50, n, n, 10));
+    g.remove_vertices({1, 5});
+    auto const got = this->coefficients(g);
+    EXPECT_EQ(got.local, serial_clustering_coefficients(g.to_csr()));
+    EXPECT_NEAR(got.average, std::accumulate(got.local.begin(), got.local.end(), 0.0) / static_cast<double>(n - 2),
+                1e-12);
+  }
+  auto const dense = this->clique(0, 150);  // rows of all bins
+  EXPECT_EQ(this->coefficients(this->make(150, dense)).local, std::vector<double>(150, 1.0));
+  EXPECT_EQ(this->coefficients(this->make(150, dense, {.directed = true})).local, std::vector<double>(150, 0.5));
+}
+
+TYPED_TEST_P(neighbourhoods_test, coefficients_of_graphalytics) {
+  for (bool const directed : {true, false}) {
+    auto const example = graphalytics_example::read(directed ? "example-directed" : "example-undirected", "LCC");
+    if (example.ids.empty()) GTEST_SKIP() << "WYRM_DATA does not name a folder with graphalytics";
+    auto const got = this->coefficients(this->make(example.ids.size(), example.edges, {.directed = directed})).local;
+    for (std::size_t v = 0; v < got.size(); ++v) EXPECT_NEAR(got[v], example.result[v], 1e-14) << v;
+  }
+}
+
+TYPED_TEST_P(neighbourhoods_test, similarity_of_pairs) {
+  using algorithms::similarity_measure;
+  auto const g = this->make(6, {{0, 2}, {0, 3}, {1, 2}, {1, 3}, {1, 4}});
+  EXPECT_EQ(this->similarity(g, {{0, 1}, {0, 5}, {0, 0}, {2, 4}}, similarity_measure::jaccard),
+            (std::vector<double>{2.0 / 3, 0, 1, 0.5}));
+  EXPECT_EQ(this->similarity(g, {{0, 1}, {5, 5}}, similarity_measure::overlap), (std::vector<double>{1, 0}));
+  EXPECT_EQ(this->similarity(g, {{0, 1}}, similarity_measure::cosine), (std::vector<double>{2 / std::sqrt(6.0)}));
+  EXPECT_TRUE(this->similarity(g, {}, similarity_measure::cosine).empty());
+  this->expect_contains(refusal([&] { this->similarity(g, {{0, 1}, {2, 6}}, similarity_measure::cosine); }), "(2, 6)");
+  std::mt19937 random(seeded(2));
+  std::size_t const n = 300;
+  auto const large = this->make(n, this->random(3, n, 4 * n, n), {.directed = true});
+  auto const pairs = random_edges(random, n, 500);
+  auto const got = this->similarity(large, pairs, similarity_measure::jaccard);
+  auto const rows = large.to_csr();
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    auto const [both, all] = serial_overlap(rows, pairs[i]);
+    ASSERT_EQ(got[i], all == 0 ? 0 : static_cast<double>(both) / static_cast<double>(all)) << i;
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(neighbourhoods_test, coefficients_of_known_graphs, coefficients_agree_with_the_verifier,
+                            coefficients_of_graphalytics, similarity_of_pairs);
+
+}  // namespace wyrm::tests
