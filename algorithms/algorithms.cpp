@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The algorithms for any_graph.
-#include "bfs.hpp"
+// The algorithms for any_graph; those on paths are in any/paths.cpp.
 #include "clustering.hpp"
 #include "clustering_quality.hpp"
 #include "components.hpp"
@@ -41,10 +40,6 @@ clustering_result clustering(graph::any_graph const& g, clustering_options const
 
 components_result components(graph::any_graph const& g) {
   return std::visit([&](auto const& space) { return components(space, g.view()); }, g.space());
-}
-
-bfs_result bfs(graph::any_graph const& g, std::span<graph::vertex_id const> sources) {
-  return std::visit([&](auto const& space) { return bfs(space, g.view(), sources); }, g.space());
 }
 
 core_numbers_result core_numbers(graph::any_graph const& g) {

@@ -4,12 +4,13 @@
 // neighbours is split among several tiles. Threads claim a vertex by setting its bit in a bitmap. All threads that try
 // to claim the same vertex do so in the same round, and so would assign the same distance; the result does not depend
 // on the order. Where the frontier has a large part of the arcs, the vertices that are left look for it among their
-// in-neighbours instead (detail/pull_frontier.hpp).
+// in-neighbours instead (detail/pull_frontier.hpp). On request the final distances give a tree (detail/parents.hpp).
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -24,6 +25,7 @@
 #include "../graph/types.hpp"
 #include "../graph/view.hpp"
 #include "detail/frontier.hpp"
+#include "detail/parents.hpp"
 #include "detail/pull_frontier.hpp"
 #include "detail/rounds.hpp"
 
@@ -34,6 +36,9 @@ struct bfs_result {
   std::vector<std::uint32_t> distance;  // of each vertex: arcs from the nearest source, or unreached
   std::uint32_t rounds = 0;             // that visited a vertex: one more than the greatest distance; 0 without sources
   std::size_t reached = 0;              // vertices, sources included
+  // With bfs_options::parents: the smallest in-neighbour of each vertex that is one arc nearer to a source; the vertex
+  // itself for a source, or unreached. Otherwise empty.
+  std::vector<graph::vertex_id> parent;
 };
 
 namespace detail {
@@ -95,6 +100,8 @@ struct count_reached {
 struct bfs_options {
   /// Whether large frontiers are looked for from the other side. Only where the graph has in-neighbours.
   bool pull = true;
+  /// Whether to find a tree of shortest paths, too. One more pass over the arcs.
+  bool parents = false;
 };
 
 /// The figures of bfs_result.
@@ -104,7 +111,7 @@ struct bfs_run {
 };
 
 /// Searches different graphs, or one changing graph; distances and scratch memory stay on the device: about 20 bytes
-/// per vertex and 1/16 byte per arc. Not thread-safe.
+/// per vertex and 1/16 byte per arc, and 22 bytes per vertex more for parents. Not thread-safe.
 template <class Space>
 class bfs_searcher {
  public:
@@ -116,8 +123,9 @@ class bfs_searcher {
         bits_{bitmap(space), bitmap(space)},
         totals_(space, 1) {}
 
-  /// Distances from one or several sources; sources may repeat. O(vertices + arcs of reached vertices), with one launch
-  /// per distance. Throws error(bad_argument) for a source out of range, and error(out_of_memory).
+  /// Distances from one or several sources; sources may repeat. A vertex that is absent is not reached, except that a
+  /// source is at distance 0 in any case. O(vertices + arcs of reached vertices), with one launch per distance. Throws
+  /// error(bad_argument) for a source out of range, and error(out_of_memory).
   bfs_run run(graph::graph_view const& g, std::span<graph::vertex_id const> sources, bfs_options const& o = {}) {
     std::size_t const n = g.vertices();
     for (graph::vertex_id const v : sources)
@@ -126,13 +134,18 @@ class bfs_searcher {
                                                   " is not in the graph, which has " + std::to_string(n) +
                                                   " vertices; they are numbered from 0");
     distances_.reserve(n);
+    if (o.parents && !parents_) parents_.emplace(space_);
     if (n > 0) space_.fill(distances_.data(), 0xff, n * sizeof(std::uint32_t));
-    if (sources.empty()) return {};
+    if (sources.empty()) {
+      if (o.parents) parents_->find(g, distances_.data());
+      return {};
+    }
     begin_.reserve(sources.size());
     exec::copy_in<graph::vertex_id>(space_, begin_.data(), sources);
     rounds_.begin(g);
     exec::for_each_lane<32>(space_, sources.size(), detail::begin_search{g, begin_.data(), rounds_.now()});
     search(g, o.pull && g.has_in_neighbours());
+    if (o.parents) parents_->find(g, distances_.data());
     detail::search_totals const all = totals([&](detail::search_totals* totals) {
       exec::for_each_lane<32>(space_, n, detail::count_reached{distances_.data(), totals});
     });
@@ -140,6 +153,8 @@ class bfs_searcher {
   }
   /// Of each vertex of the graph of the last run, in device memory: arcs from the nearest source, or unreached.
   [[nodiscard]] std::uint32_t const* distance() const { return distances_.data(); }
+  /// The same for bfs_result::parent; nullptr if parents were never asked for.
+  [[nodiscard]] graph::vertex_id const* parent() const { return parents_ ? parents_->data() : nullptr; }
 
  private:
   using bitmap = exec::buffer<std::uint32_t, Space>;
@@ -212,6 +227,7 @@ class bfs_searcher {
   exec::buffer<std::uint32_t, Space> distances_;
   bitmap bits_[2];
   exec::buffer<detail::search_totals, Space> totals_;
+  std::optional<detail::parent_finder<Space>> parents_;
 };
 
 /// The same, with all distances in host memory.
@@ -220,9 +236,11 @@ bfs_result bfs(Space const& space, graph::graph_view const& g, std::span<graph::
                bfs_options const& o = {}) {
   bfs_searcher<Space> searcher(space);
   bfs_run const run = searcher.run(g, sources, o);
-  return {exec::copy_out(space, searcher.distance(), g.vertices()), run.rounds, run.reached};
+  bfs_result result{exec::copy_out(space, searcher.distance(), g.vertices()), run.rounds, run.reached, {}};
+  if (o.parents) result.parent = exec::copy_out(space, searcher.parent(), g.vertices());
+  return result;
 }
 
-bfs_result bfs(graph::any_graph const& g, std::span<graph::vertex_id const> sources);
+bfs_result bfs(graph::any_graph const& g, std::span<graph::vertex_id const> sources, bfs_options const& o = {});
 
 }  // namespace wyrm::algorithms
