@@ -1,11 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // The algorithms on paths for any_graph.
+#include "../betweenness.hpp"
 #include "../bfs.hpp"
+#include "../sssp.hpp"
 
 namespace wyrm::algorithms {
 
 bfs_result bfs(graph::any_graph const& g, std::span<graph::vertex_id const> sources, bfs_options const& o) {
   return std::visit([&](auto const& space) { return bfs(space, g.view(), sources, o); }, g.space());
+}
+
+sssp_result sssp(graph::any_graph const& g, graph::vertex_id source, sssp_options const& o) {
+  return std::visit([&](auto const& space) { return sssp(space, g.view(), source, o); }, g.space());
+}
+
+betweenness_result betweenness(graph::any_graph const& g, betweenness_options const& o) {
+  return std::visit([&](auto const& space) { return betweenness(space, g.view(), o); }, g.space());
+}
+
+betweenness_result betweenness(graph::any_graph const& g, std::span<graph::vertex_id const> sources,
+                               betweenness_options const& o) {
+  return std::visit([&](auto const& space) { return betweenness(space, g.view(), sources, o); }, g.space());
 }
 
 }  // namespace wyrm::algorithms

@@ -27,7 +27,10 @@ struct frontier_item {
     return degree < part_size * max_parts ? (degree + part_size - 1) / part_size : max_parts;
   }
   [[nodiscard]] WYRM_HD graph::neighbour_list part_of(graph::neighbour_list const& all) const {
-    std::uint32_t const n = parts(all.size);
+    return part_of(all, parts(all.size));
+  }
+  /// The same of a list that is divided into n parts.
+  [[nodiscard]] WYRM_HD graph::neighbour_list part_of(graph::neighbour_list const& all, std::uint32_t n) const {
     std::uint32_t const size = (all.size + n - 1) / n;
     std::uint32_t const begin = part * size < all.size ? part * size : all.size;
     return {all.data + begin, all.size - begin < size ? all.size - begin : size};
@@ -53,7 +56,11 @@ struct frontier {
   /// Lists the vertex of each lane that has one, which is in no list; collective.
   template <class Tile>
   WYRM_HD void append(Tile const& t, graph::graph_view const& g, graph::vertex_id v, bool has) const {
-    std::uint32_t const parts = has ? frontier_item::parts(g.degree(v)) : 0;
+    append(t, v, has ? frontier_item::parts(g.degree(v)) : 0);
+  }
+  /// The same for a vertex in this many parts; 0: no vertex.
+  template <class Tile>
+  WYRM_HD void append(Tile const& t, graph::vertex_id v, std::uint32_t parts) const {
     std::uint32_t const below = exec::sum_below(t, parts);
     std::uint32_t const all = t.shfl(below + parts, Tile::size() - 1);
     if (all == 0) return;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Algorithms that work in rounds: a round processes a frontier and fills the next one, until a frontier is empty. The
 // host enqueues several rounds before it reads whether the last frontier is empty; rounds after the last non-empty
-// frontier do nothing. Each vertex is in at most one frontier, over all calls of run().
+// frontier do nothing. Each vertex is in at most one frontier, over all calls of run(); or in any number of them, but
+// in each at most once.
 #pragma once
 
 #include <algorithm>
@@ -18,24 +19,32 @@ template <class Work>
 struct work_of_round {
   Work work;
   std::uint32_t* spare;  // size of the previous frontier; reset, because the next round counts there
-  WYRM_HD void start() const { *spare = 0; }
+  WYRM_HD void start() const {
+    *spare = 0;
+    if constexpr (requires { work.start(); }) work.start();
+  }
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     work(t, *item);
   }
 };
 
+/// How often a vertex can be in a frontier. `again`: the frontiers have marks of their own in turn, and the work clears
+/// the mark of each vertex of now() that it processes; other tiles may be adding the vertex to next() meanwhile.
+enum class visits : std::uint8_t { once, again };
+
 /// Owns the frontiers: 16 bytes per vertex, and 1/16 byte per arc.
 template <class Space>
 class rounds {
  public:
-  explicit rounds(Space const& space)
-      : space_(space), marks_(space), items_{list(space), list(space)}, sizes_(space, 3) {}
+  explicit rounds(Space const& space, visits how_often = visits::once)
+      : space_(space), how_often_(how_often), marks_(space), items_{list(space), list(space)}, sizes_(space, 3) {}
   rounds(Space const& space, graph::graph_view const& g) : rounds(space) { begin(g); }
 
   /// Empties the frontiers, for a graph. Throws error(out_of_memory).
   void begin(graph::graph_view const& g) {
-    std::size_t const words = (std::size_t{g.vertices()} + 31) / 32;
+    words_ = (std::size_t{g.vertices()} + 31) / 32;
+    std::size_t const words = how_often_ == visits::once ? words_ : 2 * words_;
     marks_.reserve(words);
     for (list& items : items_) items.reserve(frontier::capacity(g.vertices(), g.arcs()));
     space_.fill(marks_.data(), 0, words * sizeof(std::uint32_t));
@@ -71,10 +80,16 @@ class rounds {
 
  private:
   using list = exec::buffer<frontier_item, Space>;
-  [[nodiscard]] frontier ahead(unsigned k) const { return {marks_.data(), items_[(turn_ + k) % 2].data(), size(k)}; }
+  [[nodiscard]] frontier ahead(unsigned k) const {
+    unsigned const which = (turn_ + k) % 2;
+    std::uint32_t* const marks = marks_.data() + (how_often_ == visits::once ? 0 : which * words_);
+    return {marks, items_[which].data(), size(k)};
+  }
   [[nodiscard]] std::uint32_t* size(unsigned k) const { return sizes_.data() + (turn_ + k) % 3; }
 
   Space space_;
+  visits how_often_;
+  std::size_t words_ = 0;  // of the marks of one frontier
   exec::buffer<std::uint32_t, Space> marks_;
   list items_[2];
   exec::buffer<std::uint32_t, Space> sizes_;  // of the current frontier, the next one, and the one to reset, in turn

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// The near-far method for shortest paths (Davidson, Baxter, Garland, Owens, "Work-Efficient Parallel GPU Methods for
+// Single-Source Shortest Paths", IPDPS 2014), which is delta-stepping (Meyer and Sanders, J. Algorithms 2003) with two
+// buckets. A vertex whose distance falls below a limit is near: its arcs are relaxed in the next round. The others wait
+// in the far pile. When no vertex is near, the limit rises, and the pile is split by it.
+//
+// The limit rises on the device, so the host enqueues many rounds and splits before it waits. It rises from the least
+// distance in the pile by delta, which adapts: it doubles if rounds had too few vertices to keep all lanes busy, and is
+// halved if they had many, as a smaller delta relaxes fewer arcs of distances that are not final.
+//
+// The pile contains every vertex whose distance is finite and not below the limit: such a distance was written by a
+// lane that then added the vertex. It may also contain vertices that have become near since; a split drops them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cuda/std/bit>
+
+#include "../../exec/atomic.hpp"
+#include "../../exec/tile.hpp"
+#include "../../graph/view.hpp"
+#include "frontier.hpp"
+#include "weights.hpp"
+
+namespace wyrm::algorithms::detail {
+
+// A distance is stored as the bits of a double: those of doubles that are not negative have the same order, and the
+// minimum of integers is one atomic operation.
+[[nodiscard]] WYRM_HD inline std::uint64_t bits_of(double distance) {
+  return cuda::std::bit_cast<std::uint64_t>(distance);
+}
+[[nodiscard]] WYRM_HD inline double distance_of(std::uint64_t bits) { return cuda::std::bit_cast<double>(bits); }
+inline constexpr std::uint64_t infinite_bits = 0x7ff0000000000000;
+
+/// The lengths of the arcs out of a vertex: their weights, or 1 each.
+class length_row {
+ public:
+  WYRM_HD length_row(graph::packed_record const& row, graph::number_type type) : weights_(row, type) {}
+  [[nodiscard]] WYRM_HD double operator[](std::uint32_t i) const {
+    return weights_.type == graph::number_type::none ? 1 : weights_.weight(i);
+  }
+
+ private:
+  value_row weights_;
+};
+
+/// In device memory; the host reads it.
+struct near_far_state {
+  std::uint64_t limit;      // of near vertices
+  std::uint64_t before;     // the limit before the last split
+  std::uint64_t least_far;  // no vertex of the far pile is nearer
+  double delta;
+  std::uint64_t items;     // of frontiers since the last split
+  std::uint32_t rounds;    // with such items
+  std::uint32_t far_size;  // entries of the far pile
+  std::uint32_t to_split;  // entries of the list that is being split
+  std::uint32_t turn;      // the index of the list that is the far pile
+};
+
+/// Vertices, each listed once. Distances fall and the limit rises, so a vertex that has been near never becomes far,
+/// and keeps its mark.
+struct far_pile {
+  graph::vertex_id* lists[2];
+  std::uint32_t* marks;
+  near_far_state* state;
+
+  /// Adds the vertex of each lane that has one, unless it is in the pile, with its distance; collective.
+  template <class Tile>
+  WYRM_HD void add(Tile const& t, graph::vertex_id v, std::uint64_t distance, bool has) const {
+    if (!t.any(has)) return;
+    std::uint32_t const bit = 1u << v % 32;
+    keep(t, v, distance, has,
+         has && (exec::atomic_ref<std::uint32_t>(marks[v / 32]).fetch_or(bit, exec::relaxed) & bit) == 0);
+  }
+  /// Lowers the least distance for each lane that has a vertex, and lists those that are new; collective.
+  template <class Tile>
+  WYRM_HD void keep(Tile const& t, graph::vertex_id v, std::uint64_t distance, bool has, bool is_new) const {
+    if (has && distance < exec::load_recent(state->least_far))
+      exec::atomic_ref<std::uint64_t>(state->least_far).fetch_min(distance, exec::relaxed);
+    std::uint32_t const added = t.ballot(is_new);
+    if (added == 0) return;
+    std::uint32_t first = 0;
+    if (t.rank() == 0)
+      first = exec::atomic_ref<std::uint32_t>(state->far_size)
+                  .fetch_add(static_cast<std::uint32_t>(cuda::std::popcount(added)), exec::relaxed);
+    first = t.shfl(first, 0);
+    if (is_new) lists[state->turn][first + exec::rank_in(t, added)] = v;
+  }
+};
+
+/// One tile per item of the near vertices: relaxes their arcs. A distance that falls while the arcs of its vertex are
+/// relaxed adds the vertex to the next frontier, so a tile may use a distance of the beginning of the round.
+struct relax_arcs {
+  graph::graph_view g;
+  graph::number_type type;
+  std::uint64_t* distances;
+  frontier now;
+  frontier next;
+  far_pile far;
+
+  WYRM_HD void start() const {
+    far.state->items += *now.size;
+    far.state->rounds += *now.size > 0 ? 1 : 0;
+  }
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const& item) const {
+    if (t.rank() == 0 && item.part == 0) now.clear_mark(item.vertex);
+    double const distance = distance_of(exec::load_recent(distances[item.vertex]));
+    std::uint64_t const limit = far.state->limit;
+    graph::packed_record const& record = g.out_records()[item.vertex];
+    graph::neighbour_list const all{record.page(), record.degree};
+    graph::neighbour_list const part = item.part_of(all);
+    length_row const lengths(record, type);
+    auto const begin = static_cast<std::uint32_t>(part.data - all.data);
+    for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
+      std::uint32_t const at = i + t.rank();
+      bool const has = at < part.size;
+      graph::vertex_id const v = has ? part[at] : 0;
+      std::uint64_t const through = has ? bits_of(distance + lengths[begin + at]) : infinite_bits;
+      bool const is_less = has && through < exec::load_recent(distances[v]) &&
+                           through < exec::atomic_ref<std::uint64_t>(distances[v]).fetch_min(through, exec::relaxed);
+      next.add(t, g, v, is_less && through < limit);
+      far.add(t, v, through, is_less && through >= limit);
+    }
+  }
+};
+
+/// One thread, when the far pile may have to be split: if no vertex is near, raises the limit.
+struct plan_split {
+  near_far_state* state;
+  std::uint32_t const* near_size;
+  double enough;  // items of a frontier; 0: delta does not adapt
+  WYRM_HD void operator()(std::size_t) const {
+    near_far_state& s = *state;
+    s.to_split = *near_size == 0 ? s.far_size : 0;
+    if (s.to_split == 0) return;
+    double const per_round = s.rounds > 0 ? static_cast<double>(s.items) / s.rounds : 0;
+    if (per_round < enough) s.delta *= 2;
+    if (enough > 0 && per_round > 8 * enough) s.delta /= 2;
+    s.before = s.limit;
+    std::uint64_t const raised = bits_of(distance_of(s.least_far) + s.delta);
+    s.limit = raised > s.least_far ? raised : s.least_far + 1;  // the nearest vertex becomes near in any case
+    s.least_far = infinite_bits;
+    s.far_size = 0;
+    s.turn ^= 1;
+    s.items = 0;
+    s.rounds = 0;
+  }
+};
+
+/// A fixed number of tiles: moves vertices below the limit from the far pile to the near ones, which are none.
+struct split_far {
+  graph::graph_view g;
+  std::uint64_t const* distances;
+  far_pile far;
+  frontier near;
+  std::size_t tiles;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
+    near_far_state const& s = *far.state;
+    graph::vertex_id const* const list = far.lists[s.turn ^ 1];
+    for (std::size_t i = tile * Tile::size(); i < s.to_split; i += tiles * Tile::size()) {
+      bool const has = i + t.rank() < s.to_split;
+      graph::vertex_id const v = has ? list[i + t.rank()] : 0;
+      std::uint64_t const distance = distances[v];
+      bool const is_far = has && distance >= s.limit;
+      near.append(t, g, v, has && !is_far && distance >= s.before);
+      far.keep(t, v, distance, is_far, is_far);
+    }
+  }
+};
+
+/// One thread per vertex: all are infinitely far, but the source.
+struct begin_distances {
+  std::uint64_t* distances;
+  graph::vertex_id source;
+  WYRM_HD void operator()(std::size_t v) const { distances[v] = v == source ? 0 : infinite_bits; }
+};
+
+/// One lane: the source is near.
+struct begin_at {
+  graph::graph_view g;
+  graph::vertex_id source;
+  frontier to;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t, bool valid) const {
+    to.append(t, g, source, valid);
+  }
+};
+
+/// A sample of the lengths of arcs: one out of each of equally spaced vertices, or -1 for those without arcs.
+struct sample_lengths {
+  static constexpr std::size_t size = 1024;
+  graph::graph_view g;
+  graph::number_type type;
+  double* sample;
+  WYRM_HD void operator()(std::size_t i) const {
+    graph::packed_record const& row = g.out_records()[i * g.vertices() / size];
+    std::uint32_t const any = static_cast<std::uint32_t>(i) * 2654435761u;
+    sample[i] = row.degree > 0 ? length_row(row, type)[any % row.degree] : -1;
+  }
+};
+
+}  // namespace wyrm::algorithms::detail
