@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clustering by random walks. Short walks from a vertex seldom leave its cluster, so the vertices that they visit most
 // vote for its label (detail/affinities.hpp). Then vertices move and labels are merged, as long as modularity rises
-// (detail/modularity_moves.hpp). docs/clustering.md describes the method, related methods, cost and limits.
+// (detail/label_merging.hpp). docs/clustering.md describes the method, related methods, cost and limits.
 #pragma once
 
 #include <algorithm>
@@ -21,28 +21,12 @@
 #include "../graph/view.hpp"
 #include "detail/affinities.hpp"
 #include "detail/grow.hpp"
+#include "detail/label_merging.hpp"
 #include "detail/labels.hpp"
-#include "detail/modularity_moves.hpp"
+#include "detail/symmetric_graph.hpp"
 #include "detail/weighted_rows.hpp"
-#include "detail/weights.hpp"
 
 namespace wyrm::algorithms {
-
-namespace detail {
-
-/// Scales integers with this sum, at least 2^31, to the sum 2^28; a positive one becomes at least 1, which may raise
-/// the sum.
-struct scale_integers {
-  std::uint64_t sum;
-  std::uint32_t* integers;
-  WYRM_HD void operator()(std::size_t i) const {
-    std::uint32_t const old = integers[i];
-    auto const scaled = static_cast<std::uint32_t>(((std::uint64_t{old} << 28) + sum / 2) / sum);
-    integers[i] = old > 0 && scaled == 0 ? 1 : scaled;
-  }
-};
-
-}  // namespace detail
 
 struct clustering_options {
   std::uint64_t seed = 1;
@@ -72,21 +56,13 @@ class clusterer {
       : space_(space),
         pool_(space, alloc::without_guards(pool)),
         bulk_(space),
-        builder_(space),
-        moves_(space),
-        symmetric_(space),
-        coarse_{detail::built_rows<Space>(space), detail::built_rows<Space>(space)},
+        merging_(space),
+        symmetric_(space, "clustering"),
         touched_(space),
         lists_(space),
         fine_(space),
         label_(space),
         before_batch_(space),
-        spare_{labels(space), labels(space)},
-        first_(space),
-        flag_(space),
-        before_(space),
-        inside_(space),
-        integer_weights_(space),
         weight_sums_(space),
         waiting_(space, 1) {}
 
@@ -101,8 +77,8 @@ class clusterer {
   /// 28 to 44 bytes per arc and about 350 per vertex; for a directed graph or with weights up to three times as much
   /// per arc.
   void run(graph::graph_view const& g, clustering_options const& o = {}, memory m = memory::on_demand) {
-    check(g, o);
-    if (o.weighted) integer_weights_.make(g, "clustering");
+    if (o.length == 0 || o.walks == 0) symmetric_.refuse("walks and length must be at least 1");
+    symmetric_.inspect(g, o.weighted);
     begin(g.vertices());
     memory_ = m;
     for (labels* l : {&fine_, &label_}) exec::for_each(space_, vertices_, detail::init_labels{l->data()});
@@ -114,29 +90,29 @@ class clusterer {
   /// result with the higher modularity is kept. Without weights. Uses the memory of reserve(). Throws
   /// error(bad_argument) if the last run was for another number of vertices. O(arcs log vertices).
   void refresh(graph::graph_view const& g, clustering_options const& o, graph::edge const* edges, std::size_t n) {
-    if (o.weighted) refuse("labels cannot be updated by weights; run again");
+    if (o.weighted) symmetric_.refuse("labels cannot be updated by weights; run again");
     if (g.vertices() != vertices_)
-      refuse("labels of " + std::to_string(vertices_) + " vertices cannot be updated for a graph of " +
-             std::to_string(g.vertices()));
+      symmetric_.refuse("labels of " + std::to_string(vertices_) + " vertices cannot be updated for a graph of " +
+                        std::to_string(g.vertices()));
     begin(vertices_);
     memory_ = memory::reserved;
     if (!prepare(g, o)) {
       for (labels* l : {&fine_, &label_}) exec::for_each(space_, vertices_, detail::init_labels{l->data()});
       return;
     }
-    relabel_by_first(label_.data());
-    relabel_by_first(fine_.data());
+    merging_.relabel_by_first(label_.data(), vertices_);
+    merging_.relabel_by_first(fine_.data(), vertices_);
     move(label_.data());
     merge_until_stable();
     finish();
     std::swap(label_, before_batch_);
     auto const [count, modularity] = std::pair(count_, modularity_);
 
-    moves_.prepare(rows_);
+    merging_.moves().prepare(rows_);
     touched_.clear(rows_.g);
     exec::for_each_lane<32>(space_, n, detail::list_endpoints{rows_.g, edges, touched_.view()});
-    moves_.now().clear(rows_.g);
-    detail::for_each_item<8>(space_, touched_.view(), detail::list_neighbours{rows_.g, moves_.now().view()});
+    voters().clear(rows_.g);
+    detail::for_each_item<8>(space_, touched_.view(), detail::list_neighbours{rows_.g, voters().view()});
     vote_and_merge(o);
     if (modularity <= modularity_) return;
     std::swap(label_, before_batch_);
@@ -160,18 +136,12 @@ class clusterer {
   /// undirected graph each vertex may have a self-loop, which counts twice. Throws error(out_of_memory); labels are
   /// unchanged then.
   void reserve(graph::graph_view const& g, std::size_t n, std::uint64_t arcs) {
-    std::uint64_t const entries = g.directed() ? 2 * arcs : arcs;
-    std::uint64_t const loops = g.directed() ? 0 : std::min<std::uint64_t>(n, arcs);
-    if (entries + loops > max_total) refuse_arcs(arcs, g.directed() ? max_total / 2 : max_total - loops);
+    std::uint64_t const entries = symmetric_.reserve(g, n, arcs);
     for (labels* l : {&fine_, &label_}) detail::grow(space_, *l, vertices_, n);
     reserve_scratch(n);
-    bulk_.reserve(n);
-    builder_.reserve(n, entries);
-    moves_.reserve(n, entries);
+    merging_.reserve(n, entries);
     touched_.reserve(n, entries);
     reserve_pool(n, memory::on_demand);
-    if (g.directed()) symmetric_.reserve(n, entries);
-    for (detail::built_rows<Space>& rows : coarse_) rows.reserve(n, entries);
   }
 
   /// The result of the last run() or refresh(). O(vertices).
@@ -190,21 +160,8 @@ class clusterer {
 
  private:
   using labels = exec::buffer<graph::vertex_id, Space>;
-  // Limit of the sum of all weights, so that gains fit into 64 bits.
-  static constexpr std::uint64_t max_total = std::uint64_t{1} << 31;
   static constexpr unsigned max_passes = 16;
 
-  [[noreturn]] static void refuse(std::string const& what) {
-    throw error(error_code::bad_argument, "clustering: " + what);
-  }
-  [[noreturn]] static void refuse_arcs(std::uint64_t arcs, std::uint64_t limit) {
-    refuse(std::to_string(arcs) + " arcs are more than " + std::to_string(limit));
-  }
-  static void check(graph::graph_view const& g, clustering_options const& o) {
-    if (o.length == 0 || o.walks == 0) refuse("walks and length must be at least 1");
-    std::uint64_t const limit = g.directed() || o.weighted ? max_total / 2 : max_total;
-    if (g.arcs() > limit) refuse_arcs(g.arcs(), limit);
-  }
   // Initialises the result: each vertex is a cluster.
   void begin(std::size_t n) {
     vertices_ = n;
@@ -216,42 +173,26 @@ class clusterer {
     converged_ = true;
   }
   void reserve_scratch(std::size_t n) {
-    for (labels* l : {&before_batch_, &spare_[0], &spare_[1], &first_}) l->reserve(n);
-    flag_.reserve(n);
-    before_.reserve(n + 1);
-    inside_.reserve(n);
+    before_batch_.reserve(n);
+    merging_.reserve(n);
     lists_.reserve(n);
   }
-  // Sets rows_, and lists all vertices with a row in moves_.now(). Returns false if all weights are 0.
+  // The list of the vertices that vote and move.
+  [[nodiscard]] detail::vertex_list<Space>& voters() { return merging_.moves().now(); }
+  // Sets rows_, and lists all vertices with a row as voters. Returns false if all weights are 0.
   bool prepare(graph::graph_view const& g, clustering_options const& o) {
-    if (g.arcs() == 0) return false;
-    rows_ = {g, nullptr, nullptr, 2};
-    if (o.weighted) {
-      std::uint64_t const sum = exec::read(space_, integer_weights_.sums() + g.arcs());
-      if (sum == 0) return false;
-      exec::for_each(space_, g.arcs(), detail::scale_integers{sum, integer_weights_.data()});
-    }
-    if (o.weighted || g.directed()) {
-      builder_.symmetrise(g, o.weighted ? integer_weights_.data() : nullptr, symmetric_);
-      rows_ = symmetric_.view(o.weighted);
-    }
+    rows_ = symmetric_.make(g, o.weighted, merging_.builder());
+    if (rows_.g.arcs() == 0) return false;
     if (o.weighted) {
       weight_sums_.reserve(rows_.g.arcs() + 1);
       bulk_.inclusive_sum(rows_.weights, weight_sums_.data(), rows_.g.arcs());
     }
-    total_ = moves_.prepare(rows_);
-    if (total_ > max_total)
-      refuse("the weights of arcs and self-loops have the sum " + std::to_string(total_) + "; the limit is 2^31");
-    return total_ > 0;
-  }
-  // Vertices without edges get labels of their own, and each other label becomes the id of its first vertex.
-  void relabel_by_first(graph::vertex_id* label) {
-    space_.fill(first_.data(), 0xff, vertices_ * sizeof(graph::vertex_id));
-    exec::for_each(space_, vertices_, detail::find_first{label, moves_.degrees(), first_.data()});
-    exec::for_each(space_, vertices_, detail::relabel_by_first{label, moves_.degrees(), first_.data()});
+    total_ = merging_.moves().prepare(rows_);
+    symmetric_.check_total(total_);
+    return true;
   }
 
-  // The vertices in moves_.now() vote and move; then all labels are merged.
+  // The voters vote and move; then all labels are merged.
   void vote_and_merge(clustering_options const& o) {
     find_affinities(o);
     vote(o.iterations);
@@ -267,7 +208,7 @@ class clusterer {
         converged_ = false;
         return;
       }
-      moves_.prepare(rows_);
+      merging_.moves().prepare(rows_);
       if (move(label_.data()) == 0) return;
     }
   }
@@ -296,7 +237,7 @@ class clusterer {
         false};
     for (;;) {
       space_.fill(waiting_.data(), 0, waiting_.bytes());
-      detail::for_each_item<32>(space_, moves_.now().view(),
+      detail::for_each_item<32>(space_, voters().view(),
                                 detail::find_affinities<typename Allocator::view_type>{
                                     rules, pool_.view(), o.walks, o.length, lists_.data(), waiting_.data()});
       std::size_t const waiting = exec::read(space_, waiting_.data());
@@ -307,66 +248,38 @@ class clusterer {
   }
   void vote(std::uint32_t max_rounds) {
     graph::vertex_id* label = fine_.data();
-    graph::vertex_id* next = spare_[0].data();
+    graph::vertex_id* next = merging_.spare(0).data();
     space_.copy(next, label, vertices_ * sizeof(graph::vertex_id));
-    std::uint64_t* const volume = moves_.compute_volumes(label, vertices_);
+    std::uint64_t* const volume = merging_.moves().compute_volumes(label, vertices_);
     bool ended = false;
     for (; iterations_ < max_rounds && !ended; ++iterations_) {
       space_.fill(waiting_.data(), 0, waiting_.bytes());
-      detail::frontier const voters = moves_.now().view();
-      detail::for_each_item<32>(
-          space_, voters,
-          detail::vote{lists_.data(), moves_.degrees(), volume, total_, label, next, iterations_, waiting_.data()});
-      detail::for_each_item<32>(space_, voters, detail::count_votes{moves_.degrees(), label, next, volume});
+      detail::frontier const all = voters().view();
+      detail::for_each_item<32>(space_, all,
+                                detail::vote{lists_.data(), merging_.moves().degrees(), volume, total_, label, next,
+                                             iterations_, waiting_.data()});
+      detail::for_each_item<32>(space_, all, detail::count_votes{merging_.moves().degrees(), label, next, volume});
       std::swap(label, next);
       ended = exec::read(space_, waiting_.data()) == 0;
     }
     converged_ = converged_ && ended;
-    if (label != fine_.data()) std::swap(fine_, spare_[0]);
+    if (label != fine_.data()) std::swap(fine_, merging_.spare(0));
   }
   std::uint64_t move(graph::vertex_id* label) {
-    auto const done = moves_.run(rows_, label);
+    auto const done = merging_.moves().run(rows_, label);
     converged_ = converged_ && done.ended;
     return done.count;
   }
-  // Labels become the vertices of a smaller graph, which is clustered the same way, and so on. Returns whether labels
-  // were merged.
+  // Returns whether labels were merged.
   bool merge() {
-    detail::weighted_rows from = rows_;
-    graph::vertex_id* label = label_.data();
-    for (unsigned level = 0;; ++level) {
-      graph::vertex_id const n = number(label, from.g.vertices());
-      if (level > 0) exec::for_each(space_, vertices_, detail::compose_labels{label_.data(), label});
-      builder_.coarsen(from, label, n, coarse_[level % 2]);
-      from = coarse_[level % 2].view();
-      label = spare_[level % 2].data();
-      exec::for_each(space_, n, detail::init_labels{label});
-      moves_.prepare(from);
-      auto const done = moves_.run(from, label);
-      converged_ = converged_ && done.ended;
-      if (done.count == 0) return level > 0;
-    }
-  }
-  // Numbers labels in the order of their first vertices. Returns the number of labels.
-  graph::vertex_id number(graph::vertex_id* label, std::size_t n) {
-    space_.fill(first_.data(), 0xff, n * sizeof(graph::vertex_id));
-    exec::for_each(space_, n, detail::find_first{label, nullptr, first_.data()});
-    exec::for_each(space_, n, detail::flag_first{label, first_.data(), flag_.data()});
-    bulk_.inclusive_sum(flag_.data(), before_.data(), n);
-    exec::for_each(space_, n, detail::number_labels{label, first_.data(), before_.data()});
-    return static_cast<graph::vertex_id>(exec::read(space_, before_.data() + n));
+    auto const done = merging_.merge(rows_, label_.data(), {}, [](graph::vertex_id) {});
+    converged_ = converged_ && done.converged;
+    return done.merged;
   }
   // Gives labels their final numbers, and computes modularity.
   void finish() {
-    count_ = number(label_.data(), vertices_);
-    moves_.prepare(rows_);
-    space_.fill(inside_.data(), 0, vertices_ * sizeof(std::uint64_t));
-    detail::for_each_item<8>(space_, moves_.now().view(), detail::add_up_inside{rows_, label_.data(), inside_.data()});
-    std::uint64_t* const volume = moves_.compute_volumes(label_.data(), vertices_);
-    exec::for_each(space_, vertices_, detail::square{volume});
-    auto const all = static_cast<double>(total_);
-    modularity_ = static_cast<double>(bulk_.sum(inside_.data(), vertices_)) / all -
-                  static_cast<double>(bulk_.sum(volume, vertices_)) / all / all;
+    count_ = merging_.number(label_.data(), vertices_);
+    modularity_ = merging_.modularity(rows_, label_.data());
   }
 
   static constexpr std::size_t affinity_bytes = detail::affinity_list::capacity * sizeof(detail::affinity);
@@ -374,21 +287,13 @@ class clusterer {
   Space space_;
   Allocator pool_;
   typename Space::bulk bulk_;
-  detail::row_builder<Space> builder_;
-  detail::modularity_moves<Space> moves_;
-  detail::built_rows<Space> symmetric_;
-  detail::built_rows<Space> coarse_[2];
+  detail::label_merging<Space> merging_;
+  detail::symmetric_graph<Space> symmetric_;
   detail::vertex_list<Space> touched_;
   exec::buffer<detail::affinity_list, Space> lists_;
   labels fine_;  // labels before merging, from which refresh() starts
   labels label_;
   labels before_batch_;
-  labels spare_[2];
-  labels first_;
-  exec::buffer<std::uint32_t, Space> flag_;
-  exec::buffer<std::uint64_t, Space> before_;
-  exec::buffer<std::uint64_t, Space> inside_;
-  detail::integer_weights<Space> integer_weights_;
   exec::buffer<std::uint64_t, Space> weight_sums_;
   exec::buffer<std::uint32_t, Space> waiting_;
   detail::weighted_rows rows_{graph::graph_view(graph::view_parts{}), nullptr, nullptr, 2};

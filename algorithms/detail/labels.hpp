@@ -39,6 +39,19 @@ struct find_first {
   }
 };
 
+/// The largest vertex with a degree of each label.
+struct find_last {
+  graph::vertex_id const* label;
+  std::uint64_t const* degree;
+  graph::vertex_id* last;
+  WYRM_HD void operator()(std::size_t v) const {
+    auto const own = static_cast<graph::vertex_id>(v);
+    graph::vertex_id& place = last[label[v]];
+    if (degree[v] > 0 && own > exec::load_recent(place))
+      exec::atomic_ref<graph::vertex_id>(place).fetch_max(own, exec::relaxed);
+  }
+};
+
 /// Replaces each label by its first vertex, and the label of a vertex without a degree by the vertex itself.
 struct relabel_by_first {
   graph::vertex_id* label;

@@ -11,6 +11,8 @@
 // and sums do not depend on the order of additions.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -42,6 +44,21 @@ struct move_proposal {
   std::uint32_t refused;  // number of moves refused since the last one that was made, up to max_refused
 };
 
+/// What a run of rounds maximises, and which moves it makes.
+struct move_rules {
+  /// Resolution: gains are of the weight inside communities times `links`, minus the weight by chance times `chance`.
+  std::uint64_t links = 0;  // 0: the sum of all degrees
+  std::uint64_t chance = 1;
+  std::uint32_t seed = 0;   // which communities are sources in which round
+  bool exhaustive = false;  // until no vertex in the lists can gain, also if few vertices move
+  /// Refinement (Traag, Waltman, van Eck, Scientific Reports 9, 2019): vertices that are communities by themselves move
+  /// within these sets of vertices, from and to communities that are well connected with the rest of their set. Labels
+  /// are the ids of vertices then. nullptr: all moves are allowed.
+  graph::vertex_id const* within = nullptr;
+  std::uint64_t const* volume_within = nullptr;  // of each set: the sum of its degrees
+  std::uint64_t* outward = nullptr;              // of each community: weight of the arcs to the rest of its set
+};
+
 /// The state of a round. All threads read labels; labels are written only in a step in which no thread reads the label
 /// of another vertex. Values that several tiles write in one step are sums, minima or maxima of integers.
 struct move_round {
@@ -59,9 +76,21 @@ struct move_round {
   move_proposal* proposal;
   std::uint32_t* moved;  // number of vertices moved in this round
   std::uint32_t number;
+  std::uint32_t most_refused;  // refused moves that count
+  move_rules rules;
 
   [[nodiscard]] WYRM_HD bool is_source(graph::vertex_id community) const {
-    return (pair_hash(community, number) & 1) != 0;
+    return (pair_hash(community, number ^ rules.seed) & 1) != 0;
+  }
+  /// Whether v may leave its community, as a source.
+  [[nodiscard]] WYRM_HD bool may_leave(graph::vertex_id v) const {
+    return rules.within == nullptr || (label[v] == v && volume[v] == degree[v] && is_well_connected(v));
+  }
+  [[nodiscard]] WYRM_HD bool may_enter(graph::vertex_id community) const {
+    return rules.within == nullptr || is_well_connected(community);
+  }
+  [[nodiscard]] WYRM_HD bool may_meet(graph::vertex_id v, graph::vertex_id u) const {
+    return rules.within == nullptr || rules.within[v] == rules.within[u];
   }
 
   [[nodiscard]] WYRM_HD std::uint64_t table_begin(graph::vertex_id v) const { return offsets[v] + offsets[v] / 2 + v; }
@@ -86,7 +115,13 @@ struct move_round {
     auto const d = static_cast<std::int64_t>(degree[v]);
     auto const links = static_cast<std::int64_t>(weight) - static_cast<std::int64_t>(proposal[v].own);
     auto const by_chance = static_cast<std::int64_t>(volume[to]) - static_cast<std::int64_t>(volume[label[v]]) + d;
-    return links * static_cast<std::int64_t>(total) - d * by_chance;
+    return links * static_cast<std::int64_t>(rules.links) - d * by_chance * static_cast<std::int64_t>(rules.chance);
+  }
+
+ private:
+  [[nodiscard]] WYRM_HD bool is_well_connected(graph::vertex_id community) const {
+    std::uint64_t const rest = rules.volume_within[rules.within[community]] - volume[community];
+    return rules.outward[community] * rules.links >= volume[community] * rest * rules.chance;
   }
 };
 
@@ -99,7 +134,8 @@ struct begin_round {
   WYRM_HD void operator()(Tile const&, frontier_item const* item) const {
     if (item == nullptr || item->part != 0) return;
     move_proposal& w = r.proposal[item->vertex];
-    w = {0, move_round::no_label, 0, r.is_source(r.label[item->vertex]) ? 0u : 1u, w.refused};
+    w = {0, move_round::no_label, 0, r.may_leave(item->vertex) && !r.is_source(r.label[item->vertex]) ? 1u : 0u,
+         w.refused};
     from.clear_mark(item->vertex);
   }
 };
@@ -111,13 +147,13 @@ struct gather_links {
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     graph::vertex_id const v = item->vertex;
     graph::vertex_id const home = r.label[v];
-    if (!r.is_source(home)) return;
+    if (!r.is_source(home) || !r.may_leave(v)) return;
     graph::neighbour_list const part = item->part_of(r.rows.g.neighbours(v));
     std::uint64_t const table = r.table_begin(v);
     std::uint32_t const size = r.table_size(v);
     std::uint32_t own = 0;
     for (std::uint32_t i = t.rank(); i < part.size; i += Tile::size()) {
-      if (part[i] == v) continue;
+      if (part[i] == v || !r.may_meet(v, part[i])) continue;
       graph::vertex_id const to = r.label[part[i]];
       std::uint32_t const w = r.rows.weight(part.data + i);
       if (to == home)
@@ -151,13 +187,13 @@ struct find_gains {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     graph::vertex_id const v = item->vertex;
-    if (!r.is_source(r.label[v])) return;
+    if (!r.is_source(r.label[v]) || !r.may_leave(v)) return;
     move_round::range const part = r.table_part(*item);
     std::uint64_t best = 0;
     bool waits = false;
     auto const consider = [&](graph::vertex_id to, std::uint32_t weight) {
       std::int64_t const gain = r.gain(v, to, weight);
-      if (gain <= 0) return;
+      if (gain <= 0 || !r.may_enter(to)) return;
       if (r.is_source(to))
         waits = true;
       else if (static_cast<std::uint64_t>(gain) > best)
@@ -178,12 +214,13 @@ struct find_targets {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     graph::vertex_id const v = item->vertex;
-    if (!r.is_source(r.label[v])) return;
+    if (!r.is_source(r.label[v]) || !r.may_leave(v)) return;
     std::uint64_t const wanted = r.proposal[v].gain;
     move_round::range const part = r.table_part(*item);
     graph::vertex_id least = move_round::no_label;
     auto const consider = [&](graph::vertex_id to, std::uint32_t weight) {
-      if (wanted > 0 && to < least && !r.is_source(to) && r.gain(v, to, weight) == static_cast<std::int64_t>(wanted))
+      if (wanted > 0 && to < least && !r.is_source(to) && r.may_enter(to) &&
+          r.gain(v, to, weight) == static_cast<std::int64_t>(wanted))
         least = to;
     };
     for (std::uint64_t i = part.begin + t.rank(); i < part.end; i += Tile::size()) {
@@ -207,7 +244,8 @@ struct gather_traffic {
     if (item == nullptr || item->part != 0 || r.proposal[item->vertex].gain == 0) return;
     graph::vertex_id const v = item->vertex;
     move_proposal& w = r.proposal[v];
-    if (pair_hash(v, r.number) > ~0u >> w.refused) {
+    std::uint32_t const refused = w.refused < r.most_refused ? w.refused : r.most_refused;
+    if (pair_hash(v, r.number ^ r.rules.seed) > ~0u >> refused) {
       w.gain = 0;
       w.waits = 1;
       return;
@@ -229,7 +267,9 @@ struct decide_moves {
       move_proposal& w = r.proposal[v];
       std::uint64_t const d = r.degree[v];
       std::uint64_t const others = r.traffic[r.label[v]] - d + (r.traffic[w.to] - d);
-      moves = w.gain > d * others / 2;
+      // In a refinement each move must gain in whatever order the moves into a community are made.
+      std::uint64_t const charge = d * others * r.rules.chance;
+      moves = w.gain > (r.rules.within == nullptr ? charge / 2 : charge);
       if (moves) {
         exec::atomic_ref<std::uint64_t>(r.volume[r.label[v]]).fetch_sub(d, exec::relaxed);
         exec::atomic_ref<std::uint64_t>(r.volume[w.to]).fetch_add(d, exec::relaxed);
@@ -261,7 +301,8 @@ struct apply_moves {
 };
 
 /// One tile per item: lists vertices for the next round: those that wait, those that moved, and their neighbours in
-/// other communities.
+/// other communities. A refinement also updates the weight outward: proposals of this round tell which members of a
+/// community are new, because vertices that moved in a round are listed in the next one, and propose nothing there.
 struct list_next {
   move_round r;
   frontier next;
@@ -272,11 +313,22 @@ struct list_next {
     next.add(t, r.rows.g, v, t.rank() == 0 && item->part == 0 && (w.waits != 0 || w.gain > 0));
     if (w.gain == 0) return;
     graph::neighbour_list const part = item->part_of(r.rows.g.neighbours(v));
+    std::uint64_t change = 0;  // of the weight outward; may be less than 0, modulo 2^64
     for (std::uint32_t base = 0; base < part.size; base += Tile::size()) {
       std::uint32_t const i = base + t.rank();
       graph::vertex_id const u = i < part.size ? part[i] : v;
-      next.add(t, r.rows.g, u, u != v && r.label[u] != w.to);
+      bool const meets = u != v && r.may_meet(v, u);
+      next.add(t, r.rows.g, u, meets && r.label[u] != w.to);
+      if (r.rules.within == nullptr || !meets) continue;
+      std::uint64_t const weight = r.rows.weight(part.data + i);
+      if (r.label[u] != w.to)
+        change += weight;
+      else if (r.proposal[u].gain == 0)
+        change -= weight;
     }
+    if (r.rules.within == nullptr) return;
+    change = exec::sum(t, change);
+    if (t.rank() == 0) exec::atomic_ref<std::uint64_t>(r.rules.outward[w.to]).fetch_add(change, exec::relaxed);
   }
 };
 
@@ -343,7 +395,9 @@ class modularity_moves {
   };
   /// Moves the vertices in now(), and vertices that their moves affect, until no move raises modularity or too few do.
   /// Labels are less than the number of vertices. Each round with moves raises modularity.
-  moves run(weighted_rows const& rows, graph::vertex_id* label, std::uint32_t max_rounds = 1000) {
+  moves run(weighted_rows const& rows, graph::vertex_id* label, std::uint32_t max_rounds = 1000,
+            move_rules rules = {}) {
+    if (rules.links == 0) rules.links = total_;
     std::size_t const n = rows.g.vertices();
     std::size_t const all = places(n, rows.g.arcs());
     space_.fill(traffic_.data(), 0, n * sizeof(std::uint64_t));
@@ -362,12 +416,17 @@ class modularity_moves {
                  table_weight_.data(),
                  proposal_.data(),
                  moved_.data(),
-                 0};
+                 0,
+                 decide_moves::max_refused,
+                 rules};
     moves done{0, false};
     std::uint32_t left = now().size();
     std::uint64_t const few = left / 32;
     for (std::uint64_t before = 0; left > 0 && r.number < max_rounds; ++r.number) {
-      if (r.number % window == 0 && r.number > 0) {
+      if (rules.exhaustive) {
+        // As few vertices refuse each other's moves less often, waiting would only take time.
+        r.most_refused = std::min<std::uint32_t>(decide_moves::max_refused, std::bit_width(left) - 1);
+      } else if (r.number % window == 0 && r.number > 0) {
         if (done.count - before <= few) break;
         before = done.count;
       }

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Merges labels as long as modularity rises: labels become the vertices of a smaller graph, in which they move, and so
+// on (Blondel et al., J. Stat. Mech. 2008). Also names labels, and computes modularity.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../../exec/bulk.hpp"
+#include "../../exec/launch.hpp"
+#include "../../exec/memory.hpp"
+#include "../../graph/view.hpp"
+#include "labels.hpp"
+#include "modularity_moves.hpp"
+#include "weighted_rows.hpp"
+
+namespace wyrm::algorithms::detail {
+
+/// Owns the moves, the smaller graphs and scratch memory. Labels are less than the number of vertices.
+template <class Space>
+class label_merging {
+ public:
+  using labels = exec::buffer<graph::vertex_id, Space>;
+
+  explicit label_merging(Space const& space)
+      : space_(space),
+        bulk_(space),
+        builder_(space),
+        moves_(space),
+        coarse_{built_rows<Space>(space), built_rows<Space>(space)},
+        spare_{labels(space), labels(space)},
+        first_(space),
+        flag_(space),
+        before_(space),
+        inside_(space) {}
+
+  /// Requests the memory per vertex of all functions for n vertices.
+  void reserve(std::size_t n) {
+    for (labels* l : {&spare_[0], &spare_[1], &first_}) l->reserve(n);
+    flag_.reserve(n);
+    before_.reserve(n + 1);
+    inside_.reserve(n);
+  }
+  /// Also requests all memory for rows with this many entries.
+  void reserve(std::size_t n, std::uint64_t entries) {
+    reserve(n);
+    bulk_.reserve(n);
+    builder_.reserve(n, entries);
+    moves_.reserve(n, entries);
+    for (built_rows<Space>& rows : coarse_) rows.reserve(n, entries);
+  }
+  [[nodiscard]] row_builder<Space>& builder() { return builder_; }
+  [[nodiscard]] modularity_moves<Space>& moves() { return moves_; }
+  /// Smaller graphs, and labels of their vertices, of which two levels are in use at the same time.
+  [[nodiscard]] built_rows<Space>& coarse(unsigned level) { return coarse_[level % 2]; }
+  [[nodiscard]] labels& spare(unsigned level) { return spare_[level % 2]; }
+
+  /// Numbers labels in the order of their first vertices. Returns the number of labels.
+  graph::vertex_id number(graph::vertex_id* label, std::size_t n) {
+    find_first_vertices(label, nullptr, n);
+    exec::for_each(space_, n, flag_first{label, first_.data(), flag_.data()});
+    bulk_.inclusive_sum(flag_.data(), before_.data(), n);
+    exec::for_each(space_, n, number_labels{label, first_.data(), before_.data()});
+    return static_cast<graph::vertex_id>(exec::read(space_, before_.data() + n));
+  }
+  /// Vertices without edges get labels of their own, and each other label becomes the id of its first vertex.
+  /// moves().prepare() has computed degrees.
+  void relabel_by_first(graph::vertex_id* label, std::size_t n) {
+    find_first_vertices(label, moves_.degrees(), n);
+    exec::for_each(space_, n, detail::relabel_by_first{label, moves_.degrees(), first_.data()});
+  }
+  /// The same with the id of its last vertex.
+  void relabel_by_last(graph::vertex_id* label, std::size_t n) {
+    space_.fill(first_.data(), 0, n * sizeof(graph::vertex_id));
+    exec::for_each(space_, n, find_last{label, moves_.degrees(), first_.data()});
+    exec::for_each(space_, n, detail::relabel_by_first{label, moves_.degrees(), first_.data()});
+  }
+  struct result {
+    bool merged;     // whether labels were merged
+    bool converged;  // all moves ended before their limits
+  };
+  /// Labels become the vertices of a smaller graph, which is clustered the same way, and so on. Calls
+  /// each_level(count) for each such graph, with the number of labels that are its vertices; labels are numbered then.
+  template <class EachLevel>
+  result merge(weighted_rows const& rows, graph::vertex_id* all, move_rules const& rules, EachLevel const& each_level) {
+    weighted_rows from = rows;
+    graph::vertex_id* label = all;
+    bool converged = true;
+    for (unsigned level = 0;; ++level) {
+      graph::vertex_id const n = number(label, from.g.vertices());
+      if (level > 0) exec::for_each(space_, rows.g.vertices(), compose_labels{all, label});
+      each_level(n);
+      builder_.coarsen(from, label, n, coarse(level));
+      from = coarse(level).view();
+      label = spare(level).data();
+      exec::for_each(space_, n, init_labels{label});
+      moves_.prepare(from);
+      auto const done = moves_.run(from, label, max_rounds, rules);
+      converged = converged && done.ended;
+      if (done.count == 0) return {level > 0, converged};
+    }
+  }
+  /// Modularity of labels; the part that is subtracted counts `resolution` times.
+  double modularity(weighted_rows const& rows, graph::vertex_id const* label, double resolution = 1) {
+    std::size_t const n = rows.g.vertices();
+    auto const all = static_cast<double>(moves_.prepare(rows));
+    space_.fill(inside_.data(), 0, n * sizeof(std::uint64_t));
+    for_each_item<8>(space_, moves_.now().view(), add_up_inside{rows, label, inside_.data()});
+    std::uint64_t* const volume = moves_.compute_volumes(label, n);
+    exec::for_each(space_, n, square{volume});
+    return static_cast<double>(bulk_.sum(inside_.data(), n)) / all -
+           resolution * (static_cast<double>(bulk_.sum(volume, n)) / all / all);
+  }
+
+  static constexpr std::uint32_t max_rounds = 1000;
+
+ private:
+  void find_first_vertices(graph::vertex_id const* label, std::uint64_t const* degree, std::size_t n) {
+    space_.fill(first_.data(), 0xff, n * sizeof(graph::vertex_id));
+    exec::for_each(space_, n, find_first{label, degree, first_.data()});
+  }
+
+  Space space_;
+  typename Space::bulk bulk_;
+  row_builder<Space> builder_;
+  modularity_moves<Space> moves_;
+  built_rows<Space> coarse_[2];
+  labels spare_[2];
+  labels first_;
+  exec::buffer<std::uint32_t, Space> flag_;
+  exec::buffer<std::uint64_t, Space> before_;
+  exec::buffer<std::uint64_t, Space> inside_;
+};
+
+}  // namespace wyrm::algorithms::detail
