@@ -53,7 +53,7 @@ class leiden_finder : public detail::module_finder<Space> {
   static constexpr unsigned max_splits = 64;
 
   // Refines communities; their parts become the vertices of a smaller graph, in which they move, and so on until each
-  // community is one part.
+  // community is one part, and none of them moves.
   void merge() {
     auto& merging = this->merging_;
     detail::weighted_rows from = this->rows_;
@@ -72,10 +72,10 @@ class leiden_finder : public detail::module_finder<Space> {
         exec::for_each(this->space_, this->vertices_, detail::compose_labels{part_.data(), set});
       this->keep_level(part_.data());
       label = label_of_set;
-      if (!several || sets == n) break;
+      if (sets == n) break;
       merging.builder().coarsen(from, set, sets, merging.coarse(level));
       from = merging.coarse(level).view();
-      this->move(from, label);
+      if (this->move(from, label) == 0 && !several) break;
     }
     this->space_.copy(this->label_.data(), part_.data(), this->vertices_ * sizeof(graph::vertex_id));
     exec::for_each(this->space_, this->vertices_, detail::compose_labels{this->label_.data(), label});
