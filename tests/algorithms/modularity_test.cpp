@@ -46,13 +46,13 @@ TEST(modularity, of_planted_communities) {
   for (auto const& made :
        {datasets::lfr({.vertices = 3000}),
         datasets::planted_partition({.vertices = 2000, .groups = 20, .inside = 0.2, .outside = 0.002})}) {
-    auto const g = graph::build(exec::host_space(1), alloc::default_name, made.edges);
-    double const planted = algorithms::quality(g, made.label).modularity;
+    auto const g = graph::build(exec::host_space(1), alloc::default_name, made.list);
+    double const planted = algorithms::quality(g, made.labels).modularity;
     auto const louvain = algorithms::louvain(g);
     auto const leiden = algorithms::leiden(g);
     EXPECT_GE(louvain.modularity, planted - 0.005);
     EXPECT_GE(leiden.modularity, louvain.modularity - 0.002);
-    EXPECT_GE(algorithms::normalized_mutual_information(leiden.label, made.label), 0.95);
+    EXPECT_GE(algorithms::normalized_mutual_information(leiden.label, made.labels), 0.95);
   }
 }
 
