@@ -171,6 +171,17 @@ struct count_roots {
   }
 };
 
+/// Counts the components of a flat forest in memory of the space, and the vertices of the largest one; adds to
+/// state->count and state->largest, which are 0 before. sizes: n numbers; receives the sizes of components.
+template <class Space>
+void count_components(Space const& space, component_forest const& forest, std::size_t n, std::uint32_t* sizes,
+                      component_state* state) {
+  std::size_t const blocks = (n + count_sizes::block - 1) / count_sizes::block;
+  space.fill(sizes, 0, n * sizeof(std::uint32_t));
+  exec::for_each_tile<32>(space, blocks, count_sizes{forest, n, sizes});
+  exec::for_each_tile<32>(space, blocks, count_roots{forest, n, sizes, state});
+}
+
 /// One lane per entry of a change: hooks an inserted edge, and stores the root that got a parent.
 struct hook_edges {
   component_forest forest;
@@ -342,11 +353,7 @@ class incremental_components final : public maintained_components {
     detail::for_each_item<8>(space_, all,
                              detail::hook_rest{g, forest(), g.directed() ? detail::no_vertex : most_frequent()});
     flatten();
-
-    std::size_t const blocks = (vertices_ + detail::count_sizes::block - 1) / detail::count_sizes::block;
-    space_.fill(sizes_.data(), 0, sizes_.bytes());
-    exec::for_each_tile<32>(space_, blocks, detail::count_sizes{forest(), vertices_, sizes_.data()});
-    exec::for_each_tile<32>(space_, blocks, detail::count_roots{forest(), vertices_, sizes_.data(), state_.data()});
+    detail::count_components(space_, forest(), vertices_, sizes_.data(), state_.data());
   }
   // The most frequent label in a sample.
   [[nodiscard]] graph::vertex_id most_frequent() const {
