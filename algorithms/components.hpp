@@ -62,8 +62,22 @@ struct component_state {
   std::uint32_t listed;  // items of vertices to hook again
 };
 
-/// One lane per vertex, in a flat forest: makes each vertex of a component that is recomputed a root, and adds it to
-/// the frontier if its row is not empty.
+/// The parent with which a vertex begins: its smallest neighbour, if that is smaller than the vertex. This hooks one
+/// edge of most vertices without an atomic operation (Jaiganesh and Burtscher).
+[[nodiscard]] WYRM_HD inline graph::vertex_id first_parent(graph::graph_view const& g, graph::vertex_id v) {
+  graph::neighbour_list const row = g.neighbours(v);
+  return row.size > 0 && row[0] < v ? row[0] : v;
+}
+
+/// Begins with all vertices, without a list of them.
+struct begin_all_components {
+  graph::graph_view g;
+  component_forest forest;
+  WYRM_HD void operator()(std::size_t v) const { forest.parent[v] = first_parent(g, static_cast<graph::vertex_id>(v)); }
+};
+
+/// One lane per vertex, in a flat forest: begins anew with each vertex of a component that is recomputed, and adds it
+/// to the frontier if its row is not empty.
 struct begin_components {
   graph::graph_view g;
   component_forest forest;
@@ -73,7 +87,7 @@ struct begin_components {
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     auto const v = static_cast<graph::vertex_id>(i);
     bool const begins = valid && (cut == nullptr || is_cut(forest.parent[v]));
-    if (begins) forest.parent[v] = v;
+    if (begins) forest.parent[v] = first_parent(g, v);
     to.add(t, g, v, begins && g.degree(v) > 0);
   }
 
@@ -83,7 +97,7 @@ struct begin_components {
 
 inline constexpr std::uint32_t first_neighbours = 2;
 
-/// One lane per item: hooks the first entries of a row.
+/// One lane per item: hooks the first entries of a row. An entry that the vertex began with as its parent is hooked.
 struct hook_first {
   graph::graph_view g;
   component_forest forest;
@@ -91,7 +105,8 @@ struct hook_first {
   WYRM_HD void operator()(Tile const&, frontier_item const* item) const {
     if (item == nullptr || item->part != 0) return;
     graph::neighbour_list const row = g.neighbours(item->vertex);
-    for (std::uint32_t i = 0; i < row.size && i < first_neighbours; ++i) forest.unite(item->vertex, row[i]);
+    for (std::uint32_t i = row[0] < item->vertex ? 1 : 0; i < row.size && i < first_neighbours; ++i)
+      forest.unite(item->vertex, row[i]);
   }
 };
 
@@ -102,10 +117,28 @@ struct hook_rest {
   graph::vertex_id skipped;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    if (forest.load(item->vertex) == skipped) return;
     graph::neighbour_list const row = g.neighbours(item->vertex);
-    if (row.size <= first_neighbours || forest.load(item->vertex) == skipped) return;
+    if (row.size <= first_neighbours) return;
     graph::neighbour_list const part = item->part_of(row);
     for (std::uint32_t i = t.rank(); i < part.size; i += Tile::size()) forest.unite(item->vertex, part[i]);
+  }
+};
+
+/// One tile of a host per vertex: calls f for all items that a list of all rows would have. A host needs no list to
+/// distribute the work, and each entry of it would cost two atomic operations.
+template <class F>
+struct items_of_rows {
+  graph::graph_view g;
+  F f;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i) const {
+    auto const v = static_cast<graph::vertex_id>(i);
+    std::uint32_t const parts = g.degree(v) > 0 ? frontier_item::parts(g.degree(v)) : 0;
+    for (std::uint32_t part = 0; part < parts; ++part) {
+      frontier_item const item{v, part};
+      f(t, &item);
+    }
   }
 };
 
@@ -283,7 +316,7 @@ class incremental_components final : public maintained_components {
         state_(space_, 1) {
     space_.fill(state_.data(), 0, state_.bytes());
     if (vertices_ == 0) return;
-    reserve(vertices_, g.arcs());
+    reserve(vertices_, g.arcs(), true);
     make(g, nullptr);
   }
   template <class Graph>
@@ -303,7 +336,7 @@ class incremental_components final : public maintained_components {
     change_ = change;
     if (n == 0) return;
     roots_.reserve(change.size);
-    if (anew_ || change.may_erase()) reserve(n, change.max_arcs);
+    if (anew_ || change.may_erase()) reserve(n, change.max_arcs, anew_);
     detail::grow(space_, parent_, vertices_, n);
     detail::grow(space_, sizes_, vertices_, n);
     marks_.reserve(2 * words(n));
@@ -339,19 +372,35 @@ class incremental_components final : public maintained_components {
   [[nodiscard]] detail::component_forest forest() const { return detail::component_forest{parent_.data()}; }
   [[nodiscard]] detail::component_state state() const { return exec::read(space_, state_.data()); }
   void flatten() const { exec::for_each(space_, vertices_, detail::flatten_components{forest()}); }
-  void reserve(std::size_t n, std::uint64_t arcs) { items_.reserve(detail::frontier::capacity(n, arcs)); }
+  // Whether rows are hooked without a list of them.
+  [[nodiscard]] static bool is_unlisted(bool all) { return !exec::has_tiles<Space> && all; }
+  void reserve(std::size_t n, std::uint64_t arcs, bool all) {
+    if (!is_unlisted(all)) items_.reserve(detail::frontier::capacity(n, arcs));
+  }
+  // Calls f for all items of the rows of all vertices, or of those that are in the list.
+  template <unsigned W, class F>
+  void for_each_row(graph::graph_view const& g, detail::frontier const& listed, bool all, F const& f) const {
+    if (is_unlisted(all))
+      exec::for_each_tile<W>(space_, vertices_, detail::items_of_rows<F>{g, f});
+    else
+      detail::for_each_item<W>(space_, listed, f);
+  }
 
   // Recomputes the components with a bit at their roots in `cut`, or all components if `cut` is nullptr, and counts all
   // components. The forest has to be flat.
   void make(graph::graph_view const& g, std::uint32_t const* cut) {
-    detail::frontier const all{marks_.data(), items_.data(), &state_.data()->listed};
-    space_.fill(marks_.data(), 0, words(vertices_) * sizeof(std::uint32_t));
+    bool const all = cut == nullptr;
+    detail::frontier const listed{marks_.data(), items_.data(), &state_.data()->listed};
     space_.fill(state_.data(), 0, state_.bytes());
-    exec::for_each_lane<32>(space_, vertices_, detail::begin_components{g, forest(), cut, all});
-    detail::for_each_item<32>(space_, all, detail::hook_first{g, forest()});
+    if (is_unlisted(all)) {
+      exec::for_each(space_, vertices_, detail::begin_all_components{g, forest()});
+    } else {
+      space_.fill(marks_.data(), 0, words(vertices_) * sizeof(std::uint32_t));
+      exec::for_each_lane<32>(space_, vertices_, detail::begin_components{g, forest(), cut, listed});
+    }
+    for_each_row<32>(g, listed, all, detail::hook_first{g, forest()});
     flatten();
-    detail::for_each_item<8>(space_, all,
-                             detail::hook_rest{g, forest(), g.directed() ? detail::no_vertex : most_frequent()});
+    for_each_row<8>(g, listed, all, detail::hook_rest{g, forest(), g.directed() ? detail::no_vertex : most_frequent()});
     flatten();
     detail::count_components(space_, forest(), vertices_, sizes_.data(), state_.data());
   }

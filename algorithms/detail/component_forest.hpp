@@ -49,11 +49,14 @@ struct component_forest {
     return no_vertex;
   }
   /// Sets the parent of v to its root, while no thread hooks. The thread writes parent[v] only: path shortening as in
-  /// `find` could overwrite parents of other vertices, which other threads set, with older values.
+  /// `find` could overwrite parents of other vertices, which other threads set, with older values. It writes each step,
+  /// so that threads which flatten the same long path shorten it for each other.
   WYRM_HD void flatten(graph::vertex_id v) const {
-    graph::vertex_id root = v;
-    for (graph::vertex_id above = load(v); above != root; above = load(root)) root = above;
-    if (root != v) store(v, root);
+    graph::vertex_id above = load(v);
+    for (graph::vertex_id next = load(above); next != above; next = load(above)) {
+      store(v, next);
+      above = next;
+    }
   }
   [[nodiscard]] WYRM_HD graph::vertex_id load(graph::vertex_id v) const {
     return exec::atomic_ref<graph::vertex_id>(parent[v]).load(exec::relaxed);

@@ -95,7 +95,7 @@ class ordered_vertices {
     for_each_item<8>(space_, rounds.now(), count_preceding{g, order(), waiting_.data()});
     rounds.begin(g);
   }
-  [[nodiscard]] vertex_order order() const { return {ranks_.data()}; }
+  [[nodiscard]] vertex_order order() const { return vertex_order{ranks_.data()}; }
   [[nodiscard]] std::uint32_t* waiting() const { return waiting_.data(); }
 
  private:
