@@ -23,6 +23,12 @@ std::string text(double number) {
 
 bool is_edge(update const& one) { return one.action == update_action::insert || one.action == update_action::erase; }
 
+void add_edge(update const& one, timed_batch& to, bool keep_weights) {
+  graph::edge const e{one.source, one.target};
+  auto const what = one.action == update_action::erase ? graph::operation::erase : graph::operation::insert;
+  keep_weights ? to.add(e, what, one.weight, one.time) : to.add(e, what);
+}
+
 // Takes a change of a vertex into a batch; false if the batch must end before it.
 bool take_vertex(update const& one, timed_batch& to) {
   bool const removal = one.action == update_action::remove_vertex;
@@ -38,16 +44,21 @@ void timed_batch::clear() {
   edges.clear();
   operations.clear();
   weights.clear();
+  times.clear();
   removed.clear();
   expired = 0;
   end.reset();
 }
 
-void timed_batch::add(graph::edge e, graph::operation what, double weight, bool keep_weight) {
+void timed_batch::add(graph::edge e, graph::operation what) {
   if (what == graph::operation::erase && operations.empty()) operations.assign(edges.size(), graph::operation::insert);
   edges.push_back(e);
   if (what == graph::operation::erase || !operations.empty()) operations.push_back(what);
-  if (keep_weight) weights.push_back(weight);
+}
+void timed_batch::add(graph::edge e, graph::operation what, double weight, double time) {
+  add(e, what);
+  weights.push_back(weight);
+  times.push_back(time);
 }
 
 bool by_time::next(update& to) {
@@ -87,9 +98,7 @@ bool count_batches::next(timed_batch& to) {
     }
     if (is_edge(first_)) {
       if (!to.removed.empty()) return true;
-      to.add({first_.source, first_.target},
-             first_.action == update_action::erase ? graph::operation::erase : graph::operation::insert, first_.weight,
-             keep_weights_);
+      add_edge(first_, to, keep_weights_);
     } else if (!take_vertex(first_, to)) {
       return true;
     }
@@ -256,13 +265,14 @@ void window_batches::take(timed_batch& to) {
     window_.erase(kept);
   else if (e.source != e.target || options_.self_loops)
     window_.insert(kept, now_);
-  to.add(e, erasure ? graph::operation::erase : graph::operation::insert, pending_.weight, options_.keep_weights);
+  add_edge(pending_, to, options_.keep_weights);
 }
 
 void window_batches::close(timed_batch& to, std::int64_t slide) {
   to.end = static_cast<double>(slide + 1) * options_.slide;
   while (window_.size() > 0 && window_.oldest() <= slide - slides_) {
-    to.add(window_.take_oldest(), graph::operation::erase, 0, options_.keep_weights);
+    graph::edge const oldest = window_.take_oldest();
+    add_edge({update_action::erase, oldest.source, oldest.target, 0, 0}, to, options_.keep_weights);
     ++to.expired;
   }
 }

@@ -45,13 +45,15 @@ struct timed_batch {
   std::vector<graph::edge> edges;
   std::vector<graph::operation> operations;  // one per edge; empty if all edges are inserted
   std::vector<double> weights;               // one per edge if they are kept; else empty
+  std::vector<double> times;                 // the same; 0 for edges that leave a window
   std::vector<graph::vertex_id> removed;
   std::uint64_t expired = 0;  // number of entries, the last ones, that erase edges which leave the window
   std::optional<double> end;  // of a slide of a window; nothing for a batch that ends within its slide
 
   [[nodiscard]] bool empty() const { return added.empty() && edges.empty() && removed.empty(); }
   void clear();  // keeps the memory
-  void add(graph::edge e, graph::operation what, double weight, bool keep_weight);
+  void add(graph::edge e, graph::operation what);
+  void add(graph::edge e, graph::operation what, double weight, double time);
 };
 
 class batch_source {
@@ -104,7 +106,7 @@ class by_time : public update_source {
 };
 
 /// Ends a batch after `most` updates of edges, or additions of vertices, at end_batch, and before and after consecutive
-/// removals of vertices, which are one batch. Memory: a batch.
+/// removals of vertices, which are one batch. keep_weights: and times. Memory: a batch.
 class count_batches : public batch_source {
  public:
   count_batches(update_source& from, std::size_t most, bool keep_weights = false)
@@ -120,11 +122,11 @@ class count_batches : public batch_source {
 };
 
 struct window_options {
-  double length = 0;        // an edge lives so long after its last insertion; a multiple of slide, at least one
-  double slide = 0;         // of a batch, at least 0.001; slides begin at multiples of it
-  bool directed = false;    // of the graph: whether (u, v) and (v, u) are two edges
-  bool self_loops = false;  // whether the graph keeps them
-  bool keep_weights = false;
+  double length = 0;          // an edge lives so long after its last insertion; a multiple of slide, at least one
+  double slide = 0;           // of a batch, at least 0.001; slides begin at multiples of it
+  bool directed = false;      // of the graph: whether (u, v) and (v, u) are two edges
+  bool self_loops = false;    // whether the graph keeps them
+  bool keep_weights = false;  // and times
 };
 
 /// The number of slides of a window. Throws error(bad_argument) for options outside their ranges.

@@ -11,6 +11,7 @@
 #include "../maintained_result.hpp"
 #include "../snapshot.hpp"
 #include "../types.hpp"
+#include "../update_report.hpp"
 #include "sample.hpp"
 
 namespace wyrm::graph {
@@ -24,6 +25,10 @@ namespace wyrm::graph {
 [[nodiscard]] csr common_neighbours(any_graph const& g, std::span<edge const> pairs);
 [[nodiscard]] std::vector<sampled_hop> sample_neighbours(any_graph const& g, std::span<vertex_id const> seeds,
                                                          sample_options const& o);
+
+/// Erases all edges whose value is below a bound; see dynamic_graph::erase_if. Throws error(bad_argument) unless the
+/// graph has values of type double.
+update_report erase_below(any_graph& g, double bound);
 
 /// See catch_up.hpp: `since` is a snapshot of g, of the version that the result belongs to.
 void catch_up(any_graph const& g, maintained_result& result, snapshot const& since);
