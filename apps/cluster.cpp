@@ -36,8 +36,7 @@ std::vector<std::uint32_t> read_labels(std::string const& file, vertex_ids const
                                            "; write a line 'id label' for each of the graph's " +
                                            std::to_string(ids.size()) + " vertices");
   };
-  for (std::string line; in.next(line);) {
-    std::string_view rest = line;
+  for (std::string_view rest; in.next(rest);) {
     std::string_view const id = take_word(rest);
     if (id.empty() || id.starts_with('#')) continue;
     std::string_view const word = take_word(rest);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <system_error>
 
 #include "../exec/error.hpp"
@@ -23,14 +24,27 @@ namespace {
 // Opening /dev/stdin again would hide that standard input is closed (occupy_closed_streams).
 bool is_standard_input(std::string const& path) { return path == "-" || path == "/dev/stdin" || path == "/dev/fd/0"; }
 
+constexpr std::string_view of_socket = "unix:";
+
 }  // namespace
 
 line_input::line_input(std::string const& path)
     : name_(path == "-" ? "standard input" : path),
-      descriptor_(is_standard_input(path) ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)),
+      descriptor_(is_standard_input(path)       ? STDIN_FILENO
+                  : path.starts_with(of_socket) ? -1
+                                                : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)),
       stopped_(eventfd(0, EFD_CLOEXEC)),
       owned_(!is_standard_input(path)),
-      buffer_(std::size_t{1} << 16) {
+      buffer_(std::size_t{1} << 18) {
+  if (stopped_ >= 0 && path.starts_with(of_socket)) {
+    try {
+      socket_.emplace(path.substr(of_socket.size()));
+    } catch (...) {
+      ::close(stopped_);
+      throw;
+    }
+    return;
+  }
   struct stat about {};
   int const reason = descriptor_ < 0 || stopped_ < 0 || fstat(descriptor_, &about) != 0 ? errno
                      : S_ISDIR(about.st_mode)                                           ? EISDIR
@@ -42,47 +56,96 @@ line_input::line_input(std::string const& path)
 }
 
 line_input::~line_input() {
-  if (owned_) ::close(descriptor_);
+  if (owned_ && descriptor_ >= 0) ::close(descriptor_);
   ::close(stopped_);
 }
 
 void line_input::stop() { (void)eventfd_write(stopped_, 1); }
 
-bool line_input::next(std::string& line) {
-  line.clear();
-  bool any = false;
-  for (bool complete = false; !complete;) {
-    if (at_ == end_ && !fill()) break;
-    any = true;
-    auto const first = buffer_.begin() + static_cast<std::ptrdiff_t>(at_);
-    auto const last = buffer_.begin() + static_cast<std::ptrdiff_t>(end_);
-    auto const newline = std::find(first, last, '\n');
-    complete = newline != last;
-    if (line.size() + static_cast<std::size_t>(newline - first) > loaders::longest_line)
-      throw error(error_code::bad_input, name_ + ':' + std::to_string(line_ + 1) + ": expected a line of at most " +
+bool line_input::next(std::string_view& line) {
+  std::size_t searched = at_;  // no line ends before it
+  for (;;) {
+    void const* const newline =
+        end_ > searched ? std::memchr(buffer_.data() + searched, '\n', end_ - searched) : nullptr;
+    bool const complete = newline != nullptr;
+    std::size_t const length =
+        (complete ? static_cast<std::size_t>(static_cast<char const*>(newline) - buffer_.data()) : end_) - at_;
+    if (!passes_over_ && length > loaders::longest_line) {
+      passes_over_ = true;
+      throw error(error_code::bad_input, name_ + ':' + std::to_string(++line_) + ": expected a line of at most " +
                                              std::to_string(loaders::longest_line >> 20) +
                                              " MiB, found a longer one; check the file");
-    line.append(first, newline);
-    at_ = static_cast<std::size_t>(newline - buffer_.begin()) + (complete ? 1 : 0);
+    }
+    bool const skips = passes_over_;
+    if (!complete) {
+      if (skips) at_ = end_;  // what was read of the line is not kept
+      std::size_t const kept = end_ - at_;
+      if (fill()) {
+        searched = at_ + kept;
+        continue;
+      }
+      if (kept == 0 || cut_) return false;
+    }
+    line = std::string_view(buffer_.data() + at_, length);
+    at_ += length + (complete ? 1 : 0);
+    if (skips) {
+      passes_over_ = false;
+      searched = at_;
+      continue;
+    }
+    if (line_++ == 0 && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
+    return true;
   }
-  if (!any) return false;
-  if (line_++ == 0 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
-  return true;
 }
 
 bool line_input::fill() {
+  std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(at_), buffer_.begin() + static_cast<std::ptrdiff_t>(end_),
+            buffer_.begin());
+  end_ -= at_;
+  at_ = 0;
+  if (2 * end_ > buffer_.size()) buffer_.resize(2 * buffer_.size());
+  char* const to = buffer_.data() + end_;
+  std::size_t const room = buffer_.size() - end_;
+  std::size_t got = 0;
+  if (!begun_) {
+    begun_ = true;
+    do {
+      std::size_t const more = read_bytes(to + got, room - got);
+      got += more;
+      if (more == 0) break;
+    } while (unpacker::may_be_compressed({to, got}) && got < unpacker::signature_bytes);
+    if (!cut_ && unpacker::is_compressed({to, got}))
+      unpacker_.emplace(name_, std::string_view(to, got),
+                        [this](char* bytes, std::size_t n) { return read_bytes(bytes, n); });
+  }
+  if (unpacker_)
+    got = unpacker_->read(to, room);
+  else if (got == 0 && !cut_)
+    got = read_bytes(to, room);
+  end_ += got;
+  return got > 0 && !cut_;
+}
+
+std::size_t line_input::read_bytes(char* to, std::size_t n) {
+  while (descriptor_ < 0) {
+    if (!wait_for(socket_->descriptor())) return 0;
+    descriptor_ = socket_->accept();
+  }
+  socket_.reset();
   ssize_t got = 0;
   do {
-    std::array<pollfd, 3> ready{{{interruption(), POLLIN, 0}, {stopped_, POLLIN, 0}, {descriptor_, POLLIN, 0}}};
-    (void)poll(ready.data(), ready.size(), -1);
-    cut_ = interrupted() || ready[1].revents != 0;
-    if (cut_) return false;
-    got = ::read(descriptor_, buffer_.data(), buffer_.size());
+    if (!wait_for(descriptor_)) return 0;
+    got = ::read(descriptor_, to, n);
   } while (got < 0 && errno == EINTR);
   if (got < 0) fail(errno);
-  at_ = 0;
-  end_ = static_cast<std::size_t>(got);
-  return got > 0;
+  return static_cast<std::size_t>(got);
+}
+
+bool line_input::wait_for(int descriptor) {
+  std::array<pollfd, 3> ready{{{interruption(), POLLIN, 0}, {stopped_, POLLIN, 0}, {descriptor, POLLIN, 0}}};
+  (void)poll(ready.data(), ready.size(), -1);
+  cut_ = interrupted() || ready[1].revents != 0;
+  return !cut_;
 }
 
 void line_input::fail(int reason) const {

@@ -23,10 +23,16 @@ loaded_graph load_graph(graph_options const& o) {
     throw error(error_code::bad_argument,
                 "triangles are counted in undirected graphs, and this one is directed; add --undirected");
 
-  if (o.no_edges) list.edges.clear();
+  if (o.weighted && o.weights_may_lack && list.weights.empty()) list.weights.assign(list.edges.size(), 1);
+  if (o.no_edges) {
+    list.edges.clear();
+    list.weights.clear();
+  }
   s.ids = vertex_ids(list, o.file.ids);
-  if (o.weighted) prepare_weights(o.file, list, s.ids);
-  graph::any_graph g(space, o.allocator, list.vertices, o.settings(list.directed, o.weighted));
+  if (o.weighted && !list.edges.empty()) prepare_weights(o.file, list, s.ids);
+  graph::options settings = o.settings(list.directed, o.weighted);
+  settings.combine = o.combine;
+  graph::any_graph g(space, o.allocator, list.vertices, settings);
   auto const weights_of_edges = o.weighted ? graph::host_numbers(list.weights) : graph::host_numbers();
   s.build_ms = timed([&] { s.build = g.insert(list.edges, weights_of_edges); });
   if (o.check) g.check();

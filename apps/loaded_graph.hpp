@@ -24,7 +24,9 @@ struct graph_options : placement {
   std::string allocator = alloc::default_name;
   std::optional<std::vector<std::string>> algorithms;  // nothing: all that the direction permits
   double tolerance = 1e-9;                             // of PageRank: L1 norm of the last change
-  bool weighted = false;                               // PageRank uses the weights in the file; `wyrm run` only
+  bool weighted = false;                               // PageRank uses the weights in the file
+  bool weights_may_lack = false;                       // `weighted`: edges of a file without weights have weight 1
+  graph::combiner combine = graph::combiner::latest;   // of weights of the same edge
   bool no_edges = false;                               // only the vertices of the file; `wyrm stream` only
   bool check = false;                                  // check invariants after the build and at the end
   std::size_t top = 0;                                 // number of vertices to print in rankings
@@ -66,7 +68,7 @@ struct loaded_graph {
 };
 
 /// Throws the errors of loading and building; error(bad_argument) when triangles are selected by name and the graph is
-/// directed, or when `weighted` is set and the file has no weights.
+/// directed, or when `weighted` is set and the file has no weights, which may not lack.
 [[nodiscard]] loaded_graph load_graph(graph_options const& o);
 
 /// Wall-clock time of f() in milliseconds. f() must return its results to the host, so that its device work is

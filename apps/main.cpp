@@ -243,6 +243,30 @@ void add_window(CLI::App& stream, apps::stream_options& o) {
               "How much the time of an update may be before that of an earlier one in a window [0]");
 }
 
+void add_weights(CLI::App& stream, apps::stream_options& o) {
+  stream.add_flag(
+      "--weighted", o.weighted,
+      "Keep the weights of updates, and of FILE if it has some, as values of edges (the last one of an edge "
+      "counts; without one it is 1); PageRank uses them");
+  CLI::Option* const decay = add_seconds(
+      stream, "--decay", o.half_life, 0.001,
+      "Weights halve in this period, and those of repeated insertions of an edge add up; implies --weighted");
+  stream.add_option("--forget", o.forget, "Erase edges of a smaller weight after each batch; needs --decay [0: none]")
+      ->check(CLI::Range(0.0, 1e100))
+      ->needs(decay);
+}
+
+void add_emission(CLI::App& stream, apps::stream_options& o) {
+  static std::map<std::string, apps::emission> const kinds{
+      {"top", apps::emission::top}, {"changes", apps::emission::changes}, {"all", apps::emission::all}};
+  stream
+      .add_option_function<std::string>(
+          "--emit", [&o](std::string const& kind) { o.emit = kinds.at(kind); },
+          "Print ranks with each batch for which results are maintained: top = the --top largest, changes = those that "
+          "differ by more than --tolerance from what was printed last, all; needs --print json")
+      ->check(CLI::IsMember(kinds));
+}
+
 void add_update_file(CLI::App& stream, apps::update_file& file) {
   static std::map<std::string, apps::update_format> const formats{
       {"text", apps::update_format::text}, {"csv", apps::update_format::csv}, {"json", apps::update_format::json}};
@@ -287,12 +311,20 @@ void add_stream(CLI::App& program, apps::stream_options& o, int& status) {
   add_graph_options(*stream, o);
   stream
       ->add_option("UPDATES", o.updates.name,
-                   "A file, or - for standard input; a line is '+ u v', 'u v' or '- u v', with an optional time, or "
+                   "A file, compressed or not, - for standard input, or unix:PATH to listen for a client; a line is '+ "
+                   "u v', 'u v' or '- u v', with an optional time, or "
                    "weight and time, behind it, or '+v id' or '-v id'; an empty line ends a batch")
       ->capture_default_str();
   add_batch(*stream, o.batch, "Maximum number of updates in a batch");
   add_window(*stream, o);
+  add_weights(*stream, o);
+  add_emission(*stream, o);
   add_update_file(*stream, o.updates);
+  stream
+      ->add_option(
+          "--save", o.save,
+          "Write all updates that were read to this file, as text; compressed if it ends with .gz, .xz or .zst")
+      ->check(apps::not_empty);
   stream->add_option("--every", o.every, "Maintain the results every so many batches")
       ->check(apps::decimal)
       ->check(CLI::Range(1, 1'000'000'000))
@@ -311,8 +343,18 @@ void add_stream(CLI::App& program, apps::stream_options& o, int& status) {
       throw error(error_code::bad_argument, "--slide divides a window; add --window, or leave --slide out");
     if (o.updates.late > 0 && o.window == 0)
       throw error(error_code::bad_argument, "--late is of a window; add --window, or leave --late out");
+    if (o.half_life > 0) {
+      o.weighted = true;
+      o.combine = graph::combiner::sum;
+    }
+    o.weights_may_lack = true;
+    if (o.emit != apps::emission::none && !o.json)
+      throw error(error_code::bad_argument, "--emit prints ranks in lines of JSON; add --print json");
+    if (o.emit == apps::emission::top && o.top == 0)
+      throw error(error_code::bad_argument, "--emit top prints the --top largest ranks; say how many with --top");
     auto outputs = apps::outputs_of(o);
     std::string const& updates = o.updates.name;
+    outputs.push_back({"--save", o.save});
     if (o.updates.policy == apps::on_error::file)
       outputs.push_back({"--rejected", o.updates.rejected.empty() ? updates + ".rejected" : o.updates.rejected});
     auto const result = with_files<apps::value_files>(

@@ -19,7 +19,7 @@ void rejected_lines::add_header(std::string_view line) { write(std::string(line)
 
 void rejected_lines::add(std::string_view reason, std::string_view line) {
   ++count_;
-  write("# " + std::string(reason) + '\n' + std::string(line) + '\n');
+  write("# " + std::string(reason) + '\n' + std::string(line) + (line.empty() ? "" : "\n"));
 }
 
 void rejected_lines::write(std::string const& text) {

@@ -22,7 +22,7 @@ class rejected_lines {
   [[nodiscard]] bool stops() const { return policy_ == on_error::stop; }
   /// Writes the header of CSV, before all lines. Throws error(io).
   void add_header(std::string_view line);
-  /// Throws error(io).
+  /// An empty line is one that was too long to be kept: only the reason is written. Throws error(io).
   void add(std::string_view reason, std::string_view line);
   /// For any thread.
   [[nodiscard]] std::uint64_t count() const { return count_; }

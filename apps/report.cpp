@@ -339,6 +339,9 @@ std::string json_report(stream_options const& o, stream_result const& r, bool lo
     j.field("slide", o.slide);
     j.field("late", o.updates.late);
     j.field("every", std::uint64_t{o.every});
+    j.field("weighted", o.weighted);
+    j.field("decay", o.half_life);
+    j.field("forget", o.forget);
     j.field("no_edges", o.no_edges);
     j.field("add_vertices", o.updates.add_vertices);
   });
@@ -354,6 +357,7 @@ std::string json_report(stream_options const& o, stream_result const& r, bool lo
     j.field("vertices_added", r.added);
     j.field("vertices_removed", r.removed);
     j.field("expired", r.expired);
+    j.field("forgotten", r.forgotten);
     j.field("refused_lines", r.refused);
     latencies const l = summarize(r.updates.batch_ms);
     j.object("latency_ms", [&] {
@@ -370,7 +374,7 @@ std::string json_report(stream_options const& o, stream_result const& r, bool lo
   return std::string(j.finish()) + '\n';
 }
 
-void print_json(std::ostream& out, batch_result const& b) {
+void print_json(std::ostream& out, batch_result const& b, stream_options const& o) {
   json_line j;
   j.field("batch", std::uint64_t{b.number});
   if (b.end)
@@ -381,6 +385,7 @@ void print_json(std::ostream& out, batch_result const& b) {
   j.field("inserted", b.changes.inserted);
   j.field("erased", b.changes.erased);
   j.field("expired", b.expired);
+  j.field("forgotten", b.forgotten);
   j.field("vertices_added", b.added);
   j.field("vertices_removed", b.removed);
   j.field("vertices", b.vertices);
@@ -397,6 +402,17 @@ void print_json(std::ostream& out, batch_result const& b) {
     });
   else
     j.null("pagerank");
+  if (b.ranks)
+    j.objects("ranks", *b.ranks, [&](emitted_rank const& one) {
+      j.field("vertex", one.vertex);
+      if (auto const* const number = std::get_if<std::uint64_t>(&one.id))
+        j.field("id", *number);
+      else
+        j.field("id", to_utf8(std::get<std::string>(one.id)));
+      one.rank ? j.field("rank", *one.rank) : j.null("rank");
+    });
+  else if (o.emit != emission::none)
+    j.null("ranks");
   j.field("ms", b.ms);
   out << j.finish() << '\n' << std::flush;
 }

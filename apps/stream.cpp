@@ -14,10 +14,14 @@
 #include "../algorithms/incremental_pagerank.hpp"
 #include "../algorithms/incremental_triangles.hpp"
 #include "../algorithms/pagerank.hpp"
+#include "../datasets/decay.hpp"
 #include "../datasets/read_ahead.hpp"
 #include "../graph/query/on_any_graph.hpp"
 #include "process.hpp"
+#include "rank_emitter.hpp"
 #include "report.hpp"
+#include "saved_updates.hpp"
+#include "status_line.hpp"
 
 namespace wyrm::apps {
 
@@ -28,10 +32,16 @@ class maintained_graph {
  public:
   maintained_graph(stream_options const& o, loaded_graph& loaded, stream_result& r) : options_(o), g_(loaded.g), r_(r) {
     r.loaded = std::move(loaded.summary);
+    if (o.half_life > 0) decayed_.emplace(g_, o.half_life);
     if (loaded.pagerank) {
       r.pagerank.emplace();
-      r.pagerank->ms = timed([&] { pagerank_ = algorithms::maintain_pagerank(g_, {.tolerance = o.tolerance}); });
-      if (o.every == 1) g_.attach(*pagerank_);
+      r.pagerank->ms = timed([&] {
+        if (o.weighted)
+          rank_by_weights();
+        else
+          pagerank_ = algorithms::maintain_pagerank(g_, {.tolerance = o.tolerance});
+      });
+      if (pagerank_ && o.every == 1) g_.attach(*pagerank_);
     }
     if (loaded.triangles) {
       r.triangles.emplace();
@@ -39,9 +49,14 @@ class maintained_graph {
       if (o.every == 1) g_.attach(*triangles_);
     }
     if (o.every > 1 && (pagerank_ || triangles_)) last_.emplace(g_.snapshot());
+    if (o.emit == emission::none) return;
+    if (!loaded.pagerank)
+      throw error(error_code::bad_argument, "--emit prints ranks, and PageRank is not selected; leave --emit out");
+    emitter_.emplace(o.emit, o.top, o.tolerance, r.loaded.ids);
   }
 
-  batch_result update(datasets::timed_batch const& batch) {
+  /// `names`: of the vertices that the batch adds, if ranks are emitted.
+  batch_result update(datasets::timed_batch const& batch, std::vector<std::string> const& names) {
     batch_result b;
     b.added = batch.added.size();
     b.removed = batch.removed.size();
@@ -52,30 +67,39 @@ class maintained_graph {
     b.ms = timed([&] {
       b.changes = apply(batch);
       r_.added += b.added;
+      forget(b);
       if (maintains) catch_up();
     });
+    if (emitter_) emitter_->follow(batch, names);
     b.vertices = g_.present_vertices();
     b.edges = g_.edges();
     r_.updates.add(b.changes, b.ms);
     r_.removed += b.removed;
     r_.expired += b.expired;
+    r_.forgotten += b.forgotten;
     if (!maintains) return b;
     if (triangles_) b.triangles = triangles_->total();
-    if (pagerank_) b.pagerank = count_ranks();
+    if (r_.pagerank) b.pagerank = count_ranks();
+    if (emitter_) b.ranks = emitter_->select(ranks());
     return b;
   }
+  /// The error of the work that follows the last batch in the graph; the batch is applied.
+  void rethrow() {
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  }
+  [[nodiscard]] std::size_t memory() const { return g_.memory().total(); }
 
   void finish() {
-    if (last_ && r_.updates.batch_ms.size() % options_.every != 0) {
+    if (r_.updates.batch_ms.size() % options_.every != 0) {
       catch_up();
-      if (pagerank_) (void)count_ranks();
+      if (r_.pagerank) (void)count_ranks();
     }
     last_.reset();
     if (options_.check) g_.check();
     r_.edges = g_.edges();
     r_.vertices = g_.present_vertices();
     r_.memory_after = g_.memory();
-    if (pagerank_) finish_pagerank();
+    if (r_.pagerank) finish_pagerank();
     if (triangles_) finish_triangles();
   }
 
@@ -102,32 +126,64 @@ class maintained_graph {
     }
   }
   graph::update_report apply_edges(datasets::timed_batch const& batch) {
+    if (decayed_) return decayed_->apply(batch);
     if (batch.edges.empty()) return {};
+    if (options_.weighted)
+      return batch.operations.empty() ? g_.insert(batch.edges, batch.weights)
+                                      : g_.apply(batch.edges, batch.operations, batch.weights);
     return batch.operations.empty() ? g_.insert(batch.edges) : g_.apply(batch.edges, batch.operations);
+  }
+  // An update of its own: the batch is in the graph when it fails.
+  void forget(batch_result& b) {
+    if (options_.forget == 0) return;
+    try {
+      b.forgotten = decayed_->forget(options_.forget).erased;
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
   }
   // Results that are not attached follow the graph.
   void catch_up() {
+    if (weighted_) rank_by_weights();
     if (!last_) return;
     if (pagerank_) graph::catch_up(g_, *pagerank_, *last_);
     if (triangles_) graph::catch_up(g_, *triangles_, *last_);
     last_.emplace(g_.snapshot());
   }
+  // Begins with the last ranks; new vertices with the mean rank.
+  void rank_by_weights() {
+    algorithms::pagerank_options how{.tolerance = options_.tolerance, .weighted = true};
+    if (weighted_ && g_.present_vertices() > 0) {
+      how.start = std::move(weighted_->rank);
+      how.start.resize(g_.vertices(), 1 / static_cast<double>(g_.present_vertices()));
+    }
+    weighted_ = algorithms::pagerank(g_, how);
+  }
+  [[nodiscard]] std::vector<double> ranks() const { return weighted_ ? weighted_->rank : pagerank_->rank(); }
+  [[nodiscard]] rank_changes last_changes() const {
+    if (weighted_)
+      return {weighted_->iterations, std::uint64_t{weighted_->iterations} * g_.present_vertices(),
+              weighted_->converged};
+    return {pagerank_->iterations(), pagerank_->ranked(), pagerank_->converged()};
+  }
   rank_changes count_ranks() {
-    rank_changes const done{pagerank_->iterations(), pagerank_->ranked(), pagerank_->converged()};
+    rank_changes const done = last_changes();
     r_.pagerank->iterations += done.iterations;
     r_.pagerank->ranked += done.ranked;
     return done;
   }
   void finish_pagerank() {
-    std::vector<double> rank = pagerank_->rank();
-    if (options_.check) check(rank);
+    std::vector<double> rank = ranks();
+    bool const converged = last_changes().converged;
+    if (options_.check && converged) check(rank);
     static_cast<rank_summary&>(*r_.pagerank) = summarize_ranks(rank, options_.top);
-    r_.pagerank->converged = pagerank_->converged();
+    r_.pagerank->converged = converged;
     r_.values.rank = std::move(rank);
   }
   void check(std::vector<double> const& rank) const {
-    algorithms::pagerank_result const recomputed = algorithms::pagerank(g_, {.tolerance = options_.tolerance});
-    if (!recomputed.converged || !pagerank_->converged()) return;
+    algorithms::pagerank_result const recomputed =
+        algorithms::pagerank(g_, {.tolerance = options_.tolerance, .weighted = options_.weighted});
+    if (!recomputed.converged) return;
     double distance = 0;
     for (std::size_t v = 0; v < rank.size(); ++v) distance += std::abs(rank[v] - recomputed.rank[v]);
     // Both results are within d / (1 - d) times the tolerance of the exact ranks, except for rounding errors of
@@ -154,12 +210,16 @@ class maintained_graph {
   stream_options const& options_;
   graph::any_graph& g_;
   stream_result& r_;
+  std::optional<datasets::decayed_graph> decayed_;
   std::unique_ptr<algorithms::maintained_pagerank> pagerank_;
+  std::optional<algorithms::pagerank_result> weighted_;  // instead of pagerank_, which has no weights
   std::unique_ptr<algorithms::maintained_triangles> triangles_;
   std::optional<graph::snapshot> last_;  // that the results belong to, if they are not attached
+  std::optional<rank_emitter> emitter_;
+  std::exception_ptr failure_;
 };
 
-// What SIGUSR1 prints. The thread of signals reads it.
+// What SIGUSR1 prints, and the status line. The thread of signals reads it.
 class stream_status {
  public:
   stream_status(update_reader const& updates, std::uint64_t edges) : updates_(updates), edges_(edges) {
@@ -181,20 +241,35 @@ class stream_status {
     total_ms_ += b.ms;
   }
 
+  /// For a line of a terminal; the latencies are those of the last 1,000 batches.
+  [[nodiscard]] std::string short_text(std::size_t memory) const {
+    constexpr std::size_t recent = 1000;
+    std::ostringstream out;
+    out.precision(3);
+    std::lock_guard const lock(mutex_);
+    latencies const l = summarize({ms_.end() - static_cast<std::ptrdiff_t>(std::min(recent, ms_.size())), ms_.end()});
+    out << "batch " << ms_.size() << ", " << edges_ << " edges, " << rate() << "/s, ms p50 " << l.p50 << ", p95 "
+        << l.p95 << ", p99 " << l.p99 << ", max " << l.max << ", " << (memory >> 20) << " MiB, " << waiting()
+        << " wait";
+    return out.str();
+  }
+
  private:
+  // Updates per second.
+  [[nodiscard]] double rate() const { return total_ms_ > 0 ? static_cast<double>(requested_) / total_ms_ * 1000 : 0; }
+  [[nodiscard]] std::size_t waiting() const { return batches_ != nullptr ? batches_->waiting() : 0; }
   [[nodiscard]] std::string text() const {
     std::unique_lock lock(mutex_);
     std::ostringstream out;
-    out << "batch " << ms_.size() << ", " << requested_ << " updates, " << edges_ << " edges, "
-        << (batches_ != nullptr ? batches_->waiting() : 0) << " batches wait, " << updates_.refused()
-        << " lines refused";
+    out << "batch " << ms_.size() << ", " << requested_ << " updates, " << edges_ << " edges, " << waiting()
+        << " batches wait, " << updates_.refused() << " lines refused";
     std::vector<double> ms = ms_;
-    double const rate = total_ms_ > 0 ? static_cast<double>(requested_) / total_ms_ * 1000 : 0;
+    double const per_second = rate();
     lock.unlock();
     if (ms.empty()) return out.str();
     latencies const l = summarize(std::move(ms));
     out.precision(3);
-    out << ", " << rate << " updates/s, ms p50 " << l.p50 << ", p95 " << l.p95 << ", p99 " << l.p99 << ", max "
+    out << ", " << per_second << " updates/s, ms p50 " << l.p50 << ", p95 " << l.p95 << ", p99 " << l.p99 << ", max "
         << l.max;
     return out.str();
   }
@@ -209,29 +284,35 @@ class stream_status {
 };
 
 datasets::window_options window_of(stream_options const& o, bool directed) {
-  return {.length = o.window, .slide = o.slide > 0 ? o.slide : o.window, .directed = directed};
+  return {
+      .length = o.window, .slide = o.slide > 0 ? o.slide : o.window, .directed = directed, .keep_weights = o.weighted};
 }
 
 // Applies all batches. Returns the error that ended them.
-std::exception_ptr apply_all(stream_options const& o, std::ostream& out, update_reader& updates,
+std::exception_ptr apply_all(stream_options const& o, std::ostream& out, update_reader& updates, saved_updates& saved,
                              maintained_graph& maintained, stream_status& status, stream_result const& r) {
   std::optional<datasets::by_time> sorted;
-  datasets::update_source* source = &updates;
-  if (o.updates.late > 0) source = &sorted.emplace(updates, o.updates.late);
-  datasets::count_batches by_count(*source, o.batch);
+  datasets::update_source* source = &saved;
+  if (o.updates.late > 0) source = &sorted.emplace(saved, o.updates.late);
+  datasets::count_batches by_count(*source, o.batch, o.weighted);
   std::optional<datasets::window_batches> by_window;
   if (o.window > 0) by_window.emplace(*source, window_of(o, r.loaded.directed));
   datasets::read_ahead batches(by_window ? static_cast<datasets::batch_source&>(*by_window) : by_count,
                                [&] { updates.stop(); });
   status.reads_from(&batches);
+  status_line line;
   std::exception_ptr failure;
   try {
     for (datasets::timed_batch batch; out && !interrupted() && batches.next(batch);) {
       if (interrupted()) break;
-      batch_result const b = maintained.update(batch);
+      std::size_t const names = o.emit == emission::none ? 0 : batch.added.size();
+      batch_result const b = maintained.update(batch, updates.take_names(names));
       updates.added_to_graph(r.added);
       status.add(b);
-      o.json ? print_json(out, b) : print_batch(out, b, r);
+      line.make_room();
+      o.json ? print_json(out, b, o) : print_batch(out, b, r);
+      maintained.rethrow();
+      if (line.is_due()) line.show(status.short_text(maintained.memory()));
     }
   } catch (...) {
     failure = std::current_exception();
@@ -265,8 +346,12 @@ stream_result stream(stream_options const& o, std::ostream& out) {
   stream_result r;
   update_file file = o.updates;
   file.timed = o.window > 0;
+  file.dated = o.half_life > 0;
+  file.weighted = o.weighted;
   if (file.timed) (void)datasets::slides_of(window_of(o, false));  // refused before the graph is loaded
   update_reader updates(file, r.loaded.ids);
+  saved_updates saved(o.save, updates, r.loaded.ids, file.timed || file.dated);
+  if (o.emit != emission::none) updates.keep_names();
   loaded_graph loaded = load_graph(o);
   loaded.rows = {};
   maintained_graph maintained(o, loaded, r);
@@ -274,13 +359,14 @@ stream_result stream(stream_options const& o, std::ostream& out) {
   finish_when_interrupted();
   {
     stream_status status(updates, loaded.g.edges());
-    r.failure = apply_all(o, out, updates, maintained, status, r);
+    r.failure = apply_all(o, out, updates, saved, maintained, status, r);
   }
   r.loaded.ids.undo_adds(r.added);  // the reader is ahead of the graph
   if (r.failure) r.failed = message_of(r.failure);
   r.interrupted = interrupted();
   r.refused = updates.refused();
   try {
+    saved.finish();
     maintained.finish();
   } catch (...) {
     if (r.failure) std::rethrow_exception(r.failure);

@@ -8,6 +8,8 @@
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "../graph/update_report.hpp"
 #include "loaded_graph.hpp"
@@ -17,13 +19,22 @@
 
 namespace wyrm::apps {
 
+/// The ranks that are printed with a batch: none; the `top` largest; those that differ by more than `tolerance` from
+/// what was printed last; or all.
+enum class emission { none, top, changes, all };
+
+/// `weighted`: the weights of updates, and of the file if it has some, are the values of edges, and PageRank uses them.
 struct stream_options : graph_options {
-  update_file updates;          // `timed` follows from `window`
+  update_file updates;          // `timed` follows from `window`, `dated` from `half_life`
   std::size_t batch = 100'000;  // maximum number of updates in a batch; without a window
   double window = 0;            // seconds that an edge stays after its last insertion; 0: until it is erased
   double slide = 0;             // seconds of a batch of a window; 0: the window
   std::size_t every = 1;        // results are maintained every so many batches
-  bool json = false;            // a JSON object per batch instead of tables
+  double half_life = 0;         // seconds in which weights halve, and repeated edges add up; 0: the last weight stays
+  double forget = 0;            // edges of a smaller weight are erased after each batch
+  emission emit = emission::none;
+  std::string save;   // output file for the updates as text; empty: none
+  bool json = false;  // a JSON object per batch instead of tables
 };
 
 /// The work on ranks in one batch, or in all batches.
@@ -33,18 +44,28 @@ struct rank_changes {
   bool converged = true;     // whether no work is left for the next batch
 };
 
+/// The new rank of a vertex; nothing for one that was removed.
+struct emitted_rank {
+  graph::vertex_id vertex;
+  std::variant<std::uint64_t, std::string> id;  // in the file
+  std::optional<double> rank;
+};
+
 struct batch_result {
   std::size_t number = 0;  // from 1
   graph::update_report changes;
   std::uint64_t vertices = 0;  // of the graph after the batch, like edges
   std::uint64_t edges = 0;
-  std::uint64_t added = 0;    // vertices
-  std::uint64_t removed = 0;  // vertices
-  std::uint64_t expired = 0;  // requested erasures of edges that left the window
-  std::optional<double> end;  // of the slide of a window
+  std::uint64_t added = 0;      // vertices
+  std::uint64_t removed = 0;    // vertices
+  std::uint64_t expired = 0;    // requested erasures of edges that left the window
+  std::uint64_t forgotten = 0;  // edges whose weight had become too small
+  std::optional<double> end;    // of the slide of a window
   // Nothing for results that were not selected, or are not maintained with this batch.
   std::optional<rank_changes> pagerank;
   std::optional<std::uint64_t> triangles;
+  // In descending order (`top`), or by vertices, behind those that were removed (`changes`).
+  std::optional<std::vector<emitted_rank>> ranks;
   double ms = 0;  // time of the update of the graph and of all results that are maintained with it
 };
 
@@ -60,7 +81,8 @@ struct stream_result {
   std::uint64_t refused = 0;   // number of lines that were refused
   std::uint64_t added = 0;     // vertices
   std::uint64_t removed = 0;   // vertices
-  std::uint64_t expired = 0;   // as in batch_result
+  std::uint64_t expired = 0;   // as in batch_result, like forgotten
+  std::uint64_t forgotten = 0;
   update_result updates;
   std::uint64_t edges = 0;  // at the end, like all following fields
   std::uint64_t vertices = 0;

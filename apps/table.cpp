@@ -208,6 +208,7 @@ void print_table(std::ostream& out, stream_options const& o, stream_result const
   if (r.added + r.removed > 0)
     row(out, "vertices", count(r.vertices) + "; " + count(r.added) + " added, " + count(r.removed) + " removed");
   if (o.window > 0) row(out, "expired", count(r.expired) + " edges left the window");
+  if (o.forget > 0) row(out, "forgotten", count(r.forgotten) + " edges had become too light");
   if (r.refused > 0) row(out, "refused", count(r.refused) + " lines");
   if (r.failure)
     row(out, "failed", "yes: an error ended the updates after " + count(r.updates.batch_ms.size()) + " batches");

@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <system_error>
 #include <utility>
 
+#include "../datasets/decay.hpp"
 #include "../datasets/read_ahead.hpp"
 #include "../exec/error.hpp"
 #include "../loaders/quoted.hpp"
@@ -40,7 +42,9 @@ std::vector<std::string_view> names_of(update_part part) {
   return {};
 }
 
-update_format format_of(std::string const& name) {
+update_format format_of(std::string_view name) {
+  for (std::string_view const ending : {".gz", ".xz", ".zst"})
+    if (name.ends_with(ending)) return format_of(name.substr(0, name.size() - ending.size()));
   if (name.ends_with(".csv")) return update_format::csv;
   for (char const* const ending : {".json", ".jsonl", ".ndjson"})
     if (name.ends_with(ending)) return update_format::json;
@@ -52,31 +56,19 @@ std::string word_of(std::string_view name) {
   return name.starts_with('"') ? loaders::quoted(name, std::string_view::npos) : std::string(name);
 }
 
-// The cells of a line of CSV (RFC 4180, without line breaks in cells); false if a quotation mark is not closed.
-bool split(std::string_view line, std::vector<std::string>& cells) {
-  std::size_t n = 0;
-  for (bool more = true; more;) {
-    if (cells.size() == n) cells.emplace_back();
-    std::string& cell = cells[n++];
-    cell.clear();
-    if (line.starts_with('"')) {
-      for (line.remove_prefix(1);; line.remove_prefix(1)) {
-        if (line.empty()) return false;
-        if (line.front() == '"') {
-          line.remove_prefix(1);
-          if (!line.starts_with('"')) break;
-        }
-        cell += line.front();
-      }
-    }
-    std::size_t const end = std::min(line.find(','), line.size());
-    cell += trimmed(line.substr(0, end));
-    more = end < line.size();
-    line.remove_prefix(end + (more ? 1 : 0));
-  }
-  cells.resize(n);
+// The cells of a line of CSV (RFC 4180, without line breaks in cells), as they stand; false if a quotation mark is not
+// closed.
+bool split(std::string_view line, std::vector<std::string_view>& cells) {
+  cells.clear();
+  do {
+    auto const cell = loaders::take_field(line, ',');
+    if (!cell) return false;
+    cells.push_back(*cell);
+  } while (line.data() != nullptr);
   return true;
 }
+
+bool is_usable_weight(double weight) { return weight >= 0 && weight <= datasets::decayed_graph::largest_weight; }
 
 std::string shortest(double number) {
   std::array<char, 32> text{};
@@ -118,22 +110,31 @@ void update_file::name_field(std::string const& text) {
 }
 
 update_reader::update_reader(update_file const& file, vertex_ids& ids)
-    : file_(complete(file)), ids_(ids), input_(file.name), rejected_(file.policy, rejected_name(file)) {}
+    : file_(complete(file)),
+      ids_(ids),
+      input_(file.name),
+      rejected_(file.policy, rejected_name(file)),
+      is_plain_(file_.format == update_format::text) {}
 
 bool update_reader::next(datasets::update& to) {
   while (ready_.empty()) {
     if (ended_) return false;
-    bool const any = input_.next(line_);
-    if (input_.cut()) throw datasets::reading_stopped();
-    ended_ = !any;
-    if (!any) return false;
+    std::string_view line;
     try {
-      if (!read(line_)) continue;
+      bool const any = input_.next(line);
+      if (input_.cut()) throw datasets::reading_stopped();
+      ended_ = !any;
+      if (!any) return false;
+      if (is_plain_ && plain(line, to)) {
+        removes_ = false;
+        return true;
+      }
+      if (!read(line)) continue;
     } catch (error const& e) {
       ready_.clear();
       if (e.code() != error_code::bad_input || rejected_.stops()) throw;
       if (file_.format == update_format::csv && width_ == 0) throw;  // no line means anything without the header
-      rejected_.add(e.what(), line_);
+      rejected_.add(e.what(), line);
     }
   }
   to = ready_.back();
@@ -194,16 +195,17 @@ void update_reader::read_text(std::string_view line) {
 std::string_view update_reader::field(update_part part) const { return file_.fields[static_cast<std::size_t>(part)]; }
 
 void update_reader::read_header(std::string_view line) {
-  if (!split(line, cells_)) refuse("expected a closing quotation mark in the header, found the end of the line");
+  if (!split(line, cells_))
+    refuse("expected a closing quotation mark, and a comma or the end of the line behind it, in the header");
   std::array<std::size_t, update_parts> columns{};
   for (std::size_t i = 0; i < update_parts; ++i) {
     auto const part = static_cast<update_part>(i);
     auto names = names_of(part);
     if (!field(part).empty()) names = {field(part)};
     for (std::size_t c = cells_.size(); c > 0; --c)
-      if (std::ranges::find(names, cells_[c - 1]) != names.end()) columns[i] = c;
+      if (std::ranges::find(names, loaders::field_text(cells_[c - 1])) != names.end()) columns[i] = c;
     bool const needed = !field(part).empty() || part == update_part::source || part == update_part::target ||
-                        (part == update_part::time && file_.timed);
+                        (part == update_part::time && (file_.timed || file_.dated));
     if (!needed || columns[i] > 0) continue;
     std::string list;
     for (auto const name : names) list += (list.empty() ? "'" : "', '") + std::string(name);
@@ -216,22 +218,24 @@ void update_reader::read_header(std::string_view line) {
 }
 
 void update_reader::read_csv(std::string_view line) {
-  if (!split(line, cells_)) refuse("expected a closing quotation mark, found the end of the line");
+  if (!split(line, cells_)) refuse("expected a closing quotation mark, and a comma or the end of the line behind it");
   if (cells_.size() != width_)
     refuse("expected " + std::to_string(width_) + " columns as in the header, found " + std::to_string(cells_.size()));
-  auto const cell = [&](update_part part) -> std::string_view {
+  auto const cell = [&](update_part part) {
     std::size_t const column = columns_[static_cast<std::size_t>(part)];
-    return column == 0 ? std::string_view() : std::string_view(cells_[column - 1]);
+    return column == 0 ? std::string() : loaders::field_text(cells_[column - 1]);
   };
-  std::string_view const operation = cell(update_part::operation);
+  std::string const operation = cell(update_part::operation);
+  std::string const weight = cell(update_part::weight);
+  std::string const time = cell(update_part::time);
   std::string const source = word_of(cell(update_part::source));
   std::string const target = word_of(cell(update_part::target));
   accept({.action = action_of(operation),
           .sign = true,
           .source = source,
           .target = target,
-          .weight = cell(update_part::weight),
-          .time = cell(update_part::time)});
+          .weight = weight,
+          .time = time});
 }
 
 void update_reader::read_json(std::string_view line) {
@@ -275,6 +279,8 @@ void update_reader::accept(parts const& p) {
   auto source = vertex(p.source, adds, !p.sign);
   auto target = vertex(p.target, adds, false);
   double const weight = p.weight.empty() ? 1 : number("a weight", p.weight);
+  if (file_.weighted && !is_usable_weight(weight))
+    fail("a weight between 0 and 1e100, as PageRank and --decay need it", p.weight);
   double const at = time(p);
   if (!source && !target && p.source != p.target && ids_.next() + std::size_t{1} >= graph::max_vertices)
     refuse("the graph has no room for two more vertices");
@@ -285,8 +291,57 @@ void update_reader::accept(parts const& p) {
   if (!target) target = added(p.target);
   ready_.push_back({.action = p.action, .source = *source, .target = *target, .weight = weight, .time = at});
   std::reverse(ready_.begin() + static_cast<std::ptrdiff_t>(first), ready_.end());
-  newest_ = timed_ ? std::max(newest_, at) : at;
-  timed_ = timed_ || !p.time.empty();
+  take_time(at, !p.time.empty());
+}
+
+void update_reader::take_time(double time, bool given) {
+  newest_ = timed_ ? std::max(newest_, time) : time;
+  timed_ = timed_ || given;
+}
+
+bool update_reader::plain(std::string_view line, datasets::update& to) {
+  char const* at = line.data();
+  char const* const end = at + line.size();
+  auto const skip_blanks = [&] {
+    while (at != end && (*at == ' ' || *at == '\t' || *at == '\r')) ++at;
+  };
+  auto const ends_word = [&] { return at == end || *at == ' ' || *at == '\t' || *at == '\r'; };
+  update_action action = update_action::insert;
+  skip_blanks();
+  if (at != end && (*at == '+' || *at == '-')) {
+    if (*at++ == '-') action = update_action::erase;
+    if (at == end || !ends_word()) return false;
+    skip_blanks();
+  }
+  std::array<graph::vertex_id, 2> ends{};
+  for (graph::vertex_id& v : ends) {
+    constexpr std::ptrdiff_t safe_digits = 19;
+    std::uint64_t number = 0;
+    char const* const from = at;
+    for (; at != end && *at >= '0' && *at <= '9'; ++at) number = number * 10 + static_cast<unsigned>(*at - '0');
+    if (at == from || at - from > safe_digits || !ends_word()) return false;
+    auto const found = ids_.find(number);
+    if (!found) return false;
+    v = *found;
+    skip_blanks();
+  }
+  std::array<double, 2> values{};  // a time, or a weight and a time
+  std::size_t given = 0;
+  for (; at != end; ++given, skip_blanks()) {
+    if (given == values.size()) return false;
+    auto const [stop, failed] = std::from_chars(at, end, values[given]);
+    at = stop;
+    if (failed != std::errc() || !ends_word() || !std::isfinite(values[given])) return false;
+  }
+  double const weight = given == 2 ? values[0] : 1;
+  if (file_.weighted && !is_usable_weight(weight)) return false;
+  bool const is_timed = given > 0;
+  if (!is_timed && (file_.timed || file_.dated)) return false;
+  double const time = is_timed ? values[given - 1] : timed_ ? newest_ : 0;
+  if (std::abs(time) > datasets::longest_time || is_too_early(time)) return false;
+  take_time(time, is_timed);
+  to = {action, ends[0], ends[1], weight, time};
+  return true;
 }
 
 void update_reader::accept_vertex(parts const& p) {
@@ -312,7 +367,19 @@ graph::vertex_id update_reader::added(std::string_view word) {
   ids_.settle_adds(in_graph_);
   auto const v = ids_.add(word);
   ready_.push_back({.action = update_action::add_vertex, .source = *v});
+  if (keeps_names_) {
+    std::lock_guard const lock(names_mutex_);
+    names_.emplace_back(word);
+  }
   return *v;
+}
+
+std::vector<std::string> update_reader::take_names(std::size_t n) {
+  std::lock_guard const lock(names_mutex_);
+  auto const end = names_.begin() + static_cast<std::ptrdiff_t>(n);
+  std::vector<std::string> taken(std::make_move_iterator(names_.begin()), std::make_move_iterator(end));
+  names_.erase(names_.begin(), end);
+  return taken;
 }
 
 double update_reader::number(char const* what, std::string_view word) const {
@@ -328,11 +395,12 @@ double update_reader::time(parts const& p) const {
   if (p.time.empty()) {
     if (file_.timed && !timed_) fail("a time, as a window needs one", {});
     if (file_.timed && p.action == update_action::insert) fail("a time, as a window needs one", {});
+    if (file_.dated && p.action == update_action::insert) fail("a time, as --decay needs one", {});
     return timed_ ? newest_ : 0;
   }
   double const at = number("a time", p.time);
   if (std::abs(at) > datasets::longest_time) fail("a time between -2^53 and 2^53", p.time);
-  if (file_.timed && timed_ && at < newest_ - file_.late) {
+  if (is_too_early(at)) {
     std::string const allowed = file_.late > 0 ? "within --late of" : "not before";
     refuse("expected a time that is " + allowed + " the largest one of earlier lines, " + shortest(newest_) +
            ", found " + loaders::quoted(p.time) + "; sort the lines by time, or allow more with --late");

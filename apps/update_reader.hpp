@@ -7,6 +7,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +32,8 @@ struct update_file {
   update_format format = update_format::automatic;  // by the name of the file: .csv, .json, .jsonl, .ndjson, or text
   std::array<std::string, update_parts> fields;     // names of CSV columns and JSON members; empty: the usual ones
   bool timed = false;                               // whether each edge needs a time, in ascending order
+  bool dated = false;                               // whether each insertion of an edge needs a time, in any order
+  bool weighted = false;                            // whether weights are used, which then may not be negative
   double late = 0;                                  // how much a time may be before an earlier one
   bool add_vertices = false;                        // whether the insertion of an edge adds unknown vertices
   on_error policy = on_error::stop;                 // what happens to lines that are refused
@@ -51,6 +55,10 @@ class update_reader : public datasets::update_source {
   void stop() { input_.stop(); }
   /// The graph has the first `n` of the vertices that the stream adds. For any thread.
   void added_to_graph(std::uint64_t n) { in_graph_ = n; }
+  /// From now on the words of vertices that the stream adds are kept for take_names().
+  void keep_names() { keeps_names_ = true; }
+  /// The words of the next `n` vertices that the stream has added, in their order. For any thread.
+  [[nodiscard]] std::vector<std::string> take_names(std::size_t n);
   /// The number of lines that were refused. For any thread.
   [[nodiscard]] std::uint64_t refused() const { return rejected_.count(); }
 
@@ -66,6 +74,8 @@ class update_reader : public datasets::update_source {
     std::string_view source, target, weight, time;
   };
 
+  // Reads a line of numbers: an edge of vertices in the graph. False, and no effect, for any other line.
+  bool plain(std::string_view line, datasets::update& to);
   bool read(std::string_view line);  // false for a line without update
   void read_text(std::string_view line);
   void read_csv(std::string_view line);
@@ -76,6 +86,8 @@ class update_reader : public datasets::update_source {
   void accept_vertex(parts const& p);
   [[nodiscard]] double number(char const* what, std::string_view word) const;
   [[nodiscard]] double time(parts const& p) const;
+  [[nodiscard]] bool is_too_early(double time) const { return file_.timed && timed_ && time < newest_ - file_.late; }
+  void take_time(double time, bool given);
   [[nodiscard]] std::optional<graph::vertex_id> vertex(std::string_view word, bool may_add, bool first) const;
   [[nodiscard]] graph::vertex_id added(std::string_view word);
   [[nodiscard]] std::string_view field(update_part part) const;
@@ -87,11 +99,14 @@ class update_reader : public datasets::update_source {
   line_input input_;
   rejected_lines rejected_;
   std::atomic<std::uint64_t> in_graph_ = 0;  // number of added vertices
+  bool keeps_names_ = false;
+  std::mutex names_mutex_;
+  std::deque<std::string> names_;  // of added vertices
   bool ended_ = false;
-  std::string line_;
+  bool is_plain_ = false;                            // whether plain() can read lines
   std::array<std::size_t, update_parts> columns_{};  // of CSV, from 1; 0: none
   std::size_t width_ = 0;                            // number of columns; 0 before the header
-  std::vector<std::string> cells_;
+  std::vector<std::string_view> cells_;              // of CSV, as they stand
   std::array<std::string, update_parts> members_;
   std::vector<datasets::update> ready_;  // of the last line, in reverse order
   bool removes_ = false;                 // whether the last update removes a vertex

@@ -76,6 +76,14 @@ std::optional<graph::vertex_id> vertex_ids::find(std::string_view word) const {
   return found && !changed_.empty() && changed_.contains(*found) ? std::nullopt : found;
 }
 
+std::optional<graph::vertex_id> vertex_ids::find(std::uint64_t number) const {
+  if (kind_ == id_kind::file && !names_.empty()) return std::nullopt;
+  if (!added_.empty())
+    if (auto const found = added_.find(id(number)); found != added_.end()) return found->second;
+  auto const found = find_number(number);
+  return found && !changed_.empty() && changed_.contains(*found) ? std::nullopt : found;
+}
+
 std::optional<graph::vertex_id> vertex_ids::find_loaded(std::string_view word) const {
   if (word.empty()) return std::nullopt;
   if (kind_ == id_kind::file && !names_.empty()) {

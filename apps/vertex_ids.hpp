@@ -41,6 +41,9 @@ class vertex_ids {
   /// O(log n).
   [[nodiscard]] std::optional<graph::vertex_id> find(std::string_view word) const;
 
+  /// The same for a number; nothing if ids are names. O(1) for consecutive numbers.
+  [[nodiscard]] std::optional<graph::vertex_id> find(std::uint64_t number) const;
+
   /// Adds a vertex with an id that find() does not find, and returns its number: that which add_vertices() of a graph
   /// gives it, if all changes are made there, too, in the same order, and the same vertices are removed by one call.
   /// Nothing, and no effect, for a word that is no id of this kind; with internal numbers only next() is one.

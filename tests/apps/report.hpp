@@ -104,11 +104,13 @@ inline void add_fields(rapidjson::Value const& value, std::string const& path,
   if (!run) {
     add("integer", "parameters/", {"every"});
     add("number", "parameters/", {"window", "slide", "late"});
+    add("number", "parameters/", {"decay", "forget"});
     add("boolean", "parameters/", {"no_edges", "add_vertices"});
-    add("integer", "updates/", {"graph_vertices", "vertices_added", "vertices_removed", "expired", "refused_lines"});
+    add("integer", "updates/",
+        {"graph_vertices", "vertices_added", "vertices_removed", "expired", "forgotten", "refused_lines"});
     add("number", "updates/latency_ms/", {"p50", "p95", "p99", "max"});
   }
-  if (run) add("boolean", "parameters/", {"weighted"});
+  add("boolean", "parameters/", {"weighted"});
   add("null", "parameters/", {"algorithms"});
   add("number", "parameters/", {"tolerance"});
   add("integer", "graph/", {"vertices", "edges", "arcs", "duplicates_dropped", "self_loops_dropped"});

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the updates of a stream as text while they are read (--save). The text is a stream of the same batches.
+#pragma once
+
+#include <string>
+
+#include "../datasets/stream.hpp"
+#include "../loaders/output_file.hpp"
+#include "vertex_ids.hpp"
+
+namespace wyrm::apps {
+
+class saved_updates : public datasets::update_source {
+ public:
+  /// Opens the file, compressed as its extension says. `ids` are those that `from` follows. `timed`: each edge has its
+  /// time, also 0. Throws error(io).
+  saved_updates(std::string const& path, datasets::update_source& from, vertex_ids const& ids, bool timed)
+      : file_("the updates", path, loaders::output_file::by_extension{}), from_(from), ids_(ids), timed_(timed) {}
+
+  /// Throws error(io); the errors of the source.
+  bool next(datasets::update& to) override;
+  /// Gives the file its name. Throws error(io).
+  void finish();
+
+ private:
+  loaders::output_file file_;
+  datasets::update_source& from_;
+  vertex_ids const& ids_;
+  bool timed_;
+};
+
+}  // namespace wyrm::apps
