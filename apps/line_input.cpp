@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include "../exec/error.hpp"
 #include "../loaders/limits.hpp"
@@ -63,6 +64,7 @@ line_input::~line_input() {
 void line_input::stop() { (void)eventfd_write(stopped_, 1); }
 
 bool line_input::next(std::string_view& line) {
+  line = {};
   std::size_t searched = at_;  // no line ends before it
   for (;;) {
     void const* const newline =
@@ -86,13 +88,14 @@ bool line_input::next(std::string_view& line) {
       }
       if (kept == 0 || cut_) return false;
     }
-    line = std::string_view(buffer_.data() + at_, length);
+    std::string_view const found(buffer_.data() + at_, length);
     at_ += length + (complete ? 1 : 0);
     if (skips) {
       passes_over_ = false;
       searched = at_;
       continue;
     }
+    line = found;
     if (line_++ == 0 && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
     return true;
   }
@@ -127,18 +130,21 @@ bool line_input::fill() {
 }
 
 std::size_t line_input::read_bytes(char* to, std::size_t n) {
-  while (descriptor_ < 0) {
-    if (!wait_for(socket_->descriptor())) return 0;
-    descriptor_ = socket_->accept();
-  }
-  socket_.reset();
-  ssize_t got = 0;
-  do {
+  for (;;) {
+    while (descriptor_ < 0) {
+      if (!wait_for(socket_->descriptor())) return 0;
+      descriptor_ = socket_->accept();
+    }
     if (!wait_for(descriptor_)) return 0;
-    got = ::read(descriptor_, to, n);
-  } while (got < 0 && errno == EINTR);
-  if (got < 0) fail(errno);
-  return static_cast<std::size_t>(got);
+    ssize_t const got = ::read(descriptor_, to, n);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(errno);
+    if (got > 0 || !socket_) {
+      socket_.reset();
+      return static_cast<std::size_t>(got);
+    }
+    ::close(std::exchange(descriptor_, -1));  // it has only looked whether somebody listens
+  }
 }
 
 bool line_input::wait_for(int descriptor) {

@@ -16,8 +16,8 @@ namespace wyrm::apps {
 
 class line_input {
  public:
-  /// Opens a file; "-" is standard input, and unix:PATH a socket that one client connects to. Text, or text that is
-  /// compressed as gzip, xz or Zstandard. Throws error(io) with the reason.
+  /// Opens a file; "-" is standard input, and unix:PATH a socket, whose first client that writes is the input. Text, or
+  /// text that is compressed as gzip, xz or Zstandard. Throws error(io) with the reason.
   explicit line_input(std::string const& path);
   ~line_input();
   line_input(line_input const&) = delete;
@@ -45,7 +45,7 @@ class line_input {
   [[noreturn]] void fail(int reason) const;
 
   std::string name_;
-  std::optional<local_socket> socket_;  // until its client has connected
+  std::optional<local_socket> socket_;  // until a client has written
   int descriptor_;                      // -1 before
   int stopped_;                         // becomes readable by stop()
   bool owned_;
