@@ -311,7 +311,8 @@ void add_stream(CLI::App& program, apps::stream_options& o, int& status) {
   add_graph_options(*stream, o);
   stream
       ->add_option("UPDATES", o.updates.name,
-                   "A file, compressed or not, - for standard input, or unix:PATH to listen for a client; a line is '+ "
+                   "A file, compressed or not, - for standard input, unix:PATH to listen for a client, or "
+                   "gen:random,batches=10,batch=1000 (also pressure, preferential, mix); a line is '+ "
                    "u v', 'u v' or '- u v', with an optional time, or "
                    "weight and time, behind it, or '+v id' or '-v id'; an empty line ends a batch")
       ->capture_default_str();
@@ -354,6 +355,8 @@ void add_stream(CLI::App& program, apps::stream_options& o, int& status) {
       throw error(error_code::bad_argument, "--emit top prints the --top largest ranks; say how many with --top");
     auto outputs = apps::outputs_of(o);
     std::string const& updates = o.updates.name;
+    if (apps::is_generated(updates) && o.updates.policy != apps::on_error::stop)
+      throw error(error_code::bad_argument, "generated updates have no lines to refuse; leave out --on-error");
     outputs.push_back({"--save", o.save});
     if (o.updates.policy == apps::on_error::file)
       outputs.push_back({"--rejected", o.updates.rejected.empty() ? updates + ".rejected" : o.updates.rejected});

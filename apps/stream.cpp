@@ -17,6 +17,7 @@
 #include "../datasets/decay.hpp"
 #include "../datasets/read_ahead.hpp"
 #include "../graph/query/on_any_graph.hpp"
+#include "generate.hpp"
 #include "process.hpp"
 #include "rank_emitter.hpp"
 #include "report.hpp"
@@ -222,7 +223,7 @@ class maintained_graph {
 // What SIGUSR1 prints, and the status line. The thread of signals reads it.
 class stream_status {
  public:
-  stream_status(update_reader const& updates, std::uint64_t edges) : updates_(updates), edges_(edges) {
+  stream_status(update_stream const& updates, std::uint64_t edges) : updates_(updates), edges_(edges) {
     set_status([this] { return text(); });
   }
   ~stream_status() { set_status({}); }
@@ -274,7 +275,7 @@ class stream_status {
     return out.str();
   }
 
-  update_reader const& updates_;
+  update_stream const& updates_;
   mutable std::mutex mutex_;
   datasets::read_ahead const* batches_ = nullptr;
   std::uint64_t requested_ = 0;
@@ -289,7 +290,7 @@ datasets::window_options window_of(stream_options const& o, bool directed) {
 }
 
 // Applies all batches. Returns the error that ended them.
-std::exception_ptr apply_all(stream_options const& o, std::ostream& out, update_reader& updates, saved_updates& saved,
+std::exception_ptr apply_all(stream_options const& o, std::ostream& out, update_stream& updates, saved_updates& saved,
                              maintained_graph& maintained, stream_status& status, stream_result const& r) {
   std::optional<datasets::by_time> sorted;
   datasets::update_source* source = &saved;
@@ -322,6 +323,11 @@ std::exception_ptr apply_all(stream_options const& o, std::ostream& out, update_
   return failure;
 }
 
+std::unique_ptr<update_stream> stream_of(update_file const& file, vertex_ids& ids) {
+  if (is_generated(file.name)) return std::make_unique<generated_stream>(file.name);
+  return std::make_unique<update_reader>(file, ids);
+}
+
 std::string message_of(std::exception_ptr const& failure) {
   try {
     std::rethrow_exception(failure);
@@ -349,10 +355,12 @@ stream_result stream(stream_options const& o, std::ostream& out) {
   file.dated = o.half_life > 0;
   file.weighted = o.weighted;
   if (file.timed) (void)datasets::slides_of(window_of(o, false));  // refused before the graph is loaded
-  update_reader updates(file, r.loaded.ids);
+  std::unique_ptr<update_stream> const source = stream_of(file, r.loaded.ids);
+  update_stream& updates = *source;
   saved_updates saved(o.save, updates, r.loaded.ids, file.timed || file.dated);
   if (o.emit != emission::none) updates.keep_names();
   loaded_graph loaded = load_graph(o);
+  updates.begin(loaded);
   loaded.rows = {};
   maintained_graph maintained(o, loaded, r);
   if (!o.json) print_stream_head(out, o, updates.name(), r);

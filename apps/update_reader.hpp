@@ -17,6 +17,7 @@
 #include "../datasets/stream.hpp"
 #include "line_input.hpp"
 #include "rejected_lines.hpp"
+#include "update_stream.hpp"
 #include "vertex_ids.hpp"
 
 namespace wyrm::apps {
@@ -43,24 +44,19 @@ struct update_file {
   void name_field(std::string const& text);
 };
 
-class update_reader : public datasets::update_source {
+class update_reader : public update_stream {
  public:
   /// Opens the files. `ids` follows the vertices that come and go; it must outlive the reader, and nothing else may use
   /// it while a thread calls next(). Throws error(io); error(bad_argument) if the names of files do not fit together,
   /// and for names of fields in a text.
   update_reader(update_file const& file, vertex_ids& ids);
 
-  [[nodiscard]] std::string const& name() const { return input_.name(); }
-  /// Ends the input; next() throws then. For any thread.
-  void stop() { input_.stop(); }
-  /// The graph has the first `n` of the vertices that the stream adds. For any thread.
-  void added_to_graph(std::uint64_t n) { in_graph_ = n; }
-  /// From now on the words of vertices that the stream adds are kept for take_names().
-  void keep_names() { keeps_names_ = true; }
-  /// The words of the next `n` vertices that the stream has added, in their order. For any thread.
-  [[nodiscard]] std::vector<std::string> take_names(std::size_t n);
-  /// The number of lines that were refused. For any thread.
-  [[nodiscard]] std::uint64_t refused() const { return rejected_.count(); }
+  [[nodiscard]] std::string const& name() const override { return input_.name(); }
+  void stop() override { input_.stop(); }
+  void added_to_graph(std::uint64_t n) override { in_graph_ = n; }
+  void keep_names() override { keeps_names_ = true; }
+  [[nodiscard]] std::vector<std::string> take_names(std::size_t n) override;
+  [[nodiscard]] std::uint64_t refused() const override { return rejected_.count(); }
 
   /// Throws error(bad_input), with the line, when a line is refused and the policy is `stop`; error(io);
   /// reading_stopped after stop() or a signal.

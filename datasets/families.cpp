@@ -336,15 +336,18 @@ family const& family_named(std::string_view name) {
   refuse("there is no family of graphs '" + std::string(name) + "'; the families are " + names);
 }
 
-labelled_graph generate(std::string_view name, std::vector<std::string> const& values, exec::host_space const& space) {
+namespace {
+
+std::pair<std::string, std::string> named_value(std::string_view of, std::string_view text) {
+  std::size_t const equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0)
+    refuse(std::string(of) + ": expected NAME=VALUE, found '" + std::string(text) + "'");
+  return {std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+}
+
+labelled_graph generate_given(std::string_view name, std::vector<std::pair<std::string, std::string>> const& given,
+                              exec::host_space const& space) {
   family const& f = family_named(name);
-  std::vector<std::pair<std::string, std::string>> given;
-  for (std::string const& value : values) {
-    std::size_t const equals = value.find('=');
-    if (equals == std::string::npos || equals == 0)
-      refuse(std::string(name) + ": expected NAME=VALUE, found '" + value + "'");
-    given.emplace_back(value.substr(0, equals), value.substr(equals + 1));
-  }
   std::vector<parameter> const parameters = parameters_of(f);
   arguments const a(name, parameters, given);
   std::string const& times = a.text("times");
@@ -357,15 +360,29 @@ labelled_graph generate(std::string_view name, std::vector<std::string> const& v
   return made;
 }
 
-labelled_graph generate(std::string_view description, exec::host_space const& space) {
-  std::size_t const end = std::min(description.find(','), description.size());
-  std::vector<std::string> values;
-  for (std::size_t at = end; at < description.size();) {
-    std::size_t const next = std::min(description.find(',', at + 1), description.size());
-    values.emplace_back(description.substr(at + 1, next - at - 1));
+}  // namespace
+
+description::description(std::string_view text) {
+  std::size_t const end = std::min(text.find(','), text.size());
+  name = text.substr(0, end);
+  for (std::size_t at = end; at < text.size();) {
+    std::size_t const next = std::min(text.find(',', at + 1), text.size());
+    values.push_back(named_value(name, text.substr(at + 1, next - at - 1)));
     at = next;
   }
-  return generate(description.substr(0, end), values, space);
+}
+
+labelled_graph generate(std::string_view name, std::vector<std::string> const& values, exec::host_space const& space) {
+  (void)family_named(name);  // refused before its values
+  std::vector<std::pair<std::string, std::string>> given;
+  for (std::string const& value : values) given.push_back(named_value(name, value));
+  return generate_given(name, given, space);
+}
+
+labelled_graph generate(std::string_view text, exec::host_space const& space) {
+  (void)family_named(text.substr(0, text.find(',')));
+  description const d(text);
+  return generate_given(d.name, d.values, space);
 }
 
 }  // namespace wyrm::datasets

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "../exec/host_space.hpp"
@@ -48,6 +49,13 @@ class arguments {
   std::map<std::string, std::string, std::less<>> values_;
 };
 
+/// A description "name,key=value,key=value". A value cannot have a comma. Throws error(bad_argument) for another text.
+struct description {
+  explicit description(std::string_view text);
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> values;
+};
+
 struct family {
   std::string_view name;
   std::string_view help;
@@ -70,7 +78,7 @@ struct family {
 [[nodiscard]] labelled_graph generate(std::string_view family, std::vector<std::string> const& values,
                                       exec::host_space const& space = exec::host_space());
 
-/// The same from one text: "rmat,scale=20,seed=7". A value cannot have a comma here.
+/// The same from a description: "rmat,scale=20,seed=7".
 [[nodiscard]] labelled_graph generate(std::string_view description, exec::host_space const& space = exec::host_space());
 
 }  // namespace wyrm::datasets

@@ -2,8 +2,11 @@
 #include "updates.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
 
-#include "random.hpp"
+#include "families.hpp"
 
 namespace wyrm::datasets {
 
@@ -21,6 +24,90 @@ std::vector<graph::edge> update_batch(update_kind kind, std::size_t vertices, st
     if (e.target >= e.source) ++e.target;  // uniform over all vertices but the source
   }
   return batch;
+}
+
+generated_options generated_options::from(std::string_view words) {
+  using enum parameter_kind;
+  static constexpr parameter parameters[] = {
+      {"batches", whole, "10", 0, 1e9, "number of batches"},
+      {"batch", whole, "100000", 1, 1e9, "updates of a batch"},
+      {"erase", real, "0", 0, 1, "probability that an update erases an edge that the stream has inserted"},
+      {"seed", whole, "1", 0, 0x1p64, "seed of the random numbers"},
+  };
+  static constexpr std::pair<std::string_view, stream_kind> kinds[] = {{"random", stream_kind::random},
+                                                                       {"pressure", stream_kind::pressure},
+                                                                       {"preferential", stream_kind::preferential},
+                                                                       {"mix", stream_kind::mix}};
+  description const d(words);
+  auto const* const kind = std::ranges::find_if(kinds, [&](auto const& k) { return k.first == d.name; });
+  if (kind == std::end(kinds))
+    throw error(error_code::bad_argument,
+                "there are no generated updates '" + d.name + "'; they are random, pressure, preferential or mix");
+  arguments const a(d.name, parameters, d.values);
+  return {kind->second, a.whole("batches"), a.whole("batch"), a.real("erase"), a.whole("seed")};
+}
+
+generated_updates::generated_updates(generated_options const& o, std::size_t vertices,
+                                     std::span<graph::vertex_id const> arcs)
+    : options_(o), vertices_(static_cast<std::uint32_t>(vertices)), random_(o.seed) {
+  if (vertices < 2 || vertices > graph::max_vertices || o.batch == 0 || !(o.erase >= 0 && o.erase <= 1))
+    throw error(error_code::bad_argument,
+                "generated updates need between 2 and 2^32 - 1 vertices, a batch of at least one update, and a "
+                "probability of erasures from 0 to 1");
+  if (o.kind == stream_kind::preferential || o.kind == stream_kind::mix) ends_.assign(arcs.begin(), arcs.end());
+}
+
+bool generated_updates::prefers() const {
+  return options_.kind == stream_kind::preferential || (options_.kind == stream_kind::mix && batch_ % 3 == 2);
+}
+
+void generated_updates::prepare() {
+  bool const presses = options_.kind == stream_kind::pressure || (options_.kind == stream_kind::mix && batch_ % 3 == 1);
+  edges_.clear();
+  if (!prefers())
+    edges_ =
+        update_batch(presses ? update_kind::pressure : update_kind::random, vertices_, options_.batch, random_.next());
+}
+
+update generated_updates::draw() {
+  auto const time = static_cast<double>(batch_);
+  bool const erases = options_.erase > 0 && !inserted_.empty() && random_.below(1u << 30) < options_.erase * 0x1p30;
+  if (erases) {
+    graph::edge& chosen = inserted_[scaled(random_.next(), inserted_.size())];
+    graph::edge const e = chosen;
+    chosen = inserted_.back();
+    inserted_.pop_back();
+    return {update_action::erase, e.source, e.target, 1, time};
+  }
+  graph::edge e{};
+  if (prefers()) {
+    e.source = random_.below(vertices_);
+    e.target = ends_.empty() ? e.source : ends_[scaled(random_.next(), ends_.size())];
+    if (e.target == e.source) {
+      e.target = random_.below(vertices_ - 1);
+      if (e.target >= e.source) ++e.target;
+    }
+  } else {
+    e = edges_[at_];
+  }
+  if (options_.kind == stream_kind::preferential || options_.kind == stream_kind::mix)
+    ends_.insert(ends_.end(), {e.source, e.target});
+  if (options_.erase > 0) inserted_.push_back(e);
+  return {update_action::insert, e.source, e.target, 1, time};
+}
+
+bool generated_updates::next(update& to) {
+  if (batch_ == options_.batches) return false;
+  if (at_ == 0) prepare();
+  if (at_ == options_.batch) {
+    to = {.action = update_action::end_batch};
+    ++batch_;
+    at_ = 0;
+    return true;
+  }
+  to = draw();
+  ++at_;
+  return true;
 }
 
 }  // namespace wyrm::datasets

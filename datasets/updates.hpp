@@ -4,9 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "../graph/types.hpp"
+#include "random.hpp"
+#include "stream.hpp"
 
 namespace wyrm::datasets {
 
@@ -19,5 +23,49 @@ enum class update_kind : std::uint8_t {
 /// Throws error(bad_argument) for less than two vertices. O(count).
 [[nodiscard]] std::vector<graph::edge> update_batch(update_kind kind, std::size_t vertices, std::size_t count,
                                                     std::uint64_t seed);
+
+enum class stream_kind : std::uint8_t {
+  random,        // as update_kind, in each batch
+  pressure,      // the same
+  preferential,  // sources uniform over all vertices, targets with probabilities proportional to their degrees
+  mix,           // batches of these three kinds in turn
+};
+
+struct generated_options {
+  stream_kind kind = stream_kind::random;
+  std::size_t batches = 10;
+  std::size_t batch = 100'000;  // updates of a batch, at least 1
+  double erase = 0;             // probability, 0 to 1, that an update erases an edge that the stream has inserted
+  std::uint64_t seed = 1;
+
+  /// From a description such as "mix,batches=100,batch=1000,erase=0.3,seed=7". Throws error(bad_argument).
+  [[nodiscard]] static generated_options from(std::string_view words);
+};
+
+/// A stream of random updates without self-loops; a batch ends with end_batch, and the time of its updates is its
+/// number, from 0. Degrees count the edges of the graph at the begin and all insertions. A function of the arguments,
+/// equal on all machines. Memory: a batch; 4 bytes per arc of the graph and per end of an insertion (preferential,
+/// mix); 8 bytes per edge that is inserted and not erased (erase).
+class generated_updates : public update_source {
+ public:
+  /// `arcs`: the targets of all arcs of the graph at the begin; not read for other kinds than preferential and mix.
+  /// Throws error(bad_argument) for less than two vertices, and for options out of their ranges.
+  generated_updates(generated_options const& o, std::size_t vertices, std::span<graph::vertex_id const> arcs);
+  bool next(update& to) override;
+
+ private:
+  [[nodiscard]] bool prefers() const;  // whether the current batch is preferential
+  void prepare();
+  update draw();
+
+  generated_options options_;
+  std::uint32_t vertices_;
+  random_numbers random_;
+  std::vector<graph::vertex_id> ends_;  // a vertex occurs as often as its degree
+  std::vector<graph::edge> inserted_;   // and not erased
+  std::vector<graph::edge> edges_;      // of the current batch, if they do not depend on degrees
+  std::size_t batch_ = 0;               // number of the current batch
+  std::size_t at_ = 0;                  // updates of it that were returned
+};
 
 }  // namespace wyrm::datasets

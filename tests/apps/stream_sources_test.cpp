@@ -212,6 +212,24 @@ TEST_F(program_test, spellings_of_numbers_mean_the_same) {
     EXPECT_EQ(run_program({"stream", file, "--window", "10"}, "1 5 5\n" + bad + "\n").status, 3) << bad;
 }
 
+TEST_F(program_test, generated_updates_are_a_stream) {
+  std::string const file = write("tail.graph", small_graph);
+  strings const more{"--print", "json", "--check"};
+  auto const run = [&](std::string const& updates, strings const& options = {}) {
+    strings arguments{"stream", file, updates};
+    for (strings const& all : {more, options}) arguments.insert(arguments.end(), all.begin(), all.end());
+    return without_times(output(arguments));
+  };
+  std::string const mix = "gen:mix,batches=6,batch=20,erase=0.4,seed=3";
+  std::string const want = run(mix, {"--save", path("saved")});
+  EXPECT_EQ(std::ranges::count(want, '\n'), 6);
+  EXPECT_EQ(run(path("saved")), want);
+  EXPECT_EQ(std::ranges::count(run(mix, {"--window", "2", "--slide", "1"}), '\n'), 6);
+  expect_refused(2, "random, pressure, preferential or mix", {"stream", file, "gen:rmat"});
+  expect_refused(2, "leave out --on-error", {"stream", file, mix, "--on-error", "skip"});
+  expect_refused(2, "need between 2 and", {"stream", write("one.graph", "1 0\n\n"), mix});
+}
+
 }  // namespace
 
 }  // namespace wyrm::tests

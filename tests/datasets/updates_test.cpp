@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <set>
 #include <vector>
 
 #include "../../datasets/random.hpp"
@@ -53,6 +55,83 @@ TEST(update_batch, is_a_function_of_the_seed) {
   EXPECT_NE(update_batch(update_kind::random, 1000, 100, 3), update_batch(update_kind::random, 1000, 100, 4));
   EXPECT_THROW((void)update_batch(update_kind::random, 1, 1, 0), error);
   EXPECT_TRUE(update_batch(update_kind::random, 2, 0, 0).empty());
+}
+
+using datasets::generated_options;
+using datasets::generated_updates;
+using datasets::stream_kind;
+using datasets::update;
+using datasets::update_action;
+
+std::vector<update> all_of(generated_options const& o, std::size_t vertices,
+                           std::vector<graph::vertex_id> const& arcs = {}) {
+  generated_updates source(o, vertices, arcs);
+  std::vector<update> all;
+  for (update u; source.next(u);) all.push_back(u);
+  return all;
+}
+
+TEST(generated_updates, have_their_batches_and_erase_what_they_have_inserted) {
+  for (stream_kind const kind :
+       {stream_kind::random, stream_kind::pressure, stream_kind::preferential, stream_kind::mix})
+    for (double const erase : {0.0, 0.4}) {
+      generated_options const o{.kind = kind, .batches = 9, .batch = 700, .erase = erase, .seed = 5};
+      std::vector<update> const all = all_of(o, 5000, {7, 8, 7, 9});
+      ASSERT_EQ(all.size(), 9u * 701);
+      std::multiset<graph::edge> inserted;
+      std::size_t erased = 0;
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        ASSERT_EQ(all[i].action == update_action::end_batch, i % 701 == 700) << i;
+        if (i % 701 == 700) continue;
+        ASSERT_EQ(all[i].time, static_cast<double>(i / 701));
+        graph::edge const e{all[i].source, all[i].target};
+        ASSERT_LT(std::max(e.source, e.target), 5000u);
+        ASSERT_NE(e.source, e.target);
+        if (all[i].action == update_action::insert) {
+          inserted.insert(e);
+          continue;
+        }
+        ++erased;
+        ASSERT_TRUE(inserted.contains(e)) << i;
+        inserted.erase(inserted.find(e));
+      }
+      EXPECT_NEAR(static_cast<double>(erased), 6300 * erase, 250);  // six standard deviations are 233
+      std::vector<update> const again = all_of(o, 5000, {7, 8, 7, 9});
+      EXPECT_TRUE(std::ranges::equal(all, again, [](update const& a, update const& b) {
+        return a.action == b.action && a.source == b.source && a.target == b.target;
+      }));
+    }
+}
+
+TEST(generated_updates, prefer_vertices_of_high_degree) {
+  std::vector<graph::vertex_id> arcs(10'000, 42);
+  generated_options o{.kind = stream_kind::preferential, .batches = 1, .batch = 1000};
+  auto const to_42 = [&](std::vector<graph::vertex_id> const& of) {
+    return std::ranges::count_if(all_of(o, 5000, of), [](update const& u) { return u.target == 42; });
+  };
+  EXPECT_GT(to_42(arcs), 850) << "42 has at least 10,000 of 12,000 ends";
+  EXPECT_LT(to_42({}), 100);
+  o.kind = stream_kind::random;
+  EXPECT_LT(to_42(arcs), 20);
+  o = {.kind = stream_kind::mix, .batches = 3, .batch = 1000};
+  std::vector<update> const all = all_of(o, 5000, arcs);
+  auto const [low, high] = std::minmax_element(all.begin() + 1001, all.begin() + 2001,
+                                               [](auto const& a, auto const& b) { return a.source < b.source; });
+  EXPECT_LT(high->source - low->source, 1000u) << "the second batch is one of pressure";
+  EXPECT_GT(std::count_if(all.begin() + 2002, all.end(), [](update const& u) { return u.target == 42; }), 500);
+}
+
+TEST(generated_updates, are_described_by_words) {
+  generated_options const o = generated_options::from("mix,batches=100,seed=7,erase=0.25,batch=30");
+  EXPECT_EQ(o.kind, stream_kind::mix);
+  EXPECT_EQ(o.batches, 100u);
+  EXPECT_EQ(o.batch, 30u);
+  EXPECT_EQ(o.erase, 0.25);
+  EXPECT_EQ(o.seed, 7u);
+  EXPECT_EQ(generated_options::from("random").batches, 10u);
+  for (char const* const bad : {"", "rmat", "random,batch=0", "random,erase=1.5", "random,batches", "random,x=1"})
+    EXPECT_THROW((void)generated_options::from(bad), error) << bad;
+  EXPECT_THROW(generated_updates({}, 1, {}), error);
 }
 
 }  // namespace wyrm::tests
