@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graph analytics whose times are compared with those of other libraries (bench/peers). A case is
+// ALGORITHM/SPACE/STORAGE/GRAPH/STATE, where STORAGE and STATE are those of algorithms_bench. The time is from the call
+// to the result in memory of the space, with scratch memory kept from call to call. bfs, sssp and betweenness run from
+// 16 (4) random vertices that have neighbours, and the time is the mean over them; sssp has integer weights from 1 to
+// 255. The counter `result` is a figure of the result, for comparison.
+//
+// --dump=DIR --graph=NAME writes a graph for other libraries instead: DIR/NAME.offsets (64-bit), .targets (32-bit),
+// .weights (float, one per arc) and .sources (32-bit), without headers.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../algorithms/betweenness.hpp"
+#include "../algorithms/bfs.hpp"
+#include "../algorithms/colouring.hpp"
+#include "../algorithms/independent_set.hpp"
+#include "../algorithms/label_propagation.hpp"
+#include "../algorithms/leiden.hpp"
+#include "../algorithms/louvain.hpp"
+#include "../algorithms/spanning_forest.hpp"
+#include "../algorithms/sssp.hpp"
+#include "../algorithms/strong_components.hpp"
+#include "../algorithms/triangles.hpp"
+#include "graph_under_test.hpp"
+
+namespace wyrm::bench {
+
+namespace {
+
+template <class T>
+void write_array(std::filesystem::path const& file, std::vector<T> const& values) {
+  std::ofstream out(file, std::ios::binary);
+  out.write(reinterpret_cast<char const*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
+  if (!out.flush()) throw error(error_code::io, "cannot write " + file.string());
+}
+
+void dump(std::string const& folder, std::string const& name) {
+  if (!sources().contains(name)) throw error(error_code::bad_argument, "there is no graph '" + name + "'");
+  graph::csr const& c = rows_of(name);
+  std::filesystem::path const base = std::filesystem::path(folder) / name;
+  write_array(base.string() + ".offsets", c.offsets);
+  write_array(base.string() + ".targets", c.targets);
+  write_array(base.string() + ".weights", weights_of(c));
+  write_array(base.string() + ".sources", search_sources(c));
+}
+
+/// Registers run(view), which leaves its result in memory of the space, and returns a figure of it.
+template <class Space, class Make>
+void add_case(Space const& space, std::string const& algorithm, std::string const& storage, std::string const& name,
+              bool churned, bool weighted, double calls, Make const& make) {
+  std::string const label =
+      algorithm + "/" + space.name + "/" + storage + "/" + name + (churned ? "/churned" : "/built");
+  add(label, [=](benchmark::State& state) {
+    graph_under_test<Space> const& subject = graph_under_test<Space>::get(space, storage, name, churned, weighted);
+    graph::graph_view const g = subject.view();
+    auto run = make(space, rows_of(name));
+    double result = run(g);
+    for (auto _ : state) state.SetIterationTime(seconds(space, [&] { result = run(g); }) / calls);
+    state.counters["result"] = result;
+  });
+}
+
+/// A class whose run(g, options) leaves the result in memory of the space.
+template <template <class> class Finder, class Figure>
+auto whole(Figure const& figure) {
+  return [=]<class Space>(Space const& space, graph::csr const&) {
+    return [=, finder = std::make_shared<Finder<Space>>(space)](graph::graph_view const& g) {
+      return static_cast<double>(figure(*finder, g));
+    };
+  };
+}
+
+/// The same for a class that runs from one source: from several, one after the other.
+template <template <class> class Searcher, class Figure>
+auto from_sources(std::size_t count, Figure const& figure) {
+  return [=]<class Space>(Space const& space, graph::csr const& c) {
+    std::vector<graph::vertex_id> from = search_sources(c);
+    from.resize(count);
+    return [=, searcher = std::make_shared<Searcher<Space>>(space)](graph::graph_view const& g) {
+      double last = 0;
+      for (graph::vertex_id const source : from) last = static_cast<double>(figure(*searcher, g, source));
+      return last;
+    };
+  };
+}
+
+template <class Space>
+void add_cases(Space const& space) {
+  for (auto const& [name, make] : sources())
+    for (std::string const& storage : graph::any_graph::allocators())
+      for (bool const churned : {false, true}) {
+        auto const add = [&](std::string const& algorithm, auto const& run, double calls = 1, bool weighted = false) {
+          add_case(space, algorithm, storage, name, churned, weighted, calls, run);
+        };
+        add("bfs",
+            from_sources<algorithms::bfs_searcher>(16,
+                                                   [](auto& searcher, auto const& g, auto source) {
+                                                     return searcher.run(g, std::span(&source, 1)).reached;
+                                                   }),
+            16);
+        add("sssp",
+            from_sources<algorithms::sssp_searcher>(
+                16, [](auto& searcher, auto const& g, auto source) { return searcher.run(g, source); }),
+            16, true);
+        add("betweenness",
+            from_sources<algorithms::betweenness_scorer>(4,
+                                                         [](auto& scorer, auto const& g, auto source) {
+                                                           scorer.run(g, std::span(&source, 1));
+                                                           return 0;
+                                                         }),
+            4);
+        add("cdlp", whole<algorithms::label_propagator>([](auto& f, auto const& g) { return f.run(g), 0; }));
+        add("strong_components",
+            whole<algorithms::strong_component_finder>([](auto& f, auto const& g) { return f.run(g).count; }));
+        add("spanning_forest",
+            whole<algorithms::spanning_forest_finder>([](auto& f, auto const& g) { return f.run(g).weight; }), 1, true);
+        add("independent_set",
+            whole<algorithms::independent_set_finder>([](auto& f, auto const& g) { return f.run(g); }));
+        add("colouring", whole<algorithms::colouring_finder>([](auto& f, auto const& g) { return f.run(g); }));
+        add("louvain",
+            whole<algorithms::louvain_finder>([](auto& f, auto const& g) { return f.run(g), f.modularity(); }));
+        add("leiden",
+            whole<algorithms::leiden_finder>([](auto& f, auto const& g) { return f.run(g), f.modularity(); }));
+        add("triangles", whole<algorithms::triangle_counter>([](auto& f, auto const& g) { return f.count(g).total; }));
+      }
+}
+
+}  // namespace
+
+}  // namespace wyrm::bench
+
+int main(int argc, char** argv) {
+  using namespace wyrm;
+  std::string folder;
+  std::vector<std::string> graphs;
+  int kept = 1;
+  for (int i = 1; i < argc; ++i) {
+    std::string_view const argument = argv[i];
+    if (argument.starts_with("--dump="))
+      folder = argument.substr(7);
+    else if (argument.starts_with("--graph="))
+      graphs.emplace_back(argument.substr(8));
+    else
+      argv[kept++] = argv[i];
+  }
+  if (folder.empty()) {
+    bench::for_each_space([](auto const& space) { bench::add_cases(space); });
+    return bench::run_registered(kept, argv);
+  }
+  try {
+    for (std::string const& name : graphs) bench::dump(folder, name);
+  } catch (error const& e) {
+    std::cerr << "analytics_bench: " << e.what() << '\n';
+    return 1;
+  }
+}
