@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -40,6 +41,8 @@ class modules_test : public any_graph_test<Space> {
   static result leiden(graph::any_graph const& g, options const& o = {}) {
     return algorithms::leiden(any_graph_test<Space>::space_of(g), g.view(), o);
   }
+  using method = result (*)(graph::any_graph const&, options const&);
+  static std::array<method, 2> both() { return {&louvain, &leiden}; }
   /// The weight of the arc (u, v) in graphs of weighted().
   static double weight_of(graph::vertex_id u, graph::vertex_id v) {
     return static_cast<double>((std::uint64_t{u} * v + u + v) % 97 + 1) / 4;
@@ -137,7 +140,7 @@ TYPED_TEST_SUITE_P(modules_test);
 
 TYPED_TEST_P(modules_test, known_graphs) {
   using ids = typename TestFixture::ids;
-  for (auto const& find : {this->louvain, this->leiden}) {
+  for (auto* const find : TestFixture::both()) {
     auto const none = find(this->make(0, {}), {});
     EXPECT_TRUE(none.label.empty());
     EXPECT_EQ(none.count, 0u);
@@ -166,7 +169,7 @@ TYPED_TEST_P(modules_test, known_graphs) {
 
 TYPED_TEST_P(modules_test, resolution_sets_the_size_of_communities) {
   auto const g = this->make(60, this->ring_of_cliques(12));
-  for (auto const& find : {this->louvain, this->leiden}) {
+  for (auto* const find : TestFixture::both()) {
     EXPECT_EQ(find(g, {}).label, this->groups_of(60, 5));
     EXPECT_EQ(find(g, {.resolution = 50}).count, 60u);
     auto const few = find(g, {.resolution = 0.01});
@@ -216,7 +219,7 @@ TYPED_TEST_P(modules_test, communities_are_within_components) {
   std::size_t const half = list.size();
   for (std::size_t i = 0; i < half; ++i) list.push_back({list[i].source + 61, list[i].target + 61});
   auto const g = this->make(122, list);
-  for (auto const& find : {this->louvain, this->leiden}) {
+  for (auto* const find : TestFixture::both()) {
     auto const r = find(g, {});
     EXPECT_EQ(r.sizes[r.label[60]], 1u);
     EXPECT_EQ(r.sizes[r.label[121]], 1u);
