@@ -10,11 +10,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <numeric>
 #include <random>
-#include <sstream>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "../graph/model.hpp"
@@ -82,17 +79,6 @@ class local_test : public any_graph_test<Space> {
   }
   static void expect_contains(std::string const& text, std::string const& part) {
     EXPECT_NE(text.find(part), std::string::npos) << '"' << text << "\" does not contain \"" << part << '"';
-  }
-  /// A permutation of n ids.
-  static ids permutation(unsigned seed, std::size_t n) {
-    ids names(n);
-    std::iota(names.begin(), names.end(), graph::vertex_id{0});
-    std::shuffle(names.begin(), names.end(), std::mt19937(seeded(seed)));
-    return names;
-  }
-  static edges renamed(edges all, ids const& names) {
-    for (graph::edge& e : all) e = {names[e.source], names[e.target]};
-    return all;
   }
 };
 
