@@ -8,8 +8,20 @@
 
 namespace wyrm::apps {
 
-bool graph_options::asks_for(char const* algorithm) const {
-  return !algorithms || std::find(algorithms->begin(), algorithms->end(), algorithm) != algorithms->end();
+bool graph_options::names(std::string_view name) const {
+  return algorithms && std::find(algorithms->begin(), algorithms->end(), name) != algorithms->end();
+}
+
+bool graph_options::asks_for(std::string_view name) const {
+  if (!algorithms) return name == "pagerank" || name == "triangles";
+  return names("all") || names(name);
+}
+
+std::vector<algorithm const*> graph_options::selected() const {
+  std::vector<algorithm const*> found;
+  for (algorithm const& a : all_algorithms())
+    if (asks_for(a.name)) found.push_back(&a);
+  return found;
 }
 
 loaded_graph load_graph(graph_options const& o) {
@@ -19,9 +31,11 @@ loaded_graph load_graph(graph_options const& o) {
   s.device = exec::describe(space);
   graph::edge_list list;
   s.load_ms = timed([&] { list = load_file(o.file); });
-  if (list.directed && o.algorithms && o.asks_for("triangles"))
-    throw error(error_code::bad_argument,
-                "triangles are counted in undirected graphs, and this one is directed; add --undirected");
+  for (algorithm const* const a : o.selected())
+    if (list.directed && a->undirected && o.names(a->name))
+      throw error(error_code::bad_argument,
+                  "the algorithm " + std::string(a->name) +
+                      " is for undirected graphs, and this one is directed; add --undirected");
 
   if (o.weighted && o.weights_may_lack && list.weights.empty()) list.weights.assign(list.edges.size(), 1);
   if (o.no_edges) {

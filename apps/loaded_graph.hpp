@@ -8,11 +8,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../alloc/registry.hpp"
 #include "../graph/any_graph.hpp"
 #include "../graph/update_report.hpp"
+#include "algorithms.hpp"
 #include "degrees.hpp"
 #include "load.hpp"
 #include "placement.hpp"
@@ -22,9 +24,9 @@ namespace wyrm::apps {
 struct graph_options : placement {
   graph_file file;
   std::string allocator = alloc::default_name;
-  std::optional<std::vector<std::string>> algorithms;  // nothing: all that the direction permits
+  std::optional<std::vector<std::string>> algorithms;  // names, or "all"; nothing: pagerank and triangles
   double tolerance = 1e-9;                             // of PageRank: L1 norm of the last change
-  bool weighted = false;                               // PageRank uses the weights in the file
+  bool weighted = false;                               // algorithms use the weights in the file
   bool weights_may_lack = false;                       // `weighted`: edges of a file without weights have weight 1
   graph::combiner combine = graph::combiner::latest;   // of weights of the same edge
   bool no_edges = false;                               // only the vertices of the file; `wyrm stream` only
@@ -33,8 +35,12 @@ struct graph_options : placement {
   std::string output;                                  // output folder for the values of all vertices; empty: none
   std::string report;                                  // output file for the JSON report; empty: none
 
-  /// Whether the algorithm is selected. Does not consider the direction of the graph.
-  [[nodiscard]] bool asks_for(char const* algorithm) const;
+  /// The selected algorithms, without repeats. Does not consider the direction of the graph.
+  [[nodiscard]] std::vector<algorithm const*> selected() const;
+  /// Whether the algorithm is selected.
+  [[nodiscard]] bool asks_for(std::string_view name) const;
+  /// Whether the algorithm was selected by its own name.
+  [[nodiscard]] bool names(std::string_view name) const;
   /// Whether triangles per vertex and clustering coefficients are needed.
   [[nodiscard]] bool needs_vertex_triangles() const { return top > 0 || !output.empty(); }
 };
@@ -67,8 +73,8 @@ struct loaded_graph {
   }
 };
 
-/// Throws the errors of loading and building; error(bad_argument) when triangles are selected by name and the graph is
-/// directed, or when `weighted` is set and the file has no weights, which may not lack.
+/// Throws the errors of loading and building; error(bad_argument) when an algorithm for undirected graphs is selected
+/// by its name and the graph is directed, or when `weighted` is set and the file has no weights, which may not lack.
 [[nodiscard]] loaded_graph load_graph(graph_options const& o);
 
 /// Wall-clock time of f() in milliseconds. f() must return its results to the host, so that its device work is

@@ -16,6 +16,7 @@
 #include "../loaders/writers.hpp"
 #include "broker.hpp"
 #include "cluster.hpp"
+#include "command_line.hpp"
 #include "datasets.hpp"
 #include "generate.hpp"
 #include "output_paths.hpp"
@@ -61,54 +62,31 @@ std::string tolerance(std::string const& text) {
   return good ? "" : "'" + text + "' is not a number above 0, and at most 2";
 }
 
-void add_placement(CLI::App& command, apps::placement& where) {
-  command.add_option("--device", where.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
-  std::vector<std::string> kinds;
-  for (exec::memory_kind const kind : exec::memory_kinds) kinds.emplace_back(exec::to_string(kind));
-  command
-      .add_option_function<std::string>(
-          "--memory", [&where](std::string const& name) { where.memory = exec::memory_kind_named(name); },
-          "Memory of the pool for neighbours on a GPU: device, managed (pages move between GPU and host) or host "
-          "(pinned memory of the host); on a CPU all are the same [device]")
-      ->check(CLI::IsMember(kinds));
-  command
-      .add_option("--pool-limit", where.pool_limit,
-                  "Maximum bytes of the pool for neighbours, up to 1 TiB, rounded up; 0 = the memory of the GPU, a "
-                  "quarter of it with --memory managed, or on a CPU, and with --memory host, the least of the host's "
-                  "memory, the limits of control groups, and half of the addresses that ulimit -v leaves")
-      ->check(apps::decimal)
-      ->check(CLI::Range(std::size_t{0}, alloc::pool_limit))
-      ->capture_default_str();
-  command
-      .add_option("--device-memory", where.device_memory,
-                  "Maximum bytes of device memory for the graph, its scratch and its results, with an optional suffix "
-                  "K, M or G (powers of 1024); pages beyond it lie in memory of the host; 0 = no limit")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(std::size_t{0}, alloc::pool_limit))
-      ->capture_default_str();
-}
-
-void add_graph_options(CLI::App& command, apps::graph_options& o) {
+// `known` are the names that --algorithms accepts.
+void add_graph_options(CLI::App& command, apps::graph_options& o, std::vector<std::string> const& known,
+                       std::string const& algorithms) {
   apps::add_graph_file(command, o.file, true);
-  add_placement(command, o);
+  apps::add_placement(command, o);
   command.add_option("--allocator", o.allocator, "Allocator of the pages")
       ->check(CLI::IsMember(graph::any_graph::allocators()))
       ->capture_default_str();
-  command
-      .add_option("--algorithms", o.algorithms,
-                  "pagerank, triangles, or both [all that the direction of the graph permits]")
+  command.add_option("--algorithms", o.algorithms, algorithms)
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"pagerank", "triangles"}));
+      ->check(CLI::IsMember(known))
+      ->type_name("LIST");
   command.add_option("--tolerance", o.tolerance, "Tolerance of PageRank: L1 norm of the last change")
       ->check(tolerance)
       ->capture_default_str();
-  command.add_option("--top", o.top, "Print this many vertices with the largest ranks and with the most triangles")
+  command
+      .add_option("--top", o.top,
+                  "Print this many vertices with the largest values, such as ranks, of each algorithm that orders them")
       ->check(apps::decimal)
       ->check(CLI::Range(0, 1'000'000'000))
       ->capture_default_str();
   command
-      .add_option("--output", o.output, "Write the values of all vertices to DIR/pagerank.txt and DIR/triangles.txt")
+      .add_option("--output", o.output,
+                  "Write the values of all vertices to DIR/pagerank.txt, and so for each algorithm")
       ->check(apps::not_empty)
       ->type_name("DIR");
   command.add_option("--report", o.report, "Write a JSON report to this file")->check(apps::not_empty);
@@ -121,70 +99,24 @@ void add_batch(CLI::App& command, std::size_t& batch, char const* what) {
       ->capture_default_str();
 }
 
-void flush_output() {
-  if (!std::cout.flush())
-    throw error(error_code::io, "cannot write to standard output; check the disk, or the program that reads the pipe");
-}
-
-// The error(io) of write(); nothing if it succeeds.
-template <class F>
-std::exception_ptr failure_of(F const& write) {
-  try {
-    write();
-    return nullptr;
-  } catch (error const& e) {
-    if (e.code() != error_code::io) throw;
-    return std::current_exception();
-  }
-}
-
-// Calls work(), prints its table, and calls write(files, result). All files are opened before the work, and appear only
-// after it succeeded. If the table or the files cannot be written, the report says so, and the error is thrown at the
-// end. `inputs` are those besides the graph.
-template <class Files, class Options, class F, class W>
-auto with_files(Options const& o, std::vector<apps::named_path> const& outputs,
-                std::vector<apps::named_path> const& inputs, F const& work, W const& write) {
-  apps::refuse_equal_paths(o.file, outputs, inputs);
-  loaders::output_file report("the report", o.report);
-  std::optional<Files> files(std::in_place, o);
-  auto const result = o.with_hint(work);
-  apps::print_table(std::cout, o, result);
-  std::exception_ptr lost = failure_of(flush_output);  // before the files, because one may be /dev/stdout
-  if (auto const failure = failure_of([&] { write(*files, result); })) {
-    files.reset();  // leaves the room on the disk to the report
-    if (!lost) lost = failure;
-  }
-  auto const fill = [&](loaders::output_file& file) {
-    file.write(apps::json_report(o, result, lost != nullptr));
-    file.finish();
-  };
-  bool const corrigible = !report.is_direct();  // else it is written once, when all is known
-  if (corrigible) fill(report);
-  auto const commit_files = [&] {
-    if (files) files->commit();
-  };
-  if (auto const failure = failure_of(commit_files)) {
-    lost = failure;
-    if (corrigible) {
-      loaders::output_file corrected("the report", o.report);
-      fill(corrected);
-      corrected.commit();
-    }
-  } else {
-    report.commit();
-  }
-  if (!corrigible) fill(report);
-  if (lost) std::rethrow_exception(lost);
-  return result;
-}
-
 auto const write_values = [](apps::value_files& files, auto const& result) {
   files.write(result.values, result.loaded.ids);
 };
 
 void add_run(CLI::App& program, apps::run_options& o) {
   CLI::App* const run = program.add_subcommand("run", "Build a graph, insert and erase random edges, run algorithms");
-  add_graph_options(*run, o);
+  std::vector<std::string> known{"all"};
+  std::string help =
+      "Names with commas between them, or all [pagerank,triangles]; those for undirected graphs are left out of a "
+      "directed one unless they are named:";
+  for (apps::algorithm const& a : apps::all_algorithms()) {
+    known.emplace_back(a.name);
+    help += std::string("\n") + a.name + ": " + a.help + (a.undirected ? " (undirected)" : "");
+  }
+  add_graph_options(*run, o, known, help);
+  run->add_option("--source", o.source, "The vertex at which bfs and others begin [the first one with the most edges]")
+      ->check(apps::not_empty)
+      ->type_name("ID");
   run->add_option_function<std::string>(
          "--updates",
          [&o](std::string const& kind) {
@@ -198,10 +130,10 @@ void add_run(CLI::App& program, apps::run_options& o) {
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
   run->add_option("--seed", o.seed, "Seed of the random edges")->check(apps::decimal)->capture_default_str();
-  run->add_flag("--weighted", o.weighted, "PageRank uses the weights in the file");
+  run->add_flag("--weighted", o.weighted, "Algorithms that know weights use those in the file");
   run->add_flag("--check", o.check, "Check the invariants of graph and allocator (slow)");
   run->callback([&o] {
-    (void)with_files<apps::value_files>(
+    (void)apps::with_files<apps::value_files>(
         o, apps::outputs_of(o), {}, [&o] { return apps::run(o); }, write_values);
   });
 }
@@ -308,7 +240,8 @@ void add_update_file(CLI::App& stream, apps::update_file& file) {
 // `status` is the exit status after the command.
 void add_stream(CLI::App& program, apps::stream_options& o, int& status) {
   CLI::App* const stream = program.add_subcommand("stream", "Build a graph, apply updates to it, and maintain results");
-  add_graph_options(*stream, o);
+  add_graph_options(*stream, o, {"pagerank", "triangles"},
+                    "pagerank, triangles, or both [all that the direction of the graph permits]");
   stream
       ->add_option("UPDATES", o.updates.name,
                    "A file, compressed or not, - for standard input, unix:PATH to listen for a client, or "
@@ -360,7 +293,7 @@ void add_stream(CLI::App& program, apps::stream_options& o, int& status) {
     outputs.push_back({"--save", o.save});
     if (o.updates.policy == apps::on_error::file)
       outputs.push_back({"--rejected", o.updates.rejected.empty() ? updates + ".rejected" : o.updates.rejected});
-    auto const result = with_files<apps::value_files>(
+    auto const result = apps::with_files<apps::value_files>(
         o, outputs, {{"UPDATES", updates == "-" ? "/dev/stdin" : updates}}, [&o] { return apps::stream(o, std::cout); },
         write_values);
     if (result.failure) o.with_hint([&] { std::rethrow_exception(result.failure); });
@@ -371,7 +304,7 @@ void add_stream(CLI::App& program, apps::stream_options& o, int& status) {
 void add_walk(CLI::App& program, apps::walk_command& c) {
   CLI::App* const walk = program.add_subcommand("walk", "Random walks: uniform, by weights, node2vec, with restarts");
   apps::add_graph_file(*walk, c.file, true);
-  add_placement(*walk, c);
+  apps::add_placement(*walk, c);
   auto const number = [&](char const* name, auto& value, unsigned least, char const* what) {
     walk->add_option(name, value, what)->check(apps::decimal)->check(CLI::Range(least, ~0u))->capture_default_str();
   };
@@ -395,7 +328,7 @@ void add_walk(CLI::App& program, apps::walk_command& c) {
 void add_cluster(CLI::App& program, apps::cluster_options& o) {
   CLI::App* const cluster = program.add_subcommand("cluster", "Find clusters by random walks");
   apps::add_graph_file(*cluster, o.file, true);
-  add_placement(*cluster, o);
+  apps::add_placement(*cluster, o);
   auto const number = [&](char const* name, auto& value, unsigned least, char const* what) {
     cluster->add_option(name, value, what)->check(apps::decimal)->check(CLI::Range(least, ~0u))->capture_default_str();
   };
@@ -410,7 +343,7 @@ void add_cluster(CLI::App& program, apps::cluster_options& o) {
       ->check(apps::not_empty);
   cluster->add_option("--report", o.report, "Write a JSON report to this file")->check(apps::not_empty);
   cluster->callback([&o] {
-    (void)with_files<apps::label_file>(
+    (void)apps::with_files<apps::label_file>(
         o, {{"--labels", o.labels}, {"--report", o.report}}, {{"--truth", o.truth}}, [&o] { return apps::cluster(o); },
         [](apps::label_file& file, apps::cluster_result const& r) { file.write(r.clusters.label, r.ids); });
   });
@@ -500,11 +433,11 @@ int run_program(int argc, char** argv) {
   convert->callback([&] { apps::convert(from, to); });
   try {
     program.parse(argc, argv);
-    flush_output();
+    apps::flush_output();
     return status;
   } catch (CLI::ParseError const& e) {
     if (program.exit(e) == 0) {  // --help or --version
-      flush_output();
+      apps::flush_output();
       return 0;
     }
     if (program.get_subcommands().empty() && argc > 1) std::cerr << "There is no subcommand '" << argv[1] << "'.\n";

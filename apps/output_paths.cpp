@@ -33,9 +33,10 @@ std::vector<named_path> inputs_of(graph_file const& file) {
 }  // namespace
 
 std::vector<named_path> outputs_of(graph_options const& o) {
-  return {{"--report", o.report},
-          {"pagerank.txt of --output", value_files::path_of(o, "pagerank")},
-          {"triangles.txt of --output", value_files::path_of(o, "triangles")}};
+  std::vector<named_path> outputs{{"--report", o.report}};
+  for (algorithm const* const a : o.selected())
+    outputs.push_back({std::string(a->name) + ".txt of --output", value_files::path_of(o, a->name)});
+  return outputs;
 }
 
 void refuse_equal_paths(graph_file const& file, std::vector<named_path> outputs, std::vector<named_path> inputs) {

@@ -1,92 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report.hpp"
 
-#include <rapidjson/encodings.h>
-#include <rapidjson/memorystream.h>
-#include <rapidjson/prettywriter.h>
-#include <rapidjson/stringbuffer.h>
-#include <rapidjson/writer.h>
-
 #include <ostream>
 #include <string_view>
+#include <variant>
 
-#include "machine.hpp"
+#include "json_output.hpp"
 
 namespace wyrm::apps {
 
 namespace {
-
-// Writes a JSON object, member by member.
-template <class Writer>
-class json_object {
- public:
-  json_object() { writer_.StartObject(); }
-
-  void field(char const* name, std::string_view value) {
-    writer_.Key(name);
-    writer_.String(value.data(), static_cast<rapidjson::SizeType>(value.size()));
-  }
-  void field(char const* name, char const* value) { field(name, std::string_view(value)); }
-  void field(char const* name, double value) { writer_.Key(name), writer_.Double(value); }
-  void field(char const* name, std::uint64_t value) { writer_.Key(name), writer_.Uint64(value); }
-  void field(char const* name, unsigned value) { field(name, std::uint64_t{value}); }
-  void field(char const* name, bool value) { writer_.Key(name), writer_.Bool(value); }
-  void null(char const* name) { writer_.Key(name), writer_.Null(); }
-  template <class T, class F>
-  void list(char const* name, std::vector<T> const& values, F const& write) {
-    writer_.Key(name);
-    writer_.StartArray();
-    for (T const& value : values) write(writer_, value);
-    writer_.EndArray();
-  }
-  template <class T, class F>
-  void objects(char const* name, std::vector<T> const& values, F const& fill) {
-    list(name, values, [&](auto&, T const& value) {
-      writer_.StartObject();
-      fill(value);
-      writer_.EndObject();
-    });
-  }
-  template <class F>
-  void object(char const* name, F const& fill) {
-    writer_.Key(name);
-    writer_.StartObject();
-    fill();
-    writer_.EndObject();
-  }
-  [[nodiscard]] std::string_view finish() {
-    writer_.EndObject();
-    return {buffer_.GetString(), buffer_.GetSize()};
-  }
-
- private:
-  rapidjson::StringBuffer buffer_;
-  Writer writer_{buffer_};
-};
-using json = json_object<rapidjson::PrettyWriter<rapidjson::StringBuffer>>;
-using json_line = json_object<rapidjson::Writer<rapidjson::StringBuffer>>;
-
-auto const write_number = [](auto& writer, auto value) {
-  if constexpr (std::is_same_v<decltype(value), double>)
-    writer.Double(value);
-  else
-    writer.Uint64(value);
-};
-auto const write_string = [](auto& writer, std::string const& value) { writer.String(value.c_str()); };
-
-// Names can have any bytes, but JSON is UTF-8: replaces bytes that are not UTF-8 by U+FFFD.
-std::string to_utf8(std::string_view text) {
-  using utf8 = rapidjson::UTF8<>;
-  rapidjson::StringBuffer out;
-  for (std::size_t at = 0; at < text.size();) {
-    rapidjson::MemoryStream in(text.data() + at, text.size() - at);
-    unsigned point = 0;
-    bool const good = utf8::Decode(in, &point);
-    utf8::Encode(out, good ? point : 0xfffd);
-    at += good ? in.Tell() : 1;
-  }
-  return {out.GetString(), out.GetSize()};
-}
 
 void write_memory(json& j, char const* name, graph::memory_report const& m) {
   j.object(name, [&] {
@@ -120,14 +43,6 @@ void write_updates(json& j, char const* name, update_result const& u, F const& c
   });
 }
 
-void write_id(json& j, char const* name, vertex_ids const& ids, std::size_t v) {
-  auto const id = ids.in_file(static_cast<graph::vertex_id>(v));
-  if (auto const* const number = std::get_if<std::uint64_t>(&id))
-    j.field(name, *number);
-  else
-    j.field(name, to_utf8(std::get<std::string_view>(id)));
-}
-
 template <class T>
 void write_top(json& j, vertex_ids const& ids, std::vector<vertex_value<T>> const& top, char const* name) {
   j.objects("top", top, [&](vertex_value<T> const& one) {
@@ -144,14 +59,6 @@ void write_ranks(json& j, vertex_ids const& ids, rank_summary const& r) {
   j.field("l2", r.l2);
   j.field("sum", r.sum);
   write_top(j, ids, r.top, "rank");
-}
-
-void write_pagerank(json& j, vertex_ids const& ids, pagerank_summary const& p) {
-  write_ranks(j, ids, p);
-  j.field("iterations", p.iterations);
-  j.field("converged", p.converged);
-  j.field("change", p.change);
-  j.field("ms", p.ms);
 }
 
 void write_maintained_ranks(json& j, vertex_ids const& ids, maintained_ranks const& p) {
@@ -182,29 +89,60 @@ void write_result(json& j, char const* name, vertex_ids const& ids, std::optiona
   j.object(name, [&] { write(j, ids, *result); });
 }
 
-// Writes the result on the graph as loaded, with the result after the updates as a member.
-template <class T, class F>
-void write_before_after(json& j, char const* name, vertex_ids const& ids, std::optional<T> const& before,
-                        std::optional<T> const& after, F const& write) {
-  write_result(j, name, ids, before, [&](json&, vertex_ids const&, T const& result) {
-    write(j, ids, result);
-    write_result(j, "after_updates", ids, after, write);
-  });
+void write_figure(json& j, vertex_ids const& ids, figure const& f) {
+  struct visitor {
+    json& j;
+    vertex_ids const& ids;
+    std::string const& name;
+    void operator()(std::monostate) const { j.null(name.c_str()); }
+    void operator()(bool value) const { j.field(name.c_str(), value); }
+    void operator()(std::uint64_t value) const { j.field(name.c_str(), value); }
+    void operator()(double value) const { j.field(name.c_str(), value); }
+    void operator()(figure::vertex v) const {
+      j.field(name.c_str(), std::uint64_t{v.number});
+      write_id(j, (name + "_id").c_str(), ids, v.number);
+    }
+  };
+  std::visit(visitor{j, ids, f.name}, f.value);
 }
 
-char const* direction(graph_file const& file) {
-  if (!file.settings.directed) return "file";
-  return *file.settings.directed ? "directed" : "undirected";
+void write_figures(json& j, vertex_ids const& ids, algorithm_result const& r) {
+  for (figure const& f : r.figures) write_figure(j, ids, f);
+  for (figure const& f : r.detail_figures) write_figure(j, ids, f);
+  if (*r.top.title != '\0')
+    j.objects("top", r.top.entries, [&](ranking::entry const& one) {
+      j.field("vertex", one.vertex);
+      write_id(j, "id", ids, one.vertex);
+      std::visit([&](auto value) { j.field(r.top.name, value); }, one.value);
+    });
+  j.field("ms", r.ms);
 }
 
-// Writes the parameters of all commands.
-void write_file_parameters(json& j, graph_file const& file, placement const& where) {
-  j.field("file", to_utf8(file.name));
-  j.field("device", where.device);
-  j.field("memory", exec::to_string(where.memory));
-  j.field("device_memory", std::uint64_t{where.device_memory});
-  j.field("direction", direction(file));
-  j.field("ids", file.ids == id_kind::file ? "file" : "internal");
+// Writes the results on the graph as loaded, each with the result after the updates as a member; null for one that was
+// left out. PageRank and triangles are in all reports.
+void write_results(json& j, run_options const& o, run_result const& r) {
+  auto const find = [](std::vector<named_result> const& results, algorithm const& a) -> algorithm_result const* {
+    for (named_result const& one : results)
+      if (one.of == &a) return &one.result;
+    return nullptr;
+  };
+  for (algorithm const& a : all_algorithms()) {
+    algorithm_result const* const before = find(r.before, a);
+    if (before == nullptr) {
+      if (graph_options{}.asks_for(a.name) || o.asks_for(a.name)) j.null(a.name);
+      continue;
+    }
+    j.object(a.name, [&] {
+      if (a.source && r.source) {
+        j.field("source", std::uint64_t{*r.source});
+        write_id(j, "source_id", r.loaded.ids, *r.source);
+      }
+      write_figures(j, r.loaded.ids, *before);
+      algorithm_result const* const after = find(r.after, a);
+      if (after == nullptr) return j.null("after_updates");
+      j.object("after_updates", [&] { write_figures(j, r.loaded.ids, *after); });
+    });
+  }
 }
 
 // Writes the common parameters of `run` and `stream`; `others` writes those of one command only.
@@ -271,29 +209,6 @@ void write_residency(json& j, std::optional<alloc::residency::statistics> const&
   });
 }
 
-void write_surroundings(json& j, char const* command, bool lost) {
-  j.field("schema_version", 2u);
-  j.field("command", command);
-  j.field("output_lost", lost);
-  machine const m = this_machine();
-  j.object("machine", [&] {
-    j.field("os", m.os);
-    j.field("cpu", m.cpu);
-    j.field("logical_cores", m.cores);
-    j.field("memory_bytes", std::uint64_t{m.memory_bytes});
-    j.list("gpus", m.gpus, write_string);
-  });
-  build const b = this_build();
-  j.object("build", [&] {
-    j.field("version", b.version);
-    j.field("compiler", b.compiler);
-    j.field("type", b.type);
-    j.field("host_threads", b.host_threads);
-    j.field("cuda", b.cuda);
-    j.field("checked", b.checked);
-  });
-}
-
 }  // namespace
 
 std::string json_report(run_options const& o, run_result const& r, bool lost) {
@@ -317,10 +232,7 @@ std::string json_report(run_options const& o, run_result const& r, bool lost) {
     });
     j.field("restored", r.restored);
   });
-  j.object("algorithms", [&] {
-    write_before_after(j, "pagerank", r.loaded.ids, r.before.pagerank, r.after.pagerank, write_pagerank);
-    write_before_after(j, "triangles", r.loaded.ids, r.before.triangles, r.after.triangles, write_triangles);
-  });
+  j.object("algorithms", [&] { write_results(j, o, r); });
   return std::string(j.finish()) + '\n';
 }
 

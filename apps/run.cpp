@@ -7,38 +7,47 @@
 #include <utility>
 #include <vector>
 
-#include "../algorithms/pagerank.hpp"
-#include "../algorithms/triangles.hpp"
+#include "../exec/error.hpp"
+#include "../loaders/quoted.hpp"
 #include "progress.hpp"
 
 namespace wyrm::apps {
 
 namespace {
 
-algorithm_results run_algorithms(run_options const& o, loaded_graph const& loaded, vertex_values& values) {
-  algorithm_results results;
-  if (loaded.pagerank) {
-    algorithms::pagerank_result r;
-    pagerank_summary s;
-    algorithms::pagerank_options const options{.tolerance = o.tolerance, .weighted = o.weighted};
-    s.ms = timed([&] { r = algorithms::pagerank(loaded.g, options); });
-    static_cast<rank_summary&>(s) = summarize_ranks(r.rank, o.top);
-    s.iterations = r.iterations;
-    s.converged = r.converged;
-    s.change = r.change;
-    results.pagerank = std::move(s);
-    values.rank = std::move(r.rank);
-  }
-  if (loaded.triangles) {
-    triangles_summary s;
-    s.ms = timed([&] { s.total = algorithms::triangles(loaded.g).total; });
-    if (o.needs_vertex_triangles()) {
-      values.triangles = algorithms::triangles(loaded.g, {.clustering = true});
-      s.vertices = summarize_triangles(*values.triangles, o.top);
-    }
-    results.triangles = std::move(s);
+std::vector<named_result> run_algorithms(run_options const& o, loaded_graph const& loaded, run_result& r) {
+  std::vector<named_result> results;
+  r.values.clear();
+  algorithm_input const in{loaded.g, r.source, o.weighted, o.tolerance, o.top, o.needs_vertex_triangles()};
+  for (algorithm const* const a : o.selected()) {
+    if (a->undirected && loaded.g.settings().directed) continue;
+    results.push_back({a, a->run(in)});
+    value_table values = std::exchange(results.back().result.values, {});
+    if (!o.output.empty()) r.values.push_back({a->name, std::move(values)});
   }
   return results;
+}
+
+// The vertex of --source, or the first one of largest degree.
+std::optional<graph::vertex_id> find_source(run_options const& o, graph::csr const& rows, vertex_ids const& ids) {
+  auto const selected = o.selected();
+  bool const used = std::any_of(selected.begin(), selected.end(), [](algorithm const* a) { return a->source; });
+  if (!o.source.empty()) {
+    if (!used)
+      throw error(error_code::bad_argument, "--source: no selected algorithm begins at a vertex; leave it out");
+    auto const given = ids.find(o.source);
+    if (!given)
+      throw error(error_code::bad_argument,
+                  "--source: expected a vertex (" + ids.range() + "), found " + loaders::quoted(o.source));
+    return given;
+  }
+  std::size_t const n = rows.offsets.size() - 1;
+  if (!used || n == 0) return std::nullopt;
+  std::size_t best = 0;
+  auto const degree = [&](std::size_t v) { return rows.offsets[v + 1] - rows.offsets[v]; };
+  for (std::size_t v = 1; v < n; ++v)
+    if (degree(v) > degree(best)) best = v;
+  return static_cast<graph::vertex_id>(best);
 }
 
 // The position of an arc in a CSR, if it is there.
@@ -118,7 +127,7 @@ void run_updates(run_options const& o, loaded_graph& loaded, run_result& r) {
     throw error(error_code::corrupt,
                 "after insertion and erasure of the same edges the graph differs from the loaded one");
   if (o.check) g.check();
-  r.after = run_algorithms(o, loaded, r.values);
+  r.after = run_algorithms(o, loaded, r);
 }
 }  // namespace
 
@@ -127,7 +136,10 @@ run_result run(run_options const& o) {
   run_result r;
   r.loaded = std::move(loaded.summary);
   r.memory_after = r.loaded.memory;
-  r.before = run_algorithms(o, loaded, r.values);
+  r.source = find_source(o, loaded.rows, r.loaded.ids);
+  for (algorithm const* const a : o.selected())
+    if (a->undirected && r.loaded.directed) r.left_out.push_back(a);
+  r.before = run_algorithms(o, loaded, r);
   if (o.rounds > 0 && loaded.g.vertices() >= 2) run_updates(o, loaded, r);
   r.residency = loaded.residency();
   return r;

@@ -11,6 +11,7 @@
 
 #include "../datasets/updates.hpp"
 #include "../graph/update_report.hpp"
+#include "algorithms.hpp"
 #include "loaded_graph.hpp"
 #include "vertex_values.hpp"
 
@@ -21,6 +22,7 @@ struct run_options : graph_options {
   std::size_t batch = 100'000;  // edges per batch
   std::size_t rounds = 10;      // number of batches that are inserted and then erased
   std::uint64_t seed = 1;
+  std::string source;  // of algorithms that have one, as the id of a vertex; empty: the first vertex of largest degree
 };
 
 /// The sum of all batches, of insertions, of erasures, or of both.
@@ -42,17 +44,10 @@ struct update_result {
 };
 void add(graph::update_report& sum, graph::update_report const& one);
 
-struct pagerank_summary : rank_summary {
-  unsigned iterations = 0;
-  bool converged = false;
-  double change = 0;
-  double ms = 0;
-};
-
-/// Results on one state of the graph; nothing for an algorithm that was not selected.
-struct algorithm_results {
-  std::optional<pagerank_summary> pagerank;
-  std::optional<triangles_summary> triangles;
+/// A result of an algorithm, whose values are in run_result::values.
+struct named_result {
+  algorithm const* of;
+  algorithm_result result;
 };
 
 struct run_result {
@@ -61,13 +56,16 @@ struct run_result {
   std::optional<alloc::residency::statistics> residency;  // at the end, where --device-memory is given
   update_result insert;
   update_result erase;
-  bool restored = true;  // whether the CSR after the updates equals that of the loaded graph
-  algorithm_results before;
-  algorithm_results after;  // empty without updates
-  vertex_values values;     // at the end; triangles if they are needed per vertex
+  bool restored = true;                    // whether the CSR after the updates equals that of the loaded graph
+  std::vector<algorithm const*> left_out;  // selected, but not by name, and not for the direction of the graph
+  std::optional<graph::vertex_id> source;  // if an algorithm has one
+  std::vector<named_result> before;        // in the order of all_algorithms()
+  std::vector<named_result> after;         // empty without updates
+  std::vector<named_values> values;        // at the end; triangles if they are needed per vertex
 };
 
-/// Throws the errors of loading, building and algorithms; error(corrupt) if the updates do not restore the graph.
+/// Throws the errors of loading, building and algorithms; error(bad_argument) if the source is no vertex, or no
+/// algorithm has one; error(corrupt) if the updates do not restore the graph.
 [[nodiscard]] run_result run(run_options const& o);
 
 /// `wyrm info [FILE]`: prints a description of a graph file, or without a file of the program and the machine.

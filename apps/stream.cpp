@@ -179,7 +179,7 @@ class maintained_graph {
     if (options_.check && converged) check(rank);
     static_cast<rank_summary&>(*r_.pagerank) = summarize_ranks(rank, options_.top);
     r_.pagerank->converged = converged;
-    r_.values.rank = std::move(rank);
+    r_.values.push_back({"pagerank", rank_values(std::move(rank))});
   }
   void check(std::vector<double> const& rank) const {
     algorithms::pagerank_result const recomputed =
@@ -205,7 +205,7 @@ class maintained_graph {
                                            ", the recomputed one " + std::to_string(recomputed.total));
     if (!options_.needs_vertex_triangles()) return;
     r_.triangles->vertices = summarize_triangles(recomputed, options_.top);
-    r_.values.triangles = std::move(recomputed);
+    r_.values.push_back({"triangles", triangle_values(std::move(recomputed))});
   }
 
   stream_options const& options_;

@@ -90,7 +90,7 @@ struct stream_result {
   std::optional<alloc::residency::statistics> residency;  // at the end, where --device-memory is given
   std::optional<maintained_ranks> pagerank;
   std::optional<triangles_summary> triangles;  // ms: time of counting in the graph as loaded
-  vertex_values values;                        // triangles if they are needed per vertex
+  std::vector<named_values> values;            // triangles if they are needed per vertex
 };
 
 /// Of times of batches, in milliseconds; the nearest ranks. All 0 without batches.

@@ -4,6 +4,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "report.hpp"
@@ -66,14 +67,54 @@ void print_ranks(std::ostream& out, vertex_ids const& ids, rank_summary const& r
   row(out, "PageRank", format("max %.9g", r.max) + at_vertex(ids, r.argmax) + format(", L2 %.9g, ", r.l2) + how);
 }
 
-void print_algorithms(std::ostream& out, run_options const& o, vertex_ids const& ids, char const* when,
-                      algorithm_results const& a) {
-  if (a.pagerank)
-    print_ranks(out, ids, *a.pagerank,
-                format("%s%u iterations%s, %.1f ms", o.weighted ? "weighted, " : "", a.pagerank->iterations,
-                       a.pagerank->converged ? "" : " (not converged)", a.pagerank->ms) +
-                    when);
-  if (a.triangles) row(out, "triangles", count(a.triangles->total) + format(", %.1f ms", a.triangles->ms) + when);
+// The text of a figure; empty if it is not shown.
+std::string text_of(vertex_ids const& ids, figure const& f) {
+  std::string const shown = f.shown;
+  auto const at = shown.find("{}");
+  auto const fill = [&](std::string const& value) {
+    return shown.empty() ? shown : std::string(shown).replace(at, 2, value);
+  };
+  struct visitor {
+    decltype(fill)& with;
+    std::string const& text;
+    vertex_ids const& ids;
+    std::string operator()(std::monostate) const { return {}; }
+    std::string operator()(bool value) const { return value ? std::string() : text; }
+    std::string operator()(std::uint64_t value) const { return with(count(value)); }
+    std::string operator()(double value) const { return with(format("%.9g", value)); }
+    std::string operator()(figure::vertex v) const { return with(ids.text(v.number)); }
+  };
+  return std::visit(visitor{fill, shown, ids}, f.value);
+}
+
+std::string text_of(vertex_ids const& ids, std::vector<figure> const& figures) {
+  std::string all;
+  for (figure const& f : figures) {
+    std::string const one = text_of(ids, f);
+    if (!all.empty() && !one.empty() && one.front() != ' ') all += ", ";
+    all += one;
+  }
+  return all;
+}
+
+void print_results(std::ostream& out, run_options const& o, vertex_ids const& ids, char const* when,
+                   std::vector<named_result> const& results) {
+  for (auto const& [a, r] : results)
+    row(out, a->title,
+        text_of(ids, r.figures) + (o.weighted && a->weights ? ", weighted" : "") + format(", %.1f ms", r.ms) + when);
+}
+
+void print_further(std::ostream& out, vertex_ids const& ids, std::vector<named_result> const& results) {
+  for (auto const& [a, r] : results)
+    if (std::string const text = text_of(ids, r.detail_figures); !text.empty()) row(out, r.details, text);
+  for (auto const& [a, r] : results) {
+    char const* name = r.top.title;
+    for (auto const& [v, value] : r.top.entries) {
+      auto const* const whole = std::get_if<std::uint64_t>(&value);
+      row(out, name, (whole != nullptr ? count(*whole) : format("%.9g", std::get<double>(value))) + at_vertex(ids, v));
+      name = "";
+    }
+  }
 }
 
 // Prints the results per vertex, if they were requested.
@@ -136,7 +177,7 @@ void print_residency(std::ostream& out, graph_options const& o,
 }
 
 void print_not_counted(std::ostream& out, graph_options const& o, graph_summary const& g) {
-  if (g.directed && !o.algorithms) row(out, "triangles", "not counted: the graph is directed (see --undirected)");
+  if (g.directed && !o.algorithms) row(out, "triangles", "not computed: the graph is directed (see --undirected)");
 }
 
 }  // namespace
@@ -158,13 +199,14 @@ void print_table(std::ostream& out, run_options const& o, run_result const& r) {
   print_memory(out, r.memory_after);
   print_residency(out, o, r.residency);
 
-  if (r.before.pagerank || r.before.triangles) out << "\nalgorithms\n";
-  bool const twice = r.after.pagerank || r.after.triangles;
-  print_algorithms(out, o, r.loaded.ids, twice ? ", before the updates" : "", r.before);
-  if (twice) print_algorithms(out, o, r.loaded.ids, ", after them", r.after);
-  algorithm_results const& last = twice ? r.after : r.before;
-  print_vertices(out, r.loaded.ids, last.pagerank ? &*last.pagerank : nullptr, last.triangles);
-  print_not_counted(out, o, r.loaded);
+  if (!r.before.empty()) out << "\nalgorithms\n";
+  bool const twice = !r.after.empty();
+  print_results(out, o, r.loaded.ids, twice ? ", before the updates" : "", r.before);
+  if (twice) print_results(out, o, r.loaded.ids, ", after them", r.after);
+  print_further(out, r.loaded.ids, twice ? r.after : r.before);
+  if (r.source) row(out, "source", "vertex " + r.loaded.ids.text(*r.source));
+  for (algorithm const* const a : r.left_out)
+    row(out, a->title, "not computed: the graph is directed (see --undirected)");
 }
 
 void print_stream_head(std::ostream& out, stream_options const& o, std::string const& from, stream_result const& r) {

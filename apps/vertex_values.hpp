@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results with a value for each vertex: the largest values, and text files of all values.
+// Results with a value for each vertex or edge: the largest values, and text files of all values.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "../algorithms/triangles.hpp"
 #include "../graph/types.hpp"
 #include "../loaders/output_file.hpp"
+#include "algorithms.hpp"
 #include "loaded_graph.hpp"
 
 namespace wyrm::apps {
@@ -61,31 +63,31 @@ struct triangles_summary {
 };
 [[nodiscard]] triangles_summary::by_vertex summarize_triangles(algorithms::triangles_result const& r, std::size_t top);
 
-/// Values of all vertices, in their order; nothing for a result that was not computed.
-struct vertex_values {
-  std::optional<std::vector<double>> rank;
-  std::optional<algorithms::triangles_result> triangles;
+/// The values of an algorithm.
+struct named_values {
+  std::string algorithm;
+  value_table table;
 };
 
-/// The files pagerank.txt and triangles.txt in the folder of --output: a comment, then for each vertex a line with
-/// its id and its values. Numbers are written in the shortest form that reads back as the same number.
+/// The files ALGORITHM.txt in the folder of --output: for each vertex, or for each edge of the result, a line with its
+/// id (ids) and its values. Numbers are written in the shortest form that reads back as the same number; infinity is
+/// written as Infinity.
 class value_files {
  public:
   /// Opens the files of the selected algorithms; without a folder, no files. Throws error(io).
   explicit value_files(graph_options const& o);
 
-  /// The path of the file for the values of an algorithm; empty if the file is not requested. Throws error(io) when
-  /// there is no such folder.
-  [[nodiscard]] static std::string path_of(graph_options const& o, char const* algorithm);
+  /// The path of the file for the values of an algorithm; empty without a folder. Throws error(io) when there is no
+  /// such folder.
+  [[nodiscard]] static std::string path_of(graph_options const& o, std::string const& algorithm);
 
   /// Throws error(io).
-  void write(vertex_values const& values, vertex_ids const& ids);
+  void write(std::vector<named_values> const& values, vertex_ids const& ids);
   /// Renames the written files to their names. Throws error(io).
   void commit();
 
  private:
-  loaders::output_file ranks_;
-  loaders::output_file triangles_;
+  std::map<std::string, loaders::output_file> files_;  // by algorithm
 };
 
 }  // namespace wyrm::apps
