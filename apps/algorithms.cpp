@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "algorithms.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <type_traits>
 #include <utility>
 
+#include "../algorithms/betweenness.hpp"
 #include "../algorithms/bfs.hpp"
 #include "../algorithms/clustering.hpp"
+#include "../algorithms/clustering_coefficients.hpp"
+#include "../algorithms/colouring.hpp"
 #include "../algorithms/components.hpp"
 #include "../algorithms/core_numbers.hpp"
+#include "../algorithms/independent_set.hpp"
+#include "../algorithms/label_propagation.hpp"
+#include "../algorithms/leiden.hpp"
+#include "../algorithms/louvain.hpp"
 #include "../algorithms/pagerank.hpp"
+#include "../algorithms/spanning_forest.hpp"
+#include "../algorithms/sssp.hpp"
+#include "../algorithms/strong_components.hpp"
 #include "../algorithms/triangles.hpp"
 #include "loaded_graph.hpp"
 #include "vertex_values.hpp"
@@ -81,10 +93,106 @@ algorithm_result run_bfs(algorithm_input const& in) {
   return result;
 }
 
+algorithm_result run_sssp(algorithm_input const& in) {
+  algorithms::sssp_result r;
+  algorithm_result result;
+  if (in.source) result.ms = timed([&] { r = algorithms::sssp(in.g, *in.source, {.weighted = in.weighted}); });
+  double greatest = 0;
+  for (double const distance : r.distance)
+    if (std::isfinite(distance)) greatest = std::max(greatest, distance);
+  result.figures = {{"reached", std::uint64_t{r.reached}, "{} reached"}, {"depth", greatest, "greatest distance {}"}};
+  result.values = one_column(std::move(r.distance));
+  return result;
+}
+
+algorithm_result run_betweenness(algorithm_input const& in) {
+  algorithms::betweenness_result r;
+  algorithm_result result;
+  result.ms = timed([&] { r = algorithms::betweenness(in.g); });
+  double greatest = 0;
+  for (double const score : r.score) greatest = std::max(greatest, score);
+  result.figures = {{"max", greatest, "max {}"}};
+  result.top = rank_largest("most between others", "score", r.score, in.top);
+  result.values = one_column(std::move(r.score));
+  return result;
+}
+
+// Labels that are vertices: how many there are, and how many vertices have the most frequent one.
+algorithm_result result_of_labels(std::vector<graph::vertex_id> label, double ms) {
+  algorithm_result result;
+  result.ms = ms;
+  std::vector<std::uint64_t> sizes(label.size());
+  for (graph::vertex_id const of : label) ++sizes[of];
+  std::uint64_t const count = sizes.size() - static_cast<std::size_t>(std::count(sizes.begin(), sizes.end(), 0u));
+  std::uint64_t const largest = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
+  result.figures = {{"count", count, "{}"}, {"largest", largest, "{} vertices in the largest"}};
+  result.values = one_column(std::move(label), value_column::kind::vertex);
+  return result;
+}
+
+algorithm_result run_label_propagation(algorithm_input const& in) {
+  std::vector<graph::vertex_id> label;
+  double const ms = timed([&] { label = algorithms::label_propagation(in.g, {.weighted = in.weighted}); });
+  return result_of_labels(std::move(label), ms);
+}
+
+algorithm_result run_clustering_coefficients(algorithm_input const& in) {
+  algorithms::clustering_coefficients_result r;
+  algorithm_result result;
+  result.ms = timed([&] { r = algorithms::clustering_coefficients(in.g); });
+  result.figures = {{"average", r.average, "average {}"}, {"global", r.global, "global {}"}};
+  result.values = one_column(std::move(r.local));
+  return result;
+}
+
+template <algorithms::modularity_result (*Run)(graph::any_graph const&, algorithms::modularity_options const&)>
+algorithm_result run_modularity(algorithm_input const& in) {
+  algorithms::modularity_result r;
+  algorithm_result result;
+  algorithms::modularity_options options;
+  options.weighted = in.weighted;
+  result.ms = timed([&] { r = Run(in.g, options); });
+  result.figures = {{"count", std::uint64_t{r.count}, "{}"},
+                    {"modularity", r.modularity, "modularity {}"},
+                    {"passes", std::uint64_t{r.passes}, "{} passes"},
+                    {"converged", r.converged, " (not converged)"}};
+  result.values = one_column(std::move(r.label));
+  return result;
+}
+
+algorithm_result run_spanning_forest(algorithm_input const& in) {
+  algorithms::spanning_forest_result r;
+  algorithm_result result;
+  result.ms = timed([&] { r = algorithms::spanning_forest(in.g); });
+  result.figures = {{"weight", r.weight, "weight {}"}, {"trees", std::uint64_t{r.trees}, "{} trees"}};
+  result.values = one_column(std::move(r.weights));
+  result.values.edges = std::move(r.edges);
+  return result;
+}
+
+algorithm_result run_independent_set(algorithm_input const& in) {
+  algorithms::independent_set_result r;
+  algorithm_result result;
+  result.ms = timed([&] { r = algorithms::independent_set(in.g); });
+  result.figures = {{"size", std::uint64_t{r.size}, "{} vertices"}};
+  result.values = one_column(std::vector<std::uint32_t>(r.member.begin(), r.member.end()));
+  return result;
+}
+
+algorithm_result run_colouring(algorithm_input const& in) {
+  algorithms::colouring_result r;
+  algorithm_result result;
+  result.ms = timed([&] { r = algorithms::colouring(in.g); });
+  result.figures = {{"colours", std::uint64_t{r.colours}, "{}"}};
+  result.values = one_column(std::move(r.colour));
+  return result;
+}
+
+template <algorithms::components_result (*Run)(graph::any_graph const&)>
 algorithm_result run_components(algorithm_input const& in) {
   algorithms::components_result r;
   algorithm_result result;
-  result.ms = timed([&] { r = algorithms::components(in.g); });
+  result.ms = timed([&] { r = Run(in.g); });
   result.figures = {{"count", std::uint64_t{r.count}, "{}"},
                     {"largest", std::uint64_t{r.largest}, "{} vertices in the largest"}};
   result.values = one_column(std::move(r.label), value_column::kind::vertex);
@@ -132,23 +240,82 @@ constexpr algorithm known_algorithms[] = {
      .help = "distances from the source, in edges",
      .source = true,
      .run = run_bfs},
+    {.name = "betweenness",
+     .title = "betweenness",
+     .what = "the scores",
+     .help = "betweenness of vertices, from all sources: time is vertices * arcs",
+     .run = run_betweenness},
     {.name = "clustering",
      .title = "clusters",
      .what = "the clusters",
      .help = "clusters by random walks",
      .weights = true,
      .run = run_clustering},
+    {.name = "colouring",
+     .title = "colours",
+     .what = "the colours",
+     .help = "a greedy colouring",
+     .undirected = true,
+     .run = run_colouring},
     {.name = "components",
      .title = "components",
      .what = "the components",
      .help = "weakly connected components",
-     .run = run_components},
+     .run = run_components<algorithms::components>},
     {.name = "core-numbers",
      .title = "core numbers",
      .what = "the core numbers",
      .help = "core numbers",
      .undirected = true,
      .run = run_core_numbers},
+    {.name = "independent-set",
+     .title = "independent set",
+     .what = "the members",
+     .help = "a maximal independent set: 1 for members, 0 for others",
+     .undirected = true,
+     .run = run_independent_set},
+    {.name = "label-propagation",
+     .title = "label propagation",
+     .what = "the labels",
+     .help = "communities by 10 rounds of label propagation",
+     .weights = true,
+     .run = run_label_propagation},
+    {.name = "lcc",
+     .title = "local clustering",
+     .what = "the local clustering coefficients",
+     .help = "local clustering coefficients, also of directed graphs",
+     .run = run_clustering_coefficients},
+    {.name = "leiden",
+     .title = "Leiden",
+     .what = "the communities",
+     .help = "connected communities by Leiden",
+     .weights = true,
+     .run = run_modularity<algorithms::leiden>},
+    {.name = "louvain",
+     .title = "Louvain",
+     .what = "the communities",
+     .help = "communities by Louvain",
+     .weights = true,
+     .run = run_modularity<algorithms::louvain>},
+    {.name = "scc",
+     .title = "strong components",
+     .what = "the strong components",
+     .help = "strongly connected components",
+     .run = run_components<algorithms::strong_components>},
+    {.name = "spanning-forest",
+     .title = "spanning forest",
+     .what = "the forest",
+     .help = "a spanning forest of least weight; its edges are the values",
+     .undirected = true,
+     .weights = true,
+     .run = run_spanning_forest},
+    {.name = "sssp",
+     .title = "shortest paths",
+     .what = "the lengths of paths",
+     .help = "lengths of shortest paths from the source",
+     .weights = true,
+     .source = true,
+     .run = run_sssp},
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 
 #include "../loaders/output_file.hpp"
 #include "../loaders/writers.hpp"
+#include "bench_command.hpp"
 #include "broker.hpp"
 #include "cluster.hpp"
 #include "command_line.hpp"
@@ -409,6 +410,8 @@ int run_program(int argc, char** argv) {
   add_walk(program, walk);
   apps::cluster_options cluster;
   add_cluster(program, cluster);
+  apps::bench_options bench;
+  apps::add_bench(program, bench);
   apps::broker_command broker;
   add_broker(program, broker);
   apps::generate_command generate;
