@@ -125,7 +125,7 @@ std::string difference(std::string const& path, output_values const& got, vertex
       auto const want = word == "Infinity" || word == "infinity" ? infinity : number<double>(word);
       if (!want) malformed("expected a number, found " + loaders::quoted(word));
       double const value = got.real[*v];
-      same = value == *want || std::abs(value - *want) <= 1e-4 * std::abs(*want);
+      same = value == *want || (std::isfinite(*want) && std::abs(value - *want) <= 1e-4 * std::abs(*want));
     } else {
       auto const want = number<std::uint64_t>(word);
       if (!want) malformed("expected a whole number, found " + loaders::quoted(word));

@@ -43,7 +43,7 @@ class gap_kernels_of final : public gap_kernels {
   }
   [[nodiscard]] std::vector<graph::vertex_id> labels() const override { return components_->label(); }
   void betweenness(std::span<graph::vertex_id const> sources) override {
-    betweenness_.run(g_.view(), sources);
+    betweenness_.run(g_.view(), sources, {.both_directions = true});
     space_.synchronize();
   }
   [[nodiscard]] std::vector<double> scores() const override { return copy(betweenness_.score()); }

@@ -130,6 +130,7 @@ TEST_F(graphalytics_test, finds_wrong_values) {
   expect_invalid("p-CDLP", "1 1\n2 2\n3 3\n5 5\n", ":3: expected 3 at vertex 3, computed 1");
   expect_invalid("p-SSSP", "1 0\n2 0.5\n3 0.7501\n5 Infinity\n", ":3: expected 0.7501 at vertex 3, computed 0.75");
   expect_invalid("p-SSSP", "1 0\n2 0.5\n3 0.75\n5 9\n", ":4: expected 9 at vertex 5, computed inf");
+  expect_invalid("p-SSSP", "1 0\n2 Infinity\n3 0.75\n5 Infinity\n", ":2: expected Infinity at vertex 2");
   expect_invalid("p-PR", "1 0.1968\n2 0.5\n3 0.1\n5 0.09\n", ":1: expected 0.1968 at vertex 1");
   expect_invalid("p-WCC", "1 2\n2 2\n3 3\n5 77\n", ":3: expected 3 at vertex 3");
   expect_invalid("p-WCC", "1 2\n2 2\n3 2\n5 2\n", ":4: expected 2 at vertex 5");
