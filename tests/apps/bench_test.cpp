@@ -28,7 +28,7 @@ std::size_t occurrences(std::string const& text, std::string const& word) {
 }
 
 TEST_F(program_test, runs_the_kernels_of_gap) {
-  for (std::string const file : {write("arcs.mtx", arcs4), write("k5.graph", k5)}) {
+  for (std::string const& file : {write("arcs.mtx", arcs4), write("k5.graph", k5)}) {
     std::string const out = output({"bench", "gap", file, "--trials", "2", "--report", path("r.json")});
     EXPECT_EQ(occurrences(out, "Trial Time:  "), 12u) << out;
     EXPECT_EQ(occurrences(out, "Verification:           PASS\n"), 12u) << out;

@@ -79,7 +79,9 @@ TEST_F(program_test, begins_at_the_first_vertex_of_largest_degree) {
   wrong.insert(wrong.end(), {"--source", "8"});
   expect_refused(2, "--source: expected a vertex (1 to 7), found \"8\"", wrong);
   expect_refused(2, "--source: no selected algorithm begins at a vertex", {"run", file, "--source", "1"});
-  std::string const names = write("names.csv", "source,target\nann,bob\nbob,cid\n");
+  std::string const names =
+      write("names.json", R"({"directed": true, "nodes": [{"id": "ann"}, {"id": "bob"}, {"id": "cid"}],
+    "links": [{"source": "ann", "target": "bob"}, {"source": "bob", "target": "cid"}]})");
   EXPECT_EQ(row(output({"run", names, "--algorithms", "bfs", "--rounds", "0", "--source", "bob"}), "BFS").substr(0, 9),
             "2 reached");
 }
