@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "../exec/atomic.hpp"
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
 #include "../exec/tile.hpp"
@@ -27,6 +26,7 @@
 #include "detail/pull.hpp"
 #include "detail/row_bins.hpp"
 #include "detail/row_sums.hpp"
+#include "detail/tile_sums.hpp"
 #include "detail/weights.hpp"
 
 namespace wyrm::algorithms {
@@ -34,8 +34,11 @@ namespace wyrm::algorithms {
 enum class precision : std::uint8_t { fp64, fp32 };
 
 struct pagerank_options {
-  double damping = 0.85;    // in [0, 1)
-  double tolerance = 1e-9;  // an iteration that changes the ranks by less, in the L1 norm, is the last; > 0
+  double damping = 0.85;  // in [0, 1)
+  /// An iteration that changes the ranks by less, in the L1 norm, is the last; > 0. A fixed number of iterations, as in
+  /// Graphalytics (Iosup and others, VLDB 2016): std::numeric_limits<double>::min(), which ends a run before
+  /// max_iterations only if an iteration changes no rank.
+  double tolerance = 1e-9;
   unsigned max_iterations = 500;
   std::vector<double> start = {};     // warm start: a rank per vertex, scaled to sum 1 by the caller; empty: 1/n each
   std::vector<double> teleport = {};  // weights of the targets of jumps, one per vertex, not negative; empty: uniform
@@ -64,8 +67,6 @@ namespace detail {
 
 /// In device memory; the host reads it.
 struct rank_state {
-  static constexpr std::size_t tiles = 1024;  // greatest number of tiles that compute sums
-
   double change;    // of the last iteration
   double dangling;  // the sum of the ranks of dangling vertices
   std::uint32_t iterations;
@@ -223,17 +224,16 @@ struct copy_ranks {
   }
 };
 
-/// Sets the ranks of hubs, and computes the sums of an iteration; before the first iteration, only the sums. The tile
-/// that finishes last adds up the sums of all tiles; no tile waits for another.
+/// Sets the ranks of hubs, and computes the sums of an iteration; before the first iteration, only the sums.
 template <class Real, class Split>
 struct finish_iteration {
   using vectors = rank_vectors<Real, Split>;
   vectors x;
-  std::uint32_t tiles;  // at most rank_state::tiles, the room in `totals`
-  std::uint32_t sums;   // number of sums: of items, or of blocks of vertices
+  std::uint32_t tiles;
+  std::uint32_t sums;  // number of sums: of items, or of blocks of vertices
   unsigned from;
   bool first;
-  double* totals;  // rank_state::tiles changes, then as many dangling sums
+  double* totals;  // for tile_sums
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
@@ -245,30 +245,13 @@ struct finish_iteration {
       all.change += x.changes[i];
       all.dangling += x.danglings[i];
     }
-    double const change = exec::sum(t, all.change);
-    double const dangling = exec::sum(t, all.dangling);
-    std::uint32_t before = 0;
-    if (t.rank() == 0) {
-      totals[tile] = change;
-      totals[rank_state::tiles + tile] = dangling;
-      before = exec::atomic_ref<std::uint32_t>(state.arrived).fetch_add(1, exec::acq_rel);
-    }
-    if (t.shfl(before, 0) + 1 < tiles) return;
-    t.sync();
-    all = {};
-    for (std::size_t i = t.rank(); i < tiles; i += Tile::size()) {
-      all.change += totals[i];
-      all.dangling += totals[rank_state::tiles + i];
-    }
-    all.change = exec::sum(t, all.change);
-    all.dangling = exec::sum(t, all.dangling);
-    if (t.rank() != 0) return;
-    state.arrived = 0;
-    state.dangling = all.dangling;
+    double both[] = {all.change, all.dangling};
+    if (!tile_sums<2>{totals, &state.arrived}.add_up(t, tile, tiles, both) || t.rank() != 0) return;
+    state.dangling = both[1];
     if (first) return;
-    state.change = all.change;
+    state.change = both[0];
     ++state.iterations;
-    state.done = all.change < x.tolerance ? 1 : 0;
+    state.done = both[0] < x.tolerance ? 1 : 0;
   }
 
  private:
@@ -382,7 +365,7 @@ class pagerank_ranker {
   // The number of sums: of items, or of blocks of vertices before the first iteration.
   [[nodiscard]] static std::size_t sums_of(std::size_t n, std::size_t items) { return std::max(items, (n + 31) / 32); }
   [[nodiscard]] static std::size_t scratch_size(std::size_t n, std::size_t items, std::size_t parts) {
-    return 2 * sums_of(n, items) + parts + 2 * detail::rank_state::tiles;
+    return 2 * sums_of(n, items) + parts + detail::tile_sums<2>::size;
   }
   template <class Split>
   pagerank_run iterate(graph::graph_view const& g, Split const& split, pagerank_options const& o, bool warm,
@@ -390,10 +373,7 @@ class pagerank_ranker {
     detail::row_bins_view const& bins = last_bins_;
     detail::rank_vectors<Real, Split> const x = prepare(g, split, o, warm, hubs);
     auto const finish = [&](std::uint32_t count, unsigned from, bool first) {
-      // A small graph needs only a few tiles. Which tiles have values to add does not depend on the number of tiles.
-      constexpr std::size_t lanes = Space::template tile_size<32>;
-      auto const tiles = static_cast<std::uint32_t>(
-          std::min(detail::rank_state::tiles, std::max<std::size_t>({1, (count + lanes - 1) / lanes, bins.hub_rows})));
+      std::uint32_t const tiles = detail::tile_sums<2>::tiles(count, Space::template tile_size<32>, bins.hub_rows);
       exec::for_each_tile<32>(
           space_, tiles, detail::finish_iteration<Real, Split>{x, tiles, count, from, first, x.parts + bins.parts});
     };

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums over all tiles of a launch, in a fixed order, without another launch and without a wait.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../../exec/atomic.hpp"
+#include "../../exec/tile.hpp"
+
+namespace wyrm::algorithms::detail {
+
+/// Memory for Count sums over all tiles of a launch. The tile that finishes last adds up the sums of all tiles.
+template <unsigned Count>
+struct tile_sums {
+  static constexpr std::size_t most = 1024;  // greatest number of tiles
+  static constexpr std::size_t size = Count * most;
+
+  double* totals;          // `size` numbers
+  std::uint32_t* arrived;  // tiles that have finished their sums; 0 between launches
+
+  /// The number of tiles for sums of `count` values, by tiles of `lanes` lanes, and at least `least` tiles, if there
+  /// may be so many. Which tiles have values to add does not depend on the number of tiles.
+  [[nodiscard]] static std::uint32_t tiles(std::size_t count, std::size_t lanes, std::size_t least = 1) {
+    std::size_t const wanted = (count + lanes - 1) / lanes;
+    std::size_t const enough = wanted > least ? wanted : least;
+    return static_cast<std::uint32_t>(enough < most ? (enough > 0 ? enough : 1) : most);
+  }
+
+  /// Adds up sums[] over all lanes of all tiles of a launch, each of which calls this once; collective. Returns true in
+  /// the tile that is last, and there all lanes have the totals in sums[].
+  template <class Tile>
+  [[nodiscard]] WYRM_HD bool add_up(Tile const& t, std::size_t tile, std::uint32_t tiles, double (&sums)[Count]) const {
+    for (unsigned k = 0; k < Count; ++k) sums[k] = exec::sum(t, sums[k]);
+    std::uint32_t before = 0;
+    if (t.rank() == 0) {
+      for (unsigned k = 0; k < Count; ++k) totals[k * most + tile] = sums[k];
+      before = exec::atomic_ref<std::uint32_t>(*arrived).fetch_add(1, exec::acq_rel);
+    }
+    if (t.shfl(before, 0) + 1 < tiles) return false;
+    t.sync();
+    for (unsigned k = 0; k < Count; ++k) {
+      sums[k] = 0;
+      for (std::size_t i = t.rank(); i < tiles; i += Tile::size()) sums[k] += totals[k * most + i];
+      sums[k] = exec::sum(t, sums[k]);
+    }
+    if (t.rank() == 0) *arrived = 0;
+    return true;
+  }
+};
+
+}  // namespace wyrm::algorithms::detail

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// Centralities that are found by repeated multiplication with the matrix A of arcs, A[u][v] = the weight of u -> v:
+// - hubs and authorities (HITS: Kleinberg, J. ACM 1999): a = A^T h and h = A a, each scaled to the sum 1;
+// - Katz centrality (Katz, Psychometrika 1953): x = alpha A^T x + beta, as the series of beta (alpha A^T)^k 1. Terms
+// are
+//   summed, so that what is left of the series is seen without cancellation;
+// - eigenvector centrality (Bonacich 1972): the eigenvector of A^T for its greatest eigenvalue, of L2 norm 1. The
+//   iteration multiplies by A^T + I, whose eigenvectors are the same: with A^T, a bipartite graph would not converge.
+// All pull: HITS along both directions, the others along in-neighbours. See detail/power_steps.hpp for the launches.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "../exec/error.hpp"
+#include "../exec/launch.hpp"
+#include "../exec/memory.hpp"
+#include "../graph/any_graph.hpp"
+#include "../graph/view.hpp"
+#include "detail/power_steps.hpp"
+#include "detail/row_bins.hpp"
+#include "detail/tile_sums.hpp"
+#include "detail/weights.hpp"
+
+namespace wyrm::algorithms {
+
+struct power_options {
+  /// An iteration that changes the values by less, in the L1 norm and relative to their sum, is the last; > 0.
+  double tolerance = 1e-9;
+  unsigned max_iterations = 1000;
+  bool weighted = false;  // whether the values of the graph, finite and not negative, are weights of arcs
+};
+
+struct katz_options : power_options {
+  double alpha = 0.1;      // >= 0, and below 1 / the greatest eigenvalue of the graph
+  double beta = 1;         // the value of a vertex without in-neighbours, before normalisation; > 0
+  bool normalised = true;  // whether the values are scaled to the L2 norm 1
+};
+
+struct power_run {
+  unsigned iterations = 0;
+  bool converged = false;  // whether the tolerance was reached
+  double change = 0;       // of the last iteration, in the L1 norm and relative to the sum of the values
+};
+struct hits_result : power_run {
+  std::vector<double> hubs;         // of each vertex; 0 for an absent one; the sum is 1, or 0 without positive weights
+  std::vector<double> authorities;  // the same
+};
+struct centrality_result : power_run {
+  std::vector<double> value;  // of each vertex; 0 for an absent one
+};
+
+/// Computes centralities of different graphs, or of one changing graph; values and scratch stay on the device: about 80
+/// bytes per vertex, of hits() and directed graphs up to 130. A run that throws leaves no values. Not thread-safe.
+template <class Space>
+class power_iterator {
+ public:
+  explicit power_iterator(Space const& space)
+      : space_(space),
+        bulk_(space),
+        inspector_(space),
+        in_(space),
+        out_(space),
+        values_(space),
+        scratch_(space),
+        state_(space, 1) {}
+
+  /// Cost and errors: as the function hits().
+  power_run hits(graph::graph_view const& g, power_options const& o) {
+    steps both = prepare(g, o, "hits");
+    both.out.norm_at = 1;
+    both.out.values = both.in.product = vector(2);
+    start(g, 1 / present(g), nullptr);
+    power_run const run = iterate(o, [&](unsigned from) {
+      both.in.values = vector(from);
+      both.out.product = vector(1 - from);
+      multiply(both.in);
+      multiply(both.out);
+      return detail::normalised_product{vector(1 - from), vector(from), 1};
+    });
+    double const sum = last_.norms[0];
+    exec::for_each(space_, n_, detail::scale_values{sum > 0 ? 1 / sum : 0, vector(2)});
+    return run;
+  }
+
+  /// Cost and errors: as the function katz().
+  power_run katz(graph::graph_view const& g, katz_options const& o) {
+    constexpr char const* who = "katz";
+    if (!(o.alpha >= 0) || !std::isfinite(o.alpha) || !(o.beta > 0) || !std::isfinite(o.beta))
+      refuse(who, "alpha must be finite and not negative, and beta finite and positive");
+    detail::power_step step = prepare(g, o, who).in;
+    step.factor = o.alpha;
+    start(g, 1, vector(2));  // the first term without beta, which is a factor of all terms
+    power_run const run = iterate(o, [&](unsigned from) {
+      step.values = vector(from);
+      step.product = vector(1 - from);
+      multiply(step);
+      return detail::term_of_series{vector(2), vector(1 - from), vector(from)};
+    });
+    if (last_.diverges != 0 || (!run.converged && last_.grows != 0))
+      refuse(who, "the series " + std::string(last_.diverges != 0 ? "diverges" : "still grows") + " after " +
+                      std::to_string(run.iterations) + " iterations with alpha = " + std::to_string(o.alpha) +
+                      "; alpha must be below 1 / the greatest eigenvalue of the graph");
+    double factor = o.beta;
+    if (o.normalised) {
+      exec::for_each(space_, n_, detail::square_values{vector(2), vector(0)});
+      double const squares = bulk_.sum(vector(0), n_);
+      factor = squares > 0 ? 1 / std::sqrt(squares) : 0;
+    }
+    exec::for_each(space_, n_, detail::scale_values{factor, vector(2)});
+    result_ = 2;
+    return run;
+  }
+
+  /// Cost and errors: as the function eigenvector_centrality().
+  power_run eigenvector(graph::graph_view const& g, power_options const& o) {
+    detail::power_step step = prepare(g, o, "eigenvector_centrality").in;
+    step.own = 1;
+    step.squares = true;
+    start(g, 1 / std::sqrt(present(g)), nullptr);
+    return iterate(o, [&](unsigned from) {
+      step.values = vector(from);
+      step.product = vector(1 - from);
+      multiply(step);
+      return detail::normalised_product{vector(1 - from), vector(from), 0};
+    });
+  }
+
+  /// The values of the last run, in device memory, in the order of vertices; of hits(): the hubs.
+  [[nodiscard]] double* values() const { return vector(result_); }
+  /// The authorities of the last run, which was hits().
+  [[nodiscard]] double* authorities() const { return vector(2); }
+
+ private:
+  static constexpr detail::bin_limits limits{32, 256, 1024, 1024};
+  struct steps {
+    detail::power_step in;   // along in-neighbours
+    detail::power_step out;  // along out-neighbours
+  };
+
+  [[noreturn]] static void refuse(std::string const& who, std::string const& what) {
+    throw error(error_code::bad_argument, who + ": " + what);
+  }
+  [[nodiscard]] static double present(graph::graph_view const& g) {
+    return std::max(1.0, static_cast<double>(g.present_vertices()));
+  }
+  [[nodiscard]] double* vector(unsigned i) const { return values_.data() + i * n_; }
+  [[nodiscard]] std::size_t blocks() const { return (n_ + 31) / 32; }
+
+  /// Checks arguments, requests memory, and returns products with the weights, scaled so that the greatest is 1.
+  steps prepare(graph::graph_view const& g, power_options const& o, std::string const& who) {
+    if (!(o.tolerance > 0) || o.max_iterations == 0)
+      refuse(who, "the tolerance and the greatest number of iterations must be positive");
+    if (!g.has_in_neighbours())
+      refuse(who, "the directed graph does not keep in-neighbours; make it with options::in_neighbours");
+    if (o.weighted) inspector_.require_numbers(g, who);
+    std::size_t const n = g.vertices();
+    n_ = 0;
+    detail::row_bins_view const out = out_.make(g.out_records(), n, g.arcs(), limits);
+    double const largest = o.weighted ? inspector_.largest(g, out, who) : 1;
+    detail::row_bins_view const in = g.directed() ? in_.make(g.in_records(), n, g.arcs(), limits) : out;
+    std::size_t const items = std::max(in.items(), out.items());
+    std::size_t const parts = std::max(in.parts, out.parts);
+    std::size_t const of_blocks = 3 * ((n + 31) / 32);
+    values_.reserve(3 * n);
+    scratch_.reserve(items + parts + of_blocks + sums::size);
+    n_ = n;
+    result_ = 0;
+    double* const norms = scratch_.data();
+    block_sums_ = norms + items + parts;
+    totals_ = block_sums_ + of_blocks;
+    double const factor = largest > 0 ? std::min(1 / largest, std::numeric_limits<double>::max()) : 0;
+    detail::power_step const step{.bins = in,
+                                  .records = g.in_records(),
+                                  .type = o.weighted ? g.numbers() : graph::number_type::none,
+                                  .factor = factor,
+                                  .own = 0,
+                                  .squares = false,
+                                  .norm_at = 0,
+                                  .values = nullptr,
+                                  .product = nullptr,
+                                  .norms = norms,
+                                  .parts = norms + items,
+                                  .state = state_.data()};
+    steps both{step, step};
+    both.out.bins = out;
+    both.out.records = g.out_records();
+    return both;
+  }
+  void start(graph::graph_view const& g, double value, double* copy) {
+    exec::for_each(space_, n_, detail::start_vector{g, value, vector(0), copy});
+    detail::power_state initial{};
+    initial.term = value * static_cast<double>(g.present_vertices());
+    exec::write(space_, state_.data(), initial);
+  }
+  void multiply(detail::power_step const& step) const {
+    exec::for_each_tile<32>(space_, step.bins.items(), detail::multiply_rows{step});
+    std::uint32_t const tiles =
+        detail::tile_sums<1>::tiles(step.bins.items(), Space::template tile_size<32>, step.bins.hub_rows);
+    exec::for_each_tile<32>(space_, tiles, detail::finish_product{step, tiles, totals_});
+  }
+  /// step(from): enqueues the products of an iteration, which reads vector(from), and returns how it ends.
+  template <class Step>
+  power_run iterate(power_options const& o, Step const& step) {
+    constexpr unsigned at_once = 8;  // iterations that are enqueued before the host reads the state
+    std::uint32_t const tiles = sums::tiles(blocks(), Space::template tile_size<32>);
+    unsigned started = 0;
+    do {
+      for (unsigned const end = started + std::min(at_once, o.max_iterations - started); started < end; ++started) {
+        auto const next = step(started % 2);
+        exec::for_each_tile<32>(space_, blocks(),
+                                detail::advance_vector{next, n_, blocks(), block_sums_, state_.data()});
+        exec::for_each_tile<32>(
+            space_, tiles,
+            detail::finish_power_iteration{block_sums_, blocks(), tiles, o.tolerance, totals_, state_.data()});
+      }
+      last_ = exec::read(space_, state_.data());
+    } while (started < o.max_iterations && last_.done == 0);
+    result_ = last_.iterations % 2;
+    return {last_.iterations, last_.done != 0, last_.change};
+  }
+
+  using sums = detail::tile_sums<3>;
+  Space space_;
+  typename Space::bulk bulk_;
+  detail::weight_inspector<Space> inspector_;
+  detail::row_bins<Space> in_;
+  detail::row_bins<Space> out_;
+  exec::buffer<double, Space> values_;   // three vectors
+  exec::buffer<double, Space> scratch_;  // sums of items, sums of parts of hubs, sums of blocks, totals
+  exec::buffer<detail::power_state, Space> state_;
+  detail::power_state last_{};
+  double* block_sums_ = nullptr;
+  double* totals_ = nullptr;
+  std::size_t n_ = 0;
+  unsigned result_ = 0;  // the vector with the values of the last run
+};
+
+/// Hubs and authorities. As the leading singular vectors of the matrix of arcs, they depend on the graph only if the
+/// greatest singular value is simple; otherwise they are those that the iteration finds from equal values. In an
+/// undirected graph both are the same in the limit. Weights are relative. O((vertices + arcs) iterations); the host
+/// waits after every eighth iteration. Memory: as power_iterator. Throws error(bad_argument) for options out of range,
+/// a directed graph without in-neighbours, or, if `weighted`, a graph whose values are no numbers or a value that is
+/// negative or not finite. Thread-safe for different streams, as all functions on views.
+template <class Space>
+hits_result hits(Space const& space, graph::graph_view const& g, power_options const& o = {}) {
+  power_iterator<Space> iterator(space);
+  power_run const run = iterator.hits(g, o);
+  return {run, exec::copy_out(space, iterator.values(), g.vertices()),
+          exec::copy_out(space, iterator.authorities(), g.vertices())};
+}
+
+/// Katz centrality: walks into a vertex, of which those of k arcs count beta alpha^k times the product of their
+/// weights. Cost as hits(). Errors as hits(); also error(bad_argument) if the series diverges, because alpha is not
+/// below 1 / the greatest eigenvalue. That is known as soon as no term of the series shrinks, or a sum overflows; if
+/// only a part of the graph has such an eigenvalue, after max_iterations at the latest.
+template <class Space>
+centrality_result katz(Space const& space, graph::graph_view const& g, katz_options const& o = {}) {
+  power_iterator<Space> iterator(space);
+  power_run const run = iterator.katz(g, o);
+  return {run, exec::copy_out(space, iterator.values(), g.vertices())};
+}
+
+/// Eigenvector centrality: the value of a vertex is proportional to the sum of the values of its in-neighbours, times
+/// weights; the L2 norm is 1. Weights are relative. Meant for (strongly) connected graphs. Of others it is the
+/// eigenvector that the iteration finds from equal values; without cycles there is none but 0, and convergence is slow:
+/// see katz(). Cost and errors as hits().
+template <class Space>
+centrality_result eigenvector_centrality(Space const& space, graph::graph_view const& g, power_options const& o = {}) {
+  power_iterator<Space> iterator(space);
+  power_run const run = iterator.eigenvector(g, o);
+  return {run, exec::copy_out(space, iterator.values(), g.vertices())};
+}
+
+hits_result hits(graph::any_graph const& g, power_options const& o = {});
+centrality_result katz(graph::any_graph const& g, katz_options const& o = {});
+centrality_result eigenvector_centrality(graph::any_graph const& g, power_options const& o = {});
+
+}  // namespace wyrm::algorithms
