@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clustering by random walks. Short walks from a vertex seldom leave its cluster, so the vertices that they visit most
-// vote for its label (detail/affinities.hpp). Then vertices move and labels are merged, as long as modularity rises
-// (detail/label_merging.hpp). docs/clustering.md describes the method, related methods, cost and limits.
+// vote for its label (detail/affinities.hpp). Then vertices move and labels are merged, as long as an objective
+// improves (detail/label_merging.hpp): modularity, the map equation or the constant Potts model
+// (detail/objectives.hpp). docs/clustering.md describes the method, related methods, cost and limits.
 #pragma once
 
 #include <algorithm>
@@ -28,6 +29,13 @@
 
 namespace wyrm::algorithms {
 
+/// What clusters are chosen for. The walks propose labels, and the objective decides which moves and merges are made.
+enum class clustering_objective : std::uint8_t {
+  modularity,    // links inside clusters, compared with a random graph
+  map_equation,  // the codelength of a random walk on the graph without directions: two levels, no teleportation
+  cpm,           // the constant Potts model: links inside clusters, compared with a constant density
+};
+
 struct clustering_options {
   std::uint64_t seed = 1;
   std::uint32_t length = 4;       // steps of a walk; at least 1
@@ -36,15 +44,24 @@ struct clustering_options {
   /// Whether the values of the graph, which are finite numbers and not negative, are weights of arcs. The weights of
   /// both directions of an edge are added up, also in a directed graph. Without weights directions are ignored.
   bool weighted = false;
+  clustering_objective objective = clustering_objective::modularity;
+  /// Modularity: factor of the links that are expected in a random graph. Constant Potts model: the least density of
+  /// links, or weight per pair of vertices, that keeps clusters together. Greater values lead to smaller clusters.
+  /// Positive; 1 for the map equation.
+  double resolution = 1;
 };
 
 struct clustering_result {
   std::vector<std::uint32_t> label;  // of each vertex: 0 ... count - 1, in the order of first vertices
   std::uint32_t count = 0;
   std::vector<std::uint32_t> sizes;  // of each label: number of vertices
-  double modularity = 0;             // 0 without edges
-  std::uint32_t iterations = 0;      // rounds of voting
-  bool converged = true;             // voting and merging ended before their limits
+  double modularity = 0;             // with resolution 1, whatever the objective; 0 without edges
+  double codelength = 0;             // of the map equation, in bits per step, whatever the objective; 0 without edges
+  /// What the objective makes as great as possible: modularity with `resolution`; minus the codelength; or the weight
+  /// of the edges inside clusters minus `resolution` times the pairs of vertices in them.
+  double quality = 0;
+  std::uint32_t iterations = 0;  // rounds of voting
+  bool converged = true;         // voting and merging ended before their limits
 };
 
 /// Clusters different graphs, or one changing graph; keeps its memory. Labels stay on the device until result() is
@@ -74,10 +91,13 @@ class clusterer {
   /// Clusters a graph. Throws error(bad_argument) for options out of range, for a graph of more than 2^31 arcs (2^30 if
   /// it is directed or `weighted`), and, if `weighted`, for a graph whose values are no numbers or a value that is
   /// negative or not finite; error(out_of_memory). O(walks * length * vertices + arcs log vertices).
-  /// 28 to 44 bytes per arc and about 350 per vertex; for a directed graph or with weights up to three times as much
-  /// per arc.
+  /// 28 to 44 bytes per arc and about 360 per vertex, for the map equation 32 more; for a directed graph or with
+  /// weights up to three times as much per arc.
   void run(graph::graph_view const& g, clustering_options const& o = {}, memory m = memory::on_demand) {
     if (o.length == 0 || o.walks == 0) symmetric_.refuse("walks and length must be at least 1");
+    symmetric_.check_resolution(o.resolution);
+    if (o.objective == clustering_objective::map_equation && o.resolution != 1)
+      symmetric_.refuse("the map equation has no resolution; leave the option out, or choose another objective");
     symmetric_.inspect(g, o.weighted);
     begin(g.vertices());
     memory_ = m;
@@ -87,7 +107,7 @@ class clusterer {
   /// Updates the labels after edges, given in memory of the space, have been inserted or erased since the last run() or
   /// refresh(); an edge may be graph_change::no_edge(). Ends of these edges and their neighbours repeat walks and
   /// votes, and all labels are merged again. Alternatively moves and merging continue from the current clusters; the
-  /// result with the higher modularity is kept. Without weights. Uses the memory of reserve(). Throws
+  /// result with the higher quality is kept. Without weights. Uses the memory of reserve(). Throws
   /// error(bad_argument) if the last run was for another number of vertices. O(arcs log vertices).
   void refresh(graph::graph_view const& g, clustering_options const& o, graph::edge const* edges, std::size_t n) {
     if (o.weighted) symmetric_.refuse("labels cannot be updated by weights; run again");
@@ -106,7 +126,8 @@ class clusterer {
     merge_until_stable();
     finish();
     std::swap(label_, before_batch_);
-    auto const [count, modularity] = std::pair(count_, modularity_);
+    auto const count = count_;
+    auto const value = value_;
 
     merging_.moves().prepare(rows_);
     touched_.clear(rows_.g);
@@ -114,10 +135,10 @@ class clusterer {
     voters().clear(rows_.g);
     detail::for_each_item<8>(space_, touched_.view(), detail::list_neighbours{rows_.g, voters().view()});
     vote_and_merge(o);
-    if (modularity <= modularity_) return;
+    if (value.quality <= value_.quality) return;
     std::swap(label_, before_batch_);
     count_ = count;
-    modularity_ = modularity;
+    value_ = value;
   }
   /// The number of labels.
   [[nodiscard]] std::size_t vertices() const { return vertices_; }
@@ -135,11 +156,12 @@ class clusterer {
   /// arcs of a graph that is directed as g. Throws error(bad_argument) if there could be too many arcs: in an
   /// undirected graph each vertex may have a self-loop, which counts twice. Throws error(out_of_memory); labels are
   /// unchanged then.
-  void reserve(graph::graph_view const& g, std::size_t n, std::uint64_t arcs) {
+  void reserve(graph::graph_view const& g, std::size_t n, std::uint64_t arcs, clustering_options const& o = {}) {
     std::uint64_t const entries = symmetric_.reserve(g, n, arcs);
     for (labels* l : {&fine_, &label_}) detail::grow(space_, *l, vertices_, n);
     reserve_scratch(n);
     merging_.reserve(n, entries);
+    if (o.objective == clustering_objective::map_equation) merging_.moves().reserve_flows(n);
     touched_.reserve(n, entries);
     reserve_pool(n, memory::on_demand);
   }
@@ -149,14 +171,18 @@ class clusterer {
     clustering_result r{exec::copy_out(space_, label_.data(), vertices_),
                         count_,
                         std::vector<std::uint32_t>(count_),
-                        modularity_,
+                        value_.modularity,
+                        value_.codelength,
+                        value_.quality,
                         iterations_,
                         converged_};
     for (std::uint32_t const l : r.label) ++r.sizes[l];
     return r;
   }
   [[nodiscard]] std::uint32_t count() const { return count_; }
-  [[nodiscard]] double modularity() const { return modularity_; }
+  [[nodiscard]] double modularity() const { return value_.modularity; }
+  [[nodiscard]] double codelength() const { return value_.codelength; }
+  [[nodiscard]] double quality() const { return value_.quality; }
 
  private:
   using labels = exec::buffer<graph::vertex_id, Space>;
@@ -168,7 +194,7 @@ class clusterer {
     for (labels* l : {&fine_, &label_}) l->reserve(n);
     reserve_scratch(n);
     count_ = static_cast<std::uint32_t>(n);
-    modularity_ = 0;
+    value_ = {};
     iterations_ = 0;
     converged_ = true;
   }
@@ -189,6 +215,18 @@ class clusterer {
     }
     total_ = merging_.moves().prepare(rows_);
     symmetric_.check_total(total_);
+    objective_ = o.objective;
+    resolution_ = o.resolution;
+    rules_ = {};
+    switch (objective_) {
+      case clustering_objective::modularity:
+        rules_.quadratic = symmetric_.quadratic(static_cast<double>(total_), resolution_, total_, total_);
+        break;
+      case clustering_objective::map_equation: rules_.map_equation = true; break;
+      case clustering_objective::cpm:
+        rules_.quadratic = symmetric_.quadratic(symmetric_.unit(), resolution_, total_, vertices_);
+        break;
+    }
     return true;
   }
 
@@ -266,20 +304,37 @@ class clusterer {
     if (label != fine_.data()) std::swap(fine_, merging_.spare(0));
   }
   std::uint64_t move(graph::vertex_id* label) {
-    auto const done = merging_.moves().run(rows_, label);
+    count_masses(nullptr);
+    // A vertex can leave its label for one of its own only if its id is not the label of others.
+    if (objective_ != clustering_objective::modularity || resolution_ != 1) merging_.relabel_by_first(label, vertices_);
+    auto const done = merging_.moves().run(rows_, label, detail::label_merging<Space>::max_rounds, rules_);
     converged_ = converged_ && done.ended;
     return done.count;
   }
+  // Under the constant Potts model, the mass of a label, or of each vertex, is its number of vertices.
+  void count_masses(graph::vertex_id const* label) {
+    if (objective_ == clustering_objective::cpm) rules_.mass = merging_.count(label, vertices_);
+  }
   // Returns whether labels were merged.
   bool merge() {
-    auto const done = merging_.merge(rows_, label_.data(), {}, [](graph::vertex_id) {});
+    auto const done =
+        merging_.merge(rows_, label_.data(), rules_, [&](graph::vertex_id) { count_masses(label_.data()); });
     converged_ = converged_ && done.converged;
     return done.merged;
   }
-  // Gives labels their final numbers, and computes modularity.
+  // Gives labels their final numbers, and computes what they are worth.
   void finish() {
     count_ = merging_.number(label_.data(), vertices_);
-    modularity_ = merging_.modularity(rows_, label_.data());
+    auto const found = merging_.evaluate(rows_, label_.data(), true);
+    value_.modularity = found.modularity(1);
+    value_.codelength = found.codelength;
+    switch (objective_) {
+      case clustering_objective::modularity: value_.quality = found.modularity(resolution_); break;
+      case clustering_objective::map_equation: value_.quality = -value_.codelength; break;
+      case clustering_objective::cpm:
+        value_.quality = found.inside / symmetric_.unit() / 2 - resolution_ * merging_.pairs(label_.data(), vertices_);
+        break;
+    }
   }
 
   static constexpr std::size_t affinity_bytes = detail::affinity_list::capacity * sizeof(detail::affinity);
@@ -303,7 +358,14 @@ class clusterer {
   std::uint32_t count_ = 0;
   std::uint32_t iterations_ = 0;
   bool converged_ = true;
-  double modularity_ = 0;
+  clustering_objective objective_ = clustering_objective::modularity;  // of the last run, as the next two
+  double resolution_ = 1;
+  detail::move_rules rules_;
+  struct worth {
+    double modularity = 0;
+    double codelength = 0;
+    double quality = 0;
+  } value_;
 };
 
 /// The same for a single call.

@@ -30,6 +30,9 @@ class maintained_clustering : public graph::maintained_result {
   [[nodiscard]] virtual clustering_result result() const = 0;
   [[nodiscard]] virtual std::uint32_t count() const = 0;
   [[nodiscard]] virtual double modularity() const = 0;
+  /// See clustering_result.
+  [[nodiscard]] virtual double codelength() const = 0;
+  [[nodiscard]] virtual double quality() const = 0;
 };
 
 /// The clusters of one changing graph; see graph/maintained_result.hpp and clusterer. The memory of a clusterer, and up
@@ -58,12 +61,14 @@ class incremental_clustering final : public maintained_clustering {
   [[nodiscard]] clustering_result result() const override { return clusters_.result(); }
   [[nodiscard]] std::uint32_t count() const override { return clusters_.count(); }
   [[nodiscard]] double modularity() const override { return clusters_.modularity(); }
+  [[nodiscard]] double codelength() const override { return clusters_.codelength(); }
+  [[nodiscard]] double quality() const override { return clusters_.quality(); }
 
  private:
   void on_before(graph::graph_view const& g, graph::graph_change const& change) override {
     // There may be more ids without a vertex that was added: of those that came and went between two moments.
     if (change.replaces_all || change.size > 0 || change.has_vertices() || change.vertices > clusters_.vertices())
-      clusters_.reserve(g, std::max(g.vertices(), change.vertices), change.max_arcs);
+      clusters_.reserve(g, std::max(g.vertices(), change.vertices), change.max_arcs, options_);
     change_ = change;
   }
   void on_after(graph::graph_view const& g) override {

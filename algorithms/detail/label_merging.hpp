@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merges labels as long as modularity rises: labels become the vertices of a smaller graph, in which they move, and so
-// on (Blondel et al., J. Stat. Mech. 2008). Also names labels, and computes modularity.
+// Merges labels as long as an objective improves: labels become the vertices of a smaller graph, in which they move,
+// and so on (Blondel et al., J. Stat. Mech. 2008). Also names labels, counts them, and computes modularity and
+// codelength.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,7 @@
 #include "../../graph/view.hpp"
 #include "labels.hpp"
 #include "modularity_moves.hpp"
+#include "objectives.hpp"
 #include "weighted_rows.hpp"
 
 namespace wyrm::algorithms::detail {
@@ -32,7 +34,8 @@ class label_merging {
         first_(space),
         flag_(space),
         before_(space),
-        inside_(space) {}
+        inside_(space),
+        sums_(space) {}
 
   /// Requests the memory per vertex of all functions for n vertices.
   void reserve(std::size_t n) {
@@ -40,6 +43,7 @@ class label_merging {
     flag_.reserve(n);
     before_.reserve(n + 1);
     inside_.reserve(n);
+    sums_.reserve(n);
   }
   /// Also requests all memory for rows with this many entries.
   void reserve(std::size_t n, std::uint64_t entries) {
@@ -100,21 +104,51 @@ class label_merging {
       if (done.count == 0) return {level > 0, converged};
     }
   }
-  /// Modularity of labels; the part that is subtracted counts `resolution` times.
-  double modularity(weighted_rows const& rows, graph::vertex_id const* label, double resolution = 1) {
+  /// The number of vertices with each label; nullptr: each vertex has a label of its own. Valid until the next call of
+  /// count(), pairs() or evaluate().
+  std::uint64_t const* count(graph::vertex_id const* label, std::size_t n) {
+    space_.fill(sums_.data(), 0, n * sizeof(std::uint64_t));
+    exec::for_each(space_, n, count_labels{label, sums_.data()});
+    return sums_.data();
+  }
+  /// The sum over all labels of the pairs of vertices with this label.
+  double pairs(graph::vertex_id const* label, std::size_t n) {
+    (void)count(label, n);
+    exec::for_each(space_, n, square{sums_.data()});
+    return (static_cast<double>(bulk_.sum(sums_.data(), n)) - static_cast<double>(n)) / 2;
+  }
+  struct worth {
+    double inside;      // weight of the arcs inside communities
+    double links;       // the same as a fraction of all arcs
+    double by_chance;   // the fraction that is expected in a random graph
+    double codelength;  // of the map equation, in bits per step; 0 if not requested
+    [[nodiscard]] double modularity(double resolution) const { return links - resolution * by_chance; }
+  };
+  worth evaluate(weighted_rows const& rows, graph::vertex_id const* label, bool with_codelength) {
     std::size_t const n = rows.g.vertices();
-    auto const all = static_cast<double>(moves_.prepare(rows));
+    std::uint64_t const total = moves_.prepare(rows);
+    auto const all = static_cast<double>(total);
     space_.fill(inside_.data(), 0, n * sizeof(std::uint64_t));
     for_each_item<8>(space_, moves_.now().view(), add_up_inside{rows, label, inside_.data()});
+    std::uint64_t const inside = bulk_.sum(inside_.data(), n);
     std::uint64_t* const volume = moves_.compute_volumes(label, n);
+    worth found{static_cast<double>(inside), static_cast<double>(inside) / all, 0, 0};
+    if (with_codelength) found.codelength = sum_of_costs(label, volume, n, total - inside) / all * flow_log_unit;
     exec::for_each(space_, n, square{volume});
-    return static_cast<double>(bulk_.sum(inside_.data(), n)) / all -
-           resolution * (static_cast<double>(bulk_.sum(volume, n)) / all / all);
+    found.by_chance = static_cast<double>(bulk_.sum(volume, n)) / all / all;
+    return found;
   }
 
   static constexpr std::uint32_t max_rounds = 1000;
 
  private:
+  // All terms of the codelength. inside_ has the weight of the arcs of each vertex inside its community.
+  double sum_of_costs(graph::vertex_id const* label, std::uint64_t const* volume, std::size_t n, std::uint64_t exits) {
+    space_.fill(sums_.data(), 0, n * sizeof(std::uint64_t));
+    exec::for_each(space_, n, add_up_leaving{moves_.degrees(), inside_.data(), label, sums_.data()});
+    exec::for_each(space_, n, find_costs{moves_.degrees(), volume, sums_.data(), inside_.data()});
+    return static_cast<double>(static_cast<std::int64_t>(bulk_.sum(inside_.data(), n)) + flow_log(exits));
+  }
   void find_first_vertices(graph::vertex_id const* label, std::uint64_t const* degree, std::size_t n) {
     space_.fill(first_.data(), 0xff, n * sizeof(graph::vertex_id));
     exec::for_each(space_, n, find_first{label, degree, first_.data()});
@@ -130,6 +164,7 @@ class label_merging {
   exec::buffer<std::uint32_t, Space> flag_;
   exec::buffer<std::uint64_t, Space> before_;
   exec::buffer<std::uint64_t, Space> inside_;
+  exec::buffer<std::uint64_t, Space> sums_;  // of labels
 };
 
 }  // namespace wyrm::algorithms::detail

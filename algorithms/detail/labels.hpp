@@ -11,6 +11,7 @@
 #include "../../graph/types.hpp"
 #include "../../graph/view.hpp"
 #include "frontier.hpp"
+#include "objectives.hpp"
 #include "weighted_rows.hpp"
 
 namespace wyrm::algorithms::detail {
@@ -98,6 +99,38 @@ struct add_up_inside {
       if (label[part[i]] == label[v]) sum += std::uint64_t{rows.weight(part.data + i)} * (part[i] == v ? rows.loop : 1);
     sum = exec::sum(t, sum);
     if (t.rank() == 0 && sum > 0) exec::atomic_ref<std::uint64_t>(inside[v]).fetch_add(sum, exec::relaxed);
+  }
+};
+
+/// The number of vertices with each label; nullptr: each vertex has a label of its own.
+struct count_labels {
+  graph::vertex_id const* label;
+  std::uint64_t* count;
+  WYRM_HD void operator()(std::size_t v) const {
+    exec::atomic_ref<std::uint64_t>(count[label == nullptr ? v : label[v]]).fetch_add(1, exec::relaxed);
+  }
+};
+
+/// The weight of the arcs that leave each label: degrees without the weight inside.
+struct add_up_leaving {
+  std::uint64_t const* degree;
+  std::uint64_t const* inside;  // of vertices
+  graph::vertex_id const* label;
+  std::uint64_t* leaving;
+  WYRM_HD void operator()(std::size_t v) const {
+    if (degree[v] > inside[v])
+      exec::atomic_ref<std::uint64_t>(leaving[label[v]]).fetch_add(degree[v] - inside[v], exec::relaxed);
+  }
+};
+
+/// The terms of the codelength, modulo 2^64, that belong to label i and vertex i.
+struct find_costs {
+  std::uint64_t const* degree;
+  std::uint64_t const* volume;
+  std::uint64_t const* leaving;
+  std::uint64_t* cost;
+  WYRM_HD void operator()(std::size_t i) const {
+    cost[i] = static_cast<std::uint64_t>(module_cost(leaving[i], volume[i]) - flow_log(degree[i]));
   }
 };
 

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local moves: vertices move to the neighbouring community where they raise modularity most (Blondel et al., J. Stat.
-// Mech. 2008). Many vertices move at the same time, and yet each round that moves vertices raises modularity. In each
-// round a hash makes each community either a source or a target: vertices move only from sources to targets. This
-// bounds the interaction of moves: if two vertices leave the same community, or enter the same one, their joint gain is
-// less than the sum of both gains by d_i d_j (the product of their degrees), and never by more. A move is charged half
-// of this product for each other vertex that proposes to leave the same source or to enter the same target, and is made
-// only if its gain exceeds all charges.
+// Local moves: vertices move to the neighbouring community where they raise modularity, or another objective
+// (objectives.hpp), most (Blondel et al., J. Stat. Mech. 2008). Many vertices move at the same time, and yet each round
+// that moves vertices improves the objective (move_round.hpp, exit_flows.hpp).
 //
 // Modularity times the square of the sum of all degrees is an integer, and so are all gains. So comparisons are exact,
 // and sums do not depend on the order of additions.
@@ -15,333 +11,22 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
-#include "../../exec/atomic.hpp"
 #include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
-#include "../../exec/tile.hpp"
 #include "../../graph/types.hpp"
 #include "../../graph/view.hpp"
+#include "exit_flows.hpp"
 #include "frontier.hpp"
+#include "move_round.hpp"
+#include "objectives.hpp"
 #include "weighted_rows.hpp"
 
 namespace wyrm::algorithms::detail {
 
-/// A hash of both numbers.
-[[nodiscard]] WYRM_HD inline std::uint32_t pair_hash(std::uint32_t x, std::uint32_t y) {
-  std::uint32_t h = x * 0x9e3779b1u ^ (y + 0x85ebca6bu) * 0xc2b2ae35u;
-  h = (h ^ h >> 15) * 0x2c1b3c6du;
-  h = (h ^ h >> 12) * 0x297a2d39u;
-  return h ^ h >> 15;
-}
-
-/// The move that a vertex proposes in the current round.
-struct move_proposal {
-  std::uint64_t gain;     // the greatest gain; 0: no move
-  graph::vertex_id to;    // the smallest label with the greatest gain
-  std::uint32_t own;      // weight of the arcs to its own community
-  std::uint32_t waits;    // whether a move may be possible in another round
-  std::uint32_t refused;  // number of moves refused since the last one that was made, up to max_refused
-};
-
-/// What a run of rounds maximises, and which moves it makes.
-struct move_rules {
-  /// Resolution: gains are of the weight inside communities times `links`, minus the weight by chance times `chance`.
-  std::uint64_t links = 0;  // 0: the sum of all degrees
-  std::uint64_t chance = 1;
-  std::uint32_t seed = 0;   // which communities are sources in which round
-  bool exhaustive = false;  // until no vertex in the lists can gain, also if few vertices move
-  /// Refinement (Traag, Waltman, van Eck, Scientific Reports 9, 2019): vertices that are communities by themselves move
-  /// within these sets of vertices, from and to communities that are well connected with the rest of their set. Labels
-  /// are the ids of vertices then. nullptr: all moves are allowed.
-  graph::vertex_id const* within = nullptr;
-  std::uint64_t const* volume_within = nullptr;  // of each set: the sum of its degrees
-  std::uint64_t* outward = nullptr;              // of each community: weight of the arcs to the rest of its set
-};
-
-/// The state of a round. All threads read labels; labels are written only in a step in which no thread reads the label
-/// of another vertex. Values that several tiles write in one step are sums, minima or maxima of integers.
-struct move_round {
-  static constexpr graph::vertex_id no_label = graph::max_vertices;
-
-  weighted_rows rows;
-  std::uint64_t const* degree;
-  std::uint64_t total;  // of all degrees; at most 2^31
-  graph::vertex_id* label;
-  std::uint64_t* volume;         // of each community: the sum of its degrees
-  std::uint64_t* traffic;        // of each community: the degrees of all vertices that propose to leave or enter it
-  std::uint64_t const* offsets;  // of rows; the hash table of a row has 3/2 of its length
-  graph::vertex_id* table_label;
-  std::uint32_t* table_weight;
-  move_proposal* proposal;
-  std::uint32_t* moved;  // number of vertices moved in this round
-  std::uint32_t number;
-  std::uint32_t most_refused;  // refused moves that count
-  move_rules rules;
-
-  [[nodiscard]] WYRM_HD bool is_source(graph::vertex_id community) const {
-    return (pair_hash(community, number ^ rules.seed) & 1) != 0;
-  }
-  /// Whether v may leave its community, as a source.
-  [[nodiscard]] WYRM_HD bool may_leave(graph::vertex_id v) const {
-    return rules.within == nullptr || (label[v] == v && volume[v] == degree[v] && is_well_connected(v));
-  }
-  [[nodiscard]] WYRM_HD bool may_enter(graph::vertex_id community) const {
-    return rules.within == nullptr || is_well_connected(community);
-  }
-  [[nodiscard]] WYRM_HD bool may_meet(graph::vertex_id v, graph::vertex_id u) const {
-    return rules.within == nullptr || rules.within[v] == rules.within[u];
-  }
-
-  [[nodiscard]] WYRM_HD std::uint64_t table_begin(graph::vertex_id v) const { return offsets[v] + offsets[v] / 2 + v; }
-  [[nodiscard]] WYRM_HD std::uint32_t table_size(graph::vertex_id v) const {
-    return static_cast<std::uint32_t>(table_begin(v + 1) - table_begin(v));
-  }
-  /// The part of the hash table that belongs to an item.
-  struct range {
-    std::uint64_t begin;
-    std::uint64_t end;
-  };
-  [[nodiscard]] WYRM_HD range table_part(frontier_item const& item) const {
-    std::uint32_t const n = frontier_item::parts(rows.g.degree(item.vertex));
-    std::uint32_t const size = table_size(item.vertex);
-    std::uint32_t const part = (size + n - 1) / n;
-    std::uint64_t const begin = table_begin(item.vertex);
-    std::uint64_t const first = std::uint64_t{item.part} * part < size ? item.part * part : size;
-    return {begin + first, begin + (first + part < size ? first + part : size)};
-  }
-  /// The gain of modularity, times half the square of `total`.
-  [[nodiscard]] WYRM_HD std::int64_t gain(graph::vertex_id v, graph::vertex_id to, std::uint32_t weight) const {
-    auto const d = static_cast<std::int64_t>(degree[v]);
-    auto const links = static_cast<std::int64_t>(weight) - static_cast<std::int64_t>(proposal[v].own);
-    auto const by_chance = static_cast<std::int64_t>(volume[to]) - static_cast<std::int64_t>(volume[label[v]]) + d;
-    return links * static_cast<std::int64_t>(rules.links) - d * by_chance * static_cast<std::int64_t>(rules.chance);
-  }
-
- private:
-  [[nodiscard]] WYRM_HD bool is_well_connected(graph::vertex_id community) const {
-    std::uint64_t const rest = rules.volume_within[rules.within[community]] - volume[community];
-    return rules.outward[community] * rules.links >= volume[community] * rest * rules.chance;
-  }
-};
-
-/// One lane per item.
-struct begin_round {
-  move_round r;
-  frontier from;
-  WYRM_HD void start() const { *r.moved = 0; }
-  template <class Tile>
-  WYRM_HD void operator()(Tile const&, frontier_item const* item) const {
-    if (item == nullptr || item->part != 0) return;
-    move_proposal& w = r.proposal[item->vertex];
-    w = {0, move_round::no_label, 0, r.may_leave(item->vertex) && !r.is_source(r.label[item->vertex]) ? 1u : 0u,
-         w.refused};
-    from.clear_mark(item->vertex);
-  }
-};
-
-/// One tile per item: sums the weights of arcs to each neighbouring community in a hash table.
-struct gather_links {
-  move_round r;
-  template <class Tile>
-  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
-    graph::vertex_id const v = item->vertex;
-    graph::vertex_id const home = r.label[v];
-    if (!r.is_source(home) || !r.may_leave(v)) return;
-    graph::neighbour_list const part = item->part_of(r.rows.g.neighbours(v));
-    std::uint64_t const table = r.table_begin(v);
-    std::uint32_t const size = r.table_size(v);
-    std::uint32_t own = 0;
-    for (std::uint32_t i = t.rank(); i < part.size; i += Tile::size()) {
-      if (part[i] == v || !r.may_meet(v, part[i])) continue;
-      graph::vertex_id const to = r.label[part[i]];
-      std::uint32_t const w = r.rows.weight(part.data + i);
-      if (to == home)
-        own += w;
-      else
-        add(table, size, to, w);
-    }
-    own = exec::sum(t, own);
-    if (t.rank() == 0 && own > 0) exec::atomic_ref<std::uint32_t>(r.proposal[v].own).fetch_add(own, exec::relaxed);
-  }
-
- private:
-  // The table has a free place, because it is longer than the row.
-  WYRM_HD void add(std::uint64_t table, std::uint32_t size, graph::vertex_id to, std::uint32_t w) const {
-    auto at = static_cast<std::uint32_t>(std::uint64_t{pair_hash(to, 0)} * size >> 32);
-    for (;; at = at + 1 < size ? at + 1 : 0) {
-      exec::atomic_ref<graph::vertex_id> place(r.table_label[table + at]);
-      graph::vertex_id there = place.load(exec::relaxed);
-      if (there == move_round::no_label && place.compare_exchange_strong(there, to, exec::relaxed, exec::relaxed))
-        there = to;
-      if (there != to) continue;
-      exec::atomic_ref<std::uint32_t>(r.table_weight[table + at]).fetch_add(w, exec::relaxed);
-      return;
-    }
-  }
-};
-
-/// One tile per item: finds the greatest gain.
-struct find_gains {
-  move_round r;
-  template <class Tile>
-  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
-    graph::vertex_id const v = item->vertex;
-    if (!r.is_source(r.label[v]) || !r.may_leave(v)) return;
-    move_round::range const part = r.table_part(*item);
-    std::uint64_t best = 0;
-    bool waits = false;
-    auto const consider = [&](graph::vertex_id to, std::uint32_t weight) {
-      std::int64_t const gain = r.gain(v, to, weight);
-      if (gain <= 0 || !r.may_enter(to)) return;
-      if (r.is_source(to))
-        waits = true;
-      else if (static_cast<std::uint64_t>(gain) > best)
-        best = static_cast<std::uint64_t>(gain);
-    };
-    for (std::uint64_t i = part.begin + t.rank(); i < part.end; i += Tile::size())
-      if (r.table_label[i] != move_round::no_label) consider(r.table_label[i], r.table_weight[i]);
-    // A community of its own, if its label is free.
-    if (item->part == 0 && t.rank() == 0 && r.volume[v] == 0) consider(v, 0);
-    if (best > 0) exec::atomic_ref<std::uint64_t>(r.proposal[v].gain).fetch_max(best, exec::relaxed);
-    if (waits) exec::atomic_ref<std::uint32_t>(r.proposal[v].waits).store(1, exec::relaxed);
-  }
-};
-
-/// One tile per item: finds the smallest label with the greatest gain, and empties the table.
-struct find_targets {
-  move_round r;
-  template <class Tile>
-  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
-    graph::vertex_id const v = item->vertex;
-    if (!r.is_source(r.label[v]) || !r.may_leave(v)) return;
-    std::uint64_t const wanted = r.proposal[v].gain;
-    move_round::range const part = r.table_part(*item);
-    graph::vertex_id least = move_round::no_label;
-    auto const consider = [&](graph::vertex_id to, std::uint32_t weight) {
-      if (wanted > 0 && to < least && !r.is_source(to) && r.may_enter(to) &&
-          r.gain(v, to, weight) == static_cast<std::int64_t>(wanted))
-        least = to;
-    };
-    for (std::uint64_t i = part.begin + t.rank(); i < part.end; i += Tile::size()) {
-      if (r.table_label[i] == move_round::no_label) continue;
-      consider(r.table_label[i], r.table_weight[i]);
-      r.table_label[i] = move_round::no_label;
-      r.table_weight[i] = 0;
-    }
-    if (item->part == 0 && t.rank() == 0 && r.volume[v] == 0) consider(v, 0);
-    if (least != move_round::no_label)
-      exec::atomic_ref<graph::vertex_id>(r.proposal[v].to).fetch_min(least, exec::relaxed);
-  }
-};
-
-/// One lane per item: adds the degree of a vertex that proposes a move to the traffic of both communities. A vertex
-/// whose moves were refused proposes in fewer rounds, so that the traffic decreases.
-struct gather_traffic {
-  move_round r;
-  template <class Tile>
-  WYRM_HD void operator()(Tile const&, frontier_item const* item) const {
-    if (item == nullptr || item->part != 0 || r.proposal[item->vertex].gain == 0) return;
-    graph::vertex_id const v = item->vertex;
-    move_proposal& w = r.proposal[v];
-    std::uint32_t const refused = w.refused < r.most_refused ? w.refused : r.most_refused;
-    if (pair_hash(v, r.number ^ r.rules.seed) > ~0u >> refused) {
-      w.gain = 0;
-      w.waits = 1;
-      return;
-    }
-    exec::atomic_ref<std::uint64_t>(r.traffic[r.label[v]]).fetch_add(r.degree[v], exec::relaxed);
-    exec::atomic_ref<std::uint64_t>(r.traffic[w.to]).fetch_add(r.degree[v], exec::relaxed);
-  }
-};
-
-/// One lane per item: decides which moves are made, and updates volumes.
-struct decide_moves {
-  static constexpr std::uint32_t max_refused = 8;
-  move_round r;
-  template <class Tile>
-  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
-    bool moves = false;
-    if (item != nullptr && item->part == 0 && r.proposal[item->vertex].gain > 0) {
-      graph::vertex_id const v = item->vertex;
-      move_proposal& w = r.proposal[v];
-      std::uint64_t const d = r.degree[v];
-      std::uint64_t const others = r.traffic[r.label[v]] - d + (r.traffic[w.to] - d);
-      // In a refinement each move must gain in whatever order the moves into a community are made.
-      std::uint64_t const charge = d * others * r.rules.chance;
-      moves = w.gain > (r.rules.within == nullptr ? charge / 2 : charge);
-      if (moves) {
-        exec::atomic_ref<std::uint64_t>(r.volume[r.label[v]]).fetch_sub(d, exec::relaxed);
-        exec::atomic_ref<std::uint64_t>(r.volume[w.to]).fetch_add(d, exec::relaxed);
-        w.refused = 0;
-      } else {
-        w.gain = 0;
-        w.waits = 1;
-        if (w.refused < max_refused) ++w.refused;
-      }
-    }
-    auto const n = static_cast<std::uint32_t>(cuda::std::popcount(t.ballot(moves)));
-    if (t.rank() == 0 && n > 0) exec::atomic_ref<std::uint32_t>(*r.moved).fetch_add(n, exec::relaxed);
-  }
-};
-
-/// One lane per item: sets labels. Each vertex that proposed a move resets the traffic of both communities; all threads
-/// write the same value, 0.
-struct apply_moves {
-  move_round r;
-  template <class Tile>
-  WYRM_HD void operator()(Tile const&, frontier_item const* item) const {
-    if (item == nullptr || item->part != 0 || r.proposal[item->vertex].to == move_round::no_label) return;
-    graph::vertex_id const v = item->vertex;
-    move_proposal const& w = r.proposal[v];
-    exec::atomic_ref<std::uint64_t>(r.traffic[r.label[v]]).store(0, exec::relaxed);
-    exec::atomic_ref<std::uint64_t>(r.traffic[w.to]).store(0, exec::relaxed);
-    if (w.gain > 0) r.label[v] = w.to;
-  }
-};
-
-/// One tile per item: lists vertices for the next round: those that wait, those that moved, and their neighbours in
-/// other communities. A refinement also updates the weight outward: proposals of this round tell which members of a
-/// community are new, because vertices that moved in a round are listed in the next one, and propose nothing there.
-struct list_next {
-  move_round r;
-  frontier next;
-  template <class Tile>
-  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
-    graph::vertex_id const v = item->vertex;
-    move_proposal const w = r.proposal[v];
-    next.add(t, r.rows.g, v, t.rank() == 0 && item->part == 0 && (w.waits != 0 || w.gain > 0));
-    if (w.gain == 0) return;
-    graph::neighbour_list const part = item->part_of(r.rows.g.neighbours(v));
-    std::uint64_t change = 0;  // of the weight outward; may be less than 0, modulo 2^64
-    for (std::uint32_t base = 0; base < part.size; base += Tile::size()) {
-      std::uint32_t const i = base + t.rank();
-      graph::vertex_id const u = i < part.size ? part[i] : v;
-      bool const meets = u != v && r.may_meet(v, u);
-      next.add(t, r.rows.g, u, meets && r.label[u] != w.to);
-      if (r.rules.within == nullptr || !meets) continue;
-      std::uint64_t const weight = r.rows.weight(part.data + i);
-      if (r.label[u] != w.to)
-        change += weight;
-      else if (r.proposal[u].gain == 0)
-        change -= weight;
-    }
-    if (r.rules.within == nullptr) return;
-    change = exec::sum(t, change);
-    if (t.rank() == 0) exec::atomic_ref<std::uint64_t>(r.rules.outward[w.to]).fetch_add(change, exec::relaxed);
-  }
-};
-
-struct add_up_volumes {
-  std::uint64_t const* degree;
-  graph::vertex_id const* label;
-  std::uint64_t* volume;
-  WYRM_HD void operator()(std::size_t v) const {
-    if (degree[v] > 0) exec::atomic_ref<std::uint64_t>(volume[label[v]]).fetch_add(degree[v], exec::relaxed);
-  }
-};
-
-/// Owns the memory of rounds: 12 bytes per arc for hash tables, 1/16 byte per arc for lists, about 90 per vertex.
+/// Owns the memory of rounds: 12 bytes per arc for hash tables, 1/16 byte per arc for lists, about 90 per vertex, for
+/// the map equation 120.
 template <class Space>
 class modularity_moves {
  public:
@@ -355,7 +40,11 @@ class modularity_moves {
         table_label_(space),
         table_weight_(space),
         proposal_(space),
-        moved_(space, 1),
+        outside_(space),
+        exits_(space),
+        saved_volume_(space),
+        saved_exits_(space),
+        result_(space, 1),
         lists_{vertex_list<Space>(space), vertex_list<Space>(space)} {}
 
   /// Prepares rounds on rows, and lists all rows that are not empty in now(). Returns the sum of all degrees.
@@ -379,13 +68,21 @@ class modularity_moves {
     table_weight_.reserve(places(n, arcs));
     for (vertex_list<Space>& list : lists_) list.reserve(n, arcs);
   }
+  /// The memory for the map equation.
+  void reserve_flows(std::size_t n) {
+    for (auto* values : {&outside_, &exits_, &saved_volume_, &saved_exits_}) values->reserve(n);
+  }
   /// The vertices that the next round processes.
   [[nodiscard]] vertex_list<Space>& now() { return lists_[turn_ % 2]; }
   [[nodiscard]] std::uint64_t const* degrees() const { return degree_.data(); }
   /// The volumes of labels; 0 for unused labels.
   std::uint64_t* compute_volumes(graph::vertex_id const* label, std::size_t n) {
+    return compute_volumes(degree_.data(), label, n);
+  }
+  /// The same for other masses of vertices than degrees.
+  std::uint64_t* compute_volumes(std::uint64_t const* mass, graph::vertex_id const* label, std::size_t n) {
     space_.fill(volume_.data(), 0, n * sizeof(std::uint64_t));
-    exec::for_each(space_, n, add_up_volumes{degree_.data(), label, volume_.data()});
+    exec::for_each(space_, n, add_up_volumes{mass, label, volume_.data()});
     return volume_.data();
   }
 
@@ -393,11 +90,34 @@ class modularity_moves {
     std::uint64_t count;
     bool ended;  // before the limit of rounds
   };
-  /// Moves the vertices in now(), and vertices that their moves affect, until no move raises modularity or too few do.
-  /// Labels are less than the number of vertices. Each round with moves raises modularity.
+  /// Moves the vertices in now(), and vertices that their moves affect, until no move improves the objective or too few
+  /// do. Labels are less than the number of vertices. Each round with moves improves the objective.
   moves run(weighted_rows const& rows, graph::vertex_id* label, std::uint32_t max_rounds = 1000,
             move_rules rules = {}) {
-    if (rules.links == 0) rules.links = total_;
+    if (rules.map_equation) return repeat(rows, label, max_rounds, rules, find_flows(rows, label));
+    if (rules.quadratic.chance == 0) rules.quadratic = {total_, 1};
+    return repeat(rows, label, max_rounds, rules, rules.quadratic);
+  }
+
+ private:
+  // Rounds; they continue only if 1/32 of the first vertices move in a window.
+  static constexpr std::uint32_t window = 16;
+  [[nodiscard]] static std::size_t places(std::size_t n, std::uint64_t arcs) { return arcs + arcs / 2 + n + 1; }
+
+  map_objective find_flows(weighted_rows const& rows, graph::vertex_id const* label) {
+    std::size_t const n = rows.g.vertices();
+    reserve_flows(n);
+    exec::for_each(space_, n, find_outside{rows, degree_.data(), outside_.data()});
+    space_.fill(exits_.data(), 0, n * sizeof(std::uint64_t));
+    vertex_list<Space>& all = lists_[(turn_ + 1) % 2];
+    all.fill(rows.g);
+    for_each_item<8>(space_, all.view(), add_up_exits{rows, label, exits_.data()});
+    return {outside_.data(), exits_.data(), bulk_.sum(exits_.data(), n)};
+  }
+  template <class Objective>
+  moves repeat(weighted_rows const& rows, graph::vertex_id* label, std::uint32_t max_rounds, move_rules const& rules,
+               Objective objective) {
+    std::uint64_t const* const mass = rules.mass == nullptr ? degree_.data() : rules.mass;
     std::size_t const n = rows.g.vertices();
     std::size_t const all = places(n, rows.g.arcs());
     space_.fill(traffic_.data(), 0, n * sizeof(std::uint64_t));
@@ -406,18 +126,17 @@ class modularity_moves {
     space_.fill(table_weight_.data(), 0, all * sizeof(std::uint32_t));
     lists_[(turn_ + 1) % 2].clear(rows.g);
     move_round r{rows,
-                 degree_.data(),
-                 total_,
+                 mass,
                  label,
-                 compute_volumes(label, n),
+                 compute_volumes(mass, label, n),
                  traffic_.data(),
                  offsets_.data(),
                  table_label_.data(),
                  table_weight_.data(),
                  proposal_.data(),
-                 moved_.data(),
+                 result_.data(),
                  0,
-                 decide_moves::max_refused,
+                 move_proposal::max_refused,
                  rules};
     moves done{0, false};
     std::uint32_t left = now().size();
@@ -425,37 +144,51 @@ class modularity_moves {
     for (std::uint64_t before = 0; left > 0 && r.number < max_rounds; ++r.number) {
       if (rules.exhaustive) {
         // As few vertices refuse each other's moves less often, waiting would only take time.
-        r.most_refused = std::min<std::uint32_t>(decide_moves::max_refused, std::bit_width(left) - 1);
+        r.most_refused = std::min<std::uint32_t>(move_proposal::max_refused, std::bit_width(left) - 1);
       } else if (r.number % window == 0 && r.number > 0) {
         if (done.count - before <= few) break;
         before = done.count;
       }
-      done.count += round(r);
+      done.count += round(r, objective);
       left = now().size();
     }
     done.ended = r.number < max_rounds;
     return done;
   }
-
- private:
-  // Rounds; they continue only if 1/32 of the first vertices move in a window.
-  static constexpr std::uint32_t window = 16;
-  [[nodiscard]] static std::size_t places(std::size_t n, std::uint64_t arcs) { return arcs + arcs / 2 + n + 1; }
-
-  std::uint32_t round(move_round const& r) {
+  template <class Objective>
+  std::uint32_t round(move_round const& r, Objective& objective) {
     frontier const from = now().view();
     vertex_list<Space>& next = lists_[(turn_ + 1) % 2];
     for_each_item<32>(space_, from, begin_round{r, from});
     for_each_item<8>(space_, from, gather_links{r});
-    for_each_item<8>(space_, from, find_gains{r});
-    for_each_item<8>(space_, from, find_targets{r});
+    for_each_item<8>(space_, from, find_gains<Objective>{r, objective});
+    for_each_item<8>(space_, from, find_targets<Objective>{r, objective});
     for_each_item<32>(space_, from, gather_traffic{r});
-    for_each_item<32>(space_, from, decide_moves{r});
+    if constexpr (std::is_same_v<Objective, map_objective>)
+      for_each_item<32>(space_, from, save_modules{r, objective, saved()});
+    for_each_item<32>(space_, from, decide_moves<Objective>{r, objective});
+    std::uint32_t moved = 0;
+    if constexpr (std::is_same_v<Objective, map_objective>) moved = change_flows(r, from, objective);
     for_each_item<32>(space_, from, apply_moves{r});
     next.reset_size();
     for_each_item<8>(space_, from, list_next{r, next.view()});
     ++turn_;
-    return exec::read(space_, moved_.data());
+    if constexpr (!std::is_same_v<Objective, map_objective>) moved = exec::read(space_, &result_.data()->moved);
+    return moved;
+  }
+  [[nodiscard]] saved_modules saved() const { return {saved_volume_.data(), saved_exits_.data()}; }
+  // Changes exits, or undoes the moves that were decided. Returns their number, or 0.
+  std::uint32_t change_flows(move_round const& r, frontier const& from, map_objective& objective) {
+    for_each_item<8>(space_, from, change_exits{r, objective});
+    for_each_item<32>(space_, from, compare_costs{r, objective, saved()});
+    round_result const got = exec::read(space_, result_.data());
+    std::uint64_t const exits = objective.all_exits + got.exits;
+    if (static_cast<std::int64_t>(got.cost) + flow_log(exits) < flow_log(objective.all_exits)) {
+      objective.all_exits = exits;
+      return got.moved;
+    }
+    for_each_item<32>(space_, from, undo_moves{r, objective, saved()});
+    return 0;
   }
 
   Space space_;
@@ -469,7 +202,11 @@ class modularity_moves {
   exec::buffer<graph::vertex_id, Space> table_label_;
   exec::buffer<std::uint32_t, Space> table_weight_;
   exec::buffer<move_proposal, Space> proposal_;
-  exec::buffer<std::uint32_t, Space> moved_;
+  exec::buffer<std::uint64_t, Space> outside_;
+  exec::buffer<std::uint64_t, Space> exits_;
+  exec::buffer<std::uint64_t, Space> saved_volume_;
+  exec::buffer<std::uint64_t, Space> saved_exits_;
+  exec::buffer<round_result, Space> result_;
   vertex_list<Space> lists_[2];
 };
 

@@ -3,11 +3,8 @@
 // single vertices until none gains.
 #pragma once
 
-#include <bit>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,8 +73,7 @@ class module_finder {
   /// edges, or all have the weight 0. Throws as symmetric_graph, and for options out of range; labels are unchanged
   /// then, or, if there is no memory for them, empty.
   bool begin(graph::graph_view const& g, modularity_options const& o) {
-    if (!(o.resolution > 0) || !std::isfinite(o.resolution))
-      symmetric_.refuse("resolution must be a finite number greater than 0");
+    symmetric_.check_resolution(o.resolution);
     if (o.passes == 0) symmetric_.refuse("passes must be at least 1");
     symmetric_.inspect(g, o.weighted);
     weighted_rows const rows = symmetric_.make(g, o.weighted, merging_.builder());
@@ -85,7 +81,8 @@ class module_finder {
     if (rows.g.arcs() > 0) {
       total = merging_.moves().prepare(rows);
       symmetric_.check_total(total);
-      rules_ = rules_of(total, o);
+      rules_.quadratic = symmetric_.quadratic(static_cast<double>(total), o.resolution, total, total);
+      rules_.seed = static_cast<std::uint32_t>(o.seed * 0x9e3779b97f4a7c15u >> 32);
     }
     merging_.reserve(g.vertices());
     vertices_ = 0;
@@ -135,7 +132,7 @@ class module_finder {
   /// Gives labels their final numbers, and computes modularity.
   void finish() {
     count_ = merging_.number(label_.data(), vertices_);
-    modularity_ = merging_.modularity(rows_, label_.data(), resolution_);
+    modularity_ = merging_.evaluate(rows_, label_.data(), false).modularity(resolution_);
   }
 
   Space space_;
@@ -155,25 +152,6 @@ class module_finder {
     auto const done = merging_.moves().run(rows, label, label_merging<Space>::max_rounds, rules);
     converged_ = converged_ && done.ended;
     return done.count;
-  }
-  /// Gains are integers with the factors of links and of the weight by chance, whose ratio is total / resolution. The
-  /// factors are as large as 64 bits permit, because `links` is rounded.
-  [[nodiscard]] move_rules rules_of(std::uint64_t total, modularity_options const& o) const {
-    move_rules rules;
-    rules.links = total;
-    rules.seed = static_cast<std::uint32_t>(o.seed * 0x9e3779b97f4a7c15u >> 32);
-    if (o.resolution == 1) return rules;
-    auto const all = static_cast<double>(total);
-    double const most = 0x1p62 / all / all * std::fmin(1.0, o.resolution);
-    if (most < 1) {
-      std::ostringstream what;
-      what << "resolution " << o.resolution << " is too small for a graph with the sum of degrees " << total
-           << "; the least is " << all * all / 0x1p62;
-      symmetric_.refuse(what.str());
-    }
-    rules.chance = std::bit_floor(static_cast<std::uint64_t>(std::fmin(most, 0x1p30)));
-    rules.links = static_cast<std::uint64_t>(all * static_cast<double>(rules.chance) / o.resolution + 0.5);
-    return rules;
   }
 
   double resolution_ = 1;

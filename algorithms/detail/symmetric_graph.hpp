@@ -4,8 +4,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -13,6 +15,7 @@
 #include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
 #include "../../graph/view.hpp"
+#include "objectives.hpp"
 #include "weighted_rows.hpp"
 #include "weights.hpp"
 
@@ -50,9 +53,11 @@ class symmetric_graph {
   }
   /// The rows of the graph that inspect() has checked; `builder` builds them. Without arcs if all weights are 0.
   [[nodiscard]] weighted_rows make(graph::graph_view const& g, bool weighted, row_builder<Space>& builder) {
+    unit_ = 1;
     if (weighted && g.arcs() > 0) {
       std::uint64_t const sum = exec::read(space_, weights_.sums() + g.arcs());
       if (sum == 0) return {graph::graph_view(graph::view_parts{}), nullptr, nullptr, 2};
+      unit_ = 0x1p59 / static_cast<double>(sum) / weights_.largest() * (g.directed() ? 1 : 2);
       exec::for_each(space_, g.arcs(), scale_integers{sum, weights_.data()});
     }
     if (g.arcs() == 0 || (!weighted && !g.directed())) return {g, nullptr, nullptr, 2};
@@ -64,6 +69,21 @@ class symmetric_graph {
     if (total > max_total)
       refuse("the weights of arcs and self-loops have the sum " + std::to_string(total) + "; the limit is 2^31");
   }
+  /// Throws error(bad_argument) for a resolution that is not a finite number greater than 0.
+  void check_resolution(double resolution) const {
+    if (!(resolution > 0) || !std::isfinite(resolution)) refuse("resolution must be a finite number greater than 0");
+  }
+  /// As make_quadratic(). Throws error(bad_argument) if the resolution is too small.
+  [[nodiscard]] quadratic_objective quadratic(double base, double resolution, std::uint64_t total,
+                                              std::uint64_t mass) const {
+    auto const all = static_cast<double>(total);
+    quadratic_objective const found = make_quadratic(base, resolution, all, static_cast<double>(mass));
+    if (found.chance > 0) return found;
+    std::ostringstream what;
+    what << "resolution " << resolution << " is too small for a graph with the sum of degrees " << total
+         << "; the least is " << least_resolution(base, all);
+    refuse(what.str());
+  }
   /// Requests memory for rows of n vertices and this many arcs of a graph that is directed as g. Throws
   /// error(bad_argument) if there could be too many arcs: in an undirected graph each vertex may have a self-loop,
   /// which counts twice. Throws error(out_of_memory). Returns the number of entries of the rows.
@@ -74,6 +94,8 @@ class symmetric_graph {
     if (g.directed()) built_.reserve(n, entries);
     return entries;
   }
+  /// The weight in the rows for an edge of weight 1, which need not be an integer.
+  [[nodiscard]] double unit() const { return unit_; }
   /// Of built rows.
   [[nodiscard]] std::uint64_t const* offsets() const { return built_.offsets(); }
   [[noreturn]] void refuse(std::string const& what) const { throw error(error_code::bad_argument, who_ + ": " + what); }
@@ -87,6 +109,7 @@ class symmetric_graph {
   std::string who_;
   integer_weights<Space> weights_;
   built_rows<Space> built_;
+  double unit_ = 1;
 };
 
 }  // namespace wyrm::algorithms::detail

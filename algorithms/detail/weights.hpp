@@ -227,15 +227,17 @@ class integer_weights {
     inspector_.require_numbers(g, who);
     std::size_t const n = g.vertices();
     row_bins_view const out = bins_.make(g.out_records(), n, g.arcs(), {32, 256, 1024, 1024});
-    double const largest = inspector_.largest(g, out, who);
+    largest_ = inspector_.largest(g, out, who);
     offsets_.find(g);
     integers_.reserve(g.arcs());
     sums_.reserve(g.arcs() + 1);
     exec::for_each_tile<32>(
         space_, out.items(),
-        write_integers{out, g.out_records(), g.numbers(), offsets_.data(), largest, integers_.data()});
+        write_integers{out, g.out_records(), g.numbers(), offsets_.data(), largest_, integers_.data()});
     bulk_.inclusive_sum(integers_.data(), sums_.data(), g.arcs());
   }
+  /// The largest weight.
+  [[nodiscard]] double largest() const { return largest_; }
   /// The offsets of rows in the other arrays.
   [[nodiscard]] std::uint64_t const* offsets() const { return offsets_.data(); }
   [[nodiscard]] std::uint32_t* data() const { return integers_.data(); }
@@ -250,6 +252,7 @@ class integer_weights {
   row_offsets<Space> offsets_;
   exec::buffer<std::uint32_t, Space> integers_;
   exec::buffer<std::uint64_t, Space> sums_;
+  double largest_ = 0;
 };
 
 }  // namespace wyrm::algorithms::detail

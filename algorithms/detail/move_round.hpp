@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps of a round of local moves (modularity_moves.hpp). In each round a hash makes each community either a source
+// or a target: vertices move only from sources to targets. This bounds the interaction of moves under modularity: if
+// two vertices leave the same community, or enter the same one, their joint gain is less than the sum of both gains by
+// d_i d_j (the product of their degrees), and never by more. A move is charged half of this product for each other
+// vertex that proposes to leave the same source or to enter the same target, and is made only if its gain exceeds all
+// charges. The constant Potts model has numbers of vertices instead of degrees; the map equation has no charges
+// (exit_flows.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../../exec/atomic.hpp"
+#include "../../exec/tile.hpp"
+#include "../../graph/types.hpp"
+#include "../../graph/view.hpp"
+#include "frontier.hpp"
+#include "objectives.hpp"
+#include "weighted_rows.hpp"
+
+namespace wyrm::algorithms::detail {
+
+/// A hash of both numbers.
+[[nodiscard]] WYRM_HD inline std::uint32_t pair_hash(std::uint32_t x, std::uint32_t y) {
+  std::uint32_t h = x * 0x9e3779b1u ^ (y + 0x85ebca6bu) * 0xc2b2ae35u;
+  h = (h ^ h >> 15) * 0x2c1b3c6du;
+  h = (h ^ h >> 12) * 0x297a2d39u;
+  return h ^ h >> 15;
+}
+
+/// The move that a vertex proposes in the current round.
+struct move_proposal {
+  std::uint64_t gain;     // the greatest gain; 0: no move
+  graph::vertex_id to;    // the smallest label with the greatest gain
+  std::uint32_t own;      // weight of the arcs to its own community
+  std::uint32_t waits;    // whether a move may be possible in another round
+  std::uint32_t refused;  // number of moves refused since the last one that was made, up to max_refused
+
+  static constexpr std::uint32_t max_refused = 8;
+  WYRM_HD void refuse() {
+    gain = 0;
+    waits = 1;
+    if (refused < max_refused) ++refused;
+  }
+};
+
+/// What a round leads to. The differences are of the map equation; they may be negative, modulo 2^64.
+struct round_result {
+  std::uint64_t exits;
+  std::uint64_t cost;
+  std::uint32_t moved;  // number of vertices
+};
+
+/// What a run of rounds maximises, and which moves it makes.
+struct move_rules {
+  /// Modularity or the constant Potts model; `chance` 0: modularity with resolution 1.
+  quadratic_objective quadratic{};
+  std::uint64_t const* mass = nullptr;  // of each vertex, for `quadratic`; nullptr: its degree
+  bool map_equation = false;            // instead of `quadratic`; not in a refinement
+  std::uint32_t seed = 0;               // which communities are sources in which round
+  bool exhaustive = false;              // until no vertex in the lists can gain, also if few vertices move
+  /// Refinement (Traag, Waltman, van Eck, Scientific Reports 9, 2019): vertices that are communities by themselves move
+  /// within these sets of vertices, from and to communities that are well connected with the rest of their set. Labels
+  /// are the ids of vertices then. nullptr: all moves are allowed.
+  graph::vertex_id const* within = nullptr;
+  std::uint64_t const* volume_within = nullptr;  // of each set: the sum of its degrees
+  std::uint64_t* outward = nullptr;              // of each community: weight of the arcs to the rest of its set
+};
+
+/// The state of a round. All threads read labels; labels are written only in a step in which no thread reads the label
+/// of another vertex. Values that several tiles write in one step are sums, minima or maxima of integers.
+struct move_round {
+  static constexpr graph::vertex_id no_label = graph::max_vertices;
+
+  weighted_rows rows;
+  std::uint64_t const* mass;  // of each vertex: its degree; for the constant Potts model the number of vertices
+  graph::vertex_id* label;
+  std::uint64_t* volume;         // of each community: the sum of its masses
+  std::uint64_t* traffic;        // of each community: the masses of all vertices that propose to leave or enter it
+  std::uint64_t const* offsets;  // of rows; the hash table of a row has 3/2 of its length
+  graph::vertex_id* table_label;
+  std::uint32_t* table_weight;
+  move_proposal* proposal;
+  round_result* result;
+  std::uint32_t number;
+  std::uint32_t most_refused;  // refused moves that count
+  move_rules rules;
+
+  [[nodiscard]] WYRM_HD bool is_source(graph::vertex_id community) const {
+    return (pair_hash(community, number ^ rules.seed) & 1) != 0;
+  }
+  /// Whether v may leave its community, as a source.
+  [[nodiscard]] WYRM_HD bool may_leave(graph::vertex_id v) const {
+    return rules.within == nullptr || (label[v] == v && volume[v] == mass[v] && is_well_connected(v));
+  }
+  [[nodiscard]] WYRM_HD bool may_enter(graph::vertex_id community) const {
+    return rules.within == nullptr || is_well_connected(community);
+  }
+  [[nodiscard]] WYRM_HD bool may_meet(graph::vertex_id v, graph::vertex_id u) const {
+    return rules.within == nullptr || rules.within[v] == rules.within[u];
+  }
+
+  [[nodiscard]] WYRM_HD std::uint64_t table_begin(graph::vertex_id v) const { return offsets[v] + offsets[v] / 2 + v; }
+  [[nodiscard]] WYRM_HD std::uint32_t table_size(graph::vertex_id v) const {
+    return static_cast<std::uint32_t>(table_begin(v + 1) - table_begin(v));
+  }
+  /// The part of the hash table that belongs to an item.
+  struct range {
+    std::uint64_t begin;
+    std::uint64_t end;
+  };
+  [[nodiscard]] WYRM_HD range table_part(frontier_item const& item) const {
+    std::uint32_t const n = frontier_item::parts(rows.g.degree(item.vertex));
+    std::uint32_t const size = table_size(item.vertex);
+    std::uint32_t const part = (size + n - 1) / n;
+    std::uint64_t const begin = table_begin(item.vertex);
+    std::uint64_t const first = std::uint64_t{item.part} * part < size ? item.part * part : size;
+    return {begin + first, begin + (first + part < size ? first + part : size)};
+  }
+
+ private:
+  [[nodiscard]] WYRM_HD bool is_well_connected(graph::vertex_id community) const {
+    std::uint64_t const rest = rules.volume_within[rules.within[community]] - volume[community];
+    return rules.outward[community] * rules.quadratic.links >= volume[community] * rest * rules.quadratic.chance;
+  }
+};
+
+/// One lane per item.
+struct begin_round {
+  move_round r;
+  frontier from;
+  WYRM_HD void start() const { *r.result = {0, 0, 0}; }
+  template <class Tile>
+  WYRM_HD void operator()(Tile const&, frontier_item const* item) const {
+    if (item == nullptr || item->part != 0) return;
+    move_proposal& w = r.proposal[item->vertex];
+    w = {0, move_round::no_label, 0, r.may_leave(item->vertex) && !r.is_source(r.label[item->vertex]) ? 1u : 0u,
+         w.refused};
+    from.clear_mark(item->vertex);
+  }
+};
+
+/// One tile per item: sums the weights of arcs to each neighbouring community in a hash table.
+struct gather_links {
+  move_round r;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    graph::vertex_id const v = item->vertex;
+    graph::vertex_id const home = r.label[v];
+    if (!r.is_source(home) || !r.may_leave(v)) return;
+    graph::neighbour_list const part = item->part_of(r.rows.g.neighbours(v));
+    std::uint64_t const table = r.table_begin(v);
+    std::uint32_t const size = r.table_size(v);
+    std::uint32_t own = 0;
+    for (std::uint32_t i = t.rank(); i < part.size; i += Tile::size()) {
+      if (part[i] == v || !r.may_meet(v, part[i])) continue;
+      graph::vertex_id const to = r.label[part[i]];
+      std::uint32_t const w = r.rows.weight(part.data + i);
+      if (to == home)
+        own += w;
+      else
+        add(table, size, to, w);
+    }
+    own = exec::sum(t, own);
+    if (t.rank() == 0 && own > 0) exec::atomic_ref<std::uint32_t>(r.proposal[v].own).fetch_add(own, exec::relaxed);
+  }
+
+ private:
+  // The table has a free place, because it is longer than the row.
+  WYRM_HD void add(std::uint64_t table, std::uint32_t size, graph::vertex_id to, std::uint32_t w) const {
+    auto at = static_cast<std::uint32_t>(std::uint64_t{pair_hash(to, 0)} * size >> 32);
+    for (;; at = at + 1 < size ? at + 1 : 0) {
+      exec::atomic_ref<graph::vertex_id> place(r.table_label[table + at]);
+      graph::vertex_id there = place.load(exec::relaxed);
+      if (there == move_round::no_label && place.compare_exchange_strong(there, to, exec::relaxed, exec::relaxed))
+        there = to;
+      if (there != to) continue;
+      exec::atomic_ref<std::uint32_t>(r.table_weight[table + at]).fetch_add(w, exec::relaxed);
+      return;
+    }
+  }
+};
+
+/// One tile per item: finds the greatest gain.
+template <class Objective>
+struct find_gains {
+  move_round r;
+  Objective objective;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    graph::vertex_id const v = item->vertex;
+    if (!r.is_source(r.label[v]) || !r.may_leave(v)) return;
+    move_round::range const part = r.table_part(*item);
+    std::uint64_t best = 0;
+    bool waits = false;
+    auto const moves = objective.from(r, v);
+    auto const consider = [&](graph::vertex_id to, std::uint32_t weight) {
+      std::int64_t const gain = moves.gain(to, weight);
+      if (gain <= 0 || !r.may_enter(to)) return;
+      if (r.is_source(to))
+        waits = true;
+      else if (static_cast<std::uint64_t>(gain) > best)
+        best = static_cast<std::uint64_t>(gain);
+    };
+    for (std::uint64_t i = part.begin + t.rank(); i < part.end; i += Tile::size())
+      if (r.table_label[i] != move_round::no_label) consider(r.table_label[i], r.table_weight[i]);
+    // A community of its own, if its label is free.
+    if (item->part == 0 && t.rank() == 0 && r.volume[v] == 0) consider(v, 0);
+    if (best > 0) exec::atomic_ref<std::uint64_t>(r.proposal[v].gain).fetch_max(best, exec::relaxed);
+    if (waits) exec::atomic_ref<std::uint32_t>(r.proposal[v].waits).store(1, exec::relaxed);
+  }
+};
+
+/// One tile per item: finds the smallest label with the greatest gain, and empties the table.
+template <class Objective>
+struct find_targets {
+  move_round r;
+  Objective objective;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    graph::vertex_id const v = item->vertex;
+    if (!r.is_source(r.label[v]) || !r.may_leave(v)) return;
+    std::uint64_t const wanted = r.proposal[v].gain;
+    move_round::range const part = r.table_part(*item);
+    graph::vertex_id least = move_round::no_label;
+    auto const moves = objective.from(r, v);
+    auto const consider = [&](graph::vertex_id to, std::uint32_t weight) {
+      if (wanted > 0 && to < least && !r.is_source(to) && r.may_enter(to) &&
+          moves.gain(to, weight) == static_cast<std::int64_t>(wanted))
+        least = to;
+    };
+    for (std::uint64_t i = part.begin + t.rank(); i < part.end; i += Tile::size()) {
+      if (r.table_label[i] == move_round::no_label) continue;
+      consider(r.table_label[i], r.table_weight[i]);
+      r.table_label[i] = move_round::no_label;
+      r.table_weight[i] = 0;
+    }
+    if (item->part == 0 && t.rank() == 0 && r.volume[v] == 0) consider(v, 0);
+    if (least != move_round::no_label)
+      exec::atomic_ref<graph::vertex_id>(r.proposal[v].to).fetch_min(least, exec::relaxed);
+  }
+};
+
+/// One lane per item: adds the mass of a vertex that proposes a move to the traffic of both communities. A vertex
+/// whose moves were refused proposes in fewer rounds, so that the traffic decreases.
+struct gather_traffic {
+  move_round r;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const&, frontier_item const* item) const {
+    if (item == nullptr || item->part != 0 || r.proposal[item->vertex].gain == 0) return;
+    graph::vertex_id const v = item->vertex;
+    move_proposal& w = r.proposal[v];
+    std::uint32_t const refused = w.refused < r.most_refused ? w.refused : r.most_refused;
+    if (pair_hash(v, r.number ^ r.rules.seed) > ~0u >> refused) {
+      w.gain = 0;
+      w.waits = 1;
+      return;
+    }
+    exec::atomic_ref<std::uint64_t>(r.traffic[r.label[v]]).fetch_add(r.mass[v], exec::relaxed);
+    exec::atomic_ref<std::uint64_t>(r.traffic[w.to]).fetch_add(r.mass[v], exec::relaxed);
+  }
+};
+
+/// One lane per item: decides which moves are made, and updates volumes.
+template <class Objective>
+struct decide_moves {
+  move_round r;
+  Objective objective;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    bool moves = false;
+    if (item != nullptr && item->part == 0 && r.proposal[item->vertex].gain > 0) {
+      graph::vertex_id const v = item->vertex;
+      move_proposal& w = r.proposal[v];
+      std::uint64_t const d = r.mass[v];
+      std::uint64_t const others = r.traffic[r.label[v]] - d + (r.traffic[w.to] - d);
+      // In a refinement each move must gain in whatever order the moves into a community are made.
+      std::uint64_t const charge = objective.charge(r, v, others);
+      moves = w.gain > (r.rules.within == nullptr ? charge / 2 : charge);
+      if (moves) {
+        exec::atomic_ref<std::uint64_t>(r.volume[r.label[v]]).fetch_sub(d, exec::relaxed);
+        exec::atomic_ref<std::uint64_t>(r.volume[w.to]).fetch_add(d, exec::relaxed);
+        w.refused = 0;
+      } else {
+        w.refuse();
+      }
+    }
+    auto const n = static_cast<std::uint32_t>(cuda::std::popcount(t.ballot(moves)));
+    if (t.rank() == 0 && n > 0) exec::atomic_ref<std::uint32_t>(r.result->moved).fetch_add(n, exec::relaxed);
+  }
+};
+
+/// One lane per item: sets labels. Each vertex that proposed a move resets the traffic of both communities; all threads
+/// write the same value, 0.
+struct apply_moves {
+  move_round r;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const&, frontier_item const* item) const {
+    if (item == nullptr || item->part != 0 || r.proposal[item->vertex].to == move_round::no_label) return;
+    graph::vertex_id const v = item->vertex;
+    move_proposal const& w = r.proposal[v];
+    exec::atomic_ref<std::uint64_t>(r.traffic[r.label[v]]).store(0, exec::relaxed);
+    exec::atomic_ref<std::uint64_t>(r.traffic[w.to]).store(0, exec::relaxed);
+    if (w.gain > 0) r.label[v] = w.to;
+  }
+};
+
+/// One tile per item: lists vertices for the next round: those that wait, those that moved, and their neighbours in
+/// other communities. A refinement also updates the weight outward: proposals of this round tell which members of a
+/// community are new, because vertices that moved in a round are listed in the next one, and propose nothing there.
+struct list_next {
+  move_round r;
+  frontier next;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    graph::vertex_id const v = item->vertex;
+    move_proposal const w = r.proposal[v];
+    next.add(t, r.rows.g, v, t.rank() == 0 && item->part == 0 && (w.waits != 0 || w.gain > 0));
+    if (w.gain == 0) return;
+    graph::neighbour_list const part = item->part_of(r.rows.g.neighbours(v));
+    std::uint64_t change = 0;  // of the weight outward; may be less than 0, modulo 2^64
+    for (std::uint32_t base = 0; base < part.size; base += Tile::size()) {
+      std::uint32_t const i = base + t.rank();
+      graph::vertex_id const u = i < part.size ? part[i] : v;
+      bool const meets = u != v && r.may_meet(v, u);
+      next.add(t, r.rows.g, u, meets && r.label[u] != w.to);
+      if (r.rules.within == nullptr || !meets) continue;
+      std::uint64_t const weight = r.rows.weight(part.data + i);
+      if (r.label[u] != w.to)
+        change += weight;
+      else if (r.proposal[u].gain == 0)
+        change -= weight;
+    }
+    if (r.rules.within == nullptr) return;
+    change = exec::sum(t, change);
+    if (t.rank() == 0) exec::atomic_ref<std::uint64_t>(r.rules.outward[w.to]).fetch_add(change, exec::relaxed);
+  }
+};
+
+struct add_up_volumes {
+  std::uint64_t const* mass;
+  graph::vertex_id const* label;
+  std::uint64_t* volume;
+  WYRM_HD void operator()(std::size_t v) const {
+    if (mass[v] > 0) exec::atomic_ref<std::uint64_t>(volume[label[v]]).fetch_add(mass[v], exec::relaxed);
+  }
+};
+
+}  // namespace wyrm::algorithms::detail

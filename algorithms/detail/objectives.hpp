@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// What moves of vertices improve (move_round.hpp), in integers, so that comparisons are exact and sums do not
+// depend on the order of additions.
+//
+// Modularity (Newman and Girvan, 2004) and the constant Potts model (Traag, Van Dooren, Nesterov, Phys. Rev. E 84,
+// 016114, 2011) are quadratic: links inside communities, minus a multiple of the squares of their masses, which are
+// sums of degrees or numbers of vertices.
+//
+// The map equation (Rosvall and Bergstrom, PNAS 105, 2008; Rosvall, Axelsson, Bergstrom, Eur. Phys. J. Special Topics
+// 178, 2009) is the mean length of the code word of a step of a random walk. Let T be the sum of all degrees d, E the
+// weight of all arcs between modules, e and m the weight of arcs that leave a module and the sum of its degrees, and
+// f(x) = x log2 x. A walk on an undirected graph visits a vertex in a fraction d / T of its steps, so the codelength
+// times T is f(E) + sum over modules (f(e + m) - 2 f(e)) - sum over vertices f(d); the terms with log T cancel out.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "../../exec/atomic.hpp"
+#include "../../exec/config.hpp"
+#include "../../exec/tile.hpp"
+#include "../../graph/query/exponential.hpp"
+#include "../../graph/types.hpp"
+#include "../../graph/view.hpp"
+#include "frontier.hpp"
+#include "weighted_rows.hpp"
+
+namespace wyrm::algorithms::detail {
+
+constexpr double flow_log_unit = 0x1p-20;
+
+/// x log2 x for x < 2^33, in units of 2^-20. It differs from the exact value by at most x 2^-42 + 2^-20 (see
+/// negative_log2). So a codelength is exact up to 2^-17 bits: the arguments of its terms have a sum of at most 6 T, and
+/// it has at most 4 T terms. Moves compare the sums of these integers, which differ from one clustering to the other
+/// by the same integer on each path of moves.
+[[nodiscard]] WYRM_HD inline std::int64_t flow_log(std::uint64_t x) {
+  constexpr std::uint64_t log2_of_2_34 = std::uint64_t{34} << 57;
+  return static_cast<std::int64_t>(
+      graph::detail::multiply_high(x << 27, log2_of_2_34 - graph::detail::negative_log2(x << 30)));
+}
+
+/// The part of the codelength that belongs to a module; see above.
+[[nodiscard]] WYRM_HD inline std::int64_t module_cost(std::uint64_t exits, std::uint64_t volume) {
+  return exits + volume == 0 ? 0 : flow_log(exits + volume) - 2 * flow_log(exits);
+}
+
+/// Modularity or the constant Potts model. Gains are links * (difference of links) - chance * (mass of the vertex) *
+/// (difference of masses).
+struct quadratic_objective {
+  std::uint64_t links = 0;
+  std::uint64_t chance = 0;
+
+  /// The moves of one vertex.
+  struct leaving {
+    std::uint64_t const* volume;
+    std::int64_t links;
+    std::int64_t chance;  // times its mass
+    std::int64_t own;     // links to its own community
+    std::int64_t left;    // mass of the others in it
+    [[nodiscard]] WYRM_HD std::int64_t gain(graph::vertex_id to, std::uint32_t weight) const {
+      return (static_cast<std::int64_t>(weight) - own) * links -
+             chance * (static_cast<std::int64_t>(volume[to]) - left);
+    }
+  };
+  template <class Round>
+  [[nodiscard]] WYRM_HD leaving from(Round const& r, graph::vertex_id v) const {
+    auto const mass = static_cast<std::int64_t>(r.mass[v]);
+    return {r.volume, static_cast<std::int64_t>(links), static_cast<std::int64_t>(chance) * mass, r.proposal[v].own,
+            static_cast<std::int64_t>(r.volume[r.label[v]]) - mass};
+  }
+  /// By how much the joint gain of a move can fall short because of other vertices with the mass `others`, which leave
+  /// the same community or enter the same one.
+  template <class Round>
+  [[nodiscard]] WYRM_HD std::uint64_t charge(Round const& r, graph::vertex_id v, std::uint64_t others) const {
+    return r.mass[v] * others * chance;
+  }
+};
+
+/// `resolution` times the squares of masses are subtracted, divided by `base`: the sum of all degrees for modularity,
+/// the weight of an edge for the constant Potts model. The ratio of `links` and `chance` is base / resolution. Both are
+/// as large as 64 bits of gains permit, because `links` is rounded. total: sum of all degrees; mass: sum of all masses;
+/// both at most 2^31. Returns chance = 0 if the resolution is less than least_resolution().
+[[nodiscard]] inline quadratic_objective make_quadratic(double base, double resolution, double total, double mass) {
+  if (resolution == 1 && base == total && mass == total) return {static_cast<std::uint64_t>(total), 1};
+  double const most = std::fmin(0x1p62 / mass / mass, 0x1p62 / total / base * resolution);
+  if (most < 1) return {};
+  double const enough = 0x1p30 * std::fmax(1.0, resolution / base);
+  std::uint64_t const chance = std::bit_floor(static_cast<std::uint64_t>(std::fmin(most, enough)));
+  return {static_cast<std::uint64_t>(base * static_cast<double>(chance) / resolution + 0.5), chance};
+}
+[[nodiscard]] inline double least_resolution(double base, double total) { return total * base / 0x1p62; }
+
+/// The map equation.
+struct map_objective {
+  std::uint64_t const* outside = nullptr;  // of each vertex: weight of its arcs to others
+  std::uint64_t* exits = nullptr;          // of each module: weight of its arcs to others
+  std::uint64_t all_exits = 0;
+
+  struct leaving {
+    std::uint64_t const* volume;
+    std::uint64_t const* exits;
+    std::uint64_t degree;
+    std::uint64_t outside;
+    std::uint64_t all_exits;  // of all modules, plus twice the links to its own one
+    std::int64_t saved;       // by leaving, and by the term of all exits
+    [[nodiscard]] WYRM_HD std::int64_t gain(graph::vertex_id to, std::uint32_t weight) const {
+      std::uint64_t const links = 2 * std::uint64_t{weight};
+      return saved + module_cost(exits[to], volume[to]) -
+             module_cost(exits[to] + outside - links, volume[to] + degree) - flow_log(all_exits - links);
+    }
+  };
+  template <class Round>
+  [[nodiscard]] WYRM_HD leaving from(Round const& r, graph::vertex_id v) const {
+    graph::vertex_id const home = r.label[v];
+    std::uint64_t const links = 2 * std::uint64_t{r.proposal[v].own};
+    std::int64_t const left = module_cost(exits[home] + links - outside[v], r.volume[home] - r.mass[v]);
+    return {r.volume,          exits,
+            r.mass[v],         outside[v],
+            all_exits + links, module_cost(exits[home], r.volume[home]) - left + flow_log(all_exits)};
+  }
+  template <class Round>
+  [[nodiscard]] WYRM_HD std::uint64_t charge(Round const&, graph::vertex_id, std::uint64_t) const {
+    return 0;
+  }
+};
+
+}  // namespace wyrm::algorithms::detail
