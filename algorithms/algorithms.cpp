@@ -22,8 +22,8 @@ triangles_result triangles(graph::any_graph const& g, triangles_options const& o
   return std::visit([&](auto const& space) { return triangles(space, g.view(), o); }, g.space());
 }
 
-clustering_quality quality(graph::any_graph const& g, std::vector<std::uint32_t> const& labels) {
-  return std::visit([&](auto const& space) { return quality(space, g.view(), labels); }, g.space());
+clustering_quality quality(graph::any_graph const& g, std::vector<std::uint32_t> const& labels, double resolution) {
+  return std::visit([&](auto const& space) { return quality(space, g.view(), labels, resolution); }, g.space());
 }
 
 std::vector<std::uint32_t> edge_support(graph::any_graph const& g) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The quality of a clustering, which is a label for each vertex: with respect to the graph (modularity: Newman and
-// Girvan, Phys. Rev. E 69, 2004; conductance), or compared with another clustering (normalized mutual information:
-// Danon et al., J. Stat. Mech. 2005; adjusted Rand index: Hubert and Arabie, J. Classification 1985).
+// Girvan, Phys. Rev. E 69, 2004; conductance; codelength of the map equation: Rosvall and Bergstrom, PNAS 105, 2008;
+// constant Potts model: Traag, Van Dooren, Nesterov, Phys. Rev. E 84, 016114, 2011), or compared with another
+// clustering (normalized mutual information: Danon et al., J. Stat. Mech. 2005; adjusted Rand index: Hubert and Arabie,
+// J. Classification 1985).
 #pragma once
 
 #include <algorithm>
@@ -27,6 +29,11 @@ struct clustering_quality {
   /// The fraction of edges inside clusters, minus its expected value in a random graph with the same degrees; 0 without
   /// edges.
   double modularity = 0;
+  /// The mean length, in bits, of the code word of a step of a random walk, with a code book for each cluster and one
+  /// for steps between clusters; 0 without edges.
+  double codelength = 0;
+  /// The edges inside clusters, minus `resolution` times the pairs of vertices of the same cluster.
+  double potts = 0;
   /// Of each label: the edges that leave its cluster, divided by the sum of degrees of the cluster or of all other
   /// vertices, whichever is smaller; 0 if the divisor is 0.
   std::vector<double> conductance;
@@ -60,6 +67,19 @@ struct add_up_clusters {
   }
 };
 
+/// d log2 d of the degree of each vertex, in which a self-loop counts twice.
+struct weigh_degrees {
+  graph::graph_view g;
+  double* values;
+  WYRM_HD void operator()(std::size_t i) const {
+    auto const v = static_cast<graph::vertex_id>(i);
+    graph::neighbour_list const row = g.neighbours(v);
+    std::uint32_t const at = graph::lower_bound(row.data, row.size, v);
+    double const d = double{1} * row.size + (at < row.size && row[at] == v ? 1 : 0);
+    values[v] = d > 0 ? d * std::log2(d) : 0;
+  }
+};
+
 /// The number of vertices with each pair of labels, and with each label of either clustering.
 struct contingency {
   std::map<std::pair<std::uint32_t, std::uint32_t>, double> both;
@@ -82,10 +102,11 @@ struct contingency {
 
 }  // namespace detail
 
-/// labels: one per vertex, each less than the number of vertices. O(vertices + arcs). Throws error(bad_argument) for a
-/// directed graph, and for labels that are too few, too many or too large.
+/// labels: one per vertex, each less than the number of vertices; resolution: of the constant Potts model. O(vertices +
+/// arcs). Throws error(bad_argument) for a directed graph, and for labels that are too few, too many or too large.
 template <class Space>
-clustering_quality quality(Space const& space, graph::graph_view const& g, std::vector<std::uint32_t> const& labels) {
+clustering_quality quality(Space const& space, graph::graph_view const& g, std::vector<std::uint32_t> const& labels,
+                           double resolution = 1) {
   auto const refuse = [](std::string const& what) {
     throw error(error_code::bad_argument, "quality of a clustering: " + what);
   };
@@ -103,20 +124,33 @@ clustering_quality quality(Space const& space, graph::graph_view const& g, std::
   exec::for_each_tile<8>(space, n, detail::add_up_clusters{g, device_labels.data(), sums.data(), sums.data() + k});
   std::vector<std::uint64_t> const got = exec::copy_out(space, sums.data(), 2 * k);
 
+  exec::buffer<double, Space> values(space, n);
+  exec::for_each(space, n, detail::weigh_degrees{g, values.data()});
+  typename Space::bulk bulk(space);
+  double cost = -bulk.sum(values.data(), n);
+  std::vector<double> sizes(k);
+  for (std::uint32_t const l : labels) ++sizes[l];
+
   double all = 0;
+  double exits = 0;
+  auto const term = [](double x) { return x > 0 ? x * std::log2(x) : 0; };
   for (std::size_t c = 0; c < k; ++c) all += static_cast<double>(got[c]);
   clustering_quality result;
   for (std::size_t c = 0; c < k; ++c) {
     auto const degree = static_cast<double>(got[c]);
     auto const inside = static_cast<double>(got[k + c]);
     if (all > 0) result.modularity += inside / all - degree / all * (degree / all);
+    cost += term(degree - inside + degree) - 2 * term(degree - inside);
+    exits += degree - inside;
+    result.potts += inside / 2 - resolution * sizes[c] * (sizes[c] - 1) / 2;
     double const smaller = std::min(degree, all - degree);
     result.conductance.push_back(smaller > 0 ? (degree - inside) / smaller : 0.0);
   }
+  if (all > 0) result.codelength = (cost + term(exits)) / all;
   return result;
 }
 
-clustering_quality quality(graph::any_graph const& g, std::vector<std::uint32_t> const& labels);
+clustering_quality quality(graph::any_graph const& g, std::vector<std::uint32_t> const& labels, double resolution = 1);
 
 /// Twice the mutual information of both clusterings, divided by the sum of their entropies: from 0 to 1. It is 1 if the
 /// clusterings differ only in the names of labels, or if both have one cluster. Labels may be any numbers. O(n log n).

@@ -27,6 +27,17 @@ agreement compare(std::vector<std::uint32_t> const& labels, std::vector<std::uin
 
 }  // namespace
 
+std::vector<std::string> objectives() { return {"modularity", "map-equation", "cpm"}; }
+
+std::string name_of(algorithms::clustering_objective objective) {
+  return objectives()[static_cast<std::size_t>(objective)];
+}
+
+algorithms::clustering_objective objective_of(std::string const& name) {
+  auto const all = objectives();
+  return static_cast<algorithms::clustering_objective>(std::find(all.begin(), all.end(), name) - all.begin());
+}
+
 std::vector<std::uint32_t> read_labels(std::string const& file, vertex_ids const& ids) {
   line_input in(file);
   std::vector<std::uint32_t> labels(ids.size());

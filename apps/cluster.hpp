@@ -46,6 +46,12 @@ struct cluster_result {
   double ms = 0;  // time of clustering; the transfer of labels to the host is included
 };
 
+/// The names of the objectives: modularity, map-equation, cpm.
+[[nodiscard]] std::vector<std::string> objectives();
+[[nodiscard]] std::string name_of(algorithms::clustering_objective objective);
+/// The objective with one of these names.
+[[nodiscard]] algorithms::clustering_objective objective_of(std::string const& name);
+
 /// Reads labels, in the order of vertices: a line for each vertex has its id and a number, and is in any place; a line
 /// that begins with # is a comment, and empty lines are skipped. Throws error(bad_input), with the line, when the file
 /// has another form; error(io).

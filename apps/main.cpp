@@ -337,6 +337,17 @@ void add_cluster(CLI::App& program, apps::cluster_options& o) {
   number("--length", o.clustering.length, 1, "Number of steps of a walk");
   number("--walks", o.clustering.walks, 1, "Number of walks from each vertex");
   number("--iterations", o.clustering.iterations, 0, "Maximum number of voting rounds");
+  cluster
+      ->add_option_function<std::string>(
+          "--objective", [&o](std::string const& name) { o.clustering.objective = apps::objective_of(name); },
+          "What clusters are chosen for")
+      ->check(CLI::IsMember(apps::objectives()))
+      ->default_str("modularity");
+  cluster
+      ->add_option("--resolution", o.clustering.resolution,
+                   "Modularity: factor of the expected links; cpm: least density of links in a cluster")
+      ->check(apps::not_empty)
+      ->capture_default_str();
   cluster->add_flag("--weighted", o.weighted, "Use the weights in the file");
   cluster->add_option("--labels", o.labels, "Write the cluster of each vertex to this file; a line is 'id cluster'")
       ->check(apps::not_empty);

@@ -339,6 +339,8 @@ std::string json_report(cluster_options const& o, cluster_result const& r, bool 
     j.field("length", o.clustering.length);
     j.field("walks", o.clustering.walks);
     j.field("iterations", o.clustering.iterations);
+    j.field("objective", name_of(o.clustering.objective));
+    j.field("resolution", o.clustering.resolution);
   });
   j.field("device", r.device);
   j.object("graph", [&] {
@@ -354,6 +356,8 @@ std::string json_report(cluster_options const& o, cluster_result const& r, bool 
   j.object("clusters", [&] {
     j.field("count", r.clusters.count);
     j.field("modularity", r.clusters.modularity);
+    j.field("codelength", r.clusters.codelength);
+    j.field("quality", r.clusters.quality);
     j.field("iterations", r.clusters.iterations);
     j.field("converged", r.clusters.converged);
     write_distribution(j, "sizes", r.sizes);

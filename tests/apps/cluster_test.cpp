@@ -46,6 +46,17 @@ TEST_F(program_test, clusters) {
   EXPECT_TRUE(report(read("report.json")).at("truth").IsNull());
 }
 
+TEST_F(program_test, clusters_by_an_objective) {
+  std::string const file = write("two.graph", triangles);
+  std::string const table = output({"cluster", file, "--objective", "map-equation", "--report", path("report.json")});
+  EXPECT_EQ(row(table, "clusters"), "3");
+  EXPECT_EQ(row(table, "codelength"), "2.320731 bits");
+  report const r(read("report.json"));
+  EXPECT_EQ(r.text("parameters/objective"), "map-equation");
+  EXPECT_DOUBLE_EQ(r.number("clusters/quality"), -r.number("clusters/codelength"));
+  EXPECT_EQ(row(output({"cluster", file, "--objective", "cpm", "--resolution", "0.5"}), "clusters"), "3");
+}
+
 // A ring of four vertices with two heavy edges, one of which consists of arcs in both directions.
 TEST_F(program_test, clusters_by_weight) {
   std::string const file =

@@ -164,11 +164,13 @@ inline void add_fields(rapidjson::Value const& value, std::string const& path,
   add("string", "parameters/", {"file", "device", "memory", "direction", "ids"});
   add("boolean", "parameters/", {"weighted"});
   add("integer", "parameters/", {"device_memory", "seed", "length", "walks", "iterations"});
+  add("string", "parameters/", {"objective"});
+  add("number", "parameters/", {"resolution"});
   add("integer", "graph/", {"vertices", "edges"});
   add("boolean", "graph/", {"directed"});
   add("number", "timings_ms/", {"load", "build", "cluster"});
   add("integer", "clusters/", {"count", "iterations"});
-  add("number", "clusters/", {"modularity", "sizes/mean"});
+  add("number", "clusters/", {"modularity", "codelength", "quality", "sizes/mean"});
   add("boolean", "clusters/", {"converged"});
   add("integer", "clusters/sizes/", {"min", "median", "p99", "max", "zero"});
   add("array", "clusters/sizes/", {"histogram"});
