@@ -33,8 +33,8 @@ class leiden_finder : public detail::module_finder<Space> {
         part_(space),
         coarse_label_{labels(space), labels(space)} {}
 
-  /// As louvain_finder::run(), with about 240 bytes per vertex. At the end each community is connected, and no vertex
-  /// can raise modularity by a move.
+  /// As louvain_finder::run(), with about 240 bytes per vertex. At the end each community is connected; with
+  /// `exhaustive` no vertex can raise modularity by a move either.
   void run(graph::graph_view const& g, leiden_options const& o = {}) {
     if (!this->begin(g, o)) return;
     refinement_.reserve(this->vertices_);
@@ -80,8 +80,8 @@ class leiden_finder : public detail::module_finder<Space> {
     this->space_.copy(this->label_.data(), part_.data(), this->vertices_ * sizeof(graph::vertex_id));
     exec::for_each(this->space_, this->vertices_, detail::compose_labels{this->label_.data(), label});
   }
-  // Vertices move until none gains, and communities that are not connected are divided, which raises modularity, until
-  // neither changes anything. Returns whether labels have changed.
+  // Vertices move, see settle(), and communities that are not connected are divided, which raises modularity. If moves
+  // are exhaustive, in turn, until neither changes anything. Returns whether labels have changed.
   bool settle_connected() {
     bool changed = false;
     for (unsigned i = 0;; ++i) {
@@ -89,6 +89,7 @@ class leiden_finder : public detail::module_finder<Space> {
       this->merging_.relabel_by_first(this->label_.data(), this->vertices_);
       if (!refinement_.split(this->merging_.moves(), this->rows_, this->label_.data())) return changed;
       changed = true;
+      if (!this->exhaustive_) return true;
       if (i == max_splits) {
         this->converged_ = false;
         return true;

@@ -23,13 +23,13 @@ class louvain_finder : public detail::module_finder<Space> {
  public:
   explicit louvain_finder(Space const& space) : detail::module_finder<Space>(space, "Louvain") {}
 
-  /// Each pass moves vertices, also from and to the communities of the pass before, and merges communities. At the end
-  /// no vertex can raise modularity by a move. A vertex without edges, also an absent one, is a community. Labels are a
-  /// function of graph, options and seed in every space. Throws error(bad_argument) for options out of range, for a
-  /// graph of more than 2^31 arcs (2^30 if it is directed or `weighted`), and, if `weighted`, for a graph whose values
-  /// are no numbers or a value that is negative or not finite; error(out_of_memory). O(arcs log vertices) per level.
-  /// 28 to 44 bytes per arc and about 200 per vertex; for a directed graph or with weights up to three times as much
-  /// per arc.
+  /// Each pass moves vertices, also from and to the communities of the pass before, and merges communities. With
+  /// `exhaustive` no vertex can raise modularity by a move in the end. A vertex without edges, also an absent one, is a
+  /// community. Labels are a function of graph, options and seed in every space. Throws error(bad_argument) for options
+  /// out of range, for a graph of more than 2^31 arcs (2^30 if it is directed or `weighted`), and, if `weighted`, for a
+  /// graph whose values are no numbers or a value that is negative or not finite; error(out_of_memory). O(arcs log
+  /// vertices) per level. 28 to 44 bytes per arc and about 200 per vertex; for a directed graph or with weights up to
+  /// three times as much per arc.
   void run(graph::graph_view const& g, louvain_options const& o = {}) {
     if (!this->begin(g, o)) return;
     auto const level = [&](graph::vertex_id) { this->keep_level(this->label_.data()); };

@@ -102,6 +102,7 @@ class modularity_moves {
  private:
   // Rounds; they continue only if 1/32 of the first vertices move in a window.
   static constexpr std::uint32_t window = 16;
+  static constexpr unsigned most_at_once = 4;
   [[nodiscard]] static std::size_t places(std::size_t n, std::uint64_t arcs) { return arcs + arcs / 2 + n + 1; }
 
   map_objective find_flows(weighted_rows const& rows, graph::vertex_id const* label) {
@@ -141,7 +142,9 @@ class modularity_moves {
     moves done{0, false};
     std::uint32_t left = now().size();
     std::uint64_t const few = left / 32;
-    for (std::uint64_t before = 0; left > 0 && r.number < max_rounds; ++r.number) {
+    std::uint64_t before = 0;
+    unsigned at_once = 1;
+    while (left > 0 && r.number < max_rounds) {
       if (rules.exhaustive) {
         // As few vertices refuse each other's moves less often, waiting would only take time.
         r.most_refused = std::min<std::uint32_t>(move_proposal::max_refused, std::bit_width(left) - 1);
@@ -149,12 +152,21 @@ class modularity_moves {
         if (done.count - before <= few) break;
         before = done.count;
       }
-      done.count += round(r, objective);
+      // The host reads the result of several rounds at once if each of them has few vertices.
+      unsigned const rounds = std::min({at_once, window - r.number % window, max_rounds - r.number});
+      space_.fill(result_.data(), 0, result_.bytes());
+      std::uint32_t moved = 0;
+      for (unsigned i = 0; i < rounds; ++i, ++r.number) moved = round(r, objective);
+      if constexpr (!std::is_same_v<Objective, map_objective>) moved = exec::read(space_, &result_.data()->moved);
+      done.count += moved;
       left = now().size();
+      bool const reads_each = std::is_same_v<Objective, map_objective>;
+      at_once = reads_each || left > few ? 1 : std::min(2 * at_once, most_at_once);
     }
-    done.ended = r.number < max_rounds;
+    done.ended = left == 0 || r.number < max_rounds;
     return done;
   }
+  // Returns the number of moves of the map equation; others are added up in result_.
   template <class Objective>
   std::uint32_t round(move_round const& r, Objective& objective) {
     frontier const from = now().view();
@@ -173,7 +185,6 @@ class modularity_moves {
     next.reset_size();
     for_each_item<8>(space_, from, list_next{r, next.view()});
     ++turn_;
-    if constexpr (!std::is_same_v<Objective, map_objective>) moved = exec::read(space_, &result_.data()->moved);
     return moved;
   }
   [[nodiscard]] saved_modules saved() const { return {saved_volume_.data(), saved_exits_.data()}; }

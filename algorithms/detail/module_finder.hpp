@@ -27,6 +27,9 @@ struct modularity_options {
   bool weighted = false;     // the values of the graph are weights, finite and not negative; both directions add up
   std::uint32_t passes = 2;  // from the moves of vertices to the last level; at least 1; ends when nothing changes
   bool keep_levels = false;  // whether the result has `levels`
+  /// Whether vertices move at the end of each pass until none can gain; if not, until few do, which takes much less
+  /// time.
+  bool exhaustive = false;
 };
 
 struct modularity_result {
@@ -35,7 +38,7 @@ struct modularity_result {
   std::vector<std::uint32_t> sizes;  // of each label: number of vertices
   double modularity = 0;             // with the resolution; 0 without edges
   std::uint32_t passes = 0;          // that changed labels
-  bool converged = true;             // no vertex can gain by a move; false if a limit of rounds ended the moves
+  bool converged = true;             // false if a limit of rounds ended the moves
   /// The hierarchy of the first pass, if it is kept: labels of vertices at each level, numbered as `label`. Vertices
   /// with the same label at a level have the same one at the next. The last level differs from `label` where later
   /// moves changed labels.
@@ -95,6 +98,7 @@ class module_finder {
     rows_ = rows;
     resolution_ = o.resolution;
     keeps_levels_ = o.keep_levels;
+    exhaustive_ = o.exhaustive;
     vertices_ = g.vertices();
     count_ = static_cast<std::uint32_t>(vertices_);
     exec::for_each(space_, vertices_, init_labels{label_.data()});
@@ -105,11 +109,17 @@ class module_finder {
     merging_.moves().prepare(rows);
     return run(rows, label, rules_);
   }
-  /// Vertices move until none gains, also by leaving for a community of its own. A vertex founds a community under its
+  /// Vertices move until few gain; or, if the options say so, until none does, also by leaving for a community of its
+  /// own. A vertex founds a community under its
   /// own id; it cannot while another community has that id as its label. So labels are first the ids of first members,
   /// then of last ones. Returns the number of moves.
   std::uint64_t settle() {
     move_rules rules = rules_;
+    if (!exhaustive_) {
+      merging_.moves().prepare(rows_);
+      merging_.relabel_by_first(label_.data(), vertices_);
+      return run(rows_, label_.data(), rules);
+    }
     rules.exhaustive = true;
     std::uint64_t all = 0;
     for (unsigned turn = 0, still = 0; still < 2 && turn < max_turns; ++turn) {
@@ -144,6 +154,7 @@ class module_finder {
   std::size_t vertices_ = 0;
   std::uint32_t passes_ = 0;
   bool converged_ = true;
+  bool exhaustive_ = false;
 
  private:
   static constexpr unsigned max_turns = 64;

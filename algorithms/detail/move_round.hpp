@@ -130,7 +130,6 @@ struct move_round {
 struct begin_round {
   move_round r;
   frontier from;
-  WYRM_HD void start() const { *r.result = {0, 0, 0}; }
   template <class Tile>
   WYRM_HD void operator()(Tile const&, frontier_item const* item) const {
     if (item == nullptr || item->part != 0) return;
