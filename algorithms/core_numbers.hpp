@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "../exec/atomic.hpp"
@@ -23,6 +22,7 @@
 #include "../graph/types.hpp"
 #include "../graph/view.hpp"
 #include "detail/frontier.hpp"
+#include "detail/peeling.hpp"
 #include "detail/rounds.hpp"
 #include "triangles.hpp"
 
@@ -35,63 +35,19 @@ struct core_numbers_result {
 
 namespace detail {
 
-/// In device memory; the host reads it.
-struct peeling_state {
-  std::uint32_t k;     // ~0 until it is found
-  std::uint32_t left;  // vertices that are not removed at once
-};
-
-/// The vertices that remained after the previous k.
-struct peeling {
+/// The vertices that remained after the previous k. See peeler.
+struct core_peeling {
   graph::graph_view g;
   std::uint32_t* degrees;  // numbers of remaining neighbours
-  graph::vertex_id const* vertices;
-  peeling_state* state;
   frontier now;
   /// Not valid for a vertex that other threads may be adding to the frontier.
   [[nodiscard]] WYRM_HD bool is_removed(graph::vertex_id v) const {
     return (exec::atomic_ref<std::uint32_t>(now.marks[v / 32]).load(exec::relaxed) >> v % 32 & 1) != 0;
   }
-};
-
-struct list_vertices {
-  graph::vertex_id* vertices;
-  WYRM_HD void operator()(std::size_t v) const { vertices[v] = static_cast<graph::vertex_id>(v); }
-};
-
-/// One lane per vertex: finds the next k.
-struct find_least_degree {
-  peeling p;
+  [[nodiscard]] WYRM_HD std::uint32_t left_of(graph::vertex_id v) const { return degrees[v]; }
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
-    graph::vertex_id const v = valid ? p.vertices[i] : 0;
-    std::uint32_t least = valid && !p.is_removed(v) ? p.degrees[v] : ~std::uint32_t{0};
-    for (unsigned step = Tile::size() / 2; step > 0; step /= 2) {
-      std::uint32_t const other = t.shfl(least, t.rank() ^ step);
-      least = other < least ? other : least;
-    }
-    if (t.rank() == 0 && least < exec::load_recent(p.state->k))
-      exec::atomic_ref<std::uint32_t>(p.state->k).fetch_min(least, exec::relaxed);
-  }
-};
-
-/// One lane per vertex: adds it to the first frontier of k, or to the list of remaining vertices.
-struct begin_peeling {
-  peeling p;
-  graph::vertex_id* left;
-  template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
-    graph::vertex_id const v = valid ? p.vertices[i] : 0;
-    bool const is_there = valid && !p.is_removed(v);
-    bool const removed = is_there && p.degrees[v] <= p.state->k;
-    p.now.add(t, p.g, v, removed);
-    std::uint32_t const remaining = t.ballot(is_there && !removed);
-    std::uint32_t first = 0;
-    if (t.rank() == 0 && remaining != 0)
-      first = exec::atomic_ref<std::uint32_t>(p.state->left)
-                  .fetch_add(static_cast<std::uint32_t>(cuda::std::popcount(remaining)), exec::relaxed);
-    first = t.shfl(first, 0);
-    if (is_there && !removed) left[first + exec::rank_in(t, remaining)] = v;
+  WYRM_HD void remove(Tile const& t, graph::vertex_id v, bool has) const {
+    now.add(t, g, v, has);
   }
 };
 
@@ -133,22 +89,17 @@ core_numbers_result core_numbers(Space const& space, graph::graph_view const& g)
   if (n == 0) return result;
   exec::buffer<std::uint32_t, Space> degrees(space, n);
   exec::buffer<std::uint32_t, Space> cores(space, n);
-  exec::buffer<graph::vertex_id, Space> vertices(space, n);
-  exec::buffer<graph::vertex_id, Space> left(space, n);
-  exec::buffer<detail::peeling_state, Space> state(space, 1);
   detail::rounds<Space> rounds(space, g);
   exec::for_each(space, n, detail::count_others{g, degrees.data()});
-  exec::for_each(space, n, detail::list_vertices{vertices.data()});
-  for (std::size_t size = n; size > 0; size = exec::read(space, state.data()).left) {
-    exec::write(space, state.data(), {.k = ~std::uint32_t{0}, .left = 0});
-    detail::peeling const p{g, degrees.data(), vertices.data(), state.data(), rounds.now()};
-    exec::for_each_lane<32>(space, size, detail::find_least_degree{p});
-    exec::for_each_lane<32>(space, size, detail::begin_peeling{p, left.data()});
-    rounds.run([&](std::uint32_t, detail::frontier const& next) {
-      return detail::peel{g, degrees.data(), cores.data(), state.data(), next};
-    });
-    std::swap(vertices, left);
-  }
+  detail::peeler<Space> peeler(space);
+  peeler.run(
+      static_cast<std::uint32_t>(n), rounds,
+      [&] {
+        return detail::core_peeling{g, degrees.data(), rounds.now()};
+      },
+      [&](detail::peeling_state const* state, detail::frontier const& next) {
+        return detail::peel{g, degrees.data(), cores.data(), state, next};
+      });
   result.core = exec::copy_out(space, cores.data(), n);
   result.degeneracy = *std::max_element(result.core.begin(), result.core.end());
   return result;

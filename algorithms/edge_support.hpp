@@ -7,15 +7,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "../exec/bulk.hpp"
 #include "../exec/error.hpp"
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
 #include "../exec/tile.hpp"
 #include "../graph/any_graph.hpp"
 #include "../graph/view.hpp"
-#include "detail/orientation.hpp"
 #include "detail/row_bins.hpp"
+#include "detail/weighted_rows.hpp"
 
 namespace wyrm::algorithms {
 
@@ -86,6 +85,28 @@ struct count_support {
   }
 };
 
+/// Counts supports; keeps its scratch memory, about 40 bytes per vertex.
+template <class Space>
+class support_counter {
+ public:
+  explicit support_counter(Space const& space) : space_(space), bins_(space), offsets_(space) {}
+
+  /// Writes the support of each arc of an undirected graph, in the order of to_csr().
+  void count(graph::graph_view const& g, std::uint32_t* support) {
+    row_bins_view const all = bins_.make(g.out_records(), g.vertices(), g.arcs(), {8, 256, 1024, 256});
+    offsets_.find(g);
+    space_.fill(support, 0, g.arcs() * sizeof(std::uint32_t));
+    exec::for_each_tile<32>(space_, all.items(), count_support{g, all, offsets_.data(), support});
+  }
+  /// Of the rows of the graph of the last count.
+  [[nodiscard]] std::uint64_t const* offsets() const { return offsets_.data(); }
+
+ private:
+  Space space_;
+  row_bins<Space> bins_;
+  row_offsets<Space> offsets_;
+};
+
 }  // namespace detail
 
 /// The support of each arc, in the order of to_csr(): equal for both directions of an edge, 0 for self-loops. The sum
@@ -96,18 +117,9 @@ template <class Space>
 std::vector<std::uint32_t> edge_support(Space const& space, graph::graph_view const& g) {
   if (g.directed())
     throw error(error_code::bad_argument, "edge_support: the graph is directed; use its undirected form");
-  std::size_t const n = g.vertices();
-  if (n == 0) return {};
-  typename Space::bulk bulk(space);
-  detail::row_bins<Space> all_bins(space);
-  exec::buffer<std::uint32_t, Space> degrees(space, n);
-  exec::buffer<std::uint64_t, Space> offsets(space, n + 1);
+  if (g.vertices() == 0) return {};
   exec::buffer<std::uint32_t, Space> support(space, g.arcs());
-  detail::row_bins_view const bins = all_bins.make(g.out_records(), n, g.arcs(), {8, 256, 1024, 256});
-  exec::for_each(space, n, detail::copy_degrees{g.out_records(), degrees.data()});
-  bulk.inclusive_sum(degrees.data(), offsets.data(), n);
-  space.fill(support.data(), 0, support.bytes());
-  exec::for_each_tile<32>(space, bins.items(), detail::count_support{g, bins, offsets.data(), support.data()});
+  detail::support_counter<Space>(space).count(g, support.data());
   return exec::copy_out(space, support.data(), support.size());
 }
 

@@ -5,6 +5,7 @@
 #include "../clustering_coefficients.hpp"
 #include "../label_propagation.hpp"
 #include "../similarity.hpp"
+#include "../truss.hpp"
 
 namespace wyrm::algorithms {
 
@@ -20,6 +21,14 @@ clustering_coefficients_result clustering_coefficients(graph::any_graph const& g
 std::vector<double> similarity(graph::any_graph const& g, std::span<graph::edge const> pairs,
                                similarity_measure measure) {
   return std::visit([&](auto const& space) { return similarity(space, g.view(), pairs, measure); }, g.space());
+}
+
+trussness_result trussness(graph::any_graph const& g) {
+  return std::visit([&](auto const& space) { return trussness(space, g.view()); }, g.space());
+}
+
+std::vector<graph::edge> k_truss(graph::any_graph const& g, std::uint32_t k) {
+  return std::visit([&](auto const& space) { return k_truss(space, g.view(), k); }, g.space());
 }
 
 }  // namespace wyrm::algorithms

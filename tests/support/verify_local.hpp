@@ -76,4 +76,36 @@ inline std::pair<std::size_t, std::size_t> serial_overlap(graph::csr const& g, g
   return {both - all.size(), all.size()};
 }
 
+/// The trussness of each arc, from the definition: for each k, edges in fewer than k - 2 triangles are erased from sets
+/// of neighbours until there are none. 0 for self-loops.
+inline std::vector<std::uint32_t> serial_trussness(graph::csr const& g) {
+  std::size_t const n = g.offsets.size() - 1;
+  std::vector<std::set<graph::vertex_id>> near(n);
+  std::map<std::pair<graph::vertex_id, graph::vertex_id>, std::uint32_t> found;
+  std::size_t left = 0;
+  for (graph::vertex_id u = 0; u < n; ++u)
+    for (auto i = g.offsets[u]; i < g.offsets[u + 1]; ++i)
+      left += g.targets[i] != u && near[u].insert(g.targets[i]).second ? 1u : 0u;
+  for (std::uint32_t k = 3; left > 0; ++k)
+    for (bool erased = true; erased;) {
+      erased = false;
+      for (graph::vertex_id u = 0; u < n; ++u)
+        for (graph::vertex_id const v : std::vector(near[u].begin(), near[u].end())) {
+          auto const triangles =
+              std::count_if(near[u].begin(), near[u].end(), [&](graph::vertex_id w) { return near[v].count(w) != 0; });
+          if (triangles + 2 >= static_cast<std::ptrdiff_t>(k)) continue;
+          near[u].erase(v);
+          near[v].erase(u);
+          found[{u, v}] = found[{v, u}] = k - 1;
+          left -= 2;
+          erased = true;
+        }
+    }
+  std::vector<std::uint32_t> trussness;
+  for (graph::vertex_id u = 0; u < n; ++u)
+    for (auto i = g.offsets[u]; i < g.offsets[u + 1]; ++i)
+      trussness.push_back(u == g.targets[i] ? 0 : found.at({u, g.targets[i]}));
+  return trussness;
+}
+
 }  // namespace wyrm::tests
