@@ -26,10 +26,15 @@
 
 namespace wyrm::algorithms {
 
+struct clustering_coefficients_run {
+  double average = 0;  // the mean of the local coefficients of vertices in the graph; 0 without vertices
+  double global = 0;   // all arcs between neighbours, divided by all ordered pairs of neighbours; 0 without pairs
+};
+
 struct clustering_coefficients_result {
   std::vector<double> local;  // of each vertex; 0 with fewer than two neighbours
-  double average = 0;         // the mean of the local coefficients of vertices in the graph; 0 without vertices
-  double global = 0;  // all arcs between neighbours, divided by all ordered pairs of neighbours; 0 without pairs
+  double average = 0;         // as in clustering_coefficients_run
+  double global = 0;
 };
 
 namespace detail {
@@ -124,46 +129,92 @@ struct divide_by_pairs {
 
 }  // namespace detail
 
-/// O(vertices + arcs + sum over edges of the shorter of two oriented rows, times a logarithm), and a sort of the arcs
-/// of a directed graph. Scratch: about 90 bytes per vertex and 4 per arc; directed: 60 bytes per arc. Self-loops do not
-/// count; a vertex that is not in the graph has the coefficient 0. Throws error(bad_argument) for a directed graph with
-/// 2^31 arcs or more; error(out_of_memory).
+/// Finds the coefficients of different graphs, or of one changing graph, and keeps the results in device memory, and
+/// its scratch memory. Not thread-safe.
+template <class Space>
+class clustering_coefficients_counter {
+ public:
+  explicit clustering_coefficients_counter(Space const& space)
+      : space_(space),
+        bulk_(space),
+        builder_(space),
+        built_(space),
+        bins_(space),
+        orientation_(space),
+        arcs_(space),
+        between_(space),
+        pairs_(space),
+        others_(space),
+        local_(space) {}
+
+  /// O(vertices + arcs + sum over edges of the shorter of two oriented rows, times a logarithm), and a sort of the arcs
+  /// of a directed graph. Memory: about 90 bytes per vertex and 4 per arc; directed: 60 bytes per arc. Self-loops do
+  /// not count; a vertex that is not in the graph has the coefficient 0. Throws error(bad_argument) for a directed
+  /// graph with 2^31 arcs or more; error(out_of_memory).
+  clustering_coefficients_run run(graph::graph_view const& g) {
+    std::size_t const n = g.vertices();
+    clustering_coefficients_run result;
+    if (n == 0) return result;
+    if (g.directed() && g.arcs() >> 31 != 0)
+      throw error(error_code::bad_argument, "clustering_coefficients: the directed graph has " +
+                                                std::to_string(g.arcs()) +
+                                                " arcs; at most 2^31 - 1 are supported, use its undirected form");
+    between_.reserve(n);
+    pairs_.reserve(n);
+    others_.reserve(n);
+    local_.reserve(n);
+    if (g.directed()) builder_.symmetrise(g, nullptr, built_);
+    graph::graph_view const edges = g.directed() ? built_.view().g : g;
+    add_up(g, edges);
+    exec::for_each(space_, n, detail::count_others{edges, others_.data()});
+    exec::for_each(space_, n, detail::divide_by_pairs{between_.data(), others_.data(), local_.data(), pairs_.data()});
+    auto const all = static_cast<double>(bulk_.sum(pairs_.data(), n));
+    if (all > 0) result.global = static_cast<double>(bulk_.sum(between_.data(), n)) / all;
+    if (g.present_vertices() > 0) result.average = bulk_.sum(local_.data(), n) / g.present_vertices();
+    return result;
+  }
+  /// The local coefficient of each vertex of the graph of the last run, in device memory.
+  [[nodiscard]] double const* local() const { return local_.data(); }
+
+ private:
+  /// Counts the arcs of g between the neighbours of each vertex. edges: g without directions.
+  void add_up(graph::graph_view const& g, graph::graph_view const& edges) {
+    std::size_t const n = g.vertices();
+    graph::packed_record const* const rows =
+        orientation_.make(edges, bins_.make(edges.out_records(), n, edges.arcs(), {8, 256, 1024, 1024}));
+    graph::vertex_id const* const targets = orientation_.targets();
+    std::uint8_t* arcs = nullptr;
+    if (g.directed()) {
+      arcs_.reserve(edges.arcs());
+      arcs = arcs_.data();
+      exec::for_each_tile<8>(space_, n, detail::count_directions{g, rows, targets, arcs});
+    }
+    space_.fill(between_.data(), 0, n * sizeof(std::uint64_t));
+    detail::row_bins_view const oriented = bins_.make(rows, n, edges.arcs(), {2, 16, 64, 64});
+    exec::for_each_tile<32>(space_, oriented.items(),
+                            detail::add_opposite_arcs{rows, targets, arcs, oriented, between_.data()});
+  }
+
+  Space space_;
+  typename Space::bulk bulk_;
+  detail::row_builder<Space> builder_;
+  detail::built_rows<Space> built_;
+  detail::row_bins<Space> bins_;
+  detail::orientation<Space> orientation_;
+  exec::buffer<std::uint8_t, Space> arcs_;
+  exec::buffer<std::uint64_t, Space> between_;
+  exec::buffer<std::uint64_t, Space> pairs_;
+  exec::buffer<std::uint32_t, Space> others_;
+  exec::buffer<double, Space> local_;
+};
+
+/// The same for one graph, with the local coefficients in host memory.
 template <class Space>
 clustering_coefficients_result clustering_coefficients(Space const& space, graph::graph_view const& g) {
-  std::size_t const n = g.vertices();
-  clustering_coefficients_result result;
-  if (n == 0) return result;
-  if (g.directed() && g.arcs() >> 31 != 0)
-    throw error(error_code::bad_argument, "clustering_coefficients: the directed graph has " +
-                                              std::to_string(g.arcs()) +
-                                              " arcs; at most 2^31 - 1 are supported, use "
-                                              "its undirected form");
-  detail::built_rows<Space> built(space);
-  if (g.directed()) detail::row_builder<Space>(space).symmetrise(g, nullptr, built);
-  graph::graph_view const edges = g.directed() ? built.view().g : g;
-  detail::row_bins<Space> bins(space);
-  detail::orientation<Space> orientation(space);
-  graph::packed_record const* const rows =
-      orientation.make(edges, bins.make(edges.out_records(), n, edges.arcs(), {8, 256, 1024, 1024}));
-  exec::buffer<std::uint8_t, Space> arcs(space, g.directed() ? edges.arcs() : 0);
-  if (g.directed())
-    exec::for_each_tile<8>(space, n, detail::count_directions{g, rows, orientation.targets(), arcs.data()});
-  exec::buffer<std::uint64_t, Space> between(space, n);
-  exec::buffer<std::uint64_t, Space> pairs(space, n);
-  exec::buffer<std::uint32_t, Space> others(space, n);
-  exec::buffer<double, Space> local(space, n);
-  space.fill(between.data(), 0, between.bytes());
-  detail::row_bins_view const oriented = bins.make(rows, n, edges.arcs(), {2, 16, 64, 64});
-  exec::for_each_tile<32>(space, oriented.items(),
-                          detail::add_opposite_arcs{rows, orientation.targets(), g.directed() ? arcs.data() : nullptr,
-                                                    oriented, between.data()});
-  exec::for_each(space, n, detail::count_others{edges, others.data()});
-  exec::for_each(space, n, detail::divide_by_pairs{between.data(), others.data(), local.data(), pairs.data()});
-  typename Space::bulk bulk(space);
-  auto const all = static_cast<double>(bulk.sum(pairs.data(), n));
-  if (all > 0) result.global = static_cast<double>(bulk.sum(between.data(), n)) / all;
-  if (g.present_vertices() > 0) result.average = bulk.sum(local.data(), n) / g.present_vertices();
-  result.local = exec::copy_out(space, local.data(), n);
+  clustering_coefficients_counter<Space> counter(space);
+  clustering_coefficients_run const run = counter.run(g);
+  clustering_coefficients_result result{{}, run.average, run.global};
+  if (g.vertices() > 0) result.local = exec::copy_out(space, counter.local(), g.vertices());
   return result;
 }
 

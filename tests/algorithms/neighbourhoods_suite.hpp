@@ -64,6 +64,20 @@ TYPED_TEST_P(neighbourhoods_test, coefficients_agree_with_the_verifier) {
   EXPECT_EQ(this->coefficients(this->make(150, dense, {.directed = true})).local, std::vector<double>(150, 0.5));
 }
 
+TYPED_TEST_P(neighbourhoods_test, a_counter_of_coefficients_serves_many_graphs) {
+  auto const both = this->make(3, {{0, 1}, {1, 0}, {1, 2}, {2, 0}}, {.directed = true});
+  auto const dense = this->make(40, this->clique(0, 40));
+  algorithms::clustering_coefficients_counter<TypeParam> counter(this->space_of(both));
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_NEAR(counter.run(both.view()).global, 4.0 / 6, 1e-15);
+    EXPECT_EQ(exec::read(this->space_of(both), counter.local() + 2), 1.0);
+    EXPECT_EQ(exec::read(this->space_of(both), counter.local() + 1), 0.5);
+    EXPECT_EQ(counter.run(this->make(0, {}).view()).global, 0.0);
+    EXPECT_EQ(counter.run(dense.view()).average, 1.0);
+    EXPECT_EQ(exec::read(this->space_of(dense), counter.local() + 39), 1.0);
+  }
+}
+
 TYPED_TEST_P(neighbourhoods_test, coefficients_of_graphalytics) {
   for (bool const directed : {true, false}) {
     auto const example = graphalytics_example::read(directed ? "example-directed" : "example-undirected", "LCC");
@@ -95,6 +109,7 @@ TYPED_TEST_P(neighbourhoods_test, similarity_of_pairs) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(neighbourhoods_test, coefficients_of_known_graphs, coefficients_agree_with_the_verifier,
-                            coefficients_of_graphalytics, similarity_of_pairs);
+                            a_counter_of_coefficients_serves_many_graphs, coefficients_of_graphalytics,
+                            similarity_of_pairs, similar_pairs_of_a_known_graph, similar_pairs_agree_with_the_verifier);
 
 }  // namespace wyrm::tests
