@@ -25,6 +25,14 @@ enum class similarity_measure : std::uint8_t { jaccard, overlap, cosine };
 
 namespace detail {
 
+/// The similarity of two vertices with a and b neighbours, c of them in common.
+[[nodiscard]] WYRM_HD inline double similarity_of(similarity_measure measure, double a, double b, double c) {
+  double divisor = a < b ? a : b;
+  if (measure == similarity_measure::jaccard) divisor = a + b - c;
+  if (measure == similarity_measure::cosine) divisor = std::sqrt(a * b);
+  return divisor > 0 ? c / divisor : 0;
+}
+
 struct score_pairs {
   graph::graph_view g;
   graph::edge const* pairs;
@@ -32,13 +40,7 @@ struct score_pairs {
   similarity_measure measure;
   double* scores;
   WYRM_HD void operator()(std::size_t i) const {
-    double const a = g.degree(pairs[i].source);
-    double const b = g.degree(pairs[i].target);
-    double const c = common[i];
-    double divisor = a < b ? a : b;
-    if (measure == similarity_measure::jaccard) divisor = a + b - c;
-    if (measure == similarity_measure::cosine) divisor = std::sqrt(a * b);
-    scores[i] = divisor > 0 ? c / divisor : 0;
+    scores[i] = similarity_of(measure, g.degree(pairs[i].source), g.degree(pairs[i].target), common[i]);
   }
 };
 

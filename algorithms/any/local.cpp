@@ -4,6 +4,7 @@
 
 #include "../clustering_coefficients.hpp"
 #include "../label_propagation.hpp"
+#include "../similar_pairs.hpp"
 #include "../similarity.hpp"
 #include "../truss.hpp"
 
@@ -21,6 +22,10 @@ clustering_coefficients_result clustering_coefficients(graph::any_graph const& g
 std::vector<double> similarity(graph::any_graph const& g, std::span<graph::edge const> pairs,
                                similarity_measure measure) {
   return std::visit([&](auto const& space) { return similarity(space, g.view(), pairs, measure); }, g.space());
+}
+
+similar_pairs_result similar_pairs(graph::any_graph const& g, similar_pairs_options const& o) {
+  return std::visit([&](auto const& space) { return similar_pairs(space, g.view(), o); }, g.space());
 }
 
 trussness_result trussness(graph::any_graph const& g) {

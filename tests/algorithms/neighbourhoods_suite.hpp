@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../../algorithms/clustering_coefficients.hpp"
+#include "../../algorithms/similar_pairs.hpp"
 #include "../../algorithms/similarity.hpp"
 #include "../support/refusal.hpp"
 #include "../support/verify_local.hpp"
@@ -27,6 +28,9 @@ class neighbourhoods_test : public local_test<Space> {
                                         algorithms::similarity_measure measure) {
     return algorithms::similarity(neighbourhoods_test::space_of(g), g.view(), std::span<graph::edge const>(pairs),
                                   measure);
+  }
+  static auto similar(graph::any_graph const& g, algorithms::similar_pairs_options const& o) {
+    return algorithms::similar_pairs(neighbourhoods_test::space_of(g), g.view(), o);
   }
 };
 
@@ -105,6 +109,52 @@ TYPED_TEST_P(neighbourhoods_test, similarity_of_pairs) {
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     auto const [both, all] = serial_overlap(rows, pairs[i]);
     ASSERT_EQ(got[i], all == 0 ? 0 : static_cast<double>(both) / static_cast<double>(all)) << i;
+  }
+}
+
+TYPED_TEST_P(neighbourhoods_test, similar_pairs_of_a_known_graph) {
+  using algorithms::similarity_measure;
+  using edges = typename TestFixture::edges;
+  auto const g = this->make(6, {{0, 2}, {0, 3}, {1, 2}, {1, 3}, {1, 4}});
+  auto const half = this->similar(g, {.bound = 0.5});
+  EXPECT_EQ(half.pairs, (edges{{0, 1}, {2, 3}, {2, 4}, {3, 4}}));
+  EXPECT_EQ(half.scores, (std::vector<double>{2.0 / 3, 1, 0.5, 0.5}));
+  EXPECT_EQ(this->similar(g, {.bound = 0.6}).pairs, (edges{{0, 1}, {2, 3}}));
+  EXPECT_EQ(this->similar(g, {.measure = similarity_measure::overlap, .bound = 1}).pairs.size(), 4u);
+  EXPECT_TRUE(this->similar(g, {.bound = 1.5}).pairs.empty());
+  EXPECT_TRUE(this->similar(this->make(0, {}), {}).pairs.empty());
+  EXPECT_EQ(this->similar(g, {.bound = 0.5, .max_pairs = 4}).pairs.size(), 4u);
+  this->expect_contains(refusal([&] { this->similar(g, {.bound = 0.5, .max_pairs = 3}); }), "4 pairs");
+  this->expect_contains(refusal([&] { this->similar(g, {.bound = 0}); }), "bound is 0");
+  this->expect_contains(refusal([&] { this->similar(g, {.batch = 0}); }), "batch 0");
+  auto const one_way = this->make(2, {{0, 1}}, {.directed = true, .in_neighbours = false});
+  this->expect_contains(refusal([&] { this->similar(one_way, {}); }), "no in-neighbours");
+}
+
+TYPED_TEST_P(neighbourhoods_test, similar_pairs_agree_with_the_verifier) {
+  for (unsigned seed = 0; seed < 4; ++seed) {
+    SCOPED_TRACE(seed);
+    std::size_t const n = 60 + 40 * seed;
+    bool const directed = seed % 2 == 1;
+    auto g = this->make(n, this->random(seed + 20, n, 4 * n, n),
+                        {.directed = directed, .in_neighbours = directed, .self_loops = seed > 1});
+    g.remove_vertices({3, 7});
+    graph::csr const rows = g.to_csr();
+    typename TestFixture::edges pairs;
+    std::vector<double> scores;
+    for (graph::vertex_id u = 0; u < n; ++u)
+      for (graph::vertex_id v = u + 1; v < n; ++v) {
+        auto const [both, all] = serial_overlap(rows, {u, v});
+        if (static_cast<double>(both) < 0.2 * static_cast<double>(all) || both == 0) continue;
+        pairs.push_back({u, v});
+        scores.push_back(static_cast<double>(both) / static_cast<double>(all));
+      }
+    EXPECT_GT(pairs.size(), 20u);
+    for (std::uint64_t const batch : {1u, 700u, 1u << 24}) {
+      auto const got = this->similar(g, {.bound = 0.2, .batch = batch});
+      EXPECT_EQ(got.pairs, pairs) << batch;
+      EXPECT_EQ(got.scores, scores) << batch;
+    }
   }
 }
 

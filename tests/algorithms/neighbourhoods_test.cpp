@@ -17,6 +17,7 @@ TEST(neighbourhoods, of_a_graph_whose_space_is_chosen_at_run_time) {
   g.insert({{0, 1}, {1, 2}, {2, 0}, {2, 3}});
   EXPECT_EQ(algorithms::clustering_coefficients(g).local, (std::vector<double>{1, 1, 1.0 / 3, 0}));
   EXPECT_EQ(algorithms::similarity(g, std::vector<graph::edge>{{0, 1}}), std::vector<double>{1.0 / 3});
+  EXPECT_EQ(algorithms::similar_pairs(g).pairs, (std::vector<graph::edge>{{0, 3}, {1, 3}}));
 }
 
 }  // namespace wyrm::tests
