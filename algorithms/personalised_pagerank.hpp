@@ -82,8 +82,8 @@ pagerank_result personalised_pagerank(Space const& space, graph::graph_view cons
 }
 
 /// Computes ranks for many sources; ranks and scratch stay on the device. For each vertex 2 * width() values of type
-/// Real and about 50 bytes; for each 512 arcs into hubs width() doubles; with weights additionally 4 bytes per arc and
-/// 30 per vertex. Not thread-safe.
+/// Real and about 20 bytes, for top() 24 more and the scratch of a sort; for each 512 arcs into hubs width() doubles;
+/// with weights additionally 4 bytes per arc and 30 per vertex. Not thread-safe.
 template <class Space, class Real = double>
 class personalised_ranker {
  public:

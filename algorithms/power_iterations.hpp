@@ -55,8 +55,8 @@ struct centrality_result : power_run {
   std::vector<double> value;  // of each vertex; 0 for an absent one
 };
 
-/// Computes centralities of different graphs, or of one changing graph; values and scratch stay on the device: about 80
-/// bytes per vertex, of hits() and directed graphs up to 130. A run that throws leaves no values. Not thread-safe.
+/// Computes centralities of different graphs, or of one changing graph; values and scratch stay on the device: about 50
+/// bytes per vertex, for directed graphs 70. A run that throws leaves no values. Not thread-safe.
 template <class Space>
 class power_iterator {
  public:
