@@ -179,6 +179,23 @@ TYPED_TEST_P(power_iterations_test, weights_of_hits_and_eigenvectors_are_relativ
   EXPECT_EQ(this->eigenvector(g, this->exact(true)).value, this->eigenvector(small, this->exact(true)).value);
 }
 
+TYPED_TEST_P(power_iterations_test, parts_and_isolated_vertices) {
+  std::size_t const n = 40;
+  auto const one = this->random(11, n, 3 * n, 20);
+  auto both = one;
+  for (graph::edge const& e : one) {  // the same graph with ids in the opposite order
+    auto const mirrored = [&](graph::vertex_id v) { return static_cast<graph::vertex_id>(2 * n - 1 - v); };
+    both.push_back({mirrored(e.source), mirrored(e.target)});
+  }
+  auto const want = this->katz(this->make(n, one, {.directed = true}), this->of_katz(0.02)).value;
+  auto const got = this->katz(this->make(2 * n + 3, both, {.directed = true}), this->of_katz(0.02)).value;
+  for (std::size_t v = 0; v < n; ++v) {
+    ASSERT_NEAR(got[v], want[v], 1e-7);
+    ASSERT_NEAR(got[2 * n - 1 - v], want[v], 1e-7);
+  }
+  for (std::size_t v = 2 * n; v < 2 * n + 3; ++v) EXPECT_EQ(got[v], 1);
+}
+
 TYPED_TEST_P(power_iterations_test, series_that_diverge) {
   auto const message = [&](graph::any_graph const& g, double alpha) {
     return refusal([&] { (void)this->katz(g, this->of_katz(alpha)); });
@@ -230,7 +247,7 @@ TYPED_TEST_P(power_iterations_test, bad_arguments_of_power_iterations) {
 
 REGISTER_TYPED_TEST_SUITE_P(power_iterations_test, values_of_known_graphs, graphs_without_arcs,
                             values_agree_with_the_verifiers, rows_of_hubs,
-                            weights_of_hits_and_eigenvectors_are_relative, series_that_diverge, few_iterations,
-                            bad_arguments_of_power_iterations);
+                            weights_of_hits_and_eigenvectors_are_relative, parts_and_isolated_vertices,
+                            series_that_diverge, few_iterations, bad_arguments_of_power_iterations);
 
 }  // namespace wyrm::tests
