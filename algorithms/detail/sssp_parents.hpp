@@ -29,7 +29,7 @@ struct arcs_by_length {
     [[nodiscard]] WYRM_HD bool is_reached() const { return distance != infinite_bits; }
     [[nodiscard]] WYRM_HD bool leads_to(std::uint32_t i, graph::vertex_id v) const {
       std::uint64_t const there = distances[v];
-      return distance < there && bits_of(distance_of(distance) + lengths[i]) == there;
+      return distance < there && there != infinite_bits && bits_of(distance_of(distance) + lengths[i]) == there;
     }
   };
   graph::packed_record const* records;

@@ -264,6 +264,13 @@ TYPED_TEST_P(shortest_paths_test, lengths_at_the_limits_of_double) {
                                 std::vector<double>{most, most, std::numeric_limits<double>::denorm_min(), 0x1p-1074});
   for (double const delta : {0.0, 1.0, 0x1p-1074, most, far})
     EXPECT_EQ(this->sssp(g, 0, {.delta = delta}).distance, (numbers{0, most, far, 0x1p-1074, 0x1p-1073}));
+  // A vertex behind a path that is too long is unreached in every respect.
+  auto const behind = this->weighted(6, {{0, 1}, {1, 2}, {2, 3}, {3, 4}}, std::vector<double>{most, most, 1, 0}, true);
+  auto const got = this->sssp(behind, 0, {.parents = true});
+  EXPECT_EQ(got.distance, (numbers{0, most, far, far, far, far}));
+  EXPECT_EQ(got.reached, 2u);
+  EXPECT_EQ(got.parent, (typename TestFixture::ids{0, 0, TestFixture::none, TestFixture::none, TestFixture::none,
+                                                   TestFixture::none}));
   // Distances that differ by far more than delta take no more rounds than there are arcs.
   EXPECT_EQ(
       this->sssp(this->weighted(3, {{0, 1}, {1, 2}}, std::vector<double>{1e300, 1e-300}), 0, {.delta = 1e-9}).distance,
