@@ -161,7 +161,8 @@ class sssp_searcher {
           sum += length / detail::sample_lengths::size;  // in parts, as a sum could be infinite
           ++samples;
         }
-      if (samples > 0) mean = sum * (detail::sample_lengths::size / samples);
+      // A delta of zero would never grow, so `longest` stays where all lengths of the sample are zero.
+      if (sum > 0) mean = sum * (detail::sample_lengths::size / samples);
     }
     double const degree = static_cast<double>(g.arcs()) / g.vertices();
     return mean * std::min(8.0 / std::max(degree, 1.0), 1.0);

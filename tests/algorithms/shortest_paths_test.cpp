@@ -6,7 +6,9 @@
 #include <fstream>
 #include <limits>
 #include <map>
+#include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "../support/simt_space.hpp"
@@ -30,6 +32,41 @@ TEST(shortest_paths, of_a_graph_whose_space_is_chosen_at_run_time) {
   EXPECT_EQ(got.distance, (std::vector<double>{0, 1, 2, std::numeric_limits<double>::infinity()}));
   EXPECT_EQ(got.parent, (ids{0, 0, 1, graph::no_vertex}));
   EXPECT_EQ(algorithms::bfs(g, ids{2}, {.parents = true}).parent, (ids{2, 2, 2, graph::no_vertex}));
+}
+
+// The launches on tiles of all copies of a space.
+class counting_space : public exec::host_space {
+ public:
+  [[nodiscard]] std::size_t launches() const { return *launches_; }
+  template <unsigned W, class F>
+  void run_tiles(std::integral_constant<unsigned, W> width, std::size_t n, F const& f) const {
+    ++*launches_;
+    exec::host_space::run_tiles(width, n, f);
+  }
+
+ private:
+  std::shared_ptr<std::size_t> launches_ = std::make_shared<std::size_t>(0);
+};
+
+// The sample from which delta is chosen has only the loops of length zero, and no arc of the source.
+TEST(shortest_paths, take_few_rounds_where_most_lengths_are_zero) {
+  graph::vertex_id const n = 4096;
+  std::vector<graph::edge> edges;
+  std::vector<double> lengths;
+  for (graph::vertex_id v = 0; v < n; v += 4) {
+    edges.push_back({v, v});
+    lengths.push_back(0);
+    edges.push_back({1, v});
+    lengths.push_back(v + 1);
+  }
+  graph::any_graph g(exec::make_space("cpu"), alloc::default_name, n,
+                     {.directed = true, .self_loops = true, .values = graph::number_type::f64});
+  g.insert(edges, graph::host_numbers(lengths));
+  counting_space const space;
+  auto const got = algorithms::sssp(space, g.view(), 1);
+  EXPECT_EQ(got.reached, n / 4 + 1);
+  for (graph::vertex_id v = 0; v < n; v += 4) ASSERT_EQ(got.distance[v], v + 1);
+  EXPECT_LT(space.launches(), 200u);
 }
 
 // Graphs and reference output of LDBC Graphalytics: lines of ids, edges with weights, and a value per vertex.
