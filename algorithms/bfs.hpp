@@ -153,7 +153,7 @@ class bfs_searcher {
   }
   /// Of each vertex of the graph of the last run, in device memory: arcs from the nearest source, or unreached.
   [[nodiscard]] std::uint32_t const* distance() const { return distances_.data(); }
-  /// The same for bfs_result::parent; nullptr if parents were never asked for.
+  /// The same for bfs_result::parent; of the last run with parents, nullptr before it.
   [[nodiscard]] graph::vertex_id const* parent() const { return parents_ ? parents_->data() : nullptr; }
 
  private:
