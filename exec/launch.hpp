@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two launches, for_each and for_each_tile, and the adapter for_each_lane. Work is a functor (never a lambda under
-// nvcc), which is called once for each index, in any order and concurrently. Launches are asynchronous where the space
-// is asynchronous. Launches and copies on the same space execute in the order of their calls.
+// The launches: for_each, for_each_tile, and for_each_tile_with_table; and the adapter for_each_lane. Work is a functor
+// (never a lambda under nvcc), which is called once for each index, in any order and concurrently. Launches are
+// asynchronous where the space is asynchronous. Launches and copies on the same space execute in the order of their
+// calls.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 #include "config.hpp"
+#include "error.hpp"
 
 namespace wyrm::exec {
 
@@ -75,10 +78,14 @@ struct with_table {
 
 /// Calls f(tile, i, table) for each i in [0, n), by all lanes of a tile of W lanes. `table` points to values[0 ...
 /// count); on a device to a copy in the shared memory of a block, which serves random loads several times as fast as
-/// the L2 cache. There count is at most table_capacity(), and values is aligned to 16 bytes. For work that is much
-/// larger than the copies, one of which each multiprocessor makes.
+/// the L2 cache. There count is at most table_capacity(). For work that is much larger than the copies, one of which
+/// each multiprocessor makes. Throws error(bad_argument) unless `values` is aligned to 16 bytes.
 template <unsigned W, class Space, class T, class F>
 void for_each_tile_with_table(Space const& space, std::size_t n, T const* values, std::size_t count, F const& f) {
+  if (reinterpret_cast<std::uintptr_t>(values) % 16 != 0)
+    throw error(error_code::bad_argument,
+                "for_each_tile_with_table: the values are not aligned to 16 bytes, which a "
+                "device reads at a time; make their address a multiple of 16");
   if (n == 0) return;
   if constexpr (requires { space.run_tiles_with_table(std::integral_constant<unsigned, W>{}, n, values, count, f); })
     space.run_tiles_with_table(std::integral_constant<unsigned, W>{}, n, values, count, f);

@@ -104,6 +104,19 @@ void expect_turns(std::size_t tiles) {
   }
 }
 
+/// Adds up the values of a table, each times its place, and the index of the call.
+struct weigh_table {
+  std::uint32_t count;
+  std::uint64_t* sums;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, std::uint32_t const* table) const {
+    std::uint64_t mine = 0;
+    for (std::uint32_t k = t.rank(); k < count; k += Tile::size()) mine += std::uint64_t{table[k]} * (k + 1);
+    std::uint64_t const all = exec::sum(t, mine);
+    if (t.rank() == 0) sums[i] = all + i;
+  }
+};
+
 template <class Space>
 using launch = space_test<Space>;
 TYPED_TEST_SUITE_P(launch);
@@ -133,7 +146,31 @@ TYPED_TEST_P(launch, tiles_that_wait_for_each_other_make_progress) {
   expect_turns<1, TypeParam>(scaled(1000, 100));
 }
 
+TYPED_TEST_P(launch, for_each_tile_with_table_passes_the_values) {
+  auto const space = make_space<TypeParam>();
+  for (std::uint32_t const count : {1u, 3u, 4u, 61u})
+    for (std::size_t const n : {std::size_t{0}, std::size_t{1}, scaled(5003, 203)}) {
+      std::vector<std::uint32_t> values(count);
+      std::uint64_t want = 0;
+      for (std::uint32_t k = 0; k < count; ++k) {
+        values[k] = 1000 - 7 * k;
+        want += std::uint64_t{values[k]} * (k + 1);
+      }
+      exec::buffer<std::uint32_t, TypeParam> from(space, count + std::size_t{1});
+      exec::copy_in<std::uint32_t>(space, from.data(), values);
+      exec::buffer<std::uint64_t, TypeParam> sums(space, n);
+      exec::for_each_tile_with_table<32>(space, n, static_cast<std::uint32_t const*>(from.data()), count,
+                                         weigh_table{count, sums.data()});
+      auto const got = exec::copy_out(space, sums.data(), n);
+      for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(got[i], want + i);
+      EXPECT_THROW(exec::for_each_tile_with_table<32>(space, n, static_cast<std::uint32_t const*>(from.data() + 1),
+                                                      count, weigh_table{count, sums.data()}),
+                   error);
+    }
+}
+
 REGISTER_TYPED_TEST_SUITE_P(launch, for_each_calls_each_index_once, for_each_tile_calls_each_index_once,
-                            for_each_lane_calls_each_index_once, tiles_that_wait_for_each_other_make_progress);
+                            for_each_lane_calls_each_index_once, for_each_tile_with_table_passes_the_values,
+                            tiles_that_wait_for_each_other_make_progress);
 
 }  // namespace wyrm::tests

@@ -11,10 +11,13 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <stdexcept>
 #include <type_traits>
+#include <vector>
 
 #include "../../exec/converged_tile.hpp"
 #include "../../exec/host_space.hpp"
+#include "../../exec/launch.hpp"
 #include "../../exec/tile.hpp"
 
 namespace wyrm::tests {
@@ -116,7 +119,7 @@ class simt_space : public exec::host_space {
   void reseed(std::uint64_t seed) const;
 
   [[nodiscard]] static std::size_t lanes_for(std::uint32_t const*) { return 64; }
-  /// As if tiles shared a small table, for what is decided by its size.
+  /// The size of a small table, as if tiles shared memory.
   [[nodiscard]] static std::size_t table_bytes() { return 256; }
 
   template <class F>
@@ -135,6 +138,14 @@ class simt_space : public exec::host_space {
     launch(W, n, &f, [](void const* work, lockstep_warp& warp, unsigned rank, std::size_t i) {
       (*static_cast<F const*>(work))(lockstep_tile<W>(warp, rank), i);
     });
+  }
+  /// f gets a copy of the values, as on a device.
+  template <unsigned W, class T, class F>
+  void run_tiles_with_table(std::integral_constant<unsigned, W> width, std::size_t n, T const* values,
+                            std::size_t count, F const& f) const {
+    if (count * sizeof(T) > table_bytes()) throw std::logic_error("the table is larger than the memory of a block");
+    std::vector<T> const table(values, values + count);
+    run_tiles(width, n, exec::detail::with_table<T, F>{table.data(), f});
   }
 
  private:
