@@ -322,7 +322,7 @@ class pagerank_ranker {
     ranks_ = 0;
     rank_.reserve(n);
     ranks_ = n;
-    contributions_.reserve(2 * n);
+    contributions_.reserve(2 * aligned(n));
     scratch_.reserve(scratch_size(n, limits.max_items(n, arcs), limits.max_parts(arcs)));
   }
 
@@ -367,6 +367,8 @@ class pagerank_ranker {
   [[nodiscard]] static std::size_t scratch_size(std::size_t n, std::size_t items, std::size_t parts) {
     return 2 * sums_of(n, items) + parts + detail::tile_sums<2>::size;
   }
+  // The distance of the arrays of contributions: both begin at a multiple of 16 bytes.
+  [[nodiscard]] static std::size_t aligned(std::size_t n) { return (n + 3) / 4 * 4; }
   template <class Split>
   pagerank_run iterate(graph::graph_view const& g, Split const& split, pagerank_options const& o, bool warm,
                        std::uint32_t hubs = 0) {
@@ -442,7 +444,7 @@ class pagerank_ranker {
     double const even = 1.0 / static_cast<double>(g.present_vertices());
     std::size_t const sums = sums_of(n, bins.items());
     rank_.reserve(n);
-    contributions_.reserve(2 * n);
+    contributions_.reserve(2 * aligned(n));
     teleport_.reserve(o.teleport.size());
     check_absent(g, o.teleport);
     scratch_.reserve(scratch_size(n, bins.items(), bins.parts));
@@ -459,7 +461,7 @@ class pagerank_ranker {
             bins,
             hubs > 0 ? hubs_.old_ids() : nullptr,
             hubs,
-            {contributions_.data(), contributions_.data() + n},
+            {contributions_.data(), contributions_.data() + aligned(n)},
             o.teleport.empty() ? nullptr : teleport_.data(),
             changes + 2 * sums,
             changes,
