@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -50,7 +51,7 @@ struct pagerank_options {
   precision ranks = precision::fp64;
   /// A run on a GPU copies the arcs of a skewed graph with at least so many arcs, so that the contributions of hubs are
   /// read from shared memory (detail/hubs_first.hpp). This takes the time of two to ten iterations before the first,
-  /// and 4 bytes per arc and about 60 per vertex more, if there is so much memory. Only without weights and `teleport`.
+  /// and 4 bytes per arc and about 70 per vertex more, if there is so much memory. Only without weights and `teleport`.
   std::uint64_t hubs_first_from = std::uint64_t{1} << 22;
 };
 
@@ -308,7 +309,6 @@ class pagerank_ranker {
       : space_(space),
         bins_(space),
         weights_(space),
-        hubs_(space),
         rank_(space),
         contributions_(space),
         teleport_(space),
@@ -343,10 +343,18 @@ class pagerank_ranker {
       return {0, true, 0};
     }
     if (o.weighted) return iterate(g, weights_.prepare(g, bins_, limits, last_bins_), o, warm);
-    if (order_hubs(g, o)) {
-      graph::graph_view const ordered = hubs_.view();
-      last_bins_ = bins_.make(ordered.in_records(), n, g.arcs(), limits);
-      return iterate(ordered, detail::even_split{}, o, warm, hubs_.hubs());
+    if (may_order_hubs(g, o)) {
+      try {
+        if (!hubs_) hubs_.emplace(space_);
+        if (hubs_->prepare(g, exec::table_capacity<Real>(space_), part_that_pays, limits)) {
+          graph::graph_view const ordered = hubs_->view();
+          last_bins_ = bins_.make(ordered.in_records(), n, g.arcs(), limits);
+          return iterate(ordered, detail::even_split{}, o, warm, hubs_->hubs());
+        }
+      } catch (error const& e) {  // from a request for memory, all of which precede the first change of rank()
+        if (e.code() != error_code::out_of_memory) throw;
+        hubs_.reset();
+      }
     }
     last_bins_ = bins_.make(g.in_records(), n, g.arcs(), limits);
     return iterate(g, detail::even_split{}, o, warm);
@@ -406,19 +414,11 @@ class pagerank_ranker {
                                                                work.x.hubs, work);
     exec::for_each_tile<32>(space_, items, work);
   }
-  // Whether the copy with hubs first exists, and pays.
-  [[nodiscard]] bool order_hubs(graph::graph_view const& g, pagerank_options const& o) {
+  // Whether a copy with hubs first would pay, if the graph is skewed.
+  [[nodiscard]] bool may_order_hubs(graph::graph_view const& g, pagerank_options const& o) const {
     std::size_t const most = exec::table_capacity<Real>(space_);
-    if (g.arcs() < o.hubs_first_from || g.vertices() <= most || most == 0 || !o.teleport.empty() ||
-        o.max_iterations < iterations_that_pay)
-      return false;
-    try {
-      return hubs_.prepare(g, most, part_that_pays, limits);
-    } catch (error const& e) {
-      if (e.code() != error_code::out_of_memory) throw;
-      hubs_ = detail::hubs_first<Space>(space_);  // frees what it has
-      return false;
-    }
+    return g.arcs() >= o.hubs_first_from && g.vertices() > most && most > 0 && o.teleport.empty() &&
+           o.max_iterations >= iterations_that_pay;
   }
   static constexpr unsigned iterations_that_pay = 8;
   static constexpr double part_that_pays = 0.25;
@@ -453,13 +453,13 @@ class pagerank_ranker {
     else if (!warm)
       exec::for_each(
           space_, n,
-          detail::set_ranks<Real>{g, hubs > 0 ? hubs_.old_ids() : nullptr, rank_.data(), static_cast<Real>(even)});
+          detail::set_ranks<Real>{g, hubs > 0 ? hubs_->old_ids() : nullptr, rank_.data(), static_cast<Real>(even)});
     upload(teleport_.data(), o.teleport, 1 / std::accumulate(o.teleport.begin(), o.teleport.end(), 0.0));
     exec::write(space_, state_.data(), detail::rank_state{});
     double* const changes = scratch_.data();
     return {g,
             bins,
-            hubs > 0 ? hubs_.old_ids() : nullptr,
+            hubs > 0 ? hubs_->old_ids() : nullptr,
             hubs,
             {contributions_.data(), contributions_.data() + aligned(n)},
             o.teleport.empty() ? nullptr : teleport_.data(),
@@ -478,7 +478,7 @@ class pagerank_ranker {
   detail::row_bins<Space> bins_;
   detail::row_bins_view last_bins_{};
   detail::arc_weights<Space> weights_;
-  detail::hubs_first<Space> hubs_;
+  std::optional<detail::hubs_first<Space>> hubs_;
   exec::buffer<Real, Space> rank_;
   exec::buffer<Real, Space> contributions_;
   exec::buffer<Real, Space> teleport_;

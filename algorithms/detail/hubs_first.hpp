@@ -123,7 +123,7 @@ struct copy_arcs {
   }
 };
 
-/// Owns the copy of one graph at a time, and keeps its memory: 4 bytes per arc and about 60 per vertex.
+/// Owns the copy of one graph at a time, and keeps its memory: 4 bytes per arc and about 70 per vertex.
 template <class Space>
 class hubs_first {
  public:
