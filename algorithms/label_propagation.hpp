@@ -11,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cuda/std/bit>
@@ -36,7 +37,8 @@ namespace wyrm::algorithms {
 
 struct label_propagation_options {
   unsigned iterations = 10;
-  /// Whether a vote counts as much as the value of its edge; otherwise each vote counts 1.
+  /// Whether a vote counts as much as the value of its edge; otherwise each vote counts 1. Integers are added up
+  /// exactly, of whatever type, if none is 2^32 or more; other values are rounded to about 2^-32 of the largest one.
   bool weighted = false;
 };
 
@@ -61,7 +63,7 @@ struct add_degrees {
   }
 };
 
-/// One tile for a sequence of items of the bins. With weights, votes are integers in proportion to them.
+/// One tile for a sequence of items of the bins.
 template <bool Weighted>
 struct take_votes {
   using votes_type = std::conditional_t<Weighted, std::uint64_t, std::uint32_t>;
@@ -77,7 +79,7 @@ struct take_votes {
   row_bins_view bins;
   graph::vertex_id const* label;
   graph::vertex_id* next;
-  double largest;         // weight
+  double scale;           // of weights, see votes_of_weight
   table_type tables;      // of the tiles
   table_type hub_tables;  // of the parts of hubs
   std::size_t tiles;
@@ -126,7 +128,7 @@ struct take_votes {
     if constexpr (Weighted) {
       bool const is_out = i < out;
       value_row const row(is_out ? g.out_records()[v] : g.in_records()[v], g.numbers());
-      return integer_weight(row.weight(is_out ? i : i - out), largest);
+      return votes_of_weight(row.weight(is_out ? i : i - out), scale);
     } else {
       return 1;
     }
@@ -263,25 +265,26 @@ class label_propagator {
 
   /// Labels in the beginning: `initial`, or, if that is empty, the numbers of the vertices. O(vertices + arcs) per
   /// iteration, with one launch, or three if there are hubs; the host does not wait. A self-loop votes for the vertex's
-  /// own label. A vertex without neighbours, or that is not in the graph, keeps its first label. Throws
-  /// error(bad_argument) for a directed graph without in-neighbours; for initial labels of a wrong number, or that are
-  /// graph::no_vertex; with weights, if the values of the graph are not numbers, or are negative or not finite.
+  /// own label, twice in a directed graph. A vertex without neighbours, or that is not in the graph, keeps its first
+  /// label. Throws error(bad_argument) for a directed graph without in-neighbours; for initial labels of a wrong
+  /// number, or that are graph::no_vertex; with weights, if the values of the graph are not numbers, or are negative or
+  /// not finite.
   void run(graph::graph_view const& g, label_propagation_options const& o = {},
            std::span<graph::vertex_id const> initial = {}) {
     std::size_t const n = g.vertices();
     check(g, initial);
     if (o.weighted) inspector_.require_numbers(g, name);
     if (n == 0) return;
+    double const scale = o.weighted ? scale_of_weights(g) : 1;
     for (list& labels : labels_) labels.reserve(n);
     if (initial.empty())
       exec::for_each(space_, n, detail::init_labels{labels_[0].data()});
     else
       exec::copy_in<graph::vertex_id>(space_, labels_[0].data(), initial);
-    double const largest = o.weighted ? largest_weight(g) : 0;
     if (o.weighted)
-      iterate<true>(g, o.iterations, largest, weigh_);
+      iterate<true>(g, o.iterations, scale, weigh_);
     else
-      iterate<false>(g, o.iterations, largest, count_);
+      iterate<false>(g, o.iterations, scale, count_);
   }
   /// The labels of the vertices of the graph of the last run, in device memory.
   [[nodiscard]] graph::vertex_id const* label() const { return labels_[0].data(); }
@@ -313,13 +316,14 @@ class label_propagator {
       refuse("the initial label of vertex " + std::to_string(reserved - initial.begin()) + " is " +
              std::to_string(graph::no_vertex) + ", which is reserved; use smaller labels");
   }
-  [[nodiscard]] double largest_weight(graph::graph_view const& g) {
+  [[nodiscard]] double scale_of_weights(graph::graph_view const& g) {
     constexpr detail::bin_limits limits = detail::take_votes<true>::limits;
-    return inspector_.largest(g, bins_.make(g.out_records(), g.vertices(), g.arcs(), limits), name);
+    double const largest = inspector_.largest(g, bins_.make(g.out_records(), g.vertices(), g.arcs(), limits), name);
+    return largest > 0 ? std::ldexp(1.0, std::ilogb(largest)) : 1;
   }
 
   template <bool Weighted>
-  void iterate(graph::graph_view const& g, unsigned iterations, double largest, tables<Weighted>& scratch) {
+  void iterate(graph::graph_view const& g, unsigned iterations, double scale, tables<Weighted>& scratch) {
     using take = detail::take_votes<Weighted>;
     std::size_t const n = g.vertices();
     graph::packed_record const* rows = g.out_records();
@@ -329,7 +333,7 @@ class label_propagator {
       rows = rows_.data();
     }
     detail::row_bins_view const bins = bins_.make(rows, n, (g.directed() ? 2 : 1) * g.arcs(), take::limits);
-    take work{g, bins, nullptr, nullptr, largest, {}, {}, 0};
+    take work{g, bins, nullptr, nullptr, scale, {}, {}, 0};
     work.tiles = tiles_for(work.items());
     std::size_t const own = work.tiles * take::table_slots;
     std::size_t const slots = own + std::size_t{bins.parts} * take::part_slots;

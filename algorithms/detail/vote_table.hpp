@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hash table from labels to numbers of votes, with linear probing. Several lanes may vote at the same time. A table
-// has half as many slots more as there are voters, so it never fills up.
+// Votes for labels, and a hash table of them, with linear probing. Several lanes may vote at the same time. A table has
+// 3/2 slots per voter, so it never fills up.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +29,14 @@ template <class Tile, class Votes>
 [[nodiscard]] WYRM_HD candidate<Votes> best_of(Tile const& t, candidate<Votes> mine) {
   for (unsigned step = Tile::size() / 2; step > 0; step /= 2) mine.consider(t.shfl(mine, t.rank() ^ step));
   return mine;
+}
+
+/// A weight as votes, in units of 2^-31 of `scale`, which is the greatest power of two that is at most the largest
+/// weight. So the votes of integers are in exact proportion, of whatever type, if none is 2^32 or more; others are
+/// rounded. At least 1 for a positive weight, and at most 2^32: the sum of the votes of a vertex fits into 64 bits.
+[[nodiscard]] WYRM_HD inline std::uint64_t votes_of_weight(double w, double scale) {
+  auto const votes = w > 0 ? static_cast<std::uint64_t>(w / scale * 2147483648.0 + 0.5) : 0;
+  return w > 0 && votes == 0 ? 1 : votes;
 }
 
 template <class Votes>

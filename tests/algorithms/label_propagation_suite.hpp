@@ -130,16 +130,41 @@ TYPED_TEST_P(label_propagation_test, weighted_votes) {
   EXPECT_EQ(of({2, 2, 2}), (ids{1, 0, 1, 2}));
   EXPECT_EQ(of({0, 0, 1e-30F}), (ids{0, 1, 3, 2}));
   EXPECT_EQ(of({0, 0, 0}), (ids{0, 1, 2, 3}));
+  // One vote for 7, and three for 9, which are equal in total: the smaller label wins.
+  auto const of_four = [&](auto one, decltype(one) third) {
+    auto const g = this->make(5, {{4, 0}, {4, 1}, {4, 2}, {4, 3}}, {.values = graph::number_type_of<decltype(one)>},
+                              std::vector{one, third, third, third});
+    return this->labels(g, {.iterations = 1, .weighted = true}, {7, 9, 9, 9, 1})[4];
+  };
+  EXPECT_EQ(of_four(std::uint32_t{3}, 1), 7u);
+  EXPECT_EQ(of_four(~std::uint32_t{0}, ~std::uint32_t{0} / 3), 7u);
+  EXPECT_EQ(of_four(~std::uint32_t{0} - 1, ~std::uint32_t{0} / 3), 9u);
+  EXPECT_EQ(of_four(std::int64_t{3}, 1), 7u);
+  EXPECT_EQ(of_four(3.0F, 1), 7u);
+  EXPECT_EQ(of_four(0x1.8p1023, 0x1p1022), 7u);
+  double const least = std::numeric_limits<double>::denorm_min();
+  EXPECT_EQ(of_four(3 * least, least), 7u);
+}
+
+TYPED_TEST_P(label_propagation_test, weighted_votes_agree_with_the_verifier) {
   for (bool const directed : {false, true}) {
     SCOPED_TRACE(directed);
     auto const n = static_cast<graph::vertex_id>(this->sized(3'000, 700));
     auto edges = this->random(11, n, 2 * std::size_t{n}, n);
-    std::vector<std::uint32_t> weights(edges.size());
-    std::mt19937 random(seeded(5));
-    for (std::uint32_t& w : weights) w = 1u << random() % 6;  // powers of two, whose votes are exact
-    auto const g = this->make(n, edges, {.directed = directed, .values = graph::number_type::u32}, weights);
-    auto const values = g.template values<std::uint32_t>();
-    this->expect_verified(g, 3, {}, std::vector<double>(values.begin(), values.end()));
+    // Small integers, for many equal sums.
+    auto const expect_verified = [&](auto type) {
+      using weight = decltype(type);
+      std::vector<weight> weights(edges.size());
+      std::mt19937 random(seeded(5));
+      for (weight& w : weights) w = static_cast<weight>(random() % 8);
+      auto const g = this->make(n, edges, {.directed = directed, .values = graph::number_type_of<weight>}, weights);
+      auto const values = g.template values<weight>();
+      this->expect_verified(g, 3, {}, std::vector<double>(values.begin(), values.end()));
+    };
+    expect_verified(std::uint32_t{});
+    expect_verified(std::int64_t{});
+    expect_verified(float{});
+    expect_verified(double{});
   }
 }
 
@@ -178,6 +203,7 @@ TYPED_TEST_P(label_propagation_test, labels_of_graphalytics) {
 
 REGISTER_TYPED_TEST_SUITE_P(label_propagation_test, labels_of_known_graphs, directions_and_loops,
                             bad_arguments_of_label_propagation, labels_agree_with_the_verifier, labels_near_hubs,
-                            weighted_votes, labels_of_several_runs, labels_of_graphalytics);
+                            weighted_votes, weighted_votes_agree_with_the_verifier, labels_of_several_runs,
+                            labels_of_graphalytics);
 
 }  // namespace wyrm::tests
