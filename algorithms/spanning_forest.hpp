@@ -39,7 +39,7 @@ namespace wyrm::algorithms {
 struct spanning_forest_result {
   std::vector<graph::edge> edges;  // of the forest, in ascending order, with source < target
   std::vector<double> weights;     // of these edges; values of type int64_t beyond 2^53 are rounded
-  double weight = 0;               // the sum of the weights
+  double weight = 0;               // the sum of the weights; between spaces it may differ by rounding
   std::size_t trees = 0;           // as many as components; absent vertices do not count
 };
 
