@@ -71,11 +71,15 @@ struct algorithm_result {
 
 struct algorithm_input {
   graph::any_graph const& g;
+  graph::csr const& rows;                  // of g
+  std::vector<double> const& weights;      // of the arcs in rows; empty unless `weighted`
   std::optional<graph::vertex_id> source;  // nothing only in a graph without vertices
   bool weighted;                           // whether the values of the graph are weights; else each weight is 1
   double tolerance;                        // of iterations: L1 norm of the last change
   std::size_t top;                         // length of the ranking
   bool per_vertex;                         // whether values of vertices are asked for beside totals
+  std::optional<std::size_t> sources;      // of betweenness, as run_options::sources
+  std::uint64_t seed;                      // of the draw of sources
 };
 
 struct algorithm {
@@ -91,6 +95,11 @@ struct algorithm {
 
 /// All of them. PageRank and triangles, which are run by default, are first.
 [[nodiscard]] std::span<algorithm const> all_algorithms();
+
+/// Without run_options::sources, betweenness is computed from all vertices of a graph up to this size, and from so many
+/// of larger ones.
+inline constexpr std::size_t exact_betweenness_vertices = 10'000;
+inline constexpr std::size_t betweenness_sample = 64;
 
 /// The values of PageRank and of triangles, also for `wyrm stream`.
 [[nodiscard]] value_table rank_values(std::vector<double> rank);

@@ -76,7 +76,9 @@ void add_graph_options(CLI::App& command, apps::graph_options& o, std::vector<st
       ->allow_extra_args(false)
       ->check(CLI::IsMember(known))
       ->type_name("LIST");
-  command.add_option("--tolerance", o.tolerance, "Tolerance of PageRank: L1 norm of the last change")
+  command
+      .add_option("--tolerance", o.tolerance,
+                  "Tolerance of PageRank and other power iterations: L1 norm of the last change")
       ->check(tolerance)
       ->capture_default_str();
   command
@@ -119,6 +121,17 @@ void add_run(CLI::App& program, apps::run_options& o) {
       ->check(apps::not_empty)
       ->type_name("ID");
   run->add_option_function<std::string>(
+         "--sources",
+         [&o](std::string const& text) { o.sources = text == "all" ? graph::max_vertices : std::stoull(text); },
+         "Compute betweenness from all vertices, or from so many that --seed draws, and estimate scores by these [all; "
+         "64 if the graph has more than 10,000 vertices]")
+      ->check([](std::string const& text) {
+        if (text == "all") return std::string();
+        return text == "0" || !apps::decimal(text).empty() ? "'" + text + "' is neither a positive number nor all"
+                                                           : std::string();
+      })
+      ->type_name("all|K");
+  run->add_option_function<std::string>(
          "--updates",
          [&o](std::string const& kind) {
            o.updates = kind == "random" ? datasets::update_kind::random : datasets::update_kind::pressure;
@@ -130,7 +143,9 @@ void add_run(CLI::App& program, apps::run_options& o) {
       ->check(apps::decimal)
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
-  run->add_option("--seed", o.seed, "Seed of the random edges")->check(apps::decimal)->capture_default_str();
+  run->add_option("--seed", o.seed, "Seed of the random edges, and of --sources")
+      ->check(apps::decimal)
+      ->capture_default_str();
   run->add_flag("--weighted", o.weighted, "Algorithms that know weights use those in the file");
   run->add_flag("--check", o.check, "Check the invariants of graph and allocator (slow)");
   run->callback([&o] {

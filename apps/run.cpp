@@ -18,7 +18,16 @@ namespace {
 std::vector<named_result> run_algorithms(run_options const& o, loaded_graph const& loaded, run_result& r) {
   std::vector<named_result> results;
   r.values.clear();
-  algorithm_input const in{loaded.g, r.source, o.weighted, o.tolerance, o.top, o.needs_vertex_triangles()};
+  algorithm_input const in{.g = loaded.g,
+                           .rows = loaded.rows,
+                           .weights = loaded.weights,
+                           .source = r.source,
+                           .weighted = o.weighted,
+                           .tolerance = o.tolerance,
+                           .top = o.top,
+                           .per_vertex = o.needs_vertex_triangles(),
+                           .sources = o.sources,
+                           .seed = o.seed};
   for (algorithm const* const a : o.selected()) {
     if (a->undirected && loaded.g.settings().directed) continue;
     results.push_back({a, a->run(in)});
@@ -132,6 +141,8 @@ void run_updates(run_options const& o, loaded_graph& loaded, run_result& r) {
 }  // namespace
 
 run_result run(run_options const& o) {
+  if (o.sources && !o.asks_for("betweenness"))
+    throw error(error_code::bad_argument, "--sources: betweenness is not selected; leave it out");
   loaded_graph loaded = load_graph(o);
   run_result r;
   r.loaded = std::move(loaded.summary);

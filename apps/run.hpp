@@ -21,8 +21,11 @@ struct run_options : graph_options {
   datasets::update_kind updates = datasets::update_kind::random;
   std::size_t batch = 100'000;  // edges per batch
   std::size_t rounds = 10;      // number of batches that are inserted and then erased
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 1;       // of the updates, and of the draw of sources
   std::string source;  // of algorithms that have one, as the id of a vertex; empty: the first vertex of largest degree
+  /// The number of vertices from which betweenness is computed, drawn by the seed; at most all of them. Nothing: see
+  /// exact_betweenness_vertices.
+  std::optional<std::size_t> sources;
 };
 
 /// The sum of all batches, of insertions, of erasures, or of both.
@@ -65,7 +68,8 @@ struct run_result {
 };
 
 /// Throws the errors of loading, building and algorithms; error(bad_argument) if the source is no vertex, or no
-/// algorithm has one; error(corrupt) if the updates do not restore the graph.
+/// algorithm has one, or if `sources` is given without betweenness; error(corrupt) if the updates do not restore the
+/// graph.
 [[nodiscard]] run_result run(run_options const& o);
 
 /// `wyrm info [FILE]`: prints a description of a graph file, or without a file of the program and the machine.
