@@ -22,7 +22,7 @@ struct gap_options : placement {
 
   graph_file file;
   std::string allocator = alloc::default_name;
-  std::vector<std::string> kernels;  // in the order of execution; empty: all
+  std::vector<std::string> kernels;  // which are run in an order of their own; empty: all
   std::size_t trials = 0;            // of each kernel; 0: as many as the rules say
   std::uint64_t seed = 27491095;     // of sources and weights
   bool verify = true;
