@@ -68,6 +68,10 @@ void decayed_graph::move_origin(double by) {
   std::vector<double> moved;
   // Beyond 2^-4000 all values are 0.
   int const exponent = -static_cast<int>(std::min(by, 4000.0));
+  std::size_t const updates = 2 * g_.edges();
+  edges.reserve(updates);
+  operations.reserve(updates);
+  moved.reserve(updates);
   for (std::size_t v = 0; v + 1 < rows.offsets.size(); ++v) {
     for (std::uint64_t i = rows.offsets[v]; i < rows.offsets[v + 1]; ++i) {
       auto const source = static_cast<graph::vertex_id>(v);
