@@ -63,6 +63,12 @@ std::string tolerance(std::string const& text) {
   return good ? "" : "'" + text + "' is not a number above 0, and at most 2";
 }
 
+std::string weight(std::string const& text) {
+  double value = 0;
+  bool const good = CLI::detail::lexical_cast(text, value) && value >= 0 && value <= 1e100;
+  return good ? "" : "'" + text + "' is not a number from 0 to 1e100";
+}
+
 // `known` are the names that --algorithms accepts.
 void add_graph_options(CLI::App& command, apps::graph_options& o, std::vector<std::string> const& known,
                        std::string const& algorithms) {
@@ -200,7 +206,7 @@ void add_weights(CLI::App& stream, apps::stream_options& o) {
       stream, "--decay", o.half_life, 0.001,
       "Weights halve in this period, and those of repeated insertions of an edge add up; implies --weighted");
   stream.add_option("--forget", o.forget, "Erase edges of a smaller weight after each batch; needs --decay [0: none]")
-      ->check(CLI::Range(0.0, 1e100))
+      ->check(weight)
       ->needs(decay);
 }
 

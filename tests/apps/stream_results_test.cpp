@@ -196,7 +196,8 @@ TEST_F(program_test, refuses_impossible_weights) {
   refused(3, "standard input:1: expected a weight between 0 and 1e100", {"--decay", "1"}, "1 2 1e101 5\n");
   refused(3, "standard input:2: expected a time, as --decay needs one", {"--decay", "1"}, "1 2 5\n1 2\n");
   refused(2, "--decay", {"--forget", "1"}, "");
-  refused(2, "--forget", {"--decay", "1", "--forget", "-1"}, "");
+  for (std::string const wrong : {"-1", "nan", "inf", "1e101"})
+    refused(2, "is not a number from 0 to 1e100", {"--decay", "1", "--forget", wrong}, "");
   refused(2, "'0' is not a time", {"--decay", "0"}, "");
   refused(2, "--print json", {"--emit", "all"}, "");
   refused(2, "--top", {"--emit", "top", "--print", "json"}, "");
