@@ -6,6 +6,7 @@
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -19,6 +20,15 @@
 
 namespace wyrm::apps {
 
+/// Writes a number; null for one that is not finite, which JSON cannot have.
+inline auto const write_number = [](auto& writer, auto value) {
+  if constexpr (!std::is_same_v<decltype(value), double>)
+    writer.Uint64(value);
+  else
+    std::isfinite(value) ? writer.Double(value) : writer.Null();
+};
+inline auto const write_string = [](auto& writer, std::string const& value) { writer.String(value.c_str()); };
+
 // Writes a JSON object, member by member.
 template <class Writer>
 class json_object {
@@ -30,7 +40,7 @@ class json_object {
     writer_.String(value.data(), static_cast<rapidjson::SizeType>(value.size()));
   }
   void field(char const* name, char const* value) { field(name, std::string_view(value)); }
-  void field(char const* name, double value) { writer_.Key(name), writer_.Double(value); }
+  void field(char const* name, double value) { writer_.Key(name), write_number(writer_, value); }
   void field(char const* name, std::uint64_t value) { writer_.Key(name), writer_.Uint64(value); }
   void field(char const* name, unsigned value) { field(name, std::uint64_t{value}); }
   void field(char const* name, bool value) { writer_.Key(name), writer_.Bool(value); }
@@ -68,14 +78,6 @@ class json_object {
 };
 using json = json_object<rapidjson::PrettyWriter<rapidjson::StringBuffer>>;
 using json_line = json_object<rapidjson::Writer<rapidjson::StringBuffer>>;
-
-inline auto const write_number = [](auto& writer, auto value) {
-  if constexpr (std::is_same_v<decltype(value), double>)
-    writer.Double(value);
-  else
-    writer.Uint64(value);
-};
-inline auto const write_string = [](auto& writer, std::string const& value) { writer.String(value.c_str()); };
 
 /// Replaces bytes that are not UTF-8 by U+FFFD: names can have any bytes, but JSON is UTF-8.
 [[nodiscard]] std::string to_utf8(std::string_view text);

@@ -55,6 +55,14 @@ TEST_F(program_test, writes_the_values_of_each_algorithm) {
   EXPECT_TRUE(r.at("algorithms/bfs/after_updates").IsNull());
 }
 
+TEST_F(program_test, a_number_that_is_not_finite_is_null_in_reports) {
+  std::string const file =
+      write("w.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 1e308\n3 1 1e308\n");
+  report const r = run(file, {"--algorithms", "spanning-forest", "--rounds", "0", "--weighted"});
+  EXPECT_TRUE(r.at("algorithms/spanning-forest/weight").IsNull());
+  EXPECT_EQ(r.count("algorithms/spanning-forest/trees"), 1u);
+}
+
 TEST_F(program_test, uses_weights_in_the_file_on_request) {
   std::string const file =
       write("w.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n2 1 5\n3 1 1\n3 2 1.5\n");
