@@ -153,6 +153,9 @@ TEST_F(graphalytics_test, refuses_properties_that_contradict) {
   };
   refused(3, "p.properties: meta.vertices is 5, and the graph has 4", with("vertices = 4", "vertices = 5"));
   refused(3, "p.properties: meta.edges is 1, and the graph has 2", with("edges: 2", "edges: 1"));
+  for (std::string const wrong : {"1", "-0.1", "nan"})
+    refused(3, "expected a number from 0 to below 1 in pr.damping-factor, found \"" + wrong + '"',
+            with("damping-factor = 0.85", "damping-factor = " + wrong));
   refused(3, "there is no algorithm \"prs\"; known are", with("lcc, pr,", "lcc, prs,"));
   refused(3, "expected a vertex (4 ids from 1 to 5) in bfs.source-vertex, found \"4\"",
           with("bfs.source-vertex = 1", "bfs.source-vertex = 4"));
