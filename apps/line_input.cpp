@@ -109,6 +109,12 @@ bool line_input::fill() {
   if (2 * end_ > buffer_.size()) buffer_.resize(2 * buffer_.size());
   char* const to = buffer_.data() + end_;
   std::size_t const room = buffer_.size() - end_;
+  std::size_t const got = read_text(to, room);
+  end_ += got;
+  return got > 0 && !cut_;
+}
+
+std::size_t line_input::read_text(char* to, std::size_t room) {
   std::size_t got = 0;
   if (!begun_) {
     begun_ = true;
@@ -117,16 +123,20 @@ bool line_input::fill() {
       got += more;
       if (more == 0) break;
     } while (unpacker::may_be_compressed({to, got}) && got < unpacker::signature_bytes);
-    if (!cut_ && unpacker::is_compressed({to, got}))
+    if (cut_) return got;
+    is_packed_ = unpacker::is_compressed({to, got});
+    if (!is_packed_) return got;
+  }
+  if (!is_packed_) return read_bytes(to, room);
+  try {
+    if (!unpacker_)
       unpacker_.emplace(name_, std::string_view(to, got),
                         [this](char* bytes, std::size_t n) { return read_bytes(bytes, n); });
+    return unpacker_->read(to, room);
+  } catch (error const&) {
+    if (!cut_) throw;
+    return 0;  // to the unpacker, data that are cut look truncated
   }
-  if (unpacker_)
-    got = unpacker_->read(to, room);
-  else if (got == 0 && !cut_)
-    got = read_bytes(to, room);
-  end_ += got;
-  return got > 0 && !cut_;
 }
 
 std::size_t line_input::read_bytes(char* to, std::size_t n) {

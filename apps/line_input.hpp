@@ -38,6 +38,8 @@ class line_input {
  private:
   // Waits for input or for a signal, and appends it to the buffer, behind the line that has begun; false at the end.
   bool fill();
+  // Waits, and reads bytes, unpacked; 0 at the end.
+  std::size_t read_text(char* to, std::size_t room);
   // Waits, and reads bytes as they are in the file; 0 at the end.
   std::size_t read_bytes(char* to, std::size_t n);
   // Whether a descriptor is readable; false after stop() or a signal.
@@ -49,7 +51,8 @@ class line_input {
   int descriptor_;                      // -1 before
   int stopped_;                         // becomes readable by stop()
   bool owned_;
-  bool begun_ = false;  // whether the first bytes have told whether the input is compressed
+  bool begun_ = false;      // whether the first bytes have told whether the input is compressed
+  bool is_packed_ = false;  // whether it is
   std::optional<unpacker> unpacker_;
   bool cut_ = false;
   bool passes_over_ = false;  // whether the rest of the last line is to be skipped

@@ -100,6 +100,24 @@ TEST_F(program_test, compressed_updates_are_unpacked) {
   EXPECT_NE(cut.err.find("cut.gz: cannot be unpacked: "), std::string::npos) << cut.err;
 }
 
+// To the unpacker, input that a signal cuts looks truncated.
+TEST_F(program_test, a_signal_ends_compressed_updates) {
+  std::string const file = write("tail.graph", small_graph);
+  running_program run({WYRM_PROGRAM_PATH, "stream", file, "-", "--print", "json"}, path(""));
+  std::string const whole = gzip("1 4\n\n1 5\n");
+  run.send(whole.substr(0, whole.size() / 2));
+  wait_until(
+      [&] {
+        run.kill(SIGUSR1);
+        return read("running.err").find("wyrm: batch 0, ") != std::string::npos;
+      },
+      "the begin of the stream");
+  run.kill(SIGINT);
+  outcome const ran = run.wait();
+  EXPECT_EQ(ran.status, 130) << ran.err;
+  EXPECT_EQ(ran.err.find("cannot be unpacked"), std::string::npos) << ran.err;
+}
+
 TEST_F(program_test, saved_updates_give_the_same_batches) {
   std::string const file = write("tail.graph", small_graph);
   std::string const updates = write("updates.txt", random_lines(3000));
