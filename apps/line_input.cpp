@@ -56,6 +56,8 @@ line_input::line_input(std::string const& path)
   fail(reason);
 }
 
+bool line_input::is_file(std::string const& path) { return !is_standard_input(path) && !path.starts_with(of_socket); }
+
 line_input::~line_input() {
   if (owned_ && descriptor_ >= 0) ::close(descriptor_);
   ::close(stopped_);

@@ -19,6 +19,8 @@ class line_input {
   /// Opens a file; "-" is standard input, and unix:PATH a socket, whose first client that writes is the input. Text, or
   /// text that is compressed as gzip, xz or Zstandard. Throws error(io) with the reason.
   explicit line_input(std::string const& path);
+  /// Whether such a path names neither standard input nor a socket.
+  [[nodiscard]] static bool is_file(std::string const& path);
   ~line_input();
   line_input(line_input const&) = delete;
   line_input& operator=(line_input const&) = delete;

@@ -89,10 +89,10 @@ update_file complete(update_file file) {
 
 std::string rejected_name(update_file const& file) {
   if (file.policy != on_error::file || !file.rejected.empty()) return file.rejected;
-  if (file.name == "-")
-    throw error(
-        error_code::bad_argument,
-        "updates from standard input have no file name to derive one for refused lines; name it with --rejected");
+  if (!line_input::is_file(file.name))
+    throw error(error_code::bad_argument,
+                "updates from standard input or a socket have no file name to derive one for refused lines; name it "
+                "with --rejected");
   return file.name + ".rejected";
 }
 

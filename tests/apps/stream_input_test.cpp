@@ -347,7 +347,8 @@ TEST_F(program_test, refused_lines_are_skipped_or_kept) {
   }
   EXPECT_EQ(counts(output({"stream", file, write("corrected.csv", corrected), "--print", "json"}), "inserted"),
             numbers{2});
-  expect_refused(2, "name it with --rejected", {"stream", file, "-", "--on-error", "file"});
+  for (std::string const& unnamed : {std::string("-"), std::string("/dev/stdin"), "unix:" + path("socket")})
+    expect_refused(2, "name it with --rejected", {"stream", file, unnamed, "--on-error", "file"});
   expect_refused(2, "same file", {"stream", file, updates, "--rejected", updates});
   expect_refused(2, "same file", {"stream", file, updates, "--rejected", file});
   expect_refused(4, "cannot be written", {"stream", file, updates, "--rejected", path("no/such")});
