@@ -23,7 +23,7 @@ bool saved_updates::next(datasets::update& to) {
       file_.write(" ");
       file_.write(to.weight);
     }
-    if (weighted || timed_ || to.time != 0) {
+    if (weighted || from_.is_timed()) {
       file_.write(" ");
       file_.write(to.time);
     }

@@ -6,16 +6,16 @@
 
 #include "../datasets/stream.hpp"
 #include "../loaders/output_file.hpp"
+#include "update_stream.hpp"
 #include "vertex_ids.hpp"
 
 namespace wyrm::apps {
 
 class saved_updates : public datasets::update_source {
  public:
-  /// Opens the file, compressed as its extension says. `ids` are those that `from` follows. `timed`: each edge has its
-  /// time, also 0. Throws error(io).
-  saved_updates(std::string const& path, datasets::update_source& from, vertex_ids const& ids, bool timed)
-      : file_("the updates", path, loaders::output_file::by_extension{}), from_(from), ids_(ids), timed_(timed) {}
+  /// Opens the file, compressed as its extension says. `ids` are those that `from` follows. Throws error(io).
+  saved_updates(std::string const& path, update_stream& from, vertex_ids const& ids)
+      : file_("the updates", path, loaders::output_file::by_extension{}), from_(from), ids_(ids) {}
 
   /// Throws error(io); the errors of the source.
   bool next(datasets::update& to) override;
@@ -24,9 +24,8 @@ class saved_updates : public datasets::update_source {
 
  private:
   loaders::output_file file_;
-  datasets::update_source& from_;
+  update_stream& from_;
   vertex_ids const& ids_;
-  bool timed_;
 };
 
 }  // namespace wyrm::apps

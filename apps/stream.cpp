@@ -357,7 +357,7 @@ stream_result stream(stream_options const& o, std::ostream& out) {
   if (file.timed) (void)datasets::slides_of(window_of(o, false));  // refused before the graph is loaded
   std::unique_ptr<update_stream> const source = stream_of(file, r.loaded.ids);
   update_stream& updates = *source;
-  saved_updates saved(o.save, updates, r.loaded.ids, file.timed || file.dated);
+  saved_updates saved(o.save, updates, r.loaded.ids);
   if (o.emit != emission::none) updates.keep_names();
   loaded_graph loaded = load_graph(o);
   updates.begin(loaded);

@@ -56,6 +56,7 @@ class update_reader : public update_stream {
   void added_to_graph(std::uint64_t n) override { in_graph_ = n; }
   void keep_names() override { keeps_names_ = true; }
   [[nodiscard]] std::vector<std::string> take_names(std::size_t n) override;
+  [[nodiscard]] bool is_timed() const override { return timed_; }
   [[nodiscard]] std::uint64_t refused() const override { return rejected_.count(); }
 
   /// Throws error(bad_input), with the line, when a line is refused and the policy is `stop`; error(io);

@@ -29,6 +29,8 @@ class update_stream : public datasets::update_source {
   virtual void keep_names() {}
   /// The words of the next `n` vertices that the stream has added, in their order. For any thread.
   [[nodiscard]] virtual std::vector<std::string> take_names(std::size_t) { return {}; }
+  /// Whether the last update has a time, and so all that follow it. For the thread that calls next().
+  [[nodiscard]] virtual bool is_timed() const { return true; }
   /// The number of lines that were refused. For any thread.
   [[nodiscard]] virtual std::uint64_t refused() const { return 0; }
 };
