@@ -2,16 +2,18 @@
 // Where the updates of `wyrm stream` come from: lines that are read (update_reader.hpp), or a generator.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "../datasets/read_ahead.hpp"
 #include "../datasets/updates.hpp"
 #include "loaded_graph.hpp"
+#include "process.hpp"
 
 namespace wyrm::apps {
 
@@ -47,12 +49,18 @@ class generated_stream : public update_stream {
   void begin(loaded_graph const& loaded) override {
     updates_.emplace(options_, loaded.g.vertices(), loaded.rows.targets);
   }
-  bool next(datasets::update& to) override { return updates_->next(to); }
+  void stop() override { stopped_ = true; }
+  /// Throws reading_stopped after stop() or a signal.
+  bool next(datasets::update& to) override {
+    if (stopped_ || interrupted()) throw datasets::reading_stopped();
+    return updates_->next(to);
+  }
 
  private:
   std::string name_;
   datasets::generated_options options_;
   std::optional<datasets::generated_updates> updates_;
+  std::atomic<bool> stopped_ = false;
 };
 
 }  // namespace wyrm::apps
