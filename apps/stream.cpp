@@ -370,11 +370,15 @@ stream_result stream(stream_options const& o, std::ostream& out) {
     r.failure = apply_all(o, out, updates, saved, maintained, status, r);
   }
   r.loaded.ids.undo_adds(r.added);  // the reader is ahead of the graph
-  if (r.failure) r.failed = message_of(r.failure);
   r.interrupted = interrupted();
   r.refused = updates.refused();
   try {
     saved.finish();
+  } catch (...) {
+    if (!r.failure) r.failure = std::current_exception();
+  }
+  if (r.failure) r.failed = message_of(r.failure);
+  try {
     maintained.finish();
   } catch (...) {
     if (r.failure) std::rethrow_exception(r.failure);

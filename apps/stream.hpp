@@ -101,9 +101,9 @@ struct latencies {
 
 /// Prints the loaded graph, and each batch as soon as it is applied. The updates also end when `out` fails, and at the
 /// first signal (finish_when_interrupted); a batch that is not read completely by then is not applied. Throws the
-/// errors of loading and building. An error of reading or updating ends the updates: all printed batches are applied
-/// then, and a batch with a malformed line is not; the result describes the graph, and has the error. With `check`,
-/// throws error(corrupt) if the maintained results at the end differ from recomputed ones.
+/// errors of loading and building. An error of reading, saving or updating ends the updates: all printed batches are
+/// applied then, and a batch with a malformed line is not; the result describes the graph, and has the error. With
+/// `check`, throws error(corrupt) if the maintained results at the end differ from recomputed ones.
 [[nodiscard]] stream_result stream(stream_options const& o, std::ostream& out);
 
 }  // namespace wyrm::apps

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -126,6 +127,23 @@ TEST_F(program_test, reports_that_a_file_is_lost) {
       << ran.err;
   EXPECT_FALSE(std::filesystem::exists(path("large.mtx")));
   EXPECT_EQ(parts(), 0);
+}
+
+TEST_F(program_test, reports_that_updates_cannot_be_saved) {
+  std::string const file = write("k5.graph", k5);
+  for (std::string const updates : {"gen:random,batches=3,batch=100000", "gen:random,batches=1,batch=5000"}) {
+    outcome const ran = run_with_small_files(
+        {"stream", file, updates, "--print", "json", "--save", path("saved"), "--report", path("report.json")});
+    EXPECT_EQ(ran.status, 4) << ran.err;
+    EXPECT_NE(ran.err.find("cannot write the updates " + path("saved") + ": File too large"), std::string::npos)
+        << ran.err;
+    report const r(read("report.json"));
+    EXPECT_EQ("wyrm: " + r.text("error") + '\n', ran.err);
+    EXPECT_EQ(r.count("updates/batches"), static_cast<std::uint64_t>(std::ranges::count(ran.out, '\n')));
+    EXPECT_FALSE(std::filesystem::exists(path("saved")));
+    EXPECT_EQ(parts(), 0);
+    std::filesystem::remove(path("report.json"));
+  }
 }
 
 TEST_F(program_test, goes_on_without_a_cache) {
