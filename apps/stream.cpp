@@ -68,8 +68,8 @@ class maintained_graph {
     b.ms = timed([&] {
       b.changes = apply(batch);
       r_.added += b.added;
-      forget(b);
-      if (maintains) catch_up();
+      behind_ = true;
+      follow(b, maintains);
     });
     if (emitter_) emitter_->follow(batch, names);
     b.vertices = g_.present_vertices();
@@ -78,7 +78,7 @@ class maintained_graph {
     r_.removed += b.removed;
     r_.expired += b.expired;
     r_.forgotten += b.forgotten;
-    if (!maintains) return b;
+    if (behind_) return b;
     if (triangles_) b.triangles = triangles_->total();
     if (r_.pagerank) b.pagerank = count_ranks();
     if (emitter_) b.ranks = emitter_->select(ranks());
@@ -91,7 +91,7 @@ class maintained_graph {
   [[nodiscard]] std::size_t memory() const { return g_.memory().total(); }
 
   void finish() {
-    if (r_.updates.batch_ms.size() % options_.every != 0) {
+    if (behind_) {
       catch_up();
       if (r_.pagerank) (void)count_ranks();
     }
@@ -134,11 +134,11 @@ class maintained_graph {
                                       : g_.apply(batch.edges, batch.operations, batch.weights);
     return batch.operations.empty() ? g_.insert(batch.edges) : g_.apply(batch.edges, batch.operations);
   }
-  // An update of its own: the batch is in the graph when it fails.
-  void forget(batch_result& b) {
-    if (options_.forget == 0) return;
+  // The work behind a batch, which is in the graph when this work fails.
+  void follow(batch_result& b, bool maintains) {
     try {
-      b.forgotten = decayed_->forget(options_.forget).erased;
+      if (options_.forget > 0) b.forgotten = decayed_->forget(options_.forget).erased;
+      if (maintains) catch_up();
     } catch (...) {
       failure_ = std::current_exception();
     }
@@ -146,10 +146,12 @@ class maintained_graph {
   // Results that are not attached follow the graph.
   void catch_up() {
     if (weighted_) rank_by_weights();
-    if (!last_) return;
-    if (pagerank_) graph::catch_up(g_, *pagerank_, *last_);
-    if (triangles_) graph::catch_up(g_, *triangles_, *last_);
-    last_.emplace(g_.snapshot());
+    if (last_) {
+      if (pagerank_) graph::catch_up(g_, *pagerank_, *last_);
+      if (triangles_) graph::catch_up(g_, *triangles_, *last_);
+      last_.emplace(g_.snapshot());
+    }
+    behind_ = false;
   }
   // Begins with the last ranks; new vertices with the mean rank.
   void rank_by_weights() {
@@ -217,6 +219,7 @@ class maintained_graph {
   std::unique_ptr<algorithms::maintained_triangles> triangles_;
   std::optional<graph::snapshot> last_;  // that the results belong to, if they are not attached
   std::optional<rank_emitter> emitter_;
+  bool behind_ = false;  // whether results lack a batch
   std::exception_ptr failure_;
 };
 
