@@ -103,9 +103,10 @@ TEST_F(program_test, compressed_updates_are_unpacked) {
 // To the unpacker, input that a signal cuts looks truncated.
 TEST_F(program_test, a_signal_ends_compressed_updates) {
   std::string const file = write("tail.graph", small_graph);
-  running_program run({WYRM_PROGRAM_PATH, "stream", file, "-", "--print", "json"}, path(""));
+  running_program run({WYRM_PROGRAM_PATH, "stream", file}, path(""));
   std::string const whole = gzip("1 4\n\n1 5\n");
   run.send(whole.substr(0, whole.size() / 2));
+  run.wait_for_output("updates from standard input");
   wait_until(
       [&] {
         run.kill(SIGUSR1);
