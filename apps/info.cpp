@@ -33,7 +33,8 @@ void describe_program() {
 void describe_file(graph_file const& file) {
   graph::edge_list list = load_file(file);
   vertex_ids const ids(list, file.ids);
-  graph::any_graph g(exec::host_space(), "bump", list.vertices, {.directed = list.directed, .in_neighbours = false});
+  // Every build has this allocator (WYRM_GRAPH_ALLOCATORS).
+  graph::any_graph g(exec::host_space(), "malloc", list.vertices, {.directed = list.directed, .in_neighbours = false});
   graph::update_report const built = g.insert(list.edges);
   std::cout << file.name << '\n'
             << "  vertices               " << list.vertices << '\n'
