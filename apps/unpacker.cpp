@@ -47,7 +47,9 @@ unpacker::unpacker(std::string name, std::string_view begin, reader more)
   archive_read_support_format_empty(archive_.get());
   check(archive_read_open(archive_.get(), this, nullptr, &read_packed, nullptr));
   archive_entry* entry = nullptr;
-  check(archive_read_next_header(archive_.get(), &entry));
+  int const status = archive_read_next_header(archive_.get(), &entry);
+  check(status);
+  is_empty_ = status == ARCHIVE_EOF;
 }
 
 unpacker::~unpacker() = default;
@@ -65,6 +67,7 @@ std::ptrdiff_t unpacker::read_packed(archive*, void* self, void const** bytes) {
 }
 
 std::size_t unpacker::read(char* to, std::size_t n) {
+  if (is_empty_) return 0;
   la_ssize_t const got = archive_read_data(archive_.get(), to, n);
   check(got);
   return static_cast<std::size_t>(got);

@@ -43,7 +43,8 @@ class unpacker {
   std::string name_;
   reader more_;
   std::vector<char> packed_;
-  std::size_t begun_;  // bytes in packed_ that libarchive has not got
+  std::size_t begun_;      // bytes in packed_ that libarchive has not got
+  bool is_empty_ = false;  // whether nothing is packed, which libarchive does not read
   std::exception_ptr failure_;
   std::unique_ptr<archive, int (*)(archive*)> archive_;
 };

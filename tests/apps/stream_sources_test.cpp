@@ -92,6 +92,7 @@ TEST_F(program_test, compressed_updates_are_unpacked) {
   EXPECT_EQ(run(write("updates.txt.gz", gzip(text))), want);
   EXPECT_EQ(run(write("no_ending", gzip(text.substr(0, 1000)) + gzip(text.substr(1000)))), want) << "two members";
   EXPECT_EQ(run("-", gzip(text)), want);
+  EXPECT_EQ(run("-", gzip("")), "");
   EXPECT_EQ(run(write("updates.csv.gz", gzip("source,target\n1,4\n"))), run(write("plain", "1 4\n")));
   std::string const whole = gzip(text);
   outcome const cut =
