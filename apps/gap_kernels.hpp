@@ -13,7 +13,8 @@
 
 namespace wyrm::apps {
 
-/// Scratch memory is kept from one call to the next one, except that of components(). Throws the errors of the algorithms. Not thread-safe.
+/// Scratch memory is kept from one call to the next one, except that of components(). Throws the errors of the
+/// algorithms. Not thread-safe.
 class gap_kernels {
  public:
   virtual ~gap_kernels() = default;
