@@ -22,15 +22,20 @@
 
 #include "../algorithms/betweenness.hpp"
 #include "../algorithms/bfs.hpp"
+#include "../algorithms/clustering_coefficients.hpp"
 #include "../algorithms/colouring.hpp"
+#include "../algorithms/components.hpp"
+#include "../algorithms/core_numbers.hpp"
 #include "../algorithms/independent_set.hpp"
 #include "../algorithms/label_propagation.hpp"
 #include "../algorithms/leiden.hpp"
 #include "../algorithms/louvain.hpp"
+#include "../algorithms/power_iterations.hpp"
 #include "../algorithms/spanning_forest.hpp"
 #include "../algorithms/sssp.hpp"
 #include "../algorithms/strong_components.hpp"
 #include "../algorithms/triangles.hpp"
+#include "../algorithms/truss.hpp"
 #include "graph_under_test.hpp"
 
 namespace wyrm::bench {
@@ -131,6 +136,34 @@ void add_cases(Space const& space) {
             whole<algorithms::louvain_finder>([](auto& f, auto const& g) { return f.run(g), f.modularity(); }));
         add("leiden",
             whole<algorithms::leiden_finder>([](auto& f, auto const& g) { return f.run(g), f.modularity(); }));
+        add("lcc", whole<algorithms::clustering_coefficients_counter>(
+                       [](auto& f, auto const& g) { return f.run(g).average; }));
+        add("truss", whole<algorithms::truss_decomposer>([](auto& f, auto const& g) { return f.run(g); }));
+        add("hits", whole<algorithms::power_iterator>(
+                        [](auto& f, auto const& g) { return f.hits(g, {.tolerance = 1e-6}).iterations; }));
+        add("katz", [](auto const& on, graph::csr const& c) {
+          std::uint64_t most = 0;
+          for (std::size_t v = 1; v < c.offsets.size(); ++v) most = std::max(most, c.offsets[v] - c.offsets[v - 1]);
+          double const alpha = 0.9 / static_cast<double>(most);
+          return whole<algorithms::power_iterator>([=](auto& f, auto const& g) {
+            algorithms::katz_options o;
+            o.alpha = alpha;
+            o.tolerance = 1e-6;
+            return f.katz(g, o).iterations;
+          })(on, c);
+        });
+        add("eigenvector", whole<algorithms::power_iterator>([](auto& f, auto const& g) {
+              return f.eigenvector(g, {.tolerance = 1e-6}).iterations;
+            }));
+        // The results of these two are copied to the host.
+        add("components", [](auto const& on, graph::csr const&) {
+          return [=](graph::graph_view const& g) { return static_cast<double>(algorithms::components(on, g).count); };
+        });
+        add("core_numbers", [](auto const& on, graph::csr const&) {
+          return [=](graph::graph_view const& g) {
+            return static_cast<double>(algorithms::core_numbers(on, g).degeneracy);
+          };
+        });
         add("triangles", whole<algorithms::triangle_counter>([](auto& f, auto const& g) { return f.count(g).total; }));
       }
 }
