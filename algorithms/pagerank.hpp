@@ -285,6 +285,7 @@ void check(pagerank_options const& o, graph::graph_view const& g) {
     sum += weight;
   }
   if (!(sum > 0)) refuse("one weight of the teleport vector at least must be positive");
+  if (std::isinf(sum)) refuse("the sum of the weights of the teleport vector must be finite");
 }
 
 template <class Real>
@@ -431,9 +432,9 @@ class pagerank_ranker {
         throw error(error_code::bad_argument, "pagerank: vertex " + std::to_string(v) +
                                                   " was removed, so its weight in the teleport vector must be 0");
   }
-  void upload(Real* to, std::vector<double> const& values, double scale) const {
+  void upload(Real* to, std::vector<double> const& values, double by) const {
     std::vector<Real> scaled(values.size());
-    for (std::size_t v = 0; v < values.size(); ++v) scaled[v] = static_cast<Real>(values[v] * scale);
+    for (std::size_t v = 0; v < values.size(); ++v) scaled[v] = static_cast<Real>(values[v] / by);
     exec::copy_in<Real>(space_, to, scaled);
   }
   template <class Split>
@@ -454,7 +455,7 @@ class pagerank_ranker {
       exec::for_each(
           space_, n,
           detail::set_ranks<Real>{g, hubs > 0 ? hubs_->old_ids() : nullptr, rank_.data(), static_cast<Real>(even)});
-    upload(teleport_.data(), o.teleport, 1 / std::accumulate(o.teleport.begin(), o.teleport.end(), 0.0));
+    upload(teleport_.data(), o.teleport, std::accumulate(o.teleport.begin(), o.teleport.end(), 0.0));
     exec::write(space_, state_.data(), detail::rank_state{});
     double* const changes = scratch_.data();
     return {g,

@@ -287,6 +287,9 @@ TYPED_TEST_P(boundaries_test, options_of_pagerank_at_their_limits) {
   EXPECT_THROW(run({.damping = nan}), error);
   EXPECT_THROW(run({.tolerance = nan}), error);
   EXPECT_THROW(run({.teleport = {1, 0, nan}}), error);
+  EXPECT_THROW(run({.teleport = {1e308, 0, 1e308}}), error);
+  double const least = std::numeric_limits<double>::denorm_min();
+  this->expect_near(run({.damping = 0, .teleport = {least, 0, 3 * least}}).rank, {0.25, 0, 0.75}, 1e-15);
   EXPECT_THROW(run({.teleport = {1, 0, std::numeric_limits<double>::infinity()}}), error);
   EXPECT_THROW(run({.start = {1, 0, 0, 0}}), error);
 
