@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tests of independent sets and colourings, for any space: known graphs with literal results, and random graphs
-// whose results are checked by the definitions, before and after updates.
+// whose results are compared with serial programs, and checked by the definitions, before and after updates.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,6 +31,19 @@ class vertex_sets_test : public structure_test<Space> {
   }
   auto colours_of(graph::any_graph const& g, std::uint64_t seed = 0) {
     return algorithms::colouring(this->space_of(g), g.view(), {.seed = seed});
+  }
+  /// The vertices in the order in which they are processed.
+  static std::vector<graph::vertex_id> in_order(graph::any_graph const& g, algorithms::detail::vertex_rank by,
+                                                std::uint64_t seed) {
+    Space const space = vertex_sets_test::space_of(g);
+    algorithms::detail::rounds<Space> rounds(space);
+    algorithms::detail::ordered_vertices<Space> ordered(space);
+    ordered.make(g.view(), by, seed, rounds);
+    auto const ranks = exec::copy_out(space, ordered.order().ranks, g.vertices());
+    std::vector<graph::vertex_id> all(ranks.size());
+    std::iota(all.begin(), all.end(), graph::vertex_id{0});
+    std::stable_sort(all.begin(), all.end(), [&](auto u, auto v) { return ranks[u] < ranks[v]; });
+    return all;
   }
   /// Checks both results for a graph of which these vertices are absent.
   void expect_valid(graph::any_graph const& g, std::set<graph::vertex_id> const& absent = {}) {
@@ -120,6 +133,30 @@ TYPED_TEST_P(vertex_sets_test, are_functions_of_the_seed) {
   EXPECT_GT(colourings.size(), 5u);
 }
 
+TYPED_TEST_P(vertex_sets_test, are_those_of_a_serial_program) {
+  for (unsigned seed = 0; seed < 6; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seeded(seed));
+    std::size_t const n = 20 + this->sized(300, 50) * seed;
+    auto g = this->make(n, this->random_edges(random, n, n * (seed + 1)), {.self_loops = true});
+    g.remove_vertices({2, 9});
+    graph::csr const rows = g.to_csr();
+    auto const vertices = [&](algorithms::detail::vertex_rank by) {
+      auto all = this->in_order(g, by, seed);
+      std::erase_if(all, [&](graph::vertex_id v) { return v == 2 || v == 9; });
+      return all;
+    };
+    using algorithms::detail::vertex_rank;
+    using priority = typename TestFixture::priority;
+    ASSERT_EQ(this->set_of(g, {.prefer = priority::random, .seed = seed}).member,
+              serial_independent_set(rows, vertices(vertex_rank::random)));
+    ASSERT_EQ(this->set_of(g, {.prefer = priority::small_degrees, .seed = seed}).member,
+              serial_independent_set(rows, vertices(vertex_rank::small_degrees_first)));
+    ASSERT_EQ(this->colours_of(g, seed).colour,
+              serial_colouring(rows, vertices(vertex_rank::large_degrees_first), this->none));
+  }
+}
+
 TYPED_TEST_P(vertex_sets_test, small_degrees_give_larger_sets) {
   auto const log2 = static_cast<unsigned>(this->sized(13, 10));
   auto const g = this->make(std::size_t{1} << log2, this->skewed(log2, std::size_t{8} << log2));
@@ -171,7 +208,7 @@ TYPED_TEST_P(vertex_sets_test, of_directed_graphs_are_refused) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(vertex_sets_test, of_known_graphs, of_stars_and_cliques, are_functions_of_the_seed,
-                            small_degrees_give_larger_sets, are_valid, finders_serve_graphs_of_any_size,
-                            of_directed_graphs_are_refused);
+                            are_those_of_a_serial_program, small_degrees_give_larger_sets, are_valid,
+                            finders_serve_graphs_of_any_size, of_directed_graphs_are_refused);
 
 }  // namespace wyrm::tests

@@ -91,6 +91,32 @@ std::vector<graph::edge> serial_spanning_forest(graph::csr const& g, std::vector
   return forest;
 }
 
+/// The set that takes these vertices in this order, each one that has no neighbour in the set.
+inline std::vector<std::uint8_t> serial_independent_set(graph::csr const& g,
+                                                        std::vector<graph::vertex_id> const& vertices) {
+  std::vector<std::uint8_t> member(g.offsets.size() - 1);
+  for (graph::vertex_id const v : vertices) {
+    bool joins = true;
+    for (auto i = g.offsets[v]; i < g.offsets[v + 1]; ++i) joins = joins && member[g.targets[i]] == 0;
+    member[v] = joins ? 1 : 0;
+  }
+  return member;
+}
+
+/// Gives these vertices colours in this order, each the smallest one that no neighbour has; the others have none.
+inline std::vector<std::uint32_t> serial_colouring(graph::csr const& g, std::vector<graph::vertex_id> const& vertices,
+                                                   std::uint32_t none) {
+  std::vector<std::uint32_t> colour(g.offsets.size() - 1, none);
+  for (graph::vertex_id const v : vertices) {
+    std::set<std::uint32_t> taken;
+    for (auto i = g.offsets[v]; i < g.offsets[v + 1]; ++i) taken.insert(colour[g.targets[i]]);
+    std::uint32_t free = 0;
+    while (taken.count(free) > 0) ++free;
+    colour[v] = free;
+  }
+  return colour;
+}
+
 /// What is wrong with a set of vertices that should be independent and maximal; empty if nothing is.
 inline std::string fault_of_independent_set(graph::csr const& g, std::vector<std::uint8_t> const& member) {
   for (std::size_t v = 0; v + 1 < g.offsets.size(); ++v) {
