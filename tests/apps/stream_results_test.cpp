@@ -3,10 +3,12 @@
 // status line. Ranks are those of the serial verifier for weights that a model computes from their definition.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -298,9 +300,14 @@ class terminal {
   [[nodiscard]] std::string const& name() const { return name_; }
   /// What has been written; not more than the terminal buffers.
   [[nodiscard]] std::string shown() const {
-    std::string text(std::size_t{1} << 16, '\0');
-    ssize_t const got = ::read(master_, text.data(), text.size());
-    text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    std::string text;
+    std::array<char, 4096> part;
+    pollfd ready{master_, POLLIN, 0};
+    while (poll(&ready, 1, 200) > 0) {  // the terminal delivers its output in several parts, and late
+      ssize_t const got = ::read(master_, part.data(), part.size());
+      if (got <= 0) break;
+      text.append(part.data(), static_cast<std::size_t>(got));
+    }
     return text;
   }
 
