@@ -169,10 +169,11 @@ TEST_F(program_test, estimates_betweenness_from_some_sources) {
     report const r = run_with({"--sources", "4", "--seed", seed});
     double const greatest = r.number("algorithms/betweenness/max");
     EXPECT_EQ(r.count("algorithms/betweenness/sources"), 4u);
-    EXPECT_EQ(run_with({"--sources", "4", "--seed", seed}).number("algorithms/betweenness/max"), greatest);
     found.insert(greatest);
   }
   EXPECT_EQ(found, (std::set{5.625, 7.5}));
+  auto const again = [&] { return run_with({"--sources", "4", "--seed", "7"}).number("algorithms/betweenness/max"); };
+  EXPECT_EQ(again(), again());
 }
 
 TEST_F(program_test, chooses_sources_of_betweenness_by_the_size_of_the_graph) {
