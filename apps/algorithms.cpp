@@ -19,6 +19,7 @@
 #include "../algorithms/sssp.hpp"
 #include "../algorithms/strong_components.hpp"
 #include "../algorithms/triangles.hpp"
+#include "../algorithms/truss.hpp"
 #include "algorithm_results.hpp"
 #include "centralities.hpp"
 #include "loaded_graph.hpp"
@@ -163,6 +164,24 @@ algorithm_result run_core_numbers(algorithm_input const& in) {
   return result;
 }
 
+algorithm_result run_truss(algorithm_input const& in) {
+  algorithms::trussness_result r;
+  algorithm_result result;
+  result.ms = timed([&] { r = algorithms::trussness(in.g); });
+  result.figures = {{"largest", std::uint64_t{r.largest}, "greatest {}"}};
+  std::vector<graph::edge> edges;
+  std::vector<std::uint32_t> of_edges;
+  for (graph::vertex_id u = 0; u + std::size_t{1} < in.rows.offsets.size(); ++u)
+    for (auto i = in.rows.offsets[u]; i < in.rows.offsets[u + 1]; ++i)
+      if (graph::vertex_id const v = in.rows.targets[i]; u < v) {
+        edges.push_back({u, v});
+        of_edges.push_back(r.trussness[i]);
+      }
+  result.values = one_column(std::move(of_edges));
+  result.values.edges = std::move(edges);
+  return result;
+}
+
 algorithm_result run_clustering(algorithm_input const& in) {
   algorithms::clustering_result r;
   algorithm_result result;
@@ -295,6 +314,12 @@ constexpr algorithm known_algorithms[] = {
      .weights = true,
      .source = true,
      .run = run_sssp},
+    {.name = "truss",
+     .title = "trussness",
+     .what = "the trussness of edges",
+     .help = "trussness: the greatest k whose k-truss contains an edge; the values are of edges",
+     .undirected = true,
+     .run = run_truss},
 };
 
 }  // namespace
