@@ -136,6 +136,10 @@ void add_cases(Space const& space) {
             whole<algorithms::louvain_finder>([](auto& f, auto const& g) { return f.run(g), f.modularity(); }));
         add("leiden",
             whole<algorithms::leiden_finder>([](auto& f, auto const& g) { return f.run(g), f.modularity(); }));
+        add("louvain_1_pass", whole<algorithms::louvain_finder>(
+                                  [](auto& f, auto const& g) { return f.run(g, {.passes = 1}), f.modularity(); }));
+        add("leiden_1_pass", whole<algorithms::leiden_finder>(
+                                 [](auto& f, auto const& g) { return f.run(g, {.passes = 1}), f.modularity(); }));
         add("lcc", whole<algorithms::clustering_coefficients_counter>(
                        [](auto& f, auto const& g) { return f.run(g).average; }));
         add("truss", whole<algorithms::truss_decomposer>([](auto& f, auto const& g) { return f.run(g); }));
