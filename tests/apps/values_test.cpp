@@ -54,7 +54,6 @@ TEST_F(program_test, ranks_by_weight) {
   expect_refused(3, "the weight -2 of the arc 2 -> 1 is negative: correct it",
                  {"run", write("negative.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 1\n2 1 -2\n"),
                   "--weighted"});
-  expect_refused(2, "--weighted", {"stream", file, "--weighted"});
 }
 
 // Weights of any size. Only ratios count, so all of these give the ranks of the test above.
