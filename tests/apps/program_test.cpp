@@ -100,7 +100,7 @@ TEST_F(program_test, refuses_a_wrong_command_line) {
   refused("--seed", {"--seed", "-1"});
   for (std::string const bad : {"0", "-1", "nan", "inf", "some"}) refused("--tolerance", {"--tolerance", bad});
   refused("--updates", {"--updates", "sorted"});
-  refused("colouring", {"--algorithms", "pagerank,colouring"});
+  refused("painting", {"--algorithms", "pagerank,painting"});
   refused("ouroboros-s-p", {"--allocator", "best"});
   for (std::string const bad : {"tpu", "cpu:0", "cuda:", "cuda:x", "cuda:0x", "cuda:-1", "cuda:99999999999"})
     refused("there is no device '" + bad + "'; there are: auto, cpu, cuda, cuda:N", {"--device", bad});
