@@ -274,7 +274,7 @@ void print_table(std::ostream& out, cluster_options const& o, cluster_result con
   row(out, "edges", count(r.edges) + (r.directed ? " (directed; directions do not matter)" : " (undirected)"));
   row(out, "clusters", count(r.clusters.count));
   row(out, "modularity", format("%.6f", r.clusters.modularity));
-  row(out, "codelength", format("%.6f bits", r.clusters.codelength));
+  row(out, "codelength", format("%.4f bits", r.clusters.codelength));
   row(out, "sizes", distribution(r.sizes));
   print_histogram(out, r.sizes);
   row(out, "rounds of voting", count(r.clusters.iterations) + (r.clusters.converged ? "" : " (not converged)"));
