@@ -22,6 +22,7 @@
 #include "../graph/types.hpp"
 #include "../graph/view.hpp"
 #include "detail/frontier.hpp"
+#include "detail/larger_neighbours.hpp"
 #include "detail/peeling.hpp"
 #include "detail/rounds.hpp"
 #include "detail/row_bins.hpp"
@@ -36,17 +37,6 @@ struct trussness_result {
 };
 
 namespace detail {
-
-/// The number of neighbours of a vertex after the vertex itself.
-struct count_later {
-  graph::graph_view g;
-  std::uint32_t* later;
-  WYRM_HD void operator()(std::size_t i) const {
-    auto const v = static_cast<graph::vertex_id>(i);
-    graph::neighbour_list const row = g.neighbours(v);
-    later[i] = row.size - graph::lower_bound(row.data, row.size, v + 1);
-  }
-};
 
 /// The edges between different vertices, numbered in the order of their arcs from the smaller end. Such an edge has
 /// one state for both directions.
@@ -288,7 +278,7 @@ class truss_decomposer {
     std::size_t const n = g.vertices();
     later_.reserve(n);
     before_.reserve(n + 1);
-    exec::for_each(space_, n, detail::count_later{g, later_.data()});
+    exec::for_each(space_, n, detail::count_larger{g, later_.data()});
     bulk_.inclusive_sum(later_.data(), before_.data(), n);
     std::uint64_t const edges = exec::read(space_, before_.data() + n);
     if (edges >= detail::numbered_edges::none)

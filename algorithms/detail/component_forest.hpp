@@ -11,7 +11,7 @@
 
 namespace wyrm::algorithms::detail {
 
-/// Stands for "no vertex" where an id is expected.
+/// An id that means no vertex.
 inline constexpr graph::vertex_id no_vertex = graph::max_vertices;
 
 /// A parent that is read may be out of date. It is then another vertex on the path to the root, or a former root; the

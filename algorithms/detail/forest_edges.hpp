@@ -12,11 +12,12 @@
 #include "../../graph/view.hpp"
 #include "../components.hpp"
 #include "frontier.hpp"
+#include "larger_neighbours.hpp"
 #include "weights.hpp"
 
 namespace wyrm::algorithms::detail {
 
-/// Stands for "no entry" and "no edge", and is no less than any weight.
+/// A number that means no entry, or no edge. It is at least as large as every weight.
 inline constexpr std::uint64_t no_entry = ~std::uint64_t{0};
 
 /// In device memory; the host reads it.
@@ -41,17 +42,6 @@ struct forest_edge {
   graph::vertex_id high;
   /// Edges of equal weights are in the order of this number.
   [[nodiscard]] WYRM_HD std::uint64_t key() const { return std::uint64_t{low} << 32 | high; }
-};
-
-/// The number of larger neighbours of a vertex.
-struct count_larger {
-  graph::graph_view g;
-  std::uint32_t* larger;
-  WYRM_HD void operator()(std::size_t i) const {
-    auto const v = static_cast<graph::vertex_id>(i);
-    graph::neighbour_list const row = g.neighbours(v);
-    larger[i] = row.size - graph::lower_bound(row.data, row.size, v + 1);
-  }
 };
 
 /// One tile per item: lists the edges to larger neighbours, and checks their weights.

@@ -210,7 +210,7 @@ TEST_F(program_test, refuses_impossible_weights) {
 /// A triangle 1 2 3 with a tail 3 4 5, and the isolated vertex 6.
 constexpr char const* with_tail = "6 5\n2 3\n1 3\n1 2 4\n3 5\n4\n\n";
 
-// Who adds up the changes has the ranks of all vertices, up to the tolerance.
+// The sum of all printed changes is the ranks of all vertices, up to the tolerance.
 TEST_F(program_test, changes_of_ranks_add_up_to_all) {
   std::mt19937 random(seeded(47));
   std::string text;
