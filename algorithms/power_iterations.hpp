@@ -213,8 +213,9 @@ class power_iterator {
     do {
       for (unsigned const end = started + std::min(at_once, o.max_iterations - started); started < end; ++started) {
         auto const next = step(started % 2);
-        exec::for_each_tile<32>(space_, blocks(),
-                                detail::advance_vector<decltype(step(0))>{next, n_, blocks(), block_sums_, state_.data()});
+        exec::for_each_tile<32>(
+            space_, blocks(),
+            detail::advance_vector<decltype(step(0))>{next, n_, blocks(), block_sums_, state_.data()});
         exec::for_each_tile<32>(
             space_, tiles,
             detail::finish_power_iteration{block_sums_, blocks(), tiles, o.tolerance, totals_, state_.data()});
