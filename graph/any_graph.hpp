@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dynamic graph whose space, allocator and type of values are chosen at run time, for programs and bindings. The
-// members are those of dynamic_graph, which documents them; the templates are compiled once, in the sources of
+// A dynamic graph whose space, allocator and type of values are chosen at run time, for programs and language bindings.
+// The members are those of dynamic_graph and are documented there. The templates are compiled once, in the sources of
 // graph/any.
 #pragma once
 
@@ -29,12 +29,12 @@ namespace wyrm::graph {
 
 class any_graph {
  public:
-  /// A graph without edges, with values of the type options::values, or without. Throws error(bad_argument) for an
-  /// allocator that is unknown, or that this build leaves out. insert(), apply() and build() throw error(bad_argument)
-  /// for values of another type, or none.
+  /// Creates a graph without edges, with values of the type options::values, or without values. Throws
+  /// error(bad_argument) for an allocator that is unknown or not part of this build. insert(), apply() and build()
+  /// throw error(bad_argument) for values of another type, or none.
   any_graph(exec::any_space const& space, std::string_view allocator, std::size_t vertices, options const& o = {});
   ~any_graph();
-  /// The names of the allocators that graphs can have: all (alloc/registry.hpp), unless the library was built with
+  /// The names of the allocators that graphs can use: all (alloc/registry.hpp), unless the library was built with
   /// WYRM_GRAPH_ALLOCATORS=few.
   [[nodiscard]] static std::vector<std::string> allocators();
   /// A moved-from graph can be assigned to and destroyed; all other operations throw error(bad_argument).
@@ -94,7 +94,7 @@ class any_graph {
   update_report build(csr_view const& rows, host_numbers const& values = {});
   update_report build(resident_csr rows, resident_numbers values = {});
   [[nodiscard]] graph::snapshot snapshot();
-  /// Of o, `directed` and `values` are ignored.
+  /// The members `directed` and `values` of o are ignored.
   [[nodiscard]] any_graph as_undirected(options o) const;
   [[nodiscard]] any_graph as_undirected() const { return as_undirected(settings()); }
   void attach(maintained_result& result);
@@ -143,8 +143,8 @@ class any_graph {
 };
 
 /// Builds a graph with the vertices, the direction and the edges of an edge list, and with its weights if
-/// options::values is double. Edges are inserted in batches of slice_for(edges), so that scratch memory stays small
-/// compared with the graph; the list may be longer than the largest batch. Throws the errors of insert.
+/// options::values is double. Edges are inserted in batches of slice_for(edges), so scratch memory stays small compared
+/// with the graph, and the list may be longer than the largest batch. Throws the errors of insert.
 [[nodiscard]] any_graph build(exec::any_space const& space, std::string_view allocator, edge_list const& list,
                               options o = {});
 

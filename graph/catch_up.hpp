@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Brings a maintained result up to date that was not attached while its graph changed, from a snapshot of the moment
-// that the result belongs to. The difference of both moments is one change, whatever happened between them.
+// Updates a maintained result that was not attached while its graph changed, from a snapshot of the version that the
+// result belongs to. The difference of the two states is applied as one change, whatever happened in between.
 //
 //   auto const then = g.snapshot();  // ranks.belongs_to(then.view())
 //   g.detach(ranks);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The container: a graph on a space that is changed by batches of edges. Every vertex has its neighbours in one
-// contiguous, sorted page; pages come from a device memory allocator. Not thread-safe: one host thread at a time may
-// use a graph.
+// The dynamic graph container: a graph in memory of a space, which batches of edges change. Each vertex stores its
+// neighbours in one contiguous, sorted page from a device memory allocator. Not thread-safe: only one host thread at a
+// time may use a graph.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ class any_graph;
 
 /// Value: the type of the values of edges, trivially copyable, of 4, 8 or 16 bytes; or no_value. Combine: a functor
 /// that combines the value of an edge with that of an insertion of the same edge, `Value operator()(Value old, Value
-/// added) const`, callable on the space; void: see options::combine.
+/// added) const`, callable on the space; void: options::combine selects the combination.
 template <class Space, class Allocator, class Value = no_value, class Combine = void>
 class dynamic_graph {
   static constexpr unsigned width = width_of<Value>;
@@ -48,8 +48,8 @@ class dynamic_graph {
  public:
   using value_type = Value;
 
-  /// A graph without edges. Throws error(bad_argument) for more vertices than ids or options::max_vertices allow, or
-  /// for a combiner that the type of the values does not have.
+  /// Creates a graph without edges. Throws error(bad_argument) for more vertices than ids or options::max_vertices
+  /// allow, or if options::combine is not available for the type of the values.
   dynamic_graph(Space const& space, std::size_t vertices, options const& o = {})
       : state_(space, vertices, o, !std::is_void_v<Combine>) {}
   /// A pending update moves to the new graph. The moved-from graph has no vertices, edges and arcs, and an empty view;
@@ -57,7 +57,8 @@ class dynamic_graph {
   dynamic_graph(dynamic_graph&& other) noexcept = default;
   dynamic_graph& operator=(dynamic_graph&& other) noexcept = default;
 
-  /// The number of ids: vertices are numbered from 0 on. Some may be absent, see remove_vertices().
+  /// The number of vertex ids, which are 0 to vertices() - 1. Some of these vertices may be absent, see
+  /// remove_vertices().
   [[nodiscard]] vertex_id vertices() const { return state_.vertices; }
   /// The number of vertices that are in the graph.
   [[nodiscard]] vertex_id present_vertices() const {
@@ -81,8 +82,8 @@ class dynamic_graph {
   /// and std::bad_alloc if the host has no memory for the ids. Invalidates views. O(n), amortised.
   std::vector<vertex_id> add_vertices(std::size_t n) { return vertex_changes(state_).add_vertices(n); }
 
-  /// Removes vertices and all their edges. Their ids are free then: queries and algorithms find no neighbours there, an
-  /// insertion of an edge that names one throws error(bad_argument), and add_vertices() uses them again. All or
+  /// Removes vertices and all their edges. The vertices are then absent: queries and algorithms find no neighbours
+  /// there, inserting an edge of such a vertex throws error(bad_argument), and add_vertices() reuses the ids. All or
   /// nothing, as erase(). Throws error(bad_argument) for ids out of range. O(k log k + edges of the vertices) for k
   /// vertices; O(vertices + arcs log k) for a directed graph without in-neighbours. The edges of one call are one
   /// batch, which has fewer than 2^32 arcs, and in which an edge between two of the vertices counts twice.
@@ -92,7 +93,7 @@ class dynamic_graph {
   removal_report remove_vertices(std::initializer_list<vertex_id> batch) {
     return remove_vertices(std::span(batch.begin(), batch.size()));
   }
-  /// The same for ids in memory of the graph's space, which are copied to the host.
+  /// The same for ids in memory of the graph's space. The ids are copied to the host.
   removal_report remove_vertices(resident_vertices batch) {
     typename Space::guard const current(state_.space);
     state_.require_idle();
@@ -102,26 +103,26 @@ class dynamic_graph {
   /// Inserts the edges of a batch (on the host) that are not in the graph. All or nothing: on any error the graph is
   /// unchanged. Throws error(bad_argument) for ids out of range, error(out_of_memory) when the pool cannot grow enough.
   /// O(m + sum of the degrees of changed vertices), expected and amortised, for m edges; plus a sort of the batch if
-  /// very many edges have the same source. If the pool has too little memory, it grows by an eighth, or all pages are
-  /// rewritten in another pool, if the pool could hold the graph with a fifth to spare.
+  /// very many edges have the same source. If the pool has too little memory, it grows by an eighth; if it could hold
+  /// the graph with a fifth to spare, all pages are instead rewritten into another pool.
   update_report insert(std::span<edge const> batch) requires(!has_values) { return insert_async(batch).get(); }
   /// The same for edges in memory of the graph's space.
   update_report insert(resident_edges batch) requires(!has_values) { return insert_async(batch).get(); }
   update_report insert(std::initializer_list<edge> batch) requires(!has_values) {
     return insert(std::span(batch.begin(), batch.size()));
   }
-  /// With values, one per edge: an edge that is in the graph gets the value of the last entry of the batch that names
-  /// it, or the combination of its value and of those of all such entries, in the order of the batch (see
-  /// options::combine). The cost is that of the other insert; with a combiner also O(k) in sequence for an edge that
-  /// the batch names k times. Throws error(bad_argument) also if there are not as many values as edges.
+  /// With values, one per edge. An edge that is already in the graph gets the value of the last entry of this edge in
+  /// the batch, or the combination of its old value with the values of all these entries, in the order of the batch
+  /// (see options::combine). The cost is that of insert without values; with a combiner also O(k) in sequence for an
+  /// edge that the batch names k times. Throws error(bad_argument) also if there are not as many values as edges.
   update_report insert(std::span<edge const> batch, std::span<Value const> values) requires has_values {
     return insert_async(batch, values).get();
   }
-  /// values: in memory of the graph's space, too, at a multiple of their size.
+  /// values: also in memory of the graph's space, aligned to the size of a value.
   update_report insert(resident_edges batch, Value const* values) requires has_values {
     return insert_async(batch, values).get();
   }
-  /// The same as an array of edges with their values.
+  /// The same for an array of edges with their values.
   update_report insert(std::span<valued_edge<Value> const> batch) requires has_values {
     return insert_async(batch).get();
   }
@@ -130,18 +131,17 @@ class dynamic_graph {
     return insert(std::span(batch.begin(), batch.size()));
   }
 
-  /// Erases the edges of a batch that are in the graph. Same guarantee and cost; needs no memory other than scratch,
-  /// unless a snapshot lives.
+  /// Erases the edges of a batch that are in the graph. Guarantee and cost are those of insert. Needs only scratch
+  /// memory, unless a snapshot exists.
   update_report erase(std::span<edge const> batch) { return erase_async(batch).get(); }
   update_report erase(resident_edges batch) { return erase_async(batch).get(); }
   update_report erase(std::initializer_list<edge> batch) { return erase(std::span(batch.begin(), batch.size())); }
 
   /// Erases all edges for which predicate(source, target) is true; with values, predicate(source, target, value). The
   /// predicate is called once for each arc of a directed graph, and once for each edge of an undirected one, with
-  /// source <= target; concurrently and in any order, by one lane. It is trivially copyable, may run on the device, and
-  /// is never a lambda under nvcc. The result is that of erase() for these edges, with its guarantee. O(vertices +
-  /// arcs).
-  /// Scratch: 12 bytes per vertex, 1/6 byte per arc, 8 bytes per erased edge.
+  /// source <= target; concurrently and in any order, by one lane. It must be trivially copyable and callable on the
+  /// space, and cannot be a lambda under nvcc. The result is that of erase() for these edges, with its guarantee.
+  /// O(vertices + arcs). Scratch: 12 bytes per vertex, 1/6 byte per arc, 8 bytes per erased edge.
   template <class Predicate>
   update_report erase_if(Predicate const& predicate) {
     typename Space::guard const current(state_.space);
@@ -151,10 +151,10 @@ class dynamic_graph {
     return erase(resident_edges(edges.data(), edges.size()));
   }
 
-  /// Applies insertions and erasures in the order of the batch, as one update with one report: of the entries of one
-  /// edge the last one decides. An insertion after an erasure of the same edge begins with a new value. `operations`,
-  /// and `values` if the graph has values, have one entry per edge (the values of erasures are not read). Same
-  /// guarantee, errors and cost as insert().
+  /// Applies insertions and erasures in the order of the batch, as one update with one report. The last entry of an
+  /// edge decides whether it is in the graph. An insertion after an erasure of the same edge starts with a new value.
+  /// `operations`, and `values` if the graph has values, have one entry per edge (the values of erasures are not read).
+  /// Same guarantee, errors and cost as insert().
   update_report apply(std::span<edge const> batch, std::span<operation const> operations) requires(!has_values) {
     return apply_async(batch, operations).get();
   }
@@ -179,9 +179,9 @@ class dynamic_graph {
   }
 
   /// insert, erase and apply for columns of ids, which are edge_columns or resident_columns (batch/columns.hpp); `more`
-  /// is what the operation takes besides the edges, see the asynchronous updates. One kernel converts the columns to
-  /// edges in scratch of the graph: 8 bytes per edge, and the columns themselves if they come from the host of a GPU.
-  /// An id that is negative or not below vertices() is refused, whatever its size.
+  /// are the other arguments of the operation, see the asynchronous updates. One kernel converts the columns to edges
+  /// in scratch of the graph: 8 bytes per edge, and the columns themselves if they come from the host of a GPU. An id
+  /// that is negative or not below vertices() is refused, whatever its size.
   template <detail::columns Columns, class... More>
   update_report insert(Columns const& batch, More const&... more) {
     return insert_async(batch, more...).get();
@@ -195,10 +195,10 @@ class dynamic_graph {
     return apply_async(batch, more...).get();
   }
 
-  /// Asynchronous updates: enqueue the update on the stream of the graph's space. The batch must not change until get()
-  /// of the result has returned, which throws the errors of the synchronous update. Until then all operations that read
-  /// or change the graph throw error(bad_argument), except for vertices(), edges() and arcs(), which return the values
-  /// before the update. Attached results are prepared by the call, and updated or restored by get().
+  /// Asynchronous updates: they enqueue the update on the stream of the graph's space. The batch must not change until
+  /// get() of the result has returned; get() throws the errors of the synchronous update. Until then all operations
+  /// that read or change the graph throw error(bad_argument), except for vertices(), edges() and arcs(), which return
+  /// the values before the update. Attached results are prepared by the call, and updated or restored by get().
   pending_update insert_async(std::span<edge const> batch) requires(!has_values) { return update<kind::insert>(batch); }
   pending_update insert_async(resident_edges batch) requires(!has_values) { return update<kind::insert>(batch); }
   pending_update insert_async(std::span<edge const> batch, std::span<Value const> values) requires has_values {
@@ -261,11 +261,12 @@ class dynamic_graph {
     return update<kind::mixed>(batch, operations, values);
   }
 
-  /// Builds a graph without edges and absent vertices from a CSR (on the host). It has the out-neighbours of a directed
-  /// graph, or both directions of each edge of an undirected graph. Rows must ascend without duplicates. Pages are in
-  /// the order of the vertices. All or nothing: throws error(bad_argument) for a malformed CSR, for self-loops that the
-  /// graph does not keep, and if the graph has edges; out_of_memory like insert. O(vertices + arcs); for an undirected
-  /// graph O(arcs log degree), to check that both directions are present.
+  /// Adds the edges of a CSR (on the host) to a graph that has no edges and no absent vertices. The CSR contains the
+  /// out-neighbours of a directed graph, or both directions of each edge of an undirected graph. Rows must be in
+  /// ascending order without duplicates. The pages are in the order of the vertices. All or nothing: throws
+  /// error(bad_argument) for a malformed CSR, for self-loops that the graph does not keep, and if the graph has edges;
+  /// out_of_memory like insert. O(vertices + arcs); for an undirected graph O(arcs log degree), to check that both
+  /// directions are present.
   update_report build(csr_view const& rows) requires(!has_values) { return csr_build(state_).run(rows, nullptr); }
   /// The same for a CSR in memory of the graph's space.
   update_report build(resident_csr rows) requires(!has_values) { return csr_build(state_).run(rows, nullptr); }
@@ -278,10 +279,10 @@ class dynamic_graph {
     return csr_build(state_).run(rows, detail::checked("values", values, rows.arcs));
   }
 
-  /// The graph as it is now, to be read while updates go on; see snapshot. O(vertices): copies the vertex table, 12
-  /// bytes per vertex and direction. While a snapshot lives, updates replace the pages that it has instead of changing
-  /// them: an update of a vertex whose page it shares copies that page once; erasures may then need memory; and pages
-  /// are not rewritten in another pool. Throws error(out_of_memory), and error(bad_argument) while an update is
+  /// Returns the current state of the graph, which can be read while updates continue; see snapshot. O(vertices):
+  /// copies the vertex table, 12 bytes per vertex and direction. While a snapshot exists, updates replace the pages
+  /// that it uses instead of changing them: the first update of such a page copies it; erasures may need memory; and
+  /// pages are not rewritten into another pool. Throws error(out_of_memory), and error(bad_argument) while an update is
   /// pending.
   [[nodiscard]] graph::snapshot snapshot() {
     typename Space::guard const current(state_.space);
@@ -294,12 +295,11 @@ class dynamic_graph {
     return graph::snapshot(std::move(owner), graph_view(then), state_.edge_count);
   }
 
-  /// The undirected graph that has an edge {u, v} where this directed graph has u -> v or v -> u, with the same
-  /// vertices, on the same space. It is made on the device; this graph does not change. If both arcs are there, the
-  /// edge has the value that an insertion of the arc from the smaller id, and then of the other one, makes: with
-  /// combiner::latest that of the arc from the greater id. o: the options of the new graph, of which `directed` is
-  /// ignored. Throws error(bad_argument) if this graph is undirected; error(out_of_memory). O(vertices + arcs log
-  /// degree), expected.
+  /// Creates the undirected graph that has an edge {u, v} if this directed graph has u -> v or v -> u, with the same
+  /// vertices, on the same space. It is computed on the device; this graph does not change. If both arcs exist, the
+  /// values are combined as if the arc from the smaller id were inserted first: with combiner::latest the edge has the
+  /// value of the arc from the larger id. o: the options of the new graph, of which `directed` is ignored. Throws
+  /// error(bad_argument) if this graph is undirected; error(out_of_memory). O(vertices + arcs log degree), expected.
   [[nodiscard]] dynamic_graph as_undirected(options o) const {
     typename Space::guard const current(state_.space);
     state_.require_idle();
@@ -320,24 +320,23 @@ class dynamic_graph {
   /// The same with the options of this graph.
   [[nodiscard]] dynamic_graph as_undirected() const { return as_undirected(state_.settings); }
 
-  /// Keeps a maintained result up to date: from now on every change of this graph updates the graph and all attached
-  /// results, or nothing; an empty batch lets results go on that have stopped early. See maintained_result for what
-  /// happens when a graph or a result is moved or destroyed. An error of the device after the change of the graph is
-  /// thrown, and may leave a result outdated; changes are refused then until it is detached. Throws error(bad_argument)
-  /// if the result is not up to date for this graph, works on another stream, or is attached, and while an update is
-  /// pending.
+  /// Attaches a maintained result: from then on every change of this graph updates the graph and all attached results,
+  /// or nothing; with an empty batch, results that stopped early continue. See maintained_result for what happens when
+  /// a graph or a result is moved or destroyed. An error of the device after the change of the graph is thrown, and may
+  /// leave a result outdated; then changes are refused until this result is detached. Throws error(bad_argument) if the
+  /// result is not up to date for this graph, works on another stream, or is attached, and while an update is pending.
   void attach(maintained_result& result) { state_.results.attach(state_.space, view(), result); }
-  /// Ends that; the result keeps its values. Throws error(bad_argument) if it is not attached to this graph, and while
-  /// an update is pending.
+  /// Detaches a result, which keeps its values. Throws error(bad_argument) if it is not attached to this graph, and
+  /// while an update is pending.
   void detach(maintained_result& result) {
     state_.require_idle();
     state_.results.detach(result);
   }
 
-  /// Rewrites all pages, in the order of the vertices and with minimum sizes, in a new pool of the necessary
-  /// size, and frees the old pool and all scratch. Useful after many updates, or after a batch that was much larger
-  /// than later ones. Both pools exist temporarily; throws error(out_of_memory), and changes nothing, if memory does
-  /// not suffice for both, and error(bad_argument) while a snapshot lives. Invalidates views. O(vertices + arcs).
+  /// Rewrites all pages, in the order of the vertices and with minimum sizes, in a new pool of the necessary size, and
+  /// frees the old pool and all scratch. Useful after many updates, or after a batch that was much larger than later
+  /// ones. For a short time both pools exist; throws error(out_of_memory), and changes nothing, if there is not enough
+  /// memory for both, and error(bad_argument) while a snapshot exists. Invalidates views. O(vertices + arcs).
   void compact() {
     typename Space::guard const current(state_.space);
     state_.require_idle();
@@ -358,7 +357,7 @@ class dynamic_graph {
     state_.results.free_scratch();
   }
 
-  /// Removes all edges. Vertices stay, and so do absent ones.
+  /// Removes all edges. The vertices do not change: absent vertices stay absent.
   void clear() {
     typename Space::guard const current(state_.space);
     state_.require_idle();

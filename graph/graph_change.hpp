@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A change of a graph, as maintained results see it: the edges and the vertices that appear and disappear. Results need
-// not distinguish batches of one kind, mixed batches and differences, or the host from the device: the graph resolves
-// each batch once.
+// A change of a graph, as maintained results receive it: the edges and the vertices that appear and disappear. The
+// graph converts each batch once. So results need not distinguish batches of one kind, mixed batches and differences,
+// or batches on the host and on the device.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,10 @@ namespace wyrm::graph {
 /// until all results have finished the change.
 ///
 /// Every edge in `edges` that appears is not in the graph before the change, and is in it afterwards; every edge that
-/// disappears is in the graph before, and not afterwards. An edge may be in the array several times; an undirected edge
-/// is there in either direction. Entries without effect are no_edge(): entries of the batch that another one overrides,
-/// edges that are in the graph and get at most another value, and ids out of range, for which the graph refuses the
-/// batch later.
+/// disappears is in the graph before, and not afterwards. An edge may occur several times; an undirected edge occurs in
+/// either direction. Entries without effect are no_edge(): entries of the batch that a later one overrides, edges that
+/// are already in the graph and at most change their value, and ids out of range, for which the graph later refuses the
+/// batch.
 ///
 /// The vertices in `added` are not in the graph before the change, and those in `removed` are not in it afterwards.
 /// Each is listed once, and no vertex is in both. All edges of a removed vertex disappear, so they are in `edges`.
@@ -31,7 +31,7 @@ struct graph_change {
   operation const* operations = nullptr;  // one per entry; nullptr: all are `all`
   operation all = operation::insert;
   /// The change of clear() and build(), and one to fewer ids (see catch_up): any edge may appear or disappear, and
-  /// there are no entries and lists of vertices. Ids that go come after all others.
+  /// there are no entries and no lists of vertices. The ids that disappear are the largest ones.
   bool replaces_all = false;
   /// An upper bound of the arcs of the graph after the change, and of those before it unless it replaces all.
   std::uint64_t max_arcs = 0;

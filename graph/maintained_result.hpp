@@ -56,14 +56,14 @@ class result_list {
 };
 }  // namespace detail
 
-/// A maintained result. It belongs to one graph, also after that graph is moved, and uses the space of that graph, with
-/// its stream. While it is attached to the graph, every change calls before() and then after() or undo(). The result
+/// A maintained result. It belongs to one graph, also after that graph is moved, and uses the space and the stream of
+/// that graph. While it is attached to the graph, every change calls before() and then after() or undo(). The result
 /// stores the id and the version of its graph, so it detects every change of the graph that was made without it. While
-/// an asynchronous update is pending, its values are those of no moment.
+/// an asynchronous update is pending, its values are undefined.
 ///
 /// All results are move-constructible, and most are assignable. A move moves the attachment, and a moved-from result
-/// belongs to no graph. A result that is destroyed, or gets another one assigned, is detached, and so are all results
-/// of a graph that is destroyed. Not thread-safe: the thread that uses the graph attaches, moves and destroys results.
+/// belongs to no graph. A result is detached when it is destroyed or assigned to, and when its graph is destroyed. Not
+/// thread-safe: the thread that uses the graph attaches, moves and destroys results.
 class maintained_result {
  public:
   virtual ~maintained_result() { detach(); }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Snapshots: a graph as it was at one moment, which stays readable while updates go on. A snapshot is a copy of the
-// vertex table; it shares all pages with the graph. An update replaces a page that a snapshot has, instead of changing
-// it, so a snapshot costs updates nothing but one copy of each page that they change.
+// Snapshots: the state of a graph at one moment, which stays readable while updates continue. A snapshot is a copy of
+// the vertex table; it shares all pages with the graph. An update replaces a page that a snapshot uses instead of
+// changing it (copy on write). So the cost of a snapshot for updates is one copy of each page that they change.
 //
-// Which pages are shared needs no mark. The page of a vertex was in the table from one moment to another one, so the
-// snapshots that have it are consecutive: if any snapshot has the current page of a vertex, the newest one has it
-// (is_shared in table/record.hpp). And when a snapshot ends, its page of a vertex is freed exactly if neither the
-// snapshot before it nor the one after it, or the graph if there is none, has the same page there.
+// Shared pages need no mark and no reference count. The page of a vertex is in the table during one period, so the
+// snapshots that use it are consecutive: if any snapshot uses the current page of a vertex, the newest one does
+// (is_shared in table/record.hpp). When a snapshot is released, its page of a vertex is freed exactly if neither the
+// previous snapshot nor the next one (the graph, if there is no next one) has the same page for this vertex.
 #pragma once
 
 #include <cstddef>
@@ -31,12 +31,12 @@
 
 namespace wyrm::graph {
 
-/// A graph as it was at one moment. Copies of a snapshot share it; it ends with the last copy. Its pages return to the
-/// pool with the next operation that changes the graph. It may outlive the graph, and then keeps the pool. A snapshot
-/// that was moved from can be assigned to and destroyed only.
+/// The state of a graph at one moment. Copies of a snapshot share its data, which is released with the last copy. Its
+/// pages return to the pool with the next operation that changes the graph. It may outlive the graph, and then keeps
+/// the pool. A moved-from snapshot can only be assigned to and destroyed.
 ///
-/// Thread safety: one thread may change the graph while others read snapshots, copy them and drop them. A kernel on
-/// another stream, or a thread, that reads a snapshot must end before the last copy is dropped.
+/// Thread safety: one thread may change the graph while others read, copy and destroy snapshots. A kernel on another
+/// stream, or a thread, that reads a snapshot must end before the last copy is destroyed.
 class snapshot {
  public:
   /// The view for algorithms, valid until the snapshot ends. Its id and version are those of the graph at that moment.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several producers of one graph. Threads push batches into a queue; one thread applies all that have arrived as one
-// update. There are two buffers, in host memory from which the space of the graph copies fastest: producers fill one
-// while the other is applied.
+// A queue of batches for one graph from several producers. Threads push batches; one thread applies all batches in the
+// queue as one update. There are two buffers, in host memory from which the space of the graph copies fastest:
+// producers fill one while the other is applied.
 //
-// A batch gets its place and its number under a lock, and is copied without it. Producers that wait are served in the
-// order in which they came, so none waits forever while the consumer goes on. A full buffer makes producers wait until
-// the consumer takes it; the consumer waits only for copies that have begun.
+// A batch gets its position and its number under a lock, and is copied without it. Waiting producers are served in the
+// order of their calls, so none waits forever while the consumer continues. If a buffer is full, producers wait until
+// the consumer takes it. The consumer waits only for copies that have begun.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +44,7 @@ struct value_type_of<Graph> {
 
 /// A bounded queue of batches in front of a dynamic_graph, whose values have the type Value, or an any_graph without
 /// values. push(), try_push() and close() are thread-safe. The other members are for the consumer: one thread at a
-/// time, which is also the one that uses the graph. The consumer must not call push(), which would wait for itself.
+/// time, the thread that uses the graph. The consumer must not call push(), because it could wait for itself.
 template <class Value = no_value>
 class update_queue {
   static constexpr bool has_values = !std::is_same_v<Value, no_value>;
