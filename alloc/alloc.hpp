@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything of the allocators, as <wyrm/alloc.hpp>: all families, wyrm::malloc for kernels without an argument,
-// objects, and adaptors.
+// Includes all of the allocators (<wyrm/alloc.hpp>): all families, wyrm::malloc for kernels without an allocator
+// argument, objects, and adaptors.
 #pragma once
 
 #include "adaptor/counted.hpp"

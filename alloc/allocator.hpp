@@ -32,7 +32,7 @@ struct options {
   exec::memory_kind memory = exec::memory_kind::device;  // of the pool; tables beside it are in memory of the device
 };
 
-/// The same for a pool whose owner fills whole blocks, and counts how many bytes of the pool they take.
+/// The same options without guards, for a pool whose owner fills whole blocks and counts the bytes that they take.
 [[nodiscard]] inline options without_guards(options o) {
   o.guards = false;
   return o;
@@ -71,7 +71,7 @@ struct class_statistics {
   std::size_t free = 0;   // of these, not in use
 };
 
-/// What a program did wrong with a block.
+/// An error of a program in the use of a block.
 enum class memory_error_kind : std::uint32_t {
   foreign_free,  // of an address at which no block begins
   double_free,   // of a block that is free already; in checked mode
@@ -143,7 +143,7 @@ inline constexpr std::size_t largest_alignment = 4096;
 
 /// Refs and views, which kernels take by value. allocate and deallocate are collectives of a tile with one request per
 /// lane; 0 bytes, or nullptr, is no request. `align`: a power of two up to largest_alignment; another one is refused.
-/// malloc and free are for single threads: the lanes of a warp that happen to call them together are served as one tile
+/// malloc and free are for single threads: the lanes of a warp that call them at the same time are served as one tile
 /// (exec::converged_tile). All are thread-safe.
 template <class R>
 concept allocator_ref = std::is_trivially_copyable_v<R> &&
@@ -156,16 +156,16 @@ concept allocator_ref = std::is_trivially_copyable_v<R> &&
   ref.free(p);
 };
 
-/// Knows the size of a block: block_bytes(p) is how many bytes the owner of the live block at p may use, at least as
-/// many as were requested; 0 for an address outside the pool. Per thread.
+/// A ref that can return the size of a block: block_bytes(p) is the number of bytes that the owner of the live block at
+/// p may use, at least as many as were requested; 0 for an address outside the pool. Per thread.
 template <class R>
 concept measuring_ref = allocator_ref<R> && requires(R const& ref, void const* p) {
   { ref.block_bytes(p) } -> std::same_as<std::size_t>;
 };
 
-/// The request that is served instead of `bytes` where a block of a power of two is aligned to its size, and one of
-/// more than 4096 bytes to 4096: a power of two, the alignment at least. An alignment that is not valid becomes a
-/// request that no pool can serve.
+/// The size to request instead of `bytes` from an allocator that aligns blocks of a power of two to their size, and
+/// blocks of more than 4096 bytes to 4096: a power of two of at least the alignment. An alignment that is not valid
+/// becomes a request that no pool can serve.
 [[nodiscard]] WYRM_HD inline std::size_t aligned_request(std::size_t bytes, std::size_t align) {
   if (bytes == 0) return 0;
   if (!is_alignment(align)) return ~std::size_t{0};
@@ -173,16 +173,16 @@ concept measuring_ref = allocator_ref<R> && requires(R const& ref, void const* p
   return cuda::std::bit_ceil(bytes < align ? align : bytes);
 }
 
-/// Has a deallocate that takes the requested size of the block, too, which may save the search for its end.
+/// A ref with a deallocate that also takes the requested size of the block, which can save the search for its end.
 template <class R>
 concept sized_free_ref = allocator_ref<R> &&
     requires(R const& ref, exec::scalar_tile const& t, void* p, std::size_t bytes) {
   ref.deallocate(t, p, bytes);
 };
 
-/// Pages of one size in two arrays: `few` pages in the first one, from its page `begin` on, and all others in the
-/// second one. Each piece of 8 KiB of an array has `per_piece` pages, and may have a rest that is not used; or the
-/// pages are contiguous (without_pieces).
+/// Pages of one size in two arrays: `few` pages in the first one, starting at its page `begin`, and all others in the
+/// second one. Each piece of 8 KiB of an array has `per_piece` pages, and possibly an unused rest; or the pages are
+/// contiguous (without_pieces).
 struct page_array {
   static constexpr std::uint32_t without_pieces = 0xffffffff;
   std::byte* first;
@@ -198,12 +198,12 @@ struct page_array {
   }
 };
 
-/// Some allocators carve many pages at once for a caller that knows the number of pages of each size. Carved pages of
-/// one size are adjacent, and need no atomic counter.
-///  - carve(): `count` pages per lane, of `bytes` bytes each, from 16 to 2048: a size of Ouroboros (size_classes.hpp)
-///  that
-///    no other lane has. It serves all lanes or none. Collective, of one tile, while no other thread uses the pool.
-///    Returns how many bytes are missing at the end of the pool; 0 if all lanes are served. No size has another limit.
+/// Some allocators can carve pages: allocate many pages at once for a caller that knows the number of pages of each
+/// size. Carved pages of one size are adjacent, and need no atomic counter.
+///  - carve(): `count` pages per lane, of `bytes` bytes each: a page size of Ouroboros (size_classes.hpp), 16 to 2048,
+///    that no other lane requests. It serves all lanes or none. Collective, of one tile, while no other thread uses the
+///    pool. Returns how many bytes are missing at the end of the pool; 0 if all lanes are served. No size has another
+///    limit.
 ///  - claim(): page k of the array, once for each k, in any order; per thread. The page is allocated from then on, and
 ///    may be freed while other pages are not claimed yet.
 template <class R>
@@ -213,11 +213,12 @@ concept carving_ref = allocator_ref<R> &&
   { ref.claim(pages, bytes, k) } -> std::same_as<void*>;
 };
 
-/// A ref that users pass to kernels by value: it needs few registers, and no stack frame.
+/// A ref that users pass to kernels by value. It needs few registers and no stack frame.
 template <class R>
 concept small_ref = sizeof(R) <= 64 && allocator_ref<R>;
 
-/// The same for allocators whose blocks begin at any multiple of 16: the block has room for an aligned one.
+/// The size to request from an allocator whose blocks begin at any multiple of 16, so that the block has room for an
+/// aligned one.
 [[nodiscard]] WYRM_HD inline std::size_t padded_request(std::size_t bytes, std::size_t align) {
   if (bytes == 0) return 0;
   if (!is_alignment(align)) return ~std::size_t{0};
@@ -229,8 +230,8 @@ concept small_ref = sizeof(R) <= 64 && allocator_ref<R>;
   return align <= alignment ? p : p + ((~reinterpret_cast<std::uintptr_t>(p) + 1) & (align - 1));
 }
 
-/// What malloc and free of a ref do: serve the lanes that call them together, and mean the same pool, as one tile.
-/// `pool`: any address that identifies it.
+/// The implementation of malloc and free of a ref: the lanes that call them at the same time, for the same pool, are
+/// served as one tile. `pool`: any address that identifies it.
 template <class Ref>
 [[nodiscard]] WYRM_HD void* malloc_together(Ref const& ref, void const* pool, std::size_t bytes,
                                             std::size_t align = alignment) {
@@ -250,18 +251,18 @@ WYRM_HD void free_together(Ref const& ref, void const* pool, void* p) {
 
 /// The owner. Its functions run on the host while no kernel uses the pool; they are ordered on the pool's space. No
 /// kernel on another stream may use the pool while reset, grow or compact changes it.
-///  - ref() is for kernels of the user. It is small, and valid until the owner is destroyed: also after reset(), grow()
-///    and compact(), after a grow() that throws, and after the owner has been moved. A call through it loads parts of
-///    the view from device memory first.
+///  - ref() is for user kernels. It is small, and valid until the owner is destroyed: also after reset(), grow() and
+///    compact(), after a grow() that throws, and after the owner has been moved. A call through a ref first loads parts
+///    of the view from device memory.
 ///  - view() is the state that a ref points to, by value, up to several hundred bytes. It is for kernels that take it
 ///    as a __grid_constant__ argument, as all launches of exec do, and saves these loads. It is valid until the next
 ///    reset(), grow() or compact(): make one for each launch.
 ///  - reset() frees everything and resets the statistics.
-///  - grow(bytes) commits so many bytes more. If it throws error(out_of_memory), nothing has changed.
-///  - compact() makes free memory that belongs to one size class usable for every size. Some allocators do a part of
-///    that, or all of it, while kernels run.
+///  - grow(bytes) commits this many additional bytes. If it throws error(out_of_memory), nothing has changed.
+///  - compact() makes free memory that belongs to one size class usable for every size. Some allocators also do this,
+///    completely or in part, while kernels run.
 ///  - stats(): see statistics.
-///  - check() checks that no byte is lost or has two owners, else throws error(corrupt).
+///  - check() throws error(corrupt) if a byte is lost or has two owners.
 template <class A>
 concept device_allocator = std::is_move_constructible_v<A> && small_ref<typename A::ref_type> &&
     allocator_ref<typename A::view_type> &&
@@ -278,8 +279,8 @@ concept device_allocator = std::is_move_constructible_v<A> && small_ref<typename
   { A::family } -> std::convertible_to<traits>;
 };
 
-/// An allocator whose requests a thread of the host serves while kernels run. It serves from the construction on, but
-/// between stop() and start(): then requests return nullptr, and a free takes effect later. Both may be called while
+/// An allocator whose requests a host thread serves while kernels run. It serves from its construction on, except
+/// between stop() and start(): then requests return nullptr, and frees take effect later. Both may be called while
 /// kernels use the pool. No kernel waits forever for a host that does not answer.
 template <class A>
 concept hosted_allocator = device_allocator<A> && requires(A& a, A const& c) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fragmentation of a pool in checked mode, as ScatterAlloc (InPar 2012, section 3) defines it, from the addresses and
-// sizes of the live blocks: so it is measured in the same way for every allocator.
+// Fragmentation of a pool in checked mode, as ScatterAlloc (InPar 2012, section 3) defines it. It is computed from the
+// addresses and sizes of the live blocks, so it is measured in the same way for every allocator.
 #pragma once
 
 #include <algorithm>

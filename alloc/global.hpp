@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One allocator for all kernels of a program, without an argument: wyrm::malloc, wyrm::free, wyrm::realloc, wyrm::make
-// and wyrm::destroy use the pool that the host has named by alloc::set_global().
+// A global allocator for kernels without an allocator argument: wyrm::malloc, wyrm::free, wyrm::realloc, wyrm::make and
+// wyrm::destroy use the pool that the host has selected with alloc::set_global().
 //
-// The macro WYRM_GLOBAL_ALLOCATOR chooses the family when the program is compiled: the name of an allocator's class,
-// for example -DWYRM_GLOBAL_ALLOCATOR=corw. All source files of a program need the same.
+// The macro WYRM_GLOBAL_ALLOCATOR selects the family at compile time. Its value is the name of an allocator class, for
+// example -DWYRM_GLOBAL_ALLOCATOR=corw. All source files of a program need the same value.
 //
-// Relocatable device code is not needed: every source file that nvcc compiles has a pointer of its own, in constant
-// memory, and registers itself before main() begins. set_global() writes the pointers of all files.
+// Relocatable device code is not needed: every source file that nvcc compiles has its own pointer, in constant memory,
+// and registers itself before main() begins. set_global() writes the pointers of all files.
 #pragma once
 
 #include <cstddef>
@@ -116,9 +116,9 @@ void set_global_view(global_view const* view, bool replaces) {
 }
 }  // namespace detail
 
-/// Makes the pool the global one of its device, or of the host: for kernels that are launched afterwards. It waits for
-/// the kernels of the device that run. The pool must live until unset_global(), or until no kernel uses it any more.
-/// Not thread-safe.
+/// Makes the pool the global one of its device, or of the host, for kernels that are launched afterwards. Waits for the
+/// running kernels of the device. The pool must live until unset_global(), or until no kernel uses it any more. Not
+/// thread-safe.
 ///  - A program of several source files, and shared libraries that are loaded when it starts: one call serves all.
 ///  - A library that is loaded later, by dlopen: call it again afterwards.
 ///  - A module that is compiled at run time (NVRTC), or loaded by the driver API: pass pool.ref() to its kernels.
@@ -130,7 +130,7 @@ void set_global(Pool const& pool) {
                 "the pool is not of the family that WYRM_GLOBAL_ALLOCATOR names");
   detail::set_global_view<space>(pool.ref().view(), true);
 }
-/// If this is the global pool of its device, there is none from now on. It waits for kernels that run.
+/// If this is the global pool of its device, the device has no global pool afterwards. Waits for running kernels.
 template <class Pool>
 void unset_global(Pool const& pool) {
   detail::set_global_view<typename Pool::space_type>(pool.ref().view(), false);
@@ -140,19 +140,19 @@ void unset_global(Pool const& pool) {
 
 namespace wyrm {
 
-/// A block of so many bytes from the global pool, aligned to `align`, a power of two up to 4096. nullptr if the pool
-/// has no memory left, or there is no global pool. Per thread; the lanes of a warp that call it together are served
-/// together.
+/// Allocates a block of this many bytes from the global pool, aligned to `align`, a power of two up to 4096. Returns
+/// nullptr if the pool has no memory left, or there is no global pool. Per thread; the lanes of a warp that call it at
+/// the same time are served by one operation.
 [[nodiscard]] WYRM_HD inline void* malloc(std::size_t bytes, std::size_t align = alloc::alignment) {
   alloc::detail::global_view const* const view = alloc::detail::the_global_view();
   return view != nullptr ? view->malloc(bytes, align) : nullptr;
 }
-/// Frees a block of malloc(), realloc() or make(); nullptr is no block. By any thread, also of another kernel.
+/// Frees a block of malloc(), realloc() or make(); does nothing for nullptr. May be called by any thread of any kernel.
 WYRM_HD inline void free(void* p) {
   alloc::detail::global_view const* const view = alloc::detail::the_global_view();
   if (view != nullptr) view->free(p);
 }
-/// See alloc::reallocate(); of allocators that know the sizes of blocks, which are all but `bump`.
+/// See alloc::reallocate(). For allocators that record the sizes of blocks, which are all except `bump`.
 template <alloc::measuring_ref View = alloc::detail::global_view>
 [[nodiscard]] WYRM_HD void* realloc(void* p, std::size_t bytes) {
   View const* const view = alloc::detail::the_global_view();

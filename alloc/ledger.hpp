@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bookkeeping of allocators: counters of failed requests and of errors of the program, which are rare. In checked mode
-// also a bitmap of live blocks, with one bit per 16 bytes of the pool, that of the first byte of a block; the requested
-// size of each block; and, with guards, 16 bytes of a pattern behind the requested bytes, which are compared when the
-// block is freed.
+// Bookkeeping of allocators: counters of failed requests and of errors of the program, both of which are rare. In
+// checked mode there are also a bitmap of live blocks, with one bit per 16 bytes of the pool (a block sets the bit of
+// its first byte), and the requested size of each block. With guards, a pattern of 16 bytes follows the requested
+// bytes, and is compared when the block is freed.
 #pragma once
 
 #include <algorithm>
@@ -65,7 +65,7 @@ class ledger_ref {
     return intact;
   }
 
-  /// The bytes to allocate for a request: with guards, more than requested.
+  /// The number of bytes to allocate for a request: with guards, more than requested.
   [[nodiscard]] WYRM_HD std::size_t with_guard(std::size_t bytes) const {
     return live_ != nullptr && guards_ && bytes > 0 && bytes <= ~std::size_t{0} - guard_bytes ? bytes + guard_bytes
                                                                                               : bytes;
@@ -79,8 +79,8 @@ class ledger_ref {
     if (live_ != nullptr && p != nullptr) record(p, bytes, false);
   }
 
-  /// In checked mode: records that the block at p, which lies in the pool, is freed. Per thread. False if no live block
-  /// begins at p: then the bad free is recorded, and the caller must not free p. True if not checked.
+  /// In checked mode: records that the block at p, which is in the pool, is freed. Per thread. Returns false if no live
+  /// block begins at p: then the bad free is recorded, and the caller must not free p. Returns true if not checked.
   [[nodiscard]] WYRM_HD bool record_free(void const* p) const { return live_ == nullptr || remove(p); }
 
   /// The bytes that the owner of the live block at p, which lies in the pool, may use if the allocator has granted so

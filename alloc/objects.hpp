@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program does with the blocks of any allocator, through its ref: objects, and blocks that change their size.
+// Operations on the blocks of any allocator, through its ref: construction of objects, and blocks that change their
+// size.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +24,8 @@ struct unused_block {
 };
 }  // namespace detail
 
-/// Constructs a T in a block of its own; per thread. nullptr if no block is left: then no constructor is called. If a
-/// constructor throws, the block is freed.
+/// Allocates a block and constructs a T in it; per thread. Returns nullptr, and calls no constructor, if there is no
+/// block. If the constructor throws, the block is freed.
 template <class T, allocator_ref Ref, class... Arguments>
 [[nodiscard]] WYRM_HD T* make(Ref const& ref, Arguments&&... arguments) {
   static_assert(alignof(T) <= largest_alignment);
@@ -36,7 +37,7 @@ template <class T, allocator_ref Ref, class... Arguments>
   return object;
 }
 
-/// Destroys an object that make() returned, and frees its block; per thread. nullptr is no object.
+/// Destroys an object that make() returned, and frees its block; per thread. Does nothing for nullptr.
 template <class T, allocator_ref Ref>
 WYRM_HD void destroy(Ref const& ref, T* object) {
   if (object == nullptr) return;
@@ -44,10 +45,10 @@ WYRM_HD void destroy(Ref const& ref, T* object) {
   ref.free(const_cast<std::remove_cv_t<T>*>(object));
 }
 
-/// Changes the size of a block; per thread. The block stays where it is if its size class has room for so many bytes;
-/// else its contents move to a new block, and it is freed. nullptr, if there is no such block: then the old one is
-/// unchanged. As with std::realloc, p may be nullptr, which allocates; 0 bytes free the block. A new block has an
-/// alignment of 16. Time: O(1), or O(bytes) where the block moves.
+/// Changes the size of a block; per thread. The block stays where it is if its size class has room for this many bytes;
+/// else its contents are copied to a new block, and the old block is freed. Returns nullptr if there is no memory for a
+/// new block: then the old one is unchanged. As with std::realloc, p may be nullptr, which allocates; 0 bytes free the
+/// block. A new block has an alignment of 16. Time: O(1), or O(bytes) if the block moves.
 template <measuring_ref Ref>
 [[nodiscard]] WYRM_HD void* reallocate(Ref const& ref, void* p, std::size_t bytes) {
   std::size_t const before = p != nullptr ? ref.block_bytes(p) : 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An array whose length depends on the number of chunks of a pool. When the pool grows, a longer array replaces it. It
-// does not grow in place, because memory that does so has steps of 2 MiB on a GPU, more than all tables of a small
-// pool.
+// does not grow in place, because such memory is committed in steps of 2 MiB on a GPU, which is more than all tables of
+// a small pool.
 #pragma once
 
 #include <cstddef>

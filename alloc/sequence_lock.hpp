@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A spin lock with an answer for the threads that wait for it. When the holder finds that nothing is left of what the
-// lock guards, it publishes that with the unlock, and all threads that were waiting already when it took the lock get
-// this answer. So thousands of threads that find a pool used up need not take the lock one after the other. The holder
-// itself waits only for locks further down (first a class, then the pool).
+// A spin lock that can pass a result to the threads that wait for it. If the holder finds that nothing is left of the
+// resource that the lock guards, it publishes this with the unlock, and all threads that were already waiting when it
+// took the lock get this result. So thousands of threads that find a pool used up need not take the lock one after the
+// other. The holder itself waits only for locks of a lower level (first a class, then the pool).
 //
 // The lock is one word. The lower half is a sequence number: how often the lock was taken or released; odd while it is
-// held. The upper half is the sequence number of the last holder if that found nothing left, else 0. What it found was
-// true at a moment when it held the lock. So the answer is only valid for threads that waited before it took the lock.
-// A thread that came later may have freed, just before, what the holder did not find.
+// held. The upper half is the sequence number of the last holder if it found nothing left, else 0. This result was true
+// at a moment when the holder had the lock. So it is only valid for threads that waited before the holder took the
+// lock. A thread that came later may itself have freed something just before.
 #pragma once
 
 #include <cstdint>

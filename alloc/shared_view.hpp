@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ref that users of an allocator pass to their kernels: a pointer to the allocator's view, which is in device
-// memory. When the pool changes, the owner rewrites the view in place, so refs stay valid.
+// The ref that users pass to their kernels: a pointer to the allocator's view, which is in device memory. When the pool
+// changes, the owner rewrites the view in place, so refs stay valid.
 #pragma once
 
 #include <cstddef>
@@ -75,7 +75,7 @@ class shared_view {
 
   void write(View const& view) { exec::write(space_, view_.data(), view); }
   /// Calls change(), and writes view() afterwards, also if change() throws: a change that fails may have replaced some
-  /// tables by longer ones. No kernel may use the pool meanwhile.
+  /// tables by longer ones. No kernel may use the pool during the call.
   template <class Change, class MakeView>
   void rewrite_after(Change const& change, MakeView const& view) {
     try {

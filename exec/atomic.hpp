@@ -16,8 +16,8 @@ template <class T>
 using atomic_ref = cuda::atomic_ref<T, cuda::thread_scope_device>;
 #endif
 
-/// A word in host memory that the host and a kernel use at the same time, at system scope. One of the two sides writes
-/// it, and only with store(): not every GPU has atomic read-modify-write operations on memory of its host.
+/// A word in host memory that the host and a kernel use at the same time, at system scope. Only one of the two sides
+/// writes it, and only with store(): not every GPU has atomic read-modify-write operations on host memory.
 template <class T>
 class system_ref {
  public:
@@ -46,10 +46,10 @@ WYRM_HD inline void release_fence() {
   if constexpr (after_fence == relaxed) cuda::atomic_thread_fence(release, cuda::thread_scope_device);
 }
 
-/// A relaxed load of block scope. The value is one that `place` had at some time since the kernel began: the load may
-/// be served by a cache of the multiprocessor, which changes by other multiprocessors do not update. For places that
-/// all threads read, where an old value is harmless: otherwise an H200 serves one load of the same place per
-/// nanosecond.
+/// A relaxed load of block scope. Returns a value that `place` had at some time since the kernel began: the load may be
+/// served by a cache of the multiprocessor, which writes of other multiprocessors do not update. Use it for words that
+/// all threads read and of which an old value is harmless: without the cache, an H200 serves one load of the same word
+/// per nanosecond.
 template <class T>
 [[nodiscard]] WYRM_HD T load_recent(T& place) {
 #if defined(WYRM_ATOMIC_REF)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranges of addresses whose blocks are backed by memory of a device or of the host, one block as the other, and whose
-// backing can be exchanged under its address. Kernels read and write a range whatever backs it. The residency manager
+// Ranges of addresses whose blocks are each backed by device memory or host memory. The backing of a block can be
+// exchanged while its address stays the same. Kernels read and write a range with either backing. The residency manager
 // (alloc/residency/manager.hpp) decides which blocks are on the device.
 //
 // On a GPU, a block is one allocation of the driver's virtual memory management: on the device, or pinned on the host's
-// NUMA node beside it. On a CPU, two anonymous files stand for the two memories, so that a block whose contents are
-// lost or stale is lost or stale there, too.
+// NUMA node beside it. On a CPU, two anonymous files represent the two memories, so errors that lose a block, or leave
+// it stale, also appear there.
 #pragma once
 
 #include <cstddef>
@@ -23,9 +23,9 @@ class cuda_space;
 
 enum class memory_side : std::uint8_t { device, host };
 
-/// A block of physical memory. It always has an address of its own, its home, besides those of ranges that it backs.
-/// The host reads and writes the homes of host blocks. Copies through one address are seen through the others by all
-/// work that begins later.
+/// A block of physical memory. It always has its own address, its home, in addition to the addresses of ranges that it
+/// backs. The host reads and writes host blocks at their homes. A write through one address is visible through the
+/// others to all work that begins later.
 struct physical_block {
   std::byte* home = nullptr;
   std::uint64_t handle = 0;
@@ -63,7 +63,7 @@ class block_ranges {
   virtual void map(std::byte* at, std::span<physical_block const> blocks, memory_side side,
                    std::span<physical_block const> before, bool is_usable) = 0;
   virtual void unmap(std::byte* at, std::size_t blocks) noexcept = 0;
-  /// Permits or forbids kernels to touch mapped blocks; kernels that touch forbidden blocks fail.
+  /// Allows or forbids kernels to access mapped blocks; kernels that access forbidden blocks fail.
   virtual void protect(std::byte* at, std::size_t blocks, memory_side side, bool is_usable) = 0;
 
   /// Enqueues a copy between homes, concurrent with the work of the space. Bytes that the space wrote must be written.

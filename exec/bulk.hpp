@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bulk primitives: sort, unique, scan, reduce. Only their sources include Thrust and CUB, so that other sources
+// The bulk primitives: sort, unique, scan, reduce. Only their source files include Thrust and CUB, so other sources
 // compile without these headers. An object keeps its scratch memory and reuses it. Use `Space::bulk`. Not thread-safe:
 // one host thread at a time may use an object.
 #pragma once

@@ -11,7 +11,8 @@
 
 namespace wyrm::exec {
 
-/// Nanoseconds since some moment, in steps of up to about 1 us on a GPU. Times of host and device must not be compared.
+/// Nanoseconds since an unspecified moment, in steps of up to about 1 us on a GPU. Times of host and device must not be
+/// compared.
 WYRM_HD inline std::uint64_t nanoseconds() {
   NV_IF_ELSE_TARGET(NV_IS_DEVICE,
                     (std::uint64_t now; asm volatile("mov.u64 %0, %%globaltimer;"

@@ -44,8 +44,8 @@
 namespace wyrm::exec {
 
 /// How many blocks of 256 threads should fit on a multiprocessor while it runs a kernel of F: the member
-/// `F::resident_blocks`, or 1 without it. It bounds the registers per thread (4 blocks: to 64 registers). More resident
-/// blocks hide memory latency better where a kernel waits for memory most of the time.
+/// `F::resident_blocks`, or 1 without it. It limits the registers per thread (4 blocks: to 64 registers). More resident
+/// blocks hide memory latency better if a kernel waits for memory most of the time.
 template <class F>
 WYRM_HD constexpr unsigned resident_blocks_of() {
   if constexpr (requires { F::resident_blocks; })
@@ -54,9 +54,9 @@ WYRM_HD constexpr unsigned resident_blocks_of() {
     return 1;
 }
 
-/// The minimum number of items of F that a CPU thread takes at a time: the member `F::grain`, or 64 without it. A small
-/// number is for items that are much work. `one_thread` is for work in which parallel threads would mostly wait for
-/// each other, because all of them change the same memory.
+/// The minimum number of items of F that a CPU thread takes at a time: the member `F::grain`, or 64 without it. Use a
+/// small number if an item is much work. `one_thread` is for work in which parallel threads would mostly wait for each
+/// other, because all of them change the same memory.
 inline constexpr std::size_t one_thread = ~std::size_t{0};
 template <class F>
 constexpr std::size_t grain_of() {

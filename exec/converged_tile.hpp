@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tile of the lanes that happen to execute a call together: what `malloc` and `free` of single threads work with,
-// so that a warp whose lanes call them costs one operation, and no lane waits for a lane that is elsewhere.
+// The tile of the lanes of a warp that execute a call at the same time. `malloc` and `free` of single threads use it:
+// the calls of several lanes are served by one operation, and no lane waits for a lane that is at another place in the
+// code.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +15,14 @@
 
 namespace wyrm::exec {
 
-/// What one lane of a simulated warp sees of the lanes that it is together with. All functions but size() and rank()
+/// The interface of a lane of a simulated warp to the lanes of its converged tile. All functions but size() and rank()
 /// are collectives.
 class host_lanes {
  public:
   [[nodiscard]] virtual unsigned size() const = 0;
   [[nodiscard]] virtual unsigned rank() const = 0;
   [[nodiscard]] virtual std::uint32_t ballot(bool predicate) = 0;
-  /// Replaces the value, of at most 16 bytes, by that of another lane.
+  /// Replaces the value, which has at most 16 bytes, by that of another lane.
   virtual void shuffle(void* value, std::size_t bytes, unsigned lane) = 0;
   virtual void sync() = 0;
 
@@ -36,12 +37,12 @@ host_lanes* gather_host_lanes(void const* object);
 void set_host_lanes(host_lanes* (*gather)(void const* object, void const* place));
 
 /// The lanes of a warp that execute gather() at the same time: any subset, in divergent code, in blocks of any shape.
-/// They are numbered without gaps, in the order of their positions in the warp; so code for tiles need not know that
-/// lanes are missing. On a GPU its size is known only at run time; on a CPU it is a tile of one lane.
+/// They are numbered without gaps, in the order of their positions in the warp, so code for tiles works unchanged. On a
+/// GPU its size is known only at run time; on a CPU it is a tile of one lane.
 class converged_tile {
  public:
-  /// The lanes that call this together, and name the same object. They need not be all that will call it: what a
-  /// compiler, or a scheduler, keeps apart stays apart.
+  /// The lanes that call this at the same time, with the same object. Other lanes may call it separately, as the
+  /// compiler and the scheduler decide.
   [[nodiscard]] WYRM_HD __attribute__((always_inline)) static converged_tile gather(
       [[maybe_unused]] void const* object) {
     NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return converged_tile(lanes_that_name(object));),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the sources that call CUDA share: checks of its statuses, and the driver's functions for virtual memory.
+// Code that the sources that call CUDA share: checks of status codes, and the driver's functions for virtual memory.
 #pragma once
 
 #include <cuda.h>

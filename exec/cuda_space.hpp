@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The space of one CUDA device: memory, copies and launches. The class needs the CUDA runtime only, so any compiler can
 // use it; launches need nvcc. All work is enqueued on one stream, in order; copies to the host wait for it. Every call
-// preserves the caller's current device. A call that succeeds does not consume a pending CUDA error of the caller. A
-// call that fails throws; then a pending error of the caller is lost, because CUDA keeps one error per thread.
+// preserves the caller's current device. A successful call does not consume a pending CUDA error of the caller. A
+// failing call throws; then a pending error of the caller is lost, because CUDA stores one error per thread.
 #pragma once
 
 #include <cstddef>
@@ -59,7 +59,7 @@ class cuda_space {
   using stopwatch = cuda_stopwatch;
   using upload = cuda_upload;
   /// While a guard exists, the device of the space is the current device of the calling thread, and the memory manager
-  /// of the space, if there is one, moves nothing.
+  /// of the space, if there is one, moves no memory.
   class guard {
    public:
     explicit guard(cuda_space const& space) : device_(space.device()), work_(space.manager_) {}
@@ -90,9 +90,8 @@ class cuda_space {
   [[nodiscard]] static int device_count() noexcept;
 
   void synchronize() const;
-  /// All work of the space from here on, also copies by its uploads, begins after the work that `recorded` has
-  /// recorded, on whatever stream and device. The host does not wait. The event may be recorded again, or destroyed,
-  /// after this call.
+  /// All later work of the space, including copies by its uploads, begins after the work that `recorded` has recorded,
+  /// on any stream and device. The host does not wait. The event may be recorded again, or destroyed, after this call.
   void wait_for(event recorded) const;
   /// Waits for all work of all streams of the device. Ignores errors; never throws.
   void wait_for_all() const noexcept;

@@ -20,7 +20,7 @@ using any_space = std::variant<host_space, cuda_space>;
 using any_space = std::variant<host_space>;
 #endif
 
-/// "cpu"; "cuda" or "cuda:N" for the N-th GPU; "auto" for the first GPU, or the CPU where there is none. Throws
+/// Names: "cpu"; "cuda" or "cuda:N" for the N-th GPU; "auto" for the first GPU, or the CPU if there is none. Throws
 /// error(bad_argument) for another name, error(device) for a GPU that does not exist.
 [[nodiscard]] any_space make_space(std::string_view device);
 

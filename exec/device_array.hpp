@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results of operations that stay in memory of a space. Unlike `buffer`, which is scratch and may be larger than
-// requested, a device_array has exactly the elements of the result. They are contiguous, so that the array can be
-// handed to other libraries without a copy, for example through DLPack.
+// Results of operations that stay in memory of a space. Unlike `buffer`, which is scratch memory and may be larger than
+// requested, a device_array has exactly the elements of the result. They are contiguous, so the array can be passed to
+// other libraries without a copy, for example through DLPack.
 #pragma once
 
 #include <cstddef>

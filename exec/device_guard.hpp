@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// RAII guards that set the current device of the calling thread. A CUDA call uses the current device, whatever stream
-// it names, so every CUDA call of a space runs under a guard. Public operations hold a guard as well: the guards inside
-// them find the right device already current, and do nothing.
+// RAII guards that set the current device of the calling thread. A CUDA call uses the current device, whatever its
+// stream, so every CUDA call of a space runs under a guard. Public operations also hold a guard: then the right device
+// is already current for the guards inside them, which do nothing.
 #pragma once
 
 namespace wyrm::exec {
 
-/// Makes `device` the current device, and restores the previous one at the end. `Device` has `int current()` and
-/// `void make_current(int)`, which may throw. Where `device` is current already, the cost is one call of current().
+/// Makes `device` the current device, and restores the previous one at the end. `Device` has `int current()` and `void
+/// make_current(int)`, which may throw. If `device` is already current, the cost is one call of current().
 template <class Device>
 class basic_device_guard {
  public:
@@ -30,7 +30,7 @@ class basic_device_guard {
 };
 
 /// Calls f() under a guard of the device, without exceptions. f() is not called if the device cannot be made current:
-/// the device has failed then, and all its resources are lost. f() must not touch memory that a memory manager moves.
+/// the device has failed then, and all its resources are lost. f() must not access memory that a memory manager moves.
 template <class Device, class F>
 void under_device_guard(int device, F const& f) noexcept {
   try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exception type of Wyrm. The message says what failed, with the relevant numbers, and what to do about it. The
-// code says which kind of failure it is: a program can derive its exit status from the code, and a caller its reaction.
+// The exception type of Wyrm. The message states what failed, with the relevant numbers, and what to do about it. The
+// code is the kind of failure: a program can derive its exit status from it, and a caller its reaction.
 #pragma once
 
 #include <stdexcept>

@@ -26,7 +26,7 @@ class host_space {
   using bulk = host_bulk;
   using stopwatch = host_stopwatch;
   using upload = host_upload;
-  /// While a guard exists, the memory manager of the space, if there is one, moves nothing.
+  /// While a guard exists, the memory manager of the space, if there is one, moves no memory.
   class guard {
    public:
     explicit guard(host_space const& space) : work_(space.manager_) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The launches: for_each, for_each_tile, and for_each_tile_with_table; and the adapter for_each_lane. Work is a functor
-// (never a lambda under nvcc), which is called once for each index, in any order and concurrently. Launches are
+// (it cannot be a lambda under nvcc), which is called once for each index, in any order and concurrently. Launches are
 // asynchronous where the space is asynchronous. Launches and copies on the same space execute in the order of their
 // calls.
 #pragma once
@@ -78,8 +78,8 @@ struct with_table {
 
 /// Calls f(tile, i, table) for each i in [0, n), by all lanes of a tile of W lanes. `table` points to values[0 ...
 /// count); on a device to a copy in the shared memory of a block, which serves random loads several times as fast as
-/// the L2 cache. There count is at most table_capacity(). For work that is much larger than the copies, one of which
-/// each multiprocessor makes. Throws error(bad_argument) unless `values` is aligned to 16 bytes.
+/// the L2 cache. There count is at most table_capacity(). Use it for work that is much larger than these copies; each
+/// multiprocessor makes one. Throws error(bad_argument) unless `values` is aligned to 16 bytes.
 template <unsigned W, class Space, class T, class F>
 void for_each_tile_with_table(Space const& space, std::size_t n, T const* values, std::size_t count, F const& f) {
   if (reinterpret_cast<std::uintptr_t>(values) % 16 != 0)

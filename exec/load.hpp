@@ -9,8 +9,8 @@
 
 namespace wyrm::exec {
 
-/// Loads *from, 16 bytes that are not loaded again soon. On a device the line is the first to be evicted from the
-/// caches, so that reused lines stay. *from must not change while the kernel runs.
+/// Loads *from, 16 bytes that will not be loaded again soon. On a device the cache line is evicted first, so lines that
+/// are reused stay in the caches. *from must not change while the kernel runs.
 template <class T>
 [[nodiscard]] WYRM_HD T load_once(T const* from) {
   static_assert(sizeof(T) == 16 && alignof(T) == 16);

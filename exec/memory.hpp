@@ -145,9 +145,9 @@ void write(Space const& space, T* to, T const& value) {
 /// in place, and pointers stay valid. Committed memory is not initialised. Movable, not copyable.
 ///
 /// Managed memory of a GPU cannot be allocated in steps: the constructor allocates all of it, and commit() moves the
-/// pages to the device. So that the device always has room for them, the constructor throws error(out_of_memory) if
-/// the device has fewer bytes free than `capacity` and what other managed memory of the process needs, and commit()
-/// throws it if other memory has taken that room. The message has the figures.
+/// pages to the device. To ensure that the device always has room for them, the constructor throws error(out_of_memory)
+/// if the device has fewer free bytes than `capacity` plus the need of other managed memory of the process, and
+/// commit() throws it if other memory has taken that room since. The message contains these numbers.
 template <class Space>
 class reservation {
  public:
@@ -187,7 +187,7 @@ class reservation {
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
   [[nodiscard]] memory_kind kind() const { return kind_; }
 
-  /// Commits memory until at least the first `bytes` bytes are usable; does nothing if they are. Throws
+  /// Commits memory until at least the first `bytes` bytes are usable; does nothing if they already are. Throws
   /// error(out_of_memory), and changes nothing, if the capacity or the memory of the device does not suffice.
   void commit(std::size_t bytes) {
     std::size_t const target = committed_after(bytes);
@@ -212,7 +212,7 @@ class reservation {
     require_committed("prefetch", offset, bytes);
     if (kind_ == memory_kind::managed && bytes > 0) space_.prefetch(base_ + offset, bytes, to);
   }
-  /// Says how committed bytes will be used. Effective at once. As prefetch() otherwise.
+  /// Tells CUDA how committed bytes will be used. Effective at once. Otherwise like prefetch().
   void advise(std::size_t offset, std::size_t bytes, memory_advice advice,
               memory_location where = memory_location::device) const {
     require_committed("advise", offset, bytes);

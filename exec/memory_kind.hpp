@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kinds of memory of a space: where its pages lie, and who can access them. On a CPU all kinds are the same memory.
+// Kinds of memory of a space: where its pages are, and whether the host, the device or both can access them. On a CPU
+// all kinds are the same memory.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limits that the system sets to the memory and to the addresses of this process.
+// The limits that the system sets for the memory and the addresses of this process.
 #pragma once
 
 #include <cstddef>

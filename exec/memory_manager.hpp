@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // A space can be bound to a memory manager: a copy of the space made by `managed_by(manager)`. The manager then
-// supplies the address ranges of the space (what a `reservation` owns), and may exchange the memory behind them while
-// no work of the space runs. Everything that is made on the bound space (pools, graphs, results) lies in its memory.
+// provides the address ranges of the space (those of `reservation`), and may exchange the memory behind them while no
+// work of the space runs. All objects on the bound space (pools, graphs, results) use its memory.
 #pragma once
 
 #include <cstddef>
 
 namespace wyrm::exec {
 
-/// Thread-safe. It must outlive the spaces that are bound to it, and all that was made on them.
+/// Thread-safe. It must outlive the spaces that are bound to it, and all objects on them.
 class memory_manager {
  public:
   virtual ~memory_manager() = default;
 
-  /// The calling thread begins to enqueue work on the space. Until the end() that belongs to it nothing moves. Calls
-  /// nest: each launch and each copy has a pair of calls, and so has each public operation around them. May throw.
+  /// The calling thread begins to enqueue work on the space. Until the matching end() no memory moves. Calls nest: each
+  /// launch and each copy has a pair of calls, and so has each public operation around them. May throw.
   virtual void begin() = 0;
-  /// Has enqueued it. After the last end() memory may move, as soon as the work that is on the space then is complete.
+  /// The calling thread has enqueued its work. After the last end() memory may move, as soon as the work that is then
+  /// on the space is complete.
   virtual void end() noexcept = 0;
 
   /// Address ranges, as those of a space, of memory_kind::device. Throw error(out_of_memory).
@@ -26,8 +27,8 @@ class memory_manager {
   /// The most memory that a range can have.
   [[nodiscard]] virtual std::size_t range_limit() const = 0;
 
-  /// An array of the device, beside the ranges, will be allocated; or was freed. The manager makes room for it. Throws
-  /// error(out_of_memory) if there cannot be any.
+  /// An array in device memory, outside the ranges, will be allocated; or was freed. The manager makes room for it, or
+  /// throws error(out_of_memory).
   virtual void allocating(std::size_t bytes) = 0;
   virtual void freed(std::size_t bytes) noexcept = 0;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers without a state: Philox 4x32 (Salmon, Moraes, Dror, Shaw: "Parallel Random Numbers: As Easy as 1, 2,
-// 3", SC 2011). They are a function of a counter and a key, and equal on all machines. 7 rounds are the fewest that
-// pass all tests of the paper (Table 2).
+// Stateless random numbers: Philox 4x32 (Salmon, Moraes, Dror, Shaw: "Parallel Random Numbers: As Easy as 1, 2, 3", SC
+// 2011). They are a function of a counter and a key, and equal on all machines. 7 rounds are the fewest that pass all
+// tests of the paper (Table 2).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which stream a space works on, and who manages its memory. Spaces with the same identity do their work in the order
-// in which it is enqueued, whatever space enqueues it; what is on different streams must be ordered by events.
+// The identity of a space: its stream, and the manager of its memory. Work of spaces with the same identity is executed
+// in the order in which it is enqueued; work on different streams must be ordered by events.
 #pragma once
 
 namespace wyrm::exec {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles: groups of lanes, for which device code is written. All lanes of a tile call a collective at the same place; a
+// Tiles: groups of lanes. Device code is written for a tile. All lanes of a tile call a collective at the same place; a
 // lane without work passes a neutral argument. A lane waits only in backoff(), and only for another tile.
 #pragma once
 
@@ -18,8 +18,8 @@
 
 namespace wyrm::exec {
 
-/// The operations of a tile, of at most 32 lanes. A tile whose size may not be a power of two has any_bits, sum and
-/// sum_below of its own. Lanes are numbered 0 ... size()-1; bit i of a ballot is the predicate of lane i.
+/// The operations of a tile, of at most 32 lanes. A tile whose size may not be a power of two has its own any_bits, sum
+/// and sum_below. Lanes are numbered 0 ... size()-1; bit i of a ballot is the predicate of lane i.
 template <class T>
 concept tile = requires(T const& t, bool predicate, std::uint64_t value, unsigned lane) {
   { t.size() } -> std::convertible_to<unsigned>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An output file that appears under its name only when it is complete. It is written under another name and renamed.
+// An output file that gets its name only when it is complete: it is written under another name and renamed.
 #pragma once
 
 #include <cstdint>

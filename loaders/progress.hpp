@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callbacks of a loader: for its progress, with which a program can draw a progress bar, and for warnings.
+// Callbacks of a loader: for its progress, for example to draw a progress bar, and for warnings.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace wyrm::loaders {
 /// caller.
 using progress = std::function<void(std::size_t bytes_done, std::size_t bytes_total)>;
 
-/// Called by the loading thread when something failed that the graph does not depend on, such as writing a cache; may
-/// be empty. The message says what, where and what to do.
+/// Called by the loading thread when an operation failed that does not affect the graph, such as writing a cache; may
+/// be empty. The message states what failed, where, and what to do.
 using warning = std::function<void(std::string const& message)>;
 
 }  // namespace wyrm::loaders

@@ -17,9 +17,9 @@ inline constexpr char const* written_formats =
     "or .zst";
 
 /// Writes a graph in the format of the file name: .mtx, .graph or .metis, .txt, .tsv, .edges or .edgelist, .el, .wel,
-/// .sg, .wsg, .wyrm, in upper or lower case; compressed if .gz, .bz2, .xz or .zst follows. The file appears complete or
-/// not at all (output_file says what links and pipes do). Weights and times are written in the shortest form that reads
-/// back as the same number. Returns the number of bytes, before compression.
+/// .sg, .wsg, .wyrm, in upper or lower case; compressed if .gz, .bz2, .xz or .zst follows. The file is written
+/// completely or not at all (for links and pipes see output_file). Weights and times are written in the shortest form
+/// that reads back as the same number. Returns the number of bytes, before compression.
 ///
 ///   .mtx    pattern or real; general, or symmetric with the larger id as the row. No times
 ///   .graph  no directions, self-loops, times, or weights that are not positive

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame of adaptors: an allocator around another one, which is an allocator, too, so adaptors can be nested. A part
-// says what the adaptor does on the device with each block, and what it owns.
+// The common part of adaptors: an adaptor is an allocator that wraps another allocator, so adaptors can be nested. A
+// `Part` defines what the adaptor does with each block on the device, and what it owns.
 #pragma once
 
 #include <cstddef>

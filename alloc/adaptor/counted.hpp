@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts what a program does with an allocator: blocks and bytes, now, at most and in all.
+// Counts the blocks and bytes of an allocator: current, peak and total numbers.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A limit for the bytes that are in use, below the size of the pool: for several users of one GPU, or to test what a
-// program does when memory runs out.
+// A limit for the bytes that are in use, below the size of the pool: for several users of one GPU, or to test how a
+// program behaves when memory runs out.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A log of the last calls of an allocator, in a ring in device memory.
+// A log of the last calls of an allocator, in a ring buffer in device memory.
 //
 // Calls take numbers from one counter, and call n writes slot n modulo the length of the ring. Two calls may write one
 // slot at the same time if the ring is shorter than the number of threads. So a slot has a checksum, and events()

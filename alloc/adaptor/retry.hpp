@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to do when a kernel runs out of memory: a callback on the host, for example to grow the pool, and another
-// launch.
+// Handles kernels that run out of memory: calls a function on the host, for example to grow the pool, and launches the
+// kernel again.
 #pragma once
 
 #include <cstddef>

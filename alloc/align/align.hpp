@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // AlignMalloc ("AlignMalloc: Warp-Aware Memory Rearrangement Aligned With UVM Prefetching for Large-Scale GPU Dynamic
-// Allocations", TPDS 2025): a thread of the host serves the requests of warps while kernels run, and places them so
-// that the prefetching of unified memory does not mix them. align_ref.hpp says what kernels do, mailbox.hpp how they
-// ask, portion_space.hpp where a warp's memory is, and where that departs from the paper. This file is the owner.
+// Allocations", TPDS 2025): a host thread serves the requests of warps while kernels run, and places the memory of each
+// warp so that the prefetching of unified memory does not mix warps. align_ref.hpp describes the device side,
+// mailbox.hpp the communication, and portion_space.hpp the placement and its differences from the paper. This file
+// contains the owner.
 #pragma once
 
 #include <algorithm>

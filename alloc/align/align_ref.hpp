@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels do with `align-malloc` (AlignMalloc, TPDS 2025, section VI-A). The requests of a tile are added up, and
-// one lane asks the host for a space of so many pages of 4 KiB. While it waits, the lanes compute where in the space
-// their blocks are. Then each lane records its block in a table of the device. The lane that frees the last block of a
-// space returns the space to the host.
+// The device side of `align-malloc` (AlignMalloc, TPDS 2025, section VI-A). The requests of a tile are added up, and
+// one lane requests a space of this many pages of 4 KiB from the host. While it waits, the lanes compute where in the
+// space their blocks are. Then each lane records its block in a table of the device. The lane that frees the last block
+// of a space returns the space to the host.
 //
-// Beyond the paper: if the host has no space for all lanes together, each lane asks for itself.
+// Beyond the paper: if the host has no space for all lanes together, each lane sends its own request.
 //
-// Why no block is freed twice: a free takes the entry of the block out of the table by an exchange, and only one thread
-// gets it. Why no space is returned while a block is used: the space counts its live blocks; the count is set before
-// any lane knows its block, and each free that got an entry takes one off. A free releases what its thread did with the
-// block, and the last one acquires that of all others, before it asks the host.
+// Why no block is freed twice: a free removes the entry of the block from the table by an exchange, and only one thread
+// gets the entry. Why no space is returned while a block is used: the space counts its live blocks. The count is set
+// before any lane gets the address of its block, and each free that got an entry decrements it. A free is a release
+// operation, and the last free acquires the writes of all others before it sends its message to the host.
 #pragma once
 
 #include <cstddef>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// `align-malloc+small`: AlignMalloc for large blocks beside Ouroboros for small ones. A block of AlignMalloc has 4 KiB
-// at least, which a graph, say, cannot afford for most of its vertices. So a request below 4 KiB goes to a pool of
-// Ouroboros, all others to a pool of AlignMalloc; the address of a block says which of them frees it. Both pools are in
-// memory of the same kind.
+// `align-malloc+small`: AlignMalloc for large blocks, and Ouroboros for small ones. A block of AlignMalloc has at least
+// 4 KiB, which is too much for most vertices of a graph. So a request below 4 KiB goes to a pool of Ouroboros, all
+// others to a pool of AlignMalloc; the address of a block determines the pool that frees it. Both pools are in memory
+// of the same kind.
 //
-// The pools are two ranges of addresses, each with a part of the bytes. No request is served by the other pool: small
-// blocks of 4 KiB each would use the memory up that large ones need. Instead kernels count what each pool has refused,
-// and grow() enlarges the pool that ran out.
+// The pools are two ranges of addresses, each with a part of the bytes. No request is served by the other pool, because
+// small blocks of 4 KiB each would use up the memory for large ones. Instead kernels count the failed requests of each
+// pool, and grow() enlarges the pool that ran out of memory.
 #pragma once
 
 #include <algorithm>

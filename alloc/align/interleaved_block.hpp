@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that the lanes of a warp share as arrangement.hpp describes. Each lane uses its part as an array. The paper
-// translates addresses in a library function (AlignMalloc, TPDS 2025, section V-A); here the handle of the block does.
+// Memory that the lanes of a warp share as arrangement.hpp describes. Each lane uses its part as an array. In the paper
+// a library function translates addresses (AlignMalloc, TPDS 2025, section V-A); here the handle of the block does
+// this.
 #pragma once
 
 #include <compare>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mailbox through which running kernels ask a thread of the host (AlignMalloc, TPDS 2025, section VI-A). A slot is
-// two words in host memory that is mapped into the device: a request, which only the device writes, and an answer,
-// which only the host writes. Each is one store, so no part of a message can be seen without the rest. A third word in
-// device memory says who has the slot; only the device uses it.
+// The mailbox through which running kernels send requests to a host thread (AlignMalloc, TPDS 2025, section VI-A). A
+// slot is two words in host memory that is mapped into the device: a request, which only the device writes, and an
+// answer, which only the host writes. Each is written by one store, so a message is always read completely. A third
+// word, in device memory, records the owner of the slot; only the device uses it.
 //
 // Why an answer belongs to its request: both carry the number of the request in its slot. The owner of a slot posts the
 // number after the last one, and accepts only an answer of this number.
@@ -14,8 +14,8 @@
 //
 // Why nothing waits forever: the host never waits for the device. The device waits for a slot, and for an answer, up to
 // a time limit. A slot is held by a thread that waits for the host, or that is about to, never for another slot. When
-// the host stops, it says so in every answer. One word for all slots would be simpler, but an H200 serves loads of the
-// same word of host memory one after the other, in more than 1 us each.
+// the host stops, it writes this into every answer. One word for all slots would be simpler, but an H200 serves loads
+// of the same word of host memory one after the other, in more than 1 us each.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of a pool as AlignMalloc's host sees it (TPDS 2025, sections V-B and VI-B): VABlocks of 2 MiB, the unit
+// The placement of memory by the host in AlignMalloc (TPDS 2025, sections V-B and VI-B): VABlocks of 2 MiB, the unit
 // within which the driver of unified memory prefetches, each with a PortionTree, and OR-trees over all VABlocks. The
 // space of a warp is a run of pages of 4 KiB:
 //  - up to 2 MiB, a warptree of 2^i blocks of 64 KiB below a free node of twice that size, so that Eq. 3 holds: in the

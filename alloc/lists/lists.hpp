@@ -2,8 +2,8 @@
 // The two list-based allocators of ScatterAlloc (InPar 2012, section 4), which are baselines there:
 //  - list-size: one free list with ten bins by size,
 //  - list-mp: a free list with ten bins by size for each multiprocessor.
-// Both are correct and slow: each request and each free takes a lock. lists_ref.hpp says how they work, where they
-// depart from the paper, and why they are correct. This file is the owner.
+// Both are slow: each request and each free takes a lock. lists_ref.hpp describes the algorithm, its differences from
+// the paper, and why it is correct. This file contains the owner.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A space whose memory is bounded: what is made on it takes at most so much device memory, and lies in host memory
-// where it exceeds that.
+// A space with a limit of device memory: memory of objects on this space beyond the limit is host memory.
 #pragma once
 
 #include <algorithm>

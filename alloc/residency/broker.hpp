@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A broker: it hands out a budget of bytes to processes that share a device, as leases (lease.hpp). The data itself
-// never leaves its process. Clients connect over a Unix domain socket, which is for one user. Needs POSIX.
+// A broker: it divides a budget of bytes among processes that share a device, as leases (lease.hpp). The data itself
+// never leaves its process. Clients connect over a Unix domain socket, which belongs to one user. Needs POSIX.
 //
 // A lease ends when its process ends, or destroys it: its socket closes, and its bytes are free. A client that does not
-// read, or that sends nonsense, is disconnected, and blocks nobody: sockets do not block, and buffers have limits. If a
-// client loses its connection but lives on, its bytes stay reserved until it comes back or ends. That holds beyond the
-// end of a broker, too: each lease has a file that the process keeps locked, where the broker writes what it has
-// promised and how much it has granted before it grants it. The next broker reserves what these files say, and believes
-// no client that claims more.
-// So at no time do leases add up to more than the budget, as long as the budget does not shrink.
+// read, or that sends invalid messages, is disconnected, and blocks no other client: sockets do not block, and buffers
+// have limits. If a client loses its connection but continues to run, its bytes stay reserved until it reconnects or
+// ends. This also holds after the end of a broker: each lease has a file that its process keeps locked. The broker
+// writes the guaranteed bytes into this file, and the size of the lease before it grants more. The next broker reserves
+// the bytes in these files, and refuses a client that claims more. So the sum of all leases never exceeds the budget,
+// as long as the budget does not decrease.
 #pragma once
 
 #include <chrono>

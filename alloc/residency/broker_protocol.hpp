@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a broker and its clients say to each other: messages of one size over a Unix domain socket, and where that
-// socket is. Needs POSIX; internal to broker.cpp and lease.cpp.
+// The protocol between a broker and its clients: messages of one size over a Unix domain socket, and the path of that
+// socket. Needs POSIX; internal to broker.cpp and lease.cpp.
 //
 // client                              broker
 // hello {id, bytes held, ...}     ->
@@ -11,7 +11,7 @@
 //                                 <-  wanted {bytes}, whenever it changes
 // status                          ->
 //                                 <-  status_client for each client, status_end {budget, held}
-// Whoever breaks these rules is disconnected.
+// A client that breaks these rules is disconnected.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many bytes of device memory a residency manager may hold: a fixed number, or a lease from the broker that several
+// The number of bytes of device memory that a residency manager may hold: fixed, or a lease from a broker that several
 // processes share.
 #pragma once
 

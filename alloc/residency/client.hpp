@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client of a residency manager: a program, or a part of one, with regions, a priority and a limit of its own.
+// A client of a residency manager: a program, or a part of one, with its own regions, priority and limit.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of spaces that are bound to a client: its ranges are regions, and work on such a space uses all of them.
+// The memory of spaces that are bound to a client: its address ranges are regions, and work on such a space uses all of
+// them.
 #pragma once
 
 #include <cstddef>

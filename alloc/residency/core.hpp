@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a residency manager and all of its decisions, without the type of the space, so that it is compiled
-// once. `manager`, `client`, `region` and `use` are handles of it.
+// The state and the logic of a residency manager, independent of the type of the space, so that it is compiled once.
+// `manager`, `client`, `region` and `use` are handles to it.
 //
 // One mutex guards everything but copies of transfers. A block that a launch or a transfer uses is pinned: its backing
-// does not change. What a call needs is pinned under the mutex; transfers then copy without it. A use moves its blocks
-// in under the mutex, so that moves happen in the order of the launches, while the kernels of earlier launches run.
+// does not change. A call pins the blocks that it needs under the mutex; transfers then copy without the mutex. A use
+// moves its blocks to the device under the mutex, so moves are in the order of the launches, while the kernels of
+// earlier launches run.
 #pragma once
 
 #include <atomic>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The replacement of GDM-Base, with which "GDM: Device Memory Management for GPGPU Computing" (SIGMETRICS 2014, section
-// 6.4) compares itself: traditional LRU, and every victim is written back. It lacks the COST section, signatures, the
-// three heuristics, and hints. What GDM-Base does besides, transfers to the device at once instead of when a launch
-// needs them, is the manager's part.
+// The replacement policy of GDM-Base, the baseline of "GDM: Device Memory Management for GPGPU Computing" (SIGMETRICS
+// 2014, section 6.4): traditional LRU, and every victim is written back. It has no COST section, signatures, heuristics
+// or hints. GDM-Base also transfers data to the device at once instead of when a launch needs them; this is a task of
+// the manager.
 #pragma once
 
 #include "lru.hpp"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The books of a broker: who holds how many bytes of a budget, who waits for more, and who should give some back. It
-// knows neither sockets nor clocks, so that a test can compare it with a model.
+// The accounts of a broker: which clients hold how many bytes of a budget, which wait for more, and which should return
+// some. It uses neither sockets nor clocks, so a test can compare it with a model.
 //
 // Shares are max-min fair with weights. A client's demand is what it holds and waits for. Its fair share is
 //     min(demand, max(least, level x priority)),
-// with the highest level at which all shares fit into the budget. So a client that asks for little leaves the rest to
-// others, and two clients that ask for everything get parts in proportion to their priorities. At these shares nobody
-// can take from the other, so they do not exchange memory for ever.
+// with the highest level at which all shares fit into the budget. So a client that requests little leaves the rest to
+// others, and two clients that request everything get shares in proportion to their priorities. Clients at their shares
+// cannot take bytes from each other, so they do not exchange memory forever.
 #pragma once
 
 #include <cstddef>

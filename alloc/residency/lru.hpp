@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain LRU: the block whose last use is the oldest goes first.
+// Plain LRU: the least recently used block is evicted first.
 #pragma once
 
 #include <optional>

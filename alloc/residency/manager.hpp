@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shares a budget of device memory among programs, or parts of one, that together need more (GDM: Device Memory
-// Management for GPGPU Computing, SIGMETRICS 2014). A block of a region is backed by device or by host memory, and the
-// manager exchanges the backing under the address. Kernels run whatever backs what they touch: residency decides how
-// fast. docs/residency.md describes it, and how it differs from the paper.
+// Management for GPGPU Computing, SIGMETRICS 2014). A block of a region is backed by device or host memory, and the
+// manager exchanges the backing behind its address. Kernels are correct with either backing; residency only affects
+// their speed. docs/residency.md describes the manager and its differences from the paper.
 #pragma once
 
 #include <chrono>

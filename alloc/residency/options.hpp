@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options, uses and figures of a residency manager.
+// Options and statistics of a residency manager.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +21,10 @@ struct block_places {
   std::byte const* device;
   std::byte const* host;  // nullptr: there is no copy
 };
-/// Says where a resident block lies. For a contents_check, during its calls.
+/// Returns the addresses of a resident block. For a contents_check, during its calls.
 using find_block = std::function<block_places(block_number)>;
 
-/// A dirty check that may keep something of each resident block, such as a signature. The manager calls it under a
-/// lock.
+/// A dirty check that may store data for each resident block, such as a signature. The manager calls it under a lock.
 class contents_check : public dirty_check {
  public:
   /// The copies of these blocks in host memory are the same as the blocks at present. No launch writes the blocks.
@@ -47,14 +46,14 @@ struct options {
   bool keep_host_copy = true;
   /// Host memory of freed blocks that is kept for new blocks, in bytes.
   std::size_t pooled_host_bytes = std::size_t{256} << 20;
-  /// Blocks that get memory get host memory, and move to the device when a launch uses them (the lazy transfers of
-  /// GDM). Without it, they get device memory at once, as long as the budget has some that nobody holds, and what the
-  /// host writes goes straight there.
+  /// New blocks get host memory, and move to the device when a launch uses them (the lazy transfers of GDM). Without
+  /// this option, they get device memory at once while the budget has unused bytes, and the host writes directly to it.
   bool lazy_transfers = false;
-  /// A thread of the manager fetches what was written last while no launch waits, and returns wanted memory.
+  /// A thread of the manager moves blocks that were written last to the device while no launch waits, and returns
+  /// memory that the budget wants back.
   bool idle_fetch = false;
-  /// Addresses of blocks that no living use names are inaccessible: a kernel that touches one fails. For tests: each
-  /// use and its end change the protection of its blocks.
+  /// Blocks that no current use names are inaccessible: a kernel that accesses one fails. For tests: the begin and the
+  /// end of each use change the protection of its blocks.
   bool checked = false;
 };
 

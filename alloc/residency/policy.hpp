@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a residency manager asks of a replacement policy: which resident block to evict next, and whether its contents
-// have to be written back. Policies know block numbers and launches, and no memory, so that recorded traces can be
-// played through them on any machine.
+// The interface of replacement policies for a residency manager: a policy selects the resident block to evict next, and
+// decides whether its contents have to be written back. Policies handle only numbers of blocks and launches, and no
+// memory, so recorded traces can be played through them on any machine.
 #pragma once
 
 #include <cstdint>

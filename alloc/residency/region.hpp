@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A range of stable addresses whose blocks lie on the device or on the host, as the residency manager decides.
+// A range of constant addresses whose blocks are in device or host memory, as the residency manager decides.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 namespace wyrm::alloc::residency {
 
 /// Owns addresses, and the memory of those of its blocks that were written, named by a use, or committed. A kernel may
-/// touch these blocks, and fails on others. What a block had before it was first written is undefined. Movable, not
-/// copyable; thread-safe. Freeing a region does not wait: blocks that launches use are freed when these are done.
+/// access these blocks, and fails on others. The contents of a block are undefined before it is first written. Movable,
+/// not copyable; thread-safe. Freeing a region does not wait: blocks that launches use are freed when these are done.
 class region {
  public:
   region(region&& other) noexcept : core_(std::move(other.core_)), state_(std::exchange(other.state_, nullptr)) {}
@@ -38,8 +38,8 @@ class region {
   /// Throws error(bad_argument) outside of the region, or if this thread has a use of the blocks that it has not
   /// finished; error(out_of_memory) if a block has no memory and gets none. Nothing is changed then.
   void write(std::size_t offset, void const* from, std::size_t bytes) { core_->write(state_, offset, from, bytes); }
-  /// Copies bytes to host memory from where they are. Waits for launches and transfers that write the blocks. Bytes of
-  /// blocks without memory are 0. Throws error(bad_argument) as write().
+  /// Copies bytes to host memory from the device or host memory that backs them. Waits for launches and transfers that
+  /// write the blocks. Bytes of blocks without memory are 0. Throws error(bad_argument) as write().
   void read(std::size_t offset, void* to, std::size_t bytes) const { core_->read(state_, offset, to, bytes); }
   /// Frees the memory of the blocks that lie in the range as a whole. Waits as write().
   void discard(std::size_t offset, std::size_t bytes) { core_->discard(state_, offset, bytes); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the blocks that were written by their signatures, where the host cannot read device memory.
+// Uses signatures to find blocks that were written, if the host cannot read device memory.
 #pragma once
 
 #include <cstddef>

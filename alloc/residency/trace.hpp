@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces of what a residency manager tells its replacement policy, as text: recorded by recording_policy, and played by
-// play.hpp. The first line is `wyrm-residency-trace 1`; each other line is an event:
+// Traces of the calls of a residency manager to its replacement policy, as text: recorded by recording_policy, and
+// played by play.hpp. The first line is `wyrm-residency-trace 1`; each other line is an event:
 //   load OBJECT BLOCK...                                           blocks of an object become resident
 //   use LAUNCH read|write normal|once|hot BLOCK...                 a launch is issued that uses blocks
 //   finish LAUNCH

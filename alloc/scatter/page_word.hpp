@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entry of a page in the page usage table of ScatterAlloc (InPar 2012, section 5.2), and what a request asks of a
-// page.
+// The entry of a page in the page usage table of ScatterAlloc (InPar 2012, section 5.2), and the requirements of a
+// request for a page.
 #pragma once
 
 #include <cstddef>

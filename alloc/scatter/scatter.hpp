@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ScatterAlloc ("ScatterAlloc: Massively Parallel Dynamic Memory Allocation for the GPU", InPar 2012): requests are
 // scattered over the pages of a super block by a hash of their size and of the multiprocessor. scatter_ref.hpp and
-// pages_ref.hpp say how it works, and where it departs from the paper. This file is the owner.
+// pages_ref.hpp describe the algorithm and its differences from the paper. This file contains the owner.
 #pragma once
 
 #include <algorithm>
