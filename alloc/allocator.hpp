@@ -133,10 +133,10 @@ struct traits {
   double share = 1;              // of the pool: what blocks of one size, or one block, can have; < 1: it has two ranges
 };
 
-/// The alignment of every block, and the largest that a request can ask for.
+/// The alignment of every block, and the largest alignment that can be requested.
 inline constexpr std::size_t alignment = 16;
 inline constexpr std::size_t largest_alignment = 4096;
-/// Whether a request can ask for it: a power of two up to largest_alignment.
+/// Whether an alignment can be requested: a power of two up to largest_alignment.
 [[nodiscard]] WYRM_HD constexpr bool is_alignment(std::size_t align) {
   return align > 0 && align <= largest_alignment && (align & (align - 1)) == 0;
 }

@@ -11,8 +11,8 @@
 
 namespace wyrm::alloc {
 
-/// Since the last reset. Bytes are those that blocks have, rounded up to the sizes of the allocator; `asked` are the
-/// bytes that served requests asked for.
+/// Since the last reset. Bytes are the sizes of blocks, rounded up to the sizes of the allocator; `asked` are the
+/// requested bytes of successful requests.
 struct usage {
   std::uint64_t blocks;  // now
   std::uint64_t bytes;

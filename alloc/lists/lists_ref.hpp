@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels do with a list-based allocator (ScatterAlloc, InPar 2012, section 4): first fit in a free list with ten
-// bins by size. A request takes the first segment that fits, from the bin of its size on, and splits it. A free merges
-// the segment with its successor if that is free and of the same free list, and puts it into its bin.
+// The device side of a list-based allocator (ScatterAlloc, InPar 2012, section 4): first fit in a free list with ten
+// bins by size. A request takes the first segment that fits, starting with the bin of its size, and splits it. A free
+// merges the segment with its successor if that is free and belongs to the same free list, and adds it to its bin.
 //
-// There is one free list (`list-size`), or one per multiprocessor (`list-mp`). A request looks into the list of its
-// multiprocessor first, under the lock of that list. If nothing there fits, it takes the locks of all lists, and a part
-// of the first segment that fits in another list: about half of the segment, so that both lists have memory for further
-// requests. If nothing fits in any list, it merges all free neighbours, and looks again. A segment returns to the list
-// that it was taken from.
+// There is one free list (`list-size`), or one per multiprocessor (`list-mp`). A request first searches the list of its
+// multiprocessor, under the lock of that list. If nothing fits there, it takes the locks of all lists, and a part of
+// the first segment that fits in another list: about half of the segment, so that both lists have memory for further
+// requests. If nothing fits in any list, it merges all free neighbours, and searches again. A segment returns to the
+// list that it was taken from.
 //
 // Departures from the paper:
 //  - There, threads change the lists without a lock per list, and mark a segment as allocated by an atomic operation.
-//  - There, the lists of multiprocessors are parts of one list, through which a request goes on. Here a request that
-//    finds nothing in its own list moves memory to it.
-//  - There, free neighbours stay apart where the first one was freed first, and a request may be refused although
-//    enough adjacent memory is free. Here, see above.
+//  - There, the lists of multiprocessors are parts of one list, in which a request continues. Here a request that finds
+//    nothing in its own list moves memory to it.
+//  - There, free neighbours are not merged if the first one was freed first, and a request may fail although enough
+//    adjacent memory is free. Here they are merged before a request fails.
 //
 // Beyond the paper: the size of a refused request is kept until the next free. A request of this size or more is
 // refused without a lock, so that many threads can find a pool used up at the same time.
@@ -24,9 +24,9 @@
 // lock of its list, change its header. A thread that frees a segment reads the header of the successor, which may
 // belong to another list whose lock it does not hold. It uses what it reads only if that is "free, and of my list". The
 // successor can only get into this state, or out of it, under the lock that the thread holds. Otherwise the successor
-// is used, or of another list, and stays apart. The successor cannot move meanwhile: it begins where the freed segment
-// ends, and the size of a used segment does not change. A free of a block that is not live is recognised by the header,
-// which is read again under the lock.
+// is used, or belongs to another list, and is not merged. The successor cannot move during the free: it begins where
+// the freed segment ends, and the size of a used segment does not change. A free of a block that is not live is
+// recognised by the header, which is read again under the lock.
 //
 // Why every request ends: a thread holds one lock, or takes all in ascending order; so no two threads wait for each
 // other. What it does under locks is finite. The number of requests is finite, so each lock is released as often as it

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The manager of Ouroboros on the device: what managing pages and managing chunks have in common (ICS 2020, section 4).
+// The manager of Ouroboros on the device: the common part of managing pages and managing chunks (ICS 2020, section 4).
 // Freed pages are in the store: page_store.hpp or chunk_store.hpp. Pages are allocated, in this order, from the store;
 // from the window of the class, whose pages are fresh: not allocated since their chunks were taken from the pool; from
 // the pool. A group of lanes that fills whole chunks takes them from the pool instead of the window.
@@ -33,7 +33,7 @@ class manager_ref {
   manager_ref(chunk_pool_ref const& pool, class_states states, Store const& store)
       : pool_(pool), states_(states), store_(store) {}
 
-  /// The number of a page of class c for each lane that asks, or no_page; collective.
+  /// Returns the number of a page of class c to each lane with `asks`, or no_page; collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD std::uint64_t allocate(Tile const& t, unsigned c, bool asks) const {
     detail::lane_group const mine = detail::group_by(t, c, asks);

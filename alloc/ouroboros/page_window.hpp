@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fresh pages of a class: a run of chunks whose pages are handed out for the first time, from the run's beginning
-// on, by one atomic addition. One word: the first chunk (27 bits), the next page (21 bits, counted from that chunk),
-// the number of chunks (16 bits).
+// The fresh pages of a class: a run of chunks whose pages are allocated for the first time, in order, by one atomic
+// addition. One word: the first chunk (27 bits), the next page (21 bits, counted from that chunk), the number of chunks
+// (16 bits).
 #pragma once
 
 #include <cstdint>

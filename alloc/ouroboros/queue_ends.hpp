@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two ends of an index queue (Ouroboros, ICS 2020, section 3.3): how many entries it has, and which thread reads or
-// writes which position. The back and the number of entries lie in one word, back * 2^NumberBits + number, and one
-// atomic addition changes and returns both. The number is signed. Below zero it says how many entries lanes have asked
-// for that the queue does not have; a lane that has asked in vain takes its request back with uncount(). In terms of
+// writes which position. The back and the number of entries are in one word, back * 2^NumberBits + number, and one
+// atomic addition changes and returns both. The number is signed. A negative number counts the entries that lanes have
+// requested and the queue does not have; a lane that gets no entry cancels its request with uncount(). In terms of
 // Algorithm 2 the number is count less reserved; the field `expected` is not needed here, as other code supplies
 // chunks. No compare-and-swap is needed.
 //
@@ -29,8 +29,8 @@ class counted_ends {
 
  public:
   using number_type = std::conditional_t<NumberBits == 32, std::int32_t, std::int64_t>;
-  /// Asks for n entries. Returns how many of them the caller gets; it must claim_front() positions for these, and
-  /// uncount() the others once it stops looking for them.
+  /// Requests n entries. Returns how many of them the caller gets; it must claim_front() positions for these, and
+  /// uncount() the others when it no longer needs them.
   [[nodiscard]] WYRM_HD std::uint32_t take(std::uint32_t n) {
     number_type const before = number(word().fetch_sub(n, exec::relaxed));
     if (before <= 0) return 0;
@@ -43,7 +43,7 @@ class counted_ends {
     uncount(1);
     return false;
   }
-  /// Takes back a request for n entries.
+  /// Cancels a request for n entries.
   WYRM_HD void uncount(std::uint32_t n) { word().fetch_add(n, exec::relaxed); }
 
   /// Claims n positions to read, and returns the first. If take() has granted n entries, each position has a writer.

@@ -42,7 +42,7 @@ class broker {
   broker(broker const&) = delete;
   broker& operator=(broker const&) = delete;
 
-  /// Serves clients until stop(), or until there has been no client for a while. Called once.
+  /// Serves clients until stop(), or until there has been no client for the time of the options. Called once.
   void run();
   /// Thread-safe, and safe in a signal handler.
   void stop() noexcept;
@@ -52,7 +52,7 @@ class broker {
   std::unique_ptr<server> server_;
 };
 
-/// The books of a broker at one time.
+/// The accounts of a broker at one time.
 struct broker_status {
   struct client {
     std::string name;
@@ -68,7 +68,7 @@ struct broker_status {
   std::vector<client> clients;
 };
 
-/// Asks a broker. Throws error(io) if there is none, if it refuses, or if it does not answer within 5 seconds.
+/// Queries a broker. Throws error(io) if there is none, if it refuses, or if it does not answer within 5 seconds.
 [[nodiscard]] broker_status status_of_broker(std::string const& socket);
 
 }  // namespace wyrm::alloc::residency

@@ -62,7 +62,7 @@ struct message {
 
   [[nodiscard]] bool is_current() const { return magic == protocol_magic && version == protocol_version; }
   [[nodiscard]] std::string words() const { return {text.data(), ::strnlen(text.data(), text.size())}; }
-  /// Cuts what is too long.
+  /// Truncates a text that is too long.
   void set_words(std::string_view s) {
     text = {};
     s.copy(text.data(), text.size() - 1);
@@ -116,15 +116,15 @@ class channel {
 /// Creates the folder of a socket, for the user alone, if it is not there. Throws error(io) if it belongs to another
 /// user or if others may write in it.
 void make_private_folder(std::string const& socket);
-/// A connection, or none if nobody listens. Throws error(io) if the socket is not usable, error(bad_argument) if the
+/// A connection, or none if no broker listens. Throws error(io) if the socket is not usable, error(bad_argument) if the
 /// path is too long.
 [[nodiscard]] descriptor connect_to(std::string const& socket);
 /// A listening socket with mode 0600 in place of any file of this name. Throws as connect_to().
 [[nodiscard]] descriptor listen_at(std::string const& socket);
 
 /// A lease's file: its lock is held as long as a process has the lease. Its first 8 bytes are how many bytes the broker
-/// has granted, the next 8 are the `least` that it has promised. A broker that takes over from one that was killed
-/// learns from it what it may neither grant nor promise.
+/// has granted, the next 8 are the `least` that it has guaranteed. After a broker was killed, the next one reads from
+/// it the bytes that it must not grant or guarantee to others.
 [[nodiscard]] std::string lease_folder(std::string const& socket);
 [[nodiscard]] std::string lease_file(std::string const& socket, std::uint64_t id);
 /// Whether no process has the lease of this open file any more.

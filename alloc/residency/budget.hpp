@@ -11,25 +11,25 @@
 
 namespace wyrm::alloc::residency {
 
-/// Thread-safe. The manager acquires before it takes device memory, and gives back after it has freed it.
+/// Thread-safe. The manager acquires bytes before it takes device memory, and returns them after it has freed it.
 class budget {
  public:
   virtual ~budget() = default;
 
-  /// Takes up to `bytes` more, in multiples of `step`, and returns how many. It is 0 if others hold all and nobody can
-  /// give any back within the patience of the budget.
+  /// Takes up to `bytes` more, in multiples of `step`, and returns how many. It is 0 if others hold all bytes and
+  /// return none within the patience of the budget.
   [[nodiscard]] virtual std::size_t acquire(std::size_t bytes, std::size_t step) = 0;
-  /// As acquire(), but only takes what nobody holds: does not wait, and asks nobody to give back. The default serves
-  /// budgets whose acquire() does neither.
+  /// Like acquire(), but only takes unused bytes: does not wait, and requests no bytes back from others. The default is
+  /// for budgets whose acquire() does neither.
   [[nodiscard]] virtual std::size_t try_acquire(std::size_t bytes, std::size_t step) { return acquire(bytes, step); }
   virtual void give_back(std::size_t bytes) noexcept = 0;
-  /// Bytes that others wait for. The manager evicts and gives back so many as soon as its launches allow it.
+  /// Bytes that others wait for. The manager evicts and returns this many as soon as its launches allow it.
   [[nodiscard]] virtual std::size_t wanted_back() const = 0;
   /// The most that acquire() can ever add up to.
   [[nodiscard]] virtual std::size_t limit() const = 0;
 };
 
-/// A number of bytes that nobody else takes from.
+/// A fixed number of bytes that is not shared with other processes.
 class fixed_budget final : public budget {
  public:
   explicit fixed_budget(std::size_t bytes) : limit_(bytes) {}

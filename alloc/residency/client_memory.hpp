@@ -16,8 +16,9 @@
 
 namespace wyrm::alloc::residency::detail {
 
-/// begin() begins a launch that uses all regions of the client, and the last end() finishes it. The launch goes on at
-/// the next begin() if nothing has moved in between, so that a client that is alone pays for a lock and an event.
+/// begin() begins a launch that uses all regions of the client, and the last end() finishes it. The next begin()
+/// continues the launch if nothing has moved in between, so a client without competitors pays only for a lock and an
+/// event.
 class client_memory final : public exec::memory_manager {
  public:
   using make_span = std::function<std::unique_ptr<exec::work_span>()>;
@@ -33,13 +34,13 @@ class client_memory final : public exec::memory_manager {
   void end() noexcept override;
 
   [[nodiscard]] void* reserve(std::size_t bytes) override;
-  /// Backs the blocks. The launch that goes on uses them, too.
+  /// Backs the blocks. The current launch also uses them.
   void commit(void* base, std::size_t from, std::size_t to) override;
   void unreserve(void* base, std::size_t reserved, std::size_t committed) noexcept override;
   [[nodiscard]] std::size_t range_limit() const override { return range_limit_; }
 
-  /// Arrays count against the budget, and never move. If there is no room beside the blocks that the launch of this
-  /// thread uses, waits for its work, and evicts them.
+  /// Arrays count against the budget, and never move. If the blocks that the launch of this thread uses leave no room,
+  /// waits for its work, and evicts them.
   void allocating(std::size_t bytes) override;
   void freed(std::size_t bytes) noexcept override;
 

@@ -140,9 +140,9 @@ class core {
   [[nodiscard]] std::shared_ptr<use_state> begin_use_of_backed(client_state* c, std::unique_ptr<exec::work_span> work,
                                                                std::function<bool()> is_mine);
   void finish_use(std::shared_ptr<use_state> const& u) noexcept;
-  /// The same for a use that may go on. It ends as soon as its work is done and another call concerns the manager.
+  /// The same for a use that may continue. It ends as soon as its work is done and the manager gets another call.
   void pause_use(std::shared_ptr<use_state> const& u) noexcept;
-  /// Lets a paused use go on, unless it has ended, the client has got blocks since, some are not on the device although
+  /// Continues a paused use, unless it has ended, the client has got blocks since, some are not on the device although
   /// room may have been made since, or the budget wants memory back. O(blocks of the use).
   [[nodiscard]] bool resume_use(std::shared_ptr<use_state> const& u);
 

@@ -23,23 +23,24 @@ struct lease_options {
   std::chrono::milliseconds patience = std::chrono::seconds(1);
   /// How long the constructor waits for a broker, up to an hour.
   std::chrono::milliseconds start_patience = std::chrono::seconds(5);
-  /// What starts a broker if there is none: a program, which is searched in PATH, and its arguments. The program alone
-  /// gets those of `wyrm broker`: --socket, --device and, if it is not 0, --memory. Empty: nothing is started.
+  /// What starts a broker if there is none: a program, which is searched in PATH, and its arguments. If only a program
+  /// is given, it gets the arguments of `wyrm broker`: --socket, --device and, if it is not 0, --memory. Empty: nothing
+  /// is started.
   std::vector<std::string> start = {"wyrm"};
   std::size_t memory = 0;  // budget in bytes of a broker that this lease starts; 0: what the broker chooses
 };
 
 /// Thread-safe; one request waits at a time, further ones wait for it.
 ///
-/// If the broker ends, the lease keeps what it holds, gets no more, and connects to the next broker, which it starts if
+/// If the broker ends, the lease keeps its bytes, gets no more, and connects to the next broker, which it starts if
 /// there is none. The next broker counts what the lease holds before it grants anything.
 ///
-/// The lease ends with its destructor or its process, whichever is first. A process that was made by fork() and runs no
-/// other program holds the leases of its parent, too, and must not use them.
+/// The lease ends with its destructor or its process, whichever is first. A child process of fork() without exec() also
+/// holds the leases of its parent, and must not use them.
 class lease final : public budget {
  public:
   /// Connects. Throws error(bad_argument) if an option is wrong; error(io) if there is no broker and none can be
-  /// started, or if the broker refuses this client: it has another version, or cannot promise `least`.
+  /// started, or if the broker refuses this client, because it has another version, or cannot guarantee `least`.
   explicit lease(lease_options);
   /// All bytes are free for others. The owner has freed the memory itself.
   ~lease() override;
@@ -54,7 +55,7 @@ class lease final : public budget {
   /// `bytes` is at most held(); what exceeds that is ignored.
   void give_back(std::size_t bytes) noexcept override;
   [[nodiscard]] std::size_t wanted_back() const override;
-  /// The budget of the broker: others may hold all of it but what is promised to this lease.
+  /// The budget of the broker: others may hold all of it except the `least` of this lease.
   [[nodiscard]] std::size_t limit() const override;
   [[nodiscard]] std::size_t held() const;
   [[nodiscard]] bool is_connected() const;

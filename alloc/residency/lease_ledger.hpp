@@ -46,23 +46,23 @@ class lease_ledger {
   [[nodiscard]] bool can_promise(std::size_t least) const;
   /// Adds a client that already holds some bytes. The id is not in use, and the priority is not 0. O(log n).
   void join(client_id, std::uint32_t priority, std::size_t least, std::size_t held);
-  /// Adds what a client without connection holds, and what it was promised. It is not asked to give back, and requests
-  /// nothing. The id is not in use. O(log n).
+  /// Adds the bytes of a client without connection, and its guaranteed bytes. No bytes are requested back from it, and
+  /// it requests none. The id is not in use. O(log n).
   void reserve(client_id, std::size_t least, std::size_t held);
   /// Removes a client or a reservation; its bytes are free. O(n).
   void leave(client_id);
   /// The client waits for `bytes`, in multiples of `step`, until `deadline`. False, without effect, if it waits
   /// already, or if a number is 0 or `step` exceeds `bytes`. O(log n).
   [[nodiscard]] bool request(client_id, std::size_t bytes, std::size_t step, milliseconds deadline);
-  /// False, without effect, if the client does not hold so many. O(log n).
+  /// False, without effect, if the client holds fewer bytes. O(log n).
   [[nodiscard]] bool give_back(client_id, std::size_t bytes);
 
-  /// Serves those who wait, in the order of their requests, and updates `wanted` of all. The first gets its bytes once
-  /// all are free; part of them, maybe none, at its deadline; and part of them, but at least a step, as soon as nobody
-  /// is asked to give more back. Nobody overtakes it. O(64 n) a grant.
+  /// Serves waiting clients in the order of their requests, and updates `wanted` of all clients. The first one gets its
+  /// bytes when all are free; a part of them, possibly none, at its deadline; and a part of them, but at least one
+  /// step, as soon as no client has to return more. No client overtakes it. O(64 n) per grant.
   [[nodiscard]] std::vector<grant> settle(milliseconds now);
 
-  /// When settle() has to be called although nothing has changed; nothing if nobody waits.
+  /// The time at which settle() has to be called although nothing has changed; nothing if no client waits.
   [[nodiscard]] std::optional<milliseconds> next_deadline() const;
   [[nodiscard]] std::size_t total() const noexcept { return total_; }
   [[nodiscard]] std::size_t held() const noexcept { return held_; }

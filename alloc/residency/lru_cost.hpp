@@ -9,8 +9,9 @@
 //   dirty            eviction writes the block back
 //   copy expected    a transfer to the host will probably make it clean: compared only when its turn comes
 //   overwrite expected   a transfer from the host will probably replace it: compared only when its turn comes
-// A block is expected to be copied out or overwritten if that happened to it before, and if it has not been at the
-// bottom in vain since. Numbers of blocks that were forgotten keep their history, which costs a wrong guess at most.
+// A block is expected to be copied out or overwritten if this has happened to it before, and if it has not reached the
+// bottom since without that. The history of a block number remains when the block is removed, which costs at most a
+// wrong prediction.
 //
 // Departures from the paper: a block is known to be clean without a comparison if no launch since it was loaded could
 // write it. A block that becomes clean in the COST section goes to the clean ones by its last use, and not below them.

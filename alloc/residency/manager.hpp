@@ -56,7 +56,7 @@ class manager {
   [[nodiscard]] statistics counters() const { return core_->of_all(); }
 
  private:
-  // A failure to fetch leaves the blocks in host memory; a failing device is reported by those who use it.
+  // If a fetch fails, the blocks stay in host memory; an error of the device is reported by its next use.
   void work() noexcept {
     std::unique_lock lock(mutex_);
     while (!is_ending_) {

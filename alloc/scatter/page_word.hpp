@@ -11,10 +11,10 @@
 
 namespace wyrm::alloc {
 
-/// In how many spots a page is split, and how many of them are used or reserved. A page is closed (it belongs to
-/// alloc/extent, or to nobody), or split; the first split of an open page is that into one spot. A page of which
-/// nothing is used may be split anew. The count of any page may be too large for a moment, by what threads have added
-/// to it before they knew that it does not suit them.
+/// The number of spots into which a page is split, and the number of spots that are used or reserved. A page is closed
+/// (it belongs to alloc/extent, or has no owner), or split; a page that is opened is first split into one spot. An
+/// empty page may be split again. The count of any page may be too large for a short time, because threads add to it
+/// before they know whether the page is suitable.
 class page_word {
  public:
   WYRM_HD constexpr explicit page_word(std::uint64_t bits = 0) : bits_(bits) {}

@@ -5,24 +5,24 @@
 // tryUsePage is reserve() and mark(): a thread adds to the count of a page the spots that it needs, and if the count
 // was below the number of spots, it owns as many spots as were left, and finds them in the bit field. Free is clear()
 // and release(). It departs from the paper in these points:
-//  - The number of spots and the count are one word. So the addition that reserves spots also tells how the page is
-//    split. A thread that read the split of a page long ago cannot be misled: the addition fails, and is taken back.
+//  - The number of spots and the count are one word. So the addition that reserves spots also returns how the page is
+//    split. If the split has changed since a thread read it, the addition fails and is undone.
 //  - The paper locks a page that has become empty, and removes its split. Here an empty page keeps its split for
-//    requests of the same size, and the thread that wants another split makes it by one compare-and-swap, which fails
-//    if anything of the page is used or reserved.
-//  - The count may exceed the spots only while additions are taken back. Every change of a word, also by an addition
-//    that is taken back, changes the counts of usable and of empty pages of its region by what it has made of the page;
-//    so these are right in the end. The paper counts full pages only; but a region of which no page is full may have
-//    none for a request of another size.
-//  - The bit field of a page lies beside the pool, not at the begin of the page, so nothing must be written before a
+//    requests of the same size. A thread that needs another split sets it by one compare-and-swap, which fails if any
+//    spot of the page is used or reserved.
+//  - The count exceeds the number of spots only until additions are undone. Every change of a word, also by an addition
+//    that is undone, updates the counts of usable and of empty pages of its region accordingly; so these counts are
+//    right in the end. The paper counts full pages only; but a region of which no page is full may have none for a
+//    request of another size.
+//  - The bit field of a page is outside the pool, not at the begin of the page. So nothing must be written before a
 //    page is used, blocks are aligned to their size where it is a power of two, and a page has room for one block of
 //    its whole size. All words of the field lie in one or two sectors of memory; so there is no first level, which
 //    could not be kept exact without a lock.
 //
 // Why a thread that has reserved spots finds them: a bit is set after the count is raised. A free clears a bit and
 // lowers the count, in any order, as another thread may see it. So in the end no more bits are set than spots are used
-// or reserved by others, and a bit of its own is clear. It may be another one at each look, but only if another thread
-// has got a spot meanwhile.
+// or reserved by others, and a bit of its own is clear. This bit may differ between two reads, but only if another
+// thread has got a spot in between.
 #pragma once
 
 #include <cstddef>

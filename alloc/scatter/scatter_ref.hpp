@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // ScatterAlloc ("ScatterAlloc: Massively Parallel Dynamic Memory Allocation for the GPU", InPar 2012) for kernels.
 //
-// A request begins at the page of the active super block that a hash of its size and its multiprocessor names (Eq. 3),
-// and tries page after page; regions with few empty pages are passed over. If the active super block has no page for
-// it, the thread makes another one active (section 5.4): one of which a third of the regions have room, or one with
-// memory from alloc/extent. When there is none, it looks for empty pages, and then at all pages of all super blocks. A
-// request for more than a page is a run of chunks from the extent; where that has none, empty pages of the super blocks
-// are closed and returned to it. pages_ref.hpp says how a spot is taken, and what differs from the paper there. What
-// differs here:
-//  - A multiprocessor has up to 64 warps today, and a page serves a few of them; so warps that may be on it at the same
-//    time begin at different pages, as many pages apart as they need. The default of k_mp spreads the multiprocessors
-//    evenly over a super block of any size.
-//  - A warp begins at the page of its last request of a size, if it can, instead of the page that the hash names: else
-//    a thread that makes one request after the other passes over the pages that it has filled, again and again.
-//  - Sizes are rounded up until another spot would not fit into a page, so pages of more requests suit each other.
+// A search begins at a page of the active super block, which a hash of the size and the multiprocessor selects (Eq. 3),
+// and tries page after page; regions with few empty pages are skipped. If the active super block has no suitable page,
+// the thread makes another one active (section 5.4): one in which a third of the regions have room, or one with memory
+// from alloc/extent. If there is none, it searches for empty pages, and then all pages of all super blocks. A request
+// for more than a page gets a run of chunks from the extent; if the extent has none, empty pages of the super blocks
+// are closed and returned to it. pages_ref.hpp describes how a spot is taken, and the differences from the paper in
+// this step. The differences here:
+//  - A multiprocessor of current GPUs has up to 64 warps, and a page serves only a few of them. So warps that may run
+//    on it at the same time begin at different pages, as many pages apart as they need. The default of k_mp spreads the
+//    multiprocessors evenly over a super block of any size.
+//  - A warp begins at the page of its last request of a size, if possible, instead of the page that the hash selects.
+//    Otherwise a thread with many requests would search the pages that it has filled again and again.
+//  - Sizes are rounded up as far as the number of spots per page allows, so requests of more sizes can use the same
+//    page.
 //  - Lanes that request the same size, and have come to the same page, reserve their spots with one addition, and mark
 //    them as used, beginning at the count of the page, word by word.
-//  - A request that finds nothing near its first page goes on in a region with room that it draws at random, not in the
-//    next one, as searches that meet would stay together. A super block is full when less than a quarter of its regions
-//    have room, that is a quarter of their pages: when about 80 % of its pages are used.
+//  - A request that finds nothing near its first page continues in a random region with room, not in the next region,
+//    because searches that meet would stay together. A region has room if a quarter of its pages is usable. A super
+//    block is full if less than a quarter of its regions have room, which is when about 80 % of its pages are used.
 //  - Super blocks are parts of one range of addresses, so that a division finds that of a pointer, and memory moves
 //    between pages and runs page by page. The paper reserves whole super blocks for requests of more than a page, and
 //    sets the size of each page of such a request; the public code serves them one after the other.
