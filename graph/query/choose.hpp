@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the samples of one vertex are chosen. Each policy is a functor that a tile calls for one vertex (by weights: see
-// choose_by_weight.hpp). All random numbers are functions of the seed, the hop, the position of the vertex in its
-// frontier and the number of the draw, and each policy defines its samples by these alone: tiles of any size, on any
-// space, choose the same.
+// Policies that choose the samples of one vertex. Each policy is a functor that a tile calls for one vertex (by
+// weights: see choose_by_weight.hpp). All random numbers are functions of the seed, the hop, the position of the vertex
+// in its frontier and the number of the draw. The samples depend only on these numbers, so tiles of any size, on any
+// space, choose the same samples.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ struct sample_draws {
   std::uint64_t seed;
   std::uint32_t hop;
 
-  /// A number in [0, n), all equally likely; n > 0. The multiplication of Lemire ("Fast random integer generation in an
-  /// interval", ACM TOMACS 2019), which draws again where the product is among the 2^32 mod n lowest of an interval.
+  /// A uniform random number in [0, n); n > 0. Uses the multiplication of Lemire ("Fast random integer generation in an
+  /// interval", ACM TOMACS 2019), and draws again if the product is among the 2^32 mod n lowest ones of an interval.
   [[nodiscard]] WYRM_HD std::uint32_t below(std::uint32_t n, std::uint64_t position, std::uint32_t draw) const {
     for (std::uint32_t attempt = 0;; ++attempt) {
       std::uint64_t const product = std::uint64_t{words(position, draw, attempt).x[0]} * n;
@@ -106,11 +106,11 @@ class number_set {
 };
 
 /// k distinct neighbours, all subsets of k equally likely; all of them in order if there are at most k. This is the
-/// algorithm of Floyd (Bentley and Floyd, "A sample of brilliance", CACM 1987): draw j is from the first d - k + j + 1
-/// indices; if it is chosen already, index d - k + j, which cannot be, is chosen instead. The lanes of a tile make
-/// draws at the same time. A draw is chosen already if it equals an earlier draw, or the substitute of an earlier draw
-/// that is chosen already itself; a few ballots settle chains of these. Draws of earlier rounds of the tile are in a
-/// set. O(k) draws and steps.
+/// algorithm of Floyd (Bentley and Floyd, "A sample of brilliance", CACM 1987): draw j selects one of the first
+/// d - k + j + 1 indices. If this index is already in the sample, the draw takes its substitute, index d - k + j, which
+/// cannot be in the sample yet. The lanes of a tile make draws in parallel. An index is already in the sample if it
+/// equals an earlier draw, or the substitute of an earlier draw that took its substitute; a few ballots resolve chains
+/// of these. A set contains the draws of earlier rounds of the tile. O(k) draws and steps.
 struct choose_subset {
   static constexpr bool needs_set = true;
   [[nodiscard]] WYRM_HD static std::uint32_t count(std::uint32_t degree, std::uint32_t k) {
@@ -136,7 +136,7 @@ struct choose_subset {
       bool repeats = has && begin > 0 && chosen.contains(drawn);
       std::uint32_t const equal = exec::match(t, drawn);
       repeats = repeats || exec::rank_in(t, equal) > 0;
-      // Whether the substitute of a lower lane is drawn, and of which.
+      // Whether the draw equals the substitute of a lower lane, and of which lane.
       bool const depends = has && drawn >= common + begin && drawn < common + j;
       std::uint32_t const other = depends ? drawn - common - begin : 0;
       for (std::uint32_t before = 0;;) {

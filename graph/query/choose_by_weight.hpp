@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How samples of one vertex are chosen by the weights of its edges. As in choose.hpp, random numbers are functions of
-// the seed, the hop, the position of the vertex in its frontier, and the number of the draw or of the neighbour. All
-// that is added up is integers, and all else is compared, so tiles of any size, on any space, choose the same.
+// Policies that choose samples of one vertex by the weights of its edges. As in choose.hpp, random numbers are
+// functions of the seed, the hop, the position of the vertex in its frontier, and the number of the draw or of the
+// neighbour. Only integers are summed, and floating-point numbers are only compared, so tiles of any size, on any
+// space, choose the same samples.
 #pragma once
 
 #include <cstddef>
@@ -34,9 +35,9 @@ template <class Tile>
   return value;
 }
 
-/// Weights as integers that are proportional to them, whose sum is less than 2^64. Weights that are integers are exact.
-/// Others are scaled by a power of two, so that the greatest weight of n is more than 2^61 / n, and rounded down, but
-/// not to 0.
+/// Weights as integers that are proportional to the weights, with a sum of less than 2^64. Weights that are integers
+/// are exact. Others are scaled by a power of two, so that the greatest of n weights is more than 2^61 / n, and are
+/// rounded down, but not to 0.
 template <class Value>
 class integer_weights {
  public:
@@ -117,7 +118,7 @@ struct draw_by_weight {
     for (std::uint64_t i = t.rank(); i < count; i += Tile::size()) {
       auto const j = static_cast<std::uint32_t>(i);
       std::uint64_t drawn = draws.wide_below(total, position, j);
-      std::uint32_t block = 0;  // the first one with a sum above the drawn number
+      std::uint32_t block = 0;  // the first block with a sum above the drawn number
       for (std::uint32_t left = blocks; left > 1;) {
         std::uint32_t const half = left / 2;
         if (table.keys[block + half - 1] <= drawn) block += half;
@@ -160,12 +161,12 @@ WYRM_HD void sort_table(Tile const& t, weight_table const& table, std::uint32_t 
     }
 }
 
-/// k distinct neighbours, in the order of the row; all that have a positive weight if there are at most k. Each
-/// neighbour has the key E / weight, with E exponentially distributed, and those with the k least keys are the sample
-/// (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", IPL 2006, with -log(u) for log(u)). It is the
-/// sample that k draws without replacement have. The table has candidates; when it is full, only the k least remain.
-/// O(degree), and O(log^2 k) steps of the tile for each candidate; about k log(degree / k) neighbours are candidates if
-/// weights are in any order.
+/// k distinct neighbours, in the order of the row; all neighbours with a positive weight if there are at most k. Each
+/// neighbour gets the key E / weight, with E exponentially distributed. The neighbours with the k least keys are the
+/// sample (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", IPL 2006, with -log(u) for log(u)). It
+/// has the same distribution as k draws without replacement. The table contains candidates; when it is full, only the k
+/// least remain. O(degree), and O(log^2 k) steps of the tile for each candidate. If weights are in random order, about
+/// k log(degree / k) neighbours are candidates.
 struct draw_subset_by_weight {
   static constexpr bool is_subset = true;
   [[nodiscard]] static std::uint64_t table_size(std::uint32_t k) {
@@ -184,7 +185,7 @@ struct draw_subset_by_weight {
                           std::uint32_t degree, std::uint32_t count, weight_table const& table,
                           Emit const& emit) const {
     bool const takes_all = table.size == 0;
-    double limit = 0x1.fffffffffffffp1023;  // no key is above
+    double limit = 0x1.fffffffffffffp1023;  // no key is greater
     std::uint32_t held = 0;
     for (std::uint64_t begin = 0; begin < degree; begin += Tile::size()) {
       std::uint64_t const i = begin + t.rank();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The difference between two moments of a graph, as a batch that leads from one to the other. A row has changed only if
-// its record has: an update replaces each page that a snapshot has. So the tables are read, 24 bytes per vertex, and
-// the rows that differ.
+// The difference between two states of a graph, as a batch that changes one into the other. A row has changed only if
+// its record has changed, because an update replaces each page that a snapshot references. So only the vertex tables
+// (24 bytes per vertex) and the rows that differ are read.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ struct resident_changes {
 
 namespace detail {
 
-/// The neighbours of v; none if the graph had fewer vertices at that moment.
+/// The neighbours of v; none if v is not below the number of vertices of that state.
 [[nodiscard]] WYRM_HD inline neighbour_list neighbours_then(graph_view const& g, vertex_id v) {
   return v < g.vertices() ? g.neighbours(v) : neighbour_list{nullptr, 0};
 }
@@ -94,7 +94,8 @@ struct rows_of_both {
   }
 };
 
-/// Counts the entries that only one of both rows has, or with another value; and writes them, if there is an array.
+/// Counts the entries that are in only one of the two rows, or have another value in each; writes them if there is an
+/// array.
 template <class Value>
 struct find_changes {
   static constexpr unsigned width = width_of<Value>;
@@ -138,11 +139,11 @@ struct find_changes {
 
 }  // namespace detail
 
-/// The batch that leads from one view of a graph to another one: of snapshots, or of the graph as it is now. Its
-/// entries are in no particular order; an undirected edge is in it once. Vertices that were added or removed between
-/// the moments are not in it, but their edges are. O(vertices + entries of the rows that differ,
-/// times log degree). Scratch: 4 bytes per vertex, and 24 per row that differs. Throws error(bad_argument) for views of
-/// different graphs, or values of another size; other arguments as for other queries (lookup.hpp).
+/// The batch that changes the graph of one view into the graph of another view; each is a view of a snapshot, or of the
+/// current graph. Its entries are in no particular order; an undirected edge is in it once. It contains the edges of
+/// vertices that were added or removed between the two states, but not these vertices. O(vertices + entries of the rows
+/// that differ, times log degree). Scratch: 4 bytes per vertex, and 24 per row that differs. Throws error(bad_argument)
+/// for views of different graphs, or values of another size; other arguments as for other queries (lookup.hpp).
 template <class Value = no_value, class On>
 [[nodiscard]] auto difference(On&& on, graph_view const& from, graph_view const& to) {
   using space_type = detail::space_of<On>;

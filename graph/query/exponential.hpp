@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exponentially distributed random numbers that are equal on all machines. The logarithm of a library differs between
-// hosts and devices, and a compiler may contract a * b + c of floating-point numbers. So the logarithm is computed with
-// integers, but for one division, which IEEE 754 determines.
+// Exponentially distributed random numbers that are equal on all machines. Library logarithms differ between hosts and
+// devices, and a compiler may contract floating-point a * b + c. Therefore the logarithm is computed with integers,
+// except for one division, whose result IEEE 754 determines.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ namespace wyrm::graph::detail {
                      return static_cast<std::uint64_t>(static_cast<wide>(a) * b >> 64);))
 }
 
-/// Of 64 random bits, whose value x is the number u = (x | 1) / 2^64, returns -log2(u) * 2^57. The relative error is
-/// less than 2^-48, but for an absolute error of 2 from the conversion to an integer.
+/// Returns -log2(u) * 2^57 for 64 random bits x that represent the number u = (x | 1) / 2^64. The relative error is
+/// less than 2^-48, plus an absolute error of 2 from the conversion to an integer.
 ///
-/// u = y / 2^e with y in [1/2, 1). With s = (1 - y) / (1 + y) is -ln(y) = 2 (s + s^3/3 + s^5/5 + ...), of which 16
-/// terms are computed.
+/// u = y / 2^e with y in [1/2, 1). With s = (1 - y) / (1 + y), -ln(y) = 2 (s + s^3/3 + s^5/5 + ...). 16 terms are
+/// computed.
 [[nodiscard]] WYRM_HD inline std::uint64_t negative_log2(std::uint64_t x) {
   auto const e = static_cast<unsigned>(cuda::std::countl_zero(x | 1));
   std::uint64_t const y = (x | 1) << e;  // times 2^64
@@ -37,7 +37,7 @@ namespace wyrm::graph::detail {
   return (std::uint64_t{e} << 57) + (multiply_high(multiply_high(s, series), two_by_ln2) >> 4);
 }
 
-/// A number that negative_log2(x) is not below. It is cheap, and less than a third smaller for u close to 1.
+/// A lower bound of negative_log2(x) that is cheap to compute. For u close to 1 it is less than a third smaller.
 [[nodiscard]] WYRM_HD inline double negative_log2_is_at_least(std::uint64_t x) {
   return static_cast<double>(0 - (x | 1)) * 0x1p-7 - 64;  // 1 - u
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entries of rows that pass a test: their number for each row, or the entries themselves. The test is a predicate of
-// the caller, or whether the entry is also in another row, which makes the query an intersection: the entries of the
-// shorter row are looked up in the longer one. Arguments, results and errors: see lookup.hpp.
+// the caller, or membership in another row. The second one computes an intersection: the entries of the shorter row are
+// looked up in the longer one. Arguments, results and errors: see lookup.hpp.
 //
-// The passing entries are found once. For each entry a bit is stored, and for each part of entries (rows.hpp) the
-// number of bits. The order of entries is also their order in the result, so the prefix sums of these numbers say where
-// the entries of each part go.
+// Each entry is tested once. A bit is stored for each entry, and the number of set bits for each part of entries
+// (rows.hpp). The result has the order of the entries, so the prefix sums of these numbers are the positions at which
+// the results of each part begin.
 #pragma once
 
 #include <cstddef>
@@ -29,14 +29,14 @@ namespace wyrm::graph {
 
 namespace detail {
 
-/// Rows of which some entries pass have a test as well: passes(row, entry).
+/// Rows for filters also have a test: passes(row, entry).
 template <class Predicate>
 struct filtered_rows : listed_rows {
   Predicate predicate;
   [[nodiscard]] WYRM_HD bool passes(row const& r, vertex_id entry) const { return predicate(r.source, entry); }
 };
 
-/// For each pair of vertices, the row that is not longer than the other; the entries that are in both pass.
+/// For each pair of vertices, the shorter row; entries that are also in the other row pass.
 struct intersections {
   struct row {
     neighbour_list entries;

@@ -47,8 +47,8 @@ struct visit_parts {
 };
 
 /// Calls f(edges, values) for slices of about `slice` arcs, one after another; values is not used if Value is no_value.
-/// The arrays are reused when f has returned. O(vertices + arcs). Scratch: 12 bytes per vertex, and a slice. f has one
-/// type for all callers, so that the kernels are compiled once, and not for each allocator of a graph.
+/// The arrays are reused after f returns. O(vertices + arcs). Scratch: 12 bytes per vertex, and a slice. f has the same
+/// type for all callers, so that the kernels are compiled once, not for each allocator of a graph.
 template <class Value, class Space>
 void for_each_slice_of_arcs(Space const& space, graph_view const& g, std::size_t slice,
                             std::function<void(resident_edges, Value const*)> const& f) {

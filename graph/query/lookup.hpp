@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queries with one value per entry that need no look at whole rows: contains, degrees, neighbours_at. One kernel, one
-// lane per entry. Lanes wait for memory nearly all of the time, and a device hides that by the number of lanes, so an
+// Queries with one result per entry that do not read whole rows: contains, degrees, neighbours_at. One kernel, one lane
+// per entry. Lanes wait for memory nearly all of the time. A device hides this latency by running many lanes, so an
 // entry is not split among lanes.
 //
-// Like all queries, they take the entries from the host, and return results on the host; or they take entries in memory
-// of the space, and leave results there, in the order of the work of the space. Their first argument is a space, or a
-// query_scratch. An entry with an id that is out of range throws error(bad_argument), which names the first such entry;
-// nothing is returned then, and an array of the caller has undefined contents.
+// Like all queries, they take entries on the host, and return results on the host; or they take entries in memory of
+// the space, and write results there, in the order of the work of the space. Their first argument is a space, or a
+// query_scratch. An entry with an id that is out of range throws error(bad_argument), which contains the first such
+// entry. In this case nothing is returned, and an array of the caller has undefined contents.
 #pragma once
 
 #include <cstddef>

@@ -42,7 +42,7 @@ struct call_for_arcs {
   WYRM_HD void operator()(listed_rows::row const& row, std::uint64_t, vertex_id target) const { f(row.source, target); }
 };
 
-/// An edge of an undirected graph is two arcs. The one from the smaller id counts.
+/// An edge of an undirected graph is two arcs. Only the arc from the smaller id is used.
 template <class F>
 struct call_for_edges {
   F f;

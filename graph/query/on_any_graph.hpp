@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queries on any_graph, from the host and to the host, for programs and bindings. They are compiled once, in
-// on_any_graph.cpp. Each documents itself where it is defined for a space and a view.
+// Queries on any_graph, with entries and results on the host, for programs and bindings. They are compiled once, in
+// on_any_graph.cpp. The overload for a space and a view documents each query.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ namespace wyrm::graph {
 /// graph has values of type double.
 update_report erase_below(any_graph& g, double bound);
 
-/// See catch_up.hpp: `since` is a snapshot of g, of the version that the result belongs to.
+/// See catch_up.hpp: `since` is a snapshot of g at the version of the result.
 void catch_up(any_graph const& g, maintained_result& result, snapshot const& since);
 
 }  // namespace wyrm::graph

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows that a query reads, and their entries, distributed evenly: the entries of all rows are numbered one after
-// another, and each tile processes a part of fixed length, whatever rows it belongs to. So a hub is the work of many
-// tiles, and many short rows are the work of one. A lane finds the row of its first entry by a binary search in the
-// offsets, and the rows of later ones from there.
+// The rows that a query reads, and the even distribution of their entries: the entries of all rows are numbered
+// consecutively, and each tile processes a part of fixed length, which may begin and end in any row. So many tiles
+// process a hub, and one tile processes many short rows. A lane finds the row of its first entry by a binary search in
+// the offsets, and the rows of later entries by a search from there.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace wyrm::graph::detail {
 
 /// The neighbours of listed vertices. Each kind of rows has:
 ///   is_valid(i)   whether entry i of the query has ids of the graph
-///   at(i)         row i, a `row` with `entries`, a list of ids, or of other entries; for a valid entry
+///   at(i)         row i for a valid entry: a `row` with `entries`, which are ids or other entries
 struct listed_rows {
   struct row {
     neighbour_list entries;
@@ -72,7 +72,7 @@ struct numbered_rows {
   }
 };
 
-/// The row of an entry. A lane has a cursor of its own, and asks for entries in ascending order.
+/// Finds the row of an entry. Each lane has its own cursor, and moves it to entries in ascending order.
 template <class Rows>
 class row_cursor {
  public:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samples of neighbours in several hops, as for the mini-batches of graph neural networks (Hamilton, Ying, Leskovec,
 // GraphSAGE, NIPS 2017). Hop 0 samples neighbours of the seeds; each later hop samples neighbours of the vertices that
-// the hop before has found. A tile serves one vertex; its work does not depend on the degree (choose.hpp). The host
-// waits once per hop, for the number of samples.
+// the previous hop has found. A tile processes one vertex; its work does not depend on the degree (choose.hpp). The
+// host waits once per hop, for the number of samples.
 #pragma once
 
 #include <algorithm>
@@ -28,12 +28,12 @@ namespace wyrm::graph {
 struct sample_options {
   std::vector<std::uint32_t> fan_out;  // samples per vertex, for each hop; at least 1, and at most 65,536 hops
   bool replace = false;  // true: independent draws; false: distinct neighbours, or all if there are not more
-  bool unique = false;   // true: the frontier of each later hop has each vertex once, ascending; seeds may still repeat
+  bool unique = false;   // true: the frontier of each later hop has each vertex once, ascending; seeds may repeat
   std::uint64_t seed = 1;
 };
 
-/// The samples of one hop. Those of entry i of its frontier are at offsets[i] ... offsets[i + 1] - 1; sample j is the
-/// edge from sources[j] to targets[j]. Unless `unique` is set, the targets are the frontier of the next hop.
+/// The samples of one hop. The samples of entry i of its frontier are at offsets[i] ... offsets[i + 1] - 1; sample j is
+/// the edge from sources[j] to targets[j]. Unless `unique` is set, the targets are the frontier of the next hop.
 struct sampled_hop {
   std::vector<std::uint64_t> offsets;
   std::vector<vertex_id> sources;
@@ -99,7 +99,7 @@ struct hop_work {
   }
 };
 
-/// One tile per vertex of the frontier; if the policy needs a set, each of `tiles` tiles has one, and serves several
+/// One tile per vertex of the frontier. If the policy needs a set, each of `tiles` tiles has one, and processes several
 /// vertices.
 template <class Policy>
 struct sample_frontier {
@@ -144,7 +144,8 @@ exec::buffer<vertex_id, Space> distinct(query_scratch<Space>& scratch, graph_vie
   return result;
 }
 
-/// How a hop is sampled: count() enqueues the numbers of samples, and choose() the samples.
+/// Samples a hop: count() enqueues the kernel that writes the numbers of samples, choose() the kernel that writes the
+/// samples.
 template <class Policy>
 struct uniform_sampler {
   template <class Space>
@@ -213,7 +214,7 @@ inline void check(char const* query, sample_options const& o) {
                   std::string(query) + ": the fan-out of hop " + std::to_string(hop) + " is 0; it must be at least 1");
 }
 
-/// All hops. Independent: the sampler if `replace` is set.
+/// All hops. Independent is the sampler if `replace` is set, Subset otherwise.
 template <class Subset, class Independent, class Space>
 std::vector<resident_hop<Space>> sample_hops(query_scratch<Space>& scratch, char const* query, graph_view const& g,
                                              resident_vertices seeds, sample_options const& o) {
@@ -248,8 +249,9 @@ std::vector<sampled_hop> to_host(std::vector<resident_hop<Space>> const& hops) {
 }  // namespace detail
 
 /// Samples neighbours of the seeds, of these neighbours, and so on; returns a hop for each fan-out. The result is a
-/// function of the graph, the seeds and the options, the same in every space. Seeds may repeat; each is sampled for
-/// itself. Arguments and errors as for other queries (lookup.hpp); also throws error(bad_argument) for invalid options.
+/// function of the graph, the seeds and the options, the same in every space. Seeds may repeat; each occurrence is
+/// sampled separately. Arguments and errors as for other queries (lookup.hpp); also throws error(bad_argument) for
+/// invalid options.
 ///
 /// O(fan-out) per vertex of a frontier. Scratch: 4 bytes per vertex of a frontier; with `unique` 20 bytes per sample;
 /// at most 256 MiB for fan-outs above 32 without replacement, or 16 bytes times the fan-out if that is more.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samples of neighbours with probabilities proportional to the weights of their edges, which are the values of the
-// graph. Hops are those of sample.hpp. A tile serves one vertex, and reads its whole row (choose_by_weight.hpp).
+// graph. Hops are those of sample.hpp. A tile processes one vertex, and reads its whole row (choose_by_weight.hpp).
 #pragma once
 
 #include <algorithm>
@@ -54,7 +54,7 @@ struct count_weighted_samples {
   }
 };
 
-/// Each of `tiles` tiles has a table, and serves several vertices.
+/// Each of `tiles` tiles has a table, and processes several vertices.
 template <class Weight, class Policy>
 struct sample_weighted_frontier {
   static constexpr std::size_t grain = 1;
@@ -102,12 +102,12 @@ struct weighted_sampler {
 
 }  // namespace detail
 
-/// Samples neighbours like sample_neighbours(), but with the weights of their edges. With `replace`, each draw is a
-/// neighbour with a probability proportional to its weight. Without, each further draw is the same from the neighbours
-/// that are not drawn yet; the samples of a vertex are in ascending order. Neighbours of weight 0 are never drawn;
-/// negative weights, and NaN, count as 0. So a vertex has no samples if none of its weights is positive, and all
-/// neighbours of positive weight if these are not more than the fan-out. Positive weights below 2^-960 count as 2^-960,
-/// and weights above 2^960 as 2^960.
+/// Samples neighbours like sample_neighbours(), but by the weights of their edges. With `replace`, each draw selects a
+/// neighbour with a probability proportional to its weight. Without `replace`, each further draw does the same among
+/// the neighbours that are not drawn yet; the samples of a vertex are in ascending order. Neighbours of weight 0 are
+/// never drawn; negative weights and NaN count as 0. A vertex has no samples if none of its weights is positive.
+/// Without `replace`, it has all neighbours of positive weight if these are not more than the fan-out. Positive weights
+/// below 2^-960 count as 2^-960, and weights above 2^960 as 2^960.
 ///
 /// Weight: the type of the graph's values: float, double, or std::uint32_t. Also throws error(bad_argument) if its size
 /// is not that of the values. The result is a function of the graph, the seeds and the options, the same in every

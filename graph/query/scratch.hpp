@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all queries share: scratch memory, the status that kernels report to the host, and the check of ids. The kernel
-// that reads the entries of a query also checks them; the host reads the status of the whole query at once.
+// The common parts of all queries: scratch memory, the status that kernels report to the host, and the check of ids.
+// The kernel that reads the entries of a query also checks them. The host reads the status of the whole query at once.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace wyrm::graph {
 
 namespace detail {
 
-/// All bits are 1 at the begin of a query.
+/// All bits are 1 at the beginning of a query.
 struct query_status {
   static constexpr std::uint64_t none = ~std::uint64_t{0};
   std::uint64_t first_invalid;  // the first entry with an id that is out of range, or none
@@ -43,7 +43,7 @@ struct read_total {
 
 }  // namespace detail
 
-/// The scratch memory of queries. A query takes a space, or, to allocate no scratch in every call, one of these. Not
+/// The scratch memory of queries. Passed to a query in place of a space, it keeps scratch memory between calls. Not
 /// thread-safe: one host thread at a time may use an object.
 template <class Space>
 class query_scratch {
@@ -65,12 +65,12 @@ class query_scratch {
 
   // The rest is for the implementation of queries.
 
-  /// Returns the status, as it is at the begin of a query.
+  /// Resets the status for a new query, and returns it.
   detail::query_status* begin() {
     space_.fill(status_.data(), 0xff, status_.bytes());
     return status_.data();
   }
-  /// Computes the offsets of rows with these lengths; `to` has n + 1 entries. Their total is in the next status.
+  /// Computes the offsets of rows with these lengths; `to` has n + 1 entries. wait() returns their total.
   void add_up(std::uint32_t const* lengths_of_rows, std::size_t n, std::uint64_t* to) {
     bulk.inclusive_sum(lengths_of_rows, to, n);
     exec::for_each(space_, 1, detail::read_total{to + n, status_.data()});

@@ -17,8 +17,8 @@
 
 namespace wyrm::graph::detail {
 
-/// All rows; edges pass for which predicate(source, target) is true, or, with values, predicate(source, target, value).
-/// Of the two arcs of an undirected edge the one from the smaller id is tested.
+/// All rows. An edge passes if predicate(source, target) is true, or, with values, predicate(source, target, value).
+/// For an undirected edge, the arc from the smaller id is tested.
 template <class Rows, class Predicate>
 struct selected_rows : Rows {
   Predicate predicate;

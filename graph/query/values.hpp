@@ -23,7 +23,7 @@
 
 namespace wyrm::graph {
 
-/// Neighbours with the values of their edges: those of list i are at offsets[i] ... offsets[i + 1] - 1.
+/// Neighbours with the values of their edges: list i is at offsets[i] ... offsets[i + 1] - 1.
 template <class Value>
 struct valued_csr {
   std::vector<std::uint64_t> offsets;
@@ -89,7 +89,7 @@ struct valued_neighbour_list {
   WYRM_HD valued_neighbour<Value> operator[](std::uint32_t i) const { return {ids[i], values[i]}; }
 };
 
-/// Rows of listed_rows or all_rows, whose entries are neighbours with values.
+/// The rows of listed_rows or all_rows, with neighbours and values as entries.
 template <class Value, class Rows>
 struct valued_rows : Rows {
   struct row {
