@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches as others have them: two columns of ids of 32 or 64 bits, with or without sign, as of NumPy, cuDF, PyTorch
-// and Arrow; and arrays of edges with values. The space converts them to edges, by one kernel.
+// Batches in the formats of other libraries: two columns of ids of 32 or 64 bits, signed or unsigned, as in NumPy,
+// cuDF, PyTorch and Arrow; and arrays of edges with values. A kernel converts them to edges.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,7 @@ struct id_columns {
 /// Edges as two columns on the host: edge i is (sources[i], targets[i]). Does not copy the columns.
 class edge_columns {
  public:
-  /// What belongs to the edges is on the host, too.
+  /// Values and operations of the edges are also on the host.
   template <class T>
   using array = std::span<T const>;
   static constexpr bool is_on_host = true;
@@ -75,7 +75,7 @@ class edge_columns {
 /// Edges as two columns in memory of a space.
 class resident_columns {
  public:
-  /// What belongs to the edges is in memory of the space, too.
+  /// Values and operations of the edges are also in memory of the space.
   template <class T>
   using array = T const*;
   static constexpr bool is_on_host = false;
@@ -95,8 +95,8 @@ namespace detail {
 template <class Batch>
 concept columns = std::same_as<Batch, edge_columns> || std::same_as<Batch, resident_columns>;
 
-/// A batch as the caller has it: edges; or what the space converts to edges, which is an array of valued_edge<Value>,
-/// or columns.
+/// A batch in the format of the caller: edges, or an array of valued_edge<Value> or columns, which the space converts
+/// to edges.
 struct batch_input {
   edge const* edges = nullptr;
   void const* structs = nullptr;
@@ -111,7 +111,7 @@ struct batch_input {
   [[nodiscard]] batch_arrays arrays() const { return {edges, size, values, operations, all}; }
 };
 
-/// One thread per edge. Ids that are no vertex of any graph become no_vertex, so that count_arcs refuses them.
+/// One thread per edge. Ids that no vertex can have become no_vertex, so that count_arcs refuses them.
 template <class Id>
 struct columns_to_edges {
   Id const* sources;
@@ -157,7 +157,7 @@ auto with_id_type(id_type type, F const& f) {
 /// Enqueues the conversion of columns in memory of the space.
 template <class Space>
 void convert(Space const& space, id_columns const& from, edge* edges) {
-  // Negative ids of 64 bits are too large as u64, so that there is no kernel for i64.
+  // Negative 64-bit ids are too large when read as u64, so no kernel for i64 is needed.
   with_id_type(from.type == id_type::i64 ? id_type::u64 : from.type, [&]<class Id>(Id) {
     if constexpr (!std::is_same_v<Id, std::int64_t>)
       exec::for_each(

@@ -17,7 +17,7 @@ namespace wyrm::graph {
 
 /// The arcs of an edge: its own direction, the reverse one, or both.
 enum class orientation : std::uint8_t { forward, reverse, both };
-/// The maximum number of arcs of a number of edges.
+/// The maximum number of arcs of this number of edges.
 constexpr std::size_t arcs_of(orientation which, std::size_t edges) {
   return which == orientation::both ? 2 * edges : edges;
 }
@@ -40,7 +40,7 @@ struct arc_place {
 inline constexpr std::uint32_t no_slot = 0xffffffff;  // the slot of an arc that is dropped
 inline constexpr std::uint32_t few = 4;               // arcs of a source group, or changes, that one lane processes
 
-/// The number of arcs of each source; after place_groups, the begin of each source group.
+/// The number of arcs of each source; after place_groups, the beginning of each source group.
 struct slot_table {
   vertex_id* keys;        // a key with all bits set: a free slot; nullptr: the slot of v is v
   std::uint32_t* counts;  // initially 0
@@ -53,8 +53,8 @@ struct slot_table {
   [[nodiscard]] static constexpr std::size_t lanes(std::uint32_t slots) {
     return (std::size_t{slots} + slots_per_lane - 1) / slots_per_lane;
   }
-  /// The finaliser of MurmurHash3 (Appleby, 2011): every bit of the id, and of the seed, changes half of the bits on
-  /// average. Without knowledge of the seed, ids that collide cannot be chosen.
+  /// The finaliser of MurmurHash3 (Appleby, 2011): each bit of the id, and of the seed, changes half of the bits on
+  /// average. An attacker who does not know the seed cannot choose ids that collide.
   [[nodiscard]] WYRM_HD constexpr std::uint32_t hash(vertex_id v) const {
     std::uint32_t h = v ^ seed;
     h = (h ^ h >> 16) * 0x85ebca6bu;
@@ -97,7 +97,7 @@ struct batch_view {
   source_group const* groups;  // their number is in the status
   vertex_id* targets;          // targets of the arcs, by source group; an update may overwrite them
   std::uint32_t* positions;    // scratch, one per arc
-  std::size_t slice;           // not 0: each slice of this many edges but the last is sorted by source
+  std::size_t slice;           // not 0: each slice of this many edges, except the last, is sorted by source
 
   /// Calls f(place, target) for each arc of edge i that is not dropped.
   template <class F>
@@ -112,7 +112,7 @@ struct batch_view {
   }
 };
 
-/// What the entries of a batch do with their edges; `mixed`: each has an operation or a value of its own.
+/// The operation of the entries of a batch; `mixed`: each entry has its own operation or value.
 enum class update_kind : std::uint8_t { insert, erase, mixed };
 
 /// The arrays of a batch, on the host or in memory of a space.
@@ -124,7 +124,7 @@ struct batch_arrays {
   operation all = operation::insert;
 };
 
-/// A grouped batch whose entries have values or operations. Of the entries of one edge the last one decides, so each
+/// A grouped batch whose entries have values or operations. The last entry of an edge determines the result, so each
 /// arc has the number of its entry.
 struct entry_batch {
   batch_view arcs;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups the arcs of a batch by source on a CPU, where threads that count in one table would wait for each other's
-// atomic additions. Instead, arcs are scattered to buckets by the first bits of their source or its hash. Then one
-// thread processes each bucket: it counts the arcs by source, forms source groups, and writes the targets by source.
+// Groups the arcs of a batch by source on a CPU. Atomic additions of several threads to one table would be slow there.
+// Therefore arcs are first scattered to buckets by the first bits of their source or its hash. Then one thread
+// processes each bucket: it counts the arcs by source, forms source groups, and writes the targets by source.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct bucketed_arc {
   bucketed_arc(vertex_id s, vertex_id t, std::size_t) : source(s), target(t) {}
   [[nodiscard]] vertex_id group() const { return target; }
 };
-/// The same for an entry_batch; what is grouped is the key of the arc.
+/// The same for an entry_batch; the key of the arc is grouped.
 struct bucketed_entry {
   std::uint32_t source;
   vertex_id target;
@@ -72,7 +72,7 @@ struct arc_buckets {
     }
     return out;
   }
-  /// The begin of a bucket after scatter_to_buckets; for bucket `buckets` the end of the last one.
+  /// The beginning of a bucket after scatter_to_buckets; for bucket `buckets` the end of the last one.
   [[nodiscard]] std::uint32_t begin(std::size_t bucket) const {
     return bucket == 0 ? 0 : next[(blocks() - 1) * buckets + bucket - 1];
   }
@@ -176,7 +176,7 @@ struct group_bucket {
     std::fill_n(mine.counts, mine.slots, 0u);
     return mine;
   }
-  // All sources of a bucket have the first bits of their hashes in common, so the following bits select the slot.
+  // The hashes of all sources of a bucket have the same first bits, so the following bits select the slot.
   [[nodiscard]] std::uint32_t find(vertex_id* keys, std::uint32_t slots, vertex_id v) const {
     unsigned const in_common = 32 - from.what.table.shift - from.shift;
     std::uint32_t slot =

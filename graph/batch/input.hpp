@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arrays of a batch, in any of the forms in which a caller may have them, as one batch_input.
+// Converts the arrays of a batch, in any form that a caller may pass, to one batch_input.
 #pragma once
 
 #include <cstddef>
@@ -79,8 +79,8 @@ template <class Values>
 void add(batch_input& all, Values const& values) {
   all.values = checked("values", values, all.size);
 }
-/// A batch with further arrays where the batch is: values, operations, or both. Throws error(bad_argument) if one has
-/// another length than the batch, or is null.
+/// A batch with further arrays in the same memory (host or space): values, operations, or both. Throws
+/// error(bad_argument) if the length of one of them differs from that of the batch, or if one is null.
 template <class Batch, class... Arrays>
 requires(sizeof...(Arrays) > 0) batch_input input(Batch const& batch, Arrays const&... arrays) {
   batch_input all = input(batch);

@@ -76,7 +76,7 @@ class refused_entry : public error {
         entry_(entry),
         reason_(reason) {}
   [[nodiscard]] std::size_t entry() const { return entry_; }
-  /// What follows after "edge ... is ".
+  /// The text after "edge ... is ".
   [[nodiscard]] std::string const& reason() const { return reason_; }
 
  private:
@@ -84,8 +84,8 @@ class refused_entry : public error {
   std::string reason_;
 };
 
-/// Throws refused_entry for entry i, which has these ids. Not a template, as it is called once for each type of ids in
-/// each type of graphs.
+/// Throws refused_entry for entry i with these ids. Not a template, because otherwise it would be compiled for each
+/// type of ids and each type of graph.
 [[noreturn]] inline void refuse_entry(std::size_t i, std::string const& source, std::string const& target,
                                       bool is_outside, vertex_id vertices, std::uint64_t count) {
   throw refused_entry(i, "(" + source + ", " + target + "), but " +

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a batch changes: each entry is compared with the graph before the change. Of a batch with operations the last
-// entry of each edge decides, so entries are sorted by edge and time first. The number of entries with an effect stays
-// on the device; an entry without effect becomes graph_change::no_edge() in its place.
+// Determines the changes of a batch: each entry is compared with the graph before the change. In a batch with
+// operations, the last entry of each edge determines the result, so entries are first sorted by edge and time. The
+// number of entries with an effect stays on the device; entries without effect are replaced by graph_change::no_edge().
 #pragma once
 
 #include <bit>
@@ -43,7 +43,7 @@ struct resolve_entries {
   }
 };
 
-/// The keys by which entries are sorted: equal for entries of the same edge. Ids out of range are those of the last
+/// The keys by which entries are sorted: equal for entries of the same edge. Ids out of range are replaced by the last
 /// vertex; the graph refuses such a batch.
 struct key_entries {
   edge const* edges;
@@ -61,7 +61,7 @@ struct key_entries {
   }
 };
 
-/// The entries of a batch with operations, sorted: the last one of each edge decides.
+/// The sorted entries of a batch with operations: the last one of each edge determines the result.
 struct resolve_sorted_entries {
   edge_effect effect;
   edge const* edges;
@@ -80,7 +80,7 @@ struct resolve_sorted_entries {
   }
 };
 
-/// Resolves batches, and keeps its memory for the next one. Not thread-safe.
+/// Resolves batches; reuses its memory. Not thread-safe.
 template <class Space>
 class change_resolver {
  public:
@@ -95,9 +95,9 @@ class change_resolver {
         numbers_(space),
         spare_numbers_(space) {}
 
-  /// The change that a batch makes, on the host or in memory of the space, valid until the next call. g: the graph
-  /// before it. Enqueues all work: a batch must stay until the stream has done it. O(m log degree) for m entries; with
-  /// operations O(m log m) more. Throws error(out_of_memory).
+  /// The change that a batch makes; valid until the next call. The batch is on the host or in memory of the space. g:
+  /// the graph before the change. Enqueues all work: the batch must not be freed before the stream has completed it.
+  /// O(m log degree) for m entries; with operations O(m log m) more. Throws error(out_of_memory).
   [[nodiscard]] graph_change resolve(graph_view const& g, bool keeps_self_loops, batch_arrays const& batch,
                                      bool is_on_host) {
     graph_change change;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The status of an update: counters on the device, which its kernels read and write, and which the host reads once at
-// the end. So the host does not wait between the steps of an update.
+// The status of an update: counters on the device. The kernels of the update read and write them, and the host reads
+// them once at the end, so the host does not wait between the steps.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ WYRM_HD inline void add(std::uint64_t& counter, std::uint64_t n) {
   exec::atomic_ref<std::uint64_t>(counter).fetch_add(n, exec::relaxed);
 }
 
-/// All members are zero at the begin of an update.
+/// All members are zero at the beginning of an update.
 struct update_status {
   /// Sums are distributed over several places, because a device serialises atomic additions to the same place.
   struct alignas(64) sums {
@@ -28,7 +28,7 @@ struct update_status {
     std::uint64_t self_loops;  // self-loops in the batch
     std::uint64_t erased;      // of an entry_batch: edges that are erased,
     std::uint64_t updated;     // that get another value,
-    std::uint64_t missing;     // that are to be erased but not there
+    std::uint64_t missing;     // that are to be erased but not in the graph
   };
   static constexpr unsigned places = 16;
   sums part[places];
@@ -117,7 +117,8 @@ struct update_status {
   }
 };
 
-/// The common state of the kernels that carve pages (carved_rows.hpp), by page size. All zero at the begin of a layout.
+/// The common state of the kernels that carve pages (carved_rows.hpp), by page size. All zero at the beginning of a
+/// layout.
 struct carved_pages {
   static constexpr unsigned sizes = 24;  // size classes up to the page of the largest vertex that is no hub
   // A device serialises atomic additions to the same 256 bytes.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uploads batches and CSRs from the host to memory of a space. Large ones are uploaded in slices: a slice is copied
-// while earlier slices are processed. The memory is kept for the next upload.
+// Uploads batches and CSRs from the host to memory of a space. Large ones are uploaded in slices: one slice is copied
+// while earlier slices are processed. The memory is reused for the next upload.
 #pragma once
 
 #include <algorithm>
@@ -44,8 +44,8 @@ class uploader {
     std::size_t const slices = (edges + most - 1) / most;
     return (edges + slices - 1) / slices;
   }
-  /// Uploads a batch after room_for(), and calls each(first, n) for its slices, which enqueues work on them. Slices but
-  /// the last are sorted by source, which overlaps with the copy of the next slice.
+  /// Uploads a batch after room_for(), and calls each(first, n) for its slices, which enqueues work on them. All slices
+  /// except the last are sorted by source. The sort overlaps with the copy of the next slice.
   template <class Each>
   void upload(std::span<edge const> batch, vertex_id vertices, Each const& each) {
     std::size_t const slice = slice_of(batch.size());
@@ -64,7 +64,7 @@ class uploader {
     }
   }
 
-  /// Memory for a batch with values of `width` bytes, or operations, and its position there.
+  /// Allocates memory for a batch with values of `width` bytes, or operations, and returns its position.
   [[nodiscard]] batch_arrays room_for(batch_arrays const& batch, unsigned width) {
     edges_.reserve(batch.size);
     if (batch.values != nullptr) values_.reserve(batch.size * width);
@@ -83,13 +83,13 @@ class uploader {
       each(first, n);
     }
   }
-  /// Uploads its values and operations after that, while work that is enqueued by now goes on.
+  /// Then uploads the values and operations of the batch, concurrently with work that is already enqueued.
   void upload_rest(batch_arrays const& batch, unsigned width) {
     if (batch.values != nullptr) copy_in(values_.data(), batch.values, batch.size * width);
     if (batch.operations != nullptr) copy_in(operations_.data(), batch.operations, batch.size * sizeof(operation));
   }
-  /// Memory for a batch that is converted to edges, and its position there. `Value` is that of the structs, if there
-  /// are any.
+  /// Allocates memory for a batch that is converted to edges, and returns its position. `Value` is the value type of
+  /// the structs, if there are any.
   template <class Value>
   [[nodiscard]] batch_arrays room_for(batch_input const& batch) {
     batch_arrays there = batch.arrays();
@@ -109,7 +109,7 @@ class uploader {
     return there;
   }
   /// Uploads the columns or structs of such a batch after room_for(), if they are on the host; converts them to
-  /// edges; and calls each(first, n) for its slices. sorts: whether slices but the last are sorted by source.
+  /// edges; and calls each(first, n) for its slices. sorts: whether all slices except the last are sorted by source.
   template <class Value, class Each>
   void convert(batch_input const& batch, vertex_id vertices, bool sorts, Each const& each) {
     if (batch.is_on_host) start();
@@ -180,7 +180,7 @@ class uploader {
   static constexpr std::size_t most = std::size_t{1} << 20;
   static constexpr std::size_t targets_slice = std::size_t{1} << 22;
 
-  // On a CPU the space reads the columns where they are.
+  // On a CPU the space reads the columns in place.
   static constexpr bool reads_host_memory = !Space::upload::is_concurrent;
 
   void sort_slice(std::size_t first, std::size_t n, vertex_id vertices) {

@@ -75,7 +75,7 @@ struct allocate_pages {
     vertex_record const r = records[groups[s].source];
     return degree_after(s, r.degree) <= r.capacity;
   }
-  // A vertex that only loses neighbours can stay in its page, unless a snapshot has that page.
+  // A vertex that only loses neighbours can stay in its page, unless a snapshot references that page.
   [[nodiscard]] WYRM_HD bool must_move(std::size_t s, bool room) const {
     vertex_id const v = groups[s].source;
     return is_shared(newest, v, records[v].page()) || (plans.added(s) > 0 && !room);

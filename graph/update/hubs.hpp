@@ -13,8 +13,8 @@
 namespace wyrm::graph::detail {
 
 /// A vertex with more neighbours than this, before or after an update, is a hub: it moves to another page with each
-/// change, so that several tiles can fill that page. Without memory for it, one tile changes the current page if that
-/// has room.
+/// change, so that several tiles can fill the new page. If there is no memory for a new page, one tile changes the
+/// current page, provided that the page has room.
 inline constexpr std::uint32_t hub_degree = 512;
 
 [[nodiscard]] WYRM_HD inline bool is_hub(std::uint32_t before, std::uint32_t after) {

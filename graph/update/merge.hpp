@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The third step of an update: a tile changes the page of a vertex in place, or fills the new page; several tiles fill
-// the page of a hub. Nothing that a reader of the graph can see changes before all pages are allocated: if the status
-// says that an allocation has failed, merge and release do nothing. Different source groups have different vertices, so
-// tiles need no synchronisation.
+// the page of a hub. The visible state of the graph does not change before all pages are allocated: if the status says
+// that an allocation has failed, merge and release do nothing. Source groups belong to different vertices, so tiles
+// need no synchronisation.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace wyrm::graph::detail {
 
-/// The number of erased positions (n, ascending) below the i-th position that is kept.
+/// The number of erased positions (n, ascending) below the i-th remaining position.
 [[nodiscard]] WYRM_HD inline std::uint32_t erased_below(std::uint32_t const* positions, std::uint32_t n,
                                                         std::uint32_t i) {
   std::uint32_t first = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The merge of an entry_batch, like merge.hpp: a tile changes the page of a vertex in place, or fills the new page;
-// several tiles fill the page of a hub. A page may lose, gain and keep neighbours at once, and values move with their
-// ids. Values that are updated are written last, to their final positions.
+// several tiles fill the page of a hub. One merge may add and erase neighbours of a page. Values move with their ids.
+// Updated values are written last, to their final positions.
 #pragma once
 
 #include <cstddef>
@@ -165,7 +165,8 @@ struct merge_entries {
   WYRM_HD void update_values(Tile const& t, page_arrays<Width> const& page, change_lists<Width> const& changes,
                              std::uint32_t updated, std::uint32_t first, std::uint32_t last) const {
     if constexpr (Width > 0) {
-      // The positions descend towards the front, so those of a part are a range; they are read in ascending order.
+      // The positions are stored in descending order, so those of a part are a range; they are read from its end, in
+      // ascending order.
       std::uint32_t const* const ascending =
           changes.positions + changes.last;  // of number 0; the next one is before it
       std::uint32_t const begin = first_not_below(ascending, updated, first);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of a page in place: by a tile, which reads a block of entries and writes it to another position of the
-// page, or by one thread, which moves all entries between two changes at once.
+// Changes of a page in place. A tile reads a block of entries, and writes it to another position of the page. One
+// thread moves all entries between two changes at once.
 #pragma once
 
 #include <cstdint>
@@ -135,8 +135,8 @@ WYRM_HD void insert_per_thread(T* page, std::uint32_t degree, std::uint32_t posi
   }
 }
 
-/// Writes the `degree` entries of `from` but the one at `position` to `to`. Both may be the same page: then the entries
-/// before `position` stay, and those after it move down by one.
+/// Writes the `degree` entries of `from` except the one at `position` to `to`. Both may be the same page: then the
+/// entries before `position` stay, and those after it move down by one.
 template <class T>
 WYRM_HD void copy_all_but_one_per_thread(T const* from, T* to, std::uint32_t degree, std::uint32_t position) {
   constexpr std::uint32_t size = block_of<T>::size;
@@ -166,7 +166,7 @@ WYRM_HD void copy_per_thread(T const* from, T* to, std::uint32_t degree) {
   for (std::uint32_t b = 0; b * size < degree; ++b) blocks_of(to)[b] = reinterpret_cast<block_of<T> const*>(from)[b];
 }
 
-/// Copies the entries but those at n ascending positions, at least one, to a page with room for `capacity` entries.
+/// Copies the entries except those at n >= 1 ascending positions to a page with room for `capacity` entries.
 template <class T>
 WYRM_HD void copy_others_per_thread(T const* from, T* to, std::uint32_t capacity, std::uint32_t degree,
                                     std::uint32_t const* removed, std::uint32_t n) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first step of an update: determines which arcs of a source group change the graph, and which page the vertex
-// needs. Nothing that a reader can see changes. A tile plans a group. In a sparse batch most groups have one or two
-// arcs, for which most lanes of a tile would be idle: there a lane plans each short group, and tiles plan the long
-// ones, which are listed. Groups that are too large for a tile to sort are planned by plan_large_groups.hpp.
+// needs. The visible state of the graph does not change. A tile plans a group. In a sparse batch most groups have one
+// or two arcs, so most lanes of a tile would be idle. Therefore a lane plans each short group of a sparse batch, and
+// tiles plan the long groups, which are listed. plan_large_groups.hpp plans groups that are too large for a tile to
+// sort.
 #pragma once
 
 #include <cstddef>
@@ -19,19 +20,20 @@
 
 namespace wyrm::graph::detail {
 
-// Special values of group_plan::capacity: the vertex keeps its page, which is to be changed, or is changed already.
+// Special values of group_plan::capacity: the vertex keeps its page, which must still be changed, or has been changed.
 inline constexpr std::uint32_t keep = 0xffffffff;
 inline constexpr std::uint32_t done = 0xfffffffe;
 [[nodiscard]] WYRM_HD constexpr bool is_capacity(std::uint32_t c) { return c < done; }
 
-/// What all plans begin with, so that steps that depend on the allocator are compiled once.
+/// The common first members of all plans. Steps that depend on the allocator use only these, so they are compiled once.
 struct plan_head {
   vertex_id* page;         // the page to allocate; after the merge, the page to release
   std::uint32_t capacity;  // of that page; `keep` or `done` if there is none to allocate
   std::uint32_t changed;   // number of neighbours that are added or erased; in a mixed_plan: added
 };
 
-/// Whether the vertex moves to another page, or needs none any more. Without a new page, the old one is changed.
+/// Whether the vertex moves to another page, or has no neighbours left and needs no page. Otherwise its page is changed
+/// in place.
 [[nodiscard]] WYRM_HD inline bool has_page_to_move_to(plan_head const& plan) {
   return plan.capacity != keep && (plan.page != nullptr || plan.capacity == 0);
 }
@@ -52,16 +54,16 @@ struct alignas(16) group_plan : plan_head {
 [[nodiscard]] WYRM_HD constexpr group_plan no_change() { return {{nullptr, keep, 0}, 0, 0, 0, 0}; }
 
 /// The plan of a source group of an entry_batch (update_kind::mixed). Ids, positions and values of added neighbours are
-/// at the front of the group, positions and values of neighbours that get another value at its end, in descending
-/// order; positions of erased ones are at the front of entry_batch::erased.
+/// at the front of the group. Positions and values of neighbours whose values change are at its end, in descending
+/// order. Positions of erased neighbours are at the front of entry_batch::erased.
 struct alignas(16) mixed_plan : plan_head {
   std::uint32_t erased;  // numbers of neighbours
   std::uint32_t updated;
   std::uint32_t edges;  // numbers of edges (undirected: one of the two directions): added,
   std::uint32_t erased_edges;
   std::uint32_t updated_edges;
-  std::uint32_t missing;   // to erase, but not there
-  std::uint32_t distinct;  // different
+  std::uint32_t missing;   // to erase, but not in the graph
+  std::uint32_t distinct;  // different edges of the group
   std::uint32_t is_heavy;  // as in group_plan
 
   [[nodiscard]] WYRM_HD bool changes() const { return (changed | erased | updated) != 0; }
@@ -115,7 +117,7 @@ template <update_kind Op>
 [[nodiscard]] WYRM_HD inline std::uint32_t degree_after(std::uint32_t degree, mixed_plan const& plan) {
   return degree + plan.changed - plan.erased;
 }
-/// Whether a change is too much work for one lane.
+/// Whether a change takes too much work for one lane.
 template <update_kind Op>
 [[nodiscard]] WYRM_HD bool is_heavy(std::uint32_t degree, std::uint32_t changed) {
   constexpr std::uint32_t most = 32;  // maximum degree for one lane
@@ -355,9 +357,10 @@ struct plan_groups {
   WYRM_HD static std::uint32_t number(std::uint32_t lanes) {
     return static_cast<std::uint32_t>(cuda::std::popcount(lanes));
   }
-  // A CPU thread changes a page at once if the vertex keeps it, because no other threads would hide the latency of
-  // loading the page again. (An insertion is undone, see undo_changes, if an allocation for another vertex fails; an
-  // erasure needs memory only for pages that are shared with a snapshot, and is not executed here if there is one.)
+  // A CPU thread changes a page immediately if the vertex keeps it, because no other threads would hide the latency of
+  // loading the page again. (If an allocation for another vertex fails, the insertion is undone, see undo_changes. An
+  // erasure needs memory only for pages that are shared with a snapshot; it is not executed here if there is a
+  // snapshot.)
   template <class Tile>
   WYRM_HD void change_in_place(Tile const& t, source_group const& g, vertex_record const& r, group_plan& plan) const {
     if (plan.changed == 0 || plan.capacity != keep) return;

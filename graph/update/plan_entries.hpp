@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan of a batch whose entries have values or operations (entry_batch). Of the entries of one edge the last one
-// decides: it inserts the edge, gives it another value, or erases it. The sort key of an arc is its target and then the
-// number of its entry, so the entries of an edge are neighbours in the order of the batch, and both directions of an
-// undirected edge come to the same result. Values are combined here, so the merge only stores them.
+// The plan of a batch whose entries have values or operations (entry_batch). The last entry of each edge determines the
+// result: it inserts the edge, changes its value, or erases it. The sort key of an arc is its target, followed by the
+// number of its entry. So the entries of an edge are adjacent, in the order of the batch, and both directions of an
+// undirected edge have the same result. Values are combined here, so the merge only stores them.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@
 
 namespace wyrm::graph::detail {
 
-/// What the entries of one edge do.
+/// The effect of the entries of one edge.
 enum class effect : std::uint8_t { none, adds, updates, erases, misses };
 
-/// At most this many changes, and neighbours, are little enough work for one lane.
+/// The maximum numbers of changes and of neighbours that one lane processes.
 [[nodiscard]] WYRM_HD inline bool is_heavy(std::uint32_t degree, mixed_plan const& plan) {
   constexpr std::uint32_t most = 32;
   return plan.changed + plan.erased + plan.updated > few || degree > most || degree_after(degree, plan) > most;
@@ -37,7 +37,7 @@ template <unsigned Width>
   return shared || is_hub(r.degree, degree) ? r.capacity : keep;
 }
 
-/// Finds out what entries do, and records that.
+/// Determines and records the effect of entries.
 template <unsigned Width, class Combine>
 struct entry_effects {
   using word = value_word<Width>;
@@ -50,8 +50,8 @@ struct entry_effects {
     word value{};
   };
 
-  /// The effect of entry i, which is the last one of its edge. key(k): the key of entry k of the sorted group, whose
-  /// first entry is `first`. O(log degree), and with a combiner O(entries of the edge).
+  /// The effect of entry i, the last entry of its edge. key(k): the key of entry k of the sorted group, whose first
+  /// entry is `first`. O(log degree), and with a combiner O(entries of the edge) more.
   template <class Keys>
   [[nodiscard]] WYRM_HD result of(vertex_record const& r, Keys const& key, std::size_t first, std::size_t i) const {
     vertex_id const target = entry_batch::target(key(i));
@@ -106,8 +106,7 @@ struct change_lists {
         values(Width > 0 ? static_cast<value_word<Width>*>(batch.values) + begin : nullptr),
         last(size - 1) {}
 
-  /// Records an effect: the one of number `a` among those that add, `u` among those that update, and `e` among those
-  /// that erase.
+  /// Records an effect: `a`, `u` and `e` are its number among the effects that add, update and erase.
   template <class Result>
   WYRM_HD void record(Result const& found, vertex_id target, std::uint32_t a, std::uint32_t u, std::uint32_t e) const {
     if (found.what == effect::adds) {

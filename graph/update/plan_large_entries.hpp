@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plan of an entry_batch in which a source group is too large for one tile. It has the same result as plan_entries,
-// but its steps process arcs, which are equal amounts of work, like plan_large_groups: all arcs are sorted by group,
-// target and entry, each one that decides about its edge is looked up, and prefix sums over the arcs with the same
-// effect yield their numbers.
+// but its steps distribute the work by arcs, not by groups, like plan_large_groups: all arcs are sorted by group,
+// target and entry; the last arc of each edge is looked up; prefix sums over the arcs with the same effect yield their
+// numbers.
 #pragma once
 
 #include <bit>
@@ -69,7 +69,7 @@ struct list_grouped_arcs {
   }
 };
 
-/// The numbers of arcs with an effect: in `before` for each arc, and for the end, how many there are before it.
+/// The numbers of arcs with an effect: `before` has, for each arc and for the end, the number of such arcs before it.
 struct effect_counts {
   std::uint32_t* is;
   std::uint64_t* before;
@@ -101,7 +101,7 @@ struct large_entry_step {
   }
 };
 
-/// One lane per arc: finds out what it does.
+/// One lane per arc: determines its effect.
 template <unsigned Width, class Combine>
 struct find_effects {
   large_entry_step<Width, Combine> all;
@@ -135,7 +135,7 @@ struct find_effects {
   }
 };
 
-/// One thread per arc: records what it does.
+/// One thread per arc: records its effect.
 template <unsigned Width, class Combine>
 struct record_effects {
   large_entry_step<Width, Combine> all;
@@ -157,7 +157,7 @@ struct plan_sorted_entries {
   WYRM_HD void operator()(std::size_t s) const {
     source_group const g = all.batch.arcs.groups[s];
     std::size_t const end = std::size_t{g.begin} + g.size;
-    mixed_plan plan{};  // without sums, which find_effects has added
+    mixed_plan plan{};  // without sums, which find_effects has already added to the status
     plan.changed = all.adds.between(g.begin, end);
     plan.updated = all.updates.between(g.begin, end);
     plan.erased = all.erases.between(g.begin, end);
@@ -193,7 +193,7 @@ class large_entry_plan {
     else
       exec::for_each(space_, groups, list_grouped_arcs{batch, sorted});
     exec::for_each(space_, groups, own_arcs{batch.arcs.groups, owners_.data()});
-    // One bit more than keys of arcs have, so that dropped ones are greater.
+    // One bit more than the keys of arcs have, so that the keys of dropped arcs are greater.
     unsigned const bits = id_bits + static_cast<unsigned>(std::bit_width(arcs)) + 1;
     exec::sorted_pairs const pairs = bulk_.sort_pairs(keys_.data(), keys_.data() + listed, entries_.data(),
                                                       entries_.data() + listed, listed, bits < 64 ? bits : 64);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plan of a batch in which a source group is too large for one tile. It has the same result as plan_groups, but its
-// steps process arcs, which are equal amounts of work: all arcs are sorted by group and target, each arc is looked up,
-// and a prefix sum over the arcs that change the graph yields their positions.
+// steps distribute the work by arcs, not by groups: all arcs are sorted by group and target, each arc is looked up, and
+// a prefix sum over the arcs that change the graph yields their positions.
 #pragma once
 
 #include <bit>

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan of a batch on a CPU. A thread that has the page of a vertex in its cache changes it at once if that is
-// little work, instead of planning the change and loading the page again later. Insertions are undone if an allocation
-// for another vertex fails, so a page that an insertion replaces is freed after the batch. Erasures need no memory,
-// because a vertex can stay in a page that is too large, so a page that an erasure replaces is freed at once. A page
-// that a snapshot has is never changed here; and as erasures need memory to replace such pages, none is executed here
-// while there is a snapshot.
+// The plan of a batch on a CPU. A thread that has loaded the page of a vertex into its cache makes small changes
+// immediately, instead of planning them and loading the page again later.
+//  - Insertions are undone if an allocation for another vertex fails, so a page that an insertion replaces is freed
+//  only
+//    after the batch.
+//  - Erasures need no memory, because a vertex can stay in a page that is too large, so a page that an erasure replaces
+//    is freed immediately.
+//  - A page that a snapshot references is never changed here. Erasures need memory to replace such pages, so no erasure
+//    is executed here while there is a snapshot.
 #pragma once
 
 #include <cstddef>
@@ -41,10 +44,10 @@ struct plan_on_host {
     std::uint32_t n = 0;
     update_status::sums sums{};
     std::uint32_t const end = groups < first + groups_per_thread ? groups : first + groups_per_thread;
-    // Prefetches records, and pages of later groups, because no other threads hide the latency. (GCC drops calls of a
+    // Prefetches records, and pages of later groups, because no other threads hide the latency. (GCC removes calls of a
     // function that only prefetches. Groups of other threads are not prefetched, because these threads may change their
-    // records.) Groups of a hash table are in no order; others are in the order of the records, which the CPU
-    // prefetches itself. A record may lie in two cache lines.
+    // records.) Groups of a hash table are in random order; others are in the order of the records, which the CPU
+    // prefetches by itself. A record may extend over two cache lines.
     for (std::uint32_t s = first; step.batch.table.keys != nullptr && s < end; ++s) {
       auto const* const record = reinterpret_cast<char const*>(step.records + step.batch.groups[s].source);
       __builtin_prefetch(record, 1);

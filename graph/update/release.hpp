@@ -45,7 +45,7 @@ struct release_pages {
   }
 
  private:
-  // Whether a snapshot has the replaced page; it is freed with the last such snapshot.
+  // Whether a snapshot references the replaced page; then the page is freed with the last such snapshot.
   [[nodiscard]] WYRM_HD bool stays_in_snapshot(std::size_t s, vertex_id const* page) const {
     return page != nullptr && !newest.none() && is_shared(newest, groups[s].source, page);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vertices that come and go: the marks of absent vertices in a vertex table, and the edges that vertices take with
-// them.
+// Addition and removal of vertices: the marks of absent vertices in a vertex table, and the edges that are removed
+// together with vertices.
 #pragma once
 
 #include <algorithm>
@@ -79,7 +79,7 @@ struct refuse_absent_vertices {
   WYRM_HD void operator()(std::size_t i) const {
     if ((batch.operations == nullptr ? batch.all : batch.operations[i]) != operation::insert) return;
     edge const e = batch.edges[i];
-    if (e.source >= vertices || e.target >= vertices) return;  // counted already
+    if (e.source >= vertices || e.target >= vertices) return;  // already counted as out of range
     if (records[e.source].is_absent() || records[e.target].is_absent()) add(status->out_of_range, 1);
   }
 };
@@ -123,7 +123,7 @@ exec::buffer<edge, Space> incident_edges(Space const& space, graph_view const& g
   return edges;
 }
 
-/// Which of n vertices, listed in memory of the space, are absent.
+/// Determines which of n vertices, listed in memory of the space, are absent.
 template <class Space>
 std::vector<std::uint8_t> absent_among(Space const& space, packed_record const* records, vertex_id const* vertices,
                                        std::size_t n) {
@@ -132,7 +132,7 @@ std::vector<std::uint8_t> absent_among(Space const& space, packed_record const* 
   return exec::copy_out(space, absent.data(), n);
 }
 
-/// The ids of absent vertices, as a stack: those that were removed last are used first, in ascending order.
+/// The ids of absent vertices, as a stack: the ids that were removed last are reused first, in ascending order.
 class absent_ids {
  public:
   [[nodiscard]] std::size_t size() const { return ids_.size(); }
