@@ -66,11 +66,12 @@ class block_ranges {
   /// Allows or forbids kernels to access mapped blocks; kernels that access forbidden blocks fail.
   virtual void protect(std::byte* at, std::size_t blocks, memory_side side, bool is_usable) = 0;
 
-  /// Enqueues a copy between homes, concurrent with the work of the space. Bytes that the space wrote must be written.
+  /// Enqueues a copy between homes, concurrent with the work of the space. Work of the space that writes these bytes
+  /// must be complete.
   virtual void copy(std::byte* to, std::byte const* from, std::size_t bytes) = 0;
   /// Waits for all copies. Throws error(device) if one failed.
   virtual void finish_copies() = 0;
-  /// Copies between the home of a block of a side and any memory of the host. Return when the copy is complete.
+  /// Copy between the home of a block of a side and any memory of the host. They return when the copy is complete.
   virtual void copy_in(std::byte* home, memory_side side, void const* from_host, std::size_t bytes) = 0;
   virtual void copy_out(void* to_host, std::byte const* home, memory_side side, std::size_t bytes) = 0;
 
@@ -91,7 +92,7 @@ class work_span {
   [[nodiscard]] virtual bool is_done() const = 0;
   /// Waits until is_done(). Errors of the work are not thrown: they are reported where the space is synchronised.
   virtual void wait() const noexcept = 0;
-  /// Of work that is done.
+  /// The duration of completed work.
   [[nodiscard]] virtual double seconds() const = 0;
 };
 

@@ -24,8 +24,8 @@ namespace wyrm::exec {
 //   unique          copies the first of each run of equal keys to `out`; returns the number of runs
 //   inclusive_sum   out[0] = 0 and out[i + 1] = in[0] + ... + in[i]; out has n + 1 entries
 //   sum             the sum of all values; the order of additions is fixed for a given n and space
-//   reserve         allocates the scratch that the other operations but sort_pairs need for up to n values; they
-//                   allocate none then
+//   reserve         allocates the scratch memory of all other operations except sort_pairs for up to n values, so that
+//                   these allocate none
 
 /// The result of sort_pairs().
 struct sorted_pairs {

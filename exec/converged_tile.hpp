@@ -29,11 +29,11 @@ class host_lanes {
  protected:
   ~host_lanes() = default;
 };
-/// The lanes that are together with the calling thread, and that name the same object; nullptr where a thread is alone,
-/// as on a CPU.
+/// The lanes that execute the call at the same time as the calling thread, with the same object; nullptr for a thread
+/// without such lanes, as on a CPU.
 host_lanes* gather_host_lanes(void const* object);
-/// Sets what gather_host_lanes() returns for the calling thread; nullptr: it is alone. For simt_space. `place` is the
-/// address of the call in the program.
+/// Sets the function that gather_host_lanes() calls on the calling thread; nullptr: it returns nullptr. For simt_space.
+/// `place` is the address of the call in the program.
 void set_host_lanes(host_lanes* (*gather)(void const* object, void const* place));
 
 /// The lanes of a warp that execute gather() at the same time: any subset, in divergent code, in blocks of any shape.
@@ -49,7 +49,7 @@ class converged_tile {
                       (return converged_tile(reinterpret_cast<std::uintptr_t>(gather_host_lanes(object)));))
   }
 
-  /// On a host: whether the thread is alone, so that a scalar_tile does the same, faster.
+  /// On a host: whether the tile has only this thread; then a scalar_tile does the same, faster.
   [[nodiscard]] WYRM_HD bool is_alone() const { return lanes_ == 0; }
   [[nodiscard]] WYRM_HD unsigned size() const {
     NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return static_cast<unsigned>(__popc(mask()));),
@@ -112,9 +112,10 @@ class converged_tile {
   [[nodiscard]] host_lanes* host() const { return reinterpret_cast<host_lanes*>(lanes_); }
 
 #if WYRM_CUDACC
-  // To ptxas (CUDA 13.0), the result of __activemask() is the same in all lanes that execute a collective. This is not
-  // so where other lanes, which gathered before, have come to the same place: then it mixes the tiles. With the bit of
-  // the lane itself, which is set anyway, it takes the masks for different, and keeps the tiles apart.
+  // ptxas (CUDA 13.0) assumes that __activemask() returns the same value in all lanes that execute a collective. This
+  // is wrong if lanes of another tile, which gathered earlier, reach the same instruction: the generated code would
+  // then mix the tiles. The result already contains the bit of the calling lane. Setting this bit again makes ptxas
+  // treat the masks as different, so it keeps the tiles apart.
   __device__ static std::uint32_t lanes_that_name(void const* object) {
     std::uint32_t self;
     asm("mov.u32 %0, %%lanemask_eq;" : "=r"(self));
@@ -131,13 +132,14 @@ class converged_tile {
     asm("mov.u32 %0, %%lanemask_lt;" : "=r"(below));
     return below;
   }
-  // Whether lanes are where their ranks say: the tile is the lowest lanes of the warp, or all.
+  // Whether ranks equal positions in the warp: the tile consists of the lowest lanes of the warp, or of all lanes.
   [[nodiscard]] __device__ bool is_dense() const { return (mask() & (mask() + 1)) == 0; }
   [[nodiscard]] __device__ unsigned lane_of(unsigned rank) const {
     if (rank == 0) return first_lane(mask());
     return is_dense() ? rank : find_kth_set(mask(), rank);
   }
-  // From positions in the warp to ranks. No collective, which lanes that pass different masks would execute in turn.
+  // Converts positions in the warp to ranks. Does not use a collective, because lanes that pass different masks would
+  // execute it one after another.
   [[nodiscard]] __device__ std::uint32_t ranks_of(std::uint32_t lanes) const {
     if (is_dense()) return lanes;
     if (lanes == mask()) return bits_up_to<std::uint32_t>(size() - 1);
@@ -161,7 +163,8 @@ class converged_tile {
     std::memcpy(&value, parts, sizeof(T));
     return value;
   }
-  // Each lane adds what the lane before it has added up, and goes on from where that lane is: the distance doubles.
+  // Pointer jumping: each lane adds the sum of the lane to which it points, and then points to where that lane points.
+  // The distance doubles in each step.
   template <class T>
   [[nodiscard]] __device__ T sum_of_lower_lanes(T value) const {
     if (is_dense()) return sum_of_lower_neighbours(value);

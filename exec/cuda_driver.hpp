@@ -16,7 +16,7 @@
 
 namespace wyrm::exec::detail {
 
-/// On the current device. They count as requests for memory, and throw error(device).
+/// Created on the current device. The calls count as requests for memory (injected_failure), and throw error(device).
 [[nodiscard]] stream_owner make_stream();
 [[nodiscard]] event_owner make_event(unsigned flags);
 
@@ -76,10 +76,11 @@ inline int attribute_of(int device, cudaDeviceAttr attribute) {
   return value;
 }
 
-// Rounded up.
+// The size in MiB, rounded up.
 inline std::string mib(std::size_t bytes) { return std::to_string((bytes >> 20) + (bytes % (1u << 20) != 0)) + " MiB"; }
 
-// Pinning memory that the host does not have makes the system end processes. `total`: with what was pinned before.
+// Throws if the host does not have this memory: if too much memory is pinned, the system kills processes. `total`
+// includes memory that is pinned already.
 inline void require_host_memory(std::size_t bytes, std::size_t total) {
   std::size_t const available = memory_available();
   std::size_t const limit = host_space(1).memory_limit();

@@ -109,7 +109,7 @@ class cuda_space {
   void copy(void* to, void const* from, std::size_t bytes) const;
   void fill(void* p, unsigned char byte, std::size_t bytes) const;
 
-  /// Pinned host memory, which copies need not stage.
+  /// Pinned host memory, which is copied without staging.
   [[nodiscard]] void* allocate_staging(std::size_t bytes) const;
   void deallocate_staging(void* p) const noexcept;
 
@@ -251,7 +251,7 @@ __global__ void __launch_bounds__(block_threads, resident_blocks_of<F>())
 
 inline constexpr unsigned table_block_threads = 1024;
 
-// One block a multiprocessor, because a table takes all of its shared memory.
+// One block per multiprocessor, because a table takes all of its shared memory.
 template <unsigned W, class T, class F>
 __global__ void __launch_bounds__(table_block_threads, 1)
     for_each_tile_with_table_kernel(std::size_t n, T const* values, std::uint32_t count, __grid_constant__ F const f) {

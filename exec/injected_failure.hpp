@@ -26,7 +26,7 @@ inline void count_request() {
 class injected_failure {
  public:
   explicit injected_failure(std::uint64_t served) : previous_(detail::requests_left) {
-    if (served < previous_) detail::requests_left = served;  // an enclosing object may be stricter
+    if (served < previous_) detail::requests_left = served;  // an enclosing object may have a lower limit
   }
   ~injected_failure() { detail::requests_left = previous_; }
   injected_failure(injected_failure const&) = delete;

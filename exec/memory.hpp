@@ -57,8 +57,8 @@ class buffer {
   [[nodiscard]] memory_kind kind() const { return kind_; }
 
   /// Ensures size() >= n. Replaces the array if it is smaller; its contents are lost then. Meant for scratch that is
-  /// reused: each growth but the first adds at least a quarter of the size. Throws error(out_of_memory); the array then
-  /// has size 0.
+  /// reused: each growth except the first adds at least a quarter of the size. Throws error(out_of_memory); the array
+  /// then has size 0.
   void reserve(std::size_t n) {
     if (n <= size_) return;
     if (size_ > 0) n = std::max(n, size_ + size_ / 4);

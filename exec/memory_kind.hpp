@@ -41,11 +41,11 @@ enum class memory_location : std::uint8_t { device, host };
 /// Hints on how managed memory will be used; they never change what it contains.
 enum class memory_advice : std::uint8_t {
   read_mostly,            // pages may have a copy in each location; the location of this advice has no meaning
-  no_read_mostly,         // takes that back
+  no_read_mostly,         // cancels read_mostly
   preferred_location,     // pages stay in the location as long as others can access them there
-  no_preferred_location,  // takes that back
+  no_preferred_location,  // cancels preferred_location
   accessed_by,            // pages are mapped for the location wherever they are, so that its accesses do not fault
-  not_accessed_by,        // takes that back
+  not_accessed_by,        // cancels accessed_by
 };
 
 }  // namespace wyrm::exec

@@ -27,13 +27,13 @@ class memory_manager {
   /// The most memory that a range can have.
   [[nodiscard]] virtual std::size_t range_limit() const = 0;
 
-  /// An array in device memory, outside the ranges, will be allocated; or was freed. The manager makes room for it, or
-  /// throws error(out_of_memory).
+  /// allocating() is called before an array in device memory, outside the ranges, is allocated: the manager makes room
+  /// for it, or throws error(out_of_memory). freed() is called after the array is freed.
   virtual void allocating(std::size_t bytes) = 0;
   virtual void freed(std::size_t bytes) noexcept = 0;
 };
 
-/// Between begin() and end() of a manager, if there is one.
+/// Calls begin() of a manager, if there is one, and end() in the destructor.
 class managed_work {
  public:
   explicit managed_work(memory_manager* manager) : manager_(manager) {

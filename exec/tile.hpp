@@ -37,12 +37,12 @@ void host_wait();
 /// Sets the action of host_wait() for the calling thread; nullptr: yield. For simt_space, in which lanes are fibers.
 void set_host_wait(void (*action)());
 
-/// Called by a host thread that waits for another one, `attempt` times so far: returns at once the first 200 times,
-/// then sleeps for 50 us; or calls the action of host_wait(), where one is set. On a busy machine a thread that yields
-/// waits until all others have had their turn; one that sleeps runs soon after it wakes.
+/// Called by a host thread that waits for another one, `attempt` times so far: returns immediately the first 200 times,
+/// then sleeps for 50 us; or calls the action of host_wait(), if one is set. On a busy machine a thread that yields
+/// runs again only after all other threads; a thread that sleeps runs soon after it wakes.
 void host_sleep(unsigned attempt);
 
-/// A number of the calling host thread: how many other threads called this function before its own first call.
+/// A number of the calling host thread: the number of threads that called this function before its own first call.
 unsigned host_thread_number();
 
 /// Pauses one thread between two polls. The pause doubles with each `attempt` (number of polls so far), up to 2 us.

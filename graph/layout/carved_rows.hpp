@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocates pages without values for all rows at once, if the allocator can carve them: rows are counted by page size,
-// one tile carves an array of pages of each size, and each row computes which of them is its page. So there is no
-// atomic operation per page or per warp; and pages are in the order of the vertices, except for the order in which
-// tiles count. Pages of hubs, which are few, are allocated individually.
+// Allocates pages without values for all rows at once, if the allocator can carve arrays of pages: rows are counted by
+// page size, one tile carves an array of pages of each size, and each row computes the index of its page in the array.
+// So there is no atomic operation per page or per warp. Pages are in the order of the vertices, except for the order in
+// which tiles count. Pages of hubs, which are few, are allocated individually.
 #pragma once
 
 #include <cstddef>
@@ -83,8 +83,8 @@ template <class Tile, class AllocatorRef>
 /// The bytes of carved pages of a size class. Pages are carved for all vertices that are not hubs.
 [[nodiscard]] WYRM_HD constexpr std::size_t carved_bytes(unsigned size) { return alloc::detail::page_bytes(size); }
 static_assert(carved_bytes(carved_pages::sizes - 1) == page_bytes(capacity_for(hub_degree)));
-/// The size class of the page for `degree` neighbours, at least 1 and at most hub_degree. Slack is left out where the
-/// page would be larger than any that is carved.
+/// The size class of the page for `degree` neighbours, at least 1 and at most hub_degree. The page has no slack if
+/// slack would make it larger than the largest carved page.
 [[nodiscard]] WYRM_HD inline unsigned carved_size(layout_sizes const& sizes, std::uint32_t degree) {
   unsigned const size = alloc::detail::class_for(page_bytes(sizes.with_slack(degree)));
   return size < carved_pages::sizes ? size : carved_pages::sizes - 1;
@@ -116,7 +116,7 @@ class lanes_by_size {
 [[nodiscard]] WYRM_HD inline std::uint32_t* first_pages(packed_record* records, std::size_t v) {
   return reinterpret_cast<std::uint32_t*>(records + v);
 }
-/// The number of records in the table of so many vertices.
+/// The number of records in the table of this number of vertices.
 [[nodiscard]] constexpr std::size_t table_size(vertex_id vertices) {
   constexpr std::size_t bytes = carved_pages::sizes * sizeof(std::uint32_t);
   constexpr std::size_t least = (bytes + sizeof(packed_record) - 1) / sizeof(packed_record);
@@ -198,7 +198,7 @@ struct count_rows {
   }
 };
 
-/// One tile: carves the counted pages, unless that is done. Adds the bytes of missing pages to the status.
+/// One tile: carves the counted pages, unless they are carved already. Adds the bytes of missing pages to the status.
 template <class AllocatorRef>
 struct carve_pages {
   AllocatorRef allocator;

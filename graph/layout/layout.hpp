@@ -191,8 +191,8 @@ struct sum_page_bytes {
 template <class Space, class Rows>
 class layout {
  public:
-  /// arcs: the number of arcs in all rows. Records must be empty, and the status clear;
-  /// `listed_hubs` is scratch. may_carve: false if records must be valid after a failure, too.
+  /// arcs: the number of arcs in all rows. Records must be empty, and the status clear; `listed_hubs` is scratch.
+  /// may_carve: false if records must also be valid after a failure.
   layout(Space const& space, Rows const& rows, vertex_id vertices, std::uint64_t arcs, bool self_loops_allowed,
          layout_sizes const& sizes, bool may_carve, packed_record* records, exec::buffer<csr_hub, Space>& listed_hubs,
          status_memory<Space>& status)
@@ -277,11 +277,11 @@ class layout {
   status_memory<Space>& status_;
   carved_pages* carved_;
   bool is_counted_ = false;
-  unsigned carvings_ = 0;  // number of attempts that are left
+  unsigned carvings_ = 0;  // number of remaining attempts
   row_copier<Rows> copier_;
 };
 
-/// One lane per vertex: frees its page, unless the table before or after has it; see snapshot.
+/// One lane per vertex: frees its page, unless the previous or the next table references it; see snapshot.
 template <class AllocatorRef>
 struct release_rows {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
@@ -298,7 +298,7 @@ struct release_rows {
   }
 };
 
-/// Frees all pages of these records; needed for memory of the system, which has no pool.
+/// Frees all pages of these records. Needed for the system allocator, which has no pool.
 template <class Space, class Allocator>
 void free_pages(Space const& space, packed_record const* records, vertex_id vertices, Allocator const& allocator) {
   exec::for_each_lane<32>(space, vertices,
@@ -306,7 +306,8 @@ void free_pages(Space const& space, packed_record const* records, vertex_id vert
 }
 
 /// Copies all pages of a table to the pool of another allocator, which grows as needed; returns the new records. Throws
-/// the errors of grow(); pages that are allocated then are freed with the pool, or here for memory of the system.
+/// the errors of grow(); pages that are already allocated are then freed with the pool, or here for the system
+/// allocator.
 template <unsigned Width, class Space, class Allocator>
 exec::buffer<packed_record, Space> rebuilt_table(Space const& space, packed_record const* records, vertex_id vertices,
                                                  std::uint64_t arcs, layout_sizes const& sizes, Allocator& allocator,

@@ -30,8 +30,8 @@ struct csr_rows {
   };
   [[nodiscard]] WYRM_HD extent extent_of(std::size_t v) const { return {offsets[v], offsets[v + 1]}; }
   /// Whether row v is within the targets and has at most as many entries as there are vertices; and whether the first
-  /// row begins, and the last row ends, with the targets. Has no branches. The unsigned length of a row that ends
-  /// before it begins is too large, or the row before it is malformed.
+  /// row begins, and the last row ends, with the targets. Has no branches. If a row ends before it begins, its unsigned
+  /// length is too large, or the previous row is malformed.
   [[nodiscard]] WYRM_HD bool is_row(extent const& its, std::size_t v, vertex_id vertices) const {
     bool const fits = (its.end <= arcs) & (its.end - its.begin <= vertices);
     return fits & ((v > 0) | (its.begin == 0)) & ((v + 1 < vertices) | (its.end == arcs));
@@ -52,7 +52,7 @@ struct csr_rows {
   }
 
   /// The same by two aligned loads of 16 bytes, which contain all five entries for any alignment of a row, and other
-  /// entries around them. They need is_inside(): the surrounding entries must be targets, too.
+  /// entries around them. Requires is_inside(): the surrounding entries must also be targets.
   struct two_blocks {
     page_block low;
     page_block high;

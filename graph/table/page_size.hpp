@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The size of the page of a vertex. A layout of the whole graph makes pages of the smallest sizes that the allocator
-// has (layout_sizes). An update replaces a page by one of a power of two of bytes (capacity_for): by a larger one when
-// it is full, and by a smaller one when three quarters of it are empty. So a list that grows by one neighbour at a time
-// is copied O(log degree) times, and a vertex whose degree alternates around a boundary keeps its page.
+// The size of the page of a vertex. A layout of the whole graph uses the smallest page sizes of the allocator
+// (layout_sizes). An update replaces a page by one whose size in bytes is a power of two (capacity_for): by a larger
+// one if it is full, and by a smaller one if three quarters of it are empty. So a list that grows by one neighbour at a
+// time is copied O(log degree) times, and a vertex whose degree alternates around a boundary keeps its page.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ namespace wyrm::graph {
 [[nodiscard]] WYRM_HD constexpr unsigned entry_bytes(unsigned width) { return sizeof(vertex_id) + width; }
 
 /// The capacity of the page that an update makes for `degree` neighbours with values of `width` bytes; 0 for none. It
-/// is a multiple of 4. A page without values has a power of two of bytes, at least 16, and so has a page with values of
-/// 4 bytes; with values of 8 or 16 bytes, at most 1/16 of a power of two of at least 256 bytes is unused. Beyond 1 MiB
+/// is a multiple of 4. The bytes of a page without values, or with values of 4 bytes, are a power of two of at
+/// least 16. With values of 8 or 16 bytes, at most 1/16 of a power of two of at least 256 bytes is unused. Beyond 1 MiB
 /// the capacity is a power of two plus 0 to 7 eighths of it, so at most 1/8 is slack.
 [[nodiscard]] WYRM_HD constexpr std::uint32_t capacity_for(std::uint32_t degree, unsigned width = 0) {
   constexpr std::uint32_t smallest = 16 / sizeof(vertex_id);
@@ -59,7 +59,7 @@ namespace wyrm::graph {
 }
 
 /// The capacity of the smallest page for `degree` neighbours with values of `width` bytes; 0 for none. It is a multiple
-/// of 4, of 8 significant bits, as a record can store it; and what the page has room for, if it has one of the sizes of
+/// of 4, with 8 significant bits, so that a record can store it. It fills the page if the page has one of the sizes of
 /// Ouroboros. Beyond 1 MiB it is capacity_for().
 [[nodiscard]] WYRM_HD constexpr std::uint32_t least_capacity_for(std::uint32_t degree, unsigned width = 0) {
   if (degree == 0) return 0;
@@ -74,11 +74,11 @@ namespace wyrm::graph {
   return capacity_for(degree, width);
 }
 
-/// How large the pages of a layout are.
+/// The sizes of the pages of a layout.
 struct layout_sizes {
   unsigned width;       // bytes of a value
   bool powers_of_two;   // whether the allocator has only such sizes
-  std::uint32_t slack;  // room for so many 256ths of the neighbours more
+  std::uint32_t slack;  // additional room, in 256ths of the number of neighbours
 
   /// The neighbours for which a vertex of this degree has room, at least.
   [[nodiscard]] WYRM_HD constexpr std::uint32_t with_slack(std::uint32_t degree) const {

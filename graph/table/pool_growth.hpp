@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Provides memory when the pool has too little for an update: compacts free memory, or lets the pool grow.
+// Provides memory if the pool has too little for an update: compacts free memory, or makes the pool grow.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ class pool_growth {
     return true;
   }
 
-  /// Lets the pool grow by `generous` bytes, or by missing + more if that is larger or the pool cannot grow by
+  /// Makes the pool grow by `generous` bytes, or by missing + more if that is larger or the pool cannot grow by
   /// `generous`. If the pool cannot grow, compacts free memory, unless the previous compaction had little effect.
   /// Throws error(out_of_memory).
   void find(std::uint64_t missing, std::size_t more, std::size_t generous) {

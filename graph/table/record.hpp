@@ -18,8 +18,8 @@ struct alignas(16) vertex_record {
   std::uint32_t capacity;  // in neighbours
 };
 
-/// A record in 12 bytes, as in the vertex table; all bits 0: no page. It has the lower 48 bits of an address, which is
-/// all that x86-64, ARMv8 and GPUs use by default. A capacity is a power of two plus 0 to 7 eighths of it (see
+/// A record in 12 bytes, as in the vertex table; all bits 0: no page. It stores the lower 48 bits of an address;
+/// x86-64, ARMv8 and GPUs use no more by default. A capacity is a power of two plus 0 to 7 eighths of it (see
 /// capacity_for), and is stored as the upper half of a float. Its sign bit is set for a vertex that is not in the
 /// graph, see dynamic_graph::remove_vertices(); such a vertex has no page.
 class packed_record {
@@ -65,8 +65,8 @@ struct snapshot_records {
   [[nodiscard]] WYRM_HD bool none() const { return vertices == 0; }
 };
 
-/// Whether the newest snapshot has the page of vertex v. Then so have all snapshots that have it; and the page must not
-/// change, nor be freed.
+/// Whether the newest snapshot references the page of vertex v. If any snapshot references the page, the newest one
+/// does. The page must then neither be changed nor freed.
 [[nodiscard]] WYRM_HD inline bool is_shared(snapshot_records const& newest, std::size_t v, vertex_id const* page) {
   return v < newest.vertices && page != nullptr && newest.records[v].page() == page;
 }

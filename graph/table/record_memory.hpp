@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of the records of a vertex table, which may grow. With a maximum number of vertices, addresses are
-// reserved for it, and the table grows in place. Without one, a table that is full moves to an array that is half as
-// large again, so that adding vertices one by one costs O(1) each, amortised.
+// The memory of the records of a vertex table, which may grow. With a maximum number of vertices, addresses for this
+// number are reserved, and the table grows in place. Without a maximum, a full table moves to an array of 1.5 times the
+// size, so that adding vertices one by one costs O(1) each, amortised.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ class record_memory {
   [[nodiscard]] packed_record const* data() const { return range_ ? records_in(*range_) : array_.data(); }
   [[nodiscard]] std::size_t bytes() const { return range_ ? range_->committed() : array_.bytes(); }
 
-  /// What grow() needs: an array if the table has to move, or nothing.
+  /// The argument of grow(): an array if the table must move, or empty.
   [[nodiscard]] array room_for(vertex_id vertices) {
     std::size_t const size = table_size(vertices);
     if (range_) {
@@ -54,7 +54,7 @@ class record_memory {
     }
     space_.fill(data() + before, 0, std::size_t{after - before} * sizeof(packed_record));
   }
-  /// Takes the records of an array with so many vertices.
+  /// Takes over the records of an array of this number of vertices.
   void replace(array&& records, vertex_id vertices) {
     if (!range_)
       array_ = std::move(records);

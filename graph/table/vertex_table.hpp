@@ -54,11 +54,12 @@ class vertex_table {
   [[nodiscard]] packed_record* records() { return records_.data(); }
   /// Sets the records of the newest snapshot, for all steps from now on. See is_shared.
   void set_newest(snapshot_records newest) { newest_ = newest; }
-  /// Replaces the records by those of as many vertices.
+  /// Replaces the records by records of the same number of vertices.
   void replace(exec::buffer<packed_record, Space>&& records) { records_.replace(std::move(records), vertices_); }
-  /// Memory for a table of so many vertices, for grow(). Throws error(out_of_memory), and changes nothing.
+  /// Allocates memory for a table of this number of vertices, for grow(). Throws error(out_of_memory), and changes
+  /// nothing.
   [[nodiscard]] exec::buffer<packed_record, Space> room_for(vertex_id vertices) { return records_.room_for(vertices); }
-  /// Adds vertices without neighbours, to the number for which there is room. Does not fail for lack of memory.
+  /// Adds vertices without neighbours, up to the number for which `room` was made. Allocates no memory.
   void grow(vertex_id vertices, exec::buffer<packed_record, Space>&& room) {
     records_.grow(vertices_, vertices, std::move(room));
     vertices_ = vertices;
@@ -116,9 +117,9 @@ class vertex_table {
     }
     with_width([&]<unsigned W>() { batch_.group(most<W>, nullptr, nullptr); });
   }
-  /// Plans the changes of the batch and the pages that they need. On a CPU, threads change what they can at once, see
-  /// plan_on_host.hpp. All tables must be grouped before any table is planned: if a source group of one is too
-  /// large, all are planned by plan_large_groups(). fails_from: see allocate().
+  /// Plans the changes of the batch and the pages that they need. On a CPU, threads make small changes immediately, see
+  /// plan_on_host.hpp. All tables must be grouped before any table is planned: if a source group of one table is too
+  /// large, all tables are planned by plan_large_groups(). fails_from: see allocate().
   template <detail::update_kind Op, class AllocatorRef>
   void plan([[maybe_unused]] AllocatorRef const& allocator, [[maybe_unused]] std::uint64_t fails_from,
             detail::update_status* status) {
@@ -136,7 +137,7 @@ class vertex_table {
       plan_sparse<Op, false>(status, undirected);
     }
   }
-  /// The same for an entry_batch. Nothing is changed at once.
+  /// The same for an entry_batch. No change is made immediately.
   template <unsigned Width, class Combine>
   void plan_entries(Combine const& combine, detail::update_status* status) {
     bool const undirected = batch_.view().which == orientation::both;
@@ -254,7 +255,7 @@ class vertex_table {
  private:
   static constexpr bool has_tiles = exec::has_tiles<Space>;
 
-  // From this number of arcs on, ranking long source groups by several tiles is worth an additional launch.
+  // From this number of arcs on, it is faster to let several tiles rank a long source group in an additional launch.
   static constexpr std::size_t worth_ranking = 4096;
 
   // Maximum size of a source group that a tile sorts; larger for a CPU thread.

@@ -21,7 +21,7 @@ namespace wyrm::graph::detail {
 /// The effect of the entries of one edge.
 enum class effect : std::uint8_t { none, adds, updates, erases, misses };
 
-/// The maximum numbers of changes and of neighbours that one lane processes.
+/// Whether a change takes too much work for one lane.
 [[nodiscard]] WYRM_HD inline bool is_heavy(std::uint32_t degree, mixed_plan const& plan) {
   constexpr std::uint32_t most = 32;
   return plan.changed + plan.erased + plan.updated > few || degree > most || degree_after(degree, plan) > most;
