@@ -3,17 +3,16 @@
 // in lots, and designates the thread that must supply a lot. Here a unit is room for one entry of a virtualized queue,
 // and a lot is a queue node.
 //
-// Departure from the paper: one signed 64-bit number replaces three 21-bit fields (count, expected, reserved). The
-// number is the units supplied less the units demanded. Below zero it says how many units are awaited, and a thread
-// whose demand crosses a multiple of a lot on the way down is designated to supply a lot. So no thread loops over
+// Departure from the paper: one signed 64-bit number replaces three 21-bit fields (count, expected, reserved). It is
+// the number of supplied units minus the number of demanded units. If it is negative, threads wait for that many units.
+// A thread whose demand decreases it below a multiple of a lot is designated to supply a lot. So no thread loops over
 // compare-and-swap, and no number of units or of waiting threads overflows a field.
 //
 // The designated threads supply enough for all waiting threads, as long as lots can be allocated. Let D = max(0,
 // -number), P the units of a lot, and Q the units of the lots that were designated and not yet supplied. Then Q >= P *
-// ceil(D / P) holds after every operation: demand() designates at least ceil(D' / P) - ceil(D / P) lots; a supply of a
-// lot lowers the left side by P and the right side by P at least; units that are returned only lower D. When a
-// designated lot cannot be allocated, the threads that count on it must not wait for ever: see
-// virtual_queues_ref::reserve().
+// ceil(D / P) holds after every operation: demand() designates at least ceil(D' / P) - ceil(D / P) lots; supplying a
+// lot lowers the left side by P and the right side by at least P; returned units only lower D. If a designated lot
+// cannot be allocated, the threads that wait for it must not wait forever: see virtual_queues_ref::reserve().
 #pragma once
 
 #include <cstdint>
@@ -32,8 +31,8 @@ class bulk_semaphore {
     return static_cast<std::uint32_t>(lots_for(-after, units_per_lot) - lots_for(-before, units_per_lot));
   }
 
-  /// Takes n units if that many are available; false otherwise. It reads the number first: many threads that poll, and
-  /// demand in vain, would hide units from each other.
+  /// Takes n units if that many are available; false otherwise. It first reads the number, because threads that poll
+  /// with unsuccessful demands would temporarily hide available units from each other.
   [[nodiscard]] WYRM_HD bool take(std::uint32_t n) {
     if (value() < std::int64_t{n}) return false;
     if (number().fetch_sub(n, exec::relaxed) >= std::int64_t{n}) return true;
@@ -41,7 +40,7 @@ class bulk_semaphore {
     return false;
   }
 
-  /// Adds n units: supplied ones, or demanded ones that are given up.
+  /// Adds n units: newly supplied units, or demanded units that the caller does not need.
   WYRM_HD void supply(std::uint32_t n) { number().fetch_add(n, exec::relaxed); }
 
   /// Units available; below zero while threads wait for units.

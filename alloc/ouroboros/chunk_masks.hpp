@@ -25,13 +25,13 @@ class chunk_masks {
     for (unsigned w = 0; w < (pages + 63) / 64; ++w) word_of(chunk, w).store(0, exec::relaxed);
   }
 
-  /// The leader of each group has claimed `taken` pages of `chunk` for its group, which has `had` pages already. Finds
+  /// The leader of each group has claimed `taken` pages of `chunk` for its group, which already has `had` pages. Finds
   /// the claimed pages in the mask, clears their bits, and sets `page` in the lanes with ranks from `had` on;
-  /// collective. `taken` is 0 in lanes that are not leaders. `member`: the lane is in a group. Why the pages are found:
-  /// a thread that frees a page sets its bit before it counts the page. So there are at least as many set bits as pages
-  /// that are counted, or claimed and not found yet. Another thread may clear a bit that a lane has seen, but then
-  /// other bits are set. The search starts at bit `begin`; where all pages of the chunk were free, different callers
-  /// start at different bits.
+  /// collective. `taken` is 0 in lanes that are not leaders. `member`: the lane is in a group.
+  /// The search always finds the pages: a thread that frees a page sets its bit before it counts the page. So there are
+  /// at least as many set bits as pages that are counted, or claimed and not found yet. Another thread may clear a bit
+  /// that a lane has seen, but then other bits are set. The search starts at bit `begin`; if all pages of the chunk
+  /// were free, different callers start at different bits.
   template <class Tile>
   WYRM_HD void claim(Tile const& t, lane_group const& mine, unsigned c, std::uint64_t chunk, std::uint32_t pages,
                      std::uint32_t begin, std::uint32_t taken, std::uint32_t had, bool member,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The chunk pool of Ouroboros (ICS 2020, sections 3.1 and 3.2). Chunks are allocated from a reuse queue of freed
-// chunks, then from alloc/extent. A table says what each chunk is used for.
+// chunks, then from alloc/extent. A table records the use of each chunk.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +34,8 @@ class chunk_pool_ref {
   [[nodiscard]] WYRM_HD extent_ref const& memory() const { return memory_; }
   [[nodiscard]] WYRM_HD std::byte* address(std::uint64_t chunk) const { return memory_.base() + chunk * chunk_bytes; }
 
-  /// One thread allocates up to `count` adjacent chunks, or one chunk of the reuse queue. It gets none only if count is
-  /// 0, or if there was a moment during the call when no chunk was free.
+  /// One thread allocates up to `count` adjacent chunks, or one chunk of the reuse queue. The result is empty only if
+  /// count is 0, or if no chunk was free at some moment during the call.
   [[nodiscard]] WYRM_HD chunk_range take(std::uint32_t count) const {
     for (unsigned attempt = 0; count > 0; ++attempt) {
       if (ends_->take_one()) return {static_cast<std::uint32_t>(reusable_.read(ends_->claim_front(1))), 1};
@@ -101,7 +101,7 @@ class chunk_pool_ref {
     if (each > 1) memory_.return_runs(t, t.ballot(has), first, each);
     t.sync();
   }
-  /// Whether no chunk seems to be free; a hint.
+  /// Whether probably no chunk is free; a hint.
   [[nodiscard]] WYRM_HD bool looks_used_up() const { return memory_.looks_used_up() && ends_->number() <= 0; }
 
   /// Records what a chunk is used for.
@@ -140,7 +140,7 @@ class chunk_pool_ref {
     }
     return some;
   }
-  // The rare path of take_exclusive(), apart from it so that carving stays short.
+  // The rare path of take_exclusive(), in a function of its own to keep carving short.
   [[nodiscard]] WYRM_NOINLINE WYRM_HD chunk_range take_exclusive_from_queue(std::uint32_t count,
                                                                             std::uint32_t& missing) const {
     while (return_single_chunks()) {

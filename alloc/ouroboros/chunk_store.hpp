@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queues of chunks with free pages (Ouroboros, ICS 2020, section 4.2): what the host owns of chunk_store_ref.hpp.
+// Queues of chunks with free pages (Ouroboros, ICS 2020, section 4.2): the owner on the host of chunk_store_ref.hpp.
 #pragma once
 
 #include <cstddef>
@@ -52,7 +52,7 @@ class chunk_store {
     if (covered_ > 0) clear(0, pool_.memory().touched());
     cover(pool_.chunks());
   }
-  /// Allocates the tables for a pool of so many chunks, for grow(); may throw.
+  /// Allocates the tables for a pool of this number of chunks, for grow(); may throw.
   [[nodiscard]] auto prepare(std::uint32_t chunks) {
     cover(chunks);
     return std::pair(hints_.longer(chunks), queues_.prepare(chunks));

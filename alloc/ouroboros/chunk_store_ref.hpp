@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queues of chunks with free pages (Ouroboros, ICS 2020, section 4.2, Algorithms 4 and 5), on the device. A bit mask
-// says which pages of a chunk are free. A word says how many are free, the class of the chunk, and which queues it is
-// in. A chunk with free pages is in the queue of its class once. Only the thread that dequeues it takes pages of it,
-// and this thread enqueues it again if free pages are left. There are two stages, as in the paper: a thread first
-// claims pages by the count of all free pages of the class, and then looks for the chunks that have them.
+// records which pages of a chunk are free. A word contains the number of free pages, the class of the chunk, and the
+// queues that contain it. A chunk with free pages is in the queue of its class once. Only the thread that dequeues it
+// takes pages of it, and this thread enqueues it again if free pages are left. There are two stages, as in the paper: a
+// thread first claims pages with the count of all free pages of the class, and then finds chunks that have these pages.
 //
 // Departures from the paper:
-// - In the paper all threads look at the chunk at the front, which many threads empty at the same time, and go on to
-//   the next chunk from there. Here each dequeued chunk that has not left its class yields at least one page.
-// - Only the word of a chunk decides which thread enqueues it: the thread that frees a page when the chunk has no free
-//   page, or the thread that dequeued it and left free pages. No thread enqueues a chunk for another thread.
+// - In the paper all threads access the chunk at the front at the same time; when it is empty, they continue with the
+//   next chunk. Here each dequeued chunk that has not left its class yields at least one page.
+// - The word of a chunk alone determines which thread enqueues it: the thread that frees a page when the chunk has no
+//   free page, or the thread that dequeued it and left free pages. No thread enqueues a chunk for another thread.
 // - Pages are subtracted from a chunk's count before they are looked up in its mask, so that the chunk can be enqueued
-//   again at once.
-// - Chunks all of whose pages are free stay in their class until the pool is used up. Then reclaim() makes them usable
+//   again immediately.
+// - Chunks whose pages are all free stay in their class until the pool is exhausted. Then reclaim() makes them usable
 //   for any class, at any position of the queue. It finds them by hints: a thread that frees the last used page of a
 //   chunk writes the number of the chunk to a ring. The entry of a chunk that has left its class stays in the queue; it
 //   is stale, and is dropped when it reaches the front.
-// - The word of a chunk names its class only after a page of the chunk has been freed. Chunks without a freed page cost
-//   nothing here.
+// - The word of a chunk contains its class only after a page of the chunk has been freed. Chunks without a freed page
+//   take no time here.
 // - Each queue has room for all chunks of its class and for the stale entries. Its nodes are added when chunks are
 //   carved, and emptied nodes are reused by their queue.
 //
-// Why no lane waits forever: there are at most as many lanes that wait for an entry as pages that were claimed for them
-// and that they have not received. So there is a chunk with free pages: it is in the queue, or a lane has it, will
-// enqueue it, and waits at most for room. A queue has room for all entries that it needs and one node more; when no
-// room is left, each entry of the oldest node has a reader, which waits for no other thread. Lanes of one tile poll in
-// turn, and none waits for another.
+// Why no lane waits forever: the number of lanes that wait for an entry is at most the number of pages that were
+// claimed for them and that they have not received. So there is a chunk with free pages: it is in the queue, or a lane
+// has dequeued it, will enqueue it, and waits at most for room. A queue has room for all entries that it needs and one
+// more node; when no room is left, each entry of the oldest node has a reader, which waits for no other thread. Lanes
+// of one tile poll in turn, and none waits for another.
 #pragma once
 
 #include <cstddef>
@@ -94,7 +94,7 @@ class chunk_store_ref {
         taken = need < there ? need : there;
         if (taken > 0 && uncount_taken(c, chunk, there, taken)) {
           entry = {static_cast<std::uint32_t>(chunk), 0, true, false};
-          try_enqueue(c, entry);  // at once: other lanes wait for it
+          try_enqueue(c, entry);  // immediately, because other lanes wait for it
         }
       }
       if (t.any(taken > 0)) masks_.claim(t, mine, c, chunk, pages, pages - there, taken, had, n > 0, page);
@@ -148,12 +148,12 @@ class chunk_store_ref {
   }
   [[nodiscard]] WYRM_HD bool has_spilled(unsigned) const { return false; }
 
-  /// How many nodes a queue needs for so many chunks: those for the entries, and one more.
+  /// The number of nodes that a queue needs for this number of chunks: those for the entries, and one more.
   [[nodiscard]] WYRM_HD std::uint64_t nodes_for(unsigned c, std::uint64_t chunks) const {
     std::uint32_t const each = queues_.entries_per_node(c);
     return each == 0 || chunks == 0 ? 0 : (chunks + each - 1) / each + 1;
   }
-  /// Counts chunks as chunks of class c. False, and nothing happens, if the queue needs more nodes for them: then
+  /// Counts chunks as chunks of class c. Returns false, and does nothing, if the queue needs more nodes for them: then
   /// add_chunks() must be called.
   [[nodiscard]] WYRM_HD bool count_carved(std::uint64_t& chunks, unsigned c, std::uint32_t count) const {
     std::uint32_t const each = queues_.entries_per_node(c);
@@ -162,9 +162,9 @@ class chunk_store_ref {
     exec::atomic_ref<std::uint64_t>(chunks).fetch_sub(count, exec::relaxed);
     return false;
   }
-  /// Assigns chunks, or runs of chunks, to class c; collective. Returns how many of the first of them become nodes of
-  /// the queue instead, so that it has room for the others. A queue may have nodes for all chunks of the pool, so a
-  /// class may have any number of chunks.
+  /// Assigns chunks, or runs of chunks, to class c; collective. The first of them become nodes of the queue instead, so
+  /// that it has room for the others; returns the number of these. A queue may have nodes for all chunks of the pool,
+  /// so a class may have any number of chunks.
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD std::uint32_t add_chunks(Tile const t, chunk_pool_ref const& pool,
                                                                std::uint64_t& chunks, unsigned c, unsigned leader,
@@ -196,8 +196,8 @@ class chunk_store_ref {
     if (leads && kept > 0) carved.fetch_sub(kept, exec::relaxed);
     return kept;
   }
-  /// How many nodes the queue lacks for `count` more chunks, while no other thread uses it. If pool_grows: an upper
-  /// bound that also holds after the pool has grown.
+  /// The number of nodes that the queue lacks for `count` more chunks, while no other thread uses it. If pool_grows: an
+  /// upper bound that also holds after the pool has grown.
   [[nodiscard]] WYRM_HD std::uint32_t nodes_lacking(std::uint64_t& chunks, unsigned c, std::uint32_t count,
                                                     bool pool_grows) const {
     std::uint64_t const carved = exec::atomic_ref<std::uint64_t>(chunks).load(exec::relaxed) + count;
@@ -240,8 +240,9 @@ class chunk_store_ref {
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> nodes(unsigned c) const {
     return exec::atomic_ref<std::uint32_t>(states_[c].nodes);
   }
-  // How many entries a queue may have. A chunk that left the class and returned to it is in both numbers; but there are
-  // at most as many entries as chunks: those of the pool as it is, or as it must grow for so many.
+  // The maximum number of entries of a queue. Both summands count a chunk that left the class and returned to it. But
+  // there are at most as many entries as chunks: those of the pool at its current size, or at the size that it needs
+  // for this number.
   [[nodiscard]] WYRM_HD std::uint64_t max_entries(unsigned c, std::uint64_t carved, std::uint64_t stale_now) const {
     std::uint64_t const all = chunks_ / detail::run_chunks(c);
     std::uint64_t const most = carved < all ? all : carved;
@@ -371,7 +372,7 @@ class chunk_store_ref {
       if ((now & w::owners) == 0) return false;
       auto const c = static_cast<unsigned>((now & w::owners) >> 16) - 1;
       std::uint32_t const pages = detail::pages_per_chunk(c);
-      // Where it is not queued, the thread that enqueues it writes another hint if one is needed.
+      // If it is not in a queue, the thread that enqueues it writes another hint if one is needed.
       if (w::count(now) != pages || (now & w::queued(c)) == 0) return false;
       if (states[c].pages.take(pages) < pages) {
         // Other lanes have claimed these pages, or as many.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What chunk_store.hpp stores on the device: the state of a queue of chunks, and the word of a chunk.
+// The data of chunk_store.hpp on the device: the state of a queue of chunks, and the word of a chunk.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two parts that make a variant of Ouroboros: queues (ring_queues.hpp, virtual_queues.hpp), and a store of freed
-// pages built on them (page_store.hpp, chunk_store.hpp). Each has an owner on the host and a ref on the device.
+// The two parts of a variant of Ouroboros: queues (ring_queues.hpp, virtual_queues.hpp), and a store of freed pages
+// that uses them (page_store.hpp, chunk_store.hpp). Each part has an owner on the host and a ref on the device.
 #pragma once
 
 #include <concepts>
@@ -58,8 +58,8 @@ concept store_ref = requires(S const s, exec::scalar_tile const t, chunk_pool_re
   s.add_nodes(t, pool, c, c, n, n);
 };
 
-/// What an owner of queues or of a store has: the name of its kind, its memory, its ref, and growth in two steps, of
-/// which only the first may throw.
+/// The owner of queues or of a store has the name of its kind, its memory, its ref, and growth in two steps, of which
+/// only the first may throw.
 template <class O>
 concept pool_part = requires(O owner, O const constant, std::uint32_t chunks) {
   typename O::ref_type;

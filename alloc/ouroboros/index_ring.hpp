@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The standard index queue of Ouroboros (ICS 2020, section 3.3, Algorithm 1): a ring of indices with deletion markers.
-// Departure: positions and the number of entries are in queue_ends.hpp, so that no thread enqueues where there is no
-// room, or dequeues an entry that will not be written.
+// Departure: positions and the number of entries are in queue_ends.hpp, so that no thread enqueues without room, or
+// dequeues an entry that will not be written.
 //
 // A slot is written by compare-and-swap from "empty" (release) and read by exchange with "empty" (acquire): the
 // accesses of a page's last user happen before those of its next user. Two writers, or two readers, whose positions are

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The manager of Ouroboros: what the host owns of manager_ref.hpp, statistics and checks.
+// The manager of Ouroboros: the owner on the host of manager_ref.hpp, statistics and checks.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace wyrm::alloc {
 
 namespace detail {
-/// Returns all free chunks to the pool that the device can find.
+/// Returns all free chunks that the device can find to the pool.
 template <class Manager>
 struct reclaim_all {
   Manager manager;
@@ -53,7 +53,8 @@ class manager {
     store_.reset(states());
     restart();
   }
-  /// Allocates the tables for a pool of so many chunks; may throw. The result is for grow(), after the pool has grown.
+  /// Allocates the tables for a pool of this number of chunks; may throw. The result is for grow(), after the pool has
+  /// grown.
   [[nodiscard]] auto prepare(std::uint32_t chunks) { return store_.prepare(chunks); }
   template <class Prepared>
   void grow(Prepared prepared) {

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The manager of Ouroboros on the device: the common part of managing pages and managing chunks (ICS 2020, section 4).
-// Freed pages are in the store: page_store.hpp or chunk_store.hpp. Pages are allocated, in this order, from the store;
-// from the window of the class, whose pages are fresh: not allocated since their chunks were taken from the pool; from
-// the pool. A group of lanes that fills whole chunks takes them from the pool instead of the window.
+// Freed pages are in the store: page_store.hpp or chunk_store.hpp. Pages are allocated, in this order,
+//  1. from the store;
+//  2. from the window of the class. Its pages are fresh: not allocated since their chunks were taken from the pool;
+//  3. from the pool.
+// A group of lanes that fills whole chunks takes them from the pool instead of the window.
 //
-// Departures from the paper: fresh pages never pass through a queue, so that the first use of memory costs one atomic
-// addition per tile; and the lanes of a tile that request the same class are served by one operation, with adjacent
-// pages where these are fresh or were freed by one tile.
+// Departures from the paper: fresh pages never pass through a queue, so the first use of memory costs one atomic
+// addition per tile. The lanes of a tile that request the same class are served by one operation; their pages are
+// adjacent if they are fresh or were freed by one tile.
 //
 // Which threads wait for others: the reader of an entry waits for its writer. The writer has claimed its position, and
 // waits at most until the slot of a ring is empty (index_ring.hpp) or a node is published (virtual_queues_ref.hpp). A
 // thread that waits for the lock of the pool waits for its holder, which waits for no other thread. No thread waits for
-// the lock of a class: a tile that does not get it serves its lanes of other classes, and tries again.
+// the lock of a class: a tile that does not get it processes its lanes of other classes, and tries again.
 #pragma once
 
 #include <cstddef>
@@ -120,13 +122,14 @@ class manager_ref {
   }
 
  private:
-  // For lanes whose requests the store has counted, but had no page for: a fresh page, or a page that was freed
-  // meanwhile, or no_page; all classes at the same time; collective. A lane gets no_page only if there was a moment
-  // without a fresh page, and then a later moment without an unclaimed page in the store.
+  // For lanes whose requests the store has counted, but for which it had no page: a fresh page, or a page that was
+  // freed meanwhile, or no_page; all classes at the same time; collective. A lane gets no_page only if there was a
+  // moment without a fresh page, and then a later moment without an unclaimed page in the store.
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD std::uint64_t allocate_slow(Tile const t, unsigned c, bool asks,
                                                                   std::uint64_t page) const {
-    // The requests are taken back first: otherwise two tiles could keep free pages of two classes from each other.
+    // The requests are cancelled first: otherwise pending requests of two tiles could hide free pages of two classes
+    // from each other.
     detail::lane_group const all = detail::group_by(t, c, asks);
     if (all.led_by(t.rank())) states_[c].pages.uncount(all.size);
     sequence_lock lock(states_[asks ? c : 0].lock);
@@ -140,13 +143,14 @@ class manager_ref {
       if (t.any(again)) continue;
       take_spilled(t, c, asks, page);
       if (!t.any(asks)) return page;
-      // Many lanes wait, and each poll delays the threads that they wait for: the pauses are long from the start.
+      // The pauses are long from the start, because many lanes wait, and each poll delays the threads for which they
+      // wait.
       exec::pause(4 + attempt);
     }
   }
 
-  // Fresh pages for all lanes that ask, as far as no lock is needed: whole chunks for a group that fills them, else
-  // pages of the window of the class; collective. `asks` becomes false in lanes that get a page.
+  // Fresh pages for lanes with `asks`, if no lock is needed: whole chunks for a group that fills them, else pages of
+  // the window of the class; collective. `asks` becomes false in lanes that get a page.
   template <class Tile>
   WYRM_HD void take_fresh(Tile const& t, unsigned c, bool& asks, std::uint64_t& page) const {
     // Copies in registers: loads after an acquire would not be served by the L1 cache.
@@ -195,8 +199,8 @@ class manager_ref {
       pool_.set_uses(t, t.shfl(first, lane), t.shfl(n, lane), t.shfl(c, lane));
     }
   }
-  // Records the class of a chunk, for the threads that free its pages. Each thread that hands out pages does so, so
-  // that replacing a window writes nothing.
+  // Records the class of a chunk, for the threads that free its pages. Each thread that allocates pages does this, so
+  // that replacing a window records nothing.
   WYRM_HD static void record_use(chunk_pool_ref const& pool, unsigned c, std::uint64_t page, bool has, bool is_first) {
     if (has && (is_first || detail::index_of_page(c, page) == 0)) pool.set_use(detail::chunk_of_page(c, page), c);
   }
@@ -334,8 +338,8 @@ class manager_ref {
     asks = asks && page == detail::no_page;
   }
 
-  // How many chunks a new window for n pages or more should have: as many as the class has, but at least 1/256 and at
-  // most 1/16 of the pool; at least enough for n pages; at most as many as a window can hold. When memory is short, the
+  // The number of chunks of a new window for n pages or more: as many as the class has, but at least 1/256 and at most
+  // 1/16 of the pool; at least enough for n pages; at most as many as a window can have. When memory is short, the
   // unused rest of a window returns to the pool, for any class.
   [[nodiscard]] WYRM_HD std::uint32_t window_chunks(unsigned c, std::uint32_t n) const {
     std::uint32_t const pages = detail::pages_per_chunk(c);
@@ -348,7 +352,7 @@ class manager_ref {
   }
 
   // Assigns the leader's chunks, or runs, to class c; collective. The store may turn the first of them into nodes;
-  // `chunks` of the leader is what is left.
+  // `chunks` of the leader becomes the remaining chunks.
   template <class Tile>
   WYRM_HD void assign_chunks(Tile const& t, unsigned c, unsigned leader, chunk_range& chunks) const {
     std::uint32_t const run = detail::run_chunks(c);

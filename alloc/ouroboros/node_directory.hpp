@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The virtualized array-hierarchy queue, VA (Ouroboros, ICS 2020, section 5.1). Each class has a directory, which says
-// on which chunk a node of the queue lies; node n has entry n modulo the size of the directory. An entry holds the
-// chunk and the round, which is n divided by this size. So a node that is not published yet is not mistaken for the
-// earlier node of the same entry, and the nodes of an entry are published in order. A directory has 1024 entries, 4
-// KiB; it has more where a queue must have room for every chunk of a pool that can become larger than about 16 GiB.
+// The virtualized array-hierarchy queue, VA (Ouroboros, ICS 2020, section 5.1). Each class has a directory, which maps
+// a node of the queue to its chunk; node n has entry n modulo the size of the directory. An entry contains the chunk
+// and the round, which is n divided by this size. So a node that is not published yet is not mistaken for the earlier
+// node of the same entry, and the nodes of an entry are published in order. A directory has 1024 entries (4 KiB). It
+// has more if a queue must have room for every chunk of a pool that can become larger than about 16 GiB.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,8 @@ class node_directory_ref {
   node_directory_ref(std::uint32_t* entries, unsigned size_log2) : entries_(entries), size_log2_(size_log2) {}
 
   [[nodiscard]] WYRM_HD std::uint32_t max_nodes(detail::node_size const&, unsigned) const { return size(); }
-  /// Counts another node of the queue of class c; false, and nothing happens, if the directory has no entry for it.
+  /// Counts another node of the queue of class c. Returns false, and does nothing, if the directory has no entry for
+  /// it.
   [[nodiscard]] WYRM_HD bool try_count_node(detail::node_size const&, unsigned c) const {
     if (nodes(c).fetch_add(1, exec::relaxed) < size()) return true;
     uncount_nodes(c, 1);
@@ -107,7 +108,7 @@ class node_directory {
   /// The bytes per class if directories have the smallest size.
   static constexpr std::size_t bytes_per_class = (detail::least_directory + 1) * sizeof(std::uint32_t);
 
-  /// nodes: how many nodes a queue must be able to have.
+  /// nodes: the number of nodes for which the directory of a queue must have entries.
   node_directory(Space const& space, std::uint32_t nodes)
       : space_(space),
         size_(std::bit_ceil(std::max(nodes, detail::least_directory))),

@@ -4,7 +4,7 @@
 // pool. Readers traverse the list from the nearer end, writers from the back. Algorithm 6 advances the front.
 //
 // Departure from the paper: the paper keeps at least t nodes that the front has passed, with t derived from the number
-// of threads; here they are freed at once. The table of links is outside the pool, and its memory is never used for
+// of threads; here they are freed immediately. The table of links is outside the pool, and its memory is never used for
 // anything else. A link to the next node contains the class and the number of that node.
 //
 // Why a reader that starts at the front finds its node s: the reader loads the front after it has claimed its position
@@ -35,7 +35,7 @@ WYRM_HD constexpr std::uint64_t list_end(std::uint32_t node, std::uint32_t chunk
 }
 WYRM_HD constexpr std::uint32_t node_of(std::uint64_t end) { return static_cast<std::uint32_t>(end >> 32); }
 WYRM_HD constexpr std::uint32_t chunk_of(std::uint64_t end) { return static_cast<std::uint32_t>(end); }
-/// The next node: its number (the lower 31 bits, which tell the nodes of a queue from each other, see above), its class
+/// The next node: its number (the lower 31 bits, which distinguish the nodes of a queue, see above), its class
 /// (6 bits), its chunk (27 bits).
 WYRM_HD constexpr std::uint64_t link_to(unsigned c, std::uint32_t node, std::uint32_t chunk) {
   return std::uint64_t{node} << 33 | std::uint64_t{c} << 27 | chunk;
@@ -61,7 +61,7 @@ class node_list_ref {
   [[nodiscard]] WYRM_HD static std::uint32_t max_nodes(detail::node_size const& size, unsigned c) {
     return (1u << 30) >> size.entries_log2(c);
   }
-  /// Counts another node of the queue of class c; false, and nothing happens, if it has max_nodes() already.
+  /// Counts another node of the queue of class c. Returns false, and does nothing, if it already has max_nodes().
   [[nodiscard]] WYRM_HD bool try_count_node(detail::node_size const& size, unsigned c) const {
     if (nodes(c).fetch_add(1, exec::relaxed) < max_nodes(size, c)) return true;
     uncount_nodes(c, 1);
@@ -78,7 +78,7 @@ class node_list_ref {
     exec::atomic_ref<std::uint64_t> back(states_[c].back);
     std::uint64_t last = back.load(exec::acquire);
     while (size.next(c, detail::node_of(last)) != node) {
-      exec::pause(0);  // few threads wait here, one behind the other
+      exec::pause(0);  // few threads wait here, each for the previous one
       last = back.load(exec::acquire);
     }
     next(chunk).store(detail::no_link, exec::relaxed);
@@ -145,7 +145,7 @@ class node_list_ref {
         now = detail::list_end(node, second);
       }
       if (n == 0) return;
-      // If the front has not changed, no other thread has removed these nodes, and what was read of them is still true.
+      // If the front has not changed, no other thread has removed these nodes, and the values read from them are valid.
       if (!front.compare_exchange_strong(first, now, exec::acq_rel, exec::acquire)) continue;
       free(chunks, n);
       first = now;

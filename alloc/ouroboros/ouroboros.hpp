@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ouroboros (Winter, Parger, Mlakar, Steinberger: "Ouroboros: Virtualized Queues for Dynamic Memory Management on
 // GPUs", ICS 2020). Chunks of 8 KiB are split into pages of one of 27 sizes, 16 to 8192 bytes, and runs of chunks are
-// pages of up to 1 MiB (the paper's multi-instance form). Freed pages are managed through queues, one a size. Variants:
+// pages of up to 1 MiB (the paper's multi-instance form). A queue per size manages freed pages. Variants:
 // the queues are standard (s), virtualized by an array of chunks (va), or by a list of them (vl); their entries are
 // pages (p), or chunks with free pages (c). Larger requests are served by alloc/extent.
 #pragma once
@@ -122,7 +122,7 @@ class ouroboros_ref {
 
 template <class Manager>
 class ouroboros {
-  // "ouroboros-va-p", say.
+  // For example "ouroboros-va-p".
   static constexpr std::array<char, 16> name_text = [] {
     std::array<char, 16> text{};
     std::size_t n = 0;
@@ -157,15 +157,16 @@ class ouroboros {
   [[nodiscard]] view_type view() const { return {pool_->ref(), ledger_.ref(), manager_.ref()}; }
 
   void reset() {
-    manager_.reset();  // first, while the pool still knows how many chunks were used
+    manager_.reset();  // before the pool is reset, because it reads the number of used chunks from it
     pool_->reset();
     ledger_.reset();
   }
 
-  /// Grows the pool by so many bytes, or more. Entries of standard queues move into longer rings.
+  /// Grows the pool by this number of bytes, or more. Entries of standard queues move into longer rings.
   void grow(std::size_t bytes) {
     auto const all = [&] {
-      // What can fail comes before any change, except that tables may already have been replaced by longer ones.
+      // All operations that can fail come before any change, except that tables may already have been replaced by
+      // longer ones.
       std::uint32_t const chunks = pool_->memory().chunks_after(bytes);
       auto prepared = manager_.prepare(chunks);
       ledger_.cover(std::size_t{chunks} * chunk_bytes);
@@ -229,7 +230,7 @@ class ouroboros {
   }
 
   space_type space_;
-  std::unique_ptr<chunk_pool<space_type>> pool_;  // its address stays when the owner moves
+  std::unique_ptr<chunk_pool<space_type>> pool_;  // its address does not change when the owner is moved
   ledger<space_type> ledger_;
   Manager manager_;
   shared_view<view_type, space_type> shared_;

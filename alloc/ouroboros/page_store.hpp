@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queues of free pages (Ouroboros, ICS 2020, section 4.1): what the host owns of page_store_ref.hpp.
+// Queues of free pages (Ouroboros, ICS 2020, section 4.1): the owner on the host of page_store_ref.hpp.
 #pragma once
 
 #include <algorithm>
@@ -36,12 +36,12 @@ class page_store {
     return {detail::spilled_pages_ref(pool_.memory().base(), spilled_.data()), queues_.ref()};
   }
   [[nodiscard]] std::size_t bytes() const { return spilled_.bytes() + queues_.bytes(); }
-  /// Empties the store. states: as they were before.
+  /// Empties the store. states: the states of the classes before the call.
   void reset(std::vector<detail::page_class_state<queue_ends>> const& states) {
     space_.fill(spilled_.data(), 0, spilled_.bytes());
     queues_.reset(pool_.chunks(), [&](unsigned c) -> queue_ends const& { return states[c].pages; });
   }
-  /// Allocates the tables for a pool of so many chunks, for grow(); may throw.
+  /// Allocates the tables for a pool of this number of chunks, for grow(); may throw.
   [[nodiscard]] auto prepare(std::uint32_t chunks) { return queues_.prepare(chunks); }
   template <class Prepared, class Ends>
   void grow(Prepared prepared, Ends const& ends) {
@@ -86,7 +86,7 @@ class page_store {
   }
 
  private:
-  static constexpr std::size_t max_threads = 1024;  // that visit spilled pages
+  static constexpr std::size_t max_threads = 1024;  // for the traversal of spilled pages
 
   void compact(chunk_pool_ref const& pool, detail::class_states<queue_ends> states, unsigned c,
                exec::buffer<std::uint32_t, Space>& free) {

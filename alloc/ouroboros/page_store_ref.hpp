@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queues of free pages (Ouroboros, ICS 2020, section 4.1, Algorithm 3), on the device. Pages that their queue has no
-// room for are spilled: see spilled_pages.hpp.
+// Queues of free pages (Ouroboros, ICS 2020, section 4.1, Algorithm 3), on the device. Pages for which their queue has
+// no room are spilled: see spilled_pages.hpp.
 #pragma once
 
 #include <cstdint>

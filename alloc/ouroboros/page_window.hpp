@@ -23,29 +23,30 @@ struct page_range {
 
 class page_window {
  public:
-  /// The most pages of a window. "next" passes the end by at most the number of lanes that ask at one time, 2^19.
+  /// The maximum number of pages of a window. "next" exceeds the end by at most the number of lanes that request pages
+  /// at the same time, 2^19.
   static constexpr std::uint32_t max_pages = std::uint32_t{1} << 20;
   [[nodiscard]] static WYRM_HD std::uint32_t max_chunks(std::uint32_t pages_per_chunk) {
     return max_pages / pages_per_chunk < extent_ref::at_once ? max_pages / pages_per_chunk : extent_ref::at_once;
   }
 
-  /// The word, for left(). Call take() only after a load() with pages left, so that no thread adds twice to a window
-  /// that it has seen used up.
+  /// The word, for left(). Call take() only after a load() with pages left, so that no thread adds again to a window
+  /// that it has seen exhausted.
   [[nodiscard]] WYRM_HD std::uint64_t load() { return word().load(exec::relaxed); }
   [[nodiscard]] WYRM_HD static std::uint32_t left(std::uint64_t word, std::uint32_t pages_per_chunk) {
     std::uint32_t const end = static_cast<std::uint32_t>(word & 0xffff) * pages_per_chunk;
     return next(word) < end ? end - next(word) : 0;
   }
-  /// Takes up to n pages; none if the window is used up.
+  /// Takes up to n pages; none if the window is exhausted.
   [[nodiscard]] WYRM_HD detail::page_range take(std::uint32_t n, std::uint32_t pages_per_chunk) {
     std::uint64_t const before = word().fetch_add(std::uint64_t{n} << 16, exec::acquire);
     std::uint32_t const rest = left(before, pages_per_chunk);
     return {static_cast<std::uint32_t>(before >> 37), next(before), rest < n ? rest : n};
   }
-  /// The number of pages left; a hint, as it may be out of date at once.
+  /// The number of pages left; a hint, because other threads may change it at any time.
   [[nodiscard]] WYRM_HD std::uint32_t left(std::uint32_t pages_per_chunk) { return left(load(), pages_per_chunk); }
 
-  /// Removes from its end the chunks none of whose pages was handed out, and returns them.
+  /// Removes from its end the chunks of which no page was allocated, and returns them.
   [[nodiscard]] WYRM_HD chunk_range truncate(std::uint32_t pages_per_chunk) {
     std::uint64_t now = word().load(exec::acquire);
     while (left(now, pages_per_chunk) > 0) {
@@ -58,8 +59,8 @@ class page_window {
     return {0, 0};
   }
 
-  /// Replaces a window that is used up; the first `taken` pages of the new one belong to the caller. A plain store is
-  /// enough, as concurrent additions to a used-up window have no effect on any result.
+  /// Replaces an exhausted window; the first `taken` pages of the new one belong to the caller. A plain store is
+  /// enough, because concurrent additions to an exhausted window have no effect on any result.
   WYRM_HD void replace(std::uint32_t first_chunk, std::uint32_t chunks, std::uint32_t taken) {
     word().store(std::uint64_t{first_chunk} << 37 | std::uint64_t{taken} << 16 | chunks, exec::release);
   }

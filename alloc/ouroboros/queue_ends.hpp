@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two ends of an index queue (Ouroboros, ICS 2020, section 3.3): how many entries it has, and which thread reads or
-// writes which position. The back and the number of entries are in one word, back * 2^NumberBits + number, and one
-// atomic addition changes and returns both. The number is signed. A negative number counts the entries that lanes have
-// requested and the queue does not have; a lane that gets no entry cancels its request with uncount(). In terms of
-// Algorithm 2 the number is count less reserved; the field `expected` is not needed here, as other code supplies
-// chunks. No compare-and-swap is needed.
+// The two ends of an index queue (Ouroboros, ICS 2020, section 3.3). They count the entries, and assign positions to
+// the threads that read and write. The back and the number of entries are in one word, back * 2^NumberBits + number,
+// and one atomic addition changes and returns both. The number is signed. A negative number counts the entries that
+// lanes have requested and the queue does not have; a lane that gets no entry cancels its request with uncount(). In
+// terms of Algorithm 2 the number is count - reserved; the field `expected` is not needed here, because other code
+// supplies chunks. No compare-and-swap is needed.
 //
 // Positions have 64 - NumberBits bits and wrap around. In a queue (`queue_ends`) both halves have 32 bits: there are at
 // most 2^31 entries, and fewer lanes than that run at a time, so that differences of positions modulo 2^32 are exact.
 // `page_counts` counts the free pages of chunks, which are in no queue. There may be 2^36 of them, 16 bytes each in a
-// pool of 1 TiB: the number has 38 bits, and positions, which only say whether all free pages have been claimed, have
-// 26. (is_empty() could mistake a multiple of 2^26 pages for none. But it is called only where the number was zero or
-// less, so that there are fewer pages than running lanes, unless 2^26 pages are freed between two loads of one lane.)
+// pool of 1 TiB: the number has 38 bits. Positions have 26 bits; they only show whether all free pages have been
+// claimed. (is_empty() could mistake a multiple of 2^26 pages for none. But it is called only if the number was zero or
+// less, so there are fewer pages than running lanes, unless 2^26 pages are freed between two loads of one lane.)
 #pragma once
 
 #include <cstdint>
@@ -54,8 +54,9 @@ class counted_ends {
     return position(word().fetch_add((std::uint64_t{n} << NumberBits) + n, exec::relaxed));
   }
 
-  /// The same for a queue that should have at most `limit` entries: a thread that finds as many sets a flag that all
-  /// threads read, see is_over_limit(). Until they read it, entries may exceed the limit by as many as threads run.
+  /// The same for a queue that should have at most `limit` entries: a thread that finds this number of entries sets a
+  /// flag that all threads read, see is_over_limit(). Until they read it, the number of entries may exceed the limit by
+  /// the number of running threads.
   [[nodiscard]] WYRM_HD std::uint32_t claim_back(std::uint32_t n, number_type limit) {
     std::uint64_t const before = word().fetch_add((std::uint64_t{n} << NumberBits) + n, exec::relaxed);
     if (number(before) >= limit) over_limit().store(1, exec::relaxed);
@@ -71,7 +72,7 @@ class counted_ends {
     return position(word().fetch_add(std::uint64_t{n} << NumberBits, exec::relaxed));
   }
 
-  /// Entries less requests.
+  /// The number of entries minus the number of requests.
   [[nodiscard]] WYRM_HD number_type number() { return number(word().load(exec::relaxed)); }
   /// Whether at some moment of the call all entries were claimed for reading.
   [[nodiscard]] WYRM_HD bool is_empty() {
@@ -79,7 +80,7 @@ class counted_ends {
     return ((position(word().load(exec::relaxed)) ^ claimed) & position_mask) == 0;
   }
 
-  /// About how many entries there are; 0 if more positions are claimed for reading than for writing.
+  /// The approximate number of entries; 0 if more positions are claimed for reading than for writing.
   [[nodiscard]] WYRM_HD std::uint32_t length() requires(position_bits == 32) {
     std::int32_t const n =
         static_cast<std::int32_t>(position(word().load(exec::relaxed)) - front().load(exec::relaxed));
@@ -88,7 +89,8 @@ class counted_ends {
 
   /// The position of the first entry; for the host.
   [[nodiscard]] std::uint32_t first() const { return front_; }
-  /// The number of entries, while no thread uses the queue. (26-bit positions cannot say how many; the number can.)
+  /// The number of entries, while no thread uses the queue. (From the number, because 26-bit positions are too small to
+  /// count all entries.)
   [[nodiscard]] std::conditional_t<NumberBits == 32, std::uint32_t, std::uint64_t> size() const {
     if constexpr (position_bits == 32)
       return position(word_) - front_;

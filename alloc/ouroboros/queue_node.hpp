@@ -17,8 +17,8 @@ struct alignas(64) virtual_queue_state {
 
 inline constexpr std::uint32_t no_chunk = 0xffffffff;
 
-/// How many entries a node of the queue of class c has, a power of two, and how nodes are numbered: entry p of a queue
-/// lies on node p / entries(c). Node numbers wrap around as positions do.
+/// The number of entries of a node of the queue of class c, a power of two, and the numbers of nodes: entry p of a
+/// queue is on node p / entries(c). Node numbers wrap around, like positions.
 struct node_size {
   unsigned log2 = 11;
   unsigned wide_classes = 0;  // below this class entries have 64 bits, and nodes half as many of them
@@ -32,7 +32,7 @@ struct node_size {
   }
   [[nodiscard]] WYRM_HD std::uint32_t last_node(unsigned c) const { return 0xffffffffu >> entries_log2(c); }
   [[nodiscard]] WYRM_HD std::uint32_t next(unsigned c, std::uint32_t node) const { return (node + 1) & last_node(c); }
-  /// By how many nodes a is later than b; negative if it is earlier.
+  /// The number of nodes from b to a; negative if a is earlier.
   [[nodiscard]] WYRM_HD std::int32_t distance(unsigned c, std::uint32_t a, std::uint32_t b) const {
     return static_cast<std::int32_t>((a - b) << entries_log2(c)) >> entries_log2(c);
   }

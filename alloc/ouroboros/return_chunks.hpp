@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds chunks all of whose pages are free, and returns them to the pool, where queues hold pages (future work in
-// Ouroboros, ICS 2020, section 7). The free pages of a class are counted, with one counter per chunk. Then each free
-// page is dequeued, and enqueued again unless all pages of its chunk are free. Launched by the host while no other
-// kernel uses the pool.
+// For queues of pages: finds chunks whose pages are all free, and returns them to the pool (future work in Ouroboros,
+// ICS 2020, section 7). The free pages of a class are counted, with one counter per chunk. Then each free page is
+// dequeued, and enqueued again unless all pages of its chunk are free. Launched by the host while no other kernel uses
+// the pool.
 #pragma once
 
 #include <cstddef>

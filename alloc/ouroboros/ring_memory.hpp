@@ -36,7 +36,7 @@ class ring_memory {
  public:
   explicit ring_memory(Space const& space) : space_(space), slots_(space) {}
 
-  /// Makes the ring at least this long, and empty. `ends`: those of the entries that it has. O(entries) where the ring
+  /// Makes the ring empty, with at least this length. `ends`: the ends of its current entries. O(entries) if the ring
   /// is long enough, else O(slots).
   void reset(std::size_t slots, bool wide, queue_ends const& ends) {
     wide_ = wide;
@@ -52,7 +52,7 @@ class ring_memory {
       clear(0, ends.size() - rest);
     }
   }
-  /// An empty ring of at least so many slots, for move_to(); may throw.
+  /// An empty ring of at least this number of slots, for move_to(); may throw.
   [[nodiscard]] ring_memory longer(std::size_t slots) const {
     ring_memory other(space_);
     other.reset(std::max<std::size_t>(slots, size_), wide_, {});

@@ -27,9 +27,9 @@ class ring_queues_ref {
     for (unsigned c = 0; c < detail::page_classes; ++c) rings_[c] = rings[c];
   }
 
-  /// The most slots of a ring. A ring of this size accepts no more entries when it is half full: the lanes that have
-  /// just seen room, and those that have claimed entries and not read them yet, are fewer than the other half of the
-  /// slots.
+  /// The maximum number of slots of a ring. A ring of this size accepts no more entries when it is half full. The other
+  /// half of the slots is enough for the lanes that have seen room but not written yet, and for those that have claimed
+  /// entries but not read them yet.
   static constexpr std::uint32_t max_slots = std::uint32_t{1} << 21;
   static constexpr std::int32_t limit = max_slots / 2;
 
@@ -108,12 +108,12 @@ class ring_queues {
     return sum;
   }
 
-  /// Empties all queues. ends(c) are the ends of the queue of class c, as they were.
+  /// Empties all queues. ends(c) are the ends of the queue of class c before the call.
   template <class Ends>
   void reset(std::uint32_t chunks, Ends const& ends) {
     for (unsigned c = 0; c < detail::page_classes; ++c) rings_[c].reset(slots_for(c, chunks), is_wide(c), ends(c));
   }
-  /// Allocates the rings for a pool of so many chunks, for grow(); may throw.
+  /// Allocates the rings for a pool of this number of chunks, for grow(); may throw.
   [[nodiscard]] std::vector<ring_memory<Space>> prepare(std::uint32_t chunks) const {
     std::vector<ring_memory<Space>> longer;
     for (unsigned c = 0; c < detail::page_classes; ++c) longer.push_back(rings_[c].longer(slots_for(c, chunks)));

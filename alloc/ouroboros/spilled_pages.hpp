@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Freed pages that their queue has no room for, which happens when the pool has no chunk for a queue node: they are
-// kept in linked lists through the pages themselves, so that no page is lost.
+// Freed pages for which their queue has no room, because the pool has no chunk for a queue node. They are kept in
+// linked lists, whose links are in the pages themselves, so that no page is lost.
 //
-// A class has many lists, as many threads may free pages at the same time: a hub that loses its neighbours frees pages
-// by the million. A list consists of batches, each of which is a list of the pages that one group of lanes freed. The
-// first word of a list is also its lock. A thread that holds it waits for no other thread.
+// A class has many lists, because many threads may free pages at the same time, possibly millions of pages. A list
+// consists of batches; each batch is a list of the pages that one group of lanes freed. The first word of a list is
+// also its lock. A thread that holds it waits for no other thread.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct spilled_pages {
   std::uint64_t count;        // pages in lists, or being taken out of one
   std::uint64_t lists[size];  // first page of the first batch, + 1; 0: the list is empty
 };
-/// What a page in a list contains.
+/// The contents of a page in a list.
 struct spilled_page {
   std::uint64_t next;        // page of the batch, + 1; 0: none
   std::uint64_t next_batch;  // in the first page of a batch: the first page of the next one, + 1; 0: none
@@ -37,7 +37,7 @@ class spilled_pages_ref {
   /// base: of the pool.
   spilled_pages_ref(std::byte* base, spilled_pages* classes) : base_(base), classes_(classes) {}
 
-  /// Whether class c seems to have spilled pages; a hint.
+  /// Whether class c probably has spilled pages; a hint.
   [[nodiscard]] WYRM_HD bool has_some(unsigned c) const { return count(classes_[c]).load(exec::relaxed) > 0; }
 
   /// Takes up to n pages of class c out of one batch, the first for the lane with rank 0; collective. Returns how many.

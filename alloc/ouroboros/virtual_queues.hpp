@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Virtualized queues (Ouroboros, ICS 2020, section 5): what the host owns of virtual_queues_ref.hpp, and the check.
+// Virtualized queues (Ouroboros, ICS 2020, section 5): the owner on the host of virtual_queues_ref.hpp, and the check.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,7 @@ class virtual_queues {
     read_.cover(chunks);
     links_.reset(size_, chunks);
   }
-  /// Allocates the tables for a pool of so many chunks; may throw. The result is for grow().
+  /// Allocates the tables for a pool of this number of chunks; may throw. The result is for grow().
   [[nodiscard]] int prepare(std::uint32_t chunks) {
     read_.cover(chunks);
     links_.cover(chunks);

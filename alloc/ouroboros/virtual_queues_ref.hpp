@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Virtualized queues (Ouroboros, ICS 2020, section 5), on the device. The entries of a queue lie on queue chunks, its
-// nodes, which are allocated from the pool when they are needed and freed when all their entries have been read.
-// `Links` finds the chunk of a node: node_directory.hpp (VA) or node_list.hpp (VL).
+// Virtualized queues (Ouroboros, ICS 2020, section 5), on the device. The entries of a queue are on chunks of the pool,
+// the nodes of the queue. A node is allocated when it is needed, and freed when all its entries have been read. `Links`
+// finds the chunk of a node: node_directory.hpp (VA) or node_list.hpp (VL).
 //
 // Before a writer claims positions it reserves room: a bulk semaphore designates the threads that must supply a node.
-// So each claimed position has a node, or will have one, and no thread that holds a position waits for memory. When a
-// node cannot be allocated, reserve() returns false, and the entries go elsewhere (see page_store.hpp).
+// So each claimed position has a node, or will have one, and no thread that holds a position waits for memory. If a
+// node cannot be allocated, reserve() returns false, and the page store spills the pages (see spilled_pages.hpp).
 //
-// Departures from the paper: the semaphore designates the thread that supplies a chunk, not position 0; and a node has
-// one counter instead of two, as a node all of whose entries have been read has also been written.
+// Departures from the paper: the semaphore, not position 0, designates the thread that supplies a chunk. A node has one
+// counter instead of two, because a node whose entries have all been read has also been written completely.
 #pragma once
 
 #include <cstddef>
@@ -29,12 +29,12 @@ class virtual_queues_ref {
                      detail::node_size const& size)
       : base_(base), states_(states), read_(read), links_(links), size_(size) {}
 
-  /// Reserves room for n more entries in the queue of class c, for each leader of a group of lanes, at most one a
-  /// class; collective. False if there is no room. A designated lane supplies nodes before it waits for any other
-  /// thread. When the pool looks used up, or the queue has all the nodes that it may have, every lane is refused
-  /// without a poll, whichever lane was designated: the pages that these lanes free go into lists of spilled pages, and
-  /// are found there. (While a chunk moves within the pool, the pool may look used up although it is not. Then some
-  /// pages are spilled that need not have been, and nothing else happens.)
+  /// Reserves room for n more entries in the queue of class c, for each leader of a group of lanes, at most one per
+  /// class; collective. Returns false if there is no room. A designated lane supplies nodes before it waits for any
+  /// other thread. If the pool appears exhausted, or the queue has its maximum number of nodes, each lane is refused
+  /// without polling, designated or not: the pages that these lanes free go into lists of spilled pages, and are found
+  /// there. (While a chunk moves within the pool, the pool may appear exhausted although it is not. The only effect is
+  /// that some pages are spilled unnecessarily.)
   template <class Tile>
   [[nodiscard]] WYRM_HD bool reserve(Tile const& t, chunk_pool_ref const& pool, queue_ends&, bool leads, unsigned c,
                                      std::uint32_t n) const {
@@ -52,7 +52,7 @@ class virtual_queues_ref {
       for (unsigned attempt = 0; asks && !refused && !granted && attempt < patience; ++attempt) {
         granted = states_[c].room.value() >= 0;
         if (granted) break;
-        // Now and then: it may be that no thread supplies a node any more.
+        // Occasionally, because possibly no thread supplies a node any longer.
         refused = attempt % 8 == 0 && (pool.looks_used_up() || links_.is_full(size_, c));
         if (!refused) exec::pause(attempt);
       }
@@ -129,7 +129,7 @@ class virtual_queues_ref {
   /// To be called by one thread after install() for a queue that reuses its nodes: nodes that were emptied while they
   /// were the last of a list, and stayed in it, become its last nodes again.
   WYRM_HD void reuse_emptied(unsigned c) const {
-    detail::unpublished_node unpublished;  // stays empty: only lists have such nodes, and publish at once
+    detail::unpublished_node unpublished;  // stays empty: only lists have such nodes, and publish immediately
     links_.remove_emptied(size_, read_, c, reuse_as_nodes(c, unpublished));
   }
   /// Publishes the node, if it can be, and supplies the room of its entries.
@@ -154,8 +154,8 @@ class virtual_queues_ref {
   [[nodiscard]] WYRM_HD std::uint32_t entries_per_node(unsigned c) const { return size_.entries(c); }
 
  private:
-  // Counts the entries that were read, see finish(): one lane a node, the one with the first entry of the group there.
-  // True for a lane that counts the last entry of a node; collective.
+  // Counts the entries that were read, see finish(): one lane per node, the lane with the first entry of the group on
+  // it. True for a lane that counts the last entry of a node; collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD bool finishes_node(Tile const& t, unsigned c, std::uint32_t chunk, std::uint32_t position,
                                            std::uint32_t rank, std::uint32_t n) const {
@@ -190,7 +190,7 @@ class virtual_queues_ref {
       }
     };
   }
-  // Gives a chunk the next node number.
+  // Assigns the next node number to a chunk.
   [[nodiscard]] WYRM_HD detail::unpublished_node number(unsigned c, std::uint32_t chunk) const {
     exec::atomic_ref<std::uint32_t>(read_[chunk]).store(0, exec::relaxed);
     std::uint32_t const node = exec::atomic_ref<std::uint32_t>(states_[c].nodes).fetch_add(1, exec::relaxed);
@@ -204,13 +204,13 @@ class virtual_queues_ref {
     return {base_ + std::size_t{chunk} * chunk_bytes, size_.is_wide(c)};
   }
 
-  // Allocates so many nodes for class c; collective. False if one cannot be allocated.
+  // Allocates this number of nodes for class c; collective. False if one cannot be allocated.
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD bool supply_nodes(Tile const t, chunk_pool_ref const& pool, unsigned c,
                                                         std::uint32_t count, unsigned leader) const {
     for (; count > 0; --count) {
       chunk_range range{0, 0};
-      // take() of a used-up pool would take a lock.
+      // take() of an exhausted pool would take a lock.
       if (t.rank() == leader && !pool.looks_used_up() && links_.try_count_node(size_, c)) {
         range = pool.take(1);
         if (range.count == 0) links_.uncount_nodes(c, 1);
