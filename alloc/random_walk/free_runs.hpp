@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Summaries of the runs of free units in a range of a bitmap. Summaries of adjacent ranges join to the summary of both,
-// so a tile computes the longest run of a region from the words that its lanes have read (the structure K of RW_malloc,
-// ACM TOPC 2025, section 4.3, in registers).
+// Summaries of the runs of free units in a range of a bitmap. The summaries of two adjacent ranges can be merged, so a
+// tile computes the longest run of a region from the words that its lanes have read (the structure K of RW_malloc, ACM
+// TOPC 2025, section 4.3, in registers).
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace wyrm::alloc::detail {
 /// The runs of a range of at most 4096 units.
 struct free_runs {
   std::uint32_t units = 0;
-  std::uint32_t prefix = 0;   // free units at the begin of the range
+  std::uint32_t prefix = 0;   // free units at the beginning of the range
   std::uint32_t suffix = 0;   // free units at its end
   std::uint32_t longest = 0;  // units of the longest run
-  std::uint32_t at = 0;       // where the longest run begins
+  std::uint32_t at = 0;       // the position of the longest run
 
   /// All fields but `units`, in one word, and back.
   [[nodiscard]] WYRM_HD std::uint64_t packed() const {
@@ -33,7 +33,7 @@ struct free_runs {
 WYRM_HD inline free_runs runs_of(std::uint64_t free) {
   if (free == 0) return {64};
   if (free == ~std::uint64_t{0}) return {64, 64, 64, 64, 0};
-  std::uint64_t begins[6];  // begins[k]: where runs of 2^k units, or more, begin
+  std::uint64_t begins[6];  // begins[k]: bits at which runs of 2^k units, or more, begin
   begins[0] = free;
   for (unsigned k = 1; k < 6; ++k) begins[k] = begins[k - 1] & begins[k - 1] >> (1u << (k - 1));
   std::uint64_t best = 0;
@@ -49,7 +49,7 @@ WYRM_HD inline free_runs runs_of(std::uint64_t free) {
           longest > 0 ? static_cast<std::uint32_t>(cuda::std::countr_zero(best)) : 0};
 }
 
-/// Where the first run of so many units begins within one word; 64 if it has none.
+/// The position of the first run of this number of units in one word; 64 if there is none.
 WYRM_HD inline std::uint32_t first_run(std::uint64_t free, std::uint32_t units) {
   if (units > 64) return 64;
   for (std::uint32_t length = 1; length < units && free != 0;) {  // of the runs that begin at the bits of `free`

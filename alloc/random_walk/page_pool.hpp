@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pools of a fixed number of equal pages without central state, in the four variants of "Dynamic Buffer Management in
 // Massively Parallel Systems: The Power of Randomness" (ACM TOPC 12(1), 2025): RW, RW-BM, CoRW, CRW (search.hpp). A
-// pool keeps only which pages are used. The memory of the pages belongs to the user of the pool.
+// pool only records which pages are used. The user of the pool owns the memory of the pages.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ template <class Used>
 struct scatter_free_pages {
   typename Used::word* used;
   std::uint64_t pages;
-  std::uint64_t limit;  // a page is free if its random number is below; of 2^32
+  std::uint64_t limit;  // a page is free if its random number of 32 bits is below this
   std::uint64_t seed;
   std::uint64_t* free;
   template <class Tile>
@@ -47,7 +47,7 @@ struct scatter_free_pages {
 };
 }  // namespace detail
 
-/// Owns the flags or the bitmap of a pool. All functions but ref() need that no kernel uses the pool.
+/// Owns the flags or the bitmap of a pool. All functions except ref() require that no kernel uses the pool.
 template <class Space, class Used, page_search How>
 class page_pool {
   using word = typename Used::word;
@@ -56,8 +56,8 @@ class page_pool {
   using space_type = Space;
   using ref_type = page_pool_ref<Used, How>;
 
-  /// pages: 1 to 2^32. fraction: searches become sweeps when less than this fraction of the pages seems free (0 <
-  /// fraction < 1). Throws error(bad_argument) for other values.
+  /// pages: 1 to 2^32. fraction: a search is replaced by a sweep when less than this fraction of the pages is probably
+  /// free (0 < fraction < 1). Throws error(bad_argument) for other values.
   page_pool(Space const& space, std::uint64_t pages, double fraction = 0.001)
       : space_(space),
         pages_(checked(pages, fraction)),
@@ -80,7 +80,7 @@ class page_pool {
     exec::write(space_, used_.data() + words() - 1, static_cast<word>(~word{0} << pages_ % Used::bits));
   }
 
-  /// Makes each page free with probability `fraction`, and the others used. Returns how many are free.
+  /// Makes each page free with probability `fraction`, and the others used. Returns the number of free pages.
   std::uint64_t scatter(double fraction, std::uint64_t seed) {
     exec::buffer<std::uint64_t, Space> free(space_, 1);
     exec::write(space_, free.data(), std::uint64_t{0});

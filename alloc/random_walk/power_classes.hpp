@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The size classes of the random-walk allocators: pages of powers of two from 16 bytes to 1 MiB. A chunk of 8 KiB is
-// split into pages of one class up to 8 KiB; a larger page is a run of chunks. Sizes in between, as Ouroboros has them
-// (size_classes.hpp), would cost more here than they save: each size has a bit, or a flag of 4 bytes, for every page
-// that the memory could hold.
+// split into pages of one class up to 8 KiB; a larger page is a run of chunks. Intermediate sizes, as in Ouroboros
+// (size_classes.hpp), would take more memory here than they save: each size has a bit, or a flag of 4 bytes, for every
+// page that fits into the memory.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ WYRM_HD constexpr std::uint32_t pages_per_chunk(unsigned page_class) { return 1u
 WYRM_HD constexpr std::uint32_t run_chunks(unsigned page_class) {
   return page_log2(page_class) > chunk_log2 ? 1u << (page_log2(page_class) - chunk_log2) : 1;
 }
-/// The class of the smallest page for a request of so many bytes, 1 to largest_page.
+/// The class of the smallest page for a request of this number of bytes, 1 to largest_page.
 WYRM_HD inline unsigned class_for(std::size_t bytes) {
   auto const log2 = static_cast<unsigned>(cuda::std::bit_width(bytes - 1));
   return (log2 > smallest_page_log2 ? log2 : smallest_page_log2) - smallest_page_log2;

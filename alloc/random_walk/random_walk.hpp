@@ -4,19 +4,20 @@
 // to 1 MiB. A pool takes spans (spans.hpp) from alloc/extent, and returns them. Larger requests go to the extent. This
 // goes beyond the paper, whose pools have a fixed number of pages of one size.
 //
-// When a pool grows (memory that was never used is measured by what is left in the extent's window; freed chunks that
-// have become the window count, too):
-//  - While the extent has memory, a search gives up, and its tile takes more memory, after so many used pages that less
-//    than 1 page in 20 seems free (section 3.2.3).
-//  - While at least half of the memory was never used, a tile of CoRW takes more memory as soon as one step has found
-//    fewer pages than the tile needs.
-//  - When less than a quarter of the memory was never used, a full word counts as one used page. New pages are
-//    adjacent, and so are pages that were freed at the same time: then some words are free and most are full, so the
-//    pages of one word are no independent sample.
-//  - When the extent has no memory, a search gives up when less than 1 page in 1000 seems free. Then the tile takes the
-//    lock of the size class. The holder of the lock sweeps over all pages, returns wholly free spans of other size
-//    classes to the extent, and takes them for its own. If nothing is left, that holds for all tiles that wait for the
-//    lock.
+// When a pool grows ("unused memory" is the rest of the extent's window, which includes freed chunks if they have
+// become the window):
+//  - While the extent has memory, a search gives up, and its tile takes more memory, after it has probed so many used
+//    pages that probably less than 1 page in 20 is free (section 3.2.3).
+//  - While at least half of the memory is unused, a tile of CoRW takes more memory as soon as one step has found fewer
+//    pages than the tile needs.
+//  - If less than a quarter of the memory is unused, a full word counts as one used page. New pages are adjacent, and
+//  so
+//    are pages that were freed at the same time: then some words are free and most are full, so the pages of one word
+//    are not an independent sample.
+//  - If the extent has no memory, a search gives up when probably less than 1 page in 1000 is free. Then the tile takes
+//    the lock of the size class. The holder of the lock sweeps over all pages, returns completely free spans of other
+//    size classes to the extent, and takes them for its own class. If no memory is left, this result is valid for all
+//    tiles that wait for the lock.
 //
 // Progress: a tile that waits for the lock of a size class waits for its holder. The holder waits at most for the lock
 // of the extent, whose holder waits for no thread. Searches and frees wait for no other thread.
@@ -45,8 +46,9 @@ namespace wyrm::alloc {
 
 namespace detail {
 
-/// Where the words of all size classes lie. There is a group for each 64 spans. In a group a size class has the words
-/// for the pages of 64 of its spans. So the words grow with the memory, however the size classes will divide it.
+/// The positions of the words of all size classes. There is a group for each 64 spans. In a group a size class has the
+/// words for the pages of 64 of its spans. So the array of words grows with the memory, for any division of the memory
+/// among the size classes.
 struct grouped_words {
   unsigned log2;         // words of this size class per group: 2 to the power of log2
   std::uint32_t offset;  // of the first of them in the group
@@ -149,7 +151,7 @@ class random_walk_ref {
                                     : detail::power::page_bytes(detail::span_owner::of(owner).pool);
   }
 
-  /// Returns some wholly free spans of a size class other than `but` to the extent; collective. False if there are
+  /// Returns some completely free spans of a size class other than `but` to the extent; collective. False if there are
   /// none.
   template <class Tile>
   WYRM_NOINLINE WYRM_HD bool reclaim(Tile const t, unsigned but = no_class) const {
@@ -177,7 +179,7 @@ class random_walk_ref {
     return parts_.memory.base() + (chunk << detail::power::chunk_log2) + (in_span << detail::power::page_log2(c));
   }
 
-  // A page of class c for each lane that asks, or no_page; collective.
+  // A page of class c for each lane with `asks`, or no_page; collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD std::uint64_t find(Tile const& t, unsigned c, bool asks) const {
     std::uint64_t page = pool_ref::no_page;
@@ -202,7 +204,7 @@ class random_walk_ref {
     unsigned const first = t.shfl(c, exec::first_lane(t.ballot(asks)));
     if (t.any(asks && c != first) && asks) {  // per thread at first
       std::uint32_t const n = spans(c).recent_count();
-      // Longer than usual, because the lanes that find nothing are served one size class after the other.
+      // Longer than usual, because the lanes that find nothing are processed one size class after the other.
       if (n > 0) pool_ref(used(c, n), 2 * limits_.before_growth).search_per_thread(w, asks, page);
     }
     for (std::uint32_t left = t.ballot(asks); left != 0;) {
@@ -221,12 +223,12 @@ class random_walk_ref {
     all.search_and_grow(
         t,
         [&](std::uint32_t n, bool grows) {
-          // Used pages that count as one: a word while memory is scarce.
+          // The number of used pages that count as one: those of a word while memory is scarce.
           std::uint32_t const pages = t.shfl(parts_.memory.window_is_small(), 0) ? used_type::bits : 1;
           pool_ref const pool(used(c, n), grows ? limits_.before_growth * pages : limits_.when_exhausted);
           if (n > 0) pool.search(t, w, asks, page, t.shfl(parts_.memory.window_is_large(), 0));
-          // Lanes that fill whole spans take them without the lock. For the rest the lock keeps too many tiles from
-          // taking more.
+          // Lanes that fill whole spans take them without the lock. For other lanes, the lock prevents that too many
+          // tiles take spans at the same time.
           if (std::uint32_t const whole = count_lanes(t.ballot(asks)) >> detail::power::pages_log2(c);
               grows && whole > 0)
             (void)all.append(t, whole, false, asks, page);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // RW_malloc ("Dynamic Buffer Management in Massively Parallel Systems: The Power of Randomness", ACM TOPC 12(1), 2025,
 // section 4.3 and Algorithm 6): memory in units of 16 bytes, with a bitmap of one bit per unit. A tile probes a random
-// region of the bitmap: it finds the longest run of free units in the region, across the borders of words, and claims
-// so many units from the front of this run as serve most of its lanes, in the order of lanes, by one atomic operation
-// per word.
+// region of the bitmap: it finds the longest run of free units in the region, across the borders of words. From the
+// front of this run it claims the units for as many of its lanes as possible, in the order of lanes, by one atomic
+// operation per word.
 //
 // Departures from the paper: there the lanes of a warp read 32 words from a random one on, one each, and lanes take the
 // first runs that are long enough, one lane after the other. Here the words are those of a region, 32 words from a
@@ -11,28 +11,29 @@
 //
 // Beyond the paper:
 //  - The units are in spans (spans.hpp) of one chunk each; four spans are a region. So memory comes from alloc/extent
-//    and returns to it. A run of units may cross from one chunk to the next if the two are neighbours in memory, too.
-//  - A tile of 16 lanes or fewer probes a part of a region where its requests are small, so that a single thread does
-//    not read 32 words. So does a tile in the rest of a search in which it has lost units to another tile, since tiles
-//    that read the same words want the same run. A single thread takes the first run that is long enough, and does not
-//    look for the longest.
-//  - Requests for more than a region go to the extent. So do requests for more than a chunk where no region has so
-//    much.
-//  - A second bitmap has the last unit of every block. So blocks have no headers, and free() needs no size.
+//    and returns to it. A run of units may cross from one chunk to the next if the two are also adjacent in memory.
+//  - If its requests are small, a tile of 16 lanes or fewer probes only a part of a region, so that a single thread
+//  does
+//    not read 32 words. After a tile has lost units to another tile, it does the same for the rest of the search,
+//    because tiles that read the same words select the same run. A single thread takes the first run that is long
+//    enough, and does not search the longest.
+//  - Requests for more than a region go to the extent. Requests for more than a chunk also go there, if no region has a
+//    run of this length.
+//  - A second bitmap marks the last unit of every block. So blocks have no headers, and free() needs no size.
 //
-// Why no unit is allocated twice: as in used_pages.hpp, the OR that sets bits says which of them were clear. A tile
-// that did not get all units of its run clears those that it got. When the units are claimed, the tile checks again
-// that their chunks are neighbours; from then on these chunks stay where they are.
+// Why no unit is allocated twice: as in used_pages.hpp, the OR that sets bits returns which of them were clear. A tile
+// that did not get all units of its run clears those that it got. After it has claimed the units, the tile checks again
+// that their chunks are adjacent; from then on these chunks cannot move.
 //
 // Progress: tiles wait for locks as in random_walk.hpp. Why every request ends: two tiles that claim the same units can
 // both fail, each because the other has some of them, until both clear theirs. Without further rules they could repeat
-// this for ever. So a tile that has lost more races than chance explains (max_lost_races) claims no more units without
-// the lock of the pool. It waits for this lock, and then tries until it is served, or finds that nothing fits. While it
-// holds the lock, other tiles can still win races against it. But each of them does so a bounded number of times for
-// each of its requests, unless the request is served; then it waits for the lock, too. The number of requests is
-// finite. So, if no request is served before, there is a time from which on only the holder of the lock claims units.
+// this forever. Therefore a tile that has lost more races than are likely by chance (max_lost_races) claims units only
+// with the lock of the pool. It waits for this lock, and then tries until its requests are satisfied, or no run fits.
+// While it holds the lock, other tiles can still win races against it. But each of them does so a bounded number of
+// times for each of its requests; if the request is not satisfied by then, it also waits for the lock. The number of
+// requests is finite. So, if no request is satisfied before, at some time only the holder of the lock claims units.
 // Then it loses no race: its next probe claims a run that fits, or finds that none fits, and the lock goes to the next
-// tile. So after a finite time some tile is always served or refused.
+// tile. So after a finite time some request is always satisfied or refused.
 #pragma once
 
 #include <cstddef>
@@ -98,8 +99,8 @@ class rw_malloc_ref {
   WYRM_HD void deallocate(Tile const& t, void* p) const {
     free_block(t, p, 0);
   }
-  /// The same with the requested size of each block, which saves the search for its end. A size at which no block ends
-  /// is counted as a bad free.
+  /// The same with the requested size of each block, so that its end need not be searched. If no block ends at this
+  /// size, it is counted as a bad free.
   template <class Tile>
   WYRM_HD void deallocate(Tile const& t, void* p, std::size_t bytes) const {
     free_block(t, p, bytes);
@@ -119,7 +120,7 @@ class rw_malloc_ref {
     return (end(unit) - unit + 1) * alignment;
   }
 
-  /// Returns some wholly free chunks to the extent; collective. False if there are none.
+  /// Returns some completely free chunks to the extent; collective. False if there are none.
   template <class Tile>
   WYRM_HD bool reclaim(Tile const& t) const {
     return spans().release_free_spans(t);
@@ -128,7 +129,7 @@ class rw_malloc_ref {
  private:
   static constexpr unsigned probes_before_growth = 2;    // probes that find nothing before the pool grows
   static constexpr unsigned probes_when_exhausted = 16;  // the same when the pool cannot grow
-  // Lost races, about, after which a tile claims units only with the lock: see above.
+  // The approximate number of lost races after which a tile claims units only with the lock: see above.
   static constexpr unsigned max_lost_races = 64;
   static constexpr unsigned sweeps_without_lock = 8;
 
@@ -144,13 +145,13 @@ class rw_malloc_ref {
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint64_t> ends(std::uint64_t word) const {
     return exec::atomic_ref<std::uint64_t>(parts_.marks[word]);
   }
-  // Whether the memory of this word follows that of the word before it.
+  // Whether the memory of this word follows that of the previous word.
   [[nodiscard]] WYRM_HD bool are_neighbours(std::uint64_t word) const {
     constexpr unsigned words = detail::units_per_chunk / 64;
     if (word % words != 0) return true;
     auto const span = static_cast<std::uint32_t>(word / words);
     std::uint32_t const chunk = spans().chunk(span);
-    std::uint32_t const before = spans().chunk(span - 1);  // both at once
+    std::uint32_t const before = spans().chunk(span - 1);  // the two loads overlap
     return chunk != detail::no_span && before + 1 == chunk;
   }
   // The bits of word w of a region that are among the `n` units from unit `first` of the region on.
@@ -175,9 +176,9 @@ class rw_malloc_ref {
   WYRM_HD static range whole(std::uint32_t region) {
     return {std::uint64_t{region} * detail::region_words, detail::region_words};
   }
-  // The words of a probe, a power of two: those of a region, or fewer where a tile of 16 lanes or fewer has small
-  // requests, as a region would be many words a lane. As many as words_needed() at least, as the rest of a range is
-  // wasted where requests of one size fill it; collective.
+  // The number of words of a probe, a power of two: those of a region, or fewer if a tile of 16 lanes or fewer has
+  // small requests, because a region would be many words per lane. It is at least words_needed(), because the rest of a
+  // range is wasted if requests of one size fill it; collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD static std::uint32_t words_at_once(Tile const& t, std::uint32_t units, bool asks) {
     if (t.size() >= detail::region_words) return detail::region_words;
@@ -191,15 +192,15 @@ class rw_malloc_ref {
     return needed < detail::region_words ? needed : detail::region_words;
   }
 
-  // Probes regions, or parts of regions, until all lanes that ask are served, probes of max_failures regions found
+  // Probes regions, or parts of regions, until all lanes with `asks` have a block, probes of max_failures regions found
   // nothing, or the tile has lost max_lost_races races; collective. A part of fewer than four words counts as four.
-  // Returns how many races the tile has lost.
+  // Returns the number of lost races.
   template <class Tile>
   WYRM_HD unsigned search(Tile const& t, walk& w, std::uint32_t n, unsigned max_failures, std::uint32_t units,
                           bool& asks, void*& result) const {
     constexpr unsigned failure = 256;  // added per failure and word; the rest counts lost races, in the same register
     static_assert(max_lost_races < failure);
-    constexpr unsigned fewest_log2 = 2;  // of the words that a failure counts, so that few are not probed too often
+    constexpr unsigned fewest_log2 = 2;  // a failure counts at least 2^this words, which limits probes of few words
     constexpr auto region_log2 = static_cast<unsigned>(cuda::std::countr_zero(detail::region_words));
     auto log2 = static_cast<unsigned>(cuda::std::countr_zero(words_at_once(t, units, asks)));
     unsigned both = 0;
@@ -210,8 +211,8 @@ class rw_malloc_ref {
       if (found == probe_result::no_fit) both += failure << (log2 > fewest_log2 ? log2 : fewest_log2);
       if (found == probe_result::lost_race) {
         ++both;
-        // Tiles that read the same words want the same run, and all but one of them lose. So read fewer, but as many as
-        // the tile fills.
+        // Tiles that read the same words select the same run, and all except one of them lose. So the tile reads fewer
+        // words, but as many as it fills.
         if (log2 > 0 && words_needed(t, units, asks) >> log2 == 0 &&
             exec::sum(t, asks ? units : 0) / 64 >> (log2 - 1) == 0)
           --log2;
@@ -219,8 +220,8 @@ class rw_malloc_ref {
     }
     return both % failure;
   }
-  // Serves the lanes that have no block yet: from regions; and requests for more than a chunk, which regions may be
-  // unable to serve, from the extent; collective. Arguments are passed by value so that they stay in registers.
+  // Allocates blocks for the lanes that have none yet: from regions; for requests for more than a chunk, if regions
+  // have no such run, from the extent; collective. Arguments are passed by value so that they stay in registers.
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD void* serve(Tile const t, std::size_t bytes, void* result) const {
     bool const is_small = bytes > 0 && bytes <= detail::region_units * alignment;
@@ -235,8 +236,8 @@ class rw_malloc_ref {
           [&](std::uint32_t n, bool grows) {
             if (n > 0 && lost_races < max_lost_races)
               lost_races += search(t, w, n, grows ? probes_before_growth : probes_when_exhausted, units, asks, result);
-            // Lanes that fill whole chunks take them without the lock. For the rest the lock keeps too many tiles from
-            // taking more.
+            // Lanes that fill whole chunks take them without the lock. For other lanes, the lock prevents that too many
+            // tiles take chunks at the same time.
             if (std::uint32_t const whole = wanted(t, units, asks) / detail::units_per_chunk; grows && whole > 0)
               (void)append_and_serve(t, all, units, whole, false, asks, result);
             return wanted(t, units, asks) > 0;
@@ -264,8 +265,8 @@ class rw_malloc_ref {
   [[nodiscard]] WYRM_HD static std::uint32_t wanted(Tile const& t, std::uint32_t units, bool asks) {
     return exec::sum(t, asks && units <= detail::units_per_chunk ? units : 0);
   }
-  // Appends so many chunks or fewer, in full regions, so that the chunks of a region are neighbours, and serves lanes
-  // from them; collective. False if there are none.
+  // Appends up to this number of chunks, in full regions, so that the chunks of a region are adjacent, and allocates
+  // blocks for lanes from them; collective. False if there are none.
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD bool append_and_serve(Tile const t, spans_ref<used_units> const& all,
                                                             std::uint32_t units, std::uint32_t chunks, bool fills_holes,
@@ -300,8 +301,8 @@ class rw_malloc_ref {
     return t.ballot(asks) != before;
   }
 
-  // Sweeps over all regions until a sweep has lost no race, or so many times; `unlimited` only for the tile that holds
-  // the lock. Collective. False if a region may still have units for a lane that asks.
+  // Sweeps over all regions until a sweep has lost no race, or up to this number of times; `unlimited` only for the
+  // tile that holds the lock. Collective. False if a region may still have units for a lane with `asks`.
   static constexpr unsigned unlimited = 0xffffffff;
   template <class Tile>
   WYRM_NOINLINE WYRM_HD bool sweep(Tile const t, walk& w, unsigned times, std::uint32_t units, bool& asks,
@@ -324,7 +325,8 @@ class rw_malloc_ref {
     if (t.rank() == 0) lock.unlock();
     t.sync();
   }
-  // One sweep; in each region it claims units until nothing fits. False if it has lost a race and a lane still asks.
+  // One sweep; in each region it claims units until nothing fits. False if it has lost a race and a lane still lacks a
+  // block.
   template <class Tile>
   [[nodiscard]] WYRM_HD bool sweep_once(Tile const& t, walk& w, std::uint32_t n, std::uint32_t units, bool& asks,
                                         void*& result) const {
@@ -341,7 +343,7 @@ class rw_malloc_ref {
   }
 
   // Claims units from the front of the longest run of a range, for the lanes whose requests fit it, lowest lanes first,
-  // as long as it lasts; collective. A lane by itself takes the first run that fits.
+  // until it is full; collective. A tile of one lane takes the first run that fits.
   template <class Tile>
   [[nodiscard]] WYRM_HD probe_result probe(Tile const& t, range const& all_words, std::uint32_t n, std::uint32_t units,
                                            bool& asks, void*& result) const {
@@ -365,7 +367,7 @@ class rw_malloc_ref {
     }
     return probe_result::served;
   }
-  // The longest run of a range; collective. The lane reads so many words from `mine` on.
+  // The longest run of a range; collective. The lane reads this number of words from `mine` on.
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD run longest_run(Tile const t, range const all_words, std::uint32_t mine,
                                                       std::uint32_t words, std::uint64_t end) const {
@@ -389,8 +391,8 @@ class rw_malloc_ref {
     here = detail::free_runs::unpacked(detail::region_units, t.shfl(here.packed(), 0));
     return {here.at, here.longest};
   }
-  // The first run of so many units in a range. It loads several words at the same time, and stops where it finds the
-  // run.
+  // The first run of this number of units in a range. It loads several words at the same time, and stops when it finds
+  // the run.
   [[nodiscard]] WYRM_NOINLINE WYRM_HD run first_fit(range const all_words, std::uint64_t end,
                                                     std::uint32_t units) const {
     constexpr std::uint32_t at_once = 8;
@@ -419,7 +421,7 @@ class rw_malloc_ref {
   template <class Tile>
   [[nodiscard]] WYRM_HD bool claim_units(Tile const& t, std::uint64_t first, std::uint32_t mine, std::uint32_t words,
                                          std::uint32_t at, std::uint32_t n) const {
-    std::uint32_t const begin = at / 64 > mine ? at / 64 : mine;  // the lane's words of these
+    std::uint32_t const begin = at / 64 > mine ? at / 64 : mine;  // the first of these words that the lane has
     std::uint32_t const behind = (at + n - 1) / 64 + 1;
     std::uint32_t const end = behind < mine + words ? behind : mine + words;
     bool all = true;
@@ -450,8 +452,8 @@ class rw_malloc_ref {
       if (!parts_.memory.free(p)) parts_.ledger.count_bad_free(p);
     });
   }
-  // Whether a live block can begin at p; is_large: it is a run of the extent. A pointer where none can is counted as a
-  // bad free.
+  // Whether a live block can begin at p; is_large: it is a run of the extent. If no block can begin at p, this is
+  // counted as a bad free.
   WYRM_HD bool is_live(void* p, std::uint64_t& unit, bool& is_large) const {
     if (p == nullptr) return false;
     if (!parts_.memory.contains(p) || offset(p) % alignment != 0) {
@@ -475,8 +477,8 @@ class rw_malloc_ref {
     return std::uint64_t{detail::span_owner::of(owner(p)).index} * detail::units_per_chunk +
            offset(p) % chunk_bytes / alignment;
   }
-  // Shortens the block of `units` units at p to `bytes` bytes from the first aligned address on. A run of the extent
-  // stays as it is.
+  // Shortens the block of `units` units at p to `bytes` bytes from the first aligned address on. A run of the extent is
+  // not changed.
   [[nodiscard]] WYRM_NOINLINE WYRM_HD void* trim(void* p, std::size_t bytes, std::uint32_t units,
                                                  std::size_t align) const {
     if (owner(p) == detail::no_span) return p;
@@ -539,8 +541,8 @@ struct pool_of_units {
 };
 }  // namespace detail
 
-/// Owner of RW_malloc. Beside the pool it has two bitmaps, 1 / 64 of the pool's size in all, and tables of 8 bytes per
-/// chunk.
+/// Owner of RW_malloc. In addition to the pool it has two bitmaps, together 1 / 64 of the pool's size, and tables of 8
+/// bytes per chunk.
 template <class Space>
 class rw_malloc : public span_memory<Space, detail::pool_of_units> {
   using base = span_memory<Space, detail::pool_of_units>;
@@ -571,7 +573,7 @@ class rw_malloc : public span_memory<Space, detail::pool_of_units> {
     auto const all = base::copy();
     base::check_spans(all);
     auto const is_last = [&](std::size_t unit) { return (all.marks[unit / 64] >> unit % 64 & 1) != 0; };
-    std::vector<std::size_t> blocks;  // their offsets in the pool
+    std::vector<std::size_t> blocks;  // the offsets of the blocks in the pool
     bool inside = false;
     for (std::size_t unit = 0; unit < std::size_t{all.states[0].count} * detail::units_per_chunk; ++unit) {
       auto const span = static_cast<std::uint32_t>(unit / detail::units_per_chunk);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The random-walk algorithms for pools of equal pages without central state: threads probe random places for free pages
-// ("Dynamic Buffer Management in Massively Parallel Systems: The Power of Randomness", ACM TOPC 12(1), 2025). The
+// The random-walk algorithms for pools of equal pages without central state: threads probe random positions for free
+// pages ("Dynamic Buffer Management in Massively Parallel Systems: The Power of Randomness", ACM TOPC 12(1), 2025). The
 // steps:
 //  - RW (Algorithm 1): a thread probes the flag of a page;
 //  - RW-BM (Algorithm 2): a thread probes a bitmap word of 32 or 64 pages;
@@ -11,17 +11,17 @@
 //  - RW-BM draws a page, not a word. It takes the first free page from there to the end of the word, else the lowest
 //    free page of the word (the paper: always the lowest). CRW does the same from the page after its last one.
 //  - CoRW takes as many pages as the tile needs out of as few words as possible, by one atomic operation per word. Each
-//    lane computes which page is its own. So there is no round per page, and no bit is set for a page that no lane
-//    takes.
-//  - The LockMap is optional. Without it the OR that sets the bits decides which thread was first (used_pages.hpp).
+//    lane computes its page. So there is no round per page, and no bit is set for a page that no lane takes.
+//  - The LockMap is optional. Without it the result of the OR that sets the bits determines which thread was first
+//    (used_pages.hpp).
 //
 // Out of memory (section 3.2.3): a search gives up after it has probed so many used pages that with 99 %
 // confidence less than a chosen fraction of the pages is free. Then the tile sweeps over all pages, beginning at a
-// random one. A sweep finds every page that is free as long as the sweep lasts. So `no_page` means that every page was
-// used at some moment of the call.
+// random one. A sweep finds every page that is free during the whole sweep. So `no_page` means that every page was used
+// at some moment of the call.
 //
-// Progress: searches and frees wait for no other thread. A sweep is repeated while it has passed over free pages. Then
-// another thread has claimed a page, or is freeing pages, or is a lane of another tile that has their word locked; that
+// Progress: searches and frees wait for no other thread. A sweep is repeated if it has skipped free pages. In this case
+// another thread has claimed a page, or is freeing pages, or is a lane of another tile that has locked their word; that
 // lane waits for no other thread.
 #pragma once
 
@@ -48,7 +48,7 @@ class page_pool_ref {
   /// give_up_after: the number of used pages that a search probes before it ends.
   WYRM_HD page_pool_ref(Used const& used, std::uint32_t give_up_after) : used_(used), give_up_after_(give_up_after) {}
 
-  /// A page for each lane that asks, or no_page; collective. `w` is the lane's own walk.
+  /// A page for each lane with `asks`, or no_page; collective. `w` is the lane's own walk.
   template <class Tile>
   [[nodiscard]] WYRM_HD std::uint64_t allocate(Tile const& t, walk& w, bool asks) const {
     std::uint64_t page = no_page;
@@ -81,14 +81,14 @@ class page_pool_ref {
     constexpr std::uint32_t locked_probes = 4;  // locked words that count as one full word
     std::uint32_t const enough = (give_up_after_ + Used::bits - 1) / Used::bits * locked_probes;
     for (std::uint32_t failures = 0; asks && failures < enough;) {
-      // draw() has a range of 2^32. In larger pools only sweeps find the last pages, 255 at most.
+      // draw() has a range of 2^32. In larger pools only sweeps find the last pages, which are at most 255.
       std::uint64_t const from = all <= most_drawn ? w.draw(all) : w.draw(all / 256) * 256 + w.draw(256);
       probe_result const found = probe(from, w, page);
       asks = found != probe_result::claimed;
       failures += found == probe_result::full ? locked_probes : found == probe_result::locked;
     }
   }
-  /// The second part: sweeps over all pages until every lane has a page, or a sweep has passed over no free page;
+  /// The second part: sweeps over all pages until every lane has a page, or a sweep has skipped no free page;
   /// collective. Arguments are passed by value so that they stay in registers.
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD std::uint64_t sweep(Tile const t, walk w, bool asks, std::uint64_t page) const {
@@ -99,8 +99,8 @@ class page_pool_ref {
  private:
   static constexpr std::uint64_t most_drawn = std::uint64_t{1} << 32;
 
-  // Distributes the free pages that the lanes have read, each in its own word p, among the lanes that ask, lowest lanes
-  // first; collective. True if there was a free page, also where another thread has claimed it first.
+  // Distributes the free pages that the lanes have read, each in its own word p, among the lanes with `asks`, lowest
+  // lanes first; collective. True if there was a free page, also if another thread has claimed it first.
   template <class Tile>
   WYRM_HD bool distribute(Tile const& t, std::uint64_t p, seen_word<typename Used::word> const& seen, bool& asks,
                           std::uint64_t& page) const {
@@ -135,14 +135,14 @@ class page_pool_ref {
     return all > 0;
   }
 
-  // lost_race: the word had a free page, but another thread was faster. It does not count as a failure, since it does
-  // not suggest that few pages are free. A locked word does not suggest that either, but counts as a fraction of a
-  // failure, so that a search ends although words stay locked.
+  // lost_race: the word had a free page, but another thread was faster. It does not count as a failure, because it is
+  // no sign that few pages are free. A locked word is no such sign either, but counts as a fraction of a failure, so
+  // that a search ends even if words stay locked.
   enum class probe_result { claimed, lost_race, locked, full };
 
-  // Claims the first free page from this one to the end of its word, else the lowest free page of the word. Where
-  // another thread is faster, it tries the next free page of the word: so threads that probe a word at the same time
-  // find as many pages as if they did so one after the other.
+  // Claims the first free page from this one to the end of its word, else the lowest free page of the word. If another
+  // thread is faster, it tries the next free page of the word: so threads that probe a word at the same time find as
+  // many pages as if they probed it one after the other.
   WYRM_HD probe_result probe(std::uint64_t from, walk& w, std::uint64_t& page) const {
     using word = typename Used::word;
     std::uint64_t const p = from / Used::bits;
@@ -177,9 +177,9 @@ class page_pool_ref {
     }
   }
 
-  // One sweep over all pages for the lanes that ask; collective. False if a lane still asks and the sweep has passed
-  // over free pages, because other threads claimed those that it tried to claim: then the sweep has to be repeated. It
-  // takes no locks, because searches could hold them for ever in turn.
+  // One sweep over all pages for the lanes with `asks`; collective. False if a lane still lacks a page and the sweep
+  // has skipped free pages, because other threads claimed the pages that it tried to claim: then the sweep must be
+  // repeated. It takes no locks, because searches could hold them in turn forever.
   template <class Tile>
   [[nodiscard]] WYRM_HD bool sweep_once(Tile const& t, walk& w, bool& asks, std::uint64_t& page) const {
     std::uint64_t const words = used_.words();

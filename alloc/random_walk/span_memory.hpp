@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The owner of an allocator's memory in spans (spans.hpp), and its functions that do not depend on how the allocator
-// searches: construction, growth, reset, statistics and checks.
+// The owner of an allocator's memory in spans (spans.hpp), with the functions that do not depend on the search of the
+// allocator: construction, growth, reset, statistics and checks.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ struct span_parts {
 };
 
 namespace detail {
-/// Returns all wholly free spans to the extent.
+/// Returns all completely free spans to the extent.
 template <class Ref>
 struct release_all_free_spans {
   Ref ref;
@@ -53,8 +53,8 @@ struct release_all_free_spans {
 ///  - pools: their number;
 ///  - pages(c), run(c), page_bytes(c): for pool c the pages per span, the chunks per span, and the bytes per page;
 ///  - word, bits: the type of the words of flags or bitmap, and the pages per word;
-///  - words(chunks): the words for memory of so many chunks; word p of pool c lies at place(c)(p);
-///  - marks(chunks): the words, clear at first, of a second bitmap that the allocator uses.
+///  - words(chunks): the words for memory of this number of chunks; word p of pool c is at place(c)(p);
+///  - marks(chunks): the words, initially clear, of a second bitmap that the allocator uses.
 template <class Space, class Layout>
 class span_memory {
  public:
@@ -246,8 +246,8 @@ class span_memory {
     space_.fill(owners_.data() + first, 0xff, (chunks - first) * sizeof(std::uint32_t));
     clear(first, chunks);
   }
-  // Initialises the tables for spans [from, to), which do not exist. A group that these have in common with spans below
-  // `from` has been initialised already.
+  // Initialises the tables for spans [from, to), which do not exist yet. A group that also contains spans below `from`
+  // is initialised already.
   void clear(std::uint32_t from, std::uint32_t to) {
     if (from == to) return;
     fill(table_, detail::never_written, from, to,

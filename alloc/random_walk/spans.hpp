@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pools of pages that grow and shrink while kernels run. A span is a chunk, or a run of chunks, that is split into
 // pages of one size. A table lists the spans of a pool. Pages are numbered in the order of this table, so each word of
-// the bitmap stands for as many pages as it has bits, whatever the page size, and a search needs only the number of
-// spans.
+// the bitmap stands for as many pages as it has bits, for any page size, and a search needs only the number of spans.
 //
 // Growth: any tile can append spans at the end of the table. It adds to the number of spans, writes the entry of the
-// table, and then frees the pages of the span (release). In a table that was never written all pages are used. So a
-// thread that claims a page (acquire) finds the entry of its span. The tile that appends a span allocates pages of it
-// for its own lanes by not freeing them.
+// table, and then frees the pages of the span (release). The pages of an entry that was never written are marked as
+// used. So a thread that claims a page (acquire) finds the entry of its span. The tile that appends a span allocates
+// pages of it for its own lanes by not freeing them.
 //
-// Shrinking: a lane claims all pages of a span, in the same way as any thread claims a page. It owns the span then,
+// Shrinking: a lane claims all pages of a span, in the same way as any thread claims a page. Then it owns the span,
 // returns its chunks to the extent, and makes its entry a hole, whose pages stay used. Only the holder of the pool's
-// lock fills holes with other spans. Searches run at the same time as all of this.
+// lock fills holes with other spans. Searches run concurrently with growth and shrinking.
 #pragma once
 
 #include <cstdint>
@@ -33,10 +32,10 @@ inline constexpr unsigned char all_used = 0xff;       // all bytes of its words:
 
 /// The state of a pool on the device.
 struct alignas(256) span_state {
-  std::uint32_t count;      // spans in the table, holes included; for a moment, more than the table has room for
-  std::uint32_t holes;      // how many of them are holes
-  std::uint32_t next_hole;  // where the next search for holes begins
-  std::uint32_t next_free;  // where the next search for wholly free spans begins
+  std::uint32_t count;      // spans in the table, including holes; can temporarily exceed the size of the table
+  std::uint32_t holes;      // number of holes among them
+  std::uint32_t next_hole;  // start of the next search for holes
+  std::uint32_t next_free;  // start of the next search for completely free spans
   alignas(128) std::uint64_t lock;
 };
 
@@ -56,8 +55,8 @@ struct span_range {
   std::uint32_t count;
 };
 
-/// The spans of a pool, and where their entries are. All pools use one table: a group of it has 64 entries for each
-/// pool. So the table grows with the memory, however the memory will be divided among the pools.
+/// The spans of a pool, and the positions of their entries. All pools use one table: a group of it has 64 entries for
+/// each pool. So the table grows with the memory, for any division of the memory among the pools.
 struct span_shape {
   unsigned pool;          // the number of this pool
   unsigned pools;         // pools that use the table
@@ -71,14 +70,14 @@ struct span_shape {
   [[nodiscard]] WYRM_HD static std::uint64_t place(std::uint32_t span, unsigned pool, unsigned pools) {
     return std::uint64_t{span / group} * (group * pools) + pool * group + span % group;
   }
-  /// The entries that a table for so many spans of each pool has.
+  /// The number of entries of a table for this number of spans of each pool.
   [[nodiscard]] static std::size_t entries(std::uint32_t spans, unsigned pools) {
     return std::size_t{(spans + group - 1) / group} * group * pools;
   }
 };
 
-/// The spans of one pool, for kernels. Used: used_flags_ref or used_bits_ref, whose number of pages does not matter
-/// here. Thread-safe.
+/// The spans of one pool, for kernels. Used: used_flags_ref or used_bits_ref; their number of pages is not used here.
+/// Thread-safe.
 template <class Used>
 class spans_ref {
   using word = typename Used::word;
@@ -87,7 +86,7 @@ class spans_ref {
   WYRM_HD spans_ref(extent_ref const& memory, detail::span_state& state, span_shape const& shape, Used const& used)
       : memory_(memory), state_(state), shape_(shape), used_(used) {}
 
-  /// How many spans the pool has, holes included; the same value for all lanes; collective.
+  /// The number of spans of the pool, including holes; the same value for all lanes; collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD std::uint32_t count(Tile const& t) const {
     std::uint32_t const n = atomic(state_.count).load(exec::relaxed);
@@ -102,11 +101,11 @@ class spans_ref {
   /// The first chunk of a span, which is not a hole.
   [[nodiscard]] WYRM_HD std::uint32_t chunk(std::uint32_t span) const { return entry(span).load(exec::relaxed); }
 
-  /// Adds up to `wanted` spans to the pool, none if there is no memory; collective. Lanes that ask get the first pages
-  /// of them, and `asks` becomes false in these lanes; the other pages become free. fills_holes: only for the holder of
-  /// the pool's lock. While the pool has holes, other tiles get no spans, and the holder gets as many as a tile has
-  /// lanes at most. Returns the first span added, and how many; where they fill holes, the others need not be adjacent
-  /// to the first.
+  /// Adds up to `wanted` spans to the pool, none if there is no memory; collective. Lanes with `asks` get the first
+  /// pages of them, and `asks` becomes false in these lanes; the other pages become free. fills_holes: only for the
+  /// holder of the pool's lock. While the pool has holes, other tiles get no spans, and the holder gets at most as many
+  /// as a tile has lanes. Returns the first added span, and the number of added spans; if they fill holes, they need
+  /// not be adjacent.
   template <class Tile>
   WYRM_NOINLINE WYRM_HD span_range append(Tile const t, std::uint32_t wanted, bool fills_holes, bool& asks,
                                           std::uint64_t& page) const {
@@ -119,8 +118,9 @@ class spans_ref {
       if (!is_full || !fills_holes) return got;
     }
   }
-  /// How many spans to append for a request of so many pages. It is more than the request needs, because other tiles
-  /// will want pages, too: a fraction of what the pool has, bounded by a fraction of the memory that was never used.
+  /// The number of spans to append for a request of this number of pages. It is more than the request needs, because
+  /// other tiles will also need pages: a fraction of the spans of the pool, bounded by a fraction of the memory that
+  /// was never used.
   [[nodiscard]] WYRM_HD std::uint32_t spans_to_append(std::uint32_t pages) const {
     std::uint32_t const wanted = (pages + this->pages() - 1) >> shape_.pages_log2;
     std::uint32_t const before = atomic(state_.count).load(exec::relaxed);
@@ -133,10 +133,10 @@ class spans_ref {
     return n < wanted ? wanted : n;
   }
 
-  /// Searches and grows the pool in turn, until the tile is served or there is no memory; collective. search(n, grows)
-  /// searches n spans, longer if the pool cannot grow, and returns false when no lane asks any more. grow() is called
-  /// while the tile holds the pool's lock. It returns false if no memory is left; then all tiles that wait for the lock
-  /// get this answer.
+  /// Searches and grows the pool alternately, until all lanes of the tile have pages or there is no memory; collective.
+  /// search(n, grows) searches n spans, longer if the pool cannot grow, and returns false when no lane lacks a page.
+  /// grow() is called while the tile holds the pool's lock. It returns false if no memory is left; then all tiles that
+  /// wait for the lock get this result.
   template <class Tile, class Search, class Grow>
   WYRM_HD void search_and_grow(Tile const& t, Search const& search, Grow const& grow) const {
     sequence_lock lock(state_.lock);
@@ -163,8 +163,8 @@ class spans_ref {
     }
   }
 
-  /// Returns wholly free spans to the extent, at most as many as a tile has lanes; collective. False if it found none:
-  /// then each span was, at some moment of the call, not wholly free.
+  /// Returns completely free spans to the extent, at most as many as a tile has lanes; collective. False if it found
+  /// none: then each span was, at some moment of the call, not completely free.
   template <class Tile>
   WYRM_NOINLINE WYRM_HD bool release_free_spans(Tile const t) const {
     std::uint32_t const n = count(t);
@@ -192,8 +192,8 @@ class spans_ref {
   }
 
  private:
-  // A bound of the words that append() clears at a time, unless the request needs more: one tile clears them, and all
-  // others may wait for it.
+  // The maximum number of words that append() clears at a time, unless the request needs more: one tile clears them,
+  // and all others may wait for it.
   static constexpr std::uint32_t max_words = Used::bits == 1 ? 65536 : 4096;
 
   WYRM_HD static exec::atomic_ref<std::uint32_t> atomic(std::uint32_t& n) { return exec::atomic_ref<std::uint32_t>(n); }
@@ -247,8 +247,8 @@ class spans_ref {
     std::uint32_t first = 0;
     if (t.rank() == 0) {
       first = atomic(state_.count).fetch_add(got.count, exec::relaxed);
-      // The table has an entry for every chunk. Where there is none left for a chunk that this tile has taken, another
-      // entry is a hole. The tile that returned its chunk has counted the hole before that.
+      // The table has an entry for every chunk. If no entry is left for a chunk that this tile has taken, another entry
+      // is a hole. The tile that returned the chunk of that entry has counted the hole before it returned the chunk.
       std::uint32_t const room = first < memory_.chunks() ? memory_.chunks() - first : 0;
       if (room < got.count) {
         std::uint32_t const more = got.count - room;
@@ -267,7 +267,7 @@ class spans_ref {
     keep_and_free(t, from, to, asks, page);
     return {first, got.count};
   }
-  // Of the pages [from, to), which are used, the first ones go to lanes that ask; frees the others. Collective.
+  // Gives the first of the used pages [from, to) to lanes with `asks`, and frees the others. Collective.
   template <class Tile>
   WYRM_HD void keep_and_free(Tile const& t, std::uint64_t from, std::uint64_t to, bool& asks,
                              std::uint64_t& page) const {
@@ -276,7 +276,7 @@ class spans_ref {
     for (std::uint64_t w = rest / Used::bits + t.rank(); w * Used::bits < to; w += t.size())
       used_.clear_after_fence(w, pages_in(w, rest, to));
   }
-  // Gives the first pages of [from, to) to lanes that ask, and returns the first page that is left; collective.
+  // Gives the first pages of [from, to) to lanes with `asks`, and returns the first remaining page; collective.
   template <class Tile>
   WYRM_HD static std::uint64_t keep_first_pages(Tile const& t, std::uint64_t from, std::uint64_t to, bool& asks,
                                                 std::uint64_t& page) {
@@ -321,7 +321,7 @@ class spans_ref {
   }
 
   // Claims all pages of a span if they are free, else none; per thread. The pages of a hole are used. It takes no
-  // locks, as sweeps do: a word that a search has locked may have all its pages free.
+  // locks, like sweeps: a word that a search has locked may have all its pages free.
   [[nodiscard]] WYRM_HD bool claim_all_pages(std::uint32_t span) const {
     bool free = true;
     for_words(span, [&](std::uint64_t w, word pages) { return free = (used_.read(w) & pages) == pages; });

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The expected number of steps of random searches for free pages, as derived in "Dynamic Buffer Management in Massively
 // Parallel Systems: The Power of Randomness" (Pham, Yuan, Li, Mou, Tu, Xu, Meng; ACM TOPC 12(1), 2025). The comments
-// name the equations of that paper. A step probes one page, or one word of w pages. TAS is the average number of steps
-// of a thread. WAS is the average, over warps, of the maximum number of steps among the 32 threads of a warp, which is
-// what the warp waits for. For the host.
+// refer to the equations of that paper. A step probes one page, or one word of w pages. TAS is the average number of
+// steps of a thread. WAS is the average, over warps, of the maximum number of steps among the 32 threads of a warp,
+// which is the number of steps of the warp. For the host.
 #pragma once
 
 #include <cmath>
@@ -73,7 +73,7 @@ struct emptied_words {
   return {high, after(high).empty};
 }
 
-/// Eq. 5 with that correction. Where 1 % of the pages is free and threads need half of these, it is 4 % (w = 32) or 7 %
+/// Eq. 5 with that correction. If 1 % of the pages is free and threads need half of these, it is 4 % (w = 32) or 7 %
 /// (w = 64) more than Eq. 5.
 [[nodiscard]] inline double average_as_words_empty(search const& s, unsigned w) {
   return empty_words(s, w).draws * s.pages / (w * s.threads);
@@ -84,7 +84,7 @@ struct emptied_words {
   return s.pages / s.threads * std::log(s.free / (s.free - s.threads));
 }
 
-/// An upper bound of the WAS where each step fails with at most this probability; infinite from 1 on.
+/// An upper bound of the WAS if each step fails with at most this probability; infinite from 1 on.
 [[nodiscard]] inline double warp_bound_for_failure(double chance) {
   if (!(chance < 1)) return std::numeric_limits<double>::infinity();
   double sum = 0;
@@ -116,14 +116,16 @@ struct found {
   double const chance = (s.free - s.threads) / s.pages;
   return {32 * w * chance, std::sqrt(32 * w * chance * (1 - chance))};
 }
-/// Eq. 11: an upper bound of the TAS of CoRW, which is its WAS, too: the mean of the inverse Gaussian distribution of
-/// Eq. 10. It is the ratio of the 32 pages that a warp needs to what a step finds; a search takes at least one step.
+/// Eq. 11: an upper bound of the TAS of CoRW, which is also its WAS: the mean of the inverse Gaussian distribution of
+/// Eq.
+/// 10. It is the 32 pages that a warp needs divided by the number of pages that a step finds; a search takes at least
+/// one step.
 [[nodiscard]] inline double cooperative_bound(search const& s, unsigned w) {
   return std::fmax(1, 32 / found_by_warp(s, w).mean);
 }
 
-/// Eq. 13: the probability that the cluster (a run of free pages) of a thread's last page is used up, where there are
-/// `runs` clusters.
+/// Eq. 13: the probability that the cluster (a run of free pages) of a thread's last page is exhausted, with `runs`
+/// clusters.
 [[nodiscard]] inline double cluster_is_used_up(double free, double runs) { return (runs - 1) / (free + runs - 1); }
 /// Eq. 14: the TAS of CRW.
 [[nodiscard]] inline double clustered_average(search const& s, double runs) {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which pages of a pool are used: a flag per page (RW), or a bitmap (all others). See "Dynamic Buffer Management in
-// Massively Parallel Systems", ACM TOPC 2025, sections 3.2 and 3.3. Flags and bitmaps are both arrays of words, each
-// for `bits` pages. A search accesses a word in three steps: lock_and_read(), claim(), unlock().
+// The record of the used pages of a pool: a flag per page (RW), or a bitmap (all others). See "Dynamic Buffer
+// Management in Massively Parallel Systems", ACM TOPC 2025, sections 3.2 and 3.3. Flags and bitmaps are both arrays of
+// words, each for `bits` pages. A search accesses a word in three steps: lock_and_read(), claim(), unlock().
 //
 // Why no page is allocated twice, and none is lost:
 //  - Flags: a thread sets a flag by an atomic exchange. Of all threads that exchange it, one finds it clear, and owns
-//    the page. The owner clears the flag by a plain store. No other store can get lost by that: other threads only
-//    exchange the flag with "used", which is its value already.
-//  - A bitmap without a LockMap: a thread sets bits by an atomic OR. The result says which of them were clear; the
+//    the page. The owner clears the flag by a plain store. This store overwrites no other change: other threads only
+//    exchange the flag with "used", which is already its value.
+//  - A bitmap without a LockMap: a thread sets bits by an atomic OR. The result shows which of them were clear; the
 //    thread owns exactly these pages. The owner of a page clears its bit by an atomic AND. The OR acts as the lock.
 //  - A bitmap with a LockMap (Algorithm 2, where the holder of the lock writes the word back by a store): a search sets
 //    bits of a word only while it holds the lock of this word. The owner of a page may clear its bit at any time,
 //    whether the word is locked or not. So one search at a time sets bits of a word, and a bit that this search has
 //    read as clear is mostly still clear when it sets it. Both OR and AND are atomic, so a bit that is cleared
-//    meanwhile stays clear. Unlocking releases, and locking acquires, what was set. No thread waits for a lock: a
-//    search treats a word that another thread has locked as full. Sweeps take no locks, because searches could keep
-//    them from some word for ever. In a sweep the OR decides which thread owns a page, as it does without a LockMap.
+//    meanwhile stays clear. Unlocking is a release and locking an acquire for the changes of the word. No thread waits
+//    for a lock: a search treats a word that another thread has locked as full. Sweeps take no locks, because searches
+//    could keep a word locked forever. In a sweep the OR determines which thread owns a page, as without a LockMap.
 // All accesses of the previous owner of a page happen before those of the next owner: clearing releases, setting
 // acquires, and every change in between is a read-modify-write of the same word.
 #pragma once
@@ -27,15 +27,15 @@
 
 namespace wyrm::alloc {
 
-/// What lock_and_read() found.
+/// The result of lock_and_read().
 template <class Word>
 struct seen_word {
   Word free = 0;                 // a set bit is a free page
-  bool locked_by_us = false;     // the caller holds the lock, and has to unlock() the word
+  bool locked_by_us = false;     // the caller holds the lock, and must unlock() the word
   bool locked_by_other = false;  // another thread holds the lock; the word was not read
 };
 
-/// Where word p of a pool lies: words are contiguous.
+/// The position of word p of a pool: words are contiguous.
 struct contiguous_words {
   WYRM_HD std::uint64_t operator()(std::uint64_t p) const { return p; }
 };
@@ -53,7 +53,7 @@ class used_flags_ref {
 
   [[nodiscard]] WYRM_HD std::uint64_t words() const { return pages_; }
   [[nodiscard]] WYRM_HD seen_word<word> lock_and_read(std::uint64_t p) const { return {read(p)}; }
-  /// The free pages of word p, without a lock; a hint, as it may change at once.
+  /// The free pages of word p, without a lock; a hint, because they may change at any time.
   [[nodiscard]] WYRM_HD word read(std::uint64_t p) const { return at(p).load(exec::relaxed) == 0; }
   /// Sets pages of word p, which were read as free, to used. Returns those that this call has set: the caller owns
   /// them.
@@ -79,8 +79,8 @@ class used_flags_ref {
   Layout place_;
 };
 
-/// A bitmap in words of 32 or 64 bits, with or without a LockMap (which has a bit per word). The functions do what
-/// those of used_flags_ref do.
+/// A bitmap in words of 32 or 64 bits, with or without a LockMap (which has a bit per word). The functions are those of
+/// used_flags_ref.
 template <class Word, bool Locks, class Layout = contiguous_words>
 class used_bits_ref {
  public:

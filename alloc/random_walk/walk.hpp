@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The random numbers of a random walk. They have no state in memory (exec/philox.hpp): a number is a function of the
-// seed, the thread, and how many numbers the thread has drawn. So runs are reproducible. Philox has seven rounds here
-// instead of the usual ten, which saves a tenth of the time of a kernel.
+// seed, the thread, and the number of earlier draws of the thread. So runs are reproducible. Philox has seven rounds
+// here instead of the usual ten, which saves a tenth of the time of a kernel.
 #pragma once
 
 #include <cstddef>
@@ -48,8 +48,8 @@ class walk {
   unsigned left_ = 0;
 };
 
-/// An allocator begins a walk with each call, and counts the calls of tiles in this many counters. Updates of a counter
-/// that several warps use can get lost; then a thread may draw the same numbers again.
+/// An allocator begins a walk with each call, and counts the calls of tiles in this number of counters. Updates of a
+/// counter that several warps use can get lost; then a thread may draw the same numbers again.
 inline constexpr std::size_t call_counters = std::size_t{1} << 14;
 
 /// A walk for each lane, which draws other numbers than the walks of earlier calls of this thread; collective.
