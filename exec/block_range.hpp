@@ -35,7 +35,7 @@ struct physical_block {
 
 /// Creates physical blocks, and maps them into ranges. Thread-safe as long as no two calls concern the same addresses
 /// or blocks. Calls that take memory or that map count as requests for `injected_failure`. Changes of a mapping are
-/// calls of the host that take effect at once: no work that may touch the addresses may be running.
+/// host calls with immediate effect: no work that may access the addresses may be running.
 class block_ranges {
  public:
   virtual ~block_ranges() = default;

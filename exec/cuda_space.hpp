@@ -118,8 +118,8 @@ class cuda_space {
   void commit(void* base, std::size_t from, std::size_t to, memory_kind kind = memory_kind::device) const;
   void unreserve(void* base, std::size_t reserved, std::size_t committed,
                  memory_kind kind = memory_kind::device) const noexcept;
-  /// For managed memory: moves pages, in the order of the work of the space; gives advice, at once. They do nothing on
-  /// a device whose managed memory does not move while kernels run (no concurrentManagedAccess).
+  /// For managed memory: move pages, in the order of the work of the space; give advice, immediately. They do nothing
+  /// on a device whose managed memory does not move while kernels run (no concurrentManagedAccess).
   void prefetch(void* p, std::size_t bytes, memory_location to) const;
   void advise(void* p, std::size_t bytes, memory_advice advice, memory_location where) const;
   [[nodiscard]] std::size_t granularity() const { return std::size_t{2} << 20; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RAII guards that set the current device of the calling thread. A CUDA call uses the current device, whatever its
-// stream, so every CUDA call of a space runs under a guard. Public operations also hold a guard: then the right device
-// is already current for the guards inside them, which do nothing.
+// RAII guards that set the current device of the calling thread. A CUDA call uses the current device, even with a
+// stream of another device, so every CUDA call of a space runs under a guard. Public operations also hold a guard: then
+// the right device is already current for the guards inside them, which do nothing.
 #pragma once
 
 namespace wyrm::exec {

@@ -11,7 +11,8 @@ namespace wyrm::exec {
 
 namespace detail {
 inline constexpr std::uint64_t never = ~std::uint64_t{0};
-/// How many more requests of this thread succeed. `never`: no failure is injected, and requests are not counted.
+/// The number of further requests of this thread that succeed. `never`: no failure is injected, and requests are not
+/// counted.
 inline thread_local std::uint64_t requests_left = never;
 
 /// Called before each request for memory.
@@ -32,7 +33,7 @@ class injected_failure {
   injected_failure(injected_failure const&) = delete;
   injected_failure& operator=(injected_failure const&) = delete;
 
-  /// How many more requests would succeed.
+  /// The number of further requests that would succeed.
   [[nodiscard]] std::uint64_t left() const { return detail::requests_left; }
 
  private:

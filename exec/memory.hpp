@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Owners of memory of a space: `buffer` and `staging_buffer` for arrays, `reservation` for pools that grow in place.
-// Both `buffer` and `reservation` have a kind of memory (memory_kind.hpp). Copies of a space serve all kinds.
+// Both `buffer` and `reservation` have a kind of memory (memory_kind.hpp). The copy functions of a space accept all
+// kinds.
 #pragma once
 
 #include <algorithm>
@@ -212,7 +213,7 @@ class reservation {
     require_committed("prefetch", offset, bytes);
     if (kind_ == memory_kind::managed && bytes > 0) space_.prefetch(base_ + offset, bytes, to);
   }
-  /// Tells CUDA how committed bytes will be used. Effective at once. Otherwise like prefetch().
+  /// Gives CUDA a hint on the use of committed bytes. Takes effect immediately. Otherwise like prefetch().
   void advise(std::size_t offset, std::size_t bytes, memory_advice advice,
               memory_location where = memory_location::device) const {
     require_committed("advise", offset, bytes);

@@ -19,7 +19,7 @@
 
 namespace wyrm::alloc {
 
-// What a chunk is used for: the class of its pages, or one of these.
+// The use of a chunk: the class of its pages, or one of these values.
 /// In the extent or in the reuse queue; in a window of a class, if none of its pages has been allocated; part of a
 /// large allocation; or part of a page of several chunks, but not its first chunk, which has the class of the page.
 inline constexpr std::uint32_t chunk_of_no_class = 0xffffffff;
@@ -104,7 +104,7 @@ class chunk_pool_ref {
   /// Whether probably no chunk is free; a hint.
   [[nodiscard]] WYRM_HD bool looks_used_up() const { return memory_.looks_used_up() && ends_->number() <= 0; }
 
-  /// Records what a chunk is used for.
+  /// Records the use of a chunk.
   WYRM_HD void set_use(std::uint32_t chunk, std::uint32_t use) const {
     exec::atomic_ref<std::uint32_t>(uses_[chunk]).store(use, exec::relaxed);
   }
@@ -191,7 +191,7 @@ class chunk_pool {
     exec::write(space_, ends_.data(), ends);
   }
 
-  /// What each chunk is used for, one entry per chunk.
+  /// The use of each chunk, one entry per chunk.
   [[nodiscard]] std::vector<std::uint32_t> uses() const { return exec::copy_out(space_, uses_.data(), chunks()); }
 
   /// Throws error(corrupt) unless each chunk is in exactly one place: in use, in the reuse queue, or in the extent.

@@ -139,7 +139,7 @@ class ouroboros {
   using ref_type = pool_ref<view_type>;
   static constexpr char const* name = name_text.data();
   static constexpr traits family{};
-  static constexpr std::size_t bytes_per_class = Manager::bytes_per_class;  // beside the pool; see manager.hpp
+  static constexpr std::size_t bytes_per_class = Manager::bytes_per_class;  // outside the pool; see manager.hpp
 
   /// node_log2: virtualized queues have 2^node_log2 entries on a chunk, 2 to 2048. Less than the default is for tests.
   ouroboros(space_type const& space, options const& o, unsigned node_log2 = 11)

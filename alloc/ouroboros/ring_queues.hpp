@@ -89,7 +89,7 @@ class ring_queues {
  public:
   using ref_type = ring_queues_ref;
   static constexpr char const* kind = "s";
-  static constexpr std::size_t bytes_per_class = 0;  // beside the slots
+  static constexpr std::size_t bytes_per_class = 0;  // without the slots
 
   /// of_chunks: the entries are chunks instead of pages, and each queue can hold all chunks of the pool.
   ring_queues(Space const& space, extent<Space> const& memory, unsigned /*node_log2*/, bool of_chunks)

@@ -6,8 +6,8 @@
 //
 // When a pool grows ("unused memory" is the rest of the extent's window, which includes freed chunks if they have
 // become the window):
-//  - While the extent has memory, a search gives up, and its tile takes more memory, after it has probed so many used
-//    pages that probably less than 1 page in 20 is free (section 3.2.3).
+//  - While the extent has memory, a search ends, and its tile takes more memory, when the number of probed used pages
+//    shows that probably less than 1 page in 20 is free (section 3.2.3).
 //  - While at least half of the memory is unused, a tile of CoRW takes more memory as soon as one step has found fewer
 //    pages than the tile needs.
 //  - If less than a quarter of the memory is unused, a full word counts as one used page. New pages are adjacent, and

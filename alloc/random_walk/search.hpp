@@ -15,8 +15,8 @@
 //  - The LockMap is optional. Without it the result of the OR that sets the bits determines which thread was first
 //    (used_pages.hpp).
 //
-// Out of memory (section 3.2.3): a search gives up after it has probed so many used pages that with 99 %
-// confidence less than a chosen fraction of the pages is free. Then the tile sweeps over all pages, beginning at a
+// Out of memory (section 3.2.3): a search ends when the number of probed used pages shows, with 99 % confidence, that
+// less than a chosen fraction of the pages is free. Then the tile sweeps over all pages, beginning at a
 // random one. A sweep finds every page that is free during the whole sweep. So `no_page` means that every page was used
 // at some moment of the call.
 //

@@ -295,7 +295,7 @@ class vertex_table {
   /// Maximum number of parts of source groups that are longer than a tile: parts have at least tile_size / 2 arcs on
   /// average.
   [[nodiscard]] std::size_t most_parts() const { return 2 * ranked_arcs_ / Space::template tile_size<32>; }
-  /// The number of lanes for at most n source groups, or for those on a list, whose length only the device knows.
+  /// The number of lanes for at most n source groups, or for those on a list, whose length is in device memory.
   [[nodiscard]] std::size_t lanes_for(std::size_t n) const {
     if (has_lists_ && !has_tiles) return 1;  // see exec::one_thread
     if (has_lists_) n = std::min(n, space_.lanes_for(nullptr));

@@ -137,7 +137,7 @@ struct group_lists {
   std::uint32_t* long_groups;    // groups of more than `few` arcs
   group_part* parts;             // parts of groups that are longer than a tile
   ranked_arc* ranked;            // sorted arcs of these groups; one entry per arc of the batch
-  std::uint32_t* reallocations;  // groups whose vertices need another page, or no page any more
+  std::uint32_t* reallocations;  // groups whose vertices need another page, or need no page after the update
   std::uint32_t* heavy_changes;  // groups with heavy changes, see is_heavy
 };
 
