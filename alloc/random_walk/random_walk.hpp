@@ -11,9 +11,8 @@
 //  - While at least half of the memory is unused, a tile of CoRW takes more memory as soon as one step has found fewer
 //    pages than the tile needs.
 //  - If less than a quarter of the memory is unused, a full word counts as one used page. New pages are adjacent, and
-//  so
-//    are pages that were freed at the same time: then some words are free and most are full, so the pages of one word
-//    are not an independent sample.
+//    so are pages that were freed at the same time: then some words are free and most are full, so the pages of one
+//    word are not an independent sample.
 //  - If the extent has no memory, a search gives up when probably less than 1 page in 1000 is free. Then the tile takes
 //    the lock of the size class. The holder of the lock sweeps over all pages, returns completely free spans of other
 //    size classes to the extent, and takes them for its own class. If no memory is left, this result is valid for all

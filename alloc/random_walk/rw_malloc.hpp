@@ -13,8 +13,7 @@
 //  - The units are in spans (spans.hpp) of one chunk each; four spans are a region. So memory comes from alloc/extent
 //    and returns to it. A run of units may cross from one chunk to the next if the two are also adjacent in memory.
 //  - If its requests are small, a tile of 16 lanes or fewer probes only a part of a region, so that a single thread
-//  does
-//    not read 32 words. After a tile has lost units to another tile, it does the same for the rest of the search,
+//    does not read 32 words. After a tile has lost units to another tile, it does the same for the rest of the search,
 //    because tiles that read the same words select the same run. A single thread takes the first run that is long
 //    enough, and does not search the longest.
 //  - Requests for more than a region go to the extent. Requests for more than a chunk also go there, if no region has a

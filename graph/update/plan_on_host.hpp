@@ -2,8 +2,7 @@
 // The plan of a batch on a CPU. A thread that has loaded the page of a vertex into its cache makes small changes
 // immediately, instead of planning them and loading the page again later.
 //  - Insertions are undone if an allocation for another vertex fails, so a page that an insertion replaces is freed
-//  only
-//    after the batch.
+//    only after the batch.
 //  - Erasures need no memory, because a vertex can stay in a page that is too large, so a page that an erasure replaces
 //    is freed immediately.
 //  - A page that a snapshot references is never changed here. Erasures need memory to replace such pages, so no erasure
