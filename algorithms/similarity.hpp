@@ -55,7 +55,10 @@ exec::device_array<double, Space> similarity(Space const& space, graph::graph_vi
                                              graph::resident_edges pairs,
                                              similarity_measure measure = similarity_measure::jaccard) {
   exec::device_array<double, Space> scores(space, pairs.size);
-  auto const common = graph::common_neighbours_count(space, g, pairs);
+  exec::device_array<std::uint32_t, Space> common(space, pairs.size);
+  graph::query_scratch<Space> scratch(space);
+  graph::detail::count_passing(scratch, "similarity", graph::detail::intersections{g, pairs.data}, pairs.data,
+                               pairs.size, common.data());
   exec::for_each(space, pairs.size, detail::score_pairs{g, pairs.data, common.data(), measure, scores.data()});
   return scores;
 }
@@ -64,8 +67,7 @@ exec::device_array<double, Space> similarity(Space const& space, graph::graph_vi
 template <class Space>
 std::vector<double> similarity(Space const& space, graph::graph_view const& g, std::span<graph::edge const> pairs,
                                similarity_measure measure = similarity_measure::jaccard) {
-  exec::buffer<graph::edge, Space> entries(space, pairs.size());
-  exec::copy_in<graph::edge>(space, entries.data(), pairs);
+  auto const entries = graph::detail::upload(space, pairs);
   return similarity(space, g, graph::resident_edges(entries.data(), pairs.size()), measure).to_host();
 }
 
