@@ -11,8 +11,7 @@
 
 namespace wyrm::algorithms::detail {
 
-/// An id that means no vertex.
-inline constexpr graph::vertex_id no_vertex = graph::max_vertices;
+using graph::no_vertex;
 
 /// A parent that is read may be out of date. It is then another vertex on the path to the root, or a former root; the
 /// compare-and-swap in `unite` fails in the latter case. All operations are relaxed, because no other data are
