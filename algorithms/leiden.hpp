@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"

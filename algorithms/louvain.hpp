@@ -5,8 +5,6 @@
 // (detail/modularity_moves.hpp). docs/clustering.md describes method and cost.
 #pragma once
 
-#include <cstdint>
-
 #include "../graph/any_graph.hpp"
 #include "../graph/view.hpp"
 #include "detail/module_finder.hpp"

@@ -11,7 +11,6 @@
 // are no other cycles, because edges are in a total order.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>

@@ -15,7 +15,6 @@
 
 #include <bit>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 
 #include "../../exec/atomic.hpp"

@@ -5,11 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <numeric>
 #include <random>
-#include <span>
 #include <string>
 #include <vector>
 

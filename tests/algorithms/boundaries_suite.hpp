@@ -14,7 +14,6 @@
 #include <limits>
 #include <numeric>
 #include <random>
-#include <span>
 #include <vector>
 
 #include "../../algorithms/bfs.hpp"

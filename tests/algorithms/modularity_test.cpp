@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <string>
 
 #include "../../algorithms/clustering_quality.hpp"
 #include "../../algorithms/leiden.hpp"

@@ -9,7 +9,6 @@
 #include <numeric>
 #include <random>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "../../algorithms/power_iterations.hpp"

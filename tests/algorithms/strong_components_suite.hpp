@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <map>
 #include <random>
-#include <vector>
 
 #include "../../algorithms/strong_components.hpp"
 #include "../support/verify_structure.hpp"

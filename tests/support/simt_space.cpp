@@ -6,9 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
-#include <random>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "fiber.hpp"

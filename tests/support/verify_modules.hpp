@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <map>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "../../graph/types.hpp"

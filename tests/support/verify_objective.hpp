@@ -3,12 +3,10 @@
 // the constant Potts model from all edges.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <utility>
 #include <vector>
 
 #include "../../graph/types.hpp"
