@@ -5,8 +5,8 @@
 // from each source, a breadth-first search counts the paths to each vertex, and then, from the last level back, each
 // vertex gets the dependency of the source on it, a sum over its neighbours at the next level.
 //
-// Both passes pull: the tile of a vertex adds what its neighbours have, in the order of its row, and nothing is added
-// atomically. So scores are the same on each run, bit for bit within a space.
+// Both passes pull: the tile of a vertex adds up the values of its neighbours, in the order of its row, without atomic
+// additions. So scores are the same on each run, bit for bit within a space.
 #pragma once
 
 #include <algorithm>

@@ -322,7 +322,7 @@ class clusterer {
     converged_ = converged_ && done.converged;
     return done.merged;
   }
-  // Gives labels their final numbers, and computes what they are worth.
+  // Gives labels their final numbers, and computes modularity, codelength and quality.
   void finish() {
     count_ = merging_.number(label_.data(), vertices_);
     auto const found = merging_.evaluate(rows_, label_.data(), true);

@@ -6,9 +6,10 @@
 // High-Quality and Fast Maximal Independent Set Implementation for GPUs", ACM TOPC 2018).
 //
 // A vertex is decided when it joins the set, or when a neighbour has joined. Vertices that are decided at the same time
-// form a frontier. A vertex of the frontier that is in the set excludes its neighbours. One that is not tells the
-// neighbours after it in the order that they need not wait for it; a vertex that waits for none joins the set. So each
-// row is read twice, once to count the neighbours that precede its vertex.
+// form a frontier. A vertex of the frontier that is in the set excludes its neighbours. One that is not in the set
+// decrements the counter of each neighbour after it in the order: the number of preceding neighbours that are not
+// decided. A vertex joins the set when its counter reaches 0. So each row is read twice: for the first values of the
+// counters, and when the vertex is decided.
 #pragma once
 
 #include <cstddef>
@@ -59,9 +60,9 @@ struct begin_set {
   }
 };
 
-/// One tile per item of a frontier of decided vertices. The mark of a vertex says that it is decided. A vertex with a
-/// neighbour in the set waits for that neighbour for ever: the neighbour precedes it, and never tells it. So a vertex
-/// is either excluded or stops waiting.
+/// One tile per item of a frontier of decided vertices. The mark of a vertex says that it is decided. The counter of a
+/// vertex that has a neighbour in the set never reaches 0: the neighbour precedes it, and does not decrement its
+/// counter. So a vertex is either excluded or joins the set, never both.
 struct decide_neighbours {
   graph::graph_view g;
   vertex_order order;

@@ -2,8 +2,7 @@
 // Centralities that are found by repeated multiplication with the matrix A of arcs, A[u][v] = the weight of u -> v:
 // - hubs and authorities (HITS: Kleinberg, J. ACM 1999): a = A^T h and h = A a, each scaled to the sum 1;
 // - Katz centrality (Katz, Psychometrika 1953): x = alpha A^T x + beta, as the series of beta (alpha A^T)^k 1. Terms
-// are
-//   summed, so that what is left of the series is seen without cancellation;
+//   are summed, so that the size of the remaining terms is known without cancellation;
 // - eigenvector centrality (Bonacich 1972): the eigenvector of A^T for its greatest eigenvalue, of L2 norm 1. The
 //   iteration multiplies by A^T + I, whose eigenvectors are the same: with A^T, a bipartite graph would not converge.
 // All pull: HITS along both directions, the others along in-neighbours. See detail/power_steps.hpp for the launches.

@@ -156,7 +156,7 @@ class spanning_forest_finder {
   typename Space::bulk bulk_;
   detail::vertex_list<Space> rows_;
   exec::buffer<std::uint64_t, Space> begins_;  // of the edges of each vertex in the first list
-  exec::buffer<std::uint32_t, Space> larger_;  // neighbours of each vertex
+  exec::buffer<std::uint32_t, Space> larger_;  // of each vertex: the number of larger neighbours
   list candidates_[2];                         // the edges that may still join trees, and those of the next round
   exec::buffer<graph::vertex_id, Space> roots_;
   exec::buffer<graph::vertex_id, Space> hooks_;

@@ -5,7 +5,7 @@
 // The length of a path is the sum of the lengths of its arcs, added up from the source on in double precision, and the
 // distance of a vertex is the minimum over all paths. Rounded addition is monotone: a <= b implies a + w <= b + w after
 // rounding, and a + w >= a. So, first, a distance that is found is the length of some walk, and no less than that of
-// the path that remains without the circles of the walk. Second, when no arc lowers a distance any more, no distance is
+// the path that remains without the cycles of the walk. Second, when no arc lowers a distance any more, no distance is
 // greater than the length of any path to its vertex, by induction along the path. Hence the result is that minimum, the
 // same bit for bit in any order of relaxations, in every space.
 #pragma once

@@ -63,9 +63,10 @@ class strong_component_finder {
 
   /// The components of an undirected graph are its connected components. Trimming reads each arc a constant number of
   /// times, and so do the searches. The expected number of colourings is O(log vertices); each reads the arcs of the
-  /// remaining vertices, those of a vertex again whenever its colour changes. Frontiers are as many as the longest of
-  /// the shortest paths that are followed, each with one or two launches; the host reads the size of at least every
-  /// sixteenth. Throws error(bad_argument) for a directed graph without in-neighbours, and error(out_of_memory).
+  /// remaining vertices, those of a vertex again whenever its colour changes. A search has as many frontiers
+  /// as the longest shortest path that it follows has arcs; each takes one or two launches, and the host reads the size
+  /// of at least every sixteenth. Throws error(bad_argument) for a directed graph without in-neighbours, and
+  /// error(out_of_memory).
   components_run run(graph::graph_view const& g) {
     if (!g.has_in_neighbours())
       throw error(error_code::bad_argument,

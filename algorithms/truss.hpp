@@ -63,7 +63,7 @@ struct numbered_edges {
   }
 };
 
-/// One tile per item of the bins of all rows. of_arcs contains supports at the begin, and the number of an edge
+/// One tile per item of the bins of all rows. of_arcs contains supports at the beginning, and the number of an edge
 /// replaces those of both of its arcs. Only the lane that has the arc from the smaller end reads a support: that of
 /// this arc.
 struct number_edges {

@@ -144,8 +144,9 @@ struct extend_paths {
   }
 };
 
-/// Adds to the score of a vertex what the source depends on it: for each out-neighbour at the next level the share of
-/// its shortest paths that come through the vertex, times one and its own dependency.
+/// Adds to the score of a vertex the dependency of the source on it: the sum, over its out-neighbours at the next
+/// level, of the fraction of the shortest paths to the neighbour that contain the vertex, times 1 + the dependency of
+/// the source on the neighbour.
 struct collect_dependencies {
   betweenness_pass p;
   template <class Tile>

@@ -109,9 +109,9 @@ class module_finder {
     return run(rows, label, rules_);
   }
   /// Vertices move until few gain; or, if the options say so, until none does, also by leaving for a community of its
-  /// own. A vertex founds a community under its
-  /// own id; it cannot while another community has that id as its label. So labels are first the ids of first members,
-  /// then of last ones. Returns the number of moves.
+  /// own. The label of such a community is the id of the vertex, which is impossible while another community has that
+  /// label. So turns alternate between two labels of each community, the ids of its first and of its last member.
+  /// Returns the number of moves.
   std::uint64_t settle() {
     move_rules rules = rules_;
     if (!exhaustive_) {

@@ -45,14 +45,14 @@ struct move_proposal {
   }
 };
 
-/// What a round leads to. The differences are of the map equation; they may be negative, modulo 2^64.
+/// The result of a round. The differences are of the map equation; they may be negative, modulo 2^64.
 struct round_result {
   std::uint64_t exits;
   std::uint64_t cost;
   std::uint32_t moved;  // number of vertices
 };
 
-/// What a run of rounds maximises, and which moves it makes.
+/// The objective of a run of rounds, and the moves that it may make.
 struct move_rules {
   /// Modularity or the constant Potts model; `chance` 0: modularity with resolution 1.
   quadratic_objective quadratic{};

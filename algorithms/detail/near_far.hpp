@@ -148,7 +148,7 @@ struct plan_split {
   }
 };
 
-/// A fixed number of tiles: moves vertices below the limit from the far pile to the near ones, which are none.
+/// A fixed number of tiles: moves vertices below the limit from the far pile to the list of near ones, which is empty.
 struct split_far {
   graph::graph_view g;
   std::uint64_t const* distances;
@@ -170,7 +170,7 @@ struct split_far {
   }
 };
 
-/// One thread per vertex: all are infinitely far, but the source.
+/// One thread per vertex: the distance of all but the source is infinite.
 struct begin_distances {
   std::uint64_t* distances;
   graph::vertex_id source;

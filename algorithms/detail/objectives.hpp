@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What moves of vertices improve (move_round.hpp), in integers, so that comparisons are exact and sums do not
-// depend on the order of additions.
+// The objectives that moves of vertices improve (move_round.hpp), in integers, so that comparisons are exact and sums
+// do not depend on the order of additions.
 //
 // Modularity (Newman and Girvan, 2004) and the constant Potts model (Traag, Van Dooren, Nesterov, Phys. Rev. E 84,
 // 016114, 2011) are quadratic: links inside communities, minus a multiple of the squares of their masses, which are

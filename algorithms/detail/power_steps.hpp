@@ -24,7 +24,7 @@ namespace wyrm::algorithms::detail {
 struct power_state {
   double norms[2];  // of the last product of each step of an iteration
   double change;    // relative to the sum of the values
-  double term;      // the sum of what the last iteration changed
+  double term;      // the sum of the changes of the last iteration
   std::uint32_t iterations;
   std::uint32_t done;
   std::uint32_t grows;     // whether the last iteration changed no less than the one before

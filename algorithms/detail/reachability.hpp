@@ -124,8 +124,9 @@ struct count_left {
   }
 };
 
-/// One tile per item of a frontier of vertices that are components of their own: each is one neighbour less for those
-/// that it points to. A label that is read is not written in the same round, as its vertex still has a neighbour left.
+/// One tile per item of a frontier of vertices that are components of their own: decrements the number of neighbours
+/// left of each vertex that its arcs lead to. A label that is read is not written in the same round, because its vertex
+/// still has a neighbour left.
 struct trim_vertices {
   graph::graph_view g;
   vertex_partition p;

@@ -2,10 +2,10 @@
 // The tree of shortest paths with lengths. An arc u -> v is tight if the distance of u plus the length of the arc is
 // exactly the distance of v. The parent of v is the smallest u of a tight arc that is nearer than v. A vertex that has
 // no such arc is reached by arcs that add nothing, of length zero or so short that they are rounded away, from vertices
-// at the same distance, which could be each other's parents in a circle. Those vertices get parents in rounds, like a
+// at the same distance, which could be each other's parents in a cycle. Those vertices get parents in rounds, like a
 // breadth-first search among vertices at the same distance that begins at all vertices with a parent: the level of a
 // vertex is one more than that of its parent, the smallest possible. Along a path of parents the pairs of distance and
-// level decrease, so there is no circle.
+// level decrease, so there is no cycle.
 #pragma once
 
 #include <cstddef>
@@ -52,7 +52,7 @@ struct reached_counts {
   std::uint32_t orphans;  // reached, without a parent
 };
 
-/// One lane per vertex. parents: nullptr if they are not asked for.
+/// One lane per vertex. parents: nullptr: without parents.
 struct count_finite {
   std::uint64_t const* distances;
   graph::vertex_id const* parents;
