@@ -77,11 +77,6 @@ class further_algorithms_test : public graphs_test<Space> {
       if (v != centre) edges.push_back({v, centre});
     return edges;
   }
-  static std::vector<graph::edge> path(graph::vertex_id vertices) {
-    std::vector<graph::edge> edges;
-    for (graph::vertex_id v = 0; v + 1 < vertices; ++v) edges.push_back({v, v + 1});
-    return edges;
-  }
 };
 
 TYPED_TEST_SUITE_P(further_algorithms_test);

@@ -3,8 +3,6 @@
 // Graphalytics with their published results (folder graphalytics of WYRM_DATA).
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
@@ -70,15 +68,6 @@ class local_test : public any_graph_test<Space> {
       all.push_back(i % 2 == 0 ? graph::edge{0, v} : graph::edge{v, 0});
     }
     return all;
-  }
-  static edges clique(graph::vertex_id first, graph::vertex_id n) {
-    edges all;
-    for (graph::vertex_id u = first; u < first + n; ++u)
-      for (graph::vertex_id v = u + 1; v < first + n; ++v) all.push_back({v, u});
-    return all;
-  }
-  static void expect_contains(std::string const& text, std::string const& part) {
-    EXPECT_NE(text.find(part), std::string::npos) << '"' << text << "\" does not contain \"" << part << '"';
   }
 };
 

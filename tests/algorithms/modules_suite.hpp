@@ -52,21 +52,6 @@ class modules_test : public any_graph_test<Space> {
     return any_graph_test<Space>::make(
         n, list, {.directed = directed, .self_loops = loops, .values = graph::number_type::f64}, values);
   }
-  /// The first `cliques` cliques of five vertices, and an edge from each to the next.
-  static edges ring_of_cliques(graph::vertex_id cliques) {
-    edges list;
-    for (graph::vertex_id c = 0; c < cliques; ++c) {
-      for (graph::vertex_id u = 0; u < 5; ++u)
-        for (graph::vertex_id v = 0; v < u; ++v) list.push_back({c * 5 + u, c * 5 + v});
-      list.push_back({c * 5 + 4, (c + 1) % cliques * 5});
-    }
-    return list;
-  }
-  static ids groups_of(std::uint32_t n, std::uint32_t size) {
-    ids label(n);
-    for (std::uint32_t v = 0; v < n; ++v) label[v] = v / size;
-    return label;
-  }
   /// Groups of ten vertices; a third of the edges connects different groups.
   static edges planted_groups(std::mt19937& random, std::size_t n, std::size_t count) {
     edges list;
@@ -90,14 +75,7 @@ class modules_test : public any_graph_test<Space> {
   /// Checks names of labels, sizes, levels and modularity, and, if moves are exhaustive, that no vertex gains by one.
   static void expect_communities(graph::any_graph const& g, options const& o, result const& r) {
     ASSERT_EQ(r.label.size(), g.vertices());
-    ids sizes;
-    for (std::uint32_t const l : r.label) {
-      ASSERT_LE(l, sizes.size()) << "labels are in the order of their first vertices";
-      if (l == sizes.size()) sizes.push_back(0);
-      ++sizes[l];
-    }
-    EXPECT_EQ(r.count, sizes.size());
-    EXPECT_EQ(r.sizes, sizes);
+    any_graph_test<Space>::expect_numbered(r.label, r.count, r.sizes);
     EXPECT_TRUE(r.converged);
     module_matrix const m = matrix_of(g, o.weighted);
     EXPECT_NEAR(r.modularity, m.modularity(r.label, o.resolution), 1e-6);

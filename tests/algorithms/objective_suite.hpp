@@ -23,7 +23,6 @@
 #include "../support/seed.hpp"
 #include "../support/verify_objective.hpp"
 #include "any_graph_fixture.hpp"
-#include "weighted_graphs.hpp"
 
 namespace wyrm::tests {
 
@@ -67,20 +66,6 @@ class objective_test : public any_graph_test<Space> {
     std::vector<graph::edge> edges;
     for (auto const& [u, v] : distinct) edges.push_back({u, v});
     return edges;
-  }
-  static std::vector<graph::edge> ring_of_cliques(graph::vertex_id cliques, graph::vertex_id size) {
-    std::vector<graph::edge> edges;
-    for (graph::vertex_id c = 0; c < cliques; ++c) {
-      for (graph::vertex_id u = 0; u < size; ++u)
-        for (graph::vertex_id v = u + 1; v < size; ++v) edges.push_back({c * size + u, c * size + v});
-      edges.push_back({c * size + size - 1, (c + 1) % cliques * size});
-    }
-    return edges;
-  }
-  static ids groups_of(std::uint32_t n, std::uint32_t size) {
-    ids label(n);
-    for (std::uint32_t v = 0; v < n; ++v) label[v] = v / size;
-    return label;
   }
   /// Checks the values of a result against the definitions.
   static void expect_values(algorithms::clustering_result const& r, options const& o,
@@ -282,12 +267,13 @@ TYPED_TEST_P(objective_test, invalid_resolutions_are_refused) {
   using objective = typename TestFixture::objective;
   auto const g = this->make(3, {{0, 1}});
   for (double const r : {0.0, -1.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
-    expect_contains(refusal([&] { (void)this->cluster(g, {.resolution = r}); }),
-                    "resolution must be a finite number greater than 0");
-  expect_contains(refusal([&] { (void)this->cluster(g, {.objective = objective::map_equation, .resolution = 2}); }),
-                  "the map equation has no resolution");
-  expect_contains(refusal([&] { (void)this->cluster(g, {.objective = objective::cpm, .resolution = 1e-30}); }),
-                  "resolution 1e-30 is too small");
+    this->expect_contains(refusal([&] { (void)this->cluster(g, {.resolution = r}); }),
+                          "resolution must be a finite number greater than 0");
+  this->expect_contains(
+      refusal([&] { (void)this->cluster(g, {.objective = objective::map_equation, .resolution = 2}); }),
+      "the map equation has no resolution");
+  this->expect_contains(refusal([&] { (void)this->cluster(g, {.objective = objective::cpm, .resolution = 1e-30}); }),
+                        "resolution 1e-30 is too small");
 }
 
 REGISTER_TYPED_TEST_SUITE_P(objective_test, fixed_point_terms_are_exact, small_cliques_of_a_large_ring_are_kept,

@@ -21,27 +21,20 @@
 #include "../../algorithms/random_walks.hpp"
 #include "../../exec/injected_failure.hpp"
 #include "../graph/model.hpp"
-#include "../support/graph_on.hpp"
+#include "../support/refusal.hpp"
 #include "../support/seed.hpp"
 #include "../support/spaces.hpp"
+#include "graphs_fixture.hpp"
 #include "weighted_graphs.hpp"
 
 namespace wyrm::tests {
 
 template <class Space>
-class random_walks_test : public space_test<Space> {
+class random_walks_test : public graphs_test<Space> {
  protected:
-  using graph_type = graph_on<Space>;
+  using typename graphs_test<Space>::graph_type;
   using options = algorithms::random_walk_options;
 
-  static graph_type make(std::size_t n, std::vector<graph::edge> const& edges, bool directed = false,
-                         bool loops = false) {
-    graph::options o{.directed = directed, .self_loops = loops};
-    o.pool = {.pool_bytes = std::size_t{1} << 20, .reserve_bytes = std::size_t{1} << 28};
-    graph_type g(make_space<Space>(), n, o);
-    g.insert(edges);
-    return g;
-  }
   template <class Graph>
   static algorithms::walk_paths walk(Graph const& g, options o) {
     o.weighted = !std::is_same_v<typename Graph::value_type, graph::no_value>;
@@ -408,9 +401,9 @@ TYPED_TEST_P(random_walks_test, invalid_weights_leave_the_paths_of_the_last_walk
   for (float const w : {-1.0f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     std::vector<float> weights(g.arcs(), 1);
     weights[3] = w;
-    expect_contains(weighted(with_values(g, weights)), "random walks: the weight of the arc 0 -> 4 is");
+    this->expect_contains(weighted(with_values(g, weights)), "random walks: the weight of the arc 0 -> 4 is");
   }
-  expect_contains(weighted(g), "random walks: the edges of the graph have no numbers as values");
+  this->expect_contains(weighted(g), "random walks: the edges of the graph have no numbers as values");
   EXPECT_EQ(walker.paths().vertices, before.vertices);
   EXPECT_EQ(weighted(with_values(g, std::vector<float>(g.arcs()))), "");
 }

@@ -12,7 +12,6 @@
 #include <random>
 #include <vector>
 
-#include "../../datasets/generators.hpp"
 #include "../../exec/injected_failure.hpp"
 #include "../support/seed.hpp"
 #include "any_graph_fixture.hpp"
@@ -34,27 +33,6 @@ class structure_test : public any_graph_test<Space> {
       if (random() % 8 == 0) e.target = e.source;
       if (random() % 8 == 0) (random() % 2 == 0 ? e.source : e.target) = 1;
     }
-    return all;
-  }
-  /// R-MAT edges, and a vertex that is a neighbour of all.
-  static edges skewed(unsigned log2, std::size_t count) {
-    datasets::rmat_edges const edge{log2, 7};
-    edges all;
-    for (std::uint64_t i = 0; i < count; ++i) all.push_back(edge(i));
-    for (graph::vertex_id v = 1; v < 1u << log2; ++v) all.push_back({0, v});
-    return all;
-  }
-  static edges clique(graph::vertex_id n) {
-    edges all;
-    for (graph::vertex_id u = 0; u < n; ++u)
-      for (graph::vertex_id v = u + 1; v < n; ++v) all.push_back({v, u});
-    return all;
-  }
-  /// 0 -> 1 -> ... -> n - 1, and back to 0 if it is a cycle.
-  static edges path(graph::vertex_id n, bool is_cycle = false) {
-    edges all;
-    for (graph::vertex_id v = 0; v + 1 < n; ++v) all.push_back({v, v + 1});
-    if (is_cycle) all.push_back({n - 1, 0});
     return all;
   }
   static ids random_names(std::size_t n, std::uint64_t seed) {

@@ -17,6 +17,7 @@
 #include "../../algorithms/pagerank.hpp"
 #include "../../algorithms/random_walks.hpp"
 #include "../graph/model.hpp"
+#include "../support/refusal.hpp"
 #include "../support/seed.hpp"
 #include "../support/verify.hpp"
 #include "graphs_fixture.hpp"
@@ -112,8 +113,8 @@ TYPED_TEST_P(weight_types_test, largest_weights_do_not_overflow) {
 
 TYPED_TEST_P(weight_types_test, invalid_weights_are_refused) {
   auto const g = this->make(5, {{1, 3}, {3, 4}, {0, 3}}, true);
-  auto const expect = [](std::vector<std::string> const& got, std::string const& part) {
-    for (std::string const& message : got) expect_contains(message, part);
+  auto const expect = [&](std::vector<std::string> const& got, std::string const& part) {
+    for (std::string const& message : got) this->expect_contains(message, part);
   };
   expect(this->template refusals<std::int64_t>(g, 1, -3), ": the weight of the arc 1 -> 3 is -3; weights must be");
   expect(this->template refusals<double>(g, 2, -1e-300), ": the weight of the arc 3 -> 4 is -1e-300; weights must be");

@@ -2,17 +2,13 @@
 // Graphs whose values are the weights of arcs, for tests of algorithms.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "../support/graph_on.hpp"
-#include "../support/refusal.hpp"
 
 namespace wyrm::tests {
 
@@ -50,10 +46,6 @@ std::vector<Value> symmetric(graph::csr const& rows, std::vector<Value> values) 
       values[i] = values[static_cast<std::size_t>(std::lower_bound(begin, end, u) - rows.targets.begin())];
     }
   return values;
-}
-
-inline void expect_contains(std::string const& text, std::string const& part) {
-  EXPECT_NE(text.find(part), std::string::npos) << '"' << text << "\" does not contain \"" << part << '"';
 }
 
 }  // namespace wyrm::tests

@@ -19,6 +19,7 @@
 
 #include "../../algorithms/pagerank.hpp"
 #include "../graph/model.hpp"
+#include "../support/refusal.hpp"
 #include "../support/seed.hpp"
 #include "../support/verify.hpp"
 #include "graphs_fixture.hpp"
@@ -322,12 +323,12 @@ TYPED_TEST_P(weighted_pagerank_test, invalid_weights_are_refused) {
   constexpr float inf = std::numeric_limits<float>::infinity();
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   auto const g = this->make(5, {{1, 3}, {3, 4}, {0, 3}}, true);
-  expect_contains(this->refusal_of(g, {1, 1, -0.5f}),
-                  "pagerank: the weight of the arc 3 -> 4 is -0.5; weights must be finite, and not negative");
-  expect_contains(this->refusal_of(g, {1, 1, -1e-10f}), "3 -> 4 is -1e-10;");
-  expect_contains(this->refusal_of(g, {1, nan, 1}), "1 -> 3 is");
-  expect_contains(this->refusal_of(g, {inf, 1, 1}), "0 -> 3 is inf");
-  expect_contains(this->refusal_of(g, {1, -inf, nan}), "1 -> 3 is -inf");
+  this->expect_contains(this->refusal_of(g, {1, 1, -0.5f}),
+                        "pagerank: the weight of the arc 3 -> 4 is -0.5; weights must be finite, and not negative");
+  this->expect_contains(this->refusal_of(g, {1, 1, -1e-10f}), "3 -> 4 is -1e-10;");
+  this->expect_contains(this->refusal_of(g, {1, nan, 1}), "1 -> 3 is");
+  this->expect_contains(this->refusal_of(g, {inf, 1, 1}), "0 -> 3 is inf");
+  this->expect_contains(this->refusal_of(g, {1, -inf, nan}), "1 -> 3 is -inf");
   EXPECT_EQ(this->refusal_of(g, {0, -0.0f, 1}), "");
   // The first arc in the order of the CSR, among many in a row of several parts.
   std::vector<graph::edge> rays;
@@ -335,14 +336,15 @@ TYPED_TEST_P(weighted_pagerank_test, invalid_weights_are_refused) {
   auto const star = this->make(2500, rays, true);
   std::vector<float> weights(star.arcs(), 1);
   for (std::size_t i = 1700; i < weights.size(); ++i) weights[i] = -static_cast<float>(i);
-  expect_contains(this->refusal_of(star, weights), "0 -> 1701 is -1700;");
-  expect_contains(refusal([&] { (void)algorithms::pagerank(g.space(), g.view(), {.weighted = true}); }),
-                  "no numbers as values");
+  this->expect_contains(this->refusal_of(star, weights), "0 -> 1701 is -1700;");
+  this->expect_contains(refusal([&] { (void)algorithms::pagerank(g.space(), g.view(), {.weighted = true}); }),
+                        "no numbers as values");
   auto const one_way = [&](auto const& settings) {
     graph_on<TypeParam, float> const directed(make_space<TypeParam>(), 3, settings);
     return refusal([&] { (void)this->pagerank(directed); });
   };
-  expect_contains(one_way(graph::options{.directed = true, .in_neighbours = false}), "does not keep in-neighbours");
+  this->expect_contains(one_way(graph::options{.directed = true, .in_neighbours = false}),
+                        "does not keep in-neighbours");
   EXPECT_EQ(one_way(graph::options{.directed = true}), "");
   graph_on<TypeParam, float> const none(make_space<TypeParam>(), 0);
   EXPECT_TRUE(this->pagerank(none).converged);

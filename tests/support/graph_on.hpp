@@ -15,10 +15,16 @@
 
 namespace wyrm::tests {
 
+/// Whether graphs can be on a space of this type.
+template <class Space>
+inline constexpr bool is_space_of_graphs = std::is_same_v<Space, exec::host_space> || requires {
+  Space::device_count();
+};
+
 /// The space of a graph for algorithms on `space`. A graph of a host also serves tiles of fibers.
 template <class Space>
 [[nodiscard]] exec::any_space space_of_graph(Space const& space) {
-  if constexpr (std::is_same_v<Space, exec::host_space> || requires { Space::device_count(); })
+  if constexpr (is_space_of_graphs<Space>)
     return space;
   else
     return exec::host_space(1).managed_by(space.manager());
