@@ -71,7 +71,7 @@ struct move_rules {
 /// The state of a round. All threads read labels; labels are written only in a step in which no thread reads the label
 /// of another vertex. Values that several tiles write in one step are sums, minima or maxima of integers.
 struct move_round {
-  static constexpr graph::vertex_id no_label = graph::max_vertices;
+  static constexpr graph::vertex_id no_label = graph::no_vertex;
 
   weighted_rows rows;
   std::uint64_t const* mass;  // of each vertex: its degree; for the constant Potts model the number of vertices
@@ -117,6 +117,21 @@ struct move_round {
     std::uint64_t const begin = table_begin(item.vertex);
     std::uint64_t const first = std::uint64_t{item.part} * part < size ? item.part * part : size;
     return {begin + first, begin + (first + part < size ? first + part : size)};
+  }
+  /// Calls f(community, weight of the arcs to it) for the neighbouring communities in the part of the table of an item;
+  /// and for a community of its own, if the label of the vertex is free. Empties: also empties the part.
+  template <bool Empties, class Tile, class F>
+  WYRM_HD void for_each_community(Tile const& t, frontier_item const& item, F const& f) const {
+    range const part = table_part(item);
+    for (std::uint64_t i = part.begin + t.rank(); i < part.end; i += Tile::size()) {
+      if (table_label[i] == no_label) continue;
+      f(table_label[i], table_weight[i]);
+      if constexpr (Empties) {
+        table_label[i] = no_label;
+        table_weight[i] = 0;
+      }
+    }
+    if (item.part == 0 && t.rank() == 0 && volume[item.vertex] == 0) f(item.vertex, 0);
   }
 
  private:
@@ -190,22 +205,17 @@ struct find_gains {
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     graph::vertex_id const v = item->vertex;
     if (!r.is_source(r.label[v]) || !r.may_leave(v)) return;
-    move_round::range const part = r.table_part(*item);
     std::uint64_t best = 0;
     bool waits = false;
     auto const moves = objective.from(r, v);
-    auto const consider = [&](graph::vertex_id to, std::uint32_t weight) {
+    r.for_each_community<false>(t, *item, [&](graph::vertex_id to, std::uint32_t weight) {
       std::int64_t const gain = moves.gain(to, weight);
       if (gain <= 0 || !r.may_enter(to)) return;
       if (r.is_source(to))
         waits = true;
       else if (static_cast<std::uint64_t>(gain) > best)
         best = static_cast<std::uint64_t>(gain);
-    };
-    for (std::uint64_t i = part.begin + t.rank(); i < part.end; i += Tile::size())
-      if (r.table_label[i] != move_round::no_label) consider(r.table_label[i], r.table_weight[i]);
-    // A community of its own, if its label is free.
-    if (item->part == 0 && t.rank() == 0 && r.volume[v] == 0) consider(v, 0);
+    });
     if (best > 0) exec::atomic_ref<std::uint64_t>(r.proposal[v].gain).fetch_max(best, exec::relaxed);
     if (waits) exec::atomic_ref<std::uint32_t>(r.proposal[v].waits).store(1, exec::relaxed);
   }
@@ -221,21 +231,13 @@ struct find_targets {
     graph::vertex_id const v = item->vertex;
     if (!r.is_source(r.label[v]) || !r.may_leave(v)) return;
     std::uint64_t const wanted = r.proposal[v].gain;
-    move_round::range const part = r.table_part(*item);
     graph::vertex_id least = move_round::no_label;
     auto const moves = objective.from(r, v);
-    auto const consider = [&](graph::vertex_id to, std::uint32_t weight) {
+    r.for_each_community<true>(t, *item, [&](graph::vertex_id to, std::uint32_t weight) {
       if (wanted > 0 && to < least && !r.is_source(to) && r.may_enter(to) &&
           moves.gain(to, weight) == static_cast<std::int64_t>(wanted))
         least = to;
-    };
-    for (std::uint64_t i = part.begin + t.rank(); i < part.end; i += Tile::size()) {
-      if (r.table_label[i] == move_round::no_label) continue;
-      consider(r.table_label[i], r.table_weight[i]);
-      r.table_label[i] = move_round::no_label;
-      r.table_weight[i] = 0;
-    }
-    if (item->part == 0 && t.rank() == 0 && r.volume[v] == 0) consider(v, 0);
+    });
     if (least != move_round::no_label)
       exec::atomic_ref<graph::vertex_id>(r.proposal[v].to).fetch_min(least, exec::relaxed);
   }
