@@ -26,6 +26,7 @@
 #include "../graph/view.hpp"
 #include "detail/frontier.hpp"
 #include "detail/levels.hpp"
+#include "detail/requirements.hpp"
 #include "detail/weights.hpp"
 
 namespace wyrm::algorithms {
@@ -120,10 +121,7 @@ class betweenness_scorer {
     return g.vertices() + std::size_t{most_at_once} + 1;
   }
   void begin(graph::graph_view const& g) {
-    if (!g.has_in_neighbours())
-      throw error(error_code::bad_argument,
-                  "betweenness: the graph has no in-neighbours, along which paths are counted; make it with "
-                  "options::in_neighbours");
+    detail::require_in_neighbours(g, "betweenness");
     std::size_t const n = g.vertices();
     std::size_t const items = detail::level_list::capacity(g);
     items_.reserve(items);

@@ -22,6 +22,7 @@
 #include "../exec/tile.hpp"
 #include "../graph/any_graph.hpp"
 #include "../graph/view.hpp"
+#include "detail/requirements.hpp"
 
 namespace wyrm::algorithms {
 
@@ -111,7 +112,7 @@ clustering_quality quality(Space const& space, graph::graph_view const& g, std::
     throw error(error_code::bad_argument, "quality of a clustering: " + what);
   };
   std::size_t const n = g.vertices();
-  if (g.directed()) refuse("the graph is directed; use its undirected form");
+  detail::require_undirected(g, "quality of a clustering");
   if (labels.size() != n)
     refuse("there are " + std::to_string(labels.size()) + " labels for " + std::to_string(n) + " vertices");
   if (n == 0) return {};

@@ -17,7 +17,6 @@
 
 #include "../exec/atomic.hpp"
 #include "../exec/bulk.hpp"
-#include "../exec/error.hpp"
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
 #include "../exec/tile.hpp"
@@ -25,6 +24,7 @@
 #include "../graph/types.hpp"
 #include "../graph/view.hpp"
 #include "detail/frontier.hpp"
+#include "detail/requirements.hpp"
 #include "detail/rounds.hpp"
 #include "detail/vertex_order.hpp"
 
@@ -147,9 +147,7 @@ class colouring_finder {
   /// O(vertices + arcs), with a launch per frontier: as many as the longest chain of neighbours in the order. Throws
   /// error(bad_argument) for a directed graph, and error(out_of_memory).
   std::uint32_t run(graph::graph_view const& g, colouring_options const& o = {}) {
-    if (g.directed())
-      throw error(error_code::bad_argument,
-                  "colouring: the graph is directed; make an undirected graph of it with as_undirected()");
+    detail::require_undirected(g, "colouring");
     std::size_t const n = g.vertices();
     if (n == 0) return 0;
     colour_.reserve(n);

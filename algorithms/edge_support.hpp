@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "../exec/error.hpp"
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
 #include "../exec/tile.hpp"
 #include "../graph/any_graph.hpp"
 #include "../graph/view.hpp"
+#include "detail/requirements.hpp"
 #include "detail/row_bins.hpp"
 #include "detail/weighted_rows.hpp"
 
@@ -115,8 +115,7 @@ class support_counter {
 /// a directed graph.
 template <class Space>
 std::vector<std::uint32_t> edge_support(Space const& space, graph::graph_view const& g) {
-  if (g.directed())
-    throw error(error_code::bad_argument, "edge_support: the graph is directed; use its undirected form");
+  detail::require_undirected(g, "edge_support");
   if (g.vertices() == 0) return {};
   exec::buffer<std::uint32_t, Space> support(space, g.arcs());
   detail::support_counter<Space>(space).count(g, support.data());

@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "../exec/atomic.hpp"
-#include "../exec/error.hpp"
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
 #include "../exec/tile.hpp"
@@ -25,6 +24,7 @@
 #include "../graph/types.hpp"
 #include "../graph/view.hpp"
 #include "detail/frontier.hpp"
+#include "detail/requirements.hpp"
 #include "detail/rounds.hpp"
 #include "detail/vertex_order.hpp"
 
@@ -117,9 +117,7 @@ class independent_set_finder {
   /// there are O(log vertices) with high probability for a random order (Fischer and Noever, SODA 2018). Throws
   /// error(bad_argument) for a directed graph, and error(out_of_memory).
   std::size_t run(graph::graph_view const& g, independent_set_options const& o = {}) {
-    if (g.directed())
-      throw error(error_code::bad_argument,
-                  "independent_set: the graph is directed; make an undirected graph of it with as_undirected()");
+    detail::require_undirected(g, "independent_set");
     std::size_t const n = g.vertices();
     if (n == 0) return 0;
     member_.reserve(n);

@@ -22,6 +22,7 @@
 #include "../graph/any_graph.hpp"
 #include "../graph/view.hpp"
 #include "detail/power_steps.hpp"
+#include "detail/requirements.hpp"
 #include "detail/row_bins.hpp"
 #include "detail/tile_sums.hpp"
 #include "detail/weights.hpp"
@@ -155,8 +156,7 @@ class power_iterator {
   steps prepare(graph::graph_view const& g, power_options const& o, std::string const& who) {
     if (!(o.tolerance > 0) || o.max_iterations == 0)
       refuse(who, "the tolerance and the greatest number of iterations must be positive");
-    if (!g.has_in_neighbours())
-      refuse(who, "the directed graph does not keep in-neighbours; make it with options::in_neighbours");
+    detail::require_in_neighbours(g, who);
     if (o.weighted) inspector_.require_numbers(g, who);
     std::size_t const n = g.vertices();
     n_ = 0;

@@ -22,6 +22,7 @@
 #include "../graph/query/rows.hpp"
 #include "../graph/types.hpp"
 #include "../graph/view.hpp"
+#include "detail/requirements.hpp"
 #include "similarity.hpp"
 
 namespace wyrm::algorithms {
@@ -166,9 +167,7 @@ class similar_pairs_finder {
            << "; both must be greater than 0, as all pairs have a similarity of at least 0";
       throw error(error_code::bad_argument, what.str());
     }
-    if (!g.has_in_neighbours())
-      throw error(error_code::bad_argument,
-                  "similar_pairs: the directed graph has no in-neighbours; make it with them");
+    detail::require_in_neighbours(g, "similar_pairs");
   }
   [[noreturn]] static void refuse(std::uint64_t found, similar_pairs_options const& o) {
     std::ostringstream what;

@@ -30,6 +30,7 @@
 #include "components.hpp"
 #include "detail/forest_edges.hpp"
 #include "detail/frontier.hpp"
+#include "detail/requirements.hpp"
 #include "detail/weighted_rows.hpp"
 #include "detail/weights.hpp"
 
@@ -76,9 +77,7 @@ class spanning_forest_finder {
   /// most log2(vertices) + 1 rounds, each of which reads the edges that are left; the host synchronises once a round.
   /// Throws error(bad_argument) for a directed graph, and for a weight that is not finite, and error(out_of_memory).
   spanning_forest_run run(graph::graph_view const& g) {
-    if (g.directed())
-      throw error(error_code::bad_argument,
-                  "spanning_forest: the graph is directed; make an undirected graph of it with as_undirected()");
+    detail::require_undirected(g, "spanning_forest");
     std::size_t const n = g.vertices();
     if (n == 0) return {};
     std::uint64_t left = list_edges(g);

@@ -21,7 +21,6 @@
 #include <span>
 #include <utility>
 
-#include "../exec/error.hpp"
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
 #include "../graph/any_graph.hpp"
@@ -32,6 +31,7 @@
 #include "detail/frontier.hpp"
 #include "detail/labels.hpp"
 #include "detail/reachability.hpp"
+#include "detail/requirements.hpp"
 #include "detail/rounds.hpp"
 #include "triangles.hpp"
 
@@ -68,9 +68,7 @@ class strong_component_finder {
   /// of at least every sixteenth. Throws error(bad_argument) for a directed graph without in-neighbours, and
   /// error(out_of_memory).
   components_run run(graph::graph_view const& g) {
-    if (!g.has_in_neighbours())
-      throw error(error_code::bad_argument,
-                  "strong_components: the graph has no in-neighbours; make it with options::in_neighbours");
+    detail::require_in_neighbours(g, "strong_components");
     std::size_t const n = g.vertices();
     if (n == 0) return {};
     reserve(g);

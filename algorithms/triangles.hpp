@@ -19,6 +19,7 @@
 #include "../graph/view.hpp"
 #include "detail/count_with_bitmaps.hpp"
 #include "detail/orientation.hpp"
+#include "detail/requirements.hpp"
 #include "detail/row_bins.hpp"
 
 namespace wyrm::algorithms {
@@ -205,8 +206,7 @@ class triangle_counter {
   /// and an orientation only where degrees are uneven. Self-loops form no triangle. Throws error(bad_argument) for a
   /// directed graph.
   triangles_result count(graph::graph_view const& g, triangles_options const& o = {}) {
-    if (g.directed())
-      throw error(error_code::bad_argument, "triangles: the graph is directed; count those of its undirected form");
+    detail::require_undirected(g, "triangles");
     std::size_t const n = g.vertices();
     bool const per_vertex = o.per_vertex || o.clustering;
     triangles_result result;

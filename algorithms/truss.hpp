@@ -24,6 +24,7 @@
 #include "detail/frontier.hpp"
 #include "detail/larger_neighbours.hpp"
 #include "detail/peeling.hpp"
+#include "detail/requirements.hpp"
 #include "detail/rounds.hpp"
 #include "detail/row_bins.hpp"
 #include "detail/weights.hpp"
@@ -246,8 +247,7 @@ class truss_decomposer {
   /// Throws error(bad_argument) for a directed graph, and for 2^32 - 1 edges or more; error(out_of_memory).
   std::uint32_t run(graph::graph_view const& g) {
     edges_ = 0;
-    if (g.directed())
-      throw error(error_code::bad_argument, "trussness: the graph is directed; use its undirected form");
+    detail::require_undirected(g, "trussness");
     if (g.arcs() == 0) return 0;
     std::uint64_t const edges = count(g);
     detail::numbered_edges const all = number(g, edges);
