@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "arrival_times.hpp"
+#include "delaunay.hpp"
 #include "geometric.hpp"
 #include "kronecker.hpp"
 #include "meshes.hpp"
@@ -109,6 +110,15 @@ labelled_graph make_rgg(arguments const& a, exec::host_space const& space) {
   o.mean_degree = a.real("degree");
   o.seed = a.whole("seed");
   return {geometric(o, space), {}};
+}
+
+constexpr parameter delaunay_parameters[] = {
+    scale,
+    {"n", whole, "", 0, most_triangulated, "vertices, instead of 2^scale"},
+};
+labelled_graph make_delaunay(arguments const& a, exec::host_space const&) {
+  std::uint64_t const n = a.has("n") ? a.whole("n") : std::uint64_t{1} << a.whole("scale");
+  return {delaunay({.vertices = n, .seed = a.whole("seed")}), {}};
 }
 
 constexpr parameter grid_parameters[] = {
@@ -242,6 +252,7 @@ constexpr family all[] = {
     {"kronecker", "stochastic Kronecker graph; has self-loops and duplicates", false, kronecker_parameters,
      make_kronecker},
     {"rgg", "random geometric graph", false, rgg_parameters, make_rgg},
+    {"delaunay", "Delaunay triangulation of random points", false, delaunay_parameters, make_delaunay},
     {"grid", "grid in two or three dimensions", false, grid_parameters, make_grid<false>},
     {"torus", "grid that continues at the opposite border", false, grid_parameters, make_grid<true>},
     {"dual", "dual of a triangulation with random diagonals", false, dual_parameters, make_dual},

@@ -32,6 +32,8 @@ TEST_F(program_test, generate_writes_graphs) {
   (void)output({"convert", "gen:rmat,scale=8,seed=3", path("c.mtx")});
   EXPECT_EQ(read("c.mtx"), read("r.mtx"));
   EXPECT_EQ(run("gen:grid,x=4,y=4").count("graph/edges"), 24u);
+  EXPECT_EQ(run("gen:delaunay,scale=4").count("graph/vertices"), 16u);
+  EXPECT_EQ(run("gen:delaunay,n=3").count("graph/edges"), 3u);
 }
 
 TEST_F(program_test, generate_writes_labels_by_the_ids_of_the_file) {

@@ -536,6 +536,8 @@ TEST(families, have_not_changed) {
       {"graph500,seed=7", 8013698795417975747u},
       {"kronecker,seed=7", 15195100989405985774u},
       {"rgg,seed=7", 4135141758522426091u},
+      {"delaunay,seed=7", 17616439256054734293u},
+      {"delaunay,n=1000,seed=7", 10015869239551323820u},
       {"grid,seed=7", 16322648687399655434u},
       {"torus,seed=7", 12183495300689538896u},
       {"dual,seed=7", 5350068382238030197u},
@@ -598,6 +600,8 @@ TEST(families, refuse_bad_values) {
   EXPECT_NE(message_of("grid,x=4294967295,y=4294967295,z=4294967295").find("the maximum is"), std::string::npos);
   EXPECT_NE(message_of("grid,x=0").find("range 1 to"), std::string::npos);
   EXPECT_NE(message_of("nlpkkt,N=1290").find("not in the range 1 to 1289"), std::string::npos);
+  EXPECT_NE(message_of("delaunay,scale=30").find("1073741824 points is too large; the maximum is 715827882"),
+            std::string::npos);
   EXPECT_NE(message_of("rgg,radius=0.1,degree=3").find("not both"), std::string::npos);
 }
 
