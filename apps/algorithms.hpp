@@ -26,9 +26,10 @@ struct figure {
   using any_value = std::variant<std::monostate, bool, std::uint64_t, double, vertex>;
 
   std::string name;  // of the field in reports
-  any_value value;   // std::monostate: not computed
+  any_value value;   // std::monostate: there is none
   // The text of the figure in a table, with {} in place of the value; a text that begins with a space follows the
-  // figure before without a comma. Empty: the figure is in reports only. The text of a bool is for false.
+  // figure before without a comma. Empty: the figure is in reports only. The text of a bool is for false, and
+  // that of std::monostate has no value.
   char const* shown = "";
 };
 

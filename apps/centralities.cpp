@@ -26,27 +26,28 @@ namespace {
 
 constexpr char const* rank_head = "# id of the vertex, PageRank\n";
 
+// Adds the figures that all power iterations have.
+template <class Run>
+void add_iterations(algorithm_result& result, Run const& run) {
+  result.figures.push_back({"iterations", std::uint64_t{run.iterations}, "{} iterations"});
+  result.figures.push_back({"converged", run.converged, " (not converged)"});
+  result.figures.push_back({"change", run.change, ""});
+}
+
 algorithm_result result_of_ranks(algorithms::pagerank_result r, double ms, char const* title, std::size_t top) {
   algorithm_result result;
   result.ms = ms;
   rank_summary const s = summarize_ranks(r.rank, 0);
-  result.figures = {{"max", s.max, "max {}"},
-                    {"argmax", figure::vertex{static_cast<graph::vertex_id>(s.argmax)}, " at vertex {}"},
-                    {"l2", s.l2, "L2 {}"},
-                    {"sum", s.sum, ""},
-                    {"iterations", std::uint64_t{r.iterations}, "{} iterations"},
-                    {"converged", r.converged, " (not converged)"},
-                    {"change", r.change, ""}};
+  if (s.argmax)
+    result.figures = {{"max", s.max, "max {}"}, {"argmax", figure::vertex{*s.argmax}, " at vertex {}"}};
+  else
+    result.figures = {{"max", s.max, ""}, {"argmax", {}, "no vertices"}, {"argmax_id", {}, ""}};
+  result.figures.push_back({"l2", s.l2, s.argmax ? "L2 {}" : ""});
+  result.figures.push_back({"sum", s.sum, ""});
+  add_iterations(result, r);
   result.top = rank_largest(title, "rank", r.rank, top);
   result.values = one_column(std::move(r.rank));
   return result;
-}
-
-// Adds the figures that all power iterations have.
-void add_iterations(algorithm_result& result, algorithms::power_run const& run) {
-  result.figures.push_back({"iterations", std::uint64_t{run.iterations}, "{} iterations"});
-  result.figures.push_back({"converged", run.converged, " (not converged)"});
-  result.figures.push_back({"change", run.change, ""});
 }
 
 algorithms::power_options power_options_of(algorithm_input const& in) {

@@ -76,16 +76,20 @@ loaders::column_names columns_of(std::string_view text) {
 
 }  // namespace
 
-void add_graph_file(CLI::App& command, graph_file& file, bool required) {
-  auto& o = file.settings;
+void add_graph_name(CLI::App& command, char const* role, std::string& name, bool required) {
   command
       .add_option(
-          "FILE", file.name,
+          role, name,
           "A graph, in any format that `wyrm info` lists, compressed or not; a name that `wyrm datasets` lists; or "
           "gen:FAMILY,NAME=VALUE,..., as `wyrm generate` lists")
       ->required(required)
-      ->transform([](std::string const& name) { return graph_path(name); })
-      ->check([](std::string const& name) { return name.empty() ? "the file name is empty" : std::string(); });
+      ->transform([](std::string const& given) { return graph_path(given); })
+      ->check([](std::string const& given) { return given.empty() ? "the file name is empty" : std::string(); });
+}
+
+void add_graph_file(CLI::App& command, graph_file& file, bool required, char const* role) {
+  auto& o = file.settings;
+  add_graph_name(command, role, file.name, required);
   add_optional<std::string>(
       command, "--ids", [&file](std::string const& kind) { file.ids = id_kinds.at(kind); },
       "Names of vertices in input and output: file = the ids in FILE, internal = numbers from 0 [file]")
@@ -174,6 +178,12 @@ graph::edge_list load_file(graph_file const& file) {
   return list;
 }
 
+void reverse_edges(graph::edge_list& list) {
+  std::reverse(list.edges.begin(), list.edges.end());
+  std::reverse(list.weights.begin(), list.weights.end());
+  std::reverse(list.times.begin(), list.times.end());
+}
+
 void prepare_weights(graph_file const& file, graph::edge_list& list, vertex_ids const& ids) {
   if (list.weights.empty()) throw error(error_code::bad_argument, file.name + " has no weights; leave out --weighted");
   auto const unusable =
@@ -186,9 +196,7 @@ void prepare_weights(graph_file const& file, graph::edge_list& list, vertex_ids 
          << ": correct it, or leave out --weighted";
     throw error(error_code::bad_input, what.str());
   }
-  std::reverse(list.edges.begin(), list.edges.end());
-  std::reverse(list.weights.begin(), list.weights.end());
-  std::reverse(list.times.begin(), list.times.end());
+  reverse_edges(list);
 }
 
 }  // namespace wyrm::apps

@@ -24,17 +24,23 @@ struct graph_file {
   id_kind ids = id_kind::file;
 };
 
-/// Adds FILE, --ids, and a flag for each field of loaders::options.
-void add_graph_file(CLI::App& command, graph_file& file, bool required);
+/// Adds the name of a graph file.
+void add_graph_name(CLI::App& command, char const* role, std::string& name, bool required);
+
+/// Adds FILE, or another word for its role, --ids, and a flag for each field of loaders::options.
+void add_graph_file(CLI::App& command, graph_file& file, bool required, char const* role = "FILE");
 
 /// Loads the file with a progress bar, and prints warnings on standard error; or generates the graph of a name that
 /// begins with "gen:". Throws the errors of loaders::load and of generated().
 [[nodiscard]] graph::edge_list load_file(graph_file const& file);
 
-/// Prepares a list for a graph that takes its weights as values: reverses the edges, so that of equal edges the first
-/// in the file is the last in the batch, whose weight counts. `ids` are those of its vertices. Throws
-/// error(bad_argument) when the file has no weights; error(bad_input) when a weight is negative or not finite, which no
-/// algorithm accepts. O(edges).
+/// Reverses the edges, so that of equal ones the first in the file is the last in a batch, whose weight counts.
+/// O(edges).
+void reverse_edges(graph::edge_list& list);
+
+/// Prepares a list for a graph that takes its weights as values: reverses the edges. `ids` are those of its vertices.
+/// Throws error(bad_argument) when the file has no weights; error(bad_input) when a weight is negative or not finite,
+/// which no algorithm accepts. O(edges).
 void prepare_weights(graph_file const& file, graph::edge_list& list, vertex_ids const& ids);
 
 // A check for whole numbers below 2^64 in decimal notation: CLI11 itself accepts -1 and 2^64 as huge numbers, and 010

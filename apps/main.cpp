@@ -19,6 +19,7 @@
 #include "cluster.hpp"
 #include "command_line.hpp"
 #include "datasets.hpp"
+#include "diff.hpp"
 #include "generate.hpp"
 #include "output_paths.hpp"
 #include "page.hpp"
@@ -310,8 +311,14 @@ void add_stream(CLI::App& program, apps::stream_options& o, int& status) {
       throw error(error_code::bad_argument, "--emit top prints the --top largest ranks; say how many with --top");
     auto outputs = apps::outputs_of(o);
     std::string const& updates = o.updates.name;
-    if (apps::is_generated(updates) && o.updates.policy != apps::on_error::stop)
-      throw error(error_code::bad_argument, "generated updates have no lines to refuse; leave out --on-error");
+    if (apps::is_generated(updates)) {
+      auto const refuse = [](bool is_given, char const* what) {
+        if (is_given) throw error(error_code::bad_argument, std::string("generated updates have no ") + what);
+      };
+      refuse(o.updates.policy != apps::on_error::stop, "lines to refuse; leave out --on-error");
+      refuse(o.updates.names_fields(), "columns and members; leave out --fields");
+      refuse(o.updates.format != apps::update_format::automatic, "format; leave out --updates-format");
+    }
     outputs.push_back({"--save", o.save});
     if (o.updates.policy == apps::on_error::file)
       outputs.push_back({"--rejected", o.updates.rejected.empty() ? updates + ".rejected" : o.updates.rejected});
@@ -411,6 +418,18 @@ void add_broker(CLI::App& program, apps::broker_command& c) {
   broker->callback([&c] { apps::run_broker(c, std::cout); });
 }
 
+void add_diff(CLI::App& program, apps::diff_options& o) {
+  CLI::App* const diff = program.add_subcommand(
+      "diff", "Write the difference between two graph files as updates: `wyrm stream OLD UPDATES` makes NEW of OLD");
+  apps::add_graph_file(*diff, o.from, true, "OLD");
+  apps::add_graph_name(*diff, "NEW", o.to, true);
+  diff->add_option("-o,--output", o.updates,
+                   "Write the updates to this file; compressed if it ends with .gz, .xz or .zst [standard output]")
+      ->check(apps::not_empty)
+      ->type_name("UPDATES");
+  diff->callback([&o] { apps::diff(o); });
+}
+
 void add_generate(CLI::App& program, apps::generate_command& c) {
   CLI::App* const generate = program.add_subcommand(
       "generate", "Write a generated graph; without a family, list the families and their parameters");
@@ -446,6 +465,8 @@ int run_program(int argc, char** argv) {
   apps::add_bench(program, bench);
   apps::broker_command broker;
   add_broker(program, broker);
+  apps::diff_options diff;
+  add_diff(program, diff);
   apps::generate_command generate;
   add_generate(program, generate);
   apps::datasets_command datasets;

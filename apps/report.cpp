@@ -54,8 +54,13 @@ void write_top(json& j, vertex_ids const& ids, std::vector<vertex_value<T>> cons
 
 void write_ranks(json& j, vertex_ids const& ids, rank_summary const& r) {
   j.field("max", r.max);
-  j.field("argmax", std::uint64_t{r.argmax});
-  write_id(j, "argmax_id", ids, r.argmax);
+  if (r.argmax) {
+    j.field("argmax", std::uint64_t{*r.argmax});
+    write_id(j, "argmax_id", ids, *r.argmax);
+  } else {
+    j.null("argmax");
+    j.null("argmax_id");
+  }
   j.field("l2", r.l2);
   j.field("sum", r.sum);
   write_top(j, ids, r.top, "rank");

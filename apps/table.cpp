@@ -64,7 +64,9 @@ std::string at_vertex(vertex_ids const& ids, std::size_t v) {
 }
 
 void print_ranks(std::ostream& out, vertex_ids const& ids, rank_summary const& r, std::string const& how) {
-  row(out, "PageRank", format("max %.9g", r.max) + at_vertex(ids, r.argmax) + format(", L2 %.9g, ", r.l2) + how);
+  std::string const ranks =
+      r.argmax ? format("max %.9g", r.max) + at_vertex(ids, *r.argmax) + format(", L2 %.9g, ", r.l2) : "no vertices, ";
+  row(out, "PageRank", ranks + how);
 }
 
 // The text of a figure; empty if it is not shown.
@@ -78,7 +80,7 @@ std::string text_of(vertex_ids const& ids, figure const& f) {
     decltype(fill)& with;
     std::string const& text;
     vertex_ids const& ids;
-    std::string operator()(std::monostate) const { return {}; }
+    std::string operator()(std::monostate) const { return text; }
     std::string operator()(bool value) const { return value ? std::string() : text; }
     std::string operator()(std::uint64_t value) const { return with(count(value)); }
     std::string operator()(double value) const { return with(format("%.9g", value)); }

@@ -78,8 +78,7 @@ std::string shortest(double number) {
 // With the format that the name means. Throws error(bad_argument) for names of fields of a format that has none.
 update_file complete(update_file file) {
   if (file.format == update_format::automatic) file.format = format_of(file.name);
-  bool const names = std::ranges::any_of(file.fields, [](std::string const& name) { return !name.empty(); });
-  if (names && file.format == update_format::text)
+  if (file.names_fields() && file.format == update_format::text)
     throw error(
         error_code::bad_argument,
         "--fields names columns of CSV and members of JSON, and the updates are text: leave --fields out, or add "
@@ -107,6 +106,10 @@ void update_file::name_field(std::string const& text) {
                 "--fields: expected source=NAME, target=NAME, operation=NAME, weight=NAME or time=NAME, found " +
                     loaders::quoted(text));
   fields[static_cast<std::size_t>(part - parts.begin())] = text.substr(equals + 1);
+}
+
+bool update_file::names_fields() const {
+  return std::ranges::any_of(fields, [](std::string const& name) { return !name.empty(); });
 }
 
 update_reader::update_reader(update_file const& file, vertex_ids& ids)

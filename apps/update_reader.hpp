@@ -42,6 +42,7 @@ struct update_file {
 
   /// "source=NAME" and so on. Throws error(bad_argument) for other texts.
   void name_field(std::string const& text);
+  [[nodiscard]] bool names_fields() const;
 };
 
 class update_reader : public update_stream {

@@ -14,9 +14,9 @@ namespace wyrm::apps {
 rank_summary summarize_ranks(std::vector<double> const& rank, std::size_t top) {
   rank_summary s;
   auto const max = std::max_element(rank.begin(), rank.end());
-  if (max != rank.end()) {
+  if (max != rank.end() && *max > 0) {  // vertices that were removed have the rank 0
     s.max = *max;
-    s.argmax = static_cast<std::size_t>(max - rank.begin());
+    s.argmax = static_cast<graph::vertex_id>(max - rank.begin());
   }
   s.l2 = std::sqrt(std::inner_product(rank.begin(), rank.end(), rank.begin(), 0.0));
   s.sum = std::accumulate(rank.begin(), rank.end(), 0.0);

@@ -43,7 +43,7 @@ template <class T>
 /// Summary of ranks.
 struct rank_summary {
   double max = 0;
-  std::size_t argmax = 0;  // of equal ranks the lowest vertex
+  std::optional<graph::vertex_id> argmax;  // of equal ranks the lowest vertex; nothing without vertices
   double l2 = 0;
   double sum = 0;
   std::vector<vertex_value<double>> top;

@@ -250,6 +250,8 @@ TEST_F(program_test, generated_updates_are_a_stream) {
   EXPECT_EQ(run(path("saved"), window), slides) << "times are saved, also 0";
   expect_refused(2, "random, pressure, preferential or mix", {"stream", file, "gen:rmat"});
   expect_refused(2, "leave out --on-error", {"stream", file, mix, "--on-error", "skip"});
+  expect_refused(2, "leave out --fields", {"stream", file, mix, "--fields", "source=a,target=b"});
+  expect_refused(2, "leave out --updates-format", {"stream", file, mix, "--updates-format", "text"});
   expect_refused(2, "need between 2 and", {"stream", write("one.graph", "1 0\n\n"), mix});
 }
 

@@ -327,6 +327,29 @@ TEST_F(program_test, refuses_malformed_updates_and_keeps_earlier_batches) {
             std::string::npos);
 }
 
+TEST_F(program_test, a_graph_without_vertices_has_no_largest_rank) {
+  std::string const none = write("none.graph", "0 0\n");
+  strings const all{"--algorithms", "pagerank,personalised-pagerank", "--report", path("report.json")};
+  for (strings arguments :
+       {strings{"run", none}, strings{"stream", none, "/dev/null", "--algorithms", "pagerank"},
+        // Each vertex is removed.
+        strings{"stream", write("one.graph", "1 0\n\n"), write("updates.txt", "-v 1\n"), "--algorithms", "pagerank"}}) {
+    SCOPED_TRACE(arguments[0] + ' ' + arguments[1]);
+    if (arguments[0] == "run") arguments.insert(arguments.end(), all.begin(), all.begin() + 2);
+    arguments.insert(arguments.end(), all.begin() + 2, all.end());
+    std::string const table = output(arguments);
+    EXPECT_TRUE(row(table, "PageRank").starts_with("no vertices, ")) << table;
+    EXPECT_EQ(table.find("at vertex"), std::string::npos) << table;
+    report const r(read("report.json"));
+    for (std::string const name : {"pagerank", "personalised-pagerank"}) {
+      if (name != "pagerank" && arguments[0] != "run") continue;
+      EXPECT_EQ(r.number("algorithms/" + name + "/max"), 0);
+      EXPECT_TRUE(r.at("algorithms/" + name + "/argmax").IsNull());
+      EXPECT_TRUE(r.at("algorithms/" + name + "/argmax_id").IsNull());
+    }
+  }
+}
+
 TEST_F(program_test, refuses_a_stream_before_any_update) {
   std::string const file = write("tail.graph", tail);
   std::string const missing = path("missing.txt");
