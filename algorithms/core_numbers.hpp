@@ -11,10 +11,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "../exec/atomic.hpp"
-#include "../exec/error.hpp"
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
 #include "../exec/tile.hpp"
@@ -23,6 +23,7 @@
 #include "../graph/view.hpp"
 #include "detail/frontier.hpp"
 #include "detail/peeling.hpp"
+#include "detail/requirements.hpp"
 #include "detail/rounds.hpp"
 #include "triangles.hpp"
 
@@ -74,6 +75,46 @@ struct peel {
   }
 };
 
+/// Peels graphs; keeps its scratch memory: 24 bytes per vertex and 1/16 byte per arc.
+template <class Space>
+class core_peeler {
+ public:
+  explicit core_peeler(Space const& space) : space_(space), rounds_(space), peeler_(space) {}
+
+  /// Requests the memory of run() for graphs with at most so many vertices and arcs. Throws error(out_of_memory).
+  void reserve(std::size_t vertices, std::uint64_t arcs) {
+    rounds_.reserve(vertices, arcs);
+    peeler_.reserve(vertices);
+  }
+  /// Writes the core numbers of an undirected graph with at least one vertex. degrees: scratch, one number per vertex.
+  /// Returns the number of launches over frontiers.
+  std::uint32_t run(graph::graph_view const& g, std::uint32_t* degrees, std::uint32_t* cores) {
+    std::uint32_t launches = 0;
+    rounds_.begin(g);
+    exec::for_each(space_, g.vertices(), count_others{g, degrees});
+    peeler_.run(
+        g.vertices(), rounds_,
+        [&] {
+          return core_peeling{g, degrees, rounds_.now()};
+        },
+        [&](peeling_state const* state, frontier const& next) {
+          ++launches;
+          return peel{g, degrees, cores, state, next};
+        });
+    return launches;
+  }
+
+ private:
+  Space space_;
+  rounds<Space> rounds_;
+  peeler<Space> peeler_;
+};
+
+inline core_numbers_result with_degeneracy(std::vector<std::uint32_t> core) {
+  std::uint32_t const degeneracy = core.empty() ? 0 : *std::max_element(core.begin(), core.end());
+  return {std::move(core), degeneracy};
+}
+
 }  // namespace detail
 
 /// The core number of each vertex of an undirected graph; self-loops do not count. O(vertices + arcs), with one launch
@@ -82,27 +123,14 @@ struct peel {
 /// per vertex and 1/16 byte per arc. Throws error(bad_argument) for a directed graph.
 template <class Space>
 core_numbers_result core_numbers(Space const& space, graph::graph_view const& g) {
-  if (g.directed())
-    throw error(error_code::bad_argument, "core_numbers: the graph is directed; use its undirected form");
+  detail::require_undirected(g, "core_numbers");
   std::size_t const n = g.vertices();
-  core_numbers_result result;
-  if (n == 0) return result;
+  if (n == 0) return {};
   exec::buffer<std::uint32_t, Space> degrees(space, n);
   exec::buffer<std::uint32_t, Space> cores(space, n);
-  detail::rounds<Space> rounds(space, g);
-  exec::for_each(space, n, detail::count_others{g, degrees.data()});
-  detail::peeler<Space> peeler(space);
-  peeler.run(
-      static_cast<std::uint32_t>(n), rounds,
-      [&] {
-        return detail::core_peeling{g, degrees.data(), rounds.now()};
-      },
-      [&](detail::peeling_state const* state, detail::frontier const& next) {
-        return detail::peel{g, degrees.data(), cores.data(), state, next};
-      });
-  result.core = exec::copy_out(space, cores.data(), n);
-  result.degeneracy = *std::max_element(result.core.begin(), result.core.end());
-  return result;
+  detail::core_peeler<Space> peeler(space);
+  peeler.run(g, degrees.data(), cores.data());
+  return detail::with_degeneracy(exec::copy_out(space, cores.data(), n));
 }
 
 core_numbers_result core_numbers(graph::any_graph const& g);

@@ -79,6 +79,12 @@ class peeler {
  public:
   explicit peeler(Space const& space) : space_(space), items_(space), left_(space), state_(space, 1) {}
 
+  /// Requests the memory of run() for at most n items. Throws error(out_of_memory).
+  void reserve(std::size_t n) {
+    items_.reserve(n);
+    left_.reserve(n);
+  }
+
   /// Peels the items 0 to n - 1, at least one; returns the greatest k. For each k, p = peeling() is called on the host,
   /// with
   ///   p.is_removed(item)      whether the item has been added to a frontier
@@ -87,8 +93,7 @@ class peeler {
   /// and then work(state, next) for each round, see rounds.
   template <class Peeling, class Work>
   std::uint32_t run(std::uint32_t n, rounds<Space>& rounds, Peeling const& peeling, Work const& work) {
-    items_.reserve(n);
-    left_.reserve(n);
+    reserve(n);
     exec::for_each(space_, n, list_items{items_.data()});
     std::uint32_t greatest = 0;
     for (peeling_state all{0, n}; all.left > 0;) {
