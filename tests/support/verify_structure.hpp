@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Serial verifiers of strong components, spanning forests, independent sets and colourings, written from the
+// Serial verifiers of strong components, spanning forests, independent sets, colourings and labels, written from the
 // definitions. They use a CSR, and no code of what they verify.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <numeric>
 #include <set>
 #include <string>
@@ -141,6 +142,29 @@ inline std::string fault_of_colouring(graph::csr const& g, std::vector<std::uint
       if (colour[u] < colour[v]) smaller.insert(colour[u]);
     }
     if (smaller.size() != colour[v]) return "vertex " + std::to_string(v) + " could have a smaller colour";
+  }
+  return {};
+}
+
+/// What is wrong with labels that are to be among the most frequent ones of the neighbours of each vertex, to which its
+/// in-neighbours belong, too; empty if nothing is. A vertex without other neighbours has its own label.
+inline std::string fault_of_labels(graph::csr const& g, bool directed, std::vector<graph::vertex_id> const& label) {
+  std::size_t const n = g.offsets.size() - 1;
+  if (label.size() != n) return "there are " + std::to_string(label.size()) + " labels";
+  std::vector<std::map<graph::vertex_id, std::size_t>> votes(n);
+  for (graph::vertex_id v = 0; v < n; ++v)
+    for (auto i = g.offsets[v]; i < g.offsets[v + 1]; ++i) {
+      graph::vertex_id const u = g.targets[i];
+      if (u == v) continue;
+      ++votes[v][label[u]];
+      if (directed) ++votes[u][label[v]];
+    }
+  for (graph::vertex_id v = 0; v < n; ++v) {
+    if (votes[v].empty() && label[v] != v) return "vertex " + std::to_string(v) + " has the label of another one";
+    for (auto const& [other, count] : votes[v])
+      if (count > votes[v][label[v]])
+        return "vertex " + std::to_string(v) + " has label " + std::to_string(label[v]) + ", but " +
+               std::to_string(other) + " is more frequent";
   }
   return {};
 }
