@@ -83,7 +83,7 @@ class attached_results {
   [[nodiscard]] graph_change resolve(graph_view const& g, bool keeps_self_loops, batch_arrays const& batch,
                                      bool is_on_host) {
     if (!parts_->resolver) parts_->resolver.emplace(parts_->space);
-    return parts_->resolver->resolve(g, keeps_self_loops, batch, is_on_host);
+    return parts_->resolver->resolve(g, keeps_self_loops, batch, is_on_host, parts_->list.needs_values());
   }
 
   std::unique_ptr<parts> parts_;

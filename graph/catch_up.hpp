@@ -85,16 +85,38 @@ class extended_view {
   records in_;
 };
 
+/// The arcs that differ; with_values: also those with another value. O(log degree) per arc of the rows that differ.
+template <class Space>
+resident_changes<no_value, Space> changed_arcs(Space const& space, graph_view const& from, graph_view const& to,
+                                               bool with_values) {
+  auto const differing = [&]<class Word>(Word) {
+    auto const bare = [](graph_view const& g) {
+      view_parts parts = g.parts();
+      parts.value_bytes = width_of<Word>;
+      return graph_view(parts);
+    };
+    auto found = difference<Word>(space, bare(from), bare(to));
+    return resident_changes<no_value, Space>{std::move(found.edges), std::move(found.operations),
+                                             exec::device_array<no_value, Space>(space, 0)};
+  };
+  switch (with_values ? from.value_bytes() : 0) {
+    case 4: return differing(value_word<4>{});
+    case 8: return differing(value_word<8>{});
+    case 16: return differing(value_word<16>{});
+    default: return differing(no_value{});
+  }
+}
+
 }  // namespace detail
 
 /// Updates a result of `from` to one of `to`: two views of one graph, of snapshots or of the graph as it is now, in
 /// either order of time; vertices may have been added and removed in between. space: that of the graph. The cost is
-/// that of difference(), of a sort of the arcs that differ, and of the update of the result for them; the values of
-/// edges are not read. If `to` has fewer ids than `from`, the result is computed anew. Scratch: that of difference(),
-/// 16 bytes per arc that differs, and, if vertices came or went, 8 bytes per vertex, and 12 more per vertex and
-/// direction if there are more ids. Throws error(bad_argument) if the result is attached or does not belong to `from`,
-/// if it works on another stream than the space, or if the views are of different graphs; error(out_of_memory). The
-/// result is unchanged then.
+/// that of difference(), of a sort of the arcs that differ, and of the update of the result for them; values of edges
+/// are compared only if the result needs them. If `to` has fewer ids than `from`, the result is computed anew. Scratch:
+/// that of difference(), 16 bytes per arc that differs, and, if vertices came or went, 8 bytes per vertex, and 12 more
+/// per vertex and direction if there are more ids. Throws error(bad_argument) if the result is attached or does not
+/// belong to `from`, if it works on another stream than the space, or if the views are of different graphs;
+/// error(out_of_memory). The result is unchanged then.
 template <class Space>
 void catch_up(Space const& space, maintained_result& result, graph_view const& from, graph_view const& to) {
   typename Space::guard const current(space);
@@ -103,11 +125,6 @@ void catch_up(Space const& space, maintained_result& result, graph_view const& f
                 "catch_up: the result is attached to its graph, which keeps it up to date; detach it first");
   result.require_up_to_date(from);
   result.require_stream(space.identity());
-  auto const arcs_only = [](graph_view const& g) {
-    view_parts parts = g.parts();
-    parts.value_bytes = 0;
-    return graph_view(parts);
-  };
   graph_change change;
   if (to.vertices() < from.vertices() && to.graph_id() == from.graph_id()) {
     change.replaces_all = true;
@@ -117,11 +134,12 @@ void catch_up(Space const& space, maintained_result& result, graph_view const& f
     result.before(from, change);
     return result.after(to);
   }
-  auto const changed = difference<no_value>(space, arcs_only(from), arcs_only(to));
+  auto const changed = detail::changed_arcs(space, from, to, result.needs_values());
   detail::extended_view<Space> const extended(space, from, to);
   detail::change_resolver<Space> resolver(space);
   change = resolver.resolve(extended.view(), true,
-                            {changed.edges.data(), changed.edges.size(), nullptr, changed.operations.data()}, false);
+                            {changed.edges.data(), changed.edges.size(), nullptr, changed.operations.data()}, false,
+                            result.needs_values());
   change.max_arcs = std::max(from.arcs(), to.arcs());
   change.next_version = to.version();
   exec::buffer<vertex_id, Space> lists(space);

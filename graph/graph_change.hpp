@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A change of a graph, as maintained results receive it: the edges and the vertices that appear and disappear. The
-// graph converts each batch once. So results need not distinguish batches of one kind, mixed batches and differences,
-// or batches on the host and on the device.
+// A change of a graph, as maintained results receive it: the edges and the vertices that appear and disappear, and the
+// edges whose values may change. The graph converts each batch once. So results need not distinguish batches of one
+// kind, mixed batches and differences, or batches on the host and on the device.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +21,12 @@ namespace wyrm::graph {
 /// are already in the graph and at most change their value, and ids out of range, for which the graph later refuses the
 /// batch.
 ///
+/// `revalued` is filled if the graph has values and a result asks for it by maintained_result::needs_values(). Every
+/// edge whose value differs before and after the change, and that is in the graph at both moments, is in `revalued`.
+/// Every edge in it is in the graph before and after the change, and not in `edges`; its value may be the same. It may
+/// be in the array several times; an undirected edge is there in either direction. Other entries are no_edge(). Values
+/// are not in the change: the view of before() has the old ones, that of after() the new ones.
+///
 /// The vertices in `added` are not in the graph before the change, and those in `removed` are not in it afterwards.
 /// Each is listed once, and no vertex is in both. All edges of a removed vertex disappear, so they are in `edges`.
 struct graph_change {
@@ -31,7 +37,7 @@ struct graph_change {
   operation const* operations = nullptr;  // one per entry; nullptr: all are `all`
   operation all = operation::insert;
   /// The change of clear() and build(), and one to fewer ids (see catch_up): any edge may appear or disappear, and
-  /// there are no entries and no lists of vertices. The ids that disappear are the largest ones.
+  /// there are no entries and no lists of vertices. The ids that disappear are the largest ones. Any value may change.
   bool replaces_all = false;
   /// An upper bound of the arcs of the graph after the change, and of those before it unless it replaces all.
   std::uint64_t max_arcs = 0;
@@ -43,6 +49,8 @@ struct graph_change {
   std::size_t added_size = 0;
   vertex_id const* removed = nullptr;
   std::size_t removed_size = 0;
+  edge const* revalued = nullptr;
+  std::size_t revalued_size = 0;  // entries in revalued; 0 where it is not filled, and where no value changes
 
   [[nodiscard]] WYRM_HD bool has_edge(std::size_t i) const { return edges[i].source != no_vertex; }
   [[nodiscard]] WYRM_HD bool inserts(std::size_t i) const {

@@ -41,6 +41,8 @@ class result_list {
   /// Returns false if the result is not in the list.
   bool remove(maintained_result& result) noexcept;
   void replace(maintained_result& old, maintained_result& by) noexcept;
+  /// Whether one of the results needs values.
+  [[nodiscard]] bool needs_values() const;
 
   /// Prepares all results for a change; if one throws, the others are restored.
   void before(graph_view const& g, graph_change const& change);
@@ -117,6 +119,11 @@ class maintained_result {
   virtual void on_before(graph_view const& g, graph_change const& change) = 0;
   virtual void on_after(graph_view const& g) = 0;
   virtual void on_undo(graph_view const& g) = 0;
+
+ public:
+  /// Whether this result depends on the values of edges: changes then list the edges whose values may change, in
+  /// graph_change::revalued. The answer does not change while the result is attached.
+  [[nodiscard]] virtual bool needs_values() const { return false; }
 
  private:
   friend detail::result_list;
@@ -207,6 +214,9 @@ inline bool result_list::remove(maintained_result& result) noexcept {
 inline void result_list::replace(maintained_result& old, maintained_result& by) noexcept {
   *std::find(all_.begin(), all_.end(), &old) = &by;
   by.list_ = std::exchange(old.list_, nullptr);
+}
+inline bool result_list::needs_values() const {
+  return std::ranges::any_of(all_, [](maintained_result const* r) { return r->needs_values(); });
 }
 inline void result_list::before(graph_view const& g, graph_change const& change) {
   std::size_t prepared = 0;

@@ -20,27 +20,30 @@
 
 namespace wyrm::graph::detail {
 
-/// Whether an insertion or erasure of an edge changes the arcs of a graph.
-struct edge_effect {
+/// Compares entries with the graph, and writes what they change.
+struct entry_writer {
   graph_view g;
   bool keeps_self_loops;
-  [[nodiscard]] WYRM_HD bool operator()(edge e, operation what) const {
-    if (e.source >= g.vertices() || e.target >= g.vertices()) return false;
-    if (e.source == e.target && !keeps_self_loops) return false;
-    return contains(g.neighbours(e.source), e.target) != (what == operation::insert);
+  edge* changed;
+  edge* revalued;  // nullptr: not asked for
+
+  /// Entry i of the arrays. decides: whether the batch has no later entry of this edge.
+  WYRM_HD void write(std::size_t i, edge e, operation what, bool decides) const {
+    bool const is_valid =
+        decides && e.source < g.vertices() && e.target < g.vertices() && (e.source != e.target || keeps_self_loops);
+    bool const is_there = is_valid && contains(g.neighbours(e.source), e.target);
+    bool const inserts = what == operation::insert;
+    changed[i] = is_valid && is_there != inserts ? e : graph_change::no_edge();
+    if (revalued != nullptr) revalued[i] = is_there && inserts ? e : graph_change::no_edge();
   }
 };
 
 /// The entries of a batch of one operation.
 struct resolve_entries {
-  edge_effect effect;
+  entry_writer to;  // may write to `edges`
   edge const* edges;
   operation all;
-  edge* to;  // may be `edges`
-  WYRM_HD void operator()(std::size_t i) const {
-    edge const e = edges[i];
-    to[i] = effect(e, all) ? e : graph_change::no_edge();
-  }
+  WYRM_HD void operator()(std::size_t i) const { to.write(i, edges[i], all, true); }
 };
 
 /// The keys by which entries are sorted: equal for entries of the same edge. Ids out of range are replaced by the last
@@ -63,19 +66,18 @@ struct key_entries {
 
 /// The sorted entries of a batch with operations: the last one of each edge determines the result.
 struct resolve_sorted_entries {
-  edge_effect effect;
+  entry_writer to;
   edge const* edges;
   operation const* operations;
   std::uint64_t const* keys;
   std::uint32_t const* numbers;
   std::size_t n;
-  edge* to;
   operation* to_operations;
   WYRM_HD void operator()(std::size_t i) const {
     std::uint32_t const entry = numbers[i];
     operation const what = operations[entry];
     bool const decides = i + 1 == n || keys[i + 1] != keys[i];
-    to[i] = decides && effect(edges[entry], what) ? edges[entry] : graph_change::no_edge();
+    to.write(i, edges[entry], what, decides);
     to_operations[i] = what;
   }
 };
@@ -87,6 +89,7 @@ class change_resolver {
   explicit change_resolver(Space const& space)
       : space_(space),
         edges_(space),
+        revalued_(space),
         operations_(space),
         batch_(space),
         batch_operations_(space),
@@ -96,10 +99,11 @@ class change_resolver {
         spare_numbers_(space) {}
 
   /// The change that a batch makes; valid until the next call. The batch is on the host or in memory of the space. g:
-  /// the graph before the change. Enqueues all work: the batch must not be freed before the stream has completed it.
-  /// O(m log degree) for m entries; with operations O(m log m) more. Throws error(out_of_memory).
+  /// the graph before the change. needs_values: whether edges are listed that may get another value. Enqueues all work:
+  /// the batch must not be freed before the stream has completed it. O(m log degree) for m entries; with operations
+  /// O(m log m) more. Throws error(out_of_memory).
   [[nodiscard]] graph_change resolve(graph_view const& g, bool keeps_self_loops, batch_arrays const& batch,
-                                     bool is_on_host) {
+                                     bool is_on_host, bool needs_values) {
     graph_change change;
     change.size = batch.size;
     change.all = batch.all;
@@ -110,23 +114,27 @@ class change_resolver {
     if (batch.size == 0) return change;
     edges_.reserve(batch.size);
     change.edges = edges_.data();
-    edge_effect const effect{g, keeps_self_loops};
+    if (needs_values && inserts && g.value_bytes() > 0) {
+      revalued_.reserve(batch.size);
+      change.revalued = revalued_.data();
+      change.revalued_size = batch.size;
+    }
+    entry_writer const to{g, keeps_self_loops, edges_.data(), change.revalued_size > 0 ? revalued_.data() : nullptr};
     if (batch.operations == nullptr) {
       if (is_on_host) space_.enqueue_copy_in(edges_.data(), batch.edges, batch.size * sizeof(edge));
-      exec::for_each(space_, batch.size,
-                     resolve_entries{effect, is_on_host ? edges_.data() : batch.edges, batch.all, edges_.data()});
+      exec::for_each(space_, batch.size, resolve_entries{to, is_on_host ? edges_.data() : batch.edges, batch.all});
       return change;
     }
     operations_.reserve(batch.size);
     change.operations = operations_.data();
     auto const [edges, operations] = is_on_host ? upload(batch) : std::pair(batch.edges, batch.operations);
-    sort_and_resolve(effect, edges, operations, batch.size);
+    sort_and_resolve(to, edges, operations, batch.size);
     return change;
   }
 
   [[nodiscard]] std::size_t bytes() const {
-    return edges_.bytes() + operations_.bytes() + batch_.bytes() + batch_operations_.bytes() + keys_.bytes() +
-           spare_.bytes() + numbers_.bytes() + spare_numbers_.bytes() + (bulk_ ? bulk_->bytes() : 0);
+    return edges_.bytes() + revalued_.bytes() + operations_.bytes() + batch_.bytes() + batch_operations_.bytes() +
+           keys_.bytes() + spare_.bytes() + numbers_.bytes() + spare_numbers_.bytes() + (bulk_ ? bulk_->bytes() : 0);
   }
 
  private:
@@ -137,25 +145,25 @@ class change_resolver {
     space_.enqueue_copy_in(batch_operations_.data(), batch.operations, batch.size * sizeof(operation));
     return {batch_.data(), batch_operations_.data()};
   }
-  void sort_and_resolve(edge_effect const& effect, edge const* edges, operation const* operations, std::size_t n) {
+  void sort_and_resolve(entry_writer const& to, edge const* edges, operation const* operations, std::size_t n) {
     if (!bulk_) bulk_.emplace(space_);
     keys_.reserve(n);
     spare_.reserve(n);
     numbers_.reserve(n);
     spare_numbers_.reserve(n);
-    vertex_id const last = effect.g.vertices() > 0 ? effect.g.vertices() - 1 : 0;
+    vertex_id const last = to.g.vertices() > 0 ? to.g.vertices() - 1 : 0;
     auto const id_bits = static_cast<unsigned>(std::bit_width(last | 1));
-    exec::for_each(space_, n, key_entries{edges, last, id_bits, effect.g.directed(), keys_.data(), numbers_.data()});
+    exec::for_each(space_, n, key_entries{edges, last, id_bits, to.g.directed(), keys_.data(), numbers_.data()});
     exec::sorted_pairs const sorted =
         bulk_->sort_pairs(keys_.data(), spare_.data(), numbers_.data(), spare_numbers_.data(), n, 2 * id_bits);
     exec::for_each(space_, n,
-                   resolve_sorted_entries{effect, edges, operations, sorted.keys, sorted.values, n, edges_.data(),
-                                          operations_.data()});
+                   resolve_sorted_entries{to, edges, operations, sorted.keys, sorted.values, n, operations_.data()});
   }
 
   Space space_;
   std::optional<typename Space::bulk> bulk_;
   exec::buffer<edge, Space> edges_;            // of the change
+  exec::buffer<edge, Space> revalued_;         // of the change
   exec::buffer<operation, Space> operations_;  // of the change
   exec::buffer<edge, Space> batch_;            // an uploaded batch with operations
   exec::buffer<operation, Space> batch_operations_;

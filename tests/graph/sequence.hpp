@@ -166,7 +166,7 @@ class sequence {
     if (!copy_ || form % 3 > 0) return change();
     graph::snapshot const then = graph_.snapshot();
     graph_.detach(*copy_);
-    arc_copy<Space> late = std::move(*copy_);
+    arc_copy<Space, Value> late = std::move(*copy_);
     copy_.reset();
     std::string const wrong = change();
     graph::catch_up(graph_.space(), late, then.view(), graph_.view());
@@ -493,6 +493,9 @@ class sequence {
     if constexpr (has_values)
       if (!std::ranges::equal(graph_.values(), model_.values(), basic_model<Value>::same))
         return "the values are wrong";
+    if constexpr (has_values)
+      if (copy_ && !std::ranges::equal(copy_->values(), model_.values(), basic_model<Value>::same))
+        return "the values of the attached result are wrong";
     return "";
   }
 
@@ -500,7 +503,7 @@ class sequence {
   graph::vertex_id n_;
   graph_type graph_;
   basic_model<Value> model_;
-  std::optional<arc_copy<Space>> copy_;  // attached
+  std::optional<arc_copy<Space, Value>> copy_;  // attached
   std::vector<graph::edge> last_;
   std::vector<Value> values_;  // of the batch
   std::vector<moment> snapshots_;
