@@ -55,6 +55,12 @@ struct pagerank_options {
   std::uint64_t hubs_first_from = std::uint64_t{1} << 22;
 };
 
+/// A source, and its weight among the sources of one set.
+struct weighted_source {
+  graph::vertex_id vertex;
+  double weight;  // not negative; weights are relative
+};
+
 struct pagerank_run {
   unsigned iterations = 0;
   bool converged = false;  // whether the tolerance was reached

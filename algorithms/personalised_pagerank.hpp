@@ -32,12 +32,6 @@
 
 namespace wyrm::algorithms {
 
-/// A source, and its weight among the sources of one set.
-struct weighted_source {
-  graph::vertex_id vertex;
-  double weight;  // not negative; weights are relative
-};
-
 struct personalised_options {
   double damping = 0.85;          // in [0, 1)
   double tolerance = 1e-9;        // bound of the error of the ranks of a source in the L1 norm, besides rounding; > 0

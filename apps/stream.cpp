@@ -36,13 +36,9 @@ class maintained_graph {
     if (o.half_life > 0) decayed_.emplace(g_, o.half_life);
     if (loaded.pagerank) {
       r.pagerank.emplace();
-      r.pagerank->ms = timed([&] {
-        if (o.weighted)
-          rank_by_weights();
-        else
-          pagerank_ = algorithms::maintain_pagerank(g_, {.tolerance = o.tolerance});
-      });
-      if (pagerank_ && o.every == 1) g_.attach(*pagerank_);
+      r.pagerank->ms = timed(
+          [&] { pagerank_ = algorithms::maintain_pagerank(g_, {.tolerance = o.tolerance, .weighted = o.weighted}); });
+      if (o.every == 1) g_.attach(*pagerank_);
     }
     if (loaded.triangles) {
       r.triangles.emplace();
@@ -81,7 +77,7 @@ class maintained_graph {
     if (behind_) return b;
     if (triangles_) b.triangles = triangles_->total();
     if (r_.pagerank) b.pagerank = count_ranks();
-    if (emitter_) b.ranks = emitter_->select(ranks());
+    if (emitter_) b.ranks = emitter_->select(pagerank_->rank());
     return b;
   }
   /// The error of the work that follows the last batch in the graph; the batch is applied.
@@ -145,7 +141,6 @@ class maintained_graph {
   }
   // Results that are not attached follow the graph.
   void catch_up() {
-    if (weighted_) rank_by_weights();
     if (last_) {
       if (pagerank_) graph::catch_up(g_, *pagerank_, *last_);
       if (triangles_) graph::catch_up(g_, *triangles_, *last_);
@@ -153,20 +148,7 @@ class maintained_graph {
     }
     behind_ = false;
   }
-  // Begins with the last ranks; new vertices with the mean rank.
-  void rank_by_weights() {
-    algorithms::pagerank_options how{.tolerance = options_.tolerance, .weighted = true};
-    if (weighted_ && g_.present_vertices() > 0) {
-      how.start = std::move(weighted_->rank);
-      how.start.resize(g_.vertices(), 1 / static_cast<double>(g_.present_vertices()));
-    }
-    weighted_ = algorithms::pagerank(g_, how);
-  }
-  [[nodiscard]] std::vector<double> ranks() const { return weighted_ ? weighted_->rank : pagerank_->rank(); }
   [[nodiscard]] rank_changes last_changes() const {
-    if (weighted_)
-      return {weighted_->iterations, std::uint64_t{weighted_->iterations} * g_.present_vertices(),
-              weighted_->converged};
     return {pagerank_->iterations(), pagerank_->ranked(), pagerank_->converged()};
   }
   rank_changes count_ranks() {
@@ -176,7 +158,7 @@ class maintained_graph {
     return done;
   }
   void finish_pagerank() {
-    std::vector<double> rank = ranks();
+    std::vector<double> rank = pagerank_->rank();
     bool const converged = last_changes().converged;
     if (options_.check && converged) check(rank);
     static_cast<rank_summary&>(*r_.pagerank) = summarize_ranks(rank, options_.top);
@@ -215,7 +197,6 @@ class maintained_graph {
   stream_result& r_;
   std::optional<datasets::decayed_graph> decayed_;
   std::unique_ptr<algorithms::maintained_pagerank> pagerank_;
-  std::optional<algorithms::pagerank_result> weighted_;  // instead of pagerank_, which has no weights
   std::unique_ptr<algorithms::maintained_triangles> triangles_;
   std::optional<graph::snapshot> last_;  // that the results belong to, if they are not attached
   std::optional<rank_emitter> emitter_;

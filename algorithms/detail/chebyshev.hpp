@@ -31,6 +31,7 @@
 #include "../../exec/tile.hpp"
 #include "../../graph/view.hpp"
 #include "pull.hpp"
+#include "rank_passes.hpp"
 #include "rank_residuals.hpp"
 #include "row_bins.hpp"
 #include "row_sums.hpp"

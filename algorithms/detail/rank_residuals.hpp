@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of incremental_pagerank, which operate on residuals; see there.
+// The residuals of incremental_pagerank, and the kernels that change some of them; see there.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 #include "../../graph/types.hpp"
 #include "../../graph/view.hpp"
 #include "frontier.hpp"
-#include "pull.hpp"
+#include "rank_weights.hpp"
 #include "row_bins.hpp"
-#include "row_sums.hpp"
+#include "weights.hpp"
 
 namespace wyrm::algorithms::detail {
 
@@ -27,7 +27,8 @@ struct residual_state {
   std::int64_t residual_norm[places];  // the sum of |residual|; a residual that is taken counts until it is pushed
   /// The sum of the residuals of vertices with neighbours; computed by passes over all vertices only.
   std::int64_t residual_sum[places];
-  bin_ends bins;  // of the rows, if they are requested
+  bin_ends bins;                // of the rows, if they are requested
+  std::uint64_t first_invalid;  // as weight_summary::first_invalid, of the rows that a batch changes
   struct {
     std::uint64_t iterations;
     std::uint64_t ranked[places];
@@ -48,12 +49,30 @@ struct residual_state {
 /// The residual that a vertex has added to its rank, and what it sends for it.
 struct taken_residual {
   std::int64_t magnitude;  // of the residual
-  std::int64_t more;       // the change of its contribution along each arc
+  std::int64_t more;       // the change of `sent`
 };
 
 [[nodiscard]] WYRM_HD inline std::int64_t magnitude(std::int64_t residual) {
   return residual < 0 ? -residual : residual;
 }
+
+struct rank_residuals;
+
+/// The weights of a part of the arcs of a vertex.
+class weighted_arcs {
+ public:
+  WYRM_HD inline weighted_arcs(rank_residuals const& x, graph::vertex_id v, std::ptrdiff_t begin);
+  /// How much more the vertex sends along arc i when it sends `to` in total instead of `from`.
+  [[nodiscard]] WYRM_HD std::int64_t change(std::uint32_t i, std::int64_t from, std::int64_t to) const {
+    double const w = row_.weight(begin_ + i);
+    return sent_along(to, w, total_) - sent_along(from, w, total_);
+  }
+
+ private:
+  value_row row_;
+  double total_;
+  std::uint32_t begin_;
+};
 
 /// The arrays and limits of all kernels. x, residual and sent have one value per vertex, in the units of
 /// incremental_pagerank.
@@ -61,12 +80,15 @@ struct rank_residuals {
   graph::graph_view g;
   std::int64_t* x;  // the unscaled ranks
   std::int64_t* residual;
-  std::int64_t* sent;  // along each arc of the vertex
+  std::int64_t* sent;  // along each arc of the vertex; with weights what it sends in total, see sent_along()
   residual_state* state;
   double damping;
   double limit;          // of the residual of any vertex
   double limit_per_arc;  // added for each arc of the vertex
   double target_norm;    // pushing ends when the norm is at most this; negative: never because of the norm
+  std::int64_t base;     // of each vertex, if there are no `bases`
+  std::int64_t const* bases;
+  double* totals;  // of the weights of the arcs of a vertex, see weight_total; nullptr: arcs have no weights
 
   /// Most residuals are below `limit`, so that the degree need not be read.
   [[nodiscard]] WYRM_HD bool exceeds(std::int64_t r, graph::vertex_id v) const {
@@ -74,32 +96,42 @@ struct rank_residuals {
     return size > limit && size > limit + limit_per_arc * g.degree(v);
   }
   [[nodiscard]] WYRM_HD std::int64_t contribution(graph::vertex_id v) const {
+    if (totals != nullptr) return totals[v] != 0 ? rounded(damping * static_cast<double>(x[v])) : 0;
     std::uint32_t const degree = g.degree(v);
-    if (degree == 0) return 0;
-    double const exact = damping * static_cast<double>(x[v]) / degree;
-    return static_cast<std::int64_t>(exact < 0 ? exact - 0.5 : exact + 0.5);
+    return degree == 0 ? 0 : rounded(damping * static_cast<double>(x[v]) / degree);
+  }
+  /// The base of an absent vertex is 0.
+  [[nodiscard]] WYRM_HD std::int64_t base_of(graph::vertex_id v) const {
+    return !g.is_present(v) ? 0 : bases != nullptr ? bases[v] : base;
   }
   /// Sets the rank of v to `own`, its contribution accordingly, and its residual to base - own: as if it had received
-  /// no contribution. The base of an absent vertex is 0.
-  WYRM_HD void restart(graph::vertex_id v, std::int64_t own, std::int64_t base) const {
+  /// no contribution.
+  WYRM_HD void restart(graph::vertex_id v, std::int64_t own) const {
     x[v] = own;
     sent[v] = contribution(v);
-    residual[v] = (g.is_present(v) ? base : 0) - own;
+    residual[v] = base_of(v) - own;
   }
-  /// Adds `by` to the residual of each neighbour in an item, and subtracts `gone`, the magnitude of the residual that
-  /// the vertex has taken, from the norm. All lanes call f(v, exceeds), so f may be collective; a lane without a
-  /// neighbour passes v = 0 and exceeds = false. f is not called if `by` is 0. Collective.
-  template <class Tile, class F>
-  WYRM_HD void push(Tile const& t, frontier_item item, std::int64_t by, std::int64_t gone, F const& f) const {
+  /// Adds what the vertex of an item sends along each of its arcs to the residual of the neighbour, when `sent` changes
+  /// from `from` to `to`, and subtracts `gone`, the magnitude of the residual that the vertex has taken, from the norm.
+  /// All lanes call f(v, exceeds), so f may be collective; a lane without a neighbour passes v = 0 and exceeds = false.
+  /// f is not called if nothing changes. Weighted: whether arcs have weights. Collective.
+  template <bool Weighted, class Tile, class F>
+  WYRM_HD void push(Tile const& t, frontier_item item, std::int64_t from, std::int64_t to, std::int64_t gone,
+                    F const& f) const {
     std::int64_t more = t.rank() == 0 ? -gone : 0;
-    graph::neighbour_list const part = item.part_of(g.neighbours(item.vertex));
-    for (std::uint32_t i = 0; by != 0 && i < part.size; i += Tile::size()) {
+    graph::neighbour_list const all = g.neighbours(item.vertex);
+    graph::neighbour_list const part = item.part_of(all);
+    [[maybe_unused]] weighted_arcs const arcs(*this, item.vertex, part.data - all.data);
+    for (std::uint32_t i = 0; from != to && i < part.size; i += Tile::size()) {
       bool const has = i + t.rank() < part.size;
       graph::vertex_id const v = has ? part[i + t.rank()] : 0;
+      std::int64_t by = has ? to - from : 0;
+      if constexpr (Weighted)
+        if (has) by = arcs.change(i + t.rank(), from, to);
       std::int64_t const before =
-          has ? exec::atomic_ref<std::int64_t>(residual[v]).fetch_add(by, exec::relaxed) : std::int64_t{0};
-      if (has) more += magnitude(before + by) - magnitude(before);
-      f(v, has && exceeds(before + by, v));
+          by != 0 ? exec::atomic_ref<std::int64_t>(residual[v]).fetch_add(by, exec::relaxed) : std::int64_t{0};
+      if (by != 0) more += magnitude(before + by) - magnitude(before);
+      f(v, by != 0 && exceeds(before + by, v));
     }
     more = exec::sum(t, more);
     if (t.rank() == 0) add_to(state->residual_norm, more, exec::thread_number(t));
@@ -132,181 +164,34 @@ struct rank_residuals {
   }
 };
 
-/// Scales ranks to the sum 1.
-struct scale_ranks {
-  std::int64_t const* x;
-  double scale;
-  double* rank;
-  WYRM_HD void operator()(std::size_t v) const { rank[v] = scale * static_cast<double>(x[v]); }
-};
+WYRM_HD inline weighted_arcs::weighted_arcs(rank_residuals const& x, graph::vertex_id v, std::ptrdiff_t begin)
+    : row_(x.g.out_records()[v], x.g.numbers()),
+      total_(x.totals != nullptr ? x.totals[v] : 0),
+      begin_(static_cast<std::uint32_t>(begin)) {}
 
-/// Partial sums of one lane; add_to() adds the sums over the lanes of a tile to the state.
-struct residual_sums {
-  std::int64_t ranks = 0;
-  std::int64_t residual_norm = 0;
-  std::int64_t residual_sum = 0;
-  WYRM_HD void add(std::int64_t residual) {
-    residual_norm += magnitude(residual);
-    residual_sum += residual;
-  }
-  /// Collective.
-  template <class Tile>
-  WYRM_HD void add_to(Tile const& t, residual_state& state, std::uint64_t tile) const {
-    std::int64_t const all_ranks = exec::sum(t, ranks);
-    std::int64_t const all_norm = exec::sum(t, residual_norm);
-    std::int64_t const all_residual_sum = exec::sum(t, residual_sum);
-    if (t.rank() != 0) return;
-    rank_residuals::add_to(state.sum, all_ranks, tile);
-    rank_residuals::add_to(state.residual_norm, all_norm, tile);
-    rank_residuals::add_to(state.residual_sum, all_residual_sum, tile);
-  }
-};
-
-/// One tile per block of consecutive vertices, a lane per vertex; adds the sums of a tile at the end. The number of
-/// tiles is limited, because a device performs only about two atomic additions per nanosecond to all counters.
-template <class F>
-struct over_vertices {
-  F f;
-  std::size_t n;
-  std::size_t vertices_per_tile;  // a multiple of 32
-  template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
-    residual_sums sums;
-    std::size_t const end = (tile + 1) * vertices_per_tile < n ? (tile + 1) * vertices_per_tile : n;
-    for (std::size_t i = tile * vertices_per_tile; i < end; i += Tile::size())
-      f(t, i + t.rank(), i + t.rank() < end, sums);
-    sums.add_to(t, *f.x.state, tile);
-  }
-};
-template <class Space, class F>
-void for_each_vertex(Space const& space, std::size_t n, F const& f) {
-  constexpr std::size_t max_tiles = 4096;
-  std::size_t const vertices_per_tile = (n / max_tiles + 32) / 32 * 32;
-  exec::for_each_tile<32>(space, (n + vertices_per_tile - 1) / vertices_per_tile,
-                          over_vertices<F>{f, n, vertices_per_tile});
-}
-
-/// Sets ranks to an initial value, and residuals accordingly.
-struct start_residuals {
-  rank_residuals x;
-  double const* start;  // nullptr: 0
-  double scale;
-  std::int64_t base;
-  template <class Tile>
-  WYRM_HD void operator()(Tile const&, std::size_t i, bool valid, residual_sums& sums) const {
-    if (!valid) return;
-    std::int64_t const own = start != nullptr ? static_cast<std::int64_t>(start[i] * scale) : 0;
-    x.restart(static_cast<graph::vertex_id>(i), own, base);
-    sums.ranks += own;
-    sums.residual_norm += magnitude(x.residual[i]);
-  }
-};
-
-/// Adds the solution of Chebyshev's iteration to ranks: for a vertex with arcs, its degree times the sum of its
-/// contribution per arc and the correction per arc; for a vertex without arcs, its residual.
-struct add_solution {
-  rank_residuals x;
-  float const* contribution;
-  double correction_per_arc;
-  std::int64_t base;
-  template <class Tile>
-  WYRM_HD void operator()(Tile const&, std::size_t i, bool valid, residual_sums& sums) const {
-    if (!valid) return;
-    auto const v = static_cast<graph::vertex_id>(i);
-    std::uint32_t const degree = x.g.degree(v);
-    std::int64_t const more =
-        degree > 0 ? static_cast<std::int64_t>((static_cast<double>(contribution[v]) + correction_per_arc) * degree)
-                   : x.residual[v];
-    x.restart(v, x.x[v] + more, base);
-    sums.ranks += more;
-  }
-};
-
-/// A fixed number of tiles process the items of the bins of in-neighbours: each pulls the contributions that a vertex
-/// receives, and computes the residual and its norm, except for hubs.
-struct pull_residuals {
-  rank_residuals x;
-  row_bins_view bins;
-  std::uint32_t tiles;
-
-  template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
-    rows here{x, {}};
-    for (auto item = static_cast<std::uint32_t>(tile); item < bins.items(); item += tiles)
-      sum_rows(t, bins, item, here);
-    here.sums.add_to(t, *x.state, tile);
-  }
-
- private:
-  struct rows {
-    rank_residuals const& x;
-    residual_sums sums;
-
-    [[nodiscard]] WYRM_HD std::int64_t load(graph::vertex_id v, graph::vertex_record const&) const {
-      return x.residual[v];
-    }
-    WYRM_HD void set(graph::vertex_id v, graph::vertex_record const&, std::int64_t before, std::int64_t sent) {
-      x.residual[v] = before + sent;
-      sums.add(before + sent);
-    }
-    WYRM_HD void set_part(std::uint32_t, graph::vertex_id v, std::int64_t sent) const {
-      exec::atomic_ref<std::int64_t>(x.residual[v]).fetch_add(sent, exec::relaxed);
-    }
-    template <class Tile>
-    [[nodiscard]] WYRM_HD std::int64_t sum(Tile const& t, graph::vertex_id, graph::vertex_record const& row,
-                                           std::uint32_t begin, std::uint32_t end, std::uint32_t lane,
-                                           std::uint32_t lanes) const {
-      return pull<std::int64_t, false>(t, x.sent, nullptr, row.page, begin, end, lane, lanes);
-    }
-  };
-};
-
-/// One lane per hub of these bins, after pull_residuals: adds the residual of the hub to the sums.
-struct sum_hubs {
-  rank_residuals x;
-  row_bins_view bins;
-  template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t hub, bool valid) const {
-    residual_sums sums;
-    if (valid) sums.add(x.residual[bins.hubs[hub].vertex]);
-    sums.add_to(t, *x.state, hub);
-  }
-};
-
-/// Sums |residual|, and lists the vertices with residuals above the limits.
-struct list_residuals {
-  rank_residuals x;
-  frontier to;
-  template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid, residual_sums& sums) const {
-    auto const v = static_cast<graph::vertex_id>(i);
-    std::int64_t const residual = valid ? x.residual[v] : 0;
-    to.add(t, x.g, v, x.exceeds(residual, v));
-    sums.residual_norm += magnitude(residual);
-  }
-};
-
-/// One lane per entry of a change, before it: lists the vertices that will get or lose neighbours.
+/// One lane per entry of a change, before it: lists the vertices whose arcs or weights will change.
 struct find_changed {
   graph::graph_view g;
-  graph::graph_change change;
+  graph::edge const* edges;  // of the change, or its revalued ones
   frontier changed;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
-    bool const changes = valid && change.has_edge(i);
-    graph::edge const e = changes ? change.edges[i] : graph::edge{0, 0};
+    bool const changes = valid && !(edges[i] == graph::graph_change::no_edge());
+    graph::edge const e = changes ? edges[i] : graph::edge{0, 0};
     changed.add(t, g, e.source, changes);
     changed.add(t, g, e.target, changes && !g.directed());
   }
 };
 
 /// One tile per item: repeats or reverts what the vertex has sent along its arcs.
+template <bool Weighted>
 struct resend {
   rank_residuals x;
-  std::int64_t times;  // 1: repeat, -1: revert
+  bool reverts;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
-    x.push(t, *item, times * x.sent[item->vertex], 0, [](graph::vertex_id, bool) {});
+    std::int64_t const all = x.sent[item->vertex];
+    x.push<Weighted>(t, *item, reverts ? all : 0, reverts ? 0 : all, 0, [](graph::vertex_id, bool) {});
   }
 };
 
@@ -328,13 +213,37 @@ struct update_changed {
   }
 };
 
+/// One lane per vertex: lists all of them.
+struct list_vertices {
+  graph::graph_view g;
+  frontier to;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t v, bool valid) const {
+    to.append(t, g, static_cast<graph::vertex_id>(v), valid);
+  }
+};
+
+/// One lane per item, after add_up_part: sets the total of the weights of the vertex, and its contribution.
+struct update_totals {
+  rank_residuals x;
+  frontier_item const* items;
+  double const* parts;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const&, frontier_item const* item) const {
+    if (item == nullptr || item->part != 0) return;
+    graph::vertex_id const v = item->vertex;
+    x.totals[v] = total_of_parts(parts + (item - items), frontier_item::parts(x.g.degree(v)));
+    x.sent[v] = x.contribution(v);
+  }
+};
+
 /// One thread per vertex that a change adds: its rank is the base, its arcs, if it gets some, are yet to be processed.
 struct start_added {
   rank_residuals x;
   graph::vertex_id const* added;
-  std::int64_t base;
   WYRM_HD void operator()(std::size_t i) const {
     graph::vertex_id const v = added[i];
+    std::int64_t const base = x.base_of(v);
     x.x[v] = base;
     x.residual[v] = x.sent[v] = 0;
     rank_residuals::add_to(x.state->sum, base, i);
@@ -407,6 +316,7 @@ struct take_residuals {
 };
 
 /// One tile per item of the frontier: pushes the change of the contribution to neighbours.
+template <bool Weighted>
 struct push_residuals {
   rank_residuals x;
   frontier now;
@@ -416,8 +326,9 @@ struct push_residuals {
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     taken_residual const own = taken[item - now.items - item->part];
     if (own.magnitude == 0) return;
-    x.push(t, *item, own.more, item->part == 0 ? own.magnitude : 0,
-           [&](graph::vertex_id v, bool exceeds) { next.add(t, x.g, v, exceeds); });
+    std::int64_t const to = Weighted ? x.sent[item->vertex] : own.more;  // without weights only the difference matters
+    x.push<Weighted>(t, *item, to - own.more, to, item->part == 0 ? own.magnitude : 0,
+                     [&](graph::vertex_id v, bool exceeds) { next.add(t, x.g, v, exceeds); });
   }
 };
 

@@ -166,19 +166,24 @@ class weight_inspector {
     exec::write(space_, found_.data(), weight_summary{0, weight_summary::none});
     exec::for_each_tile<32>(space_, out.items(), inspect_weights{out, g.out_records(), g.numbers(), found_.data()});
     weight_summary const found = exec::read(space_, found_.data());
-    if (found.first_invalid != weight_summary::none)
-      refuse(g, static_cast<graph::vertex_id>(found.first_invalid >> 32),
-             static_cast<std::uint32_t>(found.first_invalid), who);
+    require_valid(space_, g, found.first_invalid, who);
     return std::bit_cast<double>(found.largest);
+  }
+  /// Throws error(bad_argument) unless `first_invalid` is none.
+  static void require_valid(Space const& space, graph::graph_view const& g, std::uint64_t first_invalid,
+                            std::string const& who) {
+    if (first_invalid != weight_summary::none)
+      refuse(space, g, static_cast<graph::vertex_id>(first_invalid >> 32), static_cast<std::uint32_t>(first_invalid),
+             who);
   }
 
  private:
-  [[noreturn]] void refuse(graph::graph_view const& g, graph::vertex_id u, std::uint32_t i,
-                           std::string const& who) const {
-    graph::packed_record const row = exec::read(space_, g.out_records() + u);
+  [[noreturn]] static void refuse(Space const& space, graph::graph_view const& g, graph::vertex_id u, std::uint32_t i,
+                                  std::string const& who) {
+    graph::packed_record const row = exec::read(space, g.out_records() + u);
     std::ostringstream what;
-    what << who << ": the weight of the arc " << u << " -> " << exec::read(space_, row.page() + i) << " is "
-         << value_row(row, g.numbers()).read(space_, i) << "; weights must be finite, and not negative";
+    what << who << ": the weight of the arc " << u << " -> " << exec::read(space, row.page() + i) << " is "
+         << value_row(row, g.numbers()).read(space, i) << "; weights must be finite, and not negative";
     throw error(error_code::bad_argument, what.str());
   }
 

@@ -502,7 +502,7 @@ TYPED_TEST_P(maintained_test, ranks_sum_to_1_for_any_tolerance) {
       EXPECT_NEAR(sum, 1, 1e-12);
     }
   typename TestFixture::graph_type g(TestFixture::one_thread(), 3);
-  for (algorithms::incremental_pagerank_options const o :
+  for (algorithms::incremental_pagerank_options const& o :
        {algorithms::incremental_pagerank_options{.tolerance = 2.5}, {.tolerance = INFINITY}, {.max_iterations = 0}})
     this->expect_refusal([&] { algorithms::incremental_pagerank ranks(g, o); }, "must be in");
 }

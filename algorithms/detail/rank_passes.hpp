@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of incremental_pagerank that process all vertices; see there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../../exec/atomic.hpp"
+#include "../../exec/launch.hpp"
+#include "../../exec/tile.hpp"
+#include "../../graph/view.hpp"
+#include "frontier.hpp"
+#include "pull.hpp"
+#include "rank_residuals.hpp"
+#include "rank_weights.hpp"
+#include "row_bins.hpp"
+#include "row_sums.hpp"
+#include "weights.hpp"
+
+namespace wyrm::algorithms::detail {
+
+/// Scales ranks to the sum 1.
+struct scale_ranks {
+  std::int64_t const* x;
+  double scale;
+  double* rank;
+  WYRM_HD void operator()(std::size_t v) const { rank[v] = scale * static_cast<double>(x[v]); }
+};
+
+/// Partial sums of one lane; add_to() adds the sums over the lanes of a tile to the state.
+struct residual_sums {
+  std::int64_t ranks = 0;
+  std::int64_t residual_norm = 0;
+  std::int64_t residual_sum = 0;
+  WYRM_HD void add(std::int64_t residual) {
+    residual_norm += magnitude(residual);
+    residual_sum += residual;
+  }
+  /// Collective.
+  template <class Tile>
+  WYRM_HD void add_to(Tile const& t, residual_state& state, std::uint64_t tile) const {
+    std::int64_t const all_ranks = exec::sum(t, ranks);
+    std::int64_t const all_norm = exec::sum(t, residual_norm);
+    std::int64_t const all_residual_sum = exec::sum(t, residual_sum);
+    if (t.rank() != 0) return;
+    rank_residuals::add_to(state.sum, all_ranks, tile);
+    rank_residuals::add_to(state.residual_norm, all_norm, tile);
+    rank_residuals::add_to(state.residual_sum, all_residual_sum, tile);
+  }
+};
+
+/// One tile per block of consecutive vertices, a lane per vertex; adds the sums of a tile at the end. The number of
+/// tiles is limited, because a device performs only about two atomic additions per nanosecond to all counters.
+template <class F>
+struct over_vertices {
+  F f;
+  std::size_t n;
+  std::size_t vertices_per_tile;  // a multiple of 32
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
+    residual_sums sums;
+    std::size_t const end = (tile + 1) * vertices_per_tile < n ? (tile + 1) * vertices_per_tile : n;
+    for (std::size_t i = tile * vertices_per_tile; i < end; i += Tile::size())
+      f(t, i + t.rank(), i + t.rank() < end, sums);
+    sums.add_to(t, *f.x.state, tile);
+  }
+};
+template <class Space, class F>
+void for_each_vertex(Space const& space, std::size_t n, F const& f) {
+  constexpr std::size_t max_tiles = 4096;
+  std::size_t const vertices_per_tile = (n / max_tiles + 32) / 32 * 32;
+  exec::for_each_tile<32>(space, (n + vertices_per_tile - 1) / vertices_per_tile,
+                          over_vertices<F>{f, n, vertices_per_tile});
+}
+
+/// Sets ranks to an initial value, and residuals accordingly.
+struct start_residuals {
+  rank_residuals x;
+  double const* start;  // nullptr: 0
+  double scale;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const&, std::size_t i, bool valid, residual_sums& sums) const {
+    if (!valid) return;
+    std::int64_t const own = start != nullptr ? static_cast<std::int64_t>(start[i] * scale) : 0;
+    x.restart(static_cast<graph::vertex_id>(i), own);
+    sums.ranks += own;
+    sums.residual_norm += magnitude(x.residual[i]);
+  }
+};
+
+/// Adds the solution of Chebyshev's iteration to ranks: for a vertex with arcs, its degree times the sum of its
+/// contribution per arc and the correction per arc; for a vertex without arcs, its residual.
+struct add_solution {
+  rank_residuals x;
+  float const* contribution;
+  double correction_per_arc;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const&, std::size_t i, bool valid, residual_sums& sums) const {
+    if (!valid) return;
+    auto const v = static_cast<graph::vertex_id>(i);
+    std::uint32_t const degree = x.g.degree(v);
+    std::int64_t const more =
+        degree > 0 ? static_cast<std::int64_t>((static_cast<double>(contribution[v]) + correction_per_arc) * degree)
+                   : x.residual[v];
+    x.restart(v, x.x[v] + more);
+    sums.ranks += more;
+  }
+};
+
+/// Adds the residuals of all vertices to their ranks.
+struct take_all_residuals {
+  rank_residuals x;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const&, std::size_t i, bool valid, residual_sums& sums) const {
+    if (!valid) return;
+    std::int64_t const more = x.residual[i];
+    x.restart(static_cast<graph::vertex_id>(i), x.x[i] + more);
+    sums.ranks += more;
+  }
+};
+
+/// A fixed number of tiles process the items of the bins of in-neighbours: each pulls the contributions that a vertex
+/// receives, and computes the residual and its norm, except for hubs.
+template <bool Weighted>
+struct pull_residuals {
+  rank_residuals x;
+  row_bins_view bins;
+  std::uint32_t tiles;
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
+    rows here{x, {}};
+    for (auto item = static_cast<std::uint32_t>(tile); item < bins.items(); item += tiles)
+      sum_rows(t, bins, item, here);
+    here.sums.add_to(t, *x.state, tile);
+  }
+
+ private:
+  struct rows {
+    rank_residuals const& x;
+    residual_sums sums;
+
+    [[nodiscard]] WYRM_HD std::int64_t load(graph::vertex_id v, graph::vertex_record const&) const {
+      return x.residual[v];
+    }
+    WYRM_HD void set(graph::vertex_id v, graph::vertex_record const&, std::int64_t before, std::int64_t sent) {
+      x.residual[v] = before + sent;
+      sums.add(before + sent);
+    }
+    WYRM_HD void set_part(std::uint32_t, graph::vertex_id v, std::int64_t sent) const {
+      exec::atomic_ref<std::int64_t>(x.residual[v]).fetch_add(sent, exec::relaxed);
+    }
+    template <class Tile>
+    [[nodiscard]] WYRM_HD std::int64_t sum(Tile const& t, graph::vertex_id v, graph::vertex_record const& row,
+                                           std::uint32_t begin, std::uint32_t end, std::uint32_t lane,
+                                           std::uint32_t lanes) const {
+      if constexpr (!Weighted) return pull<std::int64_t, false>(t, x.sent, nullptr, row.page, begin, end, lane, lanes);
+      value_row const weights(x.g.in_records()[v], x.g.numbers());
+      std::int64_t all = 0;
+      for (std::uint32_t i = begin + lane; i < end; i += lanes)
+        all += sent_along(x.sent[row.page[i]], weights.weight(i), x.totals[row.page[i]]);
+      return all;
+    }
+  };
+};
+
+/// One lane per hub of these bins, after pull_residuals: adds the residual of the hub to the sums.
+struct sum_hubs {
+  rank_residuals x;
+  row_bins_view bins;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t hub, bool valid) const {
+    residual_sums sums;
+    if (valid) sums.add(x.residual[bins.hubs[hub].vertex]);
+    sums.add_to(t, *x.state, hub);
+  }
+};
+
+/// Sums |residual|, and lists the vertices with residuals above the limits.
+struct list_residuals {
+  rank_residuals x;
+  frontier to;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid, residual_sums& sums) const {
+    auto const v = static_cast<graph::vertex_id>(i);
+    std::int64_t const residual = valid ? x.residual[v] : 0;
+    to.add(t, x.g, v, x.exceeds(residual, v));
+    sums.residual_norm += magnitude(residual);
+  }
+};
+
+}  // namespace wyrm::algorithms::detail

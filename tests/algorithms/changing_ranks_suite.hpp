@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tests of maintained PageRank with weights, and of its personalised form, for any space: known values, and the
+// serial verifier after batches that change values, edges and vertices.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <random>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../../algorithms/incremental_pagerank.hpp"
+#include "../../exec/injected_failure.hpp"
+#include "../../graph/catch_up.hpp"
+#include "../../graph/inspect/export.hpp"
+#include "../graph/model.hpp"
+#include "../support/graph_on.hpp"
+#include "../support/refusal.hpp"
+#include "../support/seed.hpp"
+#include "../support/verify.hpp"
+#include "graphs_fixture.hpp"
+#include "weighted_graphs.hpp"
+
+namespace wyrm::tests {
+
+template <class Space>
+class changing_ranks_test : public graphs_test<Space> {
+ protected:
+  using options = algorithms::incremental_pagerank_options;
+  using sources = std::vector<algorithms::weighted_source>;
+  using ids = std::vector<graph::vertex_id>;
+  using doubles = std::vector<double>;
+  using edges = std::vector<graph::edge>;
+  template <class Value>
+  using graph_of = graph_on<Space, Value>;
+
+  template <class Value>
+  static graph_of<Value> empty_graph(std::size_t n, graph::options o) {
+    o.pool = {.pool_bytes = std::size_t{1} << 20, .reserve_bytes = std::size_t{1} << 28, .checked = true};
+    return graph_of<Value>(graphs_test<Space>::one_thread(), n, o);
+  }
+  template <class Value>
+  static std::vector<Value> random_values(std::mt19937& random, std::size_t n) {
+    std::vector<Value> values(n);
+    for (Value& v : values) v = static_cast<Value>(random() % 6 == 0 ? 0 : random() % 40);
+    return values;
+  }
+  template <class Value>
+  static void insert(graph_of<Value>& g, edges const& batch, std::vector<Value> const& values) {
+    g.insert(std::span<graph::edge const>(batch), std::span<Value const>(values));
+  }
+  /// Compares with the verifier for the graph that a view shows.
+  template <class Value>
+  static void expect_right(algorithms::incremental_pagerank<Space> const& ranks, graph_of<Value> const& g,
+                           graph::graph_view const& view, options const& o, ids const& gone = {}) {
+    std::size_t const n = view.vertices();
+    auto const records = exec::copy_out(g.space(), view.out_records(), n);
+    doubles jumps(n);
+    double all = 0;
+    for (std::size_t v = 0; v < n; ++v)
+      if (o.sources.empty() && !records[v].is_absent()) all += jumps[v] = 1;
+    for (auto const& [v, weight] : o.sources)
+      if (std::ranges::find(gone, v) == gone.end()) {
+        jumps[v] += weight;
+        all += weight;
+      }
+    for (double& j : jumps) j /= all;
+    std::vector<float> weights;
+    if (o.weighted)
+      for (Value const v :
+           graph::detail::export_all_values<Value>(g.space(), view.out_records(), view.vertices(), view.arcs()))
+        weights.push_back(static_cast<float>(v));
+    auto const rows = graph::detail::export_csr(g.space(), view.out_records(), view.vertices());
+    // The verifier takes no weights for weights of 1.
+    auto const want = serial_pagerank(rows, o.damping, jumps, true, weights);
+    auto const got = ranks.rank();
+    ASSERT_EQ(got.size(), n);
+    double distance = 0;
+    for (std::size_t v = 0; v < n; ++v) distance += std::abs(got[v] - want[v]);
+    EXPECT_TRUE(ranks.converged());
+    EXPECT_LE(distance, ranks.error_bound() + 10 * serial_pagerank_error(o.damping));
+    EXPECT_LE(ranks.error_bound(), o.damping / (1 - o.damping) * o.tolerance + 1e-14);
+  }
+  /// Random batches of each kind.
+  template <class Value>
+  static void follow(graph::options const& settings, options const& o, std::uint64_t seed) {
+    std::mt19937 random(seeded(seed));
+    std::size_t const n = changing_ranks_test::sized(150, 40);
+    auto g = empty_graph<Value>(n, settings);
+    auto const first = random_edges(random, n, 3 * n);
+    insert(g, first, random_values<Value>(random, first.size()));
+    algorithms::incremental_pagerank<Space> ranks(g.space(), g.view(), o);
+    expect_right(ranks, g, g.view(), o);
+    g.attach(ranks);
+    std::size_t const rounds = changing_ranks_test::sized(24, 12);
+    for (std::size_t round = 0; round < rounds; ++round) {
+      SCOPED_TRACE(round);
+      auto batch = random_edges(random, n, round % 3 == 0 ? 3 : 40);
+      if (round % 2 == 0)  // values of edges that are there
+        for (graph::edge& e : batch)
+          if (random() % 4 != 0) e = first[random() % first.size()];
+      auto const values = random_values<Value>(random, batch.size());
+      std::vector<graph::operation> what(batch.size(), graph::operation::insert);
+      for (graph::operation& w : what)
+        if (random() % 3 == 0) w = graph::operation::erase;
+      if (round % 6 == 5)
+        g.erase(batch);
+      else if (round % 3 == 1)
+        g.apply(std::span<graph::edge const>(batch), what, std::span<Value const>(values));
+      else
+        insert(g, batch, values);
+      if (round % 4 == 3) expect_right(ranks, g, g.view(), o);
+      if (testing::Test::HasFailure()) return;
+    }
+  }
+};
+
+TYPED_TEST_SUITE_P(changing_ranks_test);
+
+// The values of NetworkX 3.6.1 are those of weighted_pagerank_test, published_values; the others are fractions.
+TYPED_TEST_P(changing_ranks_test, known_ranks) {
+  using values = std::vector<float>;
+  graph::options const directed{.directed = true};
+  auto arcs = this->template empty_graph<float>(6, directed);
+  std::vector<graph::edge> const list{{0, 1}, {0, 2}, {1, 2}, {1, 4}, {2, 0}, {2, 3}, {3, 4}, {4, 0}, {4, 3}};
+  this->insert(arcs, list, values{1, 0, 8, 1, 0, 1, 9, 7, 7});
+  algorithms::incremental_pagerank published(arcs.space(), arcs.view(), {.tolerance = 1e-12, .weighted = true});
+  arcs.attach(published);
+  this->insert(arcs, list, values{2, 0.5f, 3, 0, 1, 0.25f, 0, 7, 1});
+  std::vector<double> const want{0.27920276136112,  0.235560907232481,  0.29339427008592,
+                                 0.100436002306638, 0.0457030295069207, 0.0457030295069207};
+  for (std::size_t v = 0; v < want.size(); ++v) EXPECT_NEAR(published.rank()[v], want[v], 1e-11) << v;
+
+  auto fork = this->template empty_graph<float>(4, directed);
+  this->insert(fork, {{0, 1}, {0, 2}}, values{1, 3});
+  algorithms::incremental_pagerank ranks(fork.space(), fork.view(),
+                                         {.damping = 0.5, .tolerance = 1e-12, .weighted = true, .sources = {{0, 5}}});
+  fork.attach(ranks);
+  auto const expect = [&](std::vector<double> const& all) {
+    for (std::size_t v = 0; v < all.size(); ++v) EXPECT_NEAR(ranks.rank()[v], all[v], 1e-11) << v;
+  };
+  expect({2.0 / 3, 1.0 / 12, 1.0 / 4, 0});
+  this->insert(fork, {{0, 1}}, values{3});
+  expect({2.0 / 3, 1.0 / 6, 1.0 / 6, 0});
+  this->insert(fork, {{0, 1}}, values{0});
+  expect({2.0 / 3, 0, 1.0 / 3, 0});
+  this->insert(fork, {{0, 2}}, values{0});  // 0 is dangling, and jumps to itself
+  expect({1, 0, 0, 0});
+  this->insert(fork, {{0, 3}}, values{1e-30f});
+  expect({2.0 / 3, 0, 0, 1.0 / 3});
+  fork.erase(std::vector<graph::edge>{{0, 3}});
+  expect({1, 0, 0, 0});
+}
+
+TYPED_TEST_P(changing_ranks_test, weighted_ranks_follow_all_types_of_values) {
+  typename TestFixture::options const o{.damping = 0.5, .tolerance = 1e-9, .weighted = true};
+  this->template follow<std::uint32_t>({.directed = true}, o, 1);
+  this->template follow<std::int64_t>({.self_loops = true}, o, 2);
+  this->template follow<float>({.directed = true, .in_neighbours = false}, o, 3);
+  this->template follow<double>({.directed = true, .self_loops = true}, o, 4);
+  this->template follow<double>({.combine = graph::combiner::sum}, o, 5);
+}
+
+// full_run: pushes only, or all vertices at once.
+TYPED_TEST_P(changing_ranks_test, ranks_follow_all_options) {
+  using options = typename TestFixture::options;
+  typename TestFixture::sources const some{{3, 1}, {0, 2.5}, {7, 0}, {3, 0.5}, {11, 1e-3}};
+  for (double const full_run : {0.0, 0.05, 1e9}) {
+    SCOPED_TRACE(full_run);
+    options const weighted{.tolerance = 1e-7, .full_run = full_run, .weighted = true};
+    this->template follow<float>({}, weighted, 10);
+    options const sources{.damping = 0.5, .tolerance = 1e-10, .full_run = full_run, .sources = some};
+    this->template follow<float>({.directed = true}, sources, 11);
+    options const both{.damping = 0.6, .tolerance = 1e-9, .full_run = full_run, .weighted = true, .sources = some};
+    this->template follow<double>({.directed = true}, both, 12);
+    this->template follow<double>({}, both, 13);
+  }
+}
+
+// Rows of several parts, whose totals are sums of sums.
+TYPED_TEST_P(changing_ranks_test, weights_of_hubs_change) {
+  using options = typename TestFixture::options;
+  std::size_t const n = this->sized(12'000, 900);
+  for (bool const directed : {false, true}) {
+    auto g = this->template empty_graph<float>(n, {.directed = directed});
+    std::mt19937 random(seeded(20));
+    std::vector<graph::edge> star;
+    for (graph::vertex_id v = 1; v < n; ++v) star.push_back({0, v});
+    for (graph::vertex_id v = 1; v < n; ++v) star.push_back({v, 0});
+    this->insert(g, star, this->template random_values<float>(random, star.size()));
+    // Only pushes: a full run would hide their errors.
+    options const o{.damping = 0.5, .tolerance = 1e-9, .full_run = 1e9, .weighted = true};
+    algorithms::incremental_pagerank ranks(g.space(), g.view(), o);
+    g.attach(ranks);
+    for (unsigned round = 0; round < 3; ++round) {
+      this->insert(g, {star[1 + round], star[n + round]}, {1000.f, 3.f});
+      ASSERT_NO_FATAL_FAILURE(this->expect_right(ranks, g, g.view(), o));
+    }
+  }
+}
+
+TYPED_TEST_P(changing_ranks_test, small_changes_of_values_cost_little) {
+  auto const n = static_cast<graph::vertex_id>(this->sized(20'000, 2'000));
+  auto g = this->template empty_graph<double>(n, {});
+  std::vector<graph::edge> ring;
+  for (graph::vertex_id v = 0; v < n; ++v) ring.push_back({v, (v + 1) % n});
+  this->insert(g, ring, std::vector<double>(n, 2.0));
+  // A change of one value moves about a rank, 1/n.
+  algorithms::incremental_pagerank ranks(g.space(), g.view(),
+                                         {.tolerance = 0.01 / n, .full_run = 1e9, .weighted = true});
+  g.attach(ranks);
+  this->insert(g, {{7, 8}}, {2.0});  // which it has
+  EXPECT_EQ(ranks.ranked(), 0u);
+  this->insert(g, {{7, 8}}, {4.0});
+  EXPECT_GT(ranks.ranked(), 10u);
+  EXPECT_LT(ranks.ranked(), 1'000u);
+  EXPECT_LT(ranks.rank()[6], 1.0 / n);
+  EXPECT_GT(ranks.rank()[8], 1.0 / n);
+  EXPECT_TRUE(ranks.converged());
+}
+
+// A refused batch, and one without memory, leave the ranks as they are, bit for bit, and later ones find them so.
+TYPED_TEST_P(changing_ranks_test, changes_are_made_or_undone) {
+  using options = typename TestFixture::options;
+  auto const n = static_cast<graph::vertex_id>(this->sized(200, 60));
+  options const o{.damping = 0.5, .tolerance = 1e-10, .weighted = true, .sources = {{1, 1}, {2, 2}}};
+  std::mt19937 random(seeded(30));
+  auto g = this->template empty_graph<double>(n, {.directed = true});
+  auto const first = random_edges(random, n, 4 * n);
+  this->insert(g, first, this->template random_values<double>(random, first.size()));
+  algorithms::incremental_pagerank ranks(g.space(), g.view(), o);
+  g.attach(ranks);
+  for (unsigned round = 0; round < 3; ++round) {
+    auto const before = ranks.rank();
+    auto batch = random_edges(random, n, 80);
+    std::copy_n(first.begin(), 40, batch.begin());
+    auto const values = this->template random_values<double>(random, batch.size());
+    auto bad = batch;
+    bad.back().target = n;
+    EXPECT_THROW(this->insert(g, bad, values), error);
+    EXPECT_EQ(ranks.rank(), before);
+    std::uint64_t const stride = std::string_view(TypeParam::name) == "simt" ? 5 : 1;
+    for (std::uint64_t served = 0, done = 0; done == 0; served += stride) {
+      ASSERT_LT(served, 400u);
+      try {
+        exec::injected_failure const failure(served);
+        this->insert(g, batch, values);
+        done = 1;
+      } catch (error const& e) {
+        ASSERT_EQ(e.code(), error_code::out_of_memory) << e.what();
+        ASSERT_EQ(ranks.rank(), before);
+        ASSERT_TRUE(ranks.belongs_to(g.view()));
+      }
+    }
+    ASSERT_NO_FATAL_FAILURE(this->expect_right(ranks, g, g.view(), o));
+  }
+}
+
+TYPED_TEST_P(changing_ranks_test, weighted_ranks_catch_up) {
+  using options = typename TestFixture::options;
+  auto const n = static_cast<graph::vertex_id>(this->sized(150, 50));
+  options const o{.damping = 0.5, .tolerance = 1e-10, .weighted = true};
+  std::mt19937 random(seeded(40));
+  for (bool const directed : {false, true}) {
+    auto g = this->template empty_graph<float>(n, {.directed = directed});
+    auto const first = random_edges(random, n, 4 * n);
+    this->insert(g, first, this->template random_values<float>(random, first.size()));
+    algorithms::incremental_pagerank ranks(g.space(), g.view(), o);
+    auto const then = g.snapshot();
+    std::vector<graph::edge> const some(first.begin(), first.begin() + 30);
+    this->insert(g, some, this->template random_values<float>(random, some.size()));  // values only
+    graph::catch_up(g.space(), ranks, then.view(), g.view());
+    ASSERT_NO_FATAL_FAILURE(this->expect_right(ranks, g, g.view(), o));
+    auto const later = g.snapshot();
+    (void)g.add_vertices(5);
+    g.erase(random_edges(random, n, 60));
+    this->insert(g, some, this->template random_values<float>(random, some.size()));
+    graph::catch_up(g.space(), ranks, later.view(), g.view());
+    ASSERT_NO_FATAL_FAILURE(this->expect_right(ranks, g, g.view(), o));
+    graph::catch_up(g.space(), ranks, g.view(), then.view());  // back to a moment with fewer ids
+    ASSERT_NO_FATAL_FAILURE(this->expect_right(ranks, g, then.view(), o));
+    graph::catch_up(g.space(), ranks, then.view(), later.view());
+    ASSERT_NO_FATAL_FAILURE(this->expect_right(ranks, g, later.view(), o));
+  }
+}
+
+TYPED_TEST_P(changing_ranks_test, sources_leave_with_their_vertices) {
+  using options = typename TestFixture::options;
+  using ids = typename TestFixture::ids;
+  auto const n = static_cast<graph::vertex_id>(this->sized(150, 50));
+  std::mt19937 random(seeded(50));
+  for (bool const weighted : {false, true}) {
+    options const o{.damping = 0.5, .tolerance = 1e-10, .weighted = weighted, .sources = {{1, 1}, {20, 2}, {30, 3}}};
+    auto g = this->template empty_graph<float>(n, {.directed = true});
+    auto const first = random_edges(random, n, 4 * n);
+    this->insert(g, first, this->template random_values<float>(random, first.size()));
+    algorithms::incremental_pagerank ranks(g.space(), g.view(), o);
+    g.attach(ranks);
+    auto const check = [&](ids const& gone) { this->expect_right(ranks, g, g.view(), o, gone); };
+    g.remove_vertices(ids{5, 6});
+    ASSERT_NO_FATAL_FAILURE(check({}));
+    auto const before = ranks.rank();
+    EXPECT_EQ(g.add_vertices(4), (ids{5, 6, n, n + 1}));
+    auto after = ranks.rank();  // isolated vertices change nothing, and have no rank
+    ASSERT_EQ(after.size(), n + 2u);
+    EXPECT_EQ(std::vector<double>(after.begin(), after.end() - 2), before);
+    EXPECT_EQ(after[n] + after[n + 1], 0);
+    this->insert(g, {{1, n}, {n, 20}, {0, n + 1}}, {5.f, 1.f, 9.f});
+    ASSERT_NO_FATAL_FAILURE(check({}));
+    g.remove_vertices(ids{20, 7});
+    ASSERT_NO_FATAL_FAILURE(check({20}));
+    (void)g.add_vertices(2);  // 20 is a vertex again, but no source
+    this->insert(g, {{1, 20}, {20, 30}}, {1.f, 1.f});
+    ASSERT_NO_FATAL_FAILURE(check({20}));
+    g.clear();
+    ASSERT_NO_FATAL_FAILURE(check({20}));
+    EXPECT_NEAR(ranks.rank()[30], 0.75, 1e-12);
+    g.remove_vertices(ids{1, 30});
+    EXPECT_EQ(ranks.rank(), std::vector<double>(n + 2));
+    EXPECT_TRUE(ranks.converged());
+    (void)g.add_vertices(2);
+    this->insert(g, {{1, 2}, {30, 2}}, {1.f, 1.f});
+    EXPECT_EQ(ranks.rank(), std::vector<double>(n + 2));
+    EXPECT_EQ(ranks.error_bound(), 0);
+  }
+}
+
+// Weights of any size are as good as weights near 1, also where their sum is no number.
+TYPED_TEST_P(changing_ranks_test, weights_may_be_tiny_or_huge) {
+  auto const n = static_cast<graph::vertex_id>(this->sized(1'000, 300));
+  std::mt19937 random(seeded(60));
+  std::vector<graph::edge> star;
+  for (graph::vertex_id v = 1; v < n; ++v) star.push_back({0, v});
+  for (graph::vertex_id v = 1; v < n; ++v) star.push_back({v, (v * 7 + 1) % n});
+  auto const values = this->template random_values<double>(random, star.size());
+  auto const scaled_by = [&](double factor) {
+    auto g = this->template empty_graph<double>(n, {.directed = true});
+    this->insert(g, star, std::vector<double>(star.size(), 1.0));
+    algorithms::incremental_pagerank ranks(g.space(), g.view(), {.tolerance = 1e-10, .weighted = true});
+    g.attach(ranks);
+    auto by = values;
+    for (double& v : by) v *= factor;
+    this->insert(g, star, by);
+    EXPECT_TRUE(ranks.converged());
+    return ranks.rank();
+  };
+  auto const want = scaled_by(1);
+  for (double const factor : {0x1p-1070, 0x1p-500, 0x1p1000, 0x1p1018})
+    EXPECT_EQ(scaled_by(factor), want) << factor;  // a power of two rounds nothing
+}
+
+TYPED_TEST_P(changing_ranks_test, arguments_are_refused) {
+  using options = typename TestFixture::options;
+  auto g = this->template empty_graph<double>(5, {.directed = true});
+  this->insert(g, {{0, 1}, {3, 4}}, {1.0, 2.0});
+  g.remove_vertices(std::vector<graph::vertex_id>{2});
+  auto const told = [&](options const& o) {
+    return refusal([&] { algorithms::incremental_pagerank(g.space(), g.view(), o); });
+  };
+  double const infinity = std::numeric_limits<double>::infinity();
+  this->expect_contains(told({.sources = {{0, 1}, {5, 1}}}), "the source 5 with the weight 1.000000 is no vertex");
+  this->expect_contains(told({.sources = {{0, 1}, {2, 1}, {4, 1}}}),
+                        "the source 2 with the weight 1.000000 was removed");
+  this->expect_contains(told({.sources = {{0, -1}}}), "must have a finite weight that is not negative");
+  this->expect_contains(told({.sources = {{0, std::nan("")}}}), "must have a finite weight");
+  this->expect_contains(told({.sources = {{0, infinity}}}), "must have a finite weight");
+  this->expect_contains(told({.sources = {{0, 0}, {1, 0}}}), "must be positive");
+  this->expect_contains(told({.sources = {{0, 1.5e308}, {1, 1.5e308}}}), "must be positive and finite");
+  auto const plain = this->make(5, {{0, 1}});
+  this->expect_contains(
+      refusal([&] { algorithms::incremental_pagerank(plain.space(), plain.view(), options{.weighted = true}); }),
+      "no numbers as values");
+
+  algorithms::incremental_pagerank ranks(g.space(), g.view(), options{.weighted = true});
+  g.attach(ranks);
+  for (double const bad : {-1.0, infinity, std::nan("")}) {
+    auto const what = refusal([&] { this->insert(g, {{0, 1}, {3, 4}, {3, 1}}, {1.0, 5.0, bad}); });
+    this->expect_contains(what, "incremental_pagerank: the weight of the arc 3 -> 1 is ");
+    EXPECT_EQ(g.arcs(), 3u);  // the graph has the batch
+    EXPECT_FALSE(ranks.belongs_to(g.view()));
+    this->expect_contains(refusal([&] {
+                            g.insert(std::vector<graph::edge>{{0, 3}}, std::vector<double>{1.0});
+                          }),
+                          "could not be applied");
+    this->expect_contains(told({.weighted = true}), "the weight of the arc 3 -> 1 is ");
+    g.detach(ranks);
+    g.insert(std::vector<graph::edge>{{3, 1}}, std::vector<double>{1.0});
+    ranks = algorithms::incremental_pagerank(g.space(), g.view(), options{.weighted = true});
+    g.attach(ranks);
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(changing_ranks_test, known_ranks, weighted_ranks_follow_all_types_of_values,
+                            ranks_follow_all_options, weights_of_hubs_change, small_changes_of_values_cost_little,
+                            changes_are_made_or_undone, weighted_ranks_catch_up, sources_leave_with_their_vertices,
+                            weights_may_be_tiny_or_huge, arguments_are_refused);
+
+}  // namespace wyrm::tests
