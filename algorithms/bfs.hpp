@@ -151,6 +151,18 @@ class bfs_searcher {
     });
     return {all.rounds, all.reached};
   }
+  /// Requests all memory for run() with one source and these options, on graphs with up to n vertices and this many
+  /// arcs. What the last run found is lost. Throws error(out_of_memory).
+  void reserve(std::size_t n, std::uint64_t arcs, bfs_options const& o) {
+    distances_.reserve(n);
+    begin_.reserve(1);
+    rounds_.reserve(n, arcs);
+    if (o.pull)
+      for (bitmap& bits : bits_) bits.reserve(detail::pull_frontier::words(n));
+    if (!o.parents) return;
+    if (!parents_) parents_.emplace(space_);
+    parents_->reserve(n, arcs);
+  }
   /// Of each vertex of the graph of the last run, in device memory: arcs from the nearest source, or unreached.
   [[nodiscard]] std::uint32_t const* distance() const { return distances_.data(); }
   /// The same for bfs_result::parent; of the last run with parents, nullptr before it.

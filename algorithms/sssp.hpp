@@ -94,11 +94,7 @@ class sssp_searcher {
       out = bins_.make(g.out_records(), n, g.arcs(), detail::limits_of_rows);
     double const longest = type != graph::number_type::none ? inspector_.largest(g, out, "sssp") : 1;
 
-    distances_.reserve(n);
-    if (o.parents) {
-      parents_.reserve(n);
-      levels_.reserve(n);
-    }
+    reserve_vertices(n, o.parents);
     exec::for_each(space_, n, detail::begin_distances{distances_.data(), source});
     search(g, type, source, o.delta, longest);
     if (!o.parents) return count(n, nullptr).reached;
@@ -110,8 +106,18 @@ class sssp_searcher {
     if (found.orphans > 0) adopt(g, type);
     return found.reached;
   }
+  /// Requests all memory for run() with these options, on graphs with up to n vertices and this many arcs. What the
+  /// last run found is lost. Throws error(out_of_memory).
+  void reserve(std::size_t n, std::uint64_t arcs, sssp_options const& o) {
+    bins_.reserve(n, arcs, detail::limits_of_rows);
+    sample_.reserve(detail::sample_lengths::size);
+    rounds_.reserve(n, arcs);
+    reserve_vertices(n, o.parents);
+  }
   /// Of each vertex of the graph of the last run, in device memory; see sssp_result.
   [[nodiscard]] double const* distance() const { return reinterpret_cast<double const*>(distances_.data()); }
+  /// The bits of the same.
+  [[nodiscard]] std::uint64_t const* distance_bits() const { return distances_.data(); }
   /// The same for sssp_result::parent; of the last run with parents.
   [[nodiscard]] graph::vertex_id const* parent() const { return parents_.data(); }
 
@@ -123,12 +129,18 @@ class sssp_searcher {
   // that their work is long, compared with a launch.
   static constexpr double enough_items = exec::has_tiles<Space> ? 16384 : 1024;
 
+  [[nodiscard]] static std::size_t words(std::size_t n) { return (n + 31) / 32; }
+  void reserve_vertices(std::size_t n, bool parents) {
+    distances_.reserve(n);
+    for (list& far : far_lists_) far.reserve(n);
+    far_marks_.reserve(words(n));
+    if (!parents) return;
+    parents_.reserve(n);
+    levels_.reserve(n);
+  }
   void search(graph::graph_view const& g, graph::number_type type, graph::vertex_id source, double delta,
               double longest) {
-    std::size_t const words = (std::size_t{g.vertices()} + 31) / 32;
-    for (list& far : far_lists_) far.reserve(g.vertices());
-    far_marks_.reserve(words);
-    space_.fill(far_marks_.data(), 0, words * sizeof(std::uint32_t));
+    space_.fill(far_marks_.data(), 0, words(g.vertices()) * sizeof(std::uint32_t));
     rounds_.begin(g);
     double const first = delta > 0 ? delta : choose_delta(g, type, longest);
     std::uint64_t const limit = std::max<std::uint64_t>(1, detail::bits_of(first));

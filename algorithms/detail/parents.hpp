@@ -94,6 +94,11 @@ class parent_finder {
  public:
   explicit parent_finder(Space const& space) : space_(space), bins_(space), parents_(space) {}
 
+  /// Requests all memory of find(). Throws error(out_of_memory).
+  void reserve(std::size_t n, std::uint64_t arcs) {
+    parents_.reserve(n);
+    bins_.reserve(n, arcs, limits_of_rows);
+  }
   /// The tree of a breadth-first search with these distances. O(vertices + arcs).
   void find(graph::graph_view const& g, std::uint32_t const* distances) {
     std::size_t const n = g.vertices();

@@ -40,19 +40,23 @@ class rounds {
   explicit rounds(Space const& space, visits how_often = visits::once)
       : space_(space), how_often_(how_often), marks_(space), items_{list(space), list(space)}, sizes_(space, 3) {}
 
+  /// Requests the memory for graphs with at most so many vertices and arcs. If all marks are clear, they stay so. Throws
+  /// error(out_of_memory).
+  void reserve(std::size_t vertices, std::uint64_t arcs) {
+    words_ = (vertices + 31) / 32;
+    if (marks_.size() < words()) {
+      marks_.reserve(words());
+      space_.fill(marks_.data(), 0, marks_.bytes());
+    }
+    for (list& items : items_) items.reserve(frontier::capacity(vertices, arcs));
+  }
   /// Empties the frontiers, for a graph. Throws error(out_of_memory).
   void begin(graph::graph_view const& g) { begin(g.vertices(), g.arcs()); }
   /// The same for graphs with at most so many vertices and arcs.
   void begin(std::size_t vertices, std::uint64_t arcs) {
     reserve(vertices, arcs);
-    words_ = (vertices + 31) / 32;
-    space_.fill(marks_.data(), 0, mark_words(vertices) * sizeof(std::uint32_t));
+    space_.fill(marks_.data(), 0, words() * sizeof(std::uint32_t));
     clear();
-  }
-  /// Requests the memory that begin() needs for at most so many vertices and arcs. Throws error(out_of_memory).
-  void reserve(std::size_t vertices, std::uint64_t arcs) {
-    marks_.reserve(mark_words(vertices));
-    for (list& items : items_) items.reserve(frontier::capacity(vertices, arcs));
   }
   /// Empties the frontiers; the marks stay.
   void clear() { space_.fill(sizes_.data(), 0, sizes_.bytes()); }
@@ -84,9 +88,7 @@ class rounds {
 
  private:
   using list = exec::buffer<frontier_item, Space>;
-  [[nodiscard]] std::size_t mark_words(std::size_t vertices) const {
-    return (vertices + 31) / 32 * (how_often_ == visits::once ? 1 : 2);
-  }
+  [[nodiscard]] std::size_t words() const { return how_often_ == visits::once ? words_ : 2 * words_; }
   [[nodiscard]] frontier ahead(unsigned k) const {
     unsigned const which = (turn_ + k) % 2;
     std::uint32_t* const marks = marks_.data() + (how_often_ == visits::once ? 0 : which * words_);

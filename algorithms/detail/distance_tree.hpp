@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work on the device that keeps distances from a source, and a tree of shortest paths, up to date after a change of
+// the graph. The method is that of Ramalingam and Reps (J. Algorithms 1996) with the tree of parents of Khanda et al.
+// ("A Parallel Algorithm Template for Updating Single-Source Shortest Paths in Large-Scale Dynamic Networks", TPDS
+// 2022):
+//
+// 1. A vertex whose arc from its parent is gone becomes a candidate. A candidate gets another parent if there is a
+//    support: a tight arc (distance of u plus length is exactly the distance of v) from a vertex u that is nearer, and
+//    has a parent. Otherwise the candidate is affected, and its children become candidates.
+// 2. Affected vertices lose their distances, and pull new ones from their in-neighbours.
+// 3. Inserted arcs are relaxed, and then the arcs of all vertices whose distances fall, in rounds.
+// 4. The vertices that changed, which are listed, get parents: a vertex with a tight arc that is nearer; or, where
+//    there is none, one at the same distance that has a parent already. The latter happens where the length of an arc
+//    is zero, or so short that it is rounded away.
+//
+// There is no circle of parents. Along it all distances would be equal. A support is nearer, and step 4 sets the parent
+// of each vertex once, so that a vertex at the same distance got its parent earlier. The parent of a vertex that is not
+// listed is at that distance before and after the change, so neither it nor any vertex above it at that distance is
+// listed: children of affected vertices are candidates, and a distance that falls below that of a child is less.
+//
+// The distances are those of a full run, bit for bit: each is the length of a path, and no arc lowers one; see
+// sssp.hpp. A vertex that is affected without need only costs time. Which vertices are, and which parents they get,
+// may depend on the order of execution; distances do not.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cuda/std/bit>
+
+#include "../../exec/atomic.hpp"
+#include "../../exec/tile.hpp"
+#include "../../graph/graph_change.hpp"
+#include "../../graph/types.hpp"
+#include "../../graph/view.hpp"
+#include "frontier.hpp"
+#include "near_far.hpp"
+
+namespace wyrm::algorithms::detail {
+
+/// All arcs have the length 1; distances are numbers of arcs.
+struct hop_lengths {
+  using distance = std::uint32_t;
+  static constexpr distance infinite = ~distance{0};
+  static constexpr bool weighted = false;
+  struct row {
+    [[nodiscard]] WYRM_HD static bool is_valid(std::uint32_t) { return true; }
+    [[nodiscard]] WYRM_HD static distance through(distance d, std::uint32_t) { return d == infinite ? d : d + 1; }
+  };
+  [[nodiscard]] WYRM_HD static row of(graph::packed_record const&) { return {}; }
+};
+
+/// Lengths are weights, see length_row; distances are bits of doubles.
+struct weight_lengths {
+  using distance = std::uint64_t;
+  static constexpr distance infinite = infinite_bits;
+  static constexpr bool weighted = true;
+  struct row {
+    length_row lengths;
+    /// Whether the length of entry i is finite, and not negative.
+    [[nodiscard]] WYRM_HD bool is_valid(std::uint32_t i) const {
+      return lengths[i] >= 0 && lengths[i] <= 0x1.fffffffffffffp1023;
+    }
+    /// The distance by entry i from a vertex at distance d; infinite if its length is not valid.
+    [[nodiscard]] WYRM_HD distance through(distance d, std::uint32_t i) const {
+      double const length = lengths[i];
+      return d != infinite && length >= 0 ? bits_of(distance_of(d) + length) : infinite;
+    }
+  };
+  graph::number_type type;
+  [[nodiscard]] WYRM_HD row of(graph::packed_record const& record) const { return {length_row(record, type)}; }
+};
+
+/// In device memory; the host reads it.
+struct distance_state {
+  std::uint32_t changed;  // items of the list of vertices that change
+  std::uint32_t reached;  // vertices
+  std::uint32_t cut;      // whether an arc is gone that ended a shortest path, where there is no tree
+  std::uint32_t invalid;  // whether an arc has a length that is negative or not finite
+};
+
+/// The arcs of a change, in both directions if the graph is undirected. An arc that may get another length counts as
+/// erased and inserted.
+class changed_arcs {
+ public:
+  changed_arcs() = default;
+  changed_arcs(graph::graph_change const& change, bool directed, bool with_values)
+      : change_(change), directions_(directed ? 1 : 2), revalued_(with_values ? change.revalued_size : 0) {}
+  [[nodiscard]] std::size_t size() const { return (change_.size + revalued_) * directions_; }
+  [[nodiscard]] bool may_insert() const { return change_.may_insert() || revalued_ > 0; }
+  [[nodiscard]] bool may_erase() const { return change_.may_erase() || revalued_ > 0; }
+  [[nodiscard]] WYRM_HD bool inserts(std::size_t i) const {
+    std::size_t const entry = i / directions_;
+    return entry < change_.size ? change_.inserts(entry) : is_revalued(entry);
+  }
+  [[nodiscard]] WYRM_HD bool erases(std::size_t i) const {
+    std::size_t const entry = i / directions_;
+    return entry < change_.size ? change_.erases(entry) : is_revalued(entry);
+  }
+  [[nodiscard]] WYRM_HD graph::edge operator[](std::size_t i) const {
+    graph::edge const e = edge_of(i / directions_);
+    return i % directions_ == 0 ? e : graph::edge{e.target, e.source};
+  }
+
+ private:
+  [[nodiscard]] WYRM_HD graph::edge edge_of(std::size_t entry) const {
+    return entry < change_.size ? change_.edges[entry] : change_.revalued[entry - change_.size];
+  }
+  [[nodiscard]] WYRM_HD bool is_revalued(std::size_t entry) const { return edge_of(entry).source != graph::no_vertex; }
+
+  graph::graph_change change_;
+  unsigned directions_ = 1;
+  std::size_t revalued_ = 0;
+};
+
+/// Distances and parents, and the vertices that change. Trivially copyable, for kernels.
+template <class Lengths>
+struct distance_tree {
+  using distance = typename Lengths::distance;
+  static constexpr distance infinite = Lengths::infinite;
+
+  graph::graph_view g;
+  Lengths lengths;
+  graph::vertex_id source;
+  distance* distances;
+  graph::vertex_id* parents;  // the source for the source, no_vertex for unreached vertices; nullptr: there is no tree
+  frontier changed;           // each vertex once, in parts of its in-neighbours
+  std::uint32_t most;         // if there are more items in `changed`, a full run follows, and kernels do nothing
+  distance_state* state;
+
+  [[nodiscard]] WYRM_HD bool is_given_up() const { return exec::load_recent(*changed.size) > most; }
+  [[nodiscard]] WYRM_HD graph::vertex_id parent(graph::vertex_id v) const { return exec::load_recent(parents[v]); }
+  [[nodiscard]] WYRM_HD distance at(graph::vertex_id v) const { return exec::load_recent(distances[v]); }
+  /// Sets a parent of v, if it is `from`. Returns whether it was.
+  [[nodiscard]] WYRM_HD bool replace_parent(graph::vertex_id v, graph::vertex_id from, graph::vertex_id to) const {
+    return parent(v) == from &&
+           exec::atomic_ref<graph::vertex_id>(parents[v]).compare_exchange_strong(from, to, exec::relaxed);
+  }
+  WYRM_HD void set_parent(graph::vertex_id v, graph::vertex_id to) const {
+    exec::atomic_ref<graph::vertex_id>(parents[v]).store(to, exec::relaxed);
+  }
+  [[nodiscard]] WYRM_HD std::uint32_t in_degree(graph::vertex_id v) const {
+    return parents != nullptr ? g.in_records()[v].degree : 0;
+  }
+  /// The parts of a candidate: its in-neighbours and its out-neighbours are divided by the same number.
+  [[nodiscard]] WYRM_HD std::uint32_t parts_of_candidate(graph::vertex_id v) const {
+    std::uint32_t const in = in_degree(v);
+    std::uint32_t const out = g.degree(v);
+    return frontier_item::parts(in > out ? in : out);
+  }
+  /// Lists the vertex of each lane that has one, unless it is listed; it has no parent then. Collective.
+  template <class Tile>
+  WYRM_HD void list(Tile const& t, graph::vertex_id v, bool has) const {
+    if (!t.any(has)) return;
+    std::uint32_t const bit = 1u << v % 32;
+    bool const is_new =
+        has && (exec::atomic_ref<std::uint32_t>(changed.marks[v / 32]).fetch_or(bit, exec::relaxed) & bit) == 0;
+    if (is_new && parents != nullptr) set_parent(v, graph::no_vertex);
+    changed.append(t, v, is_new ? frontier_item::parts(in_degree(v)) : 0);
+  }
+  /// Lowers the distance of the vertex of each lane that has one, and adds it to `next` if its distance is less then;
+  /// collective.
+  template <class Tile>
+  WYRM_HD void lower(Tile const& t, graph::vertex_id v, distance to, bool has, frontier const& next) const {
+    distance before = 0;
+    if (has && to < at(v)) before = exec::atomic_ref<distance>(distances[v]).fetch_min(to, exec::relaxed);
+    bool const is_less = to < before;
+    if (!t.any(is_less)) return;
+    auto const reached = static_cast<std::uint32_t>(cuda::std::popcount(t.ballot(is_less && before == infinite)));
+    if (t.rank() == 0 && reached > 0) exec::atomic_ref<std::uint32_t>(state->reached).fetch_add(reached, exec::relaxed);
+    list(t, v, is_less);
+    next.add(t, g, v, is_less);
+  }
+  /// The position of the arc in the row of its source, which contains it; 0 if no length depends on it.
+  [[nodiscard]] WYRM_HD std::uint32_t position(graph::edge const& arc) const {
+    if (!Lengths::weighted) return 0;
+    graph::neighbour_list const row = g.neighbours(arc.source);
+    return graph::lower_bound(row.data, row.size, arc.target);
+  }
+  [[nodiscard]] WYRM_HD static graph::neighbour_list row(graph::packed_record const& record) {
+    return {record.page(), record.degree};
+  }
+};
+
+/// One thread per new vertex, from `first` on: it is not reached.
+template <class Lengths>
+struct begin_unreached {
+  typename Lengths::distance* distances;
+  graph::vertex_id* parents;  // or nullptr
+  std::size_t first;
+  WYRM_HD void operator()(std::size_t i) const {
+    distances[first + i] = Lengths::infinite;
+    if (parents != nullptr) parents[first + i] = graph::no_vertex;
+  }
+};
+
+/// One thread per arc of a change, in the graph before it, without a tree: whether an arc is erased that ends a
+/// shortest path.
+template <class Lengths>
+struct find_cut {
+  distance_tree<Lengths> tree;
+  changed_arcs arcs;
+  WYRM_HD void operator()(std::size_t i) const {
+    if (!arcs.erases(i)) return;
+    graph::edge const arc = arcs[i];
+    auto const there = tree.distances[arc.target];
+    if (arc.target == tree.source || there == Lengths::infinite) return;
+    auto const row = tree.lengths.of(tree.g.out_records()[arc.source]);
+    if (row.through(tree.distances[arc.source], tree.position(arc)) == there)
+      exec::atomic_ref<std::uint32_t>(tree.state->cut).store(1, exec::relaxed);
+  }
+};
+
+/// One lane per arc of a change: a vertex whose arc from its parent is erased becomes a candidate.
+template <class Lengths>
+struct cut_parents {
+  distance_tree<Lengths> tree;
+  changed_arcs arcs;
+  frontier candidates;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    graph::edge const arc = valid && arcs.erases(i) ? arcs[i] : graph::edge{tree.source, tree.source};
+    bool const is_cut = arc.target != tree.source && tree.replace_parent(arc.target, arc.source, graph::no_vertex);
+    if (t.any(is_cut)) candidates.append(t, arc.target, is_cut ? tree.parts_of_candidate(arc.target) : 0);
+  }
+};
+
+/// One tile per item, of a candidate or of the list of changed vertices: gives a vertex without a parent one that is
+/// nearer. A tile and those with the other parts of the vertex may find different ones, and all but one are replaced.
+template <class Lengths>
+struct find_nearer_parent {
+  distance_tree<Lengths> tree;
+  bool of_candidates;  // which look for a support
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    if (tree.is_given_up()) return;
+    graph::vertex_id const v = item->vertex;
+    auto const distance = tree.distances[v];
+    if (distance == Lengths::infinite) return;
+    graph::packed_record const& record = tree.g.in_records()[v];
+    graph::neighbour_list const all = tree.row(record);
+    graph::neighbour_list const part =
+        item->part_of(all, of_candidates ? tree.parts_of_candidate(v) : frontier_item::parts(all.size));
+    auto const begin = static_cast<std::uint32_t>(part.data - all.data);
+    auto const lengths = tree.lengths.of(record);
+    for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
+      bool is_found = tree.parent(v) != graph::no_vertex;
+      if (i + t.rank() < part.size && !is_found) {
+        graph::vertex_id const u = part[i + t.rank()];
+        auto const there = tree.distances[u];
+        is_found = there < distance && lengths.through(there, begin + i + t.rank()) == distance &&
+                   (!of_candidates || tree.parent(u) != graph::no_vertex);
+        if (is_found) tree.set_parent(v, u);
+      }
+      if (t.any(is_found)) return;
+    }
+  }
+};
+
+/// One tile per item of the candidates: one that has no parent is affected, and its children become candidates.
+template <class Lengths>
+struct spread_candidates {
+  distance_tree<Lengths> tree;
+  frontier next;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const& item) const {
+    graph::vertex_id const v = item.vertex;
+    // No tile changes the parent of a vertex of this frontier, see find_nearer_parent.
+    if (t.any(tree.parent(v) != graph::no_vertex || tree.is_given_up())) return;
+    graph::neighbour_list const part = item.part_of(tree.g.neighbours(v), tree.parts_of_candidate(v));
+    tree.list(t, v, t.rank() == 0 && item.part == 0);
+    for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
+      bool const has = i + t.rank() < part.size;
+      graph::vertex_id const w = has ? part[i + t.rank()] : v;
+      bool const is_child = has && tree.parent(w) == v;
+      if (is_child) tree.set_parent(w, graph::no_vertex);
+      if (t.any(is_child)) next.append(t, w, is_child ? tree.parts_of_candidate(w) : 0);
+    }
+  }
+};
+
+/// One lane per item of the list of changed vertices, which are the affected ones: they are not reached.
+template <class Lengths>
+struct forget_distances {
+  distance_tree<Lengths> tree;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    bool const has = item != nullptr && item->part == 0;
+    if (has) tree.distances[item->vertex] = Lengths::infinite;
+    auto const n = static_cast<std::uint32_t>(cuda::std::popcount(t.ballot(has)));
+    if (t.rank() == 0 && n > 0) exec::atomic_ref<std::uint32_t>(tree.state->reached).fetch_sub(n, exec::relaxed);
+  }
+};
+
+/// One tile per item of the list of changed vertices, which are the affected ones: they get distances from their
+/// in-neighbours. A distance of an in-neighbour that is affected, too, may be used as soon as it is written.
+template <class Lengths>
+struct pull_distances {
+  distance_tree<Lengths> tree;
+  frontier next;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    if (tree.is_given_up()) return;
+    graph::packed_record const& record = tree.g.in_records()[item->vertex];
+    graph::neighbour_list const all = tree.row(record);
+    graph::neighbour_list const part = item->part_of(all);
+    auto const begin = static_cast<std::uint32_t>(part.data - all.data);
+    auto const lengths = tree.lengths.of(record);
+    auto least = Lengths::infinite;
+    for (std::uint32_t i = t.rank(); i < part.size; i += Tile::size()) {
+      auto const through = lengths.through(tree.at(part[i]), begin + i);
+      least = through < least ? through : least;
+    }
+    for (unsigned step = Tile::size() / 2; step > 0; step /= 2) {
+      auto const other = t.shfl(least, t.rank() ^ step);
+      least = other < least ? other : least;
+    }
+    tree.lower(t, item->vertex, least, t.rank() == 0, next);
+  }
+};
+
+/// One lane per arc of a change: relaxes an inserted arc.
+template <class Lengths>
+struct relax_inserted {
+  distance_tree<Lengths> tree;
+  changed_arcs arcs;
+  frontier next;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
+    bool const has = valid && arcs.inserts(i) && !tree.is_given_up();
+    graph::edge const arc = has ? arcs[i] : graph::edge{0, 0};
+    auto through = Lengths::infinite;
+    if (has) {
+      auto const lengths = tree.lengths.of(tree.g.out_records()[arc.source]);
+      std::uint32_t const at = tree.position(arc);
+      through = lengths.through(tree.at(arc.source), at);
+      if (!lengths.is_valid(at)) exec::atomic_ref<std::uint32_t>(tree.state->invalid).store(1, exec::relaxed);
+    }
+    tree.lower(t, arc.target, through, has, next);
+  }
+};
+
+/// One tile per item of a frontier of vertices whose distances have fallen: relaxes their arcs.
+template <class Lengths>
+struct relax_lowered {
+  distance_tree<Lengths> tree;
+  frontier now;
+  frontier next;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const& item) const {
+    if (t.rank() == 0 && item.part == 0) now.clear_mark(item.vertex);
+    if (t.any(tree.is_given_up())) return;
+    auto const distance = tree.at(item.vertex);
+    graph::packed_record const& record = tree.g.out_records()[item.vertex];
+    graph::neighbour_list const all = tree.row(record);
+    graph::neighbour_list const part = item.part_of(all);
+    auto const begin = static_cast<std::uint32_t>(part.data - all.data);
+    auto const lengths = tree.lengths.of(record);
+    for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
+      bool const has = i + t.rank() < part.size;
+      graph::vertex_id const v = has ? part[i + t.rank()] : item.vertex;
+      tree.lower(t, v, has ? lengths.through(distance, begin + i + t.rank()) : Lengths::infinite, has, next);
+    }
+  }
+};
+
+/// One tile per item of the list of changed vertices: a reached vertex without a parent gets one at the same distance,
+/// and is the first to offer itself to others.
+template <class Lengths>
+struct find_equal_parent {
+  distance_tree<Lengths> tree;
+  frontier next;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    if (tree.is_given_up()) return;
+    graph::vertex_id const v = item->vertex;
+    auto const distance = tree.distances[v];
+    if (distance == Lengths::infinite || t.any(tree.parent(v) != graph::no_vertex)) return;
+    graph::packed_record const& record = tree.g.in_records()[v];
+    graph::neighbour_list const all = tree.row(record);
+    graph::neighbour_list const part = item->part_of(all);
+    auto const begin = static_cast<std::uint32_t>(part.data - all.data);
+    auto const lengths = tree.lengths.of(record);
+    for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
+      bool const has = i + t.rank() < part.size;
+      graph::vertex_id const u = has ? part[i + t.rank()] : v;
+      bool const is_found = has && tree.distances[u] == distance && tree.parent(u) != graph::no_vertex &&
+                            lengths.through(distance, begin + i + t.rank()) == distance &&
+                            tree.replace_parent(v, graph::no_vertex, u);
+      if (!t.any(is_found)) continue;
+      next.append(t, tree.g, v, is_found);
+      return;
+    }
+  }
+};
+
+/// One tile per item of a frontier of vertices that got a parent at the same distance: they become the parents of
+/// those at the same distance that have none.
+template <class Lengths>
+struct offer_equal_parent {
+  distance_tree<Lengths> tree;
+  frontier next;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const& item) const {
+    auto const distance = tree.distances[item.vertex];
+    graph::packed_record const& record = tree.g.out_records()[item.vertex];
+    graph::neighbour_list const all = tree.row(record);
+    graph::neighbour_list const part = item.part_of(all);
+    auto const begin = static_cast<std::uint32_t>(part.data - all.data);
+    auto const lengths = tree.lengths.of(record);
+    for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
+      bool const has = i + t.rank() < part.size;
+      graph::vertex_id const w = has ? part[i + t.rank()] : item.vertex;
+      bool const adopts = has && tree.distances[w] == distance &&
+                          lengths.through(distance, begin + i + t.rank()) == distance &&
+                          tree.replace_parent(w, graph::no_vertex, item.vertex);
+      if (t.any(adopts)) next.append(t, tree.g, w, adopts);
+    }
+  }
+};
+
+/// One lane per item: clears the marks of a list.
+struct clear_marks {
+  frontier list;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const&, frontier_item const* item) const {
+    if (item != nullptr && item->part == 0) list.clear_mark(item->vertex);
+  }
+};
+
+}  // namespace wyrm::algorithms::detail
