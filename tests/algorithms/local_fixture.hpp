@@ -44,7 +44,8 @@ struct graphalytics_example {
     example.result.resize(example.ids.size());
     std::ifstream results(path + "-" + algorithm);
     graph::vertex_id v = 0;
-    for (double value; results >> v >> value;) example.result[example.number(v)] = value;
+    for (std::string value; results >> v >> value;)
+      example.result[example.number(v)] = std::stod(value);  // or infinity
     return example;
   }
   [[nodiscard]] graph::vertex_id number(graph::vertex_id id) const {
