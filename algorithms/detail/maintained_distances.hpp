@@ -143,15 +143,17 @@ class maintained_distances : public Base {
     run_rounds([&] { rounds_.enqueue(relax_lowered<lengths>{of, rounds_.now(), rounds_.next()}); });
     if (of.parents != nullptr) {
       for_each_item<8>(space_, of.changed, find_nearer_parent<lengths>{of, false});
-      if (lengths::weighted) for_each_item<8>(space_, of.changed, find_equal_parent<lengths>{of, rounds_.now()});
+      if constexpr (lengths::weighted)
+        for_each_item<8>(space_, of.changed, find_equal_parent<lengths>{of, rounds_.now()});
     }
     for_each_item<32>(space_, of.changed, clear_marks{of.changed});
     distance_state const state = exec::read(space_, state_.data());
     // A full run refuses lengths that are not valid, and names the first one.
     if (state.changed > of.most || state.invalid != 0) return run_all(g);
     space_.fill(of.changed.size, 0, sizeof(*of.changed.size));
-    if (lengths::weighted && of.parents != nullptr && state.changed > 0)
-      run_rounds([&] { rounds_.enqueue(offer_equal_parent<lengths>{of, rounds_.next()}); });
+    if constexpr (lengths::weighted)
+      if (of.parents != nullptr && state.changed > 0)
+        run_rounds([&] { rounds_.enqueue(offer_equal_parent<lengths>{of, rounds_.next()}); });
   }
   /// Calls f, which enqueues a round, until the frontier is empty.
   template <class F>
