@@ -82,7 +82,8 @@ class maintained_distances : public Base {
     arcs_ = changed_arcs(change, g.directed(), needs_values());
     reserve(g, std::max<std::size_t>(vertices_, change.vertices), change.max_arcs);
     if (anew_ || g.has_in_neighbours() || !arcs_.may_erase()) return;
-    space_.fill(&state_.data()->cut, 0, sizeof(distance_state::cut));
+    std::uint32_t* const cut = &state_.data()->cut;
+    space_.fill(cut, 0, sizeof(*cut));
     exec::for_each(space_, arcs_.size(), find_cut<lengths>{tree(g), arcs_});
   }
   void on_after(graph::graph_view const& g) final {
