@@ -76,7 +76,7 @@ class hop_search {
 /// several times. A full run is done instead if more vertices change than the options allow. It is also done if a
 /// directed graph has no in-neighbours, and an arc is erased that ends a shortest path.
 ///
-/// About 80 bytes per vertex and 1/4 byte per arc, those of bfs_searcher included. Not thread-safe.
+/// About 75 bytes per vertex and 1/4 byte per arc, those of bfs_searcher included. Not thread-safe.
 template <class Space>
 class incremental_bfs final : public detail::maintained_distances<maintained_bfs, Space, detail::hop_search<Space>> {
   using base = detail::maintained_distances<maintained_bfs, Space, detail::hop_search<Space>>;

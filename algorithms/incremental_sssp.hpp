@@ -79,7 +79,7 @@ class length_search {
 /// The weight of an arc must be finite, and not negative, as in sssp(). If a change inserts another one, the change is
 /// made, and then throws error(bad_argument), which names the arc; this result is outdated: detach it.
 ///
-/// About 110 bytes per vertex and 1/4 byte per arc, those of sssp_searcher included. Not thread-safe.
+/// About 100 bytes per vertex and 1/4 byte per arc, those of sssp_searcher included. Not thread-safe.
 template <class Space>
 class incremental_sssp final
     : public detail::maintained_distances<maintained_sssp, Space, detail::length_search<Space>> {

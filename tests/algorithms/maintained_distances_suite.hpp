@@ -540,6 +540,18 @@ TYPED_TEST_P(maintained_distances_test, refusals) {
   auto hops = this->bfs_of(g, {});
   g.attach(r);
   g.attach(hops);
+  // The graph refuses these changes after the results have prepared for them.
+  auto const expect_undone = [&] {
+    EXPECT_EQ(r.distance(), (std::vector<double>{0, 1, TestFixture::far}));
+    EXPECT_EQ(hops.distance(), (std::vector<std::uint32_t>{0, 1, TestFixture::none}));
+    EXPECT_TRUE(r.belongs_to(g.view()) && hops.belongs_to(g.view()));
+  };
+  expect([&] { g.insert(std::vector<graph::edge>{{1, 2}, {0, 3}}, std::vector<double>{1, 1}); }, "3");
+  expect_undone();
+  g.fail_allocations_from(0);
+  EXPECT_THROW(g.insert(std::vector<graph::edge>{{1, 2}}, std::vector<double>{1}), error);
+  g.fail_allocations_from(graph::any_graph::never);
+  expect_undone();
   double const far = TestFixture::far;
   for (double const wrong : {-1.0, far}) {
     auto late = this->sssp_of(g, {});
