@@ -4,23 +4,24 @@
 // ("A Parallel Algorithm Template for Updating Single-Source Shortest Paths in Large-Scale Dynamic Networks", TPDS
 // 2022):
 //
-// 1. A vertex whose arc from its parent is gone becomes a candidate. A candidate gets another parent if there is a
-//    support: a tight arc (distance of u plus length is exactly the distance of v) from a vertex u that is nearer, and
-//    has a parent. Otherwise the candidate is affected, and its children become candidates.
+// 1. A vertex whose arc from its parent is erased becomes a candidate. A candidate gets another parent if there is a
+//    support: a tight arc (the distance of u plus the length is exactly the distance of v) from a vertex u that is
+//    nearer to the source and has a parent. Otherwise the candidate is affected, and its children become candidates.
 // 2. Affected vertices lose their distances, and pull new ones from their in-neighbours.
-// 3. Inserted arcs are relaxed, and then the arcs of all vertices whose distances fall, in rounds.
-// 4. The vertices that changed, which are listed, get parents: a vertex with a tight arc that is nearer; or, where
-//    there is none, one at the same distance that has a parent already. The latter happens where the length of an arc
-//    is zero, or so short that it is rounded away.
+// 3. Inserted arcs are relaxed, and then the arcs of all vertices whose distances decrease, in rounds.
+// 4. The vertices whose distances changed, which are listed, get parents: a vertex with a tight arc that is nearer; or,
+//    if there is none, a vertex at the same distance that has a parent already. The second case occurs if the length of
+//    an arc is zero, or so small that it is lost by rounding.
 //
-// There is no circle of parents. Along it all distances would be equal. A support is nearer, and step 4 sets the parent
-// of each vertex once, so that a vertex at the same distance got its parent earlier. The parent of a vertex that is not
-// listed is at that distance before and after the change, so neither it nor any vertex above it at that distance is
-// listed: children of affected vertices are candidates, and a distance that falls below that of a child is less.
+// The parents never form a cycle. All distances in such a cycle would be equal. A support is nearer, so no parent of
+// step 1 is in the cycle. In step 4, a vertex gets a parent at the same distance once, after that parent got its own;
+// so the cycle is not made of listed vertices only. It cannot pass from a vertex that is not listed to a listed parent
+// at the same distance: the children of affected vertices are candidates, and a distance that decreased is less than
+// those of the children that kept theirs.
 //
-// The distances are those of a full run, bit for bit: each is the length of a path, and no arc lowers one; see
-// sssp.hpp. A vertex that is affected without need only costs time. Which vertices are, and which parents they get,
-// may depend on the order of execution; distances do not.
+// The distances are those of a full run, bit for bit: each is the length of a path, and no arc decreases one; see
+// sssp.hpp. A vertex that is affected without need only costs time. Which vertices are affected, and which parents
+// vertices get, may depend on the order of execution; distances do not.
 #pragma once
 
 #include <cstddef>

@@ -280,8 +280,8 @@ TYPED_TEST_P(maintained_distances_test, lengths_of_a_known_graph) {
   }
 }
 
-// Vertices at the same distance that arcs of length zero join in a circle must not support each other.
-TYPED_TEST_P(maintained_distances_test, circles_of_length_zero) {
+// Vertices at the same distance that arcs of length zero join in a cycle must not support each other.
+TYPED_TEST_P(maintained_distances_test, cycles_of_length_zero) {
   constexpr double far = TestFixture::far;
   using distances = std::vector<double>;
   using weights = std::vector<double>;
@@ -593,7 +593,7 @@ TYPED_TEST_P(maintained_distances_test, distances_of_graphalytics) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(maintained_distances_test, arcs_of_a_known_graph, lengths_of_a_known_graph,
-                            circles_of_length_zero, random_changes_with_weights_uint32,
+                            cycles_of_length_zero, random_changes_with_weights_uint32,
                             random_changes_with_weights_int64, random_changes_with_weights_float,
                             random_changes_with_weights_double, hubs, long_paths, full_runs, sources_that_come_and_go,
                             numbers_of_vertices_do_not_matter, memory_that_runs_out, refusals,
