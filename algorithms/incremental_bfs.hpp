@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The distances, in arcs, of all vertices of a changing graph from one source. A change costs what it changes: an
-// inserted arc is relaxed, and so are the arcs of all vertices whose distances fall (Ramalingam and Reps 1996). After
-// an erasure the vertices that lose all shortest paths are found along a tree of parents, and get distances from their
-// in-neighbours (Khanda et al. 2022); see detail/distance_tree.hpp. The result is that of bfs(), after every change.
+// The distances, in arcs, from one source to all vertices of a changing graph. An inserted arc is relaxed, and so are
+// the arcs of all vertices whose distances decrease (Ramalingam and Reps 1996). After an erasure, the vertices that may
+// have lost all shortest paths are found along a tree of parents, and get distances from their in-neighbours (Khanda et
+// al. 2022); see detail/distance_tree.hpp. After every change the result is that of bfs().
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,9 @@ namespace wyrm::algorithms {
 
 struct incremental_bfs_options {
   graph::vertex_id source = 0;
-  /// A change of the graph that changes the distances of more than this fraction of the vertices is followed by a full
-  /// run; 0: any such change is, from 1 on: none is. A vertex with many in-neighbours counts once per 256 of them.
+  /// If a change of the graph affects the distances of more than this fraction of the vertices, a full run is done; 0:
+  /// after every change that affects a distance; 1 or more: never. A vertex with many in-neighbours counts once per 256
+  /// of them.
   double full_run = 0.1;
 };
 
@@ -67,14 +68,14 @@ class hop_search {
 }  // namespace detail
 
 /// The distances from one source in one changing graph; see graph/maintained_result.hpp. The source is at distance 0
-/// also while it is absent; all others are unreached then. If the graph shrinks, and has no such id any more, no vertex
-/// is reached until it has.
+/// even while it is absent; all other vertices are unreached then. If a change to fewer ids removes the id of the
+/// source, no vertex is reached until the id exists again.
 ///
-/// A change costs O(m + degrees of the vertices whose distances change, and of those that lose the arc from their
-/// parent), m being the entries of the change, for each of two kernels per round. There are as many rounds as the
-/// longest path along which distances change has arcs, and the host waits once for several of them. A vertex may change
-/// several times. A full run is done instead if more vertices change than the options allow. It is also done if a
-/// directed graph has no in-neighbours, and an arc is erased that ends a shortest path.
+/// A change of m entries costs O(m log degree + degrees of the vertices whose distances change or that lose their
+/// parents); a vertex may change several times. The number of rounds is that of the arcs of the longest path along
+/// which distances change; each has one or two launches, and the host waits once for several rounds. A full run is done
+/// instead if more vertices change than the options allow; and in a directed graph without in-neighbours, if an erased
+/// arc was the last one of a shortest path.
 ///
 /// About 75 bytes per vertex and 1/4 byte per arc, those of bfs_searcher included. Not thread-safe.
 template <class Space>

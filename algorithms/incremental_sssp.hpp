@@ -71,13 +71,13 @@ class length_search {
 
 }  // namespace detail
 
-/// The distances from one source in one changing graph; see graph/maintained_result.hpp. What incremental_bfs documents
-/// about the source, the cost and full runs holds here, too. Of a vertex whose parent is at the same distance, the cost
-/// includes that of finding one. Where the arcs of a directed graph without in-neighbours get other values, a full run
-/// is done if one of them ended a shortest path.
+/// The distances from one source in one changing graph; see graph/maintained_result.hpp. The source, the cost and full
+/// runs are as those of incremental_bfs. Vertices whose parents are at the same distance cost additional rounds. In a
+/// directed graph without in-neighbours, a full run is also done if the last arc of a shortest path may get another
+/// value.
 ///
-/// The weight of an arc must be finite, and not negative, as in sssp(). If a change inserts another one, the change is
-/// made, and then throws error(bad_argument), which names the arc; this result is outdated: detach it.
+/// The weight of an arc must be finite, and not negative, as in sssp(). If a change inserts another weight, the graph
+/// is changed, and then error(bad_argument) is thrown, which names the arc. This result is outdated then: detach it.
 ///
 /// About 100 bytes per vertex and 1/4 byte per arc, those of sssp_searcher included. Not thread-safe.
 template <class Space>

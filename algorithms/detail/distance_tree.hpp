@@ -340,7 +340,7 @@ struct relax_inserted {
   }
 };
 
-/// One tile per item of a frontier of vertices whose distances have fallen: relaxes their arcs.
+/// One tile per item of a frontier of vertices whose distances have decreased: relaxes their arcs.
 template <class Lengths>
 struct relax_lowered {
   distance_tree<Lengths> tree;
