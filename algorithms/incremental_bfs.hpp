@@ -40,7 +40,8 @@ class maintained_bfs : public graph::maintained_result {
   /// The number of vertices that are reached, the source included.
   [[nodiscard]] virtual std::size_t reached() const = 0;
   [[nodiscard]] virtual graph::vertex_id source() const = 0;
-  /// How many changes were followed by a full run.
+  /// How many changes were followed by a full run. May differ between runs of a program where a change affects about as
+  /// many vertices as the options allow.
   [[nodiscard]] virtual std::size_t full_runs() const = 0;
 };
 
