@@ -4,12 +4,14 @@
 // neighbours is split among several tiles. Threads claim a vertex by setting its bit in a bitmap. All threads that try
 // to claim the same vertex do so in the same round, and so would assign the same distance; the result does not depend
 // on the order. Where the frontier has a large part of the arcs, the vertices that are left look for it among their
-// in-neighbours instead (detail/pull_frontier.hpp). On request the final distances give a tree (detail/parents.hpp).
+// in-neighbours instead (detail/pull_frontier.hpp). On request they find their parents as well, and the final distances
+// give those of the other vertices (detail/parents.hpp).
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cuda/std/bit>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,6 +45,13 @@ struct bfs_result {
 
 namespace detail {
 
+struct search_totals {
+  std::uint64_t degrees;  // of a frontier
+  std::uint32_t found;    // by a round of pulls
+  std::uint32_t reached;
+  std::uint32_t rounds;  // of visit_frontier, up to the last that visited a vertex, and all before these
+};
+
 /// One lane per source; sources may repeat.
 struct begin_search {
   graph::graph_view g;
@@ -59,7 +68,14 @@ struct visit_frontier {
   graph::graph_view g;
   std::uint32_t* distances;
   std::uint32_t distance;
+  frontier now;
   frontier next;
+  search_totals* totals;
+
+  [[nodiscard]] WYRM_HD graph::packed_record const* rows() const { return g.out_records(); }
+  WYRM_HD void start() const {
+    if (*now.size > 0) totals->rounds = distance + 1;
+  }
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const& item) const {
     if (t.rank() == 0 && item.part == 0) distances[item.vertex] = distance;
@@ -73,25 +89,14 @@ struct visit_frontier {
   }
 };
 
-struct search_totals {
-  std::uint64_t degrees;  // of a frontier
-  std::uint32_t found;    // by a round of pulls
-  std::uint32_t reached;
-  std::uint32_t rounds;
-};
-
-/// One lane per vertex.
+/// One lane per word of the marks.
 struct count_reached {
-  std::uint32_t const* distances;
-  search_totals* totals;
+  std::uint32_t const* marks;
+  std::uint32_t* reached;
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t v, bool valid) const {
-    std::uint32_t const rounds = valid ? distances[v] + 1 : 0;  // 0: unreached
-    std::uint32_t const reached = exec::sum(t, rounds > 0 ? 1u : 0u);
-    if (rounds > exec::load_recent(totals->rounds))
-      exec::atomic_ref<std::uint32_t>(totals->rounds).fetch_max(rounds, exec::relaxed);
-    if (t.rank() == 0 && reached > 0)
-      exec::atomic_ref<std::uint32_t>(totals->reached).fetch_add(reached, exec::relaxed);
+  WYRM_HD void operator()(Tile const& t, std::size_t w, bool valid) const {
+    std::uint32_t const all = exec::sum(t, valid ? static_cast<std::uint32_t>(cuda::std::popcount(marks[w])) : 0u);
+    if (t.rank() == 0 && all > 0) exec::atomic_ref<std::uint32_t>(*reached).fetch_add(all, exec::relaxed);
   }
 };
 
@@ -136,20 +141,21 @@ class bfs_searcher {
     distances_.reserve(n);
     if (o.parents && !parents_) parents_.emplace(space_);
     if (n > 0) space_.fill(distances_.data(), 0xff, n * sizeof(std::uint32_t));
-    if (sources.empty()) {
-      if (o.parents) parents_->find(g, distances_.data());
-      return {};
-    }
     begin_.reserve(sources.size());
-    exec::copy_in<graph::vertex_id>(space_, begin_.data(), sources);
+    if (!sources.empty()) exec::copy_in<graph::vertex_id>(space_, begin_.data(), sources);
+    if (o.parents) parents_->begin(n, begin_.data(), sources.size());
+    if (sources.empty()) return {};
+    space_.fill(totals_.data(), 0, totals_.bytes());
+    pulled_ = {};
     rounds_.begin(g);
     exec::for_each_lane<32>(space_, sources.size(), detail::begin_search{g, begin_.data(), rounds_.now()});
-    search(g, o.pull && g.has_in_neighbours());
-    if (o.parents) parents_->find(g, distances_.data());
+    search(g, o.pull && g.has_in_neighbours(), o.parents ? parents_->data() : nullptr);
+    if (o.parents) parents_->finish(g, distances_.data(), pulled_);
     detail::search_totals const all = totals([&](detail::search_totals* totals) {
-      exec::for_each_lane<32>(space_, n, detail::count_reached{distances_.data(), totals});
+      exec::for_each_lane<32>(space_, detail::pull_frontier::words(n),
+                              detail::count_reached{rounds_.now().marks, &totals->reached});
     });
-    return {all.rounds, all.reached};
+    return {std::max(pulled_.end, all.rounds), all.reached};
   }
   /// Requests all memory for run() with one source and these options, on graphs with up to n vertices and this many
   /// arcs. What the last run found is lost. Throws error(out_of_memory).
@@ -176,7 +182,8 @@ class bfs_searcher {
   static constexpr std::size_t vertices_of_large = 24;
   static constexpr std::size_t vertices_of_small = 256;  // a frontier with a smaller part is not measured
 
-  void search(graph::graph_view const& g, bool may_pull) {
+  // parents: receives those that pulls find; or nullptr.
+  void search(graph::graph_view const& g, bool may_pull, graph::vertex_id* parents) {
     std::size_t const n = g.vertices();
     std::uint64_t arcs_left = g.arcs();
     std::uint32_t distance = 0;
@@ -190,45 +197,50 @@ class bfs_searcher {
             totals([&](detail::search_totals* totals) {
               detail::for_each_item<32>(space_, rounds_.now(), detail::sum_degrees{g, &totals->degrees});
             }).degrees;
-        if (arcs > arcs_left / arcs_left_of_large && !pull(g, items, distance)) return;
+        if (arcs > arcs_left / arcs_left_of_large && !pull(g, items, distance, parents)) return;
         arcs_left -= std::min(arcs_left, arcs);
       }
       // Several rounds before the next look, unless frontiers grow fast: the next ones may be large.
       at_once = may_pull && items > 2 * std::uint64_t{before} ? 1 : std::min(2 * at_once, 16u);
       before = items;
       for (unsigned i = 0; i < at_once; ++i)
-        rounds_.enqueue(detail::visit_frontier{g, distances_.data(), distance++, rounds_.next()});
+        rounds_.enqueue(
+            detail::visit_frontier{g, distances_.data(), distance++, rounds_.now(), rounds_.next(), totals_.data()});
     }
   }
   /// Pulls until the frontier, which has so many items of this distance, is small. Returns whether there is one, as a
   /// list.
-  [[nodiscard]] bool pull(graph::graph_view const& g, std::uint32_t items, std::uint32_t& distance) {
+  [[nodiscard]] bool pull(graph::graph_view const& g, std::uint32_t items, std::uint32_t& distance,
+                          graph::vertex_id* parents) {
     std::size_t const n = g.vertices();
     std::size_t const words = detail::pull_frontier::words(n);
     for (bitmap& bits : bits_) bits.reserve(words);
     space_.fill(bits_[0].data(), 0, words * sizeof(std::uint32_t));
     detail::for_each_item<32>(space_, rounds_.now(), detail::set_bits{bits_[0].data(), distances_.data(), distance});
     std::uint32_t* const marks = rounds_.now().marks;
+    pulled_.begin = distance + 1;
     for (std::uint32_t found = items;;) {
       std::uint32_t const before = found;
       ++distance;
+      pulled_.end = distance;
       found = totals([&](detail::search_totals* totals) {
                 exec::for_each_tile<32>(space_, detail::pull_frontier::tiles(n),
                                         detail::pull_frontier{g, marks, bits_[0].data(), bits_[1].data(),
-                                                              distances_.data(), distance, &totals->found});
+                                                              distances_.data(), distance, &totals->found, parents});
               }).found;
       if (found == 0) return false;
       std::swap(bits_[0], bits_[1]);
       if (found < n / vertices_of_large && found < before) break;
     }
+    pulled_.end = distance + 1;
     rounds_.clear();
     exec::for_each_lane<32>(space_, n, detail::list_bits{g, bits_[0].data(), rounds_.now()});
     return true;
   }
-  /// Calls f(totals), which enqueues work that counts from 0, and waits for the result.
+  /// Calls f(totals), which enqueues work that counts from 0, and waits for the result. The rounds stay.
   template <class F>
   [[nodiscard]] detail::search_totals totals(F const& f) {
-    space_.fill(totals_.data(), 0, sizeof(detail::search_totals));
+    space_.fill(totals_.data(), 0, offsetof(detail::search_totals, rounds));
     f(totals_.data());
     return exec::read(space_, totals_.data());
   }
@@ -239,6 +251,7 @@ class bfs_searcher {
   exec::buffer<std::uint32_t, Space> distances_;
   bitmap bits_[2];
   exec::buffer<detail::search_totals, Space> totals_;
+  detail::distance_range pulled_;  // distances that the last pulls found
   std::optional<detail::parent_finder<Space>> parents_;
 };
 

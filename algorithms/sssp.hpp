@@ -89,10 +89,11 @@ class sssp_searcher {
                                                 "; it must be positive, or 0 to let the search choose it");
     graph::number_type const type = o.weighted && g.value_bytes() > 0 ? g.numbers() : graph::number_type::none;
     if (o.weighted && g.value_bytes() > 0) inspector_.require_numbers(g, "sssp");
+    // All unsigned numbers are valid, so they are not inspected.
+    bool const inspects = type != graph::number_type::none && type != graph::number_type::u32;
     detail::row_bins_view out{};
-    if (type != graph::number_type::none || o.parents)
-      out = bins_.make(g.out_records(), n, g.arcs(), detail::limits_of_rows);
-    double const longest = type != graph::number_type::none ? inspector_.largest(g, out, "sssp") : 1;
+    if (inspects || o.parents) out = bins_.make(g.out_records(), n, g.arcs(), detail::limits_of_rows);
+    double const longest = inspects ? inspector_.largest(g, out, "sssp") : 1;
 
     reserve_vertices(n, o.parents);
     exec::for_each(space_, n, detail::begin_distances{distances_.data(), source});
@@ -125,9 +126,13 @@ class sssp_searcher {
   using list = exec::buffer<graph::vertex_id, Space>;
   static constexpr unsigned rounds_of_split = 4;
   static constexpr unsigned most_splits = 8;  // before the host reads whether there is more to do
-  // Items of a frontier. On a device with 8 lanes each: enough for half of the lanes of a large GPU. On a CPU: so many
-  // that their work is long, compared with a launch.
-  static constexpr double enough_items = exec::has_tiles<Space> ? 16384 : 1024;
+  // On a device with 8 lanes per item: 16384 items are enough for half of the lanes of a large GPU. A round of a CPU
+  // that has few items is as good as one with many, so delta stays small, unless splits cost more than rounds.
+  static constexpr detail::delta_rules rules = exec::has_tiles<Space>
+                                                   ? detail::delta_rules{.few = 16384, .many = 8 * 16384}
+                                                   : detail::delta_rules{.split_per_item = 8};
+  // The first delta is that of the paper on a device, and half of it on a CPU.
+  static constexpr double arcs_of_delta = exec::has_tiles<Space> ? 8 : 4;
 
   [[nodiscard]] static std::size_t words(std::size_t n) { return (n + 31) / 32; }
   void reserve_vertices(std::size_t n, bool parents) {
@@ -151,7 +156,9 @@ class sssp_searcher {
       for (unsigned s = 0; s < splits; ++s) {
         for (unsigned i = 0; i < rounds_of_split; ++i)
           rounds_.enqueue(detail::relax_arcs{g, type, distances_.data(), rounds_.now(), rounds_.next(), far});
-        exec::for_each(space_, 1, detail::plan_split{state_.data(), rounds_.now().size, delta > 0 ? 0 : enough_items});
+        exec::for_each(
+            space_, 1,
+            detail::plan_split{state_.data(), rounds_.now().size, delta > 0 ? detail::delta_rules{} : rules});
         std::size_t const tiles = space_.lanes_for(&state_.data()->to_split) / Space::template tile_size<32> + 1;
         exec::for_each_tile<32>(space_, tiles, detail::split_far{g, distances_.data(), far, rounds_.now(), tiles});
       }
@@ -177,7 +184,7 @@ class sssp_searcher {
       if (sum > 0) mean = sum * (detail::sample_lengths::size / samples);
     }
     double const degree = static_cast<double>(g.arcs()) / g.vertices();
-    return mean * std::min(8.0 / std::max(degree, 1.0), 1.0);
+    return mean * std::min(arcs_of_delta / std::max(degree, 1.0), 1.0);
   }
   [[nodiscard]] detail::reached_counts count(std::size_t n, graph::vertex_id const* parents) {
     space_.fill(counts_.data(), 0, counts_.bytes());

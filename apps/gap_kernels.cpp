@@ -36,7 +36,10 @@ class gap_kernels_of final : public gap_kernels {
     (void)ranker_.run(g_.view(), {.tolerance = tolerance});
     space_.synchronize();
   }
-  [[nodiscard]] std::vector<double> ranks() const override { return copy(ranker_.rank()); }
+  [[nodiscard]] std::vector<double> ranks() const override {
+    auto const ranks = copy(ranker_.rank());
+    return {ranks.begin(), ranks.end()};
+  }
   void components() override {
     components_.emplace(space_, g_.view());
     space_.synchronize();
@@ -60,7 +63,7 @@ class gap_kernels_of final : public gap_kernels {
   Space space_;
   algorithms::bfs_searcher<Space> bfs_;
   algorithms::sssp_searcher<Space> sssp_;
-  algorithms::pagerank_ranker<Space> ranker_;
+  algorithms::pagerank_ranker<Space, float> ranker_;  // as in GAP's program
   algorithms::betweenness_scorer<Space> betweenness_;
   std::optional<algorithms::incremental_components<Space>> components_;
   algorithms::triangle_counter<Space> counter_;

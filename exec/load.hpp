@@ -18,9 +18,11 @@ template <class T>
                     (return *from;))
 }
 
-/// Loads the cache line of *p into the L2 cache of a device, for a later load; does nothing on a host.
-WYRM_HD inline void prefetch([[maybe_unused]] void const* p) {
-  NV_IF_TARGET(NV_IS_DEVICE, (asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(p)));))
+/// Loads the cache line of *p into the L2 cache of a device, or into the caches of a core, for a later load. On a host
+/// p may be any address.
+WYRM_HD inline void prefetch(void const* p) {
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE, (asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(p)));),
+                    (__builtin_prefetch(p);))
 }
 
 }  // namespace wyrm::exec

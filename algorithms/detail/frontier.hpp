@@ -8,6 +8,7 @@
 
 #include "../../exec/atomic.hpp"
 #include "../../exec/launch.hpp"
+#include "../../exec/load.hpp"
 #include "../../exec/tile.hpp"
 #include "../../graph/types.hpp"
 #include "../../graph/view.hpp"
@@ -75,6 +76,27 @@ struct frontier {
   }
 };
 
+/// A loop of a core, which is one of `tiles`, over its share of a list: consecutive items, so that it reads each cache
+/// line once. The vertices of a list have no order, and so their records and rows are rarely in the caches of the core;
+/// if f has a member rows(), the records that f reads, they are loaded ahead.
+template <class F, class Work>
+WYRM_HD void for_each_in_share(frontier_item const* items, std::size_t n, std::size_t tile, std::size_t tiles,
+                               [[maybe_unused]] F const& f, Work const& work) {
+  constexpr std::size_t record_ahead = 16;
+  constexpr std::size_t row_ahead = 8;
+  std::size_t const end = n * (tile + 1) / tiles;
+  for (std::size_t i = n * tile / tiles; i < end; ++i) {
+    if constexpr (requires { f.rows(); }) {
+      if (i + record_ahead < end) exec::prefetch(f.rows() + items[i + record_ahead].vertex);
+      if (i + row_ahead < end) {
+        frontier_item const& later = items[i + row_ahead];
+        exec::prefetch(f.rows()[later.vertex].page() + std::size_t{later.part} * frontier_item::part_size);
+      }
+    }
+    work(i);
+  }
+}
+
 /// A loop of a fixed number of tiles over a frontier: a tile per item for W < 32, or a lane per item for W = 32.
 template <unsigned W, class F>
 struct over_items {
@@ -87,7 +109,9 @@ struct over_items {
     std::size_t const n = *size;
     if constexpr (requires { f.start(); })
       if (tile == 0 && t.rank() == 0) f.start();
-    if constexpr (W < 32) {
+    if constexpr (Tile::size() == 1) {
+      for_each_in_share(items, n, tile, tiles, f, [&](std::size_t i) { f(t, items + i); });
+    } else if constexpr (W < 32) {
       for (std::size_t i = tile; i < n; i += tiles) f(t, items + i);
     } else {
       for (std::size_t i = tile * Tile::size(); i < n; i += tiles * Tile::size())

@@ -89,7 +89,11 @@ struct over_level {
     std::uint32_t const count = levels.counts[level];
     if (tile == 0 && t.rank() == 0) levels.begins[level + 1] = begin + count;
     frontier const next{nullptr, levels.items + begin + count, levels.counts + level + 1};
-    for (std::size_t i = tile; i < count; i += tiles) f.visit(t, level, begin + static_cast<std::uint32_t>(i), next);
+    auto const visit = [&](std::size_t i) { f.visit(t, level, begin + static_cast<std::uint32_t>(i), next); };
+    if constexpr (Tile::size() == 1)
+      for_each_in_share(levels.items + begin, count, tile, tiles, f, visit);
+    else
+      for (std::size_t i = tile; i < count; i += tiles) visit(i);
   }
 };
 
@@ -113,6 +117,7 @@ struct begin_level {
 /// be writing depths, but only from unreached to that of the next level.
 struct extend_paths {
   betweenness_pass p;
+  [[nodiscard]] WYRM_HD graph::packed_record const* rows() const { return p.g.out_records(); }
   template <class Tile>
   WYRM_HD void visit(Tile const& t, std::uint32_t level, std::uint32_t index, frontier const& next) const {
     frontier_item const item = p.levels.items[index];
@@ -149,6 +154,7 @@ struct extend_paths {
 /// the source on the neighbour.
 struct collect_dependencies {
   betweenness_pass p;
+  [[nodiscard]] WYRM_HD graph::packed_record const* rows() const { return p.g.out_records(); }
   template <class Tile>
   WYRM_HD void visit(Tile const& t, std::uint32_t level, std::uint32_t index, frontier const&) const {
     frontier_item const item = p.levels.items[index];

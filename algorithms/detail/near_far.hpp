@@ -15,8 +15,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cuda/std/bit>
+#include <limits>
 
 #include "../../exec/atomic.hpp"
+#include "../../exec/load.hpp"
 #include "../../exec/tile.hpp"
 #include "../../graph/view.hpp"
 #include "frontier.hpp"
@@ -98,6 +100,7 @@ struct relax_arcs {
   frontier next;
   far_pile far;
 
+  [[nodiscard]] WYRM_HD graph::packed_record const* rows() const { return g.out_records(); }
   WYRM_HD void start() const {
     far.state->items += *now.size;
     far.state->rounds += *now.size > 0 ? 1 : 0;
@@ -111,6 +114,8 @@ struct relax_arcs {
     graph::neighbour_list const all{record.page(), record.degree};
     graph::neighbour_list const part = item.part_of(all);
     length_row const lengths(record, type);
+    if constexpr (Tile::size() == 1)
+      for (graph::vertex_id const v : part) exec::prefetch(distances + v);
     auto const begin = static_cast<std::uint32_t>(part.data - all.data);
     for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
       std::uint32_t const at = i + t.rank();
@@ -125,18 +130,28 @@ struct relax_arcs {
   }
 };
 
+/// When delta changes. By default it does not. Delta doubles where rounds since the last split had fewer than `few`
+/// items on average, and where the far pile has more than `split_per_item` entries per item of these rounds. It is
+/// halved where rounds had more than `many` items.
+struct delta_rules {
+  double few = 0;
+  double many = std::numeric_limits<double>::infinity();
+  double split_per_item = std::numeric_limits<double>::infinity();
+};
+
 /// One thread, when the far pile may have to be split: if no vertex is near, raises the limit.
 struct plan_split {
   near_far_state* state;
   std::uint32_t const* near_size;
-  double enough;  // items of a frontier; 0: delta does not adapt
+  delta_rules rules;
   WYRM_HD void operator()(std::size_t) const {
     near_far_state& s = *state;
     s.to_split = *near_size == 0 ? s.far_size : 0;
     if (s.to_split == 0) return;
     double const per_round = s.rounds > 0 ? static_cast<double>(s.items) / s.rounds : 0;
-    if (per_round < enough) s.delta *= 2;
-    if (enough > 0 && per_round > 8 * enough) s.delta /= 2;
+    double const items = static_cast<double>(s.items) + 1024;  // a small pile is split in no time
+    if (per_round < rules.few || s.to_split > rules.split_per_item * items) s.delta *= 2;
+    if (per_round > rules.many) s.delta /= 2;
     s.before = s.limit;
     std::uint64_t const raised = bits_of(distance_of(s.least_far) + s.delta);
     s.limit = raised > s.least_far ? raised : s.least_far + 1;  // the nearest vertex becomes near in any case

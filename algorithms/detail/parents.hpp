@@ -24,13 +24,20 @@ WYRM_HD inline void offer_parent(graph::vertex_id* parents, graph::vertex_id v, 
   if (u < exec::load_recent(parents[v])) exec::atomic_ref<graph::vertex_id>(parents[v]).fetch_min(u, exec::relaxed);
 }
 
-/// One thread per vertex: a source, at distance 0, is its own parent; the others have none yet.
-struct begin_parents {
-  std::uint32_t const* distances;
+/// One thread per source, which is its own parent.
+struct adopt_sources {
+  graph::vertex_id const* sources;
   graph::vertex_id* parents;
-  WYRM_HD void operator()(std::size_t v) const {
-    parents[v] = distances[v] == 0 ? static_cast<graph::vertex_id>(v) : graph::no_vertex;
+  WYRM_HD void operator()(std::size_t i) const {  // sources may repeat
+    exec::atomic_ref<graph::vertex_id>(parents[sources[i]]).store(sources[i], exec::relaxed);
   }
+};
+
+/// Distances at which all vertices have their parents.
+struct distance_range {
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+  [[nodiscard]] WYRM_HD bool contains(std::uint32_t distance) const { return distance >= begin && distance < end; }
 };
 
 /// One tile per item of the bins of in-neighbours. Rows ascend, so a lane stops at its first hit, and does not begin if
@@ -38,6 +45,7 @@ struct begin_parents {
 struct pull_parents {
   row_bins_view bins;
   std::uint32_t const* distances;  // in arcs
+  distance_range known;
   graph::vertex_id* parents;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t item) const {
@@ -46,10 +54,22 @@ struct pull_parents {
   WYRM_HD void visit(graph::vertex_id v, graph::vertex_record const& row, std::uint32_t first, std::uint32_t end,
                      std::uint32_t step) const {
     std::uint32_t const distance = distances[v];
-    if (distance == 0 || distance == ~std::uint32_t{0}) return;
+    if (distance == 0 || distance == ~std::uint32_t{0} || known.contains(distance)) return;
     if (first >= end || exec::load_recent(parents[v]) < row.page[first]) return;
     for (std::uint32_t i = first; i < end; i += step)
       if (distances[row.page[i]] == distance - 1) return offer_parent(parents, v, row.page[i]);
+  }
+};
+
+/// The same with one tile of a host per vertex: a core that has one row at a time needs no bins, and no other one
+/// writes its parent.
+struct pull_parents_of_rows {
+  graph::packed_record const* rows;
+  pull_parents work;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const&, std::size_t v) const {
+    if (work.parents[v] != graph::no_vertex) return;
+    work.visit(static_cast<graph::vertex_id>(v), rows[v], 0, rows[v].degree, 1);
   }
 };
 
@@ -88,28 +108,38 @@ struct arcs_by_hops {
   [[nodiscard]] WYRM_HD row from(graph::vertex_id u) const { return {distances, distances[u]}; }
 };
 
-/// Owns the parents of a search, and the bins of rows: 4 and about 18 bytes per vertex.
+/// Owns the parents of a search, and the bins of rows: 4 and about 18 bytes per vertex. A host makes
+/// bins only of graphs without in-neighbours.
 template <class Space>
 class parent_finder {
  public:
   explicit parent_finder(Space const& space) : space_(space), bins_(space), parents_(space) {}
 
-  /// Requests all memory of find(). Throws error(out_of_memory).
+  /// Requests all memory of a search. Throws error(out_of_memory).
   void reserve(std::size_t n, std::uint64_t arcs) {
     parents_.reserve(n);
     bins_.reserve(n, arcs, limits_of_rows);
   }
-  /// The tree of a breadth-first search with these distances. O(vertices + arcs).
-  void find(graph::graph_view const& g, std::uint32_t const* distances) {
-    std::size_t const n = g.vertices();
+  /// Before a search of a graph with n vertices: no vertex has a parent, but the sources, which are in memory of the
+  /// space.
+  void begin(std::size_t n, graph::vertex_id const* sources, std::size_t size) {
     parents_.reserve(n);
-    exec::for_each(space_, n, begin_parents{distances, parents_.data()});
-    if (g.has_in_neighbours()) {
-      row_bins_view const in = bins_.make(g.in_records(), n, g.arcs(), limits_of_rows);
-      exec::for_each_tile<32>(space_, in.items(), pull_parents{in, distances, parents_.data()});
-    } else {
+    if (n > 0) space_.fill(parents_.data(), 0xff, n * sizeof(graph::vertex_id));
+    exec::for_each(space_, size, adopt_sources{sources, parents_.data()});
+  }
+  /// The tree of the search, which found these distances, and the parents of those that are `known`. O(vertices +
+  /// arcs).
+  void finish(graph::graph_view const& g, std::uint32_t const* distances, distance_range const& known) {
+    std::size_t const n = g.vertices();
+    pull_parents pull{{}, distances, known, parents_.data()};
+    if (!g.has_in_neighbours()) {
       row_bins_view const out = bins_.make(g.out_records(), n, g.arcs(), limits_of_rows);
       exec::for_each_tile<32>(space_, out.items(), push_parents<arcs_by_hops>{out, {distances}, parents_.data()});
+    } else if constexpr (exec::has_tiles<Space>) {
+      pull.bins = bins_.make(g.in_records(), n, g.arcs(), limits_of_rows);
+      exec::for_each_tile<32>(space_, pull.bins.items(), pull);
+    } else {
+      exec::for_each_tile<32>(space_, n, pull_parents_of_rows{g.in_records(), pull});
     }
   }
   [[nodiscard]] graph::vertex_id* data() const { return parents_.data(); }

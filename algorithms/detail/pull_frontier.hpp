@@ -10,6 +10,7 @@
 #include <cuda/std/bit>
 
 #include "../../exec/atomic.hpp"
+#include "../../exec/load.hpp"
 #include "../../exec/tile.hpp"
 #include "../../graph/view.hpp"
 #include "frontier.hpp"
@@ -65,8 +66,9 @@ struct pull_frontier {
   std::uint32_t const* now;
   std::uint32_t* next;
   std::uint32_t* distances;
-  std::uint32_t distance;  // of what is reached now
-  std::uint32_t* reached;  // is added to
+  std::uint32_t distance;     // of what is reached now
+  std::uint32_t* reached;     // is added to
+  graph::vertex_id* parents;  // of what is reached: the smallest in-neighbour in the frontier; nullptr: not asked for
 
   [[nodiscard]] WYRM_HD static std::size_t words(std::size_t vertices) { return (vertices + 31) / 32; }
   [[nodiscard]] static std::size_t tiles(std::size_t vertices) {
@@ -94,37 +96,68 @@ struct pull_frontier {
   /// The bits of a word that are reached; collective.
   template <class Tile>
   WYRM_HD std::uint32_t search(Tile const& t, std::size_t w, std::uint32_t before) const {
+    if constexpr (Tile::size() == 1) return search_one_by_one(w, before);
     std::uint32_t bits = 0;
     for (std::uint32_t k = t.rank(); k < 32 + t.rank(); k += Tile::size()) {
       std::size_t const v = 32 * w + k;
       bool const asks = v < g.vertices() && (before >> k & 1) == 0;
       graph::neighbour_list const row =
           asks ? g.in_neighbours(static_cast<graph::vertex_id>(v)) : graph::neighbour_list{nullptr, 0};
-      bool is_found = false;
-      for (std::uint32_t i = 0; i < row.size && i < alone && !is_found; ++i) is_found = is_in_frontier(row[i]);
-      bool const needs_help = !is_found && row.size > alone;
+      graph::vertex_id hit = first_hit({row.data, row.size < alone ? row.size : alone});
+      bool const needs_help = hit == graph::no_vertex && row.size > alone;
       for (std::uint32_t waiting = t.ballot(needs_help); waiting != 0; waiting &= waiting - 1) {
         auto const from = static_cast<unsigned>(cuda::std::countr_zero(waiting));
-        bool const is_hit = search_together(t, row, from);
-        if (t.rank() == from) is_found = is_hit;
+        graph::vertex_id const found = search_together(t, row, from);
+        if (t.rank() == from) hit = found;
       }
-      if (!is_found) continue;
-      bits |= 1u << k;
-      distances[v] = distance;
+      if (hit != graph::no_vertex) bits |= reach(v, hit);
     }
     return exec::any_bits(t, bits);
   }
-  /// Whether the frontier has one of the in-neighbours of lane `from` that the lane has not asked; collective.
+  /// The same by one lane. It goes through the vertices that are not reached, and no others, as each branch that is not
+  /// predicted costs a core as much as several entries.
+  WYRM_HD std::uint32_t search_one_by_one(std::size_t w, std::uint32_t before) const {
+    std::uint32_t const in_graph = g.vertices() - 32 * w < 32 ? (1u << g.vertices() % 32) - 1 : ~std::uint32_t{0};
+    std::uint32_t const asking = ~before & in_graph;
+    for (std::uint32_t left = asking; left != 0; left &= left - 1)
+      exec::prefetch(g.in_neighbours(vertex(w, left)).data);
+    std::uint32_t bits = 0;
+    for (std::uint32_t left = asking; left != 0; left &= left - 1) {
+      graph::vertex_id const v = vertex(w, left);
+      graph::vertex_id const hit = first_hit(g.in_neighbours(v));
+      if (hit != graph::no_vertex) bits |= reach(v, hit);
+    }
+    return bits;
+  }
+  /// The vertex of the lowest bit in a word.
+  [[nodiscard]] WYRM_HD static graph::vertex_id vertex(std::size_t w, std::uint32_t bits) {
+    return static_cast<graph::vertex_id>(32 * w) + static_cast<graph::vertex_id>(cuda::std::countr_zero(bits));
+  }
+  /// Stores what is known of v, which is reached from `hit`; returns its bit.
+  WYRM_HD std::uint32_t reach(std::size_t v, graph::vertex_id hit) const {
+    distances[v] = distance;
+    if (parents != nullptr) parents[v] = hit;
+    return 1u << v % 32;
+  }
+  /// The first vertex of a list that is in the frontier, or no_vertex.
+  [[nodiscard]] WYRM_HD graph::vertex_id first_hit(graph::neighbour_list const& list) const {
+    for (graph::vertex_id const v : list)
+      if (is_in_frontier(v)) return v;
+    return graph::no_vertex;
+  }
+  /// The first of the in-neighbours of lane `from` that the lane has not asked, and that is in the frontier, or
+  /// no_vertex; collective.
   template <class Tile>
-  WYRM_HD bool search_together(Tile const& t, graph::neighbour_list const& row, unsigned from) const {
+  WYRM_HD graph::vertex_id search_together(Tile const& t, graph::neighbour_list const& row, unsigned from) const {
     auto const* const data =
         reinterpret_cast<graph::vertex_id const*>(t.shfl(reinterpret_cast<std::uintptr_t>(row.data), from));
     std::uint32_t const size = t.shfl(row.size, from);
     for (std::uint32_t i = alone; i < size; i += Tile::size()) {
       std::uint32_t const at = i + t.rank();
-      if (t.any(at < size && is_in_frontier(data[at]))) return true;
+      std::uint32_t const hits = t.ballot(at < size && is_in_frontier(data[at]));
+      if (hits != 0) return data[i + exec::first_lane(hits)];
     }
-    return false;
+    return graph::no_vertex;
   }
 };
 

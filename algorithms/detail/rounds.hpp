@@ -23,6 +23,8 @@ struct work_of_round {
     *spare = 0;
     if constexpr (requires { work.start(); }) work.start();
   }
+  WYRM_HD graph::packed_record const* rows() const requires requires(Work const& w) { w.rows(); }
+  { return work.rows(); }
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     work(t, *item);

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "../../exec/launch.hpp"
+#include "../../exec/load.hpp"
 #include "../../exec/memory.hpp"
 #include "../../exec/tile.hpp"
 #include "../../graph/view.hpp"
@@ -58,6 +59,7 @@ struct row_bins_view {
   static constexpr unsigned bins = 4;
   static constexpr unsigned group_lanes = 8;  // of 32; on a host a group has one lane
   static constexpr unsigned groups = 32 / group_lanes;
+  static constexpr std::uint32_t rows_ahead = 8;  // of the row of a core: one that it begins to load
   template <class Tile>
   [[nodiscard]] WYRM_HD static constexpr unsigned lanes_of_group() {
     return Tile::size() < group_lanes ? Tile::size() : group_lanes;
@@ -113,6 +115,8 @@ struct row_bins_view {
         std::uint32_t const i = item * 32 + k + t.rank();
         bool const valid = i < lane_rows;
         binned_row const row = valid ? rows[i] : binned_row{};
+        if constexpr (Tile::size() == 1)
+          if (i + rows_ahead < lane_rows) exec::prefetch(rows[i + rows_ahead].page);
         f.lane(t, row.vertex, row, valid);
       }
       return;

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Times the programs of the GAP benchmark suite (github.com/sbeamer/gapbs) and `wyrm bench gap` on one graph, on a CPU.
+
+Usage: gap.py [--kernels bfs,cc,...] [--rounds N] [--trials N] [--threads N] [--delta N] [--wyrm PROGRAM] [--json FILE] PROGRAMS GRAPH
+
+PROGRAMS is a folder with GAP's programs, GRAPH a file that both read (.mtx, .el, .sg; for sssp without weights each program
+draws its own, 1 to 255). Both run in turn, --rounds times with --trials trials each, so that the load of the machine by other
+work is the same for both. A figure is in milliseconds: the median over all trials, and the least and the greatest one. bc has
+4 sources in both; pr runs in both until a change is below 1e-4, while GAP's own limit is 20 iterations.
+"""
+import argparse
+import json
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+
+KERNELS = ("bfs", "sssp", "pr", "cc", "bc", "tc")
+
+
+def trials_of(command, threads):
+    """The milliseconds of the trials that a program prints."""
+    # Threads that wait do not take the cores from each other, or from the other program.
+    environment = dict(os.environ, OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY="passive")
+    run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    times = [1000 * float(t) for t in re.findall(r"^Trial Time: +([0-9.]+)", run.stdout, re.MULTILINE)]
+    if run.returncode != 0 or not times:
+        sys.exit(f"{' '.join(command)}: exit code {run.returncode}, {len(times)} trials\n{run.stderr.strip()}")
+    return times
+
+
+def gap_command(options, kernel):
+    command = [os.path.join(options.programs, kernel), "-f", options.graph, "-n", str(options.trials)]
+    if not options.graph.endswith((".sg", ".wsg")):
+        command.append("-s")
+    if kernel == "bc":
+        command += ["-i", "4"]
+    if kernel == "pr":
+        command += ["-i", "1000"]
+    if kernel == "sssp":
+        command += ["-d", str(options.delta)]
+    return command
+
+
+def wyrm_command(options, kernel):
+    return [options.wyrm, "bench", "gap", options.graph, "--device", "cpu", "--no-verify", "--kernels", kernel, "--trials",
+            str(options.trials)]
+
+
+def figures(times):
+    return {"median": statistics.median(times), "least": min(times), "most": max(times), "trials": len(times)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("programs")
+    parser.add_argument("graph")
+    parser.add_argument("--kernels", default=",".join(KERNELS))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--trials", type=int, default=8)
+    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of GAP's programs; Wyrm has one per core")
+    parser.add_argument("--delta", type=int, default=1, help="of GAP's sssp")
+    parser.add_argument("--wyrm", default="wyrm")
+    parser.add_argument("--json", help="a file for all figures")
+    options = parser.parse_args()
+    kernels = options.kernels.split(",")
+    for kernel in kernels:
+        if kernel not in KERNELS:
+            sys.exit(f"gap.py: there is no kernel {kernel}; the kernels are {', '.join(KERNELS)}")
+    print(f"| {'kernel':6} | {'GAP, ms':>24} | {'Wyrm, ms':>24} | Wyrm / GAP |")
+    print("| --- | ---: | ---: | ---: |")
+    results = {}
+    for kernel in kernels:
+        times = {"gap": [], "wyrm": []}
+        for _ in range(options.rounds):
+            times["gap"] += trials_of(gap_command(options, kernel), options.threads)
+            times["wyrm"] += trials_of(wyrm_command(options, kernel), options.threads)
+        gap, wyrm = figures(times["gap"]), figures(times["wyrm"])
+        ratio = wyrm["median"] / gap["median"]
+        results[kernel] = {"gap_ms": gap, "wyrm_ms": wyrm, "ratio": ratio}
+        cell = lambda f: f"{f['median']:.1f} ({f['least']:.1f} to {f['most']:.1f})"
+        print(f"| {kernel:6} | {cell(gap):>24} | {cell(wyrm):>24} | {ratio:10.2f} |", flush=True)
+    if options.json:
+        with open(options.json, "w") as out:
+            context = {"machine": platform.machine(), "cores": os.cpu_count(), "threads": options.threads,
+                       "graph": os.path.basename(options.graph), "gap_delta": options.delta, "rounds": options.rounds}
+            json.dump({"context": context, "kernels": results}, out, indent=1)
+            out.write("\n")
+
+
+if __name__ == "__main__":
+    main()
