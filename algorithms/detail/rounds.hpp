@@ -42,8 +42,8 @@ class rounds {
   explicit rounds(Space const& space, visits how_often = visits::once)
       : space_(space), how_often_(how_often), marks_(space), items_{list(space), list(space)}, sizes_(space, 3) {}
 
-  /// Requests the memory for graphs with at most so many vertices and arcs. If all marks are clear, they stay so. Throws
-  /// error(out_of_memory).
+  /// Requests the memory for graphs with at most so many vertices and arcs. If all marks are clear, they stay so.
+  /// Throws error(out_of_memory).
   void reserve(std::size_t vertices, std::uint64_t arcs) {
     words_ = (vertices + 31) / 32;
     if (marks_.size() < words()) {
