@@ -28,8 +28,8 @@ struct figure {
   std::string name;  // of the field in reports
   any_value value;   // std::monostate: there is none
   // The text of the figure in a table, with {} in place of the value; a text that begins with a space follows the
-  // figure before without a comma. Empty: the figure is in reports only. The text of a bool is for false, and
-  // that of std::monostate has no value.
+  // figure before without a comma. Empty: the figure is in reports only. The text of a bool is for false. A
+  // std::monostate is shown only by a text without {}.
   char const* shown = "";
 };
 

@@ -111,6 +111,8 @@ algorithm_result run_personalised_pagerank(algorithm_input const& in) {
       r = algorithms::personalised_pagerank(in.g, std::span(&source, 1),
                                             {.tolerance = in.tolerance, .weighted = in.weighted});
     });
+  } else {
+    r.converged = true;  // there are no ranks
   }
   return result_of_ranks(std::move(r), ms, "largest personalised", in.top);
 }

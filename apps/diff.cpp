@@ -16,6 +16,7 @@
 #include "../graph/query/difference.hpp"
 #include "../loaders/output_file.hpp"
 #include "output_paths.hpp"
+#include "update_reader.hpp"
 
 namespace wyrm::apps {
 
@@ -30,6 +31,7 @@ struct named_graph {
         list(std::move(loaded)),
         ids(list, file.ids) {
     if (list.weights.empty()) list.weights.assign(list.edges.size(), 1);
+    for (double& weight : list.weights) weight += 0.0;  // -0 becomes 0: they are equal, and their bytes are not
     reverse_edges(list);
     for (std::size_t i = 0; i < list.vertices; ++i)
       if (auto const v = static_cast<vertex_id>(i); ids.find(ids.text(v)) != v)
@@ -96,6 +98,7 @@ struct edge_counts {
   std::uint64_t inserted = 0;
   std::uint64_t erased = 0;
   std::uint64_t reweighted = 0;
+  std::uint64_t unusual = 0;  // weights that `wyrm stream --weighted` refuses
 };
 
 void write_edge(loaders::output_file& out, common_vertices const& vertices, char const* sign, graph::edge e) {
@@ -135,6 +138,7 @@ edge_counts write_edges(loaders::output_file& out, graph::changes<double> const&
            << vertices.text(e.target) << " is not finite, and no update can have it: correct it";
       throw error(error_code::bad_input, what.str());
     }
+    if (!is_usable_weight(weight)) ++counts.unusual;
     write_edge(out, vertices, "+ ", e);
     if (both || weight != 1) {
       out.write(" ");
@@ -152,8 +156,13 @@ void diff(diff_options const& o) {
   graph_file const& from = o.from;
   graph_file to = from;
   to.name = o.to;
-  refuse_equal_paths(from, {{"-o", o.updates}});
-  refuse_equal_paths(to, {{"-o", o.updates}});
+  refuse_equal_paths(from, {{"-o", o.updates}}, {{"the other input", to.name}});
+  refuse_equal_paths(to, {{"-o", o.updates}}, {{"the other input", from.name}});
+  require_name_of_text("-o", o.updates);
+  if (from.settings.random_weights && from.ids == id_kind::file)
+    throw error(error_code::bad_argument,
+                "--random-weights draws weights by the numbers of vertices, which differ between files: add --ids "
+                "internal");
   loaders::output_file out("the updates", o.updates, loaders::output_file::by_extension{});
   named_graph old(from, load_file(from));
   named_graph later(to, load_file(to));
@@ -175,6 +184,9 @@ void diff(diff_options const& o) {
   out.commit();
   std::cerr << "vertices: " << vertices.added.size() << " added, " << removed << " removed; edges: " << counts.inserted
             << " inserted, " << counts.erased << " erased, " << counts.reweighted << " with another weight\n";
+  if (counts.unusual > 0)
+    std::cerr << "warning: " << counts.unusual
+              << " weights are negative or greater than 1e100; wyrm stream --weighted refuses them\n";
 }
 
 }  // namespace wyrm::apps

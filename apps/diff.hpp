@@ -16,9 +16,9 @@ struct diff_options {
 
 /// Writes the updates that lead from one graph to the other, and a summary to standard error. docs/streams.md describes
 /// both. Throws error: bad_argument if only one graph is directed, if ids are numbers in one file and names in the
-/// other, or if the updates would replace a file that is read; bad_input for an id that two vertices have, and a
-/// weight that is not finite; the errors of loading and writing. O(vertices log vertices + edges log edges); memory for
-/// three graphs: both files, and their difference.
+/// other, if the updates would replace a file that is read, or if their name is that of another format; bad_input for
+/// an id that two vertices have, and a weight that is not finite; the errors of loading and writing. O(vertices log
+/// vertices + edges log edges); memory for both files, and for a graph with the edges of both.
 void diff(diff_options const& o);
 
 }  // namespace wyrm::apps

@@ -6,6 +6,7 @@
 
 #include "../datasets/stream.hpp"
 #include "../loaders/output_file.hpp"
+#include "update_reader.hpp"
 #include "update_stream.hpp"
 #include "vertex_ids.hpp"
 
@@ -13,9 +14,10 @@ namespace wyrm::apps {
 
 class saved_updates : public datasets::update_source {
  public:
-  /// Opens the file, compressed as its extension says. `ids` are those that `from` follows. Throws error(io).
+  /// Opens the file, compressed as its extension says. `ids` are those that `from` follows. Throws error(io), and
+  /// error(bad_argument) for the name of another format.
   saved_updates(std::string const& path, update_stream& from, vertex_ids const& ids)
-      : file_("the updates", path, loaders::output_file::by_extension{}), from_(from), ids_(ids) {}
+      : file_("the updates", checked(path), loaders::output_file::by_extension{}), from_(from), ids_(ids) {}
 
   /// Throws error(io); the errors of the source.
   bool next(datasets::update& to) override;
@@ -23,6 +25,11 @@ class saved_updates : public datasets::update_source {
   void finish();
 
  private:
+  [[nodiscard]] static std::string const& checked(std::string const& path) {
+    require_name_of_text("--save", path);
+    return path;
+  }
+
   loaders::output_file file_;
   update_stream& from_;
   vertex_ids const& ids_;

@@ -80,7 +80,7 @@ std::string text_of(vertex_ids const& ids, figure const& f) {
     decltype(fill)& with;
     std::string const& text;
     vertex_ids const& ids;
-    std::string operator()(std::monostate) const { return text; }
+    std::string operator()(std::monostate) const { return text.find("{}") == text.npos ? text : std::string(); }
     std::string operator()(bool value) const { return value ? std::string() : text; }
     std::string operator()(std::uint64_t value) const { return with(count(value)); }
     std::string operator()(double value) const { return with(format("%.9g", value)); }

@@ -51,6 +51,20 @@ update_format format_of(std::string_view name) {
   return update_format::text;
 }
 
+}  // namespace
+
+bool is_usable_weight(double weight) { return weight >= 0 && weight <= datasets::decayed_graph::largest_weight; }
+
+void require_name_of_text(std::string const& option, std::string const& name) {
+  if (format_of(name) == update_format::text && !name.ends_with(".bz2")) return;
+  throw error(error_code::bad_argument,
+              option + " (" + name +
+                  "): updates are written as text, which wyrm stream would not read from a file of " +
+                  "this name; end it with .txt, .gz, .xz or .zst");
+}
+
+namespace {
+
 // A name as a word of text: find() takes quotation marks away.
 std::string word_of(std::string_view name) {
   return name.starts_with('"') ? loaders::quoted(name, std::string_view::npos) : std::string(name);
@@ -67,8 +81,6 @@ bool split(std::string_view line, std::vector<std::string_view>& cells) {
   } while (line.data() != nullptr);
   return true;
 }
-
-bool is_usable_weight(double weight) { return weight >= 0 && weight <= datasets::decayed_graph::largest_weight; }
 
 std::string shortest(double number) {
   std::array<char, 32> text{};

@@ -24,6 +24,13 @@ namespace wyrm::apps {
 
 enum class update_format { automatic, text, csv, json };
 
+/// Whether a weight may be used: it is between 0 and 1e100.
+[[nodiscard]] bool is_usable_weight(double weight);
+
+/// The name of a file to which updates are written as text. Throws error(bad_argument), which names the option, for a
+/// name by which update_reader would read another format, or could not unpack the file.
+void require_name_of_text(std::string const& option, std::string const& name);
+
 /// The parts of an update in CSV and JSON.
 enum class update_part { operation, source, target, weight, time };
 inline constexpr std::size_t update_parts = 5;

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times the programs of the GAP benchmark suite (github.com/sbeamer/gapbs) and `wyrm bench gap` on one graph, on a CPU.
 
-Usage: gap.py [--kernels bfs,cc,...] [--rounds N] [--trials N] [--threads N] [--delta N] [--wyrm PROGRAM] [--json FILE] PROGRAMS GRAPH
+Usage: gap.py [--kernels bfs,cc,...] [--rounds N] [--trials N] [--threads N] [--delta N] [--wyrm PROGRAM] [--json FILE]
+              PROGRAMS GRAPH
 
-PROGRAMS is a folder with GAP's programs, GRAPH a file that both read (.mtx, .el, .sg; for sssp without weights each program
-draws its own, 1 to 255). Both run in turn, --rounds times with --trials trials each, so that the load of the machine by other
-work is the same for both. A figure is in milliseconds: the median over all trials, and the least and the greatest one. bc has
-4 sources in both; pr runs in both until a change is below 1e-4, while GAP's own limit is 20 iterations.
+PROGRAMS is a folder with GAP's programs, GRAPH a file that both read: .mtx or .el, which both make symmetric, .sg
+without sssp, or .wsg for sssp only. Without weights in the file each program draws its own for sssp, 1 to 255. Both run
+in turn, --rounds times with --trials trials each, so that the load of the machine by other work is the same for both. A
+figure is in milliseconds: the median of all trials, the minimum and the maximum. bc has 4 sources in both. pr runs in
+both until a change is below 1e-4, while GAP's own limit is 20 iterations.
 """
 import argparse
 import json
@@ -19,6 +21,7 @@ import subprocess
 import sys
 
 KERNELS = ("bfs", "sssp", "pr", "cc", "bc", "tc")
+SERIALIZED = (".sg", ".wsg")  # as they are; other graphs are made symmetric
 
 
 def trials_of(command, threads):
@@ -28,13 +31,14 @@ def trials_of(command, threads):
     run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     times = [1000 * float(t) for t in re.findall(r"^Trial Time: +([0-9.]+)", run.stdout, re.MULTILINE)]
     if run.returncode != 0 or not times:
-        sys.exit(f"{' '.join(command)}: exit code {run.returncode}, {len(times)} trials\n{run.stderr.strip()}")
+        output = f"{run.stdout.strip()}\n{run.stderr.strip()}"
+        sys.exit(f"{' '.join(command)}: exit code {run.returncode}, {len(times)} trials\n{output}")
     return times
 
 
 def gap_command(options, kernel):
     command = [os.path.join(options.programs, kernel), "-f", options.graph, "-n", str(options.trials)]
-    if not options.graph.endswith((".sg", ".wsg")):
+    if not options.graph.endswith(SERIALIZED):
         command.append("-s")
     if kernel == "bc":
         command += ["-i", "4"]
@@ -46,8 +50,9 @@ def gap_command(options, kernel):
 
 
 def wyrm_command(options, kernel):
-    return [options.wyrm, "bench", "gap", options.graph, "--device", "cpu", "--no-verify", "--kernels", kernel, "--trials",
-            str(options.trials)]
+    command = [options.wyrm, "bench", "gap", options.graph, "--device", "cpu", "--no-verify", "--kernels", kernel,
+               "--trials", str(options.trials)]
+    return command if options.graph.endswith(SERIALIZED) else command + ["--undirected"]
 
 
 def figures(times):
@@ -70,6 +75,9 @@ def main():
     for kernel in kernels:
         if kernel not in KERNELS:
             sys.exit(f"gap.py: there is no kernel {kernel}; the kernels are {', '.join(KERNELS)}")
+        if options.graph.endswith(".sg" if kernel == "sssp" else ".wsg"):
+            sys.exit(f"gap.py: GAP's {kernel} does not read {options.graph}: .sg is for all kernels but sssp, .wsg for "
+                     "sssp; choose with --kernels")
     print(f"| {'kernel':6} | {'GAP, ms':>24} | {'Wyrm, ms':>24} | Wyrm / GAP |")
     print("| --- | ---: | ---: | ---: |")
     results = {}

@@ -155,6 +155,21 @@ TEST_F(diff_test, a_file_without_weights_has_the_weight_1) {
   EXPECT_EQ(diff(plain, weighted), "+ 2 3 4 0\n- 3 1\n");
 }
 
+TEST_F(diff_test, equal_weights_give_no_line) {
+  std::string const head = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 0.1\n";
+  std::string const zero = write("zero.mtx", head + "2 1 0\n");
+  EXPECT_EQ(diff(zero, write("negative_zero.mtx", head + "2 1 -0\n")), "");
+}
+
+TEST_F(diff_test, warns_of_weights_that_a_weighted_stream_refuses) {
+  std::string const old = write("old.txt", "1 2 3\n2 3 4\n3 1 1\n");
+  std::string const later = write("new.txt", "1 2 -3\n2 3 1e200\n3 1 1e100\n");
+  EXPECT_EQ(diff(old, later, {},
+                 "vertices: 0 added, 0 removed; edges: 0 inserted, 0 erased, 3 with another weight\n"
+                 "warning: 2 weights are negative or greater than 1e100; wyrm stream --weighted refuses them\n"),
+            "+ 1 2 -3 0\n+ 2 3 1e+200 0\n+ 3 1 1e+100 0\n");
+}
+
 TEST_F(diff_test, empty_graphs) {
   std::string const none = write("none.json", R"({"directed": true, "nodes": [], "links": []})");
   std::string const names = write(
@@ -218,6 +233,19 @@ TEST_F(diff_test, refuses) {
   EXPECT_EQ(diff(infinite, infinite), "");
   expect_refused(2, "are the same file", {"diff", directed, infinite, "-o", directed});
   expect_refused(2, "are the same file", {"diff", directed, infinite, "-o", infinite});
+  // The cache of a file is an output, too.
+  (void)output({"info", directed, "--cache"});
+  expect_refused(2, "are the same file", {"diff", directed, directed + ".wyrm", "--cache", "-o", path("u")});
+  expect_refused(2, "are the same file", {"diff", directed + ".wyrm", directed, "--cache", "-o", path("u")});
+  for (std::string const name : {"u.csv", "u.json.gz", "u.txt.bz2"}) {
+    expect_refused(2, "-o (" + path(name) + "): updates are written as text",
+                   {"diff", directed, infinite, "-o", path(name)});
+    expect_refused(2, "--save (" + path(name) + "): updates are written as text",
+                   {"stream", directed, "/dev/null", "--save", path(name)});
+  }
+  expect_refused(2, "--random-weights draws weights by the numbers of vertices",
+                 {"diff", directed, infinite, "--random-weights", "1", "9", "-o", path("u")});
+  EXPECT_EQ(diff(directed, directed, {"--random-weights", "1", "9", "--ids", "internal"}), "");
   expect_refused(4, "none/u", {"diff", directed, directed, "-o", path("none/u")});
   expect_refused(4, "/dev/full", {"diff", infinite, directed, "-o", "/dev/full"});
   graph::edge_list twice;

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iomanip>
 #include <map>
 #include <optional>
 #include <random>
@@ -137,6 +138,16 @@ TEST_F(program_test, weighted_ranks_follow_the_last_weights) {
     for (auto const& [id, rank] : ranks) from_zero[id - 1] = rank;
     ASSERT_NO_FATAL_FAILURE(expect_ranks(from_zero, 12, last_weights(so_far))) << b;
   }
+}
+
+// A full run reads weights as floats. Of most of these weights a float is almost half a unit away.
+TEST_F(program_test, a_check_allows_for_weights_that_no_float_has) {
+  std::ostringstream edges;
+  edges << std::setprecision(17) << "0 2 1\n2 0 1\n1 3 1\n3 1 1\n";
+  for (unsigned v = 4; v < 204; ++v) edges << v << " 0 " << 1 + 0.99 * 0x1p-24 << '\n' << v << " 1 0.96875\n";
+  for (char const* const tolerance : {"1e-9", "1e-12"})
+    (void)output({"stream", write("floats.txt", edges.str()), write("updates.txt", "+ 4 5 1 0\n"), "--weighted",
+                  "--check", "--algorithms", "pagerank", "--tolerance", tolerance});
 }
 
 TEST_F(program_test, decayed_ranks_equal_those_of_a_model_after_every_slide) {

@@ -340,12 +340,14 @@ TEST_F(program_test, a_graph_without_vertices_has_no_largest_rank) {
     std::string const table = output(arguments);
     EXPECT_TRUE(row(table, "PageRank").starts_with("no vertices, ")) << table;
     EXPECT_EQ(table.find("at vertex"), std::string::npos) << table;
+    EXPECT_EQ(table.find("{}"), std::string::npos) << table;
     report const r(read("report.json"));
     for (std::string const name : {"pagerank", "personalised-pagerank"}) {
       if (name != "pagerank" && arguments[0] != "run") continue;
       EXPECT_EQ(r.number("algorithms/" + name + "/max"), 0);
       EXPECT_TRUE(r.at("algorithms/" + name + "/argmax").IsNull());
       EXPECT_TRUE(r.at("algorithms/" + name + "/argmax_id").IsNull());
+      EXPECT_TRUE(r.at("algorithms/" + name + "/converged").GetBool());
     }
   }
 }
