@@ -77,14 +77,18 @@ struct visit_frontier {
     if (*now.size > 0) totals->rounds = distance + 1;
   }
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, frontier_item const& item) const {
+  WYRM_HD frontier_end<Tile> begin(Tile const&) const {
+    return {g, next};
+  }
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const& item, frontier_end<Tile>& found) const {
     if (t.rank() == 0 && item.part == 0) distances[item.vertex] = distance;
     graph::neighbour_list const part = item.part_of(g.neighbours(item.vertex));
     for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
       bool const has = i + t.rank() < part.size;
       graph::vertex_id const v = has ? part[i + t.rank()] : 0;
       bool const may_be_new = has && (exec::load_recent(next.marks[v / 32]) >> v % 32 & 1) == 0;
-      next.add(t, g, v, may_be_new);
+      found.add(t, v, may_be_new);
     }
   }
 };
@@ -94,9 +98,12 @@ struct count_reached {
   std::uint32_t const* marks;
   std::uint32_t* reached;
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t w, bool valid) const {
-    std::uint32_t const all = exec::sum(t, valid ? static_cast<std::uint32_t>(cuda::std::popcount(marks[w])) : 0u);
-    if (t.rank() == 0 && all > 0) exec::atomic_ref<std::uint32_t>(*reached).fetch_add(all, exec::relaxed);
+  WYRM_HD tile_sum<std::uint32_t> begin(Tile const&) const {
+    return tile_sum<std::uint32_t>(reached);
+  }
+  template <class Tile>
+  WYRM_HD void operator()(Tile const&, std::size_t w, bool valid, tile_sum<std::uint32_t>& all) const {
+    if (valid) all.add(static_cast<std::uint32_t>(cuda::std::popcount(marks[w])));
   }
 };
 
@@ -152,8 +159,8 @@ class bfs_searcher {
     search(g, o.pull && g.has_in_neighbours(), o.parents ? parents_->data() : nullptr);
     if (o.parents) parents_->finish(g, distances_.data(), pulled_);
     detail::search_totals const all = totals([&](detail::search_totals* totals) {
-      exec::for_each_lane<32>(space_, detail::pull_frontier::words(n),
-                              detail::count_reached{rounds_.now().marks, &totals->reached});
+      detail::for_each_index(space_, detail::pull_frontier::words(n),
+                             detail::count_reached{rounds_.now().marks, &totals->reached});
     });
     return {std::max(pulled_.end, all.rounds), all.reached};
   }
@@ -234,7 +241,7 @@ class bfs_searcher {
     }
     pulled_.end = distance + 1;
     rounds_.clear();
-    exec::for_each_lane<32>(space_, n, detail::list_bits{g, bits_[0].data(), rounds_.now()});
+    detail::for_each_index(space_, n, detail::list_bits{g, bits_[0].data(), rounds_.now()});
     return true;
   }
   /// Calls f(totals), which enqueues work that counts from 0, and waits for the result. The rounds stay.

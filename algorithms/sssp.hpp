@@ -188,7 +188,7 @@ class sssp_searcher {
   }
   [[nodiscard]] detail::reached_counts count(std::size_t n, graph::vertex_id const* parents) {
     space_.fill(counts_.data(), 0, counts_.bytes());
-    exec::for_each_lane<32>(space_, n, detail::count_finite{distances_.data(), parents, counts_.data()});
+    detail::for_each_index(space_, n, detail::count_finite{distances_.data(), parents, counts_.data()});
     return exec::read(space_, counts_.data());
   }
   void adopt(graph::graph_view const& g, graph::number_type type) {

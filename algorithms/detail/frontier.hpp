@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "../../exec/atomic.hpp"
 #include "../../exec/launch.hpp"
@@ -70,11 +71,104 @@ struct frontier {
     first = t.shfl(first, 0) + below;
     for (std::uint32_t p = 0; p < parts; ++p) items[first + p] = {v, p};
   }
+  /// Marks v; returns whether it was not marked. For kernels that clear no mark of this frontier: a mark that is set
+  /// stays set, so a plain load, which costs a core less than a locked operation, is enough to see it.
+  [[nodiscard]] WYRM_HD bool mark(graph::vertex_id v) const {
+    std::uint32_t const bit = 1u << v % 32;
+    return (exec::load_recent(marks[v / 32]) & bit) == 0 &&
+           (exec::atomic_ref<std::uint32_t>(marks[v / 32]).fetch_or(bit, exec::relaxed) & bit) == 0;
+  }
   /// Clears the mark of v. One lane does so, for one part of v.
   WYRM_HD void clear_mark(graph::vertex_id v) const {
     exec::atomic_ref<std::uint32_t>(marks[v / 32]).fetch_and(~(1u << v % 32), exec::relaxed);
   }
 };
+
+/// The vertices that a core adds to a list. Cores that take turns at the size of a list wait for each other, so a core
+/// reserves room for many vertices at once.
+struct found_vertices {
+  static constexpr std::uint32_t capacity = 64;
+  graph::vertex_id vertices[capacity];
+  std::uint32_t size = 0;
+  [[nodiscard]] WYRM_HD bool is_full() const { return size == capacity; }
+};
+
+/// Adds vertices to a frontier in a kernel that clears no mark of it. A device lists each vertex in the call. A core
+/// collects vertices and prefetches their records, because it needs their degrees to list them; flush() lists the rest.
+template <class Tile>
+class frontier_end {
+ public:
+  WYRM_HD frontier_end(graph::graph_view const& g, frontier const& to) : g_(g), to_(to) {}
+
+  /// Like frontier::add().
+  WYRM_HD void add(Tile const& t, graph::vertex_id v, bool has) {
+    if constexpr (Tile::size() == 1)
+      append(t, v, has && to_.mark(v));
+    else
+      to_.add(t, g_, v, has);
+  }
+  /// Like frontier::append().
+  WYRM_HD void append(Tile const& t, graph::vertex_id v, bool has) {
+    if constexpr (Tile::size() == 1) {
+      if (!has) return;
+      exec::prefetch(g_.out_records() + v);
+      found_.vertices[found_.size++] = v;
+      if (found_.is_full()) flush(t);
+    } else {
+      to_.append(t, g_, v, has);
+    }
+  }
+  WYRM_HD void flush(Tile const&) {
+    if constexpr (Tile::size() == 1) {
+      if (found_.size == 0) return;
+      std::uint32_t all = 0;
+      for (std::uint32_t i = 0; i < found_.size; ++i) all += frontier_item::parts(g_.degree(found_.vertices[i]));
+      frontier_item* at = to_.items + exec::atomic_ref<std::uint32_t>(*to_.size).fetch_add(all, exec::relaxed);
+      for (std::uint32_t i = 0; i < found_.size; ++i) {
+        std::uint32_t const parts = frontier_item::parts(g_.degree(found_.vertices[i]));
+        for (std::uint32_t p = 0; p < parts; ++p) *at++ = {found_.vertices[i], p};
+      }
+      found_.size = 0;
+    }
+  }
+
+ private:
+  struct nothing {};
+  graph::graph_view const& g_;
+  frontier const& to_;
+  std::conditional_t<Tile::size() == 1, found_vertices, nothing> found_;
+};
+
+/// Sums up numbers, and adds the sum over the lanes to *to by one atomic operation.
+template <class T>
+class tile_sum {
+ public:
+  WYRM_HD explicit tile_sum(T* to) : to_(to) {}
+  WYRM_HD void add(T value) { mine_ += value; }
+  template <class Tile>
+  WYRM_HD void flush(Tile const& t) {
+    T const all = exec::sum(t, mine_);
+    if (t.rank() == 0 && all > 0) exec::atomic_ref<T>(*to_).fetch_add(all, exec::relaxed);
+  }
+
+ private:
+  T* to_;
+  T mine_ = 0;
+};
+
+/// Passes to `calls` a function that calls f(t, args...). If f has a member begin(t), the object that it returns is the
+/// last argument of these calls of f, and its flush(t) is called after them. So a core, whose calls are many,
+/// accumulates results in the object, and writes to shared memory rarely.
+template <class Tile, class F, class Calls>
+WYRM_HD void with_own(Tile const& t, F const& f, Calls const& calls) {
+  if constexpr (requires { f.begin(t); }) {
+    auto own = f.begin(t);
+    calls([&](auto const&... args) { f(t, args..., own); });
+    own.flush(t);
+  } else {
+    calls([&](auto const&... args) { f(t, args...); });
+  }
+}
 
 /// A loop of a core, which is one of `tiles`, over its share of a list: consecutive items, so that it reads each cache
 /// line once. The vertices of a list have no order, and so their records and rows are rarely in the caches of the core;
@@ -110,24 +204,53 @@ struct over_items {
     if constexpr (requires { f.start(); })
       if (tile == 0 && t.rank() == 0) f.start();
     if constexpr (Tile::size() == 1) {
-      for_each_in_share(items, n, tile, tiles, f, [&](std::size_t i) { f(t, items + i); });
+      with_own(t, f, [&](auto const& call) {
+        for_each_in_share(items, n, tile, tiles, f, [&](std::size_t i) { call(items + i); });
+      });
     } else if constexpr (W < 32) {
-      for (std::size_t i = tile; i < n; i += tiles) f(t, items + i);
+      for (std::size_t i = tile; i < n; i += tiles) with_own(t, f, [&](auto const& call) { call(items + i); });
     } else {
       for (std::size_t i = tile * Tile::size(); i < n; i += tiles * Tile::size())
-        f(t, i + t.rank() < n ? items + i + t.rank() : nullptr);
+        with_own(t, f, [&](auto const& call) { call(i + t.rank() < n ? items + i + t.rank() : nullptr); });
     }
   }
 };
 
 /// Calls f(tile, item) for all items of the frontier, with W < 32 lanes per item; or, for W = 32, with one lane per
 /// item, and nullptr for lanes without an item. f must not add to this frontier. If f has a member start(), it is
-/// called once, concurrently with f.
+/// called once, concurrently with f. For a member begin() see with_own().
 template <unsigned W, class Space, class F>
 void for_each_item(Space const& space, frontier const& from, F const& f) {
   constexpr std::size_t lanes = Space::template tile_size<W>;
   std::size_t const tiles = space.lanes_for(from.size) / lanes + 1;
   exec::for_each_tile<W>(space, tiles, over_items<W, F>{from.items, from.size, tiles, f});
+}
+
+/// See for_each_index().
+template <class F>
+struct over_indices {
+  static constexpr std::size_t of_core = 1024;  // consecutive indices
+  static constexpr std::size_t grain = 1;
+  std::size_t n;
+  F f;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
+    with_own(t, f, [&](auto const& call) {
+      if constexpr (Tile::size() == 1) {
+        for (std::size_t i = tile * of_core; i < (tile + 1) * of_core && i < n; ++i) call(i, true);
+      } else {
+        std::size_t const i = tile * Tile::size() + t.rank();
+        call(i, i < n);
+      }
+    });
+  }
+};
+
+/// Like exec::for_each_lane<32>, for an f with a member begin(), see with_own().
+template <class Space, class F>
+void for_each_index(Space const& space, std::size_t n, F const& f) {
+  constexpr std::size_t of_tile = exec::has_tiles<Space> ? Space::template tile_size<32> : over_indices<F>::of_core;
+  exec::for_each_tile<32>(space, (n + of_tile - 1) / of_tile, over_indices<F>{n, f});
 }
 
 }  // namespace wyrm::algorithms::detail

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <cuda/std/bit>
 #include <limits>
+#include <type_traits>
 
 #include "../../exec/atomic.hpp"
 #include "../../exec/load.hpp"
@@ -90,6 +91,68 @@ struct far_pile {
   }
 };
 
+/// Adds vertices to the far pile. A device lists each vertex in the call. A core collects vertices and the minimum of
+/// their distances; flush() writes the rest.
+template <class Tile>
+class far_end {
+ public:
+  WYRM_HD explicit far_end(far_pile const& to) : to_(to) {}
+
+  /// Like far_pile::add().
+  WYRM_HD void add(Tile const& t, graph::vertex_id v, std::uint64_t distance, bool has) {
+    if constexpr (Tile::size() == 1) {
+      if (!has) return;
+      frontier const marked{to_.marks, nullptr, nullptr};
+      keep(t, v, distance, true, marked.mark(v));
+    } else {
+      to_.add(t, v, distance, has);
+    }
+  }
+  /// Like far_pile::keep().
+  WYRM_HD void keep(Tile const& t, graph::vertex_id v, std::uint64_t distance, bool has, bool is_new) {
+    if constexpr (Tile::size() == 1) {
+      if (has && distance < least_) least_ = distance;
+      if (!is_new) return;
+      found_.vertices[found_.size++] = v;
+      if (found_.is_full()) list();
+    } else {
+      to_.keep(t, v, distance, has, is_new);
+    }
+  }
+  WYRM_HD void flush(Tile const&) {
+    if constexpr (Tile::size() == 1) {
+      if (least_ < exec::load_recent(to_.state->least_far))
+        exec::atomic_ref<std::uint64_t>(to_.state->least_far).fetch_min(least_, exec::relaxed);
+      if (found_.size > 0) list();
+    }
+  }
+
+ private:
+  struct nothing {};
+  WYRM_HD void list() {
+    graph::vertex_id* const at =
+        to_.lists[to_.state->turn] +
+        exec::atomic_ref<std::uint32_t>(to_.state->far_size).fetch_add(found_.size, exec::relaxed);
+    for (std::uint32_t i = 0; i < found_.size; ++i) at[i] = found_.vertices[i];
+    found_.size = 0;
+  }
+
+  far_pile const& to_;
+  std::uint64_t least_ = infinite_bits;
+  std::conditional_t<Tile::size() == 1, found_vertices, nothing> found_;
+};
+
+/// The near and the far vertices that a tile finds.
+template <class Tile>
+struct near_far_ends {
+  frontier_end<Tile> near;
+  far_end<Tile> far;
+  WYRM_HD void flush(Tile const& t) {
+    near.flush(t);
+    far.flush(t);
+  }
+};
+
 /// One tile per item of the near vertices: relaxes their arcs. A distance that falls while the arcs of its vertex are
 /// relaxed adds the vertex to the next frontier, so a tile may use a distance of the beginning of the round.
 struct relax_arcs {
@@ -106,8 +169,16 @@ struct relax_arcs {
     far.state->rounds += *now.size > 0 ? 1 : 0;
   }
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, frontier_item const& item) const {
-    if (t.rank() == 0 && item.part == 0) now.clear_mark(item.vertex);
+  WYRM_HD near_far_ends<Tile> begin(Tile const&) const {
+    return {frontier_end<Tile>(g, next), far_end<Tile>(far)};
+  }
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const& item, near_far_ends<Tile>& found) const {
+    // All marks are cleared in this round, and none is set or read; so a core stores a word, which needs no lock.
+    if constexpr (Tile::size() == 1)
+      exec::atomic_ref<std::uint32_t>(now.marks[item.vertex / 32]).store(0, exec::relaxed);
+    else if (t.rank() == 0 && item.part == 0)
+      now.clear_mark(item.vertex);
     double const distance = distance_of(exec::load_recent(distances[item.vertex]));
     std::uint64_t const limit = far.state->limit;
     graph::packed_record const& record = g.out_records()[item.vertex];
@@ -124,8 +195,8 @@ struct relax_arcs {
       std::uint64_t const through = has ? bits_of(distance + lengths[begin + at]) : infinite_bits;
       bool const is_less = has && through < exec::load_recent(distances[v]) &&
                            through < exec::atomic_ref<std::uint64_t>(distances[v]).fetch_min(through, exec::relaxed);
-      next.add(t, g, v, is_less && through < limit);
-      far.add(t, v, through, is_less && through >= limit);
+      found.near.add(t, v, is_less && through < limit);
+      found.far.add(t, v, through, is_less && through >= limit);
     }
   }
 };
@@ -174,14 +245,31 @@ struct split_far {
   WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
     near_far_state const& s = *far.state;
     graph::vertex_id const* const list = far.lists[s.turn ^ 1];
-    for (std::size_t i = tile * Tile::size(); i < s.to_split; i += tiles * Tile::size()) {
-      bool const has = i + t.rank() < s.to_split;
-      graph::vertex_id const v = has ? list[i + t.rank()] : 0;
-      std::uint64_t const distance = distances[v];
-      bool const is_far = has && distance >= s.limit;
-      near.append(t, g, v, has && !is_far && distance >= s.before);
-      far.keep(t, v, distance, is_far, is_far);
+    near_far_ends<Tile> found{frontier_end<Tile>(g, near), far_end<Tile>(far)};
+    if constexpr (Tile::size() == 1) {  // a share of consecutive entries
+      std::size_t const end = std::size_t{s.to_split} * (tile + 1) / tiles;
+      for (std::size_t i = std::size_t{s.to_split} * tile / tiles; i < end; ++i) {
+        if (i + distance_ahead < end) exec::prefetch(distances + list[i + distance_ahead]);
+        move(t, list[i], true, found);
+      }
+      found.flush(t);
+    } else {
+      for (std::size_t i = tile * Tile::size(); i < s.to_split; i += tiles * Tile::size()) {
+        bool const has = i + t.rank() < s.to_split;
+        move(t, has ? list[i + t.rank()] : 0, has, found);
+      }
     }
+  }
+
+ private:
+  static constexpr std::size_t distance_ahead = 16;
+  template <class Tile>
+  WYRM_HD void move(Tile const& t, graph::vertex_id v, bool has, near_far_ends<Tile>& found) const {
+    near_far_state const& s = *far.state;
+    std::uint64_t const distance = distances[v];
+    bool const is_far = has && distance >= s.limit;
+    found.near.append(t, v, has && !is_far && distance >= s.before);
+    found.far.keep(t, v, distance, is_far, is_far);
   }
 };
 

@@ -36,10 +36,12 @@ struct sum_degrees {
   graph::graph_view g;
   std::uint64_t* sum;
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
-    std::uint64_t const degree = item != nullptr && item->part == 0 ? g.degree(item->vertex) : 0;
-    std::uint64_t const all = exec::sum(t, degree);
-    if (t.rank() == 0 && all > 0) exec::atomic_ref<std::uint64_t>(*sum).fetch_add(all, exec::relaxed);
+  WYRM_HD tile_sum<std::uint64_t> begin(Tile const&) const {
+    return tile_sum<std::uint64_t>(sum);
+  }
+  template <class Tile>
+  WYRM_HD void operator()(Tile const&, frontier_item const* item, tile_sum<std::uint64_t>& all) const {
+    all.add(item != nullptr && item->part == 0 ? g.degree(item->vertex) : 0);
   }
 };
 
@@ -49,9 +51,13 @@ struct list_bits {
   std::uint32_t const* bits;
   frontier to;
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t v, bool valid) const {
+  WYRM_HD frontier_end<Tile> begin(Tile const&) const {
+    return {g, to};
+  }
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t v, bool valid, frontier_end<Tile>& end) const {
     bool const has = valid && (bits[v / 32] >> v % 32 & 1) != 0;
-    if (t.any(has)) to.append(t, g, static_cast<graph::vertex_id>(v), has);
+    if (t.any(has)) end.append(t, static_cast<graph::vertex_id>(v), has);
   }
 };
 

@@ -26,8 +26,13 @@ struct work_of_round {
   WYRM_HD graph::packed_record const* rows() const requires requires(Work const& w) { w.rows(); }
   { return work.rows(); }
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
-    work(t, *item);
+  WYRM_HD auto begin(Tile const& t) const requires requires(Work const& w) {
+    w.begin(t);
+  }
+  { return work.begin(t); }
+  template <class Tile, class... Own>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item, Own&... own) const {
+    work(t, *item, own...);
   }
 };
 

@@ -57,19 +57,24 @@ struct count_finite {
   std::uint64_t const* distances;
   graph::vertex_id const* parents;
   reached_counts* counts;
+  struct sums {
+    tile_sum<std::uint32_t> reached;
+    tile_sum<std::uint32_t> orphans;
+    template <class Tile>
+    WYRM_HD void flush(Tile const& t) {
+      reached.flush(t);
+      orphans.flush(t);
+    }
+  };
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t v, bool valid) const {
-    bool const reached = valid && distances[v] != infinite_bits;
-    bool const orphan = reached && parents != nullptr && parents[v] == graph::no_vertex;
-    add(t, counts->reached, reached);
-    add(t, counts->orphans, orphan);
+  WYRM_HD sums begin(Tile const&) const {
+    return {tile_sum<std::uint32_t>(&counts->reached), tile_sum<std::uint32_t>(&counts->orphans)};
   }
-
- private:
   template <class Tile>
-  WYRM_HD void add(Tile const& t, std::uint32_t& to, bool mine) const {
-    auto const all = static_cast<std::uint32_t>(cuda::std::popcount(t.ballot(mine)));
-    if (t.rank() == 0 && all > 0) exec::atomic_ref<std::uint32_t>(to).fetch_add(all, exec::relaxed);
+  WYRM_HD void operator()(Tile const&, std::size_t v, bool valid, sums& found) const {
+    bool const reached = valid && distances[v] != infinite_bits;
+    found.reached.add(reached ? 1 : 0);
+    found.orphans.add(reached && parents != nullptr && parents[v] == graph::no_vertex ? 1 : 0);
   }
 };
 
