@@ -166,15 +166,15 @@ class bfs_searcher {
   }
   /// Requests all memory for run() with one source and these options, on graphs with up to n vertices and this many
   /// arcs. What the last run found is lost. Throws error(out_of_memory).
-  void reserve(std::size_t n, std::uint64_t arcs, bfs_options const& o) {
+  void reserve(std::size_t n, std::uint64_t arcs, bool has_in_neighbours, bfs_options const& o) {
     distances_.reserve(n);
     begin_.reserve(1);
     rounds_.reserve(n, arcs);
-    if (o.pull)
+    if (o.pull && has_in_neighbours)
       for (bitmap& bits : bits_) bits.reserve(detail::pull_frontier::words(n));
     if (!o.parents) return;
     if (!parents_) parents_.emplace(space_);
-    parents_->reserve(n, arcs);
+    parents_->reserve(n, arcs, has_in_neighbours);
   }
   /// Of each vertex of the graph of the last run, in device memory: arcs from the nearest source, or unreached.
   [[nodiscard]] std::uint32_t const* distance() const { return distances_.data(); }

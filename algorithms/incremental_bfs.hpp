@@ -53,7 +53,10 @@ class hop_search {
  public:
   using lengths = hop_lengths;
   hop_search(Space const& space, incremental_bfs_options const&) : searcher_(space) {}
-  void reserve(std::size_t n, std::uint64_t arcs, bool parents) { searcher_.reserve(n, arcs, {.parents = parents}); }
+  // Parents are asked for where there are in-neighbours.
+  void reserve(std::size_t n, std::uint64_t arcs, bool parents) {
+    searcher_.reserve(n, arcs, parents, {.parents = parents});
+  }
   std::size_t run(graph::graph_view const& g, graph::vertex_id source, bool parents) {
     return searcher_.run(g, std::span(&source, 1), {.parents = parents}).reached;
   }

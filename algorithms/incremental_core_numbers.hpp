@@ -163,8 +163,9 @@ class incremental_core_numbers final : public maintained_core_numbers {
     }
     if (!has_rounds_ || arcs > arcs_room_) {
       has_rounds_ = false;  // a request that fails empties a buffer
-      arcs_room_ = std::max(arcs_room_, arcs + arcs / 4);
-      rounds_.begin(room_, arcs_room_);
+      std::uint64_t const arcs_room = arcs <= arcs_room_ ? arcs_room_ : arcs + arcs / 4;
+      rounds_.begin(room_, arcs_room);
+      arcs_room_ = arcs_room;
       has_rounds_ = true;
     }
     full_.reserve(n, arcs);

@@ -6,10 +6,10 @@
 //
 // In a round, each vertex of a list counts the labels of its neighbours. If a label has more votes than that of the
 // vertex, it wants the label with the most votes, the smallest one of several. Of neighbours that want other labels one
-// moves, drawn by a hash of the vertices and the round. So no two neighbours move in the same round, and each move adds
-// at least one to the number of edges whose ends have the same label. The rounds therefore end. Vertices that wait are
-// in the next list, and so are the neighbours of those that moved: all others had a label with the most votes when they
-// voted last, and their votes have not changed since.
+// moves, drawn by a hash of the vertices and the round, which counts from 0 for each change. So no two neighbours move
+// in the same round, and each move adds at least one to the number of edges whose ends have the same label. The rounds
+// therefore end. Vertices that wait are in the next list, and so are the neighbours of those that moved: all others had
+// a label with the most votes when they voted last, and their votes have not changed since.
 //
 // At the beginning all vertices want other labels, and to wait for all neighbours would take hundreds of rounds. So
 // there are 16 free rounds first, in which each vertex that wants a label moves with a chance of one half. They prove
@@ -62,10 +62,10 @@ class maintained_label_propagation : public graph::maintained_result {
 /// The communities of one changing graph; see graph/maintained_result.hpp. Labels depend on the sequence of changes,
 /// and are the same in each space. The vertices of a label need not be connected. In a directed graph in-neighbours
 /// vote as well, so an arc in both directions counts twice; self-loops do not vote. Each change continues from the
-/// labels before it, which is always less work than to begin anew; clear() and build() begin anew. About 50 bytes per
-/// vertex and 15 bytes per arc, 30 in a directed graph. A change costs the rows of its ends, and of the neighbours of
-/// vertices that get another label, in six launches per round; the host synchronises after 4, 8, and then each 16
-/// rounds.
+/// labels before it, which is always less work than to begin anew; clear(), build() and a catch_up() to fewer ids begin
+/// anew. About 50 bytes per vertex and 15 bytes per arc, 30 in a directed graph. A change costs the rows of its ends,
+/// and of the neighbours of vertices that get another label, in six launches per round; the host synchronises after 4,
+/// 8, and then each 16 rounds.
 template <class Space>
 class incremental_label_propagation final : public maintained_label_propagation {
  public:
@@ -107,6 +107,8 @@ class incremental_label_propagation final : public maintained_label_propagation 
   static constexpr std::uint32_t free_rounds = 16;  // see label_votes
 
   void on_before(graph::graph_view const& g, graph::graph_change const& change) override {
+    // A graph without ids may have in-neighbours or not, as far as its view tells.
+    detail::require_in_neighbours(g, "incremental_label_propagation");
     std::size_t const n = std::max<std::size_t>(vertices_, change.vertices);
     change_ = change;
     if (n > 0) reserve(g, n, change.max_arcs);
@@ -114,6 +116,7 @@ class incremental_label_propagation final : public maintained_label_propagation 
   void on_after(graph::graph_view const& g) override {
     std::size_t const before = std::exchange(vertices_, g.vertices());
     if (vertices_ == 0) {
+      if (before > 0) rounds_.begin(room_, voters_room_);  // vertices that were still to vote do not exist any more
       seen_ = {};
       return;
     }
@@ -133,8 +136,15 @@ class incremental_label_propagation final : public maintained_label_propagation 
   // Requests all memory for a graph with n ids and this many arcs.
   void reserve(graph::graph_view const& g, std::size_t n, std::uint64_t arcs) {
     std::uint64_t const voters = (g.directed() ? 2 : 1) * arcs;
-    if (n > room_) {
-      std::size_t const room = detail::grown_room(room_, n);
+    if (is_reserved_ && n <= room_ && voters <= voters_room_) return;
+    std::size_t const room = detail::grown_room(room_, n);
+    std::uint64_t const voters_room = voters <= voters_room_ ? voters_room_ : voters + voters / 4;
+    is_reserved_ = false;  // a request that fails empties a buffer
+    rounds_.begin(room, voters_room);
+    std::size_t const slots = voters_room + voters_room / 2 + room;  // see vote_table::slots_for
+    table_labels_.reserve(slots);
+    table_votes_.reserve(slots);
+    if (room > room_) {
       exec::buffer<graph::vertex_id, Space> label(space_, room);
       exec::buffer<std::uint64_t, Space> best(space_, room);
       exec::buffer<std::uint32_t, Space> own(space_, room);
@@ -150,17 +160,10 @@ class incremental_label_propagation final : public maintained_label_propagation 
       yields_ = std::move(yields);
       table_begins_ = std::move(table_begins);
       room_ = room;
-      is_reserved_ = false;
     }
-    if (is_reserved_ && voters <= voters_room_) return;
-    is_reserved_ = false;  // a request that fails empties a buffer
-    voters_room_ = std::max(voters_room_, voters + voters / 4);
-    rounds_.begin(room_, voters_room_);
-    std::size_t const slots = voters_room_ + voters_room_ / 2 + room_;  // see vote_table::slots_for
-    table_labels_.reserve(slots);
-    table_votes_.reserve(slots);
     space_.fill(table_labels_.data(), 0xff, table_labels_.bytes());
     space_.fill(table_votes_.data(), 0, table_votes_.bytes());
+    voters_room_ = voters_room;
     is_reserved_ = true;
   }
   // From an own label of each vertex.

@@ -77,8 +77,9 @@ namespace wyrm::algorithms {
 struct incremental_pagerank_options {
   double damping = 0.85;  // d, in [0, 0.99]
   /// In (0, 2]. A tolerance below 3 10^-18 / (d (1 - d)^2) times the number of vertices and arcs may not be reached,
-  /// which converged() reports: per vertex and arc 2 10^-16 for d = 0.85 and 3 10^-14 for d = 0.99. If few vertices
-  /// have out-neighbours, this bound is greater by a factor of 1 / (1 - d).
+  /// which converged() reports: per vertex and arc 2 10^-16 for d = 0.85 and 3 10^-14 for d = 0.99; nor one below
+  /// 10^-15, or 4 10^-15 with weights. If few vertices have out-neighbours, this bound is greater by a factor of
+  /// 1 / (1 - d).
   double tolerance = 1e-9;
   unsigned max_iterations = 500;  // per batch, at least 1; residuals that remain are left to the next batch
   /// If a batch has pushed more than this fraction of all vertices and arcs, or a frontier has more items than this
@@ -152,6 +153,7 @@ class incremental_pagerank final : public maintained_pagerank {
     // All ranks change by at most 2 in total, and temporarily by at most 2 d / (1 - d) more.
     unit_ = std::ldexp(1.0, 63 - static_cast<int>(std::ceil(std::log2(4 / (1 - o.damping)))));
     converged_ = true;
+    space_.fill(state_.data(), 0, state_.bytes());
     if (vertices_ == 0) return;
     reserve(g, vertices_, g.arcs(), vertices_);
     rank_all(g);
@@ -201,7 +203,7 @@ class incremental_pagerank final : public maintained_pagerank {
   void on_after(graph::graph_view const& g) override {
     std::size_t const before = std::exchange(vertices_, g.vertices());
     present_ = g.present_vertices();
-    if (vertices_ == 0) return;
+    if (vertices_ == 0) return forget_all();
     if (anew_) return rank_all(g);
     detail::frontier const fresh{changed_frontier().marks, frontier(1).items, frontier(1).size};
     detail::rank_residuals const x = residuals(g);
@@ -246,6 +248,15 @@ class incremental_pagerank final : public maintained_pagerank {
     totals_ = std::move(totals);
     marks_ = std::move(marks);
     room_ = room;
+  }
+  // The graph has no ids any more, so sources have left the set.
+  void forget_all() {
+    sources_.clear();
+    space_.fill(state_.data(), 0, state_.bytes());
+    iterations_ = 0;
+    ranked_ = 0;
+    error_bound_ = 0;
+    converged_ = true;
   }
   // Computes all ranks anew. The memory is reserved.
   void rank_all(graph::graph_view const& g) {
@@ -343,16 +354,18 @@ class incremental_pagerank final : public maintained_pagerank {
     return (max_error(sum_) - rounding_error(g, sum_)) / 2;
   }
   /// The error of ranks due to rounding of what is sent: twice half a unit per arc, and the errors of four operations
-  /// on doubles; with weights also twice half a unit per vertex, and the errors of 16 operations. The bases of sources
-  /// have the error of half a unit each, and those of two operations.
+  /// on doubles; with weights also twice half a unit per vertex, and the errors of 16 operations; and that of the
+  /// bases. 0 if nothing is sent, as the tolerance allows no error then.
   [[nodiscard]] double rounding_error(graph::graph_view const& g, double sum_of_ranks) const {
     if (options_.damping == 0) return 0;
-    double const of_bases =
-        is_personal() ? static_cast<double>(sources_.size()) + 4 * 0x1p-53 * (1 - options_.damping) * unit_ : 0;
-    if (g.arcs() == 0) return of_bases;
+    if (g.arcs() == 0) return rounding_of_bases();
     double const operations = options_.weighted ? 32 : 8;
     auto const rounded = static_cast<double>(g.arcs() + (options_.weighted ? vertices_ : 0));
-    return of_bases + rounded + operations * 0x1p-53 * options_.damping * sum_of_ranks;
+    return rounding_of_bases() + rounded + operations * 0x1p-53 * options_.damping * sum_of_ranks;
+  }
+  /// The bases of sources have the error of half a unit each, and those of two operations.
+  [[nodiscard]] double rounding_of_bases() const {
+    return is_personal() ? static_cast<double>(sources_.size()) + 4 * 0x1p-53 * (1 - options_.damping) * unit_ : 0;
   }
   [[nodiscard]] bool is_within(graph::graph_view const& g, double distance, double sum_of_ranks) const {
     return distance + rounding_error(g, sum_of_ranks) <= max_error(sum_of_ranks);
@@ -564,8 +577,8 @@ class incremental_pagerank final : public maintained_pagerank {
     converged_ = is_within(g, error_now(), sum(state)) || has_no_source();
     constexpr double in_rank = 4 * 0x1p-53;  // errors of its conversion, its division, and the conversion of the sum
     error_bound_ = 0;
-    if (sum(state) > 0)
-      error_bound_ = (error_now() + rounding_error(g, sum(state))) / (1 - options_.damping) / sum(state) + in_rank;
+    double const rounding = options_.damping == 0 ? rounding_of_bases() : rounding_error(g, sum(state));
+    if (sum(state) > 0) error_bound_ = (error_now() + rounding) / (1 - options_.damping) / sum(state) + in_rank;
   }
   template <class T>
   static double all(T const& counts) {

@@ -127,10 +127,11 @@ class sssp_searcher {
   static constexpr unsigned rounds_of_split = 4;
   static constexpr unsigned most_splits = 8;  // before the host reads whether there is more to do
   // On a device with 8 lanes per item: 16384 items are enough for half of the lanes of a large GPU. A round of a CPU
-  // that has few items is as good as one with many, so delta stays small, unless splits cost more than rounds.
+  // that has few items is as good as one with many, so delta stays small, unless splits cost more than rounds, or
+  // lengths are so different that hardly any vertex is near.
   static constexpr detail::delta_rules rules = exec::has_tiles<Space>
                                                    ? detail::delta_rules{.few = 16384, .many = 8 * 16384}
-                                                   : detail::delta_rules{.split_per_item = 8};
+                                                   : detail::delta_rules{.few = 2, .split_per_item = 8};
   // The first delta is that of the paper on a device, and half of it on a CPU.
   static constexpr double arcs_of_delta = exec::has_tiles<Space> ? 8 : 4;
 

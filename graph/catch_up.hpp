@@ -113,10 +113,11 @@ resident_changes<no_value, Space> changed_arcs(Space const& space, graph_view co
 /// either order of time; vertices may have been added and removed in between. space: that of the graph. The cost is
 /// that of difference(), of a sort of the arcs that differ, and of the update of the result for them; values of edges
 /// are compared only if the result needs them. If `to` has fewer ids than `from`, the result is computed anew. Scratch:
-/// that of difference(), 16 bytes per arc that differs, and, if vertices came or went, 8 bytes per vertex, and 12 more
-/// per vertex and direction if there are more ids. Throws error(bad_argument) if the result is attached or does not
-/// belong to `from`, if it works on another stream than the space, or if the views are of different graphs;
-/// error(out_of_memory). The result is unchanged then.
+/// that of difference(), about 50 bytes per arc that differs (100 per arc with another value), and, if vertices came or
+/// went, 8 bytes per vertex, and 12 more per vertex and direction if there are more ids. Throws error(bad_argument) if
+/// the result is attached or does not belong to `from`, if it works on another stream than the space, or if the views
+/// are of different graphs; error(out_of_memory). The result is unchanged then; but it is outdated if it does not
+/// accept a value of an edge, see maintained_result::after().
 template <class Space>
 void catch_up(Space const& space, maintained_result& result, graph_view const& from, graph_view const& to) {
   typename Space::guard const current(space);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maintained results: results of algorithms that are updated with each change of a dynamic graph. They are attached to
-// the graph, any number to one graph. A change updates the graph and all of them, or nothing.
+// the graph, any number to one graph. A change updates the graph and all of them, or nothing; except that a result may
+// find in after() that it does not accept the value of an edge.
 //
 //   incremental_pagerank ranks(g);
 //   incremental_triangles triangles(g);
@@ -63,9 +64,10 @@ class result_list {
 /// stores the id and the version of its graph, so it detects every change of the graph that was made without it. While
 /// an asynchronous update is pending, its values are undefined.
 ///
-/// All results are move-constructible, and most are assignable. A move moves the attachment, and a moved-from result
-/// belongs to no graph. A result is detached when it is destroyed or assigned to, and when its graph is destroyed. Not
-/// thread-safe: the thread that uses the graph attaches, moves and destroys results.
+/// All results are move-constructible, and most are assignable. A move moves the attachment. A moved-from result
+/// belongs to no graph, and can only be assigned to and destroyed. A result is detached when it is destroyed or
+/// assigned to, and when its graph is destroyed. Not thread-safe: the thread that uses the graph attaches, moves and
+/// destroys results.
 class maintained_result {
  public:
   virtual ~maintained_result() { detach(); }
@@ -74,8 +76,9 @@ class maintained_result {
   /// if this result does not belong to the graph in the state that g shows, or if an earlier before() has not been
   /// followed by after() or undo(); error(out_of_memory). After any error the result is unchanged.
   void before(graph_view const& g, graph_change const& change);
-  /// Called after the change. Never fails for lack of memory of the space. After an error of the device, or if g is not
-  /// the graph of before() with that change applied, the result is outdated: every later before() throws.
+  /// Called after the change. Never fails for lack of memory of the space. After an error of the device, if g is not
+  /// the graph of before() with that change applied, or if the result does not accept a value of an edge (which is
+  /// known only then, and throws error(bad_argument)), the result is outdated: every later before() throws.
   void after(graph_view const& g) { finish(g, next_version_, &maintained_result::on_after); }
   /// Called if the graph has refused the change and is as it was. Restores the result that existed before before().
   /// Errors: as after().

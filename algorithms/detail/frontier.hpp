@@ -184,7 +184,10 @@ WYRM_HD void for_each_in_share(frontier_item const* items, std::size_t n, std::s
       if (i + record_ahead < end) exec::prefetch(f.rows() + items[i + record_ahead].vertex);
       if (i + row_ahead < end) {
         frontier_item const& later = items[i + row_ahead];
-        exec::prefetch(f.rows()[later.vertex].page() + std::size_t{later.part} * frontier_item::part_size);
+        // An integer, as the row may be shorter than the part, which may be that of another row of the vertex.
+        auto const page = reinterpret_cast<std::uintptr_t>(f.rows()[later.vertex].page());
+        exec::prefetch(reinterpret_cast<graph::vertex_id const*>(
+            page + std::size_t{later.part} * frontier_item::part_size * sizeof(graph::vertex_id)));
       }
     }
     work(i);

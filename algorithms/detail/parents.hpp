@@ -116,9 +116,9 @@ class parent_finder {
   explicit parent_finder(Space const& space) : space_(space), bins_(space), parents_(space) {}
 
   /// Requests all memory of a search. Throws error(out_of_memory).
-  void reserve(std::size_t n, std::uint64_t arcs) {
+  void reserve(std::size_t n, std::uint64_t arcs, bool has_in_neighbours) {
     parents_.reserve(n);
-    bins_.reserve(n, arcs, limits_of_rows);
+    if (exec::has_tiles<Space> || !has_in_neighbours) bins_.reserve(n, arcs, limits_of_rows);
   }
   /// Before a search of a graph with n vertices: no vertex has a parent, but the sources, which are in memory of the
   /// space.

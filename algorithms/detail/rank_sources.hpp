@@ -73,6 +73,8 @@ class rank_sources {
   [[nodiscard]] bool is_given() const { return is_given_; }
   /// The sources that are left.
   [[nodiscard]] std::size_t size() const { return all_.size(); }
+  /// Drops all sources.
+  void clear() { all_.clear(); }
 
   /// Whether a source is among n vertices in memory of the space. Waits for the space.
   [[nodiscard]] bool has_any(graph::vertex_id const* vertices, std::size_t n) const {

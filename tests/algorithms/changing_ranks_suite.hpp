@@ -292,6 +292,47 @@ TYPED_TEST_P(changing_ranks_test, weighted_ranks_catch_up) {
   }
 }
 
+TYPED_TEST_P(changing_ranks_test, a_graph_without_ids) {
+  for (bool const weighted : {false, true}) {
+    auto g = this->template empty_graph<float>(0, {.directed = true});
+    auto const none = g.snapshot();
+    algorithms::incremental_pagerank ranks(g.space(), g.view(), {.weighted = weighted});
+    g.remove_vertices(g.add_vertices(3));
+    graph::catch_up(g.space(), ranks, none.view(), g.view());  // no vertex is added
+    EXPECT_EQ(ranks.rank(), std::vector<double>(3));
+    EXPECT_TRUE(ranks.converged());
+    (void)g.add_vertices(3);
+    auto const some = g.snapshot();
+    algorithms::incremental_pagerank of_source(g.space(), g.view(), {.weighted = weighted, .sources = {{0, 1}}});
+    EXPECT_EQ(of_source.rank(), (std::vector<double>{1, 0, 0}));
+    graph::catch_up(g.space(), of_source, some.view(), none.view());
+    EXPECT_EQ(of_source.error_bound(), 0);
+    graph::catch_up(g.space(), of_source, none.view(), some.view());  // the source has left for good
+    EXPECT_EQ(of_source.rank(), std::vector<double>(3));
+    g.attach(of_source);
+    g.clear();
+    EXPECT_EQ(of_source.rank(), std::vector<double>(3));
+  }
+}
+
+// The bases of the sources are rounded.
+TYPED_TEST_P(changing_ranks_test, without_damping_ranks_are_within_their_bound) {
+  auto const n = static_cast<graph::vertex_id>(this->sized(200000, 2000));
+  auto const g = this->template empty_graph<float>(n, {.directed = true});
+  typename TestFixture::options o{.damping = 0};
+  long double sum = 0;
+  for (graph::vertex_id v = 0; v < n; ++v) {
+    o.sources.push_back({v, 1 / (1 + v % 977 + v % 13 * 0.37)});
+    sum += o.sources.back().weight;
+  }
+  algorithms::incremental_pagerank const ranks(g.space(), g.view(), o);
+  auto const got = ranks.rank();
+  long double distance = 0;
+  for (graph::vertex_id v = 0; v < n; ++v) distance += std::abs(got[v] - o.sources[v].weight / sum);
+  EXPECT_LE(distance, ranks.error_bound());
+  EXPECT_TRUE(ranks.converged());
+}
+
 TYPED_TEST_P(changing_ranks_test, sources_leave_with_their_vertices) {
   using options = typename TestFixture::options;
   using ids = typename TestFixture::ids;
@@ -398,7 +439,8 @@ TYPED_TEST_P(changing_ranks_test, arguments_are_refused) {
   }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(changing_ranks_test, known_ranks, weighted_ranks_follow_all_types_of_values,
+REGISTER_TYPED_TEST_SUITE_P(changing_ranks_test, known_ranks, a_graph_without_ids,
+                            without_damping_ranks_are_within_their_bound, weighted_ranks_follow_all_types_of_values,
                             ranks_follow_all_options, weights_of_hubs_change, small_changes_of_values_cost_little,
                             changes_are_made_or_undone, weighted_ranks_catch_up, sources_leave_with_their_vertices,
                             weights_may_be_tiny_or_huge, arguments_are_refused);

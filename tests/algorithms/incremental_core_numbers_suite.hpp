@@ -339,6 +339,7 @@ TYPED_TEST_P(incremental_core_numbers_test, change_with_the_graph_or_not_at_all)
   auto const batch = this->grouped_edges(random, n, 6 * n);
   auto g = this->graph_of(n, random_edges(random, n, 30));
   auto const cores = this->attached(g);
+  std::uint64_t refused = 0;
   auto const fail = [&](auto const& change) {
     for (std::uint64_t served = 0;; ++served) {
       ASSERT_LT(served, 300u);
@@ -348,6 +349,7 @@ TYPED_TEST_P(incremental_core_numbers_test, change_with_the_graph_or_not_at_all)
         change();
         break;
       } catch (error const& e) {
+        ++refused;
         ASSERT_EQ(e.code(), error_code::out_of_memory) << e.what();
         ASSERT_EQ(cores.result().core, before);
         ASSERT_TRUE(cores.belongs_to(g.view()));
@@ -360,6 +362,7 @@ TYPED_TEST_P(incremental_core_numbers_test, change_with_the_graph_or_not_at_all)
   EXPECT_EQ(cores.result().core.size(), 4 * n);
   ASSERT_NO_FATAL_FAILURE(fail([&] { g.insert(std::vector<graph::edge>{{1, 3 * n}, {3 * n, 2}, {1, 2}}); }));
   ASSERT_NO_FATAL_FAILURE(fail([&] { g.erase(batch); }));
+  EXPECT_GT(refused, 0u);
   // An update that the graph refuses.
   auto const before = cores.result().core;
   auto bad = batch;
@@ -394,6 +397,20 @@ TYPED_TEST_P(incremental_core_numbers_test, catch_up_and_move) {
   this->expect_right(g, moved);
 }
 
+// A change that needs more memory than there is leaves nothing behind that a small change would need, too.
+TYPED_TEST_P(incremental_core_numbers_test, are_maintained_after_a_change_that_was_too_large) {
+  auto g = this->graph_of(4, {{0, 1}, {1, 2}});
+  typename TestFixture::result_type cores(g.space(), g.view());
+  graph::graph_change huge;
+  huge.vertices = 4;
+  huge.max_arcs = std::uint64_t{1} << 50;
+  huge.next_version = g.view().version() + 1;
+  EXPECT_THROW(cores.before(g.view(), huge), error);
+  g.attach(cores);
+  g.insert({{2, 0}});
+  this->expect_right(g, cores);
+}
+
 TYPED_TEST_P(incremental_core_numbers_test, of_bad_arguments_and_empty_graphs) {
   using cores = typename TestFixture::result_type;
   auto const directed = this->make(3, {{0, 1}}, true);
@@ -413,6 +430,7 @@ TYPED_TEST_P(incremental_core_numbers_test, of_bad_arguments_and_empty_graphs) {
 
 REGISTER_TYPED_TEST_SUITE_P(incremental_core_numbers_test, of_known_changes, of_cliques, of_hubs, of_chains,
                             of_random_changes, of_skewed_graphs, are_independent_of_names,
-                            change_with_the_graph_or_not_at_all, catch_up_and_move, of_bad_arguments_and_empty_graphs);
+                            change_with_the_graph_or_not_at_all, are_maintained_after_a_change_that_was_too_large,
+                            catch_up_and_move, of_bad_arguments_and_empty_graphs);
 
 }  // namespace wyrm::tests

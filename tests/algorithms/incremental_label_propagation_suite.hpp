@@ -232,6 +232,7 @@ TYPED_TEST_P(incremental_labels_test, change_with_the_graph_or_not_at_all) {
   auto const batch = random_edges(random, n, 6 * n);
   auto g = this->graph_of(n, random_edges(random, n, 30));
   auto const labels = this->attached(g);
+  std::uint64_t refused = 0;
   auto const fail = [&](auto const& change) {
     for (std::uint64_t served = 0;; ++served) {
       ASSERT_LT(served, 300u);
@@ -241,6 +242,7 @@ TYPED_TEST_P(incremental_labels_test, change_with_the_graph_or_not_at_all) {
         change();
         break;
       } catch (error const& e) {
+        ++refused;
         ASSERT_EQ(e.code(), error_code::out_of_memory) << e.what();
         ASSERT_EQ(labels.label(), before);
         ASSERT_TRUE(labels.belongs_to(g.view()));
@@ -253,6 +255,7 @@ TYPED_TEST_P(incremental_labels_test, change_with_the_graph_or_not_at_all) {
   EXPECT_EQ(labels.label().size(), 4 * n);
   ASSERT_NO_FATAL_FAILURE(fail([&] { g.insert(std::vector<graph::edge>{{1, 3 * n}, {3 * n, 2}}); }));
   ASSERT_NO_FATAL_FAILURE(fail([&] { g.erase(batch); }));
+  EXPECT_GT(refused, 0u);
 }
 
 TYPED_TEST_P(incremental_labels_test, catch_up_and_move) {
@@ -276,12 +279,51 @@ TYPED_TEST_P(incremental_labels_test, catch_up_and_move) {
   EXPECT_EQ(moved.label().size(), n);
 }
 
+TYPED_TEST_P(incremental_labels_test, are_maintained_after_a_change_that_was_too_large) {
+  auto g = this->graph_of(4, {{0, 1}, {1, 2}});
+  typename TestFixture::result_type labels(g.space(), g.view());
+  graph::graph_change huge;
+  huge.vertices = 4;
+  huge.max_arcs = std::uint64_t{1} << 50;
+  huge.next_version = g.view().version() + 1;
+  EXPECT_THROW(labels.before(g.view(), huge), error);
+  g.attach(labels);
+  g.insert({{2, 0}});
+  this->expect_right(g, labels);
+}
+
+// Vertices that were still to vote are forgotten when the graph has no ids.
+TYPED_TEST_P(incremental_labels_test, catch_up_to_a_moment_without_vertices) {
+  std::mt19937 random(seeded(30));
+  auto g = this->graph_of(0, {});
+  auto const none = g.snapshot();
+  (void)g.add_vertices(3);
+  g.insert({{0, 1}});
+  auto const few = g.snapshot();
+  (void)g.add_vertices(97);
+  g.insert(random_edges(random, 100, 300));
+  typename TestFixture::result_type labels(g.space(), g.view(), {.max_rounds = 1});
+  ASSERT_FALSE(labels.converged());
+  graph::catch_up(g.space(), labels, g.view(), none.view());
+  EXPECT_TRUE(labels.label().empty());
+  EXPECT_TRUE(labels.converged());
+  graph::catch_up(g.space(), labels, none.view(), few.view());
+  EXPECT_EQ(labels.label(), (typename TestFixture::ids{0, 0, 2}));
+}
+
 TYPED_TEST_P(incremental_labels_test, of_bad_arguments_and_empty_graphs) {
   using labels_type = typename TestFixture::result_type;
   TypeParam const space = this->one_thread();
   typename TestFixture::graph_type const out_only(space, 3, {.directed = true, .in_neighbours = false});
   EXPECT_NE(refusal([&] { labels_type const l(out_only.space(), out_only.view()); }).find("in-neighbours"),
             std::string::npos);
+  // A graph without ids does not tell before it has some.
+  typename TestFixture::graph_type out_only_later(space, 0, {.directed = true, .in_neighbours = false});
+  labels_type refused(out_only_later.space(), out_only_later.view());
+  out_only_later.attach(refused);
+  (void)out_only_later.add_vertices(4);
+  EXPECT_NE(refusal([&] { out_only_later.insert({{0, 1}, {1, 2}}); }).find("in-neighbours"), std::string::npos);
+  EXPECT_EQ(out_only_later.view().arcs(), 0u);
   auto g = this->graph_of(0, {});
   EXPECT_NE(refusal([&] { labels_type const l(g.space(), g.view(), {.max_rounds = 0}); }).find("max_rounds"),
             std::string::npos);
@@ -296,7 +338,8 @@ TYPED_TEST_P(incremental_labels_test, of_bad_arguments_and_empty_graphs) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(incremental_labels_test, of_known_changes, do_not_oscillate, of_random_changes, of_hubs,
-                            are_reproducible, of_few_rounds, change_with_the_graph_or_not_at_all, catch_up_and_move,
-                            of_bad_arguments_and_empty_graphs);
+                            are_reproducible, of_few_rounds, change_with_the_graph_or_not_at_all,
+                            are_maintained_after_a_change_that_was_too_large, catch_up_and_move,
+                            catch_up_to_a_moment_without_vertices, of_bad_arguments_and_empty_graphs);
 
 }  // namespace wyrm::tests
