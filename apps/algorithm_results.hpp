@@ -4,10 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "../algorithms/components.hpp"
+#include "../algorithms/core_numbers.hpp"
+#include "../graph/types.hpp"
 #include "algorithms.hpp"
 #include "vertex_values.hpp"
 
@@ -29,5 +33,17 @@ template <class T>
   for (auto const [v, value] : largest(values, k)) r.entries.push_back({v, number{value}});
   return r;
 }
+
+/// Distances from a source, in edges and in weights.
+[[nodiscard]] algorithm_result result_of_distances(std::vector<std::uint32_t> distance, std::size_t reached);
+[[nodiscard]] algorithm_result result_of_distances(std::vector<double> distance, std::size_t reached);
+
+/// Labels that are vertices: how many there are, and how many vertices have the most frequent one. The labels of the
+/// absent vertices do not count.
+[[nodiscard]] algorithm_result result_of_labels(std::vector<graph::vertex_id> label,
+                                                std::set<graph::vertex_id> const& absent = {});
+
+[[nodiscard]] algorithm_result result_of_components(algorithms::components_result r);
+[[nodiscard]] algorithm_result result_of_core_numbers(algorithms::core_numbers_result r, std::size_t top);
 
 }  // namespace wyrm::apps

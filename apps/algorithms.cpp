@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "algorithms.hpp"
 
-#include <algorithm>
-#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "../algorithms/bfs.hpp"
 #include "../algorithms/clustering.hpp"
@@ -23,10 +25,16 @@
 #include "algorithm_results.hpp"
 #include "centralities.hpp"
 #include "loaded_graph.hpp"
+#include "maintained_algorithms.hpp"
 
 namespace wyrm::apps {
 
 namespace {
+
+algorithm_result with_time(algorithm_result result, double ms) {
+  result.ms = ms;
+  return result;
+}
 
 // The time is that of the total only.
 algorithm_result run_triangles(algorithm_input const& in) {
@@ -52,43 +60,21 @@ algorithm_result run_bfs(algorithm_input const& in) {
   std::span<graph::vertex_id const> const sources =
       in.source ? std::span(&*in.source, 1) : std::span<graph::vertex_id const>();
   algorithms::bfs_result r;
-  algorithm_result result;
-  result.ms = timed([&] { r = algorithms::bfs(in.g, sources); });
-  result.figures = {{"reached", std::uint64_t{r.reached}, "{} reached"},
-                    {"depth", std::uint64_t{r.rounds == 0 ? 0 : r.rounds - 1}, "greatest distance {}"}};
-  result.values = one_column(std::move(r.distance), value_column::kind::distance);
-  return result;
+  double const ms = timed([&] { r = algorithms::bfs(in.g, sources); });
+  return with_time(result_of_distances(std::move(r.distance), r.reached), ms);
 }
 
 algorithm_result run_sssp(algorithm_input const& in) {
   algorithms::sssp_result r;
-  algorithm_result result;
-  if (in.source) result.ms = timed([&] { r = algorithms::sssp(in.g, *in.source, {.weighted = in.weighted}); });
-  double greatest = 0;
-  for (double const distance : r.distance)
-    if (std::isfinite(distance)) greatest = std::max(greatest, distance);
-  result.figures = {{"reached", std::uint64_t{r.reached}, "{} reached"}, {"depth", greatest, "greatest distance {}"}};
-  result.values = one_column(std::move(r.distance));
-  return result;
-}
-
-// Labels that are vertices: how many there are, and how many vertices have the most frequent one.
-algorithm_result result_of_labels(std::vector<graph::vertex_id> label, double ms) {
-  algorithm_result result;
-  result.ms = ms;
-  std::vector<std::uint64_t> sizes(label.size());
-  for (graph::vertex_id const of : label) ++sizes[of];
-  std::uint64_t const count = sizes.size() - static_cast<std::size_t>(std::count(sizes.begin(), sizes.end(), 0u));
-  std::uint64_t const largest = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
-  result.figures = {{"count", count, "{}"}, {"largest", largest, "{} vertices in the largest"}};
-  result.values = one_column(std::move(label), value_column::kind::vertex);
-  return result;
+  double ms = 0;
+  if (in.source) ms = timed([&] { r = algorithms::sssp(in.g, *in.source, {.weighted = in.weighted}); });
+  return with_time(result_of_distances(std::move(r.distance), r.reached), ms);
 }
 
 algorithm_result run_label_propagation(algorithm_input const& in) {
   std::vector<graph::vertex_id> label;
   double const ms = timed([&] { label = algorithms::label_propagation(in.g, {.weighted = in.weighted}); });
-  return result_of_labels(std::move(label), ms);
+  return with_time(result_of_labels(std::move(label)), ms);
 }
 
 algorithm_result run_clustering_coefficients(algorithm_input const& in) {
@@ -146,22 +132,14 @@ algorithm_result run_colouring(algorithm_input const& in) {
 template <algorithms::components_result (*Run)(graph::any_graph const&)>
 algorithm_result run_components(algorithm_input const& in) {
   algorithms::components_result r;
-  algorithm_result result;
-  result.ms = timed([&] { r = Run(in.g); });
-  result.figures = {{"count", std::uint64_t{r.count}, "{}"},
-                    {"largest", std::uint64_t{r.largest}, "{} vertices in the largest"}};
-  result.values = one_column(std::move(r.label), value_column::kind::vertex);
-  return result;
+  double const ms = timed([&] { r = Run(in.g); });
+  return with_time(result_of_components(std::move(r)), ms);
 }
 
 algorithm_result run_core_numbers(algorithm_input const& in) {
   algorithms::core_numbers_result r;
-  algorithm_result result;
-  result.ms = timed([&] { r = algorithms::core_numbers(in.g); });
-  result.figures = {{"degeneracy", std::uint64_t{r.degeneracy}, "greatest {}"}};
-  result.top = rank_largest("greatest core numbers", "core", r.core, in.top);
-  result.values = one_column(std::move(r.core));
-  return result;
+  double const ms = timed([&] { r = algorithms::core_numbers(in.g); });
+  return with_time(result_of_core_numbers(std::move(r), in.top), ms);
 }
 
 algorithm_result run_truss(algorithm_input const& in) {
@@ -200,19 +178,22 @@ constexpr algorithm known_algorithms[] = {
      .what = "the ranks",
      .help = "PageRank",
      .weights = true,
-     .run = run_pagerank},
+     .run = run_pagerank,
+     .maintain = maintain_pagerank},
     {.name = "triangles",
      .title = "triangles",
      .what = "the triangles",
      .help = "triangles and local clustering coefficients",
      .undirected = true,
-     .run = run_triangles},
+     .run = run_triangles,
+     .maintain = maintain_triangles},
     {.name = "bfs",
      .title = "BFS",
      .what = "the distances",
      .help = "distances from the source, in edges",
      .source = true,
-     .run = run_bfs},
+     .run = run_bfs,
+     .maintain = maintain_bfs},
     {.name = "betweenness",
      .title = "betweenness",
      .what = "the scores",
@@ -234,13 +215,15 @@ constexpr algorithm known_algorithms[] = {
      .title = "components",
      .what = "the components",
      .help = "weakly connected components",
-     .run = run_components<algorithms::components>},
+     .run = run_components<algorithms::components>,
+     .maintain = maintain_components},
     {.name = "core-numbers",
      .title = "core numbers",
      .what = "the core numbers",
      .help = "core numbers",
      .undirected = true,
-     .run = run_core_numbers},
+     .run = run_core_numbers,
+     .maintain = maintain_core_numbers},
     {.name = "eigenvector",
      .title = "eigenvector",
      .what = "the centralities",
@@ -270,7 +253,8 @@ constexpr algorithm known_algorithms[] = {
      .what = "the labels",
      .help = "communities by 10 rounds of label propagation",
      .weights = true,
-     .run = run_label_propagation},
+     .run = run_label_propagation,
+     .maintain = maintain_label_propagation},
     {.name = "lcc",
      .title = "local clustering",
      .what = "the local clustering coefficients",
@@ -313,7 +297,8 @@ constexpr algorithm known_algorithms[] = {
      .help = "lengths of shortest paths from the source",
      .weights = true,
      .source = true,
-     .run = run_sssp},
+     .run = run_sssp,
+     .maintain = maintain_sssp},
     {.name = "truss",
      .title = "trussness",
      .what = "the trussness of edges",

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of all algorithms that `wyrm run` knows, with one form for their results: figures, the largest values, and
-// values of vertices or edges. Tables, reports and files of values are written from these.
+// The table of all algorithms that `wyrm run` computes and `wyrm stream` maintains, with one form for their results:
+// figures, the largest values, and values of vertices or edges. Tables, reports and files of values are written from
+// these.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +18,7 @@
 
 #include "../algorithms/triangles.hpp"
 #include "../graph/any_graph.hpp"
+#include "../graph/maintained_result.hpp"
 #include "../graph/types.hpp"
 
 namespace wyrm::apps {
@@ -83,6 +88,21 @@ struct algorithm_input {
   std::uint64_t seed;                      // of the draw of sources
 };
 
+/// The graph that a maintained result belongs to.
+struct maintained_state {
+  std::set<graph::vertex_id> const& absent;  // the vertices that were removed
+  double unit;                               // the weight of an edge of value 1
+  std::size_t top;                           // length of the ranking
+};
+
+struct maintained_algorithm {
+  std::unique_ptr<graph::maintained_result> result;
+  /// Copies the result to the host; `ms` is 0. Nothing for PageRank and triangles, which `wyrm stream` prints in their
+  /// own forms.
+  std::function<algorithm_result(maintained_state const&)> describe = {};
+  bool is_unique = true;  // whether the result depends on the graph only, and equals that of run()
+};
+
 struct algorithm {
   char const* name;         // on command lines, in reports and in names of files
   char const* title;        // of the row in a table
@@ -92,6 +112,8 @@ struct algorithm {
   bool weights = false;     // whether it uses weights
   bool source = false;      // whether it begins at a source
   algorithm_result (*run)(algorithm_input const& in);
+  /// Begins to maintain the result in in.g; does not use the rows and the weights. nullptr: it cannot be maintained.
+  maintained_algorithm (*maintain)(algorithm_input const& in) = nullptr;
 };
 
 /// All of them. PageRank and triangles, which are run by default, are first.

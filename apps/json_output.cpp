@@ -4,8 +4,6 @@
 #include <rapidjson/encodings.h>
 #include <rapidjson/memorystream.h>
 
-#include <variant>
-
 #include "machine.hpp"
 
 namespace wyrm::apps {
@@ -30,14 +28,6 @@ std::string to_utf8(std::string_view text) {
     at += good ? in.Tell() : 1;
   }
   return {out.GetString(), out.GetSize()};
-}
-
-void write_id(json& j, char const* name, vertex_ids const& ids, std::size_t v) {
-  auto const id = ids.in_file(static_cast<graph::vertex_id>(v));
-  if (auto const* const number = std::get_if<std::uint64_t>(&id))
-    j.field(name, *number);
-  else
-    j.field(name, to_utf8(std::get<std::string_view>(id)));
 }
 
 void write_surroundings(json& j, char const* command, bool lost) {

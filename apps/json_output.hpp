@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "load.hpp"
@@ -83,7 +84,14 @@ using json_line = json_object<rapidjson::Writer<rapidjson::StringBuffer>>;
 [[nodiscard]] std::string to_utf8(std::string_view text);
 
 /// Writes the id of a vertex in the file: a number or a name.
-void write_id(json& j, char const* name, vertex_ids const& ids, std::size_t v);
+template <class Writer>
+void write_id(json_object<Writer>& j, char const* name, vertex_ids const& ids, std::size_t v) {
+  auto const id = ids.in_file(static_cast<graph::vertex_id>(v));
+  if (auto const* const number = std::get_if<std::uint64_t>(&id))
+    j.field(name, *number);
+  else
+    j.field(name, to_utf8(std::get<std::string_view>(id)));
+}
 
 /// Writes the fields of each report that describe program and machine. `lost`: whether an output of the command, other
 /// than the report, could not be written.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "../exec/device.hpp"
+#include "../loaders/quoted.hpp"
 
 namespace wyrm::apps {
 
@@ -59,9 +60,28 @@ loaded_graph load_graph(graph_options const& o) {
   s.degrees = summarize_degrees(rows);
   std::vector<double> weights;
   if (o.weighted) weights = g.values<double>();
-  bool const triangles = o.asks_for("triangles") && !list.directed;
-  return {std::move(bound),   std::move(g),           std::move(rows), std::move(s),
-          std::move(weights), o.asks_for("pagerank"), triangles};
+  return {std::move(bound), std::move(g), std::move(rows), std::move(s), std::move(weights)};
+}
+
+std::optional<graph::vertex_id> find_source(graph_options const& o, graph::csr const& rows, vertex_ids const& ids) {
+  auto const selected = o.selected();
+  bool const used = std::any_of(selected.begin(), selected.end(), [](algorithm const* a) { return a->source; });
+  if (!o.source.empty()) {
+    if (!used)
+      throw error(error_code::bad_argument, "--source: no selected algorithm begins at a vertex; leave it out");
+    auto const given = ids.find(o.source);
+    if (!given)
+      throw error(error_code::bad_argument,
+                  "--source: expected a vertex (" + ids.range() + "), found " + loaders::quoted(o.source));
+    return given;
+  }
+  std::size_t const n = rows.offsets.size() - 1;
+  if (!used || n == 0) return std::nullopt;
+  std::size_t best = 0;
+  auto const degree = [&](std::size_t v) { return rows.offsets[v + 1] - rows.offsets[v]; };
+  for (std::size_t v = 1; v < n; ++v)
+    if (degree(v) > degree(best)) best = v;
+  return static_cast<graph::vertex_id>(best);
 }
 
 }  // namespace wyrm::apps

@@ -25,15 +25,16 @@ struct graph_options : placement {
   graph_file file;
   std::string allocator = alloc::default_name;
   std::optional<std::vector<std::string>> algorithms;  // names, or "all"; nothing: pagerank and triangles
-  double tolerance = 1e-9;                             // of PageRank: L1 norm of the last change
-  bool weighted = false;                               // algorithms use the weights in the file
-  bool weights_may_lack = false;                       // `weighted`: edges of a file without weights have weight 1
-  graph::combiner combine = graph::combiner::latest;   // of weights of the same edge
-  bool no_edges = false;                               // only the vertices of the file; `wyrm stream` only
-  bool check = false;                                  // check invariants after the build and at the end
-  std::size_t top = 0;                                 // number of vertices to print in rankings
-  std::string output;                                  // output folder for the values of all vertices; empty: none
-  std::string report;                                  // output file for the JSON report; empty: none
+  std::string source;  // of algorithms that have one, as the id of a vertex; empty: the first vertex of largest degree
+  double tolerance = 1e-9;                            // of PageRank: L1 norm of the last change
+  bool weighted = false;                              // algorithms use the weights in the file
+  bool weights_may_lack = false;                      // `weighted`: edges of a file without weights have weight 1
+  graph::combiner combine = graph::combiner::latest;  // of weights of the same edge
+  bool no_edges = false;                              // only the vertices of the file; `wyrm stream` only
+  bool check = false;                                 // check invariants after the build and at the end
+  std::size_t top = 0;                                // number of vertices to print in rankings
+  std::string output;                                 // output folder for the values of all vertices; empty: none
+  std::string report;                                 // output file for the JSON report; empty: none
 
   /// The selected algorithms, without repeats. Does not consider the direction of the graph.
   [[nodiscard]] std::vector<algorithm const*> selected() const;
@@ -65,8 +66,6 @@ struct loaded_graph {
   graph::csr rows;              // CSR of the graph as loaded
   graph_summary summary;        // of the graph as loaded
   std::vector<double> weights;  // of the arcs in rows; empty unless `weighted` is set
-  bool pagerank;                // whether to compute PageRank
-  bool triangles;               // whether to count triangles
 
   [[nodiscard]] std::optional<alloc::residency::statistics> residency() const {
     return bound ? std::optional(bound->counters()) : std::nullopt;
@@ -76,6 +75,12 @@ struct loaded_graph {
 /// Throws the errors of loading and building; error(bad_argument) when an algorithm for undirected graphs is selected
 /// by its name and the graph is directed, or when `weighted` is set and the file has no weights, which may not lack.
 [[nodiscard]] loaded_graph load_graph(graph_options const& o);
+
+/// The source of the selected algorithms in the graph as loaded: the vertex of graph_options::source, or the first one
+/// of largest degree. Nothing if no selected algorithm has a source, or the graph has no vertices. Throws
+/// error(bad_argument) if the option is no vertex, or no selected algorithm has a source.
+[[nodiscard]] std::optional<graph::vertex_id> find_source(graph_options const& o, graph::csr const& rows,
+                                                          vertex_ids const& ids);
 
 /// Wall-clock time of f() in milliseconds. f() must return its results to the host, so that its device work is
 /// complete.

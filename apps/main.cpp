@@ -84,6 +84,10 @@ void add_graph_options(CLI::App& command, apps::graph_options& o, std::vector<st
       ->check(CLI::IsMember(known))
       ->type_name("LIST");
   command
+      .add_option("--source", o.source, "The vertex at which bfs and others begin [the first one with the most edges]")
+      ->check(apps::not_empty)
+      ->type_name("ID");
+  command
       .add_option("--tolerance", o.tolerance,
                   "Tolerance of PageRank and other power iterations: L1 norm of the last change")
       ->check(tolerance)
@@ -124,9 +128,6 @@ void add_run(CLI::App& program, apps::run_options& o) {
     help += std::string("\n") + a.name + ": " + a.help + (a.undirected ? " (undirected)" : "");
   }
   add_graph_options(*run, o, known, help);
-  run->add_option("--source", o.source, "The vertex at which bfs and others begin [the first one with the most edges]")
-      ->check(apps::not_empty)
-      ->type_name("ID");
   run->add_option_function<std::string>(
          "--sources",
          [&o](std::string const& text) { o.sources = text == "all" ? graph::max_vertices : std::stoull(text); },
@@ -202,7 +203,7 @@ void add_weights(CLI::App& stream, apps::stream_options& o) {
   stream.add_flag(
       "--weighted", o.weighted,
       "Keep the weights of updates, and of FILE if it has some, as values of edges (the last one of an edge "
-      "counts; without one it is 1); PageRank uses them");
+      "counts; without one it is 1); PageRank and sssp use them");
   CLI::Option* const decay = add_seconds(
       stream, "--decay", o.half_life, 0.001,
       "Weights halve in this period, and those of repeated insertions of an edge add up; implies --weighted");
@@ -263,8 +264,14 @@ void add_update_file(CLI::App& stream, apps::update_file& file) {
 // `status` is the exit status after the command.
 void add_stream(CLI::App& program, apps::stream_options& o, int& status) {
   CLI::App* const stream = program.add_subcommand("stream", "Build a graph, apply updates to it, and maintain results");
-  add_graph_options(*stream, o, {"pagerank", "triangles"},
-                    "pagerank, triangles, or both [all that the direction of the graph permits]");
+  std::vector<std::string> known;
+  std::string help = "Names with commas between them [pagerank, and triangles of an undirected graph]:";
+  for (apps::algorithm const& a : apps::all_algorithms()) {
+    if (a.maintain == nullptr) continue;
+    known.emplace_back(a.name);
+    help += (known.size() > 1 ? ", " : " ") + known.back() + (a.undirected ? " (undirected)" : "");
+  }
+  add_graph_options(*stream, o, known, help);
   stream
       ->add_option("UPDATES", o.updates.name,
                    "A file, compressed or not, - for standard input, unix:PATH to listen for a client, or "

@@ -94,9 +94,10 @@ void write_result(json& j, char const* name, vertex_ids const& ids, std::optiona
   j.object(name, [&] { write(j, ids, *result); });
 }
 
-void write_figure(json& j, vertex_ids const& ids, figure const& f) {
+template <class Json>
+void write_figure(Json& j, vertex_ids const& ids, figure const& f) {
   struct visitor {
-    json& j;
+    Json& j;
     vertex_ids const& ids;
     std::string const& name;
     void operator()(std::monostate) const { j.null(name.c_str()); }
@@ -123,6 +124,12 @@ void write_figures(json& j, vertex_ids const& ids, algorithm_result const& r) {
   j.field("ms", r.ms);
 }
 
+void write_source(json& j, algorithm const& a, std::optional<graph::vertex_id> source, vertex_ids const& ids) {
+  if (!a.source || !source) return;
+  j.field("source", std::uint64_t{*source});
+  write_id(j, "source_id", ids, *source);
+}
+
 // Writes the results on the graph as loaded, each with the result after the updates as a member; null for one that was
 // left out. PageRank and triangles are in all reports.
 void write_results(json& j, run_options const& o, run_result const& r) {
@@ -138,10 +145,7 @@ void write_results(json& j, run_options const& o, run_result const& r) {
       continue;
     }
     j.object(a.name, [&] {
-      if (a.source && r.source) {
-        j.field("source", std::uint64_t{*r.source});
-        write_id(j, "source_id", r.loaded.ids, *r.source);
-      }
+      write_source(j, a, r.source, r.loaded.ids);
       write_figures(j, r.loaded.ids, *before);
       algorithm_result const* const after = find(r.after, a);
       if (after == nullptr) return j.null("after_updates");
@@ -287,11 +291,16 @@ std::string json_report(stream_options const& o, stream_result const& r, bool lo
   j.object("algorithms", [&] {
     write_result(j, "pagerank", r.loaded.ids, r.pagerank, write_maintained_ranks);
     write_result(j, "triangles", r.loaded.ids, r.triangles, write_triangles);
+    for (auto const& [a, result] : r.further)
+      j.object(a->name, [&] {
+        write_source(j, *a, r.source, r.loaded.ids);
+        write_figures(j, r.loaded.ids, result);
+      });
   });
   return std::string(j.finish()) + '\n';
 }
 
-void print_json(std::ostream& out, batch_result const& b, stream_options const& o) {
+void print_json(std::ostream& out, batch_result const& b, stream_options const& o, vertex_ids const& ids) {
   json_line j;
   j.field("batch", std::uint64_t{b.number});
   if (b.end)
@@ -319,6 +328,14 @@ void print_json(std::ostream& out, batch_result const& b, stream_options const& 
     });
   else
     j.null("pagerank");
+  for (auto const& [a, figures] : b.further) {
+    if (figures)
+      j.object(a->name, [&] {
+        for (figure const& f : *figures) write_figure(j, ids, f);
+      });
+    else
+      j.null(a->name);
+  }
   if (b.ranks)
     j.objects("ranks", *b.ranks, [&](emitted_rank const& one) {
       j.field("vertex", one.vertex);

@@ -20,7 +20,7 @@ void print_table(std::ostream& out, run_options const& o, run_result const& r);
 void print_stream_head(std::ostream& out, stream_options const& o, std::string const& from, stream_result const& begin);
 void print_batch(std::ostream& out, batch_result const& b, stream_result const& begin);
 /// A line with a JSON object, which is flushed. docs/streams.md describes the fields.
-void print_json(std::ostream& out, batch_result const& b, stream_options const& o);
+void print_json(std::ostream& out, batch_result const& b, stream_options const& o, vertex_ids const& ids);
 void print_table(std::ostream& out, stream_options const& o, stream_result const& r);
 
 void print_table(std::ostream& out, cluster_options const& o, cluster_result const& r);

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "../exec/error.hpp"
-#include "../loaders/quoted.hpp"
 #include "progress.hpp"
 
 namespace wyrm::apps {
@@ -35,28 +34,6 @@ std::vector<named_result> run_algorithms(run_options const& o, loaded_graph cons
     if (!o.output.empty()) r.values.push_back({a->name, std::move(values)});
   }
   return results;
-}
-
-// The vertex of --source, or the first one of largest degree.
-std::optional<graph::vertex_id> find_source(run_options const& o, graph::csr const& rows, vertex_ids const& ids) {
-  auto const selected = o.selected();
-  bool const used = std::any_of(selected.begin(), selected.end(), [](algorithm const* a) { return a->source; });
-  if (!o.source.empty()) {
-    if (!used)
-      throw error(error_code::bad_argument, "--source: no selected algorithm begins at a vertex; leave it out");
-    auto const given = ids.find(o.source);
-    if (!given)
-      throw error(error_code::bad_argument,
-                  "--source: expected a vertex (" + ids.range() + "), found " + loaders::quoted(o.source));
-    return given;
-  }
-  std::size_t const n = rows.offsets.size() - 1;
-  if (!used || n == 0) return std::nullopt;
-  std::size_t best = 0;
-  auto const degree = [&](std::size_t v) { return rows.offsets[v + 1] - rows.offsets[v]; };
-  for (std::size_t v = 1; v < n; ++v)
-    if (degree(v) > degree(best)) best = v;
-  return static_cast<graph::vertex_id>(best);
 }
 
 // The position of an arc in a CSR, if it is there.

@@ -22,7 +22,6 @@ struct run_options : graph_options {
   std::size_t batch = 100'000;  // edges per batch
   std::size_t rounds = 10;      // number of batches that are inserted and then erased
   std::uint64_t seed = 1;       // of the updates, and of the draw of sources
-  std::string source;  // of algorithms that have one, as the id of a vertex; empty: the first vertex of largest degree
   /// The number of vertices from which betweenness is computed, drawn by the seed; at most all of them. Nothing: see
   /// exact_betweenness_vertices.
   std::optional<std::size_t> sources;

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <new>
 #include <ostream>
+#include <set>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -34,20 +35,11 @@ class maintained_graph {
   maintained_graph(stream_options const& o, loaded_graph& loaded, stream_result& r) : options_(o), g_(loaded.g), r_(r) {
     r.loaded = std::move(loaded.summary);
     if (o.half_life > 0) decayed_.emplace(g_, o.half_life);
-    if (loaded.pagerank) {
-      r.pagerank.emplace();
-      r.pagerank->ms = timed(
-          [&] { pagerank_ = algorithms::maintain_pagerank(g_, {.tolerance = o.tolerance, .weighted = o.weighted}); });
-      if (o.every == 1) g_.attach(*pagerank_);
-    }
-    if (loaded.triangles) {
-      r.triangles.emplace();
-      r.triangles->ms = timed([&] { triangles_ = algorithms::maintain_triangles(g_); });
-      if (o.every == 1) g_.attach(*triangles_);
-    }
-    if (o.every > 1 && (pagerank_ || triangles_)) last_.emplace(g_.snapshot());
+    for (algorithm const* const a : o.selected())
+      if (!a->undirected || !r.loaded.directed) maintain(*a);
+    if (o.every > 1 && !maintained_.empty()) last_.emplace(g_.snapshot());
     if (o.emit == emission::none) return;
-    if (!loaded.pagerank)
+    if (pagerank_ == nullptr)
       throw error(error_code::bad_argument, "--emit prints ranks, and PageRank is not selected; leave --emit out");
     emitter_.emplace(o.emit, o.top, o.tolerance, r.loaded.ids);
   }
@@ -63,6 +55,8 @@ class maintained_graph {
     bool const maintains = b.number % options_.every == 0;
     b.ms = timed([&] {
       b.changes = apply(batch);
+      absent_.insert(batch.removed.begin(), batch.removed.end());
+      for (graph::vertex_id const v : batch.added) absent_.erase(v);
       r_.added += b.added;
       behind_ = true;
       follow(b, maintains);
@@ -74,8 +68,9 @@ class maintained_graph {
     r_.removed += b.removed;
     r_.expired += b.expired;
     r_.forgotten += b.forgotten;
+    if (options_.json) b.further = figures();
     if (behind_) return b;
-    if (triangles_) b.triangles = triangles_->total();
+    if (triangles_ != nullptr) b.triangles = triangles_->total();
     if (r_.pagerank) b.pagerank = count_ranks();
     if (emitter_) b.ranks = emitter_->select(pagerank_->rank());
     return b;
@@ -97,10 +92,52 @@ class maintained_graph {
     r_.vertices = g_.present_vertices();
     r_.memory_after = g_.memory();
     if (r_.pagerank) finish_pagerank();
-    if (triangles_) finish_triangles();
+    if (triangles_ != nullptr) finish_triangles();
+    for (one_maintained const& one : maintained_)
+      if (one.maintained.describe) finish_further(one);
   }
 
  private:
+  struct one_maintained {
+    algorithm const* of;
+    maintained_algorithm maintained;
+    double ms;  // time in the graph as loaded
+  };
+
+  [[nodiscard]] algorithm_input input() const {
+    static graph::csr const no_rows;
+    static std::vector<double> const no_weights;
+    return {.g = g_,
+            .rows = no_rows,
+            .weights = no_weights,
+            .source = r_.source,
+            .weighted = options_.weighted,
+            .tolerance = options_.tolerance,
+            .top = options_.top,
+            .per_vertex = false,
+            .sources = {},
+            .seed = 0};
+  }
+  void maintain(algorithm const& a) {
+    if (a.source && !r_.source)
+      throw error(error_code::bad_argument,
+                  std::string("the algorithm ") + a.name + " begins at a vertex, and the graph has none; leave it out");
+    one_maintained one{&a, {}, 0};
+    one.ms = timed([&] { one.maintained = a.maintain(input()); });
+    graph::maintained_result& result = *one.maintained.result;
+    if (auto* const ranks = dynamic_cast<algorithms::maintained_pagerank*>(&result)) {
+      pagerank_ = ranks;
+      r_.pagerank.emplace().ms = one.ms;
+    } else if (auto* const triangles = dynamic_cast<algorithms::maintained_triangles*>(&result)) {
+      triangles_ = triangles;
+      r_.triangles.emplace().ms = one.ms;
+    } else {
+      r_.further.push_back({&a, {}});
+      r_.further.back().result.ms = one.ms;
+    }
+    if (options_.every == 1) g_.attach(result);
+    maintained_.push_back(std::move(one));
+  }
   // All of the batch or nothing.
   graph::update_report apply(datasets::timed_batch const& batch) {
     if (!batch.removed.empty()) {
@@ -117,6 +154,7 @@ class maintained_graph {
     } catch (...) {
       try {
         (void)g_.remove_vertices(batch.added);
+        absent_.insert(batch.added.begin(), batch.added.end());
       } catch (...) {  // the first error says more
       }
       throw;
@@ -142,8 +180,7 @@ class maintained_graph {
   // Results that are not attached follow the graph.
   void catch_up() {
     if (last_) {
-      if (pagerank_) graph::catch_up(g_, *pagerank_, *last_);
-      if (triangles_) graph::catch_up(g_, *triangles_, *last_);
+      for (one_maintained const& one : maintained_) graph::catch_up(g_, *one.maintained.result, *last_);
       last_.emplace(g_.snapshot());
     }
     behind_ = false;
@@ -193,13 +230,42 @@ class maintained_graph {
     r_.triangles->vertices = summarize_triangles(recomputed, options_.top);
     r_.values.push_back({"triangles", triangle_values(std::move(recomputed))});
   }
+  [[nodiscard]] maintained_state state(double unit) const { return {absent_, unit, options_.top}; }
+  [[nodiscard]] double unit() const { return decayed_ ? decayed_->unit() : 1; }
+  [[nodiscard]] std::vector<maintained_figures> figures() const {
+    std::vector<maintained_figures> all;
+    for (one_maintained const& one : maintained_) {
+      if (!one.maintained.describe) continue;
+      all.push_back({one.of, std::nullopt});
+      if (!behind_) all.back().figures = one.maintained.describe(state(unit())).figures;
+    }
+    return all;
+  }
+  void finish_further(one_maintained const& one) {
+    if (options_.check && one.maintained.is_unique) check(one);
+    algorithm_result result = one.maintained.describe(state(unit()));
+    result.ms = one.ms;
+    r_.values.push_back({one.of->name, std::exchange(result.values, {})});
+    auto const at = std::find_if(r_.further.begin(), r_.further.end(), [&](auto const& r) { return r.of == one.of; });
+    at->result = std::move(result);
+  }
+  // Weights that decay are those in the graph here, in both results.
+  void check(one_maintained const& one) const {
+    algorithm_result const maintained = one.maintained.describe(state(1));
+    algorithm_result const recomputed = one.of->run(input());
+    if (maintained.values.columns.front().values == recomputed.values.columns.front().values) return;
+    throw error(error_code::corrupt,
+                std::string("the maintained result of ") + one.of->name + " differs from the recomputed one");
+  }
 
   stream_options const& options_;
   graph::any_graph& g_;
   stream_result& r_;
   std::optional<datasets::decayed_graph> decayed_;
-  std::unique_ptr<algorithms::maintained_pagerank> pagerank_;
-  std::unique_ptr<algorithms::maintained_triangles> triangles_;
+  std::vector<one_maintained> maintained_;
+  algorithms::maintained_pagerank* pagerank_ = nullptr;  // in maintained_, like triangles_
+  algorithms::maintained_triangles* triangles_ = nullptr;
+  std::set<graph::vertex_id> absent_;    // vertices that were removed
   std::optional<graph::snapshot> last_;  // that the results belong to, if they are not attached
   std::optional<rank_emitter> emitter_;
   bool behind_ = false;  // whether results lack a batch
@@ -297,7 +363,7 @@ std::exception_ptr apply_all(stream_options const& o, std::ostream& out, update_
       updates.added_to_graph(r.added);
       status.add(b);
       line.make_room();
-      o.json ? print_json(out, b, o) : print_batch(out, b, r);
+      o.json ? print_json(out, b, o, r.loaded.ids) : print_batch(out, b, r);
       maintained.rethrow();
       if (line.is_due()) line.show(status.short_text(maintained.memory()));
     }
@@ -346,6 +412,7 @@ stream_result stream(stream_options const& o, std::ostream& out) {
   saved_updates saved(o.save, updates, r.loaded.ids);
   if (o.emit != emission::none) updates.keep_names();
   loaded_graph loaded = load_graph(o);
+  r.source = find_source(o, loaded.rows, loaded.summary.ids);
   updates.begin(loaded);
   loaded.rows = {};
   maintained_graph maintained(o, loaded, r);

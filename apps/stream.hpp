@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `wyrm stream`: builds a dynamic graph from a file, applies a stream of updates, and maintains PageRank and triangles.
+// `wyrm stream`: builds a dynamic graph from a file, applies a stream of updates, and maintains results.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,8 @@ namespace wyrm::apps {
 /// what was printed last; or all.
 enum class emission { none, top, changes, all };
 
-/// `weighted`: the weights of updates, and of the file if it has some, are the values of edges, and PageRank uses them.
+/// `weighted`: the weights of updates, and of the file if it has some, are the values of edges, which PageRank and
+/// shortest paths use.
 struct stream_options : graph_options {
   update_file updates;          // `timed` follows from `window`, `dated` from `half_life`
   std::size_t batch = 100'000;  // maximum number of updates in a batch; without a window
@@ -51,6 +52,12 @@ struct emitted_rank {
   std::optional<double> rank;
 };
 
+/// Figures of a maintained result; nothing if it is not maintained with the batch.
+struct maintained_figures {
+  algorithm const* of;
+  std::optional<std::vector<figure>> figures;
+};
+
 struct batch_result {
   std::size_t number = 0;  // from 1
   graph::update_report changes;
@@ -64,6 +71,7 @@ struct batch_result {
   // Nothing for results that were not selected, or are not maintained with this batch.
   std::optional<rank_changes> pagerank;
   std::optional<std::uint64_t> triangles;
+  std::vector<maintained_figures> further;  // of stream_result::further; for stream_options::json only
   // In descending order (`top`), or by vertices, behind those that were removed (`changes`).
   std::optional<std::vector<emitted_rank>> ranks;
   double ms = 0;  // time of the update of the graph and of all results that are maintained with it
@@ -90,6 +98,8 @@ struct stream_result {
   std::optional<alloc::residency::statistics> residency;  // at the end, where --device-memory is given
   std::optional<maintained_ranks> pagerank;
   std::optional<triangles_summary> triangles;  // ms: time of counting in the graph as loaded
+  std::optional<graph::vertex_id> source;      // if a maintained algorithm has one
+  std::vector<named_result> further;           // without PageRank and triangles; ms: time in the graph as loaded
   std::vector<named_values> values;            // triangles if they are needed per vertex
 };
 
@@ -101,9 +111,10 @@ struct latencies {
 
 /// Prints the loaded graph, and each batch as soon as it is applied. The updates also end when `out` fails, and at the
 /// first signal (finish_when_interrupted); a batch that is not read completely by then is not applied. Throws the
-/// errors of loading and building. An error of reading, saving or updating ends the updates: all printed batches are
-/// applied then, and a batch with a malformed line is not; the result describes the graph, and has the error. With
-/// `check`, throws error(corrupt) if the maintained results at the end differ from recomputed ones.
+/// errors of loading and building; error(bad_argument) for a source that does not exist. An error of reading, saving or
+/// updating ends the updates: all printed batches are applied then, and a batch with a malformed line is not; the
+/// result describes the graph, and has the error. With `check`, throws error(corrupt) if the maintained results at the
+/// end differ from recomputed ones.
 [[nodiscard]] stream_result stream(stream_options const& o, std::ostream& out);
 
 }  // namespace wyrm::apps

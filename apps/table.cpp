@@ -215,6 +215,8 @@ void print_stream_head(std::ostream& out, stream_options const& o, std::string c
   print_loaded(out, o, r.loaded);
   if (r.pagerank) row(out, "first PageRank", format("%.2f ms", r.pagerank->ms));
   if (r.triangles) row(out, "first triangles", format("%.2f ms", r.triangles->ms));
+  for (auto const& [a, result] : r.further)
+    row(out, (std::string("first ") + a->title).c_str(), format("%.2f ms", result.ms));
   out << "\nupdates from " << from << '\n' << format("  %7s %10s %10s %12s", "batch", "inserted", "erased", "edges");
   if (r.triangles) out << format(" %14s", "triangles");
   if (r.pagerank) out << format(" %10s %12s %9s", "iterations", "ranked", "converged");
@@ -260,13 +262,16 @@ void print_table(std::ostream& out, stream_options const& o, stream_result const
   print_memory(out, r.memory_after);
   print_residency(out, o, r.residency);
 
-  if (r.pagerank || r.triangles) out << "\nalgorithms\n";
+  if (r.pagerank || r.triangles || !r.further.empty()) out << "\nalgorithms\n";
   if (r.pagerank)
     print_ranks(out, r.loaded.ids, *r.pagerank,
                 count(r.pagerank->iterations) + " iterations, " + count(r.pagerank->ranked) + " ranked" +
                     (r.pagerank->converged ? "" : " (not converged)"));
   if (r.triangles) row(out, "triangles", count(r.triangles->total));
+  for (auto const& [a, result] : r.further) row(out, a->title, text_of(r.loaded.ids, result.figures));
   print_vertices(out, r.loaded.ids, r.pagerank ? &*r.pagerank : nullptr, r.triangles);
+  print_further(out, r.loaded.ids, r.further);
+  if (r.source) row(out, "source", "vertex " + r.loaded.ids.text(*r.source));
   print_not_counted(out, o, r.loaded);
 }
 

@@ -94,8 +94,8 @@ graph::update_report decayed_graph::forget(double bound) {
 std::vector<double> decayed_graph::weights() const {
   std::vector<double> all = g_.values<double>();
   if (!now_) return all;
-  double const unit = std::exp2(-periods(*now_));
-  for (double& weight : all) weight *= unit;
+  double const by = unit();
+  for (double& weight : all) weight *= by;
   return all;
 }
 

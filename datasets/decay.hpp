@@ -10,6 +10,7 @@
 // moves by a whole number of periods, which multiplies all values by a power of two.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -47,6 +48,8 @@ class decayed_graph {
 
   /// The largest time of insertions, and of the ends of slides; nothing before the first.
   [[nodiscard]] std::optional<double> now() const { return now_; }
+  /// The weight at now() of an edge with the value 1; 1 before the first insertion.
+  [[nodiscard]] double unit() const { return now_ ? std::exp2(-periods(*now_)) : 1; }
   /// The weights at now(), or as loaded before the first insertion, of all arcs in the order of to_csr(). O(arcs).
   [[nodiscard]] std::vector<double> weights() const;
 
