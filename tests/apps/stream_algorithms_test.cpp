@@ -59,7 +59,7 @@ struct weighted_edges {
     for (int batch = 0; batch < 12; ++batch, text << '\n')
       for (unsigned i = 0; i < 15; ++i) {
         std::pair<unsigned, unsigned> e{1 + random() % n, 1 + random() % n};
-        unsigned const weight = random() % 20;
+        auto const weight = static_cast<unsigned>(random() % 20);
         bool const erases = batch % 3 == 2 && random() % 2 == 0;
         text << (erases ? "- " : "+ ") << e.first << ' ' << e.second;
         if (!erases) text << ' ' << weight << " 0";
@@ -112,10 +112,11 @@ TEST_F(program_test, maintained_results_equal_those_of_the_final_graph) {
           };
           EXPECT_EQ(fields(maintained), fields(computed)) << name;
           for (char const* const field : {"count", "largest", "degeneracy", "reached", "depth", "source", "source_id"})
-            if (maintained.at("algorithms/" + name).HasMember(field))
+            if (maintained.at("algorithms/" + name).HasMember(field)) {
               EXPECT_EQ(maintained.at("algorithms/" + name + '/' + field),
                         computed.at("algorithms/" + name + '/' + field))
                   << name << ' ' << field;
+            }
         }
         EXPECT_EQ(row(out, "source"), "vertex 7");
         EXPECT_TRUE(maintained.at("algorithms/pagerank").IsNull());
@@ -224,7 +225,9 @@ TEST_F(program_test, lengths_of_paths_use_weights_that_decay) {
     // After 20 seconds 8 is 2. After 6000 seconds the unit of the stored weights has changed.
     std::string const begin = "1 2 8 0\n\n2 3 1 20\n\n";
     auto const lines = json_lines(output(stream + strings{"--every", every}, begin));
-    if (*every == '1') EXPECT_NEAR(lines.at(0).number("sssp/depth"), 8, 1e-9);
+    if (*every == '1') {
+      EXPECT_NEAR(lines.at(0).number("sssp/depth"), 8, 1e-9);
+    }
     EXPECT_NEAR(lines.at(1).number("sssp/depth"), 3, 1e-9);
     EXPECT_EQ(lines.at(1).count("sssp/reached"), 3u);
     std::istringstream values(read("sssp.txt"));
