@@ -48,6 +48,18 @@ algorithm_result result_of_components(algorithms::components_result r) {
   return result;
 }
 
+algorithm_result result_of_clustering(algorithms::clustering_result r, std::set<graph::vertex_id> const& absent) {
+  for (graph::vertex_id const v : absent)
+    if (--r.sizes[r.label[v]] == 0) --r.count;
+  algorithm_result result;
+  result.figures = {{"count", std::uint64_t{r.count}, "{}"},
+                    {"modularity", r.modularity, "modularity {}"},
+                    {"iterations", std::uint64_t{r.iterations}, "{} rounds of voting"},
+                    {"converged", r.converged, " (not converged)"}};
+  result.values = one_column(std::move(r.label));
+  return result;
+}
+
 algorithm_result result_of_core_numbers(algorithms::core_numbers_result r, std::size_t top) {
   algorithm_result result;
   result.figures = {{"degeneracy", std::uint64_t{r.degeneracy}, "greatest {}"}};

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "../algorithms/clustering.hpp"
 #include "../algorithms/components.hpp"
 #include "../algorithms/core_numbers.hpp"
 #include "../graph/types.hpp"
@@ -44,6 +45,9 @@ template <class T>
                                                 std::set<graph::vertex_id> const& absent = {});
 
 [[nodiscard]] algorithm_result result_of_components(algorithms::components_result r);
+/// The absent vertices do not count.
+[[nodiscard]] algorithm_result result_of_clustering(algorithms::clustering_result r,
+                                                    std::set<graph::vertex_id> const& absent = {});
 [[nodiscard]] algorithm_result result_of_core_numbers(algorithms::core_numbers_result r, std::size_t top);
 
 }  // namespace wyrm::apps

@@ -162,14 +162,8 @@ algorithm_result run_truss(algorithm_input const& in) {
 
 algorithm_result run_clustering(algorithm_input const& in) {
   algorithms::clustering_result r;
-  algorithm_result result;
-  result.ms = timed([&] { r = algorithms::clustering(in.g, {.weighted = in.weighted}); });
-  result.figures = {{"count", std::uint64_t{r.count}, "{}"},
-                    {"modularity", r.modularity, "modularity {}"},
-                    {"iterations", std::uint64_t{r.iterations}, "{} rounds of voting"},
-                    {"converged", r.converged, " (not converged)"}};
-  result.values = one_column(std::move(r.label));
-  return result;
+  double const ms = timed([&] { r = algorithms::clustering(in.g, {.weighted = in.weighted}); });
+  return with_time(result_of_clustering(std::move(r)), ms);
 }
 
 constexpr algorithm known_algorithms[] = {
@@ -204,7 +198,8 @@ constexpr algorithm known_algorithms[] = {
      .what = "the clusters",
      .help = "clusters by random walks",
      .weights = true,
-     .run = run_clustering},
+     .run = run_clustering,
+     .maintain = maintain_clustering},
     {.name = "colouring",
      .title = "colours",
      .what = "the colours",

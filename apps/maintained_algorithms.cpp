@@ -8,11 +8,13 @@
 
 #include "../algorithms/components.hpp"
 #include "../algorithms/incremental_bfs.hpp"
+#include "../algorithms/incremental_clustering.hpp"
 #include "../algorithms/incremental_core_numbers.hpp"
 #include "../algorithms/incremental_label_propagation.hpp"
 #include "../algorithms/incremental_pagerank.hpp"
 #include "../algorithms/incremental_sssp.hpp"
 #include "../algorithms/incremental_triangles.hpp"
+#include "../exec/error.hpp"
 #include "algorithm_results.hpp"
 
 namespace wyrm::apps {
@@ -33,6 +35,16 @@ maintained_algorithm maintain_pagerank(algorithm_input const& in) {
 }
 
 maintained_algorithm maintain_triangles(algorithm_input const& in) { return {algorithms::maintain_triangles(in.g)}; }
+
+maintained_algorithm maintain_clustering(algorithm_input const& in) {
+  if (in.weighted)
+    throw error(error_code::bad_argument,
+                "the algorithm clustering cannot be maintained by weights; leave it out, or --weighted and --decay");
+  return describe_by(
+      algorithms::maintain_clustering(in.g),
+      [](auto const& r, maintained_state const& s) { return result_of_clustering(r.result(), s.absent); },
+      false);  // clusters depend on the sequence of changes
+}
 
 maintained_algorithm maintain_components(algorithm_input const& in) {
   return describe_by(algorithms::maintain_components(in.g), [](auto const& r, maintained_state const&) {

@@ -8,6 +8,8 @@ namespace wyrm::apps {
 
 [[nodiscard]] maintained_algorithm maintain_pagerank(algorithm_input const& in);
 [[nodiscard]] maintained_algorithm maintain_triangles(algorithm_input const& in);
+/// Throws error(bad_argument) if the graph is weighted.
+[[nodiscard]] maintained_algorithm maintain_clustering(algorithm_input const& in);
 [[nodiscard]] maintained_algorithm maintain_components(algorithm_input const& in);
 [[nodiscard]] maintained_algorithm maintain_core_numbers(algorithm_input const& in);
 /// From in.source, which must exist.

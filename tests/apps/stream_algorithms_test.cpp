@@ -158,10 +158,23 @@ TEST_F(program_test, prints_the_figures_of_maintained_results) {
   EXPECT_EQ(row(table, "source"), "vertex 1");
 }
 
+TEST_F(program_test, maintains_clusters) {
+  // Two triangles, which lose the edge between them; 7 is removed.
+  std::string const file = write("two.graph", two_triangles);
+  strings const stream{"stream", file, "--algorithms", "clustering"};
+  auto const lines = json_lines(output(stream + strings{"--print", "json", "--check"}, "- 3 4\n\n-v 7\n\n"));
+  EXPECT_EQ(field_of(lines, "clustering", "count"), (counts{3, 2}));
+  EXPECT_NEAR(lines.at(1).number("clustering/modularity"), 0.5, 1e-12);
+  std::string const seldom = output(stream + strings{"--every", "2"}, "- 3 4\n");
+  EXPECT_TRUE(row(seldom, "clusters").starts_with("3, modularity 0.5, ")) << seldom;
+  expect_refused(2, "the algorithm clustering cannot be maintained by weights",
+                 stream + strings{"/dev/null", "--weighted"});
+}
+
 TEST_F(program_test, default_output_has_no_further_results) {
   std::string const file = write("two.graph", two_triangles);
   auto const lines = json_lines(output({"stream", file, "--print", "json"}, "1 4\n"));
-  for (char const* const name : {"components", "core-numbers", "bfs", "sssp", "label-propagation"})
+  for (char const* const name : {"components", "core-numbers", "bfs", "sssp", "clustering", "label-propagation"})
     EXPECT_FALSE(lines.at(0).all().HasMember(name)) << name;
   EXPECT_FALSE(lines.at(0).at("pagerank").IsNull());
 }
