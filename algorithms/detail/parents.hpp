@@ -10,6 +10,7 @@
 
 #include "../../exec/atomic.hpp"
 #include "../../exec/launch.hpp"
+#include "../../exec/load.hpp"
 #include "../../exec/memory.hpp"
 #include "../../graph/view.hpp"
 #include "row_bins.hpp"
@@ -61,15 +62,24 @@ struct pull_parents {
   }
 };
 
-/// The same with one tile of a host per vertex: a core that has one row at a time needs no bins, and no other one
-/// writes its parent.
+/// The same with one tile of a host per `of_core` vertices: a core that has one row at a time needs no bins, and no
+/// other one writes its parents. It prefetches the rows of vertices that have no parent.
 struct pull_parents_of_rows {
+  static constexpr std::uint32_t of_core = 64;
   graph::packed_record const* rows;
+  std::size_t n;
   pull_parents work;
+  [[nodiscard]] std::size_t tiles() const { return (n + of_core - 1) / of_core; }
   template <class Tile>
-  WYRM_HD void operator()(Tile const&, std::size_t v) const {
-    if (work.parents[v] != graph::no_vertex) return;
-    work.visit(static_cast<graph::vertex_id>(v), rows[v], 0, rows[v].degree, 1);
+  WYRM_HD void operator()(Tile const&, std::size_t tile) const {
+    graph::vertex_id left[of_core];
+    std::uint32_t size = 0;
+    for (std::size_t v = tile * of_core; v < (tile + 1) * of_core && v < n; ++v) {
+      left[size] = static_cast<graph::vertex_id>(v);
+      size += work.parents[v] == graph::no_vertex ? 1 : 0;
+    }
+    for (std::uint32_t i = 0; i < size; ++i) exec::prefetch(rows[left[i]].page());
+    for (std::uint32_t i = 0; i < size; ++i) work.visit(left[i], rows[left[i]], 0, rows[left[i]].degree, 1);
   }
 };
 
@@ -139,7 +149,8 @@ class parent_finder {
       pull.bins = bins_.make(g.in_records(), n, g.arcs(), limits_of_rows);
       exec::for_each_tile<32>(space_, pull.bins.items(), pull);
     } else {
-      exec::for_each_tile<32>(space_, n, pull_parents_of_rows{g.in_records(), pull});
+      pull_parents_of_rows const work{g.in_records(), n, pull};
+      exec::for_each_tile<32>(space_, work.tiles(), work);
     }
   }
   [[nodiscard]] graph::vertex_id* data() const { return parents_.data(); }

@@ -57,24 +57,28 @@ struct count_finite {
   std::uint64_t const* distances;
   graph::vertex_id const* parents;
   reached_counts* counts;
-  struct sums {
-    tile_sum<std::uint32_t> reached;
-    tile_sum<std::uint32_t> orphans;
+  /// What a tile counts; lane 0 adds it.
+  struct found {
+    reached_counts* counts;
+    std::uint32_t reached = 0;
+    std::uint32_t orphans = 0;
     template <class Tile>
     WYRM_HD void flush(Tile const& t) {
-      reached.flush(t);
-      orphans.flush(t);
+      if (t.rank() != 0) return;
+      if (reached > 0) exec::atomic_ref<std::uint32_t>(counts->reached).fetch_add(reached, exec::relaxed);
+      if (orphans > 0) exec::atomic_ref<std::uint32_t>(counts->orphans).fetch_add(orphans, exec::relaxed);
     }
   };
   template <class Tile>
-  WYRM_HD sums begin(Tile const&) const {
-    return {tile_sum<std::uint32_t>(&counts->reached), tile_sum<std::uint32_t>(&counts->orphans)};
+  WYRM_HD found begin(Tile const&) const {
+    return {counts};
   }
   template <class Tile>
-  WYRM_HD void operator()(Tile const&, std::size_t v, bool valid, sums& found) const {
+  WYRM_HD void operator()(Tile const& t, std::size_t v, bool valid, found& all) const {
     bool const reached = valid && distances[v] != infinite_bits;
-    found.reached.add(reached ? 1 : 0);
-    found.orphans.add(reached && parents != nullptr && parents[v] == graph::no_vertex ? 1 : 0);
+    bool const orphan = reached && parents != nullptr && parents[v] == graph::no_vertex;
+    all.reached += static_cast<std::uint32_t>(cuda::std::popcount(t.ballot(reached)));
+    all.orphans += static_cast<std::uint32_t>(cuda::std::popcount(t.ballot(orphan)));
   }
 };
 
