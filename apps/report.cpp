@@ -292,7 +292,7 @@ std::string json_report(stream_options const& o, stream_result const& r, bool lo
     write_result(j, "pagerank", r.loaded.ids, r.pagerank, write_maintained_ranks);
     write_result(j, "triangles", r.loaded.ids, r.triangles, write_triangles);
     for (auto const& [a, result] : r.further)
-      j.object(a->name, [&] {
+      j.object(a->name, [&, a = a, &result = result] {
         write_source(j, *a, r.source, r.loaded.ids);
         write_figures(j, r.loaded.ids, result);
       });
@@ -330,7 +330,7 @@ void print_json(std::ostream& out, batch_result const& b, stream_options const& 
     j.null("pagerank");
   for (auto const& [a, figures] : b.further) {
     if (figures)
-      j.object(a->name, [&] {
+      j.object(a->name, [&, &figures = figures] {
         for (figure const& f : *figures) write_figure(j, ids, f);
       });
     else
