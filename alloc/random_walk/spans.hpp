@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pools of pages that grow and shrink while kernels run. A span is a chunk, or a run of chunks, that is split into
 // pages of one size. A table lists the spans of a pool. Pages are numbered in the order of this table, so each word of
-// the bitmap stands for as many pages as it has bits, for any page size, and a search needs only the number of spans.
+// the bitmap represents as many pages as it has bits, for any page size, and a search needs only the number of spans.
 //
 // Growth: any tile can append spans at the end of the table. It adds to the number of spans, writes the entry of the
 // table, and then frees the pages of the span (release). The pages of an entry that was never written are marked as
