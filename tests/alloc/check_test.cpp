@@ -13,6 +13,7 @@
 #include "../../alloc/registry.hpp"
 #include "../../exec/host_space.hpp"
 #include "../support/corrupt.hpp"
+#include "tested_allocators.hpp"
 
 namespace wyrm::tests {
 namespace {
@@ -273,9 +274,7 @@ struct counting_space : exec::host_space {
 
 template <class A>
 class overhead : public ::testing::Test {};
-template <class... A>
-::testing::Types<A...> to_types(alloc::list<A...>);
-using allocators = decltype(to_types(alloc::all<counting_space>{}));
+using allocators = types_of<alloc::all<counting_space>>;
 struct by_allocator {
   template <class A>
   static std::string GetName(int) {

@@ -11,35 +11,17 @@
 #include <cstdlib>
 #include <random>
 #include <string_view>
-#include <tuple>
-#include <type_traits>
 #include <vector>
 
 #include "../../alloc/registry.hpp"
 #include "../support/seed.hpp"
+#include "tested_allocators.hpp"
 #include "workload.hpp"
 
 namespace wyrm::tests {
 
 inline constexpr std::size_t mib = std::size_t{1} << 20;
 inline std::size_t largest_pool() { return scaled(32 * mib, 8 * mib); }
-
-template <class... A>
-::testing::Types<A...> to_types(alloc::list<A...>);
-template <class... A>
-auto first_and_last(alloc::list<A...>) {
-  using all = std::tuple<A...>;
-  using first = std::tuple_element_t<0, all>;
-  using last = std::tuple_element_t<sizeof...(A) - 1, all>;
-  return std::conditional_t<sizeof...(A) == 1, ::testing::Types<first>, ::testing::Types<first, last>>{};
-}
-/// For INSTANTIATE_TYPED_TEST_SUITE_P: the allocators of a family; with WYRM_GRAPH_ALLOCATORS=few two of them.
-template <class Family>
-#if WYRM_TEST_FEW_ALLOCATORS
-using types_of = decltype(first_and_last(Family{}));
-#else
-using types_of = decltype(to_types(Family{}));
-#endif
 
 /// Devices commit 2 MiB at least for each range of a pool.
 inline alloc::options pool_of(std::size_t bytes, bool checked) {

@@ -19,6 +19,7 @@
 #include "../../exec/converged_tile.hpp"
 #include "../../exec/host_space.hpp"
 #include "../support/spaces.hpp"
+#include "tested_allocators.hpp"
 
 namespace wyrm::tests {
 namespace {
@@ -107,9 +108,7 @@ class gathering {
 template <class A>
 class interleave_lanes : public testing::Test {};
 
-template <class... A>
-testing::Types<A...> to_types(alloc::list<A...>);
-using allocators = decltype(to_types(alloc::all<host>{}));
+using allocators = types_of<alloc::all<host>>;
 TYPED_TEST_SUITE(interleave_lanes, allocators, by_name);
 
 // Each lane allocates a block, writes to it, and frees it. Lanes that are in one tile for malloc are in others for

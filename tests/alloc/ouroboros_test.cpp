@@ -18,6 +18,7 @@
 
 #include "../support/simt_space.hpp"
 #include "full_queue.hpp"
+#include "tested_allocators.hpp"
 #include "workload.hpp"
 
 namespace wyrm::tests {
@@ -82,15 +83,12 @@ class ouroboros : public space_test<typename A::space_type> {
   }
 };
 
-template <class... A>
-struct several {};
 template <class Space>
-using six = several<alloc::ouroboros_s_p<Space>, alloc::ouroboros_s_c<Space>, alloc::ouroboros_va_p<Space>,
-                    alloc::ouroboros_va_c<Space>, alloc::ouroboros_vl_p<Space>, alloc::ouroboros_vl_c<Space>>;
+using allocators_on = tested<alloc::ouroboros_family<Space>>;
 template <class... A, class... B>
-::testing::Types<A..., B...> join(several<A...>, several<B...>);
-using on_host = std::conditional_t<WYRM_TEST_HOST, six<exec::host_space>, several<>>;
-using on_simt = std::conditional_t<WYRM_TEST_SIMT, six<simt_space>, several<>>;
+::testing::Types<A..., B...> join(alloc::list<A...>, alloc::list<B...>);
+using on_host = std::conditional_t<WYRM_TEST_HOST, allocators_on<exec::host_space>, alloc::list<>>;
+using on_simt = std::conditional_t<WYRM_TEST_SIMT, allocators_on<simt_space>, alloc::list<>>;
 using variants = decltype(join(on_host{}, on_simt{}));
 
 struct by_name_and_space {

@@ -13,6 +13,7 @@
 
 #include "../../alloc/random_walk/random_walk.hpp"
 #include "../../alloc/random_walk/rw_malloc.hpp"
+#include "tested_allocators.hpp"
 #include "workload.hpp"
 
 namespace wyrm::tests {
@@ -160,8 +161,7 @@ REGISTER_TYPED_TEST_SUITE_P(random_walk_allocator, memory_moves_between_sizes, p
                             statistics_in_numbers);
 
 template <class Space>
-using random_walk_allocators = ::testing::Types<alloc::rw<Space>, alloc::rw_bm<Space>, alloc::corw<Space>,
-                                                alloc::crw<Space>, alloc::rw_malloc<Space>>;
+using random_walk_allocators = types_of<alloc::random_walk_family<Space>>;
 
 /// Frees blocks with their requested size.
 template <class Ref>

@@ -17,6 +17,7 @@
 #include "../../alloc/ouroboros/ouroboros.hpp"
 #include "../../exec/host_space.hpp"
 #include "../support/spaces.hpp"
+#include "tested_allocators.hpp"
 
 namespace wyrm::tests {
 namespace {
@@ -114,10 +115,7 @@ TEST_F(ring, entries_keep_their_order_in_a_longer_one) {
 
 template <class A>
 class ring_of_a_pool : public ring {};
-using variants =
-    ::testing::Types<alloc::ouroboros_s_p<space>, alloc::ouroboros_s_c<space>, alloc::ouroboros_va_p<space>,
-                     alloc::ouroboros_va_c<space>, alloc::ouroboros_vl_p<space>, alloc::ouroboros_vl_c<space>>;
-TYPED_TEST_SUITE(ring_of_a_pool, variants, by_name);
+TYPED_TEST_SUITE(ring_of_a_pool, types_of<alloc::ouroboros_family<space>>, by_name);
 
 // All pages of a pool are taken and freed, so that they are in the queue; some of them again, so that the queue goes on
 // around the end; then a few are taken, and the pool is reset.
