@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times cuGraph (pylibcugraph, one GPU) on graphs that analytics_bench wrote (--dump=DIR), with the same sources and weights.
+"""Times cuGraph (pylibcugraph, one GPU) on graphs that analytics_bench wrote (--dump=DIR), with the same sources and
+weights.
 
 Usage: cugraph_times.py [--repeats N] [--only NAME,...] [--out FILE.json] DIR/GRAPH...
 
-A time is that of one call, from one synchronisation of the device to the next, with the result in device memory. BFS, SSSP and
-betweenness run from the 16 sources of the graph, and the time is the mean over them. Both layouts of cuGraph are timed, as
-given and renumbered by degree, which is the default of its Python layer; the faster one counts. One JSON record a figure:
-graph, algorithm, layout, median, least and most milliseconds, and a figure of the result for comparison.
-PEER_SITE names a folder with pylibcugraph, cupy and rmm, if they are not installed.
+A time is that of one call, from one synchronisation of the device to the next, with the result in device memory. BFS,
+SSSP and betweenness run from the 16 sources of the graph, and the time is the mean over them. Both layouts of cuGraph
+are timed, as given and renumbered by degree, which is the default of its Python layer; the faster one counts. One JSON
+record a figure: graph, algorithm, layout, median, least and most milliseconds, and a figure of the result for
+comparison. PEER_SITE names a folder with pylibcugraph, cupy and rmm, if they are not installed.
 """
 import argparse
-import ctypes
-import glob
 import json
 import os
 import sys
@@ -21,40 +20,18 @@ import time
 if os.environ.get("PEER_SITE"):
     sys.path.insert(0, os.environ["PEER_SITE"])
 
-
-def load_libraries():
-    """The libraries of CUDA's wheels, which the linker does not find by itself."""
-    for name in ("nvJitLink", "cublasLt", "cublas", "cusparse", "cusolver", "curand"):
-        for base in sys.path:
-            for path in sorted(glob.glob(os.path.join(base, "nvidia", "*", "lib", f"lib{name}.so*")))[:1]:
-                ctypes.CDLL(path, ctypes.RTLD_GLOBAL)
+import cugraph_calls
+from cugraph_calls import cg, cp, np
 
 
-load_libraries()
-import cupy as cp
-import numpy as np
-import pylibcugraph as cg
-import rmm
+class Dump(cugraph_calls.Graph):
+    """A graph that analytics_bench wrote."""
 
-
-class Graph:
     def __init__(self, path):
+        super().__init__(np.fromfile(path + ".offsets", np.int64), np.fromfile(path + ".targets", np.int32),
+                         np.fromfile(path + ".weights", np.float32))
         self.name = os.path.basename(path)
-        self.offsets = np.fromfile(path + ".offsets", np.int64)
-        self.targets = np.fromfile(path + ".targets", np.int32)
-        self.weights = np.fromfile(path + ".weights", np.float32)
         self.sources = np.fromfile(path + ".sources", np.int32)
-        self.n = len(self.offsets) - 1
-        self.columns = cp.asarray(self.targets)
-        begins = cp.asarray(self.offsets)
-        self.rows = (cp.searchsorted(begins, cp.arange(len(self.targets)), side="right") - 1).astype(cp.int32)
-        self.vertices = cp.arange(self.n, dtype=cp.int32)
-
-    def on_device(self, handle, renumber, transposed=False, weighted=False):
-        properties = cg.GraphProperties(is_symmetric=True, is_multigraph=False)
-        weights = cp.asarray(self.weights) if weighted else None
-        return cg.SGGraph(handle, properties, self.rows, self.columns, weight_array=weights, store_transposed=transposed,
-                          renumber=renumber, do_expensive_check=False, vertices_array=self.vertices)
 
 
 def modularity(g, vertices, labels):
@@ -70,48 +47,44 @@ def modularity(g, vertices, labels):
 
 def cases(handle, g):
     """name -> (weighted, transposed, call(graph), figure(result)); a call that returns a list ran from each source."""
-    source_lists = [cp.asarray([s], cp.int32) for s in g.sources]
+    calls = cugraph_calls.calls_of(handle, g)
+    each = [cp.asarray([s], cp.int32) for s in g.sources]
+    bfs, sssp, betweenness = calls["bfs"][2], calls["sssp"][2], calls["betweenness"][2]
     pairs = min(g.n, 1_000_000)
     first = (cp.arange(pairs, dtype=cp.int64) * 7919 % g.n).astype(cp.int32)
     second = g.columns[(cp.arange(pairs, dtype=cp.int64) * 104729) % len(g.targets)]
-    alpha = 0.9 / float(np.diff(g.offsets).max())
-    largest = np.iinfo(np.int32).max
+    reached = np.iinfo(np.int32).max
 
     def pagerank(graph, iterations):
         return cg.pagerank(handle, graph, None, None, None, None, 0.85, 1e-30, iterations, False,
                            fail_on_nonconvergence=False)
 
+    def of_labels(r):
+        return modularity(g, r[0], r[1])
+
+    def largest(r):
+        return float(cp.max(r[1]))
+
     return {
-        "bfs": (False, False, lambda G: [cg.bfs(handle, G, s, True, 0, False, False) for s in source_lists],
-                lambda r: int(cp.count_nonzero(r[-1][0] < largest))),
-        "sssp": (True, False, lambda G: [cg.sssp(handle, G, int(s), 1e30, True, False) for s in g.sources],
+        "bfs": (False, False, lambda G: [bfs(G, s) for s in each], lambda r: int(cp.count_nonzero(r[-1][0] < reached))),
+        "sssp": (True, False, lambda G: [sssp(G, s) for s in g.sources],
                  lambda r: float(cp.sum(r[-1][1][r[-1][1] < 1e30]))),
-        "betweenness": (False, False,
-                        lambda G: [cg.betweenness_centrality(handle, G, s, None, False, False, False)
-                                   for s in source_lists[:4]],
+        "betweenness": (False, False, lambda G: [betweenness(G, s) for s in each[:4]],
                         lambda r: float(cp.nansum(r[-1][1]))),
-        "pagerank_20": (False, True, lambda G: pagerank(G, 20), lambda r: float(cp.max(r[1]))),
-        "pagerank_40": (False, True, lambda G: pagerank(G, 40), lambda r: float(cp.max(r[1]))),
-        "components": (False, False,
-                       lambda G: cg.weakly_connected_components(handle, G, None, None, None, None, False),
-                       lambda r: int(len(cp.unique(r[1])))),
-        "triangles": (False, False, lambda G: cg.triangle_count(handle, G, None, False),
-                      lambda r: int(cp.sum(r[1].astype(cp.int64))) // 3),
-        "core_numbers": (False, False, lambda G: cg.core_number(handle, G, None, False), lambda r: int(cp.max(r[1]))),
+        "pagerank_20": (False, True, lambda G: pagerank(G, 20), largest),
+        "pagerank_40": (False, True, lambda G: pagerank(G, 40), largest),
+        "components": (*calls["components"], lambda r: int(len(cp.unique(r[1])))),
+        "triangles": (*calls["triangles"], lambda r: int(cp.sum(r[1].astype(cp.int64))) // 3),
+        "core_numbers": (*calls["core_numbers"], lambda r: int(cp.max(r[1]))),
         "truss_4": (False, False, lambda G: cg.k_truss_subgraph(handle, G, 4, False), lambda r: len(r[0])),
-        "louvain": (False, False, lambda G: cg.louvain(handle, G, 100, 1e-7, 1.0, False),
-                    lambda r: modularity(g, r[0], r[1])),
-        "leiden": (False, False, lambda G: cg.leiden(handle, 1, G, 100, 1.0, 1.0, False),
-                   lambda r: modularity(g, r[0], r[1])),
-        "hits": (False, True, lambda G: cg.hits(handle, G, 1e-6, 500, None, None, True, False),
-                 lambda r: float(cp.max(r[1]))),
-        "katz": (False, True, lambda G: cg.katz_centrality(handle, G, None, alpha, 1.0, 1e-6, 500, False),
-                 lambda r: float(cp.max(r[1]))),
-        "eigenvector": (False, True, lambda G: cg.eigenvector_centrality(handle, G, 1e-6, 500, False),
-                        lambda r: float(cp.max(r[1]))),
+        "louvain": (*calls["louvain"], of_labels),
+        "leiden": (*calls["leiden"], of_labels),
+        "hits": (*calls["hits"], largest),
+        "katz": (*calls["katz"], largest),
+        "eigenvector": (*calls["eigenvector"], largest),
         "jaccard": (False, False, lambda G: cg.jaccard_coefficients(handle, G, first, second, False, False),
                     lambda r: float(cp.sum(r[2]))),
-        "spanning_forest": (True, False, lambda G: cg.minimum_spanning_tree(handle, G, False), lambda r: len(r[0])),
+        "spanning_forest": (*calls["spanning_forest"], lambda r: len(r[0])),
     }
 
 
@@ -141,13 +114,10 @@ def main():
     options.add_argument("--only", default="")
     options.add_argument("--out", default="")
     o = options.parse_args()
-    free, _ = cp.cuda.runtime.memGetInfo()
-    pool = int(free * 0.6) // 2**21 * 2**21
-    rmm.mr.set_current_device_resource(rmm.mr.PoolMemoryResource(rmm.mr.CudaMemoryResource(), initial_pool_size=pool))
-    handle = cg.ResourceHandle()
+    handle = cugraph_calls.handle_with_pool()
     records = []
     for path in o.graphs:
-        g = Graph(path)
+        g = Dump(path)
         for name, (weighted, transposed, call, figure) in cases(handle, g).items():
             if o.only and name not in o.only.split(","):
                 continue

@@ -12,13 +12,12 @@ figure is in milliseconds: the median of all trials, the minimum and the maximum
 both until a change is below 1e-4, while GAP's own limit is 20 iterations.
 """
 import argparse
-import json
 import os
 import platform
-import re
-import statistics
-import subprocess
 import sys
+
+import measure
+import programs
 
 KERNELS = ("bfs", "sssp", "pr", "cc", "bc", "tc")
 SERIALIZED = (".sg", ".wsg")  # as they are; other graphs are made symmetric
@@ -26,14 +25,10 @@ SERIALIZED = (".sg", ".wsg")  # as they are; other graphs are made symmetric
 
 def trials_of(command, threads):
     """The milliseconds of the trials that a program prints."""
-    # Threads that wait do not take the cores from each other, or from the other program.
-    environment = dict(os.environ, OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY="passive")
-    run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    times = [1000 * float(t) for t in re.findall(r"^Trial Time: +([0-9.]+)", run.stdout, re.MULTILINE)]
-    if run.returncode != 0 or not times:
-        output = f"{run.stdout.strip()}\n{run.stderr.strip()}"
-        sys.exit(f"{' '.join(command)}: exit code {run.returncode}, {len(times)} trials\n{output}")
-    return times
+    try:
+        return programs.trial_times(measure.output_of(command, threads))
+    except measure.Failure as failure:
+        sys.exit(f"{' '.join(command)}: {failure}")
 
 
 def gap_command(options, kernel):
@@ -53,10 +48,6 @@ def wyrm_command(options, kernel):
     command = [options.wyrm, "bench", "gap", options.graph, "--device", "cpu", "--no-verify", "--kernels", kernel,
                "--trials", str(options.trials)]
     return command if options.graph.endswith(SERIALIZED) else command + ["--undirected"]
-
-
-def figures(times):
-    return {"median": statistics.median(times), "least": min(times), "most": max(times), "trials": len(times)}
 
 
 def main():
@@ -86,17 +77,14 @@ def main():
         for _ in range(options.rounds):
             times["gap"] += trials_of(gap_command(options, kernel), options.threads)
             times["wyrm"] += trials_of(wyrm_command(options, kernel), options.threads)
-        gap, wyrm = figures(times["gap"]), figures(times["wyrm"])
+        gap, wyrm = measure.figures(times["gap"]), measure.figures(times["wyrm"])
         ratio = wyrm["median"] / gap["median"]
         results[kernel] = {"gap_ms": gap, "wyrm_ms": wyrm, "ratio": ratio}
-        cell = lambda f: f"{f['median']:.1f} ({f['least']:.1f} to {f['most']:.1f})"
-        print(f"| {kernel:6} | {cell(gap):>24} | {cell(wyrm):>24} | {ratio:10.2f} |", flush=True)
+        print(f"| {kernel:6} | {measure.cell(gap):>24} | {measure.cell(wyrm):>24} | {ratio:10.2f} |", flush=True)
     if options.json:
-        with open(options.json, "w") as out:
-            context = {"machine": platform.machine(), "cores": os.cpu_count(), "threads": options.threads,
-                       "graph": os.path.basename(options.graph), "gap_delta": options.delta, "rounds": options.rounds}
-            json.dump({"context": context, "kernels": results}, out, indent=1)
-            out.write("\n")
+        context = {"machine": platform.machine(), "cores": os.cpu_count(), "threads": options.threads,
+                   "graph": os.path.basename(options.graph), "gap_delta": options.delta, "rounds": options.rounds}
+        measure.write_json(options.json, {"context": context, "kernels": results})
 
 
 if __name__ == "__main__":
