@@ -38,13 +38,8 @@ class leiden_finder : public detail::module_finder<Space> {
     if (!this->begin(g, o)) return;
     refinement_.reserve(this->vertices_);
     for (labels* l : {&part_, &coarse_label_[0], &coarse_label_[1]}) l->reserve(this->vertices_);
-    this->move(this->rows_, this->label_.data());
-    for (;;) {
-      merge();
-      ++this->passes_;
-      if (!settle_connected() || this->passes_ >= o.passes) break;
-    }
-    this->finish();
+    this->run_passes(
+        o.passes, [&] { merge(); }, [&] { return settle_connected(); });
   }
 
  private:

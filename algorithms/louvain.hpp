@@ -31,14 +31,11 @@ class louvain_finder : public detail::module_finder<Space> {
   void run(graph::graph_view const& g, louvain_options const& o = {}) {
     if (!this->begin(g, o)) return;
     auto const level = [&](graph::vertex_id) { this->keep_level(this->label_.data()); };
-    this->move(this->rows_, this->label_.data());
-    for (;;) {
+    auto const merge = [&] {
       auto const merged = this->merging_.merge(this->rows_, this->label_.data(), this->rules_, level);
       this->converged_ = this->converged_ && merged.converged;
-      ++this->passes_;
-      if (this->settle() == 0 || this->passes_ >= o.passes) break;
-    }
-    this->finish();
+    };
+    this->run_passes(o.passes, merge, [&] { return this->settle() > 0; });
   }
 };
 

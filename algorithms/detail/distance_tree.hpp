@@ -113,6 +113,21 @@ class changed_arcs {
   std::size_t revalued_ = 0;
 };
 
+/// A part of a row, and the lengths of its arcs.
+template <class Lengths>
+struct row_part_with_lengths {
+  graph::neighbour_list neighbours;
+  std::uint32_t begin;  // the position of the part in the row
+  typename Lengths::row lengths;
+
+  [[nodiscard]] WYRM_HD std::uint32_t size() const { return neighbours.size; }
+  [[nodiscard]] WYRM_HD graph::vertex_id operator[](std::uint32_t i) const { return neighbours[i]; }
+  /// The distance by arc i of the part from a vertex at distance d.
+  [[nodiscard]] WYRM_HD typename Lengths::distance through(typename Lengths::distance d, std::uint32_t i) const {
+    return lengths.through(d, begin + i);
+  }
+};
+
 /// Distances and parents, and the vertices that change. Trivially copyable, for kernels.
 template <class Lengths>
 struct distance_tree {
@@ -177,8 +192,23 @@ struct distance_tree {
     graph::neighbour_list const row = g.neighbours(arc.source);
     return graph::lower_bound(row.data, row.size, arc.target);
   }
-  [[nodiscard]] WYRM_HD static graph::neighbour_list row(graph::packed_record const& record) {
-    return {record.page(), record.degree};
+  /// The part of the out-neighbours, or of the in-neighbours, that belongs to an item; of a row in this many parts.
+  [[nodiscard]] WYRM_HD row_part_with_lengths<Lengths> out_part(frontier_item const& item) const {
+    graph::packed_record const& row = g.out_records()[item.vertex];
+    return part_of(row, item, frontier_item::parts(row.degree));
+  }
+  [[nodiscard]] WYRM_HD row_part_with_lengths<Lengths> in_part(frontier_item const& item, std::uint32_t parts) const {
+    return part_of(g.in_records()[item.vertex], item, parts);
+  }
+  [[nodiscard]] WYRM_HD row_part_with_lengths<Lengths> in_part(frontier_item const& item) const {
+    return in_part(item, frontier_item::parts(g.in_records()[item.vertex].degree));
+  }
+
+ private:
+  [[nodiscard]] WYRM_HD row_part_with_lengths<Lengths> part_of(graph::packed_record const& row,
+                                                               frontier_item const& item, std::uint32_t parts) const {
+    graph::neighbour_list const part = item.part_of({row.page(), row.degree}, parts);
+    return {part, static_cast<std::uint32_t>(part.data - row.page()), lengths.of(row)};
   }
 };
 
@@ -237,18 +267,13 @@ struct find_nearer_parent {
     graph::vertex_id const v = item->vertex;
     auto const distance = tree.distances[v];
     if (distance == Lengths::infinite) return;
-    graph::packed_record const& record = tree.g.in_records()[v];
-    graph::neighbour_list const all = tree.row(record);
-    graph::neighbour_list const part =
-        item->part_of(all, of_candidates ? tree.parts_of_candidate(v) : frontier_item::parts(all.size));
-    auto const begin = static_cast<std::uint32_t>(part.data - all.data);
-    auto const lengths = tree.lengths.of(record);
-    for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
+    auto const part = of_candidates ? tree.in_part(*item, tree.parts_of_candidate(v)) : tree.in_part(*item);
+    for (std::uint32_t i = 0; i < part.size(); i += Tile::size()) {
       bool is_found = tree.parent(v) != graph::no_vertex;
-      if (i + t.rank() < part.size && !is_found) {
+      if (i + t.rank() < part.size() && !is_found) {
         graph::vertex_id const u = part[i + t.rank()];
         auto const there = tree.distances[u];
-        is_found = there < distance && lengths.through(there, begin + i + t.rank()) == distance &&
+        is_found = there < distance && part.through(there, i + t.rank()) == distance &&
                    (!of_candidates || tree.parent(u) != graph::no_vertex);
         if (is_found) tree.set_parent(v, u);
       }
@@ -301,14 +326,10 @@ struct pull_distances {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     if (tree.is_given_up()) return;
-    graph::packed_record const& record = tree.g.in_records()[item->vertex];
-    graph::neighbour_list const all = tree.row(record);
-    graph::neighbour_list const part = item->part_of(all);
-    auto const begin = static_cast<std::uint32_t>(part.data - all.data);
-    auto const lengths = tree.lengths.of(record);
+    auto const part = tree.in_part(*item);
     auto least = Lengths::infinite;
-    for (std::uint32_t i = t.rank(); i < part.size; i += Tile::size()) {
-      auto const through = lengths.through(tree.at(part[i]), begin + i);
+    for (std::uint32_t i = t.rank(); i < part.size(); i += Tile::size()) {
+      auto const through = part.through(tree.at(part[i]), i);
       least = through < least ? through : least;
     }
     for (unsigned step = Tile::size() / 2; step > 0; step /= 2) {
@@ -351,15 +372,11 @@ struct relax_lowered {
     if (t.rank() == 0 && item.part == 0) now.clear_mark(item.vertex);
     if (t.any(tree.is_given_up())) return;
     auto const distance = tree.at(item.vertex);
-    graph::packed_record const& record = tree.g.out_records()[item.vertex];
-    graph::neighbour_list const all = tree.row(record);
-    graph::neighbour_list const part = item.part_of(all);
-    auto const begin = static_cast<std::uint32_t>(part.data - all.data);
-    auto const lengths = tree.lengths.of(record);
-    for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
-      bool const has = i + t.rank() < part.size;
+    auto const part = tree.out_part(item);
+    for (std::uint32_t i = 0; i < part.size(); i += Tile::size()) {
+      bool const has = i + t.rank() < part.size();
       graph::vertex_id const v = has ? part[i + t.rank()] : item.vertex;
-      tree.lower(t, v, has ? lengths.through(distance, begin + i + t.rank()) : Lengths::infinite, has, next);
+      tree.lower(t, v, has ? part.through(distance, i + t.rank()) : Lengths::infinite, has, next);
     }
   }
 };
@@ -376,16 +393,12 @@ struct find_equal_parent {
     graph::vertex_id const v = item->vertex;
     auto const distance = tree.distances[v];
     if (distance == Lengths::infinite || t.any(tree.parent(v) != graph::no_vertex)) return;
-    graph::packed_record const& record = tree.g.in_records()[v];
-    graph::neighbour_list const all = tree.row(record);
-    graph::neighbour_list const part = item->part_of(all);
-    auto const begin = static_cast<std::uint32_t>(part.data - all.data);
-    auto const lengths = tree.lengths.of(record);
-    for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
-      bool const has = i + t.rank() < part.size;
+    auto const part = tree.in_part(*item);
+    for (std::uint32_t i = 0; i < part.size(); i += Tile::size()) {
+      bool const has = i + t.rank() < part.size();
       graph::vertex_id const u = has ? part[i + t.rank()] : v;
       bool const is_found = has && tree.distances[u] == distance && tree.parent(u) != graph::no_vertex &&
-                            lengths.through(distance, begin + i + t.rank()) == distance &&
+                            part.through(distance, i + t.rank()) == distance &&
                             tree.replace_parent(v, graph::no_vertex, u);
       if (!t.any(is_found)) continue;
       next.append(t, tree.g, v, is_found);
@@ -403,16 +416,11 @@ struct offer_equal_parent {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const& item) const {
     auto const distance = tree.distances[item.vertex];
-    graph::packed_record const& record = tree.g.out_records()[item.vertex];
-    graph::neighbour_list const all = tree.row(record);
-    graph::neighbour_list const part = item.part_of(all);
-    auto const begin = static_cast<std::uint32_t>(part.data - all.data);
-    auto const lengths = tree.lengths.of(record);
-    for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
-      bool const has = i + t.rank() < part.size;
+    auto const part = tree.out_part(item);
+    for (std::uint32_t i = 0; i < part.size(); i += Tile::size()) {
+      bool const has = i + t.rank() < part.size();
       graph::vertex_id const w = has ? part[i + t.rank()] : item.vertex;
-      bool const adopts = has && tree.distances[w] == distance &&
-                          lengths.through(distance, begin + i + t.rank()) == distance &&
+      bool const adopts = has && tree.distances[w] == distance && part.through(distance, i + t.rank()) == distance &&
                           tree.replace_parent(w, graph::no_vertex, item.vertex);
       if (t.any(adopts)) next.append(t, tree.g, w, adopts);
     }

@@ -149,24 +149,14 @@ struct gather_votes {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     graph::vertex_id const v = item->vertex;
-    graph::vertex_id const home = x.label[v];
     voters const all = x.rows.of(v);
-    auto const table = x.table(v);
     std::uint32_t const size = x.rows.size(v);
     auto const part = x.rows.part_of(*item, size);
-    std::uint32_t own = 0;
-    for (std::uint32_t i = part.begin + t.rank(); i < part.end; i += Tile::size()) {
-      graph::vertex_id const u = all[i];
-      if (u == v) continue;
-      graph::vertex_id const label = x.label[u];
-      if (label == home)
-        ++own;
-      else if (Tile::size() > 1 || frontier_item::parts(size) > 1)
-        table.template add<true>(label, 1);
-      else
-        table.template add<false>(label, 1);
-    }
-    own = exec::sum(t, own);
+    std::uint32_t const own =
+        x.table(v).gather(t, part.begin, part.end, x.label[v], frontier_item::parts(size) == 1, [&](std::uint32_t i) {
+          graph::vertex_id const u = all[i];
+          return u == v ? candidate<std::uint32_t>{} : candidate<std::uint32_t>{1, x.label[u]};
+        });
     if (t.rank() == 0 && own > 0) exec::atomic_ref<std::uint32_t>(x.own[v]).fetch_add(own, exec::relaxed);
   }
 };

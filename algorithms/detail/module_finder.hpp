@@ -134,6 +134,19 @@ class module_finder {
     }
     return all;
   }
+  /// Passes, until nothing changes: vertices move; merge() merges communities; settle() returns whether labels have
+  /// changed since.
+  template <class Merge, class Settle>
+  void run_passes(std::uint32_t most, Merge const& merge, Settle const& settle) {
+    move(rows_, label_.data());
+    bool goes_on = true;
+    while (goes_on) {
+      merge();
+      ++passes_;
+      goes_on = settle() && passes_ < most;
+    }
+    finish();
+  }
   /// Labels that are numbered become a level of the result.
   void keep_level(graph::vertex_id const* label) {
     if (keeps_levels_ && passes_ == 0) levels_.push_back(exec::copy_out(space_, label, vertices_));

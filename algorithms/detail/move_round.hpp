@@ -17,6 +17,7 @@
 #include "../../graph/view.hpp"
 #include "frontier.hpp"
 #include "objectives.hpp"
+#include "vote_table.hpp"
 #include "weighted_rows.hpp"
 
 namespace wyrm::algorithms::detail {
@@ -105,6 +106,11 @@ struct move_round {
   [[nodiscard]] WYRM_HD std::uint32_t table_size(graph::vertex_id v) const {
     return static_cast<std::uint32_t>(table_begin(v + 1) - table_begin(v));
   }
+  /// The weights of arcs to each neighbouring community. Longer than the row.
+  [[nodiscard]] WYRM_HD vote_table<std::uint32_t> table(graph::vertex_id v) const {
+    std::uint64_t const begin = table_begin(v);
+    return {table_label + begin, table_weight + begin, table_size(v)};
+  }
   /// The part of the hash table that belongs to an item.
   struct range {
     std::uint64_t begin;
@@ -163,36 +169,14 @@ struct gather_links {
     graph::vertex_id const v = item->vertex;
     graph::vertex_id const home = r.label[v];
     if (!r.is_source(home) || !r.may_leave(v)) return;
-    graph::neighbour_list const part = item->part_of(r.rows.g.neighbours(v));
-    std::uint64_t const table = r.table_begin(v);
-    std::uint32_t const size = r.table_size(v);
-    std::uint32_t own = 0;
-    for (std::uint32_t i = t.rank(); i < part.size; i += Tile::size()) {
-      if (part[i] == v || !r.may_meet(v, part[i])) continue;
-      graph::vertex_id const to = r.label[part[i]];
-      std::uint32_t const w = r.rows.weight(part.data + i);
-      if (to == home)
-        own += w;
-      else
-        add(table, size, to, w);
-    }
-    own = exec::sum(t, own);
+    graph::neighbour_list const all = r.rows.g.neighbours(v);
+    graph::neighbour_list const part = item->part_of(all);
+    std::uint32_t const own =
+        r.table(v).gather(t, 0, part.size, home, frontier_item::parts(all.size) == 1, [&](std::uint32_t i) {
+          if (part[i] == v || !r.may_meet(v, part[i])) return candidate<std::uint32_t>{};
+          return candidate<std::uint32_t>{r.rows.weight(part.data + i), r.label[part[i]]};
+        });
     if (t.rank() == 0 && own > 0) exec::atomic_ref<std::uint32_t>(r.proposal[v].own).fetch_add(own, exec::relaxed);
-  }
-
- private:
-  // The table has a free place, because it is longer than the row.
-  WYRM_HD void add(std::uint64_t table, std::uint32_t size, graph::vertex_id to, std::uint32_t w) const {
-    auto at = static_cast<std::uint32_t>(std::uint64_t{pair_hash(to, 0)} * size >> 32);
-    for (;; at = at + 1 < size ? at + 1 : 0) {
-      exec::atomic_ref<graph::vertex_id> place(r.table_label[table + at]);
-      graph::vertex_id there = place.load(exec::relaxed);
-      if (there == move_round::no_label && place.compare_exchange_strong(there, to, exec::relaxed, exec::relaxed))
-        there = to;
-      if (there != to) continue;
-      exec::atomic_ref<std::uint32_t>(r.table_weight[table + at]).fetch_add(w, exec::relaxed);
-      return;
-    }
   }
 };
 

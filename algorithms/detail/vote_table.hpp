@@ -63,6 +63,26 @@ struct vote_table {
       votes[at] += more;
   }
 
+  /// Counts the votes of the entries of a row from `begin` to `end`: vote(i) is the vote of entry i, without a label if
+  /// it has none. Returns the votes for `home`, in every lane, and adds all others to the table; collective. is_alone:
+  /// no other tile uses the table at the same time.
+  template <class Tile, class F>
+  [[nodiscard]] WYRM_HD Votes gather(Tile const& t, std::uint32_t begin, std::uint32_t end, graph::vertex_id home,
+                                     bool is_alone, F const& vote) const {
+    Votes own = 0;
+    for (std::uint32_t i = begin + t.rank(); i < end; i += Tile::size()) {
+      candidate<Votes> const one = vote(i);
+      if (one.label == graph::no_vertex) continue;
+      if (one.label == home)
+        own += one.votes;
+      else if (Tile::size() > 1 || !is_alone)
+        add<true>(one.label, one.votes);
+      else
+        add<false>(one.label, one.votes);
+    }
+    return exec::sum(t, own);
+  }
+
   /// The best candidate among the slots from `begin` to `end`, which are emptied; collective. All votes have been added
   /// before, by this tile before its last sync(), or by an earlier kernel.
   template <class Tile>
