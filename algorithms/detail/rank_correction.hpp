@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Corrects all ranks of incremental_pagerank at once, where a batch changes most of them: by Chebyshev's iteration
+// (chebyshev.hpp) in an undirected graph, and by a full run that starts from the current ranks in a directed one. With
+// weights or sources, steps over all vertices correct them.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "../../exec/launch.hpp"
+#include "../../graph/view.hpp"
+#include "../pagerank.hpp"
+#include "chebyshev.hpp"
+#include "frontier.hpp"
+#include "rank_passes.hpp"
+#include "rank_residuals.hpp"
+#include "rank_store.hpp"
+#include "row_bins.hpp"
+
+namespace wyrm::algorithms::detail {
+
+/// Which batch is corrected.
+enum class rank_change : std::uint8_t { after_erasures, after_insertions, all_anew };
+
+/// Memory: that of chebyshev_solver, of pagerank_ranker, or of row_bins. Not thread-safe.
+template <class Space>
+class rank_correction {
+ public:
+  explicit rank_correction(Space const& space) : space_(space), solver_(space), full_(space), bins_(space) {}
+
+  /// Requests the memory for a graph with n ids and this many arcs.
+  void reserve(graph::graph_view const& g, bool is_general, std::size_t n, std::uint64_t arcs) {
+    if (is_general) {
+      if (g.has_in_neighbours()) bins_.reserve(n, arcs, limits);
+    } else if (!g.directed())
+      solver_.reserve(n, arcs);
+    else if (g.has_in_neighbours())
+      full_.reserve(n, arcs);
+  }
+  void begin(rank_change change) { change_ = change; }
+  /// How many steps there were since forget_steps().
+  [[nodiscard]] unsigned steps() const { return steps_; }
+  void forget_steps() { steps_ = 0; }
+
+  /// Computes all ranks anew, as far as passes over all vertices can; store: after restart().
+  void compute(rank_store<Space>& store, graph::graph_view const& g) {
+    change_ = rank_change::all_anew;
+    if (store.is_general()) {
+      compute_generally(store, g);
+    } else if (g.directed() && g.has_in_neighbours()) {
+      (void)run(store, g, 0, store.options().max_iterations);
+    } else {
+      store.start(g, nullptr, 0);
+      if (!g.directed()) (void)solve(store, g, prepare(store, g), store.options().max_iterations, 8);
+    }
+  }
+  /// Corrects all ranks in at most this many steps. state: of the store; is_prepared: after prepare(). margin: see
+  /// solve().
+  residual_state correct(rank_store<Space>& store, graph::graph_view const& g, residual_state const& state,
+                         bool is_prepared, unsigned steps_left, double margin) {
+    double const sum = residual_state::total(state.sum);
+    if (store.is_general()) return step(store, g, residual_state::total(state.residual_norm), sum, steps_left);
+    if (g.directed()) return run(store, g, sum, steps_left);
+    return solve(store, g, is_prepared ? state : prepare(store, g), steps_left, margin);
+  }
+  /// Prepares correct() for an undirected graph without weights and sources, and reads the state that it needs.
+  residual_state prepare(rank_store<Space> const& store, graph::graph_view const& g) {
+    solver_.prepare(store.residuals(g));
+    return store.read_state();
+  }
+  /// A bound of the error of ranks, times 1 - d. After solve() the error of the sum of ranks follows from the sum of
+  /// residuals: vertices without neighbours have no residuals then, and all others push d times theirs.
+  static double error_of(residual_state const& s, bool is_solved) {
+    double const norm = residual_state::total(s.residual_norm);
+    return norm + (is_solved ? std::abs(residual_state::total(s.residual_sum)) : norm);
+  }
+
+ private:
+  static constexpr bin_limits limits{32, 256, 1024, 1024};
+
+  void compute_generally(rank_store<Space>& store, graph::graph_view const& g) {
+    store.start(g, nullptr, 0);
+    if (store.options().weighted) {
+      frontier const all = store.next();
+      store.clear(all);
+      exec::for_each_lane<32>(space_, store.vertices(), list_vertices{g, all});
+      store.update_totals(store.residuals(g), all);
+      store.clear(all);
+    }
+    double const all_residuals = (1 - store.options().damping) * store.scale();
+    if (g.has_in_neighbours() && !store.has_no_source())
+      (void)step(store, g, all_residuals, store.scale(), store.options().max_iterations);
+  }
+  // Corrects all ranks of an undirected graph by Chebyshev's iteration, until the error is allowed, all steps are used,
+  // or an attempt does not halve the norm because of rounding. state: after prepare(). Its sum of residuals may be
+  // older than some pushes, because any amount that is subtracted is solved for exactly. The steps aim at an error
+  // `margin` times smaller than allowed. The residuals that remain are evenly distributed; with a margin of 8 hardly
+  // any exceeds its limit, so that the next batch may only change ranks nearby.
+  residual_state solve(rank_store<Space>& store, graph::graph_view const& g, residual_state state, unsigned steps_left,
+                       double margin) {
+    double const d = store.options().damping;
+    for (bool is_first = true;; is_first = false) {
+      rank_residuals const x = store.residuals(g);
+      double const before = residual_state::total(state.residual_norm);
+      if (before == 0) return state;
+      double& shortfall = shortfall_[static_cast<unsigned>(change_)];
+      double const sum = residual_state::total(state.sum);
+      double const ratio = margin * shortfall * before / store.max_error(std::max(sum, store.least_sum()));
+      unsigned const steps = std::min({steps_left, solver_.max_steps, solver_.steps(d, ratio)});
+      float const* const contribution = solver_.solve(x, state, steps);
+      for_each_vertex(space_, store.vertices(), add_solution{x, contribution, solver_.correction_per_arc(x, state)});
+      store.pull_all(g, solver_.bins());
+      state = store.read_state();
+      steps_left -= steps;
+      steps_ += steps;
+      double const left = residual_state::total(state.residual_norm);
+      double const new_sum = residual_state::total(state.sum);
+      (void)store.set_limits(g, new_sum);
+      // Too few steps cost more than one step too many, so a high shortfall decreases slowly.
+      double const seen = 1.1 * solver_.gain(d, steps) * left / before;
+      if (is_first) shortfall = std::clamp(std::max(seen, 0.6 * shortfall), 0.2, 8.0);
+      if (store.is_within(g, error_of(state, true), new_sum) || 2 * left > before || steps_left == 0) return state;
+    }
+  }
+  // Corrects all ranks by a full run that starts from the current ranks of the sum `sum`.
+  residual_state run(rank_store<Space>& store, graph::graph_view const& g, double sum, unsigned steps_left) {
+    double const d = store.options().damping;
+    if (sum > 0) exec::for_each(space_, store.vertices(), scale_ranks{store.ranks(), 1 / sum, full_.rank()});
+    pagerank_run const done = full_.run(g,
+                                        {.damping = d,
+                                         .tolerance = store.options().tolerance / 4,
+                                         .max_iterations = steps_left,
+                                         .hubs_first_from = ~std::uint64_t{0}},  // which would request memory
+                                        sum > 0);
+    steps_ += done.iterations;
+    store.start(g, full_.rank(), (1 - d) / (1 - d + d * full_.dangling()) * store.scale());
+    store.pull_all(g, full_.bins());
+    store.list_all(g);
+    return store.read_state();
+  }
+  // Corrects all ranks by steps, until the norm is a fraction of the allowed one, so that later changes stay local, or
+  // rounding keeps it from falling. Each step adds every residual to its rank, and computes the residuals anew. left:
+  // the norm before that; sum_of_ranks: about the sum of all ranks.
+  residual_state step(rank_store<Space>& store, graph::graph_view const& g, double left, double sum_of_ranks,
+                      unsigned steps_left) {
+    constexpr unsigned at_once = 16;  // steps before the host reads the state
+    double const d = store.options().damping;
+    row_bins_view const in = bins_.make(g.in_records(), store.vertices(), g.arcs(), limits);
+    while (steps_left > 0 && left > 0) {
+      double const ratio = std::max(8 * left / store.max_error(sum_of_ranks), 1.0);
+      double const needed = d > 0 ? std::ceil(std::log(ratio) / -std::log(d)) : 1;
+      auto const steps =
+          static_cast<unsigned>(std::clamp(needed, 1.0, static_cast<double>(std::min(steps_left, at_once))));
+      double const before = left;
+      for (unsigned i = 0; i < steps; ++i) {
+        for_each_vertex(space_, store.vertices(), take_all_residuals{store.residuals(g)});
+        store.pull_all(g, in);
+      }
+      steps_left -= steps;
+      steps_ += steps;
+      residual_state const state = store.read_state();
+      left = residual_state::total(state.residual_norm);
+      sum_of_ranks = residual_state::total(state.sum);
+      if (store.is_within(g, 3 * error_of(state, false), sum_of_ranks) || left >= 0.999 * before) break;
+    }
+    (void)store.set_limits(g, sum_of_ranks);
+    store.list_all(g);
+    return store.read_state();
+  }
+
+  Space space_;
+  chebyshev_solver<Space> solver_;  // if the graph is undirected
+  pagerank_ranker<Space> full_;     // if the graph is directed
+  row_bins<Space> bins_;            // with weights or sources, instead of the last two
+  unsigned steps_ = 0;
+  // For each rank_change: the ratio of the norm that the last solve() left to the norm expected after its steps.
+  double shortfall_[3] = {2, 2, 2};
+  rank_change change_ = rank_change::all_anew;
+};
+
+}  // namespace wyrm::algorithms::detail
