@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// The units of rw_malloc_ref: a bitmap of the used units, and one of the last units of blocks. Finds runs of free units
+// in a region, or in a part of one, claims them, and frees them. See rw_malloc_ref.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cuda/std/bit>
+
+#include "../../exec/atomic.hpp"
+#include "../../exec/config.hpp"
+#include "../../exec/tile.hpp"
+#include "../allocator.hpp"
+#include "../extent/extent.hpp"
+#include "free_runs.hpp"
+#include "span_memory.hpp"
+#include "spans.hpp"
+#include "used_pages.hpp"
+
+namespace wyrm::alloc::detail {
+
+inline constexpr unsigned units_log2 = 9;
+inline constexpr std::uint32_t units_per_chunk = 1u << units_log2;
+inline constexpr std::uint32_t region_words = 32;
+inline constexpr std::uint32_t region_units = region_words * 64;
+inline constexpr std::uint32_t region_chunks = region_units / units_per_chunk;
+static_assert(units_per_chunk * alignment == chunk_bytes);
+
+/// Trivially copyable. The base of rw_malloc_ref.
+class unit_runs {
+ protected:
+  using used_units = used_bits_ref<std::uint64_t, false>;
+  using parts = span_parts<std::uint64_t>;
+
+  explicit unit_runs(parts const& p) : parts_(p) {}
+
+  WYRM_HD static std::uint32_t units_for(std::size_t bytes) {
+    return static_cast<std::uint32_t>((bytes + alignment - 1) / alignment);
+  }
+  [[nodiscard]] WYRM_HD used_units used() const { return {parts_.used, nullptr, 0}; }
+  [[nodiscard]] WYRM_HD spans_ref<used_units> spans() const {
+    return {parts_.memory, *parts_.states, {0, 1, units_log2, 1, parts_.table, parts_.owners}, used()};
+  }
+  [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint64_t> ends(std::uint64_t word) const {
+    return exec::atomic_ref<std::uint64_t>(parts_.marks[word]);
+  }
+  // Whether the memory of this word follows that of the previous word.
+  [[nodiscard]] WYRM_HD bool are_neighbours(std::uint64_t word) const {
+    constexpr unsigned words = units_per_chunk / 64;
+    if (word % words != 0) return true;
+    auto const span = static_cast<std::uint32_t>(word / words);
+    std::uint32_t const chunk = spans().chunk(span);
+    std::uint32_t const before = spans().chunk(span - 1);  // the two loads overlap
+    return chunk != no_span && before + 1 == chunk;
+  }
+  // The bits of word w of a region that are among the `n` units from unit `first` of the region on.
+  WYRM_HD static std::uint64_t units_in(std::uint32_t w, std::uint32_t first, std::uint32_t n) {
+    std::uint32_t const begin = w * 64;
+    std::uint32_t const low = first > begin ? first - begin : 0;
+    std::uint32_t const high = first + n < begin + 64 ? first + n : begin + 64;
+    if (low >= 64 || high <= begin + low) return 0;
+    return (~std::uint64_t{0} >> (64 - (high - begin - low))) << low;
+  }
+
+  // The words that a tile probes: those of a region, or of an aligned part of one.
+  struct range {
+    std::uint64_t first;
+    std::uint32_t words;
+  };
+  // Free units of a range; `units` is 0 if none were found.
+  struct run {
+    std::uint32_t at;
+    std::uint32_t units;
+  };
+  WYRM_HD static range whole(std::uint32_t region) { return {std::uint64_t{region} * region_words, region_words}; }
+  WYRM_HD static std::uint32_t regions(std::uint32_t spans) { return (spans + region_chunks - 1) / region_chunks; }
+
+  // The longest run of a range; collective. The lane reads this number of words from `mine` on.
+  template <class Tile>
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD run longest_run(Tile const t, range const all_words, std::uint32_t mine,
+                                                      std::uint32_t words, std::uint64_t end) const {
+    free_runs here;
+    bool begins_adjacent = false;  // the memory of the lane's first word follows that of the lane below
+    for (std::uint32_t i = 0; i < words; ++i) {
+      std::uint64_t const word = all_words.first + mine + i;
+      bool const exists = mine + i < all_words.words && word < end;
+      std::uint64_t const free = exists ? used().read(word) : 0;
+      bool const adjacent = mine + i > 0 && exists && are_neighbours(word);
+      if (i == 0) begins_adjacent = adjacent;
+      here = i == 0 ? runs_of(free) : join(here, runs_of(free), adjacent);
+    }
+    for (unsigned step = 1; step < t.size(); step *= 2) {
+      bool const exists = t.rank() + step < t.size();
+      unsigned const other = exists ? t.rank() + step : t.rank();
+      std::uint64_t const packed = t.shfl(here.packed(), other);
+      bool const adjacent = t.shfl(begins_adjacent, other);
+      here = join(here, free_runs::unpacked(here.units, exists ? packed : 0), adjacent);
+    }
+    here = free_runs::unpacked(region_units, t.shfl(here.packed(), 0));
+    return {here.at, here.longest};
+  }
+  // The first run of this number of units in a range. It loads several words at the same time, and stops when it finds
+  // the run.
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD run first_fit(range const all_words, std::uint64_t end,
+                                                    std::uint32_t units) const {
+    constexpr std::uint32_t at_once = 8;
+    static_assert(units_per_chunk % (at_once * 64) == 0, "a chunk would begin between words of one load");
+    unit_runs const self = *this;  // in registers: the compiler reads members again after each load of a word
+    std::uint64_t const first = all_words.first;
+    std::uint64_t const behind = first + all_words.words;
+    auto const words = static_cast<std::uint32_t>((behind < end ? behind : first < end ? end : first) - first);
+    std::uint32_t before = 0;  // free units before the word
+    for (std::uint32_t i = 0; i < words; i += at_once) {
+      bool const adjacent = i == 0 || self.are_neighbours(first + i);
+      std::uint64_t free[at_once];
+      for (std::uint32_t k = 0; k < at_once; ++k) free[k] = self.used().read(first + (i + k < words ? i + k : i));
+      if (!adjacent) before = 0;
+      for (std::uint32_t k = 0; k < at_once && i + k < words; ++k) {
+        auto const prefix = static_cast<std::uint32_t>(cuda::std::countr_one(free[k]));
+        if (before + prefix >= units) return {(i + k) * 64 - before, units};
+        std::uint32_t const at = first_run(free[k], units);
+        if (at < 64) return {(i + k) * 64 + at, units};
+        before = prefix == 64 ? before + 64 : static_cast<std::uint32_t>(cuda::std::countl_one(free[k]));
+      }
+    }
+    return {0, 0};
+  }
+  // Claims units [at, at + n) of a range, all or none; collective.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD bool claim_units(Tile const& t, std::uint64_t first, std::uint32_t mine, std::uint32_t words,
+                                         std::uint32_t at, std::uint32_t n) const {
+    std::uint32_t const begin = at / 64 > mine ? at / 64 : mine;  // the first of these words that the lane has
+    std::uint32_t const behind = (at + n - 1) / 64 + 1;
+    std::uint32_t const end = behind < mine + words ? behind : mine + words;
+    bool all = true;
+    std::uint32_t next = begin;
+    std::uint64_t of_last = 0;
+    for (; next < end && all; ++next) {
+      std::uint64_t const wanted = units_in(next, at, n);
+      of_last = used().claim(first + next, wanted);
+      all = of_last == wanted;
+    }
+    t.sync();
+    for (std::uint32_t word = begin; word < end && all; ++word)  // from here on these chunks cannot move
+      if (word * 64 > at) all = are_neighbours(first + word);
+    if (t.all(all)) return true;
+    for (std::uint32_t word = begin; word < next; ++word)
+      used().clear_pages(first + word, word + 1 < next ? units_in(word, at, n) : of_last);
+    return false;
+  }
+
+  // The owner of the chunk that has p, and the number of its unit, for an address in the pool.
+  [[nodiscard]] WYRM_HD std::uint64_t offset(void const* p) const {
+    return static_cast<std::uint64_t>(static_cast<std::byte const*>(p) - parts_.memory.base());
+  }
+  [[nodiscard]] WYRM_HD std::uint32_t owner(void const* p) const {
+    return exec::atomic_ref<std::uint32_t>(parts_.owners[offset(p) / chunk_bytes]).load(exec::relaxed);
+  }
+  [[nodiscard]] WYRM_HD std::uint64_t unit_of(void const* p) const {
+    return std::uint64_t{span_owner::of(owner(p)).index} * units_per_chunk + offset(p) % chunk_bytes / alignment;
+  }
+  // The last unit of the block that begins here; a unit of another region if there is none.
+  [[nodiscard]] WYRM_HD std::uint64_t end(std::uint64_t unit) const {
+    std::uint64_t word = unit / 64;
+    std::uint64_t found = ends(word).load(exec::relaxed) & ~std::uint64_t{0} << unit % 64;
+    while (found == 0 && ++word % region_words != 0) found = ends(word).load(exec::relaxed);
+    return word * 64 + (found != 0 ? static_cast<unsigned>(cuda::std::countr_zero(found)) : 0);
+  }
+  // Frees units [first, end) of a region.
+  WYRM_HD void clear_units(std::uint64_t first, std::uint64_t end) const {
+    std::uint64_t const region = first / region_units * region_words;
+    auto const at = static_cast<std::uint32_t>(first % region_units);
+    auto const n = static_cast<std::uint32_t>(end - first);
+    for (std::uint64_t word = first / 64; word * 64 < end; ++word)
+      used().clear_pages(word, units_in(static_cast<std::uint32_t>(word - region), at, n));
+  }
+
+  [[nodiscard]] WYRM_HD void* address(std::uint64_t unit) const {
+    std::uint64_t const chunk = spans().chunk(static_cast<std::uint32_t>(unit / units_per_chunk));
+    return parts_.memory.base() + chunk * chunk_bytes + unit % units_per_chunk * alignment;
+  }
+  WYRM_HD static std::uint64_t bit(std::uint64_t unit) { return std::uint64_t{1} << unit % 64; }
+
+  parts parts_;
+};
+
+}  // namespace wyrm::alloc::detail
