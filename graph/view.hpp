@@ -71,6 +71,9 @@ class graph_view {
   /// The number of stored arcs: twice the edges of an undirected graph (a self-loop counts once).
   [[nodiscard]] WYRM_HD std::uint64_t arcs() const { return p_.arcs; }
   [[nodiscard]] WYRM_HD bool directed() const { return p_.directed; }
+  /// Whether in_neighbours() may be called. A graph without ids has nothing that could be missing, so the answer is
+  /// true for any: algorithms accept it, and a maintained result of it requests the memory for both cases. The answer
+  /// may change when such a graph gets ids.
   [[nodiscard]] WYRM_HD bool has_in_neighbours() const { return p_.in != nullptr || p_.vertices == 0; }
 
   /// The same graph with every arc reversed: its neighbours are the in-neighbours of this graph. It has no identity.
