@@ -37,7 +37,10 @@ class maintained_graph {
     if (o.half_life > 0) decayed_.emplace(g_, o.half_life);
     for (algorithm const* const a : o.selected())
       if (!a->undirected || !r.loaded.directed) maintain(*a);
-    if (o.every > 1 && !maintained_.empty()) last_.emplace(g_.snapshot());
+    if (catches_up()) {
+      graph::snapshot const now = g_.snapshot();
+      for (one_maintained& one : maintained_) one.since = now;
+    }
     if (o.emit == emission::none) return;
     if (pagerank_ == nullptr)
       throw error(error_code::bad_argument, "--emit prints ranks, and PageRank is not selected; leave --emit out");
@@ -86,7 +89,7 @@ class maintained_graph {
       catch_up();
       if (r_.pagerank) (void)count_ranks();
     }
-    last_.reset();
+    for (one_maintained& one : maintained_) one.since.reset();
     if (options_.check) g_.check();
     r_.edges = g_.edges();
     r_.vertices = g_.present_vertices();
@@ -102,6 +105,8 @@ class maintained_graph {
     algorithm const* of;
     maintained_algorithm maintained;
     double ms;  // time in the graph as loaded
+    // What the result belongs to, if it is not attached. Not the same for all results after one could not catch up.
+    std::optional<graph::snapshot> since;
   };
 
   [[nodiscard]] algorithm_input input() const {
@@ -122,7 +127,7 @@ class maintained_graph {
     if (a.source && !r_.source)
       throw error(error_code::bad_argument,
                   std::string("the algorithm ") + a.name + " begins at a vertex, and the graph has none; leave it out");
-    one_maintained one{&a, {}, 0};
+    one_maintained one{&a, {}, 0, {}};
     one.ms = timed([&] { one.maintained = a.maintain(input()); });
     graph::maintained_result& result = *one.maintained.result;
     if (auto* const ranks = dynamic_cast<algorithms::maintained_pagerank*>(&result)) {
@@ -177,11 +182,15 @@ class maintained_graph {
       failure_ = std::current_exception();
     }
   }
-  // Results that are not attached follow the graph.
+  // Whether results are not attached, but follow the graph after some batches.
+  [[nodiscard]] bool catches_up() const { return options_.every > 1 && !maintained_.empty(); }
   void catch_up() {
-    if (last_) {
-      for (one_maintained const& one : maintained_) graph::catch_up(g_, *one.maintained.result, *last_);
-      last_.emplace(g_.snapshot());
+    if (catches_up()) {
+      graph::snapshot const now = g_.snapshot();
+      for (one_maintained& one : maintained_) {
+        graph::catch_up(g_, *one.maintained.result, *one.since);
+        one.since = now;
+      }
     }
     behind_ = false;
   }
@@ -265,8 +274,7 @@ class maintained_graph {
   std::vector<one_maintained> maintained_;
   algorithms::maintained_pagerank* pagerank_ = nullptr;  // in maintained_, like triangles_
   algorithms::maintained_triangles* triangles_ = nullptr;
-  std::set<graph::vertex_id> absent_;    // vertices that were removed
-  std::optional<graph::snapshot> last_;  // that the results belong to, if they are not attached
+  std::set<graph::vertex_id> absent_;  // vertices that were removed
   std::optional<rank_emitter> emitter_;
   bool behind_ = false;  // whether results lack a batch
   std::exception_ptr failure_;
