@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "../../algorithms/incremental_core_numbers.hpp"
-#include "../../exec/injected_failure.hpp"
 #include "../../graph/catch_up.hpp"
 #include "../../graph/snapshot.hpp"
 #include "../graph/model.hpp"
@@ -332,47 +331,6 @@ TYPED_TEST_P(incremental_core_numbers_test, are_independent_of_names) {
   }
 }
 
-// Any request for memory may fail: nothing changes then, and the same change succeeds later.
-TYPED_TEST_P(incremental_core_numbers_test, change_with_the_graph_or_not_at_all) {
-  std::mt19937 random(seeded(16));
-  std::size_t const n = 60;
-  auto const batch = this->grouped_edges(random, n, 6 * n);
-  auto g = this->graph_of(n, random_edges(random, n, 30));
-  auto const cores = this->attached(g);
-  std::uint64_t refused = 0;
-  auto const fail = [&](auto const& change) {
-    for (std::uint64_t served = 0;; ++served) {
-      ASSERT_LT(served, 300u);
-      auto const before = cores.result().core;
-      try {
-        exec::injected_failure const failure(served);
-        change();
-        break;
-      } catch (error const& e) {
-        ++refused;
-        ASSERT_EQ(e.code(), error_code::out_of_memory) << e.what();
-        ASSERT_EQ(cores.result().core, before);
-        ASSERT_TRUE(cores.belongs_to(g.view()));
-      }
-    }
-    this->expect_right(g, cores);
-  };
-  ASSERT_NO_FATAL_FAILURE(fail([&] { g.insert(batch); }));
-  ASSERT_NO_FATAL_FAILURE(fail([&] { (void)g.add_vertices(3 * n); }));
-  EXPECT_EQ(cores.result().core.size(), 4 * n);
-  ASSERT_NO_FATAL_FAILURE(fail([&] { g.insert(std::vector<graph::edge>{{1, 3 * n}, {3 * n, 2}, {1, 2}}); }));
-  ASSERT_NO_FATAL_FAILURE(fail([&] { g.erase(batch); }));
-  EXPECT_GT(refused, 0u);
-  // An update that the graph refuses.
-  auto const before = cores.result().core;
-  auto bad = batch;
-  bad.push_back({0, 4 * n});
-  EXPECT_THROW(g.insert(bad), error);
-  EXPECT_EQ(cores.result().core, before);
-  g.insert(batch);
-  this->expect_right(g, cores);
-}
-
 TYPED_TEST_P(incremental_core_numbers_test, catch_up_and_move) {
   std::mt19937 random(seeded(17));
   std::size_t const n = 80;
@@ -397,23 +355,6 @@ TYPED_TEST_P(incremental_core_numbers_test, catch_up_and_move) {
   this->expect_right(g, moved);
 }
 
-// A change that needs more memory than there is leaves nothing behind that a small change would need, too.
-TYPED_TEST_P(incremental_core_numbers_test, are_maintained_after_a_change_that_was_too_large) {
-  auto g = this->graph_of(4, {{0, 1}, {1, 2}});
-  typename TestFixture::result_type cores(g.space(), g.view());
-  graph::graph_change huge;
-  huge.vertices = 4;
-  huge.max_arcs = std::uint64_t{1} << 50;
-  huge.next_version = g.view().version() + 1;
-  {
-    exec::injected_failure const failure(0);
-    EXPECT_THROW(cores.before(g.view(), huge), error);
-  }
-  g.attach(cores);
-  g.insert({{2, 0}});
-  this->expect_right(g, cores);
-}
-
 TYPED_TEST_P(incremental_core_numbers_test, of_bad_arguments_and_empty_graphs) {
   using cores = typename TestFixture::result_type;
   auto const directed = this->make(3, {{0, 1}}, true);
@@ -432,8 +373,7 @@ TYPED_TEST_P(incremental_core_numbers_test, of_bad_arguments_and_empty_graphs) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(incremental_core_numbers_test, of_known_changes, of_cliques, of_hubs, of_chains,
-                            of_random_changes, of_skewed_graphs, are_independent_of_names,
-                            change_with_the_graph_or_not_at_all, are_maintained_after_a_change_that_was_too_large,
-                            catch_up_and_move, of_bad_arguments_and_empty_graphs);
+                            of_random_changes, of_skewed_graphs, are_independent_of_names, catch_up_and_move,
+                            of_bad_arguments_and_empty_graphs);
 
 }  // namespace wyrm::tests

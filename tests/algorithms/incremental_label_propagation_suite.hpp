@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "../../algorithms/incremental_label_propagation.hpp"
-#include "../../exec/injected_failure.hpp"
 #include "../../graph/catch_up.hpp"
 #include "../../graph/snapshot.hpp"
 #include "../graph/model.hpp"
@@ -226,38 +225,6 @@ TYPED_TEST_P(incremental_labels_test, of_few_rounds) {
   EXPECT_EQ(labels.rounds(), 0u);
 }
 
-TYPED_TEST_P(incremental_labels_test, change_with_the_graph_or_not_at_all) {
-  std::mt19937 random(seeded(28));
-  std::size_t const n = 60;
-  auto const batch = random_edges(random, n, 6 * n);
-  auto g = this->graph_of(n, random_edges(random, n, 30));
-  auto const labels = this->attached(g);
-  std::uint64_t refused = 0;
-  auto const fail = [&](auto const& change) {
-    for (std::uint64_t served = 0;; ++served) {
-      ASSERT_LT(served, 300u);
-      auto const before = labels.label();
-      try {
-        exec::injected_failure const failure(served);
-        change();
-        break;
-      } catch (error const& e) {
-        ++refused;
-        ASSERT_EQ(e.code(), error_code::out_of_memory) << e.what();
-        ASSERT_EQ(labels.label(), before);
-        ASSERT_TRUE(labels.belongs_to(g.view()));
-      }
-    }
-    this->expect_right(g, labels);
-  };
-  ASSERT_NO_FATAL_FAILURE(fail([&] { g.insert(batch); }));
-  ASSERT_NO_FATAL_FAILURE(fail([&] { (void)g.add_vertices(3 * n); }));
-  EXPECT_EQ(labels.label().size(), 4 * n);
-  ASSERT_NO_FATAL_FAILURE(fail([&] { g.insert(std::vector<graph::edge>{{1, 3 * n}, {3 * n, 2}}); }));
-  ASSERT_NO_FATAL_FAILURE(fail([&] { g.erase(batch); }));
-  EXPECT_GT(refused, 0u);
-}
-
 TYPED_TEST_P(incremental_labels_test, catch_up_and_move) {
   std::mt19937 random(seeded(29));
   std::size_t const n = 80;
@@ -277,22 +244,6 @@ TYPED_TEST_P(incremental_labels_test, catch_up_and_move) {
   g.detach(moved);
   graph::catch_up(g.space(), moved, g.view(), then.view());
   EXPECT_EQ(moved.label().size(), n);
-}
-
-TYPED_TEST_P(incremental_labels_test, are_maintained_after_a_change_that_was_too_large) {
-  auto g = this->graph_of(4, {{0, 1}, {1, 2}});
-  typename TestFixture::result_type labels(g.space(), g.view());
-  graph::graph_change huge;
-  huge.vertices = 4;
-  huge.max_arcs = std::uint64_t{1} << 50;
-  huge.next_version = g.view().version() + 1;
-  {
-    exec::injected_failure const failure(0);
-    EXPECT_THROW(labels.before(g.view(), huge), error);
-  }
-  g.attach(labels);
-  g.insert({{2, 0}});
-  this->expect_right(g, labels);
 }
 
 // Vertices that were still to vote are forgotten when the graph has no ids.
@@ -341,8 +292,7 @@ TYPED_TEST_P(incremental_labels_test, of_bad_arguments_and_empty_graphs) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(incremental_labels_test, of_known_changes, do_not_oscillate, of_random_changes, of_hubs,
-                            are_reproducible, of_few_rounds, change_with_the_graph_or_not_at_all,
-                            are_maintained_after_a_change_that_was_too_large, catch_up_and_move,
-                            catch_up_to_a_moment_without_vertices, of_bad_arguments_and_empty_graphs);
+                            are_reproducible, of_few_rounds, catch_up_and_move, catch_up_to_a_moment_without_vertices,
+                            of_bad_arguments_and_empty_graphs);
 
 }  // namespace wyrm::tests

@@ -8,20 +8,29 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "../../algorithms/components.hpp"
+#include "../../algorithms/incremental_bfs.hpp"
 #include "../../algorithms/incremental_clustering.hpp"
+#include "../../algorithms/incremental_core_numbers.hpp"
+#include "../../algorithms/incremental_label_propagation.hpp"
 #include "../../algorithms/incremental_pagerank.hpp"
+#include "../../algorithms/incremental_sssp.hpp"
 #include "../../algorithms/incremental_triangles.hpp"
 #include "../../alloc/ouroboros/ouroboros.hpp"
 #include "../../graph/dynamic_graph.hpp"
 #include "../../graph/maintained_result.hpp"
 #include "../support/refusal.hpp"
 #include "../support/verify.hpp"
+#include "../support/verify_structure.hpp"
 #include "graphs_fixture.hpp"
 
 namespace wyrm::tests {
@@ -128,6 +137,74 @@ struct maintained_clusters final : maintained {
 };
 
 template <class Space>
+struct maintained_cores final : maintained {
+  maintained_cores(Space const& space, graph::graph_view const& g) : cores(space, g) {}
+  graph::maintained_result& result() override { return cores; }
+  [[nodiscard]] std::vector<double> values() const override {
+    auto const r = cores.result();
+    std::vector<double> all(r.core.begin(), r.core.end());
+    all.push_back(r.degeneracy);
+    return all;
+  }
+  void expect_right(graph::csr const& rows, std::set<graph::vertex_id> const&) const override {
+    EXPECT_EQ(cores.result().core, serial_core_numbers(rows));
+  }
+  algorithms::incremental_core_numbers<Space> cores;
+};
+
+template <class Space>
+struct maintained_labels final : maintained {
+  maintained_labels(Space const& space, graph::graph_view const& g) : directed(g.directed()), labels(space, g) {}
+  graph::maintained_result& result() override { return labels; }
+  [[nodiscard]] std::vector<double> values() const override {
+    std::vector<graph::vertex_id> const label = labels.label();
+    std::vector<double> all(label.begin(), label.end());
+    all.push_back(labels.converged() ? 1 : 0);
+    return all;
+  }
+  void expect_right(graph::csr const& rows, std::set<graph::vertex_id> const&) const override {
+    EXPECT_EQ(fault_of_labels(rows, directed, labels.label()), "");
+    EXPECT_TRUE(labels.converged());
+  }
+  bool directed;
+  algorithms::incremental_label_propagation<Space> labels;
+};
+
+/// Distances in arcs: of incremental_bfs, or of incremental_sssp without weights.
+template <class Result>
+struct maintained_hops final : maintained {
+  template <class Space, class Options>
+  maintained_hops(Space const& space, graph::graph_view const& g, Options const& o) : distances(space, g, o) {}
+  graph::maintained_result& result() override { return distances; }
+  [[nodiscard]] std::vector<double> values() const override {
+    auto const distance = distances.distance();
+    std::vector<double> all(distance.begin(), distance.end());
+    all.push_back(static_cast<double>(distances.reached()));
+    return all;
+  }
+  void expect_right(graph::csr const& rows, std::set<graph::vertex_id> const&) const override {
+    auto const got = distances.distance();
+    std::vector<std::uint32_t> want(rows.offsets.size() - 1, ~0u);
+    graph::vertex_id const source = distances.source();
+    if (source < want.size()) want = serial_distances(rows, std::span(&source, 1));
+    ASSERT_EQ(got.size(), want.size());
+    std::size_t reached = 0;
+    for (std::size_t v = 0; v < want.size(); ++v) {
+      bool const is_reached = want[v] != ~0u;
+      ASSERT_EQ(static_cast<double>(got[v]), is_reached ? want[v] : static_cast<double>(unreached)) << "vertex " << v;
+      reached += is_reached ? 1 : 0;
+    }
+    EXPECT_EQ(distances.reached(), reached);
+  }
+
+ private:
+  using distance = typename decltype(std::declval<Result const&>().distance())::value_type;
+  static constexpr distance unreached =
+      std::is_floating_point_v<distance> ? std::numeric_limits<distance>::infinity() : static_cast<distance>(~0u);
+  Result distances;
+};
+
+template <class Space>
 class maintained_results : public graphs_test<Space> {
  protected:
   using graph_type = graph::dynamic_graph<Space, alloc::ouroboros_s_p<Space>>;
@@ -144,19 +221,29 @@ class maintained_results : public graphs_test<Space> {
     g.insert(list);
     return g;
   }
-  /// One result of each kind that the graph can have. Ranks twice: by pushes only, and with all vertices processed at
-  /// once.
+  /// One result of each kind that the graph can have, except clusters, or clusters. Ranks twice: by pushes only, and
+  /// with all vertices processed at once. Distances if there is a vertex to begin at.
   template <class Graph>
   static results make_results(Graph const& g, bool with_clusters) {
     results all;
+    Space const& space = g.space();
+    graph::graph_view const view = g.view();
     if (with_clusters) {
-      all.push_back(std::make_unique<maintained_clusters<Space>>(g.space(), g.view()));
+      all.push_back(std::make_unique<maintained_clusters<Space>>(space, view));
       return all;
     }
-    all.push_back(std::make_unique<maintained_ranks<Space>>(g.space(), g.view(), 0));
-    all.push_back(std::make_unique<maintained_components<Space>>(g.space(), g.view()));
-    if (!g.settings().directed) all.push_back(std::make_unique<maintained_triangles<Space>>(g.space(), g.view()));
-    all.push_back(std::make_unique<maintained_ranks<Space>>(g.space(), g.view(), 1e9));
+    bool const directed = view.directed();
+    all.push_back(std::make_unique<maintained_ranks<Space>>(space, view, 0));
+    all.push_back(std::make_unique<maintained_components<Space>>(space, view));
+    if (!directed) all.push_back(std::make_unique<maintained_triangles<Space>>(space, view));
+    all.push_back(std::make_unique<maintained_ranks<Space>>(space, view, 1e9));
+    if (!directed) all.push_back(std::make_unique<maintained_cores<Space>>(space, view));
+    if (!directed || g.settings().in_neighbours) all.push_back(std::make_unique<maintained_labels<Space>>(space, view));
+    if (view.vertices() == 0) return all;
+    using hops = maintained_hops<algorithms::incremental_bfs<Space>>;
+    using lengths = maintained_hops<algorithms::incremental_sssp<Space>>;
+    all.push_back(std::make_unique<hops>(space, view, algorithms::incremental_bfs_options{.source = 1}));
+    all.push_back(std::make_unique<lengths>(space, view, algorithms::incremental_sssp_options{.weighted = false}));
     return all;
   }
   /// Attaches the results in cyclic order from the k-th on.
