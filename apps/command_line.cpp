@@ -3,8 +3,22 @@
 
 #include <CLI/CLI.hpp>
 #include <cstddef>
+#include <string>
+#include <vector>
+
+#include "../graph/any_graph.hpp"
 
 namespace wyrm::apps {
+
+namespace {
+
+std::string tolerance(std::string const& text) {
+  double value = 0;
+  bool const good = CLI::detail::lexical_cast(text, value) && value > 0 && value <= 2;
+  return good ? "" : "'" + text + "' is not a number above 0, and at most 2";
+}
+
+}  // namespace
 
 void add_placement(CLI::App& command, placement& where) {
   command.add_option("--device", where.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
@@ -30,6 +44,48 @@ void add_placement(CLI::App& command, placement& where) {
                   "K, M or G (powers of 1024); pages beyond it lie in memory of the host; 0 = no limit")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::size_t{0}, alloc::pool_limit))
+      ->capture_default_str();
+}
+
+void add_graph_options(CLI::App& command, graph_options& o, std::vector<std::string> const& known,
+                       std::string const& algorithms) {
+  add_graph_file(command, o.file, true);
+  add_placement(command, o);
+  command.add_option("--allocator", o.allocator, "Allocator of the pages")
+      ->check(CLI::IsMember(graph::any_graph::allocators()))
+      ->capture_default_str();
+  command.add_option("--algorithms", o.algorithms, algorithms)
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(known))
+      ->type_name("LIST");
+  command
+      .add_option("--source", o.source, "The vertex at which bfs and others begin [the first one with the most edges]")
+      ->check(not_empty)
+      ->type_name("ID");
+  command
+      .add_option("--tolerance", o.tolerance,
+                  "Tolerance of PageRank and other power iterations: L1 norm of the last change")
+      ->check(tolerance)
+      ->capture_default_str();
+  command
+      .add_option("--top", o.top,
+                  "Print this many vertices with the largest values, such as ranks, of each algorithm that orders them")
+      ->check(decimal)
+      ->check(CLI::Range(0, 1'000'000'000))
+      ->capture_default_str();
+  command
+      .add_option("--output", o.output,
+                  "Write the values of all vertices to DIR/pagerank.txt, and so for each algorithm")
+      ->check(not_empty)
+      ->type_name("DIR");
+  command.add_option("--report", o.report, "Write a JSON report to this file")->check(not_empty);
+}
+
+void add_batch(CLI::App& command, std::size_t& batch, char const* what) {
+  command.add_option("--batch", batch, what)
+      ->check(decimal)
+      ->check(CLI::Range(1, 1'000'000'000))
       ->capture_default_str();
 }
 

@@ -3,6 +3,7 @@
 // are written.
 #pragma once
 
+#include <cstddef>
 #include <exception>
 #include <iostream>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "../exec/error.hpp"
 #include "../loaders/output_file.hpp"
 #include "load.hpp"
+#include "loaded_graph.hpp"
 #include "output_paths.hpp"
 #include "placement.hpp"
 #include "report.hpp"
@@ -20,6 +22,14 @@ namespace wyrm::apps {
 
 /// Adds --device, --memory, --pool-limit and --device-memory.
 void add_placement(CLI::App& command, placement& where);
+
+/// Adds the graph file, its placement, and the options of commands that run algorithms on a graph. known: the names
+/// that
+/// --algorithms accepts; algorithms: the help of --algorithms.
+void add_graph_options(CLI::App& command, graph_options& o, std::vector<std::string> const& known,
+                       std::string const& algorithms);
+/// Adds --batch.
+void add_batch(CLI::App& command, std::size_t& batch, char const* what);
 
 /// Throws error(io) when standard output has failed.
 void flush_output();

@@ -90,4 +90,9 @@ class value_files {
   std::map<std::string, loaders::output_file> files_;  // by algorithm
 };
 
+/// Writes the values of a result, for with_files().
+inline constexpr auto write_values = [](value_files& files, auto const& result) {
+  files.write(result.values, result.loaded.ids);
+};
+
 }  // namespace wyrm::apps
