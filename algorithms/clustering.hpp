@@ -21,6 +21,7 @@
 #include "../graph/any_graph.hpp"
 #include "../graph/view.hpp"
 #include "detail/affinities.hpp"
+#include "detail/arc_flows.hpp"
 #include "detail/grow.hpp"
 #include "detail/label_merging.hpp"
 #include "detail/labels.hpp"
@@ -32,7 +33,7 @@ namespace wyrm::algorithms {
 /// What clusters are chosen for. The walks propose labels, and the objective decides which moves and merges are made.
 enum class clustering_objective : std::uint8_t {
   modularity,    // links inside clusters, compared with a random graph
-  map_equation,  // the codelength of a random walk on the graph without directions: two levels, no teleportation
+  map_equation,  // the codelength of a random walk: two levels; in a directed graph the walk follows directions
   cpm,           // the constant Potts model: links inside clusters, compared with a constant density
 };
 
@@ -42,7 +43,7 @@ struct clustering_options {
   std::uint32_t walks = 16;       // from each vertex; at least 1
   std::uint32_t iterations = 32;  // rounds of voting, at most
   /// Whether the values of the graph, which are finite numbers and not negative, are weights of arcs. The weights of
-  /// both directions of an edge are added up, also in a directed graph. Without weights directions are ignored.
+  /// both directions of an edge are added up, also in a directed graph, except by the map equation.
   bool weighted = false;
   clustering_objective objective = clustering_objective::modularity;
   /// Modularity: factor of the links that are expected in a random graph. Constant Potts model: the least density of
@@ -55,8 +56,11 @@ struct clustering_result {
   std::vector<std::uint32_t> label;  // of each vertex: 0 ... count - 1, in the order of first vertices
   std::uint32_t count = 0;
   std::vector<std::uint32_t> sizes;  // of each label: number of vertices
-  double modularity = 0;             // with resolution 1, whatever the objective; 0 without edges
-  double codelength = 0;             // of the map equation, in bits per step, whatever the objective; 0 without edges
+  /// With resolution 1, whatever the objective; directions are ignored. 0 without edges.
+  double modularity = 0;
+  /// Of the map equation, in bits per step, whatever the objective; 0 without edges. Directions are ignored unless the
+  /// objective is the map equation.
+  double codelength = 0;
   /// What the objective makes as great as possible: modularity with `resolution`; minus the codelength; or the weight
   /// of the edges inside clusters minus `resolution` times the pairs of vertices in them.
   double quality = 0;
@@ -75,6 +79,7 @@ class clusterer {
         bulk_(space),
         merging_(space),
         symmetric_(space, "clustering"),
+        flows_(space),
         touched_(space),
         lists_(space),
         fine_(space),
@@ -92,7 +97,8 @@ class clusterer {
   /// it is directed or `weighted`), and, if `weighted`, for a graph whose values are no numbers or a value that is
   /// negative or not finite; error(out_of_memory). O(walks * length * vertices + arcs log vertices).
   /// 28 to 44 bytes per arc and about 360 per vertex, for the map equation 32 more; for a directed graph or with
-  /// weights up to three times as much per arc.
+  /// weights up to three times as much per arc; for the map equation of a directed graph 16 per arc and 56 per vertex
+  /// more, and O(vertices + arcs) for each of at most 160 steps of PageRank.
   void run(graph::graph_view const& g, clustering_options const& o = {}, memory m = memory::on_demand) {
     if (o.length == 0 || o.walks == 0) symmetric_.refuse("walks and length must be at least 1");
     symmetric_.check_resolution(o.resolution);
@@ -161,7 +167,13 @@ class clusterer {
     for (labels* l : {&fine_, &label_}) detail::grow(space_, *l, vertices_, n);
     reserve_scratch(n);
     merging_.reserve(n, entries);
-    if (o.objective == clustering_objective::map_equation) merging_.moves().reserve_flows(n);
+    if (o.objective == clustering_objective::map_equation) {
+      merging_.moves().reserve_flows(n);
+      if (g.directed()) {
+        flows_.reserve(n, entries);
+        weight_sums_.reserve(entries + 1);
+      }
+    }
     touched_.reserve(n, entries);
     reserve_pool(n, memory::on_demand);
   }
@@ -207,9 +219,13 @@ class clusterer {
   [[nodiscard]] detail::vertex_list<Space>& voters() { return merging_.moves().now(); }
   // Sets rows_, and lists all vertices with a row as voters. Returns false if all weights are 0.
   bool prepare(graph::graph_view const& g, clustering_options const& o) {
-    rows_ = symmetric_.make(g, o.weighted, merging_.builder());
-    if (rows_.g.arcs() == 0) return false;
-    if (o.weighted) {
+    rules_ = {};
+    rules_.map_equation = o.objective == clustering_objective::map_equation;
+    rules_.terms.directed = rules_.map_equation && g.directed();
+    graph_rows_ = symmetric_.make(g, o.weighted, merging_.builder(), rules_.terms.directed ? &flows_ : nullptr);
+    if (graph_rows_.g.arcs() == 0) return false;
+    rows_ = rules_.terms.directed ? flows_.rows() : graph_rows_;
+    if (rows_.weights != nullptr) {
       weight_sums_.reserve(rows_.g.arcs() + 1);
       bulk_.inclusive_sum(rows_.weights, weight_sums_.data(), rows_.g.arcs());
     }
@@ -217,12 +233,11 @@ class clusterer {
     symmetric_.check_total(total_);
     objective_ = o.objective;
     resolution_ = o.resolution;
-    rules_ = {};
     switch (objective_) {
       case clustering_objective::modularity:
         rules_.quadratic = symmetric_.quadratic(static_cast<double>(total_), resolution_, total_, total_);
         break;
-      case clustering_objective::map_equation: rules_.map_equation = true; break;
+      case clustering_objective::map_equation: break;
       case clustering_objective::cpm:
         rules_.quadratic = symmetric_.quadratic(symmetric_.unit(), resolution_, total_, vertices_);
         break;
@@ -230,10 +245,12 @@ class clusterer {
     return true;
   }
 
-  // The voters vote and move; then all labels are merged.
+  // The voters vote and move; then all labels are merged. Votes are by walks that ignore directions.
   void vote_and_merge(clustering_options const& o) {
-    find_affinities(o);
-    vote(o.iterations);
+    if (!rules_.terms.directed) {
+      find_affinities(o);
+      vote(o.iterations);
+    }
     move(fine_.data());
     space_.copy(label_.data(), fine_.data(), vertices_ * sizeof(graph::vertex_id));
     merge_until_stable();
@@ -311,9 +328,12 @@ class clusterer {
     converged_ = converged_ && done.ended;
     return done.count;
   }
-  // Under the constant Potts model, the mass of a label, or of each vertex, is its number of vertices.
+  // Sets the masses of labels; nullptr: of vertices. Under the constant Potts model, they are numbers of vertices, and
+  // under the map equation of a directed graph, flows.
   void count_masses(graph::vertex_id const* label) {
     if (objective_ == clustering_objective::cpm) rules_.mass = merging_.count(label, vertices_);
+    if (rules_.terms.directed)
+      rules_.mass = label == nullptr ? flows_.visits() : merging_.sum(flows_.visits(), label, vertices_);
   }
   // Returns whether labels were merged.
   bool merge() {
@@ -325,8 +345,10 @@ class clusterer {
   // Gives labels their final numbers, and computes modularity, codelength and quality.
   void finish() {
     count_ = merging_.number(label_.data(), vertices_);
-    auto const found = merging_.evaluate(rows_, label_.data(), true);
-    value_.modularity = found.modularity(1);
+    if (rules_.terms.directed) count_masses(nullptr);
+    auto const found = merging_.evaluate(rows_, label_.data(), &rules_);
+    bool const same_rows = !rules_.terms.directed;
+    value_.modularity = (same_rows ? found : merging_.evaluate(graph_rows_, label_.data(), nullptr)).modularity(1);
     value_.codelength = found.codelength;
     switch (objective_) {
       case clustering_objective::modularity: value_.quality = found.modularity(resolution_); break;
@@ -344,6 +366,7 @@ class clusterer {
   typename Space::bulk bulk_;
   detail::label_merging<Space> merging_;
   detail::symmetric_graph<Space> symmetric_;
+  detail::arc_flows<Space> flows_;
   detail::vertex_list<Space> touched_;
   exec::buffer<detail::affinity_list, Space> lists_;
   labels fine_;  // labels before merging, from which refresh() starts
@@ -351,7 +374,9 @@ class clusterer {
   labels before_batch_;
   exec::buffer<std::uint64_t, Space> weight_sums_;
   exec::buffer<std::uint32_t, Space> waiting_;
-  detail::weighted_rows rows_{graph::graph_view(graph::view_parts{}), nullptr, nullptr, 2};
+  // The rows of the graph, and those of the flows under the map equation; else the same.
+  detail::weighted_rows graph_rows_{graph::graph_view(graph::view_parts{}), nullptr, nullptr, 2};
+  detail::weighted_rows rows_ = graph_rows_;
   memory memory_ = memory::on_demand;
   std::size_t vertices_ = 0;
   std::uint64_t total_ = 0;  // of all degrees

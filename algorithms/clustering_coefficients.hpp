@@ -163,7 +163,7 @@ class clustering_coefficients_counter {
     pairs_.reserve(n);
     others_.reserve(n);
     local_.reserve(n);
-    if (g.directed()) builder_.symmetrise(g, nullptr, built_);
+    if (g.directed()) builder_.symmetrise(g, built_);
     graph::graph_view const edges = g.directed() ? built_.view().g : g;
     add_up(g, edges);
     exec::for_each(space_, n, detail::count_others{edges, others_.data()});

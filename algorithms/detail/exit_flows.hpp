@@ -117,8 +117,8 @@ struct compare_costs {
     if (item != nullptr && item->part == 0 && r.proposal[item->vertex].to != move_round::no_label)
       for (graph::vertex_id const m : {r.label[item->vertex], r.proposal[item->vertex].to})
         if (exec::atomic_ref<std::uint64_t>(r.traffic[m]).exchange(0, exec::relaxed) != 0)
-          cost += static_cast<std::uint64_t>(module_cost(objective.exits[m], r.volume[m]) -
-                                             module_cost(saved.exits[m], saved.volume[m]));
+          cost += static_cast<std::uint64_t>(objective.terms.module(objective.exits[m], r.volume[m]) -
+                                             objective.terms.module(saved.exits[m], saved.volume[m]));
     cost = exec::sum(t, cost);
     if (t.rank() == 0 && cost != 0) exec::atomic_ref<std::uint64_t>(r.result->cost).fetch_add(cost, exec::relaxed);
   }

@@ -105,16 +105,22 @@ class label_merging {
     }
   }
   /// The number of vertices with each label; nullptr: each vertex has a label of its own. Valid until the next call of
-  /// count(), pairs() or evaluate().
+  /// count(), sum(), pairs() or evaluate().
   std::uint64_t const* count(graph::vertex_id const* label, std::size_t n) {
     space_.fill(sums_.data(), 0, n * sizeof(std::uint64_t));
     exec::for_each(space_, n, count_labels{label, sums_.data()});
     return sums_.data();
   }
+  /// The sums of the masses of the vertices with each label. Valid as long as those of count().
+  std::uint64_t const* sum(std::uint64_t const* mass, graph::vertex_id const* label, std::size_t n) {
+    space_.fill(sums_.data(), 0, n * sizeof(std::uint64_t));
+    exec::for_each(space_, n, add_up_volumes{mass, label, sums_.data()});
+    return sums_.data();
+  }
   /// The sum over all labels of the pairs of vertices with this label.
   double pairs(graph::vertex_id const* label, std::size_t n) {
     (void)count(label, n);
-    exec::for_each(space_, n, square{sums_.data()});
+    exec::for_each(space_, n, square{sums_.data(), sums_.data()});
     return (static_cast<double>(bulk_.sum(sums_.data(), n)) - static_cast<double>(n)) / 2;
   }
   struct worth {
@@ -124,7 +130,8 @@ class label_merging {
     double codelength;  // of the map equation, in bits per step; 0 if not requested
     [[nodiscard]] double modularity(double resolution) const { return links - resolution * by_chance; }
   };
-  worth evaluate(weighted_rows const& rows, graph::vertex_id const* label, bool with_codelength) {
+  /// code: nullptr, or rules with the terms of the codelength, and, if they are directed, with masses.
+  worth evaluate(weighted_rows const& rows, graph::vertex_id const* label, move_rules const* code) {
     std::size_t const n = rows.g.vertices();
     std::uint64_t const total = moves_.prepare(rows);
     auto const all = static_cast<double>(total);
@@ -132,10 +139,15 @@ class label_merging {
     for_each_item<8>(space_, moves_.now().view(), add_up_inside{rows, label, inside_.data()});
     std::uint64_t const inside = bulk_.sum(inside_.data(), n);
     std::uint64_t* const volume = moves_.compute_volumes(label, n);
-    worth found{static_cast<double>(inside), static_cast<double>(inside) / all, 0, 0};
-    if (with_codelength) found.codelength = sum_of_costs(label, volume, n, total - inside) / all * flow_log_unit;
-    exec::for_each(space_, n, square{volume});
-    found.by_chance = static_cast<double>(bulk_.sum(volume, n)) / all / all;
+    exec::for_each(space_, n, square{volume, sums_.data()});
+    worth found{static_cast<double>(inside), static_cast<double>(inside) / all,
+                static_cast<double>(bulk_.sum(sums_.data(), n)) / all / all, 0};
+    if (code == nullptr) return found;
+    bool const directed = code->terms.directed;
+    if (directed) (void)moves_.compute_volumes(code->mass, label, n);
+    std::uint64_t const* const mass = directed ? code->mass : moves_.degrees();
+    double const steps = directed ? all / 2 : all;
+    found.codelength = sum_of_costs(code->terms, mass, label, volume, n, total - inside) / steps * flow_log_unit;
     return found;
   }
 
@@ -143,11 +155,12 @@ class label_merging {
 
  private:
   // All terms of the codelength. inside_ has the weight of the arcs of each vertex inside its community.
-  double sum_of_costs(graph::vertex_id const* label, std::uint64_t const* volume, std::size_t n, std::uint64_t exits) {
+  double sum_of_costs(code_terms const& terms, std::uint64_t const* mass, graph::vertex_id const* label,
+                      std::uint64_t const* volume, std::size_t n, std::uint64_t exits) {
     space_.fill(sums_.data(), 0, n * sizeof(std::uint64_t));
     exec::for_each(space_, n, add_up_leaving{moves_.degrees(), inside_.data(), label, sums_.data()});
-    exec::for_each(space_, n, find_costs{moves_.degrees(), volume, sums_.data(), inside_.data()});
-    return static_cast<double>(static_cast<std::int64_t>(bulk_.sum(inside_.data(), n)) + flow_log(exits));
+    exec::for_each(space_, n, find_costs{terms, mass, volume, sums_.data(), inside_.data()});
+    return static_cast<double>(static_cast<std::int64_t>(bulk_.sum(inside_.data(), n)) + terms.index(exits));
   }
   void find_first_vertices(graph::vertex_id const* label, std::uint64_t const* degree, std::size_t n) {
     space_.fill(first_.data(), 0xff, n * sizeof(graph::vertex_id));

@@ -125,18 +125,20 @@ struct add_up_leaving {
 
 /// The terms of the codelength, modulo 2^64, that belong to label i and vertex i.
 struct find_costs {
-  std::uint64_t const* degree;
+  code_terms terms;
+  std::uint64_t const* mass;
   std::uint64_t const* volume;
   std::uint64_t const* leaving;
   std::uint64_t* cost;
   WYRM_HD void operator()(std::size_t i) const {
-    cost[i] = static_cast<std::uint64_t>(module_cost(leaving[i], volume[i]) - flow_log(degree[i]));
+    cost[i] = static_cast<std::uint64_t>(terms.module(leaving[i], volume[i]) - terms.vertex(mass[i]));
   }
 };
 
 struct square {
-  std::uint64_t* values;
-  WYRM_HD void operator()(std::size_t i) const { values[i] *= values[i]; }
+  std::uint64_t const* values;
+  std::uint64_t* squares;
+  WYRM_HD void operator()(std::size_t i) const { squares[i] = values[i] * values[i]; }
 };
 
 /// One lane per edge, which may be graph_change::no_edge(): adds its ends to the frontier, if their rows are not empty.

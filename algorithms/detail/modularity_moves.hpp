@@ -94,7 +94,7 @@ class modularity_moves {
   /// do. Labels are less than the number of vertices. Each round with moves improves the objective.
   moves run(weighted_rows const& rows, graph::vertex_id* label, std::uint32_t max_rounds = 1000,
             move_rules rules = {}) {
-    if (rules.map_equation) return repeat(rows, label, max_rounds, rules, find_flows(rows, label));
+    if (rules.map_equation) return repeat(rows, label, max_rounds, rules, find_flows(rows, label, rules));
     if (rules.quadratic.chance == 0) rules.quadratic = {total_, 1};
     return repeat(rows, label, max_rounds, rules, rules.quadratic);
   }
@@ -105,7 +105,7 @@ class modularity_moves {
   static constexpr unsigned most_at_once = 4;
   [[nodiscard]] static std::size_t places(std::size_t n, std::uint64_t arcs) { return arcs + arcs / 2 + n + 1; }
 
-  map_objective find_flows(weighted_rows const& rows, graph::vertex_id const* label) {
+  map_objective find_flows(weighted_rows const& rows, graph::vertex_id const* label, move_rules const& rules) {
     std::size_t const n = rows.g.vertices();
     reserve_flows(n);
     exec::for_each(space_, n, find_outside{rows, degree_.data(), outside_.data()});
@@ -113,7 +113,7 @@ class modularity_moves {
     vertex_list<Space>& all = lists_[(turn_ + 1) % 2];
     all.fill(rows.g);
     for_each_item<8>(space_, all.view(), add_up_exits{rows, label, exits_.data()});
-    return {outside_.data(), exits_.data(), bulk_.sum(exits_.data(), n)};
+    return {outside_.data(), exits_.data(), bulk_.sum(exits_.data(), n), rules.terms};
   }
   template <class Objective>
   moves repeat(weighted_rows const& rows, graph::vertex_id* label, std::uint32_t max_rounds, move_rules const& rules,
@@ -194,7 +194,8 @@ class modularity_moves {
     for_each_item<32>(space_, from, compare_costs{r, objective, saved()});
     round_result const got = exec::read(space_, result_.data());
     std::uint64_t const exits = objective.all_exits + got.exits;
-    if (static_cast<std::int64_t>(got.cost) + flow_log(exits) < flow_log(objective.all_exits)) {
+    if (static_cast<std::int64_t>(got.cost) + objective.terms.index(exits) <
+        objective.terms.index(objective.all_exits)) {
       objective.all_exits = exits;
       return got.moved;
     }

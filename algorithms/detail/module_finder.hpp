@@ -154,7 +154,7 @@ class module_finder {
   /// Gives labels their final numbers, and computes modularity.
   void finish() {
     count_ = merging_.number(label_.data(), vertices_);
-    modularity_ = merging_.evaluate(rows_, label_.data(), false).modularity(resolution_);
+    modularity_ = merging_.evaluate(rows_, label_.data(), nullptr).modularity(resolution_);
   }
 
   Space space_;

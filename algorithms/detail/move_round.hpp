@@ -57,8 +57,9 @@ struct round_result {
 struct move_rules {
   /// Modularity or the constant Potts model; `chance` 0: modularity with resolution 1.
   quadratic_objective quadratic{};
-  std::uint64_t const* mass = nullptr;  // of each vertex, for `quadratic`; nullptr: its degree
+  std::uint64_t const* mass = nullptr;  // of each vertex; nullptr: its degree
   bool map_equation = false;            // instead of `quadratic`; not in a refinement
+  code_terms terms{};                   // of the map equation; if they are directed, masses are directed_visits()
   std::uint32_t seed = 0;               // which communities are sources in which round
   bool exhaustive = false;              // until no vertex in the lists can gain, also if few vertices move
   /// Refinement (Traag, Waltman, van Eck, Scientific Reports 9, 2019): vertices that are communities by themselves move
@@ -75,7 +76,7 @@ struct move_round {
   static constexpr graph::vertex_id no_label = graph::no_vertex;
 
   weighted_rows rows;
-  std::uint64_t const* mass;  // of each vertex: its degree; for the constant Potts model the number of vertices
+  std::uint64_t const* mass;  // of each vertex; see move_rules
   graph::vertex_id* label;
   std::uint64_t* volume;         // of each community: the sum of its masses
   std::uint64_t* traffic;        // of each community: the masses of all vertices that propose to leave or enter it

@@ -11,6 +11,12 @@
 // weight of all arcs between modules, e and m the weight of arcs that leave a module and the sum of its degrees, and
 // f(x) = x log2 x. A walk on an undirected graph visits a vertex in a fraction d / T of its steps, so the codelength
 // times T is f(E) + sum over modules (f(e + m) - 2 f(e)) - sum over vertices f(d); the terms with log T cancel out.
+//
+// On a directed graph (arc_flows.hpp) the flows a and e into and out of a module may differ, and so may those into and
+// out of a vertex, i and o. T is the sum of all flows, A the flow between modules, and m the sum of the i of a module.
+// The codelength times T is f(A) + sum over modules (f(e + m) - f(e) - f(a)) - sum over vertices f(i). Rows are
+// symmetric: they have the sums of the flows in both directions, so a + e is the weight of the entries that leave a
+// module. And a - e is the sum of i - o over its vertices, because flows within the module cancel out.
 #pragma once
 
 #include <bit>
@@ -40,10 +46,30 @@ constexpr double flow_log_unit = 0x1p-20;
       graph::detail::multiply_high(x << 27, log2_of_2_34 - graph::detail::negative_log2(x << 30)));
 }
 
-/// The part of the codelength that belongs to a module; see above.
-[[nodiscard]] WYRM_HD inline std::int64_t module_cost(std::uint64_t exits, std::uint64_t volume) {
-  return exits + volume == 0 ? 0 : flow_log(exits + volume) - 2 * flow_log(exits);
+/// The flows into and out of a vertex of a directed graph, or their sums over a module, as one number, so that one
+/// atomic operation adds to both. Each of them is less than 2^32.
+[[nodiscard]] WYRM_HD inline std::uint64_t directed_visits(std::uint64_t in, std::uint64_t out) {
+  return in << 32 | out;
 }
+
+/// The terms of the codelength; see above.
+struct code_terms {
+  bool directed = false;
+
+  /// exits: weight of the entries that leave a module; volume: the sum of its degrees, or of directed_visits().
+  [[nodiscard]] WYRM_HD std::int64_t module(std::uint64_t exits, std::uint64_t volume) const {
+    if (!directed) return exits + volume == 0 ? 0 : flow_log(exits + volume) - 2 * flow_log(exits);
+    std::uint64_t const enter = entering(exits, volume);
+    return flow_log(exits - enter + (volume >> 32)) - flow_log(exits - enter) - flow_log(enter);
+  }
+  /// exits: the sum over all modules.
+  [[nodiscard]] WYRM_HD std::int64_t index(std::uint64_t exits) const { return flow_log(directed ? exits / 2 : exits); }
+  [[nodiscard]] WYRM_HD std::int64_t vertex(std::uint64_t mass) const { return flow_log(directed ? mass >> 32 : mass); }
+  /// The flow into a module of a directed graph.
+  [[nodiscard]] WYRM_HD static std::uint64_t entering(std::uint64_t exits, std::uint64_t volume) {
+    return (exits + (volume >> 32) - (volume & 0xffffffffu)) / 2;
+  }
+};
 
 /// Modularity or the constant Potts model. Gains are links * (difference of links) - chance * (mass of the vertex) *
 /// (difference of masses).
@@ -96,28 +122,34 @@ struct map_objective {
   std::uint64_t const* outside = nullptr;  // of each vertex: weight of its arcs to others
   std::uint64_t* exits = nullptr;          // of each module: weight of its arcs to others
   std::uint64_t all_exits = 0;
+  code_terms terms{};
 
   struct leaving {
+    code_terms terms;
     std::uint64_t const* volume;
     std::uint64_t const* exits;
-    std::uint64_t degree;
+    std::uint64_t mass;
     std::uint64_t outside;
     std::uint64_t all_exits;  // of all modules, plus twice the links to its own one
     std::int64_t saved;       // by leaving, and by the term of all exits
     [[nodiscard]] WYRM_HD std::int64_t gain(graph::vertex_id to, std::uint32_t weight) const {
       std::uint64_t const links = 2 * std::uint64_t{weight};
-      return saved + module_cost(exits[to], volume[to]) -
-             module_cost(exits[to] + outside - links, volume[to] + degree) - flow_log(all_exits - links);
+      return saved + terms.module(exits[to], volume[to]) -
+             terms.module(exits[to] + outside - links, volume[to] + mass) - terms.index(all_exits - links);
     }
   };
   template <class Round>
   [[nodiscard]] WYRM_HD leaving from(Round const& r, graph::vertex_id v) const {
     graph::vertex_id const home = r.label[v];
     std::uint64_t const links = 2 * std::uint64_t{r.proposal[v].own};
-    std::int64_t const left = module_cost(exits[home] + links - outside[v], r.volume[home] - r.mass[v]);
-    return {r.volume,          exits,
-            r.mass[v],         outside[v],
-            all_exits + links, module_cost(exits[home], r.volume[home]) - left + flow_log(all_exits)};
+    std::int64_t const left = terms.module(exits[home] + links - outside[v], r.volume[home] - r.mass[v]);
+    return {terms,
+            r.volume,
+            exits,
+            r.mass[v],
+            outside[v],
+            all_exits + links,
+            terms.module(exits[home], r.volume[home]) - left + terms.index(all_exits)};
   }
   template <class Round>
   [[nodiscard]] WYRM_HD std::uint64_t charge(Round const&, graph::vertex_id, std::uint64_t) const {

@@ -15,6 +15,7 @@
 #include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
 #include "../../graph/view.hpp"
+#include "arc_flows.hpp"
 #include "objectives.hpp"
 #include "weighted_rows.hpp"
 #include "weights.hpp"
@@ -51,17 +52,24 @@ class symmetric_graph {
     if (g.arcs() > limit) refuse_arcs(g.arcs(), limit);
     if (weighted) weights_.make(g, who_);
   }
-  /// The rows of the graph that inspect() has checked; `builder` builds them. Without arcs if all weights are 0.
-  [[nodiscard]] weighted_rows make(graph::graph_view const& g, bool weighted, row_builder<Space>& builder) {
+  /// The rows of the graph that inspect() has checked; `builder` builds them. Without arcs if all weights are 0. If the
+  /// result has arcs, `flows`, which may be nullptr, becomes the flows of the graph, which is directed.
+  [[nodiscard]] weighted_rows make(graph::graph_view const& g, bool weighted, row_builder<Space>& builder,
+                                   arc_flows<Space>* flows = nullptr) {
     unit_ = 1;
+    std::uint64_t sum = 0;
     if (weighted && g.arcs() > 0) {
-      std::uint64_t const sum = exec::read(space_, weights_.sums() + g.arcs());
+      sum = exec::read(space_, weights_.sums() + g.arcs());
       if (sum == 0) return {graph::graph_view(graph::view_parts{}), nullptr, nullptr, 2};
       unit_ = 0x1p59 / static_cast<double>(sum) / weights_.largest() * (g.directed() ? 1 : 2);
-      exec::for_each(space_, g.arcs(), scale_integers{sum, weights_.data()});
     }
     if (g.arcs() == 0 || (!weighted && !g.directed())) return {g, nullptr, nullptr, 2};
-    builder.symmetrise(g, weighted ? weights_.data() : nullptr, built_);
+    builder.symmetrise(g, built_);
+    if (flows != nullptr) flows->find(g, weighted ? &weights_ : nullptr, builder, built_);
+    if (weighted) {
+      exec::for_each(space_, g.arcs(), scale_integers{sum, weights_.data()});
+      builder.add_weights(g, weights_.data(), built_);
+    }
     return built_.view(weighted);
   }
   /// Throws error(bad_argument) if the sum of all degrees exceeds max_total.

@@ -149,6 +149,28 @@ struct add_weights {
   }
 };
 
+/// One tile per item: writes the weight of each arc at the entry of its source in the built row of its target.
+struct write_arcs {
+  graph::graph_view g;
+  std::uint64_t const* offsets;
+  std::uint32_t const* integer_weights;  // of each arc in CSR order; nullptr: all are 1
+  graph::packed_record const* built;
+  graph::vertex_id const* targets;
+  std::uint32_t* arcs;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    graph::vertex_id const v = item->vertex;
+    graph::neighbour_list const row = g.neighbours(v);
+    graph::neighbour_list const part = item->part_of(row);
+    std::uint64_t const first = offsets[v] + static_cast<std::uint64_t>(part.data - row.data);
+    for (std::uint32_t i = t.rank(); i < part.size; i += Tile::size()) {
+      graph::vertex_record const r = built[part[i]];
+      arcs[(r.page - targets) + graph::lower_bound(r.page, r.degree, v)] =
+          integer_weights == nullptr ? 1 : integer_weights[first + i];
+    }
+  }
+};
+
 /// Adds all vertices with a non-empty row to the frontier.
 struct list_rows {
   graph::graph_view g;
@@ -229,6 +251,12 @@ class built_rows {
         space_, all,
         add_weights{from, offsets, integer_weights, labels, records_.data(), targets_.data(), weights_.data()});
   }
+  /// See row_builder::write_arcs().
+  void write_arcs(graph::graph_view const& g, frontier const& all, std::uint64_t const* offsets,
+                  std::uint32_t const* integer_weights, std::uint32_t* arcs) const {
+    for_each_item<8>(space_, all,
+                     detail::write_arcs{g, offsets, integer_weights, records_.data(), targets_.data(), arcs});
+  }
 
  private:
   Space space_;
@@ -278,12 +306,20 @@ class row_builder {
     keys_.reserve(entries);
     spare_.reserve(entries);
   }
-  /// Both directions of all arcs of a graph. If integer_weights is not nullptr, the weight of an entry is the sum of
-  /// the integer weights of its arcs; a self-loop counts twice, once for each of its ends.
-  void symmetrise(graph::graph_view const& g, std::uint32_t const* integer_weights, built_rows<Space>& to) {
-    weighted_rows const from{g, nullptr, nullptr, 2};
-    build(from, nullptr, g.vertices(), 2 * g.arcs(), to);
-    if (integer_weights != nullptr) to.add(from, list_.view(), offsets_.data(), integer_weights, nullptr);
+  /// Both directions of all arcs of a graph; all weights are 0.
+  void symmetrise(graph::graph_view const& g, built_rows<Space>& to) {
+    build(unweighted(g), nullptr, g.vertices(), 2 * g.arcs(), to);
+  }
+  /// After symmetrise(): the weight of an entry becomes the sum of the integer weights of its arcs; a self-loop counts
+  /// twice, once for each of its ends.
+  void add_weights(graph::graph_view const& g, std::uint32_t const* integer_weights, built_rows<Space>& to) {
+    to.add(unweighted(g), list_.view(), offsets_.data(), integer_weights, nullptr);
+  }
+  /// After symmetrise(): writes the weight of each arc, 1 without weights, to `arcs`, at the entry of its source in the
+  /// row of its target.
+  void write_arcs(graph::graph_view const& g, std::uint32_t const* integer_weights, built_rows<Space> const& rows,
+                  std::uint32_t* arcs) {
+    rows.write_arcs(g, list_.view(), offsets_.data(), integer_weights, arcs);
   }
   /// The graph of labels; labels are less than n.
   void coarsen(weighted_rows const& from, graph::vertex_id const* labels, graph::vertex_id n, built_rows<Space>& to) {
@@ -292,6 +328,7 @@ class row_builder {
   }
 
  private:
+  [[nodiscard]] static weighted_rows unweighted(graph::graph_view const& g) { return {g, nullptr, nullptr, 2}; }
   void build(weighted_rows const& from, graph::vertex_id const* labels, graph::vertex_id n, std::uint64_t entries,
              built_rows<Space>& to) {
     auto const id_bits = std::max(1u, static_cast<unsigned>(std::bit_width(n - 1)));
