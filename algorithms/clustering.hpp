@@ -25,6 +25,7 @@
 #include "detail/grow.hpp"
 #include "detail/label_merging.hpp"
 #include "detail/labels.hpp"
+#include "detail/module_hierarchy.hpp"
 #include "detail/symmetric_graph.hpp"
 #include "detail/weighted_rows.hpp"
 
@@ -50,6 +51,9 @@ struct clustering_options {
   /// links, or weight per pair of vertices, that keeps clusters together. Greater values lead to smaller clusters.
   /// Positive; 1 for the map equation.
   double resolution = 1;
+  /// Map equation: the greatest number of levels of the hierarchy of clusters; at least 1, and 1 for other objectives.
+  /// Each level above the first, whose clusters are sets of clusters of the level below, must shorten the code.
+  std::uint32_t levels = 1;
 };
 
 struct clustering_result {
@@ -60,12 +64,16 @@ struct clustering_result {
   double modularity = 0;
   /// Of the map equation, in bits per step, whatever the objective; 0 without edges. Directions are ignored unless the
   /// objective is the map equation.
+  /// With options::levels > 1, of the hierarchy.
   double codelength = 0;
   /// What the objective makes as great as possible: modularity with `resolution`; minus the codelength; or the weight
   /// of the edges inside clusters minus `resolution` times the pairs of vertices in them.
   double quality = 0;
   std::uint32_t iterations = 0;  // rounds of voting
   bool converged = true;         // voting and merging ended before their limits
+  /// With options::levels > 1: the labels of vertices at each level, numbered as `label`, which is the first of them.
+  /// Vertices with the same label at a level have the same one at the next. Else empty.
+  std::vector<std::vector<std::uint32_t>> levels;
 };
 
 /// Clusters different graphs, or one changing graph; keeps its memory. Labels stay on the device until result() is
@@ -80,6 +88,7 @@ class clusterer {
         merging_(space),
         symmetric_(space, "clustering"),
         flows_(space),
+        hierarchy_(space),
         touched_(space),
         lists_(space),
         fine_(space),
@@ -104,11 +113,19 @@ class clusterer {
     symmetric_.check_resolution(o.resolution);
     if (o.objective == clustering_objective::map_equation && o.resolution != 1)
       symmetric_.refuse("the map equation has no resolution; leave the option out, or choose another objective");
+    if (o.levels == 0) symmetric_.refuse("levels must be at least 1");
+    if (o.levels > 1 && o.objective != clustering_objective::map_equation)
+      symmetric_.refuse("only the map equation has more than one level of clusters");
     symmetric_.inspect(g, o.weighted);
     begin(g.vertices());
     memory_ = m;
     for (labels* l : {&fine_, &label_}) exec::for_each(space_, vertices_, detail::init_labels{l->data()});
-    if (prepare(g, o)) vote_and_merge(o);
+    if (prepare(g, o)) {
+      vote_and_merge(o);
+      if (o.levels > 1) find_levels(o.levels);
+    } else if (o.levels > 1) {
+      levels_ = {exec::copy_out(space_, label_.data(), vertices_)};
+    }
   }
   /// Updates the labels after edges, given in memory of the space, have been inserted or erased since the last run() or
   /// refresh(); an edge may be graph_change::no_edge(). Ends of these edges and their neighbours repeat walks and
@@ -117,6 +134,7 @@ class clusterer {
   /// error(bad_argument) if the last run was for another number of vertices. O(arcs log vertices).
   void refresh(graph::graph_view const& g, clustering_options const& o, graph::edge const* edges, std::size_t n) {
     if (o.weighted) symmetric_.refuse("labels cannot be updated by weights; run again");
+    if (o.levels > 1) symmetric_.refuse("a hierarchy cannot be updated; run again");
     if (g.vertices() != vertices_)
       symmetric_.refuse("labels of " + std::to_string(vertices_) + " vertices cannot be updated for a graph of " +
                         std::to_string(g.vertices()));
@@ -187,7 +205,8 @@ class clusterer {
                         value_.codelength,
                         value_.quality,
                         iterations_,
-                        converged_};
+                        converged_,
+                        levels_};
     for (std::uint32_t const l : r.label) ++r.sizes[l];
     return r;
   }
@@ -209,6 +228,7 @@ class clusterer {
     value_ = {};
     iterations_ = 0;
     converged_ = true;
+    levels_.clear();
   }
   void reserve_scratch(std::size_t n) {
     before_batch_.reserve(n);
@@ -342,6 +362,14 @@ class clusterer {
     converged_ = converged_ && done.converged;
     return done.merged;
   }
+  void find_levels(std::uint32_t most) {
+    auto found = hierarchy_.find(merging_, rows_, label_.data(), count_, rules_, most);
+    finish();
+    value_.codelength -= static_cast<double>(found.saved) * detail::flow_log_unit / rules_.terms.steps(total_);
+    value_.quality = -value_.codelength;
+    converged_ = converged_ && found.converged;
+    levels_ = std::move(found.levels);
+  }
   // Gives labels their final numbers, and computes modularity, codelength and quality.
   void finish() {
     count_ = merging_.number(label_.data(), vertices_);
@@ -367,6 +395,7 @@ class clusterer {
   detail::label_merging<Space> merging_;
   detail::symmetric_graph<Space> symmetric_;
   detail::arc_flows<Space> flows_;
+  detail::module_hierarchy<Space> hierarchy_;
   detail::vertex_list<Space> touched_;
   exec::buffer<detail::affinity_list, Space> lists_;
   labels fine_;  // labels before merging, from which refresh() starts
@@ -383,6 +412,7 @@ class clusterer {
   std::uint32_t count_ = 0;
   std::uint32_t iterations_ = 0;
   bool converged_ = true;
+  std::vector<std::vector<std::uint32_t>> levels_;
   clustering_objective objective_ = clustering_objective::modularity;  // of the last run, as the next two
   double resolution_ = 1;
   detail::move_rules rules_;

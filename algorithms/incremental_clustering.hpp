@@ -41,7 +41,8 @@ class maintained_clustering : public graph::maintained_result {
 template <class Space>
 class incremental_clustering final : public maintained_clustering {
  public:
-  /// Clusters the graph. Throws error(bad_argument) for clustering_options::weighted, and the errors of clusterer.
+  /// Clusters the graph. Throws error(bad_argument) for clustering_options::weighted or levels > 1, and the errors of
+  /// clusterer.
   incremental_clustering(Space const& space, graph::graph_view const& g, clustering_options const& o = {},
                          alloc::options const& pool = {})
       : maintained_clustering("incremental_clustering", g, space.identity()),
@@ -51,6 +52,10 @@ class incremental_clustering final : public maintained_clustering {
     if (o.weighted)
       throw error(error_code::bad_argument,
                   "clustering: clusters are not maintained by weights; leave the option weighted out, or call "
+                  "clustering() after each update");
+    if (o.levels > 1)
+      throw error(error_code::bad_argument,
+                  "clustering: a hierarchy of clusters is not maintained; leave the option levels out, or call "
                   "clustering() after each update");
     clusters_.run(g, options_);
   }

@@ -89,16 +89,24 @@ cluster_result cluster(cluster_options const& o) {
   options.weighted = o.weighted;
   r.ms = timed([&] { r.clusters = algorithms::clustering(g, options); });
   r.sizes = summarize_counts({r.clusters.sizes.begin(), r.clusters.sizes.end()});
+  for (std::vector<std::uint32_t> const& level : r.clusters.levels)
+    r.levels.push_back(level.empty() ? 0 : std::uint64_t{*std::max_element(level.begin(), level.end())} + 1);
+  if (r.levels.empty()) r.levels = {r.clusters.count};
   if (!o.truth.empty()) r.truth = compare(r.clusters.label, std::move(classes));
   return r;
 }
 
-void label_file::write(std::vector<std::uint32_t> const& labels, vertex_ids const& ids) {
-  file_.write("# id of the vertex, cluster\n");
-  for (graph::vertex_id v = 0; v < labels.size(); ++v) {
-    file_.write(ids.text(v));
+void label_file::write(algorithms::clustering_result const& clusters, vertex_ids const& ids) {
+  bool const has_levels = clusters.levels.size() > 1;
+  file_.write(has_levels ? "# id of the vertex, cluster at each level\n" : "# id of the vertex, cluster\n");
+  auto const write_label = [&](std::uint32_t label) {
     file_.write(" ");
-    file_.write(std::uint64_t{labels[v]});
+    file_.write(std::uint64_t{label});
+  };
+  for (graph::vertex_id v = 0; v < clusters.label.size(); ++v) {
+    file_.write(ids.text(v));
+    write_label(clusters.label[v]);
+    for (std::size_t l = 1; l < clusters.levels.size(); ++l) write_label(clusters.levels[l][v]);
     file_.write("\n");
   }
   file_.finish();

@@ -39,7 +39,8 @@ struct cluster_result {
   bool directed = false;
   vertex_ids ids;
   algorithms::clustering_result clusters;
-  degree_summary sizes;  // of clusters
+  std::vector<std::uint64_t> levels;  // number of clusters of each level, from the finest; at least one level
+  degree_summary sizes;               // of clusters of the finest level
   std::optional<agreement> truth;
   double load_ms = 0;
   double build_ms = 0;
@@ -61,12 +62,12 @@ struct cluster_result {
 /// the file has no weights.
 [[nodiscard]] cluster_result cluster(cluster_options const& o);
 
-/// The file of --labels: a comment, then a line for each vertex, with its id and its label. Opened by the constructor;
-/// without a name, no file. Throws error(io).
+/// The file of --labels: a comment, then a line for each vertex, with its id and its label, or its labels at all
+/// levels. Opened by the constructor; without a name, no file. Throws error(io).
 class label_file {
  public:
   explicit label_file(cluster_options const& o) : file_("the labels", o.labels) {}
-  void write(std::vector<std::uint32_t> const& labels, vertex_ids const& ids);
+  void write(algorithms::clustering_result const& clusters, vertex_ids const& ids);
   /// Renames the written file to its name.
   void commit() { file_.commit(); }
 

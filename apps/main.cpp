@@ -147,8 +147,12 @@ void add_cluster(CLI::App& program, apps::cluster_options& o) {
                    "Modularity: factor of the expected links; cpm: least density of links in a cluster")
       ->check(apps::not_empty)
       ->capture_default_str();
+  number("--levels", o.clustering.levels, 1, "Map equation: maximum number of levels of clusters of clusters");
   cluster->add_flag("--weighted", o.weighted, "Use the weights in the file");
-  cluster->add_option("--labels", o.labels, "Write the cluster of each vertex to this file; a line is 'id cluster'")
+  cluster
+      ->add_option("--labels", o.labels,
+                   "Write the cluster of each vertex to this file; a line is 'id cluster', with a cluster for each "
+                   "level, from the smallest to the largest")
       ->check(apps::not_empty);
   cluster->add_option("--truth", o.truth, "Compare the clusters with the labels in this file; a line is 'id label'")
       ->check(apps::not_empty);
@@ -156,7 +160,7 @@ void add_cluster(CLI::App& program, apps::cluster_options& o) {
   cluster->callback([&o] {
     (void)apps::with_files<apps::label_file>(
         o, {{"--labels", o.labels}, {"--report", o.report}}, {{"--truth", o.truth}}, [&o] { return apps::cluster(o); },
-        [](apps::label_file& file, apps::cluster_result const& r) { file.write(r.clusters.label, r.ids); });
+        [](apps::label_file& file, apps::cluster_result const& r) { file.write(r.clusters, r.ids); });
   });
 }
 

@@ -363,6 +363,7 @@ std::string json_report(cluster_options const& o, cluster_result const& r, bool 
     j.field("iterations", o.clustering.iterations);
     j.field("objective", name_of(o.clustering.objective));
     j.field("resolution", o.clustering.resolution);
+    j.field("levels", o.clustering.levels);
   });
   j.field("device", r.device);
   j.object("graph", [&] {
@@ -382,6 +383,7 @@ std::string json_report(cluster_options const& o, cluster_result const& r, bool 
     j.field("quality", r.clusters.quality);
     j.field("iterations", r.clusters.iterations);
     j.field("converged", r.clusters.converged);
+    j.list("levels", r.levels, write_number);
     write_distribution(j, "sizes", r.sizes);
   });
   if (r.truth) {

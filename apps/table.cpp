@@ -275,11 +275,29 @@ void print_table(std::ostream& out, stream_options const& o, stream_result const
   print_not_counted(out, o, r.loaded);
 }
 
+namespace {
+
+std::string directions(cluster_options const& o, cluster_result const& r) {
+  if (!r.directed) return " (undirected)";
+  bool const matter = o.clustering.objective == algorithms::clustering_objective::map_equation;
+  return matter ? " (directed)" : " (directed; directions do not matter)";
+}
+
+// The numbers of clusters of all levels but the first.
+std::string text_of_levels(std::vector<std::uint64_t> const& levels) {
+  std::string text;
+  for (std::size_t l = 1; l < levels.size(); ++l) text += (l > 1 ? ", " : "") + count(levels[l]);
+  return text;
+}
+
+}  // namespace
+
 void print_table(std::ostream& out, cluster_options const& o, cluster_result const& r) {
   out << o.file.name << " on " << r.device << '\n';
   row(out, "vertices", count(r.vertices));
-  row(out, "edges", count(r.edges) + (r.directed ? " (directed; directions do not matter)" : " (undirected)"));
+  row(out, "edges", count(r.edges) + directions(o, r));
   row(out, "clusters", count(r.clusters.count));
+  if (r.levels.size() > 1) row(out, "clusters of clusters", text_of_levels(r.levels));
   row(out, "modularity", format("%.6f", r.clusters.modularity));
   row(out, "codelength", format("%.4f bits", r.clusters.codelength));
   row(out, "sizes", distribution(r.sizes));

@@ -50,10 +50,22 @@ struct add_up_exits {
   }
 };
 
-/// The volumes and exits of modules that a round may change, from before the round.
+/// The volumes and exits of modules that a round may change, and the exits in their indices, from before the round.
 struct saved_modules {
   std::uint64_t* volume;
   std::uint64_t* exits;
+  std::uint64_t* books;       // of sets of vertices; nullptr: there is one index
+  std::uint32_t* book_marks;  // whether the set has proposals
+};
+
+/// Adds the exits of a module, whose label is one of its vertices, to those in the index of its set.
+struct add_up_books {
+  std::uint64_t const* exits;
+  graph::vertex_id const* within;
+  std::uint64_t* books;
+  WYRM_HD void operator()(std::size_t i) const {
+    if (exits[i] > 0) exec::atomic_ref<std::uint64_t>(books[within[i]]).fetch_add(exits[i], exec::relaxed);
+  }
 };
 
 /// One lane per item: saves both modules of each proposal. All lanes write the same values.
@@ -68,6 +80,10 @@ struct save_modules {
       exec::atomic_ref<std::uint64_t>(saved.volume[m]).store(r.volume[m], exec::relaxed);
       exec::atomic_ref<std::uint64_t>(saved.exits[m]).store(objective.exits[m], exec::relaxed);
     }
+    if (objective.within == nullptr) return;
+    graph::vertex_id const set = objective.within[item->vertex];
+    exec::atomic_ref<std::uint64_t>(saved.books[set]).store(objective.books[set], exec::relaxed);
+    exec::atomic_ref<std::uint32_t>(saved.book_marks[set]).store(1, exec::relaxed);
   }
 };
 
@@ -101,7 +117,8 @@ struct change_exits {
     if (t.rank() != 0) return;
     exec::atomic_ref<std::uint64_t>(objective.exits[from]).fetch_add(of_from, exec::relaxed);
     exec::atomic_ref<std::uint64_t>(objective.exits[to]).fetch_add(of_to, exec::relaxed);
-    exec::atomic_ref<std::uint64_t>(r.result->exits).fetch_add(of_from + of_to, exec::relaxed);
+    std::uint64_t& book = objective.within == nullptr ? r.result->exits : objective.books[objective.within[v]];
+    exec::atomic_ref<std::uint64_t>(book).fetch_add(of_from + of_to, exec::relaxed);
   }
 };
 
@@ -114,13 +131,22 @@ struct compare_costs {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     std::uint64_t cost = 0;
-    if (item != nullptr && item->part == 0 && r.proposal[item->vertex].to != move_round::no_label)
+    if (item != nullptr && item->part == 0 && r.proposal[item->vertex].to != move_round::no_label) {
       for (graph::vertex_id const m : {r.label[item->vertex], r.proposal[item->vertex].to})
         if (exec::atomic_ref<std::uint64_t>(r.traffic[m]).exchange(0, exec::relaxed) != 0)
           cost += static_cast<std::uint64_t>(objective.terms.module(objective.exits[m], r.volume[m]) -
                                              objective.terms.module(saved.exits[m], saved.volume[m]));
+      if (objective.within != nullptr) cost += change_of_index(objective.within[item->vertex]);
+    }
     cost = exec::sum(t, cost);
     if (t.rank() == 0 && cost != 0) exec::atomic_ref<std::uint64_t>(r.result->cost).fetch_add(cost, exec::relaxed);
+  }
+
+ private:
+  [[nodiscard]] WYRM_HD std::uint64_t change_of_index(graph::vertex_id set) const {
+    if (exec::atomic_ref<std::uint32_t>(saved.book_marks[set]).exchange(0, exec::relaxed) == 0) return 0;
+    return static_cast<std::uint64_t>(objective.terms.index(objective.books[set]) -
+                                      objective.terms.index(saved.books[set]));
   }
 };
 
@@ -136,6 +162,10 @@ struct undo_moves {
     for (graph::vertex_id const m : {r.label[item->vertex], w.to}) {
       exec::atomic_ref<std::uint64_t>(r.volume[m]).store(saved.volume[m], exec::relaxed);
       exec::atomic_ref<std::uint64_t>(objective.exits[m]).store(saved.exits[m], exec::relaxed);
+    }
+    if (objective.within != nullptr) {
+      graph::vertex_id const set = objective.within[item->vertex];
+      exec::atomic_ref<std::uint64_t>(objective.books[set]).store(saved.books[set], exec::relaxed);
     }
     w.refuse();
   }

@@ -135,9 +135,7 @@ class label_merging {
     std::size_t const n = rows.g.vertices();
     std::uint64_t const total = moves_.prepare(rows);
     auto const all = static_cast<double>(total);
-    space_.fill(inside_.data(), 0, n * sizeof(std::uint64_t));
-    for_each_item<8>(space_, moves_.now().view(), add_up_inside{rows, label, inside_.data()});
-    std::uint64_t const inside = bulk_.sum(inside_.data(), n);
+    std::uint64_t const inside = add_up_inner_weights(rows, label);
     std::uint64_t* const volume = moves_.compute_volumes(label, n);
     exec::for_each(space_, n, square{volume, sums_.data()});
     worth found{static_cast<double>(inside), static_cast<double>(inside) / all,
@@ -146,21 +144,36 @@ class label_merging {
     bool const directed = code->terms.directed;
     if (directed) (void)moves_.compute_volumes(code->mass, label, n);
     std::uint64_t const* const mass = directed ? code->mass : moves_.degrees();
-    double const steps = directed ? all / 2 : all;
-    found.codelength = sum_of_costs(code->terms, mass, label, volume, n, total - inside) / steps * flow_log_unit;
+    std::int64_t const bits = sum_of_costs(code->terms, mass, label, volume, n, total - inside);
+    found.codelength = static_cast<double>(bits) / code->terms.steps(total) * flow_log_unit;
     return found;
+  }
+  /// The terms of modules and of the index in a codelength, times the number of steps, in units of flow_log_unit.
+  std::int64_t cost_of_books(weighted_rows const& rows, graph::vertex_id const* label, move_rules const& code) {
+    std::size_t const n = rows.g.vertices();
+    std::uint64_t const total = moves_.prepare(rows);
+    std::uint64_t const inside = add_up_inner_weights(rows, label);
+    std::uint64_t const* const mass = code.terms.directed ? code.mass : moves_.degrees();
+    return sum_of_costs(code.terms, nullptr, label, moves_.compute_volumes(mass, label, n), n, total - inside);
   }
 
   static constexpr std::uint32_t max_rounds = 1000;
 
  private:
-  // All terms of the codelength. inside_ has the weight of the arcs of each vertex inside its community.
-  double sum_of_costs(code_terms const& terms, std::uint64_t const* mass, graph::vertex_id const* label,
-                      std::uint64_t const* volume, std::size_t n, std::uint64_t exits) {
+  // Sets inside_ to the weight of the arcs of each vertex inside its community; returns the sum.
+  std::uint64_t add_up_inner_weights(weighted_rows const& rows, graph::vertex_id const* label) {
+    std::size_t const n = rows.g.vertices();
+    space_.fill(inside_.data(), 0, n * sizeof(std::uint64_t));
+    for_each_item<8>(space_, moves_.now().view(), add_up_inside{rows, label, inside_.data()});
+    return bulk_.sum(inside_.data(), n);
+  }
+  // All terms of the codelength, after add_up_inner_weights(). mass: nullptr: without the terms of vertices.
+  std::int64_t sum_of_costs(code_terms const& terms, std::uint64_t const* mass, graph::vertex_id const* label,
+                            std::uint64_t const* volume, std::size_t n, std::uint64_t exits) {
     space_.fill(sums_.data(), 0, n * sizeof(std::uint64_t));
     exec::for_each(space_, n, add_up_leaving{moves_.degrees(), inside_.data(), label, sums_.data()});
     exec::for_each(space_, n, find_costs{terms, mass, volume, sums_.data(), inside_.data()});
-    return static_cast<double>(static_cast<std::int64_t>(bulk_.sum(inside_.data(), n)) + terms.index(exits));
+    return static_cast<std::int64_t>(bulk_.sum(inside_.data(), n)) + terms.index(exits);
   }
   void find_first_vertices(graph::vertex_id const* label, std::uint64_t const* degree, std::size_t n) {
     space_.fill(first_.data(), 0xff, n * sizeof(graph::vertex_id));

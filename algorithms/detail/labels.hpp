@@ -126,12 +126,13 @@ struct add_up_leaving {
 /// The terms of the codelength, modulo 2^64, that belong to label i and vertex i.
 struct find_costs {
   code_terms terms;
-  std::uint64_t const* mass;
+  std::uint64_t const* mass;  // or nullptr: without the terms of vertices
   std::uint64_t const* volume;
   std::uint64_t const* leaving;
   std::uint64_t* cost;
   WYRM_HD void operator()(std::size_t i) const {
-    cost[i] = static_cast<std::uint64_t>(terms.module(leaving[i], volume[i]) - terms.vertex(mass[i]));
+    cost[i] =
+        static_cast<std::uint64_t>(terms.module(leaving[i], volume[i]) - (mass == nullptr ? 0 : terms.vertex(mass[i])));
   }
 };
 

@@ -44,6 +44,9 @@ class modularity_moves {
         exits_(space),
         saved_volume_(space),
         saved_exits_(space),
+        books_(space),
+        saved_books_(space),
+        book_marks_(space),
         result_(space, 1),
         lists_{vertex_list<Space>(space), vertex_list<Space>(space)} {}
 
@@ -113,7 +116,17 @@ class modularity_moves {
     vertex_list<Space>& all = lists_[(turn_ + 1) % 2];
     all.fill(rows.g);
     for_each_item<8>(space_, all.view(), add_up_exits{rows, label, exits_.data()});
-    return {outside_.data(), exits_.data(), bulk_.sum(exits_.data(), n), rules.terms};
+    map_objective objective{outside_.data(), exits_.data(), bulk_.sum(exits_.data(), n), rules.terms};
+    if (rules.within == nullptr) return objective;
+    for (auto* values : {&books_, &saved_books_}) values->reserve(n);
+    book_marks_.reserve(n);
+    space_.fill(books_.data(), 0, n * sizeof(std::uint64_t));
+    space_.fill(book_marks_.data(), 0, n * sizeof(std::uint32_t));
+    for_each_item<8>(space_, all.view(), add_up_exits{rows, rules.within, books_.data()});
+    exec::for_each(space_, n, add_up_books{exits_.data(), rules.within, books_.data()});
+    objective.within = rules.within;
+    objective.books = books_.data();
+    return objective;
   }
   template <class Objective>
   moves repeat(weighted_rows const& rows, graph::vertex_id* label, std::uint32_t max_rounds, move_rules const& rules,
@@ -187,12 +200,15 @@ class modularity_moves {
     ++turn_;
     return moved;
   }
-  [[nodiscard]] saved_modules saved() const { return {saved_volume_.data(), saved_exits_.data()}; }
+  [[nodiscard]] saved_modules saved() const {
+    return {saved_volume_.data(), saved_exits_.data(), saved_books_.data(), book_marks_.data()};
+  }
   // Changes exits, or undoes the moves that were decided. Returns their number, or 0.
   std::uint32_t change_flows(move_round const& r, frontier const& from, map_objective& objective) {
     for_each_item<8>(space_, from, change_exits{r, objective});
     for_each_item<32>(space_, from, compare_costs{r, objective, saved()});
     round_result const got = exec::read(space_, result_.data());
+    // If sets have indices of their own, the cost includes them, and got.exits is 0.
     std::uint64_t const exits = objective.all_exits + got.exits;
     if (static_cast<std::int64_t>(got.cost) + objective.terms.index(exits) <
         objective.terms.index(objective.all_exits)) {
@@ -218,6 +234,9 @@ class modularity_moves {
   exec::buffer<std::uint64_t, Space> exits_;
   exec::buffer<std::uint64_t, Space> saved_volume_;
   exec::buffer<std::uint64_t, Space> saved_exits_;
+  exec::buffer<std::uint64_t, Space> books_;
+  exec::buffer<std::uint64_t, Space> saved_books_;
+  exec::buffer<std::uint32_t, Space> book_marks_;
   exec::buffer<round_result, Space> result_;
   vertex_list<Space> lists_[2];
 };

@@ -62,12 +62,15 @@ struct move_rules {
   code_terms terms{};                   // of the map equation; if they are directed, masses are directed_visits()
   std::uint32_t seed = 0;               // which communities are sources in which round
   bool exhaustive = false;              // until no vertex in the lists can gain, also if few vertices move
-  /// Refinement (Traag, Waltman, van Eck, Scientific Reports 9, 2019): vertices that are communities by themselves move
-  /// within these sets of vertices, from and to communities that are well connected with the rest of their set. Labels
-  /// are the ids of vertices then. nullptr: all moves are allowed.
+  /// Vertices move within these sets of vertices. Labels are the ids of vertices of the same set then. Under the map
+  /// equation each set has an index of its own. nullptr: all moves are allowed.
   graph::vertex_id const* within = nullptr;
+  /// Refinement (Traag, Waltman, van Eck, Scientific Reports 9, 2019): only vertices that are communities by themselves
+  /// move, from and to communities that are well connected with the rest of their set. nullptr: no refinement.
   std::uint64_t const* volume_within = nullptr;  // of each set: the sum of its degrees
   std::uint64_t* outward = nullptr;              // of each community: weight of the arcs to the rest of its set
+
+  [[nodiscard]] WYRM_HD bool refine() const { return volume_within != nullptr; }
 };
 
 /// The state of a round. All threads read labels; labels are written only in a step in which no thread reads the label
@@ -94,10 +97,10 @@ struct move_round {
   }
   /// Whether v may leave its community, as a source.
   [[nodiscard]] WYRM_HD bool may_leave(graph::vertex_id v) const {
-    return rules.within == nullptr || (label[v] == v && volume[v] == mass[v] && is_well_connected(v));
+    return !rules.refine() || (label[v] == v && volume[v] == mass[v] && is_well_connected(v));
   }
   [[nodiscard]] WYRM_HD bool may_enter(graph::vertex_id community) const {
-    return rules.within == nullptr || is_well_connected(community);
+    return !rules.refine() || is_well_connected(community);
   }
   [[nodiscard]] WYRM_HD bool may_meet(graph::vertex_id v, graph::vertex_id u) const {
     return rules.within == nullptr || rules.within[v] == rules.within[u];
@@ -263,7 +266,7 @@ struct decide_moves {
       std::uint64_t const others = r.traffic[r.label[v]] - d + (r.traffic[w.to] - d);
       // In a refinement each move must gain in whatever order the moves into a community are made.
       std::uint64_t const charge = objective.charge(r, v, others);
-      moves = w.gain > (r.rules.within == nullptr ? charge / 2 : charge);
+      moves = w.gain > (r.rules.refine() ? charge : charge / 2);
       if (moves) {
         exec::atomic_ref<std::uint64_t>(r.volume[r.label[v]]).fetch_sub(d, exec::relaxed);
         exec::atomic_ref<std::uint64_t>(r.volume[w.to]).fetch_add(d, exec::relaxed);
@@ -311,14 +314,14 @@ struct list_next {
       graph::vertex_id const u = i < part.size ? part[i] : v;
       bool const meets = u != v && r.may_meet(v, u);
       next.add(t, r.rows.g, u, meets && r.label[u] != w.to);
-      if (r.rules.within == nullptr || !meets) continue;
+      if (!r.rules.refine() || !meets) continue;
       std::uint64_t const weight = r.rows.weight(part.data + i);
       if (r.label[u] != w.to)
         change += weight;
       else if (r.proposal[u].gain == 0)
         change -= weight;
     }
-    if (r.rules.within == nullptr) return;
+    if (!r.rules.refine()) return;
     change = exec::sum(t, change);
     if (t.rank() == 0) exec::atomic_ref<std::uint64_t>(r.rules.outward[w.to]).fetch_add(change, exec::relaxed);
   }

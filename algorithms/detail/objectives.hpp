@@ -65,6 +65,12 @@ struct code_terms {
   /// exits: the sum over all modules.
   [[nodiscard]] WYRM_HD std::int64_t index(std::uint64_t exits) const { return flow_log(directed ? exits / 2 : exits); }
   [[nodiscard]] WYRM_HD std::int64_t vertex(std::uint64_t mass) const { return flow_log(directed ? mass >> 32 : mass); }
+  /// The cost of a module that is not divided, if it is a part of another one; without the term of its own exits.
+  [[nodiscard]] WYRM_HD std::int64_t whole(std::uint64_t exits, std::uint64_t volume) const {
+    return directed ? flow_log(exits - entering(exits, volume) + (volume >> 32)) : flow_log(exits + volume);
+  }
+  /// The number of steps that the sum of all degrees stands for.
+  [[nodiscard]] double steps(std::uint64_t total) const { return static_cast<double>(total) / (directed ? 2 : 1); }
   /// The flow into a module of a directed graph.
   [[nodiscard]] WYRM_HD static std::uint64_t entering(std::uint64_t exits, std::uint64_t volume) {
     return (exits + (volume >> 32) - (volume & 0xffffffffu)) / 2;
@@ -123,6 +129,13 @@ struct map_objective {
   std::uint64_t* exits = nullptr;          // of each module: weight of its arcs to others
   std::uint64_t all_exits = 0;
   code_terms terms{};
+  graph::vertex_id const* within = nullptr;  // see move_rules
+  std::uint64_t* books = nullptr;            // of each set: its own exits, and those of its modules
+
+  /// The exits in the index that has the module of v.
+  [[nodiscard]] WYRM_HD std::uint64_t book(graph::vertex_id v) const {
+    return within == nullptr ? all_exits : books[within[v]];
+  }
 
   struct leaving {
     code_terms terms;
@@ -130,7 +143,7 @@ struct map_objective {
     std::uint64_t const* exits;
     std::uint64_t mass;
     std::uint64_t outside;
-    std::uint64_t all_exits;  // of all modules, plus twice the links to its own one
+    std::uint64_t all_exits;  // in the index, plus twice the links to its own module
     std::int64_t saved;       // by leaving, and by the term of all exits
     [[nodiscard]] WYRM_HD std::int64_t gain(graph::vertex_id to, std::uint32_t weight) const {
       std::uint64_t const links = 2 * std::uint64_t{weight};
@@ -142,14 +155,15 @@ struct map_objective {
   [[nodiscard]] WYRM_HD leaving from(Round const& r, graph::vertex_id v) const {
     graph::vertex_id const home = r.label[v];
     std::uint64_t const links = 2 * std::uint64_t{r.proposal[v].own};
+    std::uint64_t const all = book(v);
     std::int64_t const left = terms.module(exits[home] + links - outside[v], r.volume[home] - r.mass[v]);
     return {terms,
             r.volume,
             exits,
             r.mass[v],
             outside[v],
-            all_exits + links,
-            terms.module(exits[home], r.volume[home]) - left + terms.index(all_exits)};
+            all + links,
+            terms.module(exits[home], r.volume[home]) - left + terms.index(all)};
   }
   template <class Round>
   [[nodiscard]] WYRM_HD std::uint64_t charge(Round const&, graph::vertex_id, std::uint64_t) const {

@@ -171,6 +171,19 @@ struct write_arcs {
   }
 };
 
+/// Sets the weight of a vertex in its own row to 0.
+struct clear_loop {
+  graph::packed_record const* built;
+  graph::vertex_id const* targets;
+  std::uint32_t* weights;
+  WYRM_HD void operator()(std::size_t i) const {
+    auto const v = static_cast<graph::vertex_id>(i);
+    graph::vertex_record const r = built[v];
+    std::uint32_t const at = graph::lower_bound(r.page, r.degree, v);
+    if (at < r.degree && r.page[at] == v) weights[(r.page - targets) + at] = 0;
+  }
+};
+
 /// Adds all vertices with a non-empty row to the frontier.
 struct list_rows {
   graph::graph_view g;
@@ -250,6 +263,10 @@ class built_rows {
     for_each_item<8>(
         space_, all,
         add_weights{from, offsets, integer_weights, labels, records_.data(), targets_.data(), weights_.data()});
+  }
+  /// Sets the weights of self-loops to 0.
+  void drop_loops() {
+    exec::for_each(space_, vertices_, clear_loop{records_.data(), targets_.data(), weights_.data()});
   }
   /// See row_builder::write_arcs().
   void write_arcs(graph::graph_view const& g, frontier const& all, std::uint64_t const* offsets,

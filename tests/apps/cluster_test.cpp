@@ -57,6 +57,40 @@ TEST_F(program_test, clusters_by_an_objective) {
   EXPECT_EQ(row(output({"cluster", file, "--objective", "cpm", "--resolution", "0.5"}), "clusters"), "3");
 }
 
+// Rings of three vertices in pairs, in one direction: directions count under the map equation only.
+TEST_F(program_test, clusters_by_directions) {
+  std::string const file = write("rings.txt", "0 1\n1 2\n2 0\n3 4\n4 5\n5 3\n2 3\n5 0\n");
+  std::string const table = output({"cluster", file, "--objective", "map-equation", "--labels", path("l")});
+  EXPECT_EQ(row(table, "edges"), "8 (directed)");
+  EXPECT_EQ(row(table, "codelength"), "2.4673 bits");  // of Infomap
+  EXPECT_EQ(read("l"), "# id of the vertex, cluster\n0 0\n1 0\n2 0\n3 1\n4 1\n5 1\n");
+  EXPECT_EQ(row(output({"cluster", file}), "edges"), "8 (directed; directions do not matter)");
+}
+
+// Eight pairs of cliques: a pair is joined by more edges than different pairs.
+TEST_F(program_test, clusters_in_levels) {
+  std::string edges;
+  auto const join = [&](unsigned u, unsigned v) { edges += std::to_string(u) + " " + std::to_string(v) + "\n"; };
+  for (unsigned c = 0; c < 32; ++c) {
+    for (unsigned u = 0; u < 5; ++u)
+      for (unsigned v = 0; v < u; ++v) join(5 * c + u, 5 * c + v);
+    for (unsigned d = c / 4 * 4; d < c; ++d) join(5 * c + d % 5, 5 * d + c % 5);
+    if (c % 4 == 0) join(5 * c + 4, (5 * c + 20) % 160);
+  }
+  std::string const file = write("nested.txt", edges);
+  std::string const table = output({"cluster", file, "--undirected", "--objective", "map-equation", "--levels", "5",
+                                    "--labels", path("l"), "--report", path("report.json")});
+  EXPECT_EQ(row(table, "clusters"), "32");
+  EXPECT_EQ(row(table, "clusters of clusters"), "8");
+  EXPECT_EQ(read("l").substr(0, 48), "# id of the vertex, cluster at each level\n0 0 0\n");
+  EXPECT_NE(read("l").find("\n159 31 7\n"), std::string::npos);
+  report const r(read("report.json"));
+  EXPECT_EQ(r.counts("clusters/levels"), (std::vector<std::uint64_t>{32, 8}));
+  EXPECT_EQ(r.count("parameters/levels"), 5u);
+  std::string const flat = output({"cluster", file, "--undirected", "--objective", "map-equation"});
+  EXPECT_GT(row(flat, "codelength"), row(table, "codelength"));
+}
+
 // A ring of four vertices with two heavy edges, one of which consists of arcs in both directions.
 TEST_F(program_test, clusters_by_weight) {
   std::string const file =

@@ -166,12 +166,14 @@ inline void add_fields(rapidjson::Value const& value, std::string const& path,
   add("integer", "parameters/", {"device_memory", "seed", "length", "walks", "iterations"});
   add("string", "parameters/", {"objective"});
   add("number", "parameters/", {"resolution"});
+  add("integer", "parameters/", {"levels"});
   add("integer", "graph/", {"vertices", "edges"});
   add("boolean", "graph/", {"directed"});
   add("number", "timings_ms/", {"load", "build", "cluster"});
   add("integer", "clusters/", {"count", "iterations"});
   add("number", "clusters/", {"modularity", "codelength", "quality", "sizes/mean"});
   add("boolean", "clusters/", {"converged"});
+  add("array", "clusters/", {"levels"});
   add("integer", "clusters/sizes/", {"min", "median", "p99", "max", "zero"});
   add("array", "clusters/sizes/", {"histogram"});
   add("integer", "truth/", {"classes"});

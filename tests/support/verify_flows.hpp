@@ -43,30 +43,66 @@ inline std::vector<double> serial_flows(std::vector<weighted_edge> const& arcs, 
   return flow;
 }
 
-/// A module has a code word for each of its vertices, used at each visit, and one for each exit; the index has a code
-/// word for each module, used when it is entered.
+/// The codelength of a hierarchy (Rosvall and Bergstrom, PLoS ONE 6, 2011) for flows with the sum 1. levels: labels of
+/// vertices, from the finest level to the coarsest. A module of the finest level has a code word for each of its
+/// vertices, used at each visit; others have one for each module in them, used when it is entered; all have one for the
+/// exit. A module that is the same at two levels has one code book. The index has a code word for each module of the
+/// last level.
+inline double serial_hierarchy_codelength(std::vector<weighted_edge> const& flows,
+                                          std::vector<std::vector<std::uint32_t>> const& levels) {
+  using rates = std::map<std::uint32_t, double>;
+  std::vector<rates> enters(levels.size());
+  std::vector<rates> exits(levels.size());
+  std::vector<double> visits(levels.front().size());
+  for (weighted_edge const& f : flows) {
+    visits[f.v] += f.weight;
+    for (std::size_t l = 0; l < levels.size(); ++l) {
+      if (levels[l][f.u] == levels[l][f.v]) continue;
+      exits[l][levels[l][f.u]] += f.weight;
+      enters[l][levels[l][f.v]] += f.weight;
+    }
+  }
+  double bits = 0;
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    std::map<std::uint32_t, rates> books;  // by module: the rates of its vertices, or of its modules by label
+    for (std::size_t v = 0; v < visits.size(); ++v) {
+      auto const member = l == 0 ? static_cast<std::uint32_t>(v) : levels[l - 1][v];
+      books[levels[l][v]][member] = l == 0 ? visits[v] : enters[l - 1][member];
+    }
+    for (auto const& [module, members] : books) {
+      if (l > 0 && members.size() == 1) continue;  // the same module at both levels
+      std::vector<double> book{exits[l][module]};
+      for (auto const& [member, rate] : members) book.push_back(rate);
+      bits += bits_of_book(book);
+    }
+  }
+  std::vector<double> index;
+  for (auto const& [module, rate] : enters.back()) index.push_back(rate);
+  return bits + bits_of_book(index);
+}
+
+/// The flows of an undirected graph, of which each edge is given once.
+inline std::vector<weighted_edge> undirected_flows(std::vector<weighted_edge> const& edges) {
+  double all = 0;
+  for (weighted_edge const& e : edges) all += 2 * e.weight;
+  std::vector<weighted_edge> flows;
+  for (weighted_edge const& e : edges) {
+    flows.push_back({e.u, e.v, e.weight / all});
+    flows.push_back({e.v, e.u, e.weight / all});
+  }
+  return flows;
+}
+
+inline std::vector<weighted_edge> directed_flows(std::vector<weighted_edge> const& arcs, std::size_t n) {
+  std::vector<weighted_edge> flows = arcs;
+  std::vector<double> const values = serial_flows(arcs, n);
+  for (std::size_t i = 0; i < arcs.size(); ++i) flows[i].weight = values[i];
+  return flows;
+}
+
 inline double serial_directed_codelength(std::vector<weighted_edge> const& arcs,
                                          std::vector<std::uint32_t> const& label) {
-  std::vector<double> const flow = serial_flows(arcs, label.size());
-  std::vector<double> visits(label.size());
-  std::map<std::uint32_t, double> enters;
-  std::map<std::uint32_t, double> exits;
-  for (std::size_t i = 0; i < arcs.size(); ++i) {
-    visits[arcs[i].v] += flow[i];
-    if (label[arcs[i].u] == label[arcs[i].v]) continue;
-    exits[label[arcs[i].u]] += flow[i];
-    enters[label[arcs[i].v]] += flow[i];
-  }
-  std::map<std::uint32_t, std::vector<double>> books;
-  for (std::size_t v = 0; v < label.size(); ++v) books[label[v]].push_back(visits[v]);
-  std::vector<double> index;
-  double bits = 0;
-  for (auto& [l, rates] : books) {
-    rates.push_back(exits[l]);
-    index.push_back(enters[l]);
-    bits += bits_of_book(rates);
-  }
-  return bits + bits_of_book(index);
+  return serial_hierarchy_codelength(directed_flows(arcs, label.size()), {label});
 }
 
 }  // namespace wyrm::tests

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests of clustering directed graphs under the map equation, for any space.
+// The tests of clustering under the map equation in directed graphs, and with several levels, for any space.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <random>
 #include <set>
 #include <utility>
@@ -15,7 +16,9 @@
 
 #include "../../algorithms/clustering.hpp"
 #include "../../algorithms/clustering_quality.hpp"
+#include "../../algorithms/incremental_clustering.hpp"
 #include "../../alloc/registry.hpp"
+#include "../support/refusal.hpp"
 #include "../support/seed.hpp"
 #include "../support/verify_flows.hpp"
 #include "any_graph_fixture.hpp"
@@ -23,7 +26,7 @@
 namespace wyrm::tests {
 
 template <class Space>
-class directed_flows_test : public any_graph_test<Space> {
+class map_equation_test : public any_graph_test<Space> {
  protected:
   using edges = std::vector<graph::edge>;
   using ids = std::vector<std::uint32_t>;
@@ -31,6 +34,62 @@ class directed_flows_test : public any_graph_test<Space> {
 
   static options by_flow(bool weighted = false) {
     return {.weighted = weighted, .objective = algorithms::clustering_objective::map_equation};
+  }
+  static options in_levels(std::uint32_t levels, bool weighted = false) {
+    options o = by_flow(weighted);
+    o.levels = levels;
+    return o;
+  }
+  static void drop_repeats(edges& arcs) {
+    auto const key = [](graph::edge const& e) { return std::pair(e.source, e.target); };
+    std::sort(arcs.begin(), arcs.end(), [&](auto const& a, auto const& b) { return key(a) < key(b); });
+    arcs.erase(std::unique(arcs.begin(), arcs.end(), [&](auto const& a, auto const& b) { return key(a) == key(b); }),
+               arcs.end());
+  }
+  /// Groups of 6 vertices in sets of 4 groups in sets of 4 sets, and so on: most arcs are within groups, and most of
+  /// the others within sets.
+  static edges nested_groups(std::mt19937& random, std::uint32_t n, bool is_directed) {
+    edges arcs;
+    for (graph::vertex_id u = 0; u < n; ++u)
+      for (unsigned k = 0; k < 12; ++k) {
+        std::uint32_t size = 6;
+        while (size < n && random() % 5 == 0) size *= 4;
+        auto const v = static_cast<graph::vertex_id>(u / size * size + random() % size);
+        if (v < n && u != v)
+          arcs.push_back(is_directed ? graph::edge{u, v} : graph::edge{std::min(u, v), std::max(u, v)});
+      }
+    drop_repeats(arcs);
+    return arcs;
+  }
+  /// Checks the levels of a result, and its codelength with them.
+  static void expect_levels(graph::any_graph const& g, algorithms::clustering_result const& r, options const& o) {
+    ASSERT_GE(r.levels.size(), 1u);
+    EXPECT_LE(r.levels.size(), o.levels);
+    EXPECT_EQ(r.levels.front(), r.label);
+    any_graph_test<Space>::expect_numbered(r.label, r.count, r.sizes);
+    for (std::size_t l = 1; l < r.levels.size(); ++l) {
+      ids const& below = r.levels[l - 1];
+      ids const& above = r.levels[l];
+      std::map<std::uint32_t, std::uint32_t> of;
+      std::uint32_t next = 0;
+      for (std::size_t v = 0; v < below.size(); ++v) {
+        ASSERT_EQ(of.emplace(below[v], above[v]).first->second, above[v]) << "level " << l << " divides a cluster";
+        ASSERT_LE(above[v], next);
+        if (above[v] == next) ++next;
+      }
+      EXPECT_LT(next, of.size());
+    }
+    EXPECT_NEAR(r.codelength, serial_hierarchy_codelength(flows_of(g, o.weighted), r.levels), 1e-5);
+    EXPECT_EQ(r.quality, -r.codelength);
+    EXPECT_TRUE(r.converged);
+  }
+  static std::vector<weighted_edge> flows_of(graph::any_graph const& g, bool weighted) {
+    auto const arcs = arcs_of(g, weighted);
+    if (g.view().directed()) return directed_flows(arcs, g.vertices());
+    std::vector<weighted_edge> once;
+    for (weighted_edge const& a : arcs)
+      if (a.u <= a.v) once.push_back(a);
+    return undirected_flows(once);
   }
   static algorithms::clustering_result cluster(graph::any_graph const& g, options const& o) {
     return algorithms::clustering(any_graph_test<Space>::space_of(g), g.view(), o);
@@ -76,10 +135,10 @@ class directed_flows_test : public any_graph_test<Space> {
   }
 };
 
-TYPED_TEST_SUITE_P(directed_flows_test);
+TYPED_TEST_SUITE_P(map_equation_test);
 
 // Codelengths of Infomap 2.16.0 (--directed --two-level).
-TYPED_TEST_P(directed_flows_test, known_values) {
+TYPED_TEST_P(map_equation_test, known_values) {
   using edges = typename TestFixture::edges;
   using ids = typename TestFixture::ids;
   auto const check = [&](std::size_t n, edges const& arcs, ids const& label, double codelength,
@@ -109,7 +168,7 @@ TYPED_TEST_P(directed_flows_test, known_values) {
 
 // Three groups exchange arcs at random; directions lead each walk around a group. Without directions all vertices are
 // alike, because each of them has arcs with all others.
-TYPED_TEST_P(directed_flows_test, directions_decide) {
+TYPED_TEST_P(map_equation_test, directions_decide) {
   typename TestFixture::edges arcs;
   std::vector<double> weights;
   for (graph::vertex_id u = 0; u < 8; ++u)
@@ -129,11 +188,11 @@ TYPED_TEST_P(directed_flows_test, directions_decide) {
   EXPECT_NEAR(unweighted.codelength, 3, 1e-6);
 }
 
-TYPED_TEST_P(directed_flows_test, codelengths_are_those_of_the_definition) {
+TYPED_TEST_P(map_equation_test, codelengths_are_those_of_the_definition) {
   std::mt19937 random(seeded(41));
   for (unsigned trial = 0; trial < 6; ++trial) {
     SCOPED_TRACE(trial);
-    auto const n = static_cast<std::uint32_t>(this->sized(150 + 60 * trial, 40 + 6 * trial));
+    auto const n = static_cast<std::uint32_t>(this->sized(100 + 40 * trial, 32 + 4 * trial));
     auto const arcs = this->some_arcs(random, n - 4, (3 + trial) * n, 8 + trial);
     std::vector<double> weights;
     for (std::size_t i = 0; i < arcs.size(); ++i)
@@ -154,7 +213,7 @@ TYPED_TEST_P(directed_flows_test, codelengths_are_those_of_the_definition) {
   }
 }
 
-TYPED_TEST_P(directed_flows_test, planted_groups_are_found) {
+TYPED_TEST_P(map_equation_test, planted_groups_are_found) {
   std::mt19937 random(seeded(42));
   auto const n = static_cast<std::uint32_t>(this->sized(1000, 64));
   std::uint32_t const size = n < 100 ? 16 : 25;
@@ -174,21 +233,17 @@ TYPED_TEST_P(directed_flows_test, planted_groups_are_found) {
 }
 
 // Rows of hubs are divided among tiles, and the flow of most vertices is small.
-TYPED_TEST_P(directed_flows_test, hubs_in_and_out) {
+TYPED_TEST_P(map_equation_test, hubs_in_and_out) {
   auto const log2 = static_cast<unsigned>(this->sized(10, 9));
   auto arcs = this->skewed(log2, std::size_t{2} << log2);
   for (graph::vertex_id v = 2; v < 1u << log2; ++v) arcs.push_back({v, 1});
-  std::sort(arcs.begin(), arcs.end(),
-            [](auto const& a, auto const& b) { return std::pair(a.source, a.target) < std::pair(b.source, b.target); });
-  arcs.erase(std::unique(arcs.begin(), arcs.end(),
-                         [](auto const& a, auto const& b) { return a.source == b.source && a.target == b.target; }),
-             arcs.end());
+  this->drop_repeats(arcs);
   auto const g = this->directed(std::size_t{1} << log2, arcs);
   this->expect_codelength(g, this->cluster(g, this->by_flow()), false);
 }
 
 // Flows are integers, and so are all comparisons.
-TYPED_TEST_P(directed_flows_test, equal_in_all_spaces) {
+TYPED_TEST_P(map_equation_test, equal_in_all_spaces) {
   std::mt19937 random(seeded(43));
   auto const n = static_cast<std::uint32_t>(this->sized(500, 64));
   auto const arcs = this->some_arcs(random, n, 6 * n, 12);
@@ -207,7 +262,7 @@ TYPED_TEST_P(directed_flows_test, equal_in_all_spaces) {
 }
 
 // Clusters of a disjoint union are within its parts, and an isolated vertex changes nothing else.
-TYPED_TEST_P(directed_flows_test, clusters_are_within_components) {
+TYPED_TEST_P(map_equation_test, clusters_are_within_components) {
   std::mt19937 random(seeded(44));
   auto arcs = this->some_arcs(random, 60, 300, 10);
   std::size_t const half = arcs.size();
@@ -222,9 +277,9 @@ TYPED_TEST_P(directed_flows_test, clusters_are_within_components) {
   EXPECT_EQ(more.label, both.label);
 }
 
-TYPED_TEST_P(directed_flows_test, maintained) {
+TYPED_TEST_P(map_equation_test, maintained) {
   std::mt19937 random(seeded(45));
-  auto const n = static_cast<std::uint32_t>(this->sized(300, 48));
+  auto const n = static_cast<std::uint32_t>(this->sized(300, 36));
   auto g = this->directed(n, this->some_arcs(random, n, 5 * n, 12));
   auto const space = this->space_of(g);
   using clusterer = algorithms::clusterer<TypeParam>;
@@ -247,8 +302,93 @@ TYPED_TEST_P(directed_flows_test, maintained) {
   }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(directed_flows_test, known_values, directions_decide,
-                            codelengths_are_those_of_the_definition, planted_groups_are_found, hubs_in_and_out,
-                            equal_in_all_spaces, clusters_are_within_components, maintained);
+TYPED_TEST_P(map_equation_test, nested_groups_are_levels) {
+  using ids = typename TestFixture::ids;
+  std::mt19937 random(seeded(46));
+  auto const n = static_cast<std::uint32_t>(this->sized(16 * 24, 16 * 6));
+  for (bool const is_directed : {true, false}) {
+    SCOPED_TRACE(is_directed);
+    auto const g = this->make(n, this->nested_groups(random, n, is_directed), {.directed = is_directed});
+    auto const flat = this->cluster(g, this->by_flow());
+    EXPECT_TRUE(flat.levels.empty());
+    auto const r = this->cluster(g, this->in_levels(9));
+    this->expect_levels(g, r, this->in_levels(9));
+    std::vector<ids> planted{this->groups_of(n, 6), this->groups_of(n, 24)};
+    if (n > 96) planted.push_back(this->groups_of(n, 96));
+    EXPECT_LE(r.codelength, 1.01 * serial_hierarchy_codelength(this->flows_of(g, false), planted));
+    EXPECT_LE(r.codelength, flat.codelength);
+    if (n > 96) {
+      EXPECT_GE(r.levels.size(), 2u);
+      EXPECT_LT(r.codelength, flat.codelength - 0.1);
+    }
+    auto const two = this->cluster(g, this->in_levels(2));
+    this->expect_levels(g, two, this->in_levels(2));
+    EXPECT_GE(two.codelength, r.codelength - 1e-9);
+  }
+}
+
+TYPED_TEST_P(map_equation_test, levels_shorten_the_code) {
+  std::mt19937 random(seeded(47));
+  for (unsigned trial = 0; trial < 6; ++trial) {
+    SCOPED_TRACE(trial);
+    auto const n = static_cast<std::uint32_t>(this->sized(100 + 40 * trial, 32 + 4 * trial));
+    auto arcs = this->some_arcs(random, n - 4, 4 * n, 6);
+    bool const is_directed = trial % 2 == 0;
+    if (!is_directed) {
+      for (graph::edge& e : arcs) e = {std::min(e.source, e.target), std::max(e.source, e.target)};
+      this->drop_repeats(arcs);
+    }
+    std::vector<double> weights;
+    for (std::size_t i = 0; i < arcs.size(); ++i)
+      if (trial >= 3) weights.push_back(static_cast<double>(1 + random() % 100));
+    bool const weighted = !weights.empty();
+    graph::options settings{.directed = is_directed, .self_loops = true};
+    if (weighted) settings.values = graph::number_type::f64;
+    auto const values = weighted ? graph::host_numbers(weights) : graph::host_numbers();
+    auto const g = this->make(n, arcs, settings, values);
+    auto const o = this->in_levels(20, weighted);
+    auto const r = this->cluster(g, o);
+    this->expect_levels(g, r, o);
+    EXPECT_LE(r.codelength, this->cluster(g, this->by_flow(weighted)).codelength);
+    graph::any_graph same(exec::make_space("cpu"), alloc::default_name, n, settings);
+    same.insert(arcs, values);
+    auto const again = algorithms::clustering(exec::host_space(1), same.view(), o);
+    EXPECT_EQ(again.levels, r.levels);
+    EXPECT_EQ(again.codelength, r.codelength);
+  }
+}
+
+TYPED_TEST_P(map_equation_test, levels_of_small_graphs) {
+  using ids = typename TestFixture::ids;
+  for (bool const is_directed : {true, false}) {
+    graph::options const settings{.directed = is_directed};
+    auto const none = this->cluster(this->make(3, {}, settings), this->in_levels(4));
+    EXPECT_EQ(none.levels, (std::vector<ids>{{0, 1, 2}}));
+    EXPECT_EQ(none.codelength, 0);
+    EXPECT_EQ(this->cluster(this->make(0, {}, settings), this->in_levels(4)).levels, std::vector<ids>(1));
+    auto const one = this->cluster(this->make(5, this->path(5, true), settings), this->in_levels(4));
+    EXPECT_EQ(one.levels.size(), 1u);
+  }
+  auto const g = this->make(3, {{0, 1}});
+  this->expect_contains(refusal([&] { (void)this->cluster(g, this->in_levels(0)); }), "levels must be at least 1");
+  this->expect_contains(refusal([&] { (void)this->cluster(g, {.levels = 2}); }),
+                        "only the map equation has more than one level");
+  auto const space = this->space_of(g);
+  using incremental = algorithms::incremental_clustering<TypeParam>;
+  this->expect_contains(refusal([&] { incremental(space, g.view(), this->in_levels(2), this->pool()); }),
+                        "a hierarchy of clusters is not maintained");
+  algorithms::clusterer<TypeParam> clusters(space, this->pool());
+  clusters.run(g.view(), this->in_levels(2));
+  EXPECT_EQ(clusters.result().levels.size(), 1u);
+  this->expect_contains(refusal([&] { clusters.refresh(g.view(), this->in_levels(2), nullptr, 0); }),
+                        "a hierarchy cannot be updated");
+  clusters.run(g.view(), this->by_flow());
+  EXPECT_TRUE(clusters.result().levels.empty());
+}
+
+REGISTER_TYPED_TEST_SUITE_P(map_equation_test, known_values, directions_decide, codelengths_are_those_of_the_definition,
+                            planted_groups_are_found, hubs_in_and_out, equal_in_all_spaces,
+                            clusters_are_within_components, maintained, nested_groups_are_levels,
+                            levels_shorten_the_code, levels_of_small_graphs);
 
 }  // namespace wyrm::tests
