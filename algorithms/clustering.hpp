@@ -34,7 +34,7 @@ namespace wyrm::algorithms {
 /// What clusters are chosen for. The walks propose labels, and the objective decides which moves and merges are made.
 enum class clustering_objective : std::uint8_t {
   modularity,    // links inside clusters, compared with a random graph
-  map_equation,  // the codelength of a random walk: two levels; in a directed graph the walk follows directions
+  map_equation,  // the codelength of a random walk, which follows the directions of a directed graph
   cpm,           // the constant Potts model: links inside clusters, compared with a constant density
 };
 
@@ -42,7 +42,7 @@ struct clustering_options {
   std::uint64_t seed = 1;
   std::uint32_t length = 4;       // steps of a walk; at least 1
   std::uint32_t walks = 16;       // from each vertex; at least 1
-  std::uint32_t iterations = 32;  // rounds of voting, at most
+  std::uint32_t iterations = 32;  // rounds of voting, at most; none under the map equation of a directed graph
   /// Whether the values of the graph, which are finite numbers and not negative, are weights of arcs. The weights of
   /// both directions of an edge are added up, also in a directed graph, except by the map equation.
   bool weighted = false;
@@ -63,8 +63,7 @@ struct clustering_result {
   /// With resolution 1, whatever the objective; directions are ignored. 0 without edges.
   double modularity = 0;
   /// Of the map equation, in bits per step, whatever the objective; 0 without edges. Directions are ignored unless the
-  /// objective is the map equation.
-  /// With options::levels > 1, of the hierarchy.
+  /// objective is the map equation. With options::levels > 1, of the hierarchy.
   double codelength = 0;
   /// What the objective makes as great as possible: modularity with `resolution`; minus the codelength; or the weight
   /// of the edges inside clusters minus `resolution` times the pairs of vertices in them.
@@ -107,7 +106,8 @@ class clusterer {
   /// negative or not finite; error(out_of_memory). O(walks * length * vertices + arcs log vertices).
   /// 28 to 44 bytes per arc and about 360 per vertex, for the map equation 32 more; for a directed graph or with
   /// weights up to three times as much per arc; for the map equation of a directed graph 16 per arc and 56 per vertex
-  /// more, and O(vertices + arcs) for each of at most 160 steps of PageRank.
+  /// more, and O(vertices + arcs) for each of at most 160 steps of PageRank; with levels > 1 up to 16 per arc and about
+  /// 110 per vertex more.
   void run(graph::graph_view const& g, clustering_options const& o = {}, memory m = memory::on_demand) {
     if (o.length == 0 || o.walks == 0) symmetric_.refuse("walks and length must be at least 1");
     symmetric_.check_resolution(o.resolution);
@@ -362,6 +362,7 @@ class clusterer {
     converged_ = converged_ && done.converged;
     return done.merged;
   }
+  // Finds up to so many levels, and possibly smaller clusters.
   void find_levels(std::uint32_t most) {
     auto found = hierarchy_.find(merging_, rows_, label_.data(), count_, rules_, most);
     finish();

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The flow of a random walk along the arcs of a directed graph, for the map equation: ranks by PageRank with unrecorded
 // teleportation to links (Lambiotte and Rosvall, Phys. Rev. E 85, 056107, 2012), as Infomap computes them by default. A
-// walker follows an out-going arc, in proportion to its weight, with the probability .85. Else, and always from a
-// vertex without out-going arcs, it jumps to a vertex in proportion to the weight of its out-going arcs. Jumps take no
+// walker follows an outgoing arc, in proportion to its weight, with the probability .85. Else, and always from a
+// vertex without outgoing arcs, it jumps to a vertex in proportion to the weight of its outgoing arcs. Jumps take no
 // code word: the flow of an arc is the rank of its source times its part of the weight of the source, and all flows
-// are scaled to a fixed sum. The visits of a vertex are the flows of its in-going arcs.
+// are scaled to a fixed sum. The visits of a vertex are the flows of its incoming arcs.
 //
-// Ranks are integers with the sum 2^60. The products of ranks and weights are rounded to integers before they are added
-// up, and each of them takes one division and one multiplication that IEEE 754 determines. So all flows are the same in
-// every space.
+// Ranks are integers with the sum 2^60. The products of ranks and weights, which take multiplications and divisions
+// that IEEE 754 determines, are rounded to integers before they are added up. So all flows are the same in every space.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "../../exec/atomic.hpp"
 #include "../../exec/bulk.hpp"
@@ -32,7 +32,7 @@ namespace wyrm::algorithms::detail {
 /// Of one step of PageRank.
 struct rank_step {
   std::uint64_t change;    // the sum of the changes of all ranks
-  std::uint64_t dangling;  // the sum of the ranks of vertices without out-going weight
+  std::uint64_t dangling;  // the sum of the ranks of vertices without outgoing weight
 };
 
 /// The state of PageRank. `step` counts within a group of steps, after which the host reads the change.
@@ -41,7 +41,7 @@ struct walk_ranks {
   static constexpr double damping = 0.85;
 
   weighted_rows rows;             // `weights`: of the arc from the target of an entry to the vertex of the row, or 0
-  std::uint64_t const* strength;  // of each vertex: the weight of its out-going arcs
+  std::uint64_t const* strength;  // of each vertex: the weight of its outgoing arcs
   double total;                   // the sum of all strengths
   std::uint64_t* rank;
   std::uint64_t* next;
@@ -59,7 +59,7 @@ struct walk_ranks {
   }
 };
 
-/// The weight of all out-going arcs of a vertex.
+/// The weight of all outgoing arcs of a vertex.
 struct find_strengths {
   graph::graph_view g;
   std::uint64_t const* offsets;  // in `sums`
@@ -90,7 +90,7 @@ struct begin_rank_step {
   }
 };
 
-/// One tile per item: adds what arrives along in-going arcs.
+/// One tile per item: adds what arrives along incoming arcs.
 struct pull_walk_ranks {
   walk_ranks r;
   template <class Tile>
