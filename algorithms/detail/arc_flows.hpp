@@ -2,12 +2,14 @@
 // The flow of a random walk along the arcs of a directed graph, for the map equation: ranks by PageRank with unrecorded
 // teleportation to links (Lambiotte and Rosvall, Phys. Rev. E 85, 056107, 2012), as Infomap computes them by default. A
 // walker follows an outgoing arc, in proportion to its weight, with the probability .85. Else, and always from a
-// vertex without outgoing arcs, it jumps to a vertex in proportion to the weight of its outgoing arcs. Jumps take no
-// code word: the flow of an arc is the rank of its source times its part of the weight of the source, and all flows
-// are scaled to a fixed sum. The visits of a vertex are the flows of its incoming arcs.
+// vertex without outgoing arcs, it jumps to a vertex in proportion to the weight of its outgoing arcs. As all jumps
+// have the same distribution, those from vertices without outgoing arcs only multiply all ranks by the same factor, and
+// are left out. Jumps take no code word: the flow of an arc is the rank of its source times its part of the weight of
+// the source, and all flows are scaled to a fixed sum. The visits of a vertex are the flows of its incoming arcs.
 //
-// Ranks are integers with the sum 2^60. The products of ranks and weights, which take multiplications and divisions
-// that IEEE 754 determines, are rounded to integers before they are added up. So all flows are the same in every space.
+// Ranks are integers with a sum of at most 2^60. The products of ranks and weights, which take multiplications and
+// divisions that IEEE 754 determines, are rounded to integers before they are added up. So all flows are the same in
+// every space.
 #pragma once
 
 #include <algorithm>
@@ -29,13 +31,13 @@
 
 namespace wyrm::algorithms::detail {
 
-/// Of one step of PageRank.
-struct rank_step {
-  std::uint64_t change;    // the sum of the changes of all ranks
-  std::uint64_t dangling;  // the sum of the ranks of vertices without outgoing weight
+/// Sums over all vertices after a step of PageRank.
+struct rank_sums {
+  std::uint64_t change;  // of ranks
+  std::uint64_t sent;    // ranks of vertices with outgoing weight
 };
 
-/// The state of PageRank. `step` counts within a group of steps, after which the host reads the change.
+/// The state of PageRank.
 struct walk_ranks {
   static constexpr std::uint64_t whole = std::uint64_t{1} << 60;
   static constexpr double damping = 0.85;
@@ -45,9 +47,8 @@ struct walk_ranks {
   double total;                   // the sum of all strengths
   std::uint64_t* rank;
   std::uint64_t* next;
-  double* rate;      // of each vertex: what it sends along an arc of weight 1
-  rank_step* steps;  // [0]: the last one of the previous group
-  unsigned step;
+  double* rate;  // of each vertex: what it sends along an arc of weight 1
+  rank_sums* sums;
 
   /// x >= 0 without its fraction.
   [[nodiscard]] WYRM_HD static std::uint64_t whole_part(double x) {
@@ -84,8 +85,7 @@ struct begin_rank_step {
   walk_ranks r;
   WYRM_HD void operator()(std::size_t v) const {
     r.rate[v] = r.rate_of(v, r.damping);
-    std::uint64_t const others = r.whole - r.whole_part(r.damping * static_cast<double>(r.whole));
-    std::uint64_t const jumps = others + r.whole_part(r.damping * static_cast<double>(r.steps[r.step].dangling));
+    std::uint64_t const jumps = r.whole - r.whole_part(r.damping * static_cast<double>(r.whole));
     r.next[v] = r.whole_part(static_cast<double>(jumps) / r.total * static_cast<double>(r.strength[v]));
   }
 };
@@ -107,21 +107,20 @@ struct pull_walk_ranks {
 };
 
 /// `tiles` tiles.
-struct end_rank_step {
+struct add_up_ranks {
   walk_ranks r;
   std::size_t tiles;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
-    rank_step all{0, 0};
+    rank_sums all{0, 0};
     for (std::size_t v = tile * Tile::size() + t.rank(); v < r.rows.g.vertices(); v += tiles * Tile::size()) {
       all.change += r.next[v] > r.rank[v] ? r.next[v] - r.rank[v] : r.rank[v] - r.next[v];
-      if (r.strength[v] == 0) all.dangling += r.next[v];
+      if (r.strength[v] > 0) all.sent += r.next[v];
     }
-    all = {exec::sum(t, all.change), exec::sum(t, all.dangling)};
+    all = {exec::sum(t, all.change), exec::sum(t, all.sent)};
     if (t.rank() != 0) return;
-    rank_step& to = r.steps[r.step + 1];
-    exec::atomic_ref<std::uint64_t>(to.change).fetch_add(all.change, exec::relaxed);
-    exec::atomic_ref<std::uint64_t>(to.dangling).fetch_add(all.dangling, exec::relaxed);
+    exec::atomic_ref<std::uint64_t>(r.sums->change).fetch_add(all.change, exec::relaxed);
+    exec::atomic_ref<std::uint64_t>(r.sums->sent).fetch_add(all.sent, exec::relaxed);
   }
 };
 
@@ -194,7 +193,7 @@ class arc_flows {
         next_(space),
         visits_(space),
         rate_(space),
-        steps_(space, group + 1) {}
+        sums_(space, 1) {}
 
   void reserve(std::size_t n, std::uint64_t entries) {
     bulk_.reserve(n);
@@ -218,16 +217,11 @@ class arc_flows {
                                   weights == nullptr ? nullptr : weights->sums(), strength_.data()});
     rows_ = {all.g, all.targets, arcs_.data(), 1};
     list_.fill(all.g);
-    walk_ranks r{rows_,
-                 strength_.data(),
-                 static_cast<double>(bulk_.sum(strength_.data(), n)),
-                 rank_.data(),
-                 next_.data(),
-                 rate_.data(),
-                 steps_.data(),
-                 0};
-    std::uint64_t const dangling = find_ranks(r, n);
-    set_flows(r, n, total / static_cast<double>(r.whole - dangling));
+    walk_ranks r{rows_,        strength_.data(), static_cast<double>(bulk_.sum(strength_.data(), n)),
+                 rank_.data(), next_.data(),     rate_.data(),
+                 sums_.data()};
+    std::uint64_t const sent = find_ranks(r, n);
+    set_flows(r, n, total / static_cast<double>(sent));
   }
   /// Symmetric rows: the weight of an entry is the flow in both directions; a self-loop counts twice.
   [[nodiscard]] weighted_rows rows() const { return {rows_.g, rows_.targets, flows_.data(), 1}; }
@@ -240,25 +234,24 @@ class arc_flows {
   static constexpr std::size_t tiles = 1024;                        // that add up changes
   static constexpr std::uint64_t enough = walk_ranks::whole >> 36;  // change of the last step
 
-  // Returns the rank of dangling vertices.
+  // Returns the sum of the ranks of vertices with outgoing weight.
   std::uint64_t find_ranks(walk_ranks& r, std::size_t n) {
-    space_.fill(steps_.data(), 0, steps_.bytes());
     exec::for_each(space_, n, init_walk_ranks{r});
-    rank_step last{};
+    rank_sums last{};
     for (unsigned done = 0; done < max_steps; done += group) {
-      space_.fill(steps_.data() + 1, 0, group * sizeof(rank_step));
-      for (r.step = 0; r.step < group; ++r.step) {
+      for (unsigned i = 0; i < group; ++i) {
+        if (i > 0) std::swap(r.rank, r.next);
         exec::for_each(space_, n, begin_rank_step{r});
         for_each_item<8>(space_, list_.view(), pull_walk_ranks{r});
-        std::size_t const sums = std::min(tiles, n);
-        exec::for_each_tile<32>(space_, sums, end_rank_step{r, sums});
-        std::swap(r.rank, r.next);
       }
-      space_.copy(steps_.data(), steps_.data() + group, sizeof(rank_step));
-      last = exec::read(space_, steps_.data());
+      space_.fill(sums_.data(), 0, sums_.bytes());
+      std::size_t const sums = std::min(tiles, n);
+      exec::for_each_tile<32>(space_, sums, add_up_ranks{r, sums});
+      std::swap(r.rank, r.next);
+      last = exec::read(space_, sums_.data());
       if (last.change <= enough) break;
     }
-    return last.dangling;
+    return last.sent;
   }
   void set_flows(walk_ranks const& r, std::size_t n, double scale) {
     exec::for_each(space_, n, set_rates{r, scale});
@@ -277,7 +270,7 @@ class arc_flows {
   exec::buffer<std::uint64_t, Space> next_;
   exec::buffer<std::uint64_t, Space> visits_;
   exec::buffer<double, Space> rate_;
-  exec::buffer<rank_step, Space> steps_;
+  exec::buffer<rank_sums, Space> sums_;
   weighted_rows rows_{graph::graph_view(graph::view_parts{}), nullptr, nullptr, 1};
 };
 
