@@ -39,6 +39,7 @@ void run_bench(Options const& o, F const& bench) {
 void add_gap(CLI::App& bench, gap_options& o) {
   CLI::App* const gap_command = bench.add_subcommand("gap", "The kernels of the GAP benchmark suite, by its rules");
   add_graph_file(*gap_command, o.file, true);
+  add_order(*gap_command, o.file);
   add_placement(*gap_command, o);
   std::vector<std::string> const names(std::begin(gap_options::kernel_names), std::end(gap_options::kernel_names));
   gap_command->add_option("--kernels", o.kernels, "bfs, sssp, pr, cc, bc, tc: names with commas between them [all]")

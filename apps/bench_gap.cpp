@@ -37,19 +37,21 @@ void print_time(std::ostream& out, std::string const& label, double seconds) {
   print_line(out, label, text.data());
 }
 
-// Draws vertices that have neighbours.
+// Draws vertices that have neighbours, by the rank of their ids, so that --order draws the same ones.
 class source_picker {
  public:
-  source_picker(graph::csr const& rows, std::uint64_t seed) : rows_(rows), random_(seed) {}
+  source_picker(graph::csr const& rows, vertex_ids const& ids, std::uint64_t seed)
+      : rows_(rows), ids_(ids), random_(seed) {}
   [[nodiscard]] graph::vertex_id next() {
     for (;;) {
-      auto const v = static_cast<graph::vertex_id>(random_() % (rows_.offsets.size() - 1));
+      graph::vertex_id const v = ids_.by_rank(random_() % (rows_.offsets.size() - 1));
       if (rows_.offsets[v + 1] > rows_.offsets[v]) return v;
     }
   }
 
  private:
   graph::csr const& rows_;
+  vertex_ids const& ids_;
   std::mt19937_64 random_;
 };
 
@@ -99,10 +101,11 @@ kernel_rules rules_of(std::string_view kernel) {
           [](gap_graph const& x, sources) { return count_triangles(x.rows) == x.kernels->total(); }};
 }
 
-gap_kernel_result run_kernel(gap_options const& o, std::string const& kernel, gap_graph& x, std::ostream& out) {
+gap_kernel_result run_kernel(gap_options const& o, std::string const& kernel, gap_graph& x, vertex_ids const& ids,
+                             std::ostream& out) {
   kernel_rules const rules = rules_of(kernel);
   gap_kernel_result result{kernel, {}};
-  source_picker picker(x.rows, o.seed);
+  source_picker picker(x.rows, ids, o.seed);
   print_line(out, "Kernel", kernel);
   for (std::size_t i = 0; i < (o.trials == 0 ? rules.trials : o.trials); ++i) {
     gap_trial trial{};
@@ -168,7 +171,7 @@ gap_result gap(gap_options const& o, std::ostream& out) {
     return o.kernels.empty() || std::find(o.kernels.begin(), o.kernels.end(), kernel) != o.kernels.end();
   };
   auto const run = [&](gap_graph& x, std::string_view kernel) {
-    if (asked(kernel)) r.kernels.push_back(run_kernel(o, std::string(kernel), x, out));
+    if (asked(kernel)) r.kernels.push_back(run_kernel(o, std::string(kernel), x, r.ids, out));
   };
   {
     graph::any_graph g(space, o.allocator, list.vertices, o.settings(list.directed));

@@ -50,6 +50,7 @@ void add_placement(CLI::App& command, placement& where) {
 void add_graph_options(CLI::App& command, graph_options& o, std::vector<std::string> const& known,
                        std::string const& algorithms) {
   add_graph_file(command, o.file, true);
+  add_order(command, o.file);
   add_placement(command, o);
   command.add_option("--allocator", o.allocator, "Allocator of the pages")
       ->check(CLI::IsMember(graph::any_graph::allocators()))

@@ -35,6 +35,9 @@ std::map<std::string, file_format> const formats{
     {"sg", file_format::serialized},
 };
 std::map<std::string, id_kind> const id_kinds{{"file", id_kind::file}, {"internal", id_kind::internal}};
+std::map<std::string, graph::vertex_order> const orders{{"as-given", graph::vertex_order::as_given},
+                                                        {"by-degree", graph::vertex_order::by_degree},
+                                                        {"by-locality", graph::vertex_order::by_locality}};
 std::map<std::string, loaders::third_column> const third_columns{{"weight", loaders::third_column::weight},
                                                                  {"time", loaders::third_column::time}};
 
@@ -162,6 +165,20 @@ void add_graph_file(CLI::App& command, graph_file& file, bool required, char con
   command.add_option("--load-threads", o.threads, "Number of threads that parse; 0 = one per core")
       ->check(decimal)
       ->capture_default_str();
+}
+
+void add_order(CLI::App& command, graph_file& file) {
+  command
+      .add_option_function<std::string>(
+          "--order", [&file](std::string const& name) { file.settings.order = orders.at(name); },
+          "Order of the vertices in memory, which changes the speed of algorithms: as-given; by-degree, hubs first; "
+          "by-locality, neighbours near each other. Ids stay those of FILE; internal ones count in this order "
+          "[as-given]")
+      ->check(CLI::IsMember(orders));
+}
+
+std::string_view name_of(graph::vertex_order order) {
+  return std::find_if(orders.begin(), orders.end(), [&](auto const& named) { return named.second == order; })->first;
 }
 
 graph::edge_list load_file(graph_file const& file) {

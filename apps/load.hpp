@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -27,8 +28,13 @@ struct graph_file {
 /// Adds the name of a graph file.
 void add_graph_name(CLI::App& command, char const* role, std::string& name, bool required);
 
-/// Adds FILE, or another word for its role, --ids, and a flag for each field of loaders::options.
+/// Adds FILE, or another word for its role, --ids, and a flag for each field of loaders::options but `order`.
 void add_graph_file(CLI::App& command, graph_file& file, bool required, char const* role = "FILE");
+
+/// Adds --order.
+void add_order(CLI::App& command, graph_file& file);
+/// The word of --order.
+[[nodiscard]] std::string_view name_of(graph::vertex_order order);
 
 /// Loads the file with a progress bar, and prints warnings on standard error; or generates the graph of a name that
 /// begins with "gen:". Throws the errors of loaders::load and of generated().

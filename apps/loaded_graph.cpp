@@ -77,11 +77,11 @@ std::optional<graph::vertex_id> find_source(graph_options const& o, graph::csr c
   }
   std::size_t const n = rows.offsets.size() - 1;
   if (!used || n == 0) return std::nullopt;
-  std::size_t best = 0;
+  graph::vertex_id best = ids.by_rank(0);
   auto const degree = [&](std::size_t v) { return rows.offsets[v + 1] - rows.offsets[v]; };
-  for (std::size_t v = 1; v < n; ++v)
-    if (degree(v) > degree(best)) best = v;
-  return static_cast<graph::vertex_id>(best);
+  for (std::size_t i = 1; i < n; ++i)
+    if (graph::vertex_id const v = ids.by_rank(i); degree(v) > degree(best)) best = v;
+  return best;
 }
 
 }  // namespace wyrm::apps

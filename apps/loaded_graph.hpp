@@ -25,7 +25,7 @@ struct graph_options : placement {
   graph_file file;
   std::string allocator = alloc::default_name;
   std::optional<std::vector<std::string>> algorithms;  // names, or "all"; nothing: pagerank and triangles
-  std::string source;  // of algorithms that have one, as the id of a vertex; empty: the first vertex of largest degree
+  std::string source;  // of algorithms that have one, as the id of a vertex; empty: the smallest id of largest degree
   double tolerance = 1e-9;                            // of PageRank: L1 norm of the last change
   bool weighted = false;                              // algorithms use the weights in the file
   bool weights_may_lack = false;                      // `weighted`: edges of a file without weights have weight 1
@@ -76,9 +76,9 @@ struct loaded_graph {
 /// by its name and the graph is directed, or when `weighted` is set and the file has no weights, which may not lack.
 [[nodiscard]] loaded_graph load_graph(graph_options const& o);
 
-/// The source of the selected algorithms in the graph as loaded: the vertex of graph_options::source, or the first one
-/// of largest degree. Nothing if no selected algorithm has a source, or the graph has no vertices. Throws
-/// error(bad_argument) if the option is no vertex, or no selected algorithm has a source.
+/// The source of the selected algorithms in the graph as loaded: the vertex of graph_options::source, or that with the
+/// smallest id among those of largest degree. Nothing if no selected algorithm has a source, or the graph has no
+/// vertices. Throws error(bad_argument) if the option is no vertex, or no selected algorithm has a source.
 [[nodiscard]] std::optional<graph::vertex_id> find_source(graph_options const& o, graph::csr const& rows,
                                                           vertex_ids const& ids);
 

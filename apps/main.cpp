@@ -128,6 +128,7 @@ void add_walk(CLI::App& program, apps::walk_command& c) {
 void add_cluster(CLI::App& program, apps::cluster_options& o) {
   CLI::App* const cluster = program.add_subcommand("cluster", "Find clusters by random walks");
   apps::add_graph_file(*cluster, o.file, true);
+  apps::add_order(*cluster, o.file);
   apps::add_placement(*cluster, o);
   auto const number = [&](char const* name, auto& value, unsigned least, char const* what) {
     cluster->add_option(name, value, what)->check(apps::decimal)->check(CLI::Range(least, ~0u))->capture_default_str();
@@ -259,6 +260,7 @@ int run_program(int argc, char** argv) {
   std::string to;
   CLI::App* const convert = program.add_subcommand("convert", "Write a graph file in another format");
   apps::add_graph_file(*convert, from, true);
+  apps::add_order(*convert, from);
   convert->add_option("OUT", to, std::string("The new file; its extension is its format: ") + loaders::written_formats)
       ->required();
   convert->callback([&] { apps::convert(from, to); });

@@ -44,6 +44,11 @@ class vertex_ids {
   /// The same for a number; nothing if ids are names. O(1) for consecutive numbers.
   [[nodiscard]] std::optional<graph::vertex_id> find(std::uint64_t number) const;
 
+  /// The vertex with the i-th smallest id, from 0, of the graph as loaded. O(1).
+  [[nodiscard]] graph::vertex_id by_rank(std::size_t i) const {
+    return order_.empty() ? static_cast<graph::vertex_id>(i) : order_[i];
+  }
+
   /// Adds a vertex with an id that find() does not find, and returns its number: that which add_vertices() of a graph
   /// gives it, if all changes are made there, too, in the same order, and the same vertices are removed by one call.
   /// Nothing, and no effect, for a word that is no id of this kind; with internal numbers only next() is one.

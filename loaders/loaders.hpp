@@ -38,9 +38,9 @@ namespace wyrm::loaders {
 [[nodiscard]] graph::edge_list parse(std::string const& name, std::string_view text, file_format format,
                                      options const& settings = {}, progress const& report = {});
 
-/// Applies the options of a file that change a graph (self-loops, directions, duplicates, random weights) to a graph
-/// that does not come from a file. Throws wyrm::error (bad_argument) for more vertices than options.max_vertices,
-/// unless that is 0, and for a range of weights that is invalid.
+/// Applies the options of a file that change a graph (self-loops, directions, duplicates, random weights, order) to a
+/// graph that does not come from a file. Throws wyrm::error (bad_argument) for more vertices than options.max_vertices,
+/// unless that is 0, and for a range of weights or an order that is invalid.
 [[nodiscard]] graph::edge_list adjusted(graph::edge_list list, options const& settings);
 
 /// The number of vertices that a file of so many bytes may have unless options::max_vertices says otherwise.

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "../graph/ids/vertex_order.hpp"
+
 namespace wyrm::loaders {
 
 enum class file_format {
@@ -70,6 +72,8 @@ struct options {
   /// Keeps the first of equal arcs, or of equal edges in either direction, and sorts the list in ascending order.
   bool remove_duplicates = false;
   std::optional<weight_range> random_weights = {};  // nothing: the weights of the file
+  /// The order of the vertices: the numbers of vertices change, and edge_list.ids or names keep those of the file.
+  graph::vertex_order order = graph::vertex_order::as_given;
 
   /// Maps a file into memory instead of reading it, which saves memory of the size of the file. If another process cuts
   /// a mapped file while it is loaded, the signal SIGBUS ends this process. Pipes and compressed files are read.

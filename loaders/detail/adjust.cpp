@@ -111,6 +111,8 @@ void adjust(graph::edge_list& list, options const& settings) {
   list.directed = settings.directed.value_or(list.directed);
   if (settings.remove_duplicates) remove_duplicates(list, space);
   if (settings.random_weights) draw_weights(list, *settings.random_weights, space);
+  if (settings.order != graph::vertex_order::as_given)
+    graph::renumber(list, graph::ordered_vertices(list, settings.order, space), space);
 }
 
 }  // namespace wyrm::loaders::detail

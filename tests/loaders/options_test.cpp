@@ -88,6 +88,28 @@ TEST(options, random_weights_are_a_function_of_edge_and_seed) {
   EXPECT_EQ(parsed({.random_weights = loaders::weight_range{4, 4, 1}}).weights, numbers(5, 4));
 }
 
+TEST(options, order_is_the_last_change_and_keeps_ids) {
+  std::string const hub = "7 9 1\n5 5 2\n8 9 3\n9 5 4\n9 5 5\n";
+  auto const list = parsed({.remove_self_loops = true,
+                            .directed = false,
+                            .remove_duplicates = true,
+                            .order = graph::vertex_order::by_degree},
+                           hub);
+  EXPECT_EQ(list.ids, (std::vector<std::uint64_t>{9, 5, 7, 8})) << "the loop at 5 does not count";
+  EXPECT_EQ(list.edges, (edges{{1, 0}, {2, 0}, {3, 0}})) << "sorted by the ids of the file";
+  EXPECT_EQ(list.weights, (numbers{4, 1, 3}));
+  auto const local = parsed({.order = graph::vertex_order::by_locality}, "0 2\n2 1\n1 3\n");
+  EXPECT_EQ(local.ids, (std::vector<std::uint64_t>{3, 1, 2, 0}));
+  EXPECT_EQ(local.edges, (edges{{3, 2}, {2, 1}, {1, 0}}));
+  auto const drawn = [&](graph::vertex_order order) {
+    return parsed({.random_weights = loaders::weight_range{}, .order = order}, hub).weights;
+  };
+  EXPECT_EQ(drawn(graph::vertex_order::by_degree), drawn(graph::vertex_order::as_given));
+  EXPECT_THROW((void)parsed({.order = static_cast<graph::vertex_order>(7)}), error);
+  auto const adjusted = loaders::adjusted(parsed({}, hub), {.order = graph::vertex_order::by_degree});
+  EXPECT_EQ(adjusted.ids, (std::vector<std::uint64_t>{5, 9, 7, 8})) << "the loop at 5 has two ends";
+}
+
 TEST(cache, is_loaded_while_the_file_is_unchanged) {
   temporary_folder const folder;
   auto const file = folder.write("g.txt", "10 20\n20 30\n");
@@ -150,6 +172,10 @@ TEST(cache, belongs_to_the_options_of_the_parser) {
   EXPECT_EQ(loaded({.remove_self_loops = true, .directed = false, .threads = 1}).edges, (edges{{0, 1}}));
   EXPECT_EQ(stamp(), first);
   EXPECT_EQ(loaded({}).edges, (edges{{0, 1}, {1, 1}})) << "the cache has the list before it is adjusted";
+
+  EXPECT_EQ(loaded({.order = graph::vertex_order::by_degree}).ids, (std::vector<std::uint64_t>{2, 1}));
+  EXPECT_EQ(stamp(), first);
+  EXPECT_EQ(loaded({}).ids, (std::vector<std::uint64_t>{1, 2})) << "the cache has the vertices in their own order";
 
   // Equally long, but newer.
   auto const time = fs::last_write_time(file);
