@@ -36,7 +36,7 @@ line_input::line_input(std::string const& path)
                                                 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)),
       stopped_(eventfd(0, EFD_CLOEXEC)),
       owned_(!is_standard_input(path)),
-      buffer_(std::size_t{1} << 18) {
+      buffer_(std::size_t{1} << 20) {
   if (stopped_ >= 0 && path.starts_with(of_socket)) {
     try {
       socket_.emplace(path.substr(of_socket.size()));
@@ -101,6 +101,12 @@ bool line_input::next(std::string_view& line) {
     if (line_++ == 0 && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
     return true;
   }
+}
+
+std::string_view line_input::whole_lines(std::size_t most) const {
+  if (line_ == 0 || passes_over_) return {};  // the first line may begin with a byte order mark
+  std::string_view const text(buffer_.data() + at_, std::min(most, end_ - at_));
+  return text.substr(0, text.rfind('\n') + 1);  // npos + 1 is 0
 }
 
 bool line_input::fill() {

@@ -30,6 +30,16 @@ class line_input {
   /// valid until the next call. Throws error(io) with the reason; std::bad_alloc; error(bad_input) for a line of more
   /// than 16 MiB, as in graph files, which the next call passes over.
   [[nodiscard]] bool next(std::string_view& line);
+  /// The whole lines, with their ends, that wait in the buffer behind the last one, of at most `most` bytes together;
+  /// empty if there are none, and before the first call of next(). Reads and waits for nothing. Valid until next().
+  [[nodiscard]] std::string_view whole_lines(std::size_t most) const;
+  /// Takes the first of whole_lines(), whose end is its last byte. Returns it without the end.
+  std::string_view take(std::size_t bytes) {
+    std::string_view const line(buffer_.data() + at_, bytes - 1);
+    at_ += bytes;
+    ++line_;
+    return line;
+  }
   /// The number of the line that was read last, from 1; 0 before the first.
   [[nodiscard]] std::size_t line() const { return line_; }
   /// Whether the input ended because of stop(), or because interrupted() was true, perhaps in the middle of a line.

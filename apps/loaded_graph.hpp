@@ -21,6 +21,9 @@
 
 namespace wyrm::apps {
 
+/// In graph_options::algorithms: no algorithm is selected.
+inline constexpr char const* no_algorithms = "none";
+
 struct graph_options : placement {
   graph_file file;
   std::string allocator = alloc::default_name;

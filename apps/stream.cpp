@@ -32,8 +32,8 @@ namespace {
 /// A graph with its maintained results.
 class maintained_graph {
  public:
-  maintained_graph(stream_options const& o, loaded_graph& loaded, stream_result& r) : options_(o), g_(loaded.g), r_(r) {
-    r.loaded = std::move(loaded.summary);
+  /// `r` has the loaded graph.
+  maintained_graph(stream_options const& o, graph::any_graph& g, stream_result& r) : options_(o), g_(g), r_(r) {
     if (o.half_life > 0) decayed_.emplace(g_, o.half_life);
     for (algorithm const* const a : o.selected())
       if (!a->undirected || !r.loaded.directed) maintain(*a);
@@ -353,8 +353,9 @@ datasets::window_options window_of(stream_options const& o, bool directed) {
 std::exception_ptr apply_all(stream_options const& o, std::ostream& out, update_stream& updates, saved_updates& saved,
                              maintained_graph& maintained, stream_status& status, stream_result const& r) {
   std::optional<datasets::by_time> sorted;
-  datasets::update_source* source = &saved;
-  if (o.updates.late > 0) source = &sorted.emplace(saved, o.updates.late);
+  datasets::update_source* source = &updates;
+  if (!o.save.empty()) source = &saved;
+  if (o.updates.late > 0) source = &sorted.emplace(*source, o.updates.late);
   datasets::count_batches by_count(*source, o.batch, o.weighted);
   std::optional<datasets::window_batches> by_window;
   if (o.window > 0) by_window.emplace(*source, window_of(o, r.loaded.directed));
@@ -414,6 +415,7 @@ stream_result stream(stream_options const& o, std::ostream& out) {
   file.timed = o.window > 0;
   file.dated = o.half_life > 0;
   file.weighted = o.weighted;
+  file.threads = o.file.settings.threads;
   if (file.timed) (void)datasets::slides_of(window_of(o, false));  // refused before the graph is loaded
   std::unique_ptr<update_stream> const source = stream_of(file, r.loaded.ids);
   update_stream& updates = *source;
@@ -421,9 +423,10 @@ stream_result stream(stream_options const& o, std::ostream& out) {
   if (o.emit != emission::none) updates.keep_names();
   loaded_graph loaded = load_graph(o);
   r.source = find_source(o, loaded.rows, loaded.summary.ids);
+  r.loaded = std::move(loaded.summary);
   updates.begin(loaded);
   loaded.rows = {};
-  maintained_graph maintained(o, loaded, r);
+  maintained_graph maintained(o, loaded.g, r);
   if (!o.json) print_stream_head(out, o, updates.name(), r);
   finish_when_interrupted();
   {

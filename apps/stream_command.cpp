@@ -137,7 +137,8 @@ void add_stream(CLI::App& program, stream_options& o, int& status) {
     known.emplace_back(a.name);
     help += (known.size() > 1 ? ", " : " ") + known.back() + (a.undirected ? " (undirected)" : "");
   }
-  add_graph_options(*stream, o, known, help);
+  known.emplace_back(no_algorithms);
+  add_graph_options(*stream, o, known, help + "; or none");
   stream
       ->add_option("UPDATES", o.updates.name,
                    "A file, compressed or not, - for standard input, unix:PATH to listen for a client, or "

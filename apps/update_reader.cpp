@@ -129,21 +129,28 @@ update_reader::update_reader(update_file const& file, vertex_ids& ids)
       ids_(ids),
       input_(file.name),
       rejected_(file.policy, rejected_name(file)),
-      is_plain_(file_.format == update_format::text) {}
+      ahead_(ids, {.needs_time = file_.timed || file_.dated, .weighted = file_.weighted}, file_.threads) {}
 
 bool update_reader::next(datasets::update& to) {
+  bool const is_text = file_.format == update_format::text;
   while (ready_.empty()) {
     if (ended_) return false;
     std::string_view line;
     try {
-      bool const any = input_.next(line);
-      if (input_.cut()) throw datasets::reading_stopped();
-      ended_ = !any;
-      if (!any) return false;
-      if (is_plain_ && plain(line, to)) {
-        removes_ = false;
-        return true;
+      if (ahead_.front() == nullptr && is_text) ahead_.parse(input_.whole_lines(edge_parser::most_bytes));
+      if (parsed_line const* const parsed = ahead_.front()) {
+        line = input_.take(parsed->bytes);
+        bool const is_taken = !ahead_.is_outdated() && take(*parsed, to);
+        ahead_.pop();
+        if (is_taken) return true;
+      } else {
+        bool const any = input_.next(line);
+        if (input_.cut()) throw datasets::reading_stopped();
+        ended_ = !any;
+        if (!any) return false;
       }
+      // Also a line that names a vertex which is new, or was removed, since the line was parsed.
+      if (is_text && take(ahead_.parse_line(line), to)) return true;
       if (!read(line)) continue;
     } catch (error const& e) {
       ready_.clear();
@@ -156,6 +163,18 @@ bool update_reader::next(datasets::update& to) {
   ready_.pop_back();
   removes_ = to.action == update_action::remove_vertex;
   return true;
+}
+
+void update_reader::take_edges(datasets::timed_batch& to, std::size_t most, bool keep_weights) {
+  if (!ready_.empty() || ahead_.is_outdated()) return;
+  datasets::update one;
+  for (; most > 0; --most) {
+    parsed_line const* const parsed = ahead_.front();
+    if (parsed == nullptr || !take(*parsed, one)) return;
+    to.add(one, keep_weights);
+    (void)input_.take(parsed->bytes);
+    ahead_.pop();
+  }
 }
 
 bool update_reader::read(std::string_view line) {
@@ -314,48 +333,14 @@ void update_reader::take_time(double time, bool given) {
   timed_ = timed_ || given;
 }
 
-bool update_reader::plain(std::string_view line, datasets::update& to) {
-  char const* at = line.data();
-  char const* const end = at + line.size();
-  auto const skip_blanks = [&] {
-    while (at != end && (*at == ' ' || *at == '\t' || *at == '\r')) ++at;
-  };
-  auto const ends_word = [&] { return at == end || *at == ' ' || *at == '\t' || *at == '\r'; };
-  update_action action = update_action::insert;
-  skip_blanks();
-  if (at != end && (*at == '+' || *at == '-')) {
-    if (*at++ == '-') action = update_action::erase;
-    if (at == end || !ends_word()) return false;
-    skip_blanks();
-  }
-  std::array<graph::vertex_id, 2> ends{};
-  for (graph::vertex_id& v : ends) {
-    constexpr std::ptrdiff_t safe_digits = 19;
-    std::uint64_t number = 0;
-    char const* const from = at;
-    for (; at != end && *at >= '0' && *at <= '9'; ++at) number = number * 10 + static_cast<unsigned>(*at - '0');
-    if (at == from || at - from > safe_digits || !ends_word()) return false;
-    auto const found = ids_.find(number);
-    if (!found) return false;
-    v = *found;
-    skip_blanks();
-  }
-  std::array<double, 2> values{};  // a time, or a weight and a time
-  std::size_t given = 0;
-  for (; at != end; ++given, skip_blanks()) {
-    if (given == values.size()) return false;
-    auto const [stop, failed] = std::from_chars(at, end, values[given]);
-    at = stop;
-    if (failed != std::errc() || !ends_word() || !std::isfinite(values[given])) return false;
-  }
-  double const weight = given == 2 ? values[0] : 1;
-  if (file_.weighted && !is_usable_weight(weight)) return false;
-  bool const is_timed = given > 0;
-  if (!is_timed && (file_.timed || file_.dated)) return false;
-  double const time = is_timed ? values[given - 1] : timed_ ? newest_ : 0;
-  if (std::abs(time) > datasets::longest_time || is_too_early(time)) return false;
-  take_time(time, is_timed);
-  to = {action, ends[0], ends[1], weight, time};
+bool update_reader::take(parsed_line const& line, datasets::update& to) {
+  if (!line.is_edge) return false;
+  double const time = line.is_timed ? line.update.time : timed_ ? newest_ : 0;
+  if (is_too_early(time)) return false;
+  take_time(time, line.is_timed);
+  to = line.update;
+  to.time = time;
+  removes_ = false;
   return true;
 }
 

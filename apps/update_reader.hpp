@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "../datasets/stream.hpp"
+#include "edge_parser.hpp"
 #include "line_input.hpp"
 #include "rejected_lines.hpp"
 #include "update_stream.hpp"
@@ -43,6 +44,7 @@ struct update_file {
   bool dated = false;                               // whether each insertion of an edge needs a time, in any order
   bool weighted = false;                            // whether weights are used, which then may not be negative
   double late = 0;                                  // how much a time may be before an earlier one
+  unsigned threads = 0;                             // that parse a text; 0: one per core
   bool add_vertices = false;                        // whether the insertion of an edge adds unknown vertices
   on_error policy = on_error::stop;                 // what happens to lines that are refused
   std::string rejected;                             // on_error::file: the file for these lines; empty: name.rejected
@@ -60,6 +62,7 @@ class update_reader : public update_stream {
   update_reader(update_file const& file, vertex_ids& ids);
 
   [[nodiscard]] std::string const& name() const override { return input_.name(); }
+  void begin(loaded_graph const& /*loaded*/) override { ids_.index(); }
   void stop() override { input_.stop(); }
   void added_to_graph(std::uint64_t n) override { in_graph_ = n; }
   void keep_names() override { keeps_names_ = true; }
@@ -70,6 +73,7 @@ class update_reader : public update_stream {
   /// Throws error(bad_input), with the line, when a line is refused and the policy is `stop`; error(io);
   /// reading_stopped after stop() or a signal.
   bool next(datasets::update& to) override;
+  void take_edges(datasets::timed_batch& to, std::size_t most, bool keep_weights) override;
 
  private:
   // The parts of a line. Words are as in text, with quotation marks around names that begin with one.
@@ -79,8 +83,8 @@ class update_reader : public update_stream {
     std::string_view source, target, weight, time;
   };
 
-  // Reads a line of numbers: an edge of vertices in the graph. False, and no effect, for any other line.
-  bool plain(std::string_view line, datasets::update& to);
+  // Takes a line that is an edge, and may follow the lines before it. False, and no effect, for any other line.
+  bool take(parsed_line const& line, datasets::update& to);
   bool read(std::string_view line);  // false for a line without update
   void read_text(std::string_view line);
   void read_csv(std::string_view line);
@@ -108,7 +112,7 @@ class update_reader : public update_stream {
   std::mutex names_mutex_;
   std::deque<std::string> names_;  // of added vertices
   bool ended_ = false;
-  bool is_plain_ = false;                            // whether plain() can read lines
+  edge_parser ahead_;                                // of the next lines of a text
   std::array<std::size_t, update_parts> columns_{};  // of CSV, from 1; 0: none
   std::size_t width_ = 0;                            // number of columns; 0 before the header
   std::vector<std::string_view> cells_;              // of CSV, as they stand

@@ -55,6 +55,9 @@ class generated_stream : public update_stream {
     if (stopped_ || interrupted()) throw datasets::reading_stopped();
     return updates_->next(to);
   }
+  void take_edges(datasets::timed_batch& to, std::size_t most, bool keep_weights) override {
+    if (!stopped_ && !interrupted()) updates_->take_edges(to, most, keep_weights);
+  }
 
  private:
   std::string name_;

@@ -98,10 +98,16 @@ std::optional<graph::vertex_id> vertex_ids::find_loaded(std::string_view word) c
 }
 
 std::optional<graph::vertex_id> vertex_ids::find_number(std::uint64_t number) const {
-  if (kind_ == id_kind::file && !ids_.empty()) return find_key(ids_, order_, number);
+  if (kind_ == id_kind::file && !ids_.empty()) {
+    return index_.empty() ? find_key(ids_, order_, number) : index_.find(ids_, number);
+  }
   std::uint64_t const first = kind_ == id_kind::file ? first_ : 0;
   if (number < first || number - first >= vertices_) return std::nullopt;
   return static_cast<graph::vertex_id>(number - first);
+}
+
+void vertex_ids::index() {
+  if (kind_ == id_kind::file) index_ = number_index(ids_);
 }
 
 std::optional<vertex_ids::id> vertex_ids::id_of(std::string_view word) const {
@@ -154,6 +160,7 @@ void vertex_ids::undo_adds(std::uint64_t n) {
 }
 
 void vertex_ids::remove(graph::vertex_id v, bool same_call) {
+  ++removals_;
   if (!same_call || absent_.empty()) absent_.emplace_back();
   absent_.back().insert(v);
   if (auto const later = changed_.find(v); later != changed_.end()) {

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "../graph/types.hpp"
+#include "number_index.hpp"
 
 namespace wyrm::apps {
 
@@ -24,7 +24,7 @@ enum class id_kind { file, internal };
 
 /// Maps vertices to ids, and ids to vertices. Of equal ids, the first vertex is found. Consecutive numbers need no
 /// memory, and ids that do not ascend need 4 bytes per vertex besides the ids. add() and remove() follow a graph whose
-/// vertices come and go; all other members but the constructor are thread-safe beside each other.
+/// vertices come and go; all other members but the constructor and index() are thread-safe beside each other.
 class vertex_ids {
  public:
   vertex_ids() = default;
@@ -41,13 +41,17 @@ class vertex_ids {
   /// O(log n).
   [[nodiscard]] std::optional<graph::vertex_id> find(std::string_view word) const;
 
-  /// The same for a number; nothing if ids are names. O(1) for consecutive numbers.
+  /// The same for a number; nothing if ids are names. O(1) for consecutive numbers, and after index().
   [[nodiscard]] std::optional<graph::vertex_id> find(std::uint64_t number) const;
 
   /// The vertex with the i-th smallest id, from 0, of the graph as loaded. O(1).
   [[nodiscard]] graph::vertex_id by_rank(std::size_t i) const {
     return order_.empty() ? static_cast<graph::vertex_id>(i) : order_[i];
   }
+
+  /// For many calls of find(): builds an index of the numbers in the file, unless they are consecutive. O(n). Memory:
+  /// at most 16 bytes per vertex.
+  void index();
 
   /// Adds a vertex with an id that find() does not find, and returns its number: that which add_vertices() of a graph
   /// gives it, if all changes are made there, too, in the same order, and the same vertices are removed by one call.
@@ -63,6 +67,8 @@ class vertex_ids {
   [[nodiscard]] bool is_new(std::string_view word) const;
   /// The number of the next vertex that is added; no_vertex if there is no more room.
   [[nodiscard]] graph::vertex_id next() const;
+  /// The number of calls of remove(). A vertex that find() has found is found until the next one.
+  [[nodiscard]] std::uint64_t removals() const noexcept { return removals_; }
   /// Removes a vertex that find() has found. text() and in_file() still have its id, until its number is used again.
   /// `same_call`: the graph removes it by the same call as the vertex before.
   void remove(graph::vertex_id v, bool same_call);
@@ -86,14 +92,16 @@ class vertex_ids {
   std::vector<std::uint64_t> ids_;       // other numbers in the file; empty, or one per vertex
   std::vector<std::string> names_;       // the names in the file; empty, or one per vertex
   std::vector<graph::vertex_id> order_;  // the vertices by ascending ids or names; empty if these ascend
+  number_index index_;                   // of ids_; empty before index()
 
   // Changes since loading. A vertex that was removed, or has a number that is used again, is in `changed_`.
   std::unordered_map<graph::vertex_id, id> changed_;
-  std::map<id, graph::vertex_id> added_;            // present vertices that were added
+  std::unordered_map<id, graph::vertex_id> added_;  // present vertices that were added
   std::vector<std::set<graph::vertex_id>> absent_;  // vertices that were removed, by calls
   std::size_t removed_ = 0;                         // number of loaded vertices that were removed
   std::size_t numbers_ = 0;                         // of vertices, present or absent
   std::uint64_t adds_ = 0;                          // number of calls of add() with an effect
+  std::uint64_t removals_ = 0;                      // number of calls of remove()
   struct former {
     std::uint64_t add;  // number of the call, from 0
     graph::vertex_id vertex;

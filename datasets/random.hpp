@@ -39,8 +39,10 @@ class random_numbers {
  public:
   explicit random_numbers(std::uint64_t seed) : state_(seed) {}
 
+  /// As many calls of next() without a result. O(1).
+  void skip(std::uint64_t calls) { state_ += calls * step; }
   std::uint64_t next() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15);
+    std::uint64_t z = (state_ += step);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     return z ^ (z >> 31);
@@ -49,6 +51,7 @@ class random_numbers {
   std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(((next() >> 32) * std::uint64_t{n}) >> 32); }
 
  private:
+  static constexpr std::uint64_t step = 0x9e3779b97f4a7c15;
   std::uint64_t state_;
 };
 

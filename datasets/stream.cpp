@@ -23,12 +23,6 @@ std::string text(double number) {
 
 bool is_edge(update const& one) { return one.action == update_action::insert || one.action == update_action::erase; }
 
-void add_edge(update const& one, timed_batch& to, bool keep_weights) {
-  graph::edge const e{one.source, one.target};
-  auto const what = one.action == update_action::erase ? graph::operation::erase : graph::operation::insert;
-  keep_weights ? to.add(e, what, one.weight, one.time) : to.add(e, what);
-}
-
 // Takes a change of a vertex into a batch; false if the batch must end before it.
 bool take_vertex(update const& one, timed_batch& to) {
   bool const removal = one.action == update_action::remove_vertex;
@@ -48,17 +42,6 @@ void timed_batch::clear() {
   removed.clear();
   expired = 0;
   end.reset();
-}
-
-void timed_batch::add(graph::edge e, graph::operation what) {
-  if (what == graph::operation::erase && operations.empty()) operations.assign(edges.size(), graph::operation::insert);
-  edges.push_back(e);
-  if (what == graph::operation::erase || !operations.empty()) operations.push_back(what);
-}
-void timed_batch::add(graph::edge e, graph::operation what, double weight, double time) {
-  add(e, what);
-  weights.push_back(weight);
-  times.push_back(time);
 }
 
 bool by_time::next(update& to) {
@@ -89,6 +72,10 @@ bool by_time::next(update& to) {
 bool count_batches::next(timed_batch& to) {
   to.clear();
   for (;; waits_ = false) {
+    if (!waits_ && to.removed.empty()) {
+      from_.take_edges(to, most_ - to.edges.size(), keep_weights_);
+      if (to.edges.size() == most_) return true;
+    }
     if (!waits_ && !from_.next(first_)) return !to.empty();
     waits_ = true;
     if (first_.action == update_action::end_batch) {
@@ -98,7 +85,7 @@ bool count_batches::next(timed_batch& to) {
     }
     if (is_edge(first_)) {
       if (!to.removed.empty()) return true;
-      add_edge(first_, to, keep_weights_);
+      to.add(first_, keep_weights_);
     } else if (!take_vertex(first_, to)) {
       return true;
     }
@@ -265,14 +252,14 @@ void window_batches::take(timed_batch& to) {
     window_.erase(kept);
   else if (e.source != e.target || options_.self_loops)
     window_.insert(kept, now_);
-  add_edge(pending_, to, options_.keep_weights);
+  to.add(pending_, options_.keep_weights);
 }
 
 void window_batches::close(timed_batch& to, std::int64_t slide) {
   to.end = static_cast<double>(slide + 1) * options_.slide;
   while (window_.size() > 0 && window_.oldest() <= slide - slides_) {
     graph::edge const oldest = window_.take_oldest();
-    add_edge({update_action::erase, oldest.source, oldest.target, 0, 0}, to, options_.keep_weights);
+    to.add(update{update_action::erase, oldest.source, oldest.target, 0, 0}, options_.keep_weights);
     ++to.expired;
   }
 }

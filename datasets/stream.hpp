@@ -30,14 +30,6 @@ struct update {
 /// Integers up to this one are exact as doubles.
 inline constexpr double longest_time = 9007199254740992.0;  // 2^53
 
-/// Updates, one by one.
-class update_source {
- public:
-  virtual ~update_source() = default;
-  /// False at the end of the stream; `to` is unspecified then. Throws the errors of the source.
-  virtual bool next(update& to) = 0;
-};
-
 /// One update of a graph: add_vertices(added.size()), which returns the ids `added`; then apply(edges, operations,
 /// weights), or insert() without operations; or else remove_vertices(removed), and nothing else.
 struct timed_batch {
@@ -52,8 +44,35 @@ struct timed_batch {
 
   [[nodiscard]] bool empty() const { return added.empty() && edges.empty() && removed.empty(); }
   void clear();  // keeps the memory
-  void add(graph::edge e, graph::operation what);
-  void add(graph::edge e, graph::operation what, double weight, double time);
+  void add(graph::edge e, graph::operation what) {
+    if (what == graph::operation::erase && operations.empty())
+      operations.assign(edges.size(), graph::operation::insert);
+    edges.push_back(e);
+    if (what == graph::operation::erase || !operations.empty()) operations.push_back(what);
+  }
+  void add(graph::edge e, graph::operation what, double weight, double time) {
+    add(e, what);
+    weights.push_back(weight);
+    times.push_back(time);
+  }
+  /// Adds an update of an edge.
+  void add(update const& one, bool keep_weights) {
+    graph::edge const e{one.source, one.target};
+    auto const what = one.action == update_action::erase ? graph::operation::erase : graph::operation::insert;
+    keep_weights ? add(e, what, one.weight, one.time) : add(e, what);
+  }
+};
+
+/// Updates, one by one.
+class update_source {
+ public:
+  virtual ~update_source() = default;
+  /// False at the end of the stream; `to` is unspecified then. Throws the errors of the source.
+  virtual bool next(update& to) = 0;
+  /// Moves up to `most` updates of edges, which next() would return, to the end of a batch, with weights and times if
+  /// they are kept. May move fewer, or none, also where more follow. Does not wait for input, and throws no errors of
+  /// the source.
+  virtual void take_edges(timed_batch& /*to*/, std::size_t /*most*/, bool /*keep_weights*/) {}
 };
 
 class batch_source {

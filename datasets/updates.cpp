@@ -6,24 +6,39 @@
 #include <string>
 #include <utility>
 
+#include "../exec/host_space.hpp"
+#include "../exec/launch.hpp"
 #include "families.hpp"
 
 namespace wyrm::datasets {
 
+namespace {
+constexpr std::size_t most_at_once = std::size_t{1} << 16;  // the caller may end the stream in between
+}
+
 std::vector<graph::edge> update_batch(update_kind kind, std::size_t vertices, std::size_t count, std::uint64_t seed) {
+  std::vector<graph::edge> batch;
+  update_batch(kind, vertices, count, seed, batch);
+  return batch;
+}
+
+void update_batch(update_kind kind, std::size_t vertices, std::size_t count, std::uint64_t seed,
+                  std::vector<graph::edge>& to) {
   if (vertices < 2 || vertices > graph::max_vertices)
     throw error(error_code::bad_argument, "random updates need between 2 and 2^32 - 1 vertices");
   auto const n = static_cast<std::uint32_t>(vertices);
   random_numbers random(seed);
   std::uint32_t const range = kind == update_kind::pressure ? std::min<std::uint32_t>(n, 1000) : n;
   std::uint32_t const first = random.below(n - range + 1);
-  std::vector<graph::edge> batch(count);
-  for (graph::edge& e : batch) {
-    e.source = first + random.below(range);
-    e.target = random.below(n - 1);
+  to.resize(count);
+  exec::for_each(exec::host_space(), count, [=, edges = to.data()](std::size_t i) {
+    random_numbers of_edge = random;
+    of_edge.skip(2 * i);
+    graph::edge& e = edges[i];
+    e.source = first + of_edge.below(range);
+    e.target = of_edge.below(n - 1);
     if (e.target >= e.source) ++e.target;  // uniform over all vertices but the source
-  }
-  return batch;
+  });
 }
 
 generated_options generated_options::from(std::string_view words) {
@@ -63,10 +78,9 @@ bool generated_updates::prefers() const {
 
 void generated_updates::prepare() {
   bool const presses = options_.kind == stream_kind::pressure || (options_.kind == stream_kind::mix && batch_ % 3 == 1);
-  edges_.clear();
-  if (!prefers())
-    edges_ =
-        update_batch(presses ? update_kind::pressure : update_kind::random, vertices_, options_.batch, random_.next());
+  if (prefers()) return;
+  update_batch(presses ? update_kind::pressure : update_kind::random, vertices_, options_.batch, random_.next(),
+               edges_);
 }
 
 update generated_updates::draw() {
@@ -94,6 +108,25 @@ update generated_updates::draw() {
     ends_.insert(ends_.end(), {e.source, e.target});
   if (options_.erase > 0) inserted_.push_back(e);
   return {update_action::insert, e.source, e.target, 1, time};
+}
+
+void generated_updates::take_edges(timed_batch& to, std::size_t most, bool keep_weights) {
+  if (batch_ == options_.batches || at_ == options_.batch || most == 0) return;
+  if (at_ == 0) prepare();
+  most = std::min(most, options_.batch - at_);
+  bool const are_prepared = options_.kind == stream_kind::random || options_.kind == stream_kind::pressure;
+  if (!are_prepared || options_.erase > 0 || keep_weights) {
+    for (std::size_t const stop = at_ + std::min(most, most_at_once); at_ < stop; ++at_) to.add(draw(), keep_weights);
+    return;
+  }
+  if (to.edges.empty() && most == options_.batch) {
+    to.edges.swap(edges_);
+  } else {
+    auto const from = edges_.begin() + static_cast<std::ptrdiff_t>(at_);
+    to.edges.insert(to.edges.end(), from, from + static_cast<std::ptrdiff_t>(most));
+    if (!to.operations.empty()) to.operations.resize(to.edges.size(), graph::operation::insert);
+  }
+  at_ += most;
 }
 
 bool generated_updates::next(update& to) {

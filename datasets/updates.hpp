@@ -20,9 +20,12 @@ enum class update_kind : std::uint8_t {
 };
 
 /// `count` edges without self-loops, possibly with duplicates. A function of the arguments, equal on all machines.
-/// Throws error(bad_argument) for less than two vertices. O(count).
+/// Throws error(bad_argument) for less than two vertices. O(count), on all cores.
 [[nodiscard]] std::vector<graph::edge> update_batch(update_kind kind, std::size_t vertices, std::size_t count,
                                                     std::uint64_t seed);
+/// The same into a vector, whose memory is used again.
+void update_batch(update_kind kind, std::size_t vertices, std::size_t count, std::uint64_t seed,
+                  std::vector<graph::edge>& to);
 
 enum class stream_kind : std::uint8_t {
   random,        // as update_kind, in each batch
@@ -52,6 +55,7 @@ class generated_updates : public update_source {
   /// Throws error(bad_argument) for less than two vertices, and for options out of their ranges.
   generated_updates(generated_options const& o, std::size_t vertices, std::span<graph::vertex_id const> arcs);
   bool next(update& to) override;
+  void take_edges(timed_batch& to, std::size_t most, bool keep_weights) override;
 
  private:
   [[nodiscard]] bool prefers() const;  // whether the current batch is preferential
@@ -63,7 +67,7 @@ class generated_updates : public update_source {
   random_numbers random_;
   std::vector<graph::vertex_id> ends_;  // a vertex occurs as often as its degree
   std::vector<graph::edge> inserted_;   // and not erased
-  std::vector<graph::edge> edges_;      // of the current batch, if they do not depend on degrees
+  std::vector<graph::edge> edges_;      // of the current batch, unless they depend on degrees or were moved away
   std::size_t batch_ = 0;               // number of the current batch
   std::size_t at_ = 0;                  // updates of it that were returned
 };

@@ -50,6 +50,14 @@ struct outcome {
   long peak_kib = 0;  // the most memory that it had
 };
 
+/// Lines of JSON of `wyrm stream` without the times that they took.
+[[nodiscard]] inline std::string without_times(std::string const& out) {
+  std::istringstream in(out);
+  std::string all;
+  for (std::string line; std::getline(in, line);) all += line.substr(0, line.find(",\"ms\":")) + '\n';
+  return all;
+}
+
 /// An unnamed temporary file for a standard stream of the program: input of any length, or captured output.
 class stream_file {
  public:

@@ -281,6 +281,89 @@ TEST_F(program_test, formats_of_updates_mean_the_same) {
   expect_refused(2, "the updates are text", {"stream", file, text, "--fields", "source=x"});
 }
 
+/// Lines of 200 vertices, most of them edges; the text is parsed in many pieces, and CSV line by line.
+struct both_formats {
+  std::string text;
+  std::string csv = "op,u,v,weight,time\n";
+
+  void add(std::string const& operation, std::string const& u, std::string const& v, std::string const& weight,
+           std::string const& time) {
+    text += operation + (operation.empty() ? "" : " ") + u;
+    for (std::string const& word : {v, weight, time}) text += (word.empty() ? "" : "  ") + word;
+    text += random() % 50 == 0 ? " \r\n" : "\n";
+    csv += operation + ',' + u + ',' + v + ',' + weight + ',' + time + '\n';
+  }
+  void add_line(std::string const& line) {
+    text += line + '\n';
+    csv += line + '\n';
+  }
+  std::mt19937 random{seeded(22)};
+};
+
+both_formats random_updates(unsigned lines, unsigned step) {
+  both_formats updates;
+  std::mt19937& random = updates.random;
+  auto const vertex = [&] { return std::to_string(7 + step * (random() % 200)); };
+  double time = 0;
+  for (unsigned i = 0; i < lines; ++i) {
+    time += random() % 20 == 0 ? 1 : 0;
+    std::string const at = random() % 3 == 0 ? "" : std::to_string(time - (random() % 2000 == 0 ? 100 : 0));
+    std::string const weight = at.empty() || random() % 2 == 0 ? "" : std::to_string(random() % 9);
+    switch (random() % 4000) {
+      case 0: updates.add("-v", vertex(), "", "", ""); break;
+      case 1: updates.add("+v", vertex(), "", "", ""); break;
+      case 2: updates.add_line("# " + vertex()); break;
+      case 3: updates.add_line(""); break;
+      case 4: updates.add("+", vertex(), "x", "", ""); break;
+      case 5: updates.add("", vertex(), "+" + vertex(), "", ""); break;
+      default: updates.add(random() % 8 == 0 ? "-" : random() % 2 == 0 ? "+" : "", vertex(), vertex(), weight, at);
+    }
+  }
+  return updates;
+}
+
+TEST_F(program_test, text_in_pieces_means_the_same_as_line_by_line) {
+  for (unsigned const step : {1u, 3u, 1000u}) {
+    std::string ids;
+    for (unsigned v = 0; v < 150; ++v) ids += std::to_string(7 + step * v) + ' ' + std::to_string(7 + step * v) + '\n';
+    std::string const file = write("ids.txt", ids);
+    both_formats const updates = random_updates(20'000, step);
+    std::string const text = write("updates.txt", updates.text);
+    std::string const csv = write("updates.csv", updates.csv);
+    for (strings const& options :
+         {strings{"--batch", "999"}, strings{"--batch", "1000", "--add-vertices"},
+          strings{"--window", "300", "--slide", "30", "--late", "20"}, strings{"--batch", "2000", "--weighted"}}) {
+      auto const run = [&](std::string const& file_of_updates) {
+        strings arguments{"stream",     file,   file_of_updates, "--undirected",
+                          "--print",    "json", "--algorithms",  "components",
+                          "--on-error", "skip", "--report",      path("report.json")};
+        arguments.insert(arguments.end(), options.begin(), options.end());
+        std::string const out = without_times(output(arguments));
+        return out + std::to_string(report(read("report.json")).count("updates/refused_lines"));
+      };
+      std::string const want = run(csv);
+      EXPECT_GT(std::ranges::count(want, '\n'), 8);
+      EXPECT_EQ(run(text), want) << step << ' ' << options[0] << ' ' << options.back();
+    }
+  }
+}
+
+TEST_F(program_test, a_refused_line_is_named_by_its_number_in_a_long_text) {
+  std::string const file = write("tail.graph", tail);
+  for (unsigned const line : {1u, 2u, 30'000u, 199'999u}) {
+    std::string text;
+    for (unsigned i = 1; i < 200'000; ++i) text += i == line ? "1 9\n" : i % 1000 == 0 ? "# 1 4\n" : "1 4\n";
+    std::string const updates = write("updates.txt", text);
+    outcome const stopped =
+        run_program({"stream", file, updates, "--batch", "1000", "--print", "json", "--algorithms", "none"});
+    EXPECT_EQ(stopped.status, 3);
+    EXPECT_NE(stopped.err.find("updates.txt:" + std::to_string(line) + ": expected a vertex (1 to 6), found \"9\""),
+              std::string::npos)
+        << stopped.err;
+    EXPECT_EQ(std::ranges::count(stopped.out, '\n'), (line - 1 - (line - 1) / 1000) / 1000);
+  }
+}
+
 TEST_F(program_test, times_that_go_back_are_refused_or_sorted) {
   std::string const file = write("tail.graph", tail);
   std::string const updates = "1 4 10\n1 5 12\n2 4 11\n2 5 12\n";

@@ -32,14 +32,6 @@ using strings = std::vector<std::string>;
 /// A triangle 1 2 3 with a tail 3 4 5, and the isolated vertex 6.
 constexpr char const* small_graph = "6 5\n2 3\n1 3\n1 2 4\n3 5\n4\n\n";
 
-/// Lines of JSON without the times that they took.
-std::string without_times(std::string const& out) {
-  std::istringstream in(out);
-  std::string all;
-  for (std::string line; std::getline(in, line);) all += line.substr(0, line.find(",\"ms\":")) + '\n';
-  return all;
-}
-
 std::string gzip(std::string const& text) {
   z_stream stream{};
   EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);

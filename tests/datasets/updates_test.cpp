@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "../../datasets/random.hpp"
@@ -101,6 +103,48 @@ TEST(generated_updates, have_their_batches_and_erase_what_they_have_inserted) {
         return a.action == b.action && a.source == b.source && a.target == b.target;
       }));
     }
+}
+
+/// A source without take_edges().
+struct one_by_one : datasets::update_source {
+  generated_updates from;
+  explicit one_by_one(generated_updates of) : from(std::move(of)) {}
+  bool next(update& to) override { return from.next(to); }
+};
+
+TEST(generated_updates, are_the_same_in_batches_as_one_by_one) {
+  std::vector<graph::vertex_id> const arcs{7, 8, 7, 9};
+  for (stream_kind const kind :
+       {stream_kind::random, stream_kind::pressure, stream_kind::preferential, stream_kind::mix})
+    for (double const erase : {0.0, 0.3})
+      for (std::size_t const most : {1u, 300u, 700u, 701u, 100'000u})
+        for (bool const keep_weights : {false, true}) {
+          generated_options const o{.kind = kind, .batches = 4, .batch = 700, .erase = erase, .seed = 6};
+          generated_updates direct(o, 5000, arcs);
+          one_by_one single(generated_updates(o, 5000, arcs));
+          datasets::count_batches batches(direct, most, keep_weights);
+          datasets::count_batches expected(single, most, keep_weights);
+          datasets::timed_batch got;
+          for (datasets::timed_batch want; expected.next(want);) {
+            ASSERT_TRUE(batches.next(got));
+            ASSERT_EQ(got.edges, want.edges);
+            ASSERT_EQ(got.operations, want.operations);
+            ASSERT_EQ(got.weights, want.weights);
+            ASSERT_EQ(got.times, want.times);
+          }
+          ASSERT_FALSE(batches.next(got));
+        }
+}
+
+TEST(update_batch, draws_two_numbers_for_each_edge) {
+  auto const batch = update_batch(update_kind::random, 1000, 5000, 8);
+  datasets::random_numbers random(8);
+  (void)random.next();  // the range of sources
+  for (graph::edge const& e : batch) {
+    std::uint32_t const source = random.below(1000);
+    std::uint32_t const target = random.below(999);
+    ASSERT_EQ(e, (graph::edge{source, target + (target >= source ? 1 : 0)}));
+  }
 }
 
 TEST(generated_updates, prefer_vertices_of_high_degree) {
