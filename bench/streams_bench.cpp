@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times what a text of updates costs on its way into a graph, stage by stage. bench/streams.py runs it.
-//   streams_bench write FILE VERTICES EDGES SEED   writes random edges, a line each: a graph, or a stream of insertions
-//   streams_bench load FILE                        the parser of graph files alone
-//   streams_bench read GRAPH UPDATES BATCH         the stream without a graph: reads updates, and groups them
-//   streams_bench update GRAPH UPDATES BATCH       the graph alone: applies batches that have been read before
-//   streams_bench stream GRAPH UPDATES BATCH       both, as `wyrm stream --algorithms none` does
-// Prints a line of JSON: seconds without loading GRAPH, the processor time in them, updates, batches and edges at the
-// end, and the peak memory of the process in MiB.
+// Times a stream of updates stage by stage; bench/streams.py runs it.
+//   streams_bench write FILE VERTICES EDGES STEP [SEED] writes random edges, a line each, or without SEED a path
+//   through
+//                                                       all vertices; ids are multiples of STEP
+//   streams_bench load FILE                             the parser of graph files alone
+//   streams_bench read GRAPH UPDATES BATCH              the stream without a graph: reads updates, and groups them
+//   streams_bench update GRAPH UPDATES BATCH DEVICE     the graph alone: applies batches that have been read before
+//   streams_bench stream GRAPH UPDATES BATCH DEVICE     both at the same time, as `wyrm stream --algorithms none`
+// UPDATES is a text, or gen:KIND,NAME=VALUE,... as for `wyrm stream`; DEVICE is cpu or cuda. Prints a line of JSON:
+// seconds without loading and building GRAPH, the processor time in them, the numbers of updates and batches, the edges
+// at the end, and the peak memory of the process in MiB.
 #include <sys/resource.h>
 
 #include <charconv>
@@ -16,9 +19,12 @@
 #include <ctime>
 #include <exception>
 #include <fstream>
+#include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -28,7 +34,8 @@
 #include "../apps/vertex_ids.hpp"
 #include "../datasets/random.hpp"
 #include "../datasets/read_ahead.hpp"
-#include "../exec/host_space.hpp"
+#include "../datasets/updates.hpp"
+#include "../exec/device.hpp"
 #include "../graph/any_graph.hpp"
 #include "../loaders/loaders.hpp"
 
@@ -57,12 +64,17 @@ void apply(graph::any_graph& g, datasets::timed_batch const& batch) {
   (void)(batch.operations.empty() ? g.insert(batch.edges) : g.apply(batch.edges, batch.operations));
 }
 
-void write(std::string const& file, std::uint32_t vertices, std::uint64_t edges, std::uint64_t seed) {
+// A path through all vertices, or random edges.
+void write(std::string const& file, std::uint32_t vertices, std::uint64_t edges, std::uint64_t step,
+           std::optional<std::uint64_t> seed) {
   std::ofstream out(file, std::ios::binary);
-  datasets::random_numbers random(seed);
+  datasets::random_numbers random(seed.value_or(0));
+  auto const id = [&](std::uint64_t v) { return std::to_string(v * step); };
   std::string text;
   for (std::uint64_t i = 0; i < edges; ++i) {
-    text += std::to_string(random.below(vertices)) + ' ' + std::to_string(random.below(vertices)) + '\n';
+    std::uint64_t const from = seed ? random.below(vertices) : i % vertices;
+    std::uint64_t const to = seed ? random.below(vertices) : (i + 1) % vertices;
+    text += id(from) + ' ' + id(to) + '\n';
     if (text.size() < 1 << 16 && i + 1 < edges) continue;
     out << text;
     text.clear();
@@ -76,21 +88,34 @@ figures load(std::string const& file) {
   return f;
 }
 
+std::unique_ptr<datasets::update_source> source_of(std::string const& updates, graph::edge_list const& list,
+                                                   apps::vertex_ids& ids) {
+  constexpr std::string_view generated = "gen:";
+  if (!updates.starts_with(generated))
+    return std::make_unique<apps::update_reader>(apps::update_file{.name = updates, .fields = {}, .rejected = {}}, ids);
+  std::vector<graph::vertex_id> targets;
+  for (graph::edge const e : list.edges) targets.push_back(e.target);
+  return std::make_unique<datasets::generated_updates>(
+      datasets::generated_options::from(updates.substr(generated.size())), list.vertices, targets);
+}
+
 /// A graph, and the updates of its vertices.
 struct stage {
   graph::edge_list list;
   apps::vertex_ids ids;
-  apps::update_reader reader;
+  std::unique_ptr<datasets::update_source> source;
   datasets::count_batches batches;
 
   stage(std::string const& graph, std::string const& updates, std::size_t batch)
       : list(loaders::load(graph)),
         ids(list, apps::id_kind::file),
-        reader({.name = updates, .fields = {}, .rejected = {}}, ids),
-        batches(reader, batch) {
+        source(source_of(updates, list, ids)),
+        batches(*source, batch) {
     ids.index();
   }
-  [[nodiscard]] graph::any_graph build() const { return graph::build(exec::host_space(), alloc::default_name, list); }
+  [[nodiscard]] graph::any_graph build(std::string const& device) const {
+    return graph::build(exec::make_space(device), alloc::default_name, list);
+  }
 };
 
 void count(figures& f, datasets::timed_batch const& batch) {
@@ -98,7 +123,7 @@ void count(figures& f, datasets::timed_batch const& batch) {
   ++f.batches;
 }
 
-figures read(stage s) {
+figures read(stage& s) {
   figures f;
   time_into(f, [&] {
     datasets::read_ahead ahead(s.batches);
@@ -107,9 +132,9 @@ figures read(stage s) {
   return f;
 }
 
-figures update(stage s) {
+figures update(stage& s, std::string const& device) {
   figures f;
-  graph::any_graph g = s.build();
+  graph::any_graph g = s.build(device);
   std::vector<datasets::timed_batch> all(1);
   while (s.batches.next(all.back())) all.emplace_back();
   all.pop_back();
@@ -121,9 +146,9 @@ figures update(stage s) {
   return f;
 }
 
-figures stream(stage s) {
+figures stream(stage& s, std::string const& device) {
   figures f;
-  graph::any_graph g = s.build();
+  graph::any_graph g = s.build(device);
   time_into(f, [&] {
     datasets::read_ahead ahead(s.batches);
     for (datasets::timed_batch batch; ahead.next(batch);) {
@@ -144,16 +169,18 @@ std::uint64_t number(std::string const& word) {
 
 bool run(std::span<std::string const> words) {
   std::string const what = words.empty() ? "" : words[0];
-  if (what == "write" && words.size() == 5) {
-    write(words[1], static_cast<std::uint32_t>(number(words[2])), number(words[3]), number(words[4]));
+  if (what == "write" && (words.size() == 5 || words.size() == 6)) {
+    write(words[1], static_cast<std::uint32_t>(number(words[2])), number(words[3]), number(words[4]),
+          words.size() == 6 ? std::optional(number(words[5])) : std::nullopt);
     return true;
   }
   figures f;
+  bool const updates = (what == "update" || what == "stream") && words.size() == 5;
   if (what == "load" && words.size() == 2) {
     f = load(words[1]);
-  } else if ((what == "read" || what == "update" || what == "stream") && words.size() == 4) {
-    auto const measure = what == "read" ? read : what == "update" ? update : stream;
-    f = measure({words[1], words[2], number(words[3])});
+  } else if (updates || (what == "read" && words.size() == 4)) {
+    stage s(words[1], words[2], number(words[3]));
+    f = what == "read" ? read(s) : what == "update" ? update(s, words[4]) : stream(s, words[4]);
   } else {
     return false;
   }
@@ -173,8 +200,8 @@ int main(int argc, char** argv) {
   try {
     if (run(std::vector<std::string>(argv + 1, argv + argc))) return 0;
     std::fprintf(stderr,
-                 "usage: streams_bench write FILE VERTICES EDGES SEED | load FILE | read GRAPH UPDATES BATCH | "
-                 "update GRAPH UPDATES BATCH | stream GRAPH UPDATES BATCH\n");
+                 "usage: streams_bench write FILE VERTICES EDGES STEP [SEED] | load FILE | read GRAPH UPDATES BATCH | "
+                 "update GRAPH UPDATES BATCH DEVICE | stream GRAPH UPDATES BATCH DEVICE\n");
     return 2;
   } catch (std::exception const& e) {
     std::fprintf(stderr, "%s\n", e.what());

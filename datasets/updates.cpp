@@ -115,18 +115,12 @@ void generated_updates::take_edges(timed_batch& to, std::size_t most, bool keep_
   if (at_ == 0) prepare();
   most = std::min(most, options_.batch - at_);
   bool const are_prepared = options_.kind == stream_kind::random || options_.kind == stream_kind::pressure;
-  if (!are_prepared || options_.erase > 0 || keep_weights) {
-    for (std::size_t const stop = at_ + std::min(most, most_at_once); at_ < stop; ++at_) to.add(draw(), keep_weights);
+  if (are_prepared && options_.erase == 0 && !keep_weights && most == options_.batch && to.edges.empty()) {
+    to.edges.swap(edges_);
+    at_ = most;
     return;
   }
-  if (to.edges.empty() && most == options_.batch) {
-    to.edges.swap(edges_);
-  } else {
-    auto const from = edges_.begin() + static_cast<std::ptrdiff_t>(at_);
-    to.edges.insert(to.edges.end(), from, from + static_cast<std::ptrdiff_t>(most));
-    if (!to.operations.empty()) to.operations.resize(to.edges.size(), graph::operation::insert);
-  }
-  at_ += most;
+  for (std::size_t const stop = at_ + std::min(most, most_at_once); at_ < stop; ++at_) to.add(draw(), keep_weights);
 }
 
 bool generated_updates::next(update& to) {
