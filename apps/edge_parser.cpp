@@ -15,7 +15,7 @@ namespace wyrm::apps {
 
 namespace {
 
-constexpr std::size_t piece_bytes = std::size_t{1} << 14;
+constexpr std::size_t piece_bytes = std::size_t{1} << 13;
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 

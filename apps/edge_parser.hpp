@@ -30,8 +30,9 @@ class edge_parser {
     bool weighted = false;    // whether an edge with a weight that is_usable_weight() refuses is none
   };
 
-  /// Text that threads parse at once, in bytes. Parsed lines take 40 bytes for each, so at most 40 MiB.
-  static constexpr std::size_t most_bytes = std::size_t{1} << 20;
+  /// Text that is parsed at once, in bytes: little enough for caches, and enough for many threads. A parsed line takes
+  /// 40 bytes, so they take at most 10 MiB.
+  static constexpr std::size_t most_bytes = std::size_t{1} << 18;
 
   /// `ids` must outlive the parser. Uses so many threads; 0: one per core.
   edge_parser(vertex_ids const& ids, rules r, unsigned threads) : ids_(ids), rules_(r), space_(threads) {}

@@ -11,8 +11,6 @@ namespace wyrm::apps {
 
 namespace {
 
-constexpr std::uint64_t bits_of_word = 64;
-
 bool ascend(std::span<std::uint64_t const> numbers) {
   return std::ranges::adjacent_find(numbers, std::greater_equal()) == numbers.end();
 }
@@ -35,15 +33,6 @@ void number_index::mark(std::span<std::uint64_t const> numbers) {
     w.before = before;
     before += static_cast<graph::vertex_id>(std::popcount(w.bits));
   }
-}
-
-std::optional<graph::vertex_id> number_index::find_bit(std::uint64_t number) const {
-  std::uint64_t const at = number - first_;  // wraps around below first_
-  if (at / bits_of_word >= words_.size()) return std::nullopt;
-  word const& w = words_[at / bits_of_word];
-  std::uint64_t const bit = std::uint64_t{1} << (at % bits_of_word);
-  if ((w.bits & bit) == 0) return std::nullopt;
-  return w.before + static_cast<graph::vertex_id>(std::popcount(w.bits & (bit - 1)));
 }
 
 void number_index::hash(std::span<std::uint64_t const> numbers) {

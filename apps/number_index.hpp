@@ -3,6 +3,7 @@
 // step.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -30,11 +31,19 @@ class number_index {
   }
 
  private:
+  static constexpr std::uint64_t bits_of_word = 64;
   struct word {
     std::uint64_t bits = 0;       // bit i: whether first_ + 64 * (its place) + i is there
     graph::vertex_id before = 0;  // number of bits in the words before
   };
-  [[nodiscard]] std::optional<graph::vertex_id> find_bit(std::uint64_t number) const;
+  [[nodiscard]] std::optional<graph::vertex_id> find_bit(std::uint64_t number) const {
+    std::uint64_t const at = number - first_;  // wraps around below first_
+    if (at / bits_of_word >= words_.size()) return std::nullopt;
+    word const& w = words_[at / bits_of_word];
+    std::uint64_t const bit = std::uint64_t{1} << (at % bits_of_word);
+    if ((w.bits & bit) == 0) return std::nullopt;
+    return w.before + static_cast<graph::vertex_id>(std::popcount(w.bits & (bit - 1)));
+  }
   [[nodiscard]] std::optional<graph::vertex_id> find_slot(std::span<std::uint64_t const> numbers,
                                                           std::uint64_t number) const;
   // The slot that has a number, or else an empty one.
