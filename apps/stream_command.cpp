@@ -179,6 +179,8 @@ void add_stream(CLI::App& program, stream_options& o, int& status) {
       o.combine = graph::combiner::sum;
     }
     o.weights_may_lack = true;
+    if (o.names(no_algorithms) && o.algorithms->size() > 1)
+      throw error(error_code::bad_argument, "--algorithms: none stands alone; leave it out, or the other names");
     if (o.emit != emission::none && !o.json)
       throw error(error_code::bad_argument, "--emit prints ranks in lines of JSON; add --print json");
     if (o.emit == emission::top && o.top == 0)
