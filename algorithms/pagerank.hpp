@@ -23,6 +23,7 @@
 #include "../graph/any_graph.hpp"
 #include "../graph/view.hpp"
 #include "detail/arc_weights.hpp"
+#include "detail/gauss_seidel.hpp"
 #include "detail/hubs_first.hpp"
 #include "detail/pull.hpp"
 #include "detail/row_bins.hpp"
@@ -33,6 +34,12 @@
 namespace wyrm::algorithms {
 
 enum class precision : std::uint8_t { fp64, fp32 };
+/// How an iteration computes ranks:
+///   power         from those of the iteration before (power method)
+///   chebyshev     as power; where that converges slowly, extrapolated from those of two iterations; for undirected
+///                 graphs
+///   gauss_seidel  also from ranks of the same iteration (detail/gauss_seidel.hpp)
+enum class rank_iteration : std::uint8_t { power, chebyshev, gauss_seidel };
 
 struct pagerank_options {
   double damping = 0.85;  // in [0, 1)
@@ -53,6 +60,11 @@ struct pagerank_options {
   /// read from shared memory (detail/hubs_first.hpp). This takes the time of two to ten iterations before the first,
   /// and 4 bytes per arc and about 70 per vertex more, if there is so much memory. Only without weights and `teleport`.
   std::uint64_t hubs_first_from = std::uint64_t{1} << 22;
+  /// The tolerance, the memory and the repeatability of results are the same for all of them. chebyshev needs at most
+  /// about the iterations of `power`, and where these are many, half of them. gauss_seidel is meant for directed graphs
+  /// on a CPU: it needs fewer iterations if most vertices are connected, but has six launches per iteration, and does
+  /// not divide the rows of hubs.
+  rank_iteration iteration = rank_iteration::power;
 };
 
 /// A source, and its weight among the sources of one set.
@@ -74,16 +86,29 @@ namespace detail {
 
 /// In device memory; the host reads it.
 struct rank_state {
-  double change;    // of the last iteration
-  double dangling;  // the sum of the ranks of dangling vertices
+  double change;         // of the last iteration
+  double dangling;       // the sum of the ranks of dangling vertices
+  double change_before;  // of the iteration before that
+  double scale = 1;      // gauss_seidel: the factor that makes the sum of the ranks 1
   std::uint32_t iterations;
   std::uint32_t done;
   std::uint32_t arrived;  // tiles that have finished their sums
 };
 
-/// The arguments of the kernels. Split: even_split or weighted_split.
+/// Split, for kernels that extrapolate by Chebyshev's iteration (Golub, Varga 1961): instead of the ranks J x(k) of the
+/// power method, x(k+1) = w(k+1) (J x(k) - x(k-1)) + x(k-1). See detail/chebyshev.hpp for the factors w and the rate.
+template <class Split>
+struct extrapolated : Split {};
+template <class Split>
+inline constexpr bool extrapolates = false;
+template <class Split>
+inline constexpr bool extrapolates<extrapolated<Split>> = true;
+
+/// The arguments of the kernels. Split: even_split or weighted_split, or one of them `extrapolated`.
 template <class Real, class Split>
 struct rank_vectors {
+  using real = Real;
+  static constexpr bool is_weighted = Split::weighted;
   graph::graph_view g;
   row_bins_view bins;               // of in-neighbours
   graph::vertex_id const* old_ids;  // of the vertices of g in the graph that the caller has; nullptr: the same
@@ -92,7 +117,7 @@ struct rank_vectors {
   // written.
   Real* contribution[2];
   Real const* teleport;  // nullptr: uniform
-  double* parts;         // the sums of parts of hubs
+  double* parts;         // the sums of parts of hubs; gauss_seidel: of the ranks of chunks
   double* changes;       // a sum per item
   double* danglings;     // a sum per item
   rank_state* state;
@@ -101,6 +126,7 @@ struct rank_vectors {
   double tolerance;
   bool dangling_teleports;
   Split split;
+  double factor = 1;  // w(k+1) of `extrapolated`
 
   struct sums {
     double change = 0;
@@ -114,6 +140,7 @@ struct rank_vectors {
     double base;
     typename Split::total_type total;
     Real contribution;
+    Real before;  // `extrapolated`: the contribution before that one
   };
   /// row: the row of in-neighbours of v.
   [[nodiscard]] WYRM_HD previous load(graph::vertex_id v, graph::vertex_record const& row, double dangling,
@@ -121,12 +148,23 @@ struct rank_vectors {
     double const share = g.is_present(v) ? even : 0;
     double const jump = teleport != nullptr ? static_cast<double>(teleport[v]) : share;
     double const lost = dangling * (dangling_teleports ? jump : share);
-    return {(1 - damping) * jump + damping * lost, split.total(g, v, row), contribution[from][v]};
+    Real before = 0;
+    if constexpr (extrapolates<Split>) before = contribution[1 - from][v];
+    return {(1 - damping) * jump + damping * lost, split.total(g, v, row), contribution[from][v], before};
   }
-  WYRM_HD void set(graph::vertex_id v, previous const& old, double sent, unsigned to, sums& all) const {
-    Real const now = send(v, old.total, old.base + damping * sent, to, all);
-    double const difference = rank(now, old.total) - rank(old.contribution, old.total);
+  /// Returns the new rank.
+  WYRM_HD double set(graph::vertex_id v, previous const& old, double sent, unsigned to, sums& all) const {
+    double const fresh = old.base + damping * sent;
+    double const was = rank(old.contribution, old.total);
+    double extrapolated_rank = fresh;
+    if constexpr (extrapolates<Split>) {
+      double const before = rank(old.before, old.total);
+      if (factor != 1) extrapolated_rank = factor * (fresh - before) + before;
+    }
+    double const now = rank(send(v, old.total, extrapolated_rank, to, all), old.total);
+    double const difference = (extrapolates<Split> ? fresh : now) - was;
     all.change += difference < 0 ? -difference : difference;
+    return now;
   }
   WYRM_HD Real send(graph::vertex_id v, typename Split::total_type total, double fresh, unsigned to, sums& all) const {
     auto const now = static_cast<Real>(total > 0 ? fresh / static_cast<double>(total) : fresh);
@@ -184,7 +222,7 @@ struct pull_ranks {
     }
     WYRM_HD void set(graph::vertex_id v, graph::vertex_record const&, typename vectors::previous const& was,
                      double sent) {
-      x.set(v, was, sent, 1 - from, all);
+      (void)x.set(v, was, sent, 1 - from, all);
     }
     WYRM_HD void set_part(std::uint32_t number, graph::vertex_id, double sent) const { x.parts[number] = sent; }
     template <class Tile>
@@ -254,11 +292,13 @@ struct finish_iteration {
     }
     double both[] = {all.change, all.dangling};
     if (!tile_sums<2>{totals, &state.arrived}.add_up(t, tile, tiles, both) || t.rank() != 0) return;
-    state.dangling = both[1];
+    state.done = !first && both[0] < x.tolerance ? 1 : 0;
+    // The result of `extrapolated` are the ranks that this iteration has read: it has computed their change.
+    if (!extrapolates<Split> || state.done == 0) state.dangling = both[1];
     if (first) return;
+    state.change_before = state.change;
     state.change = both[0];
     ++state.iterations;
-    state.done = both[0] < x.tolerance ? 1 : 0;
   }
 
  private:
@@ -269,7 +309,7 @@ struct finish_iteration {
       double const sent = b.sum_of_parts(t, h, x.parts);
       if (t.rank() != 0) continue;
       binned_row const row = b.hub(h);
-      x.set(row.vertex, x.load(row.vertex, row, dangling, from), sent, 1 - from, all);
+      (void)x.set(row.vertex, x.load(row.vertex, row, dangling, from), sent, 1 - from, all);
     }
   }
 };
@@ -279,6 +319,8 @@ void check(pagerank_options const& o, graph::graph_view const& g) {
   auto const refuse = [](std::string const& what) { throw error(error_code::bad_argument, "pagerank: " + what); };
   if (!(o.damping >= 0 && o.damping < 1) || !(o.tolerance > 0))
     refuse("damping must be in [0, 1) and the tolerance positive");
+  if (o.iteration == rank_iteration::chebyshev && g.directed())
+    refuse("the graph is directed, but rank_iteration::chebyshev is for undirected graphs; use power or gauss_seidel");
   if (!g.has_in_neighbours())
     refuse("the directed graph does not keep in-neighbours; make it with options::in_neighbours");
   if (o.weighted) weight_inspector<Space>::require_numbers(g, "pagerank");
@@ -350,6 +392,7 @@ class pagerank_ranker {
       return {0, true, 0};
     }
     if (o.weighted) return iterate(g, weights_.prepare(g, bins_, limits, last_bins_), o, warm);
+    if (o.iteration == rank_iteration::gauss_seidel) return sweep(g, detail::even_split{}, o, warm);
     if (may_order_hubs(g, o)) {
       try {
         if (!hubs_) hubs_.emplace(space_);
@@ -371,8 +414,8 @@ class pagerank_ranker {
   [[nodiscard]] Real* rank() const { return rank_.data(); }
   /// The sum of the ranks of dangling vertices.
   [[nodiscard]] double dangling() const { return dangling_; }
-  /// The bins of in-neighbours of the last run, which did not copy arcs (hubs_first_from); valid as long as the graph
-  /// does not change.
+  /// The bins of in-neighbours of the last run, which did not copy arcs (hubs_first_from) and had another option
+  /// than rank_iteration::gauss_seidel; valid as long as the graph does not change.
   [[nodiscard]] detail::row_bins_view const& bins() const { return last_bins_; }
 
  private:
@@ -380,35 +423,93 @@ class pagerank_ranker {
   // The number of sums: of items, or of blocks of vertices before the first iteration.
   [[nodiscard]] static std::size_t sums_of(std::size_t n, std::size_t items) { return std::max(items, (n + 31) / 32); }
   [[nodiscard]] static std::size_t scratch_size(std::size_t n, std::size_t items, std::size_t parts) {
-    return 2 * sums_of(n, items) + parts + detail::tile_sums<2>::size;
+    return 2 * sums_of(n, items) + parts + detail::tile_sums<3>::size;
   }
   // The distance of the arrays of contributions: both begin at a multiple of 16 bytes.
   [[nodiscard]] static std::size_t aligned(std::size_t n) { return (n + 3) / 4 * 4; }
   template <class Split>
   pagerank_run iterate(graph::graph_view const& g, Split const& split, pagerank_options const& o, bool warm,
                        std::uint32_t hubs = 0) {
+    if (o.iteration == rank_iteration::gauss_seidel) return sweep(g, split, o, warm);
+    if (o.iteration == rank_iteration::chebyshev) return pull_all(g, detail::extrapolated<Split>{split}, o, warm, hubs);
+    return pull_all(g, split, o, warm, hubs);
+  }
+  template <class Split>
+  pagerank_run pull_all(graph::graph_view const& g, Split const& split, pagerank_options const& o, bool warm,
+                        std::uint32_t hubs) {
     detail::row_bins_view const& bins = last_bins_;
-    detail::rank_vectors<Real, Split> const x = prepare(g, split, o, warm, hubs);
+    detail::rank_vectors<Real, Split> x = prepare(g, split, o, warm, bins, bins.parts, hubs);
     auto const finish = [&](std::uint32_t count, unsigned from, bool first) {
       std::uint32_t const tiles = detail::tile_sums<2>::tiles(count, Space::template tile_size<32>, bins.hub_rows);
       exec::for_each_tile<32>(
           space_, tiles, detail::finish_iteration<Real, Split>{x, tiles, count, from, first, x.parts + bins.parts});
     };
-    auto const blocks = static_cast<std::uint32_t>((std::size_t{g.vertices()} + 31) / 32);
-    exec::for_each_tile<32>(space_, blocks, detail::init_contributions<Real, Split>{x, rank_.data()});
+    std::uint32_t const blocks = enqueue_start(x);
     finish(blocks, 0, true);
 
-    constexpr unsigned at_once = 8;  // iterations that are enqueued before the host reads the state
+    detail::rank_state const now = run_iterations(o, [&](unsigned number, detail::rank_state const& seen) {
+      if (detail::extrapolates<Split> && (x.factor != 1 || extrapolation_pays(o, seen)))
+        x.factor = 1 / (1 - o.damping * o.damping * (x.factor == 1 ? 0.5 : x.factor / 4));
+      pull(bins.items(), detail::pull_ranks<Real, Split>{x, number % 2});
+      finish(bins.items() - bins.parts, number % 2, false);
+    });
+    if (detail::extrapolates<Split> && now.done != 0) std::swap(x.contribution[0], x.contribution[1]);
+    exec::for_each(space_, g.vertices(), detail::copy_ranks<Real, Split>{x, now.iterations % 2, rank_.data()});
+    return finished(now, g);
+  }
+  /// The same, with rank_iteration::gauss_seidel.
+  template <class Split>
+  pagerank_run sweep(graph::graph_view const& g, Split const& split, pagerank_options const& o, bool warm) {
+    using vectors = detail::rank_vectors<Real, Split>;
+    std::size_t const n = g.vertices();
+    std::uint32_t const chunks = detail::sweep_order::chunks(n);
+    last_bins_ = {};
+    vectors const x = prepare(g, split, o, warm, last_bins_, chunks);
+    std::uint32_t const blocks = enqueue_start(x);
+    std::uint32_t const tiles = detail::tile_sums<2>::tiles(blocks, Space::template tile_size<32>);
+    exec::for_each_tile<32>(space_, tiles,
+                            detail::finish_iteration<Real, Split>{x, tiles, blocks, 0, true, x.parts + chunks});
+    detail::rank_state const now = run_iterations(o, [&](unsigned, detail::rank_state const&) {
+      exec::for_each(space_, n, detail::scale_contributions<vectors>{x, false});
+      for (unsigned phase = 0; phase < detail::sweep_order::phases; ++phase)
+        exec::for_each_tile<32>(space_, detail::sweep_order::chunks_of(phase, chunks),
+                                detail::sweep_chunk<vectors>{x, phase});
+      std::uint32_t const few = detail::tile_sums<3>::tiles(chunks, Space::template tile_size<32>);
+      exec::for_each_tile<32>(space_, few, detail::finish_sweep<vectors>{x, few, chunks});
+    });
+    exec::for_each(space_, n, detail::scale_contributions<vectors>{x, true});
+    exec::for_each(space_, n, detail::copy_ranks<Real, Split>{x, 0, rank_.data()});
+    return finished(now, g);
+  }
+  /// Enqueues the first contributions; returns the number of their sums.
+  template <class Split>
+  std::uint32_t enqueue_start(detail::rank_vectors<Real, Split> const& x) const {
+    auto const blocks = static_cast<std::uint32_t>((std::size_t{x.g.vertices()} + 31) / 32);
+    exec::for_each_tile<32>(space_, blocks, detail::init_contributions<Real, Split>{x, rank_.data()});
+    return blocks;
+  }
+  /// Whether the power method, which comes first, reduces the change by less per iteration than Chebyshev's iteration.
+  [[nodiscard]] static bool extrapolation_pays(pagerank_options const& o, detail::rank_state const& seen) {
+    constexpr unsigned plain_iterations = 4;
+    return seen.iterations >= plain_iterations &&
+           seen.change > o.damping / (1 + std::sqrt(1 - o.damping * o.damping)) * seen.change_before;
+  }
+  /// Calls enqueue(number, seen) for each iteration until one changes the ranks by less than the tolerance. seen: the
+  /// state that the host has read last.
+  template <class Enqueue>
+  detail::rank_state run_iterations(pagerank_options const& o, Enqueue const& enqueue) {
+    // Iterations that are enqueued before the host reads the state. Those after the last one do nothing.
+    constexpr unsigned at_once = exec::has_tiles<Space> ? 8 : 1;
     detail::rank_state now{};
     unsigned started = 0;
     do {
-      for (unsigned const end = std::min(o.max_iterations, started + at_once); started < end; ++started) {
-        pull(bins.items(), detail::pull_ranks<Real, Split>{x, started % 2});
-        finish(bins.items() - bins.parts, started % 2, false);
-      }
+      for (unsigned const end = std::min(o.max_iterations, started + at_once); started < end; ++started)
+        enqueue(started, now);
       now = exec::read(space_, state_.data());
     } while (started < o.max_iterations && now.done == 0);
-    exec::for_each(space_, g.vertices(), detail::copy_ranks<Real, Split>{x, now.iterations % 2, rank_.data()});
+    return now;
+  }
+  pagerank_run finished(detail::rank_state const& now, graph::graph_view const& g) {
     dangling_ = now.dangling;
     ranks_ = g.vertices();
     return {now.iterations, now.done != 0, now.change};
@@ -445,16 +546,16 @@ class pagerank_ranker {
   }
   template <class Split>
   detail::rank_vectors<Real, Split> prepare(graph::graph_view const& g, Split const& split, pagerank_options const& o,
-                                            bool warm, std::uint32_t hubs) {
+                                            bool warm, detail::row_bins_view const& bins, std::size_t parts,
+                                            std::uint32_t hubs = 0) {
     std::size_t const n = g.vertices();
-    detail::row_bins_view const& bins = last_bins_;
     double const even = 1.0 / static_cast<double>(g.present_vertices());
     std::size_t const sums = sums_of(n, bins.items());
     rank_.reserve(n);
     contributions_.reserve(2 * aligned(n));
     teleport_.reserve(o.teleport.size());
     check_absent(g, o.teleport);
-    scratch_.reserve(scratch_size(n, bins.items(), bins.parts));
+    scratch_.reserve(scratch_size(n, bins.items(), parts));
     if (!o.start.empty() && !warm)
       upload(rank_.data(), o.start, 1);
     else if (!warm)

@@ -33,7 +33,9 @@ class gap_kernels_of final : public gap_kernels {
   }
   [[nodiscard]] std::vector<double> distances() const override { return copy(sssp_.distance()); }
   void pagerank(double tolerance) override {
-    (void)ranker_.run(g_.view(), {.tolerance = tolerance});
+    using algorithms::rank_iteration;
+    auto const iteration = g_.settings().directed ? rank_iteration::power : rank_iteration::chebyshev;
+    (void)ranker_.run(g_.view(), {.tolerance = tolerance, .iteration = iteration});
     space_.synchronize();
   }
   [[nodiscard]] std::vector<double> ranks() const override {
