@@ -58,6 +58,8 @@ void add_gap(CLI::App& bench, gap_options& o) {
       ->check(decimal)
       ->capture_default_str();
   gap_command->add_flag("--verify,!--no-verify", o.verify, "Check each result on the host [on]");
+  gap_command->add_flag("--churned", o.churned,
+                        "Before the kernels run, erase all edges, and insert them again, in batches in random order");
   add_allocator(*gap_command, o);
   gap_command->callback([&o] { run_bench(o, gap); });
 }
@@ -96,6 +98,7 @@ std::string json_report(gap_options const& o, gap_result const& r, bool lost) {
     j.field("trials", std::uint64_t{o.trials});
     j.field("seed", o.seed);
     j.field("verify", o.verify);
+    j.field("churned", o.churned);
   });
   j.field("device", r.device);
   j.object("graph", [&] {

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <ostream>
 #include <random>
+#include <span>
 #include <utility>
 
 #include "../exec/device.hpp"
@@ -124,6 +125,32 @@ gap_kernel_result run_kernel(gap_options const& o, std::string const& kernel, ga
   return result;
 }
 
+// Erases all edges in batches, and inserts them again, each time in a random order: the graph stays the same, but the
+// pages of its vertices are in any order. weights: of the edges, or empty.
+template <class Weight>
+void churn(graph::any_graph& g, std::vector<graph::edge> edges, std::vector<Weight> weights, std::uint64_t seed) {
+  constexpr std::size_t batches = 16;
+  std::mt19937_64 random(seed);
+  for (bool const erases : {true, false}) {
+    for (std::size_t i = edges.size(); i > 1; --i) {
+      std::size_t const j = random() % i;
+      std::swap(edges[i - 1], edges[j]);
+      if (!weights.empty()) std::swap(weights[i - 1], weights[j]);
+    }
+    for (std::size_t b = 0; b < batches; ++b) {
+      std::size_t const first = edges.size() * b / batches;
+      std::size_t const count = edges.size() * (b + 1) / batches - first;
+      std::span const batch = std::span(std::as_const(edges)).subspan(first, count);
+      if (erases)
+        g.erase(batch);
+      else if (weights.empty())
+        g.insert(batch);
+      else
+        g.insert(batch, std::span(std::as_const(weights)).subspan(first, count));
+    }
+  }
+}
+
 // The graph with the weights of the file, or with whole numbers from 1 to 255, drawn by the seed.
 graph::any_graph build_weighted(gap_options const& o, exec::any_space const& space, graph::edge_list& list,
                                 vertex_ids const& ids) {
@@ -134,12 +161,14 @@ graph::any_graph build_weighted(gap_options const& o, exec::any_space const& spa
   graph::any_graph g(space, o.allocator, list.vertices, settings);
   if (!drawn) {
     g.insert(list.edges, list.weights);
+    if (o.churned) churn(g, list.edges, list.weights, o.seed);
     return g;
   }
   std::vector<std::uint32_t> weights(list.edges.size());
   std::mt19937_64 random(o.seed);
   for (std::uint32_t& weight : weights) weight = static_cast<std::uint32_t>(random() % 255 + 1);
   g.insert(list.edges, weights);
+  if (o.churned) churn(g, list.edges, std::move(weights), o.seed);
   return g;
 }
 
@@ -176,6 +205,7 @@ gap_result gap(gap_options const& o, std::ostream& out) {
   {
     graph::any_graph g(space, o.allocator, list.vertices, o.settings(list.directed));
     g.insert(list.edges);
+    if (o.churned) churn<double>(g, list.edges, {}, o.seed);
     r.vertices = g.vertices();
     r.edges = g.edges();
     if (r.edges == 0)

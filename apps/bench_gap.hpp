@@ -26,7 +26,8 @@ struct gap_options : placement {
   std::size_t trials = 0;            // of each kernel; 0: as many as the rules say
   std::uint64_t seed = 27491095;     // of sources and weights
   bool verify = true;
-  std::string report;  // output file for the JSON report; empty: none
+  bool churned = false;  // whether all edges are erased and inserted again before the kernels run
+  std::string report;    // output file for the JSON report; empty: none
 };
 
 struct gap_trial {

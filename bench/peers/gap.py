@@ -3,13 +3,14 @@
 """Times the programs of the GAP benchmark suite (github.com/sbeamer/gapbs) and `wyrm bench gap` on one graph, on a CPU.
 
 Usage: gap.py [--kernels bfs,cc,...] [--rounds N] [--trials N] [--threads N] [--delta N] [--wyrm PROGRAM] [--json FILE]
-              PROGRAMS GRAPH
+              [--churned] PROGRAMS GRAPH
 
 PROGRAMS is a folder with GAP's programs, GRAPH a file that both read: .mtx or .el, which both make symmetric, .sg
 without sssp, or .wsg for sssp only. Without weights in the file each program draws its own for sssp, 1 to 255. Both run
 in turn, --rounds times with --trials trials each, so that the load of the machine by other work is the same for both. A
 figure is in milliseconds: the median of all trials, the minimum and the maximum. bc has 4 sources in both. pr runs in
-both until a change is below 1e-4, while GAP's own limit is 20 iterations.
+both until a change is below 1e-4, while GAP's own limit is 20 iterations. With --churned all edges of Wyrm's graph have
+been erased and inserted again, in batches in random order; otherwise the graph is as built. GAP's graph is the same.
 """
 import argparse
 import os
@@ -47,6 +48,8 @@ def gap_command(options, kernel):
 def wyrm_command(options, kernel):
     command = [options.wyrm, "bench", "gap", options.graph, "--device", "cpu", "--no-verify", "--kernels", kernel,
                "--trials", str(options.trials)]
+    if options.churned:
+        command.append("--churned")
     return command if options.graph.endswith(SERIALIZED) else command + ["--undirected"]
 
 
@@ -60,6 +63,8 @@ def main():
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of GAP's programs; Wyrm has one per core")
     parser.add_argument("--delta", type=int, default=1, help="of GAP's sssp")
     parser.add_argument("--wyrm", default="wyrm")
+    parser.add_argument("--churned", action="store_true",
+                        help="Wyrm's graph after all its edges have been erased and inserted again")
     parser.add_argument("--json", help="a file for all figures")
     options = parser.parse_args()
     kernels = options.kernels.split(",")
@@ -83,7 +88,8 @@ def main():
         print(f"| {kernel:6} | {measure.cell(gap):>24} | {measure.cell(wyrm):>24} | {ratio:10.2f} |", flush=True)
     if options.json:
         context = {"machine": platform.machine(), "cores": os.cpu_count(), "threads": options.threads,
-                   "graph": os.path.basename(options.graph), "gap_delta": options.delta, "rounds": options.rounds}
+                   "graph": os.path.basename(options.graph), "churned": options.churned, "gap_delta": options.delta,
+                   "rounds": options.rounds}
         measure.write_json(options.json, {"context": context, "kernels": results})
 
 

@@ -72,6 +72,18 @@ TEST_F(program_test, follows_the_rules_of_gap) {
   EXPECT_EQ(sources({}), sources({"--random-weights", "1", "9"}));
 }
 
+TEST_F(program_test, runs_the_kernels_of_gap_on_a_churned_graph) {
+  std::string const file = write("wheel.mtx", matrix_market(wheel_size, wheel()));
+  for (strings weights : {strings{}, strings{"--random-weights", "1", "9"}}) {
+    strings command{"bench", "gap", file, "--churned", "--trials", "1", "--report", path("r")};
+    command.insert(command.end(), weights.begin(), weights.end());
+    std::string const out = output(command);
+    EXPECT_NE(out.find("Graph has 3000 nodes and 5998 undirected edges for degree: 3\n"), std::string::npos) << out;
+    EXPECT_EQ(occurrences(out, "Verification:           PASS\n"), 6u) << out;
+    EXPECT_TRUE(report(read("r")).flag("parameters/churned"));
+  }
+}
+
 TEST_F(program_test, refuses_graphs_and_kernels_that_gap_does_not_have) {
   expect_refused(2, "has no edges; the kernels need a vertex with neighbours",
                  {"bench", "gap", write("one.graph", "1 0\n\n"), "--report", path("r")});
