@@ -31,7 +31,8 @@
 
 namespace wyrm::algorithms {
 
-/// What clusters are chosen for. The walks propose labels, and the objective decides which moves and merges are made.
+/// What clusters are chosen for. The walks propose labels, except under the map equation, and the objective decides
+/// which moves and merges are made.
 enum class clustering_objective : std::uint8_t {
   modularity,    // links inside clusters, compared with a random graph
   map_equation,  // the codelength of a random walk, which follows the directions of a directed graph
@@ -42,7 +43,7 @@ struct clustering_options {
   std::uint64_t seed = 1;
   std::uint32_t length = 4;       // steps of a walk; at least 1
   std::uint32_t walks = 16;       // from each vertex; at least 1
-  std::uint32_t iterations = 32;  // rounds of voting, at most; none under the map equation of a directed graph
+  std::uint32_t iterations = 32;  // rounds of voting, at most; none under the map equation
   /// Whether the values of the graph, which are finite numbers and not negative, are weights of arcs. The weights of
   /// both directions of an edge are added up, also in a directed graph, except by the map equation.
   bool weighted = false;
@@ -128,9 +129,9 @@ class clusterer {
     }
   }
   /// Updates the labels after edges, given in memory of the space, have been inserted or erased since the last run() or
-  /// refresh(); an edge may be graph_change::no_edge(). Ends of these edges and their neighbours repeat walks and
-  /// votes, and all labels are merged again. Alternatively moves and merging continue from the current clusters; the
-  /// result with the higher quality is kept. Without weights. Uses the memory of reserve(). Throws
+  /// refresh(); an edge may be graph_change::no_edge(). Ends of these edges and their neighbours repeat walks,
+  /// votes and moves, and all labels are merged again. Alternatively moves and merging continue from the current
+  /// clusters; the result with the higher quality is kept. Without weights. Uses the memory of reserve(). Throws
   /// error(bad_argument) if the last run was for another number of vertices. O(arcs log vertices).
   void refresh(graph::graph_view const& g, clustering_options const& o, graph::edge const* edges, std::size_t n) {
     if (o.weighted) symmetric_.refuse("labels cannot be updated by weights; run again");
@@ -187,13 +188,11 @@ class clusterer {
     merging_.reserve(n, entries);
     if (o.objective == clustering_objective::map_equation) {
       merging_.moves().reserve_flows(n);
-      if (g.directed()) {
-        flows_.reserve(n, entries);
-        weight_sums_.reserve(entries + 1);
-      }
+      if (g.directed()) flows_.reserve(n, entries);
+    } else {
+      reserve_pool(n, memory::on_demand);
     }
     touched_.reserve(n, entries);
-    reserve_pool(n, memory::on_demand);
   }
 
   /// The result of the last run() or refresh(). O(vertices).
@@ -245,7 +244,7 @@ class clusterer {
     graph_rows_ = symmetric_.make(g, o.weighted, merging_.builder(), rules_.terms.directed ? &flows_ : nullptr);
     if (graph_rows_.g.arcs() == 0) return false;
     rows_ = rules_.terms.directed ? flows_.rows() : graph_rows_;
-    if (rows_.weights != nullptr) {
+    if (rows_.weights != nullptr && !rules_.map_equation) {  // for walks
       weight_sums_.reserve(rows_.g.arcs() + 1);
       bulk_.inclusive_sum(rows_.weights, weight_sums_.data(), rows_.g.arcs());
     }
@@ -265,9 +264,9 @@ class clusterer {
     return true;
   }
 
-  // The voters vote and move; then all labels are merged. Votes are by walks that ignore directions.
+  // The voters vote and move; then all labels are merged. Under the map equation, votes would lead to longer codes.
   void vote_and_merge(clustering_options const& o) {
-    if (!rules_.terms.directed) {
+    if (!rules_.map_equation) {
       find_affinities(o);
       vote(o.iterations);
     }
