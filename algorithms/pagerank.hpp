@@ -58,7 +58,8 @@ struct pagerank_options {
   precision ranks = precision::fp64;
   /// A run on a GPU copies the arcs of a skewed graph with at least so many arcs, so that the contributions of hubs are
   /// read from shared memory (detail/hubs_first.hpp). This takes the time of two to ten iterations before the first,
-  /// and 4 bytes per arc and about 70 per vertex more, if there is so much memory. Only without weights and `teleport`.
+  /// and 4 bytes per arc and about 70 per vertex more, if there is so much memory. Only without weights and `teleport`,
+  /// and not with rank_iteration::gauss_seidel.
   std::uint64_t hubs_first_from = std::uint64_t{1} << 22;
   /// The tolerance, the memory and the repeatability of results are the same for all of them. chebyshev needs at most
   /// about the iterations of `power`, and where these are many, half of them. gauss_seidel is meant for directed graphs
@@ -372,7 +373,8 @@ class pagerank_ranker {
     rank_.reserve(n);
     ranks_ = n;
     contributions_.reserve(2 * aligned(n));
-    scratch_.reserve(scratch_size(n, limits.max_items(n, arcs), limits.max_parts(arcs)));
+    std::uint64_t const parts = std::max<std::uint64_t>(limits.max_parts(arcs), detail::sweep_order::chunks(n));
+    scratch_.reserve(scratch_size(n, limits.max_items(n, arcs), parts));
   }
 
   /// warm: starts with the values of rank(), of sum 1, instead of options::start. The option `ranks` is ignored. Cost

@@ -126,10 +126,20 @@ gap_kernel_result run_kernel(gap_options const& o, std::string const& kernel, ga
 }
 
 // Erases all edges in batches, and inserts them again, each time in a random order: the graph stays the same, but the
-// pages of its vertices are in any order. weights: of the edges, or empty.
+// pages of its vertices are in any order. values: of the arcs, or empty.
 template <class Weight>
-void churn(graph::any_graph& g, std::vector<graph::edge> edges, std::vector<Weight> weights, std::uint64_t seed) {
+void churn(graph::any_graph& g, std::vector<Weight> const& values, std::uint64_t seed) {
   constexpr std::size_t batches = 16;
+  // Those of the graph: a file may repeat an edge with another weight.
+  std::vector<graph::edge> edges;
+  std::vector<Weight> weights;
+  graph::csr const rows = g.to_csr();
+  for (std::size_t u = 0; u + 1 < rows.offsets.size(); ++u)
+    for (std::uint64_t i = rows.offsets[u]; i < rows.offsets[u + 1]; ++i) {
+      if (!g.settings().directed && rows.targets[i] < u) continue;
+      edges.push_back({static_cast<graph::vertex_id>(u), rows.targets[i]});
+      if (!values.empty()) weights.push_back(values[i]);
+    }
   std::mt19937_64 random(seed);
   for (bool const erases : {true, false}) {
     for (std::size_t i = edges.size(); i > 1; --i) {
@@ -161,14 +171,14 @@ graph::any_graph build_weighted(gap_options const& o, exec::any_space const& spa
   graph::any_graph g(space, o.allocator, list.vertices, settings);
   if (!drawn) {
     g.insert(list.edges, list.weights);
-    if (o.churned) churn(g, list.edges, list.weights, o.seed);
+    if (o.churned) churn(g, g.values<double>(), o.seed);
     return g;
   }
   std::vector<std::uint32_t> weights(list.edges.size());
   std::mt19937_64 random(o.seed);
   for (std::uint32_t& weight : weights) weight = static_cast<std::uint32_t>(random() % 255 + 1);
   g.insert(list.edges, weights);
-  if (o.churned) churn(g, list.edges, std::move(weights), o.seed);
+  if (o.churned) churn(g, g.values<std::uint32_t>(), o.seed);
   return g;
 }
 
@@ -205,7 +215,7 @@ gap_result gap(gap_options const& o, std::ostream& out) {
   {
     graph::any_graph g(space, o.allocator, list.vertices, o.settings(list.directed));
     g.insert(list.edges);
-    if (o.churned) churn<double>(g, list.edges, {}, o.seed);
+    if (o.churned) churn<double>(g, {}, o.seed);
     r.vertices = g.vertices();
     r.edges = g.edges();
     if (r.edges == 0)

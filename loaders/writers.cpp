@@ -132,8 +132,7 @@ std::uint64_t write_metis(graph::edge_list const& list, fs::path const& path) {
   return list.weights.empty() ? write_metis_rows<false>(list, path) : write_metis_rows<true>(list, path);
 }
 
-template <class Id>
-void refuse_vertices_without_edges(graph::edge_list const& list, fs::path const& path, Id const& id) {
+void refuse_vertices_without_edges(graph::edge_list const& list, fs::path const& path) {
   std::vector<bool> has_edge(list.vertices);
   for (auto const& [source, target] : list.edges) has_edge[source] = has_edge[target] = true;
   auto const lone = std::find(has_edge.begin(), has_edge.end(), false);
@@ -141,7 +140,7 @@ void refuse_vertices_without_edges(graph::edge_list const& list, fs::path const&
   refuse(path,
          list.vertices == 0 ? "a graph without edges"
                             : "vertices without edges, such as " +
-                                  std::to_string(id(static_cast<std::size_t>(lone - has_edge.begin()))),
+                                  detail::shown_vertex(list, static_cast<graph::vertex_id>(lone - has_edge.begin())),
          "write .mtx, .graph or .wyrm");
 }
 
@@ -151,7 +150,7 @@ std::uint64_t write_edge_list(graph::edge_list const& list, fs::path const& path
     if (list.ids.empty()) return list.first_id + v;
     return ascend ? list.ids[v] : v;
   };
-  refuse_vertices_without_edges(list, path, id);
+  refuse_vertices_without_edges(list, path);
   refuse_weights_without_bounds(list, path);
   output_file file("the graph", path, output_file::by_extension{});
   if (!list.directed) file.write(std::string_view("# Undirected graph\n"));

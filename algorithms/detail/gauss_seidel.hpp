@@ -10,9 +10,10 @@
 // three quarters connect different phases.
 //
 // After an iteration all ranks are multiplied by the same factor, so that their sum is 1 again. Without this, the error
-// of the sum would decrease by only d^2 per iteration. With it, an iteration is a step of the power method with a
-// positive matrix, M^-1 (N + c 1^T), where M - N is the splitting of I - d P that the order of vertices defines, and c
-// are the probabilities of jumps; so ranks converge for any graph.
+// of the sum would only decrease to about d^2 of it per iteration. With it, an iteration is a step of the power method
+// with the matrix M^-1 (N + c 1^T), where M - N is the splitting of I - d P that the order of vertices defines, and c
+// are the probabilities of jumps; no entry is negative, and the rows of vertices with c > 0 are positive, so ranks
+// converge for any graph.
 #pragma once
 
 #include <cstddef>

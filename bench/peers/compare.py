@@ -16,10 +16,10 @@ and the weight of a forest as numbers. GAP's programs print figures only: number
 of triangles, and the largest ranks. The modularity of all communities is computed here. Betweenness from some vertices
 is not compared, because each library draws its own. A library that is missing or fails has a line that says so.
 
-All programs may use the same cores, and are told to have as many threads; igraph has one. Tolerances of power
-iterations mean the change of the last iteration in the L1 norm, except in igraph, and where a library has no choice.
-Communities are those of each library's defaults; label propagation has 10 rounds, in igraph as many as it takes. The
-times of NetworKit do not include copies of values to Python's lists; those of igraph do.
+All programs may use the same cores, and run one thread on each; igraph runs one thread. Tolerances of power iterations
+mean the change of the last iteration in the L1 norm, except in igraph, and where a library has no choice. Communities
+are those of each library's defaults; label propagation has 10 rounds, in igraph as many as it takes. The times of
+NetworKit do not include copies of values to Python's lists; those of igraph do.
 """
 import argparse
 import os
@@ -158,7 +158,8 @@ def main():
     parser.add_argument("--site", action="append", default=[], help="a folder with their Python packages")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="[all cores: %(default)s]")
     parser.add_argument("--rounds", type=int, default=3, help="[%(default)s]")
-    parser.add_argument("--limit", type=float, default=600, help="seconds for one algorithm [%(default)s]")
+    parser.add_argument("--limit", type=float, default=600, help="seconds for one algorithm; of Wyrm, on "
+                        "average over the algorithms of a process [%(default)s]")
     parser.add_argument("--undirected", action="store_true", help="each arc of a directed graph becomes an edge")
     parser.add_argument("--sources", default="16", help="number of sources of betweenness, or all [%(default)s]")
     parser.add_argument("--seed", type=int, default=1, help="of these sources [%(default)s]")

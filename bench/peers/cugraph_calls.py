@@ -48,9 +48,9 @@ def handle_with_pool():
     return cg.ResourceHandle()
 
 
-def calls_of(handle, g):
+def calls_of(handle, g, tolerance=1e-6):
     """name -> (weighted, transposed, call), in which call takes a graph on the device; that of bfs and of betweenness
-    also an array of sources, and that of sssp a source."""
+    also an array of sources, and that of sssp a source. tolerance: of power iterations."""
     alpha = 0.9 / float(np.diff(g.offsets).max())
     return {
         "bfs": (False, False, lambda G, s: cg.bfs(handle, G, s, not g.directed, 0, False, False)),
@@ -62,8 +62,8 @@ def calls_of(handle, g):
         "core_numbers": (False, False, lambda G: cg.core_number(handle, G, None, False)),
         "louvain": (False, False, lambda G: cg.louvain(handle, G, 100, 1e-7, 1.0, False)),
         "leiden": (False, False, lambda G: cg.leiden(handle, 1, G, 100, 1.0, 1.0, False)),
-        "hits": (False, True, lambda G: cg.hits(handle, G, 1e-6, 500, None, None, True, False)),
-        "katz": (False, True, lambda G: cg.katz_centrality(handle, G, None, alpha, 1.0, 1e-6, 500, False)),
-        "eigenvector": (False, True, lambda G: cg.eigenvector_centrality(handle, G, 1e-6, 500, False)),
+        "hits": (False, True, lambda G: cg.hits(handle, G, tolerance, 500, None, None, True, False)),
+        "katz": (False, True, lambda G: cg.katz_centrality(handle, G, None, alpha, 1.0, tolerance, 500, False)),
+        "eigenvector": (False, True, lambda G: cg.eigenvector_centrality(handle, G, tolerance, 500, False)),
         "spanning_forest": (True, False, lambda G: cg.minimum_spanning_tree(handle, G, False)),
     }

@@ -8,7 +8,7 @@ import cugraph_calls
 import worker
 from cugraph_calls import cg, cp, np
 
-UNDIRECTED = {"triangles", "core_numbers", "louvain", "leiden", "spanning_forest"}
+UNDIRECTED = {"components", "triangles", "core_numbers", "louvain", "leiden", "spanning_forest"}
 
 
 def prepare(job, graphs):
@@ -51,7 +51,7 @@ def prepare(job, graphs):
 
     source = cp.asarray([job["source"]], cp.int32)
     sources = None if job["sources"] is None else cp.asarray(job["sources"], cp.int32)
-    calls = cugraph_calls.calls_of(handle, host(False))
+    calls = cugraph_calls.calls_of(handle, host(False), job["tolerance"])
     bfs, sssp, betweenness = (calls.pop(name)[2] for name in ("bfs", "sssp", "betweenness"))
     result = {
         "bfs": call(False, False, lambda G: bfs(G, source), 0, distances),

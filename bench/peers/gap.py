@@ -10,7 +10,8 @@ without sssp, or .wsg for sssp only. Without weights in the file each program dr
 in turn, --rounds times with --trials trials each, so that the load of the machine by other work is the same for both. A
 figure is in milliseconds: the median of all trials, the minimum and the maximum. bc has 4 sources in both. pr runs in
 both until a change is below 1e-4, while GAP's own limit is 20 iterations. With --churned all edges of Wyrm's graph have
-been erased and inserted again, in batches in random order; otherwise the graph is as built. GAP's graph is the same.
+been erased and inserted again, in batches in random order; otherwise the graph is as built. GAP's graph does not
+change.
 """
 import argparse
 import os

@@ -186,5 +186,5 @@ class Library:
             for r in records[1:]:
                 waiting.remove(r["algorithm"])
                 yield Result(r["algorithm"], r.get("ms"), r.get("values", r.get("number")), r.get("error", ""))
-            if failure and waiting:  # it ended in this algorithm; the next ones run in another process
-                yield Result(waiting.pop(0), error=failure)
+            if waiting:  # it ended in this algorithm; the next ones run in another process
+                yield Result(waiting.pop(0), error=failure or "the process ended without a result")

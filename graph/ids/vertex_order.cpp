@@ -31,6 +31,9 @@ void lower(T& place, T value) {
 }
 
 void require_vertices(edge_list const& list, exec::host_space const& space) {
+  if (list.vertices > max_vertices)
+    throw error(error_code::bad_argument, "the list has " + std::to_string(list.vertices) +
+                                              " vertices: a graph has at most " + std::to_string(max_vertices));
   std::size_t wrong = list.edges.size();
   exec::for_each(space, list.edges.size(), [&](std::size_t i) {
     auto const [source, target] = list.edges[i];
@@ -237,6 +240,11 @@ void renumber(edge_list& list, std::span<vertex_id const> order, exec::host_spac
     throw error(error_code::bad_argument, "the order has " + std::to_string(order.size()) + " vertices, and the list " +
                                               std::to_string(n) + ": list each vertex once");
   require_vertices(list, space);
+  for (std::size_t const size : {list.ids.size(), list.names.size()})
+    if (size != 0 && size != n)
+      throw error(error_code::bad_argument, "the list has " + std::to_string(n) + " vertices, but " +
+                                                std::to_string(size) +
+                                                " ids or names: give it one for each vertex, or none");
   std::vector<vertex_id> number(n, no_vertex);
   for (std::size_t i = 0; i < n; ++i) {
     vertex_id const v = order[i];

@@ -258,6 +258,9 @@ TEST_F(order_test, of_a_converted_file) {
   // Numbers in the new order, as the format has no ids.
   (void)output({"convert", file, path("o.graph"), "--order", "by-degree"});
   EXPECT_EQ(read("o.graph"), "6 5\n2 3 4 5\n1 6\n1\n1\n1\n2\n");
+  // A message names a vertex by its id in the file.
+  expect_refused(2, "vertices without edges, such as 0;",
+                 {"convert", file, path("o.txt"), "--vertex-base", "0", "--order", "by-degree"});
 }
 
 TEST_F(order_test, of_a_generated_graph_and_of_none) {

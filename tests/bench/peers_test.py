@@ -47,6 +47,8 @@ IGRAPH = """
             raise ValueError("no ranks today")
         def coreness(self):
             os._exit(5)
+        def hub_score(self):
+            raise SystemExit(0)
         def vertex_coloring_greedy(self):
             time.sleep(60)
         def connected_components(self, mode):
@@ -273,7 +275,7 @@ class Compare(Case):
         out = os.path.join(self.folder, "out.json")
         run = self.compare(graph, "--undirected", "--gap", self.folder, "--site", site, "--rounds", "2", "--limit", "4",
                            "--out", out, "--algorithms",
-                           "bfs,sssp,pagerank,core-numbers,components,triangles,betweenness,colouring")
+                           "bfs,sssp,pagerank,core-numbers,hits,components,triangles,betweenness,colouring")
         self.assertEqual(run.returncode, 0, run.stderr)
         with open(out, encoding="utf-8") as f:
             report = json.load(f)
@@ -292,13 +294,14 @@ class Compare(Case):
         self.assertEqual(rows["pagerank"]["results"], "GAP: the largest values differ by 0.02")
         self.assertEqual(rows["pagerank"]["igraph"], {"error": "ValueError: no ranks today"})
         self.assertEqual(rows["core-numbers"]["igraph"], {"error": "exit code 5: no output"})
+        self.assertEqual(rows["hits"]["igraph"], {"error": "the process ended without a result"})
         self.assertEqual(rows["components"]["results"], "GAP: count 2, not 1")
         self.assertEqual(rows["components"]["igraph"]["trials"], 2)  # ran after the end of the process before
         self.assertEqual(rows["triangles"]["results"], "equal")
         self.assertNotIn("gap", rows["betweenness"])  # from all six vertices, which GAP's program does not offer
         self.assertEqual(rows["colouring"]["results"], "colours: Wyrm 3")
         self.assertEqual(rows["colouring"]["igraph"], {"error": "not finished after 4 s"})
-        self.assertIn("round 1: igraph, 8 algorithms", run.stderr)
+        self.assertIn("round 1: igraph, 9 algorithms", run.stderr)
         self.assertIn("round 2: igraph, 3 algorithms", run.stderr)  # without those that failed
         for line in ("networkit: exit code 1", "igraph: graph.txt, core-numbers: exit code 5: no output"):
             self.assertIn(line.lower(), run.stdout.lower())

@@ -239,6 +239,9 @@ TEST(vertex_order, refuses_what_is_no_order_and_edges_between_other_vertices) {
     EXPECT_EQ(refusal([&] { (void)graph::ordered_vertices(wrong, order); }),
               "edge 1 of the list, 1 -> 2, is not between its 2 vertices, which count from 0: raise "
               "edge_list::vertices or correct it");
+  edge_list const large = list_of(graph::max_vertices + 1, {});
+  EXPECT_EQ(refusal([&] { (void)graph::ordered_vertices(large, vertex_order::by_locality); }),
+            "the list has 4294967296 vertices: a graph has at most 4294967295");
 }
 
 edge_list weighted_list() {
@@ -306,6 +309,17 @@ TEST(renumber, refuses_what_is_no_permutation_without_a_change) {
   list.edges.push_back({3, 0});
   EXPECT_NE(message({2, 0, 1}).find("edge 4 of the list, 3 -> 0, "), std::string::npos);
   EXPECT_EQ(list.edges.front(), (edge{0, 1}));
+}
+
+TEST(renumber, refuses_ids_and_names_that_are_not_one_per_vertex) {
+  edge_list list = weighted_list();
+  list.ids = {10, 11};
+  auto const message = [&] { return refusal([&] { graph::renumber(list, vertices{2, 0, 1}); }); };
+  EXPECT_EQ(message(), "the list has 3 vertices, but 2 ids or names: give it one for each vertex, or none");
+  list.ids.clear();
+  list.names = {"a", "b", "c", "d"};
+  EXPECT_EQ(message(), "the list has 3 vertices, but 4 ids or names: give it one for each vertex, or none");
+  EXPECT_EQ(list.edges, weighted_list().edges);
 }
 
 }  // namespace
