@@ -105,7 +105,7 @@ class clusterer {
   /// Clusters a graph. Throws error(bad_argument) for options out of range, for a graph of more than 2^31 arcs (2^30 if
   /// it is directed or `weighted`), and, if `weighted`, for a graph whose values are no numbers or a value that is
   /// negative or not finite; error(out_of_memory). O(walks * length * vertices + arcs log vertices).
-  /// 28 to 44 bytes per arc and about 360 per vertex, for the map equation 32 more; for a directed graph or with
+  /// 28 to 44 bytes per arc and about 360 per vertex, for the map equation 270; for a directed graph or with
   /// weights up to three times as much per arc; for the map equation of a directed graph 16 per arc and 56 per vertex
   /// more, and O(vertices + arcs) for each of at most 160 steps of PageRank; with levels > 1 up to 16 per arc and about
   /// 110 per vertex more.
@@ -116,7 +116,8 @@ class clusterer {
       symmetric_.refuse("the map equation has no resolution; leave the option out, or choose another objective");
     if (o.levels == 0) symmetric_.refuse("levels must be at least 1");
     if (o.levels > 1 && o.objective != clustering_objective::map_equation)
-      symmetric_.refuse("only the map equation has more than one level of clusters");
+      symmetric_.refuse(
+          "only the map equation has more than one level of clusters; choose it, or leave the option levels out");
     symmetric_.inspect(g, o.weighted);
     begin(g.vertices());
     memory_ = m;
@@ -131,8 +132,9 @@ class clusterer {
   /// Updates the labels after edges, given in memory of the space, have been inserted or erased since the last run() or
   /// refresh(); an edge may be graph_change::no_edge(). Ends of these edges and their neighbours repeat walks,
   /// votes and moves, and all labels are merged again. Alternatively moves and merging continue from the current
-  /// clusters; the result with the higher quality is kept. Without weights. Uses the memory of reserve(). Throws
-  /// error(bad_argument) if the last run was for another number of vertices. O(arcs log vertices).
+  /// clusters; the result with the higher quality is kept. Without weights. Under the map equation of a directed graph,
+  /// PageRank is computed as by run(). Uses the memory of reserve(). Throws error(bad_argument) if the last run was for
+  /// another number of vertices. O(arcs log vertices).
   void refresh(graph::graph_view const& g, clustering_options const& o, graph::edge const* edges, std::size_t n) {
     if (o.weighted) symmetric_.refuse("labels cannot be updated by weights; run again");
     if (o.levels > 1) symmetric_.refuse("a hierarchy cannot be updated; run again");
@@ -177,10 +179,10 @@ class clusterer {
     vertices_ = n;
     count_ += static_cast<std::uint32_t>(more);
   }
-  /// Requests all memory that refresh(), add_vertices(), or run() without weights, needs for n vertices and this many
-  /// arcs of a graph that is directed as g. Throws error(bad_argument) if there could be too many arcs: in an
-  /// undirected graph each vertex may have a self-loop, which counts twice. Throws error(out_of_memory); labels are
-  /// unchanged then.
+  /// Requests all memory that refresh(), add_vertices(), or run() without weights and with one level, needs for n
+  /// vertices and this many arcs of a graph that is directed as g. Throws error(bad_argument) if there could be too
+  /// many arcs: in an undirected graph each vertex may have a self-loop, which counts twice. Throws
+  /// error(out_of_memory); labels are unchanged then.
   void reserve(graph::graph_view const& g, std::size_t n, std::uint64_t arcs, clustering_options const& o = {}) {
     std::uint64_t const entries = symmetric_.reserve(g, n, arcs);
     for (labels* l : {&fine_, &label_}) detail::grow(space_, *l, vertices_, n);
@@ -249,7 +251,7 @@ class clusterer {
       bulk_.inclusive_sum(rows_.weights, weight_sums_.data(), rows_.g.arcs());
     }
     total_ = merging_.moves().prepare(rows_);
-    symmetric_.check_total(total_);
+    if (!rules_.terms.directed) symmetric_.check_total(total_);  // flows are small enough
     objective_ = o.objective;
     resolution_ = o.resolution;
     switch (objective_) {
@@ -363,7 +365,9 @@ class clusterer {
   }
   // Finds up to so many levels, and possibly smaller clusters.
   void find_levels(std::uint32_t most) {
-    auto found = hierarchy_.find(merging_, rows_, label_.data(), count_, rules_, most);
+    // If find() throws, there may be more labels than before.
+    auto const count = std::exchange(count_, static_cast<std::uint32_t>(vertices_));
+    auto found = hierarchy_.find(merging_, rows_, label_.data(), count, rules_, most);
     finish();
     value_.codelength -= static_cast<double>(found.saved) * detail::flow_log_unit / rules_.terms.steps(total_);
     value_.quality = -value_.codelength;

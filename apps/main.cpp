@@ -148,7 +148,7 @@ void add_cluster(CLI::App& program, apps::cluster_options& o) {
                    "Modularity: factor of the expected links; cpm: least density of links in a cluster")
       ->check(apps::not_empty)
       ->capture_default_str();
-  number("--levels", o.clustering.levels, 1, "Map equation: maximum number of levels of clusters of clusters");
+  number("--levels", o.clustering.levels, 1, "Map equation: maximum number of levels of clusters");
   cluster->add_flag("--weighted", o.weighted, "Use the weights in the file");
   cluster
       ->add_option("--labels", o.labels,

@@ -72,7 +72,7 @@ struct find_strengths {
   }
 };
 
-/// Jumps from anywhere.
+/// The ranks before the first step: those after a jump.
 struct init_walk_ranks {
   walk_ranks r;
   WYRM_HD void operator()(std::size_t v) const {
@@ -203,7 +203,7 @@ class arc_flows {
     rate_.reserve(n);
   }
   /// Finds the flows of a directed graph, of which one arc at least has a positive weight. weights: nullptr: all are 1.
-  /// `rows` are its symmetric rows, which `builder` has just connected. O((vertices + arcs) steps), with at most
+  /// `rows` are its symmetric rows, which `builder` has just built. O((vertices + arcs) steps), with at most
   /// max_steps steps.
   void find(graph::graph_view const& g, integer_weights<Space> const* weights, row_builder<Space>& builder,
             built_rows<Space> const& rows) {

@@ -128,7 +128,7 @@ struct find_division_gains {
 /// The cost of the code book of a module with one module in it, which does not exist; else 0.
 struct find_unused_books {
   code_terms terms;
-  std::uint64_t const* exits;  // of modules, and so on
+  std::uint64_t const* exits;  // of modules, as `mass` and `upper`
   std::uint64_t const* mass;
   graph::vertex_id const* upper;
   std::uint64_t const* modules_in;  // of each upper module
@@ -161,9 +161,9 @@ class module_hierarchy {
         exits_(space),
         divisions_(space) {}
 
-  /// Finds up to `most` levels above and below the modules of a clustering, and replaces its labels, which are
-  /// numbered, by those of the finest level. rules: of the map equation, with the masses of vertices if it is directed.
-  /// count: of labels.
+  /// Finds at most `most` levels: the modules of a clustering or parts of them, and levels above. Replaces the labels
+  /// of the clustering, which are numbered, by those of the finest level. rules: of the map equation, with the masses
+  /// of vertices if it is directed. count: of labels.
   result find(label_merging<Space>& merging, weighted_rows const& rows, graph::vertex_id* label, graph::vertex_id count,
               move_rules const& rules, std::uint32_t most) {
     std::size_t const n = rows.g.vertices();
@@ -172,11 +172,15 @@ class module_hierarchy {
     divisions_.reserve(n);
     converged_ = true;
     hierarchy best = build(merging, rows, label, count, rules, most);
-    for (unsigned pass = 0; pass < max_passes; ++pass) {
+    for (unsigned pass = 0;; ++pass) {
       division_result const parts = divide(merging, rows, label, rules);
       if (parts.count == count) break;
+      if (pass == max_passes) {
+        converged_ = false;
+        break;
+      }
       hierarchy next = build(merging, rows, parts_.data(), parts.count, rules, most);
-      if (best.levels.size() < most && best.cost - parts.gain <= next.cost) {
+      if (best.levels.size() < most && best.cost - parts.gain < next.cost) {
         next.levels.resize(1);
         next.levels.insert(next.levels.end(), best.levels.begin(), best.levels.end());
         next.cost = best.cost - parts.gain;
